@@ -1,0 +1,103 @@
+// The general pool: any size, any power-of-two alignment, from any thread to any thread; deallocate needs no size.
+// Small sizes are served inline from an array of pointers that belongs to the thread.
+//
+// Errors: allocation returns nullptr and sets errno to ENOMEM when memory is refused, to EINVAL when an alignment is not
+// a power of two. A pointer that is no live block stops the process with one line (docs/safety.md says when it is seen).
+// Alignment: 16 bytes; requests of at most 8 bytes get 8.
+#pragma once
+#include <cstddef>
+
+#include "tarn/detail/thread_cache.h"
+
+namespace tarn {
+
+/// \returns a block of at least `size` bytes, also for 0; nullptr with errno ENOMEM when memory is refused.
+/// \cost a hit (up to 1 KiB, or a constant size) is inlined: two loads, a store, a compare.
+TARN_INLINE void* allocate(std::size_t size) noexcept {
+  if (size - (detail::kTinyLimit + 1) < detail::kSmallLimit - detail::kTinyLimit) [[likely]] {
+    if (void* const block = detail::pop(detail::record_at((size + 15) & ~std::size_t{15}))) [[likely]]
+      return block;
+  } else if (__builtin_constant_p(size) && size <= detail::kMediumLimit) {
+    const unsigned bin = detail::class_of_bin[detail::bin_of(size)];
+    if (void* const block = detail::pop(detail::record_at(bin * sizeof(detail::Record)))) [[likely]]
+      return block;
+  }
+  return detail::allocate_slow(size);
+}
+
+/// Takes a block of any of the library's pools back, from whichever thread; nullptr is ignored.
+/// \cost a hit is inlined: four loads, two stores.
+TARN_INLINE void deallocate(void* block) noexcept {
+  const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(block) >> 16;
+  const detail::PageIndex& index = detail::thread_cache.page_index;
+  const std::size_t offset = index.record_offsets[page & index.mask];
+  if (!detail::push(detail::record_at(offset), block)) [[unlikely]]
+    detail::deallocate_slow(block);
+}
+
+/// The same, told the size that was asked for (or any between that and usable_size()), which spares a load.
+/// \pre the block came from allocate, allocate_zeroed or reallocate, without an alignment.
+TARN_INLINE void deallocate(void* block, std::size_t size) noexcept {
+  if (size - (detail::kTinyLimit + 1) < detail::kSmallLimit - detail::kTinyLimit && block != nullptr) [[likely]] {
+    const unsigned bin = static_cast<unsigned>((size + 15) >> 4);
+    if (!detail::push(detail::record_at(bin * sizeof(detail::Record)), block)) [[unlikely]]
+      detail::deallocate_bin_slow(block, bin);
+    return;
+  }
+  deallocate(block);
+}
+
+/// \param alignment bytes, a power of two. \returns nullptr with errno EINVAL when it is not.
+TARN_API void* allocate(std::size_t size, std::size_t alignment) noexcept;
+TARN_INLINE void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
+
+/// \returns zeroed memory for `count` objects of `size` bytes; nullptr with ENOMEM also when the product overflows.
+TARN_API void* allocate_zeroed(std::size_t count, std::size_t size) noexcept;
+TARN_INLINE void* allocate_zeroed(std::size_t size) noexcept { return allocate_zeroed(1, size); }
+
+/// Changes a block's size, in place where possible. A null block is an allocation. The old block stays valid on failure.
+TARN_API void* reallocate(void* block, std::size_t size) noexcept;
+
+/// Bytes the caller may use of a live block; 0 for nullptr.
+TARN_API std::size_t usable_size(const void* block) noexcept;
+
+/// Bytes that a request of this size would be given; `size` itself when there is no such block.
+TARN_API std::size_t good_size(std::size_t size) noexcept;
+
+/// Gives free memory back to the system: the calling thread's cached blocks, all empty slabs, all free pages but for
+/// `keep` bytes. \returns bytes given back.
+TARN_API std::size_t trim(std::size_t keep = 0) noexcept;
+
+/// Fills `blocks` with up to `count` blocks of `size` bytes. \returns how many there were; fewer only when memory is
+/// refused.
+TARN_API std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept;
+
+/// Takes blocks back, of any sizes.
+TARN_API void deallocate_batch(void* const* blocks, std::size_t count) noexcept;
+
+/// The pool as a type: stateless, all objects are the one pool.
+struct MemoryPool {
+  TARN_INLINE static void* allocate(std::size_t size) noexcept { return tarn::allocate(size); }
+  static void* allocate(std::size_t size, std::size_t alignment) noexcept { return tarn::allocate(size, alignment); }
+  static void* allocate_zeroed(std::size_t size) noexcept { return tarn::allocate_zeroed(1, size); }
+  static void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
+    return tarn::allocate_zeroed(count, size);
+  }
+  static void* reallocate(void* block, std::size_t size) noexcept { return tarn::reallocate(block, size); }
+  TARN_INLINE static void deallocate(void* block) noexcept { tarn::deallocate(block); }
+  TARN_INLINE static void deallocate(void* block, std::size_t size) noexcept { tarn::deallocate(block, size); }
+  TARN_INLINE static void deallocate(void* block, std::size_t size, std::size_t alignment) noexcept {
+    tarn::deallocate(block, size, alignment);
+  }
+  static std::size_t usable_size(const void* block) noexcept { return tarn::usable_size(block); }
+  static std::size_t good_size(std::size_t size) noexcept { return tarn::good_size(size); }
+  static std::size_t trim(std::size_t keep = 0) noexcept { return tarn::trim(keep); }
+  static std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {
+    return tarn::allocate_batch(size, count, blocks);
+  }
+  static void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
+    tarn::deallocate_batch(blocks, count);
+  }
+};
+
+}  // namespace tarn

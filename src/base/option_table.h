@@ -1,0 +1,90 @@
+// The one table of options: every name, unit, default, limit and help text. The environment names, the configuration
+// file, `tarn options`, the docs page and the library's own parser are all made from it (idea: scudo flags.inc).
+//
+// Invariant: kOptionTable[i].key is unique, default_value lies in [minimum, maximum]; checked at compile time.
+// Threads: the table is constant; values are written once, before the first block is handed out.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace tarn::internal {
+
+enum class OptionKind : std::uint8_t {
+  kBool,          // 0 or 1 (also: on/off, true/false, yes/no)
+  kBytes,         // a size; suffixes K, M, G (powers of 1024)
+  kMilliseconds,  // a time; suffixes ms, s
+  kChoice,        // one of `choices`, stored as its index
+  kPath,          // a file name, stored apart
+};
+
+enum class Option : std::uint8_t {
+  kClasses,
+  kFreePageThreshold,
+  kDecay,
+  kBackground,
+  kThreadCacheBytes,
+  kHugePages,
+  kHugePageThreshold,
+  kReserveBytes,
+  kCheck,
+  kCountCalls,
+  kStatsFile,
+  kPrintOptions,
+};
+
+struct OptionInfo {
+  Option id;
+  const char* key;  // as in TARN_CONF="key:value"; the environment name is TARN_ and this in capitals
+  OptionKind kind;
+  std::int64_t default_value;
+  std::int64_t minimum;
+  std::int64_t maximum;
+  const char* choices;  // kChoice: names separated by '|', in the order of their indices
+  const char* help;     // one sentence
+};
+
+inline constexpr std::int64_t kKiB = 1024;
+inline constexpr std::int64_t kMiB = 1024 * kKiB;
+inline constexpr std::int64_t kGiB = 1024 * kMiB;
+
+inline constexpr OptionInfo kOptionTable[] = {
+    {Option::kClasses, "classes", OptionKind::kChoice, 0, 0, 2, "default|lfh128|stepped",
+     "Size classes that requests round up to: tarn's own, those of the Windows Low Fragmentation Heap, or steps of "
+     "32/128/256 bytes."},
+    {Option::kFreePageThreshold, "free_page_threshold", OptionKind::kBytes, 64 * kMiB, 0, 1024 * kGiB, nullptr,
+     "Free memory kept for reuse; what exceeds it goes back to the system at once."},
+    {Option::kDecay, "decay", OptionKind::kMilliseconds, 2000, 0, 3600 * 1000, nullptr,
+     "Time after which free memory that nobody needed goes back to the system; 0 keeps none."},
+    {Option::kBackground, "background", OptionKind::kBool, 1, 0, 1, nullptr,
+     "Let a helper thread give memory back while the program idles; it exists only while there is some to give back."},
+    {Option::kThreadCacheBytes, "thread_cache", OptionKind::kBytes, 4 * kMiB, 64 * kKiB, kGiB, nullptr,
+     "Most bytes of free blocks that one thread keeps at hand."},
+    {Option::kHugePages, "huge_pages", OptionKind::kChoice, 1, 0, 2, "never|auto|always",
+     "Ask the system for 2 MiB pages: never, once the heap is large, or from the start."},
+    {Option::kHugePageThreshold, "huge_page_threshold", OptionKind::kBytes, 32 * kMiB, 0, 1024 * kGiB, nullptr,
+     "Heap size from which huge_pages:auto asks for 2 MiB pages."},
+    {Option::kReserveBytes, "reserve", OptionKind::kBytes, 64 * kGiB, 4 * kMiB, 16 * 1024 * kGiB, nullptr,
+     "Address space taken at a time; it costs no memory."},
+    {Option::kCheck, "check", OptionKind::kBool, 0, 0, 1, nullptr,
+     "Verify every free at once (double, invalid or interior pointers) instead of when the block reaches its slab."},
+    {Option::kCountCalls, "count_calls", OptionKind::kBool, 0, 0, 1, nullptr,
+     "Count every call and requested byte exactly; each call then takes the slow path."},
+    {Option::kStatsFile, "stats_file", OptionKind::kPath, 0, 0, 0, nullptr,
+     "Write statistics as JSON to this name with .PID appended when the program ends."},
+    {Option::kPrintOptions, "print_options", OptionKind::kBool, 0, 0, 1, nullptr,
+     "Print every option and its value to standard error at start."},
+};
+inline constexpr std::size_t kOptionCount = sizeof(kOptionTable) / sizeof(kOptionTable[0]);
+
+consteval bool option_table_is_valid() {
+  for (std::size_t i = 0; i < kOptionCount; ++i) {
+    const OptionInfo& option = kOptionTable[i];
+    if (static_cast<std::size_t>(option.id) != i) return false;
+    if (option.default_value < option.minimum || option.default_value > option.maximum) return false;
+    if ((option.kind == OptionKind::kChoice) != (option.choices != nullptr)) return false;
+  }
+  return true;
+}
+static_assert(option_table_is_valid());
+
+}  // namespace tarn::internal

@@ -1,0 +1,27 @@
+// The units of the library. page: this library's unit, 64 KiB (the MMU's unit is called OS page).
+// chunk: 2 MiB, the size of a huge page, 32 pages.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace tarn::internal {
+
+inline constexpr std::size_t kPageShift = 16;
+inline constexpr std::size_t kPageBytes = std::size_t{1} << kPageShift;
+inline constexpr std::size_t kChunkShift = 21;
+inline constexpr std::size_t kChunkBytes = std::size_t{1} << kChunkShift;
+inline constexpr std::uint32_t kPagesPerChunk = kChunkBytes / kPageBytes;
+inline constexpr std::size_t kOsPageBytesLargest = 64 * 1024;  // of any supported kernel
+inline constexpr std::size_t kCacheLineBytes = 64;
+
+using PageCount = std::uint32_t;
+using SizeClass = std::uint8_t;  // named by the largest bin it serves; 0 is none
+
+constexpr std::size_t bytes_of(PageCount pages) { return static_cast<std::size_t>(pages) << kPageShift; }
+constexpr std::size_t round_up(std::size_t value, std::size_t power_of_two) {
+  return (value + power_of_two - 1) & ~(power_of_two - 1);
+}
+constexpr bool is_power_of_two(std::size_t value) { return value != 0 && (value & (value - 1)) == 0; }
+inline std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+}  // namespace tarn::internal

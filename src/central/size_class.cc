@@ -1,0 +1,70 @@
+#include "central/size_class.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr std::uint32_t unused_bytes(const ClassOfBin& classes, unsigned bin, std::uint32_t request) {
+  return kGeometry.of[classes[bin]].block_bytes - request;
+}
+
+constexpr bool every_request_fits(SizeClassPreset preset) {
+  const ClassOfBin classes = make_class_of_bin(preset);
+  for (unsigned bin = 1; bin < kBinCount; ++bin)
+    if (kGeometry.of[classes[bin]].block_bytes < bin_limit(bin) || classes[classes[bin]] != classes[bin]) return false;
+  return true;
+}
+static_assert(every_request_fits(SizeClassPreset::kDefault));
+static_assert(every_request_fits(SizeClassPreset::kLfh128));
+static_assert(every_request_fits(SizeClassPreset::kStepped));
+
+constexpr bool bins_meet_their_limits() {
+  for (unsigned bin = 1; bin < detail::kTinyBin; ++bin) {
+    const std::uint32_t largest = bin_limit(bin);
+    if (largest > detail::kTinyLimit && detail::bin_of(largest) != bin) return false;
+    if (largest < detail::kMediumLimit && detail::bin_of(largest + 1) != bin + 1) return false;
+  }
+  return bin_limit(detail::kTinyBin - 1) == detail::kMediumLimit;
+}
+static_assert(bins_meet_their_limits());
+
+constexpr bool default_wastes_at_most_an_eighth() {
+  const ClassOfBin classes = make_class_of_bin(SizeClassPreset::kDefault);
+  for (unsigned bin = 9; bin < detail::kTinyBin; ++bin) {
+    const std::uint32_t smallest_request = bin_limit(bin - 1) + 1;
+    if (unused_bytes(classes, bin, smallest_request) * 8 > kGeometry.of[classes[bin]].block_bytes) return false;
+  }
+  return true;
+}
+static_assert(default_wastes_at_most_an_eighth());
+
+// index_of() may be off by one between blocks, never at one: the rounding error of the reciprocal stays below 1/stride.
+constexpr bool indices_are_exact() {
+  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+    const ClassGeometry& g = kGeometry.of[bin];
+    for (std::uint32_t i = 0; i < g.block_count; i += g.block_count > 64 ? 61 : 1)
+      if (index_of(g, i * g.stride) != i) return false;
+    if (index_of(g, (g.block_count - 1u) * g.stride) != g.block_count - 1u) return false;
+  }
+  return true;
+}
+static_assert(indices_are_exact());
+static_assert(kGeometry.of[detail::kTinyBin].word_count <= 128);
+
+}  // namespace
+
+SizeClass aligned_class_of(const SizeClass* classes, std::size_t size, std::size_t alignment) {
+  if (size > 32768 || alignment > 32768) return 0;
+  const std::size_t needed = size < alignment ? alignment : size;
+  const unsigned power = 63u - static_cast<unsigned>(__builtin_clzll(needed < 128 ? 128 : needed * 2 - 1));
+  const SizeClass power_class = static_cast<SizeClass>(detail::kFirstAlignedBin + power - 7);
+  for (unsigned bin = detail::bin_of(needed); bin < detail::kTinyBin;) {
+    const SizeClass candidate = classes[bin];
+    const ClassGeometry& geometry = kGeometry.of[candidate];
+    if (geometry.block_bytes >= kGeometry.of[power_class].block_bytes) break;
+    if (geometry.stride % alignment == 0) return candidate;
+    bin = candidate + 1u;
+  }
+  return power_class;
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,121 @@
+// Size classes: the sizes requests round up to. A class is named by the largest bin it serves, so in the default table
+// most classes are their bins. A table is data: a preset says which bins are classes, everything else follows.
+//
+// Invariants (checked at compile time for every preset): a class is at least as large as each bin it serves; in
+// `default` no request above 128 B wastes more than 12.5 % of its block; index_of() is exact for every block.
+//
+// Colouring: blocks whose size is a multiple of 512 B would all start on the same cache sets, so their stride is one
+// line more (16 B at 512). Aligned classes are exempt. Measured in docs/decisions/001-substrate.md.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "base/units.h"
+#include "tarn/detail/thread_cache.h"
+
+namespace tarn::internal {
+
+using detail::kBinCount;
+
+enum class SizeClassPreset : std::uint8_t { kDefault, kLfh128, kStepped };
+inline constexpr const char* kSizeClassPresetNames[] = {"default", "lfh128", "stepped"};
+inline constexpr std::size_t kSizeClassPresetCount = 3;
+
+/// Largest request, in bytes, that falls into a bin; 0 for bin 0.
+constexpr std::uint32_t bin_limit(unsigned bin) {
+  using namespace detail;
+  if (bin < kFirstMediumBin) return bin * 16;
+  if (bin < kFirstCoarseBin) {
+    const unsigned step = bin - kFirstMediumBin, exponent = 10 + step / 16;
+    return (1u << exponent) + ((step % 16 + 1) << (exponent - 4));
+  }
+  if (bin < kTinyBin) {
+    const unsigned step = bin - kFirstCoarseBin, exponent = 14 + step / 8;
+    return (1u << exponent) + ((step % 8 + 1) << (exponent - 3));
+  }
+  if (bin == kTinyBin) return kTinyLimit;
+  return 128u << (bin - kFirstAlignedBin);
+}
+
+/// What is constant about a size class, whichever table uses it.
+struct ClassGeometry {
+  std::uint32_t block_bytes;   // usable by the caller
+  std::uint32_t stride;        // distance of two blocks
+  std::uint32_t reciprocal;    // ceil(2^32 / stride): index of an offset without a division
+  std::uint16_t block_count;   // blocks per slab
+  std::uint16_t word_count;    // 64-bit words of its bitmap
+  PageCount slab_pages;
+  std::uint16_t largest_magazine;  // blocks
+};
+
+constexpr bool is_aligned_class(unsigned bin) { return bin >= detail::kFirstAlignedBin; }
+
+constexpr ClassGeometry make_geometry(unsigned bin) {
+  ClassGeometry g{};
+  g.block_bytes = bin_limit(bin);
+  if (g.block_bytes == 0) return g;
+  g.stride = g.block_bytes;
+  if (!is_aligned_class(bin) && g.stride % 512 == 0) g.stride += g.stride >= 1024 ? 64 : 16;
+  g.reciprocal = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + g.stride - 1) / g.stride);
+  g.slab_pages = g.block_bytes <= 1024 ? 1 : g.block_bytes <= 8192 ? 4 : g.block_bytes <= 32768 ? 8 : 16;
+  g.block_count = static_cast<std::uint16_t>(bytes_of(g.slab_pages) / g.stride);
+  g.word_count = static_cast<std::uint16_t>((g.block_count + 63) / 64);
+  const std::uint32_t by_bytes = 512 * 1024 / g.block_bytes;
+  g.largest_magazine = static_cast<std::uint16_t>(by_bytes < 8 ? 8 : by_bytes > 1024 ? 1024 : by_bytes);
+  return g;
+}
+
+struct ClassGeometryTable {
+  ClassGeometry of[kBinCount];
+};
+constexpr ClassGeometryTable make_geometry_table() {
+  ClassGeometryTable table{};
+  for (unsigned bin = 1; bin < kBinCount; ++bin) table.of[bin] = make_geometry(bin);
+  return table;
+}
+inline constexpr ClassGeometryTable kGeometry = make_geometry_table();
+
+/// Index of the block at `offset` bytes in its slab; exact when the offset is that of a block.
+constexpr std::uint32_t index_of(const ClassGeometry& geometry, std::uint32_t offset) {
+  return static_cast<std::uint32_t>((std::uint64_t{offset} * geometry.reciprocal) >> 32);
+}
+
+/// Whether a table has a class of its own for a bin.
+constexpr bool preset_has_class(SizeClassPreset preset, unsigned bin) {
+  using namespace detail;
+  if (bin == 0) return false;
+  if (is_aligned_class(bin)) return true;
+  const std::uint32_t size = bin_limit(bin);
+  switch (preset) {
+    case SizeClassPreset::kDefault:  // 8; 16-byte steps to 1 KiB; then 8 per doubling
+      return size <= 1024 || size > 16384 || (bin - kFirstMediumBin) % 2 == 1;
+    case SizeClassPreset::kLfh128:  // 16-byte steps to 512 (8 only at 8), 32 to 1 KiB, then 16 per doubling to 16 KiB
+      if (size <= 512) return true;
+      if (size <= 1024) return size % 32 == 0;
+      return true;
+    case SizeClassPreset::kStepped:  // 32-byte steps to 1 KiB, 128 to 2 KiB, 256 to 4 KiB
+      if (size <= 1024) return size % 32 == 0;
+      return size > 16384 || (bin - kFirstMediumBin) % 2 == 1;
+  }
+  return true;
+}
+
+using detail::ClassOfBin;
+
+/// The smallest class of the table that holds each bin.
+constexpr ClassOfBin make_class_of_bin(SizeClassPreset preset) {
+  ClassOfBin classes{};
+  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+    unsigned best = bin == detail::kTinyBin ? 1 : bin;
+    if (bin == detail::kTinyBin && preset_has_class(preset, bin)) best = bin;
+    while (!preset_has_class(preset, best)) ++best;
+    classes.of[bin] = static_cast<SizeClass>(best);
+  }
+  return classes;
+}
+
+/// The smallest class, of the table `classes` (one per bin), whose every block is aligned to `alignment` (a power of two above 16) and holds
+/// `size` bytes; 0 if there is none. \cost a few steps.
+SizeClass aligned_class_of(const SizeClass* classes, std::size_t size, std::size_t alignment);
+
+}  // namespace tarn::internal

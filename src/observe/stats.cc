@@ -1,0 +1,70 @@
+#include "observe/stats.h"
+
+#include <cstring>
+
+#include "base/text.h"
+#include "os/process.h"
+#include "page/metadata.h"
+#include "pool/configuration.h"
+#include "thread/registry.h"
+
+namespace tarn::internal {
+namespace {
+
+void add_heap(Heap& heap, Stats& stats, EndedSlabs& ended) {
+  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+    const SizeClass size_class = static_cast<SizeClass>(bin);
+    collect_pending_locked(heap, size_class, ended);
+    ClassUse& use = stats.classes[bin];
+    use.slabs += heap.slab_counts[bin];
+    for (const Span* slab = heap.available[bin].first(); slab != nullptr; slab = slab->next)
+      use.free_blocks += slab->free_count;
+    if (heap.magazines[bin].blocks != nullptr)
+      stats.classes[detail::class_of_bin[bin]].cached_blocks += static_cast<std::uint64_t>(
+          __atomic_load_n(&heap.records[bin].top, __ATOMIC_RELAXED) - heap.magazines[bin].blocks);
+    if (heap.calls == nullptr) continue;
+    use.allocations += heap.calls[bin].allocations;
+    use.deallocations += heap.calls[bin].deallocations;
+    use.requested_bytes += heap.calls[bin].requested_bytes;
+  }
+  if (heap.calls != nullptr) {
+    stats.large_calls.allocations += heap.calls[kBinCount].allocations;
+    stats.large_calls.deallocations += heap.calls[kBinCount].deallocations;
+    stats.large_calls.requested_bytes += heap.calls[kBinCount].requested_bytes;
+  }
+  stats.counters.refills += heap.counters.refills;
+  stats.counters.flushes += heap.counters.flushes;
+  stats.counters.remote_batches += heap.counters.remote_batches;
+  stats.counters.slabs_made += heap.counters.slabs_made;
+  stats.counters.slabs_ended += heap.counters.slabs_ended;
+}
+
+}  // namespace
+
+void collect_stats(Stats& stats) {
+  std::memset(&stats, 0, sizeof stats);
+  {
+    EndedSlabs ended;
+    registry.for_each_heap([&](Heap& heap) { add_heap(heap, stats, ended); });
+  }
+  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+    ClassUse& use = stats.classes[bin];
+    const ClassGeometry& geometry = kGeometry.of[bin];
+    const std::uint64_t total = use.slabs * geometry.block_count;
+    const std::uint64_t unused = use.free_blocks + use.cached_blocks;
+    use.live_blocks = total > unused ? total - unused : 0;
+    stats.live_bytes += use.live_blocks * geometry.block_bytes;
+    stats.cached_bytes += use.cached_blocks * geometry.block_bytes;
+    stats.free_in_slabs_bytes += use.free_blocks * geometry.block_bytes;
+  }
+  stats.pages = page_cache.stats();
+  stats.large = large_stats();
+  stats.live_bytes += stats.large.live_bytes;
+  stats.metadata_bytes = metadata.used_bytes();
+  stats.resident_bytes = os::resident_bytes();
+  stats.live_threads = registry.live_threads();
+  stats.peak_threads = registry.peak_threads();
+  stats.are_calls_counted = configuration.is_on(Option::kCountCalls);
+}
+
+}  // namespace tarn::internal

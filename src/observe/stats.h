@@ -1,0 +1,38 @@
+// What the pool holds, counted from its records when asked, so that nothing is counted on the fast path.
+// The walk takes each heap's mutex in turn; blocks in other threads' magazines are read as they change.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "central/size_class.h"
+#include "page/page_cache.h"
+#include "pool/large.h"
+#include "thread/heap.h"
+
+namespace tarn::internal {
+
+struct ClassUse {
+  std::uint64_t slabs, live_blocks, cached_blocks, free_blocks;
+  std::uint64_t allocations, deallocations, requested_bytes;  // while calls are counted
+};
+
+struct Stats {
+  ClassUse classes[kBinCount];
+  CallCounts large_calls;
+  HeapCounters counters;
+  PageCacheStats pages;
+  LargeStats large;
+  std::size_t live_bytes, cached_bytes, free_in_slabs_bytes, metadata_bytes, resident_bytes;
+  std::uint32_t live_threads, peak_threads;
+  bool are_calls_counted;
+};
+
+void collect_stats(Stats& stats);
+
+/// Writes the statistics as one JSON object. \returns false when the file cannot be written.
+bool write_stats_json(int descriptor);
+
+/// At the end of the process, where the option stats_file asks for it: to that name with .PID appended.
+void write_stats_file();
+
+}  // namespace tarn::internal

@@ -1,0 +1,23 @@
+#include "os/fatal.h"
+
+#include <cstdlib>
+
+#include "base/text.h"
+#include "os/syscall.h"
+
+namespace tarn::internal::os {
+
+void write_line(const char* text, unsigned long length) {
+  syscall6(SYS_write, 2, reinterpret_cast<long>(text), static_cast<long>(length));
+}
+
+void fatal(const char* what, const void* address) {
+  FixedText<256> line;
+  line.add("tarn: ").add(what);
+  if (address != nullptr) line.add(": ").add_hex(reinterpret_cast<unsigned long>(address));
+  line.add('\n');
+  write_line(line.data(), line.length());
+  std::abort();
+}
+
+}  // namespace tarn::internal::os

@@ -1,0 +1,24 @@
+// The one way to stop the process: a line on standard error that names what happened and the address, then SIGABRT.
+// It is for errors of the program (double free and the like) and for broken invariants; running out of memory never
+// comes here.
+#pragma once
+
+namespace tarn::internal::os {
+
+[[noreturn, gnu::cold, gnu::noinline]] void fatal(const char* what, const void* address = nullptr);
+
+/// Writes one line to standard error.
+void write_line(const char* text, unsigned long length);
+
+}  // namespace tarn::internal::os
+
+// Always on; for invariants whose break would corrupt memory.
+#define TARN_CHECK(condition) \
+  (__builtin_expect(!!(condition), 1) ? (void)0 : ::tarn::internal::os::fatal("internal check failed: " #condition))
+
+// Debug builds only.
+#ifdef NDEBUG
+#define TARN_ASSERT(condition) ((void)0)
+#else
+#define TARN_ASSERT(condition) TARN_CHECK(condition)
+#endif

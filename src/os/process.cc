@@ -1,0 +1,102 @@
+#include "os/process.h"
+
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <sched.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "os/memory.h"
+#include "os/syscall.h"
+
+namespace tarn::internal::os {
+namespace {
+
+// Before libc's constructors `environ` is null though the kernel has long written it: then /proc is read, once.
+constexpr std::size_t kEarlyEnvironmentBytes = 16 * 1024;
+char early_environment[kEarlyEnvironmentBytes];
+long early_environment_bytes = -2;
+
+const char* early_environment_value(const char* name, std::size_t name_length) {
+  if (early_environment_bytes == -2)
+    early_environment_bytes = read_file("/proc/self/environ", early_environment, kEarlyEnvironmentBytes - 1);
+  for (long at = 0; at < early_environment_bytes;) {
+    const char* entry = early_environment + at;
+    if (std::strncmp(entry, name, name_length) == 0 && entry[name_length] == '=') return entry + name_length + 1;
+    at += static_cast<long>(std::strlen(entry)) + 1;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::uint64_t clock_ms() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000000;
+}
+
+bool is_privileged() { return getauxval(AT_SECURE) != 0; }
+
+const char* environment(const char* name) {
+  if (is_privileged()) return nullptr;
+  const std::size_t length = std::strlen(name);
+  if (environ == nullptr) return early_environment_value(name, length);
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (std::strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
+  return nullptr;
+}
+
+long read_file(const char* path, char* storage, std::size_t capacity) {
+  const long descriptor =
+      syscall6(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC, 0);
+  if (descriptor < 0) return -1;
+  std::size_t length = 0;
+  while (length < capacity) {
+    const long count = syscall6(SYS_read, descriptor, reinterpret_cast<long>(storage + length),
+                                static_cast<long>(capacity - length));
+    if (count <= 0) break;
+    length += static_cast<std::size_t>(count);
+  }
+  close_file(static_cast<int>(descriptor));
+  return static_cast<long>(length);
+}
+
+int create_file(const char* path) {
+  return static_cast<int>(syscall6(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path),
+                                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+}
+
+bool write_all(int descriptor, const char* data, std::size_t bytes) {
+  while (bytes > 0) {
+    const long count = syscall6(SYS_write, descriptor, reinterpret_cast<long>(data), static_cast<long>(bytes));
+    if (count <= 0) return false;
+    data += count;
+    bytes -= static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+void close_file(int descriptor) { syscall6(SYS_close, descriptor); }
+
+std::size_t page_bytes() { return static_cast<std::size_t>(getauxval(AT_PAGESZ)); }
+
+std::uint32_t process_id() { return static_cast<std::uint32_t>(syscall6(SYS_getpid)); }
+
+std::size_t resident_bytes() {
+  char text[128];
+  const long length = read_file("/proc/self/statm", text, sizeof text - 1);
+  if (length <= 0) return 0;
+  text[length] = '\0';
+  const char* at = std::strchr(text, ' ');
+  std::size_t pages = 0;
+  if (at != nullptr)
+    for (++at; *at >= '0' && *at <= '9'; ++at) pages = pages * 10 + static_cast<std::size_t>(*at - '0');
+  return pages * page_bytes();
+}
+
+}  // namespace tarn::internal::os

@@ -1,0 +1,87 @@
+// The C entry points of a drop-in malloc. malloc and free are the inlined fast path of tarn/memory_pool.h; everything
+// else is one step away from it. Each answers bad input as the standard says: nullptr and errno, never a wrong block.
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "base/units.h"
+#include "os/process.h"
+#include "tarn/memory_pool.h"
+
+#define TARN_EXPORT extern "C" [[gnu::visibility("default")]]
+
+namespace {
+
+std::size_t os_page_bytes() { return tarn::internal::os::page_bytes(); }
+
+bool multiply(std::size_t count, std::size_t size, std::size_t* bytes) {
+  if (!__builtin_mul_overflow(count, size, bytes)) return true;
+  errno = ENOMEM;
+  return false;
+}
+
+}  // namespace
+
+TARN_EXPORT void* malloc(std::size_t size) noexcept { return tarn::allocate(size); }
+
+TARN_EXPORT void free(void* block) noexcept { tarn::deallocate(block); }
+
+TARN_EXPORT void cfree(void* block) noexcept { tarn::deallocate(block); }
+
+TARN_EXPORT void free_sized(void* block, std::size_t) noexcept { tarn::deallocate(block); }
+
+TARN_EXPORT void free_aligned_sized(void* block, std::size_t, std::size_t) noexcept { tarn::deallocate(block); }
+
+TARN_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept { return tarn::allocate_zeroed(count, size); }
+
+TARN_EXPORT void* realloc(void* block, std::size_t size) noexcept {
+  if (block != nullptr && size == 0) {  // as glibc does
+    tarn::deallocate(block);
+    return nullptr;
+  }
+  return tarn::reallocate(block, size);
+}
+
+TARN_EXPORT void* reallocarray(void* block, std::size_t count, std::size_t size) noexcept {
+  std::size_t bytes = 0;
+  return multiply(count, size, &bytes) ? realloc(block, bytes) : nullptr;
+}
+
+TARN_EXPORT int posix_memalign(void** result, std::size_t alignment, std::size_t size) noexcept {
+  if (alignment % sizeof(void*) != 0 || !tarn::internal::is_power_of_two(alignment)) return EINVAL;
+  const int saved_errno = errno;
+  void* const block = tarn::allocate(size, alignment);
+  if (block == nullptr) {
+    errno = saved_errno;
+    return ENOMEM;
+  }
+  *result = block;
+  return 0;
+}
+
+TARN_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+  return tarn::allocate(size, alignment);
+}
+
+// An alignment that is no power of two is rounded up, as glibc does.
+TARN_EXPORT void* memalign(std::size_t alignment, std::size_t size) noexcept {
+  std::size_t power = 16;
+  while (power < alignment && power << 1 != 0) power <<= 1;
+  return tarn::allocate(size, power);
+}
+
+TARN_EXPORT void* valloc(std::size_t size) noexcept { return tarn::allocate(size, os_page_bytes()); }
+
+TARN_EXPORT void* pvalloc(std::size_t size) noexcept {
+  const std::size_t page = os_page_bytes();
+  if (size > SIZE_MAX - page) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return tarn::allocate(tarn::internal::round_up(size == 0 ? 1 : size, page), page);
+}
+
+TARN_EXPORT std::size_t malloc_usable_size(void* block) noexcept { return tarn::usable_size(block); }
+
+TARN_EXPORT int malloc_trim(std::size_t keep) noexcept { return tarn::trim(keep) != 0; }

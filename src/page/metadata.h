@@ -1,0 +1,41 @@
+// Memory for the library's own records, away from the blocks: taken in pieces from the system, cut in steps of a cache
+// line, reused by size, never given back (it is 1-2 % of the heap).
+// Threads: any; one lock of the lowest rank.
+#pragma once
+#include <cstddef>
+
+#include "base/units.h"
+#include "os/mutex.h"
+
+namespace tarn::internal {
+
+class Metadata {
+ public:
+  /// Zeroed when fresh, as it was left when reused; aligned to a cache line. \returns nullptr when memory is refused.
+  void* allocate(std::size_t bytes);
+  void free(void* record, std::size_t bytes);
+
+  std::size_t used_bytes() const { return used_bytes_; }
+  os::Mutex& mutex() { return mutex_; }
+
+ private:
+  static constexpr std::size_t kLargestReused = 16 * 1024;
+  static constexpr std::size_t kPieceBytes = 1024 * 1024;
+  static constexpr std::size_t kFirstPieceBytes = 64 * 1024;
+  struct FreeRecord {
+    FreeRecord* next;
+  };
+
+  bool take_piece(std::size_t bytes);
+
+  os::Mutex mutex_;
+  char* next_ = nullptr;
+  char* end_ = nullptr;
+  std::size_t used_bytes_ = 0;
+  bool first_piece_taken_ = false;
+  FreeRecord* free_[kLargestReused / kCacheLineBytes + 1] = {};
+};
+
+extern Metadata metadata;
+
+}  // namespace tarn::internal

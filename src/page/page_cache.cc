@@ -1,0 +1,323 @@
+#include "page/page_cache.h"
+
+#include <bit>
+
+#include "base/bits.h"
+#include "os/fatal.h"
+#include "os/memory.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr unsigned kRangesPerPurge = 16;
+constexpr std::uint32_t kLargestGrowthChunks = 16;
+
+std::uint64_t lists_from(unsigned length) { return ~std::uint64_t{0} << length; }
+
+/// First page of the shortest run of `mask` that has `pages` pages.
+unsigned best_run(std::uint32_t mask, PageCount pages) {
+  unsigned best_first = 0, best_count = kPagesPerChunk + 1;
+  for (Run run = next_run(mask, 0); run.count != 0; run = next_run(mask, run.first + run.count))
+    if (run.count >= pages && run.count < best_count) best_first = run.first, best_count = run.count;
+  return best_first;
+}
+
+}  // namespace
+
+constinit PageCache page_cache;
+
+void PageCache::set_free_page_threshold(std::size_t bytes) {
+  os::LockGuard guard(mutex_);
+  limits_.free_page_threshold = limit_bytes_ = bytes;
+}
+
+void PageCache::relist_locked(Chunk& chunk) {
+  const auto free_run = static_cast<std::uint8_t>(longest_run(chunk.free_mask));
+  const auto dirty_run = static_cast<std::uint8_t>(longest_run(chunk.dirty_mask));
+  if (free_run != chunk.free_run) {
+    if (chunk.free_run != 0) by_free_[chunk.free_run].remove(&chunk.by_free);
+    if (by_free_[chunk.free_run].is_empty()) free_lists_ &= ~(std::uint64_t{1} << chunk.free_run);
+    chunk.free_run = free_run;
+    if (free_run != 0) by_free_[free_run].push_front(&chunk.by_free), free_lists_ |= std::uint64_t{1} << free_run;
+  }
+  if (dirty_run != chunk.dirty_run) {
+    if (chunk.dirty_run != 0) by_dirty_[chunk.dirty_run].remove(&chunk.by_dirty);
+    if (by_dirty_[chunk.dirty_run].is_empty()) dirty_lists_ &= ~(std::uint64_t{1} << chunk.dirty_run);
+    chunk.dirty_run = dirty_run;
+    if (dirty_run != 0) by_dirty_[dirty_run].push_front(&chunk.by_dirty), dirty_lists_ |= std::uint64_t{1} << dirty_run;
+  }
+}
+
+Chunk* PageCache::chunk_of_locked(const char* address, unsigned* page) {
+  const std::uint32_t count = page_map.region_count();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Region& region = page_map.region(i);
+    const std::size_t offset = address_of(address) - address_of(region.start);
+    if (offset >= region.bytes) continue;
+    *page = static_cast<unsigned>(offset >> kPageShift) % kPagesPerChunk;
+    const std::size_t index = offset >> kChunkShift;
+    return index < region.committed_chunks ? &region.chunks[index] : nullptr;
+  }
+  return nullptr;
+}
+
+// Taking clean pages soon after the limit has driven pages out means that the limit is too low for this program.
+void PageCache::note_use_locked(PageCount pages, PageCount clean_pages) {
+  free_pages_ -= pages;
+  const std::size_t dirty = bytes_of(pages - clean_pages);
+  __atomic_store_n(&dirty_bytes_, dirty_bytes_ - dirty, __ATOMIC_RELAXED);
+  if (dirty_bytes_ < lowest_dirty_bytes_) lowest_dirty_bytes_ = dirty_bytes_;
+  std::size_t missed = bytes_of(clean_pages);
+  if (missed > recently_purged_bytes_) missed = recently_purged_bytes_;
+  recently_purged_bytes_ -= missed;
+  limit_bytes_ += missed;
+  stats_.used_bytes += bytes_of(pages);
+  if (stats_.used_bytes > stats_.peak_used_bytes) stats_.peak_used_bytes = stats_.used_bytes;
+}
+
+PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages) {
+  const std::uint32_t mask = run_mask(first, pages);
+  TARN_ASSERT((chunk.free_mask & mask) == mask);
+  const auto dirty = static_cast<PageCount>(std::popcount(chunk.dirty_mask & mask));
+  chunk.free_mask &= ~mask;
+  chunk.dirty_mask &= ~mask;
+  relist_locked(chunk);
+  note_use_locked(pages, pages - dirty);
+  return {chunk.start + bytes_of(first), dirty == 0};
+}
+
+PageRun PageCache::take_from_chunks_locked(PageCount pages) {
+  if (const std::uint64_t lists = dirty_lists_ & lists_from(pages); lists != 0) {
+    Chunk& chunk = *by_dirty_[std::countr_zero(lists)].first()->chunk;
+    return take_run_locked(chunk, best_run(chunk.dirty_mask, pages), pages);
+  }
+  if (const std::uint64_t lists = free_lists_ & lists_from(pages); lists != 0) {
+    Chunk& chunk = *by_free_[std::countr_zero(lists)].first()->chunk;
+    return take_run_locked(chunk, best_run(chunk.free_mask, pages), pages);
+  }
+  return {nullptr, false};
+}
+
+// More than a chunk: whole free chunks in a row, and the first pages of the one behind them.
+PageRun PageCache::take_chunks_locked(PageCount pages) {
+  const std::uint32_t region_count = page_map.region_count();
+  for (std::uint32_t r = 0; r < region_count; ++r) {
+    Region& region = page_map.region(r);
+    PageCount found = 0;
+    std::uint32_t first = 0;
+    for (std::uint32_t i = 0; i < region.committed_chunks; ++i) {
+      const auto prefix = static_cast<PageCount>(std::countr_one(region.chunks[i].free_mask));
+      found += prefix;
+      if (found >= pages) return take_pages_from_locked(&region.chunks[first], 0, pages);
+      if (prefix != kPagesPerChunk) found = 0, first = i + 1;
+    }
+  }
+  return {nullptr, false};
+}
+
+// A run that starts at a page of a chunk and goes on through the chunks behind it.
+PageRun PageCache::take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages) {
+  PageRun run{chunk->start + bytes_of(first), true};
+  for (; pages != 0; ++chunk, first = 0) {
+    const PageCount part = pages < kPagesPerChunk - first ? pages : kPagesPerChunk - first;
+    run.is_zeroed &= take_run_locked(*chunk, first, part).is_zeroed;
+    pages -= part;
+  }
+  return run;
+}
+
+bool PageCache::commit_chunks(Region& region, std::uint32_t first, std::uint32_t count) {
+  char* const start = region.start + (std::size_t{first} << kChunkShift);
+  const std::size_t bytes = std::size_t{count} << kChunkShift;
+  // Committing takes no new addresses, so the system would not apply this limit by itself.
+  const std::size_t limit = os::address_space_limit();
+  if (limit != SIZE_MAX && stats_.committed_bytes + bytes > limit) return false;
+  if (!os::commit(start, bytes)) return false;
+  const bool is_huge = limits_.huge_page_threshold != SIZE_MAX &&
+                       stats_.committed_bytes + bytes > limits_.huge_page_threshold;
+  if (is_huge) os::advise_huge(start, bytes);
+
+  os::LockGuard guard(mutex_);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Chunk& chunk = region.chunks[first + i];
+    chunk.start = start + (std::size_t{i} << kChunkShift);
+    chunk.by_free.chunk = chunk.by_dirty.chunk = &chunk;
+    chunk.is_huge = is_huge;
+    chunk.free_mask = ~0u;
+    relist_locked(chunk);
+  }
+  region.committed_chunks += count;
+  free_pages_ += count * kPagesPerChunk;
+  stats_.committed_bytes += bytes;
+  stats_.chunks_committed += count;
+  return true;
+}
+
+// Makes new chunks so that a run of `pages` exists. Only the holder of the growth lock changes committed_chunks, so the
+// system is called without the page cache's lock.
+bool PageCache::grow(PageCount pages) {
+  const std::uint32_t needed = (pages + kPagesPerChunk - 1) / kPagesPerChunk;
+  const std::uint32_t region_count = page_map.region_count();
+  Region* region = region_count == 0 ? nullptr : &page_map.region(region_count - 1);
+  if (region == nullptr || region->chunk_count - region->committed_chunks < needed) {
+    os::LockGuard guard(mutex_);
+    region = page_map.add_region(std::size_t{needed} << kChunkShift, limits_.reserve_bytes);
+    if (region == nullptr) return false;
+    stats_.reserved_bytes += region->bytes;
+  }
+  const std::uint32_t left = region->chunk_count - region->committed_chunks;
+  std::uint32_t wished = static_cast<std::uint32_t>(stats_.committed_bytes >> kChunkShift) / 8;
+  if (wished > kLargestGrowthChunks) wished = kLargestGrowthChunks;
+  if (wished < needed) wished = needed;
+  if (wished > left) wished = left;
+  const std::uint32_t first = region->committed_chunks;
+  return commit_chunks(*region, first, wished) || (wished != needed && commit_chunks(*region, first, needed));
+}
+
+PageRun PageCache::allocate_pages(PageCount pages, std::size_t alignment) {
+  const PageCount slack = static_cast<PageCount>(alignment >> kPageShift) - 1;
+  const PageCount wanted = pages + slack;
+  auto take = [&] {
+    os::LockGuard guard(mutex_);
+    return wanted <= kPagesPerChunk ? take_from_chunks_locked(wanted) : take_chunks_locked(wanted);
+  };
+  PageRun run = take();
+  if (run.start == nullptr) {
+    os::LockGuard growth(growth_mutex_);
+    run = take();
+    if (run.start == nullptr && grow(wanted)) run = take();
+    if (run.start == nullptr) return run;
+  }
+  if (slack != 0) {
+    const PageState state = run.is_zeroed ? PageState::kClean : PageState::kDirty;
+    char* const aligned = reinterpret_cast<char*>(round_up(address_of(run.start), alignment));
+    const auto before = static_cast<PageCount>(static_cast<std::size_t>(aligned - run.start) >> kPageShift);
+    if (before != 0) free_pages(run.start, before, state);
+    if (before != slack) free_pages(aligned + bytes_of(pages), slack - before, state);
+    run.start = aligned;
+  }
+  return run;
+}
+
+bool PageCache::try_extend(char* end, PageCount pages, bool* is_zeroed) {
+  os::LockGuard guard(mutex_);
+  unsigned first = 0;
+  Chunk* const chunk = chunk_of_locked(end, &first);
+  if (chunk == nullptr) return false;
+  unsigned page = first;
+  const Chunk* at = chunk;
+  for (PageCount left = pages; left != 0; ++at, page = 0) {
+    const PageCount part = left < kPagesPerChunk - page ? left : kPagesPerChunk - page;
+    const std::uint32_t mask = run_mask(page, part);
+    // A chunk that is not committed yet has no free pages; the last of a region is followed by the table's zeroed end.
+    if (at->start != chunk->start + ((at - chunk) << kChunkShift) || (at->free_mask & mask) != mask) return false;
+    left -= part;
+  }
+  *is_zeroed = take_pages_from_locked(chunk, first, pages).is_zeroed;
+  return true;
+}
+
+void PageCache::mark_free_locked(char* start, PageCount pages, PageState state) {
+  while (pages != 0) {
+    unsigned page = 0;
+    Chunk& chunk = *chunk_of_locked(start, &page);
+    const PageCount part = pages < kPagesPerChunk - page ? pages : kPagesPerChunk - page;
+    const std::uint32_t mask = run_mask(page, part);
+    TARN_ASSERT((chunk.free_mask & mask) == 0);
+    chunk.free_mask |= mask;
+    if (state == PageState::kDirty) chunk.dirty_mask |= mask;
+    relist_locked(chunk);
+    start += bytes_of(part);
+    pages -= part;
+  }
+}
+
+void PageCache::free_pages(char* start, PageCount pages, PageState state) {
+  std::size_t excess = 0;
+  {
+    os::LockGuard guard(mutex_);
+    mark_free_locked(start, pages, state);
+    free_pages_ += pages;
+    stats_.used_bytes -= bytes_of(pages);
+    if (state == PageState::kClean) return;
+    __atomic_store_n(&dirty_bytes_, dirty_bytes_ + bytes_of(pages), __ATOMIC_RELAXED);
+    if (dirty_bytes_ > limit_bytes_) excess = dirty_bytes_ - limit_bytes_;
+    recently_purged_bytes_ += excess;
+  }
+  if (excess != 0) purge(excess);
+}
+
+// Takes dirty runs out of the cache, longest first and of those the coldest, until they make up `bytes`.
+unsigned PageCache::collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes) {
+  unsigned count = 0;
+  std::size_t collected = 0;
+  while (count < capacity && collected < bytes && dirty_lists_ != 0) {
+    Chunk& chunk = *by_dirty_[63 - std::countl_zero(dirty_lists_)].last()->chunk;
+    const unsigned first = static_cast<unsigned>(std::countr_zero(run_starts(chunk.dirty_mask, chunk.dirty_run)));
+    const PageCount pages = chunk.dirty_run;
+    const std::uint32_t mask = run_mask(first, pages);
+    chunk.free_mask &= ~mask;
+    chunk.dirty_mask &= ~mask;
+    relist_locked(chunk);
+    ranges[count++] = {chunk.start + bytes_of(first), pages};
+    collected += bytes_of(pages);
+  }
+  return count;
+}
+
+std::size_t PageCache::purge(std::size_t bytes) {
+  std::size_t purged = 0;
+  while (purged < bytes) {
+    Range ranges[kRangesPerPurge];
+    unsigned count = 0;
+    {
+      os::LockGuard guard(mutex_);
+      count = collect_dirty_locked(ranges, kRangesPerPurge, bytes - purged);
+      for (unsigned i = 0; i < count; ++i) dirty_bytes_ -= bytes_of(ranges[i].pages);
+      if (dirty_bytes_ < lowest_dirty_bytes_) lowest_dirty_bytes_ = dirty_bytes_;
+    }
+    if (count == 0) break;
+    bool was_refused[kRangesPerPurge];
+    for (unsigned i = 0; i < count; ++i) was_refused[i] = !os::purge(ranges[i].start, bytes_of(ranges[i].pages));
+    bool any_refused = false;
+    os::LockGuard guard(mutex_);
+    for (unsigned i = 0; i < count; ++i) {
+      const std::size_t range_bytes = bytes_of(ranges[i].pages);
+      mark_free_locked(ranges[i].start, ranges[i].pages, was_refused[i] ? PageState::kDirty : PageState::kClean);
+      any_refused |= was_refused[i];
+      if (was_refused[i]) {
+        dirty_bytes_ += range_bytes;  // locked memory, for one, stays as it is
+        continue;
+      }
+      purged += range_bytes;
+      stats_.purged_bytes += range_bytes;
+      ++stats_.purge_calls;
+    }
+    if (any_refused) break;
+  }
+  return purged;
+}
+
+std::size_t PageCache::tick() {
+  std::size_t unused = 0;
+  {
+    os::LockGuard guard(mutex_);
+    unused = lowest_dirty_bytes_;
+    lowest_dirty_bytes_ = dirty_bytes_;
+    recently_purged_bytes_ = 0;
+    const std::size_t lowered = limit_bytes_ / 2;
+    if (unused != 0)
+      limit_bytes_ = lowered > limits_.free_page_threshold ? lowered : limits_.free_page_threshold;
+  }
+  return unused == 0 ? 0 : purge(unused);
+}
+
+PageCacheStats PageCache::stats() {
+  os::LockGuard guard(mutex_);
+  PageCacheStats stats = stats_;
+  stats.dirty_bytes = dirty_bytes_;
+  stats.clean_bytes = bytes_of(static_cast<PageCount>(free_pages_)) - dirty_bytes_;
+  return stats;
+}
+
+}  // namespace tarn::internal

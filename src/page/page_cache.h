@@ -1,0 +1,105 @@
+// Free spans between the system and the rest. A span of up to a chunk is a run of one-bits in a chunk's mask, so spans
+// split and coalesce by setting bits; larger ones are runs of whole chunks.
+//
+// Choice: the chunk whose longest run of dirty (backed, warm) pages fits best; else that of free pages; else new chunks.
+// Giving back: what exceeds the limit goes back at once, in the caller, outside the lock. The limit is the free-page
+// threshold, and more while the program asks again for what it has just given back (idea: glibc's dynamic trim
+// threshold), so that a program which frees and refills its heap in a loop does not fault its pages each time.
+// decay.h lowers both with time.
+//
+// Invariant: dirty_bytes == sum of dirty pages over all chunks; used + free + being purged == committed pages.
+// Threads: any; one lock. The lock is not held across calls that commit or purge.
+#pragma once
+#include <cstdint>
+
+#include "base/list.h"
+#include "os/mutex.h"
+#include "page/chunk.h"
+#include "page/page_map.h"
+#include "page/span.h"
+
+namespace tarn::internal {
+
+struct PageCacheLimits {
+  std::size_t free_page_threshold;  // bytes
+  std::size_t huge_page_threshold;  // bytes of heap; SIZE_MAX: never ask for huge pages
+  std::size_t reserve_bytes;
+};
+
+struct PageCacheStats {
+  std::size_t reserved_bytes, committed_bytes, used_bytes, peak_used_bytes, dirty_bytes, clean_bytes;
+  std::size_t purged_bytes, purge_calls, chunks_committed;
+};
+
+enum class PageState : std::uint8_t { kClean, kDirty };
+
+/// Pages taken from the cache.
+struct PageRun {
+  char* start;     // nullptr: none
+  bool is_zeroed;  // never written since the system gave them
+};
+
+class PageCache {
+ public:
+  void configure(const PageCacheLimits& limits) { limits_ = limits, limit_bytes_ = limits.free_page_threshold; }
+
+  void set_free_page_threshold(std::size_t bytes);
+
+  /// \returns pages aligned to `alignment` bytes (a power of two, at least a page). \cost one lock; bitmap steps.
+  PageRun allocate_pages(PageCount pages, std::size_t alignment = kPageBytes);
+
+  /// Extends a run in place. \returns false when the pages behind it are in use.
+  bool try_extend(char* end, PageCount pages, bool* is_zeroed);
+
+  /// Takes pages back. May give memory back to the system before it returns.
+  void free_pages(char* start, PageCount pages, PageState state);
+
+  /// Gives back up to `bytes` of free memory; SIZE_MAX: all of it. \returns bytes given back.
+  std::size_t purge(std::size_t bytes);
+
+  /// Once per half decay time: gives back what nobody needed since the last call, lowers the limit towards the threshold.
+  /// \returns bytes given back.
+  std::size_t tick();
+
+  std::size_t dirty_bytes() const { return __atomic_load_n(&dirty_bytes_, __ATOMIC_RELAXED); }
+  PageCacheStats stats();
+  os::Mutex& mutex() { return mutex_; }
+  os::Mutex& growth_mutex() { return growth_mutex_; }
+
+ private:
+  static constexpr unsigned kListCount = kPagesPerChunk + 1;
+  struct Range {
+    char* start;
+    PageCount pages;
+  };
+
+  PageRun take_from_chunks_locked(PageCount pages);
+  PageRun take_run_locked(Chunk& chunk, unsigned first, PageCount pages);
+  PageRun take_chunks_locked(PageCount pages);
+  PageRun take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages);
+  bool grow(PageCount pages);
+  bool commit_chunks(Region& region, std::uint32_t first, std::uint32_t count);
+  void note_use_locked(PageCount pages, PageCount clean_pages);
+  void mark_free_locked(char* start, PageCount pages, PageState state);
+  void relist_locked(Chunk& chunk);
+  unsigned collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes);
+  Chunk* chunk_of_locked(const char* address, unsigned* page);
+
+  os::Mutex mutex_;
+  os::Mutex growth_mutex_;
+  PageCacheLimits limits_{std::size_t{64} << 20, std::size_t{32} << 20, std::size_t{64} << 30};
+  std::size_t limit_bytes_ = std::size_t{64} << 20;
+  std::size_t dirty_bytes_ = 0;
+  std::size_t lowest_dirty_bytes_ = 0;   // since the last tick
+  std::size_t recently_purged_bytes_ = 0;  // for exceeding the limit, since the last tick
+  std::size_t free_pages_ = 0;
+  PageCacheStats stats_{};
+  std::uint64_t free_lists_ = 0;  // bit n: list n is not empty
+  std::uint64_t dirty_lists_ = 0;
+  List<ChunkLink> by_free_[kListCount];
+  List<ChunkLink> by_dirty_[kListCount];
+};
+
+extern PageCache page_cache;
+
+}  // namespace tarn::internal

@@ -1,0 +1,70 @@
+// Address -> span, for every page of every region; and the public index of pages (tarn/detail/thread_cache.h), which
+// holds the record that takes a block back. The index spans the whole user address space in one lazily backed table,
+// so that free needs no range check; where so much address space cannot be had, it stays empty and frees take the slow
+// door.
+//
+// region: addresses from one reserve. Regions are added, never removed.
+// Threads: find() by any, without a lock; the rest under the page cache's lock.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "base/units.h"
+#include "page/span.h"
+#include "tarn/detail/thread_cache.h"
+
+namespace tarn::internal {
+
+struct Chunk;
+
+struct Region {
+  char* start;
+  std::size_t bytes;
+  std::atomic<Span*>* spans;      // one per page
+  Chunk* chunks;                  // one per chunk
+  std::uint32_t chunk_count;
+  std::uint32_t committed_chunks; // a prefix
+};
+
+class PageMap {
+ public:
+  static constexpr std::uint32_t kLargestRegionCount = 1024;
+
+  /// The span that holds an address, or nullptr. \cost a subtraction and two loads in the first region.
+  Span* find(const void* pointer) const {
+    const std::uint32_t count = region_count_.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::size_t offset = address_of(pointer) - address_of(regions_[i].start);
+      if (offset < regions_[i].bytes) return regions_[i].spans[offset >> kPageShift].load(std::memory_order_acquire);
+    }
+    return nullptr;
+  }
+
+  std::uint32_t region_count() const { return region_count_.load(std::memory_order_acquire); }
+  Region& region(std::uint32_t i) { return regions_[i]; }
+
+  /// Takes the addresses of the index; without them it stays empty. Once, before the first region.
+  void reserve_index();
+
+  /// What a thread needs to read the index.
+  detail::PageIndex index() const;
+
+  /// Takes a region of at least `least_bytes`, at most `wished_bytes`. \returns nullptr when the system refuses.
+  Region* add_region(std::size_t least_bytes, std::size_t wished_bytes);
+
+  /// Enters or clears a span; `record_offset` is 0 for spans that are no slabs.
+  void set(Span* span, std::uint16_t record_offset);
+  void clear(Span* span);
+
+ private:
+  bool commit_index(const Region& region);
+  void write(const Span* span, Span* value, std::uint16_t record_offset);
+
+  std::atomic<std::uint32_t> region_count_{0};
+  std::uint16_t* writable_index_ = nullptr;  // nullptr where the index could not be had
+  Region regions_[kLargestRegionCount] = {};
+};
+
+extern PageMap page_map;
+
+}  // namespace tarn::internal

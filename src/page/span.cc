@@ -1,0 +1,42 @@
+#include "page/span.h"
+
+#include <bit>
+#include <new>
+
+#include "page/metadata.h"
+
+namespace tarn::internal {
+
+constinit SpanStore span_store;
+
+Span* SpanStore::take(std::uint32_t words) {
+  const unsigned log2 = words <= Span::kInlineWords ? 2 : static_cast<unsigned>(std::bit_width(words - 1));
+  {
+    os::LockGuard guard(mutex_);
+    if (Span* const span = free_[log2]; span != nullptr) {
+      free_[log2] = span->next;
+      return span;
+    }
+  }
+  const std::uint32_t capacity = 1u << log2;
+  const std::size_t bitmap_bytes = capacity <= Span::kInlineWords ? 0 : round_up(capacity * 8, kCacheLineBytes);
+  char* const record = static_cast<char*>(metadata.allocate(sizeof(Span) + 2 * bitmap_bytes));
+  if (record == nullptr) return nullptr;
+  Span* const span = new (record) Span{};
+  span->capacity_log2 = static_cast<std::uint8_t>(log2);
+  const bool is_inline = bitmap_bytes == 0;
+  span->free_bits = is_inline ? span->inline_free_bits : reinterpret_cast<std::uint64_t*>(record + sizeof(Span));
+  span->remote_bits = is_inline ? span->inline_remote_bits
+                                : reinterpret_cast<std::atomic<std::uint64_t>*>(record + sizeof(Span) + bitmap_bytes);
+  return span;
+}
+
+void SpanStore::give_back(Span* span) {
+  span->owner.store(nullptr, std::memory_order_seq_cst);
+  span->kind = SpanKind::kFree;
+  os::LockGuard guard(mutex_);
+  span->next = free_[span->capacity_log2];
+  free_[span->capacity_log2] = span;
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,75 @@
+// span: a run of pages managed as one. slab: a span cut into blocks of one size class; its state lies here, outside of
+// the blocks.
+//
+// Invariant of a slab, with its owner's lock held:
+//   free_count == number of ones in free_bits;
+//   block_count == live blocks + blocks in magazines + free_count + ones in remote_bits.
+//
+// Who may touch what: the first line is constant while the span lives, except `owner`, which changes under the locks of
+// both heaps. The second line and free_bits belong to whoever holds the owner's lock. The third line and remote_bits
+// are atomic and open to all.
+//
+// Memory of a Span is only ever reused for Spans, and is_pending / pending_next survive: a thread that has set the last
+// remote bit may still announce a slab that ended meanwhile. heap.cc says how such announcements are told apart.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "base/list.h"
+#include "base/units.h"
+#include "os/mutex.h"
+
+namespace tarn::internal {
+
+struct Heap;
+
+enum class SpanKind : std::uint8_t { kFree, kSlab, kLarge };
+
+struct alignas(kCacheLineBytes) Span {
+  static constexpr std::uint32_t kInlineWords = 4;
+
+  char* start;
+  std::uint64_t* free_bits;
+  std::atomic<std::uint64_t>* remote_bits;
+  std::atomic<Heap*> owner;
+  PageCount pages;
+  std::uint32_t stride;
+  std::uint32_t reciprocal;
+  std::uint16_t block_count;
+  std::uint16_t word_count;
+  SizeClass size_class;
+  SpanKind kind;
+  std::uint8_t capacity_log2;  // words there is room for; chosen when the Span is made, constant since
+
+  alignas(kCacheLineBytes) Span* previous;
+  Span* next;
+  std::uint32_t free_count;
+  std::uint16_t scan_word;  // no ones in the words below it
+  bool is_listed;
+  std::uint64_t inline_free_bits[kInlineWords];
+
+  alignas(kCacheLineBytes) std::atomic<Span*> pending_next;
+  std::atomic<std::uint32_t> is_pending;
+  std::atomic<std::uint64_t> inline_remote_bits[kInlineWords];
+
+  std::size_t bytes() const { return bytes_of(pages); }
+  bool contains(const void* pointer) const { return address_of(pointer) - address_of(start) < bytes(); }
+};
+static_assert(sizeof(Span) == 3 * kCacheLineBytes);
+
+/// Takes and returns Spans by the number of bitmap words they have room for.
+class SpanStore {
+ public:
+  /// \returns nullptr when memory is refused; `kind` is kFree and all bits are clear.
+  Span* take(std::uint32_t words);
+  void give_back(Span* span);
+  os::Mutex& mutex() { return mutex_; }
+
+ private:
+  os::Mutex mutex_;
+  Span* free_[8] = {};
+};
+
+extern SpanStore span_store;
+
+}  // namespace tarn::internal

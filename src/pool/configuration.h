@@ -1,0 +1,48 @@
+// The values of the options (base/option_table.h), read once before the first block is handed out. Later sources win:
+// /etc/tarn.conf, the file that TARN_CONF_FILE names, TARN_CONF="key:value,...", TARN_KEY. In a set-uid program the
+// environment is ignored. A bad key or value costs one line on standard error and leaves the default.
+// Threads: read() once, under the caller's lock; the rest from any thread afterwards. Nothing here allocates.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "base/option_table.h"
+
+namespace tarn::internal {
+
+class Configuration {
+ public:
+  void read();
+
+  std::int64_t value(Option option) const { return values_[static_cast<std::size_t>(option)]; }
+  bool is_on(Option option) const { return value(option) != 0; }
+  const char* stats_file() const { return stats_file_; }
+
+  /// Sets one option from text, as "64M" or "on". \returns false when the text is no value of the option.
+  bool set(const OptionInfo& option, const char* text, std::size_t length);
+  /// Reads "key:value" or "key=value" pairs separated by commas or newlines; # starts a comment to the end of the line.
+  void set_all(const char* text, std::size_t length, const char* source);
+
+ private:
+  static constexpr std::size_t kLongestPath = 512;
+
+  void set_default_values();
+  void read_file(const char* path, bool must_exist);
+  void read_environment();
+
+  std::int64_t values_[kOptionCount] = {};
+  char stats_file_[kLongestPath] = {};
+};
+
+extern Configuration configuration;
+
+/// Name of an option's environment variable: TARN_ and the key in capitals.
+void environment_name(const OptionInfo& option, char* name, std::size_t capacity);
+
+/// Parses a value of an option without its effects. \returns false when the text is no value of it.
+bool parse_option_value(const OptionInfo& option, const char* text, std::size_t length, std::int64_t* value);
+
+/// One line per option on standard error: environment name and value.
+void print_configuration();
+
+}  // namespace tarn::internal

@@ -1,0 +1,111 @@
+#include "pool/large.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "os/fatal.h"
+#include "os/memory.h"
+#include "page/page_cache.h"
+#include "page/page_map.h"
+#include "thread/background.h"
+
+namespace tarn::internal {
+namespace {
+
+// Pages are moved by whole chunks only: then the kernel moves entries of the upper page table, and its map of the
+// process cannot grow beyond one area per chunk, however long the program runs. Below two chunks copying costs less.
+constexpr std::size_t kWorthMoving = 2 * kChunkBytes;
+constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
+
+constinit std::atomic<std::size_t> live_count{0}, live_bytes{0}, allocations{0};
+
+PageCount pages_for(std::size_t size) { return static_cast<PageCount>((size + kPageBytes - 1) >> kPageShift); }
+
+void set_length(Span* span, PageCount pages) {
+  live_bytes.fetch_add(bytes_of(pages) - span->bytes(), std::memory_order_relaxed);
+  span->pages = pages;
+}
+
+void forget_span(Span* span) {
+  live_count.fetch_sub(1, std::memory_order_relaxed);
+  live_bytes.fetch_sub(span->bytes(), std::memory_order_relaxed);
+  page_map.clear(span);
+  span_store.give_back(span);
+}
+
+}  // namespace
+
+void* allocate_large(std::size_t size, std::size_t alignment, bool* is_zeroed) {
+  if (size > kLargestRequest || alignment > kLargestRequest) return nullptr;
+  const PageCount pages = pages_for(size == 0 ? 1 : size);
+  Span* const span = span_store.take(0);
+  if (span == nullptr) return nullptr;
+  const PageRun run = page_cache.allocate_pages(pages, alignment < kPageBytes ? kPageBytes : alignment);
+  if (run.start == nullptr) {
+    span_store.give_back(span);
+    return nullptr;
+  }
+  span->start = run.start;
+  span->pages = pages;
+  span->kind = SpanKind::kLarge;
+  page_map.set(span, 0);
+  live_count.fetch_add(1, std::memory_order_relaxed);
+  live_bytes.fetch_add(span->bytes(), std::memory_order_relaxed);
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  *is_zeroed = run.is_zeroed;
+  return run.start;
+}
+
+void deallocate_large(Span* span, void* block) {
+  if (span->start != block) os::fatal("free of a pointer into a block", block);
+  char* const start = span->start;
+  const PageCount pages = span->pages;
+  forget_span(span);
+  page_cache.free_pages(start, pages, PageState::kDirty);
+  background.notice();
+}
+
+bool resize_large(Span* span, std::size_t size) {
+  if (size > kLargestRequest) return false;
+  const PageCount pages = pages_for(size), old_pages = span->pages;
+  char* const start = span->start;
+  if (pages > old_pages) {
+    bool is_zeroed = false;
+    if (!page_cache.try_extend(start + bytes_of(old_pages), pages - old_pages, &is_zeroed)) return false;
+    set_length(span, pages);
+    page_map.set(span, 0);
+  } else if (pages < old_pages) {
+    page_map.clear(span);
+    set_length(span, pages);
+    page_map.set(span, 0);
+    page_cache.free_pages(start + bytes_of(pages), old_pages - pages, PageState::kDirty);
+    background.notice();
+  }
+  return true;
+}
+
+void* move_large(Span* span, std::size_t size) {
+  const std::size_t bytes = span->bytes(), moved_bytes = bytes & ~(kChunkBytes - 1);
+  if (bytes < kWorthMoving || size < bytes || address_of(span->start) % kChunkBytes != 0) return nullptr;
+  bool is_zeroed = false;
+  char* const moved = static_cast<char*>(allocate_large(size, kPageBytes, &is_zeroed));
+  if (moved == nullptr) return nullptr;
+  if (address_of(moved) % kChunkBytes != 0 || !os::move_pages(span->start, moved, moved_bytes)) {
+    deallocate_large(page_map.find(moved), moved);
+    return nullptr;
+  }
+  std::memcpy(moved + moved_bytes, span->start + moved_bytes, bytes - moved_bytes);
+  char* const start = span->start;
+  const PageCount moved_pages = static_cast<PageCount>(moved_bytes >> kPageShift), pages = span->pages;
+  forget_span(span);
+  page_cache.free_pages(start, moved_pages, PageState::kClean);
+  if (pages != moved_pages) page_cache.free_pages(start + moved_bytes, pages - moved_pages, PageState::kDirty);
+  return moved;
+}
+
+LargeStats large_stats() {
+  return {live_count.load(std::memory_order_relaxed), live_bytes.load(std::memory_order_relaxed),
+          allocations.load(std::memory_order_relaxed)};
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,257 @@
+// The general pool's slow door: everything that is not a hit of the inlined fast path comes here.
+//
+// One allocation, walked: 1. the record of the request's bin is popped (tarn/memory_pool.h); 2. empty: allocate_slow;
+// 3. the thread's heap refills the magazine from a slab with free blocks, from what other threads gave back, from an
+// orphan's slab, or from a new one (heap.cc); 4. a new slab takes pages from the page cache (page_cache.cc), 5. which
+// takes chunks from a region of the system's. One free: 1. the page's entry names the record; 2. full: deallocate_slow;
+// 3. the older half of the magazine goes back to its slabs (return_blocks).
+#include "tarn/memory_pool.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "os/fatal.h"
+#include "page/page_cache.h"
+#include "page/page_map.h"
+#include "pool/configuration.h"
+#include "pool/large.h"
+#include "pool/setup.h"
+#include "thread/background.h"
+#include "thread/registry.h"
+#include "thread/this_thread.h"
+
+namespace tarn::detail {
+
+// The default table stands from the start; another preset replaces it before the first slab is made.
+constinit ClassOfBin class_of_bin = internal::make_class_of_bin(internal::SizeClassPreset::kDefault);
+
+}  // namespace tarn::detail
+
+namespace tarn {
+namespace {
+
+using namespace internal;
+
+void* out_of_memory() {
+  errno = ENOMEM;
+  return nullptr;
+}
+
+constexpr unsigned kLargestBatch = 4096;
+
+Heap* heap_of_this_thread() {
+  if (Heap* const heap = this_heap(); heap != nullptr) [[likely]]
+    return heap;
+  set_up_once();
+  return attach_this_thread();
+}
+
+// A thread whose destructors have run, or that no memory is left for, uses the heap all such threads share.
+void* allocate_from_shared(SizeClass size_class) {
+  Heap& heap = registry.shared_heap();
+  EndedSlabs ended;
+  os::LockGuard guard(heap.mutex);
+  void* block = nullptr;
+  return take_blocks_locked(heap, size_class, &block, 1, ended) == 1 ? block : nullptr;
+}
+
+void* allocate_in_bin(unsigned bin, std::size_t size) {
+  Heap* const heap = heap_of_this_thread();
+  const SizeClass size_class = detail::class_of_bin[bin];
+  void* block = nullptr;
+  if (heap == nullptr) {
+    block = allocate_from_shared(size_class);
+  } else {
+    EndedSlabs ended;
+    os::LockGuard guard(heap->mutex);
+    if (heap->calls != nullptr) ++heap->calls[size_class].allocations, heap->calls[size_class].requested_bytes += size;
+    if (!thread_limits.check_every_free) {
+      block = allocate_locked(*heap, bin, ended);
+    } else if (take_blocks_locked(*heap, size_class, &block, 1, ended) == 0) {
+      block = nullptr;
+    }
+  }
+  return block != nullptr ? block : out_of_memory();
+}
+
+void* allocate_large_block(std::size_t size, std::size_t alignment, bool* is_zeroed) {
+  Heap* const heap = heap_of_this_thread();  // also reads the options
+  void* const block = allocate_large(size, alignment, is_zeroed);
+  if (block == nullptr) return out_of_memory();
+  if (heap != nullptr && heap->calls != nullptr) {
+    os::LockGuard guard(heap->mutex);
+    ++heap->calls[kBinCount].allocations;
+    heap->calls[kBinCount].requested_bytes += size;
+  }
+  return block;
+}
+
+// The sure way: the block's bit is looked at, at every free, under its owner's lock.
+void deallocate_checked(void* block) {
+  std::uint32_t index = 0;
+  Span* const slab = slab_of_block(block, &index);
+  EndedSlabs ended;
+  for (;;) {
+    Heap* const owner = slab->owner.load(std::memory_order_acquire);
+    if (owner == nullptr) os::fatal("double free", block);
+    os::LockGuard guard(owner->mutex);
+    if (slab->owner.load(std::memory_order_acquire) != owner) continue;
+    if (is_marked_free_locked(*slab, index)) os::fatal("double free", block);
+    return return_blocks(owner, &block, 1, ended);
+  }
+}
+
+void deallocate_in_bin(void* block, unsigned bin) {
+  if (thread_limits.check_every_free) return deallocate_checked(block);
+  Heap* const heap = heap_of_this_thread();
+  EndedSlabs ended;
+  if (heap == nullptr) return return_blocks(nullptr, &block, 1, ended);
+  os::LockGuard guard(heap->mutex);
+  if (heap->calls != nullptr) ++heap->calls[detail::class_of_bin[bin]].deallocations;
+  deallocate_locked(*heap, block, bin, ended);
+}
+
+bool is_slab(const Span* span) { return span != nullptr && span->kind == SpanKind::kSlab; }
+
+Span* span_of_block(const void* block) {
+  Span* const span = page_map.find(block);
+  if (span == nullptr) os::fatal("use of a pointer that is no block", block);
+  return span;
+}
+
+std::size_t usable_bytes(const Span& span) {
+  return span.kind == SpanKind::kSlab ? kGeometry.of[span.size_class].block_bytes : span.bytes();
+}
+
+void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
+  void* const moved = allocate(size);
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, block, old_bytes < size ? old_bytes : size);
+  deallocate(block);
+  return moved;
+}
+
+}  // namespace
+
+namespace detail {
+
+void* allocate_slow(std::size_t size) noexcept {
+  if (size <= kMediumLimit) {
+    const unsigned bin = size <= kSmallLimit ? bin_of(size) : class_of_bin[medium_bin_of(size)];
+    if (void* const block = pop(thread_cache.records[bin])) [[likely]]
+      return block;
+    return allocate_in_bin(bin, size);
+  }
+  bool is_zeroed = false;
+  return allocate_large_block(size, internal::kPageBytes, &is_zeroed);
+}
+
+void* allocate_bin_slow(unsigned bin) noexcept { return allocate_in_bin(bin, internal::bin_limit(bin)); }
+
+void deallocate_slow(void* block) noexcept {
+  if (block == nullptr) return;
+  internal::Span* const span = internal::page_map.find(block);
+  if (span == nullptr) internal::os::fatal("free of a pointer that is no block", block);
+  if (is_slab(span)) return deallocate_in_bin(block, span->size_class);
+  if (Heap* const heap = this_heap(); heap != nullptr && heap->calls != nullptr) {
+    os::LockGuard guard(heap->mutex);
+    ++heap->calls[kBinCount].deallocations;
+  }
+  deallocate_large(span, block);
+}
+
+void deallocate_bin_slow(void* block, unsigned bin) noexcept { deallocate_in_bin(block, bin); }
+
+}  // namespace detail
+
+void* allocate(std::size_t size, std::size_t alignment) noexcept {
+  if (!is_power_of_two(alignment)) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  if (alignment <= 16) return allocate(size < alignment ? alignment : size);
+  if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate(size);
+  set_up_once();  // the classes must be known
+  bool is_zeroed = false;
+  const SizeClass size_class = aligned_class_of(detail::class_of_bin.of, size, alignment);
+  if (size_class == 0) return allocate_large_block(size, alignment, &is_zeroed);
+  if (void* const block = detail::pop(detail::thread_cache.records[size_class])) return block;
+  return allocate_in_bin(size_class, size);
+}
+
+void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) return out_of_memory();
+  if (bytes <= detail::kMediumLimit) {
+    void* const block = allocate(bytes);
+    return block == nullptr ? nullptr : std::memset(block, 0, bytes);
+  }
+  bool is_zeroed = false;
+  void* const block = allocate_large_block(bytes, kPageBytes, &is_zeroed);
+  return block == nullptr || is_zeroed ? block : std::memset(block, 0, bytes);
+}
+
+void* reallocate(void* block, std::size_t size) noexcept {
+  if (block == nullptr) return allocate(size);
+  Span* const span = span_of_block(block);
+  const std::size_t usable = usable_bytes(*span);
+  if (is_slab(span)) {
+    // A block that keeps more than half of its bytes stays where it is.
+    if (size <= usable && size >= usable / 2) return block;
+    return move_by_copy(block, usable, size);
+  }
+  if (size > detail::kMediumLimit) {
+    if (resize_large(span, size)) return block;
+    if (void* const moved = move_large(span, size)) return moved;
+  }
+  return move_by_copy(block, usable, size);
+}
+
+std::size_t usable_size(const void* block) noexcept {
+  return block == nullptr ? 0 : usable_bytes(*span_of_block(block));
+}
+
+std::size_t good_size(std::size_t size) noexcept {
+  set_up_once();
+  if (size <= detail::kMediumLimit) return kGeometry.of[detail::class_of_bin[detail::bin_of(size)]].block_bytes;
+  return size > SIZE_MAX - kPageBytes ? size : round_up(size, kPageBytes);
+}
+
+std::size_t trim(std::size_t keep) noexcept {
+  if (Heap* const heap = this_heap(); heap != nullptr) {
+    EndedSlabs ended;
+    os::LockGuard guard(heap->mutex);
+    empty_magazines_locked(*heap, ended);
+  }
+  registry.trim_all_heaps();
+  const std::size_t dirty = page_cache.dirty_bytes();
+  return dirty > keep ? page_cache.purge(dirty - keep) : 0;
+}
+
+std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {
+  std::size_t taken = 0;
+  Heap* const heap = heap_of_this_thread();
+  if (size <= detail::kMediumLimit && heap != nullptr && !thread_limits.every_call_is_slow) {
+    EndedSlabs ended;
+    os::LockGuard guard(heap->mutex);
+    const SizeClass size_class = detail::class_of_bin[detail::bin_of(size)];
+    while (taken < count) {
+      const std::size_t left = count - taken;
+      const unsigned part = take_blocks_locked(*heap, size_class, blocks + taken,
+                                               left < kLargestBatch ? static_cast<unsigned>(left) : kLargestBatch, ended);
+      if (part == 0) break;
+      taken += part;
+    }
+  } else {
+    while (taken < count && (blocks[taken] = allocate(size)) != nullptr) ++taken;
+  }
+  if (taken < count) errno = ENOMEM;
+  return taken;
+}
+
+void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) deallocate(blocks[i]);
+}
+
+}  // namespace tarn

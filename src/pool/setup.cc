@@ -1,0 +1,59 @@
+#include "pool/setup.h"
+
+#include <atomic>
+
+#include "central/size_class.h"
+#include "os/mutex.h"
+#include "page/page_cache.h"
+#include "page/page_map.h"
+#include "pool/configuration.h"
+#include "thread/background.h"
+#include "thread/heap.h"
+
+namespace tarn::internal {
+namespace {
+
+constinit os::Mutex mutex;
+constinit std::atomic<bool> is_done{false};
+
+constexpr ClassOfBin kPresets[] = {make_class_of_bin(SizeClassPreset::kDefault),
+                                   make_class_of_bin(SizeClassPreset::kLfh128),
+                                   make_class_of_bin(SizeClassPreset::kStepped)};
+static_assert(sizeof(kPresets) / sizeof(kPresets[0]) == kSizeClassPresetCount);
+
+std::size_t bytes_value(Option option) { return static_cast<std::size_t>(configuration.value(option)); }
+
+std::size_t huge_page_threshold() {
+  enum { kNever, kAuto, kAlways };
+  switch (configuration.value(Option::kHugePages)) {
+    case kNever: return SIZE_MAX;
+    case kAlways: return 0;
+    default: return bytes_value(Option::kHugePageThreshold);
+  }
+}
+
+void apply() {
+  detail::class_of_bin = kPresets[configuration.value(Option::kClasses)];
+  page_map.reserve_index();
+  const bool keeps_nothing = configuration.value(Option::kDecay) == 0;
+  page_cache.configure({keeps_nothing ? 0 : bytes_value(Option::kFreePageThreshold), huge_page_threshold(),
+                        bytes_value(Option::kReserveBytes)});
+  const bool checks = configuration.is_on(Option::kCheck), counts = configuration.is_on(Option::kCountCalls);
+  thread_limits = {bytes_value(Option::kThreadCacheBytes), checks || counts, checks, counts};
+  background.configure(configuration.is_on(Option::kBackground),
+                       static_cast<std::uint32_t>(configuration.value(Option::kDecay)));
+}
+
+}  // namespace
+
+void set_up_once() {
+  if (is_done.load(std::memory_order_acquire)) return;
+  os::LockGuard guard(mutex);
+  if (is_done.load(std::memory_order_relaxed)) return;
+  configuration.read();
+  apply();
+  if (configuration.is_on(Option::kPrintOptions)) print_configuration();
+  is_done.store(true, std::memory_order_release);
+}
+
+}  // namespace tarn::internal

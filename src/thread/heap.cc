@@ -1,0 +1,356 @@
+// Refill and flush, and the protocol of remote frees:
+//
+//   a freer    1. sets the blocks' remote bits              (fetch_or, seq_cst)
+//              2. if the slab is not announced, announces it (is_pending 0 -> 1, push on the owner's stack)
+//   the owner  1. takes the stack whole
+//              2. clears is_pending                          (exchange, seq_cst)
+//              3. takes the remote bits                      (exchange, seq_cst)
+//
+// Steps 1-2 of the freer and 2-3 of the owner are a store and a load on either side in one total order, so a set bit is
+// either taken now or announced again. Between its steps 1 and 2 the freer holds no block any more: the slab may have
+// ended and its Span may serve another slab, of another owner. Then the announcement is spurious: it reaches a stack
+// whose heap does not own the slab, and that heap passes it on, or drops it when the Span is free. Passing on is needed:
+// a true freer may have relied on the flag the spurious one set.
+#include "thread/heap.h"
+
+#include <bit>
+
+#include "os/fatal.h"
+#include "page/metadata.h"
+#include "page/page_map.h"
+#include "thread/background.h"
+#include "thread/registry.h"
+#include "thread/slab.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr unsigned kFirstCapacity = 15;            // with its sentinel two cache lines
+constexpr std::size_t kFirstMagazineBytes = 64 * 1024;
+constexpr unsigned kMissesPerSweep = 4096;
+constexpr std::uint32_t kManyPending = 64;         // slabs; then the freer collects for an owner that does not
+constexpr PageCount kLargestKeptSlab = 1;          // pages; one empty slab per class stays, against making in turn
+
+void* const* as_const(void** blocks) { return blocks; }
+
+std::size_t magazine_record_bytes(unsigned capacity) { return (capacity + 1) * sizeof(void*); }
+
+void set_record(Heap& heap, unsigned bin, unsigned count) {
+  const Magazine& magazine = heap.magazines[bin];
+  __atomic_store_n(&heap.records[bin].top, magazine.blocks + count, __ATOMIC_RELAXED);
+  heap.records[bin].limit = magazine.blocks + magazine.capacity;
+}
+
+unsigned count_of(const Heap& heap, unsigned bin) {
+  const Magazine& magazine = heap.magazines[bin];
+  return magazine.blocks == nullptr ? 0 : static_cast<unsigned>(heap.records[bin].top - magazine.blocks);
+}
+
+unsigned first_capacity(const ClassGeometry& geometry) {
+  const std::size_t by_bytes = kFirstMagazineBytes / geometry.block_bytes;
+  return by_bytes < 2 ? 2 : by_bytes > kFirstCapacity ? kFirstCapacity : static_cast<unsigned>(by_bytes);
+}
+
+// Replaces the array of a magazine, keeping its blocks. \pre the blocks fit. \returns false when memory is refused.
+bool resize_magazine(Heap& heap, unsigned bin, unsigned capacity) {
+  Magazine& magazine = heap.magazines[bin];
+  const unsigned count = count_of(heap, bin);
+  void** const blocks = static_cast<void**>(metadata.allocate(magazine_record_bytes(capacity)));
+  if (blocks == nullptr) return false;
+  blocks[0] = nullptr;
+  for (unsigned i = 1; i <= count; ++i) blocks[i] = magazine.blocks[i];
+  const std::size_t block_bytes = kGeometry.of[detail::class_of_bin[bin]].block_bytes;
+  void** const old_blocks = magazine.blocks;
+  const unsigned old_capacity = magazine.capacity;
+  heap.magazine_bytes += (capacity - static_cast<std::size_t>(old_capacity)) * block_bytes;
+  magazine.blocks = blocks;
+  magazine.capacity = static_cast<std::uint16_t>(capacity);
+  set_record(heap, bin, count);
+  if (old_blocks != nullptr) metadata.free(old_blocks, magazine_record_bytes(old_capacity));
+  return true;
+}
+
+// A magazine grows each time it is missed, while its class and its thread may have more.
+bool prepare_magazine(Heap& heap, unsigned bin) {
+  Magazine& magazine = heap.magazines[bin];
+  const ClassGeometry& geometry = kGeometry.of[detail::class_of_bin[bin]];
+  magazine.was_missed = true;
+  if (magazine.blocks == nullptr) return resize_magazine(heap, bin, first_capacity(geometry));
+  if (magazine.capacity >= geometry.largest_magazine) return true;
+  unsigned capacity = magazine.capacity * 2u + 1;
+  if (capacity > geometry.largest_magazine) capacity = geometry.largest_magazine;
+  const std::size_t more = (capacity - std::size_t{magazine.capacity}) * geometry.block_bytes;
+  if (heap.magazine_bytes + more <= thread_limits.magazine_bytes) resize_magazine(heap, bin, capacity);
+  return true;
+}
+
+void list_slab(Heap& heap, Span* slab) {
+  slab->is_listed = true;
+  heap.available[slab->size_class].push_back(slab);
+}
+
+void unlist_slab(Heap& heap, Span* slab) {
+  slab->is_listed = false;
+  heap.available[slab->size_class].remove(slab);
+}
+
+void retire_slab(Heap& heap, Span* slab, EndedSlabs& ended) {
+  unlist_slab(heap, slab);
+  ++heap.counters.slabs_ended;
+  --heap.slab_counts[slab->size_class];
+  ended.add(slab);
+}
+
+// After blocks came back to a slab of this heap: lists it, or ends it when all have, unless it is small and its class's
+// only one.
+// \returns whether the slab still is one.
+bool settle_slab(Heap& heap, Span* slab, EndedSlabs& ended) {
+  if (!slab->is_listed) list_slab(heap, slab);
+  if (slab->free_count != slab->block_count) return true;
+  const List<Span>& available = heap.available[slab->size_class];
+  if (slab->pages <= kLargestKeptSlab && available.first() == available.last()) return true;
+  retire_slab(heap, slab, ended);
+  return false;
+}
+
+void push_pending(Heap& owner, Span* slab) {
+  std::atomic<Span*>& stack = owner.pending[slab->size_class];
+  Span* head = stack.load(std::memory_order_relaxed);
+  do slab->pending_next.store(head, std::memory_order_relaxed);
+  while (!stack.compare_exchange_weak(head, slab, std::memory_order_seq_cst, std::memory_order_relaxed));
+  owner.pending_count.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Step 2 of a freer, from the moment it has set is_pending. \returns the heap that was told, nullptr when the Span is free.
+Heap* announce(Span* slab) {
+  for (;;) {
+    if (Heap* const owner = slab->owner.load(std::memory_order_seq_cst); owner != nullptr) {
+      push_pending(*owner, slab);
+      return owner;
+    }
+    slab->is_pending.exchange(0, std::memory_order_seq_cst);
+    // A slab made in between may count on this announcement.
+    if (slab->owner.load(std::memory_order_seq_cst) == nullptr || slab->is_pending.exchange(1) != 0) return nullptr;
+  }
+}
+
+// An orphan has nobody to collect for it, and an owner that idles does not: then the freer does. Whoever holds the
+// mutex looks again after letting it go, so that nothing announced meanwhile is left.
+void collect_for(Heap& owner, SizeClass size_class) {
+  while (owner.pending[size_class].load(std::memory_order_seq_cst) != nullptr &&
+         (!owner.has_thread.load(std::memory_order_seq_cst) ||
+          owner.pending_count.load(std::memory_order_relaxed) > kManyPending)) {
+    if (!owner.mutex.try_lock()) return;
+    EndedSlabs ended;
+    collect_pending_locked(owner, size_class, ended);
+    owner.mutex.unlock();
+  }
+}
+
+void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask) {
+  const SizeClass size_class = slab->size_class;
+  const std::uint64_t before = slab->remote_bits[word].fetch_or(mask, std::memory_order_seq_cst);
+  if ((before & mask) != 0) [[unlikely]]
+    os::fatal("double free", slab->start + (word * 64 + static_cast<std::size_t>(std::countr_zero(before & mask))) *
+                                               slab->stride);
+  // From here on the slab may end at any time.
+  if (slab->is_pending.load(std::memory_order_seq_cst) != 0 || slab->is_pending.exchange(1) != 0) return;
+  Heap* const owner = announce(slab);
+  if (owner != nullptr && (!owner->has_thread.load(std::memory_order_seq_cst) ||
+                           owner->pending_count.load(std::memory_order_relaxed) > kManyPending))
+    collect_for(*owner, size_class);
+}
+
+// Halves the magazines that nobody missed since the last sweep.
+void sweep_magazines_locked(Heap& heap, EndedSlabs& ended) {
+  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+    Magazine& magazine = heap.magazines[bin];
+    if (magazine.blocks == nullptr) continue;
+    const unsigned smallest = first_capacity(kGeometry.of[detail::class_of_bin[bin]]);
+    if (!magazine.was_missed && magazine.capacity > smallest) {
+      const unsigned capacity = magazine.capacity / 2u;
+      const unsigned count = count_of(heap, bin);
+      if (count > capacity) {
+        return_blocks(&heap, as_const(magazine.blocks + 1 + capacity), count - capacity, ended);
+        set_record(heap, bin, capacity);
+      }
+      resize_magazine(heap, bin, capacity);
+    }
+    magazine.was_missed = false;
+  }
+}
+
+void note_miss(Heap& heap, EndedSlabs& ended) {
+  if (heap.misses_until_sweep-- != 0) return;
+  heap.misses_until_sweep = kMissesPerSweep;
+  sweep_magazines_locked(heap, ended);
+}
+
+}  // namespace
+
+constinit ThreadLimits thread_limits{std::size_t{4} << 20, false, false, false};
+
+void EndedSlabs::give_back() {
+  if (first_ == nullptr) return;
+  while (first_ != nullptr) {
+    Span* const slab = first_;
+    first_ = slab->next;
+    end_slab(slab);
+  }
+  background.notice();
+}
+
+bool is_marked_free_locked(const Span& slab, std::uint32_t index) {
+  const std::uint64_t mask = std::uint64_t{1} << (index % 64);
+  return ((slab.free_bits[index / 64] | slab.remote_bits[index / 64].load(std::memory_order_relaxed)) & mask) != 0;
+}
+
+Span* slab_of_block(void* block, std::uint32_t* index) {
+  Span* const slab = page_map.find(block);
+  if (slab == nullptr || slab->kind != SpanKind::kSlab) os::fatal("free of a pointer that is no block", block);
+  const auto offset = static_cast<std::uint32_t>(address_of(block) - address_of(slab->start));
+  *index = static_cast<std::uint32_t>((std::uint64_t{offset} * slab->reciprocal) >> 32);
+  if (*index * slab->stride != offset || *index >= slab->block_count)
+    os::fatal("free of a pointer into a block", block);
+  return slab;
+}
+
+void return_blocks(Heap* heap, void* const* blocks, unsigned count, EndedSlabs& ended) {
+  Span* slab = nullptr;
+  bool is_own = false;
+  std::uint32_t word = 0;
+  std::uint64_t mask = 0;
+  auto give_word = [&] {
+    if (mask == 0) return;
+    if (!is_own) {
+      return_remote(slab, word, mask);
+    } else {
+      mark_free(*slab, word, mask);
+    }
+    mask = 0;
+  };
+  for (unsigned i = 0; i < count; ++i) {
+    std::uint32_t index = 0;
+    if (slab != nullptr && slab->contains(blocks[i])) {
+      const auto offset = static_cast<std::uint32_t>(address_of(blocks[i]) - address_of(slab->start));
+      index = static_cast<std::uint32_t>((std::uint64_t{offset} * slab->reciprocal) >> 32);
+      if (index * slab->stride != offset || index >= slab->block_count) [[unlikely]]
+        os::fatal("free of a pointer into a block", blocks[i]);
+    } else {
+      give_word();
+      if (slab != nullptr && is_own) settle_slab(*heap, slab, ended);
+      slab = slab_of_block(blocks[i], &index);
+      is_own = heap != nullptr && slab->owner.load(std::memory_order_relaxed) == heap;
+      if (heap != nullptr && !is_own) ++heap->counters.remote_batches;
+      word = index / 64;
+    }
+    if (index / 64 != word) give_word(), word = index / 64;
+    const std::uint64_t bit = std::uint64_t{1} << (index % 64);
+    if ((mask & bit) != 0) [[unlikely]]
+      os::fatal("double free", blocks[i]);
+    mask |= bit;
+  }
+  give_word();
+  if (slab != nullptr && is_own) settle_slab(*heap, slab, ended);
+}
+
+bool collect_pending_locked(Heap& heap, SizeClass size_class, EndedSlabs& ended) {
+  if (heap.pending[size_class].load(std::memory_order_relaxed) == nullptr) return false;
+  Span* slab = heap.pending[size_class].exchange(nullptr, std::memory_order_seq_cst);
+  std::uint32_t count = 0;
+  for (Span* next = nullptr; slab != nullptr; slab = next, ++count) {
+    next = slab->pending_next.load(std::memory_order_relaxed);
+    slab->is_pending.exchange(0, std::memory_order_seq_cst);
+    Heap* const owner = slab->owner.load(std::memory_order_seq_cst);
+    if (owner == &heap) {
+      merge_remote_bits(*slab);
+      if (slab->free_count != 0) settle_slab(heap, slab, ended);
+    } else if (owner != nullptr && slab->is_pending.exchange(1) == 0) {
+      announce(slab);
+    }
+  }
+  heap.pending_count.fetch_sub(count, std::memory_order_relaxed);
+  return !heap.available[size_class].is_empty();
+}
+
+unsigned take_blocks_locked(Heap& heap, SizeClass size_class, void** blocks, unsigned wanted, EndedSlabs& ended) {
+  List<Span>& available = heap.available[size_class];
+  unsigned taken = 0;
+  while (taken < wanted) {
+    Span* slab = available.first();
+    if (slab == nullptr) {
+      if (taken != 0) break;
+      if (collect_pending_locked(heap, size_class, ended)) continue;
+      slab = registry.adopt_slab(heap, size_class);
+      if (slab == nullptr) slab = make_slab(heap, size_class);
+      if (slab == nullptr) break;
+      ++heap.slab_counts[size_class];
+      list_slab(heap, slab);
+    }
+    taken += take_from_slab(*slab, blocks + taken, wanted - taken);
+    if (slab->free_count == 0) unlist_slab(heap, slab);
+  }
+  return taken;
+}
+
+void* allocate_locked(Heap& heap, unsigned bin, EndedSlabs& ended) {
+  if (count_of(heap, bin) == 0) {
+    note_miss(heap, ended);
+    if (!prepare_magazine(heap, bin)) return nullptr;
+    ++heap.counters.refills;
+    const Magazine& magazine = heap.magazines[bin];
+    const unsigned wanted = magazine.capacity / 2u;
+    const unsigned taken = take_blocks_locked(heap, detail::class_of_bin[bin], magazine.blocks + 1, wanted, ended);
+    if (taken == 0) return nullptr;
+    set_record(heap, bin, taken);
+  }
+  return detail::pop(heap.records[bin]);
+}
+
+void deallocate_locked(Heap& heap, void* block, unsigned bin, EndedSlabs& ended) {
+  Magazine& magazine = heap.magazines[bin];
+  const unsigned count = count_of(heap, bin);
+  if (count == magazine.capacity) {
+    note_miss(heap, ended);
+    ++heap.counters.flushes;
+    if (magazine.blocks != nullptr && count != 0) {
+      // The oldest half goes, the warm one stays.
+      const unsigned flushed = count - count / 2;
+      return_blocks(&heap, as_const(magazine.blocks + 1), flushed, ended);
+      for (unsigned i = 1; i <= count - flushed; ++i) magazine.blocks[i] = magazine.blocks[i + flushed];
+      set_record(heap, bin, count - flushed);
+    }
+    if (!prepare_magazine(heap, bin)) {
+      return_blocks(&heap, &block, 1, ended);
+      return;
+    }
+  }
+  if (!detail::push(heap.records[bin], block)) os::fatal("double free", block);
+}
+
+void empty_magazines_locked(Heap& heap, EndedSlabs& ended) {
+  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+    Magazine& magazine = heap.magazines[bin];
+    if (magazine.blocks == nullptr) continue;
+    return_blocks(&heap, as_const(magazine.blocks + 1), count_of(heap, bin), ended);
+    heap.records[bin] = kEmptyRecord;
+    metadata.free(magazine.blocks, magazine_record_bytes(magazine.capacity));
+    magazine = {};
+  }
+  heap.magazine_bytes = 0;
+}
+
+void trim_locked(Heap& heap, EndedSlabs& ended) {
+  for (unsigned size_class = 1; size_class < kBinCount; ++size_class) {
+    collect_pending_locked(heap, static_cast<SizeClass>(size_class), ended);
+    for (Span* slab = heap.available[size_class].first(); slab != nullptr;) {
+      Span* const next = slab->next;
+      if (slab->free_count == slab->block_count) {
+        retire_slab(heap, slab, ended);
+      }
+      slab = next;
+    }
+  }
+}
+
+}  // namespace tarn::internal

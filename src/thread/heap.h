@@ -1,0 +1,118 @@
+// A thread's side of the pool: its slabs, and the magazines its fast path pops from and pushes to.
+//
+// Synchronisation. The records in thread-local storage belong to the thread alone. Everything else here is guarded by
+// `mutex`, which the thread takes on its slow path only, where it is free but for rare visits: statistics, trimming,
+// the helper thread, whoever collects for an owner that idles or has ended. Remote frees need no lock: they set bits in
+// the slab and announce it on the owner's stack (`pending`).
+// Lock order: mutex.h; a second heap's mutex is only ever tried.
+//
+// Heaps are never freed, so a stale pointer to one is harmless; a heap whose thread has ended is an orphan, and is
+// handed whole to the next thread that starts.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "base/list.h"
+#include "central/size_class.h"
+#include "os/mutex.h"
+#include "page/span.h"
+#include "tarn/detail/thread_cache.h"
+
+namespace tarn::internal {
+
+/// The array behind a record. blocks[0] is nullptr; `capacity` blocks follow.
+struct Magazine {
+  void** blocks;
+  std::uint16_t capacity;
+  bool was_missed;  // refilled or flushed since the last sweep
+};
+
+struct HeapCounters {
+  std::uint64_t refills, flushes, remote_batches, slabs_made, slabs_ended;
+};
+
+/// A record without a magazine: empty for allocate, full for deallocate.
+inline constexpr detail::Record kEmptyRecord{const_cast<void**>(detail::empty_magazine),
+                                             const_cast<void**>(detail::empty_magazine)};
+
+/// Exact counts, kept while every call takes the slow path.
+struct CallCounts {
+  std::uint64_t allocations, deallocations, requested_bytes;
+};
+
+struct alignas(kCacheLineBytes) Heap {
+  os::Mutex mutex;
+  std::atomic<bool> has_thread;        // false: an orphan
+  detail::Record* records;          // the thread's, or own_records
+  Heap* next_in_registry;
+  Heap* next_orphan;
+  std::size_t magazine_bytes;       // sum of capacity x block size; at most the limit of a thread
+  std::uint32_t misses_until_sweep;
+  std::uint64_t slow_calls_at_last_trim;
+  HeapCounters counters;
+  CallCounts* calls;                // per bin, the last for large ones; nullptr unless counted
+  List<Span> available[kBinCount];  // slabs with free blocks
+  std::uint32_t slab_counts[kBinCount];
+  Magazine magazines[kBinCount];
+  detail::Record* own_records;      // used instead of the thread's when every call must take the slow path
+
+  alignas(kCacheLineBytes) std::atomic<std::uint32_t> pending_count;
+  std::atomic<Span*> pending[kBinCount];
+};
+
+/// Slabs that ended while a lock was held, to be given to the page cache when it is not.
+class EndedSlabs {
+ public:
+  EndedSlabs() = default;
+  EndedSlabs(const EndedSlabs&) = delete;
+  EndedSlabs& operator=(const EndedSlabs&) = delete;
+  ~EndedSlabs() { give_back(); }
+  void add(Span* slab) {
+    slab->next = first_;
+    first_ = slab;
+  }
+  void give_back();
+
+ private:
+  Span* first_ = nullptr;
+};
+
+struct ThreadLimits {
+  std::size_t magazine_bytes;  // of one thread
+  bool every_call_is_slow;     // magazines stay out of the fast path's reach
+  bool check_every_free;
+  bool count_calls;
+};
+extern ThreadLimits thread_limits;
+
+// All of these: \pre heap.mutex is held.
+
+/// Takes up to `wanted` blocks of a class; the one to use first comes last. \returns 0 when memory is refused.
+unsigned take_blocks_locked(Heap& heap, SizeClass size_class, void** blocks, unsigned wanted, EndedSlabs& ended);
+
+/// Takes one block through the magazine of a bin, refilling it. \returns nullptr when memory is refused.
+void* allocate_locked(Heap& heap, unsigned bin, EndedSlabs& ended);
+
+/// Puts a block into the magazine of a bin, flushing it when it is full.
+void deallocate_locked(Heap& heap, void* block, unsigned bin, EndedSlabs& ended);
+
+/// Merges the remote frees of one class. \returns whether any slab has free blocks now.
+bool collect_pending_locked(Heap& heap, SizeClass size_class, EndedSlabs& ended);
+
+/// Merges all remote frees and ends every slab without live blocks.
+void trim_locked(Heap& heap, EndedSlabs& ended);
+
+/// Empties all magazines into their slabs. \pre called by the heap's thread, or there is none.
+void empty_magazines_locked(Heap& heap, EndedSlabs& ended);
+
+/// Returns blocks to their slabs: those of `heap` directly, all others by their remote bits. `heap` may be nullptr, and
+/// then no lock is needed. Stops the process on what is no live block.
+void return_blocks(Heap* heap, void* const* blocks, unsigned count, EndedSlabs& ended);
+
+/// The slab that holds a block and the block's index; stops the process when it is no block.
+Span* slab_of_block(void* block, std::uint32_t* index);
+
+/// Whether a block's bit says free. \pre the owner's mutex is held.
+bool is_marked_free_locked(const Span& slab, std::uint32_t index);
+
+}  // namespace tarn::internal

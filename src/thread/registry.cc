@@ -1,0 +1,147 @@
+#include "thread/registry.h"
+
+#include <new>
+
+#include "page/metadata.h"
+#include "page/page_cache.h"
+#include "page/page_map.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr unsigned kOrphansTried = 8;
+
+std::uint64_t slow_calls(const Heap& heap) { return heap.counters.refills + heap.counters.flushes; }
+
+}  // namespace
+
+constinit Registry registry;
+
+Heap* Registry::make_heap() {
+  void* const record = metadata.allocate(sizeof(Heap));
+  if (record == nullptr) return nullptr;
+  Heap* const heap = new (record) Heap{};
+  if (thread_limits.every_call_is_slow) {
+    heap->own_records = static_cast<detail::Record*>(metadata.allocate(sizeof(detail::ThreadCache)));
+    if (heap->own_records == nullptr) return nullptr;
+    for (unsigned bin = 0; bin < kBinCount; ++bin) heap->own_records[bin] = kEmptyRecord;
+  }
+  if (thread_limits.count_calls) {
+    constexpr std::size_t kBytes = (kBinCount + 1) * sizeof(CallCounts);
+    void* const calls = metadata.allocate(kBytes);
+    if (calls == nullptr) return nullptr;
+    heap->calls = new (calls) CallCounts[kBinCount + 1]{};
+  }
+  heap->next_in_registry = first_;
+  first_ = heap;
+  return heap;
+}
+
+Heap* Registry::attach(detail::Record* thread_records) {
+  os::LockGuard guard(mutex_);
+  Heap* heap = first_orphan_;
+  if (heap != nullptr) {
+    first_orphan_ = heap->next_orphan;
+    orphan_count_.fetch_sub(1, std::memory_order_relaxed);
+  } else {
+    heap = make_heap();
+    if (heap == nullptr) return nullptr;
+  }
+  os::LockGuard heap_guard(heap->mutex);
+  heap->records = thread_limits.every_call_is_slow ? heap->own_records : thread_records;
+  heap->misses_until_sweep = 1;
+  heap->has_thread.store(true, std::memory_order_seq_cst);
+  if (++live_threads_ > peak_threads_) peak_threads_ = live_threads_;
+  return heap;
+}
+
+void Registry::push_orphan(Heap& heap) {
+  heap.next_orphan = first_orphan_;
+  first_orphan_ = &heap;
+  orphan_count_.fetch_add(1, std::memory_order_relaxed);
+  --live_threads_;
+}
+
+// The order matters: a freer that announces a slab after the last trim sees an orphan and collects by itself.
+void Registry::detach(Heap& heap) {
+  EndedSlabs ended;
+  {
+    os::LockGuard guard(heap.mutex);
+    empty_magazines_locked(heap, ended);
+    heap.records = nullptr;
+    heap.has_thread.store(false, std::memory_order_seq_cst);
+    trim_locked(heap, ended);
+  }
+  os::LockGuard guard(mutex_);
+  push_orphan(heap);
+}
+
+Span* Registry::adopt_slab(Heap& heap, SizeClass size_class) {
+  if (orphan_count_.load(std::memory_order_relaxed) == 0 || !mutex_.try_lock()) return nullptr;
+  Span* adopted = nullptr;
+  unsigned tried = 0;
+  for (Heap* orphan = first_orphan_; orphan != nullptr && adopted == nullptr && tried < kOrphansTried;
+       orphan = orphan->next_orphan, ++tried) {
+    if (orphan->available[size_class].is_empty() || !orphan->mutex.try_lock()) continue;
+    adopted = orphan->available[size_class].first();
+    if (adopted != nullptr) {
+      orphan->available[size_class].remove(adopted);
+      --orphan->slab_counts[size_class];
+      adopted->owner.store(&heap, std::memory_order_seq_cst);
+    }
+    orphan->mutex.unlock();
+  }
+  mutex_.unlock();
+  return adopted;
+}
+
+void Registry::trim_idle_heaps() {
+  EndedSlabs ended;
+  if (!mutex_.try_lock()) return;
+  for (Heap* heap = first_; heap != nullptr; heap = heap->next_in_registry) {
+    if (!heap->mutex.try_lock()) continue;
+    const bool is_idle = slow_calls(*heap) == heap->slow_calls_at_last_trim;
+    heap->slow_calls_at_last_trim = slow_calls(*heap);
+    if (is_idle) trim_locked(*heap, ended);
+    heap->mutex.unlock();
+  }
+  mutex_.unlock();
+}
+
+void Registry::trim_all_heaps() {
+  EndedSlabs ended;
+  for_each_heap([&](Heap& heap) { trim_locked(heap, ended); });
+}
+
+void Registry::lock_all_for_fork() {
+  mutex_.lock();
+  for (Heap* heap = first_; heap != nullptr; heap = heap->next_in_registry) heap->mutex.lock();
+  page_cache.growth_mutex().lock();
+  page_cache.mutex().lock();
+  span_store.mutex().lock();
+  metadata.mutex().lock();
+}
+
+void Registry::unlock_all_after_fork() {
+  metadata.mutex().unlock();
+  span_store.mutex().unlock();
+  page_cache.mutex().unlock();
+  page_cache.growth_mutex().unlock();
+  for (Heap* heap = first_; heap != nullptr; heap = heap->next_in_registry) heap->mutex.unlock();
+  mutex_.unlock();
+}
+
+void Registry::keep_only_after_fork(Heap* own) {
+  EndedSlabs ended;
+  os::LockGuard guard(mutex_);
+  for (Heap* heap = first_; heap != nullptr; heap = heap->next_in_registry) {
+    if (heap == own || heap->records == nullptr) continue;
+    os::LockGuard heap_guard(heap->mutex);
+    empty_magazines_locked(*heap, ended);
+    heap->records = nullptr;
+    heap->has_thread.store(false, std::memory_order_seq_cst);
+    push_orphan(*heap);
+  }
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,66 @@
+// All heaps: birth and end of threads, orphans and their adoption, fork, and walks for statistics and trimming.
+// Synchronisation: `mutex` guards the lists of heaps; it ranks below the heaps' own (mutex.h).
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "os/mutex.h"
+#include "thread/heap.h"
+
+namespace tarn::internal {
+
+class Registry {
+ public:
+  /// A heap for a thread that has none: an orphan, or a new one. \returns nullptr when memory is refused.
+  Heap* attach(detail::Record* thread_records);
+
+  /// The thread ends: its blocks go back to their slabs, its heap becomes an orphan.
+  void detach(Heap& heap);
+
+  /// A slab of an orphan, now owned by `heap`; nullptr if there is none at once. \pre heap.mutex is held.
+  Span* adopt_slab(Heap& heap, SizeClass size_class);
+
+  /// Where threads that have already ended allocate: an orphan that nobody adopts.
+  Heap& shared_heap() { return shared_heap_; }
+
+  /// Ends the empty slabs of heaps whose thread had no slow call since the last time. Waits for nobody.
+  void trim_idle_heaps();
+
+  /// Ends all empty slabs of all heaps.
+  void trim_all_heaps();
+
+  /// Calls visit(heap) for each heap with its mutex held.
+  template <typename Visit>
+  void for_each_heap(Visit visit) {
+    os::LockGuard guard(mutex_);
+    for (Heap* heap = first_; heap != nullptr; heap = heap->next_in_registry) {
+      os::LockGuard heap_guard(heap->mutex);
+      visit(*heap);
+    }
+  }
+
+  std::uint32_t live_threads() const { return live_threads_; }
+  std::uint32_t peak_threads() const { return peak_threads_; }
+
+  /// Every lock of the library, so that the child of a fork finds nothing half done.
+  void lock_all_for_fork();
+  void unlock_all_after_fork();
+  /// The other threads are gone: their heaps, with what their magazines held, become orphans.
+  void keep_only_after_fork(Heap* own);
+
+ private:
+  Heap* make_heap();
+  void push_orphan(Heap& heap);
+
+  os::Mutex mutex_;
+  Heap shared_heap_{};
+  Heap* first_ = &shared_heap_;
+  Heap* first_orphan_ = nullptr;
+  std::atomic<std::uint32_t> orphan_count_{0};
+  std::uint32_t live_threads_ = 0;
+  std::uint32_t peak_threads_ = 0;
+};
+
+extern Registry registry;
+
+}  // namespace tarn::internal

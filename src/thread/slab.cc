@@ -1,0 +1,103 @@
+#include "thread/slab.h"
+
+#include <bit>
+
+#include "os/fatal.h"
+#include "page/page_cache.h"
+#include "page/page_map.h"
+
+namespace tarn::internal {
+namespace {
+
+// Writes the blocks of one bitmap word downwards from `end`. \returns the new end.
+void** emit_word(std::uint64_t bits, char* first_block, std::uint32_t stride, void** end) {
+  if (bits == ~std::uint64_t{0}) {
+    for (unsigned i = 0; i < 64; ++i) *--end = first_block + i * stride;
+    return end;
+  }
+  for (; bits != 0; bits &= bits - 1) *--end = first_block + static_cast<std::size_t>(std::countr_zero(bits)) * stride;
+  return end;
+}
+
+/// The lowest `count` ones of a word.
+std::uint64_t lowest_ones(std::uint64_t word, unsigned count) {
+  std::uint64_t rest = word;
+  while (count-- > 0) rest &= rest - 1;
+  return word & ~rest;
+}
+
+}  // namespace
+
+Span* make_slab(Heap& owner, SizeClass size_class) {
+  const ClassGeometry& geometry = kGeometry.of[size_class];
+  Span* const slab = span_store.take(geometry.word_count);
+  if (slab == nullptr) return nullptr;
+  const PageRun run = page_cache.allocate_pages(geometry.slab_pages);
+  if (run.start == nullptr) {
+    span_store.give_back(slab);
+    return nullptr;
+  }
+  slab->start = run.start;
+  slab->pages = geometry.slab_pages;
+  slab->stride = geometry.stride;
+  slab->reciprocal = geometry.reciprocal;
+  slab->block_count = geometry.block_count;
+  slab->word_count = geometry.word_count;
+  slab->size_class = size_class;
+  slab->kind = SpanKind::kSlab;
+  slab->free_count = geometry.block_count;
+  slab->scan_word = 0;
+  slab->is_listed = false;
+  for (std::uint32_t word = 0; word < geometry.word_count; ++word) slab->free_bits[word] = ~std::uint64_t{0};
+  if (const unsigned rest = geometry.block_count % 64; rest != 0)
+    slab->free_bits[geometry.word_count - 1] = (std::uint64_t{1} << rest) - 1;
+  slab->owner.store(&owner, std::memory_order_seq_cst);
+  page_map.set(slab, static_cast<std::uint16_t>(size_class * sizeof(detail::Record)));
+  ++owner.counters.slabs_made;
+  return slab;
+}
+
+void end_slab(Span* slab) {
+  page_map.clear(slab);
+  char* const start = slab->start;
+  const PageCount pages = slab->pages;
+  span_store.give_back(slab);
+  page_cache.free_pages(start, pages, PageState::kDirty);
+}
+
+unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
+  const unsigned count = wanted < slab.free_count ? wanted : slab.free_count;
+  void** end = blocks + count;
+  std::uint32_t word = slab.scan_word;
+  for (unsigned left = count; left != 0; ++word) {
+    const std::uint64_t bits = slab.free_bits[word];
+    if (bits == 0) continue;
+    const auto ones = static_cast<unsigned>(std::popcount(bits));
+    const std::uint64_t taken = ones <= left ? bits : lowest_ones(bits, left);
+    end = emit_word(taken, slab.start + std::size_t{word} * 64 * slab.stride, slab.stride, end);
+    slab.free_bits[word] = bits & ~taken;
+    if (ones > left) break;
+    left -= ones;
+  }
+  slab.free_count -= count;
+  slab.scan_word = static_cast<std::uint16_t>(slab.free_count == 0 ? slab.word_count : word);
+  return count;
+}
+
+void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask) {
+  const std::uint64_t twice = slab.free_bits[word] & mask;
+  if (twice != 0) [[unlikely]]
+    os::fatal("double free", slab.start + (word * 64 + static_cast<std::size_t>(std::countr_zero(twice))) * slab.stride);
+  slab.free_bits[word] |= mask;
+  slab.free_count += static_cast<std::uint32_t>(std::popcount(mask));
+  if (word < slab.scan_word) slab.scan_word = static_cast<std::uint16_t>(word);
+}
+
+void merge_remote_bits(Span& slab) {
+  for (std::uint32_t word = 0; word < slab.word_count; ++word) {
+    if (slab.remote_bits[word].load(std::memory_order_relaxed) == 0) continue;
+    mark_free(slab, word, slab.remote_bits[word].exchange(0, std::memory_order_seq_cst));
+  }
+}
+
+}  // namespace tarn::internal

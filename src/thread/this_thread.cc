@@ -1,0 +1,83 @@
+#include "thread/this_thread.h"
+
+#include <pthread.h>
+
+#include "page/page_map.h"
+#include "thread/background.h"
+#include "thread/registry.h"
+
+namespace tarn::detail {
+
+constinit void* const empty_magazine[2] = {nullptr, nullptr};
+
+namespace {
+constexpr std::uint16_t kNoRecord = 0;
+
+constexpr ThreadCache make_empty_cache() {
+  ThreadCache cache{};
+  for (Record& record : cache.records) record = internal::kEmptyRecord;
+  cache.page_index = {&kNoRecord, 0};
+  return cache;
+}
+}  // namespace
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache thread_cache = make_empty_cache();
+
+}  // namespace tarn::detail
+
+namespace tarn::internal {
+namespace {
+
+struct ThisThread {
+  Heap* heap;
+  bool has_ended;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThisThread this_thread{};
+
+constinit os::Mutex hooks_mutex;
+constinit bool end_key_is_made = false;
+constinit std::atomic<bool> fork_hooks_are_set{false};
+pthread_key_t end_key;
+
+// Destructors of other keys and of libc run after this one and may still allocate: has_ended sends them to the shared
+// heap.
+void on_thread_end(void* heap) {
+  this_thread.has_ended = true;
+  this_thread.heap = nullptr;
+  registry.detach(*static_cast<Heap*>(heap));
+}
+
+void before_fork() { registry.lock_all_for_fork(); }
+void after_fork_in_parent() { registry.unlock_all_after_fork(); }
+void after_fork_in_child() {
+  background.forget_after_fork();
+  registry.unlock_all_after_fork();
+  registry.keep_only_after_fork(this_thread.heap);
+}
+
+void install_hooks() {
+  {
+    os::LockGuard guard(hooks_mutex);
+    if (!end_key_is_made) end_key_is_made = pthread_key_create(&end_key, on_thread_end) == 0;
+  }
+  // May allocate, so it comes without a lock, and the thread has its heap by now.
+  if (!fork_hooks_are_set.exchange(true)) pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+}  // namespace
+
+Heap* this_heap() { return this_thread.heap; }
+bool this_thread_has_ended() { return this_thread.has_ended; }
+
+Heap* attach_this_thread() {
+  if (this_thread.has_ended) return nullptr;
+  Heap* const heap = registry.attach(detail::thread_cache.records);
+  if (heap == nullptr) return nullptr;
+  this_thread.heap = heap;
+  detail::thread_cache.page_index = page_map.index();
+  install_hooks();
+  pthread_setspecific(end_key, heap);
+  return heap;
+}
+
+}  // namespace tarn::internal
