@@ -17,6 +17,9 @@ TARN_INLINE void* allocate(std::size_t size) noexcept {
   if (size - (detail::kTinyLimit + 1) < detail::kSmallLimit - detail::kTinyLimit) [[likely]] {
     if (void* const block = detail::pop(detail::record_at((size + 15) & ~std::size_t{15}))) [[likely]]
       return block;
+  } else if (size <= detail::kTinyLimit) {
+    if (void* const block = detail::pop(detail::thread_cache.records[detail::kTinyBin])) [[likely]]
+      return block;
   } else if (__builtin_constant_p(size) && size <= detail::kMediumLimit) {
     const unsigned bin = detail::class_of_bin[detail::bin_of(size)];
     if (void* const block = detail::pop(detail::record_at(bin * sizeof(detail::Record)))) [[likely]]

@@ -57,11 +57,11 @@ constexpr ClassGeometry make_geometry(unsigned bin) {
   g.stride = g.block_bytes;
   if (!is_aligned_class(bin) && g.stride % 512 == 0) g.stride += g.stride >= 1024 ? 64 : 16;
   g.reciprocal = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + g.stride - 1) / g.stride);
-  g.slab_pages = g.block_bytes <= 1024 ? 1 : g.block_bytes <= 8192 ? 4 : g.block_bytes <= 32768 ? 8 : 16;
+  g.slab_pages = g.block_bytes <= 1024 ? 1 : g.block_bytes <= 8192 ? 4 : g.block_bytes <= 32768 ? 8 : 32;
   g.block_count = static_cast<std::uint16_t>(bytes_of(g.slab_pages) / g.stride);
   g.word_count = static_cast<std::uint16_t>((g.block_count + 63) / 64);
-  const std::uint32_t by_bytes = 512 * 1024 / g.block_bytes;
-  g.largest_magazine = static_cast<std::uint16_t>(by_bytes < 8 ? 8 : by_bytes > 1024 ? 1024 : by_bytes);
+  const std::uint32_t by_bytes = 1024 * 1024 / g.block_bytes;
+  g.largest_magazine = static_cast<std::uint16_t>(by_bytes < 16 ? 16 : by_bytes > 1023 ? 1023 : by_bytes);
   return g;
 }
 

@@ -79,7 +79,11 @@ bool move_pages(void* from, void* to, std::size_t bytes) {
   if (must_fail(Call::kMove)) return false;
   const long answer = syscall6(SYS_mremap, to_long(from), static_cast<long>(bytes), static_cast<long>(bytes),
                                MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to_long(to));
-  return answer == to_long(to);
+  if (answer == to_long(to)) return true;
+  // Kernels to 6.16 unmap the destination before they find out that they cannot move.
+  syscall6(SYS_mmap, to_long(to), static_cast<long>(bytes), PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  return false;
 }
 
 std::size_t address_space_limit() {

@@ -32,7 +32,8 @@ void advise_huge(void* start, std::size_t bytes);
 /// Backs the range with memory now, in one call instead of a fault per OS page (a hint).
 void populate(void* start, std::size_t bytes);
 
-/// Moves the pages of one committed range to another of the same size without copying. \post `from` reads as zero.
+/// Moves the pages of one committed range to another of the same size without copying. \pre either range lies in one
+/// area of the kernel's map. \post `from` reads as zero; after a failure it is as it was, and `to` reads as zero.
 bool move_pages(void* from, void* to, std::size_t bytes);
 
 /// RLIMIT_AS in bytes, or SIZE_MAX.

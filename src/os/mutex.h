@@ -1,7 +1,8 @@
 // A mutex of four bytes over futex: constant initialisation, no libc, usable before main and after fork.
 //
-// Lock ranks, lowest taken first: kConfiguration < kRegistry < kHeap < kPageCache < kMetadata. A second heap is only
-// ever taken by try_lock. Nothing holds a lock across a call that gives memory back.
+// Lock order, first taken first: set-up, giving back (page_cache.h), registry, heap, growth of the page cache, page cache,
+// spans, metadata. A second heap is only ever tried. No lock but that of giving back is held across a call that gives
+// memory back.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -8,22 +8,39 @@
 #include "base/text.h"
 #include "observe/stats.h"
 #include "os/fatal.h"
-#include "os/mutex.h"
+#include "page/metadata.h"
+#include "pool/setup.h"
 
 #define TARN_EXPORT extern "C" [[gnu::visibility("default")]]
 
 namespace tarn::internal {
 namespace {
 
-constinit os::Mutex stats_mutex;
-Stats shared_stats;  // 10 KiB are too much for the stack of a small thread
+// 10 KiB: too much for the stack of a small thread, and a static one would need a lock that a fork can leave locked.
+class Snapshot {
+ public:
+  Snapshot() : stats_(static_cast<Stats*>(metadata.allocate(sizeof(Stats)))) {
+    if (stats_ != nullptr) collect_stats(*stats_);
+  }
+  ~Snapshot() {
+    if (stats_ != nullptr) metadata.free(stats_, sizeof(Stats));
+  }
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+  explicit operator bool() const { return stats_ != nullptr; }
+  const Stats& operator*() const { return *stats_; }
+
+ private:
+  Stats* stats_;
+};
+static_assert(sizeof(Stats) <= Metadata::kLargestReused);
 
 // arena: slabs and free pages; hblkhd: large blocks. uordblks + fordblks == what is mapped, as in glibc.
 struct mallinfo2 make_mallinfo2() {
-  os::LockGuard guard(stats_mutex);
-  Stats& stats = shared_stats;
-  collect_stats(stats);
   struct mallinfo2 info {};
+  const Snapshot snapshot;
+  if (!snapshot) return info;
+  const Stats& stats = *snapshot;
   std::size_t free_blocks = 0, cached_blocks = 0;
   for (const ClassUse& use : stats.classes) free_blocks += use.free_blocks, cached_blocks += use.cached_blocks;
   info.uordblks = stats.live_bytes;
@@ -72,11 +89,12 @@ TARN_EXPORT int malloc_info(int options, FILE* stream) noexcept {
     errno = EINVAL;
     return -1;
   }
-  // Printing may allocate, so the numbers are taken first.
-  static Stats stats;
-  static os::Mutex mutex;
-  os::LockGuard guard(mutex);
-  collect_stats(stats);
+  const Snapshot snapshot;  // printing may allocate, so the numbers are taken first
+  if (!snapshot) {
+    errno = ENOMEM;
+    return -1;
+  }
+  const Stats& stats = *snapshot;
   std::fprintf(stream, "<malloc version=\"1\">\n<heap nr=\"0\">\n<sizes>\n");
   for (unsigned bin = 1; bin < kBinCount; ++bin) {
     const ClassUse& use = stats.classes[bin];
@@ -103,9 +121,9 @@ TARN_EXPORT void malloc_stats() noexcept {
   using namespace tarn::internal;
   FixedText<1024> text;
   {
-    os::LockGuard guard(stats_mutex);
-    Stats& stats = shared_stats;
-    collect_stats(stats);
+    const Snapshot snapshot;
+    if (!snapshot) return;
+    const Stats& stats = *snapshot;
     text.add("tarn: live ").add_bytes(stats.live_bytes).add(", peak mapped ").add_bytes(stats.pages.peak_used_bytes);
     text.add("\ntarn: cached by threads ").add_bytes(stats.cached_bytes).add(", free in slabs ");
     text.add_bytes(stats.free_in_slabs_bytes).add(", free pages ").add_bytes(stats.pages.dirty_bytes);
@@ -119,6 +137,7 @@ TARN_EXPORT void malloc_stats() noexcept {
 // \returns 1 for what glibc knows, whether or not it means something here; only the trim threshold does.
 TARN_EXPORT int mallopt(int parameter, int value) noexcept {
   using namespace tarn::internal;
+  set_up_once();  // the options come first
   switch (parameter) {
     case M_TRIM_THRESHOLD:
       page_cache.set_free_page_threshold(value < 0 ? SIZE_MAX / 2 : static_cast<std::size_t>(value));

@@ -11,6 +11,8 @@ namespace tarn::internal {
 
 class Metadata {
  public:
+  static constexpr std::size_t kLargestReused = 16 * 1024;  // bytes
+
   /// Zeroed when fresh, as it was left when reused; aligned to a cache line. \returns nullptr when memory is refused.
   void* allocate(std::size_t bytes);
   void free(void* record, std::size_t bytes);
@@ -19,7 +21,6 @@ class Metadata {
   os::Mutex& mutex() { return mutex_; }
 
  private:
-  static constexpr std::size_t kLargestReused = 16 * 1024;
   static constexpr std::size_t kPieceBytes = 1024 * 1024;
   static constexpr std::size_t kFirstPieceBytes = 64 * 1024;
   struct FreeRecord {

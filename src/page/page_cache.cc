@@ -12,8 +12,6 @@ namespace {
 constexpr unsigned kRangesPerPurge = 16;
 constexpr std::uint32_t kLargestGrowthChunks = 16;
 
-std::uint64_t lists_from(unsigned length) { return ~std::uint64_t{0} << length; }
-
 /// First page of the shortest run of `mask` that has `pages` pages.
 unsigned best_run(std::uint32_t mask, PageCount pages) {
   unsigned best_first = 0, best_count = kPagesPerChunk + 1;
@@ -31,23 +29,6 @@ void PageCache::set_free_page_threshold(std::size_t bytes) {
   limits_.free_page_threshold = limit_bytes_ = bytes;
 }
 
-void PageCache::relist_locked(Chunk& chunk) {
-  const auto free_run = static_cast<std::uint8_t>(longest_run(chunk.free_mask));
-  const auto dirty_run = static_cast<std::uint8_t>(longest_run(chunk.dirty_mask));
-  if (free_run != chunk.free_run) {
-    if (chunk.free_run != 0) by_free_[chunk.free_run].remove(&chunk.by_free);
-    if (by_free_[chunk.free_run].is_empty()) free_lists_ &= ~(std::uint64_t{1} << chunk.free_run);
-    chunk.free_run = free_run;
-    if (free_run != 0) by_free_[free_run].push_front(&chunk.by_free), free_lists_ |= std::uint64_t{1} << free_run;
-  }
-  if (dirty_run != chunk.dirty_run) {
-    if (chunk.dirty_run != 0) by_dirty_[chunk.dirty_run].remove(&chunk.by_dirty);
-    if (by_dirty_[chunk.dirty_run].is_empty()) dirty_lists_ &= ~(std::uint64_t{1} << chunk.dirty_run);
-    chunk.dirty_run = dirty_run;
-    if (dirty_run != 0) by_dirty_[dirty_run].push_front(&chunk.by_dirty), dirty_lists_ |= std::uint64_t{1} << dirty_run;
-  }
-}
-
 Chunk* PageCache::chunk_of_locked(const char* address, unsigned* page) {
   const std::uint32_t count = page_map.region_count();
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -61,16 +42,21 @@ Chunk* PageCache::chunk_of_locked(const char* address, unsigned* page) {
   return nullptr;
 }
 
+void PageCache::note_low_locked() {
+  if (dirty_bytes_ < lowest_dirty_bytes_) lowest_dirty_bytes_ = dirty_bytes_;
+  if (dirty_bytes_ < lowest_excess_bytes_) lowest_excess_bytes_ = dirty_bytes_;
+}
+
 // Taking clean pages soon after the limit has driven pages out means that the limit is too low for this program.
 void PageCache::note_use_locked(PageCount pages, PageCount clean_pages) {
   free_pages_ -= pages;
   const std::size_t dirty = bytes_of(pages - clean_pages);
   __atomic_store_n(&dirty_bytes_, dirty_bytes_ - dirty, __ATOMIC_RELAXED);
-  if (dirty_bytes_ < lowest_dirty_bytes_) lowest_dirty_bytes_ = dirty_bytes_;
+  note_low_locked();
   std::size_t missed = bytes_of(clean_pages);
   if (missed > recently_purged_bytes_) missed = recently_purged_bytes_;
   recently_purged_bytes_ -= missed;
-  limit_bytes_ += missed;
+  __atomic_store_n(&limit_bytes_, limit_bytes_ + missed, __ATOMIC_RELAXED);
   stats_.used_bytes += bytes_of(pages);
   if (stats_.used_bytes > stats_.peak_used_bytes) stats_.peak_used_bytes = stats_.used_bytes;
 }
@@ -86,16 +72,24 @@ PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages
   return {chunk.start + bytes_of(first), dirty == 0};
 }
 
-PageRun PageCache::take_from_chunks_locked(PageCount pages) {
-  if (const std::uint64_t lists = dirty_lists_ & lists_from(pages); lists != 0) {
-    Chunk& chunk = *by_dirty_[std::countr_zero(lists)].first()->chunk;
-    return take_run_locked(chunk, best_run(chunk.dirty_mask, pages), pages);
-  }
-  if (const std::uint64_t lists = free_lists_ & lists_from(pages); lists != 0) {
-    Chunk& chunk = *by_free_[std::countr_zero(lists)].first()->chunk;
-    return take_run_locked(chunk, best_run(chunk.free_mask, pages), pages);
-  }
-  return {nullptr, false};
+// Warm pages first, of the wished density before the other; then free ones. Sparse spans take cold pages of dense
+// chunks, which cost a huge page each, only when nothing else can be had.
+Chunk* PageCache::choose_chunk_locked(PageCount pages, Density density, bool may_mix, bool* is_dirty) {
+  ChunkLists& wished = lists_[static_cast<unsigned>(density)];
+  ChunkLists& other = lists_[1 - static_cast<unsigned>(density)];
+  *is_dirty = true;
+  if (Chunk* const chunk = wished.find_dirty(pages)) return chunk;
+  if (Chunk* const chunk = other.find_dirty(pages)) return chunk;
+  *is_dirty = false;
+  if (Chunk* const chunk = wished.find_free(pages)) return chunk;
+  return may_mix ? other.find_free(pages) : nullptr;
+}
+
+PageRun PageCache::take_from_chunks_locked(PageCount pages, Density density, bool may_mix) {
+  bool is_dirty = false;
+  Chunk* const chunk = choose_chunk_locked(pages, density, may_mix, &is_dirty);
+  if (chunk == nullptr) return {nullptr, false};
+  return take_run_locked(*chunk, best_run(is_dirty ? chunk->dirty_mask : chunk->free_mask, pages), pages);
 }
 
 // More than a chunk: whole free chunks in a row, and the first pages of the one behind them.
@@ -126,36 +120,53 @@ PageRun PageCache::take_pages_from_locked(Chunk* chunk, unsigned first, PageCoun
   return run;
 }
 
-bool PageCache::commit_chunks(Region& region, std::uint32_t first, std::uint32_t count) {
+bool PageCache::commit_chunks(Region& region, std::uint32_t first, std::uint32_t count, Density density) {
   char* const start = region.start + (std::size_t{first} << kChunkShift);
   const std::size_t bytes = std::size_t{count} << kChunkShift;
   // Committing takes no new addresses, so the system would not apply this limit by itself.
   const std::size_t limit = os::address_space_limit();
   if (limit != SIZE_MAX && stats_.committed_bytes + bytes > limit) return false;
   if (!os::commit(start, bytes)) return false;
-  const bool is_huge = limits_.huge_page_threshold != SIZE_MAX &&
-                       stats_.committed_bytes + bytes > limits_.huge_page_threshold;
-  if (is_huge) os::advise_huge(start, bytes);
+  if (density == Density::kDense) os::advise_huge(start, bytes);
 
   os::LockGuard guard(mutex_);
   for (std::uint32_t i = 0; i < count; ++i) {
     Chunk& chunk = region.chunks[first + i];
     chunk.start = start + (std::size_t{i} << kChunkShift);
     chunk.by_free.chunk = chunk.by_dirty.chunk = &chunk;
-    chunk.is_huge = is_huge;
+    chunk.density = density;
     chunk.free_mask = ~0u;
     relist_locked(chunk);
   }
   region.committed_chunks += count;
   free_pages_ += count * kPagesPerChunk;
-  stats_.committed_bytes += bytes;
+  __atomic_store_n(&stats_.committed_bytes, stats_.committed_bytes + bytes, __ATOMIC_RELAXED);
   stats_.chunks_committed += count;
+  return true;
+}
+
+// A chunk whose pages were all given back costs nothing to make dense.
+bool PageCache::convert_to_dense() {
+  Chunk* chunk = nullptr;
+  {
+    os::LockGuard guard(mutex_);
+    chunk = lists_[static_cast<unsigned>(Density::kSparse)].clean_chunk();
+    if (chunk == nullptr) return false;
+    chunk->free_mask = 0;  // nobody's while the system is asked
+    relist_locked(*chunk);
+  }
+  os::advise_huge(chunk->start, kChunkBytes);
+  os::LockGuard guard(mutex_);
+  chunk->density = Density::kDense;
+  chunk->free_mask = ~0u;
+  relist_locked(*chunk);
   return true;
 }
 
 // Makes new chunks so that a run of `pages` exists. Only the holder of the growth lock changes committed_chunks, so the
 // system is called without the page cache's lock.
-bool PageCache::grow(PageCount pages) {
+bool PageCache::grow(PageCount pages, Density density) {
+  if (density == Density::kDense && pages <= kPagesPerChunk && convert_to_dense()) return true;
   const std::uint32_t needed = (pages + kPagesPerChunk - 1) / kPagesPerChunk;
   const std::uint32_t region_count = page_map.region_count();
   Region* region = region_count == 0 ? nullptr : &page_map.region(region_count - 1);
@@ -171,21 +182,22 @@ bool PageCache::grow(PageCount pages) {
   if (wished < needed) wished = needed;
   if (wished > left) wished = left;
   const std::uint32_t first = region->committed_chunks;
-  return commit_chunks(*region, first, wished) || (wished != needed && commit_chunks(*region, first, needed));
+  return commit_chunks(*region, first, wished, density) ||
+         (wished != needed && commit_chunks(*region, first, needed, density));
 }
 
-PageRun PageCache::allocate_pages(PageCount pages, std::size_t alignment) {
+PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t alignment) {
   const PageCount slack = static_cast<PageCount>(alignment >> kPageShift) - 1;
   const PageCount wanted = pages + slack;
-  auto take = [&] {
+  auto take = [&](bool may_mix) {
     os::LockGuard guard(mutex_);
-    return wanted <= kPagesPerChunk ? take_from_chunks_locked(wanted) : take_chunks_locked(wanted);
+    return wanted <= kPagesPerChunk ? take_from_chunks_locked(wanted, density, may_mix) : take_chunks_locked(wanted);
   };
-  PageRun run = take();
+  PageRun run = take(false);
   if (run.start == nullptr) {
     os::LockGuard growth(growth_mutex_);
-    run = take();
-    if (run.start == nullptr && grow(wanted)) run = take();
+    run = take(false);
+    if (run.start == nullptr) run = take(!grow(wanted, density));
     if (run.start == nullptr) return run;
   }
   if (slack != 0) {
@@ -233,26 +245,30 @@ void PageCache::mark_free_locked(char* start, PageCount pages, PageState state) 
 }
 
 void PageCache::free_pages(char* start, PageCount pages, PageState state) {
-  std::size_t excess = 0;
-  {
-    os::LockGuard guard(mutex_);
-    mark_free_locked(start, pages, state);
-    free_pages_ += pages;
-    stats_.used_bytes -= bytes_of(pages);
-    if (state == PageState::kClean) return;
+  os::LockGuard guard(mutex_);
+  mark_free_locked(start, pages, state);
+  free_pages_ += pages;
+  stats_.used_bytes -= bytes_of(pages);
+  if (state == PageState::kDirty)
     __atomic_store_n(&dirty_bytes_, dirty_bytes_ + bytes_of(pages), __ATOMIC_RELAXED);
-    if (dirty_bytes_ > limit_bytes_) excess = dirty_bytes_ - limit_bytes_;
-    recently_purged_bytes_ += excess;
-  }
-  if (excess != 0) purge(excess);
+}
+
+Chunk* PageCache::coldest_dirty_locked() {
+  Chunk* const sparse = lists_[static_cast<unsigned>(Density::kSparse)].coldest_dirty();
+  Chunk* const dense = lists_[static_cast<unsigned>(Density::kDense)].coldest_dirty();
+  if (sparse == nullptr || dense == nullptr) return sparse != nullptr ? sparse : dense;
+  // Whole huge pages first, split ones last.
+  return dense->dirty_run == kPagesPerChunk || sparse->dirty_run == 0 ? dense : sparse;
 }
 
 // Takes dirty runs out of the cache, longest first and of those the coldest, until they make up `bytes`.
 unsigned PageCache::collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes) {
   unsigned count = 0;
   std::size_t collected = 0;
-  while (count < capacity && collected < bytes && dirty_lists_ != 0) {
-    Chunk& chunk = *by_dirty_[63 - std::countl_zero(dirty_lists_)].last()->chunk;
+  while (count < capacity && collected < bytes) {
+    Chunk* const coldest = coldest_dirty_locked();
+    if (coldest == nullptr) break;
+    Chunk& chunk = *coldest;
     const unsigned first = static_cast<unsigned>(std::countr_zero(run_starts(chunk.dirty_mask, chunk.dirty_run)));
     const PageCount pages = chunk.dirty_run;
     const std::uint32_t mask = run_mask(first, pages);
@@ -268,13 +284,14 @@ unsigned PageCache::collect_dirty_locked(Range* ranges, unsigned capacity, std::
 std::size_t PageCache::purge(std::size_t bytes) {
   std::size_t purged = 0;
   while (purged < bytes) {
+    os::LockGuard give_back(give_back_mutex_);
     Range ranges[kRangesPerPurge];
     unsigned count = 0;
     {
       os::LockGuard guard(mutex_);
       count = collect_dirty_locked(ranges, kRangesPerPurge, bytes - purged);
       for (unsigned i = 0; i < count; ++i) dirty_bytes_ -= bytes_of(ranges[i].pages);
-      if (dirty_bytes_ < lowest_dirty_bytes_) lowest_dirty_bytes_ = dirty_bytes_;
+      note_low_locked();
     }
     if (count == 0) break;
     bool was_refused[kRangesPerPurge];
@@ -298,6 +315,27 @@ std::size_t PageCache::purge(std::size_t bytes) {
   return purged;
 }
 
+void PageCache::give_back_lasting_excess() {
+  std::size_t excess = 0;
+  {
+    os::LockGuard guard(mutex_);
+    if (lowest_excess_bytes_ > limit_bytes_) excess = lowest_excess_bytes_ - limit_bytes_;
+    lowest_excess_bytes_ = dirty_bytes_;
+    recently_purged_bytes_ += excess;
+  }
+  if (excess != 0) purge(excess);
+}
+
+void PageCache::give_back_excess() {
+  std::size_t excess = 0;
+  {
+    os::LockGuard guard(mutex_);
+    if (dirty_bytes_ > limit_bytes_) excess = dirty_bytes_ - limit_bytes_;
+    recently_purged_bytes_ += excess;
+  }
+  if (excess != 0) purge(excess);
+}
+
 std::size_t PageCache::tick() {
   std::size_t unused = 0;
   {
@@ -307,7 +345,9 @@ std::size_t PageCache::tick() {
     recently_purged_bytes_ = 0;
     const std::size_t lowered = limit_bytes_ / 2;
     if (unused != 0)
-      limit_bytes_ = lowered > limits_.free_page_threshold ? lowered : limits_.free_page_threshold;
+      __atomic_store_n(&limit_bytes_,
+                       lowered > limits_.free_page_threshold ? lowered : limits_.free_page_threshold,
+                       __ATOMIC_RELAXED);
   }
   return unused == 0 ? 0 : purge(unused);
 }

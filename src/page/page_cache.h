@@ -2,10 +2,11 @@
 // split and coalesce by setting bits; larger ones are runs of whole chunks.
 //
 // Choice: the chunk whose longest run of dirty (backed, warm) pages fits best; else that of free pages; else new chunks.
-// Giving back: what exceeds the limit goes back at once, in the caller, outside the lock. The limit is the free-page
-// threshold, and more while the program asks again for what it has just given back (idea: glibc's dynamic trim
-// threshold), so that a program which frees and refills its heap in a loop does not fault its pages each time.
-// decay.h lowers both with time.
+// Dense spans prefer chunks of huge pages, sparse ones avoid them.
+// Giving back: what exceeds the limit goes back at once: by the helper thread within 50 ms, if it was not needed all
+// that time, else by the thread that frees, outside the lock. The limit is the free-page threshold, and more while the
+// program asks again for what it has just given back (idea: glibc's dynamic trim threshold), so that a program which
+// frees and refills its heap in a loop does not fault its pages each time. tick() lowers both with time.
 //
 // Invariant: dirty_bytes == sum of dirty pages over all chunks; used + free + being purged == committed pages.
 // Threads: any; one lock. The lock is not held across calls that commit or purge.
@@ -46,13 +47,23 @@ class PageCache {
   void set_free_page_threshold(std::size_t bytes);
 
   /// \returns pages aligned to `alignment` bytes (a power of two, at least a page). \cost one lock; bitmap steps.
-  PageRun allocate_pages(PageCount pages, std::size_t alignment = kPageBytes);
+  PageRun allocate_pages(PageCount pages, Density density = Density::kSparse, std::size_t alignment = kPageBytes);
 
   /// Extends a run in place. \returns false when the pages behind it are in use.
   bool try_extend(char* end, PageCount pages, bool* is_zeroed);
 
-  /// Takes pages back. May give memory back to the system before it returns.
+  /// Takes pages back. What then exceeds the limit is the caller's to give back (Background::notice).
   void free_pages(char* start, PageCount pages, PageState state);
+
+  /// Gives back what has exceeded the limit all the time since the last call.
+  void give_back_lasting_excess();
+  /// Gives back all that exceeds the limit.
+  void give_back_excess();
+
+  bool exceeds_limit() const { return dirty_bytes() > __atomic_load_n(&limit_bytes_, __ATOMIC_RELAXED); }
+
+  /// Whether dense spans get huge pages by now.
+  bool uses_huge_pages() const { return committed_bytes() >= limits_.huge_page_threshold; }
 
   /// Gives back up to `bytes` of free memory; SIZE_MAX: all of it. \returns bytes given back.
   std::size_t purge(std::size_t bytes);
@@ -61,43 +72,48 @@ class PageCache {
   /// \returns bytes given back.
   std::size_t tick();
 
+  std::size_t committed_bytes() const { return __atomic_load_n(&stats_.committed_bytes, __ATOMIC_RELAXED); }
   std::size_t dirty_bytes() const { return __atomic_load_n(&dirty_bytes_, __ATOMIC_RELAXED); }
   PageCacheStats stats();
   os::Mutex& mutex() { return mutex_; }
   os::Mutex& growth_mutex() { return growth_mutex_; }
+  /// Held while free pages or blocks are out of their places to be given back, so that a fork waits for them.
+  os::Mutex& give_back_mutex() { return give_back_mutex_; }
 
  private:
-  static constexpr unsigned kListCount = kPagesPerChunk + 1;
   struct Range {
     char* start;
     PageCount pages;
   };
 
-  PageRun take_from_chunks_locked(PageCount pages);
+  Chunk* choose_chunk_locked(PageCount pages, Density density, bool may_mix, bool* is_dirty);
+  PageRun take_from_chunks_locked(PageCount pages, Density density, bool may_mix);
   PageRun take_run_locked(Chunk& chunk, unsigned first, PageCount pages);
   PageRun take_chunks_locked(PageCount pages);
   PageRun take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages);
-  bool grow(PageCount pages);
-  bool commit_chunks(Region& region, std::uint32_t first, std::uint32_t count);
+  bool grow(PageCount pages, Density density);
+  bool convert_to_dense();
+  bool commit_chunks(Region& region, std::uint32_t first, std::uint32_t count, Density density);
   void note_use_locked(PageCount pages, PageCount clean_pages);
+  void note_low_locked();
   void mark_free_locked(char* start, PageCount pages, PageState state);
-  void relist_locked(Chunk& chunk);
+  void relist_locked(Chunk& chunk) { lists_[static_cast<unsigned>(chunk.density)].relist(chunk); }
+  Chunk* coldest_dirty_locked();
   unsigned collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes);
   Chunk* chunk_of_locked(const char* address, unsigned* page);
 
   os::Mutex mutex_;
   os::Mutex growth_mutex_;
+  os::Mutex give_back_mutex_;
   PageCacheLimits limits_{std::size_t{64} << 20, std::size_t{32} << 20, std::size_t{64} << 30};
   std::size_t limit_bytes_ = std::size_t{64} << 20;
   std::size_t dirty_bytes_ = 0;
   std::size_t lowest_dirty_bytes_ = 0;   // since the last tick
+  std::size_t lowest_excess_bytes_ = 0;  // dirty bytes, since the last look for lasting excess
   std::size_t recently_purged_bytes_ = 0;  // for exceeding the limit, since the last tick
   std::size_t free_pages_ = 0;
   PageCacheStats stats_{};
-  std::uint64_t free_lists_ = 0;  // bit n: list n is not empty
-  std::uint64_t dirty_lists_ = 0;
-  List<ChunkLink> by_free_[kListCount];
-  List<ChunkLink> by_dirty_[kListCount];
+  ChunkLists lists_[2];  // by density
 };
 
 extern PageCache page_cache;

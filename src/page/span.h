@@ -46,6 +46,7 @@ struct alignas(kCacheLineBytes) Span {
   std::uint32_t free_count;
   std::uint16_t scan_word;  // no ones in the words below it
   bool is_listed;
+  bool is_scavenged;        // its wholly free OS pages were given back, and no block came or went since
   std::uint64_t inline_free_bits[kInlineWords];
 
   alignas(kCacheLineBytes) std::atomic<Span*> pending_next;

@@ -40,7 +40,7 @@ void* allocate_large(std::size_t size, std::size_t alignment, bool* is_zeroed) {
   const PageCount pages = pages_for(size == 0 ? 1 : size);
   Span* const span = span_store.take(0);
   if (span == nullptr) return nullptr;
-  const PageRun run = page_cache.allocate_pages(pages, alignment < kPageBytes ? kPageBytes : alignment);
+  const PageRun run = page_cache.allocate_pages(pages, Density::kSparse, alignment < kPageBytes ? kPageBytes : alignment);
   if (run.start == nullptr) {
     span_store.give_back(span);
     return nullptr;
@@ -87,20 +87,25 @@ bool resize_large(Span* span, std::size_t size) {
 void* move_large(Span* span, std::size_t size) {
   const std::size_t bytes = span->bytes(), moved_bytes = bytes & ~(kChunkBytes - 1);
   if (bytes < kWorthMoving || size < bytes || address_of(span->start) % kChunkBytes != 0) return nullptr;
+  if (os::address_space_limit() != SIZE_MAX) return nullptr;  // the kernel would count both ranges and refuse
   bool is_zeroed = false;
-  char* const moved = static_cast<char*>(allocate_large(size, kPageBytes, &is_zeroed));
-  if (moved == nullptr) return nullptr;
-  if (address_of(moved) % kChunkBytes != 0 || !os::move_pages(span->start, moved, moved_bytes)) {
-    deallocate_large(page_map.find(moved), moved);
-    return nullptr;
+  char* const from = span->start;
+  char* const to = static_cast<char*>(allocate_large(size, kPageBytes, &is_zeroed));
+  if (to == nullptr) return nullptr;
+  bool all_moved = address_of(to) % kChunkBytes == 0;
+  // Chunk by chunk: areas of the kernel's map begin and end at chunks.
+  for (std::size_t at = 0; at < moved_bytes; at += kChunkBytes) {
+    if (all_moved && os::move_pages(from + at, to + at, kChunkBytes)) continue;
+    all_moved = false;
+    std::memcpy(to + at, from + at, kChunkBytes);
   }
-  std::memcpy(moved + moved_bytes, span->start + moved_bytes, bytes - moved_bytes);
-  char* const start = span->start;
+  std::memcpy(to + moved_bytes, from + moved_bytes, bytes - moved_bytes);
   const PageCount moved_pages = static_cast<PageCount>(moved_bytes >> kPageShift), pages = span->pages;
   forget_span(span);
-  page_cache.free_pages(start, moved_pages, PageState::kClean);
-  if (pages != moved_pages) page_cache.free_pages(start + moved_bytes, pages - moved_pages, PageState::kDirty);
-  return moved;
+  page_cache.free_pages(from, moved_pages, all_moved ? PageState::kClean : PageState::kDirty);
+  if (pages != moved_pages) page_cache.free_pages(from + moved_bytes, pages - moved_pages, PageState::kDirty);
+  background.notice();
+  return to;
 }
 
 LargeStats large_stats() {

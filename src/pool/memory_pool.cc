@@ -126,7 +126,7 @@ std::size_t usable_bytes(const Span& span) {
 
 void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
   void* const moved = allocate(size);
-  if (moved == nullptr) return nullptr;
+  if (moved == nullptr) return size <= old_bytes ? block : nullptr;  // no program expects that shrinking fails
   std::memcpy(moved, block, old_bytes < size ? old_bytes : size);
   deallocate(block);
   return moved;
@@ -224,9 +224,9 @@ std::size_t trim(std::size_t keep) noexcept {
     os::LockGuard guard(heap->mutex);
     empty_magazines_locked(*heap, ended);
   }
-  registry.trim_all_heaps();
+  const std::size_t scavenged = registry.trim_all_heaps();
   const std::size_t dirty = page_cache.dirty_bytes();
-  return dirty > keep ? page_cache.purge(dirty - keep) : 0;
+  return scavenged + (dirty > keep ? page_cache.purge(dirty - keep) : 0);
 }
 
 std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kWorthATick = 256 * 1024;  // bytes of free memory
 constexpr std::uint32_t kNoticesPerClock = 64;
 constexpr unsigned kIdleTicksToEnd = 4;
+constexpr std::uint64_t kExcessMs = 50;
 
 constinit std::atomic<std::uint32_t> never_changes{0};
 
@@ -18,13 +19,32 @@ constinit std::atomic<std::uint32_t> never_changes{0};
 
 constinit Background background;
 
-void Background::notice() {
-  if (is_running() || decay_ms_ == 0 || page_cache.dirty_bytes() < kWorthATick) return;
-  if (!may_start_) return tick_by_callers();
-  if (is_running_.exchange(1, std::memory_order_acq_rel) != 0) return;
-  if (os::start_helper(&Background::run)) return;
+bool Background::ensure_helper() {
+  if (is_running()) return true;
+  if (!may_start_) return false;
+  if (is_running_.exchange(1, std::memory_order_acq_rel) != 0 || os::start_helper(&Background::run)) return true;
   is_running_.store(0, std::memory_order_release);
-  tick_by_callers();
+  return false;
+}
+
+void Background::notice() {
+  if (page_cache.dirty_bytes() < kWorthATick && decay_ms_ != 0) return;
+  if (decay_ms_ == 0 || !ensure_helper()) {
+    if (page_cache.exceeds_limit()) page_cache.give_back_excess();
+    return tick_by_callers();
+  }
+  if (!page_cache.exceeds_limit() || has_excess_.load(std::memory_order_relaxed) != 0) return;
+  if (has_excess_.exchange(1, std::memory_order_acq_rel) == 0) os::wake_all(has_excess_);
+}
+
+// A program that frees its heap and fills it again needs the memory within this time, or does not miss it.
+void Background::watch_excess() {
+  page_cache.give_back_lasting_excess();  // starts the watch
+  do {
+    os::wait_on(never_changes, 0, kExcessMs);
+    page_cache.give_back_lasting_excess();
+  } while (page_cache.exceeds_limit());
+  has_excess_.store(0, std::memory_order_seq_cst);
 }
 
 void Background::tick() {
@@ -34,28 +54,36 @@ void Background::tick() {
 
 void Background::tick_by_callers() {
   if (notices_.fetch_add(1, std::memory_order_relaxed) % kNoticesPerClock != 0) return;
+  if (decay_ms_ != 0 && is_tick_due()) tick();
+}
+
+// Once per half decay time, for one of those who ask.
+bool Background::is_tick_due() {
   const std::uint64_t now = os::clock_ms();
   std::uint64_t last = last_tick_ms_.load(std::memory_order_relaxed);
-  if (now - last < decay_ms_ / 2 || !last_tick_ms_.compare_exchange_strong(last, now)) return;
-  if (last != 0) tick();
+  return now - last >= decay_ms_ / 2 && last_tick_ms_.compare_exchange_strong(last, now);
 }
 
 void Background::run() {
-  unsigned idle_ticks = 0;
-  for (;;) {
-    os::wait_on(never_changes, 0, background.decay_ms_ / 2 + 1);
-    background.tick();
+  Background& self = background;
+  for (unsigned idle_ticks = 0;;) {
+    os::wait_on(self.has_excess_, 0, self.decay_ms_ / 2 + 1);
+    if (self.has_excess_.load(std::memory_order_acquire) != 0) self.watch_excess();
+    if (!self.is_tick_due()) continue;
+    self.tick();
     idle_ticks = page_cache.dirty_bytes() < kWorthATick ? idle_ticks + 1 : 0;
     if (idle_ticks < kIdleTicksToEnd) continue;
-    background.is_running_.store(0, std::memory_order_seq_cst);
+    self.is_running_.store(0, std::memory_order_seq_cst);
     // Memory may have come back between the look and the store.
-    if (page_cache.dirty_bytes() < kWorthATick || background.is_running_.exchange(1) != 0) return;
+    if (page_cache.dirty_bytes() < kWorthATick || self.is_running_.exchange(1) != 0) return;
+    idle_ticks = 0;
   }
 }
 
 void Background::forget_after_fork() {
   os::forget_helper_after_fork();
   is_running_.store(0, std::memory_order_relaxed);
+  has_excess_.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace tarn::internal

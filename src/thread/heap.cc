@@ -29,7 +29,6 @@ constexpr unsigned kFirstCapacity = 15;            // with its sentinel two cach
 constexpr std::size_t kFirstMagazineBytes = 64 * 1024;
 constexpr unsigned kMissesPerSweep = 4096;
 constexpr std::uint32_t kManyPending = 64;         // slabs; then the freer collects for an owner that does not
-constexpr PageCount kLargestKeptSlab = 1;          // pages; one empty slab per class stays, against making in turn
 
 void* const* as_const(void** blocks) { return blocks; }
 
@@ -89,28 +88,11 @@ void list_slab(Heap& heap, Span* slab) {
   heap.available[slab->size_class].push_back(slab);
 }
 
-void unlist_slab(Heap& heap, Span* slab) {
-  slab->is_listed = false;
-  heap.available[slab->size_class].remove(slab);
-}
-
 void retire_slab(Heap& heap, Span* slab, EndedSlabs& ended) {
   unlist_slab(heap, slab);
   ++heap.counters.slabs_ended;
   --heap.slab_counts[slab->size_class];
   ended.add(slab);
-}
-
-// After blocks came back to a slab of this heap: lists it, or ends it when all have, unless it is small and its class's
-// only one.
-// \returns whether the slab still is one.
-bool settle_slab(Heap& heap, Span* slab, EndedSlabs& ended) {
-  if (!slab->is_listed) list_slab(heap, slab);
-  if (slab->free_count != slab->block_count) return true;
-  const List<Span>& available = heap.available[slab->size_class];
-  if (slab->pages <= kLargestKeptSlab && available.first() == available.last()) return true;
-  retire_slab(heap, slab, ended);
-  return false;
 }
 
 void push_pending(Heap& owner, Span* slab) {
@@ -191,6 +173,7 @@ void note_miss(Heap& heap, EndedSlabs& ended) {
 constinit ThreadLimits thread_limits{std::size_t{4} << 20, false, false, false};
 
 void EndedSlabs::give_back() {
+  if (has_kept_slab_) background.ensure_helper();
   if (first_ == nullptr) return;
   while (first_ != nullptr) {
     Span* const slab = first_;
@@ -198,6 +181,23 @@ void EndedSlabs::give_back() {
     end_slab(slab);
   }
   background.notice();
+}
+
+void unlist_slab(Heap& heap, Span* slab) {
+  slab->is_listed = false;
+  heap.available[slab->size_class].remove(slab);
+}
+
+bool settle_slab(Heap& heap, Span* slab, EndedSlabs& ended) {
+  if (!slab->is_listed) list_slab(heap, slab);
+  if (slab->free_count != slab->block_count) return true;
+  const List<Span>& available = heap.available[slab->size_class];
+  if (available.first() == available.last()) {  // kept, against making and ending one in turn
+    ended.note_kept_slab();
+    return true;
+  }
+  retire_slab(heap, slab, ended);
+  return false;
 }
 
 bool is_marked_free_locked(const Span& slab, std::uint32_t index) {

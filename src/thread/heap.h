@@ -67,6 +67,8 @@ class EndedSlabs {
   EndedSlabs(const EndedSlabs&) = delete;
   EndedSlabs& operator=(const EndedSlabs&) = delete;
   ~EndedSlabs() { give_back(); }
+  /// An empty slab stays with its heap; should the heap idle, somebody must come for it.
+  void note_kept_slab() { has_kept_slab_ = true; }
   void add(Span* slab) {
     slab->next = first_;
     first_ = slab;
@@ -75,6 +77,7 @@ class EndedSlabs {
 
  private:
   Span* first_ = nullptr;
+  bool has_kept_slab_ = false;
 };
 
 struct ThreadLimits {
@@ -104,6 +107,12 @@ void trim_locked(Heap& heap, EndedSlabs& ended);
 
 /// Empties all magazines into their slabs. \pre called by the heap's thread, or there is none.
 void empty_magazines_locked(Heap& heap, EndedSlabs& ended);
+
+/// Lists a slab that has free blocks, or ends it when all are and the class has another one. \returns whether it remains.
+bool settle_slab(Heap& heap, Span* slab, EndedSlabs& ended);
+
+/// Takes a listed slab off the list of its class.
+void unlist_slab(Heap& heap, Span* slab);
 
 /// Returns blocks to their slabs: those of `heap` directly, all others by their remote bits. `heap` may be nullptr, and
 /// then no lock is needed. Stops the process on what is no live block.

@@ -5,6 +5,7 @@
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
+#include "thread/scavenge.h"
 
 namespace tarn::internal {
 namespace {
@@ -95,25 +96,42 @@ Span* Registry::adopt_slab(Heap& heap, SizeClass size_class) {
   return adopted;
 }
 
-void Registry::trim_idle_heaps() {
-  EndedSlabs ended;
-  if (!mutex_.try_lock()) return;
-  for (Heap* heap = first_; heap != nullptr; heap = heap->next_in_registry) {
-    if (!heap->mutex.try_lock()) continue;
-    const bool is_idle = slow_calls(*heap) == heap->slow_calls_at_last_trim;
-    heap->slow_calls_at_last_trim = slow_calls(*heap);
-    if (is_idle) trim_locked(*heap, ended);
-    heap->mutex.unlock();
-  }
-  mutex_.unlock();
+// Heaps are only ever added, in front, so the list can be walked without the mutex once its head is known.
+Heap* Registry::first_heap() {
+  os::LockGuard guard(mutex_);
+  return first_;
 }
 
-void Registry::trim_all_heaps() {
-  EndedSlabs ended;
-  for_each_heap([&](Heap& heap) { trim_locked(heap, ended); });
+void Registry::trim_idle_heaps() {
+  for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next_in_registry) {
+    bool is_idle = false;
+    {
+      EndedSlabs ended;
+      if (!heap->mutex.try_lock()) continue;
+      is_idle = slow_calls(*heap) == heap->slow_calls_at_last_trim;
+      heap->slow_calls_at_last_trim = slow_calls(*heap);
+      if (is_idle) trim_locked(*heap, ended);
+      heap->mutex.unlock();
+    }
+    if (is_idle) scavenge(*heap);
+  }
+}
+
+std::size_t Registry::trim_all_heaps() {
+  std::size_t purged = 0;
+  for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next_in_registry) {
+    {
+      EndedSlabs ended;
+      os::LockGuard guard(heap->mutex);
+      trim_locked(*heap, ended);
+    }
+    purged += scavenge(*heap);
+  }
+  return purged;
 }
 
 void Registry::lock_all_for_fork() {
+  page_cache.give_back_mutex().lock();
   mutex_.lock();
   for (Heap* heap = first_; heap != nullptr; heap = heap->next_in_registry) heap->mutex.lock();
   page_cache.growth_mutex().lock();
@@ -129,19 +147,23 @@ void Registry::unlock_all_after_fork() {
   page_cache.growth_mutex().unlock();
   for (Heap* heap = first_; heap != nullptr; heap = heap->next_in_registry) heap->mutex.unlock();
   mutex_.unlock();
+  page_cache.give_back_mutex().unlock();
 }
 
 void Registry::keep_only_after_fork(Heap* own) {
   EndedSlabs ended;
   os::LockGuard guard(mutex_);
+  first_orphan_ = nullptr;
+  orphan_count_.store(0, std::memory_order_relaxed);
   for (Heap* heap = first_; heap != nullptr; heap = heap->next_in_registry) {
-    if (heap == own || heap->records == nullptr) continue;
+    if (heap == own || heap == &shared_heap_) continue;
     os::LockGuard heap_guard(heap->mutex);
-    empty_magazines_locked(*heap, ended);
+    if (heap->records != nullptr) empty_magazines_locked(*heap, ended);
     heap->records = nullptr;
     heap->has_thread.store(false, std::memory_order_seq_cst);
     push_orphan(*heap);
   }
+  live_threads_ = own != nullptr ? 1 : 0;
 }
 
 }  // namespace tarn::internal

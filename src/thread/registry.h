@@ -23,11 +23,11 @@ class Registry {
   /// Where threads that have already ended allocate: an orphan that nobody adopts.
   Heap& shared_heap() { return shared_heap_; }
 
-  /// Ends the empty slabs of heaps whose thread had no slow call since the last time. Waits for nobody.
+  /// Gives back what heaps keep whose thread had no slow call since the last time: empty slabs, free pages of others.
   void trim_idle_heaps();
 
-  /// Ends all empty slabs of all heaps.
-  void trim_all_heaps();
+  /// The same for all heaps. \returns bytes given back from inside slabs.
+  std::size_t trim_all_heaps();
 
   /// Calls visit(heap) for each heap with its mutex held.
   template <typename Visit>
@@ -49,6 +49,7 @@ class Registry {
   void keep_only_after_fork(Heap* own);
 
  private:
+  Heap* first_heap();
   Heap* make_heap();
   void push_orphan(Heap& heap);
 

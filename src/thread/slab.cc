@@ -9,6 +9,10 @@
 namespace tarn::internal {
 namespace {
 
+// A thread's class of this size fills its next slab soon and wholly, so that a huge page is not wasted on it: the slab
+// that is only begun is at most an eighth of the class.
+constexpr std::size_t kDenseClassBytes = 8 * 1024 * 1024;
+
 // Writes the blocks of one bitmap word downwards from `end`. \returns the new end.
 void** emit_word(std::uint64_t bits, char* first_block, std::uint32_t stride, void** end) {
   if (bits == ~std::uint64_t{0}) {
@@ -32,7 +36,9 @@ Span* make_slab(Heap& owner, SizeClass size_class) {
   const ClassGeometry& geometry = kGeometry.of[size_class];
   Span* const slab = span_store.take(geometry.word_count);
   if (slab == nullptr) return nullptr;
-  const PageRun run = page_cache.allocate_pages(geometry.slab_pages);
+  const std::size_t class_bytes = owner.slab_counts[size_class] * bytes_of(geometry.slab_pages);
+  const bool is_dense = class_bytes >= kDenseClassBytes && page_cache.uses_huge_pages();
+  const PageRun run = page_cache.allocate_pages(geometry.slab_pages, is_dense ? Density::kDense : Density::kSparse);
   if (run.start == nullptr) {
     span_store.give_back(slab);
     return nullptr;
@@ -48,6 +54,7 @@ Span* make_slab(Heap& owner, SizeClass size_class) {
   slab->free_count = geometry.block_count;
   slab->scan_word = 0;
   slab->is_listed = false;
+  slab->is_scavenged = false;
   for (std::uint32_t word = 0; word < geometry.word_count; ++word) slab->free_bits[word] = ~std::uint64_t{0};
   if (const unsigned rest = geometry.block_count % 64; rest != 0)
     slab->free_bits[geometry.word_count - 1] = (std::uint64_t{1} << rest) - 1;
@@ -67,6 +74,7 @@ void end_slab(Span* slab) {
 
 unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
   const unsigned count = wanted < slab.free_count ? wanted : slab.free_count;
+  slab.is_scavenged = false;
   void** end = blocks + count;
   std::uint32_t word = slab.scan_word;
   for (unsigned left = count; left != 0; ++word) {
@@ -88,6 +96,7 @@ void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask) {
   const std::uint64_t twice = slab.free_bits[word] & mask;
   if (twice != 0) [[unlikely]]
     os::fatal("double free", slab.start + (word * 64 + static_cast<std::size_t>(std::countr_zero(twice))) * slab.stride);
+  slab.is_scavenged = false;
   slab.free_bits[word] |= mask;
   slab.free_count += static_cast<std::uint32_t>(std::popcount(mask));
   if (word < slab.scan_word) slab.scan_word = static_cast<std::uint16_t>(word);

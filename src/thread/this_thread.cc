@@ -55,13 +55,14 @@ void after_fork_in_child() {
   registry.keep_only_after_fork(this_thread.heap);
 }
 
-void install_hooks() {
+bool install_hooks() {
   {
     os::LockGuard guard(hooks_mutex);
     if (!end_key_is_made) end_key_is_made = pthread_key_create(&end_key, on_thread_end) == 0;
   }
   // May allocate, so it comes without a lock, and the thread has its heap by now.
   if (!fork_hooks_are_set.exchange(true)) pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  return end_key_is_made;
 }
 
 }  // namespace
@@ -75,9 +76,10 @@ Heap* attach_this_thread() {
   if (heap == nullptr) return nullptr;
   this_thread.heap = heap;
   detail::thread_cache.page_index = page_map.index();
-  install_hooks();
-  pthread_setspecific(end_key, heap);
-  return heap;
+  if (install_hooks() && pthread_setspecific(end_key, heap) == 0) return heap;
+  // The end of a thread that has no key goes unseen: it must not keep anything.
+  on_thread_end(heap);
+  return nullptr;
 }
 
 }  // namespace tarn::internal

@@ -1,0 +1,35 @@
+// The untimed pass that looks whether an allocator does its work: blocks do not overlap, are aligned, and
+// keep what is written to them while other threads write to theirs.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "table.h"
+#include "threads.h"
+
+namespace tarn::bench {
+
+struct LiveBlock {
+  void* block;
+  std::size_t bytes;
+};
+
+/// Ends the program with a message when a block is wrong. Every thread of the row calls it with its own
+/// blocks.
+void verify_blocks(Table<LiveBlock>& blocks, Worker& worker);
+
+/// The same for blocks of which `bytes_of(index)` tells the size.
+template <class BytesOf>
+void verify_blocks(const Table<void*>& blocks, BytesOf bytes_of, Worker& worker) {
+  Table<LiveBlock> live(blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) live[i] = {blocks[i], bytes_of(i)};
+  verify_blocks(live, worker);
+}
+
+/// Writes `tag` to both ends of a block.
+void tag_block(const LiveBlock& block, std::uint64_t tag);
+
+/// Ends the program when a block does not hold its tag.
+void check_tag(const LiveBlock& block, std::uint64_t tag);
+
+}  // namespace tarn::bench

@@ -1,0 +1,94 @@
+#include "thread/scavenge.h"
+
+#include <bit>
+
+#include "os/memory.h"
+#include "os/process.h"
+#include "page/page_cache.h"
+#include "thread/slab.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr std::uint32_t kLargestWordCount = 128;
+
+// The free blocks of a slab, taken out of it so that nobody can be given one while the system takes their pages.
+struct TakenBlocks {
+  Span* slab = nullptr;
+  std::uint64_t bits[kLargestWordCount];
+};
+
+bool take_free_blocks_locked(Heap& heap, SizeClass size_class, TakenBlocks& taken) {
+  Span* const slab = heap.available[size_class].first();
+  if (slab == nullptr || slab->is_scavenged) return false;
+  unlist_slab(heap, slab);
+  for (std::uint32_t word = 0; word < slab->word_count; ++word) {
+    taken.bits[word] = slab->free_bits[word];
+    slab->free_bits[word] = 0;
+  }
+  slab->free_count = 0;
+  slab->scan_word = slab->word_count;
+  taken.slab = slab;
+  return true;
+}
+
+void put_back(const TakenBlocks& taken, EndedSlabs& ended) {
+  for (;;) {
+    Heap& owner = *taken.slab->owner.load(std::memory_order_acquire);
+    os::LockGuard guard(owner.mutex);
+    if (taken.slab->owner.load(std::memory_order_acquire) != &owner) continue;  // adopted meanwhile
+    for (std::uint32_t word = 0; word < taken.slab->word_count; ++word)
+      if (taken.bits[word] != 0) mark_free(*taken.slab, word, taken.bits[word]);
+    if (settle_slab(owner, taken.slab, ended)) taken.slab->is_scavenged = true;
+    return;
+  }
+}
+
+/// First block at or after `from` whose bit is `value`.
+std::uint32_t find_bit(const std::uint64_t* bits, std::uint32_t from, std::uint32_t count, bool value) {
+  while (from < count) {
+    const std::uint64_t word = (value ? bits[from / 64] : ~bits[from / 64]) >> (from % 64);
+    if (word != 0) {
+      const std::uint32_t found = from + static_cast<std::uint32_t>(std::countr_zero(word));
+      return found < count ? found : count;
+    }
+    from = (from / 64 + 1) * 64;
+  }
+  return count;
+}
+
+std::size_t purge_free_pages(const TakenBlocks& taken, std::size_t os_page) {
+  const Span& slab = *taken.slab;
+  std::size_t purged = 0;
+  for (std::uint32_t first = find_bit(taken.bits, 0, slab.block_count, true); first < slab.block_count;) {
+    const std::uint32_t last = find_bit(taken.bits, first, slab.block_count, false);
+    const std::size_t start = round_up(std::size_t{first} * slab.stride, os_page);
+    const std::size_t end = last == slab.block_count ? slab.bytes() : std::size_t{last} * slab.stride & ~(os_page - 1);
+    if (start < end && os::purge(slab.start + start, end - start)) purged += end - start;
+    first = find_bit(taken.bits, last, slab.block_count, true);
+  }
+  return purged;
+}
+
+}  // namespace
+
+std::size_t scavenge(Heap& heap) {
+  const std::size_t os_page = os::page_bytes();
+  std::size_t purged = 0;
+  TakenBlocks taken;
+  EndedSlabs ended;
+  for (unsigned size_class = 1; size_class < kBinCount; ++size_class) {
+    for (;;) {
+      os::LockGuard give_back(page_cache.give_back_mutex());
+      {
+        os::LockGuard guard(heap.mutex);
+        if (!take_free_blocks_locked(heap, static_cast<SizeClass>(size_class), taken)) break;
+      }
+      purged += purge_free_pages(taken, os_page);
+      put_back(taken, ended);
+    }
+  }
+  return purged;
+}
+
+}  // namespace tarn::internal

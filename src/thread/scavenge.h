@@ -1,0 +1,13 @@
+// Memory inside partly free slabs: the OS pages that hold no block in use are given back, while the slab stays. So one
+// live block, or one in a magazine, pins an OS page and not a slab. Done for heaps whose thread idles, and by trim.
+#pragma once
+#include <cstddef>
+
+#include "thread/heap.h"
+
+namespace tarn::internal {
+
+/// \pre no lock is held. \returns bytes given back. \cost a system call per run of free blocks.
+std::size_t scavenge(Heap& heap);
+
+}  // namespace tarn::internal
