@@ -26,8 +26,15 @@ namespace tarn::internal {
 namespace {
 
 constexpr unsigned kFirstCapacity = 15;            // with its sentinel two cache lines
-constexpr std::size_t kFirstMagazineBytes = 64 * 1024;
-constexpr unsigned kMissesPerSweep = 4096;
+constexpr std::size_t kFirstMagazineBytes = 8 * 1024;
+constexpr unsigned kMissesPerSweep = 256;
+
+// How much a thread may keep at hand, against what it has taken from its slabs. Small blocks share their pages with
+// live ones, so keeping them costs little; larger ones have pages of their own, which another class could use.
+constexpr std::size_t kSmallBlockBytes = 2048;
+constexpr std::size_t kLeastSmallBytes = 256 * 1024;
+constexpr std::size_t kLargerShare = 16;
+constexpr std::size_t kKeptSlabShare = 16;         // an empty slab is kept if it is at most this part
 constexpr std::uint32_t kManyPending = 64;         // slabs; then the freer collects for an owner that does not
 
 void* const* as_const(void** blocks) { return blocks; }
@@ -47,7 +54,14 @@ unsigned count_of(const Heap& heap, unsigned bin) {
 
 unsigned first_capacity(const ClassGeometry& geometry) {
   const std::size_t by_bytes = kFirstMagazineBytes / geometry.block_bytes;
-  return by_bytes < 2 ? 2 : by_bytes > kFirstCapacity ? kFirstCapacity : static_cast<unsigned>(by_bytes);
+  return by_bytes > kFirstCapacity ? kFirstCapacity : static_cast<unsigned>(by_bytes);
+}
+
+bool may_keep(const Heap& heap, std::size_t block_bytes, std::size_t more_bytes) {
+  const std::size_t bytes = heap.magazine_bytes + more_bytes;
+  if (bytes > thread_limits.magazine_bytes) return false;
+  if (block_bytes > kSmallBlockBytes) return bytes <= heap.taken_bytes / kLargerShare;
+  return bytes <= kLeastSmallBytes || bytes <= heap.taken_bytes;
 }
 
 // Replaces the array of a magazine, keeping its blocks. \pre the blocks fit. \returns false when memory is refused.
@@ -69,18 +83,18 @@ bool resize_magazine(Heap& heap, unsigned bin, unsigned capacity) {
   return true;
 }
 
-// A magazine grows each time it is missed, while its class and its thread may have more.
+// A magazine grows each time it is missed, while its class and its thread may have more. \returns whether there is one.
 bool prepare_magazine(Heap& heap, unsigned bin) {
   Magazine& magazine = heap.magazines[bin];
   const ClassGeometry& geometry = kGeometry.of[detail::class_of_bin[bin]];
-  magazine.was_missed = true;
-  if (magazine.blocks == nullptr) return resize_magazine(heap, bin, first_capacity(geometry));
+  const unsigned first = first_capacity(geometry);
+  if (magazine.blocks == nullptr && first != 0) return resize_magazine(heap, bin, first);
   if (magazine.capacity >= geometry.largest_magazine) return true;
   unsigned capacity = magazine.capacity * 2u + 1;
   if (capacity > geometry.largest_magazine) capacity = geometry.largest_magazine;
   const std::size_t more = (capacity - std::size_t{magazine.capacity}) * geometry.block_bytes;
-  if (heap.magazine_bytes + more <= thread_limits.magazine_bytes) resize_magazine(heap, bin, capacity);
-  return true;
+  if (may_keep(heap, geometry.block_bytes, more)) resize_magazine(heap, bin, capacity);
+  return magazine.blocks != nullptr;
 }
 
 void list_slab(Heap& heap, Span* slab) {
@@ -148,8 +162,7 @@ void sweep_magazines_locked(Heap& heap, EndedSlabs& ended) {
   for (unsigned bin = 1; bin < kBinCount; ++bin) {
     Magazine& magazine = heap.magazines[bin];
     if (magazine.blocks == nullptr) continue;
-    const unsigned smallest = first_capacity(kGeometry.of[detail::class_of_bin[bin]]);
-    if (!magazine.was_missed && magazine.capacity > smallest) {
+    if (!magazine.was_missed && magazine.capacity > 1) {
       const unsigned capacity = magazine.capacity / 2u;
       const unsigned count = count_of(heap, bin);
       if (count > capacity) {
@@ -162,7 +175,9 @@ void sweep_magazines_locked(Heap& heap, EndedSlabs& ended) {
   }
 }
 
-void note_miss(Heap& heap, EndedSlabs& ended) {
+// The magazine that was missed is marked first, so that the sweep leaves it alone.
+void note_miss(Heap& heap, unsigned bin, EndedSlabs& ended) {
+  heap.magazines[bin].was_missed = true;
   if (heap.misses_until_sweep-- != 0) return;
   heap.misses_until_sweep = kMissesPerSweep;
   sweep_magazines_locked(heap, ended);
@@ -192,7 +207,8 @@ bool settle_slab(Heap& heap, Span* slab, EndedSlabs& ended) {
   if (!slab->is_listed) list_slab(heap, slab);
   if (slab->free_count != slab->block_count) return true;
   const List<Span>& available = heap.available[slab->size_class];
-  if (available.first() == available.last()) {  // kept, against making and ending one in turn
+  if (available.first() == available.last() &&
+      (slab->pages == 1 || slab->bytes() <= heap.taken_bytes / kKeptSlabShare)) {  // kept, against making and ending one in turn
     ended.note_kept_slab();
     return true;
   }
@@ -226,6 +242,7 @@ void return_blocks(Heap* heap, void* const* blocks, unsigned count, EndedSlabs& 
       return_remote(slab, word, mask);
     } else {
       mark_free(*slab, word, mask);
+      heap->taken_bytes -= static_cast<std::size_t>(std::popcount(mask)) * slab->stride;
     }
     mask = 0;
   };
@@ -263,7 +280,7 @@ bool collect_pending_locked(Heap& heap, SizeClass size_class, EndedSlabs& ended)
     slab->is_pending.exchange(0, std::memory_order_seq_cst);
     Heap* const owner = slab->owner.load(std::memory_order_seq_cst);
     if (owner == &heap) {
-      merge_remote_bits(*slab);
+      heap.taken_bytes -= merge_remote_bits(*slab) * slab->stride;
       if (slab->free_count != 0) settle_slab(heap, slab, ended);
     } else if (owner != nullptr && slab->is_pending.exchange(1) == 0) {
       announce(slab);
@@ -287,7 +304,9 @@ unsigned take_blocks_locked(Heap& heap, SizeClass size_class, void** blocks, uns
       ++heap.slab_counts[size_class];
       list_slab(heap, slab);
     }
-    taken += take_from_slab(*slab, blocks + taken, wanted - taken);
+    const unsigned part = take_from_slab(*slab, blocks + taken, wanted - taken);
+    heap.taken_bytes += std::size_t{part} * slab->stride;
+    taken += part;
     if (slab->free_count == 0) unlist_slab(heap, slab);
   }
   return taken;
@@ -295,11 +314,14 @@ unsigned take_blocks_locked(Heap& heap, SizeClass size_class, void** blocks, uns
 
 void* allocate_locked(Heap& heap, unsigned bin, EndedSlabs& ended) {
   if (count_of(heap, bin) == 0) {
-    note_miss(heap, ended);
-    if (!prepare_magazine(heap, bin)) return nullptr;
+    note_miss(heap, bin, ended);
     ++heap.counters.refills;
+    if (!prepare_magazine(heap, bin)) {
+      void* block = nullptr;
+      return take_blocks_locked(heap, detail::class_of_bin[bin], &block, 1, ended) == 1 ? block : nullptr;
+    }
     const Magazine& magazine = heap.magazines[bin];
-    const unsigned wanted = magazine.capacity / 2u;
+    const unsigned wanted = magazine.capacity / 2u + 1;
     const unsigned taken = take_blocks_locked(heap, detail::class_of_bin[bin], magazine.blocks + 1, wanted, ended);
     if (taken == 0) return nullptr;
     set_record(heap, bin, taken);
@@ -311,9 +333,9 @@ void deallocate_locked(Heap& heap, void* block, unsigned bin, EndedSlabs& ended)
   Magazine& magazine = heap.magazines[bin];
   const unsigned count = count_of(heap, bin);
   if (count == magazine.capacity) {
-    note_miss(heap, ended);
+    note_miss(heap, bin, ended);
     ++heap.counters.flushes;
-    if (magazine.blocks != nullptr && count != 0) {
+    if (count != 0) {
       // The oldest half goes, the warm one stays.
       const unsigned flushed = count - count / 2;
       return_blocks(&heap, as_const(magazine.blocks + 1), flushed, ended);

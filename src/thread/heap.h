@@ -47,6 +47,7 @@ struct alignas(kCacheLineBytes) Heap {
   Heap* next_in_registry;
   Heap* next_orphan;
   std::size_t magazine_bytes;       // sum of capacity x block size; at most the limit of a thread
+  std::size_t taken_bytes;          // of this heap's slabs: live blocks and those in magazines
   std::uint32_t misses_until_sweep;
   std::uint64_t slow_calls_at_last_trim;
   HeapCounters counters;

@@ -88,6 +88,9 @@ Span* Registry::adopt_slab(Heap& heap, SizeClass size_class) {
     if (adopted != nullptr) {
       orphan->available[size_class].remove(adopted);
       --orphan->slab_counts[size_class];
+      const std::size_t taken = (adopted->block_count - adopted->free_count) * std::size_t{adopted->stride};
+      orphan->taken_bytes -= taken;
+      heap.taken_bytes += taken;
       adopted->owner.store(&heap, std::memory_order_seq_cst);
     }
     orphan->mutex.unlock();

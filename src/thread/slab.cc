@@ -102,11 +102,13 @@ void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask) {
   if (word < slab.scan_word) slab.scan_word = static_cast<std::uint16_t>(word);
 }
 
-void merge_remote_bits(Span& slab) {
+std::size_t merge_remote_bits(Span& slab) {
+  const std::uint32_t before = slab.free_count;
   for (std::uint32_t word = 0; word < slab.word_count; ++word) {
     if (slab.remote_bits[word].load(std::memory_order_relaxed) == 0) continue;
     mark_free(slab, word, slab.remote_bits[word].exchange(0, std::memory_order_seq_cst));
   }
+  return slab.free_count - before;
 }
 
 }  // namespace tarn::internal

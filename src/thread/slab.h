@@ -14,8 +14,8 @@ void end_slab(Span* slab);
 /// Takes min(wanted, free_count) blocks, lowest addresses first; the lowest comes last in `blocks`.
 unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted);
 
-/// Moves the ones of remote_bits to free_bits.
-void merge_remote_bits(Span& slab);
+/// Moves the ones of remote_bits to free_bits. \returns how many there were.
+std::size_t merge_remote_bits(Span& slab);
 
 /// Sets bits of one word of free_bits; a bit that is set already is a double free and stops the process.
 void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask);
