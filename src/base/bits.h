@@ -20,12 +20,26 @@ constexpr std::uint32_t run_starts(std::uint32_t word, unsigned count) {
   return word;
 }
 
-/// Length of the longest run of one-bits.
+/// Length of the longest run of one-bits, in about ten steps: runs of 1, 2, 4 ... are found by doubling, then the
+/// longest power found is extended by the smaller ones.
 constexpr unsigned longest_run(std::uint32_t word) {
-  unsigned length = 0;
-  for (; word != 0; ++length) word &= word >> 1;
+  if (word == 0) return 0;
+  std::uint32_t starts[6] = {word};  // starts[k]: positions where 2^k ones begin
+  unsigned power = 0;
+  while (power < 5) {
+    const std::uint32_t doubled = starts[power] & (starts[power] >> (1u << power));
+    if (doubled == 0) break;
+    starts[++power] = doubled;
+  }
+  std::uint32_t found = starts[power];
+  unsigned length = 1u << power;
+  while (power-- > 0 && length < 32) {
+    const std::uint32_t longer = found & (starts[power] >> length);
+    if (longer != 0) found = longer, length += 1u << power;
+  }
   return length;
 }
+static_assert(longest_run(~0u) == 32 && longest_run(0b1011101111u) == 4 && longest_run(0x7fffffffu) == 31);
 
 struct Run {
   unsigned first;

@@ -13,7 +13,7 @@ class Metadata {
  public:
   static constexpr std::size_t kLargestReused = 16 * 1024;  // bytes
 
-  /// Zeroed when fresh, as it was left when reused; aligned to a cache line. \returns nullptr when memory is refused.
+  /// Contents are undefined (a reused record is as its last user left it); aligned to a cache line. \returns nullptr when memory is refused.
   void* allocate(std::size_t bytes);
   void free(void* record, std::size_t bytes);
 

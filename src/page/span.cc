@@ -1,6 +1,7 @@
 #include "page/span.h"
 
 #include <bit>
+#include <cstring>
 #include <new>
 
 #include "page/metadata.h"
@@ -22,6 +23,7 @@ Span* SpanStore::take(std::uint32_t words) {
   const std::size_t bitmap_bytes = capacity <= Span::kInlineWords ? 0 : round_up(capacity * 8, kCacheLineBytes);
   char* const record = static_cast<char*>(metadata.allocate(sizeof(Span) + 2 * bitmap_bytes));
   if (record == nullptr) return nullptr;
+  std::memset(record, 0, sizeof(Span) + 2 * bitmap_bytes);  // a reused record is as its last user left it
   Span* const span = new (record) Span{};
   span->capacity_log2 = static_cast<std::uint8_t>(log2);
   const bool is_inline = bitmap_bytes == 0;

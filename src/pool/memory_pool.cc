@@ -197,8 +197,11 @@ void* reallocate(void* block, std::size_t size) noexcept {
   Span* const span = span_of_block(block);
   const std::size_t usable = usable_bytes(*span);
   if (is_slab(span)) {
-    // A block that keeps more than half of its bytes stays where it is.
-    if (size <= usable && size >= usable / 2) return block;
+    // Small blocks keep to the class of their size, which sized deallocate goes by; larger ones stay where they are
+    // while they keep half of their bytes.
+    if (size <= usable && (size <= detail::kSmallLimit ? detail::class_of_bin[detail::bin_of(size)] == span->size_class
+                                                       : size >= usable / 2))
+      return block;
     return move_by_copy(block, usable, size);
   }
   if (size > detail::kMediumLimit) {

@@ -80,7 +80,7 @@ unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
   for (unsigned left = count; left != 0; ++word) {
     const std::uint64_t bits = slab.free_bits[word];
     if (bits == 0) continue;
-    const auto ones = static_cast<unsigned>(std::popcount(bits));
+    const unsigned ones = bits == ~std::uint64_t{0} ? 64 : static_cast<unsigned>(std::popcount(bits));
     const std::uint64_t taken = ones <= left ? bits : lowest_ones(bits, left);
     end = emit_word(taken, slab.start + std::size_t{word} * 64 * slab.stride, slab.stride, end);
     slab.free_bits[word] = bits & ~taken;
