@@ -42,9 +42,10 @@ struct ClassGeometry {
   std::uint32_t block_bytes;   // usable by the caller
   std::uint32_t stride;        // distance of two blocks
   std::uint32_t reciprocal;    // ceil(2^32 / stride): index of an offset without a division
-  std::uint16_t block_count;   // blocks per slab
+  std::uint16_t block_count;   // blocks per slab of full size
   std::uint16_t word_count;    // 64-bit words of its bitmap
-  PageCount slab_pages;
+  PageCount slab_pages;        // of full size
+  PageCount first_slab_pages;  // of the slabs of a class that has few, so that they leave room for other classes
   std::uint16_t largest_magazine;  // blocks
 };
 
@@ -57,7 +58,10 @@ constexpr ClassGeometry make_geometry(unsigned bin) {
   g.stride = g.block_bytes;
   if (!is_aligned_class(bin) && g.stride % 512 == 0) g.stride += g.stride >= 1024 ? 64 : 16;
   g.reciprocal = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + g.stride - 1) / g.stride);
-  g.slab_pages = g.block_bytes <= 1024 ? 1 : g.block_bytes <= 8192 ? 4 : g.block_bytes <= 32768 ? 8 : 32;
+  // Above 32 KiB a slab is one block: what one class frees, any other can use. Its last page's rest is never touched.
+  const auto own_pages = static_cast<PageCount>((g.stride + kPageBytes - 1) >> kPageShift);
+  g.slab_pages = g.block_bytes <= 1024 ? 1 : g.block_bytes <= 8192 ? 4 : g.block_bytes <= 32768 ? 8 : own_pages;
+  g.first_slab_pages = g.block_bytes <= 8192 ? 1 : g.block_bytes <= 16384 ? 2 : g.block_bytes <= 32768 ? 4 : own_pages;
   g.block_count = static_cast<std::uint16_t>(bytes_of(g.slab_pages) / g.stride);
   g.word_count = static_cast<std::uint16_t>((g.block_count + 63) / 64);
   const std::uint32_t by_bytes = 1024 * 1024 / g.block_bytes;

@@ -16,7 +16,9 @@ void add_heap(Heap& heap, Stats& stats, EndedSlabs& ended) {
     const SizeClass size_class = static_cast<SizeClass>(bin);
     collect_pending_locked(heap, size_class, ended);
     ClassUse& use = stats.classes[bin];
-    use.slabs += heap.slab_counts[bin];
+    use.slabs += heap.slab_totals[bin].slabs;
+    use.slab_bytes += bytes_of(heap.slab_totals[bin].pages);
+    use.total_blocks += heap.slab_totals[bin].blocks;
     for (const Span* slab = heap.available[bin].first(); slab != nullptr; slab = slab->next)
       use.free_blocks += slab->free_count;
     if (heap.magazines[bin].blocks != nullptr)
@@ -50,9 +52,8 @@ void collect_stats(Stats& stats) {
   for (unsigned bin = 1; bin < kBinCount; ++bin) {
     ClassUse& use = stats.classes[bin];
     const ClassGeometry& geometry = kGeometry.of[bin];
-    const std::uint64_t total = use.slabs * geometry.block_count;
     const std::uint64_t unused = use.free_blocks + use.cached_blocks;
-    use.live_blocks = total > unused ? total - unused : 0;
+    use.live_blocks = use.total_blocks > unused ? use.total_blocks - unused : 0;
     stats.live_bytes += use.live_blocks * geometry.block_bytes;
     stats.cached_bytes += use.cached_blocks * geometry.block_bytes;
     stats.free_in_slabs_bytes += use.free_blocks * geometry.block_bytes;

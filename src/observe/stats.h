@@ -12,7 +12,7 @@
 namespace tarn::internal {
 
 struct ClassUse {
-  std::uint64_t slabs, live_blocks, cached_blocks, free_blocks;
+  std::uint64_t slabs, slab_bytes, total_blocks, live_blocks, cached_blocks, free_blocks;
   std::uint64_t allocations, deallocations, requested_bytes;  // while calls are counted
 };
 

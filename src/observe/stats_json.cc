@@ -90,7 +90,7 @@ void write_classes(JsonFile& json, const Stats& stats) {
     const ClassUse& use = stats.classes[bin];
     if (use.slabs == 0 && use.allocations == 0) continue;
     json.open(nullptr, "{").number("block_bytes", kGeometry.of[bin].block_bytes).number("slabs", use.slabs);
-    json.number("slab_bytes", use.slabs * bytes_of(kGeometry.of[bin].slab_pages));
+    json.number("slab_bytes", use.slab_bytes);
     json.number("live_blocks", use.live_blocks).number("cached_blocks", use.cached_blocks);
     json.number("allocate", use.allocations).number("requested_bytes", use.requested_bytes);
     json.number("given_bytes", given_bytes(stats, bin)).close("}");

@@ -2,6 +2,7 @@
 // line, reused by size, never given back (it is 1-2 % of the heap).
 // Threads: any; one lock of the lowest rank.
 #pragma once
+#include <atomic>
 #include <cstddef>
 
 #include "base/units.h"
@@ -17,7 +18,7 @@ class Metadata {
   void* allocate(std::size_t bytes);
   void free(void* record, std::size_t bytes);
 
-  std::size_t used_bytes() const { return used_bytes_; }
+  std::size_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
   os::Mutex& mutex() { return mutex_; }
 
  private:
@@ -32,7 +33,7 @@ class Metadata {
   os::Mutex mutex_;
   char* next_ = nullptr;
   char* end_ = nullptr;
-  std::size_t used_bytes_ = 0;
+  std::atomic<std::size_t> used_bytes_{0};
   bool first_piece_taken_ = false;
   FreeRecord* free_[kLargestReused / kCacheLineBytes + 1] = {};
 };

@@ -37,7 +37,7 @@ struct alignas(kCacheLineBytes) Span {
   std::uint32_t reciprocal;
   std::uint16_t block_count;
   std::uint16_t word_count;
-  SizeClass size_class;
+  std::atomic<SizeClass> size_class;  // a late announcement may read it while the Span becomes another slab
   SpanKind kind;
   std::uint8_t capacity_log2;  // words there is room for; chosen when the Span is made, constant since
 

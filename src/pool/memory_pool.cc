@@ -121,7 +121,7 @@ Span* span_of_block(const void* block) {
 }
 
 std::size_t usable_bytes(const Span& span) {
-  return span.kind == SpanKind::kSlab ? kGeometry.of[span.size_class].block_bytes : span.bytes();
+  return span.kind == SpanKind::kSlab ? kGeometry.of[span.size_class.load(std::memory_order_relaxed)].block_bytes : span.bytes();
 }
 
 void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
@@ -153,7 +153,7 @@ void deallocate_slow(void* block) noexcept {
   if (block == nullptr) return;
   internal::Span* const span = internal::page_map.find(block);
   if (span == nullptr) internal::os::fatal("free of a pointer that is no block", block);
-  if (is_slab(span)) return deallocate_in_bin(block, span->size_class);
+  if (is_slab(span)) return deallocate_in_bin(block, span->size_class.load(std::memory_order_relaxed));
   if (Heap* const heap = this_heap(); heap != nullptr && heap->calls != nullptr) {
     os::LockGuard guard(heap->mutex);
     ++heap->calls[kBinCount].deallocations;
@@ -199,7 +199,7 @@ void* reallocate(void* block, std::size_t size) noexcept {
   if (is_slab(span)) {
     // Small blocks keep to the class of their size, which sized deallocate goes by; larger ones stay where they are
     // while they keep half of their bytes.
-    if (size <= usable && (size <= detail::kSmallLimit ? detail::class_of_bin[detail::bin_of(size)] == span->size_class
+    if (size <= usable && (size <= detail::kSmallLimit ? detail::class_of_bin[detail::bin_of(size)] == span->size_class.load(std::memory_order_relaxed)
                                                        : size >= usable / 2))
       return block;
     return move_by_copy(block, usable, size);

@@ -28,7 +28,6 @@ namespace {
 
 constexpr unsigned kFirstCapacity = 15;            // with its sentinel two cache lines
 constexpr std::size_t kFirstMagazineBytes = 8 * 1024;
-constexpr unsigned kMissesPerSweep = 256;
 // Blocks moved at once: enough to share the cost of a lock and a lookup, few enough that the call that moves them takes
 // about a microsecond (the 99.9th percentile of a call).
 constexpr unsigned kLargestMove = 128;
@@ -39,6 +38,8 @@ constexpr std::size_t kSmallBlockBytes = 2048;
 constexpr std::size_t kLeastSmallBytes = 1024 * 1024;
 constexpr std::size_t kSmallShare = 8;
 constexpr std::size_t kLargerShare = 16;
+constexpr std::size_t kOwnSlabBlockBytes = 32 * 1024;  // above, a block is a slab: the page cache keeps them for all
+constexpr std::size_t kOwnSlabShare = 128;
 constexpr std::size_t kKeptSlabShare = 16;         // an empty slab is kept if it is at most this part
 constexpr std::uint32_t kManyPending = 64;         // slabs; then the freer collects for an owner that does not
 
@@ -67,6 +68,7 @@ unsigned first_capacity(const ClassGeometry& geometry) {
 bool may_keep(const Heap& heap, std::size_t block_bytes, std::size_t more_bytes) {
   const std::size_t bytes = heap.magazine_bytes + more_bytes;
   if (bytes > thread_limits.magazine_bytes) return false;
+  if (block_bytes > kOwnSlabBlockBytes) return bytes <= heap.taken_bytes / kOwnSlabShare;
   if (block_bytes > kSmallBlockBytes) return bytes <= heap.taken_bytes / kLargerShare;
   return bytes <= kLeastSmallBytes || bytes <= heap.taken_bytes / kSmallShare;
 }
@@ -106,7 +108,7 @@ bool prepare_magazine(Heap& heap, unsigned bin) {
 
 void list_slab(Heap& heap, Span* slab) {
   slab->is_listed = true;
-  heap.available[slab->size_class].push_back(slab);
+  heap.available[slab->size_class.load(std::memory_order_relaxed)].push_back(slab);
 }
 
 // From here on an announcement of the slab finds no owner and is dropped; it must not list the slab again.
@@ -114,12 +116,12 @@ void retire_slab(Heap& heap, Span* slab, EndedSlabs& ended) {
   unlist_slab(heap, slab);
   slab->owner.store(nullptr, std::memory_order_seq_cst);
   ++heap.counters.slabs_ended;
-  --heap.slab_counts[slab->size_class];
+  count_slab_out(heap, *slab);
   ended.add(slab);
 }
 
 void push_pending(Heap& owner, Span* slab) {
-  std::atomic<Span*>& stack = owner.pending[slab->size_class];
+  std::atomic<Span*>& stack = owner.pending[slab->size_class.load(std::memory_order_relaxed)];
   Span* head = stack.load(std::memory_order_relaxed);
   do slab->pending_next.store(head, std::memory_order_relaxed);
   while (!stack.compare_exchange_weak(head, slab, std::memory_order_seq_cst, std::memory_order_relaxed));
@@ -141,19 +143,18 @@ Heap* announce(Span* slab) {
 
 // An orphan has nobody to collect for it, and an owner that idles does not: then the freer does. Whoever holds the
 // mutex looks again after letting it go, so that nothing announced meanwhile is left.
-void collect_for(Heap& owner, SizeClass size_class) {
+void collect_for(Heap& owner, SizeClass size_class, EndedSlabs& ended) {
   while (owner.pending[size_class].load(std::memory_order_seq_cst) != nullptr &&
          (!owner.has_thread.load(std::memory_order_seq_cst) ||
           owner.pending_count.load(std::memory_order_relaxed) > kManyPending)) {
     if (!owner.mutex.try_lock()) return;
-    EndedSlabs ended;
     collect_pending_locked(owner, size_class, ended);
     owner.mutex.unlock();
   }
 }
 
-void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask) {
-  const SizeClass size_class = slab->size_class;
+void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask, EndedSlabs& ended) {
+  const SizeClass size_class = slab->size_class.load(std::memory_order_relaxed);
   const std::uint64_t before = slab->remote_bits[word].fetch_or(mask, std::memory_order_seq_cst);
   if ((before & mask) != 0) [[unlikely]]
     os::fatal("double free", slab->start + (word * 64 + static_cast<std::size_t>(std::countr_zero(before & mask))) *
@@ -163,59 +164,79 @@ void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask) {
   Heap* const owner = announce(slab);
   if (owner != nullptr && (!owner->has_thread.load(std::memory_order_seq_cst) ||
                            owner->pending_count.load(std::memory_order_relaxed) > kManyPending))
-    collect_for(*owner, size_class);
+    collect_for(*owner, size_class, ended);
 }
 
-// Halves the magazines that nobody missed since the last sweep.
-void sweep_magazines_locked(Heap& heap, EndedSlabs& ended) {
+// What classes keep that nobody missed since the last sweep: blocks in magazines, which pin slabs, and an empty slab.
+// Done when the heap is about to grow, so that it grows only by what it has not got.
+void sweep_idle_classes_locked(Heap& heap, EndedSlabs& ended) {
   for (unsigned bin = 1; bin < kBinCount; ++bin) {
     Magazine& magazine = heap.magazines[bin];
-    if (magazine.blocks == nullptr) continue;
-    if (!magazine.was_missed && magazine.capacity > 1) {
-      const unsigned capacity = magazine.capacity / 2u;
-      const unsigned count = count_of(heap, bin);
-      if (count > capacity) {
-        return_blocks(&heap, as_const(magazine.blocks + 1 + capacity), count - capacity, ended);
-        set_record(heap, bin, capacity);
-      }
-      resize_magazine(heap, bin, capacity);
+    if (magazine.was_missed || magazine.blocks == nullptr) {
+      magazine.was_missed = false;
+      continue;
     }
-    magazine.was_missed = false;
+    return_blocks(&heap, as_const(magazine.blocks + 1), count_of(heap, bin), ended);
+    set_record(heap, bin, 0);
+    if (magazine.capacity > 1) resize_magazine(heap, bin, magazine.capacity / 2u);
+    Span* const kept = heap.available[detail::class_of_bin[bin]].first();
+    if (kept != nullptr && kept->free_count == kept->block_count) retire_slab(heap, kept, ended);
   }
 }
 
-// The magazine that was missed is marked first, so that the sweep leaves it alone.
-void note_miss(Heap& heap, unsigned bin, EndedSlabs& ended) {
-  heap.magazines[bin].was_missed = true;
-  if (heap.misses_until_sweep-- != 0) return;
-  heap.misses_until_sweep = kMissesPerSweep;
-  sweep_magazines_locked(heap, ended);
+// \returns whether a sweep was due: after a thirty-second part more slabs.
+bool sweep_before_growth_locked(Heap& heap, EndedSlabs& ended) {
+  if (heap.slabs_until_sweep-- != 0) return false;
+  heap.slabs_until_sweep = 1 + heap.slab_count / 32;
+  sweep_idle_classes_locked(heap, ended);
+  ended.give_back();
+  return true;
 }
 
 }  // namespace
 
 constinit ThreadLimits thread_limits{std::size_t{16} << 20, false, false, false};
 
-void EndedSlabs::give_back() {
+EndedSlabs::~EndedSlabs() {
+  give_back();
   if (has_kept_slab_) background.ensure_helper();
-  if (first_ == nullptr) return;
+  if (has_given_back_) background.notice();
+}
+
+void EndedSlabs::give_back() {
   while (first_ != nullptr) {
     Span* const slab = first_;
     first_ = slab->next;
     end_slab(slab);
+    has_given_back_ = true;
   }
-  background.notice();
 }
 
 void unlist_slab(Heap& heap, Span* slab) {
   slab->is_listed = false;
-  heap.available[slab->size_class].remove(slab);
+  heap.available[slab->size_class.load(std::memory_order_relaxed)].remove(slab);
+}
+
+void count_slab_in(Heap& heap, const Span& slab) {
+  SlabTotals& totals = heap.slab_totals[slab.size_class.load(std::memory_order_relaxed)];
+  totals.slabs += 1;
+  heap.slab_count += 1;
+  totals.pages += slab.pages;
+  totals.blocks += slab.block_count;
+}
+
+void count_slab_out(Heap& heap, const Span& slab) {
+  SlabTotals& totals = heap.slab_totals[slab.size_class.load(std::memory_order_relaxed)];
+  totals.slabs -= 1;
+  heap.slab_count -= 1;
+  totals.pages -= slab.pages;
+  totals.blocks -= slab.block_count;
 }
 
 bool settle_slab(Heap& heap, Span* slab, EndedSlabs& ended) {
   if (!slab->is_listed) list_slab(heap, slab);
   if (slab->free_count != slab->block_count) return true;
-  const List<Span>& available = heap.available[slab->size_class];
+  const List<Span>& available = heap.available[slab->size_class.load(std::memory_order_relaxed)];
   if (available.first() == available.last() &&
       (slab->pages == 1 || slab->bytes() <= heap.taken_bytes / kKeptSlabShare)) {  // kept, against making and ending one in turn
     ended.note_kept_slab();
@@ -269,7 +290,7 @@ void return_blocks(Heap* heap, void* const* blocks, unsigned count, EndedSlabs& 
       if (is_own) {
         mark_free(*slab, word, mask);
       } else {
-        return_remote(slab, word, mask);
+        return_remote(slab, word, mask, ended);
       }
       // Another slab's block ends the run, whichever word it fell out of.
     } while (i < count && address_of(blocks[i]) - start < used_bytes);
@@ -310,9 +331,10 @@ unsigned take_blocks_locked(Heap& heap, SizeClass size_class, void** blocks, uns
       if (taken != 0) break;
       if (collect_pending_locked(heap, size_class, ended)) continue;
       slab = registry.adopt_slab(heap, size_class);
+      if (slab == nullptr && sweep_before_growth_locked(heap, ended) && !available.is_empty()) continue;
       if (slab == nullptr) slab = make_slab(heap, size_class);
       if (slab == nullptr) break;
-      ++heap.slab_counts[size_class];
+      count_slab_in(heap, *slab);
       list_slab(heap, slab);
     }
     const unsigned part = take_from_slab(*slab, blocks + taken, wanted - taken);
@@ -325,7 +347,7 @@ unsigned take_blocks_locked(Heap& heap, SizeClass size_class, void** blocks, uns
 
 void* allocate_locked(Heap& heap, unsigned bin, EndedSlabs& ended) {
   if (count_of(heap, bin) == 0) {
-    note_miss(heap, bin, ended);
+    heap.magazines[bin].was_missed = true;  // so that a sweep leaves it alone
     ++heap.counters.refills;
     if (!prepare_magazine(heap, bin)) {
       void* block = nullptr;
@@ -344,7 +366,7 @@ void deallocate_locked(Heap& heap, void* block, unsigned bin, EndedSlabs& ended)
   Magazine& magazine = heap.magazines[bin];
   const unsigned count = count_of(heap, bin);
   if (count == magazine.capacity) {
-    note_miss(heap, bin, ended);
+    heap.magazines[bin].was_missed = true;  // so that a sweep leaves it alone
     ++heap.counters.flushes;
     if (count != 0) {
       // The oldest go, the warm ones stay.

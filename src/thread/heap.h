@@ -27,6 +27,10 @@ struct Magazine {
   bool was_missed;  // refilled or flushed since the last sweep
 };
 
+struct SlabTotals {
+  std::uint32_t slabs, pages, blocks;
+};
+
 struct HeapCounters {
   std::uint64_t refills, flushes, remote_batches, slabs_made, slabs_ended;
 };
@@ -48,12 +52,13 @@ struct alignas(kCacheLineBytes) Heap {
   Heap* next_orphan;
   std::size_t magazine_bytes;       // sum of capacity x block size; at most the limit of a thread
   std::size_t taken_bytes;          // of this heap's slabs: live blocks and those in magazines
-  std::uint32_t misses_until_sweep;
+  std::uint32_t slabs_until_sweep;  // new ones
+  std::uint32_t slab_count;         // owned, of all classes
   std::uint64_t slow_calls_at_last_trim;
   HeapCounters counters;
   CallCounts* calls;                // per bin, the last for large ones; nullptr unless counted
   List<Span> available[kBinCount];  // slabs with free blocks
-  std::uint32_t slab_counts[kBinCount];
+  SlabTotals slab_totals[kBinCount];  // of the slabs it owns
   Magazine magazines[kBinCount];
   detail::Record* own_records;      // used instead of the thread's when every call must take the slow path
 
@@ -61,24 +66,27 @@ struct alignas(kCacheLineBytes) Heap {
   std::atomic<Span*> pending[kBinCount];
 };
 
-/// Slabs that ended while a lock was held, to be given to the page cache when it is not.
+/// Slabs that ended while a lock was held, to be given to the page cache when it is not. Destroyed with no heap's mutex
+/// held: it may give memory back and look at all heaps.
 class EndedSlabs {
  public:
   EndedSlabs() = default;
   EndedSlabs(const EndedSlabs&) = delete;
   EndedSlabs& operator=(const EndedSlabs&) = delete;
-  ~EndedSlabs() { give_back(); }
+  ~EndedSlabs();
   /// An empty slab stays with its heap; should the heap idle, somebody must come for it.
   void note_kept_slab() { has_kept_slab_ = true; }
   void add(Span* slab) {
     slab->next = first_;
     first_ = slab;
   }
+  /// Gives the pages to the page cache now; what then exceeds its limit is seen to at destruction.
   void give_back();
 
  private:
   Span* first_ = nullptr;
   bool has_kept_slab_ = false;
+  bool has_given_back_ = false;
 };
 
 struct ThreadLimits {
@@ -111,6 +119,10 @@ void empty_magazines_locked(Heap& heap, EndedSlabs& ended);
 
 /// Lists a slab that has free blocks, or ends it when all are and the class has another one. \returns whether it remains.
 bool settle_slab(Heap& heap, Span* slab, EndedSlabs& ended);
+
+/// Counts a slab in or out of the heap's totals.
+void count_slab_in(Heap& heap, const Span& slab);
+void count_slab_out(Heap& heap, const Span& slab);
 
 /// Takes a listed slab off the list of its class.
 void unlist_slab(Heap& heap, Span* slab);

@@ -50,9 +50,9 @@ Heap* Registry::attach(detail::Record* thread_records) {
   }
   os::LockGuard heap_guard(heap->mutex);
   heap->records = thread_limits.every_call_is_slow ? heap->own_records : thread_records;
-  heap->misses_until_sweep = 1;
+  heap->slabs_until_sweep = 0;
   heap->has_thread.store(true, std::memory_order_seq_cst);
-  if (++live_threads_ > peak_threads_) peak_threads_ = live_threads_;
+  if (++live_threads_ > peak_threads_) peak_threads_ = live_threads_.load();
   return heap;
 }
 
@@ -87,7 +87,7 @@ Span* Registry::adopt_slab(Heap& heap, SizeClass size_class) {
     adopted = orphan->available[size_class].first();
     if (adopted != nullptr) {
       orphan->available[size_class].remove(adopted);
-      --orphan->slab_counts[size_class];
+      count_slab_out(*orphan, *adopted);
       const std::size_t taken = (adopted->block_count - adopted->free_count) * std::size_t{adopted->stride};
       orphan->taken_bytes -= taken;
       heap.taken_bytes += taken;

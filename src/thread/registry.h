@@ -58,8 +58,8 @@ class Registry {
   Heap* first_ = &shared_heap_;
   Heap* first_orphan_ = nullptr;
   std::atomic<std::uint32_t> orphan_count_{0};
-  std::uint32_t live_threads_ = 0;
-  std::uint32_t peak_threads_ = 0;
+  std::atomic<std::uint32_t> live_threads_{0};
+  std::atomic<std::uint32_t> peak_threads_{0};
 };
 
 extern Registry registry;

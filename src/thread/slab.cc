@@ -13,6 +13,9 @@ namespace {
 // that is only begun is at most an eighth of the class.
 constexpr std::size_t kDenseClassBytes = 8 * 1024 * 1024;
 
+// A thread's class of this size gets slabs of full size: fewer are made, and they are a small part of it.
+constexpr std::size_t kFullSlabClassBytes = 1024 * 1024;
+
 // Writes the blocks of one bitmap word downwards from `end`. \returns the new end.
 void** emit_word(std::uint64_t bits, char* first_block, std::uint32_t stride, void** end) {
   if (bits == ~std::uint64_t{0}) {
@@ -34,30 +37,33 @@ std::uint64_t lowest_ones(std::uint64_t word, unsigned count) {
 
 Span* make_slab(Heap& owner, SizeClass size_class) {
   const ClassGeometry& geometry = kGeometry.of[size_class];
-  Span* const slab = span_store.take(geometry.word_count);
-  if (slab == nullptr) return nullptr;
-  const std::size_t class_bytes = owner.slab_counts[size_class] * bytes_of(geometry.slab_pages);
+  const std::size_t class_bytes = bytes_of(owner.slab_totals[size_class].pages);
+  const PageCount pages = class_bytes < kFullSlabClassBytes ? geometry.first_slab_pages : geometry.slab_pages;
   const bool is_dense = class_bytes >= kDenseClassBytes && page_cache.uses_huge_pages();
-  const PageRun run = page_cache.allocate_pages(geometry.slab_pages, is_dense ? Density::kDense : Density::kSparse);
+  const auto block_count = static_cast<std::uint16_t>(bytes_of(pages) / geometry.stride);
+  const auto word_count = static_cast<std::uint16_t>((block_count + 63) / 64);
+  Span* const slab = span_store.take(word_count);
+  if (slab == nullptr) return nullptr;
+  const PageRun run = page_cache.allocate_pages(pages, is_dense ? Density::kDense : Density::kSparse);
   if (run.start == nullptr) {
     span_store.give_back(slab);
     return nullptr;
   }
   slab->start = run.start;
-  slab->pages = geometry.slab_pages;
+  slab->pages = pages;
   slab->stride = geometry.stride;
   slab->reciprocal = geometry.reciprocal;
-  slab->block_count = geometry.block_count;
-  slab->word_count = geometry.word_count;
-  slab->size_class = size_class;
+  slab->block_count = block_count;
+  slab->word_count = word_count;
+  slab->size_class.store(size_class, std::memory_order_relaxed);
   slab->kind = SpanKind::kSlab;
-  slab->free_count = geometry.block_count;
+  slab->free_count = block_count;
   slab->scan_word = 0;
   slab->is_listed = false;
   slab->is_scavenged = false;
-  for (std::uint32_t word = 0; word < geometry.word_count; ++word) slab->free_bits[word] = ~std::uint64_t{0};
-  if (const unsigned rest = geometry.block_count % 64; rest != 0)
-    slab->free_bits[geometry.word_count - 1] = (std::uint64_t{1} << rest) - 1;
+  for (std::uint32_t word = 0; word < word_count; ++word) slab->free_bits[word] = ~std::uint64_t{0};
+  if (const unsigned rest = block_count % 64; rest != 0)
+    slab->free_bits[word_count - 1] = (std::uint64_t{1} << rest) - 1;
   slab->owner.store(&owner, std::memory_order_seq_cst);
   page_map.set(slab, static_cast<std::uint16_t>(size_class * sizeof(detail::Record)));
   ++owner.counters.slabs_made;
