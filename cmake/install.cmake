@@ -1,0 +1,81 @@
+# What `make install` puts where, and the names other projects link:
+#   tarn::tarn    the API alone (libtarn_core), include/tarn/*.h
+#   tarn::malloc  the API and every entry point of malloc and operator new (libtarn)
+# each also as tarn::tarn_static and tarn::malloc_static. They are the same after find_package(tarn), after
+# FetchContent and after add_subdirectory. The command, its manual page and its plot script are tools/tarn's.
+include(CMakePackageConfigHelpers)
+
+option(TARN_INSTALL "Make the install target" ${PROJECT_IS_TOP_LEVEL})
+
+# Programs inline the layout of the thread cache, so that each 0.x is an ABI of its own.
+set(tarn_soversion ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(tarn_soversion 0.${PROJECT_VERSION_MINOR})
+endif()
+
+set(tarn_libraries)
+function(tarn_public_library target public_name)
+  if(TARGET ${target})
+    add_library(tarn::${public_name} ALIAS ${target})
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${public_name})
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "SHARED_LIBRARY")
+      set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${tarn_soversion})
+    endif()
+    set(tarn_libraries ${tarn_libraries} ${target} PARENT_SCOPE)
+  endif()
+endfunction()
+tarn_public_library(tarn_core_shared tarn)
+tarn_public_library(tarn_core_static tarn_static)
+tarn_public_library(tarn_malloc_shared malloc)
+tarn_public_library(tarn_malloc_static malloc_static)
+
+# One name of each file of entry points, asked for by whoever links them. \why a program that calls malloc through other
+# libraries alone would leave the archive's members out, and under --as-needed the shared library too.
+set(tarn_entry_points -Wl,--undefined=malloc -Wl,--undefined=mallinfo2 -Wl,--undefined=_Znwm)
+foreach(target tarn_malloc_shared tarn_malloc_static)
+  if(TARGET ${target})
+    target_link_options(${target} INTERFACE ${tarn_entry_points})
+  endif()
+endforeach()
+
+if(NOT TARN_INSTALL)
+  return()
+endif()
+
+install(TARGETS ${tarn_libraries} EXPORT tarnTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tarn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(tarn_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tarn)
+install(EXPORT tarnTargets NAMESPACE tarn:: DESTINATION ${tarn_package_dir})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tarnConfig.cmake.in ${PROJECT_BINARY_DIR}/tarnConfig.cmake
+                              INSTALL_DESTINATION ${tarn_package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/tarnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/tarnConfig.cmake ${PROJECT_BINARY_DIR}/tarnConfigVersion.cmake
+        DESTINATION ${tarn_package_dir})
+
+# The .pc files find the prefix from where they lie, so that `cmake --install --prefix` needs no new configuration.
+set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(pc_prefix ${CMAKE_INSTALL_PREFIX})
+  set(pc_libdir ${CMAKE_INSTALL_FULL_LIBDIR})
+  set(pc_includedir ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+else()
+  file(RELATIVE_PATH pc_to_prefix /${pc_dir} /)
+  string(REGEX REPLACE "/$" "" pc_to_prefix ${pc_to_prefix})
+  set(pc_prefix "\${pcfiledir}/${pc_to_prefix}")
+  set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+function(tarn_pc_file name libraries description)
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/tarn.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pc_dir})
+endfunction()
+tarn_pc_file(tarn "-ltarn_core" "${PROJECT_DESCRIPTION}")
+if(TARGET tarn_malloc_shared)
+  list(JOIN tarn_entry_points " " flags)
+  tarn_pc_file(tarn-malloc "${flags} -ltarn" "${PROJECT_DESCRIPTION}, in the place of malloc and operator new")
+endif()

@@ -32,6 +32,7 @@ void add_heap(Heap& heap, Stats& stats, EndedSlabs& ended) {
   if (heap.calls != nullptr) {
     stats.large_calls.allocations += heap.calls[kBinCount].allocations;
     stats.large_calls.deallocations += heap.calls[kBinCount].deallocations;
+    stats.large_calls.reallocations += heap.calls[kBinCount].reallocations;
     stats.large_calls.requested_bytes += heap.calls[kBinCount].requested_bytes;
   }
   stats.counters.refills += heap.counters.refills;

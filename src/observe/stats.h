@@ -18,7 +18,7 @@ struct ClassUse {
 
 struct Stats {
   ClassUse classes[kBinCount];
-  CallCounts large_calls;
+  CallCounts large_calls;  // and all calls of reallocate
   HeapCounters counters;
   PageCacheStats pages;
   LargeStats large;

@@ -22,6 +22,11 @@ class JsonFile {
     text_.add('"').add(key).add("\":").add_decimal(value);
     return *this;
   }
+  JsonFile& null(const char* key) {
+    separate();
+    text_.add('"').add(key).add("\":null");
+    return *this;
+  }
   JsonFile& string(const char* key, const char* value) {
     separate();
     text_.add('"').add(key).add("\":\"").add(value).add('"');
@@ -63,10 +68,14 @@ std::uint64_t given_bytes(const Stats& stats, unsigned bin) {
 
 void write_bytes(JsonFile& json, const Stats& stats) {
   json.open("bytes", "{").number("live", stats.live_bytes);
-  json.number("peak_live", stats.pages.peak_used_bytes);
+  if (stats.are_calls_counted) {
+    json.number("peak_live", counted_live.peak_bytes.load(std::memory_order_relaxed));
+  } else {
+    json.null("peak_live");
+  }
   json.number("cached", stats.cached_bytes).number("free_in_slabs", stats.free_in_slabs_bytes);
   json.number("free_dirty", stats.pages.dirty_bytes).number("free_clean", stats.pages.clean_bytes);
-  json.number("mapped", stats.pages.committed_bytes).number("peak_mapped", stats.pages.peak_used_bytes);
+  json.number("mapped", stats.pages.used_bytes).number("peak_mapped", stats.pages.peak_used_bytes);
   json.number("reserved", stats.pages.reserved_bytes).number("metadata", stats.metadata_bytes);
   json.number("resident", stats.resident_bytes).close("}");
 }
@@ -81,6 +90,7 @@ void write_calls(JsonFile& json, const Stats& stats) {
     given += given_bytes(stats, bin);
   }
   json.open("calls", "{").number("allocate", allocations).number("deallocate", deallocations);
+  json.number("reallocate", stats.large_calls.reallocations);
   json.number("requested_bytes", requested).number("given_bytes", given).close("}");
 }
 

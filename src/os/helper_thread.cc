@@ -9,7 +9,6 @@
 #include <atomic>
 
 #include "base/units.h"
-#include "os/memory.h"
 #include "os/process.h"
 #include "os/syscall.h"
 
@@ -27,8 +26,8 @@ namespace {
 constexpr std::size_t kStackBytes = 64 * 1024;
 constexpr std::size_t kThreadBlockBytes = 4096;
 
-// Kept for the next start: the memory of a thread that has ended, or nullptr.
-constinit void* helper_memory = nullptr;
+// There is one helper at a time. Backed by memory only when there is one.
+alignas(kOsPageBytesLargest) constinit char helper_stack[kStackBytes] = {};
 using HelperBody = void (*)();
 constinit HelperBody helper_body = nullptr;
 // Not 0 from the start of a helper until the kernel clears it, when the stack is free again.
@@ -86,11 +85,8 @@ bool start_helper(void (*body)()) {
   return false;
 #else
   if (helper_is_alive.load(std::memory_order_acquire) != 0 || seccomp_is_active()) return false;
-  if (helper_memory == nullptr) helper_memory = map(kStackBytes);
-  if (helper_memory == nullptr) return false;
   helper_body = body;
-  char* const stack = static_cast<char*>(helper_memory);
-  char* const thread_block = stack + kStackBytes - kThreadBlockBytes;
+  char* const thread_block = helper_stack + kStackBytes - kThreadBlockBytes;
   void** const thread_pointer = reinterpret_cast<void**>(thread_block + kThreadBlockBytes / 2);
   *thread_pointer = thread_pointer;  // the x86-64 ABI's self pointer
 

@@ -38,6 +38,7 @@ void* map_anonymous(std::size_t bytes, int protection, int flags = 0) {
 
 void* reserve(std::size_t bytes, std::size_t alignment) {
   if (must_fail(Call::kReserve)) return nullptr;
+  if (alignment == 1) return map_anonymous(bytes, PROT_NONE);
   char* const start = static_cast<char*>(map_anonymous(bytes + alignment, PROT_NONE));
   if (start == nullptr) return nullptr;
   char* const aligned = reinterpret_cast<char*>(round_up(address_of(start), alignment));

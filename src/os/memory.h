@@ -7,7 +7,7 @@
 
 namespace tarn::internal::os {
 
-/// Takes addresses without memory. \pre alignment is a power of two. \returns nullptr when refused.
+/// Takes addresses without memory. \param alignment a power of two; 1: the OS page. \returns nullptr when refused.
 /// \post reading or writing there faults until committed.
 void* reserve(std::size_t bytes, std::size_t alignment);
 

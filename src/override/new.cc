@@ -1,6 +1,6 @@
 // Every form of operator new and delete. Compiled without exceptions and linked without the C++ runtime: what throws is
 // the runtime of the program, found when it is needed; a program without one cannot have called new.
-#include <dlfcn.h>
+#include <dlfcn.h>  // dlopen and dlsym are weak: a static program has none, and none is pulled in
 
 #include <cstdlib>
 #include <new>
@@ -9,6 +9,9 @@
 #include "tarn/memory_pool.h"
 
 #define TARN_EXPORT [[gnu::visibility("default")]]
+
+#pragma weak dlopen
+#pragma weak dlsym
 
 namespace std {
 [[gnu::weak]] new_handler get_new_handler() noexcept;
@@ -23,7 +26,7 @@ using GetNewHandler = std::new_handler (*)();
 // A runtime that came by dlopen was not there when this library was linked.
 template <typename Function>
 Function find_in_runtime(Function linked, const char* name) {
-  if (linked != nullptr) return linked;
+  if (linked != nullptr || &dlopen == nullptr) return linked;
   void* const runtime = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
   return runtime == nullptr ? nullptr : reinterpret_cast<Function>(dlsym(runtime, name));
 }

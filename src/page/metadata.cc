@@ -12,18 +12,35 @@ alignas(kCacheLineBytes) constinit char first_piece[64 * 1024] = {};
 
 constinit Metadata metadata;
 
+// Addresses are reserved far ahead: where a limit of the address space is set later on, they can still be committed.
+void Metadata::reserve() {
+  os::LockGuard guard(mutex_);
+  reserve_more(kPieceBytes);
+}
+
+bool Metadata::reserve_more(std::size_t bytes) {
+  std::size_t wished = os::address_space_limit() == SIZE_MAX ? kReserveBytes : kLimitedReserveBytes;
+  for (; wished >= bytes; wished /= 2) {
+    reserve_next_ = static_cast<char*>(os::reserve(wished, 1));
+    reserve_end_ = reserve_next_ == nullptr ? nullptr : reserve_next_ + wished;
+    if (reserve_next_ != nullptr) return true;
+  }
+  return false;
+}
+
 bool Metadata::take_piece(std::size_t bytes) {
-  if (!first_piece_taken_ && bytes <= kFirstPieceBytes) {
+  if (!first_piece_taken_ && bytes <= sizeof first_piece) {
     first_piece_taken_ = true;
     next_ = first_piece;
-    end_ = first_piece + kFirstPieceBytes;
+    end_ = first_piece + sizeof first_piece;
     return true;
   }
   const std::size_t piece = bytes < kPieceBytes ? kPieceBytes : round_up(bytes, kPageBytes);
-  char* const start = static_cast<char*>(os::map(piece));
-  if (start == nullptr) return false;
-  next_ = start;
-  end_ = start + piece;
+  if (static_cast<std::size_t>(reserve_end_ - reserve_next_) < piece && !reserve_more(piece)) return false;
+  if (!os::commit(reserve_next_, piece)) return false;
+  if (end_ != reserve_next_) next_ = reserve_next_;  // else the new piece continues the last
+  reserve_next_ += piece;
+  end_ = reserve_next_;
   return true;
 }
 

@@ -14,7 +14,11 @@ class Metadata {
  public:
   static constexpr std::size_t kLargestReused = 16 * 1024;  // bytes
 
-  /// Contents are undefined (a reused record is as its last user left it); aligned to a cache line. \returns nullptr when memory is refused.
+  /// Takes addresses for all that follows; without them they are taken when needed. Once, at the start.
+  void reserve();
+
+  /// Contents are undefined (a reused record is as its last user left it); aligned to a cache line.
+  /// \returns nullptr when memory is refused.
   void* allocate(std::size_t bytes);
   void free(void* record, std::size_t bytes);
 
@@ -22,17 +26,21 @@ class Metadata {
   os::Mutex& mutex() { return mutex_; }
 
  private:
-  static constexpr std::size_t kPieceBytes = 1024 * 1024;
-  static constexpr std::size_t kFirstPieceBytes = 64 * 1024;
+  static constexpr std::size_t kPieceBytes = 256 * 1024;
+  static constexpr std::size_t kReserveBytes = std::size_t{1} << 30;
+  static constexpr std::size_t kLimitedReserveBytes = std::size_t{4} << 20;
   struct FreeRecord {
     FreeRecord* next;
   };
 
+  bool reserve_more(std::size_t bytes);
   bool take_piece(std::size_t bytes);
 
   os::Mutex mutex_;
   char* next_ = nullptr;
   char* end_ = nullptr;
+  char* reserve_next_ = nullptr;  // reserved, not committed yet
+  char* reserve_end_ = nullptr;
   std::atomic<std::size_t> used_bytes_{0};
   bool first_piece_taken_ = false;
   FreeRecord* free_[kLargestReused / kCacheLineBytes + 1] = {};

@@ -65,7 +65,11 @@ void* allocate_in_bin(unsigned bin, std::size_t size) {
   } else {
     EndedSlabs ended;
     os::LockGuard guard(heap->mutex);
-    if (heap->calls != nullptr) ++heap->calls[size_class].allocations, heap->calls[size_class].requested_bytes += size;
+    if (heap->calls != nullptr) {
+      ++heap->calls[size_class].allocations;
+      heap->calls[size_class].requested_bytes += size;
+      counted_live.add(kGeometry.of[size_class].block_bytes);
+    }
     if (!thread_limits.check_every_free) {
       block = allocate_locked(*heap, bin, ended);
     } else if (take_blocks_locked(*heap, size_class, &block, 1, ended) == 0) {
@@ -83,6 +87,7 @@ void* allocate_large_block(std::size_t size, std::size_t alignment, bool* is_zer
     os::LockGuard guard(heap->mutex);
     ++heap->calls[kBinCount].allocations;
     heap->calls[kBinCount].requested_bytes += size;
+    counted_live.add(round_up(size, kPageBytes));
   }
   return block;
 }
@@ -108,7 +113,11 @@ void deallocate_in_bin(void* block, unsigned bin) {
   EndedSlabs ended;
   if (heap == nullptr) return return_blocks(nullptr, &block, 1, ended);
   os::LockGuard guard(heap->mutex);
-  if (heap->calls != nullptr) ++heap->calls[detail::class_of_bin[bin]].deallocations;
+  if (heap->calls != nullptr) {
+    const SizeClass size_class = detail::class_of_bin[bin];
+    ++heap->calls[size_class].deallocations;
+    counted_live.subtract(kGeometry.of[size_class].block_bytes);
+  }
   deallocate_locked(*heap, block, bin, ended);
 }
 
@@ -157,6 +166,7 @@ void deallocate_slow(void* block) noexcept {
   if (Heap* const heap = this_heap(); heap != nullptr && heap->calls != nullptr) {
     os::LockGuard guard(heap->mutex);
     ++heap->calls[kBinCount].deallocations;
+    counted_live.subtract(span->bytes());
   }
   deallocate_large(span, block);
 }
@@ -194,6 +204,10 @@ void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
 
 void* reallocate(void* block, std::size_t size) noexcept {
   if (block == nullptr) return allocate(size);
+  if (Heap* const heap = this_heap(); heap != nullptr && heap->calls != nullptr) {
+    os::LockGuard guard(heap->mutex);
+    ++heap->calls[kBinCount].reallocations;
+  }
   Span* const span = span_of_block(block);
   const std::size_t usable = usable_bytes(*span);
   if (is_slab(span)) {

@@ -4,6 +4,7 @@
 
 #include "central/size_class.h"
 #include "os/mutex.h"
+#include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "pool/configuration.h"
@@ -34,6 +35,7 @@ std::size_t huge_page_threshold() {
 
 void apply() {
   detail::class_of_bin = kPresets[configuration.value(Option::kClasses)];
+  metadata.reserve();
   page_map.reserve_index();
   const bool keeps_nothing = configuration.value(Option::kDecay) == 0;
   page_cache.configure({keeps_nothing ? 0 : bytes_value(Option::kFreePageThreshold), huge_page_threshold(),

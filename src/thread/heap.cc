@@ -195,6 +195,7 @@ bool sweep_before_growth_locked(Heap& heap, EndedSlabs& ended) {
 
 }  // namespace
 
+constinit CountedLive counted_live{};
 constinit ThreadLimits thread_limits{std::size_t{16} << 20, false, false, false};
 
 EndedSlabs::~EndedSlabs() {

@@ -41,8 +41,21 @@ inline constexpr detail::Record kEmptyRecord{const_cast<void**>(detail::empty_ma
 
 /// Exact counts, kept while every call takes the slow path.
 struct CallCounts {
-  std::uint64_t allocations, deallocations, requested_bytes;
+  std::uint64_t allocations, deallocations, reallocations, requested_bytes;
 };
+
+/// Live bytes at every moment, kept with them.
+struct CountedLive {
+  std::atomic<std::size_t> bytes, peak_bytes;
+  void add(std::size_t more) {
+    const std::size_t now = bytes.fetch_add(more, std::memory_order_relaxed) + more;
+    std::size_t peak = peak_bytes.load(std::memory_order_relaxed);
+    while (now > peak && !peak_bytes.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+    }
+  }
+  void subtract(std::size_t less) { bytes.fetch_sub(less, std::memory_order_relaxed); }
+};
+extern CountedLive counted_live;
 
 struct alignas(kCacheLineBytes) Heap {
   os::Mutex mutex;

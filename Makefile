@@ -1,0 +1,74 @@
+# Two commands do everything on Debian 12: `make run` and `make test`. The rest is CMake; see `make help`.
+JOBS ?= $(shell nproc)
+BUILD ?= build
+PREFIX ?= /usr/local
+WERROR ?= OFF
+SANITIZERS := address undefined thread
+sanitizer_dirs := $(SANITIZERS:%=$(BUILD)-%)
+# What a benchmark of some minutes needs; BENCH_ARGS= for the full one, see bench/README.md.
+BENCH_ARGS ?= --quick
+
+# Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
+.NOTPARALLEL:
+.PHONY: run test test-sanitizers check bench build configure setup install docs clean help $(sanitizer_dirs)
+
+run: setup configure
+	@cmake --build $(BUILD) -j $(JOBS) --target tarn_tool tarn_malloc_shared
+	@scripts/run_main_job.sh $(BUILD)
+
+test: build
+	@scripts/run_tests.py --jobs $(JOBS) $(BUILD)
+
+test-sanitizers: $(sanitizer_dirs)
+	@scripts/run_tests.py --jobs $(JOBS) $(sanitizer_dirs)
+
+check: build $(sanitizer_dirs)
+	@TARN_LONG_TESTS=1 scripts/run_tests.py --jobs $(JOBS) $(BUILD) $(sanitizer_dirs)
+
+bench: build
+	@bench/run.py --build $(BUILD) $(BENCH_ARGS)
+
+build: setup configure
+	@cmake --build $(BUILD) -j $(JOBS)
+
+# Ninja where there is one; a folder that is configured keeps what it has.
+generator = $$(test -f $(1)/CMakeCache.txt || ! command -v ninja >/dev/null || echo -G Ninja)
+cmake_configure = cmake -S . -B $(1) $(call generator,$(1)) -DTARN_WERROR=$(WERROR) $(2) --log-level=WARNING >/dev/null
+
+configure: setup
+	@$(call cmake_configure,$(BUILD))
+
+# ThreadSanitizer of g++ 12 fails on kernels that randomise more than 28 bits of addresses; the build runs tests to list
+# them.
+thread_wrapper := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+$(sanitizer_dirs): $(BUILD)-%: setup
+	@$(call cmake_configure,$@,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DTARN_SANITIZE=$* \
+	  -DTARN_BUILD_TOOLS=OFF -DTARN_BUILD_BENCH=OFF)
+	@$(if $(filter thread,$*),$(thread_wrapper)) cmake --build $@ -j $(JOBS)
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
+
+docs: setup configure
+	@cmake --build $(BUILD) -j $(JOBS) --target tarn_tool
+	@scripts/options_page.py $(BUILD)/tarn > docs/options.md
+
+setup:
+	@scripts/setup.sh
+
+clean:
+	rm -rf $(BUILD) $(sanitizer_dirs)
+
+help:
+	@echo 'make run               build, then run two real programs on tarn and on every allocator installed'
+	@echo 'make test              build, then all tests but the long ones; ends with "N passed, N failed"'
+	@echo 'make test-sanitizers   the tests under AddressSanitizer, UndefinedBehaviorSanitizer, ThreadSanitizer'
+	@echo 'make check             all of these tests, and the long ones'
+	@echo 'make bench             the workloads on every allocator, quickly; BENCH_ARGS= for all of it'
+	@echo 'make install           into PREFIX=/usr/local; DESTDIR is honoured'
+	@echo 'make docs              write docs/options.md anew from the table of options'
+	@echo 'make clean             remove what was built'
+	@echo 'Missing packages are installed when you are root or may use sudo without a password.'
+	@echo 'Variables: JOBS=N, BUILD=DIR, PREFIX=DIR, WERROR=ON, BENCH_ARGS="..."; CC and CXX before the first build.'

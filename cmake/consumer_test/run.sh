@@ -1,0 +1,54 @@
+#!/bin/sh
+# Installs a build of tarn and uses it as other projects do: find_package, add_subdirectory, pkg-config.
+# Usage: run.sh SOURCE_DIR BUILD_DIR WORK_DIR      WORK_DIR is emptied first
+set -eu
+[ $# -eq 3 ] || { sed -n '2,3s/^# //p' "$0" >&2; exit 2; }
+source=$1 build=$2 work=$3
+here=$source/cmake/consumer_test
+generator='Unix Makefiles'
+if command -v ninja >/dev/null; then generator=Ninja; fi
+
+fail() { echo "consumer test: $*" >&2; exit 1; }
+
+build_and_test() {  # NAME CMAKE_ARGUMENTS...
+  name=$1
+  shift
+  echo "== $name"
+  cmake -S "$here" -B "$work/$name" -G "$generator" "$@" >"$work/$name.log" 2>&1 &&
+    cmake --build "$work/$name" >>"$work/$name.log" 2>&1 || { cat "$work/$name.log"; fail "$name does not build"; }
+  ctest --test-dir "$work/$name" --output-on-failure || fail "$name does not run"
+}
+
+compile_and_run() {  # NAME LINK_FLAGS SOURCE COMPILER... ; the flags of pkg-config are words to be split
+  name=$1 package=$2 file=$3
+  shift 3
+  echo "== pkg-config $package: $name"
+  "$@" $(pkg-config --cflags "$package") "$here/$file" -o "$work/$name" $(pkg-config --libs "$package")
+  LD_LIBRARY_PATH=$library_dir "$work/$name" || fail "$name with pkg-config"
+}
+
+rm -rf "$work"
+mkdir -p "$work"
+cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" 2>&1 || { cat "$work/install.log"; fail install; }
+if grep -rIl "$source" "$work/prefix/lib" >"$work/paths" 2>/dev/null; then
+  cat "$work/paths"
+  fail "installed files name the source directory"
+fi
+
+build_and_test find_package -DCMAKE_PREFIX_PATH="$work/prefix"
+build_and_test add_subdirectory -DTARN_SOURCE_DIR="$source" -DTARN_BUILD_TOOLS=OFF -DTARN_BUILD_TESTS=OFF \
+  -DTARN_BUILD_BENCH=OFF
+
+if command -v pkg-config >/dev/null; then
+  PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name tarn.pc)")
+  export PKG_CONFIG_PATH
+  library_dir=$(pkg-config --variable=libdir tarn)
+  version=$(pkg-config --modversion tarn)
+  compile_and_run pc_c tarn uses_c.c cc -std=c11 -DTARN_EXPECTED_VERSION="\"$version\""
+  compile_and_run pc_cpp tarn uses_cpp.cc c++ -std=c++20
+  compile_and_run pc_malloc tarn-malloc uses_malloc.cc c++ -std=c++20
+fi
+if [ -x "$work/prefix/bin/tarn" ]; then
+  "$work/prefix/bin/tarn" run -- "$work/find_package/uses_malloc" || fail "the installed command does not find its library"
+fi
+echo "consumer test: passed"

@@ -1,0 +1,60 @@
+/* Calls all of tarn/tarn.h. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <tarn/tarn.h>
+
+static int failures;
+
+static void expect(int holds, const char* what) {
+  if (holds) return;
+  ++failures;
+  printf("uses_c: not so: %s\n", what);
+}
+
+static void allocate_and_free(void) {
+  char* block = tarn_allocate(100);
+  expect(block != NULL && tarn_usable_size(block) >= 100, "a block has the size asked for");
+  memset(block, 7, 100);
+  block = tarn_reallocate(block, 300000);
+  expect(block != NULL && block[0] == 7 && block[99] == 7, "reallocate keeps the contents");
+  tarn_deallocate(block);
+  tarn_deallocate_sized(tarn_allocate(64), 64);
+  tarn_deallocate(NULL);
+  expect(tarn_usable_size(NULL) == 0 && tarn_good_size(100) >= 100, "sizes are told");
+}
+
+static void allocate_zeroed(void) {
+  int* numbers = tarn_allocate_zeroed(10, sizeof *numbers);
+  expect(numbers != NULL && numbers[0] == 0 && numbers[9] == 0, "zeroed memory is zero");
+  tarn_deallocate(numbers);
+  errno = 0;
+  expect(tarn_allocate_zeroed(SIZE_MAX / 2, 3) == NULL && errno == ENOMEM, "an overflow is ENOMEM");
+}
+
+static void allocate_aligned(void) {
+  void* block = tarn_allocate_aligned(100, 64);
+  expect(block != NULL && (uintptr_t)block % 64 == 0, "alignment is kept");
+  tarn_deallocate_aligned_sized(block, 100, 64);
+  errno = 0;
+  expect(tarn_allocate_aligned(100, 48) == NULL && errno == EINVAL, "48 is no alignment");
+}
+
+static void allocate_batch(void) {
+  enum { kCount = 1000 };
+  static void* blocks[kCount];
+  expect(tarn_allocate_batch(32, kCount, blocks) == kCount, "a batch is whole");
+  for (int i = 0; i < kCount; ++i) memset(blocks[i], i, 32);
+  tarn_deallocate_batch(blocks, kCount);
+  tarn_trim(0);
+}
+
+int main(void) {
+  allocate_and_free();
+  allocate_zeroed();
+  allocate_aligned();
+  allocate_batch();
+  expect(strcmp(tarn_version(), TARN_EXPECTED_VERSION) == 0, "header and library are one version");
+  return failures != 0;
+}

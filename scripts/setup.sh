@@ -1,0 +1,57 @@
+#!/bin/sh
+# Installs what building, testing and comparing tarn needs on Debian 12, and does nothing when all of it is there.
+# Root and whoever may use sudo without a password get it installed; others get the one line to run.
+# The list holds what the CMake files look for, the allocators to compare with and the programs the tests run.
+set -eu
+
+packages='
+  make g++ cmake ninja-build pkg-config git
+  libgtest-dev libcli11-dev libfmt-dev nlohmann-json3-dev
+  python3 python3-matplotlib
+  libmimalloc2.0 libjemalloc2 libtcmalloc-minimal4 libtbbmalloc2
+  perl sqlite3 gdb binutils valgrind
+'
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "setup: this is no Debian; needed is what Debian calls:" $packages >&2
+  exit 0
+fi
+
+# One line per package that is installed, so that one call answers for all.
+installed=$(dpkg-query --show --showformat='${Package} ${db:Status-Status}\n' $packages 2>/dev/null |
+            sed -n 's/ installed$//p' || true)
+missing=
+for package in $packages; do
+  case "
+$installed
+" in
+    *"
+$package
+"*) ;;
+    *) missing="$missing $package" ;;
+  esac
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -eq 0 ]; then
+  as_root='env'
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+  as_root='sudo -n env'
+else
+  become_root='su -c'
+  if command -v sudo >/dev/null; then become_root='sudo sh -c'; fi
+  echo "setup: packages are missing and installing them needs root; run this, then the same command again:" >&2
+  echo "  $become_root 'apt-get update && apt-get install -y --no-install-recommends$missing'" >&2
+  exit 1
+fi
+
+echo "setup: installing$missing (a minute or two)"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { $as_root apt-get update &&
+       $as_root DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; } \
+     >"$log" 2>&1 </dev/null; then
+  tail -n 20 "$log" >&2
+  echo "setup: apt-get failed; the lines above say why" >&2
+  exit 1
+fi

@@ -1,0 +1,419 @@
+"""The command `tarn` from outside: what it prints, how it exits, and that it leaves nothing behind.
+
+The library it preloads is a stand-in (fake_library.cc), so that these tests say something about the command alone.
+"""
+
+import json
+import os
+import pty
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+
+TOOL = os.environ["TARN_TEST_TOOL"]
+LIBRARIES = os.environ["TARN_TEST_LIBRARIES"]
+GOLDEN = os.environ["TARN_TEST_GOLDEN"]
+IS_SANITIZED = bool(os.environ.get("TARN_TEST_SANITIZE"))
+HARMLESS, CRASHING, TALKING = (f"{LIBRARIES}/libfake_{name}.so" for name in ("harmless", "crashing", "talking"))
+DEADLINE = 30  # seconds; no test comes near it unless something hangs
+
+
+class CommandTest(unittest.TestCase):
+    """A directory of its own per test, which is also where the command puts its temporary files."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = scratch.name
+        self.temporary = self.path("tmp")
+        os.mkdir(self.temporary)
+        self.environment = {**os.environ, "TARN_LIBRARY": HARMLESS, "TMPDIR": self.temporary}
+        # A sanitized tool would refuse to start behind a library that a test preloads into it.
+        self.environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        for name in ("LD_PRELOAD", "NO_COLOR"):
+            self.environment.pop(name, None)
+
+    def path(self, name):
+        return os.path.join(self.scratch, name)
+
+    def file(self, name, content=""):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(content)
+        return self.path(name)
+
+    def tarn(self, *words, stdin=None, **environment):
+        return subprocess.run([TOOL, *words], input=stdin, capture_output=True, text=True, timeout=DEADLINE,
+                              env={**self.environment, **environment}, check=False)
+
+    def start(self, *words):
+        process = subprocess.Popen([TOOL, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=self.environment)
+        self.addCleanup(process.kill)
+        return process
+
+    def wait_for_file(self, name):
+        deadline = time.monotonic() + DEADLINE
+        while not os.path.exists(self.path(name)) or not os.path.getsize(self.path(name)):
+            self.assertLess(time.monotonic(), deadline, f"{name} did not appear")
+            time.sleep(0.005)
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def assert_one_line(self, result, status, text):
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn(text, result.stderr)
+        self.assertTrue(result.stderr.startswith("tarn: "), result.stderr)
+
+    def assert_nothing_left(self):
+        self.assertEqual(os.listdir(self.temporary), [])
+
+    def assert_is_gone(self, pid):
+        deadline = time.monotonic() + 5
+        while os.path.exists(f"/proc/{pid}"):
+            self.assertLess(time.monotonic(), deadline, f"process {pid} is still there")
+            time.sleep(0.005)
+
+
+class Help(CommandTest):
+    def test_every_help_page_is_the_golden_one(self):
+        pages = [self.tarn("--help").stdout]
+        pages += [self.tarn("help", command).stdout for command in ("run", "compare", "classes", "options")]
+        text = ("\n" + "=" * 80 + "\n").join(pages)
+        if os.environ.get("TARN_TEST_UPDATE_GOLDEN"):
+            with open(GOLDEN, "w", encoding="utf-8") as file:
+                file.write(text)
+        with open(GOLDEN, encoding="utf-8") as file:
+            self.assertEqual(text, file.read())
+
+    def test_help_and_no_words_at_all_are_the_front_page(self):
+        page = self.tarn("--help")
+        self.assertEqual(page.returncode, 0)
+        self.assertEqual(self.tarn("help").stdout, page.stdout)
+        self.assertEqual(self.tarn().stdout, page.stdout)
+
+    def test_version_is_one_line(self):
+        self.assertRegex(self.tarn("--version").stdout, r"^tarn \d+\.\d+\.\d+\n$")
+
+    def test_an_unknown_command_is_one_line_and_status_2(self):
+        self.assert_one_line(self.tarn("frobnicate"), 2, "unknown command 'frobnicate'")
+
+    def test_an_unknown_option_is_one_line_and_status_2(self):
+        self.assert_one_line(self.tarn("compare", "--fast", "--", "true"), 2, "--fast")
+
+    def test_a_program_before_the_mark_is_told_where_it_belongs(self):
+        self.assert_one_line(self.tarn("run", "ls", "x y"), 2, "tarn run -- ls 'x y'")
+
+    def test_no_program_is_one_line_and_status_2(self):
+        self.assert_one_line(self.tarn("run"), 2, "no program")
+        self.assert_one_line(self.tarn("compare", "--"), 2, "no program")
+
+
+class Run(CommandTest):
+    def test_the_program_is_preloaded_and_its_streams_are_its_own(self):
+        result = self.tarn("run", "--", "sh", "-c", "cat; echo $LD_PRELOAD; echo err >&2", stdin="in\n")
+        self.assertEqual(result.stdout, f"in\n{HARMLESS}\n")
+        self.assertEqual(result.stderr, "err\n")
+
+    def test_arguments_reach_the_program_untouched(self):
+        words = ["--", "[a,b]", "", "x y", "--stats", "-h", "{}", "%"]
+        result = self.tarn("run", "--", "printf", r"%s\n", *words)
+        self.assertEqual(result.stdout.split("\n")[:-1], words)
+
+    def test_the_exit_status_is_the_programs(self):
+        for option in ([], ["--stats"]):
+            self.assertEqual(self.tarn("run", *option, "--", "sh", "-c", "exit 7").returncode, 7)
+
+    def test_a_library_that_is_preloaded_already_stays(self):
+        result = self.tarn("run", "--", "sh", "-c", "echo $LD_PRELOAD", LD_PRELOAD=TALKING)
+        self.assertTrue(result.stdout.startswith(f"{HARMLESS}:{TALKING}\n"), result.stdout)
+
+    def test_statistics_go_to_standard_error_and_leave_the_output_alone(self):
+        result = self.tarn("run", "--stats", "--", "echo", "hello")
+        self.assertEqual(result.stdout, "hello\n")
+        for text in ("1.000 MiB at the end, 2.000 MiB at most", "1,234,567 allocate", "37.5 %", "exit status 0"):
+            self.assertIn(text, result.stderr)
+        self.assert_nothing_left()
+
+    def test_json_holds_the_librarys_figures_and_the_runs(self):
+        result = self.tarn("run", "--json", self.path("out.json"), "--", "echo", "hello")
+        self.assertEqual(result.stderr, "")
+        with open(self.path("out.json"), encoding="utf-8") as file:
+            figures = json.load(file)
+        self.assertEqual(figures["calls"]["allocate"], 1234567)
+        self.assertEqual(figures["run"]["command"], ["echo", "hello"])
+        self.assertEqual(figures["run"]["exit_status"], 0)
+        self.assertGreater(figures["run"]["wall_seconds"], 0)
+        self.assertGreater(figures["run"]["peak_rss_bytes"], 100_000)
+        self.assertGreater(figures["run"]["minor_faults"], 10)
+
+    def test_without_a_file_of_the_library_the_reason_is_told(self):
+        result = self.tarn("run", "--stats", "--", "sh", "-c", "kill -KILL $$")
+        self.assertEqual(result.returncode, 128 + signal.SIGKILL)
+        self.assertIn("ended by SIGKILL", result.stderr)
+        self.assertIn("no statistics: a signal ended the program", result.stderr)
+        self.assert_nothing_left()
+
+    def test_children_that_wrote_statistics_are_counted_apart(self):
+        result = self.tarn("run", "--stats", "--", "bash", "-c", "/bin/true; /bin/true; exit 0")
+        self.assertIn("2 more processes", result.stderr)
+
+    def test_a_signal_is_passed_on_to_the_program(self):
+        script = f"trap 'exit 9' TERM; echo $$ >{self.path('ready')}; while :; do sleep 0.02; done"
+        process = self.start("run", "--stats", "--", "sh", "-c", script)
+        program = int(self.wait_for_file("ready"))
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=DEADLINE)
+        self.assertEqual(process.returncode, 9, errors)
+        self.assert_is_gone(program)
+        self.assert_nothing_left()
+
+    def test_the_program_has_no_signal_blocked(self):
+        result = self.tarn("run", "--stats", "--", "grep", "SigBlk", "/proc/self/status")
+        self.assertEqual(int(result.stdout.split()[1], 16), 0)
+
+    def test_set_reaches_the_library_and_is_checked_first(self):
+        result = self.tarn("run", "--stats", "--set", "classes=stepped", "--", "true")
+        self.assertIn("(stepped)", result.stderr)
+        self.assert_one_line(self.tarn("run", "--set", "classes=odd", "--", "true"), 2, "default|lfh128|stepped")
+
+    def test_a_program_that_cannot_be_run_has_the_status_of_env(self):
+        self.assert_one_line(self.tarn("run", "--", "no-such-program"), 127, "no-such-program")
+        self.assert_one_line(self.tarn("run", "--", self.file("data")), 126, "Permission denied")
+
+    def test_without_the_library_nothing_runs(self):
+        result = self.tarn("run", "--", "echo", "ran", TARN_LIBRARY="/nowhere/libtarn.so")
+        self.assert_one_line(result, 2, "/nowhere/libtarn.so")
+        self.assertEqual(result.stdout, "")
+
+
+class Compare(CommandTest):
+    def compare(self, *options_and_program, **environment):
+        """With one quick round on glibc and the stand-in, unless the options say otherwise."""
+        return self.tarn("compare", "--warmup", "0", "--rounds", "1", "--with", "none", *options_and_program,
+                         **environment)
+
+    def results(self, *options_and_program):
+        result = self.compare("--json", self.path("r.json"), *options_and_program)
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            return result, {a["name"]: a for a in json.load(file)["allocators"]}
+
+    def test_echo_is_compared_and_all_is_well(self):
+        result = self.tarn("compare", "--rounds", "3", "--with", f"other={HARMLESS}", "--json", self.path("r.json"),
+                           "--", "/bin/echo", "hello")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertEqual(result.stderr, "")
+        self.assertIn("Exit status and standard output were verified", result.stdout)
+        for name in ("glibc", "tarn", "other"):
+            self.assertRegex(result.stdout, rf"(?m)^{name} .*%.*%.*%.*%")
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            self.assertEqual([len(a["runs"]) for a in json.load(file)["allocators"]], [3, 3, 3])
+        self.assert_nothing_left()
+
+    def test_peak_rss_is_the_programs_and_not_the_tools(self):
+        if IS_SANITIZED:
+            self.skipTest("a sanitized tool is larger than any small program")
+        _, allocators = self.results("--", "/bin/true")
+        self.assertLess(allocators["glibc"]["runs"][0]["peak_rss_bytes"], 1.5 * 2**20)
+        program = "import sys; x = bytearray(50 * 2**20); sys.exit(0)"
+        _, allocators = self.results("--", "python3", "-c", program)
+        self.assertGreater(allocators["glibc"]["runs"][0]["peak_rss_bytes"], 50 * 2**20)
+
+    def test_cpu_time_and_wall_time_are_told_apart(self):
+        _, allocators = self.results("--", "sleep", "0.2")
+        run = allocators["glibc"]["runs"][0]
+        self.assertGreaterEqual(run["wall_seconds"], 0.2)
+        self.assertLess(run["user_seconds"] + run["system_seconds"], 0.1)
+
+    def test_a_program_that_fails_everywhere_is_reported_once(self):
+        result = self.compare("--", "sh", "-c", "echo sorry >&2; exit 3")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("FAILED under every allocator alike: exit status 3", result.stdout)
+        self.assertEqual(result.stdout.count("    sorry\n"), 1)
+
+    def test_another_exit_status_can_be_the_expected_one(self):
+        self.assertEqual(self.compare("--expect-status", "3", "--", "sh", "-c", "exit 3").returncode, 0)
+
+    def test_a_crash_under_one_allocator_is_named_and_the_rest_goes_on(self):
+        result, allocators = self.results("--with", f"bad={CRASHING}", "--", "/bin/echo", "x")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("FAILED bad: ended by SIGSEGV", result.stdout)
+        self.assertIn("    fake library: about to die\n", result.stdout)
+        self.assertIsNone(allocators["bad"]["summary"])
+        self.assertIsNotNone(allocators["tarn"]["summary"])
+
+    def test_a_library_that_cannot_be_preloaded_is_named(self):
+        broken = self.file("broken.so", "this is no library")
+        result, allocators = self.results("--with", broken, "--", "/bin/echo", "x")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("FAILED broken: could not be preloaded: ", result.stdout)
+        self.assertEqual(allocators["broken"]["runs"], [])
+
+    def test_other_output_than_the_systems_is_named_with_its_place(self):
+        result, allocators = self.results("--with", f"loud={TALKING}", "--", "bash", "-c", "echo hello")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("FAILED loud: standard output differs from glibc's at byte 6 (14 bytes instead of 6)",
+                      result.stdout)
+        self.assertIsNone(allocators["loud"]["summary"])
+        self.assertIsNotNone(allocators["tarn"]["summary"])
+
+    def test_output_that_is_never_the_same_is_not_held_against_anyone(self):
+        result = self.compare("--", "sh", "-c", "echo $$")
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("not the same from run to run", result.stdout)
+
+    def test_much_output_is_drained_and_verified(self):
+        result = self.compare("--with", f"loud={TALKING}", "--", "bash", "-c",
+                              "head -c 3000000 /dev/zero; true")
+        self.assertIn("differs from glibc's behind byte 65536 (3000008 bytes instead of 3000000)", result.stdout)
+
+    def test_a_timeout_kills_all_that_the_program_started(self):
+        started = time.monotonic()
+        script = f"sleep 60 & echo $! >>{self.path('pids')}; setsid sleep 60 & wait"
+        result = self.compare("--timeout", "0.3", "--without", "tarn", "--", "sh", "-c", script)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("FAILED glibc: timeout: killed after 300.0 ms", result.stdout)
+        self.assertLess(time.monotonic() - started, 5)
+        for pid in self.wait_for_file("pids").split():
+            self.assert_is_gone(pid)
+
+    def test_a_program_that_writes_for_ever_meets_its_timeout(self):
+        result = self.compare("--timeout", "0.2", "--without", "tarn", "--", "yes")
+        self.assertIn("FAILED glibc: timeout", result.stdout)
+
+    def test_what_a_program_leaves_in_the_background_ends_with_it(self):
+        script = f"setsid sh -c 'echo $$ >{self.path('pid')}; exec sleep 60' >/dev/null 2>&1 & " \
+                 f"while ! [ -s {self.path('pid')} ]; do sleep 0.01; done"
+        result = self.compare("--without", "tarn", "--", "sh", "-c", script)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assert_is_gone(int(self.wait_for_file("pid")))
+
+    def test_control_c_prints_what_is_done_and_leaves_nothing(self):
+        marks = self.path("marks")
+        script = f"echo $$ >>{marks}; [ $(wc -l <{marks}) -lt 3 ] || exec sleep 60"
+        process = self.start("compare", "--warmup", "0", "--rounds", "2", "--with", "none", "--json",
+                             self.path("r.json"), "--", "sh", "-c", script)
+        while len(self.wait_for_file("marks").split()) < 3:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=DEADLINE)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("1 round, interrupted", output)
+        self.assertRegex(output, r"(?m)^glibc ")
+        self.assert_is_gone(int(self.wait_for_file("marks").split()[-1]))
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            self.assertTrue(json.load(file)["interrupted"])
+        self.assert_nothing_left()
+
+    def test_the_first_place_rotates(self):
+        order = self.path("order")
+        self.tarn("compare", "--warmup", "0", "--rounds", "3", "--with", f"other={HARMLESS}", "--quiet", "--", "sh",
+                  "-c", f"echo ${{LD_PRELOAD:-none}} >>{order}")
+        with open(order, encoding="utf-8") as file:
+            self.assertEqual([i for i, line in enumerate(file) if line == "none\n"], [0, 5, 7])
+
+    def test_standard_input_comes_from_the_named_file(self):
+        _, allocators = self.results("--stdin", self.file("in", "abc"), "--", "sh", "-c", "[ $(cat) = abc ]")
+        self.assertIsNotNone(allocators["glibc"]["summary"])
+        _, allocators = self.results("--", "sh", "-c", "[ -z \"$(cat)\" ]")
+        self.assertIsNotNone(allocators["glibc"]["summary"])
+
+    def test_usage_errors_are_one_line_and_status_2(self):
+        static = self.path("static")
+        with open(static, "wb") as file:
+            file.write(b"\x7fELF\x02\x01\x01" + bytes(47) + b"\x38" + bytes(9))
+        os.chmod(static, stat.S_IRWXU)
+        for words, text in [(["--rounds", "0", "--", "true"], "--rounds takes 1 to 1000"),
+                            (["--rounds", "many", "--", "true"], "--rounds"),
+                            (["--timeout", "0", "--", "true"], "--timeout"),
+                            (["--with", "foo", "--", "true"], "unknown allocator 'foo'"),
+                            (["--with", "/nowhere.so", "--", "true"], "/nowhere.so"),
+                            (["--without", "foo", "--", "true"], "foo"),
+                            (["--stdin", "/nowhere", "--", "true"], "/nowhere"),
+                            (["--json", "/nowhere/r.json", "--", "true"], "/nowhere/r.json"),
+                            (["--plot", "r.pdf", "--", "true"], ".png or .svg"),
+                            (["--", "no-such-program"], "no-such-program"),
+                            (["--", static], "statically linked")]:
+            with self.subTest(words=words):
+                self.assert_one_line(self.tarn("compare", *words), 2, text)
+
+    def test_without_its_library_tarn_can_be_left_out(self):
+        gone = {"TARN_LIBRARY": "/nowhere/libtarn.so"}
+        self.assert_one_line(self.compare("--", "true", **gone), 2, "/nowhere/libtarn.so")
+        self.assertEqual(self.compare("--without", "tarn", "--", "true", **gone).returncode, 0)
+
+    def test_set_is_for_tarn_alone(self):
+        script = 'if [ -n "$LD_PRELOAD" ]; then [ "$TARN_DECAY" = 1s ]; else [ -z "$TARN_DECAY" ]; fi'
+        self.assertEqual(self.compare("--set", "decay=1s", "--", "sh", "-c", script).returncode, 0)
+
+    def test_what_the_caller_preloads_is_not_measured(self):
+        script = f'[ "${{LD_PRELOAD:-{HARMLESS}}}" = {HARMLESS} ]'
+        self.assertEqual(self.compare("--", "sh", "-c", script, LD_PRELOAD=TALKING).returncode, 0)
+
+    def test_a_picture_is_drawn(self):
+        result = self.compare("--plot", self.path("r.svg"), "--", "/bin/echo", "$x {y}")
+        if "apt-get install python3-matplotlib" in result.stderr:
+            self.skipTest("matplotlib is not installed")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.path("r.svg"), encoding="utf-8") as file:
+            self.assertIn("<svg", file.read())
+        self.assert_nothing_left()
+
+
+class OnATerminal(CommandTest):
+    """What the command writes to a pseudo-terminal as its standard output and error."""
+
+    def shown(self, *words, **environment):
+        master, slave = pty.openpty()
+        with subprocess.Popen([TOOL, *words], stdout=slave, stderr=slave, stdin=subprocess.DEVNULL,
+                              env={**self.environment, "TERM": "xterm", **environment}) as process:
+            os.close(slave)
+            text = b""
+            while True:
+                try:
+                    chunk = os.read(master, 65536)
+                except OSError:  # the other end is closed
+                    break
+                if not chunk:
+                    break
+                text += chunk
+            process.wait(timeout=DEADLINE)
+        os.close(master)
+        return text.decode()
+
+    def test_colours_and_progress_are_shown(self):
+        text = self.shown("compare", "--with", "none", "--rounds", "2", "--", "true")
+        self.assertIn("\033[32m", text)
+        self.assertIn("round 2 of 2: glibc, about 1 s left", text)
+
+    def test_no_color_and_quiet_are_honoured(self):
+        text = self.shown("compare", "--with", "none", "--rounds", "1", "--quiet", "--", "true", NO_COLOR="1")
+        self.assertNotIn("\033", text)
+        self.assertNotIn("left", text)
+
+
+class Tables(CommandTest):
+    def test_classes_are_listed_for_every_preset(self):
+        for preset in ("default", "lfh128", "stepped"):
+            listed = json.loads(self.tarn("classes", "--preset", preset, "--json").stdout)
+            sizes = [c["block_bytes"] for c in listed["classes"]]
+            self.assertEqual(sizes, sorted(set(sizes)))
+            self.assertEqual(sizes[-1], 256 * 1024)
+            self.assertIn(f"{len(sizes)} classes", self.tarn("classes", "--preset", preset).stdout)
+
+    def test_options_are_listed_with_their_environment_names(self):
+        listed = json.loads(self.tarn("options", "--json").stdout)
+        text = self.tarn("options").stdout
+        for option in listed:
+            self.assertEqual(option["environment"], "TARN_" + option["name"].upper())
+            self.assertIn(f"    {option['environment']}  default {option['default']}  takes {option['accepts']}\n", text)
+
+    def test_an_unknown_preset_is_one_line_and_status_2(self):
+        self.assert_one_line(self.tarn("classes", "--preset", "odd"), 2, "'odd'")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,54 @@
+#include "size_class_list.h"
+
+#include <gtest/gtest.h>
+
+#include "usage_error.h"
+
+namespace tarn::tool {
+namespace {
+
+TEST(SizeClassList, EveryRequestFallsIntoExactlyOneClass) {
+  for (const char* name : internal::kSizeClassPresetNames) {
+    std::uint32_t next_request = 1;
+    for (const ListedClass& c : list_classes(preset_of_name(name))) {
+      EXPECT_EQ(c.smallest_request, next_request) << name;
+      next_request = c.block_bytes + 1;
+    }
+    EXPECT_EQ(next_request, detail::kMediumLimit + 1) << name;
+  }
+}
+
+TEST(SizeClassList, TheLibraryServesEachRequestFromTheListedClass) {
+  for (const char* name : internal::kSizeClassPresetNames) {
+    const internal::ClassOfBin class_of_bin = internal::make_class_of_bin(preset_of_name(name));
+    for (const ListedClass& c : list_classes(preset_of_name(name)))
+      for (const std::uint32_t request : {c.smallest_request, c.block_bytes})
+        EXPECT_EQ(internal::kGeometry.of[class_of_bin[detail::bin_of(request)]].block_bytes, c.block_bytes)
+            << name << " " << request;
+  }
+}
+
+TEST(SizeClassList, BlocksAndTailMakeUpTheSlab) {
+  for (const ListedClass& c : list_classes(internal::SizeClassPreset::kDefault)) {
+    EXPECT_EQ(c.tail_bytes() + std::size_t{c.block_count} * c.stride, c.slab_bytes);
+    EXPECT_LT(c.tail_bytes(), c.stride) << c.block_bytes;
+  }
+}
+
+TEST(SizeClassList, WasteIsThatOfTheSmallestRequest) {
+  const ListedClass c = {
+      .smallest_request = 61, .block_bytes = 80, .stride = 80, .slab_bytes = 800, .block_count = 10};
+  EXPECT_DOUBLE_EQ(c.worst_waste_percent(), 23.75);
+  EXPECT_DOUBLE_EQ(c.mean_waste_percent(), 11.875);
+}
+
+TEST(SizeClassList, AlignedClassesArePowersOfTwo) {
+  const std::vector<ListedClass> aligned = list_aligned_classes();
+  ASSERT_FALSE(aligned.empty());
+  for (const ListedClass& c : aligned) EXPECT_EQ(c.block_bytes & (c.block_bytes - 1), 0u);
+}
+
+TEST(SizeClassList, AnUnknownPresetIsRefused) { EXPECT_THROW(preset_of_name("fancy"), UsageError); }
+
+}  // namespace
+}  // namespace tarn::tool

@@ -1,0 +1,58 @@
+#include "statistics_file.h"
+
+#include <gtest/gtest.h>
+
+namespace tarn::tool {
+namespace {
+
+constexpr const char* kTwoClasses = R"({"size_classes_preset":"default",
+  "bytes":{"live":1048576,"peak_live":null}, "calls":{"allocate":30,"requested_bytes":900,"given_bytes":1000},
+  "size_classes":[
+    {"block_bytes":64,"allocate":10,"requested_bytes":600,"given_bytes":640},
+    {"block_bytes":80,"allocate":10,"requested_bytes":610,"given_bytes":800},
+    {"block_bytes":96,"allocate":1,"requested_bytes":96,"given_bytes":96}]})";
+
+TEST(StatisticsFile, TheClassThatWastesMostBytesComesFirst) {
+  const std::string text = waste_table(*parse_statistics(kTwoClasses), 8).render(Colour::kOff);
+  EXPECT_LT(text.find("80"), text.find("64"));
+  EXPECT_NE(text.find("23.8 %"), std::string::npos);
+}
+
+TEST(StatisticsFile, AClassThatWastesNothingIsNotShown) {
+  EXPECT_EQ(waste_table(*parse_statistics(kTwoClasses), 8).render(Colour::kOff).find("96"),
+            std::string::npos);
+}
+
+TEST(StatisticsFile, OnlyTheWorstClassesAreShown) {
+  EXPECT_EQ(waste_table(*parse_statistics(kTwoClasses), 1).render(Colour::kOff).find("64"),
+            std::string::npos);
+}
+
+TEST(StatisticsFile, WhatWasNotCountedIsNotKnown) {
+  const std::string text = statistics_report(*parse_statistics(kTwoClasses), Colour::kOff);
+  EXPECT_NE(text.find("1.000 MiB at the end, not known at most"), std::string::npos);
+  EXPECT_NE(text.find("10.0 % of the 1,000 B given"), std::string::npos);
+}
+
+TEST(StatisticsFile, AFileCutShortIsNone) {
+  EXPECT_FALSE(parse_statistics(""));
+  EXPECT_FALSE(parse_statistics("{\"tarn\":"));
+  EXPECT_FALSE(parse_statistics("[]"));
+}
+
+TEST(StatisticsFile, FieldsOfAnotherVersionDoNotMatter) {
+  EXPECT_NE(
+      statistics_report(*parse_statistics("{\"bytes\":7,\"calls\":[],\"size_classes\":{}}"), Colour::kOff),
+      "");
+}
+
+TEST(StatisticsFile, ARunThatASignalEndedSaysSo) {
+  RunResult run;
+  run.ending = Ending::kSignaled;
+  EXPECT_EQ(why_no_statistics(run, "/bin/sh"), "a signal ended the program before it could write them");
+  run.ending = Ending::kExited;
+  EXPECT_NE(why_no_statistics(run, "/bin/sh").find("_exit"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tarn::tool

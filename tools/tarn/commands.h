@@ -1,0 +1,28 @@
+// The sub-commands. Each adds its options to the parser, and a callback that leaves its work for when the
+// whole command line is known to be right.
+#pragma once
+#include <CLI/App.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tarn::tool {
+
+struct Invocation {
+  std::vector<std::string> program;  // what stands behind `--`; empty: nothing does
+  std::function<int()> work;         // of the chosen sub-command; gives the exit status
+};
+
+void add_run_command(CLI::App& app, Invocation& invocation);
+void add_compare_command(CLI::App& app, Invocation& invocation);
+void add_classes_command(CLI::App& app, Invocation& invocation);
+void add_options_command(CLI::App& app, Invocation& invocation);
+
+/// Adds a sub-command with the tool's way of printing help.
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& description,
+                      const std::string& usage, const std::string& examples);
+
+/// \throws UsageError if the command line names no program
+void require_program(const Invocation& invocation, const std::string& command);
+
+}  // namespace tarn::tool

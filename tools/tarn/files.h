@@ -1,0 +1,37 @@
+// Files the tool reads and writes as a whole, and a directory that goes away by itself.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace tarn::tool {
+
+/// \throws std::system_error if there is no place for one
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The whole file; nothing if it cannot be read.
+std::optional<std::string> read_file(const std::filesystem::path& path);
+
+/// \throws std::system_error naming the file
+void write_file(const std::filesystem::path& path, const std::string& content);
+
+/// Makes sure, before an hour of measuring, that a result can be written there. \throws UsageError
+void require_writable(const std::filesystem::path& path);
+
+/// Whether there is a file that is no directory; what cannot be looked at is none.
+bool is_file(const std::filesystem::path& path);
+
+/// The directory of the running executable.
+std::filesystem::path own_directory();
+
+}  // namespace tarn::tool

@@ -1,0 +1,21 @@
+// The machine that figures were measured on: they mean little without it.
+#pragma once
+#include <string>
+
+namespace tarn::tool {
+
+struct Machine {
+  std::string cpu_model;
+  long core_count = 0;  // that this process may use
+  long memory_bytes = 0;
+  std::string kernel;
+  std::string transparent_huge_pages;  // always, madvise, never
+  std::string glibc_version;
+};
+
+Machine describe_machine();
+
+/// Date and time now, UTC, ISO 8601.
+std::string current_date();
+
+}  // namespace tarn::tool

@@ -1,0 +1,25 @@
+// The library's options as the command line and a reader see them; all of it comes from the one table in
+// base/option_table.h.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/option_table.h"
+
+namespace tarn::tool {
+
+/// "TARN_FREE_PAGE_THRESHOLD"
+std::string environment_name(const internal::OptionInfo& option);
+
+/// "64 MiB", "2000 ms", "on", "default"
+std::string format_option_value(const internal::OptionInfo& option, std::int64_t value);
+
+/// What may be given: "64 KiB .. 1 GiB", "default|lfh128|stepped", "on|off", "a file name"
+std::string format_accepted_values(const internal::OptionInfo& option);
+
+/// The environment's name and value for a "key=value" of the command line.
+/// \throws UsageError if the key is unknown or the value is not one the option takes
+std::pair<std::string, std::string> parse_setting(const std::string& setting);
+
+}  // namespace tarn::tool

@@ -1,0 +1,88 @@
+// `tarn options`: the library's options, straight from its own table.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "base/option_table.h"
+#include "commands.h"
+#include "format.h"
+#include "option_values.h"
+#include "results.h"
+#include "table.h"
+#include "terminal.h"
+
+namespace tarn::tool {
+namespace {
+
+using internal::OptionInfo;
+
+constexpr std::size_t kHelpWidth = 96;
+
+void print_option(const OptionInfo& option, Colour colour) {
+  fmt::print("{}\n", styled(option.key, Style::kHeading, colour));
+  fmt::print("    {}  default {}  takes {}\n", environment_name(option),
+             format_option_value(option, option.default_value), format_accepted_values(option));
+  for (const std::string& line : wrap(option.help, kHelpWidth)) fmt::print("    {}\n", line);
+}
+
+const char* name_of(internal::OptionKind kind) {
+  switch (kind) {
+    case internal::OptionKind::kBool:
+      return "switch";
+    case internal::OptionKind::kBytes:
+      return "bytes";
+    case internal::OptionKind::kMilliseconds:
+      return "milliseconds";
+    case internal::OptionKind::kChoice:
+      return "choice";
+    case internal::OptionKind::kPath:
+      break;
+  }
+  return "path";
+}
+
+Json json_of(const OptionInfo& option) {
+  Json json = {{"name", option.key},
+               {"environment", environment_name(option)},
+               {"kind", name_of(option.kind)},
+               {"default", format_option_value(option, option.default_value)},
+               {"accepts", format_accepted_values(option)},
+               {"help", option.help}};
+  if (option.kind == internal::OptionKind::kBytes || option.kind == internal::OptionKind::kMilliseconds) {
+    json["default_value"] = option.default_value;
+    json["minimum"] = option.minimum;
+    json["maximum"] = option.maximum;
+  }
+  return json;
+}
+
+int print_options(bool as_json) {
+  if (as_json) {
+    Json json = Json::array();
+    for (const OptionInfo& option : internal::kOptionTable) json.push_back(json_of(option));
+    fmt::print("{}", text_of(json));
+    return 0;
+  }
+  const Colour colour = colour_for(STDOUT_FILENO);
+  fmt::print(
+      "Set by the environment names below, or as \"key:value,key:value\" in TARN_CONF, in the file that\n"
+      "TARN_CONF_FILE names, in /etc/tarn.conf, or for one program by `tarn run --set key=value`.\n"
+      "Sizes take K, M, G; times take ms, s.\n\n");
+  for (const OptionInfo& option : internal::kOptionTable) print_option(option, colour);
+  return 0;
+}
+
+}  // namespace
+
+void add_options_command(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = add_command(app, "options", "List the options of the library.", "tarn options [--json]",
+                                  "  tarn options\n"
+                                  "  TARN_HUGE_PAGES=always tarn run -- ./server\n");
+  auto as_json = std::make_shared<bool>(false);
+  command->add_flag("--json", *as_json, "Print JSON");
+  command->callback(
+      [as_json, &invocation] { invocation.work = [as_json] { return print_options(*as_json); }; });
+}
+
+}  // namespace tarn::tool

@@ -1,0 +1,47 @@
+// Tells whoever waits for a series of runs how far it is: one line that is rewritten on a terminal, a line
+// now and then elsewhere (a log), nothing where the whole is over in a few seconds.
+#pragma once
+#include <time.h>
+
+#include <cstdint>
+#include <string>
+
+namespace tarn::tool {
+
+enum class ProgressStyle : std::uint8_t { kNone, kLine, kLog };
+
+/// The style that suits a stream.
+ProgressStyle progress_style_for(int descriptor);
+
+class Progress {
+ public:
+  explicit Progress(ProgressStyle style);
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// A run begins. `runs_left` counts it.
+  void begin_run(const std::string& label, std::size_t runs_left);
+  /// Called now and then while a run lasts.
+  void tick();
+  void end_run();
+  /// Takes the line off the terminal.
+  void clear();
+
+ private:
+  std::string message() const;
+  double seconds_left() const;
+  void show();
+
+  ProgressStyle style_;
+  timespec started_;
+  timespec run_started_ = {};
+  double next_log_seconds_;
+  double finished_seconds_ = 0;
+  std::size_t finished_runs_ = 0;
+  std::size_t runs_left_ = 0;
+  std::string label_;
+  bool has_line_ = false;
+};
+
+}  // namespace tarn::tool

@@ -1,0 +1,35 @@
+// The classes of a preset in the order of their sizes, with the requests each one serves; computed from the
+// tables that the library itself uses.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "central/size_class.h"
+
+namespace tarn::tool {
+
+struct ListedClass {
+  std::uint32_t smallest_request;  // one more than the next smaller class holds
+  std::uint32_t block_bytes;
+  std::uint32_t stride;
+  std::size_t slab_bytes;
+  std::uint32_t block_count;
+
+  std::size_t tail_bytes() const { return slab_bytes - std::size_t{block_count} * stride; }
+  double tail_percent() const {
+    return 100.0 * static_cast<double>(tail_bytes()) / static_cast<double>(slab_bytes);
+  }
+  double worst_waste_percent() const { return 100.0 * (block_bytes - smallest_request) / block_bytes; }
+  double mean_waste_percent() const { return worst_waste_percent() / 2; }  // every request in the range alike
+};
+
+/// \throws UsageError if there is no preset of that name
+internal::SizeClassPreset preset_of_name(const std::string& name);
+
+std::vector<ListedClass> list_classes(internal::SizeClassPreset preset);
+
+/// The classes for large alignments, the same in every preset.
+std::vector<ListedClass> list_aligned_classes();
+
+}  // namespace tarn::tool

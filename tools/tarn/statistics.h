@@ -1,0 +1,38 @@
+// What a handful of measurements of one thing say: the median, the quartiles, and whether two such sets
+// differ by more than their own noise. Pure functions; the commands that measure (compare, later bench) share
+// them.
+//
+// Noise is half the distance of the quartiles: a single disturbed round does not move it, as it would move
+// the range.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace tarn::tool {
+
+struct Summary {
+  std::size_t count = 0;
+  double minimum = 0;
+  double lower_quartile = 0;
+  double median = 0;
+  double upper_quartile = 0;
+  double maximum = 0;
+
+  /// Half the distance of the quartiles, in the unit of the values.
+  double spread() const { return (upper_quartile - lower_quartile) / 2; }
+  /// The spread as a share of the median, in percent; 0 where the median is 0.
+  double spread_percent() const { return median == 0 ? 0 : 100 * spread() / median; }
+};
+
+/// The value below which a share of the sorted values lies, interpolated between neighbours.
+/// \pre `sorted` is ascending and not empty, 0 <= share <= 1
+double quantile(const std::vector<double>& sorted, double share);
+
+/// \returns a Summary with count 0 for no values.
+Summary summarize(std::vector<double> values);
+
+/// Whether a median is so close to the best one that another set of rounds might turn the two round.
+/// \why half a percent is below what any program repeats; one round alone has no noise to be judged by
+bool is_within_noise(const Summary& candidate, const Summary& best);
+
+}  // namespace tarn::tool

@@ -1,0 +1,162 @@
+// Reading and printing of a program's statistics.
+#include "statistics_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "format.h"
+#include "program.h"
+
+namespace tarn::tool {
+namespace {
+
+constexpr std::size_t kShownClasses = 8;
+
+const Json& member(const Json& json, const char* name) {
+  static const Json kNothing = Json::object();
+  const auto found = json.find(name);
+  return found == json.end() ? kNothing : *found;
+}
+
+double number(const Json& json, const char* name) {
+  const Json& value = member(json, name);
+  return value.is_number() ? value.get<double>() : 0;
+}
+
+std::string count(const Json& json, const char* name) {
+  return format_count(static_cast<std::uint64_t>(number(json, name)));
+}
+
+std::string bytes(const Json& json, const char* name) {
+  return member(json, name).is_number() ? format_bytes(number(json, name)) : "not known";
+}
+
+double wasted_bytes(const Json& size_class) {
+  return number(size_class, "given_bytes") - number(size_class, "requested_bytes");
+}
+
+double waste_percent(const Json& counts) {
+  const double given = number(counts, "given_bytes");
+  return given == 0 ? 0 : 100 * (1 - number(counts, "requested_bytes") / given);
+}
+
+std::string line(const char* title, const std::string& text) {
+  return fmt::format("  {:<12}{}\n", title, text);
+}
+
+std::string memory_lines(const Json& statistics) {
+  const Json& memory = member(statistics, "bytes");
+  std::string text = line(
+      "live", fmt::format("{} at the end, {} at most", bytes(memory, "live"), bytes(memory, "peak_live")));
+  text += line("mapped", fmt::format("{} at the end, {} at most; {} resident; {} of addresses reserved",
+                                     bytes(memory, "mapped"), bytes(memory, "peak_mapped"),
+                                     bytes(memory, "resident"), bytes(memory, "reserved")));
+  text += line("free", fmt::format("{} cached by threads, {} in slabs, {} in pages ({} of it given back)",
+                                   bytes(memory, "cached"), bytes(memory, "free_in_slabs"),
+                                   format_bytes(number(memory, "free_dirty") + number(memory, "free_clean")),
+                                   bytes(memory, "free_clean")));
+  return text + line("metadata", bytes(memory, "metadata"));
+}
+
+std::string call_lines(const Json& statistics) {
+  const Json& calls = member(statistics, "calls");
+  const Json& large = member(statistics, "large");
+  const Json& threads = member(statistics, "threads");
+  std::string text = line("calls", fmt::format("{} allocate, {} deallocate", count(calls, "allocate"),
+                                               count(calls, "deallocate")));
+  text += line("large", fmt::format("{} allocate, {} live ({})", count(large, "allocate"),
+                                    count(large, "live_count"), bytes(large, "live_bytes")));
+  text += line("threads",
+               fmt::format("{} at the end, {} at most", count(threads, "live"), count(threads, "peak")));
+  return text + line("waste", fmt::format("{} of the {} given was not requested",
+                                          format_percent(waste_percent(calls)), bytes(calls, "given_bytes")));
+}
+
+std::string event_line(const Json& statistics) {
+  const Json& events = member(statistics, "events");
+  return line(
+      "slow path",
+      fmt::format("{} refills, {} flushes, {} remote batches, {} slabs made, {} ended; {} purged in {} calls",
+                  count(events, "refills"), count(events, "flushes"), count(events, "remote_batches"),
+                  count(events, "slabs_made"), count(events, "slabs_ended"), bytes(events, "purged_bytes"),
+                  count(events, "purge_calls")));
+}
+
+std::vector<Json> most_wasteful(const Json& statistics, std::size_t most) {
+  std::vector<Json> classes;
+  for (const Json& size_class : member(statistics, "size_classes"))
+    if (wasted_bytes(size_class) > 0) classes.push_back(size_class);
+  std::stable_sort(classes.begin(), classes.end(),
+                   [](const Json& a, const Json& b) { return wasted_bytes(a) > wasted_bytes(b); });
+  if (classes.size() > most) classes.resize(most);
+  return classes;
+}
+
+std::string how_ended(const RunResult& run) {
+  return run.ending == Ending::kSignaled ? "ended by " + format_signal(run.code)
+                                         : fmt::format("exit status {}", run.code);
+}
+
+}  // namespace
+
+std::optional<Json> parse_statistics(const std::string& text) {
+  Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  return json;
+}
+
+Table waste_table(const Json& statistics, std::size_t most) {
+  Table table({{"  block bytes"}, {"allocated"}, {"requested"}, {"given"}, {"waste"}, {"wasted"}});
+  for (const Json& size_class : most_wasteful(statistics, most))
+    table.add_row({{count(size_class, "block_bytes")},
+                   {count(size_class, "allocate")},
+                   {bytes(size_class, "requested_bytes")},
+                   {bytes(size_class, "given_bytes")},
+                   {format_percent(waste_percent(size_class))},
+                   {format_bytes(wasted_bytes(size_class))}});
+  return table;
+}
+
+std::string statistics_report(const Json& statistics, Colour colour) {
+  std::string text = memory_lines(statistics) + call_lines(statistics) + event_line(statistics);
+  const Table table = waste_table(statistics, kShownClasses);
+  if (table.is_empty()) return text;
+  return text +
+         fmt::format("  waste by size class, the worst {} at most ({}):\n", kShownClasses,
+                     member(statistics, "size_classes_preset").is_string()
+                         ? statistics["size_classes_preset"].get<std::string>()
+                         : "preset not known") +
+         table.render(colour);
+}
+
+std::string run_report(const std::vector<std::string>& command, const RunResult& run, Colour colour) {
+  const Measurement& cost = run.cost;
+  std::string text =
+      fmt::format("{} (pid {}): {}\n", styled("tarn: " + format_command(command), Style::kHeading, colour),
+                  run.pid, how_ended(run));
+  text += line("time", fmt::format("{} wall, {} user, {} system (each call was counted, which costs time)",
+                                   format_seconds(cost.wall_seconds), format_seconds(cost.user_seconds),
+                                   format_seconds(cost.system_seconds)));
+  return text +
+         line("peak RSS", fmt::format("{}; {} page faults, {} of them major",
+                                      format_bytes(static_cast<double>(cost.peak_rss_bytes)),
+                                      format_count(cost.page_faults()), format_count(cost.major_faults)));
+}
+
+Json run_json(const std::vector<std::string>& command, const RunResult& run) {
+  Json json = to_json(run.cost);
+  json["command"] = command;
+  json["exit_status"] = run.ending == Ending::kExited ? Json(run.code) : Json(nullptr);
+  json["signal"] = run.ending == Ending::kSignaled ? Json(format_signal(run.code)) : Json(nullptr);
+  return json;
+}
+
+std::string why_no_statistics(const RunResult& run, const std::string& program_path) {
+  const std::string obstacle = why_not_preloadable(program_path);
+  if (!obstacle.empty()) return obstacle;
+  if (run.ending == Ending::kSignaled) return "a signal ended the program before it could write them";
+  return "the program ended by _exit, changed its user or environment, or did not load the library";
+}
+
+}  // namespace tarn::tool

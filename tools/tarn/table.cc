@@ -1,0 +1,100 @@
+// Alignment and colours of tables.
+#include "table.h"
+
+#include <algorithm>
+
+namespace tarn::tool {
+namespace {
+
+constexpr std::size_t kGap = 2;       // blanks between columns
+constexpr std::size_t kGroupGap = 2;  // and as many more between groups
+
+const char* escape_of(Style style) {
+  switch (style) {
+    case Style::kHeading:
+      return "\033[1m";
+    case Style::kGood:
+      return "\033[32m";
+    case Style::kBad:
+      return "\033[31m";
+    case Style::kFaint:
+      return "\033[2m";
+    case Style::kPlain:
+      break;
+  }
+  return "";
+}
+
+std::string padded(const std::string& text, std::size_t width, Alignment alignment) {
+  const std::string blanks(width - std::min(width, width_of(text)), ' ');
+  return alignment == Alignment::kLeft ? text + blanks : blanks + text;
+}
+
+std::string without_trailing_blanks(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+/// Whether a column is the first of a group, apart from the very first.
+bool starts_group(const std::vector<ColumnGroup>& groups, std::size_t column) {
+  std::size_t first = 0;
+  for (const ColumnGroup& group : groups) {
+    if (first == column && column != 0) return true;
+    first += group.column_count;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string styled(const std::string& text, Style style, Colour colour) {
+  if (colour == Colour::kOff || style == Style::kPlain || text.empty()) return text;
+  return escape_of(style) + text + "\033[0m";
+}
+
+std::vector<std::size_t> Table::column_widths() const {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    std::size_t width = width_of(columns_[i].title);
+    for (const auto& row : rows_) width = std::max(width, width_of(row[i].text));
+    widths.push_back(width);
+  }
+  return widths;
+}
+
+std::string Table::render_groups(const std::vector<std::size_t>& widths, Colour colour) const {
+  std::string line;
+  std::size_t column = 0;
+  for (const ColumnGroup& group : groups_) {
+    std::size_t width = 0;
+    for (std::size_t i = 0; i < group.column_count; ++i) width += widths[column + i] + (i == 0 ? 0 : kGap);
+    if (column != 0) line += std::string(kGap + kGroupGap, ' ');
+    line += padded(group.title, width, Alignment::kLeft);
+    column += group.column_count;
+  }
+  return styled(without_trailing_blanks(line), Style::kHeading, colour) + "\n";
+}
+
+std::string Table::render(Colour colour) const {
+  const std::vector<std::size_t> widths = column_widths();
+  const auto render_line = [&](auto cell_of) {
+    std::string line;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (i != 0) line += std::string(kGap + (starts_group(groups_, i) ? kGroupGap : 0), ' ');
+      const Cell cell = cell_of(i);
+      line += styled(padded(cell.text, widths[i], columns_[i].alignment), cell.style, colour);
+    }
+    return (colour == Colour::kOff ? without_trailing_blanks(line) : line) + "\n";
+  };
+  std::string text = groups_.empty() ? "" : render_groups(widths, colour);
+  text += render_line([&](std::size_t i) { return Cell{columns_[i].title, Style::kHeading}; });
+  for (const auto& row : rows_) text += render_line([&](std::size_t i) { return row[i]; });
+  return text;
+}
+
+}  // namespace tarn::tool
