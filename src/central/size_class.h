@@ -118,6 +118,14 @@ constexpr ClassOfBin make_class_of_bin(SizeClassPreset preset) {
   return classes;
 }
 
+/// The same for detail::class_of_step. A step of 64 bytes lies in one bin.
+constexpr detail::ClassOfStep make_class_of_step(const ClassOfBin& classes) {
+  detail::ClassOfStep steps{};
+  for (std::size_t step = 1; step * 64 <= detail::kSteppedLimit; ++step)
+    steps.of[step] = classes[detail::bin_of(step * 64)];
+  return steps;
+}
+
 /// The smallest class, of the table `classes` (one per bin), whose every block is aligned to `alignment` (a power of two above 16) and holds
 /// `size` bytes; 0 if there is none. \cost a few steps.
 SizeClass aligned_class_of(const SizeClass* classes, std::size_t size, std::size_t alignment);

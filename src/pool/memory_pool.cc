@@ -25,6 +25,8 @@ namespace tarn::detail {
 
 // The default table stands from the start; another preset replaces it before the first slab is made.
 constinit ClassOfBin class_of_bin = internal::make_class_of_bin(internal::SizeClassPreset::kDefault);
+constinit ClassOfStep class_of_step =
+    internal::make_class_of_step(internal::make_class_of_bin(internal::SizeClassPreset::kDefault));
 
 }  // namespace tarn::detail
 

@@ -35,6 +35,7 @@ std::size_t huge_page_threshold() {
 
 void apply() {
   detail::class_of_bin = kPresets[configuration.value(Option::kClasses)];
+  detail::class_of_step = make_class_of_step(detail::class_of_bin);
   metadata.reserve();
   page_map.reserve_index();
   const bool keeps_nothing = configuration.value(Option::kDecay) == 0;

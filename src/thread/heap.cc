@@ -31,12 +31,12 @@ constexpr std::size_t kFirstMagazineBytes = 8 * 1024;
 // Blocks moved at once: enough to share the cost of a lock and a lookup, few enough that the call that moves them takes
 // about a microsecond (the 99.9th percentile of a call).
 constexpr unsigned kLargestMove = 128;
+constexpr unsigned kBinsPerLook = 16;
 
-// How much a thread may keep at hand, against what it has taken from its slabs. Small blocks share their pages with
-// live ones, so keeping them costs little; larger ones have pages of their own, which another class could use.
+// How much a thread may keep at hand, against what it has taken from its slabs. Small blocks may be all of it: what is
+// kept idly is given up before the heap grows. Larger ones have pages of their own, which another class could use.
 constexpr std::size_t kSmallBlockBytes = 2048;
 constexpr std::size_t kLeastSmallBytes = 1024 * 1024;
-constexpr std::size_t kSmallShare = 8;
 constexpr std::size_t kLargerShare = 16;
 constexpr std::size_t kOwnSlabBlockBytes = 32 * 1024;  // above, a block is a slab: the page cache keeps them for all
 constexpr std::size_t kOwnSlabShare = 128;
@@ -70,7 +70,7 @@ bool may_keep(const Heap& heap, std::size_t block_bytes, std::size_t more_bytes)
   if (bytes > thread_limits.magazine_bytes) return false;
   if (block_bytes > kOwnSlabBlockBytes) return bytes <= heap.taken_bytes / kOwnSlabShare;
   if (block_bytes > kSmallBlockBytes) return bytes <= heap.taken_bytes / kLargerShare;
-  return bytes <= kLeastSmallBytes || bytes <= heap.taken_bytes / kSmallShare;
+  return bytes <= kLeastSmallBytes || bytes <= heap.taken_bytes;
 }
 
 // Replaces the array of a magazine, keeping its blocks. \pre the blocks fit. \returns false when memory is refused.
@@ -167,30 +167,32 @@ void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask, EndedSlab
     collect_for(*owner, size_class, ended);
 }
 
-// What classes keep that nobody missed since the last sweep: blocks in magazines, which pin slabs, and an empty slab.
-// Done when the heap is about to grow, so that it grows only by what it has not got.
-void sweep_idle_classes_locked(Heap& heap, EndedSlabs& ended) {
-  for (unsigned bin = 1; bin < kBinCount; ++bin) {
-    Magazine& magazine = heap.magazines[bin];
-    if (magazine.was_missed || magazine.blocks == nullptr) {
-      magazine.was_missed = false;
-      continue;
-    }
-    return_blocks(&heap, as_const(magazine.blocks + 1), count_of(heap, bin), ended);
-    set_record(heap, bin, 0);
-    if (magazine.capacity > 1) resize_magazine(heap, bin, magazine.capacity / 2u);
-    Span* const kept = heap.available[detail::class_of_bin[bin]].first();
-    if (kept != nullptr && kept->free_count == kept->block_count) retire_slab(heap, kept, ended);
+// What a class keeps that nobody missed since the last look: blocks in its magazine, which pin slabs, and an empty slab.
+// \returns how many blocks it had.
+unsigned give_up_idle_class_locked(Heap& heap, unsigned bin, EndedSlabs& ended) {
+  Magazine& magazine = heap.magazines[bin];
+  if (magazine.was_missed || magazine.blocks == nullptr) {
+    magazine.was_missed = false;
+    return 0;
   }
+  const unsigned kept_count = count_of(heap, bin);
+  const unsigned returned = at_most(kLargestMove, kept_count);
+  return_blocks(&heap, as_const(magazine.blocks + 1 + kept_count - returned), returned, ended);
+  set_record(heap, bin, kept_count - returned);
+  if (returned == kept_count && magazine.capacity > 1) resize_magazine(heap, bin, magazine.capacity / 2u);
+  Span* const kept = heap.available[detail::class_of_bin[bin]].first();
+  if (kept != nullptr && kept->free_count == kept->block_count) retire_slab(heap, kept, ended);
+  return returned;
 }
 
-// \returns whether a sweep was due: after a thirty-second part more slabs.
-bool sweep_before_growth_locked(Heap& heap, EndedSlabs& ended) {
-  if (heap.slabs_until_sweep-- != 0) return false;
-  heap.slabs_until_sweep = 1 + heap.slab_count / 32;
-  sweep_idle_classes_locked(heap, ended);
+// A heap that is about to grow first looks at some of its classes, in turn, for what it need not grow by.
+void look_for_idle_classes_locked(Heap& heap, EndedSlabs& ended) {
+  unsigned returned = 0;
+  for (unsigned looked_at = 0; looked_at < kBinsPerLook && returned < kLargestMove; ++looked_at) {
+    heap.next_bin_looked_at = heap.next_bin_looked_at % (kBinCount - 1) + 1;
+    returned += give_up_idle_class_locked(heap, heap.next_bin_looked_at, ended);
+  }
   ended.give_back();
-  return true;
 }
 
 }  // namespace
@@ -263,7 +265,8 @@ Span* slab_of_block(void* block, std::uint32_t* index) {
 }
 
 // Blocks come back in runs: mostly of one slab, and of one word of its bitmap, so a run costs one lookup and a word one
-// store (or one atomic or).
+// store (or one atomic or). Blocks freed in the order they were allocated lie one stride apart: those need no
+// multiplication.
 void return_blocks(Heap* heap, void* const* blocks, unsigned count, EndedSlabs& ended) {
   for (unsigned i = 0; i < count;) {
     std::uint32_t index = 0;
@@ -273,28 +276,36 @@ void return_blocks(Heap* heap, void* const* blocks, unsigned count, EndedSlabs& 
     const std::uint32_t used_bytes = slab->block_count * stride;
     const bool is_own = heap != nullptr && slab->owner.load(std::memory_order_relaxed) == heap;
     const unsigned first = i;
+    std::uintptr_t offset = address_of(blocks[i]) - start;
     do {
       const std::uint32_t word = index / 64;
-      std::uint64_t mask = 0;
-      do {
-        const std::uint64_t bit = std::uint64_t{1} << (index % 64);
+      std::uint64_t bit = std::uint64_t{1} << (index % 64), mask = 0;
+      for (;;) {
         if ((mask & bit) != 0) [[unlikely]]
           os::fatal("double free", blocks[i]);
         mask |= bit;
         if (++i == count) break;
-        const std::uintptr_t offset = address_of(blocks[i]) - start;
+        const std::uintptr_t last_offset = offset;
+        offset = address_of(blocks[i]) - start;
         if (offset >= used_bytes) break;
+        if (offset == last_offset + stride) {
+          ++index;
+          if ((bit <<= 1) == 0) break;
+          continue;
+        }
         index = static_cast<std::uint32_t>((std::uint64_t{offset} * reciprocal) >> 32);
         if (index * stride != offset) [[unlikely]]
           os::fatal("free of a pointer into a block", blocks[i]);
-      } while (index / 64 == word);
+        bit = std::uint64_t{1} << (index % 64);
+        if (index / 64 != word) break;
+      }
       if (is_own) {
         mark_free(*slab, word, mask);
       } else {
         return_remote(slab, word, mask, ended);
       }
       // Another slab's block ends the run, whichever word it fell out of.
-    } while (i < count && address_of(blocks[i]) - start < used_bytes);
+    } while (i < count && offset < used_bytes);
     if (is_own) {
       heap->taken_bytes -= std::size_t{i - first} * stride;
       settle_slab(*heap, slab, ended);
@@ -332,8 +343,11 @@ unsigned take_blocks_locked(Heap& heap, SizeClass size_class, void** blocks, uns
       if (taken != 0) break;
       if (collect_pending_locked(heap, size_class, ended)) continue;
       slab = registry.adopt_slab(heap, size_class);
-      if (slab == nullptr && sweep_before_growth_locked(heap, ended) && !available.is_empty()) continue;
-      if (slab == nullptr) slab = make_slab(heap, size_class);
+      if (slab == nullptr) {
+        look_for_idle_classes_locked(heap, ended);
+        slab = available.is_empty() ? make_slab(heap, size_class) : nullptr;
+        if (slab == nullptr && !available.is_empty()) continue;
+      }
       if (slab == nullptr) break;
       count_slab_in(heap, *slab);
       list_slab(heap, slab);
@@ -348,7 +362,7 @@ unsigned take_blocks_locked(Heap& heap, SizeClass size_class, void** blocks, uns
 
 void* allocate_locked(Heap& heap, unsigned bin, EndedSlabs& ended) {
   if (count_of(heap, bin) == 0) {
-    heap.magazines[bin].was_missed = true;  // so that a sweep leaves it alone
+    heap.magazines[bin].was_missed = true;  // so that a look for idle classes leaves it alone
     ++heap.counters.refills;
     if (!prepare_magazine(heap, bin)) {
       void* block = nullptr;
@@ -367,7 +381,7 @@ void deallocate_locked(Heap& heap, void* block, unsigned bin, EndedSlabs& ended)
   Magazine& magazine = heap.magazines[bin];
   const unsigned count = count_of(heap, bin);
   if (count == magazine.capacity) {
-    heap.magazines[bin].was_missed = true;  // so that a sweep leaves it alone
+    heap.magazines[bin].was_missed = true;  // so that a look for idle classes leaves it alone
     ++heap.counters.flushes;
     if (count != 0) {
       // The oldest go, the warm ones stay.

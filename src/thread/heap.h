@@ -24,7 +24,7 @@ namespace tarn::internal {
 struct Magazine {
   void** blocks;
   std::uint16_t capacity;
-  bool was_missed;  // refilled or flushed since the last sweep
+  bool was_missed;  // refilled or flushed since the last look for idle ones
 };
 
 struct SlabTotals {
@@ -65,7 +65,7 @@ struct alignas(kCacheLineBytes) Heap {
   Heap* next_orphan;
   std::size_t magazine_bytes;       // sum of capacity x block size; at most the limit of a thread
   std::size_t taken_bytes;          // of this heap's slabs: live blocks and those in magazines
-  std::uint32_t slabs_until_sweep;  // new ones
+  std::uint32_t next_bin_looked_at; // for blocks kept idly
   std::uint32_t slab_count;         // owned, of all classes
   std::uint64_t slow_calls_at_last_trim;
   HeapCounters counters;

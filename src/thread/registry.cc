@@ -50,7 +50,6 @@ Heap* Registry::attach(detail::Record* thread_records) {
   }
   os::LockGuard heap_guard(heap->mutex);
   heap->records = thread_limits.every_call_is_slow ? heap->own_records : thread_records;
-  heap->slabs_until_sweep = 0;
   heap->has_thread.store(true, std::memory_order_seq_cst);
   if (++live_threads_ > peak_threads_) peak_threads_ = live_threads_.load();
   return heap;

@@ -78,6 +78,14 @@ struct ClassOfBin {
 };
 TARN_API extern ClassOfBin class_of_bin;
 
+/// The same by steps of 64 bytes up to 16 KiB, so that a hit of these sizes needs one load to find its record.
+inline constexpr std::size_t kSteppedLimit = 16384;
+struct ClassOfStep {
+  std::uint8_t of[kSteppedLimit / 64 + 1];
+  constexpr std::uint8_t operator[](std::size_t step) const { return of[step]; }
+};
+TARN_API extern ClassOfStep class_of_step;
+
 TARN_API void* allocate_slow(std::size_t size) noexcept;
 TARN_API void deallocate_slow(void* block) noexcept;
 TARN_API void* allocate_bin_slow(unsigned bin) noexcept;
