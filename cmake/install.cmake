@@ -79,3 +79,16 @@ if(TARGET tarn_malloc_shared)
   list(JOIN tarn_entry_points " " flags)
   tarn_pc_file(tarn-malloc "${flags} -ltarn" "${PROJECT_DESCRIPTION}, in the place of malloc and operator new")
 endif()
+
+if(TARN_BUILD_TESTS)
+  if(TARGET tarn_malloc_shared)
+    add_test(NAME packaging.consumer COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test/run.sh ${PROJECT_SOURCE_DIR}
+             ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/consumer_test)
+    set_tests_properties(packaging.consumer PROPERTIES LABELS packaging TIMEOUT 600 PROCESSORS 2)
+  endif()
+  if(TARGET tarn_tool)
+    add_test(NAME packaging.options_page COMMAND ${PROJECT_SOURCE_DIR}/scripts/options_page.py $<TARGET_FILE:tarn_tool>
+             --check ${PROJECT_SOURCE_DIR}/docs/options.md)
+    set_tests_properties(packaging.options_page PROPERTIES LABELS packaging)
+  endif()
+endif()

@@ -15,7 +15,7 @@ build_and_test() {  # NAME CMAKE_ARGUMENTS...
   shift
   echo "== $name"
   cmake -S "$here" -B "$work/$name" -G "$generator" "$@" >"$work/$name.log" 2>&1 &&
-    cmake --build "$work/$name" >>"$work/$name.log" 2>&1 || { cat "$work/$name.log"; fail "$name does not build"; }
+    cmake --build "$work/$name" -j 2 >>"$work/$name.log" 2>&1 || { cat "$work/$name.log"; fail "$name does not build"; }
   ctest --test-dir "$work/$name" --output-on-failure || fail "$name does not run"
 }
 

@@ -20,6 +20,9 @@ namespace std {
 
 namespace {
 
+constexpr std::size_t kDefaultAlignment = 1;
+constexpr std::nothrow_t kNothrow{};  // std::nothrow is the runtime's
+
 using ThrowBadAlloc = void (*)();
 using GetNewHandler = std::new_handler (*)();
 
@@ -51,18 +54,27 @@ std::new_handler current_new_handler() {
   }
 }
 
-// The nothrow forms must catch what a handler throws; without exceptions here that is left to the runtime's own
-// nothrow rule: a handler that throws ends the process, one that makes room is asked again.
+using NothrowNew = void* (*)(std::size_t, const std::nothrow_t&);
+using AlignedNothrowNew = void* (*)(std::size_t, std::align_val_t, const std::nothrow_t&);
+
+// A handler may throw, and the nothrow forms must turn that into nullptr. Nothing here can catch, so the runtime's own
+// nothrow form does it, around the throwing form above. A static program has only ours: there the handler must not throw.
 [[gnu::cold, gnu::noinline]] void* new_nothrow_slow(std::size_t size, std::size_t alignment) noexcept {
-  for (;;) {
-    const std::new_handler handler = current_new_handler();
-    if (handler == nullptr) return nullptr;
+  if (current_new_handler() == nullptr) return nullptr;
+  if (alignment == kDefaultAlignment) {
+    NothrowNew const runtime_new = find_in_runtime<NothrowNew>(nullptr, "_ZnwmRKSt9nothrow_t");
+    if (runtime_new != nullptr) return runtime_new(size, kNothrow);
+  } else {
+    AlignedNothrowNew const runtime_new =
+        find_in_runtime<AlignedNothrowNew>(nullptr, "_ZnwmSt11align_val_tRKSt9nothrow_t");
+    if (runtime_new != nullptr) return runtime_new(size, std::align_val_t{alignment}, kNothrow);
+  }
+  while (const std::new_handler handler = current_new_handler()) {
     handler();
     if (void* const block = tarn::allocate(size, alignment)) return block;
   }
+  return nullptr;
 }
-
-constexpr std::size_t kDefaultAlignment = 1;
 
 TARN_INLINE void* new_block(std::size_t size) {
   void* const block = tarn::allocate(size);

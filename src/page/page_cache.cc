@@ -51,12 +51,12 @@ void PageCache::note_low_locked() {
 void PageCache::note_use_locked(PageCount pages, PageCount clean_pages) {
   free_pages_ -= pages;
   const std::size_t dirty = bytes_of(pages - clean_pages);
-  __atomic_store_n(&dirty_bytes_, dirty_bytes_ - dirty, __ATOMIC_RELAXED);
+  dirty_bytes_ -= dirty;
   note_low_locked();
   std::size_t missed = bytes_of(clean_pages);
   if (missed > recently_purged_bytes_) missed = recently_purged_bytes_;
   recently_purged_bytes_ -= missed;
-  __atomic_store_n(&limit_bytes_, limit_bytes_ + missed, __ATOMIC_RELAXED);
+  limit_bytes_ += missed;
   stats_.used_bytes += bytes_of(pages);
   if (stats_.used_bytes > stats_.peak_used_bytes) stats_.peak_used_bytes = stats_.used_bytes;
 }
@@ -125,7 +125,7 @@ bool PageCache::commit_chunks(Region& region, std::uint32_t first, std::uint32_t
   const std::size_t bytes = std::size_t{count} << kChunkShift;
   // Committing takes no new addresses, so the system would not apply this limit by itself.
   const std::size_t limit = os::address_space_limit();
-  if (limit != SIZE_MAX && stats_.committed_bytes + bytes > limit) return false;
+  if (limit != SIZE_MAX && committed_bytes_ + bytes > limit) return false;
   if (!os::commit(start, bytes)) return false;
   if (density == Density::kDense) os::advise_huge(start, bytes);
 
@@ -140,7 +140,7 @@ bool PageCache::commit_chunks(Region& region, std::uint32_t first, std::uint32_t
   }
   region.committed_chunks += count;
   free_pages_ += count * kPagesPerChunk;
-  __atomic_store_n(&stats_.committed_bytes, stats_.committed_bytes + bytes, __ATOMIC_RELAXED);
+  committed_bytes_ += bytes;
   stats_.chunks_committed += count;
   return true;
 }
@@ -177,7 +177,7 @@ bool PageCache::grow(PageCount pages, Density density) {
     stats_.reserved_bytes += region->bytes;
   }
   const std::uint32_t left = region->chunk_count - region->committed_chunks;
-  std::uint32_t wished = static_cast<std::uint32_t>(stats_.committed_bytes >> kChunkShift) / 8;
+  std::uint32_t wished = static_cast<std::uint32_t>(committed_bytes_ >> kChunkShift) / 8;
   if (wished > kLargestGrowthChunks) wished = kLargestGrowthChunks;
   if (wished < needed) wished = needed;
   if (wished > left) wished = left;
@@ -197,7 +197,12 @@ PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t 
   if (run.start == nullptr) {
     os::LockGuard growth(growth_mutex_);
     run = take(false);
-    if (run.start == nullptr) run = take(!grow(wanted, density));
+    // Threads that need no growth take without this lock, also what was made for us: then there must be more.
+    while (run.start == nullptr) {
+      const bool has_grown = grow(wanted, density);
+      run = take(!has_grown);
+      if (!has_grown) break;
+    }
     if (run.start == nullptr) return run;
   }
   if (slack != 0) {
@@ -250,7 +255,7 @@ void PageCache::free_pages(char* start, PageCount pages, PageState state) {
   free_pages_ += pages;
   stats_.used_bytes -= bytes_of(pages);
   if (state == PageState::kDirty)
-    __atomic_store_n(&dirty_bytes_, dirty_bytes_ + bytes_of(pages), __ATOMIC_RELAXED);
+    dirty_bytes_ += bytes_of(pages);
 }
 
 Chunk* PageCache::coldest_dirty_locked() {
@@ -345,9 +350,7 @@ std::size_t PageCache::tick() {
     recently_purged_bytes_ = 0;
     const std::size_t lowered = limit_bytes_ / 2;
     if (unused != 0)
-      __atomic_store_n(&limit_bytes_,
-                       lowered > limits_.free_page_threshold ? lowered : limits_.free_page_threshold,
-                       __ATOMIC_RELAXED);
+      limit_bytes_ = lowered > limits_.free_page_threshold ? lowered : limits_.free_page_threshold;
   }
   return unused == 0 ? 0 : purge(unused);
 }
@@ -355,6 +358,7 @@ std::size_t PageCache::tick() {
 PageCacheStats PageCache::stats() {
   os::LockGuard guard(mutex_);
   PageCacheStats stats = stats_;
+  stats.committed_bytes = committed_bytes_;
   stats.dirty_bytes = dirty_bytes_;
   stats.clean_bytes = bytes_of(static_cast<PageCount>(free_pages_)) - dirty_bytes_;
   return stats;

@@ -11,6 +11,7 @@
 // Invariant: dirty_bytes == sum of dirty pages over all chunks; used + free + being purged == committed pages.
 // Threads: any; one lock. The lock is not held across calls that commit or purge.
 #pragma once
+#include <atomic>
 #include <cstdint>
 
 #include "base/list.h"
@@ -60,7 +61,7 @@ class PageCache {
   /// Gives back all that exceeds the limit.
   void give_back_excess();
 
-  bool exceeds_limit() const { return dirty_bytes() > __atomic_load_n(&limit_bytes_, __ATOMIC_RELAXED); }
+  bool exceeds_limit() const { return dirty_bytes() > limit_bytes_.load(std::memory_order_relaxed); }
 
   /// Whether dense spans get huge pages by now.
   bool uses_huge_pages() const { return committed_bytes() >= limits_.huge_page_threshold; }
@@ -72,8 +73,8 @@ class PageCache {
   /// \returns bytes given back.
   std::size_t tick();
 
-  std::size_t committed_bytes() const { return __atomic_load_n(&stats_.committed_bytes, __ATOMIC_RELAXED); }
-  std::size_t dirty_bytes() const { return __atomic_load_n(&dirty_bytes_, __ATOMIC_RELAXED); }
+  std::size_t committed_bytes() const { return committed_bytes_.load(std::memory_order_relaxed); }
+  std::size_t dirty_bytes() const { return dirty_bytes_.load(std::memory_order_relaxed); }
   PageCacheStats stats();
   os::Mutex& mutex() { return mutex_; }
   os::Mutex& growth_mutex() { return growth_mutex_; }
@@ -106,8 +107,10 @@ class PageCache {
   os::Mutex growth_mutex_;
   os::Mutex give_back_mutex_;
   PageCacheLimits limits_{std::size_t{64} << 20, std::size_t{32} << 20, std::size_t{64} << 30};
-  std::size_t limit_bytes_ = std::size_t{64} << 20;
-  std::size_t dirty_bytes_ = 0;
+  // These three are read without the lock, as hints.
+  std::atomic<std::size_t> limit_bytes_{std::size_t{64} << 20};
+  std::atomic<std::size_t> dirty_bytes_{0};
+  std::atomic<std::size_t> committed_bytes_{0};
   std::size_t lowest_dirty_bytes_ = 0;   // since the last tick
   std::size_t lowest_excess_bytes_ = 0;  // dirty bytes, since the last look for lasting excess
   std::size_t recently_purged_bytes_ = 0;  // for exceeding the limit, since the last tick

@@ -73,7 +73,7 @@ Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
 }
 
 void PageMap::write(const Span* span, Span* value, std::uint16_t record_offset) {
-  const std::uint32_t count = region_count_.load(std::memory_order_relaxed);
+  const std::uint32_t count = region_count_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::size_t offset = address_of(span->start) - address_of(regions_[i].start);
     if (offset >= regions_[i].bytes) continue;

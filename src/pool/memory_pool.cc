@@ -128,6 +128,12 @@ bool is_slab(const Span* span) { return span != nullptr && span->kind == SpanKin
 Span* span_of_block(const void* block) {
   Span* const span = page_map.find(block);
   if (span == nullptr) os::fatal("use of a pointer that is no block", block);
+  const std::size_t offset = address_of(block) - address_of(span->start);
+  const bool is_start = is_slab(span) ? index_of(kGeometry.of[span->size_class.load(std::memory_order_relaxed)],
+                                                 static_cast<std::uint32_t>(offset)) *
+                                                std::size_t{span->stride} == offset
+                                      : offset == 0;
+  if (!is_start) os::fatal("use of a pointer into a block", block);
   return span;
 }
 

@@ -14,6 +14,7 @@
 #include "thread/heap.h"
 
 #include <bit>
+#include <climits>
 #include <cstring>
 
 #include "os/fatal.h"
@@ -31,15 +32,17 @@ constexpr std::size_t kFirstMagazineBytes = 8 * 1024;
 // Blocks moved at once: enough to share the cost of a lock and a lookup, few enough that the call that moves them takes
 // about a microsecond (the 99.9th percentile of a call).
 constexpr unsigned kLargestMove = 128;
+constexpr unsigned kMostWords = 32;  // of bitmaps written at once: scattered blocks of others cost a cache miss each
 constexpr unsigned kBinsPerLook = 16;
 
 // How much a thread may keep at hand, against what it has taken from its slabs. Small blocks may be all of it: what is
 // kept idly is given up before the heap grows. Larger ones have pages of their own, which another class could use.
 constexpr std::size_t kSmallBlockBytes = 2048;
 constexpr std::size_t kLeastSmallBytes = 1024 * 1024;
+constexpr std::size_t kLeastLargerBytes = 512 * 1024;
 constexpr std::size_t kLargerShare = 16;
 constexpr std::size_t kOwnSlabBlockBytes = 32 * 1024;  // above, a block is a slab: the page cache keeps them for all
-constexpr std::size_t kOwnSlabShare = 128;
+constexpr std::size_t kOwnSlabShare = 32;
 constexpr std::size_t kKeptSlabShare = 16;         // an empty slab is kept if it is at most this part
 constexpr std::uint32_t kManyPending = 64;         // slabs; then the freer collects for an owner that does not
 
@@ -68,8 +71,10 @@ unsigned first_capacity(const ClassGeometry& geometry) {
 bool may_keep(const Heap& heap, std::size_t block_bytes, std::size_t more_bytes) {
   const std::size_t bytes = heap.magazine_bytes + more_bytes;
   if (bytes > thread_limits.magazine_bytes) return false;
-  if (block_bytes > kOwnSlabBlockBytes) return bytes <= heap.taken_bytes / kOwnSlabShare;
-  if (block_bytes > kSmallBlockBytes) return bytes <= heap.taken_bytes / kLargerShare;
+  if (block_bytes > kSmallBlockBytes) {
+    const std::size_t share = block_bytes > kOwnSlabBlockBytes ? kOwnSlabShare : kLargerShare;
+    return bytes <= kLeastLargerBytes || bytes <= heap.taken_bytes / share;
+  }
   return bytes <= kLeastSmallBytes || bytes <= heap.taken_bytes;
 }
 
@@ -267,8 +272,9 @@ Span* slab_of_block(void* block, std::uint32_t* index) {
 // Blocks come back in runs: mostly of one slab, and of one word of its bitmap, so a run costs one lookup and a word one
 // store (or one atomic or). Blocks freed in the order they were allocated lie one stride apart: those need no
 // multiplication.
-void return_blocks(Heap* heap, void* const* blocks, unsigned count, EndedSlabs& ended) {
-  for (unsigned i = 0; i < count;) {
+unsigned return_some_blocks(Heap* heap, void* const* blocks, unsigned count, unsigned most_words, EndedSlabs& ended) {
+  unsigned i = 0;
+  for (unsigned words = 0; i < count && words < most_words;) {
     std::uint32_t index = 0;
     Span* const slab = slab_of_block(blocks[i], &index);
     const std::uintptr_t start = address_of(slab->start);
@@ -305,7 +311,7 @@ void return_blocks(Heap* heap, void* const* blocks, unsigned count, EndedSlabs& 
         return_remote(slab, word, mask, ended);
       }
       // Another slab's block ends the run, whichever word it fell out of.
-    } while (i < count && offset < used_bytes);
+    } while (++words < most_words && i < count && offset < used_bytes);
     if (is_own) {
       heap->taken_bytes -= std::size_t{i - first} * stride;
       settle_slab(*heap, slab, ended);
@@ -313,6 +319,11 @@ void return_blocks(Heap* heap, void* const* blocks, unsigned count, EndedSlabs& 
       ++heap->counters.remote_batches;
     }
   }
+  return i;
+}
+
+void return_blocks(Heap* heap, void* const* blocks, unsigned count, EndedSlabs& ended) {
+  return_some_blocks(heap, blocks, count, UINT_MAX, ended);
 }
 
 bool collect_pending_locked(Heap& heap, SizeClass size_class, EndedSlabs& ended) {
@@ -344,7 +355,8 @@ unsigned take_blocks_locked(Heap& heap, SizeClass size_class, void** blocks, uns
       if (collect_pending_locked(heap, size_class, ended)) continue;
       slab = registry.adopt_slab(heap, size_class);
       if (slab == nullptr) {
-        look_for_idle_classes_locked(heap, ended);
+        // Slabs of one block come and go with each call, and the page cache keeps their pages for every class.
+        if (kGeometry.of[size_class].block_bytes <= kOwnSlabBlockBytes) look_for_idle_classes_locked(heap, ended);
         slab = available.is_empty() ? make_slab(heap, size_class) : nullptr;
         if (slab == nullptr && !available.is_empty()) continue;
       }
@@ -385,8 +397,9 @@ void deallocate_locked(Heap& heap, void* block, unsigned bin, EndedSlabs& ended)
     ++heap.counters.flushes;
     if (count != 0) {
       // The oldest go, the warm ones stay.
-      const unsigned flushed = at_most(kLargestMove, count - count / 2);
-      return_blocks(&heap, as_const(magazine.blocks + 1), flushed, ended);
+      const unsigned flushed =
+          return_some_blocks(&heap, as_const(magazine.blocks + 1), at_most(kLargestMove, count - count / 2),
+                             kMostWords, ended);
       std::memmove(magazine.blocks + 1, magazine.blocks + 1 + flushed, (count - flushed) * sizeof(void*));
       set_record(heap, bin, count - flushed);
     }

@@ -144,6 +144,9 @@ void unlist_slab(Heap& heap, Span* slab);
 /// then no lock is needed. Stops the process on what is no live block.
 void return_blocks(Heap* heap, void* const* blocks, unsigned count, EndedSlabs& ended);
 
+/// The same, but stops after writing `most_words` words of bitmaps. \returns how many blocks went.
+unsigned return_some_blocks(Heap* heap, void* const* blocks, unsigned count, unsigned most_words, EndedSlabs& ended);
+
 /// The slab that holds a block and the block's index; stops the process when it is no block.
 Span* slab_of_block(void* block, std::uint32_t* index);
 
