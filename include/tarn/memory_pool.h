@@ -14,17 +14,15 @@ namespace tarn {
 /// \returns a block of at least `size` bytes, also for 0; nullptr with errno ENOMEM when memory is refused.
 /// \cost a hit (up to 16 KiB) is inlined: two loads, a store, a compare; above 1 KiB a load more.
 TARN_INLINE void* allocate(std::size_t size) noexcept {
-  if (size - (detail::kTinyLimit + 1) < detail::kSmallLimit - detail::kTinyLimit) [[likely]] {
-    if (void* const block = detail::pop(detail::record_at((size + 15) & ~std::size_t{15}))) [[likely]]
-      return block;
-  } else if (size <= detail::kTinyLimit) {
-    if (void* const block = detail::pop(detail::thread_cache.records[detail::kTinyBin])) [[likely]]
-      return block;
-  } else if (size <= detail::kSteppedLimit) {
-    const std::size_t size_class = detail::class_of_step[(size + 63) / 64];
-    if (void* const block = detail::pop(detail::thread_cache.records[size_class])) [[likely]]
-      return block;
+  std::size_t record = (size + 15) & ~std::size_t{15};
+  if (size - (detail::kTinyLimit + 1) >= detail::kSmallLimit - detail::kTinyLimit) [[unlikely]] {
+    if (size > detail::kSteppedLimit) return detail::allocate_slow(size);
+    const std::size_t size_class =
+        size <= detail::kTinyLimit ? detail::kTinyBin : detail::class_of_step[(size + 63) / 64];
+    record = size_class * sizeof(detail::Record);
   }
+  if (void* const block = detail::pop(detail::record_at(record))) [[likely]]
+    return block;
   return detail::allocate_slow(size);
 }
 

@@ -85,15 +85,16 @@ Chunk* PageCache::choose_chunk_locked(PageCount pages, Density density, bool may
   return may_mix ? other.find_free(pages) : nullptr;
 }
 
-PageRun PageCache::take_from_chunks_locked(PageCount pages, Density density, bool may_mix) {
+PageRun PageCache::take_from_chunks_locked(PageCount pages, PageCount room, Density density, bool may_mix) {
   bool is_dirty = false;
-  Chunk* const chunk = choose_chunk_locked(pages, density, may_mix, &is_dirty);
+  const PageCount wanted = pages + room;
+  Chunk* const chunk = choose_chunk_locked(wanted, density, may_mix, &is_dirty);
   if (chunk == nullptr) return {nullptr, false};
-  return take_run_locked(*chunk, best_run(is_dirty ? chunk->dirty_mask : chunk->free_mask, pages), pages);
+  return take_run_locked(*chunk, best_run(is_dirty ? chunk->dirty_mask : chunk->free_mask, wanted), pages);
 }
 
 // More than a chunk: whole free chunks in a row, and the first pages of the one behind them.
-PageRun PageCache::take_chunks_locked(PageCount pages) {
+PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room) {
   const std::uint32_t region_count = page_map.region_count();
   for (std::uint32_t r = 0; r < region_count; ++r) {
     Region& region = page_map.region(r);
@@ -102,7 +103,7 @@ PageRun PageCache::take_chunks_locked(PageCount pages) {
     for (std::uint32_t i = 0; i < region.committed_chunks; ++i) {
       const auto prefix = static_cast<PageCount>(std::countr_one(region.chunks[i].free_mask));
       found += prefix;
-      if (found >= pages) return take_pages_from_locked(&region.chunks[first], 0, pages);
+      if (found >= pages + room) return take_pages_from_locked(&region.chunks[first], 0, pages);
       if (prefix != kPagesPerChunk) found = 0, first = i + 1;
     }
   }
@@ -186,12 +187,13 @@ bool PageCache::grow(PageCount pages, Density density) {
          (wished != needed && commit_chunks(*region, first, needed, density));
 }
 
-PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t alignment) {
+PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t alignment, PageCount room) {
   const PageCount slack = static_cast<PageCount>(alignment >> kPageShift) - 1;
   const PageCount wanted = pages + slack;
   auto take = [&](bool may_mix) {
     os::LockGuard guard(mutex_);
-    return wanted <= kPagesPerChunk ? take_from_chunks_locked(wanted, density, may_mix) : take_chunks_locked(wanted);
+    return wanted + room <= kPagesPerChunk ? take_from_chunks_locked(wanted, room, density, may_mix)
+                                           : take_chunks_locked(wanted, room);
   };
   PageRun run = take(false);
   if (run.start == nullptr) {
@@ -199,7 +201,7 @@ PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t 
     run = take(false);
     // Threads that need no growth take without this lock, also what was made for us: then there must be more.
     while (run.start == nullptr) {
-      const bool has_grown = grow(wanted, density);
+      const bool has_grown = grow(wanted + room, density);
       run = take(!has_grown);
       if (!has_grown) break;
     }

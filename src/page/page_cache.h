@@ -48,7 +48,9 @@ class PageCache {
   void set_free_page_threshold(std::size_t bytes);
 
   /// \returns pages aligned to `alignment` bytes (a power of two, at least a page). \cost one lock; bitmap steps.
-  PageRun allocate_pages(PageCount pages, Density density = Density::kSparse, std::size_t alignment = kPageBytes);
+  /// \param room pages that should be free behind the run, for try_extend; they stay free, nobody keeps them.
+  PageRun allocate_pages(PageCount pages, Density density = Density::kSparse, std::size_t alignment = kPageBytes,
+                         PageCount room = 0);
 
   /// Extends a run in place. \returns false when the pages behind it are in use.
   bool try_extend(char* end, PageCount pages, bool* is_zeroed);
@@ -88,9 +90,9 @@ class PageCache {
   };
 
   Chunk* choose_chunk_locked(PageCount pages, Density density, bool may_mix, bool* is_dirty);
-  PageRun take_from_chunks_locked(PageCount pages, Density density, bool may_mix);
+  PageRun take_from_chunks_locked(PageCount pages, PageCount room, Density density, bool may_mix);
   PageRun take_run_locked(Chunk& chunk, unsigned first, PageCount pages);
-  PageRun take_chunks_locked(PageCount pages);
+  PageRun take_chunks_locked(PageCount pages, PageCount room);
   PageRun take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages);
   bool grow(PageCount pages, Density density);
   bool convert_to_dense();

@@ -72,21 +72,19 @@ Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
   return &region;
 }
 
-void PageMap::write(const Span* span, Span* value, std::uint16_t record_offset) {
-  const std::uint32_t count = region_count_.load(std::memory_order_acquire);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::size_t offset = address_of(span->start) - address_of(regions_[i].start);
+void PageMap::write(const Span* span, PageCount first, PageCount count, Span* value, std::uint16_t record_offset) {
+  const char* const start = span->start + bytes_of(first);
+  const std::uint32_t regions = region_count_.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < regions; ++i) {
+    const std::size_t offset = address_of(start) - address_of(regions_[i].start);
     if (offset >= regions_[i].bytes) continue;
     std::atomic<Span*>* const entries = regions_[i].spans + (offset >> kPageShift);
-    for (PageCount page = 0; page < span->pages; ++page) entries[page].store(value, std::memory_order_release);
+    for (PageCount page = 0; page < count; ++page) entries[page].store(value, std::memory_order_release);
+    break;
   }
   if (writable_index_ == nullptr) return;
-  std::uint16_t* const records = writable_index_ + (address_of(span->start) >> kPageShift);
-  for (PageCount page = 0; page < span->pages; ++page)
-    __atomic_store_n(records + page, record_offset, __ATOMIC_RELAXED);
+  std::uint16_t* const records = writable_index_ + (address_of(start) >> kPageShift);
+  for (PageCount page = 0; page < count; ++page) __atomic_store_n(records + page, record_offset, __ATOMIC_RELAXED);
 }
-
-void PageMap::set(Span* span, std::uint16_t record_offset) { write(span, span, record_offset); }
-void PageMap::clear(Span* span) { write(span, nullptr, 0); }
 
 }  // namespace tarn::internal

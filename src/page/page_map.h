@@ -53,12 +53,16 @@ class PageMap {
   Region* add_region(std::size_t least_bytes, std::size_t wished_bytes);
 
   /// Enters or clears a span; `record_offset` is 0 for spans that are no slabs.
-  void set(Span* span, std::uint16_t record_offset);
-  void clear(Span* span);
+  void set(Span* span, std::uint16_t record_offset) { write(span, 0, span->pages, span, record_offset); }
+  void clear(Span* span) { write(span, 0, span->pages, nullptr, 0); }
+
+  /// The same for some of its pages, of a span that is no slab.
+  void set_pages(Span* span, PageCount first, PageCount count) { write(span, first, count, span, 0); }
+  void clear_pages(Span* span, PageCount first, PageCount count) { write(span, first, count, nullptr, 0); }
 
  private:
   bool commit_index(const Region& region);
-  void write(const Span* span, Span* value, std::uint16_t record_offset);
+  void write(const Span* span, PageCount first, PageCount count, Span* value, std::uint16_t record_offset);
 
   std::atomic<std::uint32_t> region_count_{0};
   std::uint16_t* writable_index_ = nullptr;  // nullptr where the index could not be had

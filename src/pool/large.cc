@@ -15,6 +15,7 @@ namespace {
 // Pages are moved by whole chunks only: then the kernel moves entries of the upper page table, and its map of the
 // process cannot grow beyond one area per chunk, however long the program runs. Below two chunks copying costs less.
 constexpr std::size_t kWorthMoving = 2 * kChunkBytes;
+constexpr std::size_t kMostRoom = std::size_t{64} << 20;
 constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
 
 constinit std::atomic<std::size_t> live_count{0}, live_bytes{0}, allocations{0};
@@ -26,6 +27,12 @@ void set_length(Span* span, PageCount pages) {
   span->pages = pages;
 }
 
+}  // namespace
+
+std::size_t room_to_grow(std::size_t size) { return size < kMostRoom ? size : kMostRoom; }
+
+namespace {
+
 void forget_span(Span* span) {
   live_count.fetch_sub(1, std::memory_order_relaxed);
   live_bytes.fetch_sub(span->bytes(), std::memory_order_relaxed);
@@ -35,12 +42,15 @@ void forget_span(Span* span) {
 
 }  // namespace
 
-void* allocate_large(std::size_t size, std::size_t alignment, bool* is_zeroed) {
+void* allocate_large(std::size_t size, std::size_t alignment, bool* is_zeroed, std::size_t room) {
   if (size > kLargestRequest || alignment > kLargestRequest) return nullptr;
   const PageCount pages = pages_for(size == 0 ? 1 : size);
   Span* const span = span_store.take(0);
   if (span == nullptr) return nullptr;
-  const PageRun run = page_cache.allocate_pages(pages, Density::kSparse, alignment < kPageBytes ? kPageBytes : alignment);
+  if (alignment < kPageBytes) alignment = kPageBytes;
+  PageRun run{nullptr, false};
+  if (room != 0) run = page_cache.allocate_pages(pages, Density::kSparse, alignment, pages_for(room));
+  if (run.start == nullptr) run = page_cache.allocate_pages(pages, Density::kSparse, alignment);
   if (run.start == nullptr) {
     span_store.give_back(span);
     return nullptr;
@@ -73,11 +83,10 @@ bool resize_large(Span* span, std::size_t size) {
     bool is_zeroed = false;
     if (!page_cache.try_extend(start + bytes_of(old_pages), pages - old_pages, &is_zeroed)) return false;
     set_length(span, pages);
-    page_map.set(span, 0);
+    page_map.set_pages(span, old_pages, pages - old_pages);
   } else if (pages < old_pages) {
-    page_map.clear(span);
+    page_map.clear_pages(span, pages, old_pages - pages);
     set_length(span, pages);
-    page_map.set(span, 0);
     page_cache.free_pages(start + bytes_of(pages), old_pages - pages, PageState::kDirty);
     background.notice();
   }
@@ -90,7 +99,7 @@ void* move_large(Span* span, std::size_t size) {
   if (os::address_space_limit() != SIZE_MAX) return nullptr;  // the kernel would count both ranges and refuse
   bool is_zeroed = false;
   char* const from = span->start;
-  char* const to = static_cast<char*>(allocate_large(size, kPageBytes, &is_zeroed));
+  char* const to = static_cast<char*>(allocate_large(size, kPageBytes, &is_zeroed, room_to_grow(size)));
   if (to == nullptr) return nullptr;
   bool all_moved = address_of(to) % kChunkBytes == 0;
   // Chunk by chunk: areas of the kernel's map begin and end at chunks.

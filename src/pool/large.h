@@ -9,7 +9,11 @@ namespace tarn::internal {
 
 /// \param alignment bytes, a power of two. \returns nullptr when memory is refused.
 /// \post *is_zeroed tells that no page of it has been written since the system gave it.
-void* allocate_large(std::size_t size, std::size_t alignment, bool* is_zeroed);
+/// \param room bytes that should be free behind the block, because it is growing.
+void* allocate_large(std::size_t size, std::size_t alignment, bool* is_zeroed, std::size_t room = 0);
+
+/// Room for a block that has grown to `size` bytes once, and so will again.
+std::size_t room_to_grow(std::size_t size);
 
 /// Stops the process when `block` is not the start of the span.
 void deallocate_large(Span* span, void* block);
@@ -17,7 +21,8 @@ void deallocate_large(Span* span, void* block);
 /// Makes the block hold `size` bytes where it is, giving back what it no longer needs. \returns false when it cannot.
 bool resize_large(Span* span, std::size_t size);
 
-/// Moves the block's pages into a new block of `size` bytes. \returns nullptr when that is not possible or not worth it.
+/// Moves the block's pages into a new block of `size` bytes with room to grow.
+/// \returns nullptr when that is not possible or not worth it.
 void* move_large(Span* span, std::size_t size);
 
 struct LargeStats {

@@ -81,9 +81,9 @@ void* allocate_in_bin(unsigned bin, std::size_t size) {
   return block != nullptr ? block : out_of_memory();
 }
 
-void* allocate_large_block(std::size_t size, std::size_t alignment, bool* is_zeroed) {
+void* allocate_large_block(std::size_t size, std::size_t alignment, bool* is_zeroed, std::size_t room = 0) {
   Heap* const heap = heap_of_this_thread();  // also reads the options
-  void* const block = allocate_large(size, alignment, is_zeroed);
+  void* const block = allocate_large(size, alignment, is_zeroed, room);
   if (block == nullptr) return out_of_memory();
   if (heap != nullptr && heap->calls != nullptr) {
     os::LockGuard guard(heap->mutex);
@@ -142,7 +142,10 @@ std::size_t usable_bytes(const Span& span) {
 }
 
 void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
-  void* const moved = allocate(size);
+  bool is_zeroed = false;
+  void* const moved = size > detail::kMediumLimit && size > old_bytes
+                          ? allocate_large_block(size, kPageBytes, &is_zeroed, room_to_grow(size))
+                          : allocate(size);
   if (moved == nullptr) return size <= old_bytes ? block : nullptr;  // no program expects that shrinking fails
   std::memcpy(moved, block, old_bytes < size ? old_bytes : size);
   deallocate(block);

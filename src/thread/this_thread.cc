@@ -8,7 +8,7 @@
 
 namespace tarn::detail {
 
-constinit void* const empty_magazine[2] = {nullptr, nullptr};
+constinit void* const empty_magazine[1] = {nullptr};
 
 namespace {
 constexpr std::uint16_t kNoRecord = 0;

@@ -52,8 +52,8 @@ struct Record {
 };
 static_assert(sizeof(Record) == 16, "the offset of a small record is the rounded request size");
 
-/// The magazine of a record nobody armed. The slot before the sentinel is read by the prefetch of the next block.
-TARN_API extern void* const empty_magazine[2];
+/// The magazine of a record nobody armed.
+TARN_API extern void* const empty_magazine[1];
 
 /// Which record takes a block back: one 16-bit entry per 64 KiB of address space, the byte offset of the record, 0 for
 /// whatever is not a block of a slab. Where the address space is limited, the mask is 0 and the one entry is 0: then
@@ -101,7 +101,6 @@ TARN_INLINE void* pop(Record& record) {
   void* const block = *top;
   if (block == nullptr) [[unlikely]]
     return nullptr;
-  __builtin_prefetch(top[-1], 1, 3);
   __atomic_store_n(&record.top, top - 1, __ATOMIC_RELAXED);
   return block;
 }
