@@ -57,7 +57,7 @@ inline constexpr OptionInfo kOptionTable[] = {
      "Time after which free memory that nobody needed goes back to the system; 0 keeps none."},
     {Option::kBackground, "background", OptionKind::kBool, 1, 0, 1, nullptr,
      "Let a helper thread give memory back while the program idles; it exists only while there is some to give back."},
-    {Option::kThreadCacheBytes, "thread_cache", OptionKind::kBytes, 16 * kMiB, 64 * kKiB, kGiB, nullptr,
+    {Option::kThreadCacheBytes, "thread_cache", OptionKind::kBytes, 8 * kMiB, 64 * kKiB, kGiB, nullptr,
      "Most bytes of free blocks that one thread keeps at hand."},
     {Option::kHugePages, "huge_pages", OptionKind::kChoice, 1, 0, 2, "never|auto|always",
      "Ask the system for 2 MiB pages: never, once the heap is large, or from the start."},

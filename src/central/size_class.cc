@@ -53,6 +53,8 @@ static_assert(kGeometry.of[detail::kTinyBin].word_count <= 128);
 }  // namespace
 
 SizeClass aligned_class_of(const SizeClass* classes, std::size_t size, std::size_t alignment) {
+  // A slab of one block starts on a page.
+  if (size > 32768 && size <= detail::kMediumLimit && alignment <= kPageBytes) return classes[detail::bin_of(size)];
   if (size > 32768 || alignment > 32768) return 0;
   const std::size_t needed = size < alignment ? alignment : size;
   const unsigned power = 63u - static_cast<unsigned>(__builtin_clzll(needed < 128 ? 128 : needed * 2 - 1));

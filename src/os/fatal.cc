@@ -1,5 +1,6 @@
 #include "os/fatal.h"
 
+#include <csignal>
 #include <cstdlib>
 
 #include "base/text.h"
@@ -17,6 +18,8 @@ void fatal(const char* what, const void* address) {
   if (address != nullptr) line.add(": ").add_hex(reinterpret_cast<unsigned long>(address));
   line.add('\n');
   write_line(line.data(), line.length());
+  // A handler of the program's might allocate, and the guilty call may hold the lock it would wait for.
+  std::signal(SIGABRT, SIG_DFL);
   std::abort();
 }
 

@@ -79,12 +79,13 @@ bool seccomp_is_active() { return syscall6(SYS_prctl, PR_GET_SECCOMP) != 0; }
 
 }  // namespace
 
-bool start_helper(void (*body)()) {
+HelperStart start_helper(void (*body)()) {
 #if defined(TARN_INSTRUMENTED)
   (void)body;
-  return false;
+  return HelperStart::kRefused;
 #else
-  if (helper_is_alive.load(std::memory_order_acquire) != 0 || seccomp_is_active()) return false;
+  if (helper_is_alive.load(std::memory_order_acquire) != 0) return HelperStart::kLastOneStillEnds;
+  if (seccomp_is_active()) return HelperStart::kRefused;
   helper_body = body;
   char* const thread_block = helper_stack + kStackBytes - kThreadBlockBytes;
   void** const thread_pointer = reinterpret_cast<void**>(thread_block + kThreadBlockBytes / 2);
@@ -98,8 +99,9 @@ bool start_helper(void (*body)()) {
   helper_is_alive.store(1, std::memory_order_relaxed);
   const long thread = clone_helper(kFlags, thread_block, thread_pointer);
   syscall6(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before), 0, 8);
-  if (thread <= 0) helper_is_alive.store(0, std::memory_order_relaxed);
-  return thread > 0;
+  if (thread > 0) return HelperStart::kStarted;
+  helper_is_alive.store(0, std::memory_order_relaxed);
+  return HelperStart::kRefused;
 #endif
 }
 

@@ -31,8 +31,8 @@ std::size_t resident_bytes();
 
 /// Starts a thread that libc does not know of: it runs `body` once, has no thread-local storage, no signals reach it,
 /// and it never keeps the process alive. \pre one helper at a time; body must not touch thread_local data or libc.
-/// \returns false where it cannot be had: refused, under seccomp, under a sanitizer.
-bool start_helper(void (*body)());
+enum class HelperStart : std::uint8_t { kStarted, kLastOneStillEnds, kRefused };  // refused: by seccomp, a limit, a sanitizer
+HelperStart start_helper(void (*body)());
 
 /// In the child of a fork, where no helper runs.
 void forget_helper_after_fork();

@@ -222,7 +222,9 @@ bool PageCache::try_extend(char* end, PageCount pages, bool* is_zeroed) {
   os::LockGuard guard(mutex_);
   unsigned first = 0;
   Chunk* const chunk = chunk_of_locked(end, &first);
-  if (chunk == nullptr) return false;
+  unsigned last_page = 0;
+  // Regions may lie side by side; a span stays within its own.
+  if (chunk == nullptr || chunk_of_locked(end - 1, &last_page) + (first == 0 ? 1 : 0) != chunk) return false;
   unsigned page = first;
   const Chunk* at = chunk;
   for (PageCount left = pages; left != 0; ++at, page = 0) {
@@ -322,25 +324,26 @@ std::size_t PageCache::purge(std::size_t bytes) {
   return purged;
 }
 
-void PageCache::give_back_lasting_excess() {
+bool PageCache::give_back_lasting_excess() {
   std::size_t excess = 0;
   {
     os::LockGuard guard(mutex_);
     if (lowest_excess_bytes_ > limit_bytes_) excess = lowest_excess_bytes_ - limit_bytes_;
     lowest_excess_bytes_ = dirty_bytes_;
-    recently_purged_bytes_ += excess;
   }
-  if (excess != 0) purge(excess);
+  return excess == 0 || purge_excess(excess);
 }
 
 void PageCache::give_back_excess() {
-  std::size_t excess = 0;
-  {
-    os::LockGuard guard(mutex_);
-    if (dirty_bytes_ > limit_bytes_) excess = dirty_bytes_ - limit_bytes_;
-    recently_purged_bytes_ += excess;
-  }
-  if (excess != 0) purge(excess);
+  const std::size_t dirty = dirty_bytes(), limit = limit_bytes_;
+  if (dirty > limit) purge_excess(dirty - limit);
+}
+
+bool PageCache::purge_excess(std::size_t bytes) {
+  const std::size_t purged = purge(bytes);
+  os::LockGuard guard(mutex_);
+  recently_purged_bytes_ += purged;
+  return purged != 0;
 }
 
 std::size_t PageCache::tick() {

@@ -58,8 +58,8 @@ class PageCache {
   /// Takes pages back. What then exceeds the limit is the caller's to give back (Background::notice).
   void free_pages(char* start, PageCount pages, PageState state);
 
-  /// Gives back what has exceeded the limit all the time since the last call.
-  void give_back_lasting_excess();
+  /// Gives back what has exceeded the limit all the time since the last call. \returns false when the system refused.
+  bool give_back_lasting_excess();
   /// Gives back all that exceeds the limit.
   void give_back_excess();
 
@@ -102,6 +102,7 @@ class PageCache {
   void mark_free_locked(char* start, PageCount pages, PageState state);
   void relist_locked(Chunk& chunk) { lists_[static_cast<unsigned>(chunk.density)].relist(chunk); }
   Chunk* coldest_dirty_locked();
+  bool purge_excess(std::size_t bytes);
   unsigned collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes);
   Chunk* chunk_of_locked(const char* address, unsigned* page);
 

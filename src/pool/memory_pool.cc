@@ -67,15 +67,15 @@ void* allocate_in_bin(unsigned bin, std::size_t size) {
   } else {
     EndedSlabs ended;
     os::LockGuard guard(heap->mutex);
-    if (heap->calls != nullptr) {
-      ++heap->calls[size_class].allocations;
-      heap->calls[size_class].requested_bytes += size;
-      counted_live.add(kGeometry.of[size_class].block_bytes);
-    }
     if (!thread_limits.check_every_free) {
       block = allocate_locked(*heap, bin, ended);
     } else if (take_blocks_locked(*heap, size_class, &block, 1, ended) == 0) {
       block = nullptr;
+    }
+    if (heap->calls != nullptr && block != nullptr) {
+      ++heap->calls[size_class].allocations;
+      heap->calls[size_class].requested_bytes += size;
+      counted_live.add(kGeometry.of[size_class].block_bytes);
     }
   }
   return block != nullptr ? block : out_of_memory();
@@ -89,7 +89,7 @@ void* allocate_large_block(std::size_t size, std::size_t alignment, bool* is_zer
     os::LockGuard guard(heap->mutex);
     ++heap->calls[kBinCount].allocations;
     heap->calls[kBinCount].requested_bytes += size;
-    counted_live.add(round_up(size, kPageBytes));
+    counted_live.add(page_map.find(block)->bytes());
   }
   return block;
 }
@@ -230,8 +230,13 @@ void* reallocate(void* block, std::size_t size) noexcept {
     return move_by_copy(block, usable, size);
   }
   if (size > detail::kMediumLimit) {
-    if (resize_large(span, size)) return block;
-    if (void* const moved = move_large(span, size)) return moved;
+    const bool is_counted = thread_limits.count_calls;
+    void* const resized = resize_large(span, size) ? block : move_large(span, size);
+    if (resized != nullptr && is_counted) {
+      counted_live.add(usable_bytes(*span_of_block(resized)));
+      counted_live.subtract(usable);
+    }
+    if (resized != nullptr) return resized;
   }
   return move_by_copy(block, usable, size);
 }

@@ -12,6 +12,7 @@ constexpr std::size_t kWorthATick = 256 * 1024;  // bytes of free memory
 constexpr std::uint32_t kNoticesPerClock = 64;
 constexpr unsigned kIdleTicksToEnd = 4;
 constexpr std::uint64_t kExcessMs = 50;
+constexpr std::uint32_t kMostFailedStarts = 16;  // then the system will not let it be
 
 constinit std::atomic<std::uint32_t> never_changes{0};
 
@@ -21,9 +22,12 @@ constinit Background background;
 
 bool Background::ensure_helper() {
   if (is_running()) return true;
-  if (!may_start_) return false;
-  if (is_running_.exchange(1, std::memory_order_acq_rel) != 0 || os::start_helper(&Background::run)) return true;
+  if (!may_start_.load(std::memory_order_relaxed)) return false;
+  if (is_running_.exchange(1, std::memory_order_acq_rel) != 0) return true;
+  const os::HelperStart start = os::start_helper(&Background::run);
+  if (start == os::HelperStart::kStarted) return true;
   is_running_.store(0, std::memory_order_release);
+  if (start == os::HelperStart::kRefused && failed_starts_.fetch_add(1) == kMostFailedStarts) may_start_.store(false);
   return false;
 }
 
@@ -42,13 +46,15 @@ void Background::watch_excess() {
   page_cache.give_back_lasting_excess();  // starts the watch
   do {
     os::wait_on(never_changes, 0, kExcessMs);
-    page_cache.give_back_lasting_excess();
+    // Locked memory, for one, cannot be given back: then there is no point in looking often.
+    if (!page_cache.give_back_lasting_excess()) os::wait_on(never_changes, 0, decay_ms_ / 2 + 1);
+    if (is_tick_due()) tick();
   } while (page_cache.exceeds_limit());
   has_excess_.store(0, std::memory_order_seq_cst);
 }
 
 void Background::tick() {
-  registry.trim_idle_heaps();
+  all_heaps_were_idle_ = registry.trim_idle_heaps();
   page_cache.tick();
 }
 
@@ -71,7 +77,8 @@ void Background::run() {
     if (self.has_excess_.load(std::memory_order_acquire) != 0) self.watch_excess();
     if (!self.is_tick_due()) continue;
     self.tick();
-    idle_ticks = page_cache.dirty_bytes() < kWorthATick ? idle_ticks + 1 : 0;
+    const bool has_nothing_to_do = page_cache.dirty_bytes() < kWorthATick && self.all_heaps_were_idle_;
+    idle_ticks = has_nothing_to_do ? idle_ticks + 1 : 0;
     if (idle_ticks < kIdleTicksToEnd) continue;
     self.is_running_.store(0, std::memory_order_seq_cst);
     // Memory may have come back between the look and the store.

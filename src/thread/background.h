@@ -30,7 +30,9 @@ class Background {
   void tick();
   void tick_by_callers();
 
-  bool may_start_ = true;
+  std::atomic<bool> may_start_{true};
+  std::atomic<std::uint32_t> failed_starts_{0};
+  bool all_heaps_were_idle_ = false;  // at the last tick
   std::uint32_t decay_ms_ = 2000;
   std::atomic<std::uint32_t> is_running_{0};
   std::atomic<std::uint32_t> has_excess_{0};  // the helper waits on it

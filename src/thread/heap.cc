@@ -34,6 +34,7 @@ constexpr std::size_t kFirstMagazineBytes = 8 * 1024;
 constexpr unsigned kLargestMove = 128;
 constexpr unsigned kMostWords = 32;  // of bitmaps written at once: scattered blocks of others cost a cache miss each
 constexpr unsigned kBinsPerLook = 16;
+constexpr std::size_t kReturnedWorthALook = 1024 * 1024;
 
 // How much a thread may keep at hand, against what it has taken from its slabs. Small blocks may be all of it: what is
 // kept idly is given up before the heap grows. Larger ones have pages of their own, which another class could use.
@@ -125,24 +126,30 @@ void retire_slab(Heap& heap, Span* slab, EndedSlabs& ended) {
   ended.add(slab);
 }
 
-void push_pending(Heap& owner, Span* slab) {
-  std::atomic<Span*>& stack = owner.pending[slab->size_class.load(std::memory_order_relaxed)];
+SizeClass push_pending(Heap& owner, Span* slab) {
+  const SizeClass size_class = slab->size_class.load(std::memory_order_relaxed);
+  std::atomic<Span*>& stack = owner.pending[size_class];
   Span* head = stack.load(std::memory_order_relaxed);
   do slab->pending_next.store(head, std::memory_order_relaxed);
   while (!stack.compare_exchange_weak(head, slab, std::memory_order_seq_cst, std::memory_order_relaxed));
   owner.pending_count.fetch_add(1, std::memory_order_relaxed);
+  return size_class;
 }
 
-// Step 2 of a freer, from the moment it has set is_pending. \returns the heap that was told, nullptr when the Span is free.
-Heap* announce(Span* slab) {
+struct Announced {
+  Heap* owner;  // nullptr: the Span is free
+  SizeClass size_class;
+};
+
+// Step 2 of a freer, from the moment it has set is_pending. \returns the heap that was told, and on which stack.
+Announced announce(Span* slab) {
   for (;;) {
     if (Heap* const owner = slab->owner.load(std::memory_order_seq_cst); owner != nullptr) {
-      push_pending(*owner, slab);
-      return owner;
+      return {owner, push_pending(*owner, slab)};
     }
     slab->is_pending.exchange(0, std::memory_order_seq_cst);
     // A slab made in between may count on this announcement.
-    if (slab->owner.load(std::memory_order_seq_cst) == nullptr || slab->is_pending.exchange(1) != 0) return nullptr;
+    if (slab->owner.load(std::memory_order_seq_cst) == nullptr || slab->is_pending.exchange(1) != 0) return {nullptr, 0};
   }
 }
 
@@ -159,17 +166,16 @@ void collect_for(Heap& owner, SizeClass size_class, EndedSlabs& ended) {
 }
 
 void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask, EndedSlabs& ended) {
-  const SizeClass size_class = slab->size_class.load(std::memory_order_relaxed);
   const std::uint64_t before = slab->remote_bits[word].fetch_or(mask, std::memory_order_seq_cst);
   if ((before & mask) != 0) [[unlikely]]
     os::fatal("double free", slab->start + (word * 64 + static_cast<std::size_t>(std::countr_zero(before & mask))) *
                                                slab->stride);
   // From here on the slab may end at any time.
   if (slab->is_pending.load(std::memory_order_seq_cst) != 0 || slab->is_pending.exchange(1) != 0) return;
-  Heap* const owner = announce(slab);
+  const auto [owner, told_class] = announce(slab);
   if (owner != nullptr && (!owner->has_thread.load(std::memory_order_seq_cst) ||
                            owner->pending_count.load(std::memory_order_relaxed) > kManyPending))
-    collect_for(*owner, size_class, ended);
+    collect_for(*owner, told_class, ended);
 }
 
 // What a class keeps that nobody missed since the last look: blocks in its magazine, which pin slabs, and an empty slab.
@@ -203,11 +209,11 @@ void look_for_idle_classes_locked(Heap& heap, EndedSlabs& ended) {
 }  // namespace
 
 constinit CountedLive counted_live{};
-constinit ThreadLimits thread_limits{std::size_t{16} << 20, false, false, false};
+constinit ThreadLimits thread_limits{std::size_t{8} << 20, false, false, false};
 
 EndedSlabs::~EndedSlabs() {
   give_back();
-  if (has_kept_slab_) background.ensure_helper();
+  if (has_kept_memory_) background.ensure_helper();
   if (has_given_back_) background.notice();
 }
 
@@ -242,12 +248,13 @@ void count_slab_out(Heap& heap, const Span& slab) {
 }
 
 bool settle_slab(Heap& heap, Span* slab, EndedSlabs& ended) {
+  slab->is_scavenged = false;
   if (!slab->is_listed) list_slab(heap, slab);
   if (slab->free_count != slab->block_count) return true;
   const List<Span>& available = heap.available[slab->size_class.load(std::memory_order_relaxed)];
   if (available.first() == available.last() &&
       (slab->pages == 1 || slab->bytes() <= heap.taken_bytes / kKeptSlabShare)) {  // kept, against making and ending one in turn
-    ended.note_kept_slab();
+    ended.note_kept_memory();
     return true;
   }
   retire_slab(heap, slab, ended);
@@ -269,6 +276,14 @@ Span* slab_of_block(void* block, std::uint32_t* index) {
   return slab;
 }
 
+// Memory that is free inside slabs goes back when its heap idles, if somebody looks.
+void note_returned(Heap& heap, std::size_t bytes, EndedSlabs& ended) {
+  heap.returned_bytes += bytes;
+  if (heap.returned_bytes < kReturnedWorthALook) return;
+  heap.returned_bytes = 0;
+  ended.note_kept_memory();
+}
+
 // Blocks come back in runs: mostly of one slab, and of one word of its bitmap, so a run costs one lookup and a word one
 // store (or one atomic or). Blocks freed in the order they were allocated lie one stride apart: those need no
 // multiplication.
@@ -280,7 +295,9 @@ unsigned return_some_blocks(Heap* heap, void* const* blocks, unsigned count, uns
     const std::uintptr_t start = address_of(slab->start);
     const std::uint32_t stride = slab->stride, reciprocal = slab->reciprocal;
     const std::uint32_t used_bytes = slab->block_count * stride;
-    const bool is_own = heap != nullptr && slab->owner.load(std::memory_order_relaxed) == heap;
+    const Heap* const owner = slab->owner.load(std::memory_order_relaxed);
+    if (owner == nullptr) os::fatal("double free", blocks[i]);  // a slab that has ended has no live block
+    const bool is_own = owner == heap;
     const unsigned first = i;
     std::uintptr_t offset = address_of(blocks[i]) - start;
     do {
@@ -318,6 +335,7 @@ unsigned return_some_blocks(Heap* heap, void* const* blocks, unsigned count, uns
     } else if (heap != nullptr) {
       ++heap->counters.remote_batches;
     }
+    if (heap != nullptr) note_returned(*heap, std::size_t{i - first} * stride, ended);
   }
   return i;
 }
@@ -327,7 +345,7 @@ void return_blocks(Heap* heap, void* const* blocks, unsigned count, EndedSlabs& 
 }
 
 bool collect_pending_locked(Heap& heap, SizeClass size_class, EndedSlabs& ended) {
-  if (heap.pending[size_class].load(std::memory_order_relaxed) == nullptr) return false;
+  if (heap.pending[size_class].load(std::memory_order_seq_cst) == nullptr) return false;
   Span* slab = heap.pending[size_class].exchange(nullptr, std::memory_order_seq_cst);
   std::uint32_t count = 0;
   for (Span* next = nullptr; slab != nullptr; slab = next, ++count) {

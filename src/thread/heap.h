@@ -68,6 +68,8 @@ struct alignas(kCacheLineBytes) Heap {
   std::uint32_t next_bin_looked_at; // for blocks kept idly
   std::uint32_t slab_count;         // owned, of all classes
   std::uint64_t slow_calls_at_last_trim;
+  bool is_trimmed;                  // at that time, and nothing came or went since
+  std::size_t returned_bytes;       // to slabs, since the helper thread was last asked for
   HeapCounters counters;
   CallCounts* calls;                // per bin, the last for large ones; nullptr unless counted
   List<Span> available[kBinCount];  // slabs with free blocks
@@ -87,8 +89,8 @@ class EndedSlabs {
   EndedSlabs(const EndedSlabs&) = delete;
   EndedSlabs& operator=(const EndedSlabs&) = delete;
   ~EndedSlabs();
-  /// An empty slab stays with its heap; should the heap idle, somebody must come for it.
-  void note_kept_slab() { has_kept_slab_ = true; }
+  /// An empty slab, or much free memory, stays with a heap; should the heap idle, somebody must come for it.
+  void note_kept_memory() { has_kept_memory_ = true; }
   void add(Span* slab) {
     slab->next = first_;
     first_ = slab;
@@ -98,7 +100,7 @@ class EndedSlabs {
 
  private:
   Span* first_ = nullptr;
-  bool has_kept_slab_ = false;
+  bool has_kept_memory_ = false;
   bool has_given_back_ = false;
 };
 

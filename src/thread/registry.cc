@@ -104,28 +104,42 @@ Heap* Registry::first_heap() {
   return first_;
 }
 
-void Registry::trim_idle_heaps() {
+bool Registry::trim_idle_heaps() {
+  bool all_were_idle = true;
   for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next_in_registry) {
-    bool is_idle = false;
+    bool is_due = false;
+    EndedSlabs ended;
     {
-      EndedSlabs ended;
-      if (!heap->mutex.try_lock()) continue;
-      is_idle = slow_calls(*heap) == heap->slow_calls_at_last_trim;
+      os::LockGuard give_back(page_cache.give_back_mutex());
+      if (!heap->mutex.try_lock()) {
+        all_were_idle = false;
+        continue;
+      }
+      const bool is_idle = slow_calls(*heap) == heap->slow_calls_at_last_trim;
       heap->slow_calls_at_last_trim = slow_calls(*heap);
-      if (is_idle) trim_locked(*heap, ended);
+      if (!is_idle) all_were_idle = heap->is_trimmed = false;
+      is_due = is_idle && !(heap->is_trimmed && heap->pending_count.load(std::memory_order_relaxed) == 0);
+      if (is_due) trim_locked(*heap, ended);
+      heap->is_trimmed = is_idle;
       heap->mutex.unlock();
+      ended.give_back();
     }
-    if (is_idle) scavenge(*heap);
+    if (is_due) scavenge(*heap);
   }
+  return all_were_idle;
 }
 
 std::size_t Registry::trim_all_heaps() {
   std::size_t purged = 0;
   for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next_in_registry) {
+    EndedSlabs ended;
     {
-      EndedSlabs ended;
-      os::LockGuard guard(heap->mutex);
-      trim_locked(*heap, ended);
+      os::LockGuard give_back(page_cache.give_back_mutex());
+      {
+        os::LockGuard guard(heap->mutex);
+        trim_locked(*heap, ended);
+      }
+      ended.give_back();
     }
     purged += scavenge(*heap);
   }

@@ -24,7 +24,8 @@ class Registry {
   Heap& shared_heap() { return shared_heap_; }
 
   /// Gives back what heaps keep whose thread had no slow call since the last time: empty slabs, free pages of others.
-  void trim_idle_heaps();
+  /// \returns whether all heaps were idle.
+  bool trim_idle_heaps();
 
   /// The same for all heaps. \returns bytes given back from inside slabs.
   std::size_t trim_all_heaps();

@@ -18,10 +18,23 @@ struct TakenBlocks {
   std::uint64_t bits[kLargestWordCount];
 };
 
+// The first slab of a class that has not been scavenged; those before it move behind it.
+Span* next_slab_locked(List<Span>& slabs) {
+  Span* const first = slabs.first();
+  for (Span* slab = first; slab != nullptr; slab = slabs.first()) {
+    if (!slab->is_scavenged) return slab;
+    slabs.remove(slab);
+    slabs.push_back(slab);
+    if (slabs.first() == first) break;
+  }
+  return nullptr;
+}
+
 bool take_free_blocks_locked(Heap& heap, SizeClass size_class, TakenBlocks& taken) {
-  Span* const slab = heap.available[size_class].first();
-  if (slab == nullptr || slab->is_scavenged) return false;
+  Span* const slab = next_slab_locked(heap.available[size_class]);
+  if (slab == nullptr) return false;
   unlist_slab(heap, slab);
+  heap.taken_bytes += std::size_t{slab->free_count} * slab->stride;
   for (std::uint32_t word = 0; word < slab->word_count; ++word) {
     taken.bits[word] = slab->free_bits[word];
     slab->free_bits[word] = 0;
@@ -37,8 +50,10 @@ void put_back(const TakenBlocks& taken, EndedSlabs& ended) {
     Heap& owner = *taken.slab->owner.load(std::memory_order_acquire);
     os::LockGuard guard(owner.mutex);
     if (taken.slab->owner.load(std::memory_order_acquire) != &owner) continue;  // adopted meanwhile
+    const std::uint32_t before = taken.slab->free_count;
     for (std::uint32_t word = 0; word < taken.slab->word_count; ++word)
       if (taken.bits[word] != 0) mark_free(*taken.slab, word, taken.bits[word]);
+    owner.taken_bytes -= std::size_t{taken.slab->free_count - before} * taken.slab->stride;
     if (settle_slab(owner, taken.slab, ended)) taken.slab->is_scavenged = true;
     return;
   }
@@ -86,6 +101,7 @@ std::size_t scavenge(Heap& heap) {
       }
       purged += purge_free_pages(taken, os_page);
       put_back(taken, ended);
+      ended.give_back();
     }
   }
   return purged;

@@ -102,7 +102,6 @@ void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask) {
   const std::uint64_t twice = slab.free_bits[word] & mask;
   if (twice != 0) [[unlikely]]
     os::fatal("double free", slab.start + (word * 64 + static_cast<std::size_t>(std::countr_zero(twice))) * slab.stride);
-  slab.is_scavenged = false;
   slab.free_bits[word] |= mask;
   slab.free_count += static_cast<std::uint32_t>(std::popcount(mask));
   if (word < slab.scan_word) slab.scan_word = static_cast<std::uint16_t>(word);

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <new>
+
 #include "page/page_map.h"
 #include "thread/background.h"
 #include "thread/registry.h"
@@ -35,7 +37,7 @@ struct ThisThread {
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThisThread this_thread{};
 
 constinit os::Mutex hooks_mutex;
-constinit bool end_key_is_made = false;
+constinit std::atomic<bool> end_key_is_made{false};
 constinit std::atomic<bool> fork_hooks_are_set{false};
 pthread_key_t end_key;
 
@@ -50,13 +52,14 @@ void on_thread_end(void* heap) {
 void before_fork() { registry.lock_all_for_fork(); }
 void after_fork_in_parent() { registry.unlock_all_after_fork(); }
 void after_fork_in_child() {
+  new (&hooks_mutex) os::Mutex;  // a starting thread may have held it
   background.forget_after_fork();
   registry.unlock_all_after_fork();
   registry.keep_only_after_fork(this_thread.heap);
 }
 
 bool install_hooks() {
-  {
+  if (!end_key_is_made.load(std::memory_order_acquire)) {
     os::LockGuard guard(hooks_mutex);
     if (!end_key_is_made) end_key_is_made = pthread_key_create(&end_key, on_thread_end) == 0;
   }
