@@ -1,0 +1,90 @@
+// Every power-of-two alignment from 1 byte to 4 MiB, and what is no alignment.
+#include <vector>
+
+#include "conformance/conformance.h"
+
+namespace tarn::test {
+namespace {
+
+template <typename Pool>
+class Aligned : public Conformance<Pool> {};
+TYPED_TEST_SUITE(Aligned, Pools);
+
+std::vector<std::size_t> sizes_for(std::size_t alignment) {
+  std::vector<std::size_t> sizes = landmark_sizes(3 * kMiB);
+  for (const std::size_t size : {std::size_t{0}, alignment - 1, alignment, alignment + 1, alignment * 3 / 2})
+    sizes.push_back(size);
+  return sizes;
+}
+
+TYPED_TEST(Aligned, BlocksHaveTheirAlignmentAndTheirOwnContents) {
+  for (std::size_t alignment = 1; alignment <= 4 * kMiB; alignment *= 2)
+    for (const std::size_t size : sizes_for(alignment)) {
+      void* blocks[3];
+      for (std::size_t i = 0; i < 3; ++i) {
+        blocks[i] = TypeParam::allocate(size, alignment);
+        ASSERT_NE(blocks[i], nullptr) << size << " aligned to " << alignment;
+        ASSERT_EQ(address(blocks[i]) % alignment, 0u) << size << " aligned to " << alignment;
+        ASSERT_GE(TypeParam::usable_size(blocks[i]), size);
+        fill(blocks[i], size, i);
+      }
+      for (std::size_t i = 0; i < 3; ++i) {
+        ASSERT_TRUE(holds(blocks[i], size, i)) << size << " aligned to " << alignment;
+        TypeParam::deallocate(blocks[i], size, alignment);
+      }
+    }
+}
+
+TYPED_TEST(Aligned, HundredsOfBlocksOfAnAlignmentDoNotOverlap) {
+  for (const std::size_t alignment : {32u, 64u, 128u, 512u, 4096u, 32768u, 65536u})
+    for (const std::size_t size : {std::size_t{1}, alignment, alignment + 1, std::size_t{3000}}) {
+      std::vector<void*> blocks;
+      for (std::size_t i = 0; i < 200; ++i) {
+        blocks.push_back(TypeParam::allocate(size, alignment));
+        ASSERT_EQ(address(blocks.back()) % alignment, 0u);
+        fill(blocks.back(), size, i);
+      }
+      for (std::size_t i = 0; i < blocks.size(); ++i) {
+        ASSERT_TRUE(holds(blocks[i], size, i)) << size << " aligned to " << alignment;
+        TypeParam::deallocate(blocks[i]);
+      }
+    }
+}
+
+TYPED_TEST(Aligned, AllOfAnAlignedBlockIsUsable) {
+  for (const std::size_t alignment : {64u, 4096u, 1u << 20})
+    for (const std::size_t size : landmark_sizes(kMiB)) {
+      Block<TypeParam> block(TypeParam::allocate(size, alignment)), neighbour(TypeParam::allocate(size, alignment));
+      fill(neighbour.get(), size, 1);
+      fill(block.get(), TypeParam::usable_size(block.get()), 2);
+      EXPECT_TRUE(holds(neighbour.get(), size, 1)) << size << " aligned to " << alignment;
+    }
+}
+
+TYPED_TEST(Aligned, WhatIsNoPowerOfTwoIsRefusedWithEinval) {
+  for (const std::size_t alignment : {std::size_t{24}, std::size_t{48}, std::size_t{100}, std::size_t{4097}, std::size_t{SIZE_MAX}}) {
+    errno = 0;
+    EXPECT_EQ(TypeParam::allocate(64, opaque(alignment)), nullptr) << alignment;
+    EXPECT_EQ(errno, EINVAL) << alignment;
+  }
+#if !defined(TARN_TEST_MALLOC)
+  errno = 0;
+  EXPECT_EQ(TypeParam::allocate(64, std::size_t{0}), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+#endif
+}
+
+TYPED_TEST(Aligned, ImpossibleSizesAndAlignmentsAreRefusedWithEnomem) {
+  const std::size_t most = SIZE_MAX;
+  const std::size_t requests[][2] = {{most, 32}, {most - 31, 32}, {most - 4095, 4096}, {most, 16}, {most, 8}, {most / 2, 64},
+                                     {1, std::size_t{1} << 62}, {1, std::size_t{1} << 63}, {100, std::size_t{1} << 48},
+                                     {most - 65535, 65536}, {most, std::size_t{1} << 63}};
+  for (const auto& [size, alignment] : requests) {
+    errno = 0;
+    EXPECT_EQ(TypeParam::allocate(opaque(size), opaque(alignment)), nullptr) << size << " aligned to " << alignment;
+    EXPECT_EQ(errno, ENOMEM) << size << " aligned to " << alignment;
+  }
+}
+
+}  // namespace
+}  // namespace tarn::test

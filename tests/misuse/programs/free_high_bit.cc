@@ -1,0 +1,12 @@
+// A block whose address has got a high bit set: it must never be handed out.
+#include <stdint.h>
+
+#include "misuse/misuse.h"
+
+int main() {
+  void* const block = opaque(malloc(100));
+  void* const wrong = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(block) | (UINT64_C(1) << 60));
+  must_die_with("free of a pointer that is no block", wrong);
+  free(opaque(wrong));
+  free_many_others(100);
+}

@@ -1,0 +1,84 @@
+"""Checks the order of the tiers and that every header compiles alone.
+
+usage: check_sources.py tiers PROJECT | headers PROJECT COMPILER
+"""
+import concurrent.futures
+import pathlib
+import re
+import subprocess
+import sys
+
+# Lowest first: a file includes its own folder and those before it.
+TIERS = ["base", "os", "page", "central", "thread", "pool", "observe", "override"]
+PUBLIC_FROM = {"tarn/detail/": "base", "tarn/": "pool"}  # the tier from which a public header may be used
+ONLY_BASE = ["central/size_class.h", "central/size_class.cc"]
+FORBIDDEN_BELOW_OBSERVE = ["iostream", "fmt/", "string", "vector", "map", "unordered_map", "memory", "mutex", "thread"]
+FORBIDDEN_BELOW_OBSERVE += ["functional", "deque", "list", "set", "sstream", "fstream", "condition_variable", "cstdio"]
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def tier_of_include(name):
+    for prefix, tier in PUBLIC_FROM.items():
+        if name.startswith(prefix):
+            return tier
+    return name.split("/")[0]
+
+
+def wrong_includes(source, relative):
+    tier = relative.split("/")[0]
+    rank = TIERS.index(tier)
+    for kind, name in INCLUDE.findall(source.read_text(encoding="utf-8")):
+        if kind == "<":
+            if rank < TIERS.index("observe") and any(name == word or name.startswith(word) and word.endswith("/")
+                                                     for word in FORBIDDEN_BELOW_OBSERVE):
+                yield f"{relative}: <{name}> is not for the core"
+            continue
+        included = tier_of_include(name)
+        if included not in TIERS:
+            yield f'{relative}: "{name}" is in no tier'
+        elif TIERS.index(included) > rank:
+            yield f'{relative}: "{name}" is in a higher tier'
+        elif relative in ONLY_BASE and included not in ("base", "central"):
+            yield f'{relative}: "{name}" is more than base'
+
+
+def check_tiers(project):
+    faults = []
+    for source in sorted((project / "src").rglob("*")):
+        if source.suffix not in (".h", ".cc"):
+            continue
+        relative = source.relative_to(project / "src").as_posix()
+        if relative.split("/")[0] not in TIERS:
+            faults.append(f"{relative}: the folder is no tier")
+        else:
+            faults += wrong_includes(source, relative)
+    return faults
+
+
+def check_headers(project, compiler):
+    headers = sorted((project / "src").rglob("*.h")) + sorted((project / "include").rglob("*.h"))
+
+    def compile_alone(header):
+        result = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I",
+                                 project / "include", "-I", project / "src", "-x", "c++", "-include", header, "/dev/null"],
+                                stderr=subprocess.PIPE, text=True, check=False)
+        return f"{header.relative_to(project)}:\n{result.stderr}" if result.returncode != 0 else None
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        faults = [fault for fault in pool.map(compile_alone, headers) if fault]
+    # The C header must be one.
+    c_header = project / "include/tarn/tarn.h"
+    result = subprocess.run(["cc", "-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I",
+                             project / "include", "-x", "c", "-include", c_header, "/dev/null"],
+                            stderr=subprocess.PIPE, text=True, check=False)
+    return faults + ([f"tarn.h as C:\n{result.stderr}"] if result.returncode != 0 else [])
+
+
+def main():
+    project = pathlib.Path(sys.argv[2])
+    faults = check_tiers(project) if sys.argv[1] == "tiers" else check_headers(project, sys.argv[3])
+    print("\n".join(faults))
+    return 1 if faults else 0
+
+
+sys.exit(main())

@@ -1,0 +1,105 @@
+// Exhaustive: every size up to 256 KiB in every preset.
+#include "central/size_class.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace tarn::internal {
+namespace {
+
+using detail::bin_of;
+using detail::kMediumLimit;
+
+class Presets : public ::testing::TestWithParam<SizeClassPreset> {
+ protected:
+  const ClassOfBin classes = make_class_of_bin(GetParam());
+  const ClassGeometry& geometry_for(std::size_t size) const { return kGeometry.of[classes[bin_of(size)]]; }
+};
+
+TEST_P(Presets, EverySizeGetsTheSmallestClassThatHoldsIt) {
+  std::set<std::uint32_t> blocks;
+  for (unsigned bin = 1; bin < detail::kFirstAlignedBin; ++bin)
+    if (classes[bin] == bin) blocks.insert(kGeometry.of[bin].block_bytes);
+  for (std::size_t size = 0; size <= kMediumLimit; ++size)
+    ASSERT_EQ(geometry_for(size).block_bytes, *blocks.lower_bound(static_cast<std::uint32_t>(size == 0 ? 1 : size)))
+        << size;
+}
+
+TEST_P(Presets, BlocksAreAlignedToSixteenBytesAndTinyOnesToEight) {
+  for (std::size_t size = 0; size <= kMediumLimit; ++size)
+    ASSERT_EQ(geometry_for(size).stride % (size <= detail::kTinyLimit ? 8 : 16), 0u) << size;
+}
+
+TEST_P(Presets, AlignedRequestsGetBlocksThatAllHaveTheAlignment) {
+  for (std::size_t alignment = 32; alignment <= 65536; alignment *= 2)
+    for (std::size_t size = 1; size <= kMediumLimit; size += size < 5000 ? 1 : 97) {
+      const SizeClass size_class = aligned_class_of(classes.of, size, alignment);
+      if (size_class == 0) {
+        ASSERT_TRUE(size > 32768 || alignment > 32768) << size << " aligned to " << alignment;
+        continue;
+      }
+      ASSERT_GE(kGeometry.of[size_class].block_bytes, size) << alignment;
+      ASSERT_EQ(kGeometry.of[size_class].stride % alignment, 0u) << size << " aligned to " << alignment;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Presets,
+                         ::testing::Values(SizeClassPreset::kDefault, SizeClassPreset::kLfh128,
+                                           SizeClassPreset::kStepped),
+                         [](const auto& preset) {
+                           return std::string(kSizeClassPresetNames[static_cast<unsigned>(preset.param)]);
+                         });
+
+TEST(SizeClass, DefaultWastesAtMostAnEighthAbove128Bytes) {
+  const ClassOfBin classes = make_class_of_bin(SizeClassPreset::kDefault);
+  for (std::size_t size = 129; size <= kMediumLimit; ++size) {
+    const std::size_t block = kGeometry.of[classes[bin_of(size)]].block_bytes;
+    ASSERT_LE((block - size) * 8, block) << size;
+  }
+}
+
+TEST(SizeClass, BinsGrowWithSizesAndEndAtTheirLimits) {
+  for (std::size_t size = detail::kTinyLimit + 1; size < kMediumLimit; ++size) {
+    ASSERT_LE(bin_of(size), bin_of(size + 1));
+    ASSERT_LE(size, bin_limit(bin_of(size)));
+    ASSERT_GT(size, bin_limit(bin_of(size) - 1)) << size;
+  }
+}
+
+TEST(SizeClass, TheIndexOfEveryBlockIsExact) {
+  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+    const ClassGeometry& geometry = kGeometry.of[bin];
+    for (std::uint32_t i = 0; i < geometry.block_count; ++i)
+      ASSERT_EQ(index_of(geometry, i * geometry.stride), i) << geometry.block_bytes;
+  }
+}
+
+// An address between two blocks must not be taken for one: index x stride is then not the offset.
+TEST(SizeClass, NoOffsetBetweenBlocksLooksLikeABlock) {
+  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+    const ClassGeometry& geometry = kGeometry.of[bin];
+    for (std::uint32_t offset = 0; offset < bytes_of(geometry.slab_pages); offset += 8) {
+      const bool looks_like_one = index_of(geometry, offset) * geometry.stride == offset;
+      ASSERT_EQ(looks_like_one, offset % geometry.stride == 0) << geometry.block_bytes << " at " << offset;
+    }
+  }
+}
+
+TEST(SizeClass, BlocksFitTheirSlabs) {
+  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+    const ClassGeometry& geometry = kGeometry.of[bin];
+    ASSERT_GE(geometry.block_count, 1u);
+    ASSERT_LE(geometry.block_count * geometry.stride, bytes_of(geometry.slab_pages));
+    ASSERT_GE(geometry.stride, geometry.block_bytes);
+    ASSERT_GE(geometry.word_count * 64u, geometry.block_count);
+  }
+}
+
+TEST(SizeClass, StridesOfPowerOfTwoSizesAreColoured) {
+  for (const std::size_t size : {512u, 1024u, 2048u, 4096u, 8192u, 16384u})
+    EXPECT_NE(kGeometry.of[bin_of(size)].stride % 512, 0u) << size;
+}
+
+}  // namespace
+}  // namespace tarn::internal

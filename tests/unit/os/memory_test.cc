@@ -1,0 +1,109 @@
+#include "os/memory.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/units.h"
+#include "support/child.h"
+#include "support/content.h"
+
+namespace tarn::internal::os {
+namespace {
+
+constexpr std::size_t kBytes = 4 * kChunkBytes;
+
+TEST(Memory, ReservedAddressesAreAlignedAndFaultUntilTheyAreCommitted) {
+  for (std::size_t alignment = kPageBytes; alignment <= std::size_t{64} << 20; alignment *= 4) {
+    char* const start = static_cast<char*>(reserve(kBytes, alignment));
+    ASSERT_NE(start, nullptr);
+    EXPECT_EQ(address_of(start) % alignment, 0u);
+    EXPECT_FALSE(test::run_in_child([&] { return start[kPageBytes] = 0; }).is_success());
+    ASSERT_TRUE(commit(start + kPageBytes, kPageBytes));
+    EXPECT_TRUE(test::is_zero(start + kPageBytes, kPageBytes));
+    std::memset(start + kPageBytes, 1, kPageBytes);
+    release(start, kBytes);
+  }
+}
+
+TEST(Memory, ReadableAddressesReadAsZero) {
+  const char* const start = static_cast<const char*>(reserve_readable(kBytes));
+  ASSERT_NE(start, nullptr);
+  EXPECT_TRUE(test::is_zero(start, kBytes));
+  release(const_cast<char*>(start), kBytes);
+}
+
+TEST(Memory, PurgedMemoryReadsAsZeroAndIsUsable) {
+  char* const start = static_cast<char*>(map(kBytes));
+  std::memset(start, 1, kBytes);
+  ASSERT_TRUE(purge(start + kPageBytes, kPageBytes));
+  EXPECT_TRUE(test::is_zero(start + kPageBytes, kPageBytes));
+  EXPECT_EQ(start[kPageBytes - 1], 1);
+  EXPECT_EQ(start[2 * kPageBytes], 1);
+  std::memset(start + kPageBytes, 2, kPageBytes);
+  release(start, kBytes);
+}
+
+TEST(Memory, MovedPagesTakeTheirContentsAlongAndLeaveZeros) {
+  char* const from = static_cast<char*>(map(kBytes));
+  char* const to = static_cast<char*>(map(kBytes));
+  test::fill(from, kBytes, 9);
+  std::memset(to, 1, kBytes);
+  ASSERT_TRUE(move_pages(from, to, kBytes));
+  EXPECT_TRUE(test::holds(to, kBytes, 9));
+  EXPECT_TRUE(test::is_zero(from, kBytes));
+  std::memset(from, 3, kBytes);
+  EXPECT_TRUE(test::holds(to, kBytes, 9));
+  release(from, kBytes);
+  release(to, kBytes);
+}
+
+// Kernels to 6.16 unmap the destination before they see that there is nothing to move.
+TEST(Memory, ARefusedMoveLeavesTheDestinationUsable) {
+  void* const from = map(kBytes);
+  void* const to = map(kBytes);
+  release(from, kBytes);
+  const test::ChildResult result = test::run_in_child([&] {
+    if (move_pages(from, to, kBytes)) return 1;
+    std::memset(to, 1, kBytes);
+    return 0;
+  });
+  EXPECT_TRUE(result.is_success()) << result.describe();
+}
+
+TEST(Memory, WhatCannotBeHadIsNullAndErrnoStaysAsItIs) {
+  errno = 77;
+  EXPECT_EQ(reserve(std::size_t{1} << 50, kChunkBytes), nullptr);
+  EXPECT_EQ(reserve_readable(std::size_t{1} << 50), nullptr);
+  EXPECT_EQ(map(std::size_t{1} << 50), nullptr);
+  char* const page = reinterpret_cast<char*>(kPageBytes);
+  EXPECT_FALSE(commit(page, kPageBytes));
+  EXPECT_EQ(errno, 77);
+}
+
+TEST(Memory, TheLimitOfTheAddressSpaceIsThatOfTheProcess) {
+  EXPECT_EQ(address_space_limit(), SIZE_MAX);
+  const test::ChildResult result = test::run_in_child([] {
+    const rlimit limit{std::size_t{1} << 40, RLIM_INFINITY};
+    setrlimit(RLIMIT_AS, &limit);
+    return address_space_limit() == std::size_t{1} << 40 ? 0 : 1;
+  });
+  EXPECT_TRUE(result.is_success()) << result.describe();
+}
+
+TEST(Memory, CallsFailAsTheHookSays) {
+  set_fault_hook_for_test([](Call call) { return call == Call::kMap || call == Call::kPurge; });
+  EXPECT_EQ(map(kBytes), nullptr);
+  void* const start = reserve(kBytes, kChunkBytes);
+  ASSERT_NE(start, nullptr);
+  EXPECT_TRUE(commit(start, kBytes));
+  EXPECT_FALSE(purge(start, kBytes));
+  set_fault_hook_for_test(nullptr);
+  EXPECT_TRUE(purge(start, kBytes));
+  release(start, kBytes);
+}
+
+}  // namespace
+}  // namespace tarn::internal::os

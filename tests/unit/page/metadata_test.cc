@@ -1,0 +1,62 @@
+#include "page/metadata.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "fault/fault_injection.h"
+#include "support/content.h"
+
+namespace tarn::internal {
+namespace {
+
+TEST(Metadata, RecordsAreAlignedToCacheLinesAndApart) {
+  std::vector<void*> records;
+  for (std::size_t bytes = 1; bytes < 40000; bytes = bytes * 5 / 4 + 1) {
+    void* const record = metadata.allocate(bytes);
+    ASSERT_NE(record, nullptr);
+    EXPECT_EQ(address_of(record) % kCacheLineBytes, 0u);
+    test::fill(record, bytes, bytes);
+    records.push_back(record);
+  }
+  std::size_t i = 0;
+  for (std::size_t bytes = 1; bytes < 40000; bytes = bytes * 5 / 4 + 1)
+    EXPECT_TRUE(test::holds(records[i++], bytes, bytes)) << bytes;
+}
+
+TEST(Metadata, AFreedRecordServesTheNextOfItsSize) {
+  void* const record = metadata.allocate(500);
+  metadata.allocate(500);
+  metadata.free(record, 500);
+  EXPECT_NE(metadata.allocate(300), record);
+  EXPECT_EQ(metadata.allocate(480), record) << "sizes are counted in cache lines";
+}
+
+TEST(Metadata, CountsWhatIsInUse) {
+  const std::size_t before = metadata.used_bytes();
+  void* const record = metadata.allocate(kCacheLineBytes * 3);
+  EXPECT_EQ(metadata.used_bytes(), before + kCacheLineBytes * 3);
+  metadata.free(record, kCacheLineBytes * 3);
+  EXPECT_EQ(metadata.used_bytes(), before);
+}
+
+TEST(Metadata, GivesRecordsOfManyMegabytesInAll) {
+  for (int i = 0; i < 4000; ++i) {
+    void* const record = metadata.allocate(4000);
+    ASSERT_NE(record, nullptr);
+    test::fill(record, 4000, 1);
+  }
+}
+
+TEST(Metadata, IsNullWhenMemoryIsRefusedAndThereAgainLater) {
+  {
+    const test::FaultInjection faults(test::FaultInjection::kAllKinds, 0, test::FaultInjection::Extent::kAllFromThere);
+    int count = 0;
+    while (metadata.allocate(8000) != nullptr && ++count < 1000) continue;
+    EXPECT_LT(count, 1000);
+  }
+  EXPECT_NE(metadata.allocate(8000), nullptr);
+}
+
+}  // namespace
+}  // namespace tarn::internal

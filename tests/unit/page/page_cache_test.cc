@@ -1,0 +1,246 @@
+// Each test runs in a process of its own (CMakeLists.txt), so the page cache is as it is at the start.
+#include "page/page_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "base/bits.h"
+#include "fault/fault_injection.h"
+#include "support/content.h"
+#include "support/seed.h"
+
+namespace tarn::internal {
+namespace {
+
+char* take(PageCount pages) { return page_cache.allocate_pages(pages).start; }
+void give_back(char* start, PageCount pages) { page_cache.free_pages(start, pages, PageState::kDirty); }
+char* page(char* start, PageCount number) { return start + bytes_of(number); }
+
+void expect_consistent() {
+  const PageCacheStats stats = page_cache.stats();
+  EXPECT_EQ(stats.used_bytes + stats.dirty_bytes + stats.clean_bytes, stats.committed_bytes);
+  EXPECT_LE(stats.committed_bytes, stats.reserved_bytes);
+  EXPECT_LE(stats.used_bytes, stats.peak_used_bytes);
+}
+
+TEST(PageCache, GivesPagesThatAreZeroWritableAndApart) {
+  std::vector<char*> runs;
+  for (PageCount pages = 1; pages <= 100; pages = pages * 3 / 2 + 1) {
+    const PageRun run = page_cache.allocate_pages(pages);
+    ASSERT_NE(run.start, nullptr);
+    EXPECT_TRUE(run.is_zeroed);
+    EXPECT_TRUE(test::is_zero(run.start, bytes_of(pages)));
+    EXPECT_EQ(address_of(run.start) % kPageBytes, 0u);
+    test::fill(run.start, bytes_of(pages), pages);
+    runs.push_back(run.start);
+  }
+  std::size_t i = 0;
+  for (PageCount pages = 1; pages <= 100; pages = pages * 3 / 2 + 1) {
+    EXPECT_TRUE(test::holds(runs[i], bytes_of(pages), pages));
+    give_back(runs[i++], pages);
+  }
+  EXPECT_EQ(page_cache.stats().used_bytes, 0u);
+  expect_consistent();
+}
+
+TEST(PageCache, FreeingTheMiddleSpanMergesBothNeighbours) {
+  char* const whole = take(kPagesPerChunk);
+  give_back(whole, 10);
+  give_back(page(whole, 20), kPagesPerChunk - 20);
+  char* const other = take(kPagesPerChunk);
+  EXPECT_NE(other, whole) << "the middle is in use";
+  give_back(page(whole, 10), 10);
+  EXPECT_EQ(take(kPagesPerChunk), whole);
+}
+
+TEST(PageCache, ASpanIsSplitAndItsRestServesOthers) {
+  char* const whole = take(kPagesPerChunk);
+  give_back(whole, kPagesPerChunk);
+  std::uint32_t seen = 0;
+  for (const PageCount pages : {5u, 1u, 20u, 6u}) {
+    char* const part = take(pages);
+    const std::size_t first = static_cast<std::size_t>(part - whole) >> kPageShift;
+    ASSERT_LT(first + pages, kPagesPerChunk + 1u) << "from another chunk";
+    const std::uint32_t mask = run_mask(static_cast<unsigned>(first), pages);
+    EXPECT_EQ(seen & mask, 0u) << "given twice";
+    seen |= mask;
+  }
+  EXPECT_EQ(seen, ~0u);
+}
+
+TEST(PageCache, TheHoleThatFitsBestIsTaken) {
+  char* const one = take(kPagesPerChunk);
+  char* const another = take(kPagesPerChunk);
+  give_back(page(one, 10), 7);
+  give_back(page(another, 4), 3);
+  EXPECT_EQ(take(3), page(another, 4));
+  EXPECT_EQ(take(6), page(one, 10));
+}
+
+TEST(PageCache, TheBestHoleWithinAChunkIsTaken) {
+  char* const chunk = take(kPagesPerChunk);
+  give_back(page(chunk, 2), 9);
+  give_back(page(chunk, 20), 4);
+  EXPECT_EQ(take(4), page(chunk, 20));
+}
+
+TEST(PageCache, WarmPagesAreReusedBeforeFreshOnes) {
+  char* const run = take(3);
+  std::memset(run, 1, bytes_of(3));
+  give_back(run, 3);
+  const PageRun again = page_cache.allocate_pages(3);
+  EXPECT_EQ(again.start, run);
+  EXPECT_FALSE(again.is_zeroed);
+}
+
+TEST(PageCache, ChunksInARowMakeARunLongerThanAChunk) {
+  char* const run = take(3 * kPagesPerChunk);
+  give_back(page(run, kPagesPerChunk), kPagesPerChunk);
+  give_back(run, kPagesPerChunk);
+  give_back(page(run, 2 * kPagesPerChunk), kPagesPerChunk);
+  EXPECT_EQ(take(2 * kPagesPerChunk + 5), run);
+  expect_consistent();
+}
+
+TEST(PageCache, PurgedPagesReadAsZeroAndSaySo) {
+  constexpr PageCount kPages = 3 * kPagesPerChunk;
+  char* const run = take(kPages);
+  std::memset(run, 1, bytes_of(kPages));
+  give_back(run, kPages);
+  EXPECT_EQ(page_cache.dirty_bytes(), bytes_of(kPages));
+  EXPECT_EQ(page_cache.purge(SIZE_MAX), bytes_of(kPages));
+  EXPECT_EQ(page_cache.dirty_bytes(), 0u);
+  EXPECT_EQ(page_cache.purge(SIZE_MAX), 0u);
+  expect_consistent();
+  const PageRun again = page_cache.allocate_pages(kPages);
+  EXPECT_TRUE(again.is_zeroed);
+  EXPECT_TRUE(test::is_zero(again.start, bytes_of(kPages)));
+}
+
+TEST(PageCache, PurgingAPartGivesBackAtLeastThat) {
+  char* const run = take(8 * kPagesPerChunk);
+  give_back(run, 8 * kPagesPerChunk);
+  const std::size_t before = page_cache.dirty_bytes(), purged = page_cache.purge(3 * kChunkBytes);
+  EXPECT_GE(purged, 3 * kChunkBytes);
+  EXPECT_EQ(page_cache.dirty_bytes(), before - purged);
+}
+
+TEST(PageCache, PagesTheSystemDoesNotTakeBackStayDirty) {
+  char* const run = take(10);
+  std::memset(run, 1, bytes_of(10));
+  give_back(run, 10);
+  {
+    const test::FaultInjection faults(test::FaultInjection::kind(os::Call::kPurge), 0,
+                                      test::FaultInjection::Extent::kAllFromThere);
+    EXPECT_EQ(page_cache.purge(SIZE_MAX), 0u);
+  }
+  EXPECT_EQ(page_cache.dirty_bytes(), bytes_of(10));
+  expect_consistent();
+  const PageRun again = page_cache.allocate_pages(10);
+  EXPECT_EQ(again.start, run);
+  EXPECT_FALSE(again.is_zeroed);
+}
+
+TEST(PageCache, WhatNobodyNeededForTwoTicksGoesBack) {
+  char* const run = take(100);
+  give_back(run, 100);
+  page_cache.tick();
+  page_cache.tick();
+  EXPECT_EQ(page_cache.dirty_bytes(), 0u);
+}
+
+TEST(PageCache, ARunIsExtendedWhileThePagesBehindItAreFree) {
+  char* const run = take(4);
+  bool is_zeroed = false;
+  ASSERT_TRUE(page_cache.try_extend(page(run, 4), 4, &is_zeroed));
+  EXPECT_TRUE(is_zeroed);
+  std::memset(run, 1, bytes_of(8));
+  EXPECT_FALSE(page_cache.try_extend(page(run, 6), 2, &is_zeroed)) << "those are its own";
+  const std::size_t used = page_cache.stats().used_bytes;
+  EXPECT_EQ(used, bytes_of(8));
+}
+
+TEST(PageCache, ARunIsExtendedAcrossChunks) {
+  char* const run = take(3 * kPagesPerChunk);
+  give_back(page(run, 20), 3 * kPagesPerChunk - 20);
+  bool is_zeroed = true;
+  EXPECT_TRUE(page_cache.try_extend(page(run, 20), 2 * kPagesPerChunk, &is_zeroed));
+  EXPECT_FALSE(is_zeroed);
+  EXPECT_EQ(page_cache.stats().used_bytes, bytes_of(2 * kPagesPerChunk + 20));
+}
+
+TEST(PageCache, ARunIsNotExtendedIntoPagesInUseNorBeyondTheEnd) {
+  char* const run = take(kPagesPerChunk);
+  give_back(page(run, 5), 10);
+  bool is_zeroed = false;
+  EXPECT_FALSE(page_cache.try_extend(page(run, 5), 11, &is_zeroed));
+  EXPECT_FALSE(page_cache.try_extend(page(run, kPagesPerChunk), 1u << 24, &is_zeroed));
+  EXPECT_TRUE(page_cache.try_extend(page(run, 5), 10, &is_zeroed));
+}
+
+TEST(PageCache, RunsAreAlignedAsAskedAndNothingAroundThemIsLost) {
+  for (std::size_t alignment = kPageBytes; alignment <= 8 * kChunkBytes; alignment *= 2)
+    for (const PageCount pages : {1u, 3u, 33u, 100u}) {
+      const std::size_t used = page_cache.stats().used_bytes;
+      char* const run = page_cache.allocate_pages(pages, Density::kSparse, alignment).start;
+      ASSERT_NE(run, nullptr);
+      EXPECT_EQ(address_of(run) % alignment, 0u);
+      EXPECT_EQ(page_cache.stats().used_bytes, used + bytes_of(pages));
+      std::memset(run, 1, bytes_of(pages));
+      give_back(run, pages);
+      EXPECT_EQ(page_cache.stats().used_bytes, used);
+      expect_consistent();
+    }
+}
+
+TEST(PageCache, WhatCannotBeHadIsNullAndChangesNothing) {
+  take(1);
+  const PageCacheStats before = page_cache.stats();
+  {
+    const test::FaultInjection faults(test::FaultInjection::kAllKinds, 0,
+                                      test::FaultInjection::Extent::kAllFromThere);
+    EXPECT_EQ(take(1000), nullptr);
+  }
+  EXPECT_EQ(page_cache.stats().used_bytes, before.used_bytes);
+  expect_consistent();
+  EXPECT_NE(take(1000), nullptr);
+}
+
+TEST(PageCache, ThreadsGetPagesOfTheirOwn) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  const std::uint64_t rounds = test::amount(3000, 100000);
+  for (std::uint64_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      test::Random random(t);
+      struct {
+        char* start;
+        PageCount pages;
+      } held[16] = {};
+      for (std::uint64_t i = 0; i < rounds; ++i) {
+        auto& [start, pages] = held[random.below(16)];
+        if (start != nullptr) {
+          for (PageCount p = 0; p < pages; ++p) wrong += *page(start, p) != static_cast<char>(t + 1);
+          give_back(start, pages);
+        }
+        pages = 1 + static_cast<PageCount>(random.below(random.below(20) == 0 ? 80 : 8));
+        start = take(pages);
+        for (PageCount p = 0; p < pages; ++p) *page(start, p) = static_cast<char>(t + 1);
+        if (random.below(100) == 0) page_cache.purge(kChunkBytes);
+        if (random.below(100) == 0) page_cache.tick();
+      }
+      for (auto& run : held)
+        if (run.start != nullptr) give_back(run.start, run.pages);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(page_cache.stats().used_bytes, 0u);
+  expect_consistent();
+}
+
+}  // namespace
+}  // namespace tarn::internal

@@ -1,0 +1,78 @@
+#include "page/page_map.h"
+
+#include <gtest/gtest.h>
+
+#include "base/units.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr std::size_t kRegionBytes = 16 * kChunkBytes;
+
+std::uint16_t indexed(const void* address) {
+  const detail::PageIndex index = page_map.index();
+  return index.record_offsets[(address_of(address) >> kPageShift) & index.mask];
+}
+
+TEST(PageMap, KnowsNothingOfForeignAddresses) {
+  int local = 0;
+  page_map.add_region(kRegionBytes, kRegionBytes);
+  EXPECT_EQ(page_map.find(&local), nullptr);
+  EXPECT_EQ(page_map.find(nullptr), nullptr);
+  EXPECT_EQ(page_map.find(reinterpret_cast<void*>(~std::uintptr_t{0})), nullptr);
+}
+
+TEST(PageMap, RegionsAreAlignedToChunksAndHaveATableForEach) {
+  const Region* const region = page_map.add_region(kChunkBytes, kRegionBytes);
+  ASSERT_NE(region, nullptr);
+  EXPECT_EQ(address_of(region->start) % kChunkBytes, 0u);
+  EXPECT_GE(region->bytes, kChunkBytes);
+  EXPECT_EQ(region->chunk_count, region->bytes / kChunkBytes);
+  EXPECT_EQ(region->committed_chunks, 0u);
+  EXPECT_EQ(page_map.find(region->start), nullptr);
+}
+
+TEST(PageMap, EveryAddressOfASpanLeadsToItAndNoneBeside) {
+  page_map.reserve_index();
+  Span span{};
+  const Region* const region = page_map.add_region(kRegionBytes, kRegionBytes);
+  span.start = region->start + bytes_of(7);
+  span.pages = 40;
+  page_map.set(&span, 160);
+  for (std::size_t offset = 0; offset < span.bytes(); offset += 4096) {
+    ASSERT_EQ(page_map.find(span.start + offset), &span);
+    ASSERT_EQ(indexed(span.start + offset), 160);
+  }
+  EXPECT_EQ(page_map.find(span.start + span.bytes() - 1), &span);
+  for (const char* beside : {static_cast<const char*>(span.start) - 1, static_cast<const char*>(span.start) + span.bytes()}) {
+    EXPECT_EQ(page_map.find(beside), nullptr);
+    EXPECT_EQ(indexed(beside), 0);
+  }
+  page_map.clear(&span);
+  EXPECT_EQ(page_map.find(span.start), nullptr);
+  EXPECT_EQ(indexed(span.start), 0);
+}
+
+TEST(PageMap, LaterRegionsAreFoundToo) {
+  Span spans[5] = {};
+  for (Span& span : spans) {
+    span.start = page_map.add_region(kRegionBytes, kRegionBytes)->start;
+    span.pages = 1;
+    page_map.set(&span, 0);
+  }
+  for (Span& span : spans) EXPECT_EQ(page_map.find(span.start + 5), &span);
+}
+
+TEST(PageMap, TheIndexIsEmptyBeforeItIsReserved) {
+  EXPECT_EQ(indexed(nullptr), 0);
+  EXPECT_EQ(indexed(reinterpret_cast<void*>(~std::uintptr_t{0})), 0);
+}
+
+TEST(PageMap, ARegionTooLargeForTheMachineIsRefused) {
+  EXPECT_EQ(page_map.add_region(std::size_t{1} << 47, std::size_t{1} << 47), nullptr);
+  EXPECT_EQ(page_map.region_count(), 0u);
+  EXPECT_NE(page_map.add_region(kChunkBytes, std::size_t{1} << 47), nullptr) << "halves its wish until it is granted";
+}
+
+}  // namespace
+}  // namespace tarn::internal
