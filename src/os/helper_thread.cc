@@ -23,6 +23,10 @@
 namespace tarn::internal::os {
 namespace {
 
+// Not 0 from the start of a helper until the kernel clears it, when the stack is free again.
+constinit std::atomic<std::uint32_t> helper_is_alive{0};
+
+#if !defined(TARN_INSTRUMENTED)
 constexpr std::size_t kStackBytes = 64 * 1024;
 constexpr std::size_t kThreadBlockBytes = 4096;
 
@@ -30,10 +34,6 @@ constexpr std::size_t kThreadBlockBytes = 4096;
 alignas(kOsPageBytesLargest) constinit char helper_stack[kStackBytes] = {};
 using HelperBody = void (*)();
 constinit HelperBody helper_body = nullptr;
-// Not 0 from the start of a helper until the kernel clears it, when the stack is free again.
-constinit std::atomic<std::uint32_t> helper_is_alive{0};
-
-#if !defined(TARN_INSTRUMENTED)
 [[gnu::used]] void run_helper() {
   helper_body();
   for (;;) syscall6(SYS_exit, 0);

@@ -82,7 +82,7 @@ Span* Registry::adopt_slab(Heap& heap, SizeClass size_class) {
   unsigned tried = 0;
   for (Heap* orphan = first_orphan_; orphan != nullptr && adopted == nullptr && tried < kOrphansTried;
        orphan = orphan->next_orphan, ++tried) {
-    if (orphan->available[size_class].is_empty() || !orphan->mutex.try_lock()) continue;
+    if (!orphan->mutex.try_lock()) continue;
     adopted = orphan->available[size_class].first();
     if (adopted != nullptr) {
       orphan->available[size_class].remove(adopted);

@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <set>
 
 namespace tarn::internal {
+
+void PrintTo(SizeClassPreset preset, std::ostream* out) { *out << kSizeClassPresetNames[static_cast<unsigned>(preset)]; }
+
 namespace {
 
 using detail::bin_of;
@@ -47,9 +51,7 @@ TEST_P(Presets, AlignedRequestsGetBlocksThatAllHaveTheAlignment) {
 INSTANTIATE_TEST_SUITE_P(Of, Presets,
                          ::testing::Values(SizeClassPreset::kDefault, SizeClassPreset::kLfh128,
                                            SizeClassPreset::kStepped),
-                         [](const auto& preset) {
-                           return std::string(kSizeClassPresetNames[static_cast<unsigned>(preset.param)]);
-                         });
+                         ::testing::PrintToStringParamName());
 
 TEST(SizeClass, DefaultWastesAtMostAnEighthAbove128Bytes) {
   const ClassOfBin classes = make_class_of_bin(SizeClassPreset::kDefault);
