@@ -49,7 +49,9 @@ class BusyThreads {
     Random random(seed);
     start_.arrive_and_wait();
     while (!must_stop_) {
-      const std::size_t size = 1 + random.below(random.below(20) == 0 ? kMiB : random.below(4) == 0 ? 40000 : 300);
+      const std::size_t size = 1 + random.below(random.below(20) == 0  ? kMiB
+                                                : random.below(4) == 0 ? 40000
+                                                                       : 300);
       Pool::deallocate(shared_[random.below(kShared)].exchange(Pool::allocate(size)));
       if (random.below(500) == 0) std::thread([] { use_all_sizes(kMiB); }).join();
       if (random.below(300) == 0) held_bytes();
@@ -87,7 +89,8 @@ int fork_storm(std::uint64_t forks) {
 }
 
 TEST(Fork, AStormOfTwoHundredChildrenOfABusyProcessWorks) {
-  const ChildResult result = run_in_child([] { return fork_storm(amount(200, 5000)); }, long_tests() ? 600 : 60);
+  const ChildResult result =
+      run_in_child([] { return fork_storm(amount(200, 5000)); }, long_tests() ? 600 : 60);
   EXPECT_TRUE(result.is_success()) << result.describe();
 }
 
@@ -106,7 +109,8 @@ TEST(Fork, AChildOfABusyProcessLeavesByExit) {
 
 TEST(Fork, TheChildKeepsWhatItsParentAllocated) {
   std::vector<void*> blocks;
-  for (const std::size_t size : landmark_sizes(5 * kMiB)) fill(blocks.emplace_back(Pool::allocate(size)), size, size);
+  for (const std::size_t size : landmark_sizes(5 * kMiB))
+    fill(blocks.emplace_back(Pool::allocate(size)), size, size);
   const ChildResult result = run_in_child([&] {
     std::size_t i = 0;
     for (const std::size_t size : landmark_sizes(5 * kMiB)) {

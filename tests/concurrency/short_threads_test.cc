@@ -93,7 +93,8 @@ TEST(ShortThreads, TheNextThreadAdoptsWhatAnEndedOneLeft) {
   for (void* block : kept) Pool::deallocate(block);
 }
 
-// Threads end while others free what they allocated: an owner is alive, ending or gone at the moment of the free.
+// Threads end while others free what they allocated: an owner is alive, ending or gone at the moment of the
+// free.
 TEST(ShortThreads, OwnersEndWhileOthersFreeTheirBlocks) {
   const std::uint64_t rounds = amount(400, 10000);
   for (std::uint64_t round = 0; round < rounds; ++round) {

@@ -1,4 +1,5 @@
-// Allocation while a thread ends: in destructors of thread_local objects and of pthread keys, in every round of them.
+// Allocation while a thread ends: in destructors of thread_local objects and of pthread keys, in every round
+// of them.
 #include <gtest/gtest.h>
 #include <limits.h>
 #include <pthread.h>
@@ -48,8 +49,8 @@ TEST(ThreadEnd, DestructorsOfThreadLocalObjectsMayAllocate) {
   EXPECT_TRUE(is_good);
 }
 
-// Several keys, so that some are destroyed before the allocator's own and some after it, and each sets itself again
-// until the last round.
+// Several keys, so that some are destroyed before the allocator's own and some after it, and each sets itself
+// again until the last round.
 constexpr int kKeys = 8;
 // The thread sanitizer ends its own view of the thread in the last round.
 constexpr int kRounds = kThreadSanitizer ? PTHREAD_DESTRUCTOR_ITERATIONS - 1 : PTHREAD_DESTRUCTOR_ITERATIONS;

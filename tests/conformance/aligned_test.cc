@@ -54,7 +54,8 @@ TYPED_TEST(Aligned, HundredsOfBlocksOfAnAlignmentDoNotOverlap) {
 TYPED_TEST(Aligned, AllOfAnAlignedBlockIsUsable) {
   for (const std::size_t alignment : {64u, 4096u, 1u << 20})
     for (const std::size_t size : landmark_sizes(kMiB)) {
-      Block<TypeParam> block(TypeParam::allocate(size, alignment)), neighbour(TypeParam::allocate(size, alignment));
+      Block<TypeParam> block(TypeParam::allocate(size, alignment)),
+          neighbour(TypeParam::allocate(size, alignment));
       fill(neighbour.get(), size, 1);
       fill(block.get(), TypeParam::usable_size(block.get()), 2);
       EXPECT_TRUE(holds(neighbour.get(), size, 1)) << size << " aligned to " << alignment;
@@ -62,7 +63,8 @@ TYPED_TEST(Aligned, AllOfAnAlignedBlockIsUsable) {
 }
 
 TYPED_TEST(Aligned, WhatIsNoPowerOfTwoIsRefusedWithEinval) {
-  for (const std::size_t alignment : {std::size_t{24}, std::size_t{48}, std::size_t{100}, std::size_t{4097}, std::size_t{SIZE_MAX}}) {
+  for (const std::size_t alignment :
+       {std::size_t{24}, std::size_t{48}, std::size_t{100}, std::size_t{4097}, std::size_t{SIZE_MAX}}) {
     errno = 0;
     EXPECT_EQ(TypeParam::allocate(64, opaque(alignment)), nullptr) << alignment;
     EXPECT_EQ(errno, EINVAL) << alignment;
@@ -76,12 +78,21 @@ TYPED_TEST(Aligned, WhatIsNoPowerOfTwoIsRefusedWithEinval) {
 
 TYPED_TEST(Aligned, ImpossibleSizesAndAlignmentsAreRefusedWithEnomem) {
   const std::size_t most = SIZE_MAX;
-  const std::size_t requests[][2] = {{most, 32}, {most - 31, 32}, {most - 4095, 4096}, {most, 16}, {most, 8}, {most / 2, 64},
-                                     {1, std::size_t{1} << 62}, {1, std::size_t{1} << 63}, {100, std::size_t{1} << 48},
-                                     {most - 65535, 65536}, {most, std::size_t{1} << 63}};
+  const std::size_t requests[][2] = {{most, 32},
+                                     {most - 31, 32},
+                                     {most - 4095, 4096},
+                                     {most, 16},
+                                     {most, 8},
+                                     {most / 2, 64},
+                                     {1, std::size_t{1} << 62},
+                                     {1, std::size_t{1} << 63},
+                                     {100, std::size_t{1} << 48},
+                                     {most - 65535, 65536},
+                                     {most, std::size_t{1} << 63}};
   for (const auto& [size, alignment] : requests) {
     errno = 0;
-    EXPECT_EQ(TypeParam::allocate(opaque(size), opaque(alignment)), nullptr) << size << " aligned to " << alignment;
+    EXPECT_EQ(TypeParam::allocate(opaque(size), opaque(alignment)), nullptr)
+        << size << " aligned to " << alignment;
     EXPECT_EQ(errno, ENOMEM) << size << " aligned to " << alignment;
   }
 }

@@ -87,9 +87,9 @@ TYPED_TEST(Allocate, LeavesErrnoAloneWhenItSucceeds) {
 
 TYPED_TEST(Allocate, RefusesImpossibleSizesWithEnomem) {
   const std::size_t most = SIZE_MAX, half = PTRDIFF_MAX;
-  for (const std::size_t size : {most, most - 1, most - 7, most - 15, most - 16, most - 63, most - 4095, most - 65535,
-                                 most - 65536, most - 2097151, half, half + 1, half - 65535, most / 2 + 1,
-                                 std::size_t{1} << 48, std::size_t{1} << 47}) {
+  for (const std::size_t size : {most, most - 1, most - 7, most - 15, most - 16, most - 63, most - 4095,
+                                 most - 65535, most - 65536, most - 2097151, half, half + 1, half - 65535,
+                                 most / 2 + 1, std::size_t{1} << 48, std::size_t{1} << 47}) {
     errno = 0;
     EXPECT_EQ(TypeParam::allocate(opaque(size)), nullptr) << size;
     EXPECT_EQ(errno, ENOMEM) << size;

@@ -23,7 +23,8 @@ TYPED_TEST(Batch, BlocksAreWholeAlignedAndApart) {
         ASSERT_GE(TypeParam::usable_size(blocks[i]), size);
         fill(blocks[i], size, i);
       }
-      for (std::size_t i = 0; i < count; ++i) ASSERT_TRUE(holds(blocks[i], size, i)) << size << " block " << i;
+      for (std::size_t i = 0; i < count; ++i)
+        ASSERT_TRUE(holds(blocks[i], size, i)) << size << " block " << i;
       TypeParam::deallocate_batch(blocks.data(), count);
     }
 }

@@ -6,8 +6,12 @@ namespace tarn::test {
 
 struct CApi {
   static void* allocate(std::size_t size) { return tarn_allocate(size); }
-  static void* allocate(std::size_t size, std::size_t alignment) { return tarn_allocate_aligned(size, alignment); }
-  static void* allocate_zeroed(std::size_t count, std::size_t size) { return tarn_allocate_zeroed(count, size); }
+  static void* allocate(std::size_t size, std::size_t alignment) {
+    return tarn_allocate_aligned(size, alignment);
+  }
+  static void* allocate_zeroed(std::size_t count, std::size_t size) {
+    return tarn_allocate_zeroed(count, size);
+  }
   static void* reallocate(void* block, std::size_t size) { return tarn_reallocate(block, size); }
   static void deallocate(void* block) { tarn_deallocate(block); }
   static void deallocate(void* block, std::size_t size) { tarn_deallocate_sized(block, size); }
@@ -20,7 +24,9 @@ struct CApi {
   static std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) {
     return tarn_allocate_batch(size, count, blocks);
   }
-  static void deallocate_batch(void* const* blocks, std::size_t count) { tarn_deallocate_batch(blocks, count); }
+  static void deallocate_batch(void* const* blocks, std::size_t count) {
+    tarn_deallocate_batch(blocks, count);
+  }
 };
 
 }  // namespace tarn::test

@@ -1,5 +1,5 @@
-// One suite over every pool. A pool is a stateless type with the functions of tarn::MemoryPool; what the system's malloc
-// answers differently, or does not offer, is named in Traits.
+// One suite over every pool. A pool is a stateless type with the functions of tarn::MemoryPool; what the
+// system's malloc answers differently, or does not offer, is named in Traits.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -98,7 +98,8 @@ TYPED_TEST(Reallocate, LeavesTheOldBlockWholeWhenItFails) {
   for (const std::size_t size : landmark_sizes(5 * kMiB)) {
     Block<TypeParam> block(TypeParam::allocate(size));
     fill(block.get(), size, size);
-    for (const std::size_t impossible : {std::size_t{SIZE_MAX}, std::size_t{SIZE_MAX} - 65536, std::size_t{1} << 47}) {
+    for (const std::size_t impossible :
+         {std::size_t{SIZE_MAX}, std::size_t{SIZE_MAX} - 65536, std::size_t{1} << 47}) {
       errno = 0;
       EXPECT_EQ(TypeParam::reallocate(block.get(), opaque(impossible)), nullptr);
       EXPECT_EQ(errno, ENOMEM);

@@ -53,8 +53,13 @@ TYPED_TEST(Zeroed, MemoryIsZeroWhereAnotherBlockShrank) {
 
 TYPED_TEST(Zeroed, ProductsThatOverflowAreRefusedWithEnomem) {
   const std::size_t most = SIZE_MAX;
-  const std::size_t products[][2] = {{most, 2}, {2, most}, {most, most}, {most / 2 + 1, 2}, {std::size_t{1} << 32, std::size_t{1} << 32},
-                                     {most / 16 + 1, 16}, {3, most / 2}};
+  const std::size_t products[][2] = {{most, 2},
+                                     {2, most},
+                                     {most, most},
+                                     {most / 2 + 1, 2},
+                                     {std::size_t{1} << 32, std::size_t{1} << 32},
+                                     {most / 16 + 1, 16},
+                                     {3, most / 2}};
   for (const auto& [count, size] : products) {
     errno = 0;
     EXPECT_EQ(TypeParam::allocate_zeroed(opaque(count), opaque(size)), nullptr) << count << " x " << size;
@@ -63,7 +68,8 @@ TYPED_TEST(Zeroed, ProductsThatOverflowAreRefusedWithEnomem) {
 }
 
 TYPED_TEST(Zeroed, NoObjectsOrObjectsOfNoBytesGiveABlock) {
-  for (const auto& [count, size] : {std::pair<std::size_t, std::size_t>{0, 0}, {0, SIZE_MAX}, {SIZE_MAX, 0}, {0, 8}}) {
+  for (const auto& [count, size] :
+       {std::pair<std::size_t, std::size_t>{0, 0}, {0, SIZE_MAX}, {SIZE_MAX, 0}, {0, 8}}) {
     void* const block = TypeParam::allocate_zeroed(opaque(count), opaque(size));
     EXPECT_NE(block, nullptr);
     TypeParam::deallocate(block);

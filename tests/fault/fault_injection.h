@@ -8,7 +8,8 @@ namespace tarn::test {
 
 using internal::os::Call;
 
-/// While it lives, call number `failing` (from 0) of the chosen kinds fails, and every later one too when told so.
+/// While it lives, call number `failing` (from 0) of the chosen kinds fails, and every later one too when
+/// told so.
 class FaultInjection {
  public:
   enum class Extent { kOne, kAllFromThere };

@@ -55,7 +55,8 @@ TEST_P(AddressSpace, LimitedInTheMiddleOfARunIsNullAndNoCrash) {
   }
 }
 
-// Moving pages is one way to grow; the system may refuse it when there is a limit, and must not be left with a hole.
+// Moving pages is one way to grow; the system may refuse it when there is a limit, and must not be left with
+// a hole.
 TEST_P(AddressSpace, LimitedInTheMiddleOfARunLetsBlocksGrowOrRefuses) {
   const ChildResult result = run_in_child([&] {
     Pool::deallocate(Pool::allocate(100 * kMiB));

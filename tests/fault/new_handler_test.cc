@@ -24,7 +24,8 @@ TEST(NewHandler, WithoutOneBadAllocIsThrown) {
   std::set_new_handler(nullptr);
   EXPECT_THROW(::operator delete(::operator new(too_much())), std::bad_alloc);
   EXPECT_THROW(::operator delete[](::operator new[](too_much())), std::bad_alloc);
-  EXPECT_THROW(::operator delete(::operator new(too_much(), std::align_val_t{64}), std::align_val_t{64}), std::bad_alloc);
+  EXPECT_THROW(::operator delete (::operator new (too_much(), std::align_val_t{64}), std::align_val_t{64}),
+               std::bad_alloc);
   EXPECT_THROW(::operator delete[](::operator new[](too_much(), std::align_val_t{64}), std::align_val_t{64}),
                std::bad_alloc);
 }
@@ -33,7 +34,7 @@ TEST(NewHandler, WithoutOneTheNothrowFormsGiveNull) {
   std::set_new_handler(nullptr);
   EXPECT_EQ(::operator new(too_much(), std::nothrow), nullptr);
   EXPECT_EQ(::operator new[](too_much(), std::nothrow), nullptr);
-  EXPECT_EQ(::operator new(too_much(), std::align_val_t{64}, std::nothrow), nullptr);
+  EXPECT_EQ(::operator new (too_much(), std::align_val_t{64}, std::nothrow), nullptr);
   EXPECT_EQ(::operator new[](too_much(), std::align_val_t{64}, std::nothrow), nullptr);
 }
 
@@ -62,7 +63,8 @@ TEST(NewHandler, MayThrow) {
 
 TEST(NewHandler, ThatThrowsGivesNullFromTheNothrowForms) {
   std::set_new_handler(throw_bad_alloc);
-  const ChildResult result = run_in_child([] { return ::operator new(too_much(), std::nothrow) == nullptr ? 0 : 1; });
+  const ChildResult result =
+      run_in_child([] { return ::operator new(too_much(), std::nothrow) == nullptr ? 0 : 1; });
   EXPECT_TRUE(result.is_success()) << result.describe();
   std::set_new_handler(nullptr);
 }

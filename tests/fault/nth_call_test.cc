@@ -1,5 +1,5 @@
-// The Nth call to the system fails, for every N until a scenario needs fewer: each in a fresh process, so that the calls
-// of the set-up fail as well.
+// The Nth call to the system fails, for every N until a scenario needs fewer: each in a fresh process, so
+// that the calls of the set-up fail as well.
 #include <gtest/gtest.h>
 
 #include "fault/fault_injection.h"
@@ -17,10 +17,11 @@ struct Scenario {
   int (*run)();
 };
 
-constexpr Scenario kScenarios[] = {{"MixedSizes", allocate_mixed_sizes},     {"LargeBlocks", allocate_large_blocks},
-                                   {"Reallocation", reallocate_blocks},      {"Alignment", allocate_aligned_blocks},
-                                   {"ZeroedMemory", allocate_zeroed_blocks}, {"Batches", allocate_batches},
-                                   {"Threads", allocate_in_threads},         {"RemoteFrees", free_from_another_thread}};
+constexpr Scenario kScenarios[] = {
+    {"MixedSizes", allocate_mixed_sizes},     {"LargeBlocks", allocate_large_blocks},
+    {"Reallocation", reallocate_blocks},      {"Alignment", allocate_aligned_blocks},
+    {"ZeroedMemory", allocate_zeroed_blocks}, {"Batches", allocate_batches},
+    {"Threads", allocate_in_threads},         {"RemoteFrees", free_from_another_thread}};
 
 void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }
 
@@ -44,7 +45,8 @@ class NthCall : public ::testing::TestWithParam<Scenario> {
  protected:
   void fail_each(unsigned kinds, FaultInjection::Extent extent) {
     for (unsigned number = 0; number < kLargestNumber; ++number) {
-      const ChildResult result = run_in_child([&] { return run_with_fault(GetParam(), kinds, number, extent); });
+      const ChildResult result =
+          run_in_child([&] { return run_with_fault(GetParam(), kinds, number, extent); });
       if (result.exit_status == kNoCallFailed) return;
       ASSERT_EQ(result.exit_status, kSomeCallFailed) << "call " << number << ": " << result.describe();
     }
@@ -60,8 +62,7 @@ TEST_P(NthCall, FailsWithAllLaterOnesAndMemoryIsHadAgainAfterwards) {
   fail_each(FaultInjection::kAllKinds, FaultInjection::Extent::kAllFromThere);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, NthCall, ::testing::ValuesIn(kScenarios),
-                         ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Of, NthCall, ::testing::ValuesIn(kScenarios), ::testing::PrintToStringParamName());
 
 struct Kind {
   const char* name;
@@ -74,7 +75,8 @@ class EveryCallOfAKind : public ::testing::TestWithParam<Kind> {};
 TEST_P(EveryCallOfAKind, FailsFromTheStart) {
   for (const Scenario& scenario : kScenarios) {
     const ChildResult result = run_in_child([&] {
-      return run_with_fault(scenario, FaultInjection::kind(GetParam().call), 0, FaultInjection::Extent::kAllFromThere);
+      return run_with_fault(scenario, FaultInjection::kind(GetParam().call), 0,
+                            FaultInjection::Extent::kAllFromThere);
     });
     EXPECT_NE(result.exit_status, kWrong) << scenario.name << ": " << result.describe();
     EXPECT_EQ(result.signal, 0) << scenario.name << ": " << result.describe();
@@ -85,7 +87,8 @@ TEST_P(EveryCallOfAKind, FailsFromTheStart) {
 TEST_P(EveryCallOfAKind, FailsFromTheFifthOn) {
   for (const Scenario& scenario : kScenarios) {
     const ChildResult result = run_in_child([&] {
-      return run_with_fault(scenario, FaultInjection::kind(GetParam().call), 4, FaultInjection::Extent::kAllFromThere);
+      return run_with_fault(scenario, FaultInjection::kind(GetParam().call), 4,
+                            FaultInjection::Extent::kAllFromThere);
     });
     EXPECT_NE(result.exit_status, kWrong) << scenario.name << ": " << result.describe();
     EXPECT_EQ(result.signal, 0) << scenario.name << ": " << result.describe();

@@ -14,7 +14,8 @@
 namespace tarn::test {
 namespace {
 
-// Only the start of a block is written: the tests are about answers, and faulting pages in costs most of the time.
+// Only the start of a block is written: the tests are about answers, and faulting pages in costs most of the
+// time.
 constexpr std::size_t kWritten = 1000;
 std::size_t written(std::size_t size) { return size < kWritten ? size : kWritten; }
 
@@ -79,7 +80,8 @@ int reallocate_blocks() {
     void* block = tarn::allocate(size);
     if (block == nullptr) continue;
     fill(block, written(size), 1);
-    for (const std::size_t next : {first * 2, first * 5, first * 3, first, 2 * kMiB, 20 * kMiB, 3 * kMiB, 50 * kKiB}) {
+    for (const std::size_t next :
+         {first * 2, first * 5, first * 3, first, 2 * kMiB, 20 * kMiB, 3 * kMiB, 50 * kKiB}) {
       errno = 0;
       void* const moved = tarn::reallocate(block, next);
       EXPECT_OR_RETURN(moved != nullptr || errno == ENOMEM);

@@ -1,5 +1,5 @@
-// What a program does while the system refuses memory: it asks for blocks of every kind, keeps what it gets, and finds
-// that a refusal is a null pointer with ENOMEM and nothing else.
+// What a program does while the system refuses memory: it asks for blocks of every kind, keeps what it gets,
+// and finds that a refusal is a null pointer with ENOMEM and nothing else.
 #pragma once
 
 namespace tarn::test {

@@ -5,5 +5,6 @@
 
 int main(int count, char** arguments) {
   if (count != 3) return 64;
-  return tarn::test::use_all_memory(std::strtoull(arguments[1], nullptr, 10), std::strtoull(arguments[2], nullptr, 10));
+  return tarn::test::use_all_memory(std::strtoull(arguments[1], nullptr, 10),
+                                    std::strtoull(arguments[2], nullptr, 10));
 }

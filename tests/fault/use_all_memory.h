@@ -16,7 +16,8 @@ inline int use_all_memory(std::size_t size, std::size_t least) {
   for (int round = 0; round < 2; ++round) {
     std::size_t count = 0;
     errno = 0;
-    while (count < sizeof blocks / sizeof blocks[0] && (blocks[count] = PoolUnderTest::allocate(size)) != nullptr)
+    while (count < sizeof blocks / sizeof blocks[0] &&
+           (blocks[count] = PoolUnderTest::allocate(size)) != nullptr)
       fill(blocks[count], size < 4096 ? size : 4096, count), ++count;
     if (count * size > std::size_t{4} << 30) return 2;  // the limit did not hold
     if (errno != ENOMEM) return 3;

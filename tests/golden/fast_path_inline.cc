@@ -1,5 +1,5 @@
-// Instructions of the inlined API's hits. Each is inlined into a function that loads its argument or stores its result
-// and returns, which is in the count.
+// Instructions of the inlined API's hits. Each is inlined into a function that loads its argument or stores
+// its result and returns, which is in the count.
 #include "golden/instruction_count.h"
 #include "tarn/memory_pool.h"
 
@@ -31,13 +31,11 @@ void deallocate_sized_1000() { tarn::deallocate(blocks[1][next[1]++], 1000); }
 
 int main() {
   fill_magazines();
-  const tarn::test::Operation operations[] = {{"allocate(64)", allocate_constant_64},
-                                              {"allocate(1000)", allocate_constant_1000},
-                                              {"allocate(5000)", allocate_constant_5000},
-                                              {"allocate(size)", allocate_variable},
-                                              {"deallocate, 64 bytes", deallocate_64},
-                                              {"deallocate, 5000 bytes", deallocate_5000},
-                                              {"deallocate, told 1000", deallocate_sized_1000}};
+  const tarn::test::Operation operations[] = {
+      {"allocate(64)", allocate_constant_64},          {"allocate(1000)", allocate_constant_1000},
+      {"allocate(5000)", allocate_constant_5000},      {"allocate(size)", allocate_variable},
+      {"deallocate, 64 bytes", deallocate_64},         {"deallocate, 5000 bytes", deallocate_5000},
+      {"deallocate, told 1000", deallocate_sized_1000}};
   return tarn::test::print_instruction_counts(operations, sizeof operations / sizeof operations[0],
                                               tarn::test::Counted::kAll);
 }

@@ -32,7 +32,7 @@ void count_malloc() {
 }
 template <std::size_t kSize>
 void count_free() {
-  deallocate(blocks<kSize>[next<kSize>++]);
+  deallocate(blocks<kSize>[next<kSize> ++]);
 }
 template <std::size_t kSize>
 void count_new() {
@@ -40,7 +40,7 @@ void count_new() {
 }
 template <std::size_t kSize>
 void count_sized_delete() {
-  deallocate_sized(blocks<kSize>[next<kSize>++], kSize);
+  deallocate_sized(blocks<kSize>[next<kSize> ++], kSize);
 }
 
 }  // namespace
@@ -50,12 +50,15 @@ int main() {
   fill_magazine<64>();
   fill_magazine<1000>();
   fill_magazine<5000>();
-  const tarn::test::Operation operations[] = {
-      {"malloc(8)", count_malloc<8>},       {"malloc(64)", count_malloc<64>},
-      {"malloc(1000)", count_malloc<1000>}, {"malloc(5000)", count_malloc<5000>},
-      {"operator new(64)", count_new<64>},  {"free, 8 bytes", count_free<8>},
-      {"free, 64 bytes", count_free<64>},   {"free, 5000 bytes", count_free<5000>},
-      {"sized operator delete, 64", count_sized_delete<64>}};
+  const tarn::test::Operation operations[] = {{"malloc(8)", count_malloc<8>},
+                                              {"malloc(64)", count_malloc<64>},
+                                              {"malloc(1000)", count_malloc<1000>},
+                                              {"malloc(5000)", count_malloc<5000>},
+                                              {"operator new(64)", count_new<64>},
+                                              {"free, 8 bytes", count_free<8>},
+                                              {"free, 64 bytes", count_free<64>},
+                                              {"free, 5000 bytes", count_free<5000>},
+                                              {"sized operator delete, 64", count_sized_delete<64>}};
   return tarn::test::print_instruction_counts(operations, sizeof operations / sizeof operations[0],
                                               tarn::test::Counted::kOutsideOfTheProgram);
 }

@@ -1,5 +1,5 @@
-// Counts the instructions a function executes, from its first to its return, by stepping a child through it. There are
-// no hardware counters everywhere, and reading a disassembly is brittle.
+// Counts the instructions a function executes, from its first to its return, by stepping a child through it.
+// There are no hardware counters everywhere, and reading a disassembly is brittle.
 #pragma once
 
 namespace tarn::test {

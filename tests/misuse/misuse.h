@@ -16,7 +16,8 @@ inline void must_die_with(const char* what, const void* address) {
   printf("tarn: %s: %p\n", what, address);
 }
 
-/// Frees enough other blocks of a size for every magazine to be flushed, so that what is wrong reaches its slab.
+/// Frees enough other blocks of a size for every magazine to be flushed, so that what is wrong reaches its
+/// slab.
 inline void free_many_others(size_t size) {
   constexpr int kBlocks = 20000;
   void** const blocks = static_cast<void**>(malloc(kBlocks * sizeof(void*)));

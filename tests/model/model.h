@@ -1,7 +1,8 @@
 // A program of random operations on a pool, run against a model that knows which bytes are whose.
 //
-// The model keeps every live block with its extent and its own pattern. An operation checks what it can: a new block
-// overlaps no live one and has its alignment, zeroed memory is zero, a block that goes back still holds its pattern.
+// The model keeps every live block with its extent and its own pattern. An operation checks what it can: a
+// new block overlaps no live one and has its alignment, zeroed memory is zero, a block that goes back still
+// holds its pattern.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -24,8 +25,9 @@ struct SizeRange {
 
 inline void PrintTo(const SizeRange& range, std::ostream* out) { *out << range.name; }
 
-inline constexpr SizeRange kTiny{"Tiny", 0, 32}, kSmall{"Small", 1, 1024}, kMedium{"Medium", 1025, 256 * 1024},
-    kLarge{"Large", 256 * 1024 + 1, 6 * 1024 * 1024}, kAll{"All", 0, 3 * 1024 * 1024};
+inline constexpr SizeRange kTiny{"Tiny", 0, 32}, kSmall{"Small", 1, 1024},
+    kMedium{"Medium", 1025, 256 * 1024}, kLarge{"Large", 256 * 1024 + 1, 6 * 1024 * 1024},
+    kAll{"All", 0, 3 * 1024 * 1024};
 
 struct LiveBlock {
   void* block;
@@ -46,7 +48,8 @@ class Model {
     for (std::uint64_t i = 0; i < operations && !has_failed_; ++i) step();
   }
 
-  /// Grows to the limit, then frees down to a part of it, `waves` times: what comes back in which order matters most.
+  /// Grows to the limit, then frees down to a part of it, `waves` times: what comes back in which order
+  /// matters most.
   void run_waves(unsigned waves, std::uint64_t most_blocks) {
     for (unsigned wave = 0; wave < waves && !has_failed_; ++wave) {
       while (live_bytes_ < most_live_bytes_ && live_.size() < most_blocks && !has_failed_) allocate();
@@ -112,7 +115,8 @@ class Model {
     const std::size_t size = random_size() + 1;
     void* const block = Pool::reallocate(live.block, size);
     if (!check(block != nullptr, "no memory")) return;
-    check(holds(block, size < live.size ? size : live.size, live.size, live.pattern), "moved contents differ");
+    check(holds(block, size < live.size ? size : live.size, live.size, live.pattern),
+          "moved contents differ");
     live = {block, size, 0, random_.next()};
     fill(block, size, live.pattern);
     add(live);
@@ -127,16 +131,21 @@ class Model {
 
   std::size_t pick() {
     switch (order_) {
-      case FreeOrder::kLifo: return live_.size() - 1;
-      case FreeOrder::kFifo: return 0;
-      case FreeOrder::kRandom: return random_.below(live_.size());
-      case FreeOrder::kInterleaved: return interleaved_ = (interleaved_ + 1) % live_.size();
+      case FreeOrder::kLifo:
+        return live_.size() - 1;
+      case FreeOrder::kFifo:
+        return 0;
+      case FreeOrder::kRandom:
+        return random_.below(live_.size());
+      case FreeOrder::kInterleaved:
+        return interleaved_ = (interleaved_ + 1) % live_.size();
     }
     return 0;
   }
 
   void add(const LiveBlock& live) {
-    const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(live.block), end = start + (live.size == 0 ? 1 : live.size);
+    const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(live.block),
+                         end = start + (live.size == 0 ? 1 : live.size);
     const auto after = extents_.lower_bound(start);
     check(after == extents_.end() || after->first >= end, "overlaps the block behind it");
     check(after == extents_.begin() || std::prev(after)->second <= start, "overlaps the block before it");

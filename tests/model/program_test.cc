@@ -36,8 +36,8 @@ TEST_P(Programs, OfRandomOperationsNeverOverlapAndKeepContents) {
 TEST_P(Programs, WithASeedNobodyTriedNeverOverlapAndKeepContents) { run(fresh_seed()); }
 
 INSTANTIATE_TEST_SUITE_P(FreeOrders, Programs,
-                         ::testing::Combine(::testing::Values(FreeOrder::kLifo, FreeOrder::kFifo, FreeOrder::kRandom,
-                                                              FreeOrder::kInterleaved),
+                         ::testing::Combine(::testing::Values(FreeOrder::kLifo, FreeOrder::kFifo,
+                                                              FreeOrder::kRandom, FreeOrder::kInterleaved),
                                             ::testing::Values(kTiny, kSmall, kMedium, kLarge, kAll)),
                          name_of);
 

@@ -1,4 +1,5 @@
-// Programs in several threads that hand each other blocks: what one allocates, another checks, moves and frees.
+// Programs in several threads that hand each other blocks: what one allocates, another checks, moves and
+// frees.
 #include <barrier>
 #include <mutex>
 #include <thread>
@@ -31,7 +32,8 @@ class Mailbox {
 
 void run_ring(unsigned thread_count, std::uint64_t seed, FreeOrder order, SizeRange range, unsigned rounds) {
   std::vector<Mailbox> mailboxes(thread_count);
-  std::barrier start(static_cast<std::ptrdiff_t>(thread_count)), sent(static_cast<std::ptrdiff_t>(thread_count));
+  std::barrier start(static_cast<std::ptrdiff_t>(thread_count)),
+      sent(static_cast<std::ptrdiff_t>(thread_count));
   std::vector<std::thread> threads;
   for (unsigned t = 0; t < thread_count; ++t)
     threads.emplace_back([&, t] {
@@ -39,7 +41,8 @@ void run_ring(unsigned thread_count, std::uint64_t seed, FreeOrder order, SizeRa
       start.arrive_and_wait();
       for (unsigned round = 0; round < rounds; ++round) {
         model.run(range.least > 256 * kKiB ? 20 : 300);
-        for (int i = 0; i < 100 && !model.is_empty(); ++i) mailboxes[(t + 1) % thread_count].put(model.release());
+        for (int i = 0; i < 100 && !model.is_empty(); ++i)
+          mailboxes[(t + 1) % thread_count].put(model.release());
         LiveBlock live;
         while (mailboxes[t].take(&live)) model.adopt(live);
       }
@@ -51,7 +54,8 @@ void run_ring(unsigned thread_count, std::uint64_t seed, FreeOrder order, SizeRa
 }
 
 TEST(ThreadPrograms, HandSmallBlocksAroundARing) {
-  for (const FreeOrder order : {FreeOrder::kLifo, FreeOrder::kFifo, FreeOrder::kRandom, FreeOrder::kInterleaved})
+  for (const FreeOrder order :
+       {FreeOrder::kLifo, FreeOrder::kFifo, FreeOrder::kRandom, FreeOrder::kInterleaved})
     run_ring(4, 100, order, kSmall, static_cast<unsigned>(amount(60, 1500)));
 }
 
@@ -67,7 +71,8 @@ TEST(ThreadPrograms, HandBlocksAroundALargeRingWithASeedNobodyTried) {
 
 // Everything allocated is freed by one other thread, in each order, by a thread that owns no slab.
 TEST(ThreadPrograms, LeaveAllFreeingToAnotherThread) {
-  for (const FreeOrder order : {FreeOrder::kLifo, FreeOrder::kFifo, FreeOrder::kRandom, FreeOrder::kInterleaved})
+  for (const FreeOrder order :
+       {FreeOrder::kLifo, FreeOrder::kFifo, FreeOrder::kRandom, FreeOrder::kInterleaved})
     for (const SizeRange range : {kTiny, kSmall, kMedium, kLarge}) {
       Model<PoolUnderTest> model(7, order, range, 16 * kMiB);
       for (std::uint64_t round = 0; round < amount(3, 50); ++round) {

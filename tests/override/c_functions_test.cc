@@ -1,4 +1,5 @@
-// Every entry point of malloc through the C ABI. Runs with the library preloaded, and so tests what it exports.
+// Every entry point of malloc through the C ABI. Runs with the library preloaded, and so tests what it
+// exports.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -28,10 +29,28 @@ Value opaque(Value value) {
 std::uintptr_t address(void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 
 TEST(CFunctions, AreThoseOfTheLibrary) {
-  for (const char* name : {"malloc", "calloc", "realloc", "reallocarray", "free", "free_sized", "free_aligned_sized",
-                           "posix_memalign", "aligned_alloc", "memalign", "valloc", "pvalloc", "cfree",
-                           "malloc_usable_size", "malloc_trim", "mallinfo", "mallinfo2", "malloc_info", "malloc_stats",
-                           "mallopt", "_Znwm", "_ZdlPv"}) {
+  for (const char* name : {"malloc",
+                           "calloc",
+                           "realloc",
+                           "reallocarray",
+                           "free",
+                           "free_sized",
+                           "free_aligned_sized",
+                           "posix_memalign",
+                           "aligned_alloc",
+                           "memalign",
+                           "valloc",
+                           "pvalloc",
+                           "cfree",
+                           "malloc_usable_size",
+                           "malloc_trim",
+                           "mallinfo",
+                           "mallinfo2",
+                           "malloc_info",
+                           "malloc_stats",
+                           "mallopt",
+                           "_Znwm",
+                           "_ZdlPv"}) {
     Dl_info info{};
     void* const function = dlsym(RTLD_DEFAULT, name);
     ASSERT_NE(function, nullptr) << name;

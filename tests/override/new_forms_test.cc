@@ -18,7 +18,8 @@ constexpr std::align_val_t kAlign{128};
 
 void expect_block(void* block, std::size_t size, std::size_t alignment = 16) {
   ASSERT_NE(block, nullptr) << size;
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % (size <= 8 && alignment == 16 ? 8 : alignment), 0u) << size;
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % (size <= 8 && alignment == 16 ? 8 : alignment), 0u)
+      << size;
   ASSERT_GE(malloc_usable_size(block), size);
   fill(block, size, size);
 }
@@ -74,11 +75,11 @@ TEST(OperatorNew, AlignedArrayForms) {
 TEST(OperatorNew, NullIsIgnoredByEveryDelete) {
   ::operator delete(nullptr);
   ::operator delete[](nullptr);
-  ::operator delete(nullptr, std::size_t{8});
+  ::operator delete (nullptr, std::size_t{8});
   ::operator delete[](nullptr, std::size_t{8});
   ::operator delete(nullptr, kAlign);
   ::operator delete[](nullptr, kAlign);
-  ::operator delete(nullptr, std::size_t{8}, kAlign);
+  ::operator delete (nullptr, std::size_t{8}, kAlign);
   ::operator delete[](nullptr, std::size_t{8}, kAlign);
 }
 
@@ -90,7 +91,7 @@ TEST(OperatorNew, NewAndFreeShareOnePool) {
 // A base class without a virtual destructor tells delete too small a size.
 TEST(OperatorNew, AWrongSizeToldToDeleteDoesNoHarm) {
   for (int i = 0; i < 1000; ++i) {
-    ::operator delete(::operator new(1000), std::size_t{16});
+    ::operator delete (::operator new(1000), std::size_t{16});
     void* const block = ::operator new(16);
     EXPECT_LT(malloc_usable_size(block), 1000u);
     ::operator delete(block);

@@ -43,7 +43,8 @@ TEST_P(LiveBytes, AreToldByMallinfo2WithinFivePercent) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfBlocks, LiveBytes,
-                         ::testing::Values(std::size_t{16}, std::size_t{512}, 8 * kKiB, 64 * kKiB, kMiB, 10 * kMiB),
+                         ::testing::Values(std::size_t{16}, std::size_t{512}, 8 * kKiB, 64 * kKiB, kMiB,
+                                           10 * kMiB),
                          ::testing::PrintToStringParamName());
 
 TEST(Mallinfo, LiveAndFreeBytesMakeUpWhatIsHeld) {
@@ -103,9 +104,11 @@ std::string printed_by(const char* function) {
 TEST(MallocInfo, IsXmlAndNamesLiveBytes) {
   const std::string text = printed_by("malloc_info");
   EXPECT_EQ(text.rfind("<malloc version=\"1\">", 0), 0u) << text;
-  FILE* const parser = popen("python3 -c 'import sys, xml.etree.ElementTree as e; r = e.parse(sys.stdin).getroot(); "
-                             "sys.exit(not (r.tag == \"malloc\" and r.find(\"heap/sizes/size\") is not None "
-                             "and int(r.find(\"system[@type=\\\"current\\\"]\").get(\"size\")) > 10000000))'", "w");
+  FILE* const parser = popen(
+      "python3 -c 'import sys, xml.etree.ElementTree as e; r = e.parse(sys.stdin).getroot(); "
+      "sys.exit(not (r.tag == \"malloc\" and r.find(\"heap/sizes/size\") is not None "
+      "and int(r.find(\"system[@type=\\\"current\\\"]\").get(\"size\")) > 10000000))'",
+      "w");
   ASSERT_NE(parser, nullptr);
   std::fputs(text.c_str(), parser);
   EXPECT_EQ(pclose(parser), 0) << text;

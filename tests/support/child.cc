@@ -87,8 +87,8 @@ ChildResult run_in_child(const std::function<int()>& body, int timeout_seconds) 
   return result;
 }
 
-ChildResult run_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
-                        int timeout_seconds) {
+ChildResult run_program(const std::vector<std::string>& arguments,
+                        const std::vector<std::string>& environment, int timeout_seconds) {
   return run_in_child(
       [&] {
         for (const std::string& entry : environment) putenv(strdup(entry.c_str()));

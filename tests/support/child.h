@@ -22,7 +22,7 @@ struct ChildResult {
 ChildResult run_in_child(const std::function<int()>& body, int timeout_seconds = 60);
 
 /// Runs a program; `environment` adds "NAME=value" entries to the own one.
-ChildResult run_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {},
-                        int timeout_seconds = 60);
+ChildResult run_program(const std::vector<std::string>& arguments,
+                        const std::vector<std::string>& environment = {}, int timeout_seconds = 60);
 
 }  // namespace tarn::test

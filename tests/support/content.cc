@@ -25,8 +25,8 @@ template <typename Visit>
 bool for_filled_pieces(std::size_t size, std::size_t filled_size, Visit visit) {
   if (filled_size <= kFilledWhole) return for_pieces(0, size, 8, visit);
   const std::size_t tail = (filled_size - kEnd) & ~std::size_t{kStep - 1};
-  return for_pieces(0, std::min(size, kEnd), 8, visit) && for_pieces(kEnd, std::min(size, tail), kStep, visit) &&
-         for_pieces(tail, size, 8, visit);
+  return for_pieces(0, std::min(size, kEnd), 8, visit) &&
+         for_pieces(kEnd, std::min(size, tail), kStep, visit) && for_pieces(tail, size, 8, visit);
 }
 
 }  // namespace

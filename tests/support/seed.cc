@@ -12,8 +12,9 @@ namespace tarn::test {
 std::uint64_t fresh_seed() {
   const char* const chosen = std::getenv("TARN_TEST_SEED");
   const std::uint64_t seed =
-      chosen != nullptr ? std::strtoull(chosen, nullptr, 0)
-                        : static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+      chosen != nullptr
+          ? std::strtoull(chosen, nullptr, 0)
+          : static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   std::printf("seed: TARN_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
   return seed;
 }

@@ -16,13 +16,16 @@ class Random {
     return z ^ (z >> 31);
   }
   std::uint64_t below(std::uint64_t bound) { return next() % bound; }
-  std::uint64_t between(std::uint64_t least, std::uint64_t largest) { return least + below(largest - least + 1); }
+  std::uint64_t between(std::uint64_t least, std::uint64_t largest) {
+    return least + below(largest - least + 1);
+  }
 
  private:
   std::uint64_t state_;
 };
 
-/// A seed nobody has tried: TARN_TEST_SEED where it is set, else from the clock. Printed, so that it can be repeated.
+/// A seed nobody has tried: TARN_TEST_SEED where it is set, else from the clock. Printed, so that it can be
+/// repeated.
 std::uint64_t fresh_seed();
 
 /// Whether TARN_LONG_TESTS=1 asks for the full work.

@@ -1,4 +1,5 @@
-// The sizes at which something changes: steps of the size classes, and where one way of serving a request ends.
+// The sizes at which something changes: steps of the size classes, and where one way of serving a request
+// ends.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -16,8 +17,8 @@ inline std::vector<std::size_t> boundary_sizes(std::size_t largest) {
   for (std::size_t size = 2; size <= 32; ++size) add(size);
   for (std::size_t power = 64; power <= largest; power *= 2)
     for (std::size_t eighth = 0; eighth < 8; ++eighth)
-      for (const std::size_t size : {power + eighth * power / 8 - 1, power + eighth * power / 8,
-                                     power + eighth * power / 8 + 1})
+      for (const std::size_t size :
+           {power + eighth * power / 8 - 1, power + eighth * power / 8, power + eighth * power / 8 + 1})
         add(size);
   return sizes;
 }
@@ -26,9 +27,10 @@ inline std::vector<std::size_t> boundary_sizes(std::size_t largest) {
 inline std::vector<std::size_t> landmark_sizes(std::size_t largest) {
   std::vector<std::size_t> sizes;
   for (const std::size_t size :
-       {std::size_t{1}, std::size_t{8}, std::size_t{9}, std::size_t{16}, std::size_t{100}, kKiB, kKiB + 1, 3 * kKiB,
-        16 * kKiB, 16 * kKiB + 1, 64 * kKiB, 256 * kKiB - 1, 256 * kKiB, 256 * kKiB + 1, kMiB, 2 * kMiB - 1, 2 * kMiB,
-        2 * kMiB + 1, 5 * kMiB, 64 * kMiB})
+       {std::size_t{1}, std::size_t{8}, std::size_t{9}, std::size_t{16}, std::size_t{100},
+        kKiB,           kKiB + 1,       3 * kKiB,       16 * kKiB,       16 * kKiB + 1,
+        64 * kKiB,      256 * kKiB - 1, 256 * kKiB,     256 * kKiB + 1,  kMiB,
+        2 * kMiB - 1,   2 * kMiB,       2 * kMiB + 1,   5 * kMiB,        64 * kMiB})
     if (size <= largest) sizes.push_back(size);
   return sizes;
 }

@@ -1,5 +1,6 @@
-/* A C program with the library linked in, dynamically or statically: malloc and the library's own functions give each
- * other's blocks back. It says whose malloc it runs on by whether a block has a size that only ours has. */
+/* A C program with the library linked in, dynamically or statically: malloc and the library's own functions
+ * give each other's blocks back. It says whose malloc it runs on by whether a block has a size that only ours
+ * has. */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>

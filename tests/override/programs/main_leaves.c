@@ -22,7 +22,8 @@ int main(void) {
   pthread_t thread;
   main_thread = pthread_self();
   void* blocks[2000];
-  for (int i = 0; i < 2000; ++i) blocks[i] = malloc(2000); /* so that there is memory to give back with time */
+  for (int i = 0; i < 2000; ++i)
+    blocks[i] = malloc(2000); /* so that there is memory to give back with time */
   for (int i = 0; i < 2000; ++i) free(blocks[i]);
   pthread_create(&thread, NULL, work, malloc(100));
   pthread_detach(thread);

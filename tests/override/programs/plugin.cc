@@ -1,5 +1,5 @@
-// A library that is loaded and unloaded again and again: it allocates when it comes, uses thread_local storage with a
-// destructor, and frees when it goes.
+// A library that is loaded and unloaded again and again: it allocates when it comes, uses thread_local
+// storage with a destructor, and frees when it goes.
 #include <map>
 #include <string>
 

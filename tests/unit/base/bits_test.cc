@@ -41,7 +41,8 @@ TEST(Bits, RunStartsAreThePlacesWhereARunFits) {
   for_many_words([](std::uint32_t word) {
     for (unsigned count = 1; count <= 32; ++count)
       for (unsigned first = 0; first < 32; ++first)
-        ASSERT_EQ((run_starts(word, count) >> first) & 1, has_run(word, first, count)) << word << ' ' << count;
+        ASSERT_EQ((run_starts(word, count) >> first) & 1, has_run(word, first, count))
+            << word << ' ' << count;
   });
 }
 

@@ -8,7 +8,9 @@
 
 namespace tarn::internal {
 
-void PrintTo(SizeClassPreset preset, std::ostream* out) { *out << kSizeClassPresetNames[static_cast<unsigned>(preset)]; }
+void PrintTo(SizeClassPreset preset, std::ostream* out) {
+  *out << kSizeClassPresetNames[static_cast<unsigned>(preset)];
+}
 
 namespace {
 
@@ -26,7 +28,8 @@ TEST_P(Presets, EverySizeGetsTheSmallestClassThatHoldsIt) {
   for (unsigned bin = 1; bin < detail::kFirstAlignedBin; ++bin)
     if (classes[bin] == bin) blocks.insert(kGeometry.of[bin].block_bytes);
   for (std::size_t size = 0; size <= kMediumLimit; ++size)
-    ASSERT_EQ(geometry_for(size).block_bytes, *blocks.lower_bound(static_cast<std::uint32_t>(size == 0 ? 1 : size)))
+    ASSERT_EQ(geometry_for(size).block_bytes,
+              *blocks.lower_bound(static_cast<std::uint32_t>(size == 0 ? 1 : size)))
         << size;
 }
 
@@ -46,7 +49,8 @@ TEST_P(Presets, AlignedRequestsGetBlocksThatAllHaveTheAlignment) {
       const ClassGeometry& geometry = kGeometry.of[size_class];
       ASSERT_GE(geometry.block_bytes, size) << alignment;
       const bool is_alone_in_its_pages = geometry.block_count == 1 && alignment <= kPageBytes;
-      ASSERT_TRUE(is_alone_in_its_pages || geometry.stride % alignment == 0) << size << " aligned to " << alignment;
+      ASSERT_TRUE(is_alone_in_its_pages || geometry.stride % alignment == 0)
+          << size << " aligned to " << alignment;
     }
 }
 

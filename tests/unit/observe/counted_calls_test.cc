@@ -23,7 +23,8 @@ Totals totals() {
   const auto stats = std::make_unique<Stats>();
   collect_stats(*stats);
   EXPECT_TRUE(stats->are_calls_counted);
-  Totals sum{stats->large_calls.allocations, stats->large_calls.deallocations, stats->large_calls.requested_bytes};
+  Totals sum{stats->large_calls.allocations, stats->large_calls.deallocations,
+             stats->large_calls.requested_bytes};
   for (const ClassUse& use : stats->classes) {
     sum.allocations += use.allocations;
     sum.deallocations += use.deallocations;

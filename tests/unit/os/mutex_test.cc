@@ -27,7 +27,8 @@ TEST(Mutex, LetsOneThreadInAtATime) {
   EXPECT_EQ(count, 8 * rounds);
 }
 
-// The holder sleeps with waiters behind it, so that they go to sleep in the kernel and must be woken one by one.
+// The holder sleeps with waiters behind it, so that they go to sleep in the kernel and must be woken one by
+// one.
 TEST(Mutex, WakesEveryWaiterThatSleeps) {
   Mutex mutex;
   int count = 0;

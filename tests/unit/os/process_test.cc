@@ -37,7 +37,10 @@ TEST(Process, ReadsVariablesBeforeLibcHasSetThemUp) {
     const char* const home = getenv("PATH");
     environ = nullptr;
     const char* const early = environment("PATH");
-    return home != nullptr && early != nullptr && std::strcmp(home, early) == 0 && environment("PAT") == nullptr ? 0 : 1;
+    return home != nullptr && early != nullptr && std::strcmp(home, early) == 0 &&
+                   environment("PAT") == nullptr
+               ? 0
+               : 1;
   });
   EXPECT_TRUE(result.is_success()) << result.describe();
 }

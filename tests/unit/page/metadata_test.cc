@@ -50,7 +50,8 @@ TEST(Metadata, GivesRecordsOfManyMegabytesInAll) {
 
 TEST(Metadata, IsNullWhenMemoryIsRefusedAndThereAgainLater) {
   {
-    const test::FaultInjection faults(test::FaultInjection::kAllKinds, 0, test::FaultInjection::Extent::kAllFromThere);
+    const test::FaultInjection faults(test::FaultInjection::kAllKinds, 0,
+                                      test::FaultInjection::Extent::kAllFromThere);
     int count = 0;
     while (metadata.allocate(8000) != nullptr && ++count < 1000) continue;
     EXPECT_LT(count, 1000);

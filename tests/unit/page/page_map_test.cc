@@ -44,7 +44,8 @@ TEST(PageMap, EveryAddressOfASpanLeadsToItAndNoneBeside) {
     ASSERT_EQ(indexed(span.start + offset), 160);
   }
   EXPECT_EQ(page_map.find(span.start + span.bytes() - 1), &span);
-  for (const char* beside : {static_cast<const char*>(span.start) - 1, static_cast<const char*>(span.start) + span.bytes()}) {
+  for (const char* beside :
+       {static_cast<const char*>(span.start) - 1, static_cast<const char*>(span.start) + span.bytes()}) {
     EXPECT_EQ(page_map.find(beside), nullptr);
     EXPECT_EQ(indexed(beside), 0);
   }
@@ -71,7 +72,8 @@ TEST(PageMap, TheIndexIsEmptyBeforeItIsReserved) {
 TEST(PageMap, ARegionTooLargeForTheMachineIsRefused) {
   EXPECT_EQ(page_map.add_region(std::size_t{1} << 47, std::size_t{1} << 47), nullptr);
   EXPECT_EQ(page_map.region_count(), 0u);
-  EXPECT_NE(page_map.add_region(kChunkBytes, std::size_t{1} << 47), nullptr) << "halves its wish until it is granted";
+  EXPECT_NE(page_map.add_region(kChunkBytes, std::size_t{1} << 47), nullptr)
+      << "halves its wish until it is granted";
 }
 
 }  // namespace

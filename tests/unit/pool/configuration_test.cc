@@ -38,15 +38,18 @@ Reading read_with(const std::vector<std::string>& environment, Option option) {
 TEST(Configuration, ReadsBooleans) {
   for (const char* word : {"1", "on", "true", "yes"}) EXPECT_EQ(parsed(Option::kCheck, word), 1) << word;
   for (const char* word : {"0", "off", "false", "no"}) EXPECT_EQ(parsed(Option::kCheck, word), 0) << word;
-  for (const char* word : {"", "2", "maybe", "1 ", "truely", "-1"}) EXPECT_EQ(parsed(Option::kCheck, word), -1) << word;
+  for (const char* word : {"", "2", "maybe", "1 ", "truely", "-1"})
+    EXPECT_EQ(parsed(Option::kCheck, word), -1) << word;
 }
 
 TEST(Configuration, ReadsBytesWithSuffixes) {
   EXPECT_EQ(parsed(Option::kFreePageThreshold, "12345"), 12345);
-  for (const char* word : {"64M", "64m", "64MB", "64MiB"}) EXPECT_EQ(parsed(Option::kFreePageThreshold, word), 64 << 20);
+  for (const char* word : {"64M", "64m", "64MB", "64MiB"})
+    EXPECT_EQ(parsed(Option::kFreePageThreshold, word), 64 << 20);
   EXPECT_EQ(parsed(Option::kFreePageThreshold, "3K"), 3072);
   EXPECT_EQ(parsed(Option::kFreePageThreshold, "2GiB"), std::int64_t{2} << 30);
-  for (const char* word : {"", "M", "-1", "1.5M", "64MM", "64 M", "1T", "0x10", "99999999999999999999", "9223372036854775807G"})
+  for (const char* word :
+       {"", "M", "-1", "1.5M", "64MM", "64 M", "1T", "0x10", "99999999999999999999", "9223372036854775807G"})
     EXPECT_EQ(parsed(Option::kFreePageThreshold, word), -1) << word;
 }
 
@@ -54,7 +57,8 @@ TEST(Configuration, ReadsTimes) {
   EXPECT_EQ(parsed(Option::kDecay, "250"), 250);
   EXPECT_EQ(parsed(Option::kDecay, "250ms"), 250);
   EXPECT_EQ(parsed(Option::kDecay, "3s"), 3000);
-  for (const char* word : {"", "s", "1h", "3 s", "-5", "9223372036854775807s"}) EXPECT_EQ(parsed(Option::kDecay, word), -1) << word;
+  for (const char* word : {"", "s", "1h", "3 s", "-5", "9223372036854775807s"})
+    EXPECT_EQ(parsed(Option::kDecay, word), -1) << word;
 }
 
 TEST(Configuration, ReadsChoicesByName) {

@@ -42,7 +42,8 @@ TEST_F(Slabs, GiveEveryBlockOnceLowestAddressLast) {
     EXPECT_EQ(take_from_slab(*slab, blocks.data() + first + rest, 1), 0u);
     blocks.resize(slab->block_count);
     std::sort(blocks.begin(), blocks.end());
-    for (std::uint32_t i = 0; i < slab->block_count; ++i) ASSERT_EQ(blocks[i], slab->start + i * slab->stride);
+    for (std::uint32_t i = 0; i < slab->block_count; ++i)
+      ASSERT_EQ(blocks[i], slab->start + i * slab->stride);
   }
 }
 
