@@ -9,6 +9,7 @@ packages='
   libgtest-dev libcli11-dev libfmt-dev nlohmann-json3-dev
   python3 python3-matplotlib
   libmimalloc2.0 libjemalloc2 libtcmalloc-minimal4 libtbbmalloc2
+  libboost-dev libloki-dev libfoonathan-memory-dev
   perl sqlite3 gdb binutils valgrind
 '
 
