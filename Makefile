@@ -7,12 +7,18 @@ SANITIZERS := address undefined thread
 sanitizer_dirs := $(SANITIZERS:%=$(BUILD)-%)
 # What a benchmark of some minutes needs; BENCH_ARGS= for the full one, see bench/README.md.
 BENCH_ARGS ?= --quick
+# Of scripts/run_game_server.sh, whose --help lists them.
+RUN_ARGS ?=
 
 # Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
 .NOTPARALLEL:
-.PHONY: run test test-sanitizers check bench build configure setup install docs clean help $(sanitizer_dirs)
+.PHONY: run compare test test-sanitizers check bench build configure setup install docs clean help $(sanitizer_dirs)
 
 run: setup configure
+	@cmake --build $(BUILD) -j $(JOBS) --target game_server game_bots tarn_malloc_shared
+	@scripts/run_game_server.sh --build $(BUILD) $(RUN_ARGS)
+
+compare: setup configure
 	@cmake --build $(BUILD) -j $(JOBS) --target tarn_tool tarn_malloc_shared
 	@scripts/run_main_job.sh $(BUILD)
 
@@ -62,7 +68,8 @@ clean:
 	rm -rf $(BUILD) $(sanitizer_dirs)
 
 help:
-	@echo 'make run               build, then run two real programs on tarn and on every allocator installed'
+	@echo 'make run               build, then run the game server on the pools and on every allocator installed'
+	@echo 'make compare           build, then run two real programs on tarn and on every allocator installed'
 	@echo 'make test              build, then all tests but the long ones; ends with "N passed, N failed"'
 	@echo 'make test-sanitizers   the tests under AddressSanitizer, UndefinedBehaviorSanitizer, ThreadSanitizer'
 	@echo 'make check             all of these tests, and the long ones'
@@ -71,4 +78,4 @@ help:
 	@echo 'make docs              write docs/options.md anew from the table of options'
 	@echo 'make clean             remove what was built'
 	@echo 'Missing packages are installed when you are root or may use sudo without a password.'
-	@echo 'Variables: JOBS=N, BUILD=DIR, PREFIX=DIR, WERROR=ON, BENCH_ARGS="..."; CC and CXX before the first build.'
+	@echo 'Variables: JOBS=N, BUILD=DIR, PREFIX=DIR, WERROR=ON, BENCH_ARGS="...", RUN_ARGS="..."; CC and CXX before the first build.'

@@ -1,0 +1,38 @@
+// The bots' command line.
+#include "../command_line.h"
+#include "crowd.h"
+
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  game_bots --port 7777                      2000 bots until Ctrl-C\n"
+    "  game_bots --port 7777 --bots 500 --seconds 10\n"
+    "  game_bots --port 7777 --seed 2 --json      other bots; one line of JSON when all play, one at the end\n"
+    "\n"
+    "Exit status: 0 all answers came, 1 the server was not there or lost a bot, 2 the command line is wrong.\n";
+
+void add_options(CLI::App& app, game::CrowdOptions& options) {
+  app.add_option("--port", options.port, "The server's TCP port")->type_name("N")->required()->check(CLI::Range(1, 65535));
+  app.add_option("--address", options.address, "The server's address (127.0.0.1)")->type_name("IPv4");
+  app.add_option("--bots", options.bots, "How many (2000)")->type_name("N")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--connects-at-once", options.connects_at_once, "On their way into the game at a time (128)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--seed", options.seed, "What the bots do follows from it (1)")->type_name("N");
+  app.add_option("--seconds", options.seconds, "Leave after so long (0: when told to)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_flag("--commands", options.takes_commands, "Leave at a line or the end of standard input");
+  app.add_flag("--json", options.is_json, "Print JSON, an object per line");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  game::CrowdOptions options;
+  CLI::App app("Bots that play on a game_server: they connect, move, shoot, chat, leave and come back.", "game_bots");
+  add_options(app, options);
+  app.footer(kExamples);
+  return game::parse_and_run(app, argc, argv, "game_bots", [&] { game::Crowd(options).run(); });
+}

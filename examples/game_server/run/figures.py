@@ -1,0 +1,67 @@
+"""From runs to figures: medians over rounds, percentiles over the ticks of all rounds."""
+
+import statistics
+
+FIGURES = [  # key, title, unit, factor into that unit, digits, whether more is better
+    ("packets_per_second", "packets/s", "k", 1e-3, 0, True),
+    ("tick_p50", "tick p50", "ms", 1e-6, 2, False),
+    ("tick_p99", "p99", "ms", 1e-6, 2, False),
+    ("tick_p999", "p99.9", "ms", 1e-6, 2, False),
+    ("tick_max", "max", "ms", 1e-6, 2, False),
+    ("cpu_microseconds_per_packet", "CPU/packet", "us", 1, 3, False),
+    ("peak_rss_bytes", "peak RSS", "MiB", 2**-20, 1, False),
+    ("idle_rss_bytes", "idle RSS", "MiB", 2**-20, 1, False),
+    ("allocations_per_tick", "allocs/tick", "k", 1e-3, 1, None),
+]
+
+
+def percentile(ordered, fraction):
+    """The smallest value that at least that fraction of all does not exceed."""
+    rank = -(-fraction * len(ordered) // 1)
+    return ordered[max(int(rank) - 1, 0)]
+
+
+def summary(runs):
+    """One figure per key of FIGURES, and the CPU time of ticks, from a contender's runs."""
+    figures = {key: statistics.median(run[key] for run in runs)
+               for key in ("packets_per_second", "cpu_microseconds_per_packet", "cpu_percent", "peak_rss_bytes",
+                           "idle_rss_bytes", "allocations_per_tick")}
+    for clock, prefix in (("wall", "tick"), ("cpu", "tick_cpu")):
+        ticks = sorted(t for run in runs for t in run[f"tick_{clock}_nanoseconds"])
+        figures |= {f"{prefix}_p50": percentile(ticks, 0.5), f"{prefix}_p99": percentile(ticks, 0.99),
+                    f"{prefix}_p999": percentile(ticks, 0.999), f"{prefix}_max": ticks[-1]}
+    figures["tick_count"] = len(ticks)
+    return figures
+
+
+def best_of(summaries, key, more_is_better):
+    values = [s[key] for s in summaries.values()]
+    return (max if more_is_better else min)(values)
+
+
+def table(summaries):
+    """Lines of text; the best of each column has a star."""
+    names = list(summaries)
+    columns = [["", *names]]
+    for key, title, unit, factor, digits, more_is_better in FIGURES:
+        best = best_of(summaries, key, more_is_better) if more_is_better is not None else None
+        cells = [f"{summaries[name][key] * factor:.{digits}f}" + ("*" if summaries[name][key] == best else " ")
+                 for name in names]
+        columns.append([f"{title} {unit} ", *cells])
+    widths = [max(map(len, column)) for column in columns]
+    return ["  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
+                      for i, (cell, width) in enumerate(zip(row, widths))) for row in zip(*columns)]
+
+
+def verdict(summaries, ours, peers):
+    """How our pools stand beside the best of all others in each figure; one line."""
+    peers = {name: summaries[name] for name in peers if name in summaries}
+    if ours not in summaries or not peers:
+        return ""
+    parts = []
+    for key, title in (("packets_per_second", "packets/s"), ("tick_p999", "tick p99.9"), ("peak_rss_bytes", "peak RSS"),
+                       ("idle_rss_bytes", "idle RSS")):
+        choose = max if key == "packets_per_second" else min
+        best = choose(peers, key=lambda name: peers[name][key])
+        parts.append(f"{title} {summaries[ours][key] / peers[best][key]:.2f}x {best}'s")
+    return f"{ours} beside the best general allocator of each column: " + ", ".join(parts)

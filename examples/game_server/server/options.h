@@ -1,0 +1,29 @@
+// What can be set on the server's command line, and its front door for each memory policy.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace game {
+
+struct ServerOptions {
+  std::string memory = "pools";
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;
+  unsigned ticks_per_second = 60;
+  std::uint16_t rooms = 64;
+  std::size_t room_members = 128;
+  std::size_t creatures = 24;  // per room
+  std::size_t most_sessions = 0;  // 0: as many as there may be open files
+  std::size_t outbox_kib = 256;   // at most, per session
+  unsigned stall_ms = 5000;
+  bool takes_commands = false;
+  bool is_json = false;
+};
+
+/// Each runs the server on one policy until it is told to stop. \throws std::system_error naming what failed
+void run_on_new(const ServerOptions& options);
+void run_on_pmr(const ServerOptions& options);
+void run_on_pools(const ServerOptions& options);
+
+}  // namespace game
