@@ -6,7 +6,7 @@ set -eu
 
 packages='
   make g++ cmake ninja-build pkg-config git
-  libgtest-dev libcli11-dev libfmt-dev nlohmann-json3-dev
+  libgtest-dev libcli11-dev libfmt-dev nlohmann-json3-dev libasio-dev
   python3 python3-matplotlib
   libmimalloc2.0 libjemalloc2 libtcmalloc-minimal4 libtbbmalloc2
   libboost-dev libloki-dev libfoonathan-memory-dev
