@@ -36,17 +36,8 @@ TARN_INLINE void deallocate(void* block) noexcept {
     detail::deallocate_slow(block);
 }
 
-/// The same, told the size that was asked for (or any between that and usable_size()), which spares a load.
-/// \pre the block came from allocate, allocate_zeroed or reallocate, without an alignment.
-TARN_INLINE void deallocate(void* block, std::size_t size) noexcept {
-  if (size - (detail::kTinyLimit + 1) < detail::kSmallLimit - detail::kTinyLimit && block != nullptr) [[likely]] {
-    const unsigned bin = static_cast<unsigned>((size + 15) >> 4);
-    if (!detail::push(detail::record_at(bin * sizeof(detail::Record)), block)) [[unlikely]]
-      detail::deallocate_bin_slow(block, bin);
-    return;
-  }
-  deallocate(block);
-}
+/// The same; the size is not needed: the page says whose block it is, which may be a heap's (tarn/heap.h).
+TARN_INLINE void deallocate(void* block, std::size_t) noexcept { deallocate(block); }
 
 /// \param alignment bytes, a power of two. \returns nullptr with errno EINVAL when it is not.
 TARN_API void* allocate(std::size_t size, std::size_t alignment) noexcept;

@@ -28,6 +28,7 @@ enum class Option : std::uint8_t {
   kReserveBytes,
   kCheck,
   kCountCalls,
+  kPoolsUseMalloc,
   kStatsFile,
   kPrintOptions,
 };
@@ -69,6 +70,8 @@ inline constexpr OptionInfo kOptionTable[] = {
      "Verify every free at once (double, invalid or interior pointers) instead of when the block reaches its slab."},
     {Option::kCountCalls, "count_calls", OptionKind::kBool, 0, 0, 1, nullptr,
      "Count every call and requested byte exactly; each call then takes the slow path."},
+    {Option::kPoolsUseMalloc, "pools_use_malloc", OptionKind::kBool, 0, 0, 1, nullptr,
+     "Take the blocks of every fixed pool, object pool, heap and arena from malloc, one by one, for checkers of memory."},
     {Option::kStatsFile, "stats_file", OptionKind::kPath, 0, 0, 0, nullptr,
      "Write statistics as JSON to this name with .PID appended when the program ends."},
     {Option::kPrintOptions, "print_options", OptionKind::kBool, 0, 0, 1, nullptr,

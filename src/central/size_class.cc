@@ -52,6 +52,8 @@ static_assert(kGeometry.of[detail::kTinyBin].word_count <= 128);
 
 }  // namespace
 
+constinit ClassGeometryTable class_geometry = make_geometry_table();
+
 SizeClass aligned_class_of(const SizeClass* classes, std::size_t size, std::size_t alignment) {
   // A slab of one block starts on a page.
   if (size > 32768 && size <= detail::kMediumLimit && alignment <= kPageBytes) return classes[detail::bin_of(size)];

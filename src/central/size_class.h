@@ -16,6 +16,7 @@
 namespace tarn::internal {
 
 using detail::kBinCount;
+using detail::kClassCount;
 
 enum class SizeClassPreset : std::uint8_t { kDefault, kLfh128, kStepped };
 inline constexpr const char* kSizeClassPresetNames[] = {"default", "lfh128", "stepped"};
@@ -51,12 +52,12 @@ struct ClassGeometry {
 
 constexpr bool is_aligned_class(unsigned bin) { return bin >= detail::kFirstAlignedBin; }
 
-constexpr ClassGeometry make_geometry(unsigned bin) {
+/// \pre block_bytes <= stride, and blocks are at most 256 KiB.
+constexpr ClassGeometry make_geometry(std::uint32_t block_bytes, std::uint32_t stride) {
   ClassGeometry g{};
-  g.block_bytes = bin_limit(bin);
+  g.block_bytes = block_bytes;
   if (g.block_bytes == 0) return g;
-  g.stride = g.block_bytes;
-  if (!is_aligned_class(bin) && g.stride % 512 == 0) g.stride += g.stride >= 1024 ? 64 : 16;
+  g.stride = stride;
   g.reciprocal = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + g.stride - 1) / g.stride);
   // Above 32 KiB a slab is one block: what one class frees, any other can use. Its last page's rest is never touched.
   const auto own_pages = static_cast<PageCount>((g.stride + kPageBytes - 1) >> kPageShift);
@@ -69,15 +70,29 @@ constexpr ClassGeometry make_geometry(unsigned bin) {
   return g;
 }
 
+/// The stride that keeps blocks of a size off each other's cache sets.
+constexpr std::uint32_t coloured_stride(std::uint32_t bytes) {
+  return bytes % 512 != 0 ? bytes : bytes + (bytes >= 1024 ? 64 : 16);
+}
+
 struct ClassGeometryTable {
-  ClassGeometry of[kBinCount];
+  ClassGeometry of[kClassCount];
 };
 constexpr ClassGeometryTable make_geometry_table() {
   ClassGeometryTable table{};
-  for (unsigned bin = 1; bin < kBinCount; ++bin) table.of[bin] = make_geometry(bin);
+  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+    const std::uint32_t bytes = bin_limit(bin);
+    table.of[bin] = make_geometry(bytes, is_aligned_class(bin) ? bytes : coloured_stride(bytes));
+  }
   return table;
 }
 inline constexpr ClassGeometryTable kGeometry = make_geometry_table();
+
+/// The same with the classes of typed pools, which come and go (pool/private_class.h); an entry changes only while
+/// its class has no slab.
+extern ClassGeometryTable class_geometry;
+
+inline bool is_private_class(unsigned size_class) { return size_class >= kBinCount; }
 
 /// Index of the block at `offset` bytes in its slab; exact when the offset is that of a block.
 constexpr std::uint32_t index_of(const ClassGeometry& geometry, std::uint32_t offset) {
@@ -115,6 +130,7 @@ constexpr ClassOfBin make_class_of_bin(SizeClassPreset preset) {
     while (!preset_has_class(preset, best)) ++best;
     classes.of[bin] = static_cast<SizeClass>(best);
   }
+  for (unsigned bin = kBinCount; bin < kClassCount; ++bin) classes.of[bin] = static_cast<SizeClass>(bin);
   return classes;
 }
 

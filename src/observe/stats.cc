@@ -6,13 +6,14 @@
 #include "os/process.h"
 #include "page/metadata.h"
 #include "pool/configuration.h"
+#include "tarn/pool_use.h"
 #include "thread/registry.h"
 
 namespace tarn::internal {
 namespace {
 
-void add_heap(Heap& heap, Stats& stats, EndedSlabs& ended) {
-  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+void add_heap(ThreadHeap& heap, Stats& stats, EndedSlabs& ended) {
+  for (unsigned bin = 1; bin < kClassCount; ++bin) {
     const SizeClass size_class = static_cast<SizeClass>(bin);
     collect_pending_locked(heap, size_class, ended);
     ClassUse& use = stats.classes[bin];
@@ -30,10 +31,10 @@ void add_heap(Heap& heap, Stats& stats, EndedSlabs& ended) {
     use.requested_bytes += heap.calls[bin].requested_bytes;
   }
   if (heap.calls != nullptr) {
-    stats.large_calls.allocations += heap.calls[kBinCount].allocations;
-    stats.large_calls.deallocations += heap.calls[kBinCount].deallocations;
-    stats.large_calls.reallocations += heap.calls[kBinCount].reallocations;
-    stats.large_calls.requested_bytes += heap.calls[kBinCount].requested_bytes;
+    stats.large_calls.allocations += heap.calls[kClassCount].allocations;
+    stats.large_calls.deallocations += heap.calls[kClassCount].deallocations;
+    stats.large_calls.reallocations += heap.calls[kClassCount].reallocations;
+    stats.large_calls.requested_bytes += heap.calls[kClassCount].requested_bytes;
   }
   stats.counters.refills += heap.counters.refills;
   stats.counters.flushes += heap.counters.flushes;
@@ -48,11 +49,11 @@ void collect_stats(Stats& stats) {
   std::memset(&stats, 0, sizeof stats);
   {
     EndedSlabs ended;
-    registry.for_each_heap([&](Heap& heap) { add_heap(heap, stats, ended); });
+    registry.for_each_heap([&](ThreadHeap& heap) { add_heap(heap, stats, ended); });
   }
-  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+  for (unsigned bin = 1; bin < kClassCount; ++bin) {
     ClassUse& use = stats.classes[bin];
-    const ClassGeometry& geometry = kGeometry.of[bin];
+    const ClassGeometry& geometry = class_geometry.of[bin];
     const std::uint64_t unused = use.free_blocks + use.cached_blocks;
     use.live_blocks = use.total_blocks > unused ? use.total_blocks - unused : 0;
     stats.live_bytes += use.live_blocks * geometry.block_bytes;
@@ -62,6 +63,12 @@ void collect_stats(Stats& stats) {
   stats.pages = page_cache.stats();
   stats.large = large_stats();
   stats.live_bytes += stats.large.live_bytes;
+  for_each_pool(
+      [](const PoolUse& use, void* sum) {
+        if (!use.is_in_classes) *static_cast<std::size_t*>(sum) += use.live_bytes;
+      },
+      &stats.pool_live_bytes);
+  stats.live_bytes += stats.pool_live_bytes;
   stats.metadata_bytes = metadata.used_bytes();
   stats.resident_bytes = os::resident_bytes();
   stats.live_threads = registry.live_threads();

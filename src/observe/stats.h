@@ -7,7 +7,7 @@
 #include "central/size_class.h"
 #include "page/page_cache.h"
 #include "pool/large.h"
-#include "thread/heap.h"
+#include "thread/thread_heap.h"
 
 namespace tarn::internal {
 
@@ -17,11 +17,12 @@ struct ClassUse {
 };
 
 struct Stats {
-  ClassUse classes[kBinCount];
+  ClassUse classes[kClassCount];
   CallCounts large_calls;  // and all calls of reallocate
   HeapCounters counters;
   PageCacheStats pages;
   LargeStats large;
+  std::size_t pool_live_bytes;  // of fixed pools, heaps and arenas; object pools are among the classes
   std::size_t live_bytes, cached_bytes, free_in_slabs_bytes, metadata_bytes, resident_bytes;
   std::uint32_t live_threads, peak_threads;
   bool are_calls_counted;

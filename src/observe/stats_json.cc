@@ -3,6 +3,7 @@
 #include "observe/stats.h"
 #include "os/process.h"
 #include "pool/configuration.h"
+#include "tarn/pool_use.h"
 
 namespace tarn::internal {
 namespace {
@@ -63,7 +64,7 @@ class JsonFile {
 };
 
 std::uint64_t given_bytes(const Stats& stats, unsigned bin) {
-  return stats.classes[bin].allocations * kGeometry.of[bin].block_bytes;
+  return stats.classes[bin].allocations * class_geometry.of[bin].block_bytes;
 }
 
 void write_bytes(JsonFile& json, const Stats& stats) {
@@ -83,7 +84,7 @@ void write_bytes(JsonFile& json, const Stats& stats) {
 void write_calls(JsonFile& json, const Stats& stats) {
   std::uint64_t allocations = stats.large_calls.allocations, deallocations = stats.large_calls.deallocations;
   std::uint64_t requested = stats.large_calls.requested_bytes, given = requested;
-  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+  for (unsigned bin = 1; bin < kClassCount; ++bin) {
     allocations += stats.classes[bin].allocations;
     deallocations += stats.classes[bin].deallocations;
     requested += stats.classes[bin].requested_bytes;
@@ -96,15 +97,29 @@ void write_calls(JsonFile& json, const Stats& stats) {
 
 void write_classes(JsonFile& json, const Stats& stats) {
   json.open("size_classes", "[");
-  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+  for (unsigned bin = 1; bin < kClassCount; ++bin) {
     const ClassUse& use = stats.classes[bin];
     if (use.slabs == 0 && use.allocations == 0) continue;
-    json.open(nullptr, "{").number("block_bytes", kGeometry.of[bin].block_bytes).number("slabs", use.slabs);
+    json.open(nullptr, "{").number("block_bytes", class_geometry.of[bin].block_bytes).number("slabs", use.slabs);
     json.number("slab_bytes", use.slab_bytes);
     json.number("live_blocks", use.live_blocks).number("cached_blocks", use.cached_blocks);
     json.number("allocate", use.allocations).number("requested_bytes", use.requested_bytes);
     json.number("given_bytes", given_bytes(stats, bin)).close("}");
   }
+  json.close("]");
+}
+
+void write_pools(JsonFile& json) {
+  json.open("pools", "[");
+  for_each_pool(
+      [](const PoolUse& use, void* context) {
+        JsonFile& out = *static_cast<JsonFile*>(context);
+        out.open(nullptr, "{").string("kind", use.kind).string("name", use.name);
+        out.number("block_bytes", use.block_bytes).number("live_count", use.live_count);
+        out.number("live_bytes", use.live_bytes).number("peak_live_bytes", use.peak_live_bytes);
+        out.number("mapped_bytes", use.mapped_bytes).close("}");
+      },
+      &json);
   json.close("]");
 }
 
@@ -126,6 +141,7 @@ bool write_stats_json(int descriptor) {
   json.open("large", "{").number("live_count", stats.large.live_count).number("live_bytes", stats.large.live_bytes);
   json.number("allocate", stats.large.allocations).close("}");
   write_classes(json, stats);
+  write_pools(json);
   json.close("}").text("\n");
   return json.flush();
 }

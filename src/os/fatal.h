@@ -7,6 +7,9 @@ namespace tarn::internal::os {
 
 [[noreturn, gnu::cold, gnu::noinline]] void fatal(const char* what, const void* address = nullptr);
 
+/// The same, saying which pool is concerned.
+[[noreturn, gnu::cold, gnu::noinline]] void fatal_in_pool(const char* pool, const char* what, const void* address);
+
 /// Writes one line to standard error.
 void write_line(const char* text, unsigned long length);
 

@@ -7,8 +7,10 @@
 
 #include "os/syscall.h"
 
-namespace tarn::internal::os {
+namespace tarn {
 namespace {
+
+using internal::os::syscall6;
 
 constexpr int kSpins = 60;  // about as long as the page cache is held for one span
 
@@ -27,6 +29,8 @@ long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t 
 
 }  // namespace
 
+namespace detail {
+
 void Mutex::lock_slow() {
   for (int spin = 0; spin < kSpins; ++spin) {
     cpu_relax();
@@ -38,6 +42,10 @@ void Mutex::lock_slow() {
 
 void Mutex::wake_one() { futex(state_, FUTEX_WAKE, 1, nullptr); }
 
+}  // namespace detail
+
+namespace internal::os {
+
 void wait_on(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t timeout_ms) {
   const timespec timeout{static_cast<time_t>(timeout_ms / 1000), static_cast<long>(timeout_ms % 1000 * 1000000)};
   futex(word, FUTEX_WAIT, value, &timeout);
@@ -45,4 +53,5 @@ void wait_on(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_
 
 void wake_all(std::atomic<std::uint32_t>& word) { futex(word, FUTEX_WAKE, INT_MAX, nullptr); }
 
-}  // namespace tarn::internal::os
+}  // namespace internal::os
+}  // namespace tarn

@@ -96,10 +96,10 @@ TARN_EXPORT int malloc_info(int options, FILE* stream) noexcept {
   }
   const Stats& stats = *snapshot;
   std::fprintf(stream, "<malloc version=\"1\">\n<heap nr=\"0\">\n<sizes>\n");
-  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+  for (unsigned bin = 1; bin < kClassCount; ++bin) {
     const ClassUse& use = stats.classes[bin];
     if (use.slabs == 0) continue;
-    const unsigned long block = kGeometry.of[bin].block_bytes;
+    const unsigned long block = class_geometry.of[bin].block_bytes;
     const unsigned long free_blocks = use.free_blocks + use.cached_blocks;
     std::fprintf(stream, "  <size from=\"%lu\" to=\"%lu\" total=\"%lu\" count=\"%lu\" live=\"%lu\" slabs=\"%lu\"/>\n",
                  block, block, free_blocks * block, free_blocks, static_cast<unsigned long>(use.live_blocks),

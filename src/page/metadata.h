@@ -12,7 +12,7 @@ namespace tarn::internal {
 
 class Metadata {
  public:
-  static constexpr std::size_t kLargestReused = 16 * 1024;  // bytes
+  static constexpr std::size_t kLargestReused = 32 * 1024;  // bytes
 
   /// Takes addresses for all that follows; without them they are taken when needed. Once, at the start.
   void reserve();

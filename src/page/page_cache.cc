@@ -64,7 +64,7 @@ void PageCache::note_use_locked(PageCount pages, PageCount clean_pages) {
 PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages) {
   const std::uint32_t mask = run_mask(first, pages);
   TARN_ASSERT((chunk.free_mask & mask) == mask);
-  const auto dirty = static_cast<PageCount>(std::popcount(chunk.dirty_mask & mask));
+  const auto dirty = PageCount{count_ones(chunk.dirty_mask & mask)};
   chunk.free_mask &= ~mask;
   chunk.dirty_mask &= ~mask;
   relist_locked(chunk);

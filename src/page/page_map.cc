@@ -58,7 +58,7 @@ Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
   region.chunk_count = static_cast<std::uint32_t>(wished_bytes >> kChunkShift);
   region.committed_chunks = 0;
 
-  const std::size_t span_bytes = (region.bytes >> kPageShift) * sizeof(std::atomic<Span*>);
+  const std::size_t span_bytes = (region.bytes >> kPageShift) * sizeof(std::atomic<detail::SpanHead*>);
   const std::size_t chunk_bytes = (region.chunk_count + 1) * sizeof(Chunk);  // one more ends every walk
   char* const tables = static_cast<char*>(os::map(round_up(span_bytes, kOsPageBytesLargest) + chunk_bytes));
   if (tables == nullptr || !commit_index(region)) {
@@ -66,7 +66,7 @@ Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
     if (tables != nullptr) os::release(tables, round_up(span_bytes, kOsPageBytesLargest) + chunk_bytes);
     return nullptr;
   }
-  region.spans = reinterpret_cast<std::atomic<Span*>*>(tables);
+  region.spans = reinterpret_cast<std::atomic<detail::SpanHead*>*>(tables);
   region.chunks = reinterpret_cast<Chunk*>(tables + round_up(span_bytes, kOsPageBytesLargest));
   region_count_.store(count + 1, std::memory_order_release);
   return &region;
@@ -78,7 +78,7 @@ void PageMap::write(const Span* span, PageCount first, PageCount count, Span* va
   for (std::uint32_t i = 0; i < regions; ++i) {
     const std::size_t offset = address_of(start) - address_of(regions_[i].start);
     if (offset >= regions_[i].bytes) continue;
-    std::atomic<Span*>* const entries = regions_[i].spans + (offset >> kPageShift);
+    std::atomic<detail::SpanHead*>* const entries = regions_[i].spans + (offset >> kPageShift);
     for (PageCount page = 0; page < count; ++page) entries[page].store(value, std::memory_order_release);
     break;
   }

@@ -20,7 +20,7 @@ struct Chunk;
 struct Region {
   char* start;
   std::size_t bytes;
-  std::atomic<Span*>* spans;      // one per page
+  std::atomic<detail::SpanHead*>* spans;  // one per page; each is a Span
   Chunk* chunks;                  // one per chunk
   std::uint32_t chunk_count;
   std::uint32_t committed_chunks; // a prefix
@@ -35,9 +35,16 @@ class PageMap {
     const std::uint32_t count = region_count_.load(std::memory_order_acquire);
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::size_t offset = address_of(pointer) - address_of(regions_[i].start);
-      if (offset < regions_[i].bytes) return regions_[i].spans[offset >> kPageShift].load(std::memory_order_acquire);
+      if (offset < regions_[i].bytes)
+        return static_cast<Span*>(regions_[i].spans[offset >> kPageShift].load(std::memory_order_acquire));
     }
     return nullptr;
+  }
+
+  /// The first region's part, for the inlined paths of pools; of no bytes when there is no region yet.
+  detail::SpanTable first_table() const {
+    if (region_count() == 0) return {};
+    return {address_of(regions_[0].start), regions_[0].bytes, regions_[0].spans};
   }
 
   std::uint32_t region_count() const { return region_count_.load(std::memory_order_acquire); }

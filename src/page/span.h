@@ -6,11 +6,12 @@
 //   block_count == live blocks + blocks in magazines + free_count + ones in remote_bits.
 //
 // Who may touch what: the first line is constant while the span lives, except `owner`, which changes under the locks of
-// both heaps. The second line and free_bits belong to whoever holds the owner's lock. The third line and remote_bits
+// both heaps. The second line and free_bits belong to whoever holds the owner's lock,
+// but `pages`, which is constant for slabs. The third line and remote_bits
 // are atomic and open to all.
 //
 // Memory of a Span is only ever reused for Spans, and is_pending / pending_next survive: a thread that has set the last
-// remote bit may still announce a slab that ended meanwhile. heap.cc says how such announcements are told apart.
+// remote bit may still announce a slab that ended meanwhile. thread_heap.cc says how such announcements are told apart.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -18,35 +19,35 @@
 #include "base/list.h"
 #include "base/units.h"
 #include "os/mutex.h"
+#include "tarn/detail/span_head.h"
 
 namespace tarn::internal {
 
-struct Heap;
+struct ThreadHeap;
 
-enum class SpanKind : std::uint8_t { kFree, kSlab, kLarge };
+/// kSlab: of a thread. kLarge: one block of the general pool. kPool: of a pool that `pool` names and that takes its blocks
+/// back itself.
+enum class SpanKind : std::uint8_t { kFree, kSlab, kLarge, kPool };
 
-struct alignas(kCacheLineBytes) Span {
+struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   static constexpr std::uint32_t kInlineWords = 4;
 
-  char* start;
-  std::uint64_t* free_bits;
   std::atomic<std::uint64_t>* remote_bits;
-  std::atomic<Heap*> owner;
-  PageCount pages;
-  std::uint32_t stride;
-  std::uint32_t reciprocal;
+  std::atomic<ThreadHeap*> owner;
   std::uint16_t block_count;
   std::uint16_t word_count;
   std::atomic<SizeClass> size_class;  // a late announcement may read it while the Span becomes another slab
   SpanKind kind;
-  std::uint8_t capacity_log2;  // words there is room for; chosen when the Span is made, constant since
 
   alignas(kCacheLineBytes) Span* previous;
   Span* next;
+  PageCount pages;
   std::uint32_t free_count;
   std::uint16_t scan_word;  // no ones in the words below it
   bool is_listed;
+  bool is_kept;             // made ahead of need: stays, and stays backed, until trimmed by hand
   bool is_scavenged;        // its wholly free OS pages were given back, and no block came or went since
+  std::uint8_t capacity_log2;  // words there is room for; chosen when the Span is made, constant since
   std::uint64_t inline_free_bits[kInlineWords];
 
   alignas(kCacheLineBytes) std::atomic<Span*> pending_next;

@@ -2,20 +2,23 @@
 //
 // One allocation, walked: 1. the record of the request's bin is popped (tarn/memory_pool.h); 2. empty: allocate_slow;
 // 3. the thread's heap refills the magazine from a slab with free blocks, from what other threads gave back, from an
-// orphan's slab, or from a new one (heap.cc); 4. a new slab takes pages from the page cache (page_cache.cc), 5. which
+// orphan's slab, or from a new one (thread_heap.cc); 4. a new slab takes pages from the page cache (page_cache.cc), 5. which
 // takes chunks from a region of the system's. One free: 1. the page's entry names the record; 2. full: deallocate_slow;
 // 3. the older half of the magazine goes back to its slabs (return_blocks).
 #include "tarn/memory_pool.h"
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "os/fatal.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "pool/configuration.h"
+#include "pool/heap.h"
 #include "pool/large.h"
+#include "pool/pool_registry.h"
 #include "pool/setup.h"
 #include "thread/background.h"
 #include "thread/registry.h"
@@ -42,16 +45,9 @@ void* out_of_memory() {
 
 constexpr unsigned kLargestBatch = 4096;
 
-Heap* heap_of_this_thread() {
-  if (Heap* const heap = this_heap(); heap != nullptr) [[likely]]
-    return heap;
-  set_up_once();
-  return attach_this_thread();
-}
-
 // A thread whose destructors have run, or that no memory is left for, uses the heap all such threads share.
 void* allocate_from_shared(SizeClass size_class) {
-  Heap& heap = registry.shared_heap();
+  ThreadHeap& heap = registry.shared_heap();
   EndedSlabs ended;
   os::LockGuard guard(heap.mutex);
   void* block = nullptr;
@@ -59,7 +55,7 @@ void* allocate_from_shared(SizeClass size_class) {
 }
 
 void* allocate_in_bin(unsigned bin, std::size_t size) {
-  Heap* const heap = heap_of_this_thread();
+  ThreadHeap* const heap = heap_of_this_thread();
   const SizeClass size_class = detail::class_of_bin[bin];
   void* block = nullptr;
   if (heap == nullptr) {
@@ -75,20 +71,20 @@ void* allocate_in_bin(unsigned bin, std::size_t size) {
     if (heap->calls != nullptr && block != nullptr) {
       ++heap->calls[size_class].allocations;
       heap->calls[size_class].requested_bytes += size;
-      counted_live.add(kGeometry.of[size_class].block_bytes);
+      counted_live.add(class_geometry.of[size_class].block_bytes);
     }
   }
   return block != nullptr ? block : out_of_memory();
 }
 
 void* allocate_large_block(std::size_t size, std::size_t alignment, bool* is_zeroed, std::size_t room = 0) {
-  Heap* const heap = heap_of_this_thread();  // also reads the options
+  ThreadHeap* const heap = heap_of_this_thread();  // also reads the options
   void* const block = allocate_large(size, alignment, is_zeroed, room);
   if (block == nullptr) return out_of_memory();
   if (heap != nullptr && heap->calls != nullptr) {
     os::LockGuard guard(heap->mutex);
-    ++heap->calls[kBinCount].allocations;
-    heap->calls[kBinCount].requested_bytes += size;
+    ++heap->calls[kClassCount].allocations;
+    heap->calls[kClassCount].requested_bytes += size;
     counted_live.add(page_map.find(block)->bytes());
   }
   return block;
@@ -100,7 +96,7 @@ void deallocate_checked(void* block) {
   Span* const slab = slab_of_block(block, &index);
   EndedSlabs ended;
   for (;;) {
-    Heap* const owner = slab->owner.load(std::memory_order_acquire);
+    ThreadHeap* const owner = slab->owner.load(std::memory_order_acquire);
     if (owner == nullptr) os::fatal("double free", block);
     os::LockGuard guard(owner->mutex);
     if (slab->owner.load(std::memory_order_acquire) != owner) continue;
@@ -111,25 +107,39 @@ void deallocate_checked(void* block) {
 
 void deallocate_in_bin(void* block, unsigned bin) {
   if (thread_limits.check_every_free) return deallocate_checked(block);
-  Heap* const heap = heap_of_this_thread();
+  ThreadHeap* const heap = heap_of_this_thread();
   EndedSlabs ended;
   if (heap == nullptr) return return_blocks(nullptr, &block, 1, ended);
   os::LockGuard guard(heap->mutex);
   if (heap->calls != nullptr) {
     const SizeClass size_class = detail::class_of_bin[bin];
     ++heap->calls[size_class].deallocations;
-    counted_live.subtract(kGeometry.of[size_class].block_bytes);
+    counted_live.subtract(class_geometry.of[size_class].block_bytes);
   }
   deallocate_locked(*heap, block, bin, ended);
 }
 
 bool is_slab(const Span* span) { return span != nullptr && span->kind == SpanKind::kSlab; }
 
+// The lowest bit is the pool's own mark.
+PoolHeader* pool_of(const Span& span) {
+  return reinterpret_cast<PoolHeader*>(address_of(span.pool) & ~std::uintptr_t{1});
+}
+
+bool is_of_pool(const Span* span) { return span != nullptr && span->kind == SpanKind::kPool; }
+
+/// The span of an address, also of one in a heap's buffer.
+Span* find_any_span(const void* pointer) {
+  Span* const span = page_map.find(pointer);
+  return span != nullptr ? span : pool_registry.find_span(pointer);
+}
+
 Span* span_of_block(const void* block) {
-  Span* const span = page_map.find(block);
+  Span* const span = find_any_span(block);
   if (span == nullptr) os::fatal("use of a pointer that is no block", block);
+  if (is_of_pool(span)) return span;
   const std::size_t offset = address_of(block) - address_of(span->start);
-  const bool is_start = is_slab(span) ? index_of(kGeometry.of[span->size_class.load(std::memory_order_relaxed)],
+  const bool is_start = is_slab(span) ? index_of(class_geometry.of[span->size_class.load(std::memory_order_relaxed)],
                                                  static_cast<std::uint32_t>(offset)) *
                                                 std::size_t{span->stride} == offset
                                       : offset == 0;
@@ -137,13 +147,14 @@ Span* span_of_block(const void* block) {
   return span;
 }
 
-std::size_t usable_bytes(const Span& span) {
-  return span.kind == SpanKind::kSlab ? kGeometry.of[span.size_class.load(std::memory_order_relaxed)].block_bytes : span.bytes();
+std::size_t usable_bytes(const Span& span, const void* block) {
+  if (is_of_pool(&span)) return pool_of(span)->operations->usable_size(*pool_of(span), span, block);
+  return span.kind == SpanKind::kSlab ? class_geometry.of[span.size_class.load(std::memory_order_relaxed)].block_bytes : span.bytes();
 }
 
 void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
   bool is_zeroed = false;
-  void* const moved = size > detail::kMediumLimit && size > old_bytes
+  void* const moved = size > detail::kMediumLimit && size > old_bytes && scope_heap() == nullptr
                           ? allocate_large_block(size, kPageBytes, &is_zeroed, room_to_grow(size))
                           : allocate(size);
   if (moved == nullptr) return size <= old_bytes ? block : nullptr;  // no program expects that shrinking fails
@@ -152,11 +163,28 @@ void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
   return moved;
 }
 
+// A pool that keeps no sizes hands the block over to the general pool.
+void* reallocate_of_pool(Span& span, void* block, std::size_t size) {
+  PoolHeader& pool = *pool_of(span);
+  if (pool.operations->reallocate != nullptr) return pool.operations->reallocate(pool, block, size);
+  const std::size_t usable = usable_bytes(span, block);
+  return size <= usable ? block : move_by_copy(block, usable, size);
+}
+
+// Blocks that are malloc's because the pools' are, where malloc is not ours.
+bool is_of_system(const Span* span) { return span == nullptr && configuration.is_on(Option::kPoolsUseMalloc); }
+
+void* allocate_in_scope(std::size_t size, std::size_t alignment) {
+  return detail::heap_allocate(scope_heap(), size, alignment);
+}
+
 }  // namespace
 
 namespace detail {
 
 void* allocate_slow(std::size_t size) noexcept {
+  if (scope_heap() != nullptr) [[unlikely]]
+    return allocate_in_scope(size, 16);
   if (size <= kMediumLimit) {
     const unsigned bin = size <= kSmallLimit ? bin_of(size) : class_of_bin[medium_bin_of(size)];
     if (void* const block = pop(thread_cache.records[bin])) [[likely]]
@@ -171,12 +199,14 @@ void* allocate_bin_slow(unsigned bin) noexcept { return allocate_in_bin(bin, int
 
 void deallocate_slow(void* block) noexcept {
   if (block == nullptr) return;
-  internal::Span* const span = internal::page_map.find(block);
+  internal::Span* const span = find_any_span(block);
+  if (is_of_system(span)) return std::free(block);
   if (span == nullptr) internal::os::fatal("free of a pointer that is no block", block);
+  if (is_of_pool(span)) return pool_of(*span)->operations->deallocate(*pool_of(*span), *span, block);
   if (is_slab(span)) return deallocate_in_bin(block, span->size_class.load(std::memory_order_relaxed));
-  if (Heap* const heap = this_heap(); heap != nullptr && heap->calls != nullptr) {
+  if (ThreadHeap* const heap = this_heap(); heap != nullptr && heap->calls != nullptr) {
     os::LockGuard guard(heap->mutex);
-    ++heap->calls[kBinCount].deallocations;
+    ++heap->calls[kClassCount].deallocations;
     counted_live.subtract(span->bytes());
   }
   deallocate_large(span, block);
@@ -192,6 +222,7 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
     return nullptr;
   }
   if (alignment <= 16) return allocate(size < alignment ? alignment : size);
+  if (scope_heap() != nullptr) return allocate_in_scope(size, alignment);
   if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate(size);
   set_up_once();  // the classes must be known
   bool is_zeroed = false;
@@ -204,7 +235,7 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
 void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) return out_of_memory();
-  if (bytes <= detail::kMediumLimit) {
+  if (bytes <= detail::kMediumLimit || scope_heap() != nullptr) {
     void* const block = allocate(bytes);
     return block == nullptr ? nullptr : std::memset(block, 0, bytes);
   }
@@ -215,12 +246,13 @@ void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
 
 void* reallocate(void* block, std::size_t size) noexcept {
   if (block == nullptr) return allocate(size);
-  if (Heap* const heap = this_heap(); heap != nullptr && heap->calls != nullptr) {
+  if (ThreadHeap* const heap = this_heap(); heap != nullptr && heap->calls != nullptr) {
     os::LockGuard guard(heap->mutex);
-    ++heap->calls[kBinCount].reallocations;
+    ++heap->calls[kClassCount].reallocations;
   }
   Span* const span = span_of_block(block);
-  const std::size_t usable = usable_bytes(*span);
+  if (is_of_pool(span)) return reallocate_of_pool(*span, block, size);
+  const std::size_t usable = usable_bytes(*span, block);
   if (is_slab(span)) {
     // Small blocks keep to the class of their size, which sized deallocate goes by; larger ones stay where they are
     // while they keep half of their bytes.
@@ -233,7 +265,7 @@ void* reallocate(void* block, std::size_t size) noexcept {
     const bool is_counted = thread_limits.count_calls;
     void* const resized = resize_large(span, size) ? block : move_large(span, size);
     if (resized != nullptr && is_counted) {
-      counted_live.add(usable_bytes(*span_of_block(resized)));
+      counted_live.add(usable_bytes(*span_of_block(resized), resized));
       counted_live.subtract(usable);
     }
     if (resized != nullptr) return resized;
@@ -242,21 +274,22 @@ void* reallocate(void* block, std::size_t size) noexcept {
 }
 
 std::size_t usable_size(const void* block) noexcept {
-  return block == nullptr ? 0 : usable_bytes(*span_of_block(block));
+  return block == nullptr ? 0 : usable_bytes(*span_of_block(block), block);
 }
 
 std::size_t good_size(std::size_t size) noexcept {
   set_up_once();
-  if (size <= detail::kMediumLimit) return kGeometry.of[detail::class_of_bin[detail::bin_of(size)]].block_bytes;
+  if (size <= detail::kMediumLimit) return class_geometry.of[detail::class_of_bin[detail::bin_of(size)]].block_bytes;
   return size > SIZE_MAX - kPageBytes ? size : round_up(size, kPageBytes);
 }
 
 std::size_t trim(std::size_t keep) noexcept {
-  if (Heap* const heap = this_heap(); heap != nullptr) {
+  if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
     EndedSlabs ended;
     os::LockGuard guard(heap->mutex);
     empty_magazines_locked(*heap, ended);
   }
+  pool_registry.release_unused();
   const std::size_t scavenged = registry.trim_all_heaps();
   const std::size_t dirty = page_cache.dirty_bytes();
   return scavenged + (dirty > keep ? page_cache.purge(dirty - keep) : 0);
@@ -264,8 +297,8 @@ std::size_t trim(std::size_t keep) noexcept {
 
 std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {
   std::size_t taken = 0;
-  Heap* const heap = heap_of_this_thread();
-  if (size <= detail::kMediumLimit && heap != nullptr && !thread_limits.every_call_is_slow) {
+  ThreadHeap* const heap = heap_of_this_thread();
+  if (size <= detail::kMediumLimit && heap != nullptr && scope_heap() == nullptr && !thread_limits.every_call_is_slow) {
     EndedSlabs ended;
     os::LockGuard guard(heap->mutex);
     const SizeClass size_class = detail::class_of_bin[detail::bin_of(size)];

@@ -9,7 +9,7 @@
 #include "page/page_map.h"
 #include "pool/configuration.h"
 #include "thread/background.h"
-#include "thread/heap.h"
+#include "thread/thread_heap.h"
 
 namespace tarn::internal {
 namespace {

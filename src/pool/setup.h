@@ -1,9 +1,19 @@
 // Reads the options and hands them to the tiers below, before the first block.
 #pragma once
+#include "thread/this_thread.h"
 
 namespace tarn::internal {
 
 /// \cost a load once it is done. Threads: any.
 void set_up_once();
+
+/// The calling thread's heap, attached if need be, once the options are read. \returns nullptr when memory is refused or
+/// the thread has ended.
+inline ThreadHeap* heap_of_this_thread() {
+  if (ThreadHeap* const heap = this_heap(); heap != nullptr) [[likely]]
+    return heap;
+  set_up_once();
+  return attach_this_thread();
+}
 
 }  // namespace tarn::internal

@@ -12,35 +12,35 @@ namespace {
 
 constexpr unsigned kOrphansTried = 8;
 
-std::uint64_t slow_calls(const Heap& heap) { return heap.counters.refills + heap.counters.flushes; }
+std::uint64_t slow_calls(const ThreadHeap& heap) { return heap.counters.refills + heap.counters.flushes; }
 
 }  // namespace
 
 constinit Registry registry;
 
-Heap* Registry::make_heap() {
-  void* const record = metadata.allocate(sizeof(Heap));
+ThreadHeap* Registry::make_heap() {
+  void* const record = metadata.allocate(sizeof(ThreadHeap));
   if (record == nullptr) return nullptr;
-  Heap* const heap = new (record) Heap{};
+  ThreadHeap* const heap = new (record) ThreadHeap{};
   if (thread_limits.every_call_is_slow) {
     heap->own_records = static_cast<detail::Record*>(metadata.allocate(sizeof(detail::ThreadCache)));
     if (heap->own_records == nullptr) return nullptr;
-    for (unsigned bin = 0; bin < kBinCount; ++bin) heap->own_records[bin] = kEmptyRecord;
+    for (unsigned bin = 0; bin < kClassCount; ++bin) heap->own_records[bin] = kEmptyRecord;
   }
   if (thread_limits.count_calls) {
-    constexpr std::size_t kBytes = (kBinCount + 1) * sizeof(CallCounts);
+    constexpr std::size_t kBytes = (kClassCount + 1) * sizeof(CallCounts);
     void* const calls = metadata.allocate(kBytes);
     if (calls == nullptr) return nullptr;
-    heap->calls = new (calls) CallCounts[kBinCount + 1]{};
+    heap->calls = new (calls) CallCounts[kClassCount + 1]{};
   }
   heap->next_in_registry = first_;
   first_ = heap;
   return heap;
 }
 
-Heap* Registry::attach(detail::Record* thread_records) {
+ThreadHeap* Registry::attach(detail::Record* thread_records) {
   os::LockGuard guard(mutex_);
-  Heap* heap = first_orphan_;
+  ThreadHeap* heap = first_orphan_;
   if (heap != nullptr) {
     first_orphan_ = heap->next_orphan;
     orphan_count_.fetch_sub(1, std::memory_order_relaxed);
@@ -55,7 +55,7 @@ Heap* Registry::attach(detail::Record* thread_records) {
   return heap;
 }
 
-void Registry::push_orphan(Heap& heap) {
+void Registry::push_orphan(ThreadHeap& heap) {
   heap.next_orphan = first_orphan_;
   first_orphan_ = &heap;
   orphan_count_.fetch_add(1, std::memory_order_relaxed);
@@ -63,24 +63,24 @@ void Registry::push_orphan(Heap& heap) {
 }
 
 // The order matters: a freer that announces a slab after the last trim sees an orphan and collects by itself.
-void Registry::detach(Heap& heap) {
+void Registry::detach(ThreadHeap& heap) {
   EndedSlabs ended;
   {
     os::LockGuard guard(heap.mutex);
     empty_magazines_locked(heap, ended);
     heap.records = nullptr;
     heap.has_thread.store(false, std::memory_order_seq_cst);
-    trim_locked(heap, ended);
+    trim_locked(heap, TrimDepth::kAll, ended);
   }
   os::LockGuard guard(mutex_);
   push_orphan(heap);
 }
 
-Span* Registry::adopt_slab(Heap& heap, SizeClass size_class) {
+Span* Registry::adopt_slab(ThreadHeap& heap, SizeClass size_class) {
   if (orphan_count_.load(std::memory_order_relaxed) == 0 || !mutex_.try_lock()) return nullptr;
   Span* adopted = nullptr;
   unsigned tried = 0;
-  for (Heap* orphan = first_orphan_; orphan != nullptr && adopted == nullptr && tried < kOrphansTried;
+  for (ThreadHeap* orphan = first_orphan_; orphan != nullptr && adopted == nullptr && tried < kOrphansTried;
        orphan = orphan->next_orphan, ++tried) {
     if (!orphan->mutex.try_lock()) continue;
     adopted = orphan->available[size_class].first();
@@ -99,14 +99,14 @@ Span* Registry::adopt_slab(Heap& heap, SizeClass size_class) {
 }
 
 // Heaps are only ever added, in front, so the list can be walked without the mutex once its head is known.
-Heap* Registry::first_heap() {
+ThreadHeap* Registry::first_heap() {
   os::LockGuard guard(mutex_);
   return first_;
 }
 
 bool Registry::trim_idle_heaps() {
   bool all_were_idle = true;
-  for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next_in_registry) {
+  for (ThreadHeap* heap = first_heap(); heap != nullptr; heap = heap->next_in_registry) {
     bool is_due = false;
     EndedSlabs ended;
     {
@@ -119,7 +119,7 @@ bool Registry::trim_idle_heaps() {
       heap->slow_calls_at_last_trim = slow_calls(*heap);
       if (!is_idle) all_were_idle = heap->is_trimmed = false;
       is_due = is_idle && !(heap->is_trimmed && heap->pending_count.load(std::memory_order_relaxed) == 0);
-      if (is_due) trim_locked(*heap, ended);
+      if (is_due) trim_locked(*heap, TrimDepth::kIdle, ended);
       heap->is_trimmed = is_idle;
       heap->mutex.unlock();
       ended.give_back();
@@ -131,13 +131,13 @@ bool Registry::trim_idle_heaps() {
 
 std::size_t Registry::trim_all_heaps() {
   std::size_t purged = 0;
-  for (Heap* heap = first_heap(); heap != nullptr; heap = heap->next_in_registry) {
+  for (ThreadHeap* heap = first_heap(); heap != nullptr; heap = heap->next_in_registry) {
     EndedSlabs ended;
     {
       os::LockGuard give_back(page_cache.give_back_mutex());
       {
         os::LockGuard guard(heap->mutex);
-        trim_locked(*heap, ended);
+        trim_locked(*heap, TrimDepth::kAll, ended);
       }
       ended.give_back();
     }
@@ -149,7 +149,7 @@ std::size_t Registry::trim_all_heaps() {
 void Registry::lock_all_for_fork() {
   page_cache.give_back_mutex().lock();
   mutex_.lock();
-  for (Heap* heap = first_; heap != nullptr; heap = heap->next_in_registry) heap->mutex.lock();
+  for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next_in_registry) heap->mutex.lock();
   page_cache.growth_mutex().lock();
   page_cache.mutex().lock();
   span_store.mutex().lock();
@@ -161,17 +161,17 @@ void Registry::unlock_all_after_fork() {
   span_store.mutex().unlock();
   page_cache.mutex().unlock();
   page_cache.growth_mutex().unlock();
-  for (Heap* heap = first_; heap != nullptr; heap = heap->next_in_registry) heap->mutex.unlock();
+  for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next_in_registry) heap->mutex.unlock();
   mutex_.unlock();
   page_cache.give_back_mutex().unlock();
 }
 
-void Registry::keep_only_after_fork(Heap* own) {
+void Registry::keep_only_after_fork(ThreadHeap* own) {
   EndedSlabs ended;
   os::LockGuard guard(mutex_);
   first_orphan_ = nullptr;
   orphan_count_.store(0, std::memory_order_relaxed);
-  for (Heap* heap = first_; heap != nullptr; heap = heap->next_in_registry) {
+  for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next_in_registry) {
     if (heap == own || heap == &shared_heap_) continue;
     os::LockGuard heap_guard(heap->mutex);
     if (heap->records != nullptr) empty_magazines_locked(*heap, ended);

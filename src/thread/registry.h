@@ -5,23 +5,23 @@
 #include <cstdint>
 
 #include "os/mutex.h"
-#include "thread/heap.h"
+#include "thread/thread_heap.h"
 
 namespace tarn::internal {
 
 class Registry {
  public:
   /// A heap for a thread that has none: an orphan, or a new one. \returns nullptr when memory is refused.
-  Heap* attach(detail::Record* thread_records);
+  ThreadHeap* attach(detail::Record* thread_records);
 
   /// The thread ends: its blocks go back to their slabs, its heap becomes an orphan.
-  void detach(Heap& heap);
+  void detach(ThreadHeap& heap);
 
   /// A slab of an orphan, now owned by `heap`; nullptr if there is none at once. \pre heap.mutex is held.
-  Span* adopt_slab(Heap& heap, SizeClass size_class);
+  Span* adopt_slab(ThreadHeap& heap, SizeClass size_class);
 
   /// Where threads that have already ended allocate: an orphan that nobody adopts.
-  Heap& shared_heap() { return shared_heap_; }
+  ThreadHeap& shared_heap() { return shared_heap_; }
 
   /// Gives back what heaps keep whose thread had no slow call since the last time: empty slabs, free pages of others.
   /// \returns whether all heaps were idle.
@@ -34,7 +34,7 @@ class Registry {
   template <typename Visit>
   void for_each_heap(Visit visit) {
     os::LockGuard guard(mutex_);
-    for (Heap* heap = first_; heap != nullptr; heap = heap->next_in_registry) {
+    for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next_in_registry) {
       os::LockGuard heap_guard(heap->mutex);
       visit(*heap);
     }
@@ -47,17 +47,17 @@ class Registry {
   void lock_all_for_fork();
   void unlock_all_after_fork();
   /// The other threads are gone: their heaps, with what their magazines held, become orphans.
-  void keep_only_after_fork(Heap* own);
+  void keep_only_after_fork(ThreadHeap* own);
 
  private:
-  Heap* first_heap();
-  Heap* make_heap();
-  void push_orphan(Heap& heap);
+  ThreadHeap* first_heap();
+  ThreadHeap* make_heap();
+  void push_orphan(ThreadHeap& heap);
 
   os::Mutex mutex_;
-  Heap shared_heap_{};
-  Heap* first_ = &shared_heap_;
-  Heap* first_orphan_ = nullptr;
+  ThreadHeap shared_heap_{};
+  ThreadHeap* first_ = &shared_heap_;
+  ThreadHeap* first_orphan_ = nullptr;
   std::atomic<std::uint32_t> orphan_count_{0};
   std::atomic<std::uint32_t> live_threads_{0};
   std::atomic<std::uint32_t> peak_threads_{0};

@@ -22,7 +22,7 @@ struct TakenBlocks {
 Span* next_slab_locked(List<Span>& slabs) {
   Span* const first = slabs.first();
   for (Span* slab = first; slab != nullptr; slab = slabs.first()) {
-    if (!slab->is_scavenged) return slab;
+    if (!slab->is_scavenged && !slab->is_kept) return slab;
     slabs.remove(slab);
     slabs.push_back(slab);
     if (slabs.first() == first) break;
@@ -30,7 +30,7 @@ Span* next_slab_locked(List<Span>& slabs) {
   return nullptr;
 }
 
-bool take_free_blocks_locked(Heap& heap, SizeClass size_class, TakenBlocks& taken) {
+bool take_free_blocks_locked(ThreadHeap& heap, SizeClass size_class, TakenBlocks& taken) {
   Span* const slab = next_slab_locked(heap.available[size_class]);
   if (slab == nullptr) return false;
   unlist_slab(heap, slab);
@@ -47,7 +47,7 @@ bool take_free_blocks_locked(Heap& heap, SizeClass size_class, TakenBlocks& take
 
 void put_back(const TakenBlocks& taken, EndedSlabs& ended) {
   for (;;) {
-    Heap& owner = *taken.slab->owner.load(std::memory_order_acquire);
+    ThreadHeap& owner = *taken.slab->owner.load(std::memory_order_acquire);
     os::LockGuard guard(owner.mutex);
     if (taken.slab->owner.load(std::memory_order_acquire) != &owner) continue;  // adopted meanwhile
     const std::uint32_t before = taken.slab->free_count;
@@ -87,12 +87,12 @@ std::size_t purge_free_pages(const TakenBlocks& taken, std::size_t os_page) {
 
 }  // namespace
 
-std::size_t scavenge(Heap& heap) {
+std::size_t scavenge(ThreadHeap& heap) {
   const std::size_t os_page = os::page_bytes();
   std::size_t purged = 0;
   TakenBlocks taken;
   EndedSlabs ended;
-  for (unsigned size_class = 1; size_class < kBinCount; ++size_class) {
+  for (unsigned size_class = 1; size_class < kClassCount; ++size_class) {
     for (;;) {
       os::LockGuard give_back(page_cache.give_back_mutex());
       {

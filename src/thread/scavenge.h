@@ -3,11 +3,11 @@
 #pragma once
 #include <cstddef>
 
-#include "thread/heap.h"
+#include "thread/thread_heap.h"
 
 namespace tarn::internal {
 
 /// \pre no lock is held. \returns bytes given back. \cost a system call per run of free blocks.
-std::size_t scavenge(Heap& heap);
+std::size_t scavenge(ThreadHeap& heap);
 
 }  // namespace tarn::internal

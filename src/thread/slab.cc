@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "base/bits.h"
+#include "os/checker.h"
 #include "os/fatal.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
@@ -35,8 +37,8 @@ std::uint64_t lowest_ones(std::uint64_t word, unsigned count) {
 
 }  // namespace
 
-Span* make_slab(Heap& owner, SizeClass size_class) {
-  const ClassGeometry& geometry = kGeometry.of[size_class];
+Span* make_slab(ThreadHeap& owner, SizeClass size_class) {
+  const ClassGeometry& geometry = class_geometry.of[size_class];
   const std::size_t class_bytes = bytes_of(owner.slab_totals[size_class].pages);
   const PageCount pages = class_bytes < kFullSlabClassBytes ? geometry.first_slab_pages : geometry.slab_pages;
   const bool is_dense = class_bytes >= kDenseClassBytes && page_cache.uses_huge_pages();
@@ -60,6 +62,7 @@ Span* make_slab(Heap& owner, SizeClass size_class) {
   slab->free_count = block_count;
   slab->scan_word = 0;
   slab->is_listed = false;
+  slab->is_kept = false;
   slab->is_scavenged = false;
   for (std::uint32_t word = 0; word < word_count; ++word) slab->free_bits[word] = ~std::uint64_t{0};
   if (const unsigned rest = block_count % 64; rest != 0)
@@ -72,6 +75,7 @@ Span* make_slab(Heap& owner, SizeClass size_class) {
 
 void end_slab(Span* slab) {
   page_map.clear(slab);
+  if (is_private_class(slab->size_class.load(std::memory_order_relaxed))) os::unpoison(slab->start, slab->bytes());
   char* const start = slab->start;
   const PageCount pages = slab->pages;
   span_store.give_back(slab);
@@ -86,7 +90,7 @@ unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
   for (unsigned left = count; left != 0; ++word) {
     const std::uint64_t bits = slab.free_bits[word];
     if (bits == 0) continue;
-    const unsigned ones = bits == ~std::uint64_t{0} ? 64 : static_cast<unsigned>(std::popcount(bits));
+    const unsigned ones = bits == ~std::uint64_t{0} ? 64 : count_ones(bits);
     const std::uint64_t taken = ones <= left ? bits : lowest_ones(bits, left);
     end = emit_word(taken, slab.start + std::size_t{word} * 64 * slab.stride, slab.stride, end);
     slab.free_bits[word] = bits & ~taken;
@@ -103,7 +107,7 @@ void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask) {
   if (twice != 0) [[unlikely]]
     os::fatal("double free", slab.start + (word * 64 + static_cast<std::size_t>(std::countr_zero(twice))) * slab.stride);
   slab.free_bits[word] |= mask;
-  slab.free_count += static_cast<std::uint32_t>(std::popcount(mask));
+  slab.free_count += count_ones(mask);
   if (word < slab.scan_word) slab.scan_word = static_cast<std::uint16_t>(word);
 }
 

@@ -1,12 +1,12 @@
-// Making, filling from and ending slabs; the bitmap side of heap.h.
+// Making, filling from and ending slabs; the bitmap side of thread_heap.h.
 #pragma once
 #include "page/span.h"
-#include "thread/heap.h"
+#include "thread/thread_heap.h"
 
 namespace tarn::internal {
 
 /// A fresh slab of a class, all blocks free. \returns nullptr when memory is refused.
-Span* make_slab(Heap& owner, SizeClass size_class);
+Span* make_slab(ThreadHeap& owner, SizeClass size_class);
 
 /// Gives the slab's pages and its Span back. \pre no block of it is in use and it is in no list.
 void end_slab(Span* slab);

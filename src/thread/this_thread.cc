@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "page/metadata.h"
 #include "page/page_map.h"
 #include "thread/background.h"
 #include "thread/registry.h"
@@ -31,7 +32,8 @@ namespace tarn::internal {
 namespace {
 
 struct ThisThread {
-  Heap* heap;
+  ThreadHeap* heap;
+  void* scope;
   bool has_ended;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThisThread this_thread{};
@@ -46,7 +48,7 @@ pthread_key_t end_key;
 void on_thread_end(void* heap) {
   this_thread.has_ended = true;
   this_thread.heap = nullptr;
-  registry.detach(*static_cast<Heap*>(heap));
+  registry.detach(*static_cast<ThreadHeap*>(heap));
 }
 
 void before_fork() { registry.lock_all_for_fork(); }
@@ -70,12 +72,48 @@ bool install_hooks() {
 
 }  // namespace
 
-Heap* this_heap() { return this_thread.heap; }
+namespace {
+
+bool put_records_away(ThreadHeap& heap) {
+  os::LockGuard guard(heap.mutex);
+  if (heap.own_records == nullptr)
+    heap.own_records = static_cast<detail::Record*>(metadata.allocate(sizeof detail::thread_cache.records));
+  if (heap.own_records == nullptr) return false;
+  for (unsigned bin = 0; bin < kClassCount; ++bin) {
+    heap.own_records[bin] = detail::thread_cache.records[bin];
+    detail::thread_cache.records[bin] = kEmptyRecord;
+  }
+  heap.records = heap.own_records;
+  return true;
+}
+
+void bring_records_back(ThreadHeap& heap) {
+  os::LockGuard guard(heap.mutex);
+  for (unsigned bin = 0; bin < kClassCount; ++bin) detail::thread_cache.records[bin] = heap.own_records[bin];
+  heap.records = detail::thread_cache.records;
+}
+
+}  // namespace
+
+void* this_thread_scope() { return this_thread.scope; }
+
+bool set_this_thread_scope(void* scope) {
+  ThreadHeap* const heap = this_thread.heap;
+  // A thread without a heap has nothing in reach; nor has one where every call is slow.
+  if (heap != nullptr && !thread_limits.every_call_is_slow) {
+    if (this_thread.scope == nullptr && scope != nullptr && !put_records_away(*heap)) return false;
+    if (this_thread.scope != nullptr && scope == nullptr) bring_records_back(*heap);
+  }
+  this_thread.scope = scope;
+  return true;
+}
+
+ThreadHeap* this_heap() { return this_thread.heap; }
 bool this_thread_has_ended() { return this_thread.has_ended; }
 
-Heap* attach_this_thread() {
+ThreadHeap* attach_this_thread() {
   if (this_thread.has_ended) return nullptr;
-  Heap* const heap = registry.attach(detail::thread_cache.records);
+  ThreadHeap* const heap = registry.attach(detail::thread_cache.records);
   if (heap == nullptr) return nullptr;
   this_thread.heap = heap;
   detail::thread_cache.page_index = page_map.index();

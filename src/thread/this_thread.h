@@ -1,16 +1,23 @@
 // The calling thread's heap.
 #pragma once
-#include "thread/heap.h"
+#include "thread/thread_heap.h"
 
 namespace tarn::internal {
 
 /// The heap of this thread, nullptr before its first slow call and after its end.
-Heap* this_heap();
+ThreadHeap* this_heap();
 
 /// Gives the thread a heap. \returns nullptr when memory is refused or the thread has ended.
-Heap* attach_this_thread();
+ThreadHeap* attach_this_thread();
 
 /// Whether the thread's destructors have run: then its blocks come from the shared heap.
 bool this_thread_has_ended();
+
+/// What serves the thread's allocations instead of the general pool; nullptr: nothing.
+void* this_thread_scope();
+
+/// Changes it. While there is one, the thread's records are out of the fast path's reach, so that every call of the
+/// general pool takes the slow door. \returns false when memory for that is refused; then nothing has changed.
+bool set_this_thread_scope(void* scope);
 
 }  // namespace tarn::internal

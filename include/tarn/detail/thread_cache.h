@@ -2,7 +2,7 @@
 // is already in the cache, and a decrement (allocate) or a store and an increment (deallocate). Neither touches the
 // block.
 //
-// bin        a step of request sizes; a record per bin. Bins up to 1 KiB are 16 bytes wide, so that the byte offset of
+// bin        a step of request sizes; a record per bin, and one per private class (object_pool.h). Bins up to 1 KiB are 16 bytes wide, so that the byte offset of
 //            a request's record is the rounded request itself.
 // magazine   a small array of free blocks of one size class; slot 0 holds nullptr, which ends it.
 // record     {top, limit}: `top` points at the block handed out next, `limit` at the last slot.
@@ -30,6 +30,8 @@ inline constexpr unsigned kTinyBin = 161;                 // size <= 8
 inline constexpr unsigned kFirstAlignedBin = 162;         // powers of two whose stride is the size: 128 B .. 32 KiB
 inline constexpr unsigned kAlignedBinCount = 9;
 inline constexpr unsigned kBinCount = kFirstAlignedBin + kAlignedBinCount;
+inline constexpr unsigned kPrivateClassCount = 84;        // size classes that belong to one typed pool each
+inline constexpr unsigned kClassCount = kBinCount + kPrivateClassCount;
 
 /// Bin of a request with 1024 < size <= 256 KiB.
 constexpr unsigned medium_bin_of(std::size_t size) {
@@ -65,7 +67,7 @@ struct PageIndex {
 };
 
 struct ThreadCache {
-  Record records[kBinCount];
+  Record records[kClassCount];
   PageIndex page_index;
 };
 
@@ -73,7 +75,7 @@ struct ThreadCache {
 
 /// Size class (a bin) that serves each bin: itself, or a larger one where the table of size classes is coarser.
 struct ClassOfBin {
-  std::uint8_t of[kBinCount];
+  std::uint8_t of[kClassCount];
   constexpr std::uint8_t operator[](std::size_t bin) const { return of[bin]; }
 };
 TARN_API extern ClassOfBin class_of_bin;

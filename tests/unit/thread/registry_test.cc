@@ -23,16 +23,16 @@ class Attached {
     if (heap_ != nullptr) registry.detach(*heap_);
     heap_ = nullptr;
   }
-  Heap& heap() { return *heap_; }
+  ThreadHeap& heap() { return *heap_; }
 
  private:
-  detail::Record records_[kBinCount];
-  Heap* heap_;
+  detail::Record records_[kClassCount];
+  ThreadHeap* heap_;
 };
 
 constexpr SizeClass kClass = 10;  // 160 bytes
 
-std::vector<void*> take(Heap& heap, unsigned count) {
+std::vector<void*> take(ThreadHeap& heap, unsigned count) {
   std::vector<void*> blocks(count);
   EndedSlabs ended;
   os::LockGuard guard(heap.mutex);
@@ -40,7 +40,7 @@ std::vector<void*> take(Heap& heap, unsigned count) {
   return blocks;
 }
 
-void give_back(Heap& heap, const std::vector<void*>& blocks) {
+void give_back(ThreadHeap& heap, const std::vector<void*>& blocks) {
   EndedSlabs ended;
   os::LockGuard guard(heap.mutex);
   return_blocks(&heap, blocks.data(), static_cast<unsigned>(blocks.size()), ended);
@@ -53,7 +53,7 @@ Span* slab_of(void* block) {
 
 TEST(Registry, TheHeapOfAThreadThatEndedGoesToTheNext) {
   Attached first;
-  Heap* const heap = &first.heap();
+  ThreadHeap* const heap = &first.heap();
   EXPECT_TRUE(heap->has_thread.load());
   first.end();
   EXPECT_FALSE(heap->has_thread.load());
@@ -118,9 +118,9 @@ TEST(Registry, BlocksFreedAfterTheirOwnerEndedAreCollectedAtOnce) {
 
 TEST(Registry, AVisitSeesEveryHeapOnce) {
   Attached first, second;
-  std::vector<Heap*> seen;
-  registry.for_each_heap([&](Heap& heap) { seen.push_back(&heap); });
-  for (Heap* heap : {&first.heap(), &second.heap(), &registry.shared_heap()})
+  std::vector<ThreadHeap*> seen;
+  registry.for_each_heap([&](ThreadHeap& heap) { seen.push_back(&heap); });
+  for (ThreadHeap* heap : {&first.heap(), &second.heap(), &registry.shared_heap()})
     EXPECT_EQ(std::count(seen.begin(), seen.end(), heap), 1);
 }
 

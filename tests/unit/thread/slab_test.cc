@@ -25,7 +25,7 @@ class Slabs : public ::testing::Test {
     mark_free(slab, index(slab, block) / 64, std::uint64_t{1} << index(slab, block) % 64);
   }
 
-  std::unique_ptr<Heap> heap = std::make_unique<Heap>();
+  std::unique_ptr<ThreadHeap> heap = std::make_unique<ThreadHeap>();
 };
 
 TEST_F(Slabs, GiveEveryBlockOnceLowestAddressLast) {

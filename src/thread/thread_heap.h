@@ -24,6 +24,7 @@ namespace tarn::internal {
 struct Magazine {
   void** blocks;
   std::uint16_t capacity;
+  std::uint16_t next_flushed;  // where the next flush begins
   bool was_missed;  // refilled or flushed since the last look for idle ones
 };
 
@@ -57,12 +58,12 @@ struct CountedLive {
 };
 extern CountedLive counted_live;
 
-struct alignas(kCacheLineBytes) Heap {
+struct alignas(kCacheLineBytes) ThreadHeap {
   os::Mutex mutex;
   std::atomic<bool> has_thread;        // false: an orphan
   detail::Record* records;          // the thread's, or own_records
-  Heap* next_in_registry;
-  Heap* next_orphan;
+  ThreadHeap* next_in_registry;
+  ThreadHeap* next_orphan;
   std::size_t magazine_bytes;       // sum of capacity x block size; at most the limit of a thread
   std::size_t taken_bytes;          // of this heap's slabs: live blocks and those in magazines
   std::uint32_t next_bin_looked_at; // for blocks kept idly
@@ -72,13 +73,13 @@ struct alignas(kCacheLineBytes) Heap {
   std::size_t returned_bytes;       // to slabs, since the helper thread was last asked for
   HeapCounters counters;
   CallCounts* calls;                // per bin, the last for large ones; nullptr unless counted
-  List<Span> available[kBinCount];  // slabs with free blocks
-  SlabTotals slab_totals[kBinCount];  // of the slabs it owns
-  Magazine magazines[kBinCount];
+  List<Span> available[kClassCount];  // slabs with free blocks
+  SlabTotals slab_totals[kClassCount];  // of the slabs it owns
+  Magazine magazines[kClassCount];
   detail::Record* own_records;      // used instead of the thread's when every call must take the slow path
 
   alignas(kCacheLineBytes) std::atomic<std::uint32_t> pending_count;
-  std::atomic<Span*> pending[kBinCount];
+  std::atomic<Span*> pending[kClassCount];
 };
 
 /// Slabs that ended while a lock was held, to be given to the page cache when it is not. Destroyed with no heap's mutex
@@ -115,39 +116,54 @@ extern ThreadLimits thread_limits;
 // All of these: \pre heap.mutex is held.
 
 /// Takes up to `wanted` blocks of a class; the one to use first comes last. \returns 0 when memory is refused.
-unsigned take_blocks_locked(Heap& heap, SizeClass size_class, void** blocks, unsigned wanted, EndedSlabs& ended);
+unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted, EndedSlabs& ended);
 
 /// Takes one block through the magazine of a bin, refilling it. \returns nullptr when memory is refused.
-void* allocate_locked(Heap& heap, unsigned bin, EndedSlabs& ended);
+void* allocate_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& ended);
 
 /// Puts a block into the magazine of a bin, flushing it when it is full.
-void deallocate_locked(Heap& heap, void* block, unsigned bin, EndedSlabs& ended);
+void deallocate_locked(ThreadHeap& heap, void* block, unsigned bin, EndedSlabs& ended);
 
 /// Merges the remote frees of one class. \returns whether any slab has free blocks now.
-bool collect_pending_locked(Heap& heap, SizeClass size_class, EndedSlabs& ended);
+bool collect_pending_locked(ThreadHeap& heap, SizeClass size_class, EndedSlabs& ended);
 
-/// Merges all remote frees and ends every slab without live blocks.
-void trim_locked(Heap& heap, EndedSlabs& ended);
+/// How far trimming goes: slabs made ahead of need are kept, or given up like all others.
+enum class TrimDepth : std::uint8_t { kIdle, kAll };
+
+/// Merges the remote frees of a class and ends its slabs without live blocks.
+void trim_class_locked(ThreadHeap& heap, SizeClass size_class, TrimDepth depth, EndedSlabs& ended);
+
+/// The same for all classes.
+void trim_locked(ThreadHeap& heap, TrimDepth depth, EndedSlabs& ended);
+
+/// Empties a magazine into its slabs and gives its array up. \pre the heap's thread does not use it meanwhile.
+void drop_magazine_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& ended);
+
+/// Blocks in a magazine; while its thread uses it, those of some moment.
+std::size_t cached_count(const ThreadHeap& heap, unsigned bin);
+
+/// Lists a slab that has free blocks as one to take from.
+void list_slab(ThreadHeap& heap, Span* slab);
 
 /// Empties all magazines into their slabs. \pre called by the heap's thread, or there is none.
-void empty_magazines_locked(Heap& heap, EndedSlabs& ended);
+void empty_magazines_locked(ThreadHeap& heap, EndedSlabs& ended);
 
 /// Lists a slab that has free blocks, or ends it when all are and the class has another one. \returns whether it remains.
-bool settle_slab(Heap& heap, Span* slab, EndedSlabs& ended);
+bool settle_slab(ThreadHeap& heap, Span* slab, EndedSlabs& ended);
 
 /// Counts a slab in or out of the heap's totals.
-void count_slab_in(Heap& heap, const Span& slab);
-void count_slab_out(Heap& heap, const Span& slab);
+void count_slab_in(ThreadHeap& heap, const Span& slab);
+void count_slab_out(ThreadHeap& heap, const Span& slab);
 
 /// Takes a listed slab off the list of its class.
-void unlist_slab(Heap& heap, Span* slab);
+void unlist_slab(ThreadHeap& heap, Span* slab);
 
 /// Returns blocks to their slabs: those of `heap` directly, all others by their remote bits. `heap` may be nullptr, and
 /// then no lock is needed. Stops the process on what is no live block.
-void return_blocks(Heap* heap, void* const* blocks, unsigned count, EndedSlabs& ended);
+void return_blocks(ThreadHeap* heap, void* const* blocks, unsigned count, EndedSlabs& ended);
 
 /// The same, but stops after writing `most_words` words of bitmaps. \returns how many blocks went.
-unsigned return_some_blocks(Heap* heap, void* const* blocks, unsigned count, unsigned most_words, EndedSlabs& ended);
+unsigned return_some_blocks(ThreadHeap* heap, void* const* blocks, unsigned count, unsigned most_words, EndedSlabs& ended);
 
 /// The slab that holds a block and the block's index; stops the process when it is no block.
 Span* slab_of_block(void* block, std::uint32_t* index);

@@ -11,7 +11,7 @@
 // ended and its Span may serve another slab, of another owner. Then the announcement is spurious: it reaches a stack
 // whose heap does not own the slab, and that heap passes it on, or drops it when the Span is free. Passing on is needed:
 // a true freer may have relied on the flag the spurious one set.
-#include "thread/heap.h"
+#include "thread/thread_heap.h"
 
 #include <bit>
 #include <climits>
@@ -33,6 +33,7 @@ constexpr std::size_t kFirstMagazineBytes = 8 * 1024;
 // about a microsecond (the 99.9th percentile of a call).
 constexpr unsigned kLargestMove = 128;
 constexpr unsigned kMostWords = 32;  // of bitmaps written at once: scattered blocks of others cost a cache miss each
+constexpr unsigned kOwnPerRemote = 4;  // and as much as so many of the thread's own
 constexpr unsigned kBinsPerLook = 16;
 constexpr std::size_t kReturnedWorthALook = 1024 * 1024;
 
@@ -53,13 +54,13 @@ unsigned at_most(unsigned limit, unsigned value) { return value < limit ? value 
 
 std::size_t magazine_record_bytes(unsigned capacity) { return (capacity + 1) * sizeof(void*); }
 
-void set_record(Heap& heap, unsigned bin, unsigned count) {
+void set_record(ThreadHeap& heap, unsigned bin, unsigned count) {
   const Magazine& magazine = heap.magazines[bin];
   __atomic_store_n(&heap.records[bin].top, magazine.blocks + count, __ATOMIC_RELAXED);
   heap.records[bin].limit = magazine.blocks + magazine.capacity;
 }
 
-unsigned count_of(const Heap& heap, unsigned bin) {
+unsigned count_of(const ThreadHeap& heap, unsigned bin) {
   const Magazine& magazine = heap.magazines[bin];
   return magazine.blocks == nullptr ? 0 : static_cast<unsigned>(heap.records[bin].top - magazine.blocks);
 }
@@ -69,7 +70,7 @@ unsigned first_capacity(const ClassGeometry& geometry) {
   return by_bytes > kFirstCapacity ? kFirstCapacity : static_cast<unsigned>(by_bytes);
 }
 
-bool may_keep(const Heap& heap, std::size_t block_bytes, std::size_t more_bytes) {
+bool may_keep(const ThreadHeap& heap, std::size_t block_bytes, std::size_t more_bytes) {
   const std::size_t bytes = heap.magazine_bytes + more_bytes;
   if (bytes > thread_limits.magazine_bytes) return false;
   if (block_bytes > kSmallBlockBytes) {
@@ -80,14 +81,14 @@ bool may_keep(const Heap& heap, std::size_t block_bytes, std::size_t more_bytes)
 }
 
 // Replaces the array of a magazine, keeping its blocks. \pre the blocks fit. \returns false when memory is refused.
-bool resize_magazine(Heap& heap, unsigned bin, unsigned capacity) {
+bool resize_magazine(ThreadHeap& heap, unsigned bin, unsigned capacity) {
   Magazine& magazine = heap.magazines[bin];
   const unsigned count = count_of(heap, bin);
   void** const blocks = static_cast<void**>(metadata.allocate(magazine_record_bytes(capacity)));
   if (blocks == nullptr) return false;
   blocks[0] = nullptr;
   for (unsigned i = 1; i <= count; ++i) blocks[i] = magazine.blocks[i];
-  const std::size_t block_bytes = kGeometry.of[detail::class_of_bin[bin]].block_bytes;
+  const std::size_t block_bytes = class_geometry.of[detail::class_of_bin[bin]].block_bytes;
   void** const old_blocks = magazine.blocks;
   const unsigned old_capacity = magazine.capacity;
   heap.magazine_bytes += (capacity - static_cast<std::size_t>(old_capacity)) * block_bytes;
@@ -99,9 +100,9 @@ bool resize_magazine(Heap& heap, unsigned bin, unsigned capacity) {
 }
 
 // A magazine grows each time it is missed, while its class and its thread may have more. \returns whether there is one.
-bool prepare_magazine(Heap& heap, unsigned bin) {
+bool prepare_magazine(ThreadHeap& heap, unsigned bin) {
   Magazine& magazine = heap.magazines[bin];
-  const ClassGeometry& geometry = kGeometry.of[detail::class_of_bin[bin]];
+  const ClassGeometry& geometry = class_geometry.of[detail::class_of_bin[bin]];
   const unsigned first = first_capacity(geometry);
   if (magazine.blocks == nullptr && first != 0) return resize_magazine(heap, bin, first);
   if (magazine.capacity >= geometry.largest_magazine) return true;
@@ -112,13 +113,8 @@ bool prepare_magazine(Heap& heap, unsigned bin) {
   return magazine.blocks != nullptr;
 }
 
-void list_slab(Heap& heap, Span* slab) {
-  slab->is_listed = true;
-  heap.available[slab->size_class.load(std::memory_order_relaxed)].push_back(slab);
-}
-
 // From here on an announcement of the slab finds no owner and is dropped; it must not list the slab again.
-void retire_slab(Heap& heap, Span* slab, EndedSlabs& ended) {
+void retire_slab(ThreadHeap& heap, Span* slab, EndedSlabs& ended) {
   unlist_slab(heap, slab);
   slab->owner.store(nullptr, std::memory_order_seq_cst);
   ++heap.counters.slabs_ended;
@@ -126,7 +122,7 @@ void retire_slab(Heap& heap, Span* slab, EndedSlabs& ended) {
   ended.add(slab);
 }
 
-SizeClass push_pending(Heap& owner, Span* slab) {
+SizeClass push_pending(ThreadHeap& owner, Span* slab) {
   const SizeClass size_class = slab->size_class.load(std::memory_order_relaxed);
   std::atomic<Span*>& stack = owner.pending[size_class];
   Span* head = stack.load(std::memory_order_relaxed);
@@ -137,14 +133,14 @@ SizeClass push_pending(Heap& owner, Span* slab) {
 }
 
 struct Announced {
-  Heap* owner;  // nullptr: the Span is free
+  ThreadHeap* owner;  // nullptr: the Span is free
   SizeClass size_class;
 };
 
 // Step 2 of a freer, from the moment it has set is_pending. \returns the heap that was told, and on which stack.
 Announced announce(Span* slab) {
   for (;;) {
-    if (Heap* const owner = slab->owner.load(std::memory_order_seq_cst); owner != nullptr) {
+    if (ThreadHeap* const owner = slab->owner.load(std::memory_order_seq_cst); owner != nullptr) {
       return {owner, push_pending(*owner, slab)};
     }
     slab->is_pending.exchange(0, std::memory_order_seq_cst);
@@ -155,7 +151,7 @@ Announced announce(Span* slab) {
 
 // An orphan has nobody to collect for it, and an owner that idles does not: then the freer does. Whoever holds the
 // mutex looks again after letting it go, so that nothing announced meanwhile is left.
-void collect_for(Heap& owner, SizeClass size_class, EndedSlabs& ended) {
+void collect_for(ThreadHeap& owner, SizeClass size_class, EndedSlabs& ended) {
   while (owner.pending[size_class].load(std::memory_order_seq_cst) != nullptr &&
          (!owner.has_thread.load(std::memory_order_seq_cst) ||
           owner.pending_count.load(std::memory_order_relaxed) > kManyPending)) {
@@ -180,7 +176,7 @@ void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask, EndedSlab
 
 // What a class keeps that nobody missed since the last look: blocks in its magazine, which pin slabs, and an empty slab.
 // \returns how many blocks it had.
-unsigned give_up_idle_class_locked(Heap& heap, unsigned bin, EndedSlabs& ended) {
+unsigned give_up_idle_class_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& ended) {
   Magazine& magazine = heap.magazines[bin];
   if (magazine.was_missed || magazine.blocks == nullptr) {
     magazine.was_missed = false;
@@ -192,15 +188,15 @@ unsigned give_up_idle_class_locked(Heap& heap, unsigned bin, EndedSlabs& ended) 
   set_record(heap, bin, kept_count - returned);
   if (returned == kept_count && magazine.capacity > 1) resize_magazine(heap, bin, magazine.capacity / 2u);
   Span* const kept = heap.available[detail::class_of_bin[bin]].first();
-  if (kept != nullptr && kept->free_count == kept->block_count) retire_slab(heap, kept, ended);
+  if (kept != nullptr && kept->free_count == kept->block_count && !kept->is_kept) retire_slab(heap, kept, ended);
   return returned;
 }
 
 // A heap that is about to grow first looks at some of its classes, in turn, for what it need not grow by.
-void look_for_idle_classes_locked(Heap& heap, EndedSlabs& ended) {
+void look_for_idle_classes_locked(ThreadHeap& heap, EndedSlabs& ended) {
   unsigned returned = 0;
   for (unsigned looked_at = 0; looked_at < kBinsPerLook && returned < kLargestMove; ++looked_at) {
-    heap.next_bin_looked_at = heap.next_bin_looked_at % (kBinCount - 1) + 1;
+    heap.next_bin_looked_at = heap.next_bin_looked_at % (kClassCount - 1) + 1;
     returned += give_up_idle_class_locked(heap, heap.next_bin_looked_at, ended);
   }
   ended.give_back();
@@ -226,12 +222,17 @@ void EndedSlabs::give_back() {
   }
 }
 
-void unlist_slab(Heap& heap, Span* slab) {
+void list_slab(ThreadHeap& heap, Span* slab) {
+  slab->is_listed = true;
+  heap.available[slab->size_class.load(std::memory_order_relaxed)].push_back(slab);
+}
+
+void unlist_slab(ThreadHeap& heap, Span* slab) {
   slab->is_listed = false;
   heap.available[slab->size_class.load(std::memory_order_relaxed)].remove(slab);
 }
 
-void count_slab_in(Heap& heap, const Span& slab) {
+void count_slab_in(ThreadHeap& heap, const Span& slab) {
   SlabTotals& totals = heap.slab_totals[slab.size_class.load(std::memory_order_relaxed)];
   totals.slabs += 1;
   heap.slab_count += 1;
@@ -239,7 +240,7 @@ void count_slab_in(Heap& heap, const Span& slab) {
   totals.blocks += slab.block_count;
 }
 
-void count_slab_out(Heap& heap, const Span& slab) {
+void count_slab_out(ThreadHeap& heap, const Span& slab) {
   SlabTotals& totals = heap.slab_totals[slab.size_class.load(std::memory_order_relaxed)];
   totals.slabs -= 1;
   heap.slab_count -= 1;
@@ -247,10 +248,10 @@ void count_slab_out(Heap& heap, const Span& slab) {
   totals.blocks -= slab.block_count;
 }
 
-bool settle_slab(Heap& heap, Span* slab, EndedSlabs& ended) {
+bool settle_slab(ThreadHeap& heap, Span* slab, EndedSlabs& ended) {
   slab->is_scavenged = false;
   if (!slab->is_listed) list_slab(heap, slab);
-  if (slab->free_count != slab->block_count) return true;
+  if (slab->free_count != slab->block_count || slab->is_kept) return true;
   const List<Span>& available = heap.available[slab->size_class.load(std::memory_order_relaxed)];
   if (available.first() == available.last() &&
       (slab->pages == 1 || slab->bytes() <= heap.taken_bytes / kKeptSlabShare)) {  // kept, against making and ending one in turn
@@ -277,25 +278,61 @@ Span* slab_of_block(void* block, std::uint32_t* index) {
 }
 
 // Memory that is free inside slabs goes back when its heap idles, if somebody looks.
-void note_returned(Heap& heap, std::size_t bytes, EndedSlabs& ended) {
+void note_returned(ThreadHeap& heap, std::size_t bytes, EndedSlabs& ended) {
   heap.returned_bytes += bytes;
   if (heap.returned_bytes < kReturnedWorthALook) return;
   heap.returned_bytes = 0;
   ended.note_kept_memory();
 }
 
+// Own blocks that do not lie side by side go one by one, by a path that guesses nothing about where the next one lies.
+// It ends before the first block that is none of those, or is no block. \returns how many went.
+unsigned return_scattered(ThreadHeap& heap, void* const* blocks, unsigned count, EndedSlabs& ended) {
+  const detail::SpanTable table = page_map.first_table();
+  unsigned i = 0;
+  for (; i < count; ++i) {
+    auto* const slab = static_cast<Span*>(table.find(blocks[i]));
+    if (slab == nullptr || slab->owner.load(std::memory_order_relaxed) != &heap) break;
+    const std::uint32_t stride = slab->stride;
+    if (i + 1 < count) {
+      const std::uintptr_t distance = address_of(blocks[i + 1]) - address_of(blocks[i]);
+      if (distance == stride || distance + stride == 0) break;
+    }
+    const auto offset = static_cast<std::uint32_t>(address_of(blocks[i]) - address_of(slab->start));
+    const auto index = static_cast<std::uint32_t>((std::uint64_t{offset} * slab->reciprocal) >> 32);
+    if (index * stride != offset || index >= slab->block_count) break;
+    const std::uint32_t word = index / 64;
+    const std::uint64_t bits = slab->free_bits[word];
+    if (((bits >> (index % 64)) & 1) != 0) break;
+    slab->free_bits[word] = bits | (std::uint64_t{1} << (index % 64));
+    slab->scan_word = word < slab->scan_word ? static_cast<std::uint16_t>(word) : slab->scan_word;
+    slab->is_scavenged = false;
+    heap.taken_bytes -= stride;
+    if (++slab->free_count == slab->block_count || !slab->is_listed) [[unlikely]]
+      settle_slab(heap, slab, ended);
+  }
+  return i;
+}
+
 // Blocks come back in runs: mostly of one slab, and of one word of its bitmap, so a run costs one lookup and a word one
 // store (or one atomic or). Blocks freed in the order they were allocated lie one stride apart: those need no
 // multiplication.
-unsigned return_some_blocks(Heap* heap, void* const* blocks, unsigned count, unsigned most_words, EndedSlabs& ended) {
+unsigned return_some_blocks(ThreadHeap* heap, void* const* blocks, unsigned count, unsigned most_words, EndedSlabs& ended) {
   unsigned i = 0;
+  std::size_t returned_bytes = heap != nullptr ? heap->taken_bytes : 0;
   for (unsigned words = 0; i < count && words < most_words;) {
+    if (heap != nullptr) {
+      const unsigned scattered = return_scattered(*heap, blocks + i, count - i, ended);
+      words += scattered / kOwnPerRemote;
+      i += scattered;
+      if (i == count) break;
+    }
     std::uint32_t index = 0;
     Span* const slab = slab_of_block(blocks[i], &index);
     const std::uintptr_t start = address_of(slab->start);
     const std::uint32_t stride = slab->stride, reciprocal = slab->reciprocal;
     const std::uint32_t used_bytes = slab->block_count * stride;
-    const Heap* const owner = slab->owner.load(std::memory_order_relaxed);
+    const ThreadHeap* const owner = slab->owner.load(std::memory_order_relaxed);
     if (owner == nullptr) os::fatal("double free", blocks[i]);  // a slab that has ended has no live block
     const bool is_own = owner == heap;
     const unsigned first = i;
@@ -334,24 +371,25 @@ unsigned return_some_blocks(Heap* heap, void* const* blocks, unsigned count, uns
       settle_slab(*heap, slab, ended);
     } else if (heap != nullptr) {
       ++heap->counters.remote_batches;
+      returned_bytes += std::size_t{i - first} * stride;
     }
-    if (heap != nullptr) note_returned(*heap, std::size_t{i - first} * stride, ended);
   }
+  if (heap != nullptr) note_returned(*heap, returned_bytes - heap->taken_bytes, ended);
   return i;
 }
 
-void return_blocks(Heap* heap, void* const* blocks, unsigned count, EndedSlabs& ended) {
+void return_blocks(ThreadHeap* heap, void* const* blocks, unsigned count, EndedSlabs& ended) {
   return_some_blocks(heap, blocks, count, UINT_MAX, ended);
 }
 
-bool collect_pending_locked(Heap& heap, SizeClass size_class, EndedSlabs& ended) {
+bool collect_pending_locked(ThreadHeap& heap, SizeClass size_class, EndedSlabs& ended) {
   if (heap.pending[size_class].load(std::memory_order_seq_cst) == nullptr) return false;
   Span* slab = heap.pending[size_class].exchange(nullptr, std::memory_order_seq_cst);
   std::uint32_t count = 0;
   for (Span* next = nullptr; slab != nullptr; slab = next, ++count) {
     next = slab->pending_next.load(std::memory_order_relaxed);
     slab->is_pending.exchange(0, std::memory_order_seq_cst);
-    Heap* const owner = slab->owner.load(std::memory_order_seq_cst);
+    ThreadHeap* const owner = slab->owner.load(std::memory_order_seq_cst);
     if (owner == &heap) {
       heap.taken_bytes -= merge_remote_bits(*slab) * slab->stride;
       if (slab->free_count != 0) settle_slab(heap, slab, ended);
@@ -363,7 +401,7 @@ bool collect_pending_locked(Heap& heap, SizeClass size_class, EndedSlabs& ended)
   return !heap.available[size_class].is_empty();
 }
 
-unsigned take_blocks_locked(Heap& heap, SizeClass size_class, void** blocks, unsigned wanted, EndedSlabs& ended) {
+unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted, EndedSlabs& ended) {
   List<Span>& available = heap.available[size_class];
   unsigned taken = 0;
   while (taken < wanted) {
@@ -374,7 +412,7 @@ unsigned take_blocks_locked(Heap& heap, SizeClass size_class, void** blocks, uns
       slab = registry.adopt_slab(heap, size_class);
       if (slab == nullptr) {
         // Slabs of one block come and go with each call, and the page cache keeps their pages for every class.
-        if (kGeometry.of[size_class].block_bytes <= kOwnSlabBlockBytes) look_for_idle_classes_locked(heap, ended);
+        if (class_geometry.of[size_class].block_bytes <= kOwnSlabBlockBytes) look_for_idle_classes_locked(heap, ended);
         slab = available.is_empty() ? make_slab(heap, size_class) : nullptr;
         if (slab == nullptr && !available.is_empty()) continue;
       }
@@ -390,7 +428,7 @@ unsigned take_blocks_locked(Heap& heap, SizeClass size_class, void** blocks, uns
   return taken;
 }
 
-void* allocate_locked(Heap& heap, unsigned bin, EndedSlabs& ended) {
+void* allocate_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& ended) {
   if (count_of(heap, bin) == 0) {
     heap.magazines[bin].was_missed = true;  // so that a look for idle classes leaves it alone
     ++heap.counters.refills;
@@ -407,19 +445,40 @@ void* allocate_locked(Heap& heap, unsigned bin, EndedSlabs& ended) {
   return detail::pop(heap.records[bin]);
 }
 
-void deallocate_locked(Heap& heap, void* block, unsigned bin, EndedSlabs& ended) {
+namespace {
+
+// Which part of a full magazine is flushed next: each in turn, never the newest, which then close the gap. Moving all
+// others down would cost more than the flush.
+unsigned next_flushed(const Magazine& magazine, unsigned count, unsigned flushed) {
+  if (2 * flushed > count) return 0;
+  const unsigned last = count - 2 * flushed;
+  if (magazine.next_flushed <= last) return magazine.next_flushed;
+  return magazine.next_flushed < last + flushed ? last : 0;
+}
+
+void flush(ThreadHeap& heap, unsigned bin, unsigned count, EndedSlabs& ended) {
+  Magazine& magazine = heap.magazines[bin];
+  const unsigned wanted = at_most(kLargestMove, count - count / 2);
+  const unsigned first = next_flushed(magazine, count, wanted);
+  void** const gap = magazine.blocks + 1 + first;
+  const unsigned flushed = return_some_blocks(&heap, as_const(gap), wanted, kMostWords, ended);
+  const unsigned kept = count - flushed, behind = kept - first;
+  const unsigned moved = at_most(flushed, behind);
+  std::memmove(gap, magazine.blocks + 1 + count - moved, moved * sizeof(void*));
+  magazine.next_flushed = static_cast<std::uint16_t>(first + flushed);
+  set_record(heap, bin, kept);
+}
+
+}  // namespace
+
+void deallocate_locked(ThreadHeap& heap, void* block, unsigned bin, EndedSlabs& ended) {
   Magazine& magazine = heap.magazines[bin];
   const unsigned count = count_of(heap, bin);
   if (count == magazine.capacity) {
     heap.magazines[bin].was_missed = true;  // so that a look for idle classes leaves it alone
     ++heap.counters.flushes;
     if (count != 0) {
-      // The oldest go, the warm ones stay.
-      const unsigned flushed =
-          return_some_blocks(&heap, as_const(magazine.blocks + 1), at_most(kLargestMove, count - count / 2),
-                             kMostWords, ended);
-      std::memmove(magazine.blocks + 1, magazine.blocks + 1 + flushed, (count - flushed) * sizeof(void*));
-      set_record(heap, bin, count - flushed);
+      flush(heap, bin, count, ended);
     }
     if (!prepare_magazine(heap, bin)) {
       return_blocks(&heap, &block, 1, ended);
@@ -429,29 +488,39 @@ void deallocate_locked(Heap& heap, void* block, unsigned bin, EndedSlabs& ended)
   if (!detail::push(heap.records[bin], block)) os::fatal("double free", block);
 }
 
-void empty_magazines_locked(Heap& heap, EndedSlabs& ended) {
-  for (unsigned bin = 1; bin < kBinCount; ++bin) {
-    Magazine& magazine = heap.magazines[bin];
-    if (magazine.blocks == nullptr) continue;
-    return_blocks(&heap, as_const(magazine.blocks + 1), count_of(heap, bin), ended);
-    heap.records[bin] = kEmptyRecord;
-    metadata.free(magazine.blocks, magazine_record_bytes(magazine.capacity));
-    magazine = {};
-  }
-  heap.magazine_bytes = 0;
+std::size_t cached_count(const ThreadHeap& heap, unsigned bin) {
+  if (heap.magazines[bin].blocks == nullptr) return 0;
+  return static_cast<std::size_t>(__atomic_load_n(&heap.records[bin].top, __ATOMIC_RELAXED) -
+                                  heap.magazines[bin].blocks);
 }
 
-void trim_locked(Heap& heap, EndedSlabs& ended) {
-  for (unsigned size_class = 1; size_class < kBinCount; ++size_class) {
-    collect_pending_locked(heap, static_cast<SizeClass>(size_class), ended);
-    for (Span* slab = heap.available[size_class].first(); slab != nullptr;) {
-      Span* const next = slab->next;
-      if (slab->free_count == slab->block_count) {
-        retire_slab(heap, slab, ended);
-      }
-      slab = next;
-    }
+void drop_magazine_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& ended) {
+  Magazine& magazine = heap.magazines[bin];
+  if (magazine.blocks == nullptr) return;
+  return_blocks(&heap, as_const(magazine.blocks + 1), count_of(heap, bin), ended);
+  heap.records[bin] = kEmptyRecord;
+  heap.magazine_bytes -= magazine.capacity * std::size_t{class_geometry.of[detail::class_of_bin[bin]].block_bytes};
+  metadata.free(magazine.blocks, magazine_record_bytes(magazine.capacity));
+  magazine = {};
+}
+
+void empty_magazines_locked(ThreadHeap& heap, EndedSlabs& ended) {
+  for (unsigned bin = 1; bin < kClassCount; ++bin) drop_magazine_locked(heap, bin, ended);
+}
+
+void trim_class_locked(ThreadHeap& heap, SizeClass size_class, TrimDepth depth, EndedSlabs& ended) {
+  collect_pending_locked(heap, size_class, ended);
+  for (Span* slab = heap.available[size_class].first(); slab != nullptr;) {
+    Span* const next = slab->next;
+    if (depth == TrimDepth::kAll) slab->is_kept = false;
+    if (slab->free_count == slab->block_count && !slab->is_kept) retire_slab(heap, slab, ended);
+    slab = next;
   }
+}
+
+void trim_locked(ThreadHeap& heap, TrimDepth depth, EndedSlabs& ended) {
+  for (unsigned size_class = 1; size_class < kClassCount; ++size_class)
+    trim_class_locked(heap, static_cast<SizeClass>(size_class), depth, ended);
 }
 
 }  // namespace tarn::internal

@@ -1,0 +1,199 @@
+// Memory that is handed out by moving a pointer and ends all at once.
+//
+// An arena takes chunks (from the general pool's pages, a Heap, or a buffer of the caller's) and bumps a pointer
+// through them. reset ends everything and keeps the chunks; mark and rewind end what came after a point; callbacks
+// registered on the way run then, the latest first. Parity with the pools of PJLIB and APR (docs/pools/arena.md).
+//
+// Threads: one at a time.
+// Errors: nullptr when the upstream refuses or the arena may not grow. Freeing single blocks is not needed:
+// deallocate does nothing, and tarn::deallocate of an arena's block does nothing either, unless the arena lies in a Heap
+// or a buffer.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "tarn/detail/annotate.h"
+#include "tarn/detail/error.h"
+#include "tarn/detail/thread_cache.h"
+
+namespace tarn {
+
+class Heap;
+
+struct ArenaOptions {
+  const char* name = "arena";
+  std::size_t initial_bytes = 4096;   // of the first chunk, taken when it is needed
+  std::size_t increment_bytes = 0;    // of each further chunk; 0: twice the last, up to 1 MiB
+  std::size_t largest_bytes = SIZE_MAX;  // of all chunks together; the cap
+  Heap* heap = nullptr;               // where chunks come from; nullptr: the general pool's pages
+  void* buffer = nullptr;             // the first chunk, of the caller's; it must outlive the arena
+  std::size_t buffer_bytes = 0;
+  bool may_grow = true;               // whether there are chunks beyond the buffer or the first one
+  bool wipes = false;                 // overwrite with zeros what ends, so that no secret stays in memory
+};
+
+/// A point in an arena's life, for rewind.
+struct ArenaMark {
+  void* chunk;
+  char* next;
+  void* cleanup;
+};
+
+namespace detail {
+
+struct ArenaChunk;
+
+/// Behind every chunk's header its bytes follow.
+struct ArenaCleanup {
+  ArenaCleanup* earlier;
+  void (*run)(void* context) noexcept;
+  void* context;
+};
+
+struct ArenaFront {
+  char* next;
+  char* end;
+  ArenaChunk* chunk;          // the pointer moves through it
+  ArenaChunk* first;
+  ArenaCleanup* cleanup;      // the latest
+  std::size_t capacity;
+  std::size_t high_water;
+  std::size_t overflows;      // chunks taken from upstream after the first, since the last reset_overflows
+  ArenaOptions options;
+  bool poisons;
+  char name[32];
+};
+
+TARN_API void make_arena(ArenaFront& arena, const ArenaOptions& options, bool poisons) noexcept;
+TARN_API void end_arena(ArenaFront& arena) noexcept;
+TARN_API void* arena_allocate_slow(ArenaFront& arena, std::size_t size, std::size_t alignment) noexcept;
+TARN_API void arena_rewind(ArenaFront& arena, const ArenaMark& mark) noexcept;
+TARN_API void arena_reset(ArenaFront& arena) noexcept;
+TARN_API std::size_t arena_release_unused(ArenaFront& arena) noexcept;
+TARN_API std::size_t arena_prewarm(ArenaFront& arena, std::size_t bytes) noexcept;
+TARN_API std::size_t arena_used(const ArenaFront& arena) noexcept;
+TARN_API bool arena_owns(const ArenaFront& arena, const void* pointer) noexcept;
+
+}  // namespace detail
+
+class Arena {
+ public:
+  explicit Arena(const ArenaOptions& options = {}) noexcept {
+    detail::make_arena(front_, options, detail::kPoisonsFreeBlocks);
+  }
+  explicit Arena(const char* name) noexcept : Arena(ArenaOptions{.name = name}) {}
+  /// Over a buffer of the caller's, growing beyond it from the general pool.
+  Arena(void* buffer, std::size_t bytes) noexcept : Arena(ArenaOptions{.buffer = buffer, .buffer_bytes = bytes}) {}
+  /// Runs the callbacks, then gives every chunk back.
+  ~Arena() { detail::end_arena(front_); }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  /// \param size bytes, 0 allowed. \param alignment a power of two. \cost inlined: add, mask, compare, store.
+  [[nodiscard]] TARN_INLINE void* allocate(std::size_t size, std::size_t alignment = 16) noexcept {
+    size += size == 0;  // blocks differ in their addresses
+    const std::uintptr_t start =
+        (reinterpret_cast<std::uintptr_t>(front_.next) + (alignment - 1)) & ~(std::uintptr_t{alignment} - 1);
+    const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(front_.end);
+    if (start > end || size > end - start) [[unlikely]]
+      return detail::arena_allocate_slow(front_, size, alignment);
+    front_.next = reinterpret_cast<char*>(start + size);
+    detail::annotate_allocation(&front_, reinterpret_cast<void*>(start), size);
+    return reinterpret_cast<void*>(start);
+  }
+  /// Nothing: all ends at once.
+  TARN_INLINE void deallocate(void*) noexcept {}
+  TARN_INLINE void deallocate(void*, std::size_t) noexcept {}
+  TARN_INLINE void deallocate(void*, std::size_t, std::size_t) noexcept {}
+
+  /// An object that lives until reset, rewind or the arena's end, where its destructor runs unless it is trivial.
+  /// \throws std::bad_alloc, and what the constructor throws.
+  template <typename T, typename... Arguments>
+  [[nodiscard]] T* create(Arguments&&... arguments) {
+    const ArenaMark before = mark();
+    detail::ArenaCleanup* cleanup = nullptr;
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      cleanup = static_cast<detail::ArenaCleanup*>(allocate(sizeof(detail::ArenaCleanup), alignof(detail::ArenaCleanup)));
+      if (cleanup == nullptr) detail::throw_bad_alloc();
+    }
+    void* const block = allocate(sizeof(T), alignof(T));
+    if (block == nullptr) {
+      rewind(before);
+      detail::throw_bad_alloc();
+    }
+    T* const object = ::new (block) T(std::forward<Arguments>(arguments)...);
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      *cleanup = {front_.cleanup, [](void* ended) noexcept { static_cast<T*>(ended)->~T(); }, object};
+      front_.cleanup = cleanup;
+    }
+    return object;
+  }
+
+  /// Runs `run(context)` when this point is rewound over, the arena reset or ended; the latest first.
+  /// \returns false when memory is refused.
+  bool on_cleanup(void (*run)(void* context) noexcept, void* context) noexcept {
+    auto* const cleanup =
+        static_cast<detail::ArenaCleanup*>(allocate(sizeof(detail::ArenaCleanup), alignof(detail::ArenaCleanup)));
+    if (cleanup == nullptr) return false;
+    *cleanup = {front_.cleanup, run, context};
+    front_.cleanup = cleanup;
+    return true;
+  }
+
+  ArenaMark mark() const noexcept { return {front_.chunk, front_.next, front_.cleanup}; }
+  /// Ends what came after the mark. \pre the mark is of this arena and nothing before it was rewound or reset since.
+  void rewind(const ArenaMark& mark) noexcept { detail::arena_rewind(front_, mark); }
+  /// Ends everything; the chunks are kept for what comes.
+  void reset() noexcept { detail::arena_reset(front_); }
+
+  /// Gives back chunks behind the one in use. \returns bytes.
+  std::size_t release_unused() noexcept { return detail::arena_release_unused(front_); }
+  /// Takes and backs memory so that `bytes` more can be had without growing. \returns how many can.
+  std::size_t prewarm(std::size_t bytes) noexcept { return detail::arena_prewarm(front_, bytes); }
+
+  /// Bytes handed out, with alignment and the unused ends of chunks left behind.
+  std::size_t used() const noexcept { return detail::arena_used(front_); }
+  /// Bytes of all chunks.
+  std::size_t capacity() const noexcept { return front_.capacity; }
+  /// The most that was ever used at once, as far as growth, rewind and reset have seen it, and now.
+  std::size_t high_water() const noexcept { return used() > front_.high_water ? used() : front_.high_water; }
+  bool owns(const void* pointer) const noexcept { return detail::arena_owns(front_, pointer); }
+  const char* name() const noexcept { return front_.name; }
+
+ protected:
+  detail::ArenaFront front_;
+};
+
+/// Scratch memory of a tick: prewarmed once, reset at each tick's start, and it counts the ticks that needed more.
+class TickArena : public Arena {
+ public:
+  /// \param bytes what a tick may use without overflowing.
+  explicit TickArena(std::size_t bytes, const char* name = "tick") noexcept
+      : Arena(ArenaOptions{.name = name, .initial_bytes = bytes}) {
+    prewarm(bytes);
+    front_.overflows = 0;
+  }
+  /// Begins a tick: ends all of the last one.
+  void begin_tick() noexcept {
+    ++ticks_;
+    if (front_.overflows != 0) ++overflowed_ticks_;
+    overflows_ += front_.overflows;
+    front_.overflows = 0;
+    reset();
+  }
+  std::size_t ticks() const noexcept { return ticks_; }
+  /// Ticks that took memory beyond what was there.
+  std::size_t overflowed_ticks() const noexcept { return overflowed_ticks_ + (front_.overflows != 0 ? 1 : 0); }
+  /// Chunks that were taken for them.
+  std::size_t overflows() const noexcept { return overflows_ + front_.overflows; }
+
+ private:
+  std::size_t ticks_ = 0;
+  std::size_t overflowed_ticks_ = 0;
+  std::size_t overflows_ = 0;
+};
+
+}  // namespace tarn

@@ -1,0 +1,330 @@
+// Blocks of one size from a ring of chunks, handed out in address order, also n of them side by side.
+//
+// The idea is that of a paper on pools for mobile game servers (docs/pools/fixed_pool.md): equal chunks in a circle; a
+// walk takes each chunk's free blocks from its lowest address up, goes on to the next chunk that has any, and starts
+// over after the last. The paper keeps a sorted list in the free blocks, so that freeing searches; here a block's state
+// is a bit outside of it, sorted by nature: freeing sets a bit, n neighbours are a run of n ones, nothing is written
+// into a block.
+//
+// Threads: FixedPool is for one thread at a time; debug builds stop a second one (TARN_CHECK_THREADS).
+// SharedFixedPool is the same behind a mutex of its own.
+// Errors: a pool that may not or cannot grow answers nullptr, or throws std::bad_alloc when asked to, after calling its
+// hook. A pointer that is no live block of the pool stops the process with one line (docs/safety.md).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "tarn/detail/annotate.h"
+#include "tarn/detail/error.h"
+#include "tarn/detail/mutex.h"
+#include "tarn/detail/span_head.h"
+#include "tarn/detail/thread_cache.h"
+
+#ifndef TARN_CHECK_THREADS
+#ifdef NDEBUG
+#define TARN_CHECK_THREADS 0
+#else
+#define TARN_CHECK_THREADS 1
+#endif
+#endif
+
+namespace tarn {
+
+enum class AtCap : std::uint8_t { kReturnNull, kThrow };
+
+struct FixedPoolOptions {
+  std::size_t block_bytes = 0;       // 1 .. 262144
+  std::size_t alignment = 16;        // a power of two up to 65536; block_bytes is rounded up to a multiple of it
+  std::size_t blocks_per_chunk = 0;  // 1 .. 32768; 0: chunks of 64 KiB up to 1 KiB blocks, then larger ones
+  std::size_t largest_count = SIZE_MAX;  // blocks the pool may have; the cap
+  std::size_t initial_count = 0;         // blocks it has from the start
+  AtCap at_cap = AtCap::kReturnNull;
+  const char* name = "fixed pool";       // copied, up to 31 characters
+  /// Called when a block is refused, by the cap or the system, before nullptr is returned or std::bad_alloc thrown. It
+  /// may free blocks of the pool, but what it frees is for the next call. Not called with a lock held.
+  void (*on_refusal)(void* context) = nullptr;
+  void* context = nullptr;
+};
+
+namespace detail {
+
+struct FixedPoolState;
+
+/// What the inlined paths read and write; the rest lies behind `state`.
+/// Invariant: block i of `*word` is at word_start + i * stride.
+struct FixedPoolFront {
+  std::uint64_t* word;  // whose ones are handed out; one that is always 0 before the first block
+  char* word_start;
+  std::size_t stride;
+  std::uint64_t reciprocal;  // ceil(2^64 / stride)
+  FixedPoolState* state;
+  SpanTable spans;
+  const void* user;  // the thread that uses the pool, while that is checked
+};
+
+TARN_API bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Mutex* mutex,
+                              bool poisons) noexcept;
+TARN_API void end_fixed_pool(FixedPoolFront& front) noexcept;
+TARN_API void* fixed_pool_allocate_slow(FixedPoolFront& front) noexcept;
+TARN_API void fixed_pool_deallocate_slow(FixedPoolFront& front, void* block) noexcept;
+TARN_API void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count) noexcept;
+TARN_API void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t count) noexcept;
+TARN_API bool fixed_pool_owns(const FixedPoolFront& front, const void* pointer) noexcept;
+TARN_API std::size_t fixed_pool_reserve(FixedPoolFront& front, std::size_t count, bool populates) noexcept;
+TARN_API std::size_t fixed_pool_release_unused(FixedPoolFront& front) noexcept;
+TARN_API void fixed_pool_clear(FixedPoolFront& front) noexcept;
+TARN_API std::size_t fixed_pool_capacity(const FixedPoolFront& front) noexcept;
+TARN_API std::size_t fixed_pool_usable_count(const FixedPoolFront& front) noexcept;
+TARN_API std::size_t fixed_pool_blocks_per_chunk(const FixedPoolFront& front) noexcept;
+TARN_API std::size_t fixed_pool_chunk_count(const FixedPoolFront& front) noexcept;
+TARN_API bool fixed_pool_throws(const FixedPoolFront& front) noexcept;
+TARN_API void fixed_pool_refused(FixedPoolFront& front) noexcept;
+TARN_API void fixed_pool_check_user_slow(FixedPoolFront& front) noexcept;
+
+TARN_INLINE void* fixed_pool_allocate(FixedPoolFront& front) {
+  const std::uint64_t bits = *front.word;
+  if (bits == 0) [[unlikely]]
+    return fixed_pool_allocate_slow(front);
+  __atomic_store_n(front.word, bits & (bits - 1), __ATOMIC_RELAXED);  // observers read it; a plain store otherwise
+  return front.word_start + static_cast<unsigned>(__builtin_ctzll(bits)) * front.stride;
+}
+
+TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {
+  const SpanHead* const span = front.spans.find(block);
+  if (span == nullptr || span->pool != front.state) [[unlikely]]
+    return fixed_pool_deallocate_slow(front, block);
+  const std::uint64_t offset = static_cast<std::uint64_t>(static_cast<char*>(block) - span->start);
+  // The upper half of the product is the index; the lower one is below the factor only when the division is exact (a
+  // test for divisibility by D. Lemire, O. Kaser and N. Kurz, 2019).
+  const auto product = static_cast<unsigned __int128>(offset) * front.reciprocal;
+  const auto index = static_cast<std::uint64_t>(product >> 64);
+  std::uint64_t& word = span->free_bits[index / 64];
+  const std::uint64_t bits = word;
+  // An empty word is news to the ring; a bit that is set, and an address between blocks, are errors.
+  if (static_cast<std::uint64_t>(product) >= front.reciprocal || bits == 0 || ((bits >> (index % 64)) & 1) != 0)
+      [[unlikely]]
+    return fixed_pool_deallocate_slow(front, block);
+  __atomic_store_n(&word, bits | (std::uint64_t{1} << (index % 64)), __ATOMIC_RELAXED);
+}
+
+}  // namespace detail
+
+class FixedPool {
+ public:
+  /// \throws std::bad_alloc when memory is refused or an option is out of its range.
+  explicit FixedPool(const FixedPoolOptions& options) {
+    if (!detail::make_fixed_pool(front_, options, nullptr, detail::kPoisonsFreeBlocks)) detail::throw_bad_alloc();
+    detail::annotate_pool(&front_);
+  }
+  explicit FixedPool(std::size_t block_bytes) : FixedPool(FixedPoolOptions{.block_bytes = block_bytes}) {}
+  /// All blocks end with the pool, also live ones.
+  ~FixedPool() {
+    detail::annotate_pool_end(&front_);
+    detail::end_fixed_pool(front_);
+  }
+  FixedPool(const FixedPool&) = delete;
+  FixedPool& operator=(const FixedPool&) = delete;
+
+  /// \returns a block of block_bytes(), contents undefined. \cost a hit is inlined: a load, a store, a multiplication.
+  TARN_INLINE void* allocate() {
+    check_user();
+    void* const block = detail::fixed_pool_allocate(front_);
+    if (block == nullptr) [[unlikely]]
+      return refuse();
+    detail::annotate_allocation(&front_, block, front_.stride);
+    return block;
+  }
+
+  /// \returns `count` blocks side by side, the first one's address; nullptr for 0 and for more than a chunk has.
+  /// \cost O(words of 64 blocks in a chunk), whatever the number of blocks.
+  void* allocate(std::size_t count) {
+    check_user();
+    void* const blocks = detail::fixed_pool_allocate_run(front_, count);
+    if (blocks == nullptr) return refuse();
+    detail::annotate_allocation(&front_, blocks, count * front_.stride);
+    return blocks;
+  }
+
+  /// nullptr is ignored. \cost inlined: a table, a multiplication, a bit.
+  TARN_INLINE void deallocate(void* block) noexcept {
+    check_user();
+    detail::fixed_pool_deallocate(front_, block);
+    detail::annotate_deallocation(&front_, block, block != nullptr ? front_.stride : 0);
+  }
+
+  /// Takes `count` blocks side by side back, whether they were taken together or not.
+  void deallocate(void* blocks, std::size_t count) noexcept {
+    check_user();
+    if (blocks == nullptr) return;
+    detail::fixed_pool_deallocate_run(front_, blocks, count);
+    detail::annotate_deallocation(&front_, blocks, count * front_.stride);
+  }
+
+  /// Fills `blocks` with up to `count` blocks. \returns how many there are; fewer only at the cap, without a throw.
+  std::size_t allocate_batch(std::size_t count, void** blocks) noexcept {
+    check_user();
+    std::size_t taken = 0;
+    for (; taken < count; ++taken) {
+      blocks[taken] = detail::fixed_pool_allocate(front_);
+      if (blocks[taken] == nullptr) break;
+      detail::annotate_allocation(&front_, blocks[taken], front_.stride);
+    }
+    if (taken != count) detail::fixed_pool_refused(front_);
+    return taken;
+  }
+  void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
+    for (std::size_t i = 0; i < count; ++i) deallocate(blocks[i]);
+  }
+
+  /// Whether an address lies in one of the pool's chunks.
+  bool owns(const void* pointer) const noexcept { return detail::fixed_pool_owns(front_, pointer); }
+
+  /// Grows until at least `count` blocks are usable. \returns how many are; fewer at the cap or when memory is refused.
+  std::size_t reserve(std::size_t count) noexcept { return detail::fixed_pool_reserve(front_, count, false); }
+
+  /// The same with all of them backed by memory, so that no first touch faults.
+  std::size_t prewarm(std::size_t count) noexcept { return detail::fixed_pool_reserve(front_, count, true); }
+
+  /// Gives chunks without live blocks back to the page cache. \returns their bytes.
+  std::size_t release_unused() noexcept { return detail::fixed_pool_release_unused(front_); }
+
+  /// Ends all live blocks at once; the pool keeps its chunks. \cost a store per 64 blocks.
+  void clear() noexcept {
+    detail::annotate_pool_clear(&front_);
+    detail::fixed_pool_clear(front_);
+  }
+
+  /// The pool may now be used by another thread. Only while threads are checked does it do anything.
+  void detach_from_thread() noexcept { front_.user = nullptr; }
+
+  std::size_t block_bytes() const noexcept { return front_.stride; }
+  std::size_t blocks_per_chunk() const noexcept { return detail::fixed_pool_blocks_per_chunk(front_); }
+  std::size_t chunk_count() const noexcept { return detail::fixed_pool_chunk_count(front_); }
+  /// Blocks the pool has, live or not.
+  std::size_t capacity() const noexcept { return detail::fixed_pool_capacity(front_); }
+  /// Blocks that can be had without growing. \cost counted from the bits when asked: a word per 64 blocks.
+  std::size_t usable_count() const noexcept { return detail::fixed_pool_usable_count(front_); }
+  std::size_t live_count() const noexcept { return capacity() - usable_count(); }
+
+ private:
+  TARN_INLINE void check_user() {
+#if TARN_CHECK_THREADS
+    if (front_.user != &detail::thread_cache) detail::fixed_pool_check_user_slow(front_);
+#endif
+  }
+  [[gnu::cold, gnu::noinline]] void* refuse() {
+    detail::fixed_pool_refused(front_);
+    if (detail::fixed_pool_throws(front_)) detail::throw_bad_alloc();
+    return nullptr;
+  }
+
+  detail::FixedPoolFront front_;
+};
+
+/// FixedPool for any number of threads: the same calls, each under the pool's mutex (uncontended two atomic
+/// instructions). A thread that needs more speed than that takes an ObjectPool, whose hits are the thread's own.
+class SharedFixedPool {
+  template <typename Operation>
+  TARN_INLINE decltype(auto) locked(Operation operation) const {
+    detail::MutexGuard guard(mutex_);
+    return operation();
+  }
+
+ public:
+  explicit SharedFixedPool(const FixedPoolOptions& options) {
+    if (!detail::make_fixed_pool(front_, options, &mutex_, detail::kPoisonsFreeBlocks)) detail::throw_bad_alloc();
+    detail::annotate_pool(&front_);
+  }
+  explicit SharedFixedPool(std::size_t block_bytes) : SharedFixedPool(FixedPoolOptions{.block_bytes = block_bytes}) {}
+  /// \pre no other thread uses the pool any more.
+  ~SharedFixedPool() {
+    detail::annotate_pool_end(&front_);
+    detail::end_fixed_pool(front_);
+  }
+  SharedFixedPool(const SharedFixedPool&) = delete;
+  SharedFixedPool& operator=(const SharedFixedPool&) = delete;
+
+  void* allocate() {
+    void* const block = locked([&] { return detail::fixed_pool_allocate(front_); });
+    if (block == nullptr) [[unlikely]]
+      return refuse();
+    detail::annotate_allocation(&front_, block, front_.stride);
+    return block;
+  }
+  void* allocate(std::size_t count) {
+    void* const blocks = locked([&] { return detail::fixed_pool_allocate_run(front_, count); });
+    if (blocks == nullptr) return refuse();
+    detail::annotate_allocation(&front_, blocks, count * front_.stride);
+    return blocks;
+  }
+  void deallocate(void* block) noexcept {
+    if (block == nullptr) return;
+    detail::annotate_deallocation(&front_, block, front_.stride);  // before another thread can be given it
+    locked([&] { detail::fixed_pool_deallocate(front_, block); });
+  }
+  void deallocate(void* blocks, std::size_t count) noexcept {
+    if (blocks == nullptr) return;
+    detail::annotate_deallocation(&front_, blocks, count * front_.stride);
+    locked([&] { detail::fixed_pool_deallocate_run(front_, blocks, count); });
+  }
+  /// \cost one lock for all.
+  std::size_t allocate_batch(std::size_t count, void** blocks) noexcept {
+    std::size_t taken = 0;
+    locked([&] {
+      while (taken < count && (blocks[taken] = detail::fixed_pool_allocate(front_)) != nullptr) ++taken;
+    });
+    for (std::size_t i = 0; i < taken; ++i) detail::annotate_allocation(&front_, blocks[i], front_.stride);
+    if (taken != count) detail::fixed_pool_refused(front_);
+    return taken;
+  }
+  void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
+    for (std::size_t i = 0; i < count; ++i)
+      if (blocks[i] != nullptr) detail::annotate_deallocation(&front_, blocks[i], front_.stride);
+    locked([&] {
+      for (std::size_t i = 0; i < count; ++i)
+        if (blocks[i] != nullptr) detail::fixed_pool_deallocate(front_, blocks[i]);
+    });
+  }
+
+  bool owns(const void* pointer) const noexcept { return detail::fixed_pool_owns(front_, pointer); }
+  std::size_t reserve(std::size_t count) noexcept {
+    return locked([&] { return detail::fixed_pool_reserve(front_, count, false); });
+  }
+  std::size_t prewarm(std::size_t count) noexcept {
+    return locked([&] { return detail::fixed_pool_reserve(front_, count, true); });
+  }
+  std::size_t release_unused() noexcept {
+    return locked([&] { return detail::fixed_pool_release_unused(front_); });
+  }
+  void clear() noexcept {
+    detail::annotate_pool_clear(&front_);
+    locked([&] { detail::fixed_pool_clear(front_); });
+  }
+
+  std::size_t block_bytes() const noexcept { return front_.stride; }
+  std::size_t blocks_per_chunk() const noexcept { return detail::fixed_pool_blocks_per_chunk(front_); }
+  std::size_t chunk_count() const noexcept {
+    return locked([&] { return detail::fixed_pool_chunk_count(front_); });
+  }
+  std::size_t capacity() const noexcept {
+    return locked([&] { return detail::fixed_pool_capacity(front_); });
+  }
+  std::size_t usable_count() const noexcept {
+    return locked([&] { return detail::fixed_pool_usable_count(front_); });
+  }
+  std::size_t live_count() const noexcept {
+    return locked([&] { return detail::fixed_pool_capacity(front_) - detail::fixed_pool_usable_count(front_); });
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] void* refuse() {
+    detail::fixed_pool_refused(front_);
+    if (detail::fixed_pool_throws(front_)) detail::throw_bad_alloc();
+    return nullptr;
+  }
+
+  mutable detail::Mutex mutex_;
+  mutable detail::FixedPoolFront front_;
+};
+
+}  // namespace tarn

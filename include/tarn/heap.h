@@ -1,0 +1,172 @@
+// A heap of its own: named, limited, counted to the byte, usable from any thread, ended as a whole.
+//
+// Its slabs belong to it alone, so a block says which heap is charged for it: whoever frees it, in whichever thread and
+// scope, credits that heap. tarn::deallocate, and free where tarn takes malloc's place, take its blocks too.
+//
+// Threads: any; one mutex per heap. Callbacks run with no lock held, in the thread that allocates, and may use the heap.
+// Errors: nullptr with errno ENOMEM at the hard limit and when memory is refused. Wrong pointers stop the process.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "tarn/detail/annotate.h"
+#include "tarn/detail/thread_cache.h"
+
+namespace tarn {
+
+class Heap;
+
+struct HeapOptions {
+  const char* name = "heap";           // copied, up to 31 characters
+  std::size_t soft_limit = SIZE_MAX;   // live bytes; the callback runs each time an allocation crosses it upwards
+  std::size_t hard_limit = SIZE_MAX;   // live bytes; an allocation that would exceed it is refused
+  void (*on_soft_limit)(Heap& heap, void* context) = nullptr;
+  void* context = nullptr;
+  /// Memory of the caller's to live in (a buffer, a mapped memfd, huge pages), at least 64 KiB; nullptr: the page cache.
+  /// It must outlive the heap. Nothing but blocks is written into it.
+  void* buffer = nullptr;
+  std::size_t buffer_bytes = 0;
+};
+
+struct HeapUse {
+  std::size_t live_bytes;       // of blocks handed out, as usable_size tells
+  std::size_t live_count;
+  std::size_t peak_live_bytes;
+  std::size_t mapped_bytes;     // pages of its slabs and large blocks
+};
+
+namespace detail {
+
+struct HeapState;
+struct HeapAccess;
+
+TARN_API HeapState* make_heap(Heap& heap, const HeapOptions& options, bool poisons) noexcept;
+TARN_API void end_heap(HeapState* state) noexcept;
+TARN_API void* heap_allocate(HeapState* state, std::size_t size, std::size_t alignment) noexcept;
+TARN_API void* heap_reallocate(HeapState* state, void* block, std::size_t size) noexcept;
+TARN_API void heap_deallocate(HeapState* state, void* block) noexcept;
+TARN_API void heap_clear(HeapState* state) noexcept;
+TARN_API bool heap_owns(const HeapState* state, const void* pointer) noexcept;
+TARN_API std::size_t heap_usable_size(HeapState* state, const void* block) noexcept;
+TARN_API std::size_t heap_release_unused(HeapState* state) noexcept;
+TARN_API std::size_t heap_prewarm(HeapState* state, std::size_t bytes) noexcept;
+TARN_API HeapUse heap_use(HeapState* state) noexcept;
+TARN_API void heap_set_limits(HeapState* state, std::size_t soft_limit, std::size_t hard_limit) noexcept;
+TARN_API Heap* exchange_current_heap(Heap* heap) noexcept;
+TARN_API Heap* current_heap() noexcept;
+
+}  // namespace detail
+
+class Heap {
+ public:
+  /// A heap that could not be made (memory refused, a buffer too small) refuses every allocation; is_valid() tells.
+  explicit Heap(const HeapOptions& options = {}) noexcept
+      : state_(detail::make_heap(*this, options, detail::kPoisonsFreeBlocks)) {
+    detail::annotate_pool(this);
+  }
+  explicit Heap(const char* name) noexcept : Heap(HeapOptions{.name = name}) {}
+  /// All blocks end with the heap, also live ones.
+  ~Heap() {
+    detail::annotate_pool_end(this);
+    destroy();
+  }
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+
+  bool is_valid() const noexcept { return state_ != nullptr; }
+
+  /// \param alignment bytes, a power of two; 16 at least, but for blocks of at most 8 bytes.
+  [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment = 16) noexcept {
+    void* const block = detail::heap_allocate(state_, size, alignment);
+    if (block != nullptr) detail::annotate_allocation(this, block, size);
+    return block;
+  }
+  /// Zeroed memory for `count` objects of `size` bytes; nullptr also when the product overflows.
+  [[nodiscard]] void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
+    std::size_t bytes = 0;
+    void* const block = __builtin_mul_overflow(count, size, &bytes) ? nullptr : allocate(bytes);
+    return block != nullptr ? __builtin_memset(block, 0, bytes) : nullptr;
+  }
+  /// \returns the block, which may have moved; nullptr when refused, and the old one stays as it was.
+  [[nodiscard]] void* reallocate(void* block, std::size_t size) noexcept;
+  /// \pre a block of this heap, or nullptr.
+  void deallocate(void* block) noexcept {
+    if (block == nullptr) return;
+    detail::annotate_deallocation(this, block, 0);  // the heap itself poisons what it takes back
+    detail::heap_deallocate(state_, block);
+  }
+  void deallocate(void* block, std::size_t) noexcept { deallocate(block); }
+  void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
+
+  std::size_t usable_size(const void* block) const noexcept {
+    return block == nullptr ? 0 : detail::heap_usable_size(state_, block);
+  }
+
+  /// Whether an address lies in the heap's pages.
+  bool owns(const void* pointer) const noexcept { return detail::heap_owns(state_, pointer); }
+
+  /// Ends all live blocks at once; the heap goes on, empty.
+  void clear() noexcept {
+    detail::annotate_pool_clear(this);
+    detail::heap_clear(state_);
+  }
+  /// Ends the heap and all live blocks at once; every later allocation is refused. \pre no other thread uses it.
+  void destroy() noexcept {
+    detail::end_heap(state_);
+    state_ = nullptr;
+  }
+
+  /// Gives slabs without live blocks back. \returns bytes.
+  std::size_t release_unused() noexcept { return detail::heap_release_unused(state_); }
+
+  /// Takes and backs `bytes` of pages ahead of need, so that allocation neither grows nor faults. \returns bytes taken.
+  std::size_t prewarm(std::size_t bytes) noexcept { return detail::heap_prewarm(state_, bytes); }
+
+  /// Exact at the moment of the call.
+  HeapUse use() const noexcept { return detail::heap_use(state_); }
+  void set_limits(std::size_t soft_limit, std::size_t hard_limit) noexcept {
+    detail::heap_set_limits(state_, soft_limit, hard_limit);
+  }
+
+ private:
+  friend struct detail::HeapAccess;
+
+  detail::HeapState* state_;
+};
+
+namespace detail {
+
+/// What the library may see of a heap.
+struct HeapAccess {
+  static HeapState* state(const Heap& heap) { return heap.state_; }
+};
+
+}  // namespace detail
+
+/// While it lives, the calling thread's tarn::allocate, and malloc and new where tarn takes their place, are served by
+/// the heap. Scopes nest; the innermost counts. Blocks may be freed after the scope and anywhere.
+/// \cost entering and leaving the outermost scope copy 4 KiB each; every allocation in between takes the heap's mutex.
+class HeapScope {
+ public:
+  explicit HeapScope(Heap& heap) noexcept : outer_(detail::exchange_current_heap(&heap)) {}
+  ~HeapScope() { detail::exchange_current_heap(outer_); }
+  HeapScope(const HeapScope&) = delete;
+  HeapScope& operator=(const HeapScope&) = delete;
+
+ private:
+  Heap* outer_;
+};
+
+/// The heap of the innermost scope of this thread; nullptr outside of any.
+inline Heap* current_heap() noexcept { return detail::current_heap(); }
+
+inline void* Heap::reallocate(void* block, std::size_t size) noexcept {
+  void* const moved = detail::heap_reallocate(state_, block, size);
+  if (moved != nullptr && moved != block) {
+    if (block != nullptr) detail::annotate_deallocation(this, block, 0);
+    detail::annotate_allocation(this, moved, size);
+  }
+  return moved;
+}
+
+}  // namespace tarn

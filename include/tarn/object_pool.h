@@ -1,0 +1,180 @@
+// Objects of one type, made and ended through the thread's own magazine, from whichever thread.
+//
+// The pool has a size class of its own (detail/thread_cache.h): its objects lie in slabs of nothing else, at the type's
+// own size, and take the general pool's fast path, with its remote frees, its orphans and its return of memory. Seed of
+// the idea: a typed free list with thread-local chunks whose chunk is recycled when all its nodes have come back
+// (docs/pools/object_pool.md).
+//
+// Threads: create and destroy from any, also an object of another thread. Making and ending the pool is for one thread,
+// with no other using it.
+// Errors: create throws std::bad_alloc when memory is refused, try_create returns nullptr; what a constructor throws is
+// passed on and nothing is lost. A pointer that is no object of the pool stops the process with one line.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "tarn/detail/annotate.h"
+#include "tarn/detail/error.h"
+#include "tarn/detail/thread_cache.h"
+
+namespace tarn {
+
+/// What becomes of objects that are live when their pool ends.
+enum class AtPoolEnd : std::uint8_t {
+  kReport,   // one line on standard error; they stay valid, as kHandOver
+  kDestroy,  // their destructors run, in the order of their addresses
+  kHandOver, // they stay valid; tarn::deallocate takes their memory back after their destructor was called
+};
+
+struct ObjectPoolOptions {
+  const char* name = "object pool";  // copied, up to 31 characters
+  AtPoolEnd at_end = AtPoolEnd::kReport;
+  std::size_t initial_count = 0;     // objects there is memory for from the start
+};
+
+namespace detail {
+
+struct ObjectPoolState;
+
+struct ObjectPoolType {
+  std::size_t bytes;
+  std::size_t alignment;
+  void (*destroy)(void* object) noexcept;
+  bool poisons;
+};
+
+/// \returns nullptr when memory is refused. \post *record_offset is that of the pool's record; 0 for a pool whose every
+/// call is slow: there are too many others, or objects are malloc's (the option pools_use_malloc).
+TARN_API ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const ObjectPoolType& type,
+                                           std::uint32_t* record_offset) noexcept;
+TARN_API void end_object_pool(ObjectPoolState* state) noexcept;
+TARN_API void* object_pool_allocate_slow(ObjectPoolState* state) noexcept;
+TARN_API void object_pool_deallocate_slow(ObjectPoolState* state, void* block) noexcept;
+TARN_API std::size_t object_pool_live_count(ObjectPoolState* state) noexcept;
+TARN_API std::size_t object_pool_prewarm(ObjectPoolState* state, std::size_t count) noexcept;
+TARN_API std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept;
+
+}  // namespace detail
+
+template <typename T>
+class ObjectPool {
+ public:
+  static_assert(std::is_object_v<T> && !std::is_array_v<T>, "a pool of objects; FixedPool has contiguous blocks");
+  static_assert(sizeof(T) <= detail::kMediumLimit && alignof(T) <= 4096, "objects up to 256 KiB, alignment up to 4 KiB");
+
+  using value_type = T;
+
+  /// Ends an object through its pool; what make_unique's pointers hold.
+  struct Deleter {
+    ObjectPool* pool;
+    void operator()(T* object) const noexcept { pool->destroy(object); }
+  };
+  using unique_ptr = std::unique_ptr<T, Deleter>;
+
+  /// \throws std::bad_alloc when memory is refused.
+  explicit ObjectPool(const ObjectPoolOptions& options = {})
+      : state_(detail::make_object_pool(options, kType, &record_offset_)) {
+    if (state_ == nullptr) detail::throw_bad_alloc();
+    detail::annotate_pool(this);
+  }
+  /// \pre no other thread uses the pool any more. What becomes of live objects is the option at_end.
+  ~ObjectPool() {
+    detail::annotate_pool_end(this);
+    detail::end_object_pool(state_);
+  }
+  ObjectPool(const ObjectPool&) = delete;
+  ObjectPool& operator=(const ObjectPool&) = delete;
+
+  /// \cost the memory is a hit of the thread's magazine: three loads, a store, a compare, inlined.
+  template <typename... Arguments>
+  [[nodiscard]] TARN_INLINE T* create(Arguments&&... arguments) {
+    void* const block = allocate();
+    if (block == nullptr) [[unlikely]]
+      detail::throw_bad_alloc();
+    return construct(block, std::forward<Arguments>(arguments)...);
+  }
+
+  /// The same, but nullptr when memory is refused.
+  template <typename... Arguments>
+  [[nodiscard]] TARN_INLINE T* try_create(Arguments&&... arguments) {
+    void* const block = allocate();
+    return block != nullptr ? construct(block, std::forward<Arguments>(arguments)...) : nullptr;
+  }
+
+  /// Ends an object and takes its memory back; nullptr is ignored.
+  TARN_INLINE void destroy(T* object) noexcept {
+    if (object == nullptr) [[unlikely]]
+      return;
+    object->~T();
+    deallocate(object);
+  }
+
+  template <typename... Arguments>
+  [[nodiscard]] unique_ptr make_unique(Arguments&&... arguments) {
+    return unique_ptr(create(std::forward<Arguments>(arguments)...), Deleter{this});
+  }
+
+  /// \cost the object from this pool, the control block from operator new.
+  template <typename... Arguments>
+  [[nodiscard]] std::shared_ptr<T> make_shared(Arguments&&... arguments) {
+    return std::shared_ptr<T>(create(std::forward<Arguments>(arguments)...), Deleter{this});
+  }
+
+  /// Memory for one T without an object; nullptr when it is refused.
+  [[nodiscard]] TARN_INLINE void* allocate() noexcept {
+    void* block = detail::pop(detail::record_at(record_offset_));
+    if (block == nullptr) [[unlikely]]
+      block = detail::object_pool_allocate_slow(state_);
+    if (block != nullptr) detail::annotate_allocation(this, block, sizeof(T));
+    return block;
+  }
+  /// \pre there is no object in it any more.
+  TARN_INLINE void deallocate(void* block) noexcept {
+    if (block == nullptr) [[unlikely]]
+      return;
+    detail::annotate_deallocation(this, block, sizeof(T));
+    const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(block) >> 16;
+    const detail::PageIndex& index = detail::thread_cache.page_index;
+    // An address of another pool, or of none, has another record.
+    if (index.record_offsets[page & index.mask] != record_offset_ ||
+        !detail::push(detail::record_at(record_offset_), block)) [[unlikely]]
+      detail::object_pool_deallocate_slow(state_, block);
+  }
+
+  /// Objects that are live. \cost a lock per thread and a step per slab.
+  std::size_t live_count() const noexcept { return detail::object_pool_live_count(state_); }
+
+  /// Makes memory, backed, for at least `count` more objects of this thread. \returns for how many there is.
+  std::size_t prewarm(std::size_t count) noexcept { return detail::object_pool_prewarm(state_, count); }
+
+  /// Gives back the calling thread's cached blocks and every slab without live objects. \returns bytes.
+  std::size_t release_unused() noexcept { return detail::object_pool_release_unused(state_); }
+
+ private:
+  static void destroy_object(void* object) noexcept { static_cast<T*>(object)->~T(); }
+  static constexpr detail::ObjectPoolType kType{sizeof(T), alignof(T), destroy_object, detail::kPoisonsFreeBlocks};
+
+  template <typename... Arguments>
+  TARN_INLINE T* construct(void* block, Arguments&&... arguments) {
+#if defined(__cpp_exceptions)
+    if constexpr (!std::is_nothrow_constructible_v<T, Arguments...>) {
+      try {
+        return ::new (block) T(std::forward<Arguments>(arguments)...);
+      } catch (...) {
+        deallocate(block);
+        throw;
+      }
+    }
+#endif
+    return ::new (block) T(std::forward<Arguments>(arguments)...);
+  }
+
+  std::uint32_t record_offset_ = 0;
+  detail::ObjectPoolState* state_;
+};
+
+}  // namespace tarn

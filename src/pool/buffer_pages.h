@@ -1,0 +1,43 @@
+// Pages of 4 KiB in memory of a caller's: a bit per page says whether it is free, a table which span holds it. Both lie
+// outside, so that nothing but blocks is in the caller's memory.
+//
+// Invariant: a page's bit is one exactly when its entry in the table is nullptr.
+// Threads: the owner's lock; find() also needs it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "page/span.h"
+
+namespace tarn::internal {
+
+class BufferPages {
+ public:
+  static constexpr std::size_t kUnitBytes = 4096;
+
+  /// \returns false when there is no whole page in it or memory for the tables is refused.
+  bool begin(void* buffer, std::size_t bytes);
+  void end();
+
+  bool is_active() const { return start_ != nullptr; }
+
+  /// The first run of free pages at a multiple of `alignment` bytes, entered for `span`; nullptr when there is none.
+  char* take(Span* span, std::size_t bytes, std::size_t alignment);
+  void give_back(const char* start, std::size_t bytes);
+
+  Span* find(const void* pointer) const {
+    const std::size_t offset = address_of(pointer) - address_of(start_);
+    return offset < units_ * kUnitBytes ? spans_[offset / kUnitBytes] : nullptr;
+  }
+
+ private:
+  bool is_free(std::size_t unit) const { return spans_[unit] == nullptr; }
+  std::size_t table_bytes() const;
+
+  char* start_ = nullptr;
+  std::size_t units_ = 0;
+  Span** spans_ = nullptr;
+  std::uint64_t* free_bits_ = nullptr;
+};
+
+}  // namespace tarn::internal

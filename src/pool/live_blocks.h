@@ -1,0 +1,19 @@
+// Visiting the live blocks of a pool, which its bits tell. \pre no other thread uses the pool meanwhile.
+#pragma once
+
+namespace tarn::detail {
+struct FixedPoolFront;
+}
+
+namespace tarn::internal {
+
+/// A function and what it needs to know; nothing is allocated for it.
+struct BlockVisitor {
+  void (*call)(void* block, void* context);
+  void* context;
+  void operator()(void* block) const { call(block, context); }
+};
+
+void visit_live_blocks(detail::FixedPoolFront& front, const BlockVisitor& visit);
+
+}  // namespace tarn::internal

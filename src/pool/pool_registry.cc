@@ -1,0 +1,101 @@
+#include "pool/pool_registry.h"
+
+#include <pthread.h>
+
+#include <atomic>
+
+#include "os/fatal.h"
+#include "pool/private_class.h"
+#include "pool/setup.h"
+#include "tarn/detail/error.h"
+
+namespace tarn::internal {
+
+constinit PoolRegistry pool_registry;
+
+void PoolHeader::set_name(const char* text) {
+  std::size_t length = 0;
+  for (; length + 1 < kNameBytes && text[length] != '\0'; ++length) {
+    const char character = text[length];
+    name[length] = character < ' ' || character == '"' || character == '\\' ? '_' : character;  // it goes into JSON
+  }
+  name[length] = '\0';
+}
+
+namespace {
+
+constinit std::atomic<bool> fork_hooks_are_set{false};
+
+// They run before the thread tier's, which were set first: its locks rank below.
+void set_fork_hooks() {
+  if (fork_hooks_are_set.exchange(true)) return;
+  static_cast<void>(heap_of_this_thread());
+  const auto unlock = [] { pool_registry.unlock_all_after_fork(); };
+  pthread_atfork([] { pool_registry.lock_all_for_fork(); }, unlock, unlock);
+}
+
+}  // namespace
+
+void PoolRegistry::add(PoolHeader& pool) {
+  set_fork_hooks();
+  os::LockGuard guard(mutex_);
+  pools_.push_back(&pool);
+}
+
+void PoolRegistry::remove(PoolHeader& pool) {
+  os::LockGuard guard(mutex_);
+  pools_.remove(&pool);
+}
+
+Span* PoolRegistry::find_span(const void* pointer) {
+  Span* found = nullptr;
+  for_each([&](PoolHeader& pool) {
+    if (found == nullptr && pool.operations->find_span != nullptr) found = pool.operations->find_span(pool, pointer);
+  });
+  return found;
+}
+
+std::size_t PoolRegistry::release_unused() {
+  std::size_t bytes = 0;
+  for_each([&](PoolHeader& pool) {
+    if (pool.operations->release_unused != nullptr) bytes += pool.operations->release_unused(pool);
+  });
+  return bytes;
+}
+
+void PoolRegistry::lock_all_for_fork() {
+  mutex_.lock();
+  private_class_mutex().lock();
+  for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) {
+    if (pool->user_mutex != nullptr) pool->user_mutex->lock();
+    pool->structure.lock();
+  }
+}
+
+void PoolRegistry::unlock_all_after_fork() {
+  for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) {
+    pool->structure.unlock();
+    if (pool->user_mutex != nullptr) pool->user_mutex->unlock();
+  }
+  private_class_mutex().unlock();
+  mutex_.unlock();
+}
+
+}  // namespace tarn::internal
+
+namespace tarn {
+
+void detail::end_for_lack_of_memory() noexcept { internal::os::fatal("out of memory in a pool that was to throw"); }
+
+void for_each_pool(void (*visit)(const PoolUse& use, void* context), void* context) {
+  internal::pool_registry.for_each([&](internal::PoolHeader& pool) {
+    PoolUse use{};
+    {
+      internal::os::LockGuard guard(pool.structure);
+      use = pool.operations->use_locked(pool);
+    }
+    visit(use, context);
+  });
+}
+
+}  // namespace tarn

@@ -1,0 +1,75 @@
+// Every pool of the program: for the statistics, for trim, for fork, and for deallocate of a pool's block by somebody
+// who does not know the pool.
+//
+// Threads: any. A pool's `structure` mutex guards which chunks it has against those who look at it from outside; the
+// pool takes it when it grows or shrinks. `user_mutex` is what a thread-safe pool takes for each call.
+#pragma once
+#include <cstddef>
+
+#include "base/list.h"
+#include "os/mutex.h"
+#include "page/span.h"
+#include "tarn/pool_use.h"
+
+namespace tarn::internal {
+
+struct PoolHeader;
+
+struct PoolOperations {
+  const char* kind;
+  /// Takes a block of a span of the pool's back. Stops the process when it is none.
+  void (*deallocate)(PoolHeader& pool, Span& span, void* block);
+  /// Bytes of a live block.
+  std::size_t (*usable_size)(PoolHeader& pool, const Span& span, const void* block);
+  /// Changes a block's size within its pool; nullptr where blocks move to the general pool instead.
+  void* (*reallocate)(PoolHeader& pool, void* block, std::size_t size);
+  /// \pre the pool's structure mutex is held.
+  PoolUse (*use_locked)(PoolHeader& pool);
+  /// Gives back what holds no live block. \returns bytes. nullptr where only the pool's own thread may.
+  std::size_t (*release_unused)(PoolHeader& pool);
+  /// The span that holds an address in memory the page map does not know; nullptr where there is no such memory.
+  Span* (*find_span)(PoolHeader& pool, const void* pointer);
+};
+
+struct PoolHeader {
+  static constexpr std::size_t kNameBytes = 32;
+
+  const PoolOperations* operations;
+  os::Mutex* user_mutex;
+  os::Mutex structure;
+  PoolHeader* previous;
+  PoolHeader* next;
+  char name[kNameBytes];
+
+  void set_name(const char* text);
+};
+
+class PoolRegistry {
+ public:
+  void add(PoolHeader& pool);
+  void remove(PoolHeader& pool);
+
+  /// Calls visit(pool) for each, under the registry's lock.
+  template <typename Visit>
+  void for_each(Visit visit) {
+    os::LockGuard guard(mutex_);
+    for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) visit(*pool);
+  }
+
+  /// The span of a pool in memory of a caller's that holds an address, or nullptr.
+  Span* find_span(const void* pointer);
+
+  /// \returns bytes given back to the page cache by all pools that may be told to from any thread.
+  std::size_t release_unused();
+
+  void lock_all_for_fork();
+  void unlock_all_after_fork();
+
+ private:
+  os::Mutex mutex_;
+  List<PoolHeader> pools_;
+};
+
+extern PoolRegistry pool_registry;
+
+}  // namespace tarn::internal

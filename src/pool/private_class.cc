@@ -1,0 +1,147 @@
+#include "pool/private_class.h"
+
+#include <atomic>
+
+#include "os/memory.h"
+#include "page/page_cache.h"
+#include "page/page_map.h"
+#include "thread/registry.h"
+#include "thread/slab.h"
+
+namespace tarn::internal {
+namespace {
+
+enum class Use : std::uint8_t { kNone, kPool, kEnded };  // ended: blocks may be live
+
+constinit os::Mutex mutex;
+constinit Use uses[kClassCount] = {};
+
+ClassGeometry geometry_for(std::size_t bytes, std::size_t alignment) {
+  if (alignment < 8) alignment = 8;
+  std::size_t stride = round_up(bytes, alignment);
+  if (alignment <= 16) {
+    stride = coloured_stride(static_cast<std::uint32_t>(stride));
+  } else if (alignment <= kCacheLineBytes && stride % 512 == 0) {
+    stride += kCacheLineBytes;
+  }
+  // The reciprocal must be exact for every block of a slab.
+  for (;; stride += alignment) {
+    const ClassGeometry geometry =
+        make_geometry(static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(stride));
+    bool is_exact = true;
+    for (std::uint32_t i = 0; i < geometry.block_count && is_exact; ++i)
+      is_exact = index_of(geometry, i * geometry.stride) == i;
+    if (is_exact) return geometry;
+  }
+}
+
+// No slab is left, so no thread has a block of the class that it could still push.
+void forget_magazines(SizeClass size_class) {
+  EndedSlabs ended;
+  registry.for_each_heap([&](ThreadHeap& heap) { drop_magazine_locked(heap, size_class, ended); });
+}
+
+bool has_slabs(SizeClass size_class) {
+  std::size_t slabs = 0;
+  registry.for_each_heap([&](ThreadHeap& heap) { slabs += heap.slab_totals[size_class].slabs; });
+  return slabs != 0;
+}
+
+}  // namespace
+
+SizeClass acquire_private_class(std::size_t bytes, std::size_t alignment) {
+  os::LockGuard guard(mutex);
+  for (unsigned size_class = kBinCount; size_class < kClassCount; ++size_class) {
+    Use& use = uses[size_class];
+    if (use == Use::kPool) continue;
+    if (use == Use::kEnded) {
+      if (has_slabs(static_cast<SizeClass>(size_class))) continue;
+      forget_magazines(static_cast<SizeClass>(size_class));
+    }
+    use = Use::kPool;
+    class_geometry.of[size_class] = geometry_for(bytes == 0 ? 1 : bytes, alignment);
+    return static_cast<SizeClass>(size_class);
+  }
+  return 0;
+}
+
+void release_private_class(SizeClass size_class) {
+  os::LockGuard guard(mutex);
+  uses[size_class] = Use::kEnded;
+}
+
+os::Mutex& private_class_mutex() { return mutex; }
+
+ClassCensus count_private_class(SizeClass size_class) {
+  std::size_t total = 0, unused = 0, pages = 0;
+  EndedSlabs ended;
+  registry.for_each_heap([&](ThreadHeap& heap) {
+    collect_pending_locked(heap, size_class, ended);
+    total += heap.slab_totals[size_class].blocks;
+    pages += heap.slab_totals[size_class].pages;
+    for (const Span* slab = heap.available[size_class].first(); slab != nullptr; slab = slab->next)
+      unused += slab->free_count;
+    unused += cached_count(heap, size_class);
+  });
+  return {total > unused ? total - unused : 0, bytes_of(static_cast<PageCount>(pages))};
+}
+
+std::size_t settle_private_class(SizeClass size_class) {
+  const std::size_t before = count_private_class(size_class).slab_bytes;
+  {
+    EndedSlabs ended;
+    os::LockGuard give_back(page_cache.give_back_mutex());  // no free block is out of its slab
+    registry.for_each_heap([&](ThreadHeap& heap) { drop_magazine_locked(heap, size_class, ended); });
+    // Blocks of other threads' slabs came back as remote frees.
+    registry.for_each_heap([&](ThreadHeap& heap) { trim_class_locked(heap, size_class, TrimDepth::kAll, ended); });
+    ended.give_back();
+  }
+  return before - count_private_class(size_class).slab_bytes;
+}
+
+void visit_live_blocks(SizeClass size_class, const BlockVisitor& visit) {
+  for (std::uint32_t r = 0; r < page_map.region_count(); ++r) {
+    const Region& region = page_map.region(r);
+    const std::size_t pages = std::size_t{region.committed_chunks} * kPagesPerChunk;
+    const Span* last = nullptr;
+    for (std::size_t page = 0; page < pages; ++page) {
+      const Span* const span = static_cast<const Span*>(region.spans[page].load(std::memory_order_acquire));
+      if (span == nullptr || span == last || span->kind != SpanKind::kSlab || span->size_class != size_class) continue;
+      last = span;
+      for (std::uint32_t i = 0; i < span->block_count; ++i)
+        if (!is_marked_free_locked(*span, i)) visit(span->start + std::size_t{i} * span->stride);
+    }
+  }
+}
+
+void mark_block_free(void* block) {
+  std::uint32_t index = 0;
+  Span* const slab = slab_of_block(block, &index);
+  ThreadHeap& owner = *slab->owner.load(std::memory_order_acquire);
+  os::LockGuard guard(owner.mutex);
+  mark_free(*slab, index / 64, std::uint64_t{1} << (index % 64));
+  owner.taken_bytes -= slab->stride;
+  if (!slab->is_listed) list_slab(owner, slab);
+}
+
+std::size_t prewarm_class(ThreadHeap& heap, SizeClass size_class, std::size_t count) {
+  os::LockGuard guard(heap.mutex);
+  std::size_t free_count = 0;
+  for (Span* slab = heap.available[size_class].first(); slab != nullptr; slab = slab->next) {
+    free_count += slab->free_count;
+    slab->is_kept = true;
+  }
+  while (free_count < count) {
+    Span* const slab = make_slab(heap, size_class);
+    if (slab == nullptr) break;
+    count_slab_in(heap, *slab);
+    list_slab(heap, slab);
+    slab->is_kept = true;
+    free_count += slab->free_count;
+  }
+  for (Span* slab = heap.available[size_class].first(); slab != nullptr; slab = slab->next)
+    os::populate(slab->start, slab->bytes());
+  return free_count;
+}
+
+}  // namespace tarn::internal

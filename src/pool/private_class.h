@@ -1,0 +1,46 @@
+// Size classes that belong to one typed pool each: to the thread tier they are classes like all others, with magazines,
+// remote frees and orphans.
+//
+// Threads: acquire and release from any; the rest as each says.
+#pragma once
+#include <cstddef>
+
+#include "central/size_class.h"
+#include "pool/live_blocks.h"
+#include "thread/thread_heap.h"
+
+namespace tarn::internal {
+
+/// A class of blocks of `bytes` (at most 256 KiB) at multiples of `alignment` (at most 4 KiB).
+/// \returns 0 when all of them are taken.
+SizeClass acquire_private_class(std::size_t bytes, std::size_t alignment);
+
+/// The pool of the class has ended; its blocks may still be live. Another pool gets it when all of them are free.
+/// \pre nobody allocates from it any more.
+void release_private_class(SizeClass size_class);
+
+/// Held while a class is acquired or released.
+os::Mutex& private_class_mutex();
+
+struct ClassCensus {
+  std::size_t live_count, slab_bytes;
+};
+
+/// \threads any; blocks in other threads' magazines are counted as they change.
+ClassCensus count_private_class(SizeClass size_class);
+
+/// Empties every thread's magazine of the class and ends its free slabs. \returns bytes of ended slabs.
+/// \pre no other thread uses the class meanwhile.
+std::size_t settle_private_class(SizeClass size_class);
+
+/// \pre no other thread uses the class meanwhile, and it is settled.
+void visit_live_blocks(SizeClass size_class, const BlockVisitor& visit);
+
+/// Marks a block free where it lies, with no slab ended for it. \pre as above.
+void mark_block_free(void* block);
+
+/// Makes slabs, backed by memory and kept until trimmed, until `count` blocks are free in the heap's. \returns how many
+/// are.
+std::size_t prewarm_class(ThreadHeap& heap, SizeClass size_class, std::size_t count);
+
+}  // namespace tarn::internal
