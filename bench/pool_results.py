@@ -1,9 +1,11 @@
 """The pools' targets, judged, and tables of rows in markdown.
 
 A target compares one of tarn's pools with each of some peers: per peer the geometric mean over rows of peer / tarn; the
-figure is that of the strongest peer.
+figure is that of the strongest peer. It is told twice: from the medians of the rounds, which decide, and from each
+contestant's fastest round, which a machine that others use disturbs less.
 """
 
+import os
 import statistics
 from dataclasses import dataclass
 from typing import Callable
@@ -35,6 +37,15 @@ def one_thread(row):
     return row.endswith("/threads/1")
 
 
+def crowded(row):
+    """More threads than cores: the longest batches are time slices, of whichever pool."""
+    return int(row.rsplit("/", 1)[1]) > (os.cpu_count() or 1)
+
+
+def own_core(row):
+    return not crowded(row)
+
+
 @dataclass(frozen=True)
 class Target:
     what: str
@@ -55,8 +66,9 @@ def _against_boost():
         Target("FixedPool, random sizes, Boost's pool", "tarn-fixed", peers, "003_random_sizes", at_least=1.3),
         Target("ObjectPool, Boost's pool", "tarn-object", peers, "003_fixed", at_least=1.3),
         Target("ObjectPool, nothing written, Boost's pool", "tarn-object", peers, "003_untouched", at_least=1.3),
-        Target("ObjectPool, 004's batches, Boost's pool", "tarn-object", peers, "004_batches", one_thread, at_least=1.3),
-    ]
+        Target("ObjectPool, 004's batches, Boost's pool", "tarn-object", peers, "004_batches", one_thread,
+               at_least=1.3),
+    ]  # fmt: skip
 
 
 def _against_thread_safe():
@@ -84,9 +96,13 @@ def _general():
     group = "004_batches"
     return [
         Target("004's batches, average, general allocators", "tarn-object", GENERAL, group, at_least=2),
-        Target("004's batches, p99.9", "tarn-object", GENERAL, group, field="p99.9_ns", in_every_row=True),
-        Target("004's batches, maximum", "tarn-object", GENERAL, group, field="max_ns", in_every_row=True),
-    ]
+        Target("004's batches, p99.9", "tarn-object", GENERAL, group, own_core, "p99.9_ns", in_every_row=True),
+        Target("004's batches, maximum", "tarn-object", GENERAL, group, own_core, "max_ns", in_every_row=True),
+        Target("004's batches, p99.9, more threads than cores", "tarn-object", GENERAL, group, crowded, "p99.9_ns",
+               in_every_row=True),
+        Target("004's batches, maximum, more threads than cores", "tarn-object", GENERAL, group, crowded, "max_ns",
+               in_every_row=True),
+    ]  # fmt: skip
 
 
 def _arena():
@@ -100,31 +116,54 @@ def _arena():
 TARGETS = _against_boost() + _against_thread_safe() + _contiguous() + _general() + _arena()
 
 
-def _ratios(results, target, peer):
-    """[(peer / ours, row)] over the target's rows that both have run."""
+def _ratios(results, target, peer, of_rounds):
+    """[(peer / ours, row)] over the target's rows that both have run; `of_rounds` makes one figure of the rounds'."""
     found = []
     for row in filter(target.rows, results.rows(target.group)):
-        theirs = results.median(target.group, row, peer, target.field)
-        own = results.median(target.group, row, target.ours, target.field)
-        if theirs and own:
-            found.append((theirs / own, row))
+        theirs, own = (results.samples.get((target.group, row, name), {}).get(target.field)
+                       for name in (peer, target.ours))  # fmt: skip
+        if theirs and own and of_rounds(own) > 0:
+            found.append((of_rounds(theirs) / of_rounds(own), row))
     return found
+
+
+def _strongest(of_peers):
+    """(smallest geometric mean, whose it is)."""
+    return min((geometric_mean(ratio for ratio, _ in ratios), peer) for peer, ratios in of_peers.items())
+
+
+def _ratios_of_peers(results, target, of_rounds):
+    of_peers = {peer: _ratios(results, target, peer, of_rounds) for peer in target.peers}
+    return {peer: ratios for peer, ratios in of_peers.items() if ratios}
 
 
 def _judged(results, target):
     """Cells of a target's line, or None when nothing was measured for it."""
-    of_peers = {peer: _ratios(results, target, peer) for peer in target.peers}
-    of_peers = {peer: ratios for peer, ratios in of_peers.items() if ratios}
+    of_peers = _ratios_of_peers(results, target, statistics.median)
     if not of_peers:
         return None
-    means = {peer: geometric_mean(ratio for ratio, _ in ratios) for peer, ratios in of_peers.items()}
-    strongest = min(means, key=means.get)
+    mean, strongest = _strongest(of_peers)
+    fastest_mean, fastest_peer = _strongest(_ratios_of_peers(results, target, min))
     worst, worst_row, worst_peer = min((ratio, row, peer) for peer, rows in of_peers.items() for ratio, row in rows)
-    figure = worst if target.in_every_row else means[strongest]
-    is_met = figure > target.at_least if target.in_every_row and target.at_least == 1 else figure >= target.at_least
+    figure = worst if target.in_every_row else mean
     wanted = f"{target.at_least:g}" + (" in every row" if target.in_every_row else "")
-    return [target.what, target.group, wanted, f"{means[strongest]:.2f} {strongest}",
-            f"{worst:.2f} {worst_row} {worst_peer}", "met" if is_met else "missed"]  # fmt: skip
+    return [target.what, target.group, wanted, f"{mean:.2f} {strongest}", f"{fastest_mean:.2f} {fastest_peer}",
+            f"{worst:.2f} {worst_row} {worst_peer}", _rows_met(target, of_peers),
+            "met" if _reaches(target, figure) else "missed"]  # fmt: skip
+
+
+def _reaches(target, ratio):
+    """Times of batches must be lower than the peers', not as low."""
+    return ratio >= target.at_least if target.field == "ns" else ratio > target.at_least
+
+
+def _rows_met(target, of_peers):
+    """In how many rows no peer is nearer than wanted."""
+    worst_of_row = {}
+    for ratios in of_peers.values():
+        for ratio, row in ratios:
+            worst_of_row[row] = min(ratio, worst_of_row.get(row, ratio))
+    return f"{sum(_reaches(target, ratio) for ratio in worst_of_row.values())} of {len(worst_of_row)}"
 
 
 def _flat(results):
@@ -133,13 +172,15 @@ def _flat(results):
         few, many = (results.median("003_contiguous", f"{kind}/{count}", "tarn-fixed") for count in (1000, 40000))
         if few and many:
             lines.append([f"runs of blocks flat in N, {kind}", "003_contiguous", f"at most {FLAT_LIMIT:g}",
-                          f"{many / few:.2f} of 1000 blocks", "", "met" if many / few <= FLAT_LIMIT else "missed"])  # fmt: skip
+                          f"{many / few:.2f} of 1000 blocks", "", "", "",
+                          "met" if many / few <= FLAT_LIMIT else "missed"])  # fmt: skip
     return lines
 
 
 def target_table(results):
     lines = [cells for cells in (_judged(results, target) for target in TARGETS) if cells] + _flat(results)
-    header = ["target: peer / tarn", "group", "at least", "mean, strongest peer", "worst row", "verdict"]
+    header = ["target: peer / tarn", "group", "at least", "medians, strongest peer", "fastest rounds", "worst row",
+              "rows there", "verdict"]  # fmt: skip
     return table(header, lines)
 
 
@@ -166,8 +207,8 @@ def _row_line(results, group, row, names, field):
 
 def field_tables(results, names):
     """Per group and field a table of medians, with best peer / tarn for each of tarn's pools."""
-    parts = ["Medians in ns; in brackets the spread between rounds in per cent; last the best peer, and best peer / tarn "
-             "in the order of tarn's columns.\n"]  # fmt: skip
+    parts = ["Medians in ns; in brackets the spread between rounds in per cent; last the best peer, and best peer / "
+             "tarn in the order of tarn's columns.\n"]  # fmt: skip
     for group in results.groups():
         present = [name for name in names if any(key[0] == group and key[2] == name for key in results.samples)]
         header = ["row", *present, "best peer", "best peer / tarn"]

@@ -151,8 +151,8 @@ def heading(about, results):
     machine = about["machine"]
     lines = [
         f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}, {machine['glibc']}, "
-        f"THP {machine['transparent_huge_pages']}; {about['rounds']} rounds, scale {about['scale']}, {about['date']}; "
-        f"{', '.join(about['libraries'])}\n"
+        f"THP {machine['transparent_huge_pages']}, load {machine['load_at_start']:.1f}; {about['rounds']} rounds, "
+        f"scale {about['scale']}, {about['date']}; {', '.join(about['libraries'])}\n"
     ]
     lines += [f"failed: {failure['allocator']} {failure['group']} {failure['row'] or ''}: {failure['what']}\n"
               for failure in results.failures]  # fmt: skip

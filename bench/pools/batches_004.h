@@ -103,7 +103,7 @@ struct Shape004 {
   std::size_t nodes;
   std::uint64_t batches;  // of all threads together
 };
-inline constexpr Shape004 kShapesOf004[] = {{1000, 4000}, {10'000, 1200}, {50'000, 160}};
+inline constexpr Shape004 kShapesOf004[] = {{1000, 16'000}, {10'000, 2400}, {50'000, 320}};
 
 template <class Pool, std::size_t Bytes>
 void run_row_004(Session& session, const Shape004& shape, unsigned threads) {
