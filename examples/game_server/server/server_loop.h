@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -66,7 +67,9 @@ void Server<Memory>::run() {
 
 template <typename Memory>
 void Server<Memory>::listen() {
-  const Tcp::endpoint endpoint(asio::ip::make_address(options_.address), options_.port);
+  asio::error_code unknown;
+  const Tcp::endpoint endpoint(asio::ip::make_address(options_.address, unknown), options_.port);
+  if (unknown) throw std::runtime_error(fmt::format("'{}' is no IP address", options_.address));
   try {
     acceptor_.open(endpoint.protocol());
     acceptor_.set_option(Tcp::acceptor::reuse_address(true));
@@ -206,7 +209,7 @@ template <typename Memory>
 void Server<Memory>::look_after_sessions() {
   const std::uint32_t most_ticks = options_.stall_ms * options_.ticks_per_second / 1000 + 1;
   for_each_session([&](Session<Memory>& session) {
-    if (session.is_open() && session.is_over_limit()) {
+    if (session.is_over_limit()) {
       session.refuse(Refusal::kSlowReader);
       session.close();
     } else if (session.has_stalled(tick_number_, most_ticks)) {
@@ -228,7 +231,7 @@ template <typename Memory>
 void Server<Memory>::listen_to_commands() {
   asio::error_code error;
   commands_.assign(dup(STDIN_FILENO), error);
-  if (error) throw std::system_error(error, "--commands needs a pipe or a terminal as standard input");
+  if (error) throw std::system_error(error, "cannot read commands from standard input");
   wait_for_command();
 }
 

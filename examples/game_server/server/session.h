@@ -1,7 +1,8 @@
 // One client: reads what it sends, answers, and sends what its outbox holds.
 //
 // Reading goes into one buffer of the server's; only the beginning of a packet whose rest is still to come is kept per
-// session. Answers to all packets of a read leave in one system call; broadcasts ride with them, or leave soon after
+// session. A client whose answers pile up beyond the soft limit is not read from, and what it sent is not handled, until
+// it has taken them. Answers to all packets of a read leave in one system call; broadcasts ride with them, or leave soon after
 // their tick (Server::flush_broadcasts).
 //
 // A client gets into one of three states: kOpen; kRefused: it did something wrong, is told so and then only read until
@@ -45,8 +46,8 @@ class Session {
   /// Whether broadcasts have waited for a packet of the client's that they could ride with.
   bool has_old_broadcasts(std::uint32_t tick) const;
   bool has_stalled(std::uint32_t tick, std::uint32_t most_ticks) const;
-  bool is_over_limit() const;
-  bool is_open() const { return state_ == State::kOpen; }
+  /// Whether more waits than may, although the socket was offered all of it.
+  bool is_over_limit();
   void refuse_stalled();
 
   Session* previous = nullptr;  // in the server's list
@@ -63,6 +64,12 @@ class Session {
   /// \returns whether it is still open.
   bool read_once();
   void take(const char* bytes, std::size_t count);
+  void take_unread();
+  /// Sends and waits for more to read; the last step of handlers.
+  void go_on();
+  bool owes_too_much() const;
+  /// Whether even so too much is left to be sent, so that reading pauses.
+  bool waits_after_flush();
   bool handle(std::string_view packet);
   bool handle_in_room(Request type, PacketReader& payload, std::string_view packet);
   bool greet(PacketReader& payload);
@@ -88,8 +95,9 @@ class Session {
   asio::ip::tcp::socket socket_;
   Server<Memory>& server_;
   Player<Memory> player_;
-  StringOver<Buffers> partial_;
-  std::uint32_t progress_tick_;  // when bytes last came or went
+  StringOver<Buffers> unread_;  // a packet's beginning; all that came, while reading is paused
+  std::uint32_t read_tick_;     // when bytes last came
+  std::uint32_t sent_tick_;     // when bytes last went
   unsigned operations_ = 0;      // of asio's that name this session
   State state_ = State::kOpen;
   bool has_greeted_ = false;

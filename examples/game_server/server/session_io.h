@@ -10,8 +10,9 @@ Session<Memory>::Session(asio::ip::tcp::socket socket, std::uint32_t id, Server<
     : socket_(std::move(socket)),
       server_(server),
       player_(id, server.memory(), server.outboxes()),
-      partial_(AllocatorOver<char, Buffers>(server.memory().buffers())),
-      progress_tick_(server.tick_number()) {}
+      unread_(AllocatorOver<char, Buffers>(server.memory().buffers())),
+      read_tick_(server.tick_number()),
+      sent_tick_(server.tick_number()) {}
 
 template <typename Memory>
 Session<Memory>::~Session() {
@@ -41,15 +42,7 @@ void Session<Memory>::operation_ended() {
 template <typename Memory>
 void Session<Memory>::on_readable(const asio::error_code& error) {
   if (error || (state_ != State::kClosed && !read_once())) close();
-  if (state_ != State::kClosed) flush();
-  if (state_ != State::kClosed) {
-    // A client that does not take its answers is not asked for more.
-    is_reading_paused_ = state_ == State::kOpen && player_.outbox.bytes() > server_.outbox_limits().soft_bytes;
-    if (!is_reading_paused_) wait_until_readable();
-  }
-  Server<Memory>& server = server_;
-  operation_ended();
-  server.tick_if_due();
+  go_on();
 }
 
 template <typename Memory>
@@ -57,31 +50,53 @@ void Session<Memory>::on_writable(const asio::error_code& error) {
   waits_for_room_to_send_ = false;
   if (error) close();
   if (state_ != State::kClosed) flush();
-  const bool has_room = player_.outbox.bytes() <= server_.outbox_limits().soft_bytes;
-  if (state_ != State::kClosed && is_reading_paused_ && has_room) {
-    is_reading_paused_ = false;
-    wait_until_readable();
-  }
+  if (!is_reading_paused_ || owes_too_much()) return operation_ended();
+  is_reading_paused_ = false;
+  if (state_ == State::kOpen) take_unread();
+  go_on();
+}
+
+template <typename Memory>
+void Session<Memory>::go_on() {
+  if (state_ != State::kClosed) flush();
+  if (state_ != State::kClosed && !is_reading_paused_) wait_until_readable();
+  Server<Memory>& server = server_;
   operation_ended();
+  server.tick_if_due();
+}
+
+template <typename Memory>
+bool Session<Memory>::owes_too_much() const {
+  return player_.outbox.bytes() > server_.outbox_limits().soft_bytes;
 }
 
 template <typename Memory>
 bool Session<Memory>::read_once() {
   char* const buffer = server_.read_buffer();
-  const std::size_t kept = partial_.copy(buffer, partial_.size());
+  const std::size_t kept = unread_.copy(buffer, unread_.size());
   const ssize_t count = ::recv(socket_.native_handle(), buffer + kept, Server<Memory>::kReadBytes, MSG_DONTWAIT);
   if (count < 0) return errno == EAGAIN || errno == EINTR;
   if (count == 0) return false;
   server_.statistics().bytes_received += static_cast<std::size_t>(count);
-  progress_tick_ = server_.tick_number();
-  if (state_ == State::kOpen) take(buffer, kept + static_cast<std::size_t>(count));
+  if (state_ != State::kOpen) return true;
+  read_tick_ = server_.tick_number();
+  take(buffer, kept + static_cast<std::size_t>(count));
   return true;
+}
+
+template <typename Memory>
+void Session<Memory>::take_unread() {
+  char* const buffer = server_.read_buffer();
+  read_tick_ = server_.tick_number();
+  take(buffer, unread_.copy(buffer, unread_.size()));
 }
 
 template <typename Memory>
 void Session<Memory>::take(const char* bytes, std::size_t count) {
   std::size_t done = 0;
   while (state_ == State::kOpen) {
+    // A client that does not take its answers is not asked for more.
+    if (owes_too_much() && waits_after_flush()) break;
     const Frame frame = next_frame(bytes + done, count - done);
     if (frame.framing == Framing::kMalformed) return refuse(Refusal::kMalformed);
     if (frame.framing == Framing::kOversized) return refuse(Refusal::kOversized);
@@ -90,7 +105,13 @@ void Session<Memory>::take(const char* bytes, std::size_t count) {
     if (!handle(std::string_view(bytes + done, frame.bytes))) return;
     done += frame.bytes;
   }
-  if (count != done || !partial_.empty()) partial_.assign(bytes + done, count - done);
+  if (state_ == State::kOpen && (count != done || !unread_.empty())) unread_.assign(bytes + done, count - done);
+}
+
+template <typename Memory>
+bool Session<Memory>::waits_after_flush() {
+  flush();
+  return is_reading_paused_ = state_ == State::kOpen && owes_too_much();
 }
 
 template <typename Memory>
@@ -108,7 +129,7 @@ void Session<Memory>::flush() {
       if (errno != EAGAIN) return close();
       return wait_until_writable();
     }
-    progress_tick_ = server_.tick_number();
+    sent_tick_ = server_.tick_number();
     server_.statistics().bytes_sent += static_cast<std::size_t>(sent);
     server_.statistics().packets_sent += outbox.remove_sent(static_cast<std::size_t>(sent));
   }
@@ -124,9 +145,9 @@ void Session<Memory>::refuse(Refusal reason) {
   ++server_.statistics().refused[static_cast<std::size_t>(reason)];
   leave_room();
   answer(Reply::kError, static_cast<std::uint8_t>(reason));
-  partial_.clear();
+  unread_.clear();
   state_ = State::kRefused;
-  progress_tick_ = server_.tick_number();
+  read_tick_ = server_.tick_number();
 }
 
 template <typename Memory>
@@ -163,13 +184,16 @@ bool Session<Memory>::has_old_broadcasts(std::uint32_t tick) const {
 
 template <typename Memory>
 bool Session<Memory>::has_stalled(std::uint32_t tick, std::uint32_t most_ticks) const {
-  const bool owes = !has_greeted_ || !partial_.empty() || waits_for_room_to_send_ || state_ == State::kRefused;
-  return owes && tick - progress_tick_ > most_ticks;
+  const bool owes_bytes = !has_greeted_ || !unread_.empty() || state_ == State::kRefused;
+  if (waits_for_room_to_send_) return tick - sent_tick_ > most_ticks;
+  return owes_bytes && tick - read_tick_ > most_ticks;
 }
 
 template <typename Memory>
-bool Session<Memory>::is_over_limit() const {
-  return player_.outbox.bytes() > server_.outbox_limits().hard_bytes;
+bool Session<Memory>::is_over_limit() {
+  const std::size_t most = server_.outbox_limits().hard_bytes;
+  if (player_.outbox.bytes() > most) flush();
+  return state_ == State::kOpen && player_.outbox.bytes() > most;
 }
 
 }  // namespace game

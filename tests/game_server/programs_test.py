@@ -1,0 +1,154 @@
+"""The three programs from outside: server, bots, and the runner of `make run`."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from client import DEADLINE, FOLDER, ServerTest
+
+RUNNER = Path(__file__).resolve().parents[2] / "scripts" / "run_game_server.sh"
+BUILD = os.environ["TARN_TEST_BUILD"]
+SERVER, BOTS = f"{FOLDER}/game_server", f"{FOLDER}/game_bots"
+
+
+def run(*command, **how):
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, **how)
+
+
+def processes_of(name):
+    """Ids of running processes of one of our programs."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                command = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if command[0].decode(errors="replace") == name:
+                found.add(int(entry.name))
+    return found
+
+
+class CommandLines(unittest.TestCase):
+    def test_help_has_examples(self):
+        for command in ([SERVER], [BOTS], [str(RUNNER)]):
+            done = run(*command, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("xamples:", done.stdout)
+
+    def test_errors_are_one_line(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = str(taken.getsockname()[1])
+            cases = [
+                (2, [SERVER, "--memory", "stack"], "--memory"),
+                (2, [SERVER, "--ticks", "0"], "--ticks"),
+                (2, [SERVER, "--port", "70000"], "--port"),
+                (2, [SERVER, "--frobnicate"], "frobnicate"),
+                (2, [SERVER, "serve"], "serve"),
+                (1, [SERVER, "--port", port], f"cannot listen on 127.0.0.1:{port}: Address already in use"),
+                (1, [SERVER, "--address", "1.2.3"], "'1.2.3' is no IP address"),
+                (2, [BOTS], "--port is required"),
+                (2, [BOTS, "--port", "0"], "--port"),
+                (1, [BOTS, "--port", "1"], "nobody answers on 127.0.0.1:1"),
+                (1, [BOTS, "--port", "1", "--address", "localhost"], "'localhost' is no IPv4 address"),
+                (1, [BOTS, "--port", "1", "--bots", "1000000"], "ulimit -n"),
+                (1, [BOTS, "--port", "1", "--commands"], "--commands needs a pipe or a terminal"),
+            ]
+            for status, command, text in cases:
+                with self.subTest(command=command[1:]):
+                    done = run(*command, stdin=subprocess.DEVNULL)
+                    self.assertEqual(done.returncode, status)
+                    self.assertIn(text, done.stderr)
+                    self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+
+class Bots(ServerTest):
+    def test_bots_get_all_answers_and_leave_nothing(self):
+        for memory in ("new", "pmr", "pools"):
+            self.memory = memory
+            server = self.server()
+            done = run(BOTS, "--port", str(server.port), "--bots", "300", "--seconds", "0.5", "--json")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            ready, tally = map(json.loads, done.stdout.splitlines())
+            self.assertEqual(ready, {"event": "ready", "bots": 300})
+            self.assertEqual(tally["answers"] > 1000, True)
+            self.assertEqual((tally["lost"], tally["left_behind"], sum(tally["refused"].values())), (0, 0, 0))
+            self.require_nothing_left(server)
+            status, last, errors = server.stop()
+            self.assertEqual((status, errors), (0, ""))
+            self.assertGreaterEqual(last["packets_received"], tally["answers"])
+
+    def test_bots_that_are_turned_away_say_so(self):
+        server = self.server("--sessions", "10")
+        done = run(BOTS, "--port", str(server.port), "--bots", "50", "--seconds", "0.2", "--json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the server ended", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_a_signal_ends_bots_politely(self):
+        server = self.server()
+        bots = subprocess.Popen([BOTS, "--port", str(server.port), "--bots", "100", "--json"], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        self.addCleanup(bots.kill)
+        bots.stdout.readline()
+        bots.send_signal(signal.SIGINT)
+        out, errors = bots.communicate(timeout=DEADLINE)
+        self.assertEqual((bots.returncode, errors), (0, ""))
+        self.assertEqual(json.loads(out)["left_behind"], 0)
+        self.require_nothing_left(server)
+
+
+class Runner(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.json, self.page = f"{scratch.name}/r.json", f"{scratch.name}/r.html"
+        self.command = [str(RUNNER), "--build", BUILD, "--json", self.json, "--page", self.page, "--bots", "100"]
+
+    def test_a_short_run_has_a_table_a_page_and_every_sample(self):
+        done = run(*self.command, "--rounds", "1", "--seconds", "4", "--only", "glibc,std::pmr,tarn pools")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for text in ("packets/s", "p99.9", "peak RSS", "idle RSS", "allocs/tick", "tarn pools", "std::pmr"):
+            self.assertIn(text, done.stdout)
+        results = json.loads(Path(self.json).read_text(encoding="utf-8"))
+        self.assertEqual([c["name"] for c in results["contenders"]], ["glibc", "std::pmr", "tarn pools"])
+        for contender in results["contenders"]:
+            run_of_it = contender["runs"][0]
+            self.assertEqual(len(run_of_it["tick_wall_nanoseconds"]), run_of_it["ticks"])
+        page = Path(self.page).read_text(encoding="utf-8")
+        self.assertEqual(page.count("<svg"), 6)
+        self.assertIn("prefers-color-scheme: dark", page)
+        self.assertNotIn("http", page)
+
+    def test_interrupted_it_leaves_no_process_and_no_stack_trace(self):
+        before = processes_of(SERVER) | processes_of(BOTS)
+        runner = subprocess.Popen([*self.command, "--seconds", "60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True, start_new_session=True)
+        self.addCleanup(runner.kill)
+        first = runner.stderr.readline()  # the first run has begun
+        runner.send_signal(signal.SIGINT)
+        out, errors = runner.communicate(timeout=DEADLINE)
+        self.assertIn("[1/", first)
+        self.assertEqual(runner.returncode, 130, out + errors)
+        self.assertNotIn("Traceback", errors)
+        self.assertEqual((processes_of(SERVER) | processes_of(BOTS)) - before, set())
+
+    def test_unknown_contenders_and_missing_builds_are_one_line(self):
+        done = run(*self.command, "--only", "dlmalloc")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("there is glibc", done.stderr.splitlines()[-1])
+        done = run(str(RUNNER), "--build", "/nonexistent", "--only", "glibc")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

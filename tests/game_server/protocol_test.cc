@@ -1,0 +1,66 @@
+// The wire format: what is a packet, and that a payload is never read beyond its end.
+#include "protocol.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace game {
+namespace {
+
+Framing framing_of(const std::string& bytes) { return next_frame(bytes.data(), bytes.size()).framing; }
+
+TEST(Protocol, APacketIsWholeWithItsLastByte) {
+  char packet[16];
+  PacketWriter writer(packet, Request::kMove, 8);
+  writer.put(std::uint32_t{1});
+  writer.put(std::int16_t{2});
+  writer.put(std::int16_t{-3});
+  ASSERT_EQ(writer.size(), 12u);
+  for (std::size_t bytes = 0; bytes < 12; ++bytes)
+    EXPECT_EQ(next_frame(packet, bytes).framing, Framing::kPartial) << bytes;
+  EXPECT_EQ(next_frame(packet, 12).framing, Framing::kWhole);
+  EXPECT_EQ(next_frame(packet, 16).bytes, 12u);
+}
+
+TEST(Protocol, ALengthThatCannotBeIsSeenInItsTwoBytes) {
+  EXPECT_EQ(framing_of(std::string("\x00\x00", 2)), Framing::kMalformed);
+  EXPECT_EQ(framing_of(std::string("\x03\x00", 2)), Framing::kMalformed);
+  EXPECT_EQ(framing_of(std::string("\x01\x10", 2)), Framing::kOversized);  // 4097
+  EXPECT_EQ(framing_of(std::string("\x00\x10", 2)), Framing::kPartial);    // 4096
+  EXPECT_EQ(framing_of(std::string("\xff\xff", 2)), Framing::kOversized);
+}
+
+TEST(Protocol, AReaderGivesBackWhatWasWritten) {
+  char payload[64];
+  PacketWriter writer(payload);
+  writer.put(std::uint32_t{0xdeadbeef});
+  writer.put(std::int16_t{-5});
+  writer.put_bytes("hello", 5);
+  PacketReader reader(payload, writer.size());
+  EXPECT_EQ(reader.get<std::uint32_t>(), 0xdeadbeefu);
+  EXPECT_EQ(reader.get<std::int16_t>(), -5);
+  EXPECT_FALSE(reader.is_complete());
+  EXPECT_EQ(reader.rest(), "hello");
+  EXPECT_TRUE(reader.is_complete());
+}
+
+TEST(Protocol, AReaderThatRunsOutGivesZerosAndIsNeverComplete) {
+  const char payload[] = {1, 2, 3};
+  PacketReader reader(payload, sizeof(payload));
+  EXPECT_EQ(reader.get<std::uint32_t>(), 0u);
+  EXPECT_FALSE(reader.is_complete());
+  EXPECT_EQ(reader.get<std::uint8_t>(), 0u);
+  EXPECT_EQ(reader.get_text(1), "");
+  EXPECT_EQ(reader.rest(), "");
+  EXPECT_FALSE(reader.is_complete());
+}
+
+TEST(Protocol, TextForOthersHasNoControlCharactersAndIsNotEmpty) {
+  EXPECT_TRUE(is_printable("good morning, G\xc3\xb6ttingen"));
+  for (const char* text : {"", "a\nb", "\x1b[31m", "\x7f"}) EXPECT_FALSE(is_printable(text)) << text;
+  EXPECT_FALSE(is_printable(std::string_view("\0", 1)));
+}
+
+}  // namespace
+}  // namespace game
