@@ -1,0 +1,486 @@
+// FixedPool and SharedFixedPool: the walk in address order, runs side by side, caps, and the counts.
+#include "tarn/fixed_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "support/content.h"
+#include "support/process_memory.h"
+#include "support/sanitizer.h"
+#include "support/seed.h"
+#include "support/sizes.h"
+#include "tarn/memory_pool.h"
+
+namespace tarn::test {
+namespace {
+
+template <typename Pool>
+class AnyFixedPool : public ::testing::Test {};
+using FixedPools = ::testing::Types<FixedPool, SharedFixedPool>;
+TYPED_TEST_SUITE(AnyFixedPool, FixedPools);
+
+std::uintptr_t address(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
+char* bytes(void* block) { return static_cast<char*>(block); }
+
+template <typename Pool>
+std::vector<void*> take(Pool& pool, std::size_t count) {
+  std::vector<void*> blocks;
+  for (std::size_t i = 0; i < count; ++i) blocks.push_back(pool.allocate());
+  return blocks;
+}
+
+template <typename Pool>
+void give_back(Pool& pool, const std::vector<void*>& blocks) {
+  for (void* block : blocks) pool.deallocate(block);
+}
+
+/// How often an address is lower than the one before it.
+std::size_t descents(const std::vector<void*>& blocks) {
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < blocks.size(); ++i) count += address(blocks[i]) < address(blocks[i - 1]);
+  return count;
+}
+
+TYPED_TEST(AnyFixedPool, HandsAChunkOutInAddressOrderWithoutGaps) {
+  for (const std::size_t size : {8u, 24u, 64u, 512u, 1000u, 4096u}) {
+    TypeParam pool({.block_bytes = size, .alignment = 8, .blocks_per_chunk = 200});
+    const std::vector<void*> blocks = take(pool, 200);
+    for (std::size_t i = 1; i < blocks.size(); ++i)
+      ASSERT_EQ(bytes(blocks[i]), bytes(blocks[i - 1]) + pool.block_bytes()) << size;
+    EXPECT_EQ(pool.chunk_count(), 1u);
+  }
+}
+
+TYPED_TEST(AnyFixedPool, WalksAllChunksInAddressOrderWhateverTheOrderOfFreeing) {
+  TypeParam pool({.block_bytes = 48, .blocks_per_chunk = 100});
+  ASSERT_EQ(pool.reserve(5000), 5000u);
+  std::vector<void*> blocks = take(pool, 5000);
+  EXPECT_EQ(descents(blocks), 0u) << "reserved chunks are walked from the lowest";
+  Random random(1);
+  for (int round = 0; round < 20; ++round) {
+    for (std::size_t i = blocks.size(); i-- > 1;) std::swap(blocks[i], blocks[random.below(i + 1)]);
+    const std::size_t kept = random.below(blocks.size() + 1), freed = blocks.size() - kept;
+    for (std::size_t i = kept; i < blocks.size(); ++i) pool.deallocate(blocks[i]);
+    blocks.resize(kept);
+    const std::vector<void*> again = take(pool, freed);
+    EXPECT_LE(descents(again), 1u) << "one lap passes the end once";
+    blocks.insert(blocks.end(), again.begin(), again.end());
+    EXPECT_EQ(pool.capacity(), 5000u) << "no block was missed";
+  }
+  give_back(pool, blocks);
+}
+
+// Of the 64 blocks among which it stands, those that are freed meanwhile come first.
+TYPED_TEST(AnyFixedPool, GoesOnBehindTheLastBlockBeforeItComesBackToTheFirst) {
+  TypeParam pool({.block_bytes = 32, .blocks_per_chunk = 256});
+  ASSERT_EQ(pool.reserve(512), 512u);
+  const std::vector<void*> first = take(pool, 192), last = take(pool, 64);
+  give_back(pool, first);
+  const std::vector<void*> second = take(pool, 256), third = take(pool, 192);
+  EXPECT_GT(address(second.front()), address(last.back()));
+  EXPECT_EQ(third, first) << "after the last chunk the first again";
+}
+
+TYPED_TEST(AnyFixedPool, SkipsChunksThatHaveNoUsableBlock) {
+  TypeParam pool({.block_bytes = 64, .blocks_per_chunk = 64, .largest_count = 64 * 300});
+  std::vector<void*> blocks = take(pool, 64 * 300);
+  ASSERT_EQ(pool.allocate(), nullptr);
+  std::sort(blocks.begin(), blocks.end());
+  for (const std::size_t index : {std::size_t{64 * 299 + 5}, std::size_t{0}, std::size_t{64 * 130 + 63}}) {
+    pool.deallocate(blocks[index]);
+    EXPECT_EQ(pool.allocate(), blocks[index]);
+    EXPECT_EQ(pool.allocate(), nullptr);
+  }
+}
+
+TYPED_TEST(AnyFixedPool, AlignsEveryBlockAndRoundsItsSizeUpToTheAlignment) {
+  for (std::size_t alignment = 1; alignment <= 65536; alignment *= 2)
+    for (const std::size_t size : {std::size_t{1}, alignment - 1, alignment, alignment + 1, 3 * alignment}) {
+      if (size == 0) continue;
+      TypeParam pool({.block_bytes = size, .alignment = alignment, .blocks_per_chunk = 70});
+      EXPECT_GE(pool.block_bytes(), size);
+      EXPECT_EQ(pool.block_bytes() % alignment, 0u);
+      EXPECT_LT(pool.block_bytes(), size + std::max<std::size_t>(alignment, 8));
+      const std::vector<void*> blocks = take(pool, 150);  // three chunks, of different colours
+      for (std::size_t i = 0; i < blocks.size(); ++i) {
+        ASSERT_EQ(address(blocks[i]) % alignment, 0u) << size;
+        fill(blocks[i], size, i);
+      }
+      for (std::size_t i = 0; i < blocks.size(); ++i) ASSERT_TRUE(holds(blocks[i], size, i));
+      give_back(pool, blocks);
+      EXPECT_EQ(pool.live_count(), 0u);
+    }
+}
+
+TYPED_TEST(AnyFixedPool, RefusesOptionsThatMakeNoPool) {
+  EXPECT_THROW(TypeParam({.block_bytes = 0}), std::bad_alloc);
+  EXPECT_THROW(TypeParam({.block_bytes = 262145}), std::bad_alloc);
+  EXPECT_THROW(TypeParam({.block_bytes = 64, .alignment = 0}), std::bad_alloc);
+  EXPECT_THROW(TypeParam({.block_bytes = 64, .alignment = 24}), std::bad_alloc);
+  EXPECT_THROW(TypeParam({.block_bytes = 64, .alignment = 131072}), std::bad_alloc);
+  EXPECT_THROW(TypeParam({.block_bytes = 64, .blocks_per_chunk = 32769}), std::bad_alloc);
+  EXPECT_THROW(TypeParam({.block_bytes = 64, .largest_count = 10, .initial_count = 11}), std::bad_alloc);
+}
+
+TYPED_TEST(AnyFixedPool, HasTheLargestBlocksAndTheLargestChunks) {
+  TypeParam large({.block_bytes = 262144, .blocks_per_chunk = 3});
+  std::vector<void*> blocks = take(large, 7);
+  for (std::size_t i = 0; i < blocks.size(); ++i) fill(blocks[i], 262144, i);
+  for (std::size_t i = 0; i < blocks.size(); ++i) EXPECT_TRUE(holds(blocks[i], 262144, i));
+  give_back(large, blocks);
+  TypeParam many({.block_bytes = 64, .blocks_per_chunk = 32768});
+  blocks = take(many, 40000);
+  EXPECT_EQ(many.chunk_count(), 2u);
+  EXPECT_EQ(std::set<void*>(blocks.begin(), blocks.end()).size(), 40000u);
+  many.deallocate(many.allocate(32768 - 7232), 32768 - 7232);  // what the second chunk has left
+  EXPECT_EQ(many.chunk_count(), 2u);
+  give_back(many, blocks);
+}
+
+TYPED_TEST(AnyFixedPool, RunsAreSideBySideOfEveryLengthUpToAChunk) {
+  for (const std::size_t per_chunk : {1u, 63u, 64u, 65u, 130u, 1000u}) {
+    TypeParam pool({.block_bytes = 40, .alignment = 8, .blocks_per_chunk = per_chunk});
+    for (std::size_t count = 1; count <= per_chunk; count += count < 140 ? 1 : 97) {
+      std::vector<void*> runs;
+      for (int i = 0; i < 5; ++i) {
+        void* const run = pool.allocate(count);
+        ASSERT_NE(run, nullptr) << count << " of " << per_chunk;
+        fill(run, count * 40, count + static_cast<std::size_t>(i));
+        runs.push_back(run);
+      }
+      EXPECT_EQ(pool.live_count(), 5 * count);
+      for (std::size_t i = 0; i < runs.size(); ++i) {
+        ASSERT_TRUE(holds(runs[i], count * 40, count + i)) << count << " of " << per_chunk;
+        pool.deallocate(runs[i], count);
+      }
+    }
+    void* const whole = pool.allocate(per_chunk);
+    EXPECT_NE(whole, nullptr);
+    pool.deallocate(whole, per_chunk);
+    EXPECT_EQ(pool.live_count(), 0u);
+  }
+}
+
+TYPED_TEST(AnyFixedPool, RunsOfNoneAndOfMoreThanAChunkAreRefused) {
+  TypeParam pool({.block_bytes = 64, .blocks_per_chunk = 100});
+  EXPECT_EQ(pool.allocate(0), nullptr);
+  EXPECT_EQ(pool.allocate(101), nullptr);
+  EXPECT_EQ(pool.allocate(SIZE_MAX), nullptr);
+  EXPECT_EQ(pool.allocate(std::size_t{1} << 32), nullptr);
+  EXPECT_EQ(pool.capacity(), 0u) << "nothing was made for it";
+  void* const block = pool.allocate();
+  EXPECT_EQ(pool.allocate(0), nullptr);
+  pool.deallocate(block, 0);
+  EXPECT_EQ(pool.live_count(), 1u) << "none of its blocks is none";
+  pool.deallocate(block);
+  pool.deallocate(nullptr);
+  pool.deallocate(nullptr, 3);
+}
+
+TYPED_TEST(AnyFixedPool, ARunFillsAHoleOfItsLengthAndNoSmallerOne) {
+  TypeParam pool({.block_bytes = 16, .blocks_per_chunk = 1000, .largest_count = 1000});
+  const std::vector<void*> blocks = take(pool, 1000);
+  // Holes of 1, 2, 3, ... blocks, each behind a live one; a hole of n is the first where n fit.
+  std::size_t at = 0;
+  std::vector<std::pair<std::size_t, std::size_t>> holes;
+  for (std::size_t length = 1; at + length < 1000; ++length) {
+    pool.deallocate(blocks[at], length);
+    holes.push_back({at, length});
+    at += length + 1;
+  }
+  for (auto hole = holes.rbegin(); hole != holes.rend(); ++hole) {
+    EXPECT_EQ(pool.allocate(hole->second + 1), nullptr) << "longer holes are filled";
+    EXPECT_EQ(pool.allocate(hole->second), blocks[hole->first]) << hole->second;
+  }
+}
+
+TYPED_TEST(AnyFixedPool, ARunIsFoundAgainInAChunkThatWasSearchedInVain) {
+  TypeParam pool({.block_bytes = 16, .blocks_per_chunk = 200, .largest_count = 600});
+  std::vector<void*> blocks = take(pool, 600);
+  std::sort(blocks.begin(), blocks.end());
+  for (const std::size_t count : {2u, 5u, 64u, 65u, 100u, 200u}) {
+    for (std::size_t i = 0; i < 600; i += 2) pool.deallocate(blocks[i]);
+    EXPECT_EQ(pool.allocate(count), nullptr) << "every other block is live";
+    const std::size_t chunk = count % 3 * 200;
+    for (std::size_t i = 1; i < 200; i += 2) pool.deallocate(blocks[chunk + i]);
+    EXPECT_EQ(pool.allocate(count), blocks[chunk]);
+    EXPECT_EQ(pool.allocate(201), nullptr);
+    pool.clear();
+    EXPECT_EQ(pool.live_count(), 0u);
+    ASSERT_EQ(take(pool, 600).size(), 600u);
+  }
+}
+
+TYPED_TEST(AnyFixedPool, BlocksOfARunMayBeGivenBackOneByOneAndSingleOnesAsARun) {
+  TypeParam pool({.block_bytes = 100, .blocks_per_chunk = 300});
+  char* const run = bytes(pool.allocate(130));
+  for (std::size_t i = 0; i < 130; ++i) pool.deallocate(run + i * pool.block_bytes());
+  EXPECT_EQ(pool.live_count(), 0u);
+  pool.clear();
+  const std::vector<void*> blocks = take(pool, 300);
+  pool.deallocate(blocks[10], 200);
+  EXPECT_EQ(pool.live_count(), 100u);
+  pool.deallocate(blocks[0], 10);
+  pool.deallocate(blocks[210], 90);
+  EXPECT_EQ(pool.live_count(), 0u);
+}
+
+TYPED_TEST(AnyFixedPool, ACapGivesNullAndTheFreedBlockIsHadAgain) {
+  for (const std::size_t most : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, std::size_t{150}}) {
+    TypeParam pool({.block_bytes = 64, .blocks_per_chunk = 64, .largest_count = most});
+    const std::vector<void*> blocks = take(pool, most);
+    EXPECT_EQ(std::count(blocks.begin(), blocks.end(), nullptr), 0);
+    EXPECT_EQ(pool.allocate(), nullptr);
+    EXPECT_EQ(pool.allocate(2), nullptr);
+    EXPECT_EQ(pool.capacity(), most) << "the last chunk is as large as the cap lets it be";
+    EXPECT_EQ(pool.usable_count(), 0u);
+    pool.deallocate(blocks[most / 2]);
+    EXPECT_EQ(pool.allocate(), blocks[most / 2]);
+    give_back(pool, blocks);
+  }
+  TypeParam none({.block_bytes = 64, .largest_count = 0});
+  EXPECT_EQ(none.allocate(), nullptr);
+}
+
+TYPED_TEST(AnyFixedPool, ACapThrowsWhereItIsAskedTo) {
+  TypeParam pool({.block_bytes = 64, .largest_count = 3, .at_cap = AtCap::kThrow});
+  const std::vector<void*> blocks = take(pool, 3);
+  EXPECT_THROW(pool.allocate(), std::bad_alloc);
+  EXPECT_THROW(pool.allocate(2), std::bad_alloc);
+  void* more[2] = {};
+  EXPECT_EQ(pool.allocate_batch(2, more), 0u) << "a batch never throws";
+  EXPECT_EQ(pool.live_count(), 3u);
+  give_back(pool, blocks);
+}
+
+template <typename Pool>
+struct Refusals {
+  Pool* pool = nullptr;
+  std::vector<void*> to_free;
+  int calls = 0;
+
+  static void note(void* context) {
+    auto& self = *static_cast<Refusals*>(context);
+    ++self.calls;
+    for (void* block : self.to_free) self.pool->deallocate(block);
+    self.to_free.clear();
+  }
+};
+
+TYPED_TEST(AnyFixedPool, TheHookIsCalledOncePerRefusal) {
+  for (const AtCap at_cap : {AtCap::kReturnNull, AtCap::kThrow}) {
+    Refusals<TypeParam> refusals;
+    TypeParam pool({.block_bytes = 64,
+                    .largest_count = 3,
+                    .at_cap = at_cap,
+                    .on_refusal = Refusals<TypeParam>::note,
+                    .context = &refusals});
+    const std::vector<void*> blocks = take(pool, 3);
+    EXPECT_EQ(refusals.calls, 0);
+    for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{1000000}}) {
+      refusals.calls = 0;
+      try {
+        EXPECT_EQ(count == 1 ? pool.allocate() : pool.allocate(count), nullptr);
+        EXPECT_EQ(at_cap, AtCap::kReturnNull);
+      } catch (const std::bad_alloc&) {
+        EXPECT_EQ(at_cap, AtCap::kThrow);
+      }
+      EXPECT_EQ(refusals.calls, 1) << count;
+    }
+    void* more[2];
+    EXPECT_EQ(pool.allocate_batch(2, more), 0u);
+    EXPECT_EQ(refusals.calls, 2);
+    give_back(pool, blocks);
+  }
+}
+
+TYPED_TEST(AnyFixedPool, WhatTheHookFreesIsForTheNextCall) {
+  Refusals<TypeParam> refusals;
+  TypeParam pool({.block_bytes = 64,
+                  .largest_count = 3,
+                  .on_refusal = Refusals<TypeParam>::note,
+                  .context = &refusals});
+  refusals.pool = &pool;
+  const std::vector<void*> blocks = take(pool, 3);
+  refusals.to_free = {blocks[1], blocks[2]};
+  EXPECT_EQ(pool.allocate(), nullptr);
+  EXPECT_EQ(pool.live_count(), 1u);
+  EXPECT_EQ(pool.allocate(2), blocks[1]);
+  EXPECT_EQ(refusals.calls, 1);
+}
+
+TYPED_TEST(AnyFixedPool, ABatchGivesWhatThereIs) {
+  TypeParam pool({.block_bytes = 64, .blocks_per_chunk = 50, .largest_count = 120});
+  std::vector<void*> blocks(201, nullptr);
+  EXPECT_EQ(pool.allocate_batch(0, blocks.data()), 0u);
+  EXPECT_EQ(pool.allocate_batch(70, blocks.data()), 70u);
+  EXPECT_EQ(blocks[70], nullptr) << "one more than asked for was written";
+  EXPECT_EQ(pool.allocate_batch(70, blocks.data() + 70), 50u);
+  EXPECT_EQ(std::set<void*>(blocks.begin(), blocks.begin() + 120).size(), 120u);
+  blocks.resize(120);
+  blocks.push_back(nullptr);
+  pool.deallocate_batch(blocks.data(), blocks.size());
+  EXPECT_EQ(pool.live_count(), 0u);
+}
+
+TYPED_TEST(AnyFixedPool, ReserveCountsUsableBlocksAndStopsAtTheCap) {
+  TypeParam pool({.block_bytes = 64, .blocks_per_chunk = 10, .largest_count = 55, .initial_count = 11});
+  EXPECT_EQ(pool.usable_count(), 20u);
+  EXPECT_EQ(pool.reserve(5), 20u) << "they are there";
+  void* const block = pool.allocate();
+  EXPECT_EQ(pool.reserve(20), 29u);
+  EXPECT_EQ(pool.prewarm(30), 39u);
+  EXPECT_EQ(pool.reserve(1000), 54u);
+  EXPECT_EQ(pool.capacity(), 55u);
+  EXPECT_EQ(pool.live_count(), 1u);
+  pool.deallocate(block);
+}
+
+TYPED_TEST(AnyFixedPool, PrewarmBacksItsBlocksWithMemoryAndReserveDoesNot) {
+  if (kSanitizer) GTEST_SKIP() << "a sanitizer's own memory comes and goes";
+  constexpr std::size_t kCount = 16 * kMiB / 4096;
+  tarn::trim();
+  TypeParam pool({.block_bytes = 4096});
+  const std::size_t before = resident_bytes();
+  pool.reserve(kCount);
+  const std::size_t reserved = resident_bytes();
+  pool.prewarm(kCount);
+  const std::size_t prewarmed = resident_bytes();
+  EXPECT_LT(reserved, before + 4 * kMiB);
+  EXPECT_GE(prewarmed, before + 15 * kMiB);
+  for (std::size_t i = 0; i < kCount; ++i) *bytes(pool.allocate()) = 1;
+  EXPECT_LT(resident_bytes(), prewarmed + kMiB) << "touching them costs nothing more";
+}
+
+TYPED_TEST(AnyFixedPool, ReleaseUnusedGivesChunksWithoutLiveBlocksBack) {
+  TypeParam pool({.block_bytes = 1024, .blocks_per_chunk = 64});
+  std::vector<void*> blocks = take(pool, 640);
+  EXPECT_EQ(pool.release_unused(), 0u);
+  std::sort(blocks.begin(), blocks.end());
+  for (std::size_t i = 0; i < 640; ++i)
+    if (i % 128 != 70) pool.deallocate(blocks[i]);
+  EXPECT_GT(pool.release_unused(), 5 * 64 * std::size_t{1024} - 1);
+  EXPECT_EQ(pool.chunk_count(), 5u);
+  EXPECT_EQ(pool.live_count(), 5u);
+  for (std::size_t i = 70; i < 640; i += 128) {
+    EXPECT_TRUE(pool.owns(blocks[i]));
+    EXPECT_EQ(pool.owns(blocks[i - 60]), pool.owns(blocks[i]) && (i - 60) / 64 == i / 64);
+  }
+  const std::vector<void*> again = take(pool, 5 * 63);
+  EXPECT_EQ(pool.chunk_count(), 5u) << "what is left is whole";
+  EXPECT_EQ(pool.usable_count(), 0u);
+  pool.clear();
+  pool.release_unused();
+  EXPECT_EQ(pool.capacity(), 0u);
+  EXPECT_NE(pool.allocate(), nullptr);
+}
+
+TYPED_TEST(AnyFixedPool, ClearEndsAllBlocksAndKeepsTheChunks) {
+  TypeParam pool({.block_bytes = 80, .blocks_per_chunk = 65});
+  for (int round = 0; round < 5; ++round) {
+    const std::vector<void*> blocks = take(pool, 650);
+    EXPECT_EQ(descents(blocks), round == 0 ? descents(blocks) : 0u) << "the walk begins at the lowest chunk";
+    EXPECT_EQ(pool.live_count(), 650u);
+    pool.clear();
+    EXPECT_EQ(pool.live_count(), 0u);
+    EXPECT_EQ(pool.usable_count(), 650u);
+    EXPECT_EQ(pool.chunk_count(), 10u);
+  }
+  TypeParam untouched(64);
+  untouched.clear();
+  EXPECT_NE(untouched.allocate(), nullptr);
+}
+
+TYPED_TEST(AnyFixedPool, OwnsItsChunksAndNothingElse) {
+  TypeParam pool(64), other(64);
+  void* const block = pool.allocate();
+  int local = 0;
+  EXPECT_TRUE(pool.owns(block));
+  EXPECT_TRUE(pool.owns(bytes(block) + 63));
+  EXPECT_FALSE(other.owns(block));
+  EXPECT_FALSE(pool.owns(other.allocate()));
+  EXPECT_FALSE(pool.owns(&local));
+  EXPECT_FALSE(pool.owns(nullptr));
+  EXPECT_FALSE(pool.owns(&pool));
+  void* const general = tarn::allocate(64);
+  EXPECT_FALSE(pool.owns(general));
+  tarn::deallocate(general);
+  EXPECT_EQ(pool.allocate(pool.blocks_per_chunk() + 1), nullptr);
+  // A search in vain marks the chunk; it is the pool's all the same.
+  while (pool.usable_count() != 0) pool.allocate();
+  pool.deallocate(block);
+  EXPECT_TRUE(pool.owns(pool.allocate(2)));
+  EXPECT_TRUE(pool.owns(block));
+}
+
+TYPED_TEST(AnyFixedPool, TheGeneralPoolTakesItsBlocksToo) {
+  TypeParam pool({.block_bytes = 72, .blocks_per_chunk = 100, .largest_count = 300});
+  for (int round = 0; round < 3; ++round) {
+    const std::vector<void*> blocks = take(pool, 250);
+    EXPECT_EQ(tarn::usable_size(blocks[7]), pool.block_bytes());
+    for (void* block : blocks) tarn::deallocate(block);
+    EXPECT_EQ(pool.live_count(), 0u);
+    EXPECT_EQ(pool.capacity(), 300u);
+    // Also of a chunk that was searched in vain.
+    const std::vector<void*> all = take(pool, 300);
+    for (std::size_t i = 0; i < 300; i += 2) pool.deallocate(all[i]);
+    EXPECT_EQ(pool.allocate(2), nullptr);
+    for (std::size_t i = 1; i < 300; i += 2) tarn::deallocate(all[i]);
+    EXPECT_EQ(pool.live_count(), 0u);
+  }
+}
+
+TYPED_TEST(AnyFixedPool, ReallocationMovesABlockToTheGeneralPool) {
+  TypeParam pool(100);
+  void* const block = pool.allocate();
+  fill(block, 100, 5);
+  EXPECT_EQ(tarn::reallocate(block, 60), block);
+  void* const moved = tarn::reallocate(block, 5000);
+  EXPECT_FALSE(pool.owns(moved));
+  EXPECT_EQ(pool.live_count(), 0u);
+  EXPECT_TRUE(holds(moved, 60, 100, 5));
+  tarn::deallocate(moved);
+}
+
+TYPED_TEST(AnyFixedPool, NothingIsWrittenIntoFreeBlocks) {
+  if (kAddressSanitizer) GTEST_SKIP() << "free blocks may not be read there";
+  TypeParam pool({.block_bytes = 32, .blocks_per_chunk = 500});
+  std::vector<void*> blocks = take(pool, 2000);
+  for (std::size_t i = 0; i < blocks.size(); ++i) fill(blocks[i], 32, i);
+  give_back(pool, blocks);
+  pool.deallocate(pool.allocate(100), 100);
+  for (std::size_t i = 0; i < blocks.size(); ++i) EXPECT_TRUE(holds(blocks[i], 32, i));
+}
+
+// A pool that searched its blocks would touch them.
+TYPED_TEST(AnyFixedPool, AllocationAndFreeingTouchNoOtherBlock) {
+  if (kSanitizer) GTEST_SKIP() << "a sanitizer's own memory comes and goes";
+  TypeParam pool({.block_bytes = 4096, .blocks_per_chunk = 4096});
+  pool.reserve(400 * kMiB / 4096);
+  const std::size_t before = resident_bytes();
+  const std::vector<void*> blocks = take(pool, 100 * kMiB / 4096);
+  for (std::size_t i = 0; i < blocks.size(); i += 2) pool.deallocate(blocks[i]);
+  for (int i = 0; i < 1000; ++i) EXPECT_NE(pool.allocate(2), nullptr);
+  EXPECT_LT(resident_bytes(), before + 2 * kMiB);
+}
+
+TEST(FixedPoolInstances, ManyPoolsLiveSideBySide) {
+  std::vector<std::unique_ptr<FixedPool>> pools;
+  std::vector<void*> blocks;
+  for (std::size_t i = 0; i < 500; ++i) {
+    pools.push_back(std::make_unique<FixedPool>(1 + i));
+    fill(blocks.emplace_back(pools[i]->allocate()), 1 + i, i);
+  }
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    EXPECT_TRUE(holds(blocks[i], 1 + i, i));
+    EXPECT_TRUE(pools[i]->owns(blocks[i]));
+    EXPECT_FALSE(pools[(i + 1) % 500]->owns(blocks[i]));
+  }
+}
+
+}  // namespace
+}  // namespace tarn::test
