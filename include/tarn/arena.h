@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tarn/detail/annotate.h"
+#include "tarn/hooks.h"
 #include "tarn/detail/error.h"
 #include "tarn/detail/thread_cache.h"
 
@@ -83,12 +83,16 @@ class Arena {
  public:
   explicit Arena(const ArenaOptions& options = {}) noexcept {
     detail::make_arena(front_, options, detail::kPoisonsFreeBlocks);
+    detail::annotate_pool(&front_);
   }
   explicit Arena(const char* name) noexcept : Arena(ArenaOptions{.name = name}) {}
   /// Over a buffer of the caller's, growing beyond it from the general pool.
   Arena(void* buffer, std::size_t bytes) noexcept : Arena(ArenaOptions{.buffer = buffer, .buffer_bytes = bytes}) {}
   /// Runs the callbacks, then gives every chunk back.
-  ~Arena() { detail::end_arena(front_); }
+  ~Arena() {
+    detail::annotate_pool_end(&front_);
+    detail::end_arena(front_);
+  }
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
@@ -99,9 +103,9 @@ class Arena {
         (reinterpret_cast<std::uintptr_t>(front_.next) + (alignment - 1)) & ~(std::uintptr_t{alignment} - 1);
     const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(front_.end);
     if (start > end || size > end - start) [[unlikely]]
-      return detail::arena_allocate_slow(front_, size, alignment);
+      return allocate_slow(size, alignment);
     front_.next = reinterpret_cast<char*>(start + size);
-    detail::annotate_allocation(&front_, reinterpret_cast<void*>(start), size);
+    detail::annotate_bump(&front_, reinterpret_cast<void*>(start), size);
     return reinterpret_cast<void*>(start);
   }
   /// Nothing: all ends at once.
@@ -147,7 +151,10 @@ class Arena {
   /// Ends what came after the mark. \pre the mark is of this arena and nothing before it was rewound or reset since.
   void rewind(const ArenaMark& mark) noexcept { detail::arena_rewind(front_, mark); }
   /// Ends everything; the chunks are kept for what comes.
-  void reset() noexcept { detail::arena_reset(front_); }
+  void reset() noexcept {
+    detail::arena_reset(front_);
+    detail::annotate_pool_clear(&front_);
+  }
 
   /// Gives back chunks behind the one in use. \returns bytes.
   std::size_t release_unused() noexcept { return detail::arena_release_unused(front_); }
@@ -165,6 +172,13 @@ class Arena {
 
  protected:
   detail::ArenaFront front_;
+
+ private:
+  [[gnu::noinline]] void* allocate_slow(std::size_t size, std::size_t alignment) noexcept {
+    void* const block = detail::arena_allocate_slow(front_, size, alignment);
+    if (block != nullptr) detail::annotate_bump(&front_, block, size);
+    return block;
+  }
 };
 
 /// Scratch memory of a tick: prewarmed once, reset at each tick's start, and it counts the ticks that needed more.

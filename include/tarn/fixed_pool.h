@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tarn/detail/annotate.h"
+#include "tarn/hooks.h"
 #include "tarn/detail/error.h"
 #include "tarn/detail/mutex.h"
 #include "tarn/detail/span_head.h"
@@ -76,6 +76,7 @@ TARN_API void fixed_pool_clear(FixedPoolFront& front) noexcept;
 TARN_API std::size_t fixed_pool_capacity(const FixedPoolFront& front) noexcept;
 TARN_API std::size_t fixed_pool_usable_count(const FixedPoolFront& front) noexcept;
 TARN_API std::size_t fixed_pool_blocks_per_chunk(const FixedPoolFront& front) noexcept;
+TARN_API std::size_t fixed_pool_alignment(const FixedPoolFront& front) noexcept;
 TARN_API std::size_t fixed_pool_chunk_count(const FixedPoolFront& front) noexcept;
 TARN_API bool fixed_pool_throws(const FixedPoolFront& front) noexcept;
 TARN_API void fixed_pool_refused(FixedPoolFront& front) noexcept;
@@ -198,6 +199,7 @@ class FixedPool {
   void detach_from_thread() noexcept { front_.user = nullptr; }
 
   std::size_t block_bytes() const noexcept { return front_.stride; }
+  std::size_t alignment() const noexcept { return detail::fixed_pool_alignment(front_); }
   std::size_t blocks_per_chunk() const noexcept { return detail::fixed_pool_blocks_per_chunk(front_); }
   std::size_t chunk_count() const noexcept { return detail::fixed_pool_chunk_count(front_); }
   /// Blocks the pool has, live or not.
@@ -302,6 +304,7 @@ class SharedFixedPool {
   }
 
   std::size_t block_bytes() const noexcept { return front_.stride; }
+  std::size_t alignment() const noexcept { return detail::fixed_pool_alignment(front_); }
   std::size_t blocks_per_chunk() const noexcept { return detail::fixed_pool_blocks_per_chunk(front_); }
   std::size_t chunk_count() const noexcept {
     return locked([&] { return detail::fixed_pool_chunk_count(front_); });

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tarn/detail/annotate.h"
+#include "tarn/hooks.h"
 #include "tarn/detail/thread_cache.h"
 
 namespace tarn {

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tarn/detail/annotate.h"
+#include "tarn/hooks.h"
 #include "tarn/detail/error.h"
 #include "tarn/detail/thread_cache.h"
 

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "base/units.h"
+#include "os/growth_watch.h"
 #include "os/syscall.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -20,8 +21,11 @@ namespace tarn::internal::os {
 namespace {
 
 constinit std::atomic<FaultHook> fault_hook{nullptr};
+constexpr const char* kCallNames[] = {"addresses reserved", "memory mapped", "memory committed", "memory given back",
+                                      "pages moved"};
 
 bool must_fail(Call call) {
+  if (call != Call::kPurge) tell_growth(kCallNames[static_cast<unsigned>(call)]);
   const FaultHook hook = fault_hook.load(std::memory_order_relaxed);
   return hook != nullptr && hook(call);
 }
@@ -35,6 +39,8 @@ void* map_anonymous(std::size_t bytes, int protection, int flags = 0) {
 }
 
 }  // namespace
+
+constinit std::atomic<GrowthWatcher> growth_watcher{nullptr};
 
 void* reserve(std::size_t bytes, std::size_t alignment) {
   if (must_fail(Call::kReserve)) return nullptr;

@@ -4,6 +4,7 @@
 
 #include "base/bits.h"
 #include "os/fatal.h"
+#include "os/growth_watch.h"
 #include "os/memory.h"
 
 namespace tarn::internal {
@@ -26,7 +27,8 @@ constinit PageCache page_cache;
 
 void PageCache::set_free_page_threshold(std::size_t bytes) {
   os::LockGuard guard(mutex_);
-  limits_.free_page_threshold = limit_bytes_ = bytes;
+  limits_.free_page_threshold = bytes;
+  limit_bytes_ = least_limit_locked();
 }
 
 Chunk* PageCache::chunk_of_locked(const char* address, unsigned* page) {
@@ -188,6 +190,7 @@ bool PageCache::grow(PageCount pages, Density density) {
 }
 
 PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t alignment, PageCount room) {
+  os::tell_growth("pages taken");
   const PageCount slack = static_cast<PageCount>(alignment >> kPageShift) - 1;
   const PageCount wanted = pages + slack;
   auto take = [&](bool may_mix) {
@@ -324,6 +327,18 @@ std::size_t PageCache::purge(std::size_t bytes) {
   return purged;
 }
 
+void PageCache::keep(std::size_t bytes) {
+  os::LockGuard guard(mutex_);
+  kept_bytes_ += bytes;
+  limit_bytes_ += bytes;
+}
+
+void PageCache::keep_nothing() {
+  os::LockGuard guard(mutex_);
+  limit_bytes_ -= kept_bytes_;
+  kept_bytes_ = 0;
+}
+
 bool PageCache::give_back_lasting_excess() {
   std::size_t excess = 0;
   {
@@ -350,12 +365,12 @@ std::size_t PageCache::tick() {
   std::size_t unused = 0;
   {
     os::LockGuard guard(mutex_);
-    unused = lowest_dirty_bytes_;
+    unused = lowest_dirty_bytes_ > kept_bytes_ ? lowest_dirty_bytes_ - kept_bytes_ : 0;
     lowest_dirty_bytes_ = dirty_bytes_;
     recently_purged_bytes_ = 0;
     const std::size_t lowered = limit_bytes_ / 2;
     if (unused != 0)
-      limit_bytes_ = lowered > limits_.free_page_threshold ? lowered : limits_.free_page_threshold;
+      limit_bytes_ = lowered > least_limit_locked() ? lowered : least_limit_locked();
   }
   return unused == 0 ? 0 : purge(unused);
 }

@@ -63,6 +63,10 @@ class PageCache {
   /// Gives back all that exceeds the limit.
   void give_back_excess();
 
+  /// So many bytes of free pages, made ahead of need, stay whatever decays.
+  void keep(std::size_t bytes);
+  void keep_nothing();
+
   bool exceeds_limit() const { return dirty_bytes() > limit_bytes_.load(std::memory_order_relaxed); }
 
   /// Whether dense spans get huge pages by now.
@@ -94,6 +98,7 @@ class PageCache {
   PageRun take_run_locked(Chunk& chunk, unsigned first, PageCount pages);
   PageRun take_chunks_locked(PageCount pages, PageCount room);
   PageRun take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages);
+  std::size_t least_limit_locked() const { return limits_.free_page_threshold + kept_bytes_; }
   bool grow(PageCount pages, Density density);
   bool convert_to_dense();
   bool commit_chunks(Region& region, std::uint32_t first, std::uint32_t count, Density density);
@@ -117,6 +122,7 @@ class PageCache {
   std::size_t lowest_dirty_bytes_ = 0;   // since the last tick
   std::size_t lowest_excess_bytes_ = 0;  // dirty bytes, since the last look for lasting excess
   std::size_t recently_purged_bytes_ = 0;  // for exceeding the limit, since the last tick
+  std::size_t kept_bytes_ = 0;             // see keep()
   std::size_t free_pages_ = 0;
   PageCacheStats stats_{};
   ChunkLists lists_[2];  // by density

@@ -11,7 +11,6 @@
 #include "tarn/fixed_pool.h"
 
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -27,6 +26,7 @@
 #include "pool/live_blocks.h"
 #include "pool/pool_registry.h"
 #include "pool/setup.h"
+#include "pool/system_blocks.h"
 #include "thread/background.h"
 
 namespace tarn::internal {
@@ -382,16 +382,15 @@ std::uint32_t index_of_block(const FixedPoolState& state, const Span& span, cons
 // Blocks of malloc, where the program asked for them instead.
 void* allocate_from_system(FixedPoolState& state, std::size_t count) {
   if (state.largest_count - state.system_count < count) return nullptr;
-  void* blocks = nullptr;
-  const std::size_t alignment = state.alignment < sizeof(void*) ? sizeof(void*) : state.alignment;
-  if (posix_memalign(&blocks, alignment, count * state.front->stride) != 0) return nullptr;
-  state.system_count += count;
+  void* const blocks = system_blocks.allocate(state, count * state.front->stride, state.alignment);
+  if (blocks != nullptr) state.system_count += count;
   return blocks;
 }
 
-void deallocate_to_system(FixedPoolState& state, void* blocks, std::size_t count) {
-  state.system_count -= count;
-  std::free(blocks);
+// Here blocks taken together come back together, whatever count they come with.
+void deallocate_to_system(FixedPoolState& state, void* blocks) {
+  if (system_blocks.pool_of(blocks) != &state) stop(state, "free of a pointer that is no block of the pool", blocks);
+  state.system_count -= system_blocks.deallocate(blocks) / state.front->stride;
 }
 
 void take_run(FixedPoolState& state, PoolChunk& chunk, std::uint32_t first, std::uint32_t count) {
@@ -445,7 +444,7 @@ void free_run(FixedPoolState& state, PoolChunk& chunk, std::uint32_t first, std:
 }
 
 std::size_t usable_count(FixedPoolState& state) {
-  if (state.uses_system) return state.capacity;
+  if (state.uses_system) return 0;
   std::size_t count = 0;
   for (std::uint32_t slot = 0; slot < state.chunk_count; ++slot) count += state.ring[slot]->free_count();
   return count;
@@ -453,20 +452,21 @@ std::size_t usable_count(FixedPoolState& state) {
 
 FixedPoolState& state_of(PoolHeader& pool) { return static_cast<FixedPoolState&>(pool); }
 
-void deallocate_any(PoolHeader& pool, Span&, void* block) {
+void deallocate_any(PoolHeader& pool, void* block) {
   FixedPoolState& state = state_of(pool);
   if (state.user_mutex != nullptr) state.user_mutex->lock();
   fixed_pool_deallocate_slow(*state.front, block);
   if (state.user_mutex != nullptr) state.user_mutex->unlock();
 }
 
-std::size_t usable_size_of(PoolHeader& pool, const Span&, const void*) { return state_of(pool).front->stride; }
+std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool).front->stride; }
 
 PoolUse use_locked(PoolHeader& pool) {
   FixedPoolState& state = state_of(pool);
   const std::size_t live = state.uses_system ? state.system_count : state.capacity - usable_count(state);
-  return {state.operations->kind, state.name, state.front->stride, live, live * state.front->stride, 0,
-          state.mapped_bytes, false};
+  const std::size_t bytes = live * state.front->stride;
+  return {state.operations->kind, state.name, state.front->stride, live, bytes, 0,
+          state.uses_system ? bytes : state.mapped_bytes, false};
 }
 
 std::size_t release_unused_shared(PoolHeader& pool) {
@@ -528,6 +528,7 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Mut
 void end_fixed_pool(FixedPoolFront& front) noexcept {
   FixedPoolState& state = *front.state;
   pool_registry.remove(state);
+  if (state.uses_system) system_blocks.deallocate_all(state);
   while (state.chunk_count != 0) end_chunk(state, *state.ring[state.chunk_count - 1]);
   if (state.ring != nullptr) metadata.free(state.ring, ring_record_bytes(state.ring_capacity));
   metadata.free(&state, sizeof(FixedPoolState));
@@ -559,7 +560,7 @@ void* fixed_pool_allocate_slow(FixedPoolFront& front) noexcept {
 void fixed_pool_deallocate_slow(FixedPoolFront& front, void* block) noexcept {
   FixedPoolState& state = *front.state;
   if (block == nullptr) return;
-  if (state.uses_system) return deallocate_to_system(state, block, 1);
+  if (state.uses_system) return deallocate_to_system(state, block);
   const Span& span = span_of_block(state, block);
   free_run(state, chunk_of(span), index_of_block(state, span, block, 1), 1);
 }
@@ -586,13 +587,14 @@ void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count) noexcept
 void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t count) noexcept {
   FixedPoolState& state = *front.state;
   if (count == 0) return;
-  if (state.uses_system) return deallocate_to_system(state, blocks, count);
+  if (state.uses_system) return deallocate_to_system(state, blocks);
   const Span& span = span_of_block(state, blocks);
   const std::uint32_t first = index_of_block(state, span, blocks, count);
   free_run(state, chunk_of(span), first, static_cast<std::uint32_t>(count));
 }
 
 bool fixed_pool_owns(const FixedPoolFront& front, const void* pointer) noexcept {
+  if (front.state->uses_system) return system_blocks.pool_of(pointer) == front.state;
   return is_of(page_map.find(pointer), *front.state);
 }
 
@@ -625,6 +627,10 @@ std::size_t fixed_pool_release_unused(FixedPoolFront& front) noexcept {
 
 void fixed_pool_clear(FixedPoolFront& front) noexcept {
   FixedPoolState& state = *front.state;
+  if (state.uses_system) {
+    system_blocks.deallocate_all(state);
+    state.system_count = 0;
+  }
   for (std::uint32_t slot = 0; slot < state.chunk_count; ++slot) {
     PoolChunk& chunk = *state.ring[slot];
     unsettle(state, chunk);
@@ -641,6 +647,7 @@ std::size_t fixed_pool_capacity(const FixedPoolFront& front) noexcept {
 }
 std::size_t fixed_pool_usable_count(const FixedPoolFront& front) noexcept { return usable_count(*front.state); }
 std::size_t fixed_pool_blocks_per_chunk(const FixedPoolFront& front) noexcept { return front.state->blocks_per_chunk; }
+std::size_t fixed_pool_alignment(const FixedPoolFront& front) noexcept { return front.state->alignment; }
 std::size_t fixed_pool_chunk_count(const FixedPoolFront& front) noexcept { return front.state->chunk_count; }
 bool fixed_pool_throws(const FixedPoolFront& front) noexcept { return front.state->at_cap == AtCap::kThrow; }
 

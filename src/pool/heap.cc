@@ -5,10 +5,7 @@
 // of one block; mapped_bytes is the sum of the slabs' bytes and of the spare pages'.
 #include "pool/heap.h"
 
-#include <malloc.h>
-
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -23,6 +20,7 @@
 #include "pool/buffer_pages.h"
 #include "pool/configuration.h"
 #include "pool/setup.h"
+#include "pool/system_blocks.h"
 #include "thread/background.h"
 #include "thread/slab.h"
 
@@ -214,9 +212,9 @@ void* refuse() {
 
 void* allocate_from_system(HeapState& state, std::size_t size, std::size_t alignment, std::size_t* after) {
   if (exceeds(state.use.live_bytes, size, state.hard_limit)) return nullptr;
-  void* block = nullptr;
-  if (posix_memalign(&block, alignment < sizeof(void*) ? sizeof(void*) : alignment, size) != 0) return nullptr;
-  charge_locked(state, malloc_usable_size(block));
+  void* const block = system_blocks.allocate(state, size, alignment);
+  if (block == nullptr) return nullptr;
+  charge_locked(state, size);
   *after = state.use.live_bytes;
   return block;
 }
@@ -264,13 +262,11 @@ bool take_back_locked(HeapState& state, void* block) {
   return !lies_in_buffer(state);
 }
 
-void deallocate_any(PoolHeader& pool, Span&, void* block) { heap_deallocate(&state_of(pool), block); }
+void deallocate_any(PoolHeader& pool, void* block) { heap_deallocate(&state_of(pool), block); }
 
-void ignore(PoolHeader&, Span&, void*) {}
+void ignore(PoolHeader&, void*) {}
 
-std::size_t usable_size_any(PoolHeader& pool, const Span& span, const void*) {
-  return block_bytes(state_of(pool), span);
-}
+std::size_t usable_size_any(PoolHeader& pool, const void* block) { return heap_usable_size(&state_of(pool), block); }
 
 void* reallocate_any(PoolHeader& pool, void* block, std::size_t size) {
   return heap_reallocate(&state_of(pool), block, size);
@@ -360,6 +356,7 @@ void end_heap(HeapState* state) noexcept {
   pool_registry.remove(*state);
   {
     os::LockGuard guard(state->mutex);
+    if (state->uses_system) system_blocks.deallocate_all(*state);
     end_all_locked(*state);
   }
   state->buffer.end();
@@ -401,8 +398,8 @@ void heap_deallocate(HeapState* state, void* block) noexcept {
   {
     os::LockGuard guard(state->mutex);
     if (state->uses_system) {
-      credit_locked(*state, malloc_usable_size(block));
-      return std::free(block);
+      if (system_blocks.pool_of(block) != state) stop(*state, "free of a pointer that is no block of the heap", block);
+      return credit_locked(*state, system_blocks.deallocate(block));
     }
     has_given_back = take_back_locked(*state, block);
   }
@@ -412,7 +409,7 @@ void heap_deallocate(HeapState* state, void* block) noexcept {
 std::size_t heap_usable_size(HeapState* state, const void* block) noexcept {
   if (state == nullptr) return 0;
   os::LockGuard guard(state->mutex);
-  if (state->uses_system) return malloc_usable_size(const_cast<void*>(block));
+  if (state->uses_system) return system_blocks.bytes_of_block(block);
   std::uint32_t index = 0;
   return block_bytes(*state, span_of_block_locked(*state, block, &index));
 }
@@ -436,6 +433,7 @@ void heap_clear(HeapState* state) noexcept {
   if (state == nullptr) return;
   {
     os::LockGuard guard(state->mutex);
+    if (state->uses_system) system_blocks.deallocate_all(*state);
     end_list_locked(*state, state->full);
     for (List<Span>& slabs : state->available) end_list_locked(*state, slabs);
     state->use.live_bytes = state->use.live_count = 0;
@@ -446,6 +444,7 @@ void heap_clear(HeapState* state) noexcept {
 bool heap_owns(const HeapState* state, const void* pointer) noexcept {
   if (state == nullptr) return false;
   HeapState& heap = const_cast<HeapState&>(*state);
+  if (heap.uses_system) return system_blocks.pool_of(pointer) == &heap;
   os::LockGuard guard(heap.mutex);
   return find_span_locked(heap, pointer) != nullptr;
 }

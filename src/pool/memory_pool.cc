@@ -9,10 +9,11 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "os/fatal.h"
+#include "os/memory.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "pool/configuration.h"
@@ -20,6 +21,7 @@
 #include "pool/large.h"
 #include "pool/pool_registry.h"
 #include "pool/setup.h"
+#include "pool/system_blocks.h"
 #include "thread/background.h"
 #include "thread/registry.h"
 #include "thread/this_thread.h"
@@ -148,7 +150,7 @@ Span* span_of_block(const void* block) {
 }
 
 std::size_t usable_bytes(const Span& span, const void* block) {
-  if (is_of_pool(&span)) return pool_of(span)->operations->usable_size(*pool_of(span), span, block);
+  if (is_of_pool(&span)) return pool_of(span)->operations->usable_size(*pool_of(span), block);
   return span.kind == SpanKind::kSlab ? class_geometry.of[span.size_class.load(std::memory_order_relaxed)].block_bytes : span.bytes();
 }
 
@@ -171,8 +173,10 @@ void* reallocate_of_pool(Span& span, void* block, std::size_t size) {
   return size <= usable ? block : move_by_copy(block, usable, size);
 }
 
-// Blocks that are malloc's because the pools' are, where malloc is not ours.
-bool is_of_system(const Span* span) { return span == nullptr && configuration.is_on(Option::kPoolsUseMalloc); }
+// The pool of a block that is malloc's because the pools' are; where malloc is ours, it lies in a slab of ours.
+PoolHeader* pool_over_system(const void* block) {
+  return configuration.is_on(Option::kPoolsUseMalloc) ? system_blocks.pool_of(block) : nullptr;
+}
 
 void* allocate_in_scope(std::size_t size, std::size_t alignment) {
   return detail::heap_allocate(scope_heap(), size, alignment);
@@ -200,9 +204,9 @@ void* allocate_bin_slow(unsigned bin) noexcept { return allocate_in_bin(bin, int
 void deallocate_slow(void* block) noexcept {
   if (block == nullptr) return;
   internal::Span* const span = find_any_span(block);
-  if (is_of_system(span)) return std::free(block);
+  if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->deallocate(*pool, block);
   if (span == nullptr) internal::os::fatal("free of a pointer that is no block", block);
-  if (is_of_pool(span)) return pool_of(*span)->operations->deallocate(*pool_of(*span), *span, block);
+  if (is_of_pool(span)) return pool_of(*span)->operations->deallocate(*pool_of(*span), block);
   if (is_slab(span)) return deallocate_in_bin(block, span->size_class.load(std::memory_order_relaxed));
   if (ThreadHeap* const heap = this_heap(); heap != nullptr && heap->calls != nullptr) {
     os::LockGuard guard(heap->mutex);
@@ -290,9 +294,33 @@ std::size_t trim(std::size_t keep) noexcept {
     empty_magazines_locked(*heap, ended);
   }
   pool_registry.release_unused();
+  page_cache.keep_nothing();
   const std::size_t scavenged = registry.trim_all_heaps();
   const std::size_t dirty = page_cache.dirty_bytes();
   return scavenged + (dirty > keep ? page_cache.purge(dirty - keep) : 0);
+}
+
+std::size_t prewarm(std::size_t bytes) noexcept {
+  set_up_once();
+  // All runs are taken before the first goes back, else each would be the same. A run's first bytes link them.
+  struct Link {
+    Link* next;
+  };
+  Link* runs = nullptr;
+  std::size_t made = 0;
+  for (; made < bytes; made += kChunkBytes) {
+    char* const start = page_cache.allocate_pages(kPagesPerChunk).start;
+    if (start == nullptr) break;
+    os::populate(start, kChunkBytes);
+    runs = new (start) Link{runs};
+  }
+  while (runs != nullptr) {
+    Link* const next = runs->next;
+    page_cache.free_pages(reinterpret_cast<char*>(runs), kPagesPerChunk, PageState::kDirty);
+    runs = next;
+  }
+  page_cache.keep(made);
+  return made;
 }
 
 std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {

@@ -7,6 +7,7 @@
 #include "os/fatal.h"
 #include "pool/private_class.h"
 #include "pool/setup.h"
+#include "pool/system_blocks.h"
 #include "tarn/detail/error.h"
 
 namespace tarn::internal {
@@ -66,6 +67,7 @@ std::size_t PoolRegistry::release_unused() {
 void PoolRegistry::lock_all_for_fork() {
   mutex_.lock();
   private_class_mutex().lock();
+  system_blocks.mutex().lock();
   for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) {
     if (pool->user_mutex != nullptr) pool->user_mutex->lock();
     pool->structure.lock();
@@ -77,6 +79,7 @@ void PoolRegistry::unlock_all_after_fork() {
     pool->structure.unlock();
     if (pool->user_mutex != nullptr) pool->user_mutex->unlock();
   }
+  system_blocks.mutex().unlock();
   private_class_mutex().unlock();
   mutex_.unlock();
 }

@@ -17,10 +17,10 @@ struct PoolHeader;
 
 struct PoolOperations {
   const char* kind;
-  /// Takes a block of a span of the pool's back. Stops the process when it is none.
-  void (*deallocate)(PoolHeader& pool, Span& span, void* block);
+  /// Takes a block that lies in memory of the pool's back. Stops the process when it is none.
+  void (*deallocate)(PoolHeader& pool, void* block);
   /// Bytes of a live block.
-  std::size_t (*usable_size)(PoolHeader& pool, const Span& span, const void* block);
+  std::size_t (*usable_size)(PoolHeader& pool, const void* block);
   /// Changes a block's size within its pool; nullptr where blocks move to the general pool instead.
   void* (*reallocate)(PoolHeader& pool, void* block, std::size_t size);
   /// \pre the pool's structure mutex is held.

@@ -17,4 +17,12 @@ namespace tarn::detail {
 #endif
 }
 
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_bad_array_length() {
+#if defined(__cpp_exceptions)
+  throw std::bad_array_new_length();
+#else
+  end_for_lack_of_memory();
+#endif
+}
+
 }  // namespace tarn::detail

@@ -1,0 +1,49 @@
+// Coroutines whose frames lie in a pool: one in the general pool, one in a heap.
+#include <coroutine>
+#include <exception>
+#include <utility>
+
+#include "tarn/coroutine.h"
+
+class Task {
+ public:
+  struct promise_type : tarn::CoroutineFrame {
+    Task get_return_object() { return Task(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_value(int result) { value = result; }
+    void unhandled_exception() { std::terminate(); }
+    int value = 0;
+  };
+
+  explicit Task(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  ~Task() {
+    if (handle_) handle_.destroy();
+  }
+  int run() {
+    while (!handle_.done()) handle_.resume();
+    return handle_.promise().value;
+  }
+
+ private:
+  std::coroutine_handle<promise_type> handle_;
+};
+
+static Task twice(int number) {
+  co_await std::suspend_always();
+  co_return 2 * number;
+}
+
+static Task thrice(std::allocator_arg_t, tarn::Heap&, int number) {
+  co_await std::suspend_always();
+  co_return 3 * number;
+}
+
+int main() {
+  tarn::Heap heap("frames");
+  Task first = twice(5);
+  Task second = thrice(std::allocator_arg, heap, 5);
+  const bool is_in_heap = heap.use().live_count == 1;
+  return first.run() + second.run() == 25 && is_in_heap ? 0 : 1;
+}

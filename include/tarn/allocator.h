@@ -1,0 +1,109 @@
+// std allocators over the pools, for containers that take a type.
+//
+//   std::vector<int, tarn::allocator<int>>                 the general pool; no state, always equal
+//   tarn::allocator<int, tarn::Heap> a(heap)               a Heap, an Arena, a FixedPool: equal when the source is one
+//
+// A fixed pool serves what fits its blocks, several of them side by side where one is too small.
+// Threads: those of the source. Errors: std::bad_alloc; std::bad_array_new_length when the size overflows.
+#pragma once
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <new>
+#include <type_traits>
+
+#include "tarn/detail/error.h"
+#include "tarn/detail/source.h"
+#include "tarn/memory_pool.h"
+
+namespace tarn {
+
+template <typename T, typename Source = MemoryPool>
+class allocator {
+ public:
+  using value_type = T;
+
+  allocator(Source& source) noexcept : source_(&source) {}
+  template <typename U>
+  allocator(const allocator<U, Source>& other) noexcept : source_(&other.source()) {}
+
+  [[nodiscard]] T* allocate(std::size_t count) {
+    void* const block = detail::allocate_from(*source_, detail::array_bytes<T>(count), alignof(T));
+    if (block == nullptr) detail::throw_bad_alloc();
+    return static_cast<T*>(block);
+  }
+  void deallocate(T* block, std::size_t count) noexcept {
+    detail::deallocate_to(*source_, block, count * sizeof(T), alignof(T));
+  }
+
+  Source& source() const noexcept { return *source_; }
+  template <typename U>
+  bool operator==(const allocator<U, Source>& other) const noexcept {
+    return source_ == &other.source();
+  }
+
+ private:
+  Source* source_;
+};
+
+template <typename T>
+class allocator<T, MemoryPool> {
+ public:
+  using value_type = T;
+  using is_always_equal = std::true_type;
+
+  constexpr allocator() noexcept = default;
+  template <typename U>
+  constexpr allocator(const allocator<U, MemoryPool>&) noexcept {}
+
+  [[nodiscard]] TARN_INLINE T* allocate(std::size_t count) {
+    const std::size_t bytes = detail::array_bytes<T>(count);
+    void* const block = alignof(T) <= 16 ? tarn::allocate(bytes) : tarn::allocate(bytes, alignof(T));
+    if (block == nullptr) [[unlikely]]
+      detail::throw_bad_alloc();
+    return static_cast<T*>(block);
+  }
+  TARN_INLINE void deallocate(T* block, std::size_t) noexcept { tarn::deallocate(block); }
+
+  template <typename U>
+  constexpr bool operator==(const allocator<U, MemoryPool>&) const noexcept {
+    return true;
+  }
+};
+
+/// Ends an object and gives its memory back, whichever of the pools it came from (but a heap must still be there, and
+/// nothing that lies in an arena over a heap or a buffer ends this way).
+template <typename T>
+struct deleter {
+  constexpr deleter() noexcept = default;
+  template <typename U>
+    requires std::is_convertible_v<U*, T*>
+  constexpr deleter(const deleter<U>&) noexcept {}
+
+  void operator()(T* object) const noexcept {
+    static_assert(sizeof(T) > 0, "the type must be complete");
+    // The most derived object begins the block, also where T is a base class behind another.
+    void* block = object;
+    if constexpr (std::is_polymorphic_v<T>) block = dynamic_cast<void*>(object);
+    object->~T();
+    tarn::deallocate(block);
+  }
+};
+
+template <typename T>
+using unique_ptr = std::unique_ptr<T, deleter<T>>;
+
+/// An object in the general pool. \throws std::bad_alloc, and what the constructor throws.
+template <typename T, typename... Arguments>
+[[nodiscard]] unique_ptr<T> make_unique(Arguments&&... arguments) {
+  T* const block = allocator<T>().allocate(1);
+  struct Guard {
+    T* block;
+    ~Guard() { tarn::deallocate(block); }
+  } guard{block};
+  T* const object = ::new (static_cast<void*>(block)) T(std::forward<Arguments>(arguments)...);
+  guard.block = nullptr;
+  return unique_ptr<T>(object);
+}
+
+}  // namespace tarn

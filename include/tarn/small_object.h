@@ -1,0 +1,55 @@
+// A base class whose descendants are made and ended in the general pool: new and delete of each type, of arrays and of
+// types derived from it, at their own sizes. What Loki's SmallObject is for, without its size limit or its lock.
+//
+//   struct Bullet : tarn::SmallObject<Bullet> { … };       new Bullet; delete bullet;
+//
+// Deleting a derived object through a base needs the virtual destructor it always needs.
+// Threads: any. Errors: std::bad_alloc; the nothrow forms return nullptr. The new-handler is not called.
+#pragma once
+#include <cstddef>
+#include <new>
+
+#include "tarn/detail/error.h"
+#include "tarn/memory_pool.h"
+
+namespace tarn {
+
+template <typename Derived>
+struct SmallObject {
+  TARN_INLINE static void* operator new(std::size_t size) { return checked(tarn::allocate(size)); }
+  TARN_INLINE static void* operator new[](std::size_t size) { return checked(tarn::allocate(size)); }
+  static void* operator new(std::size_t size, std::align_val_t alignment) {
+    return checked(tarn::allocate(size, static_cast<std::size_t>(alignment)));
+  }
+  static void* operator new[](std::size_t size, std::align_val_t alignment) {
+    return checked(tarn::allocate(size, static_cast<std::size_t>(alignment)));
+  }
+  static void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return tarn::allocate(size); }
+  static void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return tarn::allocate(size); }
+  static void* operator new(std::size_t, void* place) noexcept { return place; }
+  static void* operator new[](std::size_t, void* place) noexcept { return place; }
+
+  TARN_INLINE static void operator delete(void* block) noexcept { tarn::deallocate(block); }
+  TARN_INLINE static void operator delete[](void* block) noexcept { tarn::deallocate(block); }
+  static void operator delete(void* block, std::align_val_t) noexcept { tarn::deallocate(block); }
+  static void operator delete[](void* block, std::align_val_t) noexcept { tarn::deallocate(block); }
+  static void operator delete(void* block, const std::nothrow_t&) noexcept { tarn::deallocate(block); }
+  static void operator delete[](void* block, const std::nothrow_t&) noexcept { tarn::deallocate(block); }
+  static void operator delete(void*, void*) noexcept {}
+  static void operator delete[](void*, void*) noexcept {}
+
+ protected:
+  SmallObject() = default;
+  ~SmallObject() = default;
+  SmallObject(const SmallObject&) = default;
+  SmallObject& operator=(const SmallObject&) = default;
+
+ private:
+  TARN_INLINE static void* checked(void* block) {
+    if (block == nullptr) [[unlikely]]
+      detail::throw_bad_alloc();
+    return block;
+  }
+};
+
+}  // namespace tarn

@@ -1,0 +1,50 @@
+// A server that has warmed up should neither grow nor call the system for memory. prewarm the pools, then arm a guard: it
+// reports the first time they do all the same, with the stack that led there.
+//
+//   tarn::prewarm(64 << 20); sessions.prewarm(5000);
+//   tarn::SteadyState guard(tarn::AtGrowth::kAbort);       // from here to the end of its scope
+//
+// Threads: any; the guard watches all threads of the process. One guard at a time: a second one watches nothing.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "tarn/detail/thread_cache.h"
+
+namespace tarn {
+
+enum class AtGrowth : std::uint8_t {
+  kCount,   // growth_count() tells
+  kReport,  // the first time also two lines and the stack on standard error
+  kAbort,   // the same, then SIGABRT
+};
+
+namespace detail {
+
+TARN_API bool arm_steady_state(AtGrowth action, const char* name) noexcept;
+TARN_API void disarm_steady_state() noexcept;
+TARN_API std::size_t steady_state_growth_count() noexcept;
+
+}  // namespace detail
+
+/// Growth: pages taken for a slab, a chunk or a large block; memory mapped or committed. Memory that the helper thread
+/// gives back is not counted.
+class SteadyState {
+ public:
+  explicit SteadyState(AtGrowth action = AtGrowth::kReport, const char* name = "steady state") noexcept
+      : is_armed_(detail::arm_steady_state(action, name)) {}
+  ~SteadyState() {
+    if (is_armed_) detail::disarm_steady_state();
+  }
+  SteadyState(const SteadyState&) = delete;
+  SteadyState& operator=(const SteadyState&) = delete;
+
+  bool is_armed() const noexcept { return is_armed_; }
+  /// How often the pools grew or called the system since the guard was armed.
+  std::size_t growth_count() const noexcept { return is_armed_ ? detail::steady_state_growth_count() : 0; }
+
+ private:
+  bool is_armed_;
+};
+
+}  // namespace tarn
