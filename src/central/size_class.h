@@ -48,6 +48,7 @@ struct ClassGeometry {
   PageCount slab_pages;        // of full size
   PageCount first_slab_pages;  // of the slabs of a class that has few, so that they leave room for other classes
   std::uint16_t largest_magazine;  // blocks
+  std::uint16_t colours;       // places where a slab may begin, a line apart; 0 or 1: only at its first page
 };
 
 constexpr bool is_aligned_class(unsigned bin) { return bin >= detail::kFirstAlignedBin; }

@@ -6,9 +6,8 @@
 //   block_count == live blocks + blocks in magazines + free_count + ones in remote_bits.
 //
 // Who may touch what: the first line is constant while the span lives, except `owner`, which changes under the locks of
-// both heaps. The second line and free_bits belong to whoever holds the owner's lock,
-// but `pages`, which is constant for slabs. The third line and remote_bits
-// are atomic and open to all.
+// both heaps. The second line and free_bits belong to whoever holds the owner's lock, but `pages`, which is constant for
+// slabs. The third line and remote_bits are atomic and open to all.
 //
 // Memory of a Span is only ever reused for Spans, and is_pending / pending_next survive: a thread that has set the last
 // remote bit may still announce a slab that ended meanwhile. thread_heap.cc says how such announcements are told apart.
@@ -54,6 +53,8 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   std::atomic<std::uint32_t> is_pending;
   std::atomic<std::uint64_t> inline_remote_bits[kInlineWords];
 
+  /// Where its pages begin; blocks may begin some lines later.
+  char* first_page() const { return start - address_of(start) % kPageBytes; }
   std::size_t bytes() const { return bytes_of(pages); }
   bool contains(const void* pointer) const { return address_of(pointer) - address_of(start) < bytes(); }
 };

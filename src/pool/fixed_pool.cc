@@ -282,10 +282,6 @@ void remove_from_ring(FixedPoolState& state, PoolChunk& chunk) {
   set_usable(state, --state.chunk_count, false);
 }
 
-char* first_page(const Span& span) {
-  return span.start - address_of(span.start) % kPageBytes;
-}
-
 // Chunks whose blocks would all start on the same cache sets begin a line later than the one before.
 std::size_t next_colour(FixedPoolState& state, std::size_t used_bytes, PageCount pages) {
   const std::size_t stride = state.front->stride;
@@ -341,7 +337,7 @@ void end_chunk(FixedPoolState& state, PoolChunk& chunk) {
   if (state.current == &chunk) stand_nowhere(state);
   unlist(state, chunk);
   Span* const span = chunk.span;
-  char* const start = first_page(*span);
+  char* const start = span->first_page();
   const PageCount pages = span->pages;
   {
     os::LockGuard guard(state.structure);
@@ -484,12 +480,13 @@ bool are_valid(const FixedPoolOptions& options) {
          options.alignment <= kLargestAlignment && options.blocks_per_chunk <= kLargestChunkCount;
 }
 
+// A page of blocks, more pages for larger ones; a block less where that leaves room for colours.
 std::uint32_t usual_chunk(std::size_t stride) {
   constexpr std::size_t kLeastBlocks = 64, kLargestBytes = std::size_t{1} << 20;
-  // Room for colours: a stride less than the whole.
-  const std::size_t by_page = (kPageBytes - (stride % kColouredStride == 0 && stride <= 1024 ? stride : 0)) / stride, by_bytes = kLargestBytes / stride;
-  const std::size_t least = by_bytes < kLeastBlocks ? by_bytes : kLeastBlocks;
-  return static_cast<std::uint32_t>(by_page > least ? by_page : least);
+  std::size_t bytes = stride * kLeastBlocks;
+  bytes = bytes < kPageBytes ? kPageBytes : bytes > kLargestBytes ? kLargestBytes : round_up(bytes, kPageBytes);
+  const std::size_t count = bytes / stride;
+  return static_cast<std::uint32_t>(stride % kColouredStride == 0 && count * stride == bytes ? count - 1 : count);
 }
 
 }  // namespace
@@ -609,7 +606,7 @@ std::size_t fixed_pool_reserve(FixedPoolFront& front, std::size_t count, bool po
   }
   for (std::uint32_t slot = 0; populates && slot < state.chunk_count; ++slot) {
     const Span& span = *state.ring[slot]->span;
-    os::populate(first_page(span), span.bytes());
+    os::populate(span.first_page(), span.bytes());
   }
   return usable;
 }
@@ -637,7 +634,7 @@ void fixed_pool_clear(FixedPoolFront& front) noexcept {
     chunk.free_all();
     set_usable(state, slot, true);
     if (state.poisons)
-      os::poison(first_page(*chunk.span), chunk.span->bytes());
+      os::poison(chunk.span->first_page(), chunk.span->bytes());
   }
   if (state.chunk_count != 0) stand_on(state, *state.ring[0], 0);
 }

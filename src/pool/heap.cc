@@ -50,6 +50,7 @@ namespace {
 constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
 constexpr std::size_t kOwnSlabBytes = 32 * 1024;  // above, a block is a slab
 constexpr std::size_t kBlocksPerBufferSlab = 8;
+constexpr std::size_t kKeptShare = 16;
 
 HeapState& state_of(PoolHeader& pool) { return static_cast<HeapState&>(pool); }
 
@@ -178,6 +179,27 @@ void* take_block_locked(HeapState& state, const SlabShape& shape) {
   return block;
 }
 
+void end_empty_slabs_locked(HeapState& state) {
+  for (List<Span>& slabs : state.available) {
+    for (Span* slab = slabs.first(); slab != nullptr;) {
+      Span* const next = slab->next;
+      if (slab->free_count == slab->block_count) {
+        slabs.remove(slab);
+        end_slab_locked(state, slab);
+      }
+      slab = next;
+    }
+  }
+}
+
+// In a buffer the empty slabs that were kept may be all that is left.
+void* take_block_or_make_room_locked(HeapState& state, const SlabShape& shape) {
+  void* const block = take_block_locked(state, shape);
+  if (block != nullptr || !lies_in_buffer(state)) return block;
+  end_empty_slabs_locked(state);
+  return take_block_locked(state, shape);
+}
+
 void charge_locked(HeapState& state, std::size_t bytes) {
   state.use.live_bytes += bytes;
   ++state.use.live_count;
@@ -235,11 +257,12 @@ Span& span_of_block_locked(HeapState& state, const void* block, std::uint32_t* i
   return *slab;
 }
 
-// One empty slab of a class stays, against making and ending one in turn.
+// One empty slab of a class stays, against making and ending one in turn, unless it is much of the heap.
 bool is_worth_keeping(const HeapState& state, const Span& slab) {
   const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
   const List<Span>& available = state.available[size_class];
-  return size_class != 0 && slab.block_count > 1 && available.first() == available.last();
+  return size_class != 0 && slab.block_count > 1 && available.first() == available.last() &&
+         (slab_bytes(state, slab) == unit_bytes(state) || slab_bytes(state, slab) <= state.use.mapped_bytes / kKeptShare);
 }
 
 /// \returns whether pages went back to the page cache.
@@ -379,7 +402,7 @@ void* heap_allocate(HeapState* state, std::size_t size, std::size_t alignment) n
       block = allocate_from_system(*state, size, alignment, &after);
     } else {
       const SlabShape shape = shape_of_request(*state, size, alignment);
-      if (!exceeds(before, shape.block_bytes, state->hard_limit)) block = take_block_locked(*state, shape);
+      if (!exceeds(before, shape.block_bytes, state->hard_limit)) block = take_block_or_make_room_locked(*state, shape);
       if (block != nullptr) {
         charge_locked(*state, shape.block_bytes);
         if (state->poisons) os::unpoison(block, size);
@@ -455,16 +478,7 @@ std::size_t heap_release_unused(HeapState* state) noexcept {
   {
     os::LockGuard guard(state->mutex);
     const std::size_t before = state->use.mapped_bytes;
-    for (List<Span>& slabs : state->available) {
-      for (Span* slab = slabs.first(); slab != nullptr;) {
-        Span* const next = slab->next;
-        if (slab->free_count == slab->block_count) {
-          slabs.remove(slab);
-          end_slab_locked(*state, slab);
-        }
-        slab = next;
-      }
-    }
+    end_empty_slabs_locked(*state);
     end_spare_locked(*state);
     released = before - state->use.mapped_bytes;
   }

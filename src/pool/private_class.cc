@@ -16,8 +16,13 @@ enum class Use : std::uint8_t { kNone, kPool, kEnded };  // ended: blocks may be
 constinit os::Mutex mutex;
 constinit Use uses[kClassCount] = {};
 
+constexpr std::size_t kColouredStride = 128;      // blocks at multiples of it leave cache sets unused
+constexpr std::size_t kLargestColoured = 8 * 1024;  // above, a slab has too few blocks to give one up
+
 ClassGeometry geometry_for(std::size_t bytes, std::size_t alignment) {
   if (alignment < 8) alignment = 8;
+  // Multiples of 512 B get a line or less more, as in the general table; what then still lies on few cache sets begins at
+  // another line in each slab. Measured: docs/decisions/004-pools.md.
   std::size_t stride = round_up(bytes, alignment);
   if (alignment <= 16) {
     stride = coloured_stride(static_cast<std::uint32_t>(stride));
@@ -26,8 +31,9 @@ ClassGeometry geometry_for(std::size_t bytes, std::size_t alignment) {
   }
   // The reciprocal must be exact for every block of a slab.
   for (;; stride += alignment) {
-    const ClassGeometry geometry =
-        make_geometry(static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(stride));
+    ClassGeometry geometry = make_geometry(static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(stride));
+    if (alignment <= kCacheLineBytes && stride % kColouredStride == 0 && bytes <= kLargestColoured)
+      geometry.colours = static_cast<std::uint16_t>(stride / kCacheLineBytes);
     bool is_exact = true;
     for (std::uint32_t i = 0; i < geometry.block_count && is_exact; ++i)
       is_exact = index_of(geometry, i * geometry.stride) == i;
@@ -140,7 +146,7 @@ std::size_t prewarm_class(ThreadHeap& heap, SizeClass size_class, std::size_t co
     free_count += slab->free_count;
   }
   for (Span* slab = heap.available[size_class].first(); slab != nullptr; slab = slab->next)
-    os::populate(slab->start, slab->bytes());
+    os::populate(slab->first_page(), slab->bytes());
   return free_count;
 }
 

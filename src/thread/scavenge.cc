@@ -77,9 +77,11 @@ std::size_t purge_free_pages(const TakenBlocks& taken, std::size_t os_page) {
   std::size_t purged = 0;
   for (std::uint32_t first = find_bit(taken.bits, 0, slab.block_count, true); first < slab.block_count;) {
     const std::uint32_t last = find_bit(taken.bits, first, slab.block_count, false);
-    const std::size_t start = round_up(std::size_t{first} * slab.stride, os_page);
-    const std::size_t end = last == slab.block_count ? slab.bytes() : std::size_t{last} * slab.stride & ~(os_page - 1);
-    if (start < end && os::purge(slab.start + start, end - start)) purged += end - start;
+    const std::uintptr_t blocks = address_of(slab.start), slab_end = address_of(slab.first_page()) + slab.bytes();
+    const std::uintptr_t start = round_up(blocks + std::size_t{first} * slab.stride, os_page);
+    const std::uintptr_t end =
+        last == slab.block_count ? slab_end : (blocks + std::size_t{last} * slab.stride) & ~(os_page - 1);
+    if (start < end && os::purge(reinterpret_cast<void*>(start), end - start)) purged += end - start;
     first = find_bit(taken.bits, last, slab.block_count, true);
   }
   return purged;

@@ -42,7 +42,9 @@ Span* make_slab(ThreadHeap& owner, SizeClass size_class) {
   const std::size_t class_bytes = bytes_of(owner.slab_totals[size_class].pages);
   const PageCount pages = class_bytes < kFullSlabClassBytes ? geometry.first_slab_pages : geometry.slab_pages;
   const bool is_dense = class_bytes >= kDenseClassBytes && page_cache.uses_huge_pages();
-  const auto block_count = static_cast<std::uint16_t>(bytes_of(pages) / geometry.stride);
+  const std::size_t colours = geometry.colours > 1 ? geometry.colours : 1;
+  const std::size_t room = bytes_of(pages) - (colours - 1) * kCacheLineBytes;
+  const auto block_count = static_cast<std::uint16_t>(room / geometry.stride);
   const auto word_count = static_cast<std::uint16_t>((block_count + 63) / 64);
   Span* const slab = span_store.take(word_count);
   if (slab == nullptr) return nullptr;
@@ -51,7 +53,7 @@ Span* make_slab(ThreadHeap& owner, SizeClass size_class) {
     span_store.give_back(slab);
     return nullptr;
   }
-  slab->start = run.start;
+  slab->start = run.start + owner.counters.slabs_made % colours * kCacheLineBytes;
   slab->pages = pages;
   slab->stride = geometry.stride;
   slab->reciprocal = geometry.reciprocal;
@@ -75,8 +77,8 @@ Span* make_slab(ThreadHeap& owner, SizeClass size_class) {
 
 void end_slab(Span* slab) {
   page_map.clear(slab);
-  if (is_private_class(slab->size_class.load(std::memory_order_relaxed))) os::unpoison(slab->start, slab->bytes());
-  char* const start = slab->start;
+  if (is_private_class(slab->size_class.load(std::memory_order_relaxed))) os::unpoison(slab->first_page(), slab->bytes());
+  char* const start = slab->first_page();
   const PageCount pages = slab->pages;
   span_store.give_back(slab);
   page_cache.free_pages(start, pages, PageState::kDirty);
