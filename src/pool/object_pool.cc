@@ -15,6 +15,7 @@
 #include "pool/private_class.h"
 #include "pool/setup.h"
 #include "tarn/fixed_pool.h"
+#include "tarn/handle_pool.h"
 #include "thread/background.h"
 #include "thread/registry.h"
 #include "thread/this_thread.h"
@@ -194,6 +195,10 @@ std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept {
   }
   const std::size_t after = count_private_class(state->size_class).slab_bytes;
   return before > after ? before - after : 0;
+}
+
+void stop_at_stale_handle(const char* pool, std::uint32_t slot) noexcept {
+  os::fatal_in_pool(pool, "use of a handle whose object has ended", reinterpret_cast<const void*>(std::uintptr_t{slot}));
 }
 
 }  // namespace tarn::detail

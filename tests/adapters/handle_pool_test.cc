@@ -1,0 +1,86 @@
+#include "tarn/handle_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <thread>
+#include <vector>
+
+namespace tarn::test {
+namespace {
+
+struct Thing {
+  explicit Thing(int number) : value(number) {
+    if (number < 0) throw number;
+  }
+  int value;
+};
+
+TEST(HandlePool, AnOldHandleNeverNamesANewObject) {
+  HandlePool<Thing> pool({.at_end = AtPoolEnd::kDestroy});
+  std::vector<Handle<Thing>> old;
+  for (int round = 0; round < 100; ++round) {
+    const Handle<Thing> handle = pool.create(round);
+    ASSERT_EQ(pool.at(handle).value, round);
+    for (const Handle<Thing>& ended : old) ASSERT_EQ(pool.get(ended), nullptr);
+    ASSERT_TRUE(pool.destroy(handle));
+    ASSERT_FALSE(pool.destroy(handle));
+    old.push_back(handle);
+  }
+  EXPECT_EQ(pool.live_count(), 0u);
+}
+
+TEST(HandlePool, AnEmptyHandleAndOneOfNoSlotAreAnswered) {
+  HandlePool<Thing> pool;
+  EXPECT_EQ(pool.get({}), nullptr);
+  EXPECT_EQ(pool.get({.slot = 5000, .generation = 1}), nullptr);
+  EXPECT_FALSE(pool.destroy({.slot = 5000, .generation = 1}));
+  EXPECT_FALSE(Handle<Thing>());
+}
+
+TEST(HandlePool, AConstructorThatThrowsLosesNoSlot) {
+  HandlePool<Thing> pool;
+  for (int i = 0; i < 5000; ++i) EXPECT_THROW(static_cast<void>(pool.create(-1)), int);
+  const Handle<Thing> handle = pool.create(1);
+  EXPECT_EQ(handle.slot, 0u);
+  EXPECT_TRUE(pool.destroy(handle));
+}
+
+TEST(HandlePool, ManySlotsKeepTheirObjects) {
+  HandlePool<Thing> pool({.at_end = AtPoolEnd::kDestroy});
+  std::vector<Handle<Thing>> handles;
+  for (int i = 0; i < 5000; ++i) handles.push_back(pool.create(i));
+  for (int i = 0; i < 5000; ++i) ASSERT_EQ(pool.at(handles[static_cast<std::size_t>(i)]).value, i);
+}
+
+TEST(HandlePool, OfTwoThreadsThatEndAnObjectOneSucceeds) {
+  HandlePool<Thing> pool;
+  constexpr int kRounds = 1000;
+  std::atomic<int> ended{0};
+  Handle<Thing> handle;
+  std::barrier round(2);
+  const auto race = [&](bool creates) {
+    for (int i = 0; i < kRounds; ++i) {
+      if (creates) handle = pool.create(i);
+      round.arrive_and_wait();
+      if (pool.destroy(handle)) ++ended;
+      round.arrive_and_wait();
+    }
+  };
+  std::thread other(race, false);
+  race(true);
+  other.join();
+  EXPECT_EQ(ended, kRounds);
+  EXPECT_EQ(pool.live_count(), 0u);
+}
+
+TEST(HandlePoolDeathTest, AtStopsWithThePoolsName) {
+  HandlePool<Thing> pool({.name = "things"});
+  const Handle<Thing> handle = pool.create(1);
+  pool.destroy(handle);
+  EXPECT_DEATH(static_cast<void>(pool.at(handle)), "tarn: use of a handle whose object has ended in 'things'");
+}
+
+}  // namespace
+}  // namespace tarn::test
