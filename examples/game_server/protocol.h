@@ -29,6 +29,7 @@ enum class Request : std::uint8_t {
   kLook,       // u32 sequence, u16 radius
   kPing,       // u32 sequence, any bytes
   kLeave,      // nothing
+  kUse,        // u32 sequence, u8 slot
 };
 
 enum class Reply : std::uint8_t {
@@ -40,6 +41,7 @@ enum class Reply : std::uint8_t {
   kView,          // u32 sequence, u16 count, EntityView...
   kPong,          // u32 sequence, the bytes of the ping
   kLeft,          // nothing
+  kUsed,          // u32 sequence, u32 kind, u32 uses left
   // Not asked for:
   kSnapshot,      // u32 tick, u16 count, EntityView...: what the player sees
   kSaid,          // u32 player, u8 length, name, u16 length, text

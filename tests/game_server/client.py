@@ -15,8 +15,8 @@ import unittest
 
 FOLDER = os.environ["TARN_TEST_GAME"]
 DEADLINE = 30
-HELLO, JOIN, MOVE, SHOOT, CHAT, LOOK, PING, LEAVE = range(1, 9)
-(WELCOME, JOINED, MOVED, SHOT_TAKEN, CHAT_TAKEN, VIEW, PONG, LEFT, SNAPSHOT, SAID, SCORES) = range(65, 76)
+HELLO, JOIN, MOVE, SHOOT, CHAT, LOOK, PING, LEAVE, USE = range(1, 10)
+(WELCOME, JOINED, MOVED, SHOT_TAKEN, CHAT_TAKEN, VIEW, PONG, LEFT, USED, SNAPSHOT, SAID, SCORES) = range(65, 77)
 ERROR = 127
 MALFORMED, OVERSIZED, OUT_OF_TURN, ROOM_FULL, SERVER_FULL, SLOW_READER, STALLED = range(1, 8)
 
@@ -176,5 +176,5 @@ class ServerTest(unittest.TestCase):
         """All clients have closed: nothing of theirs may remain."""
         def is_empty(stats):
             live = stats["live"]
-            return live == {"sessions": 0, "packets": 0, "events": 0, "entities": creatures, "nodes": 0}
+            return live == {"sessions": 0, "packets": 0, "events": 0, "entities": creatures, "items": 0, "nodes": 0}
         server.stats_when(is_empty)

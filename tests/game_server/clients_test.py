@@ -25,6 +25,8 @@ class Play(ServerTest):
             self.assertEqual(client.expect(CHAT_TAKEN), struct.pack("<I", 13))
             self.assertEqual(client.expect(PONG), struct.pack("<I", 14))
             self.assertIn(b"hi", client.expect(SAID))
+            client.send(packet(USE, struct.pack("<IB", 15, 200)))
+            self.assertEqual(struct.unpack_from("<I", client.expect(USED)), (15,))
             client.expect(SNAPSHOT)
             client.expect(SCORES)
             client.send(packet(LEAVE))
@@ -88,6 +90,7 @@ class Malformed(ServerTest):
             "move too long": (*entered, packet(MOVE, b"\0" * 9)),
             "shot too short": (*entered, packet(SHOOT, b"\0" * 7)),
             "look too short": (*entered, packet(LOOK, b"\0" * 5)),
+            "use without slot": (hello(), packet(USE, b"\0" * 4)),
             "ping without sequence": (hello(), packet(PING, b"\0")),
             "leave with payload": (*entered, packet(LEAVE, b"x")),
             "join without room": (hello(), packet(JOIN)),

@@ -18,7 +18,8 @@ template <typename Memory>
 class RoomTest : public testing::Test {
  protected:
   Player<Memory>& enter(const std::string& name) {
-    Player<Memory>& player = players_.emplace_back(static_cast<std::uint32_t>(players_.size() + 1), memory_, outboxes_);
+    Player<Memory>& player = players_.emplace_back(static_cast<std::uint32_t>(players_.size() + 1), memory_, outboxes_,
+                                                   items_);
     player.name.assign(name);
     room_.add(player);
     return player;
@@ -58,6 +59,7 @@ class RoomTest : public testing::Test {
   Memory memory_;
   OutboxStores<Memory> outboxes_{memory_};
   RoomStores<Memory> stores_{memory_, outboxes_};
+  ItemStore<Memory> items_{memory_, "items"};
   std::deque<Player<Memory>> players_;
   Room<Memory> room_{0, kRules, stores_};
   std::uint32_t tick_ = 0;
@@ -164,6 +166,18 @@ TYPED_TEST(RoomTest, CreaturesThatFallAreReplaced) {
   }
   EXPECT_GT(player.entity->hits, 0u);
   EXPECT_EQ(this->stores_.entities.live_count(), kRules.creatures + 1 + player.entity->shots_in_flight);
+}
+
+TYPED_TEST(RoomTest, AnItemThatIsUsedUpMakesWayForAnother) {
+  Player<TypeParam>& player = this->enter("one");
+  player.inventory.load(player.id);
+  const std::size_t carried = this->items_.live_count();
+  ASSERT_GE(carried, 24u);
+  for (std::size_t i = 0; i < 1000; ++i) {
+    const auto used = player.inventory.use(i % 256);
+    EXPECT_LT(used.uses_left, 6u);
+    EXPECT_EQ(this->items_.live_count(), carried);
+  }
 }
 
 TYPED_TEST(RoomTest, ARoomIsFullAtItsLimit) {

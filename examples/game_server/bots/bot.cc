@@ -35,7 +35,7 @@ const std::string& phrases() {
   return text;
 }
 
-bool is_answer(Reply type) { return type >= Reply::kMoved && type <= Reply::kPong; }
+bool is_answer(Reply type) { return type >= Reply::kMoved && type <= Reply::kUsed && type != Reply::kLeft; }
 
 }  // namespace
 
@@ -66,17 +66,18 @@ void Bot::hang_up() {
   unanswered_ = 0;
 }
 
-void Bot::proceed(bool stays) {
+void Bot::proceed(Plan plan) {
   if (state_ == State::kConnecting && !finish_connecting()) return;
   if (!read() || !send_unsent()) {
     if (state_ != State::kLeaving) ++tally_.lost;
     return hang_up();
   }
   if (state_ != State::kPlaying || unanswered_ != 0 || !unsent_.empty()) return;
+  if (plan == Plan::kWait) return;
   if (bundle_start_ != 0) tally_.round_trips.add((nanoseconds_now() - bundle_start_) / 1000);
-  if (stays && bundles_left_ > 0) return send_bundle();
+  if (plan == Plan::kPlay && bundles_left_ > 0) return send_bundle();
   // Some do not say goodbye.
-  if (stays && random_.between(0, 7) == 0) return hang_up();
+  if (plan == Plan::kPlay && random_.between(0, 7) == 0) return hang_up();
   say_goodbye();
 }
 
@@ -177,7 +178,8 @@ void Bot::send_bundle() {
 std::size_t Bot::write_request(char* place) {
   ++sequence_;
   const int kind = random_.between(0, 99);
-  if (kind < 78) return write_move(place, Request::kMove);
+  if (kind < 70) return write_move(place, Request::kMove);
+  if (kind < 78) return write_use(place);
   if (kind < 86) return write_move(place, Request::kShoot);
   if (kind < 91) return write_look(place);
   if (kind < 99) return write_ping(place);
@@ -196,6 +198,13 @@ std::size_t Bot::write_look(char* place) {
   PacketWriter writer(place, Request::kLook, 6);
   writer.put(sequence_);
   writer.put(static_cast<std::uint16_t>(random_.between(100, 700)));
+  return writer.size();
+}
+
+std::size_t Bot::write_use(char* place) {
+  PacketWriter writer(place, Request::kUse, 5);
+  writer.put(sequence_);
+  writer.put(static_cast<std::uint8_t>(random_.between(0, 255)));
   return writer.size();
 }
 

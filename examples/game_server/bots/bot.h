@@ -33,8 +33,10 @@ class Bot {
 
   /// Starts to connect. \returns errno, 0 when it is on its way.
   int connect(const sockaddr_in& server);
-  /// Goes on as far as it gets. \param stays whether it plays on, or leaves now. \post kAway when it has hung up
-  void proceed(bool stays);
+  /// What to do once it is in the game.
+  enum class Plan : std::uint8_t { kWait, kPlay, kLeave };
+  /// Goes on as far as it gets. \post kAway when it has hung up
+  void proceed(Plan plan);
   void hang_up();
 
   static constexpr std::size_t kReadBytes = 256 << 10;
@@ -52,6 +54,7 @@ class Bot {
   std::size_t write_move(char* place, Request type);
   std::size_t write_chat(char* place);
   std::size_t write_look(char* place);
+  std::size_t write_use(char* place);
   std::size_t write_ping(char* place);
   std::size_t write_join(char* place);
   bool send(const char* bytes, std::size_t count);

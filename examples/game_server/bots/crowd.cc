@@ -79,15 +79,16 @@ void Crowd::watch_control() {
 void Crowd::run() {
   if (options_.seconds > 0) end_ = now() + static_cast<std::uint64_t>(options_.seconds * static_cast<double>(kSecond));
   while (!is_over()) {
-    if (!is_leaving_) connect_some();
+    if (!is_leaving()) connect_some();
     wait_for_events();
-    if (end_ != 0 && !is_leaving_ && now() >= end_) start_leaving();
+    if (plan_ == Bot::Plan::kWait && arrived_.size() == bots_.size()) start_playing();
+    if (end_ != 0 && !is_leaving() && now() >= end_) start_leaving();
   }
   print_tally();
   require_no_loss();
 }
 
-bool Crowd::is_over() const { return is_leaving_ && (connected_ == 0 || now() >= end_); }
+bool Crowd::is_over() const { return is_leaving() && (connected_ == 0 || now() >= end_); }
 
 int Crowd::wait_milliseconds() const {
   if (end_ == 0) return -1;
@@ -133,7 +134,7 @@ void Crowd::wait_for_events() {
 void Crowd::proceed(Bot& bot) {
   const Bot::State before = bot.state();
   const bool wanted_to_write = bot.wants_to_write();
-  bot.proceed(!is_leaving_);
+  bot.proceed(plan_);
   note(bot, before);
   if (bot.state() != Bot::State::kAway && bot.wants_to_write() != wanted_to_write) watch(bot, EPOLL_CTL_MOD);
 }
@@ -141,7 +142,9 @@ void Crowd::proceed(Bot& bot) {
 void Crowd::note(Bot& bot, Bot::State before) {
   const auto is_on_its_way = [](Bot::State s) { return s == Bot::State::kConnecting || s == Bot::State::kGreeting; };
   if (is_on_its_way(before) && !is_on_its_way(bot.state())) --connecting_;
-  if (!were_all_playing_ && bot.state() == Bot::State::kPlaying) have_played_.insert(bot.number());
+  // One that the server does not let in has had its turn too.
+  if (plan_ == Bot::Plan::kWait && (bot.state() == Bot::State::kPlaying || bot.state() == Bot::State::kAway))
+    arrived_.insert(bot.number());
   if (bot.state() == Bot::State::kAway) {
     --connected_;
     away_.push_back(&bot);
@@ -149,28 +152,34 @@ void Crowd::note(Bot& bot, Bot::State before) {
       throw std::runtime_error(
           fmt::format("nobody answers on {}:{}; is the server running?", options_.address, options_.port));
   }
-  if (!were_all_playing_ && have_played_.size() == bots_.size()) {
-    were_all_playing_ = true;
-    tell("ready");
-  }
+}
+
+void Crowd::start_playing() {
+  plan_ = Bot::Plan::kPlay;
+  tell("ready");
+  for (Bot& bot : bots_)
+    if (bot.state() == Bot::State::kPlaying) proceed(bot);
 }
 
 void Crowd::read_control(bool is_signal) {
   char text[256];
   const ssize_t count = ::read(is_signal ? signals_ : STDIN_FILENO, text, sizeof(text));
   // Any command is `stop`, as there is no other; so is the end of the input.
-  if (count >= 0 && !is_leaving_) start_leaving();
+  if (count >= 0 && !is_leaving()) start_leaving();
   if (!is_signal) epoll_ctl(epoll_, EPOLL_CTL_DEL, STDIN_FILENO, nullptr);
 }
 
 void Crowd::start_leaving() {
-  is_leaving_ = true;
+  const bool were_waiting = plan_ == Bot::Plan::kWait;
+  plan_ = Bot::Plan::kLeave;
   end_ = now() + kLeaveWithin;
   for (Bot& bot : bots_) {
     const Bot::State before = bot.state();
     if (before == Bot::State::kConnecting || before == Bot::State::kGreeting) {
       bot.hang_up();
       note(bot, before);
+    } else if (were_waiting && before == Bot::State::kPlaying) {
+      proceed(bot);
     }
   }
 }

@@ -1,5 +1,5 @@
-// All bots of a process: one epoll set, one thread. Tells when each of them has got into the game once; ends them when told
-// to, by a signal, the command `stop`, the end of standard input, or the clock.
+// All bots of a process: one epoll set, one thread. They begin to play when all are there, and it is told then; ends them
+// when told to, by a signal, the command `stop`, the end of standard input, or the clock.
 #pragma once
 #include <netinet/in.h>
 
@@ -47,7 +47,9 @@ class Crowd {
   /// Counts what has become of a bot.
   void note(Bot& bot, Bot::State before);
   void read_control(bool is_signal);
+  void start_playing();
   void start_leaving();
+  bool is_leaving() const { return plan_ == Bot::Plan::kLeave; }
   bool is_over() const;
   int wait_milliseconds() const;
   void tell(const char* event) const;
@@ -61,11 +63,10 @@ class Crowd {
   std::vector<Bot*> away_;
   std::size_t connecting_ = 0;  // bots that do not play yet
   std::size_t connected_ = 0;   // bots that have a socket
-  std::unordered_set<std::uint32_t> have_played_;
+  std::unordered_set<std::uint32_t> arrived_;
   int epoll_ = -1;
   int signals_ = -1;
-  bool were_all_playing_ = false;
-  bool is_leaving_ = false;
+  Bot::Plan plan_ = Bot::Plan::kWait;
   std::uint64_t end_ = 0;  // nanoseconds of the clock: when to leave, then when to give up
 };
 

@@ -22,8 +22,9 @@ import page  # noqa: E402
 from match import IDLE, WARM_UP, Contender, Load, RunFailed, play  # noqa: E402
 
 POOLS, DROP_IN = "tarn pools", "tarn drop-in"
-OVERHEAD = WARM_UP + IDLE + 0.6  # seconds of a run that are not measured: starting, connecting, leaving
+OVERHEAD = WARM_UP + IDLE + 0.4  # seconds of a run that are not measured: starting, connecting, leaving
 LEAST_MEASURED = 0.4
+LONGEST = 1.15  # of the time that was asked for
 EXAMPLES = """examples:
   scripts/run_game_server.sh                                 all contenders, three rounds, about 70 s
   scripts/run_game_server.sh --only glibc,'tarn pools' --rounds 8
@@ -99,6 +100,7 @@ class Tournament:
         self.folder = Path(arguments.build) / "examples" / "game_server"
         self.runs = {contender.name: [] for contender in contenders}
         self.failures = {}
+        self.notes = []
         self.is_interrupted = False
         share = arguments.seconds / (len(contenders) * arguments.rounds)
         self.load = Load(arguments.bots, arguments.seed, max(share - OVERHEAD, LEAST_MEASURED))
@@ -110,8 +112,8 @@ class Tournament:
             for number in range(self.arguments.rounds):
                 # A machine so busy that a round takes twice its time gets fewer rounds, not a longer wait.
                 expected = (time.monotonic() - start) / number if number else 0
-                if time.monotonic() - start + expected > self.arguments.seconds * 1.15:
-                    self.failures["the machine"] = f"was too busy for more than {number} rounds"
+                if time.monotonic() - start + expected > self.arguments.seconds * LONGEST:
+                    self.notes.append(f"The machine was too busy for more than {number} rounds in the time.")
                     break
                 self.play_round(number, progress)
         except KeyboardInterrupt:
@@ -157,7 +159,7 @@ def report(tournament, notes):
         print(figures.verdict(summaries, POOLS, peers))
     for name, failure in tournament.failures.items():
         print(f"FAILED {name}: {failure}")
-    for note in notes:
+    for note in notes + tournament.notes:
         print(note)
 
 

@@ -1,11 +1,12 @@
 // Where the server's memory comes from: the one file that differs between `--memory new`, `pmr` and `pools`.
 //
 // A policy is a type with
-//   Objects<T>   create(arguments...) and destroy(object): sessions, entities, events, nodes of send queues
-//   Buffers      packets, texts and the containers that live long; any size
+//   Objects<T>   create(arguments...) and destroy(object): sessions, entities, events, items, nodes of send queues
+//   Packets      packets, 20 bytes to a little over kLargestPacket
+//   Buffers      texts and the containers that live long; any size
 //   Handlers     what asio keeps of an operation in flight
 //   Scratch      what lives until begin_scratch(), which each room's tick starts with
-// The last three are sources: allocate(bytes) and deallocate(block, bytes), which throw std::bad_alloc when memory is
+// The last four are sources: allocate(bytes) and deallocate(block, bytes), which throw std::bad_alloc when memory is
 // refused. The server is a template of the policy, so that each one's calls are inlined as far as they can be.
 //
 // NewMemory takes all of it from operator new, and so from whatever malloc the process has. PmrMemory is the standard
@@ -19,6 +20,7 @@
 #include <tarn/memory_pool.h>
 #include <tarn/object_pool.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -33,7 +35,7 @@ namespace game {
 /// Requests for memory that the server has made, of whichever policy.
 inline constinit std::uint64_t request_count = 0;
 
-inline constexpr std::size_t kScratchBytes = 256 << 10;
+inline constexpr std::size_t kScratchBytes = 64 << 10;
 
 /// The allocator of a standard container, or of a handler, over one of a policy's sources.
 template <typename T, typename Source>
@@ -103,6 +105,7 @@ class NewMemory {
     void* allocate(std::size_t bytes) { return ::operator new(bytes); }
     void deallocate(void* block, std::size_t bytes) noexcept { ::operator delete(block, bytes); }
   };
+  using Packets = Source;
   using Buffers = Source;
   using Handlers = Source;
   using Scratch = Source;
@@ -119,6 +122,7 @@ class NewMemory {
   template <typename T>
   using Objects = CountedObjects<Pool<T>, T>;
 
+  Packets& packets() { return source_; }
   Buffers& buffers() { return source_; }
   Handlers& handlers() { return source_; }
   Scratch& scratch() { return source_; }
@@ -141,6 +145,7 @@ class PmrMemory {
       resource->deallocate(block, bytes, alignof(std::max_align_t));
     }
   };
+  using Packets = Source;
   using Buffers = Source;
   using Handlers = Source;
   using Scratch = Source;
@@ -162,6 +167,7 @@ class PmrMemory {
 
   PmrMemory() : scratch_block_(kScratchBytes), tick_(scratch_block_.data(), scratch_block_.size()) {}
 
+  Packets& packets() { return source_; }
   Buffers& buffers() { return source_; }
   Handlers& handlers() { return source_; }
   Scratch& scratch() { return scratch_; }
@@ -186,6 +192,33 @@ class PoolsMemory {
     void deallocate(void* block, std::size_t bytes) noexcept { tarn::deallocate(block, bytes); }
   };
 
+  /// A pool per doubling: few sizes, so that few chunks are partly empty. \why not the general pool: packets of all sizes
+  /// would keep a slab of each of its forty classes.
+  class Packets {
+   public:
+    void* allocate(std::size_t bytes) {
+      return or_throw(bytes <= kLargestBlock ? pools_[index_of(bytes)].allocate() : tarn::allocate(bytes));
+    }
+    void deallocate(void* block, std::size_t bytes) noexcept {
+      if (bytes <= kLargestBlock)
+        pools_[index_of(bytes)].deallocate(block);
+      else
+        tarn::deallocate(block, bytes);
+    }
+
+   private:
+    static constexpr std::size_t kSmallestBlock = 24;  // of most requests and answers
+    static constexpr std::size_t kLargestBlock = 4096;
+    static constexpr std::size_t kChunkBytes = 64 << 10;
+    static std::size_t index_of(std::size_t bytes) {
+      return bytes <= kSmallestBlock ? 0 : static_cast<std::size_t>(std::bit_width((bytes - 1) / 32)) + 1;
+    }
+    static tarn::FixedPool of(std::size_t block_bytes) {
+      return tarn::FixedPool({.block_bytes = block_bytes, .alignment = 8, .blocks_per_chunk = kChunkBytes / block_bytes, .name = "packets"});
+    }
+    tarn::FixedPool pools_[9] = {of(24), of(32), of(64), of(128), of(256), of(512), of(1024), of(2048), of(4096)};
+  };
+
   /// One size holds every operation the server starts; a larger one of another asio version still has a place.
   class Handlers {
    public:
@@ -200,7 +233,7 @@ class PoolsMemory {
     }
 
    private:
-    static constexpr std::size_t kBlockBytes = 192;
+    static constexpr std::size_t kBlockBytes = 144;
     tarn::FixedPool blocks_{{.block_bytes = kBlockBytes, .name = "handlers"}};
   };
 
@@ -229,6 +262,7 @@ class PoolsMemory {
   template <typename T>
   using Objects = CountedObjects<Pool<T>, T>;
 
+  Packets& packets() { return packets_; }
   Buffers& buffers() { return buffers_; }
   Handlers& handlers() { return handlers_; }
   Scratch& scratch() { return scratch_; }
@@ -241,6 +275,7 @@ class PoolsMemory {
     return block;
   }
 
+  Packets packets_;
   Buffers buffers_;
   Handlers handlers_;
   Scratch scratch_;

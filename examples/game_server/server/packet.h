@@ -27,11 +27,11 @@ struct Packet {
 template <typename Memory>
 class PacketStore {
  public:
-  explicit PacketStore(Memory& memory) : buffers_(memory.buffers()) {}
+  explicit PacketStore(Memory& memory) : source_(memory.packets()) {}
 
   /// \post the caller holds the one reference; the contents are for it to write.
   Packet* create(std::size_t size) {
-    auto* const packet = static_cast<Packet*>(buffers_.allocate(sizeof(Packet) + size));
+    auto* const packet = static_cast<Packet*>(source_.allocate(sizeof(Packet) + size));
     ++request_count;
     ++live_count_;
     packet->reference_count = 1;
@@ -47,12 +47,12 @@ class PacketStore {
   void release(Packet* packet) noexcept {
     if (--packet->reference_count != 0) return;
     --live_count_;
-    buffers_.deallocate(packet, sizeof(Packet) + packet->size);
+    source_.deallocate(packet, sizeof(Packet) + packet->size);
   }
   std::size_t live_count() const { return live_count_; }
 
  private:
-  typename Memory::Buffers& buffers_;
+  typename Memory::Packets& source_;
   std::size_t live_count_ = 0;
 };
 

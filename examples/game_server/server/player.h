@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "inventory.h"
 #include "memory_policy.h"
 #include "packet.h"
 
@@ -52,11 +53,15 @@ struct Player {
   std::uint32_t id;
   Name name;
   Outbox<Memory> outbox;
+  Inventory<Memory> inventory;
   Room<Memory>* room = nullptr;
   Entity* entity = nullptr;
 
-  Player(std::uint32_t player_id, Memory& memory, OutboxStores<Memory>& stores)
-      : id(player_id), name(AllocatorOver<char, typename Memory::Buffers>(memory.buffers())), outbox(stores) {}
+  Player(std::uint32_t player_id, Memory& memory, OutboxStores<Memory>& outboxes, ItemStore<Memory>& items)
+      : id(player_id),
+        name(AllocatorOver<char, typename Memory::Buffers>(memory.buffers())),
+        outbox(outboxes),
+        inventory(items) {}
   std::string_view shown_name() const { return {name.data(), name.size()}; }
 };
 

@@ -41,6 +41,7 @@ class Server {
   const ServerOptions& options() const { return options_; }
   Memory& memory() { return memory_; }
   OutboxStores<Memory>& outboxes() { return outboxes_; }
+  ItemStore<Memory>& items() { return items_; }
   Statistics& statistics() { return statistics_; }
   const OutboxLimits& outbox_limits() const { return rules_.outbox; }
   std::uint32_t tick_number() const { return tick_number_; }
@@ -87,6 +88,7 @@ class Server {
   Memory memory_;
   OutboxStores<Memory> outboxes_{memory_};
   RoomStores<Memory> room_stores_{memory_, outboxes_};
+  ItemStore<Memory> items_{memory_, "items"};
   typename Memory::template Objects<Session<Memory>> sessions_{memory_, "sessions"};
   std::deque<Room<Memory>> rooms_;
   Statistics statistics_;

@@ -278,6 +278,7 @@ LiveCounts Server<Memory>::live_counts() const {
           .packets = outboxes_.packets.live_count(),
           .events = room_stores_.events.live_count(),
           .entities = room_stores_.entities.live_count(),
+          .items = items_.live_count(),
           .nodes = outboxes_.nodes.live_count()};
 }
 

@@ -76,6 +76,7 @@ class Session {
   bool join(PacketReader& payload);
   bool chat(PacketReader& payload, std::string_view packet);
   bool shoot(PacketReader& payload, std::string_view packet);
+  bool use(PacketReader& payload);
   bool pong(PacketReader& payload);
   void leave_room();
   /// \returns the result of a handler: a request was malformed.

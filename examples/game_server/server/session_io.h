@@ -9,7 +9,7 @@ template <typename Memory>
 Session<Memory>::Session(asio::ip::tcp::socket socket, std::uint32_t id, Server<Memory>& server)
     : socket_(std::move(socket)),
       server_(server),
-      player_(id, server.memory(), server.outboxes()),
+      player_(id, server.memory(), server.outboxes(), server.items()),
       unread_(AllocatorOver<char, Buffers>(server.memory().buffers())),
       read_tick_(server.tick_number()),
       sent_tick_(server.tick_number()) {}

@@ -33,9 +33,10 @@ bool Session<Memory>::handle(std::string_view packet) {
   PacketReader payload(packet.data() + kHeaderBytes, packet.size() - kHeaderBytes);
   if (packet[3] != 0) return malformed();
   if (type == Request::kHello) return greet(payload);
-  if (type < Request::kHello || type > Request::kLeave) return malformed();
+  if (type < Request::kHello || type > Request::kUse) return malformed();
   if (!has_greeted_) return out_of_turn();
   if (type == Request::kPing) return pong(payload);
+  if (type == Request::kUse) return use(payload);
   if (type == Request::kJoin) return join(payload);
   return player_.room != nullptr ? handle_in_room(type, payload, packet) : out_of_turn();
 }
@@ -71,6 +72,7 @@ bool Session<Memory>::greet(PacketReader& payload) {
   const std::string_view name = payload.get_text(payload.get<std::uint8_t>());
   if (!payload.is_complete() || name.size() > kLongestName || !is_printable(name)) return malformed();
   player_.name.assign(name);
+  player_.inventory.load(player_.id);
   has_greeted_ = true;
   answer(Reply::kWelcome, player_.id, server_.room_count(),
          static_cast<std::uint16_t>(server_.options().ticks_per_second));
@@ -113,6 +115,16 @@ bool Session<Memory>::shoot(PacketReader& payload, std::string_view packet) {
     player_.room->post(player_, Request::kShoot, packet);
   }
   answer(Reply::kShotTaken, sequence, static_cast<std::uint16_t>(shooter.shots_in_flight));
+  return true;
+}
+
+template <typename Memory>
+bool Session<Memory>::use(PacketReader& payload) {
+  const auto sequence = payload.get<std::uint32_t>();
+  const auto slot = payload.get<std::uint8_t>();
+  if (!payload.is_complete()) return malformed();
+  const auto used = player_.inventory.use(slot);
+  answer(Reply::kUsed, sequence, used.kind, used.uses_left);
   return true;
 }
 

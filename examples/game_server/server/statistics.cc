@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <tarn/pool_use.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -68,6 +69,7 @@ Json json_of(const LiveCounts& live) {
           {"packets", live.packets},
           {"events", live.events},
           {"entities", live.entities},
+          {"items", live.items},
           {"nodes", live.nodes}};
 }
 
@@ -93,10 +95,26 @@ Json json_of(const Statistics& statistics) {
           {"refused", json_of_refusals(statistics)}};
 }
 
+/// Of tarn's pools; none on another policy.
+Json json_of_pools() {
+  Json pools = Json::array();
+  tarn::for_each_pool(
+      [](const tarn::PoolUse& use, void* found) {
+        static_cast<Json*>(found)->push_back({{"kind", use.kind},
+                                              {"name", use.name},
+                                              {"block_bytes", use.block_bytes},
+                                              {"live_count", use.live_count},
+                                              {"mapped_bytes", use.mapped_bytes}});
+      },
+      &pools);
+  return pools;
+}
+
 void print_json(const Statistics& statistics, const LiveCounts& live, const std::vector<TickSample>& ticks) {
   Json json = json_of(statistics);
   json["live"] = json_of(live);
   json["process"] = json_of(process_figures());
+  json["pools"] = json_of_pools();
   Json wall = Json::array();
   Json cpu = Json::array();
   for (const TickSample& tick : ticks) {

@@ -50,6 +50,7 @@ struct LiveCounts {
   std::size_t packets;
   std::size_t events;
   std::size_t entities;
+  std::size_t items;
   std::size_t nodes;
 };
 
