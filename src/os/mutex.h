@@ -1,8 +1,8 @@
 // The library's mutex (tarn/detail/mutex.h, which programs inline) and waiting on a word.
 //
-// Lock order, first taken first: set-up, registry of pools, a pool's own mutex, a pool's structure, giving back
-// (page_cache.h), registry of threads, heap, growth of the page cache, page cache, spans, metadata. A second heap is only
-// ever tried. No lock but that of giving back is held across a call that gives memory back.
+// Lock order, first taken first: set-up, registry of pools, its list of those in callers' memory, a pool's own mutex, a
+// pool's structure, giving back (page_cache.h), registry of threads, heap, growth of the page cache, page cache, spans,
+// metadata. A second heap is only ever tried. No lock but that of giving back is held across a call that gives memory back.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -93,6 +93,7 @@ ArenaChunk* make_chunk(ArenaFront& arena, std::size_t needed) {
   const bool is_first = arena.first == nullptr;
   if (!is_first && !arena.options.may_grow) return nullptr;
   std::size_t bytes = next_chunk_bytes(arena, needed);
+  if (arena.capacity >= arena.options.largest_bytes) return nullptr;  // a buffer may be larger
   const std::size_t left = arena.options.largest_bytes - arena.capacity;
   if (needed > left) return nullptr;
   if (bytes > left) bytes = left;

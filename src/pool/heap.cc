@@ -156,11 +156,20 @@ std::size_t block_bytes(const HeapState& state, const Span& slab) {
   return size_class != 0 ? class_geometry.of[size_class].block_bytes : slab_bytes(state, slab);
 }
 
+// The last of a buffer may have room for a block where it has none for a slab of several.
+Span* make_smallest_slab_locked(HeapState& state, SlabShape shape) {
+  const std::size_t bytes = round_up(shape.block_bytes, unit_bytes(state));
+  if (!lies_in_buffer(state) || bytes >= shape.bytes) return nullptr;
+  shape.bytes = bytes;
+  return make_slab_locked(state, shape);
+}
+
 void* take_block_locked(HeapState& state, const SlabShape& shape) {
   List<Span>& available = state.available[shape.size_class];
   Span* slab = shape.size_class != 0 ? available.first() : nullptr;
   if (slab == nullptr) {
     slab = make_slab_locked(state, shape);
+    if (slab == nullptr) slab = make_smallest_slab_locked(state, shape);
     if (slab == nullptr) return nullptr;
     available.push_front(slab);
   }
@@ -214,10 +223,10 @@ void credit_locked(HeapState& state, std::size_t bytes) {
 // Runs the callback when `bytes` more have crossed the soft limit. It may use the heap: nothing is held meanwhile, and a
 // crossing inside of it does not call it again.
 void note_soft_limit(HeapState& state, std::size_t before, std::size_t after) {
-  if (state.on_soft_limit == nullptr || before > state.soft_limit || after <= state.soft_limit) return;
+  if (state.on_soft_limit == nullptr) return;
   {
     os::LockGuard guard(state.mutex);
-    if (state.is_calling_back) return;
+    if (before > state.soft_limit || after <= state.soft_limit || state.is_calling_back) return;
     state.is_calling_back = true;
   }
   state.on_soft_limit(*state.heap, state.context);
@@ -339,6 +348,7 @@ HeapState* make_state(const HeapOptions& options, const PoolOperations& operatio
     return nullptr;
   }
   pool_registry.add(*state);
+  if (lies_in_buffer(*state)) pool_registry.add_callers_memory(*state);
   return state;
 }
 
@@ -377,6 +387,7 @@ HeapState* make_heap(Heap& heap, const HeapOptions& options, bool poisons) noexc
 void end_heap(HeapState* state) noexcept {
   if (state == nullptr) return;
   pool_registry.remove(*state);
+  if (lies_in_buffer(*state)) pool_registry.remove_callers_memory(*state);
   {
     os::LockGuard guard(state->mutex);
     if (state->uses_system) system_blocks.deallocate_all(*state);
@@ -439,6 +450,7 @@ std::size_t heap_usable_size(HeapState* state, const void* block) noexcept {
 
 void* heap_reallocate(HeapState* state, void* block, std::size_t size) noexcept {
   if (block == nullptr) return heap_allocate(state, size, 16);
+  if (state == nullptr) os::fatal("use of a block of a heap that has ended", block);
   const std::size_t usable = heap_usable_size(state, block);
   if (!state->uses_system && size <= usable && size >= usable / 2) {
     if (state->poisons) os::unpoison(block, size);

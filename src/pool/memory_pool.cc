@@ -130,10 +130,12 @@ PoolHeader* pool_of(const Span& span) {
 
 bool is_of_pool(const Span* span) { return span != nullptr && span->kind == SpanKind::kPool; }
 
-/// The span of an address, also of one in a heap's buffer.
+/// The span of an address, also of one in a heap's buffer, which may itself be a block of more than a slab's.
 Span* find_any_span(const void* pointer) {
   Span* const span = page_map.find(pointer);
-  return span != nullptr ? span : pool_registry.find_span(pointer);
+  if (is_slab(span)) return span;
+  Span* const in_buffer = pool_registry.find_span(pointer);
+  return in_buffer != nullptr ? in_buffer : span;
 }
 
 Span* span_of_block(const void* block) {

@@ -48,12 +48,28 @@ void PoolRegistry::remove(PoolHeader& pool) {
   pools_.remove(&pool);
 }
 
+void PoolRegistry::add_callers_memory(PoolHeader& pool) {
+  os::LockGuard guard(callers_memory_mutex_);
+  pool.next_in_callers_memory = first_in_callers_memory_.load(std::memory_order_relaxed);
+  first_in_callers_memory_.store(&pool, std::memory_order_release);
+}
+
+void PoolRegistry::remove_callers_memory(PoolHeader& pool) {
+  os::LockGuard guard(callers_memory_mutex_);
+  PoolHeader* const first = first_in_callers_memory_.load(std::memory_order_relaxed);
+  if (first == &pool) return first_in_callers_memory_.store(pool.next_in_callers_memory, std::memory_order_release);
+  PoolHeader* before = first;
+  while (before->next_in_callers_memory != &pool) before = before->next_in_callers_memory;
+  before->next_in_callers_memory = pool.next_in_callers_memory;
+}
+
 Span* PoolRegistry::find_span(const void* pointer) {
-  Span* found = nullptr;
-  for_each([&](PoolHeader& pool) {
-    if (found == nullptr && pool.operations->find_span != nullptr) found = pool.operations->find_span(pool, pointer);
-  });
-  return found;
+  if (first_in_callers_memory_.load(std::memory_order_acquire) == nullptr) return nullptr;
+  os::LockGuard guard(callers_memory_mutex_);
+  PoolHeader* pool = first_in_callers_memory_.load(std::memory_order_relaxed);
+  for (; pool != nullptr; pool = pool->next_in_callers_memory)
+    if (Span* const found = pool->operations->find_span(*pool, pointer)) return found;
+  return nullptr;
 }
 
 std::size_t PoolRegistry::release_unused() {
@@ -66,6 +82,7 @@ std::size_t PoolRegistry::release_unused() {
 
 void PoolRegistry::lock_all_for_fork() {
   mutex_.lock();
+  callers_memory_mutex_.lock();
   private_class_mutex().lock();
   system_blocks.mutex().lock();
   for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) {
@@ -81,6 +98,7 @@ void PoolRegistry::unlock_all_after_fork() {
   }
   system_blocks.mutex().unlock();
   private_class_mutex().unlock();
+  callers_memory_mutex_.unlock();
   mutex_.unlock();
 }
 

@@ -4,6 +4,7 @@
 // Threads: any. A pool's `structure` mutex guards which chunks it has against those who look at it from outside; the
 // pool takes it when it grows or shrinks. `user_mutex` is what a thread-safe pool takes for each call.
 #pragma once
+#include <atomic>
 #include <cstddef>
 
 #include "base/list.h"
@@ -39,6 +40,7 @@ struct PoolHeader {
   os::Mutex structure;
   PoolHeader* previous;
   PoolHeader* next;
+  PoolHeader* next_in_callers_memory;
   char name[kNameBytes];
 
   void set_name(const char* text);
@@ -56,8 +58,13 @@ class PoolRegistry {
     for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) visit(*pool);
   }
 
-  /// The span of a pool in memory of a caller's that holds an address, or nullptr.
+  /// The span of a pool in memory of a caller's that holds an address, or nullptr. Not under the registry's lock, so that
+  /// a visit of for_each may free. \cost a lock and a look at each such pool, when there are any.
   Span* find_span(const void* pointer);
+
+  /// A pool in memory of a caller's begins, and has ended.
+  void add_callers_memory(PoolHeader& pool);
+  void remove_callers_memory(PoolHeader& pool);
 
   /// \returns bytes given back to the page cache by all pools that may be told to from any thread.
   std::size_t release_unused();
@@ -68,6 +75,8 @@ class PoolRegistry {
  private:
   os::Mutex mutex_;
   List<PoolHeader> pools_;
+  os::Mutex callers_memory_mutex_;
+  std::atomic<PoolHeader*> first_in_callers_memory_{nullptr};
 };
 
 extern PoolRegistry pool_registry;
