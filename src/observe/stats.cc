@@ -36,6 +36,7 @@ void add_heap(ThreadHeap& heap, Stats& stats, EndedSlabs& ended) {
     stats.large_calls.reallocations += heap.calls[kClassCount].reallocations;
     stats.large_calls.requested_bytes += heap.calls[kClassCount].requested_bytes;
   }
+  stats.free_in_slabs_bytes += heap.spare_bytes;
   stats.counters.refills += heap.counters.refills;
   stats.counters.flushes += heap.counters.flushes;
   stats.counters.remote_batches += heap.counters.remote_batches;

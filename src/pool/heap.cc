@@ -50,7 +50,6 @@ namespace {
 constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
 constexpr std::size_t kOwnSlabBytes = 32 * 1024;  // above, a block is a slab
 constexpr std::size_t kBlocksPerBufferSlab = 8;
-constexpr std::size_t kKeptShare = 16;
 
 HeapState& state_of(PoolHeader& pool) { return static_cast<HeapState&>(pool); }
 
@@ -266,12 +265,11 @@ Span& span_of_block_locked(HeapState& state, const void* block, std::uint32_t* i
   return *slab;
 }
 
-// One empty slab of a class stays, against making and ending one in turn, unless it is much of the heap.
+// One empty slab of a class stays, against making and ending one in turn.
 bool is_worth_keeping(const HeapState& state, const Span& slab) {
   const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
   const List<Span>& available = state.available[size_class];
-  return size_class != 0 && slab.block_count > 1 && available.first() == available.last() &&
-         (slab_bytes(state, slab) == unit_bytes(state) || slab_bytes(state, slab) <= state.use.mapped_bytes / kKeptShare);
+  return size_class != 0 && slab.block_count > 1 && available.first() == available.last();
 }
 
 /// \returns whether pages went back to the page cache.

@@ -182,19 +182,16 @@ std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept {
     MutexGuard guard(state->fixed_mutex);
     return fixed_pool_release_unused(state->fixed);
   }
-  const std::size_t before = count_private_class(state->size_class).slab_bytes;
-  {
-    EndedSlabs ended;
-    if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
-      os::LockGuard guard(heap->mutex);
-      drop_magazine_locked(*heap, state->size_class, ended);
-    }
-    registry.for_each_heap(
-        [&](ThreadHeap& heap) { trim_class_locked(heap, state->size_class, TrimDepth::kAll, ended); });
-    ended.give_back();
+  EndedSlabs ended;
+  if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
+    os::LockGuard guard(heap->mutex);
+    drop_magazine_locked(*heap, state->size_class, ended);
   }
-  const std::size_t after = count_private_class(state->size_class).slab_bytes;
-  return before > after ? before - after : 0;
+  registry.for_each_heap([&](ThreadHeap& heap) {
+    trim_class_locked(heap, state->size_class, TrimDepth::kAll, ended);
+    give_up_spare_locked(heap, 0, ended);  // among them those that ended here before
+  });
+  return ended.bytes();
 }
 
 void stop_at_stale_handle(const char* pool, std::uint32_t slot) noexcept {

@@ -102,7 +102,8 @@ std::size_t settle_private_class(SizeClass size_class) {
     registry.for_each_heap([&](ThreadHeap& heap) { trim_class_locked(heap, size_class, TrimDepth::kAll, ended); });
     ended.give_back();
   }
-  return before - count_private_class(size_class).slab_bytes;
+  const std::size_t after = count_private_class(size_class).slab_bytes;
+  return before > after ? before - after : 0;
 }
 
 void visit_live_blocks(SizeClass size_class, const BlockVisitor& visit) {

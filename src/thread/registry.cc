@@ -117,7 +117,12 @@ bool Registry::trim_idle_heaps() {
       }
       const bool is_idle = slow_calls(*heap) == heap->slow_calls_at_last_trim;
       heap->slow_calls_at_last_trim = slow_calls(*heap);
-      if (!is_idle) all_were_idle = heap->is_trimmed = false;
+      if (!is_idle) {
+        all_were_idle = heap->is_trimmed = false;
+        if (heap->peak_taken_bytes > heap->taken_bytes)
+          heap->peak_taken_bytes -= (heap->peak_taken_bytes - heap->taken_bytes) / 4;
+        give_up_spare_locked(*heap, most_spare_bytes(*heap), ended);
+      }
       is_due = is_idle && !(heap->is_trimmed && heap->pending_count.load(std::memory_order_relaxed) == 0);
       if (is_due) trim_locked(*heap, TrimDepth::kIdle, ended);
       heap->is_trimmed = is_idle;

@@ -18,6 +18,8 @@ constexpr std::size_t kDenseClassBytes = 8 * 1024 * 1024;
 // A thread's class of this size gets slabs of full size: fewer are made, and they are a small part of it.
 constexpr std::size_t kFullSlabClassBytes = 1024 * 1024;
 
+constexpr unsigned kSparesTried = 4;
+
 // Writes the blocks of one bitmap word downwards from `end`. \returns the new end.
 void** emit_word(std::uint64_t bits, char* first_block, std::uint32_t stride, void** end) {
   if (bits == ~std::uint64_t{0}) {
@@ -37,6 +39,37 @@ std::uint64_t lowest_ones(std::uint64_t word, unsigned count) {
 
 }  // namespace
 
+namespace {
+
+// A spare slab of so many pages whose bitmaps have room for so many words.
+Span* take_spare(ThreadHeap& owner, PageCount pages, std::uint32_t words) {
+  const unsigned kind = spare_kind_of(pages);
+  if (kind == kSpareKinds) return nullptr;
+  unsigned tried = 0;
+  for (Span* slab = owner.spare[kind].first(); slab != nullptr && tried < kSparesTried; slab = slab->next, ++tried) {
+    if ((1u << slab->capacity_log2) < words) continue;
+    owner.spare[kind].remove(slab);
+    owner.spare_bytes -= slab->bytes();
+    return slab;
+  }
+  return nullptr;
+}
+
+Span* take_new(PageCount pages, std::uint32_t words, Density density) {
+  Span* const slab = span_store.take(words);
+  if (slab == nullptr) return nullptr;
+  const PageRun run = page_cache.allocate_pages(pages, density);
+  if (run.start == nullptr) {
+    span_store.give_back(slab);
+    return nullptr;
+  }
+  slab->start = run.start;
+  slab->pages = pages;
+  return slab;
+}
+
+}  // namespace
+
 Span* make_slab(ThreadHeap& owner, SizeClass size_class) {
   const ClassGeometry& geometry = class_geometry.of[size_class];
   const std::size_t class_bytes = bytes_of(owner.slab_totals[size_class].pages);
@@ -46,15 +79,12 @@ Span* make_slab(ThreadHeap& owner, SizeClass size_class) {
   const std::size_t room = bytes_of(pages) - (colours - 1) * kCacheLineBytes;
   const auto block_count = static_cast<std::uint16_t>(room / geometry.stride);
   const auto word_count = static_cast<std::uint16_t>((block_count + 63) / 64);
-  Span* const slab = span_store.take(word_count);
+  Span* slab = take_spare(owner, pages, word_count);
+  const bool is_spare = slab != nullptr;
+  if (!is_spare) slab = take_new(pages, word_count, is_dense ? Density::kDense : Density::kSparse);
   if (slab == nullptr) return nullptr;
-  const PageRun run = page_cache.allocate_pages(pages, is_dense ? Density::kDense : Density::kSparse);
-  if (run.start == nullptr) {
-    span_store.give_back(slab);
-    return nullptr;
-  }
-  slab->start = run.start + owner.counters.slabs_made % colours * kCacheLineBytes;
-  slab->pages = pages;
+  const bool is_of_class = is_spare && slab->size_class.load(std::memory_order_relaxed) == size_class;
+  slab->start = slab->first_page() + owner.counters.slabs_made % colours * kCacheLineBytes;
   slab->stride = geometry.stride;
   slab->reciprocal = geometry.reciprocal;
   slab->block_count = block_count;
@@ -70,7 +100,7 @@ Span* make_slab(ThreadHeap& owner, SizeClass size_class) {
   if (const unsigned rest = block_count % 64; rest != 0)
     slab->free_bits[word_count - 1] = (std::uint64_t{1} << rest) - 1;
   slab->owner.store(&owner, std::memory_order_seq_cst);
-  page_map.set(slab, static_cast<std::uint16_t>(size_class * sizeof(detail::Record)));
+  if (!is_of_class) page_map.set(slab, static_cast<std::uint16_t>(size_class * sizeof(detail::Record)));
   ++owner.counters.slabs_made;
   return slab;
 }

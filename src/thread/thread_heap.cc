@@ -17,6 +17,7 @@
 #include <climits>
 #include <cstring>
 
+#include "os/checker.h"
 #include "os/fatal.h"
 #include "page/metadata.h"
 #include "page/page_map.h"
@@ -30,8 +31,9 @@ namespace {
 constexpr unsigned kFirstCapacity = 15;            // with its sentinel two cache lines
 constexpr std::size_t kFirstMagazineBytes = 8 * 1024;
 // Blocks moved at once: enough to share the cost of a lock and a lookup, few enough that the call that moves them takes
-// about a microsecond (the 99.9th percentile of a call).
-constexpr unsigned kLargestMove = 128;
+// a fraction of a microsecond (the 99.9th percentile of a call). Taking costs about a nanosecond each, returning four.
+constexpr unsigned kLargestRefill = 128;
+constexpr unsigned kLargestFlush = 64;
 constexpr unsigned kMostWords = 32;  // of bitmaps written at once: scattered blocks of others cost a cache miss each
 constexpr unsigned kOwnPerRemote = 4;  // and as much as so many of the thread's own
 constexpr unsigned kBinsPerLook = 16;
@@ -113,12 +115,29 @@ bool prepare_magazine(ThreadHeap& heap, unsigned bin) {
   return magazine.blocks != nullptr;
 }
 
+// An ended slab stays with its heap as a spare one, as long as those are few against what the heap has used of late. One
+// whose thread has ended keeps none: nobody would come for them.
+bool keep_as_spare(ThreadHeap& heap, Span* slab, EndedSlabs& ended) {
+  const unsigned kind = spare_kind_of(slab->pages);
+  if (kind == kSpareKinds || heap.spare_bytes + slab->bytes() > most_spare_bytes(heap)) return false;
+  if (!heap.has_thread.load(std::memory_order_relaxed)) return false;
+  if (is_private_class(slab->size_class.load(std::memory_order_relaxed))) os::unpoison(slab->first_page(), slab->bytes());
+  heap.spare[kind].push_front(slab);
+  heap.spare_bytes += slab->bytes();
+  heap.is_trimmed = false;
+  ended.note_kept_memory();
+  return true;
+}
+
+enum class Retired : std::uint8_t { kMayStay, kGoes };
+
 // From here on an announcement of the slab finds no owner and is dropped; it must not list the slab again.
-void retire_slab(ThreadHeap& heap, Span* slab, EndedSlabs& ended) {
+void retire_slab(ThreadHeap& heap, Span* slab, Retired fate, EndedSlabs& ended) {
   unlist_slab(heap, slab);
   slab->owner.store(nullptr, std::memory_order_seq_cst);
-  ++heap.counters.slabs_ended;
   count_slab_out(heap, *slab);
+  if (fate == Retired::kMayStay && keep_as_spare(heap, slab, ended)) return;
+  ++heap.counters.slabs_ended;
   ended.add(slab);
 }
 
@@ -183,19 +202,19 @@ unsigned give_up_idle_class_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& e
     return 0;
   }
   const unsigned kept_count = count_of(heap, bin);
-  const unsigned returned = at_most(kLargestMove, kept_count);
+  const unsigned returned = at_most(kLargestFlush, kept_count);
   return_blocks(&heap, as_const(magazine.blocks + 1 + kept_count - returned), returned, ended);
   set_record(heap, bin, kept_count - returned);
   if (returned == kept_count && magazine.capacity > 1) resize_magazine(heap, bin, magazine.capacity / 2u);
   Span* const kept = heap.available[detail::class_of_bin[bin]].first();
-  if (kept != nullptr && kept->free_count == kept->block_count && !kept->is_kept) retire_slab(heap, kept, ended);
+  if (kept != nullptr && kept->free_count == kept->block_count && !kept->is_kept) retire_slab(heap, kept, Retired::kMayStay, ended);
   return returned;
 }
 
 // A heap that is about to grow first looks at some of its classes, in turn, for what it need not grow by.
 void look_for_idle_classes_locked(ThreadHeap& heap, EndedSlabs& ended) {
   unsigned returned = 0;
-  for (unsigned looked_at = 0; looked_at < kBinsPerLook && returned < kLargestMove; ++looked_at) {
+  for (unsigned looked_at = 0; looked_at < kBinsPerLook && returned < kLargestFlush; ++looked_at) {
     heap.next_bin_looked_at = heap.next_bin_looked_at % (kClassCount - 1) + 1;
     returned += give_up_idle_class_locked(heap, heap.next_bin_looked_at, ended);
   }
@@ -258,7 +277,7 @@ bool settle_slab(ThreadHeap& heap, Span* slab, EndedSlabs& ended) {
     ended.note_kept_memory();
     return true;
   }
-  retire_slab(heap, slab, ended);
+  retire_slab(heap, slab, Retired::kMayStay, ended);
   return false;
 }
 
@@ -422,6 +441,7 @@ unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** block
     }
     const unsigned part = take_from_slab(*slab, blocks + taken, wanted - taken);
     heap.taken_bytes += std::size_t{part} * slab->stride;
+    if (heap.taken_bytes > heap.peak_taken_bytes) heap.peak_taken_bytes = heap.taken_bytes;
     taken += part;
     if (slab->free_count == 0) unlist_slab(heap, slab);
   }
@@ -437,7 +457,7 @@ void* allocate_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& ended) {
       return take_blocks_locked(heap, detail::class_of_bin[bin], &block, 1, ended) == 1 ? block : nullptr;
     }
     const Magazine& magazine = heap.magazines[bin];
-    const unsigned wanted = at_most(kLargestMove, magazine.capacity / 2u + 1);
+    const unsigned wanted = at_most(kLargestRefill, magazine.capacity / 2u + 1);
     const unsigned taken = take_blocks_locked(heap, detail::class_of_bin[bin], magazine.blocks + 1, wanted, ended);
     if (taken == 0) return nullptr;
     set_record(heap, bin, taken);
@@ -458,7 +478,7 @@ unsigned next_flushed(const Magazine& magazine, unsigned count, unsigned flushed
 
 void flush(ThreadHeap& heap, unsigned bin, unsigned count, EndedSlabs& ended) {
   Magazine& magazine = heap.magazines[bin];
-  const unsigned wanted = at_most(kLargestMove, count - count / 2);
+  const unsigned wanted = at_most(kLargestFlush, count - count / 2);
   const unsigned first = next_flushed(magazine, count, wanted);
   void** const gap = magazine.blocks + 1 + first;
   const unsigned flushed = return_some_blocks(&heap, as_const(gap), wanted, kMostWords, ended);
@@ -513,14 +533,31 @@ void trim_class_locked(ThreadHeap& heap, SizeClass size_class, TrimDepth depth, 
   for (Span* slab = heap.available[size_class].first(); slab != nullptr;) {
     Span* const next = slab->next;
     if (depth == TrimDepth::kAll) slab->is_kept = false;
-    if (slab->free_count == slab->block_count && !slab->is_kept) retire_slab(heap, slab, ended);
+    if (slab->free_count == slab->block_count && !slab->is_kept) retire_slab(heap, slab, Retired::kGoes, ended);
     slab = next;
+  }
+}
+
+std::size_t most_spare_bytes(const ThreadHeap& heap) {
+  return heap.peak_taken_bytes < thread_limits.magazine_bytes ? heap.peak_taken_bytes : thread_limits.magazine_bytes;
+}
+
+void give_up_spare_locked(ThreadHeap& heap, std::size_t bytes, EndedSlabs& ended) {
+  for (List<Span>& slabs : heap.spare) {
+    while (heap.spare_bytes > bytes && !slabs.is_empty()) {
+      Span* const slab = slabs.last();
+      slabs.remove(slab);
+      heap.spare_bytes -= slab->bytes();
+      ++heap.counters.slabs_ended;
+      ended.add(slab);
+    }
   }
 }
 
 void trim_locked(ThreadHeap& heap, TrimDepth depth, EndedSlabs& ended) {
   for (unsigned size_class = 1; size_class < kClassCount; ++size_class)
     trim_class_locked(heap, static_cast<SizeClass>(size_class), depth, ended);
+  give_up_spare_locked(heap, 0, ended);
 }
 
 }  // namespace tarn::internal

@@ -58,6 +58,11 @@ struct CountedLive {
 };
 extern CountedLive counted_live;
 
+/// Slabs that are kept when they end, by the number of their pages: a thread that frees and allocates in turn makes and
+/// ends many, and the page cache is everybody's.
+inline constexpr unsigned kSpareKinds = 3;
+constexpr unsigned spare_kind_of(PageCount pages) { return pages == 1 ? 0 : pages == 4 ? 1 : pages == 8 ? 2 : kSpareKinds; }
+
 struct alignas(kCacheLineBytes) ThreadHeap {
   os::Mutex mutex;
   std::atomic<bool> has_thread;        // false: an orphan
@@ -66,6 +71,8 @@ struct alignas(kCacheLineBytes) ThreadHeap {
   ThreadHeap* next_orphan;
   std::size_t magazine_bytes;       // sum of capacity x block size; at most the limit of a thread
   std::size_t taken_bytes;          // of this heap's slabs: live blocks and those in magazines
+  std::size_t peak_taken_bytes;     // of late: it falls by a quarter each half decay time
+  std::size_t spare_bytes;          // of the spare slabs
   std::uint32_t next_bin_looked_at; // for blocks kept idly
   std::uint32_t slab_count;         // owned, of all classes
   std::uint64_t slow_calls_at_last_trim;
@@ -73,6 +80,7 @@ struct alignas(kCacheLineBytes) ThreadHeap {
   std::size_t returned_bytes;       // to slabs, since the helper thread was last asked for
   HeapCounters counters;
   CallCounts* calls;                // per bin, the last for large ones; nullptr unless counted
+  List<Span> spare[kSpareKinds];      // slabs that ended here; the next slab, of whatever class, is made of one
   List<Span> available[kClassCount];  // slabs with free blocks
   SlabTotals slab_totals[kClassCount];  // of the slabs it owns
   Magazine magazines[kClassCount];
@@ -92,7 +100,10 @@ class EndedSlabs {
   ~EndedSlabs();
   /// An empty slab, or much free memory, stays with a heap; should the heap idle, somebody must come for it.
   void note_kept_memory() { has_kept_memory_ = true; }
+  /// Of all slabs that were added.
+  std::size_t bytes() const { return bytes_; }
   void add(Span* slab) {
+    bytes_ += slab->bytes();
     slab->next = first_;
     first_ = slab;
   }
@@ -101,6 +112,7 @@ class EndedSlabs {
 
  private:
   Span* first_ = nullptr;
+  std::size_t bytes_ = 0;
   bool has_kept_memory_ = false;
   bool has_given_back_ = false;
 };
@@ -144,6 +156,12 @@ std::size_t cached_count(const ThreadHeap& heap, unsigned bin);
 
 /// Lists a slab that has free blocks as one to take from.
 void list_slab(ThreadHeap& heap, Span* slab);
+
+/// Gives spare slabs up until at most `bytes` are left.
+void give_up_spare_locked(ThreadHeap& heap, std::size_t bytes, EndedSlabs& ended);
+
+/// The most bytes of spare slabs the heap may have.
+std::size_t most_spare_bytes(const ThreadHeap& heap);
 
 /// Empties all magazines into their slabs. \pre called by the heap's thread, or there is none.
 void empty_magazines_locked(ThreadHeap& heap, EndedSlabs& ended);
