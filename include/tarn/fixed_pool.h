@@ -99,11 +99,13 @@ TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {
   // test for divisibility by D. Lemire, O. Kaser and N. Kurz, 2019).
   const auto product = static_cast<unsigned __int128>(offset) * front.reciprocal;
   const auto index = static_cast<std::uint64_t>(product >> 64);
+  // An address between blocks, or before or behind all of them, is an error.
+  if (static_cast<std::uint64_t>(product) >= front.reciprocal || index >= span->pool_blocks) [[unlikely]]
+    return fixed_pool_deallocate_slow(front, block);
   std::uint64_t& word = span->free_bits[index / 64];
   const std::uint64_t bits = word;
-  // An empty word is news to the ring; a bit that is set, and an address between blocks, are errors.
-  if (static_cast<std::uint64_t>(product) >= front.reciprocal || bits == 0 || ((bits >> (index % 64)) & 1) != 0)
-      [[unlikely]]
+  // So is a bit that is set; an empty word is news to the ring.
+  if (bits == 0 || ((bits >> (index % 64)) & 1) != 0) [[unlikely]]
     return fixed_pool_deallocate_slow(front, block);
   __atomic_store_n(&word, bits | (std::uint64_t{1} << (index % 64)), __ATOMIC_RELAXED);
 }

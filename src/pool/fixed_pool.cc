@@ -247,6 +247,7 @@ std::size_t ring_record_bytes(std::uint32_t capacity) {
 
 bool make_room_in_ring(FixedPoolState& state) {
   if (state.chunk_count < state.ring_capacity) return true;
+  os::LockGuard guard(state.structure);  // who looks from outside walks the ring
   const std::uint32_t capacity = state.ring_capacity == 0 ? 64 : state.ring_capacity * 2;
   char* const record = static_cast<char*>(metadata.allocate(ring_record_bytes(capacity)));
   if (record == nullptr) return false;
@@ -318,6 +319,7 @@ PoolChunk* make_chunk(FixedPoolState& state) {
   span->free_bits = chunk->words();
   span->pool = &state;
   span->stride = static_cast<std::uint32_t>(stride);
+  span->pool_blocks = count;
   span->pages = pages;
   span->kind = SpanKind::kPool;
   if (state.poisons) os::poison(run.start, bytes_of(pages));

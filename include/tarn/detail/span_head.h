@@ -5,6 +5,7 @@
 // pool         the pool's own record when the span belongs to one; nullptr for spans of the general pool. Its lowest bit
 //              may be set to send every free through the pool's slow door.
 // reciprocal   ceil(2^32 / stride): (offset * reciprocal) >> 32 is the block's index when offset is that of a block.
+// pool_blocks  instead of it, in a chunk of a fixed pool: how many blocks there are.
 //
 // Threads: constant while the span lives, but for free_bits' words and the lowest bit of `pool`, which are the pool's, under its
 // rules.
@@ -20,7 +21,10 @@ struct SpanHead {
   std::uint64_t* free_bits;
   void* pool;
   std::uint32_t stride;
-  std::uint32_t reciprocal;
+  union {
+    std::uint32_t reciprocal;
+    std::uint32_t pool_blocks;
+  };
 };
 
 /// Address -> span for the pages of one region of addresses.
