@@ -521,13 +521,17 @@ TEST(Heap, AThreadMayEndInsideItsScope) {
   Heap heap;
   std::vector<void*> blocks;
   static thread_local std::unique_ptr<HeapScope> scope;
+  alignas(HeapScope) static char memory[20][sizeof(HeapScope)];
   for (int i = 0; i < 20; ++i)
     std::thread([&] {
       void* const general = tarn::allocate(300);
-      scope = std::make_unique<HeapScope>(heap);  // ends with the thread's other objects
+      if (i % 2 == 0) {
+        scope = std::make_unique<HeapScope>(heap);  // ends with the thread's other objects
+      } else {
+        new (memory[i]) HeapScope(heap);  // never ends
+      }
       blocks.push_back(tarn::allocate(100));
       tarn::deallocate(general);
-      if (i % 2 == 0) scope.release();  // never ends
     }).join();
   EXPECT_EQ(heap.use().live_count, 20u);
   for (void* block : blocks) tarn::deallocate(block);

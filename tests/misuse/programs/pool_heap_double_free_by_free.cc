@@ -1,0 +1,13 @@
+// A block of a heap is freed by free, twice.
+#include "misuse/misuse.h"
+#include "tarn/heap.h"
+
+int main() {
+  tarn::Heap heap("room");
+  void* const kept = heap.allocate(100);
+  void* const block = heap.allocate(100);
+  must_die_with("double free in 'room'", block);
+  free(opaque(block));
+  free(opaque(block));
+  heap.deallocate(kept);
+}

@@ -1,0 +1,15 @@
+// An object pool is given an object of another one of the same type.
+#include "misuse/misuse.h"
+#include "tarn/object_pool.h"
+
+struct Session {
+  long payload[8];
+};
+
+int main() {
+  tarn::ObjectPool<Session> pool({.name = "sessions"}), other;
+  pool.destroy(pool.create());
+  Session* const session = opaque(other.create());
+  must_die_with("free of a pointer that is no block of the pool in 'sessions'", session);
+  pool.destroy(session);
+}
