@@ -230,7 +230,7 @@ class FixedPool {
 class SharedFixedPool {
   template <typename Operation>
   TARN_INLINE decltype(auto) locked(Operation operation) const {
-    detail::MutexGuard guard(mutex_);
+    detail::ProgramGuard guard(mutex_);
     return operation();
   }
 

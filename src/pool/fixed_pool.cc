@@ -53,6 +53,7 @@ struct PoolChunk {
   std::uint32_t block_count;
   std::uint32_t word_count;
   std::uint32_t longest_run;  // none is longer, while the chunk is settled
+  std::uint32_t run_word;     // where the search for the next run begins
   std::uint64_t summary[kLargestSummary];
 
   std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
@@ -107,9 +108,15 @@ std::uint64_t starts_of_runs(std::uint64_t low, std::uint64_t high, unsigned cou
 std::uint32_t find_run(PoolChunk& chunk, std::uint32_t count) {
   const std::uint64_t* const words = chunk.words();
   if (count <= 64) {
-    for (std::uint32_t i = chunk.next_word(0); i < chunk.word_count; i = chunk.next_word(i + 1)) {
-      const std::uint64_t starts = starts_of_runs(words[i], i + 1 < chunk.word_count ? words[i + 1] : 0, count);
-      if (starts != 0) return i * 64 + static_cast<std::uint32_t>(std::countr_zero(starts));
+    const std::uint32_t first_word = chunk.run_word;
+    for (const bool is_first_half : {true, false}) {
+      const std::uint32_t end = is_first_half ? chunk.word_count : first_word;
+      for (std::uint32_t i = chunk.next_word(is_first_half ? first_word : 0); i < end; i = chunk.next_word(i + 1)) {
+        const std::uint64_t starts = starts_of_runs(words[i], i + 1 < chunk.word_count ? words[i + 1] : 0, count);
+        if (starts == 0) continue;
+        chunk.run_word = i;
+        return i * 64 + static_cast<std::uint32_t>(std::countr_zero(starts));
+      }
     }
     return chunk.block_count;
   }
@@ -146,6 +153,7 @@ struct FixedPoolState : PoolHeader {
   std::uint32_t ring_capacity;
   PoolChunk* current;              // the walk stands in it; nullptr before the first block
   std::uint32_t current_word;
+  PoolChunk* run_chunk;        // several blocks side by side came back to it last: the next ones may come from there
   std::uint32_t blocks_per_chunk;
   std::size_t alignment;
   std::size_t capacity;        // blocks
@@ -337,6 +345,7 @@ PoolChunk* make_chunk(FixedPoolState& state) {
 
 void end_chunk(FixedPoolState& state, PoolChunk& chunk) {
   if (state.current == &chunk) stand_nowhere(state);
+  if (state.run_chunk == &chunk) state.run_chunk = nullptr;
   unlist(state, chunk);
   Span* const span = chunk.span;
   char* const start = span->first_page();
@@ -570,9 +579,10 @@ void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count) noexcept
   if (count == 0 || count > state.blocks_per_chunk) return nullptr;
   if (state.uses_system) return allocate_from_system(state, count);
   const auto wanted = static_cast<std::uint32_t>(count);
-  if (state.current != nullptr && state.current->longest_run >= wanted) {
-    if (void* const blocks = take_run_from(state, *state.current, wanted)) return blocks;
-    settle(state, *state.current, wanted - 1);
+  for (PoolChunk* const likely : {state.run_chunk, state.current}) {
+    if (likely == nullptr || likely->longest_run < wanted) continue;
+    if (void* const blocks = take_run_from(state, *likely, wanted)) return blocks;
+    settle(state, *likely, wanted - 1);
   }
   while (PoolChunk* const chunk = state.unsettled.first()) {
     if (void* const blocks = take_run_from(state, *chunk, wanted)) return blocks;
@@ -589,7 +599,9 @@ void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t 
   if (state.uses_system) return deallocate_to_system(state, blocks);
   const Span& span = span_of_block(state, blocks);
   const std::uint32_t first = index_of_block(state, span, blocks, count);
-  free_run(state, chunk_of(span), first, static_cast<std::uint32_t>(count));
+  state.run_chunk = &chunk_of(span);
+  state.run_chunk->run_word = first / 64;
+  free_run(state, *state.run_chunk, first, static_cast<std::uint32_t>(count));
 }
 
 bool fixed_pool_owns(const FixedPoolFront& front, const void* pointer) noexcept {

@@ -405,7 +405,7 @@ void* heap_allocate(HeapState* state, std::size_t size, std::size_t alignment) n
   void* block = nullptr;
   std::size_t before = 0, after = 0;
   {
-    os::LockGuard guard(state->mutex);
+    ProgramGuard guard(state->mutex);
     before = state->use.live_bytes;
     if (state->uses_system) {
       block = allocate_from_system(*state, size, alignment, &after);
@@ -428,7 +428,7 @@ void heap_deallocate(HeapState* state, void* block) noexcept {
   if (state == nullptr) os::fatal("free of a block of a heap that has ended", block);
   bool has_given_back = false;
   {
-    os::LockGuard guard(state->mutex);
+    ProgramGuard guard(state->mutex);
     if (state->uses_system) {
       if (system_blocks.pool_of(block) != state) stop(*state, "free of a pointer that is no block of the heap", block);
       return credit_locked(*state, system_blocks.deallocate(block));
@@ -440,7 +440,7 @@ void heap_deallocate(HeapState* state, void* block) noexcept {
 
 std::size_t heap_usable_size(HeapState* state, const void* block) noexcept {
   if (state == nullptr) return 0;
-  os::LockGuard guard(state->mutex);
+  ProgramGuard guard(state->mutex);
   if (state->uses_system) return system_blocks.bytes_of_block(block);
   std::uint32_t index = 0;
   return block_bytes(*state, span_of_block_locked(*state, block, &index));

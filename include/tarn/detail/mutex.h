@@ -1,5 +1,10 @@
 // A mutex of four bytes over futex: constant initialisation, no libc, usable before main and after fork.
 #pragma once
+#if defined(__has_include) && __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define TARN_KNOWS_SINGLE_THREAD 1
+#endif
+
 #include <atomic>
 #include <cstdint>
 
@@ -40,6 +45,30 @@ class MutexGuard {
 
  private:
   Mutex& mutex_;
+};
+
+/// For what only the program's own threads touch: while there is one thread, no lock is taken, as libc does with its own.
+class ProgramGuard {
+ public:
+  explicit ProgramGuard(Mutex& mutex) : mutex_(is_needed() ? &mutex : nullptr) {
+    if (mutex_ != nullptr) mutex_->lock();
+  }
+  ~ProgramGuard() {
+    if (mutex_ != nullptr) mutex_->unlock();
+  }
+  ProgramGuard(const ProgramGuard&) = delete;
+  ProgramGuard& operator=(const ProgramGuard&) = delete;
+
+ private:
+  static bool is_needed() {
+#if defined(TARN_KNOWS_SINGLE_THREAD)
+    return __libc_single_threaded == 0;
+#else
+    return true;
+#endif
+  }
+
+  Mutex* mutex_;
 };
 
 }  // namespace tarn::detail
