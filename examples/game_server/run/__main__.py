@@ -156,7 +156,8 @@ def report(tournament, notes):
         print(f"\n{rounds} rounds of {tournament.load.seconds:.1f} s, {tournament.load.bots} bots, one server thread. "
               "* best. Medians of rounds; ticks of all rounds together.")
         peers = [c.name for c in tournament.contenders if c.memory == "new"]
-        print(figures.verdict(summaries, POOLS, peers))
+        for line in figures.verdict(summaries, POOLS, peers):
+            print(line)
     for name, failure in tournament.failures.items():
         print(f"FAILED {name}: {failure}")
     for note in notes + tournament.notes:

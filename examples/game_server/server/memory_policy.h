@@ -7,7 +7,8 @@
 //   Handlers     what asio keeps of an operation in flight
 //   Scratch      what lives until begin_scratch(), which each room's tick starts with
 // The last four are sources: allocate(bytes) and deallocate(block, bytes), which throw std::bad_alloc when memory is
-// refused. The server is a template of the policy, so that each one's calls are inlined as far as they can be.
+// refused. release_unused() gives back what is free, as far as the policy can; the server asks when it is empty.
+// The server is a template of the policy, so that each one's calls are inlined as far as they can be.
 //
 // NewMemory takes all of it from operator new, and so from whatever malloc the process has. PmrMemory is the standard
 // library's best for one thread: an unsynchronized_pool_resource over new, and a monotonic buffer for the tick.
@@ -15,6 +16,7 @@
 //
 // Threads: one, the server's.
 #pragma once
+#include <malloc.h>
 #include <tarn/arena.h>
 #include <tarn/fixed_pool.h>
 #include <tarn/memory_pool.h>
@@ -127,6 +129,8 @@ class NewMemory {
   Handlers& handlers() { return source_; }
   Scratch& scratch() { return source_; }
   void begin_scratch() {}
+  /// Nothing where another malloc is preloaded that does not know the call.
+  void release_unused() { malloc_trim(0); }
 
  private:
   Source source_;
@@ -172,6 +176,8 @@ class PmrMemory {
   Handlers& handlers() { return source_; }
   Scratch& scratch() { return scratch_; }
   void begin_scratch() { tick_.release(); }
+  /// The resource keeps its blocks while any is live; what it gave back earlier lies in malloc.
+  void release_unused() { malloc_trim(0); }
 
  private:
   std::pmr::unsynchronized_pool_resource pools_{std::pmr::new_delete_resource()};
@@ -206,6 +212,10 @@ class PoolsMemory {
         tarn::deallocate(block, bytes);
     }
 
+    void release_unused() {
+      for (tarn::FixedPool& pool : pools_) pool.release_unused();
+    }
+
    private:
     static constexpr std::size_t kSmallestBlock = 24;  // of most requests and answers
     static constexpr std::size_t kLargestBlock = 4096;
@@ -231,6 +241,8 @@ class PoolsMemory {
       else
         tarn::deallocate(block, bytes);
     }
+
+    void release_unused() { blocks_.release_unused(); }
 
    private:
     static constexpr std::size_t kBlockBytes = 144;
@@ -267,6 +279,11 @@ class PoolsMemory {
   Handlers& handlers() { return handlers_; }
   Scratch& scratch() { return scratch_; }
   void begin_scratch() { scratch_.begin(); }
+  void release_unused() {
+    packets_.release_unused();
+    handlers_.release_unused();
+    tarn::trim();
+  }
 
  private:
   static void* or_throw(void* block) {

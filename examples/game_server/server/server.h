@@ -107,6 +107,7 @@ class Server {
   std::uint32_t tick_number_ = 1;
   std::uint64_t first_untold_tick_ = 0;  // since the last that statistics told of
   Clock::time_point next_tick_;
+  bool was_empty_ = true;  // at the last tick
   bool is_stopping_ = false;
 };
 

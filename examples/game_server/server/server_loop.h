@@ -184,6 +184,10 @@ void Server<Memory>::tick() {
 
   flush_broadcasts();
   look_after_sessions();
+  // The tick has ended what the last session left in its room.
+  const bool is_empty = first_session_ == nullptr;
+  if (is_empty && !was_empty_) memory_.release_unused();
+  was_empty_ = is_empty;
   const auto period = std::chrono::nanoseconds(1'000'000'000 / options_.ticks_per_second);
   next_tick_ += period;
   if (const Clock::time_point now = Clock::now(); next_tick_ < now) {
