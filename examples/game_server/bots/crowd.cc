@@ -194,9 +194,9 @@ void Crowd::tell(const char* event) const {
 
 void Crowd::print_tally() const {
   if (!options_.is_json) {
-    fmt::print("{} packets sent, {} answered, {} broadcasts; {} connects, {} lost; a bundle took {} us (p50), {} us (p99)\n",
-               tally_.sent, tally_.answers, tally_.broadcasts, tally_.connects, tally_.lost,
-               tally_.round_trips.percentile(0.5), tally_.round_trips.percentile(0.99));
+    fmt::print("{} packets sent, {} answered, {} broadcasts; {} connects, {} lost; ", tally_.sent, tally_.answers,
+               tally_.broadcasts, tally_.connects, tally_.lost);
+    fmt::print("a bundle took {} us (p50), {} us (p99)\n", tally_.round_trips.percentile(0.5), tally_.round_trips.percentile(0.99));
     return;
   }
   nlohmann::ordered_json refused = nlohmann::ordered_json::object();

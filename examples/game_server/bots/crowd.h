@@ -1,4 +1,4 @@
-// All bots of a process: one epoll set, one thread. They begin to play when all are there, and it is told then; ends them
+// All bots of a process: one epoll set, one thread. They begin to play when all are there, which is told; ends them
 // when told to, by a signal, the command `stop`, the end of standard input, or the clock.
 #pragma once
 #include <netinet/in.h>

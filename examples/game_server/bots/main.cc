@@ -13,7 +13,8 @@ constexpr const char* kExamples =
     "Exit status: 0 all answers came, 1 the server was not there or lost a bot, 2 the command line is wrong.\n";
 
 void add_options(CLI::App& app, game::CrowdOptions& options) {
-  app.add_option("--port", options.port, "The server's TCP port")->type_name("N")->required()->check(CLI::Range(1, 65535));
+  app.add_option("--port", options.port, "The server's TCP port")->type_name("N")->required()
+      ->check(CLI::Range(1, 65535));
   app.add_option("--address", options.address, "The server's address (127.0.0.1)")->type_name("IPv4");
   app.add_option("--bots", options.bots, "How many (2000)")->type_name("N")->check(CLI::Range(1, 1'000'000));
   app.add_option("--connects-at-once", options.connects_at_once, "On their way into the game at a time (128)")

@@ -1,4 +1,4 @@
-"""One run: a server on one kind of memory, bots that play on it for some seconds, and what the server counted meanwhile.
+"""One run: a server on one kind of memory, bots that play on it for some seconds, and what the server counted.
 
 Both programs are told what to do through their standard input, whose end stops them: whatever becomes of the runner,
 they do not outlive it. They are in a session of their own, so that Ctrl-C is the runner's to pass on.

@@ -37,7 +37,7 @@ namespace game {
 /// Requests for memory that the server has made, of whichever policy.
 inline constinit std::uint64_t request_count = 0;
 
-inline constexpr std::size_t kScratchBytes = 64 << 10;
+inline constexpr std::size_t kScratchBytes = 60 << 10;  // with its header one page of the library
 
 /// The allocator of a standard container, or of a handler, over one of a policy's sources.
 template <typename T, typename Source>
