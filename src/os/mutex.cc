@@ -12,7 +12,7 @@ namespace {
 
 using internal::os::syscall6;
 
-constexpr int kSpins = 60;  // about as long as the page cache is held for one span
+constexpr int kLongestSpin = 32;  // in all about as long as the page cache is held for one span
 
 void cpu_relax() {
 #if defined(__x86_64__)
@@ -32,8 +32,9 @@ long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t 
 namespace detail {
 
 void Mutex::lock_slow() {
-  for (int spin = 0; spin < kSpins; ++spin) {
-    cpu_relax();
+  // Looking costs the holder its cache line, so each look comes twice as late as the one before.
+  for (int spins = 1; spins <= kLongestSpin; spins *= 2) {
+    for (int i = 0; i < spins; ++i) cpu_relax();
     if (state_.load(std::memory_order_relaxed) == kFree && try_lock()) return;
   }
   while (state_.exchange(kContended, std::memory_order_acquire) != kFree)
