@@ -113,7 +113,9 @@ void visit_live_blocks(SizeClass size_class, const BlockVisitor& visit) {
     const Span* last = nullptr;
     for (std::size_t page = 0; page < pages; ++page) {
       const Span* const span = static_cast<const Span*>(region.spans[page].load(std::memory_order_acquire));
-      if (span == nullptr || span == last || span->kind != SpanKind::kSlab || span->size_class != size_class) continue;
+      // The owner before the class: a spare slab, which other threads make slabs of other classes of, has none.
+      if (span == nullptr || span == last || span->owner.load(std::memory_order_acquire) == nullptr) continue;
+      if (span->size_class.load(std::memory_order_relaxed) != size_class) continue;
       last = span;
       for (std::uint32_t i = 0; i < span->block_count; ++i)
         if (!is_marked_free_locked(*span, i)) visit(span->start + std::size_t{i} * span->stride);
