@@ -75,8 +75,12 @@ class Heap {
 
   bool is_valid() const noexcept { return state_ != nullptr; }
 
-  /// \param alignment bytes, a power of two; 16 at least, but for blocks of at most 8 bytes.
-  [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment = 16) noexcept {
+  /// Aligned to 16 bytes, blocks of at most 8 bytes to 8.
+  [[nodiscard]] void* allocate(std::size_t size) noexcept {
+    return allocate(size, size <= detail::kTinyLimit ? detail::kTinyLimit : 16);
+  }
+  /// \param alignment bytes, a power of two.
+  [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) noexcept {
     void* const block = detail::heap_allocate(state_, size, alignment);
     if (block != nullptr) detail::annotate_allocation(this, block, size);
     return block;
@@ -84,7 +88,8 @@ class Heap {
   /// Zeroed memory for `count` objects of `size` bytes; nullptr also when the product overflows.
   [[nodiscard]] void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
     std::size_t bytes = 0;
-    void* const block = __builtin_mul_overflow(count, size, &bytes) ? nullptr : allocate(bytes);
+    if (__builtin_mul_overflow(count, size, &bytes)) return allocate(SIZE_MAX);  // refused, with its errno
+    void* const block = allocate(bytes);
     return block != nullptr ? __builtin_memset(block, 0, bytes) : nullptr;
   }
   /// \returns the block, which may have moved; nullptr when refused, and the old one stays as it was.
@@ -119,7 +124,8 @@ class Heap {
   /// Gives slabs without live blocks back. \returns bytes.
   std::size_t release_unused() noexcept { return detail::heap_release_unused(state_); }
 
-  /// Takes and backs `bytes` of pages ahead of need, so that allocation neither grows nor faults. \returns bytes taken.
+  /// Takes and backs `bytes` of pages ahead of need, so that blocks of up to 8 KiB neither make the heap grow nor fault;
+  /// larger ones take pages of the page cache (tarn::prewarm). \returns bytes taken; 0 over a buffer.
   std::size_t prewarm(std::size_t bytes) noexcept { return detail::heap_prewarm(state_, bytes); }
 
   /// Exact at the moment of the call.

@@ -51,6 +51,9 @@ constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
 constexpr std::size_t kOwnSlabBytes = 32 * 1024;  // above, a block is a slab
 constexpr std::size_t kBlocksPerBufferSlab = 8;
 
+// In place of a heap that could not be made: its limits are 0.
+constinit HeapState refusing_heap{};
+
 HeapState& state_of(PoolHeader& pool) { return static_cast<HeapState&>(pool); }
 
 [[noreturn]] void stop(const HeapState& state, const char* what, const void* block) {
@@ -83,6 +86,7 @@ SlabShape shape_of_class(const HeapState& state, SizeClass size_class) {
 
 SlabShape shape_of_request(const HeapState& state, std::size_t size, std::size_t alignment) {
   const std::size_t unit = unit_bytes(state);
+  if (alignment > detail::kTinyLimit && size <= detail::kTinyLimit) size = detail::kTinyLimit + 1;  // tiny ones have less
   if (size <= kMediumLimit && alignment <= unit) {
     const SizeClass size_class =
         alignment <= 16 ? class_of_bin[bin_of(size)] : aligned_class_of(class_of_bin.of, size, alignment);
@@ -397,11 +401,11 @@ void end_heap(HeapState* state) noexcept {
 }
 
 void* heap_allocate(HeapState* state, std::size_t size, std::size_t alignment) noexcept {
-  if (state == nullptr || size > kLargestRequest || alignment > kLargestRequest) return refuse();
   if (!is_power_of_two(alignment)) {
     errno = EINVAL;
     return nullptr;
   }
+  if (state == nullptr || size > kLargestRequest || alignment > kLargestRequest) return refuse();
   void* block = nullptr;
   std::size_t before = 0, after = 0;
   {
@@ -443,18 +447,21 @@ std::size_t heap_usable_size(HeapState* state, const void* block) noexcept {
   ProgramGuard guard(state->mutex);
   if (state->uses_system) return system_blocks.bytes_of_block(block);
   std::uint32_t index = 0;
-  return block_bytes(*state, span_of_block_locked(*state, block, &index));
+  const std::size_t bytes = block_bytes(*state, span_of_block_locked(*state, block, &index));
+  if (state->poisons) os::unpoison(block, bytes);  // who asks may use all of it
+  return bytes;
 }
 
 void* heap_reallocate(HeapState* state, void* block, std::size_t size) noexcept {
-  if (block == nullptr) return heap_allocate(state, size, 16);
+  const std::size_t alignment = size <= detail::kTinyLimit ? detail::kTinyLimit : 16;
+  if (block == nullptr) return heap_allocate(state, size, alignment);
   if (state == nullptr) os::fatal("use of a block of a heap that has ended", block);
   const std::size_t usable = heap_usable_size(state, block);
   if (!state->uses_system && size <= usable && size >= usable / 2) {
     if (state->poisons) os::unpoison(block, size);
     return block;
   }
-  void* const moved = heap_allocate(state, size, 16);
+  void* const moved = heap_allocate(state, size, alignment);
   if (moved == nullptr) return size <= usable ? block : nullptr;
   if (state->poisons) os::unpoison(block, usable);  // what the caller did not ask for is marked
   std::memcpy(moved, block, usable < size ? usable : size);
@@ -531,7 +538,9 @@ void heap_set_limits(HeapState* state, std::size_t soft_limit, std::size_t hard_
 Heap* exchange_current_heap(Heap* heap) noexcept {
   static_cast<void>(heap_of_this_thread());  // so that its records can be put away
   Heap* const outer = current_heap();
-  set_this_thread_scope(heap != nullptr ? HeapAccess::state(*heap) : nullptr);
+  HeapState* state = nullptr;
+  if (heap != nullptr) state = heap->is_valid() ? HeapAccess::state(*heap) : &refusing_heap;
+  set_this_thread_scope(state);
   return outer;
 }
 

@@ -168,10 +168,9 @@ void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
 }
 
 // A pool that keeps no sizes hands the block over to the general pool.
-void* reallocate_of_pool(Span& span, void* block, std::size_t size) {
-  PoolHeader& pool = *pool_of(span);
+void* reallocate_of_pool(PoolHeader& pool, void* block, std::size_t size) {
   if (pool.operations->reallocate != nullptr) return pool.operations->reallocate(pool, block, size);
-  const std::size_t usable = usable_bytes(span, block);
+  const std::size_t usable = pool.operations->usable_size(pool, block);
   return size <= usable ? block : move_by_copy(block, usable, size);
 }
 
@@ -190,7 +189,7 @@ namespace detail {
 
 void* allocate_slow(std::size_t size) noexcept {
   if (scope_heap() != nullptr) [[unlikely]]
-    return allocate_in_scope(size, 16);
+    return allocate_in_scope(size, size <= kTinyLimit ? kTinyLimit : 16);
   if (size <= kMediumLimit) {
     const unsigned bin = size <= kSmallLimit ? bin_of(size) : class_of_bin[medium_bin_of(size)];
     if (void* const block = pop(thread_cache.records[bin])) [[likely]]
@@ -256,12 +255,12 @@ void* reallocate(void* block, std::size_t size) noexcept {
     os::LockGuard guard(heap->mutex);
     ++heap->calls[kClassCount].reallocations;
   }
+  if (PoolHeader* const pool = pool_over_system(block)) return reallocate_of_pool(*pool, block, size);
   Span* const span = span_of_block(block);
-  if (is_of_pool(span)) return reallocate_of_pool(*span, block, size);
+  if (is_of_pool(span)) return reallocate_of_pool(*pool_of(*span), block, size);
   const std::size_t usable = usable_bytes(*span, block);
   if (is_slab(span)) {
-    // Small blocks keep to the class of their size, which sized deallocate goes by; larger ones stay where they are
-    // while they keep half of their bytes.
+    // Small blocks keep to the class of their size; larger ones stay where they are while they keep half of their bytes.
     if (size <= usable && (size <= detail::kSmallLimit ? detail::class_of_bin[detail::bin_of(size)] == span->size_class.load(std::memory_order_relaxed)
                                                        : size >= usable / 2))
       return block;
@@ -280,6 +279,7 @@ void* reallocate(void* block, std::size_t size) noexcept {
 }
 
 std::size_t usable_size(const void* block) noexcept {
+  if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->usable_size(*pool, block);
   return block == nullptr ? 0 : usable_bytes(*span_of_block(block), block);
 }
 
