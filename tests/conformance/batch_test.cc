@@ -9,10 +9,10 @@ namespace {
 
 template <typename Pool>
 class Batch : public Conformance<Pool> {};
-TYPED_TEST_SUITE(Batch, Pools);
+TYPED_TEST_SUITE(Batch, BatchPools);
 
 TYPED_TEST(Batch, BlocksAreWholeAlignedAndApart) {
-  for (const std::size_t size : landmark_sizes(kMiB))
+  for (const std::size_t size : landmark_sizes(up_to<TypeParam>(kMiB)))
     for (const std::size_t count : {0u, 1u, 2u, 63u, 64u, 65u, 1000u}) {
       if (size * count > 64 * kMiB) continue;
       std::vector<void*> blocks(count + 1, nullptr);
@@ -20,7 +20,7 @@ TYPED_TEST(Batch, BlocksAreWholeAlignedAndApart) {
       EXPECT_EQ(blocks[count], nullptr) << "one more than asked for was written";
       for (std::size_t i = 0; i < count; ++i) {
         ASSERT_EQ(address(blocks[i]) % (size <= 8 ? 8 : 16), 0u);
-        ASSERT_GE(TypeParam::usable_size(blocks[i]), size);
+        ASSERT_GE(usable_bytes<TypeParam>(blocks[i], size), size);
         fill(blocks[i], size, i);
       }
       for (std::size_t i = 0; i < count; ++i)
@@ -32,7 +32,7 @@ TYPED_TEST(Batch, BlocksAreWholeAlignedAndApart) {
 TYPED_TEST(Batch, TakesBlocksOfAllSizesBackTogether) {
   std::vector<void*> blocks;
   for (int round = 0; round < 20; ++round)
-    for (const std::size_t size : landmark_sizes(kMiB)) blocks.push_back(TypeParam::allocate(size));
+    for (const std::size_t size : landmark_sizes(up_to<TypeParam>(kMiB))) blocks.push_back(TypeParam::allocate(size));
   blocks.push_back(nullptr);
   TypeParam::deallocate_batch(blocks.data(), blocks.size());
 }
@@ -54,17 +54,17 @@ TYPED_TEST(Batch, BlocksMayBeGivenBackOneByOneAndTheOtherWayRound) {
 
 TYPED_TEST(Batch, TrimLeavesLiveBlocksAloneAndAllocationGoesOn) {
   std::vector<void*> live;
-  for (const std::size_t size : landmark_sizes(5 * kMiB)) {
+  for (const std::size_t size : landmark_sizes(up_to<TypeParam>(5 * kMiB))) {
     TypeParam::deallocate(TypeParam::allocate(size));
     live.push_back(TypeParam::allocate(size));
     fill(live.back(), size, size);
   }
-  void* const freed = TypeParam::allocate(32 * kMiB);
-  fill(freed, 32 * kMiB, 0);
+  void* const freed = TypeParam::allocate(up_to<TypeParam>(32 * kMiB));
+  fill(freed, up_to<TypeParam>(32 * kMiB), 0);
   TypeParam::deallocate(freed);
   TypeParam::trim();
   std::size_t i = 0;
-  for (const std::size_t size : landmark_sizes(5 * kMiB)) {
+  for (const std::size_t size : landmark_sizes(up_to<TypeParam>(5 * kMiB))) {
     EXPECT_TRUE(holds(live[i], size, size)) << size;
     TypeParam::deallocate(live[i++]);
     TypeParam::deallocate(TypeParam::allocate(size));

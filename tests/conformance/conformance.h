@@ -1,8 +1,9 @@
-// One suite over every pool. A pool is a stateless type with the functions of tarn::MemoryPool; what the
-// system's malloc answers differently, or does not offer, is named in Traits.
+// One suite over every pool. A pool is a stateless type with the functions of tarn::MemoryPool, or those of
+// them it has; what else it does not offer is named in Traits.
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 
@@ -11,19 +12,35 @@
 #include "support/sanitizer.h"
 #include "support/sizes.h"
 
-#if !defined(TARN_TEST_MALLOC) && __has_include("tarn/tarn.h")
+#if !defined(TARN_TEST_MALLOC)
 #include "conformance/c_api.h"
-#define TARN_HAS_C_API 1
+#include "conformance/pools.h"
 #endif
 
 namespace tarn::test {
 
 #if defined(TARN_TEST_MALLOC)
 using Pools = ::testing::Types<Malloc>;
-#elif defined(TARN_HAS_C_API)
-using Pools = ::testing::Types<MemoryPool, CApi>;
+using ReallocatingPools = Pools;
+using ZeroingPools = Pools;
+using SizedPools = Pools;
+
+template <typename Pool>
+struct Traits {
+  static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = SIZE_MAX;
+  static constexpr bool kTellsSizes = true, kChecksRequests = true;
+};
 #else
-using Pools = ::testing::Types<MemoryPool>;
+using Pools = ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks, HeapBlocks<LibraryPages>,
+                               HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>, ScopedBlocks<CallersBuffer>,
+                               ArenaBlocks>;
+using ReallocatingPools =
+    ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks, HeapBlocks<LibraryPages>,
+                     HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>, ScopedBlocks<CallersBuffer>>;
+using ZeroingPools =
+    ::testing::Types<MemoryPool, CApi, HeapBlocks<LibraryPages>, HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>>;
+using SizedPools = ::testing::Types<MemoryPool, CApi>;
+using BatchPools = ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks>;
 #endif
 
 template <typename Pool>
@@ -31,6 +48,22 @@ class Conformance : public ::testing::Test {};
 
 /// Largest block the suite asks for; a sanitizer makes touching memory dear.
 inline constexpr std::size_t kLargestTested = kSanitizer ? 8 * kMiB : 64 * kMiB;
+
+/// A size of the suite, or the pool's largest where that is less.
+template <typename Pool>
+constexpr std::size_t up_to(std::size_t bytes) {
+  return std::min(bytes, Traits<Pool>::kLargest);
+}
+
+/// Bytes of a block that was asked for with `size`.
+template <typename Pool>
+std::size_t usable_bytes([[maybe_unused]] void* block, [[maybe_unused]] std::size_t size) {
+  if constexpr (Traits<Pool>::kTellsSizes) {
+    return Pool::usable_size(block);
+  } else {
+    return size;
+  }
+}
 
 inline std::uintptr_t address(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 

@@ -6,12 +6,12 @@ namespace {
 
 template <typename Pool>
 class Sizes : public Conformance<Pool> {};
-TYPED_TEST_SUITE(Sizes, Pools);
+TYPED_TEST_SUITE(Sizes, SizedPools);
 
 TYPED_TEST(Sizes, NullHasNoUsableBytes) { EXPECT_EQ(TypeParam::usable_size(nullptr), 0u); }
 
 TYPED_TEST(Sizes, UsableSizeIsTheSameForEveryBlockOfASize) {
-  for (const std::size_t size : boundary_sizes(4 * kMiB)) {
+  for (const std::size_t size : boundary_sizes(up_to<TypeParam>(4 * kMiB))) {
     Block<TypeParam> one(TypeParam::allocate(size)), another(TypeParam::allocate(size));
 #if !defined(TARN_TEST_MALLOC)
     EXPECT_EQ(TypeParam::usable_size(one.get()), TypeParam::usable_size(another.get())) << size;
@@ -22,14 +22,14 @@ TYPED_TEST(Sizes, UsableSizeIsTheSameForEveryBlockOfASize) {
 
 #if !defined(TARN_TEST_MALLOC)
 TYPED_TEST(Sizes, GoodSizeIsWhatABlockWouldHave) {
-  for (const std::size_t size : boundary_sizes(kLargestTested)) {
+  for (const std::size_t size : boundary_sizes(up_to<TypeParam>(kLargestTested))) {
     Block<TypeParam> block(TypeParam::allocate(size));
     EXPECT_EQ(TypeParam::good_size(size), TypeParam::usable_size(block.get())) << size;
   }
 }
 
 TYPED_TEST(Sizes, GoodSizeOfAGoodSizeIsItself) {
-  for (const std::size_t size : boundary_sizes(64 * kMiB)) {
+  for (const std::size_t size : boundary_sizes(up_to<TypeParam>(64 * kMiB))) {
     const std::size_t good = TypeParam::good_size(size);
     EXPECT_GE(good, size);
     EXPECT_EQ(TypeParam::good_size(good), good) << size;

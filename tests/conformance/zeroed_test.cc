@@ -9,15 +9,15 @@ namespace {
 
 template <typename Pool>
 class Zeroed : public Conformance<Pool> {};
-TYPED_TEST_SUITE(Zeroed, Pools);
+TYPED_TEST_SUITE(Zeroed, ZeroingPools);
 
 TYPED_TEST(Zeroed, MemoryIsZeroAlsoWhereItWasUsedBefore) {
-  for (const std::size_t size : boundary_sizes(kSanitizer ? kMiB : 8 * kMiB)) {
+  for (const std::size_t size : boundary_sizes(up_to<TypeParam>(kSanitizer ? kMiB : 8 * kMiB))) {
     for (int round = 0; round < 3; ++round) {
       void* const block = TypeParam::allocate_zeroed(1, size);
       ASSERT_NE(block, nullptr) << size;
       ASSERT_TRUE(is_zero(block, size)) << size << " round " << round;
-      std::memset(block, 0xa5, TypeParam::usable_size(block));
+      std::memset(block, 0xa5, usable_bytes<TypeParam>(block, size));
       TypeParam::deallocate(block);
     }
   }

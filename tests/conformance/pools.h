@@ -1,0 +1,242 @@
+// Every pool behind the suite's stateless face, and what a pool by nature does not offer.
+#pragma once
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "support/sizes.h"
+#include "tarn/arena.h"
+#include "tarn/fixed_pool.h"
+#include "tarn/heap.h"
+#include "tarn/memory_pool.h"
+#include "tarn/object_pool.h"
+
+namespace tarn::test {
+
+/// A pool of blocks of one size cannot serve all: a set of them does, one per power of two. `Pools` has
+/// allocate(index) and so on, where the blocks of pool i are 8 << i bytes.
+template <typename Pools>
+struct PoolPerPowerOfTwo {
+  static constexpr std::size_t kLeast = 8, kLargest = 256 * kKiB;
+  static constexpr unsigned kCount = 16;
+
+  static void* allocate(std::size_t size) { return allocate(size, 1); }
+  static void* allocate(std::size_t size, std::size_t alignment) {
+    if (size > kLargest || alignment > Pools::kLargestAlignment) return refuse();
+    return Pools::instance().allocate(index_for(std::max(size, alignment)));
+  }
+  static void* reallocate(void* block, std::size_t size) {
+    return block == nullptr && size <= kLargest ? allocate(size) : tarn::reallocate(block, size);
+  }
+  static void deallocate(void* block) {
+    if (block == nullptr) return;
+    // What was reallocated is the general pool's, or a pool's of another size.
+    const std::size_t usable = tarn::usable_size(block);
+    if (!std::has_single_bit(usable) || usable > kLargest || !Pools::instance().deallocate(index_for(usable), block))
+      tarn::deallocate(block);
+  }
+  static void deallocate(void* block, std::size_t) { deallocate(block); }
+  static void deallocate(void* block, std::size_t, std::size_t) { deallocate(block); }
+  static std::size_t usable_size(const void* block) { return tarn::usable_size(block); }
+  static std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) {
+    if (size <= kLargest) return Pools::instance().allocate_batch(index_for(size), count, blocks);
+    refuse();
+    return 0;
+  }
+  static void deallocate_batch(void* const* blocks, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) deallocate(blocks[i]);
+  }
+  static void trim() { tarn::trim(); }
+
+ private:
+  static unsigned index_for(std::size_t bytes) {
+    return static_cast<unsigned>(std::countr_zero(std::bit_ceil(std::max(bytes, kLeast)))) - 3;
+  }
+  static void* refuse() {
+    errno = ENOMEM;
+    return nullptr;
+  }
+};
+
+/// Fixed pools, each aligned to its size.
+template <typename Pool>
+class FixedPools {
+ public:
+  static constexpr std::size_t kLargestAlignment = 65536;
+  static FixedPools& instance() {
+    static FixedPools pools;
+    return pools;
+  }
+  void* allocate(unsigned index) { return pools_[index]->allocate(); }
+  std::size_t allocate_batch(unsigned index, std::size_t count, void** blocks) {
+    return pools_[index]->allocate_batch(count, blocks);
+  }
+  bool deallocate(unsigned index, void* block) {
+    if (!pools_[index]->owns(block)) return false;
+    pools_[index]->deallocate(block);
+    return true;
+  }
+
+ private:
+  FixedPools() {
+    for (unsigned i = 0; i < 16; ++i)
+      pools_[i] = std::make_unique<Pool>(
+          FixedPoolOptions{.block_bytes = std::size_t{8} << i,
+                           .alignment = std::min(std::size_t{8} << i, kLargestAlignment)});
+  }
+  std::unique_ptr<Pool> pools_[16];
+};
+
+/// Object pools of bytes, each aligned to its size up to what a type's alignment may be there.
+class ObjectPools {
+ public:
+  static constexpr std::size_t kLargestAlignment = 4096;
+  static ObjectPools& instance() {
+    static ObjectPools pools;
+    return pools;
+  }
+  void* allocate(unsigned index) { return faces_[index].allocate(); }
+  std::size_t allocate_batch(unsigned index, std::size_t count, void** blocks) {
+    for (std::size_t i = 0; i < count; ++i) blocks[i] = allocate(index);
+    return count;
+  }
+  // The general pool's blocks of a power of two look the same; it takes both, so that is left to it at times.
+  bool deallocate(unsigned, void*) { return false; }
+
+ private:
+  template <std::size_t kBytes>
+  struct alignas(std::min(kBytes, kLargestAlignment)) Object {
+    char bytes[kBytes];
+  };
+  template <std::size_t kBytes>
+  static void* allocate_object() {
+    static ObjectPool<Object<kBytes>> pool({.at_end = AtPoolEnd::kHandOver});
+    return pool.try_create();
+  }
+  struct Face {
+    void* (*allocate)();
+  };
+  template <std::size_t... kIndices>
+  ObjectPools(std::index_sequence<kIndices...>) : faces_{{allocate_object<(std::size_t{8} << kIndices)>}...} {}
+  ObjectPools() : ObjectPools(std::make_index_sequence<16>()) {}
+
+  Face faces_[16];
+};
+
+using FixedBlocks = PoolPerPowerOfTwo<FixedPools<FixedPool>>;
+using SharedFixedBlocks = PoolPerPowerOfTwo<FixedPools<SharedFixedPool>>;
+using TypedBlocks = PoolPerPowerOfTwo<ObjectPools>;
+
+/// One heap. `Memory` gives its options.
+template <typename Memory>
+struct HeapBlocks {
+  static Heap& heap() {
+    static Heap heap(Memory::options());
+    return heap;
+  }
+  static void* allocate(std::size_t size) { return heap().allocate(size); }
+  static void* allocate(std::size_t size, std::size_t alignment) { return heap().allocate(size, alignment); }
+  static void* allocate_zeroed(std::size_t count, std::size_t size) { return heap().allocate_zeroed(count, size); }
+  static void* reallocate(void* block, std::size_t size) { return heap().reallocate(block, size); }
+  static void deallocate(void* block) { heap().deallocate(block); }
+  static void deallocate(void* block, std::size_t size) { heap().deallocate(block, size); }
+  static void deallocate(void* block, std::size_t size, std::size_t alignment) {
+    heap().deallocate(block, size, alignment);
+  }
+  static std::size_t usable_size(const void* block) { return heap().usable_size(block); }
+};
+
+struct LibraryPages {
+  static HeapOptions options() { return {.name = "conformance"}; }
+};
+struct CallersBuffer {
+  static HeapOptions options() {
+    constexpr std::size_t kBytes = 512 * kMiB;
+    void* const memory =
+        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return {.name = "conformance in a buffer", .buffer = memory, .buffer_bytes = kBytes};
+  }
+};
+
+/// The general pool's functions inside a heap's scope.
+template <typename Memory>
+struct ScopedBlocks {
+  static void* allocate(std::size_t size) { return in_scope([&] { return tarn::allocate(size); }); }
+  static void* allocate(std::size_t size, std::size_t alignment) {
+    return in_scope([&] { return tarn::allocate(size, alignment); });
+  }
+  static void* allocate_zeroed(std::size_t count, std::size_t size) {
+    return in_scope([&] { return tarn::allocate_zeroed(count, size); });
+  }
+  static void* reallocate(void* block, std::size_t size) {
+    return in_scope([&] { return tarn::reallocate(block, size); });
+  }
+  static void deallocate(void* block) { tarn::deallocate(block); }
+  static void deallocate(void* block, std::size_t size) { tarn::deallocate(block, size); }
+  static void deallocate(void* block, std::size_t size, std::size_t alignment) {
+    tarn::deallocate(block, size, alignment);
+  }
+  static std::size_t usable_size(const void* block) { return tarn::usable_size(block); }
+
+ private:
+  template <typename Operation>
+  static void* in_scope(Operation operation) {
+    HeapScope scope(HeapBlocks<Memory>::heap());
+    return operation();
+  }
+};
+
+/// One arena, reset whenever no block of it is live.
+struct ArenaBlocks {
+  static void* allocate(std::size_t size) { return note(arena().allocate(size)); }
+  static void* allocate(std::size_t size, std::size_t alignment) { return note(arena().allocate(size, alignment)); }
+  static void deallocate(void* block) {
+    arena().deallocate(block);
+    if (block != nullptr && --live() == 0) arena().reset();
+  }
+  static void deallocate(void* block, std::size_t) { deallocate(block); }
+  static void deallocate(void* block, std::size_t, std::size_t) { deallocate(block); }
+
+ private:
+  static Arena& arena() {
+    static Arena arena;
+    return arena;
+  }
+  static std::size_t& live() {
+    static std::size_t count = 0;
+    return count;
+  }
+  static void* note(void* block) {
+    live() += block != nullptr;
+    return block;
+  }
+};
+
+/// What a pool by nature does not offer.
+template <typename Pool>
+struct Traits {
+  static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = SIZE_MAX;  // bytes
+  static constexpr bool kTellsSizes = true;       // usable_size
+  static constexpr bool kChecksRequests = true;   // with errno; else a refusal is a null pointer alone
+};
+template <typename Pools>
+struct Traits<PoolPerPowerOfTwo<Pools>> {
+  static constexpr std::size_t kLargest = PoolPerPowerOfTwo<Pools>::kLargest,
+                               kLargestAlignment = Pools::kLargestAlignment;
+  static constexpr bool kTellsSizes = true;
+  static constexpr bool kChecksRequests = false;
+};
+template <>
+struct Traits<ArenaBlocks> {
+  static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = SIZE_MAX;
+  static constexpr bool kTellsSizes = false;
+  static constexpr bool kChecksRequests = false;
+};
+
+}  // namespace tarn::test
