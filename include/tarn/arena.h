@@ -161,7 +161,7 @@ class Arena {
   /// Takes and backs memory so that `bytes` more can be had without growing. \returns how many can.
   std::size_t prewarm(std::size_t bytes) noexcept { return detail::arena_prewarm(front_, bytes); }
 
-  /// Bytes handed out, with alignment and the unused ends of chunks left behind.
+  /// Bytes handed out, with what alignment took between them.
   std::size_t used() const noexcept { return detail::arena_used(front_); }
   /// Bytes of all chunks.
   std::size_t capacity() const noexcept { return front_.capacity; }

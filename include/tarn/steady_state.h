@@ -27,8 +27,8 @@ TARN_API std::size_t steady_state_growth_count() noexcept;
 
 }  // namespace detail
 
-/// Growth: pages taken for a slab, a chunk or a large block; memory mapped or committed. Memory that the helper thread
-/// gives back is not counted.
+/// Growth: memory mapped or committed, and pages taken that have no memory behind them yet, whose first touch will fault.
+/// Pages that prewarm made, or that were freed and kept, are not growth; nor is what the helper thread gives back.
 class SteadyState {
  public:
   explicit SteadyState(AtGrowth action = AtGrowth::kReport, const char* name = "steady state") noexcept

@@ -50,11 +50,10 @@ TARN_C_API void* tarn_reallocate(void* block, size_t size) TARN_C_NOEXCEPT TARN_
 /** Takes a block back, from whichever thread; NULL is ignored. */
 TARN_C_API void tarn_deallocate(void* block) TARN_C_NOEXCEPT;
 
-/** The same, told the size that was asked for (or any between that and tarn_usable_size), which spares a load.
- *  \pre the block came from tarn_allocate, tarn_allocate_zeroed or tarn_reallocate, not from tarn_allocate_aligned. */
+/** The same; the size is not needed. */
 TARN_C_API void tarn_deallocate_sized(void* block, size_t size) TARN_C_NOEXCEPT;
 
-/** The same for blocks of tarn_allocate_aligned, told what that was told. */
+/** The same; neither size nor alignment is needed. */
 TARN_C_API void tarn_deallocate_aligned_sized(void* block, size_t size, size_t alignment) TARN_C_NOEXCEPT;
 
 /** \returns how many bytes of a live block the caller may use, at least what was asked for; 0 for NULL. */

@@ -67,6 +67,7 @@ PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages
   const std::uint32_t mask = run_mask(first, pages);
   TARN_ASSERT((chunk.free_mask & mask) == mask);
   const auto dirty = PageCount{count_ones(chunk.dirty_mask & mask)};
+  if (dirty != pages) os::tell_growth("pages without memory taken");
   chunk.free_mask &= ~mask;
   chunk.dirty_mask &= ~mask;
   relist_locked(chunk);
@@ -190,7 +191,6 @@ bool PageCache::grow(PageCount pages, Density density) {
 }
 
 PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t alignment, PageCount room) {
-  os::tell_growth("pages taken");
   const PageCount slack = static_cast<PageCount>(alignment >> kPageShift) - 1;
   const PageCount wanted = pages + slack;
   auto take = [&](bool may_mix) {

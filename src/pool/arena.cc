@@ -91,7 +91,7 @@ std::size_t next_chunk_bytes(const ArenaFront& arena, std::size_t needed) {
 // A chunk of at least `needed` bytes, behind the current one.
 ArenaChunk* make_chunk(ArenaFront& arena, std::size_t needed) {
   const bool is_first = arena.first == nullptr;
-  if (!is_first && !arena.options.may_grow) return nullptr;
+  if (!arena.options.may_grow && (!is_first || arena.options.buffer != nullptr)) return nullptr;
   std::size_t bytes = next_chunk_bytes(arena, needed);
   if (arena.capacity >= arena.options.largest_bytes) return nullptr;  // a buffer may be larger
   const std::size_t left = arena.options.largest_bytes - arena.capacity;

@@ -194,8 +194,9 @@ std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept {
   return ended.bytes();
 }
 
-void stop_at_stale_handle(const char* pool, std::uint32_t slot) noexcept {
-  os::fatal_in_pool(pool, "use of a handle whose object has ended", reinterpret_cast<const void*>(std::uintptr_t{slot}));
+void stop_at_stale_handle(const char* pool, std::uint32_t slot, std::uint32_t generation) noexcept {
+  const std::uintptr_t handle = (std::uintptr_t{generation} << 32) | slot;
+  os::fatal_in_pool(pool, "use of a handle whose object has ended", reinterpret_cast<const void*>(handle));
 }
 
 }  // namespace tarn::detail
