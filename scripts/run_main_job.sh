@@ -1,5 +1,5 @@
 #!/bin/sh
-# `make run`: two programs that are not ours, on tarn beside every allocator that is installed. Their work is in
+# `make compare`: two programs that are not ours, on tarn beside every allocator that is installed. Their work is in
 # examples/compare and comes from fixed seeds; everything but the allocator is alike in every run.
 # Usage: run_main_job.sh [BUILD_DIR]      relative to the repository
 set -eu
