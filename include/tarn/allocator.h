@@ -22,6 +22,7 @@ template <typename T, typename Source = MemoryPool>
 class allocator {
  public:
   using value_type = T;
+  using is_always_equal = std::false_type;
 
   allocator(Source& source) noexcept : source_(&source) {}
   template <typename U>

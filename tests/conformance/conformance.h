@@ -33,7 +33,8 @@ struct Traits {
 #else
 using Pools = ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks, HeapBlocks<LibraryPages>,
                                HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>, ScopedBlocks<CallersBuffer>,
-                               ArenaBlocks>;
+                               ArenaBlocks, ResourceBlocks<GeneralSource>, ResourceBlocks<HeapSource>,
+                               AllocatorBlocks<GeneralSource>, AllocatorBlocks<HeapSource>>;
 using ReallocatingPools =
     ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks, HeapBlocks<LibraryPages>,
                      HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>, ScopedBlocks<CallersBuffer>>;

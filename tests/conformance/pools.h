@@ -8,13 +8,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
+#include <type_traits>
 #include <utility>
 
 #include "support/sizes.h"
+#include "tarn/allocator.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
+#include "tarn/memory_resource.h"
 #include "tarn/object_pool.h"
 
 namespace tarn::test {
@@ -218,6 +222,65 @@ struct ArenaBlocks {
   }
 };
 
+/// A std::pmr resource, or a std allocator, over a source; they throw where the suite expects nullptr. What they take
+/// back tells no size here: those of these sources need none.
+template <typename Source>
+struct ResourceBlocks {
+  static void* allocate(std::size_t size) { return allocate(size, 16); }
+  static void* allocate(std::size_t size, std::size_t alignment) {
+    static memory_resource resource(Source::instance());
+    try {
+      return resource.allocate(size, alignment);
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  }
+  static void deallocate(void* block) {
+    if (block != nullptr) memory_resource(Source::instance()).deallocate(block, 1, 1);
+  }
+  static void deallocate(void* block, std::size_t) { deallocate(block); }
+  static void deallocate(void* block, std::size_t, std::size_t) { deallocate(block); }
+  static std::size_t usable_size(const void* block) { return tarn::usable_size(block); }
+};
+
+template <typename Source>
+struct AllocatorBlocks {
+  static void* allocate(std::size_t size) {
+    try {
+      return instance().allocate(size);
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  }
+  static void* allocate(std::size_t size, std::size_t alignment) { return allocate(std::max(size, alignment)); }
+  static void deallocate(void* block) {
+    if (block != nullptr) instance().deallocate(static_cast<std::byte*>(block), 1);
+  }
+  static void deallocate(void* block, std::size_t) { deallocate(block); }
+  static void deallocate(void* block, std::size_t, std::size_t) { deallocate(block); }
+  static std::size_t usable_size(const void* block) { return tarn::usable_size(block); }
+
+ private:
+  using Allocator = allocator<std::byte, std::remove_reference_t<decltype(Source::instance())>>;
+  static Allocator instance() {
+    if constexpr (Allocator::is_always_equal::value) {
+      return {};
+    } else {
+      return Allocator(Source::instance());
+    }
+  }
+};
+
+struct GeneralSource {
+  static MemoryPool& instance() {
+    static MemoryPool pool;
+    return pool;
+  }
+};
+struct HeapSource {
+  static Heap& instance() { return HeapBlocks<LibraryPages>::heap(); }
+};
+
 /// What a pool by nature does not offer.
 template <typename Pool>
 struct Traits {
@@ -229,6 +292,18 @@ template <typename Pools>
 struct Traits<PoolPerPowerOfTwo<Pools>> {
   static constexpr std::size_t kLargest = PoolPerPowerOfTwo<Pools>::kLargest,
                                kLargestAlignment = Pools::kLargestAlignment;
+  static constexpr bool kTellsSizes = true;
+  static constexpr bool kChecksRequests = false;
+};
+template <typename Source>
+struct Traits<ResourceBlocks<Source>> {
+  static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = SIZE_MAX;
+  static constexpr bool kTellsSizes = true;
+  static constexpr bool kChecksRequests = false;
+};
+template <typename Source>
+struct Traits<AllocatorBlocks<Source>> {
+  static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = 16;
   static constexpr bool kTellsSizes = true;
   static constexpr bool kChecksRequests = false;
 };
