@@ -464,6 +464,7 @@ void deallocate_any(PoolHeader& pool, void* block) {
   if (state.front->user != nullptr && state.front->user != &thread_cache) fixed_pool_check_user_slow(*state.front);
   if (state.poisons) os::poison(block, state.front->stride);
   if (state.user_mutex != nullptr) state.user_mutex->lock();
+  if (state.poisons && !state.uses_system) os::poison(block, state.front->stride);
   fixed_pool_deallocate_slow(*state.front, block);
   if (state.user_mutex != nullptr) state.user_mutex->unlock();
 }

@@ -92,6 +92,7 @@ bool make_fixed(ObjectPoolState& state) {
 }
 
 void end_with_class(ObjectPoolState& state) {
+  begin_to_end_private_class(state.size_class);
   settle_private_class(state.size_class);
   std::size_t live = live_count(state);
   if (live != 0 && state.at_end == AtPoolEnd::kReport) report_live(state, live);

@@ -71,7 +71,13 @@ SizeClass acquire_private_class(std::size_t bytes, std::size_t alignment) {
   return 0;
 }
 
+void begin_to_end_private_class(SizeClass size_class) {
+  os::LockGuard give_back(page_cache.give_back_mutex());
+  class_is_ending[size_class].store(true, std::memory_order_relaxed);
+}
+
 void release_private_class(SizeClass size_class) {
+  class_is_ending[size_class].store(false, std::memory_order_relaxed);
   os::LockGuard guard(mutex);
   uses[size_class] = Use::kEnded;
 }
@@ -81,6 +87,7 @@ os::Mutex& private_class_mutex() { return mutex; }
 ClassCensus count_private_class(SizeClass size_class) {
   std::size_t total = 0, unused = 0, pages = 0;
   EndedSlabs ended;
+  os::LockGuard give_back(page_cache.give_back_mutex());  // no free block is out of its slab
   registry.for_each_heap([&](ThreadHeap& heap) {
     collect_pending_locked(heap, size_class, ended);
     total += heap.slab_totals[size_class].blocks;
@@ -117,6 +124,7 @@ void visit_live_blocks(SizeClass size_class, const BlockVisitor& visit) {
       if (span == nullptr || span == last || span->owner.load(std::memory_order_acquire) == nullptr) continue;
       if (span->size_class.load(std::memory_order_relaxed) != size_class) continue;
       last = span;
+      if (span->owner.load(std::memory_order_acquire) == nullptr) continue;  // it is being given back
       for (std::uint32_t i = 0; i < span->block_count; ++i)
         if (!is_marked_free_locked(*span, i)) visit(span->start + std::size_t{i} * span->stride);
     }

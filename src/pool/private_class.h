@@ -15,6 +15,9 @@ namespace tarn::internal {
 /// \returns 0 when all of them are taken.
 SizeClass acquire_private_class(std::size_t bytes, std::size_t alignment);
 
+/// The pool of the class begins to end: from now on nobody else touches its slabs.
+void begin_to_end_private_class(SizeClass size_class);
+
 /// The pool of the class has ended; its blocks may still be live. Another pool gets it when all of them are free.
 /// \pre nobody allocates from it any more.
 void release_private_class(SizeClass size_class);
@@ -26,7 +29,8 @@ struct ClassCensus {
   std::size_t live_count, slab_bytes;
 };
 
-/// \threads any; blocks in other threads' magazines are counted as they change.
+/// \threads any, with no lock held that ranks behind giving back; blocks in other threads' magazines are counted as they
+/// change.
 ClassCensus count_private_class(SizeClass size_class);
 
 /// Empties every thread's magazine of the class and ends its free slabs. \returns bytes of ended slabs.

@@ -97,6 +97,7 @@ std::size_t scavenge(ThreadHeap& heap) {
   for (unsigned size_class = 1; size_class < kClassCount; ++size_class) {
     for (;;) {
       os::LockGuard give_back(page_cache.give_back_mutex());
+      if (class_is_ending[size_class].load(std::memory_order_relaxed)) break;
       {
         os::LockGuard guard(heap.mutex);
         if (!take_free_blocks_locked(heap, static_cast<SizeClass>(size_class), taken)) break;

@@ -224,6 +224,7 @@ void look_for_idle_classes_locked(ThreadHeap& heap, EndedSlabs& ended) {
 }  // namespace
 
 constinit CountedLive counted_live{};
+constinit std::atomic<bool> class_is_ending[kClassCount] = {};
 constinit ThreadLimits thread_limits{std::size_t{8} << 20, false, false, false};
 
 EndedSlabs::~EndedSlabs() {
@@ -556,7 +557,8 @@ void give_up_spare_locked(ThreadHeap& heap, std::size_t bytes, EndedSlabs& ended
 
 void trim_locked(ThreadHeap& heap, TrimDepth depth, EndedSlabs& ended) {
   for (unsigned size_class = 1; size_class < kClassCount; ++size_class)
-    trim_class_locked(heap, static_cast<SizeClass>(size_class), depth, ended);
+    if (!class_is_ending[size_class].load(std::memory_order_relaxed))
+      trim_class_locked(heap, static_cast<SizeClass>(size_class), depth, ended);
   give_up_spare_locked(heap, 0, ended);
 }
 

@@ -125,6 +125,10 @@ struct ThreadLimits {
 };
 extern ThreadLimits thread_limits;
 
+/// Classes whose pool is ending: what trims and scavenges leaves their slabs alone, since the pool walks them. Set with
+/// the page cache's give_back_mutex held, so that no free block is out of its slab then.
+extern std::atomic<bool> class_is_ending[kClassCount];
+
 // All of these: \pre heap.mutex is held.
 
 /// Takes up to `wanted` blocks of a class; the one to use first comes last. \returns 0 when memory is refused.
@@ -145,7 +149,7 @@ enum class TrimDepth : std::uint8_t { kIdle, kAll };
 /// Merges the remote frees of a class and ends its slabs without live blocks.
 void trim_class_locked(ThreadHeap& heap, SizeClass size_class, TrimDepth depth, EndedSlabs& ended);
 
-/// The same for all classes.
+/// The same for all classes but those that are ending.
 void trim_locked(ThreadHeap& heap, TrimDepth depth, EndedSlabs& ended);
 
 /// Empties a magazine into its slabs and gives its array up. \pre the heap's thread does not use it meanwhile.
