@@ -520,13 +520,13 @@ TEST(Heap, HundredsLiveAtOnceAndKnowTheirBlocks) {
 TEST(Heap, AThreadMayEndInsideItsScope) {
   Heap heap;
   std::vector<void*> blocks;
-  static thread_local std::unique_ptr<HeapScope> scope;
   alignas(HeapScope) static char memory[20][sizeof(HeapScope)];
   for (int i = 0; i < 20; ++i)
     std::thread([&] {
       void* const general = tarn::allocate(300);
       if (i % 2 == 0) {
-        scope = std::make_unique<HeapScope>(heap);  // ends with the thread's other objects
+        thread_local HeapScope scope(heap);  // ends with the thread's other objects
+        static_cast<void>(scope);
       } else {
         new (memory[i]) HeapScope(heap);  // never ends
       }

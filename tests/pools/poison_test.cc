@@ -133,7 +133,7 @@ TEST_F(Poison, AUseAfterDestroyInAnObjectPoolIsReported) {
 }
 
 TEST_F(Poison, AUseAfterFreeInAHeapIsReported) {
-  alignas(4096) static char buffer[256 * 1024];
+  alignas(4096) static char buffer[2 * 1024 * 1024];
   for (const HeapOptions& options : {HeapOptions{}, HeapOptions{.buffer = buffer, .buffer_bytes = sizeof buffer}}) {
     for (const std::size_t size : {std::size_t{10}, std::size_t{1000}, std::size_t{70000}}) {
       expect_report("a block after its free", [&] {

@@ -1,0 +1,145 @@
+// fork while other threads are busy in heaps and pools: the child must find nothing half done.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <barrier>
+#include <thread>
+#include <vector>
+
+#include "support/child.h"
+#include "support/content.h"
+#include "support/seed.h"
+#include "support/sizes.h"
+#include "tarn/arena.h"
+#include "tarn/fixed_pool.h"
+#include "tarn/heap.h"
+#include "tarn/memory_pool.h"
+#include "tarn/object_pool.h"
+#include "tarn/pool_use.h"
+
+namespace tarn::test {
+namespace {
+
+struct Object {
+  char payload[90];
+};
+
+/// Pools that all threads share.
+struct Shared {
+  SharedFixedPool packets{64};
+  ObjectPool<Object> objects{{.at_end = AtPoolEnd::kHandOver}};
+  Heap heap{"shared"};
+  Heap in_buffer{{.buffer = buffer, .buffer_bytes = sizeof buffer}};
+  static inline char buffer[16 * kMiB];
+};
+
+bool use_all(Shared& shared) {
+  for (const std::size_t size : landmark_sizes(kMiB)) {
+    for (Heap* heap : {&shared.heap, &shared.in_buffer}) {
+      HeapScope scope(*heap);
+      void* const block = tarn::allocate(size);
+      if (block == nullptr) return false;
+      fill(block, size, size);
+      if (!holds(block, size, size)) return false;
+      tarn::deallocate(block);
+    }
+    void* const packets = shared.packets.allocate(10);
+    fill(packets, 640, size);
+    shared.objects.destroy(shared.objects.create());
+    if (!holds(packets, 640, size)) return false;
+    shared.packets.deallocate(packets, 10);
+  }
+  SharedFixedPool own(32);
+  ObjectPool<Object> typed({.at_end = AtPoolEnd::kHandOver});
+  Heap heap;
+  Arena arena;
+  if (own.allocate() == nullptr || heap.allocate(100) == nullptr || arena.allocate(100000) == nullptr) return false;
+  typed.destroy(typed.create());
+  for_each_pool([](const PoolUse&, void*) {}, nullptr);
+  tarn::trim();
+  return true;
+}
+
+int fork_while_busy(std::uint64_t forks) {
+  Shared shared;
+  std::atomic<bool> must_stop{false};
+  constexpr unsigned kThreads = 4;
+  std::barrier start(kThreads + 1);
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < kThreads; ++t)
+    threads.emplace_back([&] {
+      start.arrive_and_wait();
+      while (!must_stop) use_all(shared);
+    });
+  start.arrive_and_wait();
+  int failed = 0;
+  for (std::uint64_t i = 0; i < forks && failed == 0; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      bool is_good = use_all(shared);
+      std::thread([&] { is_good = is_good && use_all(shared); }).join();
+      _exit(is_good ? 0 : 1);
+    }
+    int status = -1;
+    if (waitpid(child, &status, 0) != child || status != 0) {
+      dprintf(STDERR_FILENO, "child %d ended with %#x\n", static_cast<int>(i), status);
+      failed = 1;
+    }
+  }
+  must_stop = true;
+  for (std::thread& thread : threads) thread.join();
+  return failed;
+}
+
+TEST(ForkOfPools, ChildrenOfAProcessBusyInItsPoolsWork) {
+  const ChildResult result =
+      run_in_child([] { return fork_while_busy(amount(60, 3000)); }, long_tests() ? 600 : 60);
+  EXPECT_TRUE(result.is_success()) << result.describe();
+}
+
+TEST(ForkOfPools, TheChildMayEndItsParentsPoolsAndBlocks) {
+  ObjectPool<Object> objects;
+  SharedFixedPool packets(64);
+  Heap heap;
+  std::vector<Object*> made;
+  std::vector<void*> blocks;
+  std::thread([&] {
+    for (int i = 0; i < 1000; ++i) made.push_back(objects.create());
+  }).join();
+  for (int i = 0; i < 1000; ++i) {
+    blocks.push_back(heap.allocate(100));
+    blocks.push_back(packets.allocate());
+  }
+  auto give_back = [&] {
+    for (Object* object : made) objects.destroy(object);
+    for (void* block : blocks) tarn::deallocate(block);
+    return objects.live_count() == 0 && heap.use().live_count == 0 && packets.live_count() == 0 ? 0 : 1;
+  };
+  const ChildResult result = run_in_child(give_back);
+  EXPECT_TRUE(result.is_success()) << result.describe();
+  EXPECT_EQ(give_back(), 0);
+}
+
+// A scope is the thread's that forked, and goes on in the child.
+TEST(ForkOfPools, AScopeGoesOnInTheChild) {
+  Heap heap;
+  HeapScope scope(heap);
+  const ChildResult result = run_in_child([&] {
+    void* const block = tarn::allocate(100);
+    const bool is_the_heaps = heap.owns(block);
+    tarn::deallocate(block);
+    bool is_general = false;
+    std::thread([&] {
+      void* const other = tarn::allocate(100);
+      is_general = !heap.owns(other);
+      tarn::deallocate(other);
+    }).join();
+    return is_the_heaps && is_general ? 0 : 1;
+  });
+  EXPECT_TRUE(result.is_success()) << result.describe();
+}
+
+}  // namespace
+}  // namespace tarn::test

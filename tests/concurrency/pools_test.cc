@@ -1,0 +1,230 @@
+// The pools that any thread may use, used by several, while others look at them, trim them, and make and end more.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "support/content.h"
+#include "support/seed.h"
+#include "support/sizes.h"
+#include "tarn/arena.h"
+#include "tarn/fixed_pool.h"
+#include "tarn/heap.h"
+#include "tarn/memory_pool.h"
+#include "tarn/object_pool.h"
+#include "tarn/pool_use.h"
+
+namespace tarn::test {
+namespace {
+
+constexpr unsigned kThreads = 4;
+constexpr std::size_t kSlots = 128;
+
+/// Runs `work(thread, random)` in several threads until each has done its rounds, and `watch()` in one more meanwhile.
+template <typename Work, typename Watch>
+void run_watched(std::uint64_t rounds, Work work, Watch watch) {
+  std::atomic<unsigned> working{kThreads};
+  std::barrier start(kThreads + 1);
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      Random random(t);
+      start.arrive_and_wait();
+      for (std::uint64_t i = 0; i < rounds; ++i) work(t, random);
+      --working;
+    });
+  start.arrive_and_wait();
+  do watch();
+  while (working != 0);
+  for (std::thread& thread : threads) thread.join();
+}
+
+void look_at_all_pools() {
+  std::size_t bytes = 0;
+  for_each_pool([](const PoolUse& use, void* context) { *static_cast<std::size_t*>(context) += use.live_bytes; },
+                &bytes);
+}
+
+TEST(PoolThreads, ShareAFixedPoolThatOthersTrimAndLookAt) {
+  SharedFixedPool pool({.block_bytes = 64, .blocks_per_chunk = 100});
+  std::atomic<void*> slots[kSlots] = {};
+  std::atomic<std::size_t> live{0};
+  run_watched(
+      amount(20000, 400000),
+      [&](unsigned t, Random& random) {
+        const std::uint64_t choice = random.below(100);
+        if (choice < 70) {
+          void* const block = pool.allocate();
+          fill(block, 64, 5);
+          if (void* const other = slots[random.below(kSlots)].exchange(block)) {
+            ASSERT_TRUE(holds(other, 64, 5));
+            choice < 10 ? tarn::deallocate(other) : pool.deallocate(other);
+          } else {
+            ++live;
+          }
+        } else if (choice < 90) {
+          const std::size_t count = 1 + random.below(80);
+          void* const run = pool.allocate(count);
+          fill(run, count * 64, t);
+          ASSERT_TRUE(holds(run, count * 64, t));
+          pool.deallocate(run, count);
+        } else {
+          void* blocks[20];
+          ASSERT_EQ(pool.allocate_batch(20, blocks), 20u);
+          for (void* block : blocks) fill(block, 64, t);
+          for (void* block : blocks) ASSERT_TRUE(holds(block, 64, t));
+          pool.deallocate_batch(blocks, 20);
+        }
+      },
+      [&] {
+        look_at_all_pools();
+        pool.release_unused();
+        pool.reserve(200);
+        tarn::trim();
+      });
+  EXPECT_EQ(pool.live_count(), live);
+  for (std::atomic<void*>& slot : slots) pool.deallocate(slot.load());
+  EXPECT_EQ(pool.live_count(), 0u);
+}
+
+TEST(PoolThreads, HaveFixedPoolsOfTheirOwnThatOthersLookAt) {
+  run_watched(
+      amount(40, 600),
+      [&](unsigned, Random& random) {
+        FixedPool pool({.block_bytes = 16, .blocks_per_chunk = 64});
+        std::vector<void*> blocks;
+        for (int i = 0; i < 6000; ++i) {
+          if (random.below(3) != 0 || blocks.empty()) {
+            blocks.push_back(pool.allocate());
+          } else {
+            pool.deallocate(blocks.back());
+            blocks.pop_back();
+          }
+        }
+        ASSERT_EQ(pool.live_count(), blocks.size());
+      },
+      [&] {
+        look_at_all_pools();
+        tarn::trim();
+      });
+}
+
+struct Object {
+  explicit Object(std::uint64_t value) : first(value), last(value) { ++alive; }
+  ~Object() { --alive; }
+  static inline std::atomic<std::size_t> alive{0};
+  std::uint64_t first, middle[7], last;
+};
+
+TEST(PoolThreads, EndEachOthersObjectsWhileOthersCountAndTrim) {
+  ObjectPool<Object> pool({.name = "shared objects"});
+  Object::alive = 0;
+  std::atomic<Object*> slots[kSlots] = {};
+  run_watched(
+      amount(60000, 1000000),
+      [&](unsigned, Random& random) {
+        Object* const object = pool.create(random.next());
+        if (Object* const other = slots[random.below(kSlots)].exchange(object)) {
+          ASSERT_EQ(other->first, other->last);
+          random.below(50) == 0 ? other->~Object(), tarn::deallocate(other) : pool.destroy(other);
+        }
+      },
+      [&] {
+        EXPECT_LE(pool.live_count(), std::size_t{1} << 20);
+        look_at_all_pools();
+        tarn::trim();
+      });
+  EXPECT_EQ(pool.live_count(), Object::alive);
+  for (std::atomic<Object*>& slot : slots) pool.destroy(slot);
+  EXPECT_EQ(pool.live_count(), 0u);
+}
+
+TEST(PoolThreads, ComeAndGoWithObjectsOfAPoolThatStays) {
+  ObjectPool<Object> pool;
+  Object::alive = 0;
+  std::atomic<Object*> slots[kSlots] = {};
+  run_watched(
+      amount(60, 2000),
+      [&](unsigned, Random& random) {
+        std::thread([&] {
+          for (int i = 0; i < 300; ++i)
+            pool.destroy(slots[random.below(kSlots)].exchange(pool.create(random.next())));
+        }).join();
+      },
+      [&] { look_at_all_pools(); });
+  for (std::atomic<Object*>& slot : slots) pool.destroy(slot);
+  EXPECT_EQ(pool.live_count(), 0u);
+  EXPECT_EQ(Object::alive, 0u);
+}
+
+// More than there are classes for, so that classes are fought for and fixed pools stand in.
+TEST(PoolThreads, MakeAndEndPoolsAllTheTime) {
+  Object::alive = 0;
+  run_watched(
+      amount(60, 2000),
+      [&](unsigned, Random& random) {
+        std::vector<std::unique_ptr<ObjectPool<Object>>> pools;
+        std::vector<Object*> objects;
+        for (std::uint64_t i = random.below(40); i-- > 0;)
+          pools.push_back(std::make_unique<ObjectPool<Object>>(
+              ObjectPoolOptions{.at_end = random.below(2) == 0 ? AtPoolEnd::kDestroy : AtPoolEnd::kHandOver}));
+        SharedFixedPool shared(100);
+        Heap heap;
+        Arena arena({.heap = random.below(2) == 0 ? &heap : nullptr});
+        for (const auto& pool : pools) {
+          objects.push_back(pool->create(random.next()));
+          pool->destroy(pool->create(random.next()));
+          ASSERT_EQ(pool->live_count(), 1u);
+          static_cast<void>(shared.allocate());
+          static_cast<void>(heap.allocate(1 + random.below(5000)));
+          static_cast<void>(arena.allocate(1 + random.below(5000)));
+        }
+        for (std::size_t i = 0; i < pools.size(); ++i) pools[i]->destroy(objects[i]);
+      },
+      [&] {
+        look_at_all_pools();
+        tarn::trim();
+      });
+  EXPECT_EQ(Object::alive, 0u);
+}
+
+TEST(PoolThreads, ShareAHeapWithLimitsThatOthersTrimAndLookAt) {
+  std::atomic<int> crossings{0};
+  Heap heap({.name = "limited",
+             .soft_limit = 200 * kKiB,
+             .hard_limit = 300 * kKiB,
+             .on_soft_limit = [](Heap& crossed, void* context) {
+               ++*static_cast<std::atomic<int>*>(context);
+               crossed.release_unused();
+             },
+             .context = &crossings});
+  std::atomic<void*> slots[kSlots] = {};
+  run_watched(
+      amount(20000, 400000),
+      [&](unsigned, Random& random) {
+        HeapScope scope(heap);
+        const std::size_t size = 1 + random.below(8000);
+        void* const block = tarn::allocate(size);
+        if (block != nullptr) fill(block, size < 100 ? size : 100, 1);
+        tarn::deallocate(slots[random.below(kSlots)].exchange(block));
+      },
+      [&] {
+        const HeapUse use = heap.use();
+        EXPECT_LE(use.live_bytes, 300 * kKiB);
+        EXPECT_LE(use.live_bytes, use.mapped_bytes);
+        heap.set_limits(200 * kKiB, 300 * kKiB);
+        heap.release_unused();
+        look_at_all_pools();
+        tarn::trim();
+      });
+  EXPECT_LE(heap.use().peak_live_bytes, 300 * kKiB);
+  for (std::atomic<void*>& slot : slots) tarn::deallocate(slot.load());
+  EXPECT_EQ(heap.use().live_bytes, 0u);
+  EXPECT_EQ(heap.use().live_count, 0u);
+}
+
+}  // namespace
+}  // namespace tarn::test
