@@ -13,6 +13,10 @@ int allocate_zeroed_blocks();
 int allocate_batches();
 int allocate_in_threads();
 int free_from_another_thread();
+int use_fixed_pools();
+int use_object_pools();
+int use_heaps();
+int use_arenas();
 
 /// When memory is back, all sizes can be had. Returns 0 or the line that failed.
 int allocate_everything();

@@ -1,0 +1,208 @@
+// The scenarios of the pools: what they had counts, what was refused does not.
+#include <cerrno>
+#include <memory>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "fault/scenario.h"
+#include "support/content.h"
+#include "support/sizes.h"
+#include "tarn/arena.h"
+#include "tarn/fixed_pool.h"
+#include "tarn/heap.h"
+#include "tarn/memory_pool.h"
+#include "tarn/object_pool.h"
+
+#define EXPECT_OR_RETURN(condition) \
+  if (!(condition)) return __LINE__
+
+namespace tarn::test {
+namespace {
+
+struct Run {
+  void* blocks;
+  std::size_t count;
+};
+
+template <typename Pool>
+int use_fixed_pool(std::size_t block_bytes, std::size_t per_chunk) {
+  std::unique_ptr<Pool> pool;
+  try {
+    pool = std::make_unique<Pool>(FixedPoolOptions{.block_bytes = block_bytes, .blocks_per_chunk = per_chunk});
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
+  std::vector<Run> live;
+  std::size_t live_count = 0;
+  auto note = [&](void* blocks, std::size_t count) {
+    if (blocks == nullptr) return;
+    fill(blocks, block_bytes, live.size());
+    live.push_back({blocks, count});
+    live_count += count;
+  };
+  for (std::size_t i = 0; i < 400; ++i) {
+    const std::size_t count = i % 5 == 0 ? 1 + i % per_chunk : 1;
+    note(count == 1 ? pool->allocate() : pool->allocate(count), count);
+    void* batch[10];
+    if (i % 50 == 0)
+      for (std::size_t k = pool->allocate_batch(10, batch); k-- > 0;) note(batch[k], 1);
+    if (i % 90 == 0) pool->reserve(i);
+    if (i % 70 == 0) pool->release_unused();
+    EXPECT_OR_RETURN(pool->live_count() == live_count);
+  }
+  for (std::size_t i = 0; i < live.size(); ++i) {
+    EXPECT_OR_RETURN(holds(live[i].blocks, block_bytes, i));
+    pool->deallocate(live[i].blocks, live[i].count);
+  }
+  EXPECT_OR_RETURN(pool->live_count() == 0);
+  pool->release_unused();
+  EXPECT_OR_RETURN(pool->capacity() == 0);
+  return 0;
+}
+
+struct Object {
+  explicit Object(std::uint64_t value) : first(value), last(value) { ++alive; }
+  ~Object() { --alive; }
+  static inline std::size_t alive = 0;
+  std::uint64_t first, middle[200], last;
+};
+
+int use_object_pool(AtPoolEnd at_end) {
+  std::vector<Object*> live;
+  {
+    std::unique_ptr<ObjectPool<Object>> pool;
+    try {
+      pool = std::make_unique<ObjectPool<Object>>(ObjectPoolOptions{.at_end = at_end, .initial_count = 3});
+    } catch (const std::bad_alloc&) {
+      return 0;
+    }
+    for (std::uint64_t i = 0; i < 500; ++i) {
+      if (Object* const object = pool->try_create(i)) live.push_back(object);
+      if (i % 100 == 0) pool->prewarm(20);
+      if (i % 7 == 0 && !live.empty()) pool->destroy(live.back()), live.pop_back();
+      EXPECT_OR_RETURN(pool->live_count() == live.size());
+    }
+    std::thread([&] {
+      for (int i = 0; i < 20 && !live.empty(); ++i) pool->destroy(live.back()), live.pop_back();
+    }).join();
+    EXPECT_OR_RETURN(pool->live_count() == live.size());
+    EXPECT_OR_RETURN(Object::alive == live.size());
+  }
+  if (at_end == AtPoolEnd::kHandOver)
+    for (Object* object : live) {
+      EXPECT_OR_RETURN(object->first == object->last);
+      object->~Object();
+      tarn::deallocate(object);
+    }
+  EXPECT_OR_RETURN(Object::alive == 0);
+  return 0;
+}
+
+int use_heap(Heap& heap) {
+  if (!heap.is_valid()) {
+    EXPECT_OR_RETURN(heap.allocate(1) == nullptr);
+    return 0;
+  }
+  std::vector<std::pair<void*, std::size_t>> live;
+  std::size_t live_bytes = 0;
+  for (const std::size_t size : boundary_sizes(300 * kKiB)) {
+    errno = 0;
+    void* const block = heap.allocate(size, size % 3 == 0 ? 64 : 16);
+    EXPECT_OR_RETURN(block != nullptr || errno == ENOMEM);
+    if (block == nullptr) continue;
+    fill(block, size < 1000 ? size : 1000, size);
+    live.push_back({block, size});
+    live_bytes += heap.usable_size(block);
+    if (size % 16 == 0) {
+      HeapScope scope(heap);
+      const std::size_t before = heap.usable_size(block);
+      if (void* const moved = tarn::reallocate(block, size * 2)) {
+        EXPECT_OR_RETURN(holds(moved, size < 1000 ? size : 1000, size));
+        live.back().first = moved;
+        live_bytes += heap.usable_size(moved) - before;
+      }
+    }
+    if (size % 64 == 0) heap.prewarm(100000);
+    EXPECT_OR_RETURN(heap.use().live_bytes == live_bytes);
+    EXPECT_OR_RETURN(heap.use().live_count == live.size());
+  }
+  for (const auto& [block, size] : live) {
+    EXPECT_OR_RETURN(holds(block, size < 1000 ? size : 1000, size));
+    tarn::deallocate(block);
+  }
+  EXPECT_OR_RETURN(heap.use().live_bytes == 0 && heap.use().live_count == 0);
+  heap.release_unused();
+  EXPECT_OR_RETURN(heap.use().mapped_bytes == 0);
+  return 0;
+}
+
+}  // namespace
+
+int use_fixed_pools() {
+  for (const std::size_t per_chunk : {1u, 64u, 500u})
+    for (const std::size_t block_bytes : {24u, 1000u}) {
+      if (const int line = use_fixed_pool<FixedPool>(block_bytes, per_chunk)) return line;
+      if (const int line = use_fixed_pool<SharedFixedPool>(block_bytes, per_chunk)) return line;
+    }
+  return 0;
+}
+
+int use_object_pools() {
+  std::vector<std::unique_ptr<ObjectPool<Object>>> others;
+  for (const AtPoolEnd at_end : {AtPoolEnd::kDestroy, AtPoolEnd::kHandOver})
+    if (const int line = use_object_pool(at_end)) return line;
+  // No classes are left for the next ones.
+  try {
+    while (others.size() < 84) others.push_back(std::make_unique<ObjectPool<Object>>());
+  } catch (const std::bad_alloc&) {
+  }
+  for (const AtPoolEnd at_end : {AtPoolEnd::kDestroy, AtPoolEnd::kHandOver})
+    if (const int line = use_object_pool(at_end)) return line;
+  return 0;
+}
+
+int use_heaps() {
+  static char buffer[8 * kMiB];
+  for (int round = 0; round < 2; ++round) {
+    Heap heap, in_buffer({.buffer = buffer, .buffer_bytes = sizeof buffer});
+    if (const int line = use_heap(heap)) return line;
+    if (const int line = use_heap(in_buffer)) return line;
+    static_cast<void>(heap.allocate(100000));
+    heap.clear();
+    static_cast<void>(heap.allocate(3 * kMiB));
+  }
+  return 0;
+}
+
+int use_arenas() {
+  for (const bool is_wiped : {false, true}) {
+    Heap heap;
+    for (Heap* upstream : {&heap, static_cast<Heap*>(nullptr)}) {
+      Arena arena({.initial_bytes = 500, .heap = upstream, .wipes = is_wiped});
+      std::vector<std::pair<void*, std::size_t>> live;
+      const ArenaMark begin = arena.mark();
+      for (const std::size_t size : boundary_sizes(300 * kKiB)) {
+        void* const block = arena.allocate(size, size % 3 == 0 ? 4096 : 16);
+        if (block == nullptr) continue;
+        fill(block, size < 1000 ? size : 1000, size);
+        live.push_back({block, size});
+        if (size % 16 == 0) arena.prewarm(10000);
+      }
+      for (const auto& [block, size] : live) EXPECT_OR_RETURN(holds(block, size < 1000 ? size : 1000, size));
+      arena.rewind(begin);
+      arena.release_unused();
+      EXPECT_OR_RETURN(arena.used() == 0);
+      TickArena ticks(10000);
+      for (int tick = 0; tick < 5; ++tick) {
+        ticks.begin_tick();
+        for (int i = 0; i < 50; ++i)
+          if (void* const block = ticks.allocate(300)) fill(block, 300, 1);
+      }
+    }
+    EXPECT_OR_RETURN(heap.use().live_bytes == 0);
+  }
+  return 0;
+}
+
+}  // namespace tarn::test
