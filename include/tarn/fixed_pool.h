@@ -92,7 +92,7 @@ TARN_INLINE void* fixed_pool_allocate(FixedPoolFront& front) {
 
 TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {
   const SpanHead* const span = front.spans.find(block);
-  if (span == nullptr || span->pool != front.state) [[unlikely]]
+  if (span == nullptr || span->marked_pool() != front.state) [[unlikely]]
     return fixed_pool_deallocate_slow(front, block);
   const std::uint64_t offset = static_cast<std::uint64_t>(static_cast<char*>(block) - span->start);
   // The upper half of the product is the index; the lower one is below the factor only when the division is exact (a

@@ -168,6 +168,7 @@ struct FixedPoolState : PoolHeader {
   void* context;
   List<PoolChunk> unsettled;
   List<PoolChunk> by_run[kRunLists];
+  std::uint32_t largest_in[kRunLists];  // no bound in the list is larger, so that a search need not walk it again
 };
 
 namespace {
@@ -225,10 +226,14 @@ void note_bits(FixedPoolState& state, PoolChunk& chunk, std::uint32_t word) {
 void* tagged(FixedPoolState& state) { return reinterpret_cast<char*>(&state) + 1; }
 bool is_settled(const PoolChunk& chunk) { return (address_of(chunk.span->pool) & 1) != 0; }
 bool is_of(const Span* span, const FixedPoolState& state) {
-  return span != nullptr && (address_of(span->pool) & ~std::uintptr_t{1}) == address_of(&state);
+  return span != nullptr && (address_of(span->marked_pool()) & ~std::uintptr_t{1}) == address_of(&state);
 }
 
-void list_by_run(FixedPoolState& state, PoolChunk& chunk) { state.by_run[run_list_of(chunk.longest_run)].push_front(&chunk); }
+void list_by_run(FixedPoolState& state, PoolChunk& chunk) {
+  const unsigned list = run_list_of(chunk.longest_run);
+  state.by_run[list].push_front(&chunk);
+  if (chunk.longest_run > state.largest_in[list]) state.largest_in[list] = chunk.longest_run;
+}
 
 void unlist(FixedPoolState& state, PoolChunk& chunk) {
   (is_settled(chunk) ? state.by_run[run_list_of(chunk.longest_run)] : state.unsettled).remove(&chunk);
@@ -237,14 +242,14 @@ void unlist(FixedPoolState& state, PoolChunk& chunk) {
 void unsettle(FixedPoolState& state, PoolChunk& chunk) {
   if (!is_settled(chunk)) return;
   unlist(state, chunk);
-  chunk.span->pool = &state;
+  chunk.span->set_marked_pool(&state);
   chunk.longest_run = chunk.block_count;
   state.unsettled.push_front(&chunk);
 }
 
 void settle(FixedPoolState& state, PoolChunk& chunk, std::uint32_t longest_run) {
   unlist(state, chunk);
-  chunk.span->pool = tagged(state);
+  chunk.span->set_marked_pool(tagged(state));
   chunk.longest_run = longest_run;
   list_by_run(state, chunk);
 }
@@ -422,14 +427,18 @@ void* take_run_from(FixedPoolState& state, PoolChunk& chunk, std::uint32_t count
 // Each failure settles the chunk under a lower bound, so that the search comes to an end and is not repeated.
 void* find_settled_run(FixedPoolState& state, std::uint32_t count) {
   for (unsigned list = run_list_of(count); list < kRunLists; ++list) {
+    if (state.largest_in[list] < count) continue;
+    std::uint32_t largest = 0;
     for (PoolChunk* chunk = state.by_run[list].first(); chunk != nullptr;) {
       PoolChunk* const next = chunk->next;
       if (chunk->longest_run >= count) {
         if (void* const blocks = take_run_from(state, *chunk, count)) return blocks;
         settle(state, *chunk, count - 1);
       }
+      if (chunk->longest_run > largest) largest = chunk->longest_run;
       chunk = next;
     }
+    state.largest_in[list] = largest;  // or less, of those that have moved to a lower list
   }
   return nullptr;
 }

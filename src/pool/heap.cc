@@ -255,7 +255,7 @@ void* allocate_from_system(HeapState& state, std::size_t size, std::size_t align
 
 Span* find_span_locked(HeapState& state, const void* pointer) {
   Span* const span = lies_in_buffer(state) ? state.buffer.find(pointer) : page_map.find(pointer);
-  return span != nullptr && span->pool == &state ? span : nullptr;
+  return span != nullptr && span->marked_pool() == &state ? span : nullptr;
 }
 
 Span& span_of_block_locked(HeapState& state, const void* block, std::uint32_t* index) {

@@ -125,7 +125,7 @@ bool is_slab(const Span* span) { return span != nullptr && span->kind == SpanKin
 
 // The lowest bit is the pool's own mark.
 PoolHeader* pool_of(const Span& span) {
-  return reinterpret_cast<PoolHeader*>(address_of(span.pool) & ~std::uintptr_t{1});
+  return reinterpret_cast<PoolHeader*>(address_of(span.marked_pool()) & ~std::uintptr_t{1});
 }
 
 bool is_of_pool(const Span* span) { return span != nullptr && span->kind == SpanKind::kPool; }

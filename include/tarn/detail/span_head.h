@@ -25,6 +25,10 @@ struct SpanHead {
     std::uint32_t reciprocal;
     std::uint32_t pool_blocks;
   };
+
+  /// `pool` with its mark, which the pool may be changing under a lock that the reader does not hold.
+  void* marked_pool() const { return __atomic_load_n(&pool, __ATOMIC_RELAXED); }
+  void set_marked_pool(void* marked) { __atomic_store_n(&pool, marked, __ATOMIC_RELAXED); }
 };
 
 /// Address -> span for the pages of one region of addresses.
