@@ -62,6 +62,8 @@ long count_steps(pid_t child, Counted counted) {
   return -1;
 }
 
+}  // namespace
+
 long count_instructions(void (*run)(), Counted counted) {
   const pid_t child = fork();
   if (child == 0) {
@@ -77,8 +79,6 @@ long count_instructions(void (*run)(), Counted counted) {
   }
   return steps;
 }
-
-}  // namespace
 
 int print_instruction_counts(const Operation* operations, int count, Counted counted) {
   // Of a function that does nothing, its return is counted as its own.

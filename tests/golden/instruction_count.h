@@ -16,4 +16,7 @@ enum class Counted { kAll, kOutsideOfTheProgram };  // the latter: what librarie
 /// \returns a status for main(): 77 where stepping through a child is not allowed.
 int print_instruction_counts(const Operation* operations, int count, Counted counted);
 
+/// Runs `run` three times in a child and counts its fourth. \returns -1 where stepping is not allowed.
+long count_instructions(void (*run)(), Counted counted);
+
 }  // namespace tarn::test
