@@ -84,19 +84,19 @@ void PoolRegistry::lock_all_for_fork() {
   mutex_.lock();
   callers_memory_mutex_.lock();
   private_class_mutex().lock();
-  system_blocks.mutex().lock();
   for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) {
     if (pool->user_mutex != nullptr) pool->user_mutex->lock();
     pool->structure.lock();
   }
+  system_blocks.mutex().lock();  // a pool that has its own lock waits for it
 }
 
 void PoolRegistry::unlock_all_after_fork() {
+  system_blocks.mutex().unlock();
   for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) {
     pool->structure.unlock();
     if (pool->user_mutex != nullptr) pool->user_mutex->unlock();
   }
-  system_blocks.mutex().unlock();
   private_class_mutex().unlock();
   callers_memory_mutex_.unlock();
   mutex_.unlock();
