@@ -23,7 +23,8 @@ struct HeapOptions {
   void (*on_soft_limit)(Heap& heap, void* context) = nullptr;
   void* context = nullptr;
   /// Memory of the caller's to live in (a buffer, a mapped memfd, huge pages), at least 64 KiB; nullptr: the page cache.
-  /// It must outlive the heap. Nothing but blocks is written into it.
+  /// It must outlive the heap. Nothing but blocks is written into it. Where it is itself a block of the general pool of at
+  /// most 256 KiB, the heap's blocks go back through the heap alone: tarn::deallocate would take them for parts of it.
   void* buffer = nullptr;
   std::size_t buffer_bytes = 0;
 };

@@ -26,7 +26,7 @@ namespace tarn {
 /// What becomes of objects that are live when their pool ends.
 enum class AtPoolEnd : std::uint8_t {
   kReport,   // one line on standard error; they stay valid, as kHandOver
-  kDestroy,  // their destructors run, in the order of their addresses
+  kDestroy,  // their destructors run, in the order of their addresses; they may not end others of the pool
   kHandOver, // they stay valid; tarn::deallocate takes their memory back after their destructor was called
 };
 

@@ -696,4 +696,8 @@ void visit_live_blocks(detail::FixedPoolFront& front, const BlockVisitor& visit)
   }
 }
 
+void* next_system_block(const detail::FixedPoolFront& front, std::size_t* index) {
+  return front.state->uses_system ? system_blocks.next_of(*front.state, index) : nullptr;
+}
+
 }  // namespace tarn::internal

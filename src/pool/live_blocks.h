@@ -1,5 +1,6 @@
 // Visiting the live blocks of a pool, which its bits tell. \pre no other thread uses the pool meanwhile.
 #pragma once
+#include <cstddef>
 
 namespace tarn::detail {
 struct FixedPoolFront;
@@ -15,5 +16,8 @@ struct BlockVisitor {
 };
 
 void visit_live_blocks(detail::FixedPoolFront& front, const BlockVisitor& visit);
+
+/// The next live block of a pool whose blocks are malloc's (system_blocks.h); nullptr: no more, or the pool is no such.
+void* next_system_block(const detail::FixedPoolFront& front, std::size_t* index);
 
 }  // namespace tarn::internal

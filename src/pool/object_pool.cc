@@ -65,6 +65,11 @@ void report_live(const ObjectPoolState& state, std::size_t count) {
 }
 
 void destroy_live(ObjectPoolState& state) {
+  std::size_t index = 0;
+  while (void* const block = is_fixed(state) ? next_system_block(state.fixed, &index) : nullptr) {
+    state.type.destroy(block);
+    object_pool_deallocate_slow(&state, block);
+  }
   struct Destroyer {
     ObjectPoolState& state;
     static void call(void* block, void* context) {

@@ -75,18 +75,17 @@ std::size_t SystemBlocks::deallocate(void* block) {
 }
 
 void SystemBlocks::deallocate_all(const PoolHeader& pool) {
-  for (std::size_t i = 0;; ++i) {
-    void* block = nullptr;
-    {
-      os::LockGuard guard(mutex_);
-      if (i >= capacity_) return;
-      Entry& entry = entries_[i];
-      if (entry.block == nullptr || entry.block == kRemoved || entry.pool != &pool) continue;
-      block = entry.block;
-      entry.block = kRemoved;
-    }
-    std::free(block);
+  std::size_t index = 0;
+  while (void* const block = next_of(pool, &index)) deallocate(block);
+}
+
+void* SystemBlocks::next_of(const PoolHeader& pool, std::size_t* index) {
+  os::LockGuard guard(mutex_);
+  while (*index < capacity_) {
+    const Entry& entry = entries_[(*index)++];
+    if (entry.block != nullptr && entry.block != kRemoved && entry.pool == &pool) return entry.block;
   }
+  return nullptr;
 }
 
 PoolHeader* SystemBlocks::pool_of(const void* block) {

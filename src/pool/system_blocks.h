@@ -20,6 +20,9 @@ class SystemBlocks {
 
   /// The pool a block belongs to; nullptr: none.
   PoolHeader* pool_of(const void* block);
+  /// The next block of a pool, from *index on, which then stands behind it; nullptr: no more. Blocks may come and go
+  /// meanwhile, but one that comes may be missed.
+  void* next_of(const PoolHeader& pool, std::size_t* index);
   std::size_t bytes_of_block(const void* block);
 
   os::Mutex& mutex() { return mutex_; }
