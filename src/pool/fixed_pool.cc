@@ -10,6 +10,7 @@
 // of chunks.
 #include "tarn/fixed_pool.h"
 
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -159,7 +160,7 @@ struct FixedPoolState : PoolHeader {
   std::size_t capacity;        // blocks
   std::size_t largest_count;
   std::size_t mapped_bytes;
-  std::size_t system_count;    // live blocks, while they are malloc's
+  std::atomic<std::size_t> system_count;  // live blocks, while they are malloc's; observers read it
   std::uint32_t chunks_made;   // colours them
   AtCap at_cap;
   bool poisons;

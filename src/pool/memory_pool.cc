@@ -200,7 +200,7 @@ void* allocate_slow(std::size_t size) noexcept {
   return allocate_large_block(size, internal::kPageBytes, &is_zeroed);
 }
 
-void* allocate_bin_slow(unsigned bin) noexcept { return allocate_in_bin(bin, internal::bin_limit(bin)); }
+void* allocate_bin_slow(unsigned bin) noexcept { return allocate_in_bin(bin, class_geometry.of[bin].block_bytes); }
 
 void deallocate_slow(void* block) noexcept {
   if (block == nullptr) return;

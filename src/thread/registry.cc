@@ -136,6 +136,11 @@ bool Registry::trim_idle_heaps() {
 
 std::size_t Registry::trim_all_heaps() {
   std::size_t purged = 0;
+  // First all announcements: collecting one heap's may pass some on to another.
+  {
+    EndedSlabs ended;
+    for_each_heap([&](ThreadHeap& heap) { collect_all_pending_locked(heap, ended); });
+  }
   for (ThreadHeap* heap = first_heap(); heap != nullptr; heap = heap->next_in_registry) {
     EndedSlabs ended;
     {

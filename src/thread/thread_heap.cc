@@ -213,6 +213,7 @@ unsigned give_up_idle_class_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& e
 
 // A heap that is about to grow first looks at some of its classes, in turn, for what it need not grow by.
 void look_for_idle_classes_locked(ThreadHeap& heap, EndedSlabs& ended) {
+  collect_all_pending_locked(heap, ended);
   unsigned returned = 0;
   for (unsigned looked_at = 0; looked_at < kBinsPerLook && returned < kLargestFlush; ++looked_at) {
     heap.next_bin_looked_at = heap.next_bin_looked_at % (kClassCount - 1) + 1;
@@ -421,6 +422,14 @@ bool collect_pending_locked(ThreadHeap& heap, SizeClass size_class, EndedSlabs& 
   return !heap.available[size_class].is_empty();
 }
 
+// A Span that served a slab of another class before may still stand on that class's stack, and what is freed in it from
+// then on too: so all stacks are looked at where nothing may be overlooked.
+void collect_all_pending_locked(ThreadHeap& heap, EndedSlabs& ended) {
+  if (heap.pending_count.load(std::memory_order_relaxed) == 0) return;
+  for (unsigned size_class = 1; size_class < kClassCount; ++size_class)
+    collect_pending_locked(heap, static_cast<SizeClass>(size_class), ended);
+}
+
 unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted, EndedSlabs& ended) {
   List<Span>& available = heap.available[size_class];
   unsigned taken = 0;
@@ -556,6 +565,7 @@ void give_up_spare_locked(ThreadHeap& heap, std::size_t bytes, EndedSlabs& ended
 }
 
 void trim_locked(ThreadHeap& heap, TrimDepth depth, EndedSlabs& ended) {
+  collect_all_pending_locked(heap, ended);
   for (unsigned size_class = 1; size_class < kClassCount; ++size_class)
     if (!class_is_ending[size_class].load(std::memory_order_relaxed))
       trim_class_locked(heap, static_cast<SizeClass>(size_class), depth, ended);

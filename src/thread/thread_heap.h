@@ -143,6 +143,9 @@ void deallocate_locked(ThreadHeap& heap, void* block, unsigned bin, EndedSlabs& 
 /// Merges the remote frees of one class. \returns whether any slab has free blocks now.
 bool collect_pending_locked(ThreadHeap& heap, SizeClass size_class, EndedSlabs& ended);
 
+/// Merges the remote frees of all classes.
+void collect_all_pending_locked(ThreadHeap& heap, EndedSlabs& ended);
+
 /// How far trimming goes: slabs made ahead of need are kept, or given up like all others.
 enum class TrimDepth : std::uint8_t { kIdle, kAll };
 
