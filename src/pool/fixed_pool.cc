@@ -483,7 +483,7 @@ std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool
 
 PoolUse use_locked(PoolHeader& pool) {
   FixedPoolState& state = state_of(pool);
-  const std::size_t live = state.uses_system ? state.system_count : state.capacity - usable_count(state);
+  const std::size_t live = state.uses_system ? state.system_count.load() : state.capacity - usable_count(state);
   const std::size_t bytes = live * state.front->stride;
   return {state.operations->kind, state.name, state.front->stride, live, bytes, 0,
           state.uses_system ? bytes : state.mapped_bytes, false};
@@ -667,7 +667,7 @@ void fixed_pool_clear(FixedPoolFront& front) noexcept {
 }
 
 std::size_t fixed_pool_capacity(const FixedPoolFront& front) noexcept {
-  return front.state->uses_system ? front.state->system_count : front.state->capacity;
+  return front.state->uses_system ? front.state->system_count.load() : front.state->capacity;
 }
 std::size_t fixed_pool_usable_count(const FixedPoolFront& front) noexcept { return usable_count(*front.state); }
 std::size_t fixed_pool_blocks_per_chunk(const FixedPoolFront& front) noexcept { return front.state->blocks_per_chunk; }
