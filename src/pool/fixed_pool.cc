@@ -504,6 +504,12 @@ bool are_valid(const FixedPoolOptions& options) {
          options.alignment <= kLargestAlignment && options.blocks_per_chunk <= kLargestChunkCount;
 }
 
+/// Whether an address lies above this call on the thread's stack, as far as can be told from its distance.
+bool lies_on_this_stack(const void* object) {
+  constexpr std::size_t kLargestStack = std::size_t{64} << 20;
+  return address_of(object) - address_of(__builtin_frame_address(0)) < kLargestStack;
+}
+
 // A page of blocks, more pages for larger ones; a block less where that leaves room for colours.
 std::uint32_t usual_chunk(std::size_t stride) {
   constexpr std::size_t kLeastBlocks = 64, kLargestBytes = std::size_t{1} << 20;
@@ -530,6 +536,7 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Mut
   state->user_mutex = mutex;
   state->set_name(options.name);
   state->front = &front;
+  state->stack_owner = lies_on_this_stack(&front) ? &thread_cache : nullptr;
   state->alignment = alignment;
   state->blocks_per_chunk = options.blocks_per_chunk != 0 ? static_cast<std::uint32_t>(options.blocks_per_chunk)
                                                           : usual_chunk(front.stride);

@@ -31,8 +31,11 @@ constinit std::atomic<bool> fork_hooks_are_set{false};
 void set_fork_hooks() {
   if (fork_hooks_are_set.exchange(true)) return;
   static_cast<void>(heap_of_this_thread());
-  const auto unlock = [] { pool_registry.unlock_all_after_fork(); };
-  pthread_atfork([] { pool_registry.lock_all_for_fork(); }, unlock, unlock);
+  pthread_atfork([] { pool_registry.lock_all_for_fork(); }, [] { pool_registry.unlock_all_after_fork(); },
+                 [] {
+                   pool_registry.unlock_all_after_fork();
+                   pool_registry.forget_vanished_stacks();
+                 });
 }
 
 }  // namespace
@@ -100,6 +103,15 @@ void PoolRegistry::unlock_all_after_fork() {
   private_class_mutex().unlock();
   callers_memory_mutex_.unlock();
   mutex_.unlock();
+}
+
+void PoolRegistry::forget_vanished_stacks() {
+  os::LockGuard guard(mutex_);
+  for (PoolHeader* pool = pools_.first(); pool != nullptr;) {
+    PoolHeader* const next = pool->next;
+    if (pool->stack_owner != nullptr && pool->stack_owner != &detail::thread_cache) pools_.remove(pool);
+    pool = next;
+  }
 }
 
 }  // namespace tarn::internal

@@ -38,6 +38,8 @@ struct PoolHeader {
   const PoolOperations* operations;
   os::Mutex* user_mutex;
   os::Mutex structure;
+  /// The thread (its thread cache) on whose stack the program's own object of the pool lies; nullptr: elsewhere.
+  const void* stack_owner;
   PoolHeader* previous;
   PoolHeader* next;
   PoolHeader* next_in_callers_memory;
@@ -71,6 +73,8 @@ class PoolRegistry {
 
   void lock_all_for_fork();
   void unlock_all_after_fork();
+  /// In the child: pools on the stacks of threads that are gone, whose memory the next threads get, are nobody's.
+  void forget_vanished_stacks();
 
  private:
   os::Mutex mutex_;
