@@ -472,7 +472,6 @@ FixedPoolState& state_of(PoolHeader& pool) { return static_cast<FixedPoolState&>
 void deallocate_any(PoolHeader& pool, void* block) {
   FixedPoolState& state = state_of(pool);
   if (state.front->user != nullptr && state.front->user != &thread_cache) fixed_pool_check_user_slow(*state.front);
-  if (state.poisons) os::poison(block, state.front->stride);
   if (state.user_mutex != nullptr) state.user_mutex->lock();
   if (state.poisons && !state.uses_system) os::poison(block, state.front->stride);
   fixed_pool_deallocate_slow(*state.front, block);

@@ -124,7 +124,6 @@ void visit_live_blocks(SizeClass size_class, const BlockVisitor& visit) {
       if (span == nullptr || span == last || span->owner.load(std::memory_order_acquire) == nullptr) continue;
       if (span->size_class.load(std::memory_order_relaxed) != size_class) continue;
       last = span;
-      if (span->owner.load(std::memory_order_acquire) == nullptr) continue;  // it is being given back
       for (std::uint32_t i = 0; i < span->block_count; ++i)
         if (!is_marked_free_locked(*span, i)) visit(span->start + std::size_t{i} * span->stride);
     }

@@ -224,7 +224,10 @@ class PoolsMemory {
       return bytes <= kSmallestBlock ? 0 : static_cast<std::size_t>(std::bit_width((bytes - 1) / 32)) + 1;
     }
     static tarn::FixedPool of(std::size_t block_bytes) {
-      return tarn::FixedPool({.block_bytes = block_bytes, .alignment = 8, .blocks_per_chunk = kChunkBytes / block_bytes, .name = "packets"});
+      return tarn::FixedPool({.block_bytes = block_bytes,
+                              .alignment = 8,
+                              .blocks_per_chunk = kChunkBytes / block_bytes,
+                              .name = "packets"});
     }
     tarn::FixedPool pools_[9] = {of(24), of(32), of(64), of(128), of(256), of(512), of(1024), of(2048), of(4096)};
   };

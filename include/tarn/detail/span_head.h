@@ -7,8 +7,8 @@
 // reciprocal   ceil(2^32 / stride): (offset * reciprocal) >> 32 is the block's index when offset is that of a block.
 // pool_blocks  instead of it, in a chunk of a fixed pool: how many blocks there are.
 //
-// Threads: constant while the span lives, but for free_bits' words and the lowest bit of `pool`, which are the pool's, under its
-// rules.
+// Threads: constant while the span lives, but for free_bits' words and the lowest bit of `pool`, which are the pool's,
+// under its rules.
 #pragma once
 #include <atomic>
 #include <cstddef>
