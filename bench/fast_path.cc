@@ -12,14 +12,21 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "allocator_under_test.h"
+#include "use.h"
+#ifdef TARN_BENCH_INLINE
+#include "tarn_inline.h"
+#else
+#include "malloc_api.h"
+#endif
 
 namespace {
 
-using tarn::bench::allocate;
-using tarn::bench::allocate_constant;
-using tarn::bench::deallocate;
-using tarn::bench::deallocate_constant;
+using tarn::bench::escape;
+#ifdef TARN_BENCH_INLINE
+using Api = tarn::bench::TarnInline;
+#else
+using Api = tarn::bench::Malloc;
+#endif
 
 constexpr std::size_t kConstantBytes = 64;
 constexpr std::size_t kBatchBlocks = 1000;
@@ -37,21 +44,21 @@ constexpr std::size_t kBatchBlocks = 1000;
 [[gnu::noinline]] void run_pair(std::size_t count, std::size_t bytes) {
   for (std::size_t i = 0; i < count; ++i) {
     bytes = unknown(bytes);
-    deallocate(allocate(bytes), bytes);
+    Api::deallocate(escape(Api::allocate(bytes)), bytes);
   }
 }
 
 [[gnu::noinline]] void run_batch(std::size_t count, std::size_t bytes) {
   static std::array<void*, kBatchBlocks> blocks;
   for (std::size_t done = 0; done < count; done += kBatchBlocks) {
-    for (void*& block : blocks) block = allocate(unknown(bytes));
-    for (void* block : blocks) deallocate(block, unknown(bytes));
+    for (void*& block : blocks) block = escape(Api::allocate(unknown(bytes)));
+    for (void* block : blocks) Api::deallocate(block, unknown(bytes));
   }
 }
 
 [[gnu::noinline]] void run_constant(std::size_t count, std::size_t) {
   for (std::size_t i = 0; i < count; ++i)
-    deallocate_constant<kConstantBytes>(allocate_constant<kConstantBytes>());
+    Api::deallocate(escape(Api::allocate(kConstantBytes)), kConstantBytes);
 }
 
 struct Shape {

@@ -14,7 +14,6 @@
 #include <cstring>
 #include <utility>
 
-#include "allocator_under_test.h"
 #include "clock.h"
 #include "random.h"
 #include "table.h"
@@ -102,7 +101,7 @@ Fill fill_and_free(const Options& options) {
   Fill fill;
   for (std::size_t total = 0; total < options.bytes; ++fill.blocks) {
     const std::size_t bytes = sizes.next();
-    blocks[fill.blocks] = tarn::bench::allocate(bytes);
+    blocks[fill.blocks] = std::malloc(bytes);
     if (blocks[fill.blocks] == nullptr) std::abort();
     std::memset(blocks[fill.blocks], 1, bytes);
     total += bytes;
@@ -112,7 +111,7 @@ Fill fill_and_free(const Options& options) {
     Random random(2);
     for (std::size_t i = fill.blocks - 1; i > 0; --i) std::swap(blocks[i], blocks[random.between(0, i)]);
   }
-  for (std::size_t i = 0; i < fill.blocks; ++i) tarn::bench::deallocate(blocks[i], 0);
+  for (std::size_t i = 0; i < fill.blocks; ++i) std::free(blocks[i]);
   return fill;
 }
 

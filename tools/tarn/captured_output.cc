@@ -10,7 +10,7 @@ void OutputDigest::append(std::string_view bytes) {
   for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
   hash_ = hash;
   byte_count_ += bytes.size();
-  if (kept_.size() < kKeptBytes) kept_.append(bytes.substr(0, kKeptBytes - kept_.size()));
+  if (kept_.size() < most_kept_bytes_) kept_.append(bytes.substr(0, most_kept_bytes_ - kept_.size()));
 }
 
 bool OutputDigest::operator==(const OutputDigest& other) const {
@@ -23,7 +23,7 @@ std::optional<OutputDigest::Difference> OutputDigest::first_difference(const Out
   const auto [mine, theirs] = std::mismatch(
       kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(comparable), other.kept_.begin());
   const std::size_t offset = static_cast<std::size_t>(mine - kept_.begin());
-  const bool is_behind_kept = offset == kKeptBytes;
+  const bool is_behind_kept = offset == most_kept_bytes_;
   return Difference{offset, !is_behind_kept};
 }
 

@@ -15,8 +15,12 @@ class OutputDigest {
  public:
   static constexpr std::size_t kKeptBytes = 64 * 1024;
 
+  explicit OutputDigest(std::size_t most_kept_bytes = kKeptBytes) : most_kept_bytes_(most_kept_bytes) {}
+
   void append(std::string_view bytes);
   std::uint64_t byte_count() const { return byte_count_; }
+  /// The output as far as it is kept: from its beginning.
+  const std::string& kept() const { return kept_; }
   bool operator==(const OutputDigest& other) const;
 
   struct Difference {
@@ -29,6 +33,7 @@ class OutputDigest {
  private:
   std::uint64_t hash_ = 0xcbf29ce484222325;  // FNV-1a
   std::uint64_t byte_count_ = 0;
+  std::size_t most_kept_bytes_;
   std::string kept_;
 };
 

@@ -9,12 +9,14 @@
 namespace tarn::tool {
 
 struct Invocation {
+  std::vector<std::string> words;    // the whole command line, as it was typed
   std::vector<std::string> program;  // what stands behind `--`; empty: nothing does
   std::function<int()> work;         // of the chosen sub-command; gives the exit status
 };
 
 void add_run_command(CLI::App& app, Invocation& invocation);
 void add_compare_command(CLI::App& app, Invocation& invocation);
+void add_bench_command(CLI::App& app, Invocation& invocation);
 void add_classes_command(CLI::App& app, Invocation& invocation);
 void add_options_command(CLI::App& app, Invocation& invocation);
 

@@ -1,6 +1,7 @@
 // Whole files and a temporary directory.
 #include "files.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -52,9 +53,30 @@ void require_writable(const fs::path& path) {
     throw UsageError("cannot write " + path.string() + ": it is a directory");
 }
 
+void require_room(const fs::path& path, std::uint64_t bytes) {
+  require_writable(path);
+  const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::error_code error;
+  const fs::space_info space = fs::space(fs::exists(path, error) ? path : directory, error);
+  if (!error && fs::is_regular_file(fs::status(path)) | !fs::exists(path) && space.available < bytes)
+    throw UsageError("no space for " + path.string() + ": " + std::to_string(bytes >> 20) +
+                     " MiB are needed there; name another place");
+  // What a device refuses is seen by asking it: /dev/full takes nothing.
+  if (!fs::exists(path, error) || fs::is_regular_file(path, error)) return;
+  const int device = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  const bool is_refused = device >= 0 && write(device, "", 0) < 0 && errno == ENOSPC;
+  if (device >= 0) close(device);
+  if (is_refused) throw UsageError("no space for " + path.string() + ": name another place");
+}
+
 bool is_file(const fs::path& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored);
+}
+
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code ignored;
+  return fs::equivalent(a, b, ignored);
 }
 
 fs::path own_directory() {

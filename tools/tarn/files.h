@@ -1,5 +1,6 @@
 // Files the tool reads and writes as a whole, and a directory that goes away by itself.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -28,8 +29,14 @@ void write_file(const std::filesystem::path& path, const std::string& content);
 /// Makes sure, before an hour of measuring, that a result can be written there. \throws UsageError
 void require_writable(const std::filesystem::path& path);
 
+/// The same, and that the file system has room for so many bytes. \throws UsageError
+void require_room(const std::filesystem::path& path, std::uint64_t bytes);
+
 /// Whether there is a file that is no directory; what cannot be looked at is none.
 bool is_file(const std::filesystem::path& path);
+
+/// Whether two paths lead to one file.
+bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b);
 
 /// The directory of the running executable.
 std::filesystem::path own_directory();

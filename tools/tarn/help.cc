@@ -15,6 +15,7 @@ constexpr const char* kFrontPageExamples =
     "  tarn run --stats -- git log --oneline      run a program on the pool and see what it used\n"
     "  tarn compare -- python3 work.py            run it on every allocator of this machine\n"
     "  tarn compare --plot r.png -- ./server      the same, as a picture\n"
+    "  tarn bench --quick                         the sources' benchmarks on every allocator\n"
     "  tarn classes --preset lfh128               size classes and what they waste\n"
     "  tarn options                               what can be set, and how\n"
     "\n"

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 
@@ -36,6 +37,17 @@ std::string huge_page_mode() {
   return "unknown";
 }
 
+std::string frequency_governor() {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  std::string governor;
+  return file >> governor ? governor : "unknown";
+}
+
+double load_of_last_minute() {
+  double load = 0;
+  return getloadavg(&load, 1) == 1 ? load : 0;
+}
+
 std::string kernel() {
   utsname name = {};
   uname(&name);
@@ -50,7 +62,9 @@ Machine describe_machine() {
           .memory_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
           .kernel = kernel(),
           .transparent_huge_pages = huge_page_mode(),
-          .glibc_version = gnu_get_libc_version()};
+          .glibc_version = gnu_get_libc_version(),
+          .frequency_governor = frequency_governor(),
+          .load = load_of_last_minute()};
 }
 
 std::string current_date() {

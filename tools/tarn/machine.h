@@ -11,6 +11,8 @@ struct Machine {
   std::string kernel;
   std::string transparent_huge_pages;  // always, madvise, never
   std::string glibc_version;
+  std::string frequency_governor;  // "unknown" in most virtual machines
+  double load = 0;                 // mean number of runnable processes over the last minute
 };
 
 Machine describe_machine();

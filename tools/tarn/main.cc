@@ -58,6 +58,7 @@ int parse_and_run(const Words& words, tarn::tool::Invocation& invocation) {
   tarn::tool::set_front_page(app);
   tarn::tool::add_run_command(app, invocation);
   tarn::tool::add_compare_command(app, invocation);
+  tarn::tool::add_bench_command(app, invocation);
   tarn::tool::add_classes_command(app, invocation);
   tarn::tool::add_options_command(app, invocation);
   require_known_command(app, words);
@@ -79,6 +80,8 @@ int main(int argc, char** argv) {
   const Words words(argv + 1, argv + argc);
   const auto mark = std::find(words.begin(), words.end(), "--");
   tarn::tool::Invocation invocation;
+  invocation.words = {"tarn"};
+  invocation.words.insert(invocation.words.end(), words.begin(), words.end());
   if (mark != words.end()) invocation.program.assign(mark + 1, words.end());
   try {
     return parse_and_run(without_help_command(Words(words.begin(), mark)), invocation);

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace tarn::tool {
@@ -20,8 +21,10 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// A run begins. `runs_left` counts it.
+  /// A run begins. `runs_left` counts it; what is left then is as long as the runs so far were on average.
   void begin_run(const std::string& label, std::size_t runs_left);
+  /// A run begins whose caller knows better: `seconds_left` counts it, and is empty while nothing is known.
+  void begin_run(const std::string& label, std::optional<double> seconds_left);
   /// Called now and then while a run lasts.
   void tick();
   void end_run();
@@ -30,7 +33,8 @@ class Progress {
 
  private:
   std::string message() const;
-  double seconds_left() const;
+  std::optional<double> seconds_left() const;
+  void begin(const std::string& label);
   void show();
 
   ProgressStyle style_;
@@ -40,6 +44,7 @@ class Progress {
   double finished_seconds_ = 0;
   std::size_t finished_runs_ = 0;
   std::size_t runs_left_ = 0;
+  std::optional<double> told_seconds_left_;
   std::string label_;
   bool has_line_ = false;
 };

@@ -18,23 +18,12 @@ const char* name_of(OutputVerdict verdict) {
   return "not compared";
 }
 
-Json to_json(const Failure& failure) {
-  return {{"what", failure.what}, {"when", failure.when}, {"last_error_lines", failure.error_lines}};
-}
-
 Json summaries(const Comparison& comparison, const Contender& contender) {
   Json json = Json::object();
   const Contender& system = comparison.contenders.front();
   for (const Metric& metric : kMetrics) {
-    const Summary own = summary_of(contender, metric);
-    const Summary best = best_of(comparison, metric);
-    Json entry = to_json(own);
-    entry["ratio_to_best"] = ratio(own.median, best.median);
-    entry["equal_to_best"] = is_within_noise(own, best);
-    entry["ratio_to_system"] = nullptr;
-    if (system.is_comparable())
-      entry["ratio_to_system"] = ratio(own.median, summary_of(system, metric).median);
-    json[metric.key] = std::move(entry);
+    const Summary of_system = system.is_comparable() ? summary_of(system, metric) : Summary();
+    json[metric.key] = compared_to_json(summary_of(contender, metric), best_of(comparison, metric), of_system);
   }
   return json;
 }
@@ -68,13 +57,28 @@ Json to_json(const Summary& summary) {
           {"spread_percent", summary.spread_percent()}};
 }
 
+Json to_json(const Failure& failure) {
+  return {{"what", failure.what}, {"when", failure.when}, {"last_error_lines", failure.error_lines}};
+}
+
+Json compared_to_json(const Summary& own, const Summary& best, const Summary& of_system) {
+  Json json = to_json(own);
+  json["ratio_to_best"] = ratio(own.median, best.median);
+  json["equal_to_best"] = is_within_noise(own, best);
+  json["ratio_to_system"] = nullptr;
+  if (of_system.count != 0) json["ratio_to_system"] = ratio(own.median, of_system.median);
+  return json;
+}
+
 Json to_json(const Machine& machine) {
   return {{"cpu", machine.cpu_model},
           {"cores", machine.core_count},
           {"memory_bytes", machine.memory_bytes},
           {"kernel", machine.kernel},
           {"transparent_huge_pages", machine.transparent_huge_pages},
-          {"glibc", machine.glibc_version}};
+          {"glibc", machine.glibc_version},
+          {"governor", machine.frequency_governor},
+          {"load_at_start", machine.load}};
 }
 
 Json result_header(const std::string& command_name) {

@@ -1,5 +1,6 @@
-// Measurements as JSON: raw runs, their summaries, and the machine. The pieces serve every command that
-// measures; compare_results() puts a comparison together. docs/command.md describes the fields.
+// Measurements as JSON: raw runs, their summaries, and the machine. The pieces serve every command that measures:
+// compare_results() puts a comparison together, bench/bench_results.h a list of them. docs/command.md describes the
+// fields.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,6 +18,9 @@ using Json = nlohmann::ordered_json;
 Json to_json(const Measurement& run);
 Json to_json(const Summary& summary);
 Json to_json(const Machine& machine);
+Json to_json(const Failure& failure);
+/// A contender's summary beside the best one of all contenders, and the system allocator's (count 0: it has none).
+Json compared_to_json(const Summary& own, const Summary& best, const Summary& of_system);
 
 /// What every result file begins with: which command made it, with which version, where and when.
 Json result_header(const std::string& command_name);

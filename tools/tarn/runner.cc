@@ -26,6 +26,7 @@ class Supervisor {
   Supervisor(const RunRequest& request, SignalWatch& signals)
       : request_(request), signals_(signals), child_(start_child(request, signals)) {
     result_.pid = child_.pid;
+    result_.output = OutputDigest(request.kept_output_bytes);
   }
 
   RunResult run_to_end();

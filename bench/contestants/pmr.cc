@@ -1,0 +1,70 @@
+// The resources of <memory_resource>, called by their own type: what is virtual in them stays virtual, but
+// the caller adds nothing.
+#include <memory_resource>
+
+#include "all_workloads.h"
+#include "arenas.h"
+
+namespace tarn::bench {
+namespace {
+
+// The largest block is told, so that none goes past the pools to operator new.
+template <class Resource, std::size_t Bytes>
+struct PoolResource {
+  void* allocate(std::size_t bytes) { return resource.allocate(bytes); }
+  void deallocate(void* block, std::size_t bytes) { resource.deallocate(block, bytes); }
+
+  Resource resource{std::pmr::pool_options{.max_blocks_per_chunk = 0, .largest_required_pool_block = Bytes}};
+};
+
+template <std::size_t Bytes>
+struct Unsynchronized : PoolResource<std::pmr::unsynchronized_pool_resource, Bytes> {
+  static constexpr Sharing kSharing = Sharing::kOneThread;
+};
+
+template <std::size_t Bytes>
+struct Synchronized : PoolResource<std::pmr::synchronized_pool_resource, Bytes> {
+  static constexpr Sharing kSharing = Sharing::kAnyThread;
+};
+
+using contiguous::kBlockBytes;
+
+struct Runs
+    : PoolResource<std::pmr::unsynchronized_pool_resource, contiguous::kLongestRun * kBlockBytes> {
+  void* allocate_run(std::size_t count) { return allocate(count * kBlockBytes); }
+  void deallocate_run(void* run, std::size_t count) { deallocate(run, count * kBlockBytes); }
+};
+
+class Monotonic {
+ public:
+  Monotonic() = default;
+  Monotonic(void* buffer, std::size_t bytes) : resource_(buffer, bytes) {}
+  void* allocate(std::size_t bytes) { return resource_.allocate(bytes); }
+  void reset() { resource_.release(); }
+
+ private:
+  std::pmr::monotonic_buffer_resource resource_;
+};
+
+/// Its allocation function inlined: as fast as the resource can be, and faster than any caller has it.
+class DirectMonotonic : std::pmr::monotonic_buffer_resource {
+ public:
+  DirectMonotonic() = default;
+  DirectMonotonic(void* buffer, std::size_t bytes) : monotonic_buffer_resource(buffer, bytes) {}
+  void* allocate(std::size_t bytes) {
+    return monotonic_buffer_resource::do_allocate(bytes, alignof(std::max_align_t));
+  }
+  void reset() { release(); }
+};
+
+constexpr const char* kLibrary = "std::pmr, g++ " __VERSION__;
+
+const UnsharedContestant<Unsynchronized> unsynchronized("pmr-unsynchronized", Kind::kPool, kLibrary);
+const SharedContestant<Synchronized> synchronized("pmr-synchronized", Kind::kPool, kLibrary);
+const Contestant runs("pmr-unsynchronized", Kind::kPool, kLibrary, {contiguous::run<Runs>});
+const Contestant monotonic("pmr-monotonic", Kind::kPool, kLibrary, {arenas::run<Monotonic>});
+const Contestant direct_monotonic("pmr-monotonic-direct", Kind::kPool, kLibrary,
+                                  {arenas::run<DirectMonotonic>});
+
+}  // namespace
+}  // namespace tarn::bench

@@ -1,0 +1,90 @@
+// tarn's own: the pools, and the general pool's inlined calls beside them.
+#include "all_workloads.h"
+#include "arenas.h"
+#include "tarn/arena.h"
+#include "tarn/fixed_pool.h"
+#include "tarn/object_pool.h"
+#include "tarn_inline.h"
+
+namespace tarn::bench {
+namespace {
+
+template <class Pool, std::size_t Bytes>
+struct BlockPool {
+  void* allocate(std::size_t) { return pool.allocate(); }
+  void deallocate(void* block, std::size_t) { pool.deallocate(block); }
+
+  Pool pool{Bytes};
+};
+
+template <std::size_t Bytes>
+struct Fixed : BlockPool<FixedPool, Bytes> {
+  static constexpr Sharing kSharing = Sharing::kOneThread;
+};
+
+template <std::size_t Bytes>
+struct SharedFixed : BlockPool<SharedFixedPool, Bytes> {
+  static constexpr Sharing kSharing = Sharing::kAnyThread;
+};
+
+template <std::size_t Bytes>
+class Objects {
+ public:
+  static constexpr Sharing kSharing = Sharing::kAnyThread;
+  void* allocate(std::size_t) { return pool_.create(); }
+  void deallocate(void* block, std::size_t) { pool_.destroy(static_cast<Node*>(block)); }
+
+ private:
+  struct Node {
+    Node() {}
+    char bytes[Bytes];
+  };
+  ObjectPool<Node> pool_;
+};
+
+template <std::size_t>
+struct General {
+  static constexpr Sharing kSharing = Sharing::kAnyThread;
+  void* allocate(std::size_t bytes) { return tarn::allocate(bytes); }
+  void deallocate(void* block, std::size_t bytes) { tarn::deallocate(block, bytes); }
+};
+
+struct GeneralRuns {
+  void* allocate_run(std::size_t count) { return tarn::allocate(count * contiguous::kBlockBytes); }
+  void deallocate_run(void* run, std::size_t count) {
+    tarn::deallocate(run, count * contiguous::kBlockBytes);
+  }
+};
+
+template <class Pool>
+struct Runs {
+  void* allocate_run(std::size_t count) { return pool.allocate(count); }
+  void deallocate_run(void* run, std::size_t count) { pool.deallocate(run, count); }
+
+  Pool pool{contiguous::kBlockBytes};
+};
+
+class BumpArena {
+ public:
+  BumpArena() = default;
+  BumpArena(void* buffer, std::size_t bytes) : arena_(buffer, bytes) {}
+  void* allocate(std::size_t bytes) { return arena_.allocate(bytes); }
+  void reset() { arena_.reset(); }
+
+ private:
+  Arena arena_;
+};
+
+constexpr const char* kLibrary = "tarn " TARN_VERSION;
+
+const MallocContestant<TarnInline, General, GeneralRuns> general("tarn-inline", Kind::kTarnInline, kLibrary);
+const UnsharedContestant<Fixed> fixed("tarn-fixed", Kind::kTarnPool, kLibrary);
+const Contestant more_of_fixed("tarn-fixed", Kind::kTarnPool, kLibrary,
+                               {source_003::run_threaded<Fixed>, contiguous::run<Runs<FixedPool>>});
+const SharedContestant<SharedFixed> shared_fixed("tarn-shared", Kind::kTarnPool, kLibrary);
+const Contestant shared_runs("tarn-shared", Kind::kTarnPool, kLibrary, {contiguous::run<Runs<SharedFixedPool>>});
+const SharedContestant<Objects> objects("tarn-object", Kind::kTarnPool, kLibrary);
+const Contestant arena("tarn-arena", Kind::kTarnPool, kLibrary, {arenas::run<BumpArena>});
+
+}  // namespace
+}  // namespace tarn::bench

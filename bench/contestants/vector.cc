@@ -1,0 +1,21 @@
+// What source 000 measured against: `new std::vector<char>(size)`, two allocations and zeroing.
+#include <vector>
+
+#include "contestant.h"
+#include "source_000.h"
+
+namespace tarn::bench {
+namespace {
+
+struct NewVector {
+  using Vector = std::vector<char>;
+  static void* allocate(std::size_t bytes) { return new Vector(bytes); }
+  static void deallocate(void* block, std::size_t) { delete static_cast<Vector*>(block); }
+  static void* memory_of(void* block) { return static_cast<Vector*>(block)->data(); }
+};
+
+const Contestant vector("vector", Kind::kPool, "new std::vector<char>, g++ " __VERSION__,
+                        {source_000::run<NewVector>});
+
+}  // namespace
+}  // namespace tarn::bench

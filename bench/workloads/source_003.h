@@ -1,0 +1,122 @@
+// Source 003, the fixed-size pool for game servers: allocate 10,000 blocks, free them, again and again; one thread. The
+// source frees in the order of allocation (fifo); last in first out and random order are ours.
+//
+// 003_fixed          blocks of one size known to the compiler; the source's are 64 to 512 bytes
+// 003_threaded       the same in a process that has a second thread, asleep: glibc's locks and malloc leave their
+//                    atomic instructions out while a process has one thread, which a server never has
+// 003_random_sizes   sizes drawn from 1 to a maximum; a pool of one block size hands out the maximum
+//
+// An operation is a block allocated and freed. What lies between the two halves (laying the pointers out in
+// the order of freeing) is not timed.
+#pragma once
+#include "block_size.h"
+#include "contestant.h"
+#include "idle_thread.h"
+#include "phase_times.h"
+#include "pool_blocks.h"
+
+namespace tarn::bench::source_003 {
+
+inline constexpr std::size_t kBlocks = 10'000;
+inline constexpr double kRowSeconds = 0.012;
+inline constexpr const char* kPhases[] = {"allocate", "arrange", "free"};
+
+template <class Pool, class Slot>
+class Batches {
+ public:
+  Batches(FreeOrder order, std::size_t largest_bytes, PhaseTimes& times)
+      : allocated_(kBlocks), freed_(kBlocks), plan_(order, kBlocks, 3), times_(times) {
+    Random random(largest_bytes);
+    if constexpr (requires(Slot slot) { slot.bytes = 1; })
+      for (Slot& slot : allocated_) slot.bytes = random.between(1, largest_bytes);
+  }
+
+  void verify(Worker& worker) {
+    allocate_all();
+    verify_slots(allocated_, worker);
+    plan_.arrange(allocated_, freed_);
+    free_all();
+  }
+
+  void round() {
+    times_.start();
+    allocate_all();
+    times_.end_phase();
+    plan_.arrange(allocated_, freed_);
+    times_.end_phase();
+    free_all();
+    times_.end_phase();
+  }
+
+ private:
+  [[gnu::noinline]] void allocate_all() {
+    for (Slot& slot : allocated_) slot.block = used(pool_.allocate(slot.bytes));
+  }
+  [[gnu::noinline]] void free_all() {
+    for (const Slot& slot : freed_) pool_.deallocate(slot.block, slot.bytes);
+  }
+
+  Pool pool_;
+  Table<Slot> allocated_;
+  Table<Slot> freed_;
+  FreePlan plan_;
+  PhaseTimes& times_;
+};
+
+inline void report(Session& session, const Row& row, const PhaseTimes& times, std::uint64_t rounds) {
+  const std::uint64_t operations = rounds * kBlocks;
+  const auto count = static_cast<double>(operations);
+  session.report(row, (times.ns(0) + times.ns(2)) / count, operations, phase_fields(times, kPhases, count));
+}
+
+template <class Pool, class Slot>
+void run_rows(Session& session, std::size_t bytes) {
+  for (const FreeOrder order : kFreeOrders) {
+    const Row row = {.series = series("%s", name_of(order)), .bytes = bytes};
+    if (!session.wants(row)) continue;
+    PhaseTimes times;
+    const Timing timing = time_rounds(1, session.budget_ns(kRowSeconds),
+                                      [&](unsigned) { return Batches<Pool, Slot>(order, bytes, times); });
+    report(session, row, times, timing.rounds);
+  }
+}
+
+/// The first batch of a pool in a fresh process.
+template <class Pool, class Slot>
+void run_cold(Session& session, std::size_t bytes) {
+  const Row row = {.bytes = bytes, .temperature = Temperature::kCold};
+  if (!session.wants(row)) return;
+  PhaseTimes times;
+  Batches<Pool, Slot>(FreeOrder::kFifo, bytes, times).round();
+  report(session, row, times, 1);
+}
+
+template <class Body>
+void for_each_size(const Session& session, Body body) {
+  for (const std::size_t bytes : session.sizes_among({64, 128, 256, 512, 1024, 2048}))
+    with_known_size<64, 128, 256, 512, 1024, 2048>(bytes, body);
+}
+
+template <template <std::size_t> class Pool>
+void run_fixed(Session& session) {
+  if (!session.enter("003_fixed")) return;
+  for_each_size(session, [&](auto bytes) { run_rows<Pool<bytes>, FixedSlot<bytes>>(session, bytes); });
+  for_each_size(session, [&](auto bytes) {
+    if constexpr (bytes == 64 || bytes == 2048) run_cold<Pool<bytes>, FixedSlot<bytes>>(session, bytes);
+  });
+}
+
+template <template <std::size_t> class Pool>
+void run_threaded(Session& session) {
+  if (!session.enter("003_threaded")) return;
+  const IdleThread second;
+  for_each_size(session, [&](auto bytes) { run_rows<Pool<bytes>, FixedSlot<bytes>>(session, bytes); });
+}
+
+template <template <std::size_t> class Pool>
+void run_random_sizes(Session& session) {
+  if (!session.enter("003_random_sizes")) return;
+  for_each_size(session, [&](auto bytes) { run_rows<Pool<bytes>, SizedSlot>(session, bytes); });
+}
+
+}  // namespace tarn::bench::source_003

@@ -1,0 +1,310 @@
+"""`tarn bench` from outside, with the real benchmark programs at a tiny scale: what it measures, tells and writes, and
+what it makes of allocators that go wrong.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TOOL = os.environ["TARN_TEST_TOOL"]
+LIBRARIES = os.environ["TARN_TEST_LIBRARIES"]
+TARN = os.environ["TARN_TEST_TARN"]  # the drop-in library
+HARMLESS, CRASHING = (f"{LIBRARIES}/libfake_{name}.so" for name in ("harmless", "crashing"))
+OVERLAPPING, HANGING, FAILING = (f"{LIBRARIES}/libfake_{name}.so" for name in ("overlapping", "hanging", "failing"))
+DEADLINE = 120  # seconds; no test comes near it unless something hangs
+TINY = ["--scale", "0.001", "--rounds", "2"]
+# Two groups that take a moment: one of sizes, one of threads; and the blocks that the overlapping library gives twice.
+SMALL = ["--only", "002_fixed,server", "--sizes", "64,96", "--threads", "1,4"]
+
+
+class BenchTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = scratch.name
+        self.environment = {key: value for key, value in os.environ.items() if key not in ("LD_PRELOAD", "NO_COLOR")}
+
+    def path(self, name):
+        return os.path.join(self.scratch, name)
+
+    def bench(self, *words, **environment):
+        return subprocess.run([TOOL, "bench", "--quiet", *words], capture_output=True, text=True, timeout=DEADLINE,
+                              env={**self.environment, **environment}, check=False)
+
+    def results(self, *words):
+        """The process and the JSON of a tiny run."""
+        result = self.bench(*TINY, "--json", self.path("r.json"), *words)
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            return result, json.load(file)
+
+    def start(self, *words):
+        process = subprocess.Popen([TOOL, "bench", "--quiet", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, env=self.environment)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def child_of(self, process, named):
+        """The pid of a child that runs a benchmark program."""
+        deadline = time.monotonic() + DEADLINE
+        while time.monotonic() < deadline:
+            try:
+                with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+                    for pid in file.read().split():
+                        with open(f"/proc/{pid}/cmdline", encoding="utf-8") as command:
+                            if named in command.read().split("\0"):
+                                return int(pid)
+            except FileNotFoundError:
+                pass
+            time.sleep(0.002)
+        raise AssertionError(f"no child with {named}")
+
+    def assert_is_gone(self, pid):
+        deadline = time.monotonic() + 5
+        while os.path.exists(f"/proc/{pid}"):
+            self.assertLess(time.monotonic(), deadline, f"process {pid} is still there")
+            time.sleep(0.005)
+
+    def assert_one_line(self, result, text):
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertTrue(result.stderr.startswith("tarn: "), result.stderr)
+        self.assertIn(text, result.stderr)
+        self.assertEqual(result.stdout, "")
+
+
+class Everything(BenchTest):
+    def test_every_workload_runs_under_every_allocator_present(self):
+        result, run = self.results("--quick", "--rounds", "1", "--html", self.path("page.html"))
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertEqual(run["failures"], [])
+        kinds = {a["name"]: a["kind"] for a in run["allocators"]}
+        everywhere = {name for name, kind in kinds.items() if kind in ("system", "general", "tarn", "tarn-inline")}
+        everywhere -= {"tarn-lfh128", "tarn-stepped"}
+        for group in run["groups"]:
+            for row in group["rows"]:
+                names = {a["name"] for a in row["allocators"]}
+                self.assertTrue(names, f"{group['group']} {row['row']} has no figures")
+                if group["group"] != "arena":
+                    self.assertLessEqual(everywhere, names, f"{group['group']} {row['row']}")
+                for allocator in row["allocators"]:
+                    self.assertGreater(allocator["runs"][0][row["metric"]], 0)
+                    self.assertGreater(allocator["runs"][0]["peak_rss_bytes"], 100_000)
+        sources = {name.split("_")[0] for name in (g["group"] for g in run["groups"])}
+        self.assertLessEqual({"000", "001", "002", "003", "004", "server", "latency", "footprint", "micro"}, sources)
+        for section in ("000  ", "001  ", "002  ", "003  ", "004  ", "ours  "):
+            self.assertIn(section, result.stdout)
+        with open(self.path("page.html"), encoding="utf-8") as file:
+            self.assertGreater(len(file.read()), 50_000)
+
+
+class Choice(BenchTest):
+    def rows(self, *words):
+        _, run = self.results("--with", "none", *words)
+        return {(g["group"], r["row"]) for g in run["groups"] for r in g["rows"]}
+
+    def test_a_source_is_chosen_by_its_number_and_a_group_by_its_name(self):
+        self.assertEqual({group for group, _ in self.rows("--only", "002,server", "--quick")},
+                         {"002_fixed", "002_mixed", "server"})
+
+    def test_threads_and_sizes_replace_the_sources_own(self):
+        self.assertEqual(self.rows("--only", "002_fixed", "--threads", "1,3", "--sizes", "40"),
+                         {("002_fixed", "40"), ("002_fixed", "40/threads/3")})
+
+    def test_a_largest_size_of_ones_own_makes_a_group_of_its_own(self):
+        self.assertEqual(self.rows("--only", "001", "--threads", "2", "--sizes", "700,300"),
+                         {("001_300", "300/threads/2"), ("001_700", "700/threads/2")})
+
+    def test_cold_rows_and_warm_rows_can_be_had_alone(self):
+        cold = self.rows("--only", "001_1024", "--cold")
+        warm = self.rows("--only", "001_1024", "--warm")
+        self.assertEqual(cold, {("001_1024", "cold/1024")})
+        self.assertEqual(len(warm), 4)
+        self.assertEqual(self.rows("--only", "001_1024"), cold | warm)
+
+    def test_pinned_threads_still_work(self):
+        self.assertTrue(self.rows("--only", "scaling", "--threads", "1,4", "--pin"))
+
+    def test_tarn_and_glibc_are_there_unless_they_are_left_out(self):
+        _, run = self.results("--with", "none", *SMALL)
+        self.assertEqual([a["name"] for a in run["allocators"]], ["tarn", "tarn-inline", "glibc"])
+        _, run = self.results("--with", "none", "--without", "glibc,tarn-inline", *SMALL)
+        self.assertEqual([a["name"] for a in run["allocators"]], ["tarn"])
+
+    def test_a_library_of_ones_own_is_called_as_one_likes(self):
+        _, run = self.results("--with", f"mine={os.path.realpath(TARN)}", *SMALL)
+        names = {a["name"]: a["kind"] for a in run["allocators"]}
+        self.assertEqual(names["mine"], "general")
+
+    def test_pools_are_chosen_by_name_or_library(self):
+        _, run = self.results("--with", "boost", "--only", "003_fixed", "--sizes", "64")
+        names = {a["name"] for a in run["allocators"]}
+        self.assertLessEqual({"boost-pool", "boost-singleton", "tarn-fixed", "glibc"}, names)
+        self.assertFalse({"loki", "pmr-synchronized", "mimalloc"} & names)
+
+
+class Results(BenchTest):
+    def test_the_summary_is_that_of_the_runs(self):
+        _, run = self.results("--rounds", "3", "--with", "none", *SMALL)
+        self.assertEqual((run["result_of"], run["rounds"], run["rounds_done"]), ("tarn bench", 3, 3))
+        self.assertFalse(run["interrupted"])
+        self.assertLessEqual({"cpu", "cores", "governor", "transparent_huge_pages", "kernel", "glibc"},
+                             set(run["machine"]))
+        for group in run["groups"]:
+            for row in group["rows"]:
+                medians = []
+                for allocator in row["allocators"]:
+                    samples = sorted(one[row["metric"]] for one in allocator["runs"])
+                    self.assertEqual(len(samples), 3)
+                    self.assertAlmostEqual(allocator["summary"][row["metric"]]["median"], samples[1])
+                    medians.append(samples[1])
+                for allocator, median in zip(row["allocators"], medians):
+                    self.assertAlmostEqual(allocator["summary"][row["metric"]]["ratio_to_best"],
+                                           median / min(medians), places=4)
+
+    def test_tables_and_page_can_be_made_again_from_the_json(self):
+        first, _ = self.results("--html", self.path("1.html"), "--with", "none", *SMALL)
+        again = self.bench("--from", self.path("r.json"), "--html", self.path("2.html"), "--json", self.path("2.json"))
+        self.assertEqual(again.returncode, 0, again.stderr)
+        tables = first.stdout[:first.stdout.find("not installed")] if "not installed" in first.stdout else first.stdout
+        self.assertEqual(again.stdout, tables)
+        for a, b in (("1.html", "2.html"), ("r.json", "2.json")):
+            with open(self.path(a), encoding="utf-8") as one, open(self.path(b), encoding="utf-8") as other:
+                self.assertEqual(one.read(), other.read())
+
+    def test_every_row_is_printed_where_that_is_asked_for(self):
+        result = self.bench(*TINY, "--with", "none", "--rows", *SMALL)
+        self.assertRegex(result.stdout, r"(?m)^64/threads/4 .*±.*\*")
+        self.assertIn("ns per a pair of allocate and free", result.stdout)
+
+
+class Failures(BenchTest):
+    def failure(self, library, *words):
+        """What is told of a bad library, and whether tarn was measured all the same."""
+        result, run = self.results("--with", f"bad={library}", *SMALL, *words)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn("FAILED bad", result.stdout)
+        measured = {(g["group"], a["name"]) for g in run["groups"] for r in g["rows"] for a in r["allocators"]}
+        for group in run["groups"]:
+            self.assertIn((group["group"], "tarn"), measured)
+        return result.stdout, [f for f in run["failures"] if f["name"] == "bad"], measured
+
+    def test_a_library_that_does_not_load_is_named_once(self):
+        with open(self.path("broken.so"), "w", encoding="utf-8") as file:
+            file.write("this is no library")
+        output, failures, measured = self.failure(self.path("broken.so"))
+        self.assertEqual(len(failures), 1)
+        self.assertIn("FAILED bad everywhere: could not be preloaded", output)
+        self.assertNotIn("bad", {name for _, name in measured})
+
+    def test_a_library_without_a_malloc_is_not_measured_as_glibc(self):
+        output, failures, measured = self.failure(HARMLESS)
+        self.assertEqual(len(failures), 1)
+        self.assertIn("defines no malloc", output)
+        self.assertNotIn("bad", {name for _, name in measured})
+
+    def test_a_crash_at_the_start_takes_a_library_out_as_a_whole(self):
+        output, failures, _ = self.failure(CRASHING)
+        self.assertEqual(len(failures), 1)
+        self.assertIn("ended by SIGSEGV", output)
+        self.assertIn("    fake library: about to die\n", output)
+
+    def test_a_crash_in_a_workload_takes_it_out_of_that_group(self):
+        output, failures, _ = self.failure(FAILING)
+        self.assertEqual({f["group"] for f in failures}, {"002_fixed", "server"})
+        self.assertIn("FAILED bad in server: ended by SIGABRT", output)
+        self.assertIn("    fake malloc: out of order\n", output)
+
+    def test_wrong_blocks_are_found_and_told(self):
+        output, failures, measured = self.failure(OVERLAPPING)
+        self.assertIn("FAILED bad in 002_fixed: returned wrong blocks (round 1)", output)
+        self.assertIn("overlaps", output)
+        self.assertEqual({f["group"] for f in failures if f["what"] == "returned wrong blocks"} & {"002_fixed"},
+                         {"002_fixed"})
+        self.assertNotIn(("002_fixed", "bad"), measured)
+
+    def test_a_hang_is_ended_and_told(self):
+        started = time.monotonic()
+        output, failures, _ = self.failure(HANGING, "--timeout", "2")
+        self.assertIn("timeout: killed after 2.000 s", output)
+        self.assertLessEqual(len(failures), 2)
+        self.assertLess(time.monotonic() - started, 60)
+
+
+class Interrupts(BenchTest):
+    ENDLESS = ["--only", "002_mixed", "--scale", "1", "--rounds", "1000", "--with", "none"]
+
+    def test_control_c_tells_what_is_done_and_leaves_nothing(self):
+        process = self.start(*self.ENDLESS, "--json", self.path("r.json"), "--html", self.path("page.html"))
+        self.child_of(process, "tarn-inline")
+        time.sleep(1)
+        child = self.child_of(process, "malloc")
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=DEADLINE)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("interrupted", output)
+        self.assertIn("002  ", output)
+        self.assert_is_gone(child)
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            self.assertTrue(json.load(file)["interrupted"])
+        self.assertTrue(os.path.exists(self.path("page.html")))
+
+    def test_a_killed_run_leaves_no_process(self):
+        process = self.start(*self.ENDLESS)
+        child = self.child_of(process, "malloc")
+        process.kill()
+        process.communicate()
+        self.assert_is_gone(child)
+
+
+class BadInput(BenchTest):
+    def test_usage_errors_are_one_line_and_status_2(self):
+        for words, text in [(["--only", "005"], "--only 005: no benchmark of that name"),
+                            (["--with", "nomalloc"], "unknown allocator 'nomalloc'"),
+                            (["--with", "/nowhere/lib.so"], "no library at '/nowhere/lib.so'"),
+                            (["--without", "nomalloc"], "--without nomalloc"),
+                            (["--scale", "0"], "--scale takes"), (["--scale", "-1"], "--scale takes"),
+                            (["--scale", "nan"], "--scale"), (["--scale", "1e9"], "--scale takes"),
+                            (["--rounds", "0"], "--rounds takes"), (["--threads", "0"], "--threads takes"),
+                            (["--threads", "1,many"], "--threads takes"), (["--threads", "100000"], "--threads takes"),
+                            (["--sizes", "0"], "--sizes takes"), (["--sizes", "99999999999"], "--sizes takes"),
+                            (["--timeout", "0"], "--timeout"), (["--cold", "--warm"], "exclude each other"),
+                            (["--only", "003_fixed", "--sizes", "63"], "--only 003_fixed"),
+                            (["--html", "/nowhere/page.html"], "cannot write /nowhere/page.html"),
+                            (["--html", self.scratch], "directory"),
+                            (["--html", "/dev/full"], "no space"),
+                            (["--from", "/nowhere.json"], "cannot read '/nowhere.json'"),
+                            (["--frobnicate"], "--frobnicate"), (["what"], "'what'")]:
+            with self.subTest(words=words):
+                self.assert_one_line(self.bench(*words), text)
+
+    def test_a_file_that_is_no_result_is_refused(self):
+        for content, text in [("{", "is no JSON"), ("{}", "is no result of `tarn bench`"),
+                              ('{"result_of":"tarn bench"}', "is no result of `tarn bench`")]:
+            with open(self.path("x.json"), "w", encoding="utf-8") as file:
+                file.write(content)
+            self.assert_one_line(self.bench("--from", self.path("x.json")), text)
+
+    def test_without_the_programs_nothing_runs(self):
+        self.assert_one_line(self.bench(TARN_BENCH_PROGRAMS=self.scratch), "TARN_BENCH_PROGRAMS")
+
+    def test_a_full_disk_is_found_before_anything_is_measured(self):
+        mount = self.path("disk")
+        os.mkdir(mount)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", mount], capture_output=True,
+                          check=False).returncode != 0:
+            self.skipTest("only root may mount a small disk")
+        self.addCleanup(subprocess.run, ["umount", mount], check=False)
+        started = time.monotonic()
+        self.assert_one_line(self.bench("--html", f"{mount}/page.html"), "no space")
+        self.assertLess(time.monotonic() - started, 5)
+
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)

@@ -1,0 +1,247 @@
+// `tarn bench`: the benchmarks of every source on every allocator of the machine.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <memory>
+
+#include "bench/bench_document.h"
+#include "bench/bench_page.h"
+#include "bench/bench_report.h"
+#include "bench/bench_run.h"
+#include "bench/catalogue.h"
+#include "commands.h"
+#include "files.h"
+#include "format.h"
+#include "results.h"
+#include "terminal.h"
+#include "usage_error.h"
+
+namespace tarn::tool {
+namespace {
+
+constexpr int kMostRounds = 1000;
+constexpr double kLeastScale = 0.0001, kMostScale = 1000;
+constexpr unsigned kMostThreads = 256;               // bench/program/threads.h
+constexpr std::size_t kMostBytes = 16 << 20;         // of a block; a workload keeps thousands of them
+constexpr std::size_t kMostValues = 32;              // of an axis
+constexpr double kMostTimeoutSeconds = 24 * 3600;
+constexpr double kTimeoutSeconds = 60;               // of one process at scale 1 and below
+constexpr int kSignalStatus = 128;
+constexpr std::uint64_t kRoomForFile = 16 << 20;  // the page and the JSON of a whole run have a few MiB
+
+// A whole run at scale 1 takes about ten minutes on two cores, a quick one about one.
+constexpr int kRounds = 3, kQuickRounds = 3;
+constexpr double kQuickScale = 0.1;
+
+struct BenchOptions {
+  BenchSelection selection;
+  std::vector<std::string> threads, sizes;
+  int rounds = 0;         // 0: the usual
+  double scale = 0;       // the same
+  double timeout_seconds = 0;
+  std::string json_file, html_file, from_file;
+  bool is_cold = false, is_warm = false, is_quick = false, is_pinned = false, with_rows = false, is_quiet = false;
+};
+
+void require_range(const char* option, double value, double least, double most) {
+  if (std::isnan(value) || value < least || value > most)
+    throw UsageError(fmt::format("{} takes {} to {}, not {}", option, least, most, value));
+}
+
+template <class Number>
+std::vector<Number> parse_axis(const char* option, const std::vector<std::string>& words, Number most) {
+  std::vector<Number> values;
+  for (const std::string& word : words) {
+    const bool is_number = !word.empty() && word.size() < 10 && word.find_first_not_of("0123456789") == word.npos;
+    const unsigned long value = is_number ? std::stoul(word) : 0;
+    if (value < 1 || value > most)
+      throw UsageError(fmt::format("{} takes numbers from 1 to {}, not '{}'", option, most, word));
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(static_cast<Number>(value));
+  }
+  if (values.size() > kMostValues)
+    throw UsageError(fmt::format("{} takes at most {} numbers", option, kMostValues));
+  return values;
+}
+
+void require_places_for_files(const BenchOptions& options) {
+  for (const std::string& file : {options.json_file, options.html_file})
+    if (!file.empty()) require_room(file, kRoomForFile);
+}
+
+BenchShape shape_of(const BenchOptions& options) {
+  return {.threads = parse_axis("--threads", options.threads, kMostThreads),
+          .sizes = parse_axis("--sizes", options.sizes, kMostBytes),
+          .scale = options.scale != 0 ? options.scale : options.is_quick ? kQuickScale : 1,
+          .is_quick = options.is_quick,
+          .is_pinned = options.is_pinned};
+}
+
+void require_valid(const BenchOptions& options) {
+  if (options.rounds != 0) require_range("--rounds", options.rounds, 1, kMostRounds);
+  if (options.scale != 0) require_range("--scale", options.scale, kLeastScale, kMostScale);
+  if (options.timeout_seconds != 0) require_range("--timeout", options.timeout_seconds, 0.001, kMostTimeoutSeconds);
+  if (options.is_cold && options.is_warm) throw UsageError("--cold and --warm exclude each other: leave both out");
+  require_places_for_files(options);
+}
+
+BenchPlan plan_of(const BenchOptions& options, SignalWatch& signals) {
+  BenchPlan plan;
+  plan.shape = shape_of(options);
+  plan.rounds = options.rounds != 0 ? options.rounds : options.is_quick ? kQuickRounds : kRounds;
+  plan.timeout_seconds = options.timeout_seconds != 0 ? options.timeout_seconds
+                                                      : kTimeoutSeconds * std::max(plan.shape.scale, 1.0);
+  BenchSelection selection = options.selection;
+  selection.with_cold = !options.is_warm;
+  selection.with_warm = !options.is_cold;
+  plan.contenders = select_contenders(selection, plan.shape, signals);
+  plan.groups = groups_of(plan.contenders);
+  return plan;
+}
+
+Json header_of(const BenchPlan& plan, const std::vector<std::string>& words) {
+  Json header = result_header("tarn bench");
+  header["command"] = words;
+  header["rounds"] = plan.rounds;
+  header["scale"] = plan.shape.scale;
+  header["quick"] = plan.shape.is_quick;
+  header["pinned"] = plan.shape.is_pinned;
+  header["threads"] = plan.shape.threads;
+  header["sizes"] = plan.shape.sizes;
+  header["timeout_seconds"] = plan.timeout_seconds;
+  return header;
+}
+
+/// \why a result that cannot be written is the caller's to mend, like a path that is wrong from the start
+void write_result(const std::string& file, const std::string& content) {
+  try {
+    write_file(file, content);
+  } catch (const std::system_error& error) {
+    throw UsageError(fmt::format("cannot write {}: {}; name a place with room for it", file,
+                                 std::generic_category().message(error.code().value())));
+  }
+}
+
+void tell(const BenchDocument& document, const BenchOptions& options) {
+  fmt::print("{}", bench_report(document, options.with_rows ? Detail::kRows : Detail::kGroups,
+                                colour_for(STDOUT_FILENO)));
+  std::fflush(stdout);
+  if (!options.json_file.empty()) write_result(options.json_file, text_of(document));
+  if (!options.html_file.empty()) write_result(options.html_file, bench_page(document));
+}
+
+BenchDocument document_in(const std::string& file) {
+  const std::optional<std::string> text = read_file(file);
+  if (!text) throw UsageError(fmt::format("--from: cannot read '{}'", file));
+  const Json json = Json::parse(*text, nullptr, false);
+  if (json.is_discarded()) throw UsageError(fmt::format("{} is no JSON", file));
+  return document_from(json, file);
+}
+
+int exit_status_of(const BenchResults& results) {
+  if (results.interrupted_by != 0) return kSignalStatus + results.interrupted_by;
+  return results.failures.empty() ? 0 : 1;
+}
+
+std::vector<std::string> missing_names() {
+  std::vector<std::string> names;
+  for (const std::string& package : missing_packages(library_directories())) names.push_back(package);
+  return names;
+}
+
+int bench(const BenchOptions& options, const std::vector<std::string>& words) {
+  require_valid(options);
+  if (!options.from_file.empty()) {
+    tell(document_in(options.from_file), options);
+    return 0;
+  }
+  SignalWatch signals;
+  adopt_orphans();
+  const BenchPlan plan = plan_of(options, signals);
+  Progress progress(options.is_quiet ? ProgressStyle::kNone : progress_style_for(STDERR_FILENO));
+  Json header = header_of(plan, words);
+  BenchResults results = BenchRun(plan, signals, progress).to_end();
+  const int status = exit_status_of(results);
+  tell(document_of(plan, std::move(results), std::move(header)), options);
+  if (const std::vector<std::string> missing = missing_names(); !missing.empty() && !options.is_quiet)
+    fmt::print("not installed: {}\n", fmt::join(missing, ", "));
+  return status;
+}
+
+void add_choice_options(CLI::App& command, BenchOptions& options) {
+  command
+      .add_option("--only", options.selection.only,
+                  "Only these sources (000 to 004, ours) or groups; a beginning is enough")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      .add_option("--with", options.selection.names.with,
+                  "Besides glibc and tarn, only these: mimalloc, jemalloc, tcmalloc, tbb, the path of a .so, "
+                  "NAME=PATH, a pool or its library (boost, loki, foonathan, pmr, vector), all, none")
+      ->type_name("NAME|PATH,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--without", options.selection.names.without, "Leave these out")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      .add_option("--threads", options.threads,
+                  "Run at these numbers of threads instead of the sources'; rows with others are left out")
+      ->type_name("N,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      .add_option("--sizes", options.sizes,
+                  "Run at these block sizes, or largest sizes, instead of the sources'; pools know their source's only")
+      ->type_name("BYTES,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_flag("--cold", options.is_cold, "Only rows of first touch, each in a fresh process");
+  command.add_flag("--warm", options.is_warm, "Only the others");
+}
+
+void add_run_options(CLI::App& command, BenchOptions& options) {
+  command.add_flag("--quick", options.is_quick, "A minute instead of ten: 3 rounds, scale 0.1, few values of each axis");
+  command.add_option("--rounds", options.rounds, "Rounds (3)")->type_name("N");
+  command.add_option("--scale", options.scale, "Multiplies the time of each row (1)")->type_name("X");
+  command.add_flag("--pin", options.is_pinned, "Each thread of a workload stays on one core");
+  command.add_option("--timeout", options.timeout_seconds, "Kill a process that takes longer (60, times the scale)")
+      ->type_name("SECONDS");
+}
+
+void add_output_options(CLI::App& command, BenchOptions& options) {
+  command.add_flag("--rows", options.with_rows, "Print every row, not only the means over groups");
+  command.add_option("--json", options.json_file, "Write every sample, the summaries and the machine")
+      ->type_name("FILE");
+  command.add_option("--html", options.html_file, "Write a page of plots that needs no network")->type_name("FILE");
+  command.add_option("--from", options.from_file, "Measure nothing: tables and page of a JSON file written before")
+      ->type_name("FILE");
+  command.add_flag("--quiet", options.is_quiet, "No progress");
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = add_command(
+      app, "bench", "Run the benchmarks of every source on every allocator of this machine.", "tarn bench [OPTIONS]",
+      "  tarn bench --quick                             a first look, in a minute\n"
+      "  tarn bench --html bench.html --json bench.json everything, in ten\n"
+      "  tarn bench --only 001 --threads 1,8,32         one source, at other numbers of threads\n"
+      "  tarn bench --only 000,server --with jemalloc,./libmine.so --rows\n"
+      "  tarn bench --from bench.json --html bench.html the page again\n"
+      "\n"
+      "Exit status: 0 all went well, 1 some allocator failed (which and how stands below the tables), 2 the\n"
+      "command line is wrong or a result cannot be written, 130 interrupted (what is done is told).\n");
+  auto options = std::make_shared<BenchOptions>();
+  add_choice_options(*command, *options);
+  add_run_options(*command, *options);
+  add_output_options(*command, *options);
+  command->callback([options, &invocation] {
+    invocation.work = [options, &invocation] { return bench(*options, invocation.words); };
+  });
+}
+
+}  // namespace tarn::tool

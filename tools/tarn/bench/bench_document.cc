@@ -1,0 +1,266 @@
+// Samples to figures, and to JSON and back.
+#include "bench/bench_document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "bench/catalogue.h"
+#include "results.h"
+#include "usage_error.h"
+
+namespace tarn::tool {
+namespace {
+
+constexpr const char* kResultOf = "tarn bench";
+
+std::optional<double> value_of(const Json& run, const std::string& metric) {
+  const auto found = run.find(metric);
+  if (found == run.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+std::vector<double> values_of(const std::vector<Json>& runs, const std::string& metric) {
+  std::vector<double> values;
+  for (const Json& run : runs)
+    if (const auto value = value_of(run, metric)) values.push_back(*value);
+  return values;
+}
+
+/// Summaries of a figure beside the best and the system allocator's.
+Json summary_json(const BenchDocument& document, const RowSamples& samples, const std::string& metric,
+                  std::size_t contender) {
+  Summary own, best, of_system;
+  for (const RowEntry& entry : entries_of(samples, metric)) {
+    if (entry.contender == contender) own = entry.own;
+    if (entry.is_best) best = entry.own;
+    if (document.contenders[entry.contender].kind == ContenderKind::kSystem) of_system = entry.own;
+  }
+  return compared_to_json(own, best, of_system);
+}
+
+Json entry_json(const BenchDocument& document, const RowSamples& samples, std::size_t contender) {
+  Json summary = Json::object();
+  for (const std::string& metric : {samples.row.metric, std::string(kPeakMemory), std::string(kMemoryAfter)})
+    if (summary_of(samples, contender, metric).count != 0)
+      summary[metric] = summary_json(document, samples, metric, contender);
+  return {{"name", document.contenders[contender].name},
+          {"summary", std::move(summary)},
+          {"runs", samples.runs.at(contender)}};
+}
+
+Json row_json(const BenchDocument& document, const RowSamples& samples) {
+  const BenchRow& row = samples.row;
+  Json allocators = Json::array();
+  for (const auto& [contender, runs] : samples.runs) allocators.push_back(entry_json(document, samples, contender));
+  return {{"row", row.name},         {"series", row.series}, {"bytes", row.bytes},
+          {"threads", row.threads},  {"cold", row.is_cold},  {"metric", row.metric},
+          {"allocators", std::move(allocators)}};
+}
+
+Json failure_json(const BenchFailure& failure) {
+  Json json = {{"name", failure.contender}, {"group", failure.group}};
+  json.update(to_json(failure.failure));
+  return json;
+}
+
+/// Everything but the rows.
+Json frame_of(const BenchDocument& document) {
+  Json json = document.header;
+  json["rounds_done"] = document.results.rounds_done;
+  json["interrupted"] = document.results.interrupted_by != 0;
+  json["allocators"] = Json::array();
+  for (const DocumentContender& contender : document.contenders) {
+    Json entry = {{"name", contender.name},
+                  {"kind", name_of(contender.kind)},
+                  {"version", contender.version},
+                  {"library", nullptr}};
+    if (!contender.library.empty()) entry["library"] = contender.library;
+    json["allocators"].push_back(std::move(entry));
+  }
+  json["failures"] = Json::array();
+  for (const BenchFailure& failure : document.results.failures) json["failures"].push_back(failure_json(failure));
+  return json;
+}
+
+std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+BenchRow row_from(const std::string& group, const Json& json) {
+  return {.group = group,
+          .name = json.at("row"),
+          .series = json.at("series"),
+          .bytes = json.at("bytes"),
+          .threads = json.at("threads"),
+          .is_cold = json.at("cold"),
+          .metric = json.at("metric")};
+}
+
+std::size_t index_of(const BenchDocument& document, const std::string& name) {
+  for (std::size_t i = 0; i < document.contenders.size(); ++i)
+    if (document.contenders[i].name == name) return i;
+  throw std::out_of_range("no allocator " + name);
+}
+
+void read_frame(const Json& json, BenchDocument& document) {
+  for (const auto& [key, value] : json.items())
+    if (key != "groups" && key != "allocators" && key != "failures") document.header[key] = value;
+  document.results.rounds_done = json.at("rounds_done");
+  document.results.interrupted_by = json.at("interrupted").get<bool>() ? SIGINT : 0;
+  for (const Json& entry : json.at("allocators"))
+    document.contenders.push_back({entry.at("name"), kind_of(entry.at("kind")), entry.at("version"),
+                                   entry.at("library").is_null() ? "" : entry.at("library").get<std::string>()});
+  for (const Json& entry : json.at("failures"))
+    document.results.failures.push_back(
+        {entry.at("name"), entry.at("group"),
+         Failure{entry.at("what"), entry.at("when"), entry.at("last_error_lines")}});
+}
+
+void read_groups(const Json& json, BenchDocument& document) {
+  for (const Json& group : json.at("groups")) {
+    GroupSamples& samples = document.results.groups.emplace_back();
+    samples.name = group.at("group");
+    if (find_group(samples.name) == nullptr) throw std::out_of_range("no group " + samples.name);
+    for (const Json& row : group.at("rows")) {
+      RowSamples& of_row = samples.rows.emplace_back();
+      of_row.row = row_from(samples.name, row);
+      for (const Json& entry : row.at("allocators"))
+        of_row.runs[index_of(document, entry.at("name"))] = entry.at("runs").get<std::vector<Json>>();
+    }
+  }
+}
+
+}  // namespace
+
+BenchDocument document_of(const BenchPlan& plan, BenchResults results, Json header) {
+  BenchDocument document = {.header = std::move(header), .contenders = {}, .results = std::move(results)};
+  for (const BenchContender& contender : plan.contenders)
+    document.contenders.push_back({contender.name, contender.kind, contender.version, contender.library});
+  return document;
+}
+
+Json to_json(const BenchDocument& document) {
+  Json json = frame_of(document);
+  json["groups"] = Json::array();
+  for (const GroupSamples& group : document.results.groups) {
+    Json rows = Json::array();
+    for (const RowSamples& samples : group.rows) rows.push_back(row_json(document, samples));
+    json["groups"].push_back({{"group", group.name}, {"rows", std::move(rows)}});
+  }
+  return json;
+}
+
+std::string text_of(const BenchDocument& document) {
+  std::string text = text_of(frame_of(document));
+  text.erase(text.find_last_of('}') - 1);  // and the line end before it
+  text += ",\n  \"groups\": [";
+  const char* group_separator = "\n";
+  for (const GroupSamples& group : document.results.groups) {
+    text += fmt::format("{} {{\"group\": {}, \"rows\": [", group_separator, one_line(group.name));
+    group_separator = ",\n";
+    const char* row_separator = "\n";
+    for (const RowSamples& samples : group.rows) {
+      Json row = row_json(document, samples);
+      const Json allocators = std::move(row["allocators"]);
+      row.erase("allocators");
+      const std::string opening = one_line(row);
+      text += fmt::format("{}  {},\"allocators\":[", row_separator, opening.substr(0, opening.size() - 1));
+      row_separator = ",\n";
+      const char* separator = "\n";
+      for (const Json& allocator : allocators) {
+        text += fmt::format("{}   {}", separator, one_line(allocator));
+        separator = ",\n";
+      }
+      text += "]}";
+    }
+    text += "]}";
+  }
+  return text + "]\n}\n";
+}
+
+BenchDocument document_from(const Json& json, const std::string& file) {
+  BenchDocument document;
+  try {
+    if (json.value("result_of", "") != kResultOf) throw std::out_of_range("result_of is another command");
+    read_frame(json, document);
+    read_groups(json, document);
+  } catch (const std::exception& error) {
+    throw UsageError(fmt::format("{} is no result of `tarn bench`: {}", file, error.what()));
+  }
+  return document;
+}
+
+Summary summary_of(const RowSamples& samples, std::size_t contender, const std::string& metric) {
+  return summarize(values_of(samples.runs.at(contender), metric));
+}
+
+std::vector<RowEntry> entries_of(const RowSamples& samples, const std::string& metric) {
+  std::vector<RowEntry> entries;
+  for (const auto& [contender, runs] : samples.runs) {
+    const Summary own = summary_of(samples, contender, metric);
+    if (own.count != 0) entries.push_back({contender, own, 1, false, false});
+  }
+  const auto best = std::min_element(entries.begin(), entries.end(), [](const RowEntry& a, const RowEntry& b) {
+    return a.own.median < b.own.median;
+  });
+  if (best == entries.end()) return entries;
+  best->is_best = true;
+  const Summary of_best = best->own;
+  for (RowEntry& entry : entries) {
+    if (of_best.median > 0) entry.ratio = entry.own.median / of_best.median;
+    entry.is_equal = is_within_noise(entry.own, of_best);
+  }
+  return entries;
+}
+
+std::optional<double> geometric_mean(const std::vector<double>& ratios) {
+  if (ratios.empty()) return std::nullopt;
+  double sum = 0;
+  for (const double ratio : ratios) sum += std::log(ratio);
+  return std::exp(sum / static_cast<double>(ratios.size()));
+}
+
+std::vector<double> ratios_in(const GroupSamples& group, std::size_t contender, const std::string& metric) {
+  std::vector<double> ratios;
+  for (const RowSamples& samples : group.rows)
+    for (const RowEntry& entry : entries_of(samples, metric.empty() ? samples.row.metric : metric))
+      if (entry.contender == contender && entry.ratio > 0) ratios.push_back(entry.ratio);
+  return ratios;
+}
+
+std::optional<Standing> standing_of(const BenchDocument& document, std::size_t contender,
+                                    const std::vector<const GroupSamples*>& groups,
+                                    bool (*is_rival)(ContenderKind)) {
+  std::vector<double> ratios;
+  Standing standing = {0, std::numeric_limits<double>::infinity(), "", 0};
+  for (const GroupSamples* group : groups) {
+    for (const RowSamples& samples : group->rows) {
+      double own = 0, best = 0;
+      for (const RowEntry& entry : entries_of(samples)) {
+        if (entry.contender == contender) own = entry.own.median;
+        if (is_rival(document.contenders[entry.contender].kind) && (best == 0 || entry.own.median < best))
+          best = entry.own.median;
+      }
+      if (own <= 0 || best <= 0) continue;
+      ratios.push_back(best / own);
+      if (ratios.back() < standing.worst) {
+        standing.worst = ratios.back();
+        standing.worst_row = group->name + " " + samples.row.name;
+      }
+    }
+  }
+  if (ratios.empty()) return std::nullopt;
+  standing.mean = *geometric_mean(ratios);
+  standing.row_count = ratios.size();
+  return standing;
+}
+
+std::vector<const GroupSamples*> groups_of_source(const BenchDocument& document, const std::string& source) {
+  std::vector<const GroupSamples*> groups;
+  for (const GroupSamples& group : document.results.groups)
+    if (source_of(*find_group(group.name)).id == source) groups.push_back(&group);
+  return groups;
+}
+
+}  // namespace tarn::tool

@@ -1,0 +1,40 @@
+// What the benchmark programs' groups of rows are: from which source, what an operation is, how they are looked at. The
+// programs know how to measure, this table how to tell it.
+//
+// source   a document whose author published a benchmark, or "ours": what those leave out
+// group    rows of one kind; the figures of a table are means over one
+#pragma once
+#include <string>
+#include <vector>
+
+namespace tarn::tool {
+
+/// The plot one looks at first.
+enum class Axis : std::uint8_t { kBytes, kThreads, kPercentile, kTime, kRow };
+
+struct SourceInfo {
+  const char* id;
+  const char* title;
+  const char* claim;  // what its author published
+};
+
+struct GroupInfo {
+  const char* name;    // also of groups that begin with it, when it ends in '_'
+  const char* source;  // SourceInfo::id
+  const char* title;
+  const char* operation;  // what a figure is per
+  const char* unit;       // "ns", "bytes", "ratio"
+  Axis axis;
+  int most_rounds;  // that are worth their time
+};
+
+const std::vector<SourceInfo>& bench_sources();
+const std::vector<GroupInfo>& bench_groups();
+
+/// nullptr if there is none.
+const GroupInfo* find_group(const std::string& name);
+const SourceInfo& source_of(const GroupInfo& group);
+
+const char* name_of(Axis axis);
+
+}  // namespace tarn::tool
