@@ -2,45 +2,11 @@
 #include "all_workloads.h"
 #include "arenas.h"
 #include "tarn/arena.h"
-#include "tarn/fixed_pool.h"
-#include "tarn/object_pool.h"
 #include "tarn_inline.h"
+#include "tarn_pools.h"
 
 namespace tarn::bench {
 namespace {
-
-template <class Pool, std::size_t Bytes>
-struct BlockPool {
-  void* allocate(std::size_t) { return pool.allocate(); }
-  void deallocate(void* block, std::size_t) { pool.deallocate(block); }
-
-  Pool pool{Bytes};
-};
-
-template <std::size_t Bytes>
-struct Fixed : BlockPool<FixedPool, Bytes> {
-  static constexpr Sharing kSharing = Sharing::kOneThread;
-};
-
-template <std::size_t Bytes>
-struct SharedFixed : BlockPool<SharedFixedPool, Bytes> {
-  static constexpr Sharing kSharing = Sharing::kAnyThread;
-};
-
-template <std::size_t Bytes>
-class Objects {
- public:
-  static constexpr Sharing kSharing = Sharing::kAnyThread;
-  void* allocate(std::size_t) { return pool_.create(); }
-  void deallocate(void* block, std::size_t) { pool_.destroy(static_cast<Node*>(block)); }
-
- private:
-  struct Node {
-    Node() {}
-    char bytes[Bytes];
-  };
-  ObjectPool<Node> pool_;
-};
 
 template <std::size_t>
 struct General {

@@ -12,7 +12,7 @@ extern "C" void __libc_free(void* block);
 
 namespace {
 
-constexpr unsigned kGoodCalls = 5000;
+constexpr unsigned kGoodCalls = 300;
 std::atomic<unsigned> calls{0};
 
 #if defined(FAKE_OVERLAPPING)

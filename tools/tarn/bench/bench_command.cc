@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "bench/bench_document.h"
 #include "bench/bench_page.h"
@@ -32,15 +33,14 @@ constexpr int kSignalStatus = 128;
 constexpr std::uint64_t kRoomForFile = 16 << 20;  // the page and the JSON of a whole run have a few MiB
 
 // A whole run at scale 1 takes about ten minutes on two cores, a quick one about one.
-constexpr int kRounds = 3, kQuickRounds = 3;
+constexpr int kRounds = 3, kQuickRounds = 2;
 constexpr double kQuickScale = 0.1;
 
 struct BenchOptions {
   BenchSelection selection;
   std::vector<std::string> threads, sizes;
-  int rounds = 0;         // 0: the usual
-  double scale = 0;       // the same
-  double timeout_seconds = 0;
+  std::optional<int> rounds;
+  std::optional<double> scale, timeout_seconds;
   std::string json_file, html_file, from_file;
   bool is_cold = false, is_warm = false, is_quick = false, is_pinned = false, with_rows = false, is_quiet = false;
 };
@@ -73,15 +73,15 @@ void require_places_for_files(const BenchOptions& options) {
 BenchShape shape_of(const BenchOptions& options) {
   return {.threads = parse_axis("--threads", options.threads, kMostThreads),
           .sizes = parse_axis("--sizes", options.sizes, kMostBytes),
-          .scale = options.scale != 0 ? options.scale : options.is_quick ? kQuickScale : 1,
+          .scale = options.scale.value_or(options.is_quick ? kQuickScale : 1),
           .is_quick = options.is_quick,
           .is_pinned = options.is_pinned};
 }
 
 void require_valid(const BenchOptions& options) {
-  if (options.rounds != 0) require_range("--rounds", options.rounds, 1, kMostRounds);
-  if (options.scale != 0) require_range("--scale", options.scale, kLeastScale, kMostScale);
-  if (options.timeout_seconds != 0) require_range("--timeout", options.timeout_seconds, 0.001, kMostTimeoutSeconds);
+  if (options.rounds) require_range("--rounds", *options.rounds, 1, kMostRounds);
+  if (options.scale) require_range("--scale", *options.scale, kLeastScale, kMostScale);
+  if (options.timeout_seconds) require_range("--timeout", *options.timeout_seconds, 0.001, kMostTimeoutSeconds);
   if (options.is_cold && options.is_warm) throw UsageError("--cold and --warm exclude each other: leave both out");
   require_places_for_files(options);
 }
@@ -89,9 +89,8 @@ void require_valid(const BenchOptions& options) {
 BenchPlan plan_of(const BenchOptions& options, SignalWatch& signals) {
   BenchPlan plan;
   plan.shape = shape_of(options);
-  plan.rounds = options.rounds != 0 ? options.rounds : options.is_quick ? kQuickRounds : kRounds;
-  plan.timeout_seconds = options.timeout_seconds != 0 ? options.timeout_seconds
-                                                      : kTimeoutSeconds * std::max(plan.shape.scale, 1.0);
+  plan.rounds = options.rounds.value_or(options.is_quick ? kQuickRounds : kRounds);
+  plan.timeout_seconds = options.timeout_seconds.value_or(kTimeoutSeconds * std::max(plan.shape.scale, 1.0));
   BenchSelection selection = options.selection;
   selection.with_cold = !options.is_warm;
   selection.with_warm = !options.is_cold;
@@ -204,7 +203,7 @@ void add_choice_options(CLI::App& command, BenchOptions& options) {
 }
 
 void add_run_options(CLI::App& command, BenchOptions& options) {
-  command.add_flag("--quick", options.is_quick, "A minute instead of ten: 3 rounds, scale 0.1, few values of each axis");
+  command.add_flag("--quick", options.is_quick, "A minute instead of ten: 2 rounds, scale 0.1, few values of each axis");
   command.add_option("--rounds", options.rounds, "Rounds (3)")->type_name("N");
   command.add_option("--scale", options.scale, "Multiplies the time of each row (1)")->type_name("X");
   command.add_flag("--pin", options.is_pinned, "Each thread of a workload stays on one core");

@@ -5,16 +5,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
+#include <filesystem>
 #include <limits>
 
 #include "bench/catalogue.h"
+#include "files.h"
 #include "results.h"
 #include "usage_error.h"
 
 namespace tarn::tool {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kResultOf = "tarn bench";
+constexpr const char* kTime = "ns";
 
 std::optional<double> value_of(const Json& run, const std::string& metric) {
   const auto found = run.find(metric);
@@ -29,6 +34,13 @@ std::vector<double> values_of(const std::vector<Json>& runs, const std::string& 
   return values;
 }
 
+/// More digits than these tell nothing.
+double rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) - 5);
+  return unit >= 1 ? std::round(value / unit) * unit : std::round(value * std::round(1 / unit)) / std::round(1 / unit);
+}
+
 /// Summaries of a figure beside the best and the system allocator's.
 Json summary_json(const BenchDocument& document, const RowSamples& samples, const std::string& metric,
                   std::size_t contender) {
@@ -38,7 +50,10 @@ Json summary_json(const BenchDocument& document, const RowSamples& samples, cons
     if (entry.is_best) best = entry.own;
     if (document.contenders[entry.contender].kind == ContenderKind::kSystem) of_system = entry.own;
   }
-  return compared_to_json(own, best, of_system);
+  Json json = compared_to_json(own, best, of_system);
+  for (Json& value : json)
+    if (value.is_number_float()) value = rounded(value.get<double>());
+  return json;
 }
 
 Json entry_json(const BenchDocument& document, const RowSamples& samples, std::size_t contender) {
@@ -97,6 +112,12 @@ BenchRow row_from(const std::string& group, const Json& json) {
           .metric = json.at("metric")};
 }
 
+/// A library's path; its name alone when it lies beside the tool.
+std::string told(const std::string& library) {
+  const fs::path path = library;
+  return is_same_file(path.parent_path(), own_directory()) ? path.filename().string() : library;
+}
+
 std::size_t index_of(const BenchDocument& document, const std::string& name) {
   for (std::size_t i = 0; i < document.contenders.size(); ++i)
     if (document.contenders[i].name == name) return i;
@@ -136,7 +157,7 @@ void read_groups(const Json& json, BenchDocument& document) {
 BenchDocument document_of(const BenchPlan& plan, BenchResults results, Json header) {
   BenchDocument document = {.header = std::move(header), .contenders = {}, .results = std::move(results)};
   for (const BenchContender& contender : plan.contenders)
-    document.contenders.push_back({contender.name, contender.kind, contender.version, contender.library});
+    document.contenders.push_back({contender.name, contender.kind, contender.version, told(contender.library)});
   return document;
 }
 
@@ -236,6 +257,7 @@ std::optional<Standing> standing_of(const BenchDocument& document, std::size_t c
   Standing standing = {0, std::numeric_limits<double>::infinity(), "", 0};
   for (const GroupSamples* group : groups) {
     for (const RowSamples& samples : group->rows) {
+      if (samples.row.metric != kTime) continue;
       double own = 0, best = 0;
       for (const RowEntry& entry : entries_of(samples)) {
         if (entry.contender == contender) own = entry.own.median;

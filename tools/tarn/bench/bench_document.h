@@ -61,9 +61,9 @@ std::optional<double> geometric_mean(const std::vector<double>& ratios);
 /// A contender's ratio to the best of each row of a group: to the best time, or to the leanest in another figure.
 std::vector<double> ratios_in(const GroupSamples& group, std::size_t contender, const std::string& metric = {});
 
-/// How far one contender is ahead of, or behind, the best other allocator of each row.
+/// How fast one contender is beside the best other allocator of each row. Rows that measure memory do not count.
 struct Standing {
-  double mean;  // geometric mean of best other / own; above 1: ahead
+  double mean;  // geometric mean of best other / own; above 1: faster
   double worst;
   std::string worst_row;
   std::size_t row_count;

@@ -51,7 +51,7 @@ Json group_json(const GroupSamples& group) {
                     {"cold", samples.row.is_cold},
                     {"results", std::move(results)}});
   }
-  return {{"name", group.name}, {"title", info.title},          {"operation", info.operation},
+  return {{"name", group.name}, {"title", title_of(info, group.name)},          {"operation", info.operation},
           {"unit", info.unit},  {"axis", name_of(info.axis)}, {"rows", std::move(rows)}};
 }
 

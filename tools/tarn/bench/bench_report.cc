@@ -78,23 +78,23 @@ bool is_other_malloc(ContenderKind kind) {
 }
 bool is_other(ContenderKind kind) { return !is_ours(kind); }
 
-/// "tarn, preloaded: 1.52 times as fast as the best other malloc of each row; worst row 0.62, 000_single free/64"
+/// "tarn: 1.52 times as fast as the best other malloc of each row, on average; worst 0.62, 000_single free/64"
 std::string standing_line(const BenchDocument& document, std::size_t contender,
                           const std::vector<const GroupSamples*>& groups) {
   const ContenderKind kind = document.contenders[contender].kind;
   const bool is_pool = kind == ContenderKind::kTarnPool;
   const auto standing = standing_of(document, contender, groups, is_pool ? is_other : is_other_malloc);
   if (!standing) return {};
-  return fmt::format("{}: the best other {} of each row takes {:.2f} times as long; least in {}, {:.2f} times\n",
-                     document.contenders[contender].name, is_pool ? "way to allocate" : "malloc", standing->mean,
-                     standing->worst_row, standing->worst);
+  return fmt::format("{}: {:.2f} times as fast as the best other {} of each row, on average; worst {:.2f}, {}\n",
+                     document.contenders[contender].name, standing->mean, is_pool ? "way to allocate" : "malloc",
+                     standing->worst, standing->worst_row);
 }
 
 std::string rows_of_group(const BenchDocument& document, const GroupSamples& group, Colour colour) {
   const GroupInfo& info = *find_group(group.name);
   const std::vector<std::size_t> contenders = contenders_in(document, {&group});
   std::vector<Column> columns = {{group.name, Alignment::kLeft}};
-  for (const std::size_t contender : contenders) columns.push_back({document.contenders[contender].name + "    "});
+  for (const std::size_t contender : contenders) columns.push_back({document.contenders[contender].name + "  "});
   Table table(std::move(columns));
   for (const RowSamples& samples : group.rows) {
     std::vector<Cell> cells(contenders.size() + 1);
@@ -102,17 +102,14 @@ std::string rows_of_group(const BenchDocument& document, const GroupSamples& gro
     for (const RowEntry& entry : entries_of(samples)) {
       const auto place = std::find(contenders.begin(), contenders.end(), entry.contender) - contenders.begin();
       const char mark = entry.is_best ? '*' : entry.is_equal ? '=' : ' ';
-      const char* const spread = entry.own.count > 1 ? "{:.4g} ±{:.0f}% {}" : "{:.4g}{:.0s} {}";
-      cells[static_cast<std::size_t>(place) + 1] =
-          entry.own.count > 1
-              ? Cell{fmt::format(fmt::runtime(spread), entry.own.median, entry.own.spread_percent(), mark),
-                     entry.is_best || entry.is_equal ? Style::kGood : Style::kPlain}
-              : Cell{fmt::format("{:.4g} {}", entry.own.median, mark),
-                     entry.is_best ? Style::kGood : Style::kPlain};
+      const std::string spread = entry.own.count > 1 ? fmt::format(" ±{:.0f}%", entry.own.spread_percent()) : "";
+      cells[static_cast<std::size_t>(place) + 1] = {
+          fmt::format("{:.4g}{} {}", entry.own.median, spread, mark),
+          entry.is_best || entry.is_equal ? Style::kGood : Style::kPlain};
     }
     table.add_row(std::move(cells));
   }
-  return fmt::format("\n{}: {} per {}\n", info.title, info.unit, info.operation) + table.render(colour);
+  return fmt::format("\n{}: {} per {}\n", title_of(info, group.name), info.unit, info.operation) + table.render(colour);
 }
 
 std::string source_section(const BenchDocument& document, const SourceInfo& source, Detail detail,

@@ -1,6 +1,9 @@
 // The table of sources and groups. Claims are the sources' own figures, from the documents themselves.
 #include "bench/catalogue.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
 
 namespace tarn::tool {
@@ -55,7 +58,7 @@ const std::vector<GroupInfo>& bench_groups() {
       {"000_mixed", "000", "Mixed sizes",
        "a block of 100,000 of eight sizes: all allocated, 30 % freed and allocated anew, all freed", "ns",
        Axis::kThreads, kAnyRounds},
-      {"001_", "001", "Random sizes up to a maximum",
+      {"001_", "001", "Random sizes up to {} bytes",
        "a block of a random size: each thread allocates 20,480 and frees them in order", "ns", Axis::kThreads,
        kAnyRounds},
       {"002_fixed", "002", "One size", "a pair of allocate and free", "ns", Axis::kBytes, kAnyRounds},
@@ -115,6 +118,11 @@ const SourceInfo& source_of(const GroupInfo& group) {
   for (const SourceInfo& source : sources)
     if (std::strcmp(source.id, group.source) == 0) return source;
   return sources.back();
+}
+
+std::string title_of(const GroupInfo& group, const std::string& name) {
+  const std::string own = name.substr(std::min(name.size(), std::strlen(group.name)));
+  return fmt::format(fmt::runtime(group.title), own);
 }
 
 const char* name_of(Axis axis) {

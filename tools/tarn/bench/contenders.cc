@@ -22,7 +22,7 @@ struct KindName {
 };
 constexpr std::array kKindNames = {
     KindName{ContenderKind::kTarn, "tarn"},          KindName{ContenderKind::kTarnInline, "tarn-inline"},
-    KindName{ContenderKind::kTarnPool, "tarn-pool"}, KindName{ContenderKind::kSystem, "system"},
+    KindName{ContenderKind::kTarnPool, "tarn-pool"}, KindName{ContenderKind::kTarnPreset, "tarn-preset"}, KindName{ContenderKind::kSystem, "system"},
     KindName{ContenderKind::kGeneral, "general"},    KindName{ContenderKind::kPool, "pool"}};
 
 /// Size-class tables beside the default one: that of source 001, and that of source 000.
@@ -156,6 +156,7 @@ std::vector<BenchContender> preset_contenders(const BenchContender& tarn) {
   for (const char* preset : kPresets) {
     BenchContender contender = tarn;
     contender.name = fmt::format("{}-{}", kTarnName, preset);
+    contender.kind = ContenderKind::kTarnPreset;
     contender.settings = {{"TARN_CLASSES", preset}};
     contender.groups = {*part};
     presets.push_back(std::move(contender));

@@ -14,6 +14,7 @@ enum class ContenderKind : std::uint8_t {
   kTarn,        // libtarn.so preloaded
   kTarnInline,  // its calls inlined
   kTarnPool,
+  kTarnPreset,  // libtarn.so preloaded with another table of size classes, where the table is what is measured
   kSystem,   // glibc
   kGeneral,  // another malloc, preloaded
   kPool,     // of another library
@@ -22,8 +23,9 @@ enum class ContenderKind : std::uint8_t {
 const char* name_of(ContenderKind kind);
 /// \throws std::out_of_range for what is no name
 ContenderKind kind_of(const std::string& name);
+/// \pre the order of the kinds: tarn's own come first
 inline bool is_ours(ContenderKind kind) {
-  return kind == ContenderKind::kTarn || kind == ContenderKind::kTarnInline || kind == ContenderKind::kTarnPool;
+  return kind <= ContenderKind::kTarnPreset;
 }
 
 struct BenchContender {

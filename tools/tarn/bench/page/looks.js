@@ -1,6 +1,6 @@
 // Which colour, dash and marker a contender has everywhere. Pools of one library share a colour and differ in marker.
 
-const OURS = ["tarn", "tarn-inline", "tarn-pool"];
+const OURS = ["tarn", "tarn-inline", "tarn-pool", "tarn-preset"];
 const MARKERS = ["circle", "square", "triangle", "diamond", "wedge", "cross", "bar"];
 const DASHES = ["", "5 2", "2 2", "8 2 2 2", "1 2", "6 2 1 2 1 2"];
 const GENERAL_COLOURS = 7;
@@ -42,6 +42,7 @@ function drawing(contender, nth, families) {
     case "tarn-inline":
       return { colour: "--tarn-inline", marker: "diamond", dash: "7 2" };
     case "tarn-pool":
+    case "tarn-preset":
       return {
         colour: `--tarn-pool-${nth % TARN_POOL_COLOURS}`,
         marker: TARN_POOL_MARKERS[nth % TARN_POOL_MARKERS.length],

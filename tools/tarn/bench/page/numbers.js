@@ -81,10 +81,11 @@ const mebibytes = (bytes) => (bytes > 0 ? threeDigits(bytes / MIB) : "–");
 
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
-// KiB and MiB only where they are exact for all large sizes beside it: 262143, 256 KiB, 262145 would not read well.
+// K and M, of 1024, only where they are exact for all large sizes beside it: 262143, 256K, 262145 would not read well.
 function sizeLabel(bytes, all) {
-  const areExact = all.every((other) => other < 64 * KIB || other % KIB === 0);
-  return bytes >= 64 * KIB && areExact ? UNITS.bytes.tick(bytes) : String(bytes);
+  const areExact = all.every((other) => other < 32 * KIB || other % KIB === 0);
+  if (bytes < 32 * KIB || !areExact) return String(bytes);
+  return bytes % MIB === 0 ? `${bytes / MIB}M` : `${bytes / KIB}K`;
 }
 
 function unique(values) {

@@ -1,6 +1,7 @@
 // The overview of all groups, and every row of a group in figures. Cells carry data-c, the contender to hide them by.
 
-const isPool = ({ kind }) => kind === "pool" || kind === "tarn-pool";
+// Whoever runs in few groups: a column of its own would be all but empty.
+const isPool = ({ kind }) => ["pool", "tarn-pool", "tarn-preset"].includes(kind);
 
 // Ours first: on a phone the columns further right are out of sight.
 const oursFirst = (looks) => [...looks].sort((a, b) => b.isOurs - a.isOurs);
@@ -46,6 +47,7 @@ const groupLink = (group) => html("a", { href: `#group-${group.name}` }, group.t
 // One line per group, one column per contender that takes the place of malloc.
 function overviewTable(sources, looks, means) {
   const columns = oursFirst(looks.filter((look) => !isPool(look)));
+  const isShown = (group) => columns.some((look) => means.get(group).has(look.index));
   const head = html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "group"), columns.map(columnHead)));
   const bodies = sources.map((source) =>
     html(
@@ -56,7 +58,7 @@ function overviewTable(sources, looks, means) {
         { class: "source" },
         html("th", { scope: "rowgroup", colspan: columns.length + 1 }, html("span", {}, sourceTitle(source))),
       ),
-      source.groups.map((group) =>
+      source.groups.filter(isShown).map((group) =>
         html(
           "tr",
           {},

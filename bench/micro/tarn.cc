@@ -1,0 +1,17 @@
+// bench_micro_tarn: tarn's inlined calls and its pools.
+#include "micro.h"
+#include "tarn_inline.h"
+#include "tarn_pools.h"
+
+namespace tarn::bench {
+namespace {
+
+constexpr const char* kLibrary = "tarn " TARN_VERSION;
+
+const Contestant general("tarn-inline", Kind::kTarnInline, kLibrary, {micro::run<TarnInline>});
+const Contestant fixed("tarn-fixed", Kind::kTarnPool, kLibrary, {micro::run_pool<Fixed>});
+const Contestant shared_fixed("tarn-shared", Kind::kTarnPool, kLibrary, {micro::run_pool<SharedFixed>});
+const Contestant objects("tarn-object", Kind::kTarnPool, kLibrary, {micro::run_pool<Objects>});
+
+}  // namespace
+}  // namespace tarn::bench
