@@ -5,14 +5,14 @@ PREFIX ?= /usr/local
 WERROR ?= OFF
 SANITIZERS := address undefined thread
 sanitizer_dirs := $(SANITIZERS:%=$(BUILD)-%)
-# What a benchmark of some minutes needs; BENCH_ARGS= for the full one, see bench/README.md.
+# Of `tarn bench`: a first look in a minute; BENCH_ARGS= for all of it in about ten, see docs/benchmarks.md.
 BENCH_ARGS ?= --quick
 # Of scripts/run_game_server.sh, whose --help lists them.
 RUN_ARGS ?=
 
 # Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
 .NOTPARALLEL:
-.PHONY: run compare test test-sanitizers check bench build configure setup install docs clean help $(sanitizer_dirs)
+.PHONY: run compare test test-sanitizers check bench build configure setup setup-tests install docs clean help $(sanitizer_dirs)
 
 run: setup configure
 	@cmake --build $(BUILD) -j $(JOBS) --target game_server game_bots tarn_malloc_shared
@@ -22,17 +22,19 @@ compare: setup configure
 	@cmake --build $(BUILD) -j $(JOBS) --target tarn_tool tarn_malloc_shared
 	@scripts/run_main_job.sh $(BUILD)
 
-test: build
+test: setup-tests build
 	@scripts/run_tests.py --jobs $(JOBS) $(BUILD)
 
-test-sanitizers: $(sanitizer_dirs)
+test-sanitizers: setup-tests $(sanitizer_dirs)
 	@scripts/run_tests.py --jobs $(JOBS) $(sanitizer_dirs)
 
-check: build $(sanitizer_dirs)
+check: setup-tests build $(sanitizer_dirs)
 	@TARN_LONG_TESTS=1 scripts/run_tests.py --jobs $(JOBS) $(BUILD) $(sanitizer_dirs)
 
-bench: build
-	@bench/run.py --build $(BUILD) $(BENCH_ARGS)
+bench: setup configure
+	@cmake --build $(BUILD) -j $(JOBS) --target tarn_tool tarn_malloc_shared tarn_bench
+	@$(BUILD)/tarn bench --json $(BUILD)/bench.json --html $(BUILD)/bench.html $(BENCH_ARGS)
+	@echo "Drawn: $(BUILD)/bench.html. Every sample: $(BUILD)/bench.json."
 
 build: setup configure
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -60,9 +62,13 @@ install: build
 docs: setup configure
 	@cmake --build $(BUILD) -j $(JOBS) --target tarn_tool
 	@scripts/options_page.py $(BUILD)/tarn > docs/options.md
+	@scripts/benchmark_claims.py
 
 setup:
 	@scripts/setup.sh
+
+setup-tests:
+	@scripts/setup.sh --tests
 
 clean:
 	rm -rf $(BUILD) $(sanitizer_dirs)
@@ -73,9 +79,9 @@ help:
 	@echo 'make test              build, then all tests but the long ones; ends with "N passed, N failed"'
 	@echo 'make test-sanitizers   the tests under AddressSanitizer, UndefinedBehaviorSanitizer, ThreadSanitizer'
 	@echo 'make check             all of these tests, and the long ones'
-	@echo 'make bench             the workloads on every allocator, quickly; BENCH_ARGS= for all of it'
+	@echo 'make bench             the sources'\'' benchmarks on every allocator, quickly; BENCH_ARGS= for all of it'
 	@echo 'make install           into PREFIX=/usr/local; DESTDIR is honoured'
-	@echo 'make docs              write docs/options.md anew from the table of options'
+	@echo 'make docs              write anew what is generated: docs/options.md, and the figures of the benchmarks in prose'
 	@echo 'make clean             remove what was built'
 	@echo 'Missing packages are installed when you are root or may use sudo without a password.'
 	@echo 'Variables: JOBS=N, BUILD=DIR, PREFIX=DIR, WERROR=ON, BENCH_ARGS="...", RUN_ARGS="..."; CC and CXX before the first build.'

@@ -1,6 +1,6 @@
 """The allocators that benchmarks compare, and the machine they ran on.
 
-An allocator is a library for LD_PRELOAD, or nothing (glibc), or tarn inlined into the benchmark program. Peers are
+An allocator is a library for LD_PRELOAD, or nothing (glibc). Peers are
 looked up where Debian puts them; any other one is given as NAME=PATH.
 """
 
@@ -21,8 +21,6 @@ PEER_LIBRARIES = {
 }
 DEFAULT_PEERS = ",".join(PEER_LIBRARIES)
 TARN = "tarn"
-TARN_INLINE = "tarn-inline"
-OURS = (TARN, TARN_INLINE)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 import allocators
 import program_inputs
 from processes import ProcessFailed, Progress, run_process
-from row_results import geometric_mean, spread, table
+from tables import geometric_mean, spread, table
 
 LEAN_PEERS = ("glibc", "mimalloc", "jemalloc", "tcmalloc")
 TIMEOUT_SECONDS = 120
@@ -166,7 +166,7 @@ def small_program_table(runs, programs, names):
 def report(about, runs, names):
     small_names = {program.name for program in program_inputs.SMALL_PROGRAMS}
     programs = [program for program in runs.programs() if program not in small_names]
-    peers = [name for name in names if name not in allocators.OURS]
+    peers = [name for name in names if name != allocators.TARN]
     lean_peers = [name for name in peers if name in LEAN_PEERS]
     machine = about["machine"]
     parts = [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import allocators
 from processes import ProcessFailed, Progress, run_process
-from row_results import table
+from tables import table
 
 TIMEOUT_SECONDS = 300
 CASES = (("64", "forward"), ("512", "forward"), ("mixed", "forward"), ("mixed", "random"))

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what building, testing and comparing tarn needs on Debian 12, and does nothing when all of it is there.
+# Installs what building and comparing tarn needs on Debian 12, with --tests also what its tests need (a browser), and
+# does nothing when all of it is there.
 # Root and whoever may use sudo without a password get it installed; others get the one line to run.
 # The list holds what the CMake files look for, the allocators to compare with and the programs the tests run.
 set -eu
@@ -9,9 +10,12 @@ packages='
   libgtest-dev libcli11-dev libfmt-dev nlohmann-json3-dev libasio-dev
   python3 python3-matplotlib
   libmimalloc2.0 libjemalloc2 libtcmalloc-minimal4 libtbbmalloc2
-  libboost-dev libloki-dev libfoonathan-memory-dev
+  libboost-dev libloki-dev libfoonathan-memory-dev libbenchmark-dev
   perl sqlite3 gdb binutils valgrind
 '
+if [ "${1:-}" = --tests ]; then
+  packages="$packages chromium chromium-driver python3-selenium"
+fi
 
 if ! command -v dpkg-query >/dev/null; then
   echo "setup: this is no Debian; needed is what Debian calls:" $packages >&2

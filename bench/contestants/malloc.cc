@@ -1,10 +1,9 @@
-// malloc and free, operator new and delete: glibc's, or those of a preloaded allocator. Sized delete where the
-// size is known. Sources 003 and 004 compare with new, the others' workloads call malloc.
-#include "malloc_api.h"
-
+// malloc and free, operator new and delete: glibc's, or those of a preloaded allocator. Sized delete where
+// the size is known. Sources 003 and 004 compare with new, the others' workloads call malloc.
 #include <new>
 
 #include "all_workloads.h"
+#include "malloc_api.h"
 
 namespace tarn::bench {
 namespace {

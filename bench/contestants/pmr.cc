@@ -29,8 +29,7 @@ struct Synchronized : PoolResource<std::pmr::synchronized_pool_resource, Bytes> 
 
 using contiguous::kBlockBytes;
 
-struct Runs
-    : PoolResource<std::pmr::unsynchronized_pool_resource, contiguous::kLongestRun * kBlockBytes> {
+struct Runs : PoolResource<std::pmr::unsynchronized_pool_resource, contiguous::kLongestRun * kBlockBytes> {
   void* allocate_run(std::size_t count) { return allocate(count * kBlockBytes); }
   void deallocate_run(void* run, std::size_t count) { deallocate(run, count * kBlockBytes); }
 };

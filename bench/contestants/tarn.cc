@@ -48,7 +48,8 @@ const UnsharedContestant<Fixed> fixed("tarn-fixed", Kind::kTarnPool, kLibrary);
 const Contestant more_of_fixed("tarn-fixed", Kind::kTarnPool, kLibrary,
                                {source_003::run_threaded<Fixed>, contiguous::run<Runs<FixedPool>>});
 const SharedContestant<SharedFixed> shared_fixed("tarn-shared", Kind::kTarnPool, kLibrary);
-const Contestant shared_runs("tarn-shared", Kind::kTarnPool, kLibrary, {contiguous::run<Runs<SharedFixedPool>>});
+const Contestant shared_runs("tarn-shared", Kind::kTarnPool, kLibrary,
+                             {contiguous::run<Runs<SharedFixedPool>>});
 const SharedContestant<Objects> objects("tarn-object", Kind::kTarnPool, kLibrary);
 const Contestant arena("tarn-arena", Kind::kTarnPool, kLibrary, {arenas::run<BumpArena>});
 

@@ -1,5 +1,6 @@
-// Calls in a loop, timed by Google Benchmark, which chooses how often: a pair of allocate and free of one size, where
-// everything is as near as it can be. What the entry points themselves cost, without a workload around them.
+// Calls in a loop, timed by Google Benchmark, which chooses how often: a pair of allocate and free of one
+// size, where everything is as near as it can be. What the entry points themselves cost, without a workload
+// around them.
 //
 // Programs of their own, so that the library's memory is not in the other workloads' processes.
 #pragma once

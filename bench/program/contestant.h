@@ -1,6 +1,6 @@
-// A contestant is a way to allocate, under a name, with the workloads it can run. Each library's file registers
-// its own, so that a library that is not installed is a file that is not built. A name may register several
-// times: its workloads add up.
+// A contestant is a way to allocate, under a name, with the workloads it can run. Each library's file
+// registers its own, so that a library that is not installed is a file that is not built. A name may register
+// several times: its workloads add up.
 //
 // What workloads on any malloc ask of an `Api` (sources 000, 001, 002 and the gaps between them):
 //   static void* allocate(std::size_t bytes)          a block of at least that many bytes

@@ -1,5 +1,5 @@
-// bench_peers, bench_tarn: runs rows of one contestant and prints a JSON line for each. `tarn bench` starts it;
-// by hand:
+// bench_peers, bench_tarn: runs rows of one contestant and prints a JSON line for each. `tarn bench` starts
+// it; by hand:
 //
 //   --contestants               names the contestants of this program
 //   --list --contestant NAME    names a contestant's rows

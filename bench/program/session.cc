@@ -47,8 +47,8 @@ RowName Row::name() const {
   RowName name = {};
   std::size_t length = 0;
   const auto add = [&](const char* part) {
-    length += static_cast<std::size_t>(std::snprintf(name.text + length, sizeof name.text - length, "%s%s",
-                                                     length == 0 ? "" : "/", part));
+    length += static_cast<std::size_t>(
+        std::snprintf(name.text + length, sizeof name.text - length, "%s%s", length == 0 ? "" : "/", part));
   };
   char number[32];
   if (temperature == Temperature::kCold) add("cold");
@@ -141,8 +141,7 @@ void Session::report(const Row& row, double value, std::uint64_t operations, con
 }
 
 std::uint64_t Session::scaled(std::uint64_t count) const {
-  return std::max<std::uint64_t>(1,
-                                 static_cast<std::uint64_t>(static_cast<double>(count) * request_.scale));
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(count) * request_.scale));
 }
 
 }  // namespace tarn::bench

@@ -1,6 +1,7 @@
 // How a workload treats what it got: every block is written to, and passes through an empty asm so that the
-// compiler cannot see a pair of calls as one that does nothing. The programs are built with -fno-builtin-malloc for
-// the same reason. The asm clobbers no memory: what inlining lets the compiler keep in registers it may keep.
+// compiler cannot see a pair of calls as one that does nothing. The programs are built with
+// -fno-builtin-malloc for the same reason. The asm clobbers no memory: what inlining lets the compiler keep
+// in registers it may keep.
 #pragma once
 #include <cstddef>
 

@@ -23,14 +23,13 @@ template <class Api, template <std::size_t> class Pool, class Runs>
 class MallocContestant : public Contestant {
  public:
   MallocContestant(const char* name, Kind kind, const char* library)
-      : Contestant(name, kind, library,
-                   {source_000::run<Api>, source_001::run<Api>, source_002::run<Api>,
-                    source_003::run_fixed<Pool>, source_003::run_threaded<Pool>,
-                    source_003::run_random_sizes<Pool>, contiguous::run<Runs>,
-                    source_004::run_all_batches<Pool>, source_004::run_single_calls<Pool>,
-                    cross_thread::run<Api>, server::run<Api>, first_touch::run<Api>, large::run<Api>,
-                    boundary::run<Api>, scaling::run<Api>, waste::run<Api>, footprint::run<Api>,
-                    shared::run<Pool>}) {}
+      : Contestant(
+            name, kind, library,
+            {source_000::run<Api>, source_001::run<Api>, source_002::run<Api>, source_003::run_fixed<Pool>,
+             source_003::run_threaded<Pool>, source_003::run_random_sizes<Pool>, contiguous::run<Runs>,
+             source_004::run_all_batches<Pool>, source_004::run_single_calls<Pool>, cross_thread::run<Api>,
+             server::run<Api>, first_touch::run<Api>, large::run<Api>, boundary::run<Api>, scaling::run<Api>,
+             waste::run<Api>, footprint::run<Api>, shared::run<Pool>}) {}
 };
 
 /// A pool of blocks for one thread.
@@ -48,10 +47,10 @@ template <template <std::size_t> class Pool>
 class SharedContestant : public Contestant {
  public:
   SharedContestant(const char* name, Kind kind, const char* library)
-      : Contestant(name, kind, library,
-                   {source_003::run_fixed<Pool>, source_003::run_threaded<Pool>,
-                    source_003::run_random_sizes<Pool>, source_004::run_all_batches<Pool>,
-                    source_004::run_single_calls<Pool>, shared::run<Pool>}) {}
+      : Contestant(
+            name, kind, library,
+            {source_003::run_fixed<Pool>, source_003::run_threaded<Pool>, source_003::run_random_sizes<Pool>,
+             source_004::run_all_batches<Pool>, source_004::run_single_calls<Pool>, shared::run<Pool>}) {}
 };
 
 }  // namespace tarn::bench

@@ -1,7 +1,9 @@
 // Arenas: N blocks of 8 to 256 bytes, aligned to 16, the first 8 bytes of each written; then all end at once.
 //
-// grow N     the arena starts with nothing and grows; reset between the rounds, at which pmr's gives its memory back
+// grow N     the arena starts with nothing and grows; reset between the rounds (pmr's gives its memory back)
+//
 // buffer N   over a buffer of the caller's with room for all; reset between the rounds
+//
 // fresh N    an arena made, grown and ended in each round
 //
 // An operation is a block. An arena is made with no arguments or over (buffer, bytes), and offers

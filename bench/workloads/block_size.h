@@ -1,5 +1,5 @@
-// Block sizes as types: a size that the source fixes is known to the compiler, as it is in the source; one that
-// somebody asked for on the command line is known at run time only.
+// Block sizes as types: a size that the source fixes is known to the compiler, as it is in the source; one
+// that somebody asked for on the command line is known at run time only.
 #pragma once
 #include <cstddef>
 #include <type_traits>

@@ -166,7 +166,8 @@ void run(Session& session) {
     run_batch_row<Pool>(session, series("n %zu", count), 10'000, {count, count});
   for (const std::size_t blocks : session.values({1000, 10'000, 40'000}))
     run_batch_row<Pool>(session, series("batch %zu", blocks), blocks, {1, kLongestRun});
-  for (const std::size_t blocks : session.values({1000, 10'000, 40'000})) run_churn_row<Pool>(session, blocks);
+  for (const std::size_t blocks : session.values({1000, 10'000, 40'000}))
+    run_churn_row<Pool>(session, blocks);
 }
 
 }  // namespace tarn::bench::contiguous

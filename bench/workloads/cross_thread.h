@@ -16,7 +16,7 @@
 
 namespace tarn::bench::cross_thread {
 
-inline constexpr double kRowSeconds = 0.08;
+inline constexpr double kRowSeconds = 0.05;
 inline constexpr std::size_t kBatchBlocks = 64;
 inline constexpr std::size_t kRingBatches = 32;
 inline constexpr std::size_t kSizeCount = 16'384;      // sizes drawn ahead, used in turn

@@ -1,4 +1,4 @@
-// First touch: 64 MiB in blocks of one size, each written whole, in a fresh process. What counts is how a
+// First touch: 32 MiB in blocks of one size, each written whole, in a fresh process. What counts is how a
 // page becomes resident; the figure is per KiB.
 #pragma once
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace tarn::bench::first_touch {
 
-inline constexpr std::size_t kTotalBytes = 64 * 1024 * 1024;
+inline constexpr std::size_t kTotalBytes = 32 * 1024 * 1024;
 
 template <class Api>
 void run(Session& session) {

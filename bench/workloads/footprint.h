@@ -1,6 +1,6 @@
-// Memory over time: a process takes 64 MiB in blocks of 16 to 1024 bytes, frees seven of eight in random order, waits,
-// frees the rest and waits again without a call to the allocator. The row's figure is what is resident at the end; beside
-// it stands the whole course, as pairs of milliseconds and KiB.
+// Memory over time: a process takes 64 MiB in blocks of 16 to 1024 bytes, frees seven of eight in random
+// order, waits, frees the rest and waits again without a call to the allocator. The row's figure is what is
+// resident at the end; beside it stands the whole course, as pairs of milliseconds and KiB.
 #pragma once
 #include <time.h>
 

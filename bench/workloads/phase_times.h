@@ -49,8 +49,7 @@ Extra phase_fields(const PhaseTimes& times, const char* const (&names)[Count], d
   std::size_t length = 0;
   for (std::size_t i = 0; i < Count; ++i)
     length += static_cast<std::size_t>(std::snprintf(fields.text + length, sizeof fields.text - length,
-                                                     ",\"%s_ns\":%.3f", names[i],
-                                                     times.ns(i) / operations));
+                                                     ",\"%s_ns\":%.3f", names[i], times.ns(i) / operations));
   return fields;
 }
 

@@ -1,5 +1,5 @@
-// What the workloads on pools share: slots that remember blocks, the write into each, the orders of freeing, and
-// the untimed look whether a pool's blocks are blocks.
+// What the workloads on pools share: slots that remember blocks, the write into each, the orders of freeing,
+// and the untimed look whether a pool's blocks are blocks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -69,8 +69,8 @@ class FreePlan {
   Table<std::uint32_t> indices_;
 };
 
-/// Ends the program when blocks are missing, overlap, or lose what was written to both of their ends. Every thread
-/// of the row calls it with its own blocks.
+/// Ends the program when blocks are missing, overlap, or lose what was written to both of their ends. Every
+/// thread of the row calls it with its own blocks.
 template <class Slot>
 void verify_slots(const Table<Slot>& slots, Worker& worker) {
   Table<LiveBlock> live(slots.size());

@@ -1,6 +1,6 @@
-// Scaling over threads: each thread replaces random ones of its 1000 live blocks of 16 to 512 bytes. The figure is the
-// wall time per replacement, all threads together: with enough cores it halves with each doubling of the threads, and
-// stays where it is when they have run out.
+// Scaling over threads: each thread replaces random ones of its 1000 live blocks of 16 to 512 bytes. The
+// figure is the wall time per replacement, all threads together: with enough cores it halves with each
+// doubling of the threads, and stays where it is when they have run out.
 #pragma once
 #include <sched.h>
 

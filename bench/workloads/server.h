@@ -3,8 +3,9 @@
 // frees them.
 //
 // server    wall time per replacement (one malloc, one free), no clock in between
-// latency   the same with every call of malloc and free timed by the cycle counter, whose own 10 ns or so are in it; a
-//           row per percentile, and the whole distribution beside each
+//
+// latency   every call of malloc and free timed by the cycle counter, whose own 10 ns or so are in it; a row
+//           per percentile, and the whole distribution beside each
 #pragma once
 #include <cmath>
 
@@ -26,7 +27,7 @@ inline constexpr std::size_t kSizeCount = 65'536;   // sizes drawn ahead, used i
 inline constexpr std::size_t kStepsPerRound = 256;  // between two looks into the mailboxes
 inline constexpr std::size_t kMailboxSlots = 1024;
 inline constexpr double kThroughputSeconds = 0.2;
-inline constexpr double kLatencySeconds = 0.4;
+inline constexpr double kLatencySeconds = 0.3;
 
 using Mailbox = SpscRing<LiveBlock, kMailboxSlots>;
 

@@ -13,7 +13,7 @@
 
 namespace tarn::bench::shared {
 
-inline constexpr double kRowSeconds = 0.03;
+inline constexpr double kRowSeconds = 0.02;
 inline constexpr std::size_t kBlocks = 1000;
 inline constexpr std::size_t kBlocksOfHandover = 10'000;
 
@@ -58,8 +58,7 @@ class SharedPairs {
     for (const FixedSlot<Bytes>& slot : slots) pool_.deallocate(slot.block, Bytes);
   }
   [[gnu::noinline]] void round() {
-    for (std::size_t i = 0; i < kBlocks; ++i)
-      pool_.deallocate(used(pool_.allocate(Bytes)), Bytes);
+    for (std::size_t i = 0; i < kBlocks; ++i) pool_.deallocate(used(pool_.allocate(Bytes)), Bytes);
   }
 
  private:
@@ -100,8 +99,7 @@ void run_handover_row(Session& session, unsigned threads) {
     Pool pool;
     run_on_threads(threads, [&](Worker& worker) {
       FixedSlot<Bytes>* const own = slots.begin() + worker.index() * kBlocksOfHandover;
-      FixedSlot<Bytes>* const neighbours =
-          slots.begin() + (worker.index() + 1) % threads * kBlocksOfHandover;
+      FixedSlot<Bytes>* const neighbours = slots.begin() + (worker.index() + 1) % threads * kBlocksOfHandover;
       SharedBatch<Pool, Bytes>(pool, worker.index()).verify(worker);
       hand_over(pool, own, neighbours, worker);
       const std::uint64_t rounds = session.scaled(kRounds);

@@ -4,8 +4,9 @@
 // stress  allocate N, free every third, allocate those again, free all
 // mixed   a random size of the eight; free about 30 % at random; refill; free all
 //
-// Figures are per iteration; beside them the phases, as the source prints them. With 16 threads a phase of one
-// thread is shorter than a time slice, so those rows are the whole (allocate N and free N) by the wall clock.
+// Figures are per iteration; beside them the phases, as the source prints them. With 16 threads a phase of
+// one thread is shorter than a time slice, so those rows are the whole (allocate N and free N) by the wall
+// clock.
 #pragma once
 #include "block_size.h"
 #include "contestant.h"
@@ -20,7 +21,7 @@ namespace tarn::bench::source_000 {
 
 inline constexpr std::size_t kIterations = 100'000;
 inline constexpr std::size_t kManyThreads = 16;
-inline constexpr double kRowSeconds = 0.025;
+inline constexpr double kRowSeconds = 0.02;
 inline constexpr double kMixedSeconds = 0.1;
 inline constexpr std::uint32_t kSizes[] = {32, 64, 128, 256, 512, 1024, 2048, 4096};
 inline constexpr const char* kWholePhases[] = {"allocate", "free"};
@@ -173,9 +174,9 @@ void run_row(Session& session, const Row& row, double seconds, const char* const
   if (!session.wants(row)) return;
   const std::size_t iterations = kIterations / row.threads;
   Table<PhaseTimes> times(row.threads);
-  const Timing timing =
-      time_rounds(row.threads, session.budget_ns(seconds),
-                  [&](unsigned index) { return make_work(iterations, index, times[index]); });
+  const Timing timing = time_rounds(row.threads, session.budget_ns(seconds), [&](unsigned index) {
+    return make_work(iterations, index, times[index]);
+  });
   const std::uint64_t operations = timing.rounds * iterations;
   const auto count = static_cast<double>(operations);
   session.report(row, timing.wall_ns / count, operations, phase_fields(sum_of(times), phases, count));
@@ -187,9 +188,8 @@ void run_pairs(Session& session, Size bytes, unsigned threads) {
   if (!session.wants(row)) return;
   const std::size_t iterations = kIterations / threads;
   PhaseTimes unused;
-  const Timing timing =
-      time_rounds(threads, session.budget_ns(kRowSeconds),
-                  [&](unsigned) { return Pairs<Api, Size>(bytes, iterations, unused); });
+  const Timing timing = time_rounds(threads, session.budget_ns(kRowSeconds),
+                                    [&](unsigned) { return Pairs<Api, Size>(bytes, iterations, unused); });
   const std::uint64_t operations = timing.rounds * iterations;
   session.report(row, timing.wall_ns / static_cast<double>(operations), operations);
 }
@@ -203,9 +203,8 @@ void run_phases(Session& session, Size bytes) {
   const bool wants_free = session.wants(free_row);
   if (!wants_allocate && !wants_free) return;
   PhaseTimes times;
-  const Timing timing =
-      time_rounds(1, session.budget_ns(2 * kRowSeconds),
-                  [&](unsigned) { return Whole<Api, Size>(bytes, kIterations, times); });
+  const Timing timing = time_rounds(1, session.budget_ns(2 * kRowSeconds),
+                                    [&](unsigned) { return Whole<Api, Size>(bytes, kIterations, times); });
   const std::uint64_t operations = timing.rounds * kIterations;
   session.report(allocate_row, times.ns(0) / static_cast<double>(operations), operations);
   session.report(free_row, times.ns(1) / static_cast<double>(operations), operations);

@@ -1,6 +1,7 @@
 // Source 001, the low-fragmentation heap: each thread allocates 20,480 blocks of a random size and then frees
-// them in order, again and again; 1, 4, 8 and 16 threads. The figure is per block (allocate and free), all threads
-// together, so that a line over the threads is flat where an allocator scales as far as there are cores.
+// them in order, again and again; 1, 4, 8 and 16 threads. The figure is per block (allocate and free), all
+// threads together, so that a line over the threads is flat where an allocator scales as far as there are
+// cores.
 #pragma once
 #include "clock.h"
 #include "contestant.h"
@@ -13,7 +14,7 @@
 namespace tarn::bench::source_001 {
 
 inline constexpr std::size_t kBlocks = 20'480;
-inline constexpr double kRowSeconds = 0.05;
+inline constexpr double kRowSeconds = 0.03;
 
 template <class Api>
 class RandomSizes {

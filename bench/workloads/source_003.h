@@ -1,9 +1,11 @@
-// Source 003, the fixed-size pool for game servers: allocate 10,000 blocks, free them, again and again; one thread. The
-// source frees in the order of allocation (fifo); last in first out and random order are ours.
+// Source 003, the fixed-size pool for game servers: allocate 10,000 blocks, free them, again and again; one
+// thread. The source frees in the order of allocation (fifo); last in first out and random order are ours.
 //
 // 003_fixed          blocks of one size known to the compiler; the source's are 64 to 512 bytes
-// 003_threaded       the same in a process that has a second thread, asleep: glibc's locks and malloc leave their
-//                    atomic instructions out while a process has one thread, which a server never has
+//
+// 003_threaded       the same in a process that has a second thread, asleep: glibc's locks and malloc leave
+//                    their atomic instructions out while a process has one thread, which a server never has
+//
 // 003_random_sizes   sizes drawn from 1 to a maximum; a pool of one block size hands out the maximum
 //
 // An operation is a block allocated and freed. What lies between the two halves (laying the pointers out in

@@ -1,12 +1,13 @@
 // Source 004, the typed free list: batches of 1000, 10,000 and 50,000 nodes of 10, 500 and 1000 bytes;
 // allocate all, free all; 1, 2 and 4 threads on one pool.
 //
-// 004_batches       the row's figure is the wall time per node; beside it, as the source has them, average, minimum
-//                   and maximum of allocating and of freeing a batch, and p99.9 of both, in ns per node of one thread.
-//                   Every contestant runs the same number of batches, so that no one's maximum comes from more of
-//                   them; a slow one stops when its time is over.
-// 004_single_calls  each call timed by the cycle counter: the figure is the average of a pair, beside it percentiles
-//                   and the maximum of single calls. The counter's own 10 ns or so are in them.
+// 004_batches        the row's figure is the wall time per node; beside it, as the source has them, average,
+//                    minimum and maximum of allocating and of freeing a batch, and p99.9 of both, in ns per
+//                    node of one thread. Every contestant runs the same number of batches, so that no one's
+//                    maximum comes from more of them; a slow one stops when its time is over.
+//
+// 004_single_calls   each call timed by the cycle counter: the figure is the average of a pair, beside it
+//                    percentiles and the maximum of single calls, the counter's own 10 ns or so included
 #pragma once
 #include "block_size.h"
 #include "clock.h"
@@ -16,7 +17,7 @@
 
 namespace tarn::bench::source_004 {
 
-inline constexpr double kLongestRowSeconds = 0.2;
+inline constexpr double kLongestRowSeconds = 0.1;
 
 /// One phase of one thread's batches, in ns per batch.
 struct BatchTimes {
@@ -109,7 +110,7 @@ Lap run_batches(Nodes<Pool, Bytes>& nodes, std::uint64_t batches, double longest
   return lap;
 }
 
-inline constexpr std::uint64_t kNodesPerRow = 800'000;  // of all threads and batches, at scale 1
+inline constexpr std::uint64_t kNodesPerRow = 400'000;  // of all threads and batches, at scale 1
 
 template <class Pool, std::size_t Bytes>
 void run_row(Session& session, std::size_t count, unsigned threads) {
@@ -124,9 +125,8 @@ void run_row(Session& session, std::size_t count, unsigned threads) {
       Nodes<Pool, Bytes> nodes(pool, count);
       nodes.verify(worker);
       worker.meet();
-      laps[worker.index()] =
-          run_batches(nodes, session.scaled(kNodesPerRow / count) / threads + 1,
-                      session.budget_ns(kLongestRowSeconds), times[worker.index()]);
+      laps[worker.index()] = run_batches(nodes, session.scaled(kNodesPerRow / count) / threads + 1,
+                                         session.budget_ns(kLongestRowSeconds), times[worker.index()]);
       worker.meet();
     });
   }
@@ -140,8 +140,7 @@ void run_row(Session& session, std::size_t count, unsigned threads) {
 /// The first batch of a fresh process.
 template <class Pool, std::size_t Bytes>
 void run_cold(Session& session, std::size_t count) {
-  const Row row = {
-      .series = series("%zu nodes", count), .bytes = Bytes, .temperature = Temperature::kCold};
+  const Row row = {.series = series("%zu nodes", count), .bytes = Bytes, .temperature = Temperature::kCold};
   if (!session.wants(row)) return;
   ThreadTimes times;
   {

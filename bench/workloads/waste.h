@@ -1,6 +1,7 @@
-// What blocks of source 001's sizes cost in memory: 20,480 blocks of a random size from 1 to a maximum are live and
-// written whole; how many bytes have become resident per byte asked for. Beside it what the allocator says is usable of
-// each block per byte asked for: the size classes' own waste, which is where 001's table of buckets and 000's differ.
+// What blocks of source 001's sizes cost in memory: 20,480 blocks of a random size from 1 to a maximum are
+// live and written whole; how many bytes have become resident per byte asked for. Beside it what the
+// allocator says is usable of each block per byte asked for: the size classes' own waste, which is where
+// 001's table of buckets and 000's differ.
 //
 // An Api offers usable_bytes(block) where its allocator can tell.
 #pragma once
@@ -36,9 +37,7 @@ Sums allocate_all(Table<void*>& blocks, const Table<std::uint32_t>& sizes) {
 
 template <class Api>
 void run_up_to(Session& session, std::size_t largest_bytes) {
-  const Row row = {.bytes = largest_bytes,
-                   .temperature = Temperature::kCold,
-                   .metric = "resident_per_byte"};
+  const Row row = {.bytes = largest_bytes, .temperature = Temperature::kCold, .metric = "resident_per_byte"};
   if (!session.wants(row)) return;
   Random random(largest_bytes);
   Table<void*> blocks(kBlocks);

@@ -27,7 +27,8 @@ TEST(BenchDocument, TheBestOfARowIsTheSmallestMedian) {
 
 TEST(BenchDocument, WhatDiffersByLessThanTheNoiseIsEqual) {
   const RowSamples samples =
-      row_with("002_fixed", "4", 4, {{0, runs_of({10, 12, 8})}, {1, runs_of({11, 9, 13})}, {2, runs_of({14, 14, 14})}});
+      row_with("002_fixed", "4", 4,
+               {{0, runs_of({10, 12, 8})}, {1, runs_of({11, 9, 13})}, {2, runs_of({14, 14, 14})}});
   const std::vector<RowEntry> entries = entries_of(samples);
   EXPECT_TRUE(entries[0].is_best);
   EXPECT_TRUE(entries[1].is_equal);
@@ -69,7 +70,8 @@ TEST(BenchDocument, StandingIsTheBestOthersTimeOverOnesOwn) {
 
 TEST(BenchDocument, JsonReadBackIsTheSame) {
   BenchDocument document = sample_document();
-  document.results.failures.push_back({"boost-pool", "002_fixed", {"ended by SIGSEGV", "round 2", {"oh", "no"}}});
+  document.results.failures.push_back(
+      {"boost-pool", "002_fixed", {"ended by SIGSEGV", "round 2", {"oh", "no"}}});
   const std::string text = text_of(document);
   const Json json = Json::parse(text);
   EXPECT_EQ(json, to_json(document));

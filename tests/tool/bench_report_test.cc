@@ -21,9 +21,10 @@ TEST(BenchReport, ASourceWithoutFiguresHasNoTable) {
 
 TEST(BenchReport, TarnsStandingIsToldInWords) {
   const std::string text = bench_report(sample_document(), Detail::kGroups, Colour::kOff);
-  EXPECT_NE(text.find("tarn: 1.00 times as fast as the best other malloc of each row, on average; worst 0.50, "
-                      "002_fixed 64\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("tarn: 1.00 times as fast as the best other malloc of each row, on average; worst 0.50, "
+                "002_fixed 64\n"),
+      std::string::npos)
       << text;
 }
 
@@ -45,7 +46,8 @@ TEST(BenchReport, AMeanOverFewerRowsIsMarkedAndNeverTheBest) {
 
 TEST(BenchReport, FailuresAndInterruptionsAreTold) {
   BenchDocument document = sample_document();
-  document.results.failures.push_back({"boost-pool", "", {"could not be preloaded: no", "round 1", {"line"}}});
+  document.results.failures.push_back(
+      {"boost-pool", "", {"could not be preloaded: no", "round 1", {"line"}}});
   document.results.interrupted_by = 2;
   document.results.rounds_done = 1;
   const std::string text = bench_report(document, Detail::kGroups, Colour::kOff);

@@ -27,7 +27,8 @@ inline Json sample_header() {
 inline std::vector<Json> runs_of(const std::vector<double>& ns, double peak_bytes = 1000) {
   std::vector<Json> runs;
   for (const double value : ns)
-    runs.push_back({{"ns", value}, {"operations", 7}, {"peak_rss_bytes", peak_bytes}, {"rss_after_bytes", 500}});
+    runs.push_back(
+        {{"ns", value}, {"operations", 7}, {"peak_rss_bytes", peak_bytes}, {"rss_after_bytes", 500}});
   return runs;
 }
 
@@ -36,8 +37,8 @@ inline RowSamples row_with(const std::string& group, const std::string& name, st
   return {{.group = group, .name = name, .series = "", .bytes = bytes, .metric = "ns"}, std::move(runs)};
 }
 
-/// tarn (0), glibc (1), boost-pool (2). In 002_fixed tarn takes half and twice the time of glibc, in 003_fixed Boost takes a
-/// quarter of glibc's; tarn has not run there.
+/// tarn (0), glibc (1), boost-pool (2). In 002_fixed tarn takes half and twice the time of glibc, in
+/// 003_fixed Boost takes a quarter of glibc's; tarn has not run there.
 inline BenchDocument sample_document() {
   BenchDocument document = {.header = sample_header(), .contenders = {}, .results = {}};
   document.contenders = {{"tarn", ContenderKind::kTarn, "tarn 0.1.0", "/lib/libtarn.so"},

@@ -12,7 +12,7 @@ TEST(Catalogue, EveryGroupHasASourceOfItsOwnNumber) {
   for (const GroupInfo& group : bench_groups()) {
     EXPECT_STREQ(source_of(group).id, group.source);
     const std::string number = std::string(group.name).substr(0, 3);
-    EXPECT_EQ(std::isdigit(number[0]) ? number : "ours", group.source);
+    EXPECT_EQ(std::string(group.source).substr(0, 3), std::isdigit(number[0]) ? number : "our") << group.name;
   }
 }
 

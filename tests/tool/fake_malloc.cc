@@ -1,5 +1,6 @@
-// Libraries with a malloc that goes wrong, for `tarn bench` to find out. Which one this is, the build says. Each serves
-// well until a program has called it often, so that the fault is met by a workload and not by the start of the process.
+// Libraries with a malloc that goes wrong, for `tarn bench` to find out. Which one this is, the build says.
+// Each serves well until a program has called it often, so that the fault is met by a workload and not by the
+// start of the process.
 #include <malloc.h>
 #include <unistd.h>
 

@@ -23,7 +23,8 @@ Json summaries(const Comparison& comparison, const Contender& contender) {
   const Contender& system = comparison.contenders.front();
   for (const Metric& metric : kMetrics) {
     const Summary of_system = system.is_comparable() ? summary_of(system, metric) : Summary();
-    json[metric.key] = compared_to_json(summary_of(contender, metric), best_of(comparison, metric), of_system);
+    json[metric.key] =
+        compared_to_json(summary_of(contender, metric), best_of(comparison, metric), of_system);
   }
   return json;
 }

@@ -1,6 +1,6 @@
-// Measurements as JSON: raw runs, their summaries, and the machine. The pieces serve every command that measures:
-// compare_results() puts a comparison together, bench/bench_results.h a list of them. docs/command.md describes the
-// fields.
+// Measurements as JSON: raw runs, their summaries, and the machine. The pieces serve every command that
+// measures: compare_results() puts a comparison together, bench/bench_document.h a list of them.
+// docs/command.md describes the fields.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,7 +19,8 @@ Json to_json(const Measurement& run);
 Json to_json(const Summary& summary);
 Json to_json(const Machine& machine);
 Json to_json(const Failure& failure);
-/// A contender's summary beside the best one of all contenders, and the system allocator's (count 0: it has none).
+/// A contender's summary beside the best one of all contenders, and the system allocator's (count 0: it has
+/// none).
 Json compared_to_json(const Summary& own, const Summary& best, const Summary& of_system);
 
 /// What every result file begins with: which command made it, with which version, where and when.

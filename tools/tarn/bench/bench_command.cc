@@ -24,11 +24,11 @@ namespace {
 
 constexpr int kMostRounds = 1000;
 constexpr double kLeastScale = 0.0001, kMostScale = 1000;
-constexpr unsigned kMostThreads = 256;               // bench/program/threads.h
-constexpr std::size_t kMostBytes = 16 << 20;         // of a block; a workload keeps thousands of them
-constexpr std::size_t kMostValues = 32;              // of an axis
+constexpr unsigned kMostThreads = 256;        // bench/program/threads.h
+constexpr std::size_t kMostBytes = 16 << 20;  // of a block; a workload keeps thousands of them
+constexpr std::size_t kMostValues = 32;       // of an axis
 constexpr double kMostTimeoutSeconds = 24 * 3600;
-constexpr double kTimeoutSeconds = 60;               // of one process at scale 1 and below
+constexpr double kTimeoutSeconds = 60;  // of one process at scale 1 and below
 constexpr int kSignalStatus = 128;
 constexpr std::uint64_t kRoomForFile = 16 << 20;  // the page and the JSON of a whole run have a few MiB
 
@@ -42,7 +42,8 @@ struct BenchOptions {
   std::optional<int> rounds;
   std::optional<double> scale, timeout_seconds;
   std::string json_file, html_file, from_file;
-  bool is_cold = false, is_warm = false, is_quick = false, is_pinned = false, with_rows = false, is_quiet = false;
+  bool is_cold = false, is_warm = false, is_quick = false, is_pinned = false, with_rows = false,
+       is_quiet = false;
 };
 
 void require_range(const char* option, double value, double least, double most) {
@@ -54,11 +55,13 @@ template <class Number>
 std::vector<Number> parse_axis(const char* option, const std::vector<std::string>& words, Number most) {
   std::vector<Number> values;
   for (const std::string& word : words) {
-    const bool is_number = !word.empty() && word.size() < 10 && word.find_first_not_of("0123456789") == word.npos;
+    const bool is_number =
+        !word.empty() && word.size() < 10 && word.find_first_not_of("0123456789") == word.npos;
     const unsigned long value = is_number ? std::stoul(word) : 0;
     if (value < 1 || value > most)
       throw UsageError(fmt::format("{} takes numbers from 1 to {}, not '{}'", option, most, word));
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(static_cast<Number>(value));
+    if (std::find(values.begin(), values.end(), value) == values.end())
+      values.push_back(static_cast<Number>(value));
   }
   if (values.size() > kMostValues)
     throw UsageError(fmt::format("{} takes at most {} numbers", option, kMostValues));
@@ -81,8 +84,10 @@ BenchShape shape_of(const BenchOptions& options) {
 void require_valid(const BenchOptions& options) {
   if (options.rounds) require_range("--rounds", *options.rounds, 1, kMostRounds);
   if (options.scale) require_range("--scale", *options.scale, kLeastScale, kMostScale);
-  if (options.timeout_seconds) require_range("--timeout", *options.timeout_seconds, 0.001, kMostTimeoutSeconds);
-  if (options.is_cold && options.is_warm) throw UsageError("--cold and --warm exclude each other: leave both out");
+  if (options.timeout_seconds)
+    require_range("--timeout", *options.timeout_seconds, 0.001, kMostTimeoutSeconds);
+  if (options.is_cold && options.is_warm)
+    throw UsageError("--cold and --warm exclude each other: leave both out");
   require_places_for_files(options);
 }
 
@@ -194,7 +199,8 @@ void add_choice_options(CLI::App& command, BenchOptions& options) {
       ->allow_extra_args(false);
   command
       .add_option("--sizes", options.sizes,
-                  "Run at these block sizes, or largest sizes, instead of the sources'; pools know their source's only")
+                  "Run at these block sizes, or largest sizes, instead of the sources'; pools know their "
+                  "source's only")
       ->type_name("BYTES,...")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -203,11 +209,14 @@ void add_choice_options(CLI::App& command, BenchOptions& options) {
 }
 
 void add_run_options(CLI::App& command, BenchOptions& options) {
-  command.add_flag("--quick", options.is_quick, "A minute instead of ten: 2 rounds, scale 0.1, few values of each axis");
+  command.add_flag("--quick", options.is_quick,
+                   "A minute instead of ten: 2 rounds, scale 0.1, few values of each axis");
   command.add_option("--rounds", options.rounds, "Rounds (3)")->type_name("N");
   command.add_option("--scale", options.scale, "Multiplies the time of each row (1)")->type_name("X");
   command.add_flag("--pin", options.is_pinned, "Each thread of a workload stays on one core");
-  command.add_option("--timeout", options.timeout_seconds, "Kill a process that takes longer (60, times the scale)")
+  command
+      .add_option("--timeout", options.timeout_seconds,
+                  "Kill a process that takes longer (60, times the scale)")
       ->type_name("SECONDS");
 }
 
@@ -215,8 +224,11 @@ void add_output_options(CLI::App& command, BenchOptions& options) {
   command.add_flag("--rows", options.with_rows, "Print every row, not only the means over groups");
   command.add_option("--json", options.json_file, "Write every sample, the summaries and the machine")
       ->type_name("FILE");
-  command.add_option("--html", options.html_file, "Write a page of plots that needs no network")->type_name("FILE");
-  command.add_option("--from", options.from_file, "Measure nothing: tables and page of a JSON file written before")
+  command.add_option("--html", options.html_file, "Write a page of plots that needs no network")
+      ->type_name("FILE");
+  command
+      .add_option("--from", options.from_file,
+                  "Measure nothing: tables and page of a JSON file written before")
       ->type_name("FILE");
   command.add_flag("--quiet", options.is_quiet, "No progress");
 }
@@ -225,7 +237,8 @@ void add_output_options(CLI::App& command, BenchOptions& options) {
 
 void add_bench_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = add_command(
-      app, "bench", "Run the benchmarks of every source on every allocator of this machine.", "tarn bench [OPTIONS]",
+      app, "bench", "Run the benchmarks of every source on every allocator of this machine.",
+      "tarn bench [OPTIONS]",
       "  tarn bench --quick                             a first look, in a minute\n"
       "  tarn bench --html bench.html --json bench.json everything, in ten\n"
       "  tarn bench --only 001 --threads 1,8,32         one source, at other numbers of threads\n"

@@ -38,7 +38,8 @@ std::vector<double> values_of(const std::vector<Json>& runs, const std::string& 
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) - 5);
-  return unit >= 1 ? std::round(value / unit) * unit : std::round(value * std::round(1 / unit)) / std::round(1 / unit);
+  return unit >= 1 ? std::round(value / unit) * unit
+                   : std::round(value * std::round(1 / unit)) / std::round(1 / unit);
 }
 
 /// Summaries of a figure beside the best and the system allocator's.
@@ -69,9 +70,14 @@ Json entry_json(const BenchDocument& document, const RowSamples& samples, std::s
 Json row_json(const BenchDocument& document, const RowSamples& samples) {
   const BenchRow& row = samples.row;
   Json allocators = Json::array();
-  for (const auto& [contender, runs] : samples.runs) allocators.push_back(entry_json(document, samples, contender));
-  return {{"row", row.name},         {"series", row.series}, {"bytes", row.bytes},
-          {"threads", row.threads},  {"cold", row.is_cold},  {"metric", row.metric},
+  for (const auto& [contender, runs] : samples.runs)
+    allocators.push_back(entry_json(document, samples, contender));
+  return {{"row", row.name},
+          {"series", row.series},
+          {"bytes", row.bytes},
+          {"threads", row.threads},
+          {"cold", row.is_cold},
+          {"metric", row.metric},
           {"allocators", std::move(allocators)}};
 }
 
@@ -96,7 +102,8 @@ Json frame_of(const BenchDocument& document) {
     json["allocators"].push_back(std::move(entry));
   }
   json["failures"] = Json::array();
-  for (const BenchFailure& failure : document.results.failures) json["failures"].push_back(failure_json(failure));
+  for (const BenchFailure& failure : document.results.failures)
+    json["failures"].push_back(failure_json(failure));
   return json;
 }
 
@@ -130,8 +137,9 @@ void read_frame(const Json& json, BenchDocument& document) {
   document.results.rounds_done = json.at("rounds_done");
   document.results.interrupted_by = json.at("interrupted").get<bool>() ? SIGINT : 0;
   for (const Json& entry : json.at("allocators"))
-    document.contenders.push_back({entry.at("name"), kind_of(entry.at("kind")), entry.at("version"),
-                                   entry.at("library").is_null() ? "" : entry.at("library").get<std::string>()});
+    document.contenders.push_back(
+        {entry.at("name"), kind_of(entry.at("kind")), entry.at("version"),
+         entry.at("library").is_null() ? "" : entry.at("library").get<std::string>()});
   for (const Json& entry : json.at("failures"))
     document.results.failures.push_back(
         {entry.at("name"), entry.at("group"),
@@ -157,7 +165,8 @@ void read_groups(const Json& json, BenchDocument& document) {
 BenchDocument document_of(const BenchPlan& plan, BenchResults results, Json header) {
   BenchDocument document = {.header = std::move(header), .contenders = {}, .results = std::move(results)};
   for (const BenchContender& contender : plan.contenders)
-    document.contenders.push_back({contender.name, contender.kind, contender.version, told(contender.library)});
+    document.contenders.push_back(
+        {contender.name, contender.kind, contender.version, told(contender.library)});
   return document;
 }
 
@@ -222,9 +231,9 @@ std::vector<RowEntry> entries_of(const RowSamples& samples, const std::string& m
     const Summary own = summary_of(samples, contender, metric);
     if (own.count != 0) entries.push_back({contender, own, 1, false, false});
   }
-  const auto best = std::min_element(entries.begin(), entries.end(), [](const RowEntry& a, const RowEntry& b) {
-    return a.own.median < b.own.median;
-  });
+  const auto best =
+      std::min_element(entries.begin(), entries.end(),
+                       [](const RowEntry& a, const RowEntry& b) { return a.own.median < b.own.median; });
   if (best == entries.end()) return entries;
   best->is_best = true;
   const Summary of_best = best->own;

@@ -1,8 +1,9 @@
-// A run of `tarn bench` as it is told: who took part, every sample, and what follows from them. Written as JSON and read
-// back, so that tables and pages can be made again without measuring. docs/command.md describes the fields.
+// A run of `tarn bench` as it is told: who took part, every sample, and what follows from them. Written as
+// JSON and read back, so that tables and pages can be made again without measuring. docs/command.md describes
+// the fields.
 //
-// Everything is judged row by row: a contender's figure is the median of its rounds, the best of a row is the smallest
-// median, and a ratio is to that. A group's figure is the geometric mean over its rows.
+// Everything is judged row by row: a contender's figure is the median of its rounds, the best of a row is the
+// smallest median, and a ratio is to that. A group's figure is the geometric mean over its rows.
 #pragma once
 #include <optional>
 #include <string>
@@ -33,7 +34,7 @@ inline constexpr const char* kMemoryAfter = "rss_after_bytes";
 struct RowEntry {
   std::size_t contender;
   Summary own;
-  double ratio;   // to the best of the row
+  double ratio;  // to the best of the row
   bool is_best;
   bool is_equal;  // to the best, within the noise
 };
@@ -45,7 +46,8 @@ std::string text_of(const BenchDocument& document);
 /// \throws UsageError for what is no result of `tarn bench`
 BenchDocument document_from(const Json& json, const std::string& file);
 
-/// What a contender's runs of a row say of one figure; count 0 if they do not have it. \pre it has run the row
+/// What a contender's runs of a row say of one figure; count 0 if they do not have it. \pre it has run the
+/// row
 Summary summary_of(const RowSamples& samples, std::size_t contender, const std::string& metric);
 
 /// What a row's runs say of one figure, by contender; nothing of those that do not have it.
@@ -58,10 +60,13 @@ inline std::vector<RowEntry> entries_of(const RowSamples& samples) {
 /// Geometric mean of ratios; empty for none. \pre all are positive
 std::optional<double> geometric_mean(const std::vector<double>& ratios);
 
-/// A contender's ratio to the best of each row of a group: to the best time, or to the leanest in another figure.
-std::vector<double> ratios_in(const GroupSamples& group, std::size_t contender, const std::string& metric = {});
+/// A contender's ratio to the best of each row of a group: to the best time, or to the leanest in another
+/// figure.
+std::vector<double> ratios_in(const GroupSamples& group, std::size_t contender,
+                              const std::string& metric = {});
 
-/// How fast one contender is beside the best other allocator of each row. Rows that measure memory do not count.
+/// How fast one contender is beside the best other allocator of each row. Rows that measure memory do not
+/// count.
 struct Standing {
   double mean;  // geometric mean of best other / own; above 1: faster
   double worst;

@@ -17,7 +17,8 @@ bool is_detail(const std::string& key, const RowSamples& samples) {
 Json details_of(const RowSamples& samples, std::size_t contender) {
   Json details = Json::object();
   for (const auto& [key, value] : samples.runs.at(contender).front().items()) {
-    if (is_detail(key, samples) && value.is_number()) details[key] = summary_of(samples, contender, key).median;
+    if (is_detail(key, samples) && value.is_number())
+      details[key] = summary_of(samples, contender, key).median;
   }
   return details;
 }
@@ -31,7 +32,8 @@ Json entry_json(const RowSamples& samples, const RowEntry& entry) {
                {"equal", entry.is_equal},
                {"peak", summary_of(samples, entry.contender, kPeakMemory).median},
                {"after", summary_of(samples, entry.contender, kMemoryAfter).median}};
-  if (Json details = details_of(samples, entry.contender); !details.empty()) json["details"] = std::move(details);
+  if (Json details = details_of(samples, entry.contender); !details.empty())
+    json["details"] = std::move(details);
   const Json& first = samples.runs.at(entry.contender).front();
   if (const auto timeline = first.find("timeline"); timeline != first.end()) json["timeline"] = *timeline;
   return json;
@@ -51,8 +53,8 @@ Json group_json(const GroupSamples& group) {
                     {"cold", samples.row.is_cold},
                     {"results", std::move(results)}});
   }
-  return {{"name", group.name}, {"title", title_of(info, group.name)},          {"operation", info.operation},
-          {"unit", info.unit},  {"axis", name_of(info.axis)}, {"rows", std::move(rows)}};
+  return {{"name", group.name}, {"title", title_of(info, group.name)}, {"operation", info.operation},
+          {"unit", info.unit},  {"axis", name_of(info.axis)},          {"rows", std::move(rows)}};
 }
 
 Json sources_json(const BenchDocument& document) {

@@ -1,4 +1,5 @@
-// A run of `tarn bench` as one HTML file that needs nothing else: the figures as JSON, and the script that draws them.
+// A run of `tarn bench` as one HTML file that needs nothing else: the figures as JSON, and the script that
+// draws them.
 #pragma once
 #include <string>
 

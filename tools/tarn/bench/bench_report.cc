@@ -78,38 +78,44 @@ bool is_other_malloc(ContenderKind kind) {
 }
 bool is_other(ContenderKind kind) { return !is_ours(kind); }
 
-/// "tarn: 1.52 times as fast as the best other malloc of each row, on average; worst 0.62, 000_single free/64"
+/// "tarn: 1.52 times as fast as the best other malloc of each row, on average; worst 0.62, 000_single
+/// free/64"
 std::string standing_line(const BenchDocument& document, std::size_t contender,
                           const std::vector<const GroupSamples*>& groups) {
   const ContenderKind kind = document.contenders[contender].kind;
   const bool is_pool = kind == ContenderKind::kTarnPool;
   const auto standing = standing_of(document, contender, groups, is_pool ? is_other : is_other_malloc);
   if (!standing) return {};
-  return fmt::format("{}: {:.2f} times as fast as the best other {} of each row, on average; worst {:.2f}, {}\n",
-                     document.contenders[contender].name, standing->mean, is_pool ? "way to allocate" : "malloc",
-                     standing->worst, standing->worst_row);
+  return fmt::format(
+      "{}: {:.2f} times as fast as the best other {} of each row, on average; worst {:.2f}, {}\n",
+      document.contenders[contender].name, standing->mean, is_pool ? "way to allocate" : "malloc",
+      standing->worst, standing->worst_row);
 }
 
 std::string rows_of_group(const BenchDocument& document, const GroupSamples& group, Colour colour) {
   const GroupInfo& info = *find_group(group.name);
   const std::vector<std::size_t> contenders = contenders_in(document, {&group});
   std::vector<Column> columns = {{group.name, Alignment::kLeft}};
-  for (const std::size_t contender : contenders) columns.push_back({document.contenders[contender].name + "  "});
+  for (const std::size_t contender : contenders)
+    columns.push_back({document.contenders[contender].name + "  "});
   Table table(std::move(columns));
   for (const RowSamples& samples : group.rows) {
     std::vector<Cell> cells(contenders.size() + 1);
     cells[0] = {samples.row.name, Style::kPlain};
     for (const RowEntry& entry : entries_of(samples)) {
-      const auto place = std::find(contenders.begin(), contenders.end(), entry.contender) - contenders.begin();
+      const auto place =
+          std::find(contenders.begin(), contenders.end(), entry.contender) - contenders.begin();
       const char mark = entry.is_best ? '*' : entry.is_equal ? '=' : ' ';
-      const std::string spread = entry.own.count > 1 ? fmt::format(" ±{:.0f}%", entry.own.spread_percent()) : "";
+      const std::string spread =
+          entry.own.count > 1 ? fmt::format(" ±{:.0f}%", entry.own.spread_percent()) : "";
       cells[static_cast<std::size_t>(place) + 1] = {
           fmt::format("{:.4g}{} {}", entry.own.median, spread, mark),
           entry.is_best || entry.is_equal ? Style::kGood : Style::kPlain};
     }
     table.add_row(std::move(cells));
   }
-  return fmt::format("\n{}: {} per {}\n", title_of(info, group.name), info.unit, info.operation) + table.render(colour);
+  return fmt::format("\n{}: {} per {}\n", title_of(info, group.name), info.unit, info.operation) +
+         table.render(colour);
 }
 
 std::string source_section(const BenchDocument& document, const SourceInfo& source, Detail detail,
@@ -117,8 +123,8 @@ std::string source_section(const BenchDocument& document, const SourceInfo& sour
   const std::vector<const GroupSamples*> groups = groups_of_source(document, source.id);
   const Table table = source_table(document, source.id);
   if (table.is_empty()) return {};
-  std::string text =
-      styled(fmt::format("{}  {}", source.id, source.title), Style::kHeading, colour) + "\n" + table.render(colour);
+  std::string text = styled(fmt::format("{}  {}", source.id, source.title), Style::kHeading, colour) + "\n" +
+                     table.render(colour);
   for (const std::size_t contender : contenders_in(document, groups))
     if (is_ours(document.contenders[contender].kind)) text += standing_line(document, contender, groups);
   if (detail == Detail::kRows)
@@ -128,8 +134,9 @@ std::string source_section(const BenchDocument& document, const SourceInfo& sour
 
 std::string failure_text(const BenchFailure& failure, Colour colour) {
   const std::string where = failure.group.empty() ? "everywhere" : "in " + failure.group;
-  std::string text = fmt::format("{} {}: {} ({})\n", styled("FAILED " + failure.contender, Style::kBad, colour),
-                                 where, failure.failure.what, failure.failure.when);
+  std::string text =
+      fmt::format("{} {}: {} ({})\n", styled("FAILED " + failure.contender, Style::kBad, colour), where,
+                  failure.failure.what, failure.failure.when);
   for (const std::string& line : failure.failure.error_lines) text += "    " + line + "\n";
   return text;
 }
@@ -137,12 +144,12 @@ std::string failure_text(const BenchFailure& failure, Colour colour) {
 std::string heading(const BenchDocument& document) {
   const Json& header = document.header;
   const Json& machine = header.at("machine");
-  std::string text = fmt::format(
-      "{}, {} cores, {}, glibc {}, huge pages {}, governor {}, load {:.1f} at the start\n",
-      machine.at("cpu").get<std::string>(), machine.at("cores").get<int>(),
-      machine.at("kernel").get<std::string>(), machine.at("glibc").get<std::string>(),
-      machine.at("transparent_huge_pages").get<std::string>(), machine.value("governor", "unknown"),
-      machine.value("load_at_start", 0.0));
+  std::string text =
+      fmt::format("{}, {} cores, {}, glibc {}, huge pages {}, governor {}, load {:.1f} at the start\n",
+                  machine.at("cpu").get<std::string>(), machine.at("cores").get<int>(),
+                  machine.at("kernel").get<std::string>(), machine.at("glibc").get<std::string>(),
+                  machine.at("transparent_huge_pages").get<std::string>(),
+                  machine.value("governor", "unknown"), machine.value("load_at_start", 0.0));
   text += fmt::format("{} of {} rounds, scale {:g}{}\n\n", document.results.rounds_done,
                       header.at("rounds").get<int>(), header.at("scale").get<double>(),
                       document.results.interrupted_by != 0 ? ", interrupted" : "");
@@ -151,8 +158,10 @@ std::string heading(const BenchDocument& document) {
 
 constexpr const char* kLegend =
     "Ratios of medians to the best of each row (1.00), geometric means over a group's rows; less is better.\n"
-    "* the best of a column, ~ a mean over fewer rows than others have. memory: peak RSS against the leanest of each\n"
-    "row, after: RSS when the blocks are freed. Differences below the noise of a row are told by --rows (=).\n";
+    "* the best of a column, ~ a mean over fewer rows than others have. memory: peak RSS against the leanest "
+    "of each\n"
+    "row, after: RSS when the blocks are freed. Differences below the noise of a row are told by --rows "
+    "(=).\n";
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// A run of `tarn bench` as text: a table per source, what it says about tarn, what failed; and, where asked for, every
-// row.
+// A run of `tarn bench` as text: a table per source, what it says about tarn, what failed; and, where asked
+// for, every row.
 #pragma once
 #include <string>
 

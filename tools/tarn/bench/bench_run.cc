@@ -96,8 +96,8 @@ void BenchRun::run_round(int round) {
   for (std::size_t place = 0; place < jobs.size() && results_.interrupted_by == 0; ++place) {
     Job& job = jobs_[jobs[place]];
     if (job.is_out) continue;
-    progress_.begin_run(fmt::format("round {} of {}: {}, {}", round + 1, plan_.rounds, plan_.groups[job.group],
-                                    plan_.contenders[job.contender].name),
+    progress_.begin_run(fmt::format("round {} of {}: {}, {}", round + 1, plan_.rounds,
+                                    plan_.groups[job.group], plan_.contenders[job.contender].name),
                         seconds_left(round, jobs, place));
     const timespec start = now();
     run_job(job, round);
@@ -116,7 +116,8 @@ void BenchRun::run_round(int round) {
 void BenchRun::run_job(Job& job, int round) {
   const BenchContender& contender = plan_.contenders[job.contender];
   const std::vector<BenchRow>& rows = contender.groups.at(plan_.groups[job.group]).rows;
-  const bool has_warm = std::any_of(rows.begin(), rows.end(), [](const BenchRow& row) { return !row.is_cold; });
+  const bool has_warm =
+      std::any_of(rows.begin(), rows.end(), [](const BenchRow& row) { return !row.is_cold; });
   if (has_warm && !run_process(job, {}, round)) return;
   for (const BenchRow& row : rows)
     if (row.is_cold && !run_process(job, {"--row", row.name}, round)) return;
@@ -156,7 +157,8 @@ std::optional<Failure> BenchRun::failure_of_run(const RunResult& run, const Benc
   const Allocator allocator = {contender.name, contender.library};
   std::optional<Failure> failure = failure_of(run, allocator, 0, plan_.timeout_seconds);
   if (failure) {
-    if (run.ending == Ending::kExited && run.code == kWrongBlocksStatus) failure->what = "returned wrong blocks";
+    if (run.ending == Ending::kExited && run.code == kWrongBlocksStatus)
+      failure->what = "returned wrong blocks";
     return failure;
   }
   if (contender.library.empty() || lines.empty()) return std::nullopt;

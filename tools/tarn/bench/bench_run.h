@@ -1,10 +1,14 @@
 // Runs every group on every contender that has it, in rounds, each contender and group in a fresh process.
 //
-// 1. A round runs all groups; within a group the contenders run one after the other, and each round starts with another
-//    one, so that what disturbs the machine disturbs all of them alike. Interrupted, a run has whole rounds of everything.
+// 1. A round runs all groups; within a group the contenders run one after the other, and each round starts
+//    with another one, so that what disturbs the machine disturbs all of them alike. Interrupted, a run has
+//    whole rounds of everything.
+//
 // 2. Rows that measure first touch ("cold") have a process of their own each.
-// 3. A process that fails takes its contender out of that group: what it measured before is not to be trusted. One that
-//    cannot be preloaded, or brings no malloc, is taken out as a whole, and so is one that hangs twice.
+//
+// 3. A process that fails takes its contender out of that group: what it measured before is not to be
+//    trusted. One that cannot be preloaded, or brings no malloc, is taken out as a whole, and so is one that
+//    hangs twice.
 #pragma once
 #include <map>
 #include <optional>
@@ -73,16 +77,17 @@ class BenchRun {
                                         const std::vector<Json>& lines) const;
   void take_out(Job& job, Failure failure, bool is_whole);
   void keep(const Job& job, const std::vector<Json>& lines);
-  std::optional<double> seconds_left(int round, const std::vector<std::size_t>& jobs, std::size_t place) const;
+  std::optional<double> seconds_left(int round, const std::vector<std::size_t>& jobs,
+                                     std::size_t place) const;
   double expected_seconds(const Job& job) const;
 
   const BenchPlan& plan_;
   SignalWatch& signals_;
   Progress& progress_;
   BenchResults results_;
-  std::vector<Job> jobs_;                     // in the order of the first round
-  std::vector<int> timeouts_;                 // of each contender
-  double measured_seconds_ = 0;               // of jobs that have run
+  std::vector<Job> jobs_;        // in the order of the first round
+  std::vector<int> timeouts_;    // of each contender
+  double measured_seconds_ = 0;  // of jobs that have run
   double measured_rows_ = 0;
 };
 

@@ -1,7 +1,7 @@
-// What the benchmark programs' groups of rows are: from which source, what an operation is, how they are looked at. The
-// programs know how to measure, this table how to tell it.
+// What the benchmark programs' groups of rows are: from which source, what an operation is, how they are
+// looked at. The programs know how to measure, this table how to tell it.
 //
-// source   a document whose author published a benchmark, or "ours": what those leave out
+// source   a document whose author published a benchmark, or what those leave out ("ours...")
 // group    rows of one kind; the figures of a table are means over one
 #pragma once
 #include <string>

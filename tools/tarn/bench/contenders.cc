@@ -9,6 +9,7 @@
 #include <array>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 
 #include "bench/catalogue.h"
 #include "usage_error.h"
@@ -22,8 +23,9 @@ struct KindName {
 };
 constexpr std::array kKindNames = {
     KindName{ContenderKind::kTarn, "tarn"},          KindName{ContenderKind::kTarnInline, "tarn-inline"},
-    KindName{ContenderKind::kTarnPool, "tarn-pool"}, KindName{ContenderKind::kTarnPreset, "tarn-preset"}, KindName{ContenderKind::kSystem, "system"},
-    KindName{ContenderKind::kGeneral, "general"},    KindName{ContenderKind::kPool, "pool"}};
+    KindName{ContenderKind::kTarnPool, "tarn-pool"}, KindName{ContenderKind::kTarnPreset, "tarn-preset"},
+    KindName{ContenderKind::kSystem, "system"},      KindName{ContenderKind::kGeneral, "general"},
+    KindName{ContenderKind::kPool, "pool"}};
 
 /// Size-class tables beside the default one: that of source 001, and that of source 000.
 constexpr const char* kPresets[] = {"lfh128", "stepped"};
@@ -39,11 +41,13 @@ bool is_named(const BenchOffer& offer, const std::string& word) {
 }
 
 bool is_named_by_any(const BenchOffer& offer, const std::vector<std::string>& words) {
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_named(offer, word); });
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return is_named(offer, word); });
 }
 
 bool is_of_pools(const std::string& word, const std::vector<BenchOffer>& offers) {
-  return std::any_of(offers.begin(), offers.end(), [&](const BenchOffer& offer) { return is_named(offer, word); });
+  return std::any_of(offers.begin(), offers.end(),
+                     [&](const BenchOffer& offer) { return is_named(offer, word); });
 }
 
 std::string names_of_pools(const std::vector<BenchOffer>& offers) {
@@ -85,7 +89,8 @@ std::vector<Allocator> general_allocators(Selection names, const std::vector<Ben
   const bool is_without_system = std::erase_if(names.without, is_system) != 0;
   try {
     std::vector<Allocator> chosen = select_allocators(names, library_directories());
-    if (is_without_system) std::erase_if(chosen, [](const Allocator& allocator) { return allocator.is_system(); });
+    if (is_without_system)
+      std::erase_if(chosen, [](const Allocator& allocator) { return allocator.is_system(); });
     return chosen;
   } catch (const UsageError& error) {
     const std::string text = error.what();
@@ -97,12 +102,11 @@ std::vector<Allocator> general_allocators(Selection names, const std::vector<Ben
 /// Name and version of a Debian package; empty where dpkg does not know.
 std::string package_version(const std::string& package, SignalWatch& signals) {
   constexpr double kMostSeconds = 10;
-  const RunResult run =
-      run_program({.command = {"dpkg-query", "-W", "-f", "${Package} ${Version}", package},
-                   .environment = Environment().entries(),
-                   .timeout_seconds = kMostSeconds,
-                   .on_tick = {}},
-                  signals);
+  const RunResult run = run_program({.command = {"dpkg-query", "-W", "-f", "${Package} ${Version}", package},
+                                     .environment = Environment().entries(),
+                                     .timeout_seconds = kMostSeconds,
+                                     .on_tick = {}},
+                                    signals);
   return run.ending == Ending::kExited && run.code == 0 ? run.output.kept() : "";
 }
 
@@ -119,7 +123,8 @@ bool is_asked_for(const BenchRow& row, const BenchSelection& selection) {
   if (selection.only.empty()) return true;
   const GroupInfo* const group = find_group(row.group);
   return std::any_of(selection.only.begin(), selection.only.end(), [&](const std::string& word) {
-    return row.group.starts_with(word) || (group != nullptr && word == group->source);
+    return row.group.starts_with(word) ||
+           (group != nullptr && std::string_view(group->source).starts_with(word));
   });
 }
 
@@ -133,12 +138,12 @@ void add_rows(BenchContender& contender, const BenchOffer& offer, const std::vec
   }
 }
 
-BenchContender general_contender(const Allocator& allocator, const Rows& rows, const BenchSelection& selection,
-                                 SignalWatch& signals) {
+BenchContender general_contender(const Allocator& allocator, const Rows& rows,
+                                 const BenchSelection& selection, SignalWatch& signals) {
   BenchContender contender = {.name = allocator.name,
-                              .kind = allocator.is_system()           ? ContenderKind::kSystem
+                              .kind = allocator.is_system()         ? ContenderKind::kSystem
                                       : allocator.name == kTarnName ? ContenderKind::kTarn
-                                                                      : ContenderKind::kGeneral,
+                                                                    : ContenderKind::kGeneral,
                               .version = version_of(allocator, signals),
                               .library = allocator.library,
                               .settings = {},
@@ -164,7 +169,8 @@ std::vector<BenchContender> preset_contenders(const BenchContender& tarn) {
   return presets;
 }
 
-std::vector<BenchContender> pool_contenders(const Words& words, const Rows& rows, const BenchSelection& selection) {
+std::vector<BenchContender> pool_contenders(const Words& words, const Rows& rows,
+                                            const BenchSelection& selection) {
   std::vector<BenchContender> contenders;
   for (const auto& [offer, of_offer] : rows) {
     if (offer.kind == "malloc" || is_named_by_any(offer, words.without_pools)) continue;
@@ -194,9 +200,10 @@ void require_known_groups(const BenchSelection& selection, const Rows& rows) {
     std::vector<std::string> names;
     for (const SourceInfo& source : bench_sources()) names.emplace_back(source.id);
     for (const GroupInfo& group : bench_groups())
-      if (source_of(group).id == bench_sources().back().id) names.emplace_back(group.name);
-    throw UsageError(fmt::format("--only {}: no benchmark of that name at these threads and sizes; there are {}",
-                                 word, fmt::join(names, ", ")));
+      if (std::string_view(group.source).starts_with("ours")) names.emplace_back(group.name);
+    throw UsageError(
+        fmt::format("--only {}: no benchmark of that name at these threads and sizes; there are {}", word,
+                    fmt::join(names, ", ")));
   }
 }
 

@@ -1,5 +1,5 @@
-// Who takes part: every general allocator as it is preloaded, tarn preloaded and inlined, its pools, and the pools of
-// other libraries, each with the rows it can run.
+// Who takes part: every general allocator as it is preloaded, tarn preloaded and inlined, its pools, and the
+// pools of other libraries, each with the rows it can run.
 #pragma once
 #include <map>
 #include <string>
@@ -14,25 +14,24 @@ enum class ContenderKind : std::uint8_t {
   kTarn,        // libtarn.so preloaded
   kTarnInline,  // its calls inlined
   kTarnPool,
-  kTarnPreset,  // libtarn.so preloaded with another table of size classes, where the table is what is measured
-  kSystem,   // glibc
-  kGeneral,  // another malloc, preloaded
-  kPool,     // of another library
+  kTarnPreset,  // libtarn.so preloaded with another table of size classes, where the table is what is
+                // measured
+  kSystem,      // glibc
+  kGeneral,     // another malloc, preloaded
+  kPool,        // of another library
 };
 
 const char* name_of(ContenderKind kind);
 /// \throws std::out_of_range for what is no name
 ContenderKind kind_of(const std::string& name);
 /// \pre the order of the kinds: tarn's own come first
-inline bool is_ours(ContenderKind kind) {
-  return kind <= ContenderKind::kTarnPreset;
-}
+inline bool is_ours(ContenderKind kind) { return kind <= ContenderKind::kTarnPreset; }
 
 struct BenchContender {
   std::string name;
   ContenderKind kind = ContenderKind::kPool;
-  std::string version;                                    // of what it is
-  std::string library;                                    // preloaded; empty: nothing is
+  std::string version;                                        // of what it is
+  std::string library;                                        // preloaded; empty: nothing is
   std::vector<std::pair<std::string, std::string>> settings;  // of its environment
   /// How each group is run: by which program, as which contestant, with which rows.
   struct Part {
@@ -49,7 +48,8 @@ struct BenchSelection {
   bool with_cold = true;
 };
 
-/// All that take part with at least one row, tarn's own first, then glibc, then the others. \throws UsageError for what is unknown, not there, or leaves nothing to run
+/// All that take part with at least one row, tarn's own first, then glibc, then the others. \throws
+/// UsageError for what is unknown, not there, or leaves nothing to run
 std::vector<BenchContender> select_contenders(const BenchSelection& selection, const BenchShape& shape,
                                               SignalWatch& signals);
 

@@ -65,7 +65,7 @@ function failures() {
           "li",
           {},
           html("b", {}, contender),
-          ` in ${group}: ${what} (${when}).`,
+          ` ${group ? `in ${group}` : "everywhere"}: ${what} (${when}).`,
           lines.length ? html("pre", { tabindex: 0 }, lines.join("\n")) : null,
         ),
       ),

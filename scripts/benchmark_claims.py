@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""Writes what README.md, docs/benchmarks.md and bench/results/README.md say of the reference run of `tarn bench`, or checks
+it: figures in prose rot, so these come from its JSON.
+
+Each file holds blocks between `<!-- claims: NAME -->` and `<!-- end -->`; what stands between is made here.
+"""
+
+import argparse
+import json
+import math
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+FILES = ("README.md", "docs/benchmarks.md", "bench/results/README.md")
+BLOCK = re.compile(r"(<!-- claims: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+OTHER_MALLOCS = ("system", "general")
+OTHERS = (*OTHER_MALLOCS, "pool")
+SOURCES = {
+    "000": "a size-class pool",
+    "001": "the low-fragmentation heap, TBB",
+    "002": "thread, central and page cache",
+    "003": "a fixed-size pool",
+    "004": "typed objects",
+    "ours": "what these leave out",
+}
+BEHIND = 0.9  # a row in which tarn is slower than this share of the best other's speed is told
+
+# Speed beside the best other malloc of each row that the project wants: (preloaded, inlined).
+TARGETS = {
+    "000_single": (1.4, 1.7), "000_multi": (1.4, 1.7), "000_stress_single": (1.4, 1.7), "000_stress_multi": (1.4, 1.7),
+    "000_mixed": (1.4, 1.7), "001_1024": (1.4, 1.7), "001_2048": (1.4, 1.7), "001_4096": (1.4, 1.7),
+    "001_8192": (1.4, 1.7), "001_16344": (1.15, 1.7), "001_32767": (1.15, 1.7), "002_fixed": (1.4, 1.7),
+    "002_mixed": (1.15, 1.7), "004_batches": (1.4, 1.7), "cross_thread": (1.0, 1.0), "server": (1.0, 1.0),
+    "latency": (1.0, 1.0),
+}  # fmt: skip
+
+THREAD_SAFE = ("glibc", "mimalloc", "jemalloc", "tcmalloc", "tbb", "boost-singleton", "loki-locked", "foonathan-locked",
+               "pmr-synchronized")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PoolTarget:
+    """One of tarn's pools against each of some others: the geometric mean over rows of theirs / ours, the strongest."""
+
+    what: str
+    ours: str
+    others: tuple
+    group: str
+    at_least: float
+    rows: str = ""  # a regular expression that the row's name holds
+
+
+POOL_TARGETS = (
+    PoolTarget("FixedPool, Boost's pool", "tarn-fixed", ("boost-pool",), "003_fixed", 1.3),
+    PoolTarget("FixedPool, random sizes, Boost's pool", "tarn-fixed", ("boost-pool",), "003_random_sizes", 1.3),
+    PoolTarget("ObjectPool, Boost's pool", "tarn-object", ("boost-pool",), "003_fixed", 1.3),
+    PoolTarget("FixedPool, thread-safe others, one thread", "tarn-fixed", THREAD_SAFE, "003_fixed", 2),
+    PoolTarget("FixedPool, thread-safe others, in a process with threads", "tarn-fixed", THREAD_SAFE, "003_threaded", 2),
+    PoolTarget("ObjectPool, thread-safe others, in a process with threads", "tarn-object", THREAD_SAFE, "003_threaded", 2),
+    PoolTarget("ObjectPool, 004's batches, mallocs", "tarn-object", THREAD_SAFE[:5], "004_batches", 2),
+    PoolTarget("runs among 40,000 blocks, Boost's ordered calls", "tarn-fixed", ("boost-ordered",), "003_contiguous", 100,
+               "40000"),
+    PoolTarget("Arena over a buffer, monotonic_buffer_resource", "tarn-arena", ("pmr-monotonic",), "arena", 1, "buffer"),
+    PoolTarget("Arena that grows, the same", "tarn-arena", ("pmr-monotonic",), "arena", 1, "grow"),
+    PoolTarget("Arena made anew, the same", "tarn-arena", ("pmr-monotonic",), "arena", 1, "fresh"),
+)  # fmt: skip
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def reference_file():
+    """The newest committed run."""
+    return max(PROJECT.glob("bench/results/*/bench.json"), key=lambda path: path.parent.name)
+
+
+class Run:
+    """A result of `tarn bench`, as ratios."""
+
+    def __init__(self, path):
+        self.json = json.loads(path.read_text(encoding="utf-8"))
+        self.kinds = {one["name"]: one["kind"] for one in self.json["allocators"]}
+        self.groups = {group["group"]: [row for row in group["rows"] if row["metric"] == "ns"]
+                       for group in self.json["groups"]}  # fmt: skip
+
+    def names(self, kinds):
+        return [name for name, kind in self.kinds.items() if kind in kinds]
+
+    @staticmethod
+    def summary_of(row, name):
+        return next((one["summary"][row["metric"]] for one in row["allocators"] if one["name"] == name), None)
+
+    def fastest(self, row, names):
+        """(summary, name) of the fastest of those that have run the row; None if none has."""
+        found = [(self.summary_of(row, name), name) for name in names if self.summary_of(row, name)]
+        return min(found, key=lambda one: one[0]["median"], default=None)
+
+    def ratios(self, groups, name, others):
+        """[(best other / own, group, row name, own summary, best summary, its name)], best among the others but itself."""
+        found = []
+        for group in groups:
+            for row in self.groups[group]:
+                own = self.summary_of(row, name)
+                best = self.fastest(row, [other for other in others if other != name])
+                if own and best:
+                    found.append((best[0]["median"] / own["median"], group, row["row"], own, *best))
+        return found
+
+    def mean(self, groups, name, others):
+        ratios = [one[0] for one in self.ratios(groups, name, others)]
+        return geometric_mean(ratios) if ratios else None
+
+    def groups_of(self, source):
+        numbered = [group for group in self.groups if group.startswith(source)]
+        return numbered if source != "ours" else [group for group in self.groups if not group[0].isdigit()]
+
+
+def table(header, lines):
+    rule = ["---"] + ["---:" for _ in header[1:]]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [header, rule, *lines]) + "\n"
+
+
+def strongest_single(run, groups, names, rivals):
+    """The one other allocator that comes nearest to being the best everywhere, by the same measure."""
+    means = [(run.mean(groups, name, rivals), name) for name in names]
+    complete = max(len(run.ratios(groups, name, rivals)) for name in names)
+    means = [(mean, name) for mean, name in means
+             if mean and len(run.ratios(groups, name, rivals)) == complete]  # fmt: skip
+    mean, name = max(means)
+    return f"{name} {mean:.2f}"
+
+
+def mean_and_worst(run, groups, name, others):
+    ratios = run.ratios(groups, name, others)
+    if not ratios:
+        return ""
+    return f"{geometric_mean([one[0] for one in ratios]):.2f} ({min(one[0] for one in ratios):.2f})"
+
+
+def machine_line(run):
+    machine = run.json["machine"]
+    return (f"{machine['cpu']}, {machine['cores']} cores, {machine['kernel']}, glibc {machine['glibc']}, huge pages "
+            f"{machine['transparent_huge_pages']}; {run.json['rounds_done']} rounds at scale {run.json['scale']:g}, "
+            f"{run.json['date'][:10]}.\n")  # fmt: skip
+
+
+def headline(run):
+    mallocs = run.names(OTHER_MALLOCS)
+    lines = []
+    for source, title in SOURCES.items():
+        groups = run.groups_of(source)
+        rows = len(run.ratios(groups, "tarn", mallocs))
+        lines.append([f"{source}, {title}", str(rows), mean_and_worst(run, groups, "tarn", mallocs),
+                      mean_and_worst(run, groups, "tarn-inline", mallocs),
+                      strongest_single(run, groups, mallocs, mallocs)])  # fmt: skip
+    header = ["benchmark", "rows", "tarn preloaded (worst row)", "tarn inlined (worst row)", "best single other malloc"]
+    return machine_line(run) + "\n" + table(header, lines)
+
+
+def where_tarn_loses(run):
+    mallocs = run.names(OTHER_MALLOCS)
+    lines = []
+    for group in run.groups:
+        for name in ("tarn", "tarn-inline"):
+            ratios = run.ratios([group], name, mallocs)
+            behind = [one for one in ratios if one[0] < BEHIND and one[4]["upper_quartile"] < one[3]["lower_quartile"]]
+            if not behind:
+                continue
+            ratio, _, row, own, best, other = min(behind, key=lambda one: one[0])
+            lines.append([group, name, f"{len(behind)} of {len(ratios)}", f"{ratio:.2f}", row,
+                          f"{other} {best['median']:.4g}, {name} {own['median']:.4g}"])  # fmt: skip
+    header = ["group", "of", f"rows behind ({BEHIND:g} or less)", "worst", "row", "ns"]
+    return table(header, lines)
+
+
+def verdict(figure, target):
+    return f"{figure:.2f}" if figure >= target else f"**{figure:.2f}**"
+
+
+def targets(run):
+    mallocs = run.names(OTHER_MALLOCS)
+    lines = []
+    for group, (preloaded, inlined) in TARGETS.items():
+        drop_in, inline = (run.mean([group], name, mallocs) for name in ("tarn", "tarn-inline"))
+        lines.append([group, f"{preloaded:g}", verdict(drop_in, preloaded), f"{inlined:g}", verdict(inline, inlined)])
+    return table(["group", "preloaded: at least", "measured", "inlined: at least", "measured"], lines)
+
+
+def pool_ratios(run, target, other):
+    rows = [row for row in run.groups[target.group] if re.search(target.rows, row["row"]) and not row["cold"]]
+    pairs = [(run.summary_of(row, other), run.summary_of(row, target.ours)) for row in rows]
+    return [theirs["median"] / own["median"] for theirs, own in pairs if theirs and own]
+
+
+def pool_targets(run):
+    lines = []
+    for target in POOL_TARGETS:
+        of_others = {other: pool_ratios(run, target, other) for other in target.others}
+        mean, strongest = min((geometric_mean(ratios), other) for other, ratios in of_others.items() if ratios)
+        worst = min(of_others[strongest])
+        lines.append([target.what, f"{target.at_least:g}", f"{verdict(mean, target.at_least)} ({strongest})", f"{worst:.2f}"])
+    return table(["target", "at least", "measured, the strongest other", "its worst row"], lines)
+
+
+CLAIMS = {"headline": headline, "where_tarn_loses": where_tarn_loses, "targets": targets, "pool_targets": pool_targets}
+
+
+def with_claims(text, run):
+    return BLOCK.sub(lambda match: match[1] + CLAIMS[match[2]](run) + match[3], text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 where a file says something else")
+    options = parser.parse_args()
+    run = Run(reference_file())
+    status = 0
+    for path in (PROJECT / name for name in FILES):
+        old = path.read_text(encoding="utf-8")
+        if not BLOCK.search(old):
+            raise SystemExit(f"{path} has no block of claims")
+        new = with_claims(old, run)
+        if new == old:
+            continue
+        if options.check:
+            print(f"{path.relative_to(PROJECT)} does not say what {reference_file().relative_to(PROJECT)} does; "
+                  "run scripts/benchmark_claims.py", file=sys.stderr)  # fmt: skip
+            status = 1
+        else:
+            path.write_text(new, encoding="utf-8")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
