@@ -101,12 +101,12 @@ class Run:
         return min(found, key=lambda one: one[0]["median"], default=None)
 
     def ratios(self, groups, name, others):
-        """[(best other / own, group, row name, own summary, best summary, its name)], best among the others but itself."""
+        """[(best of the others / own, group, row name, own summary, best summary, its name)]."""
         found = []
         for group in groups:
             for row in self.groups[group]:
                 own = self.summary_of(row, name)
-                best = self.fastest(row, [other for other in others if other != name])
+                best = self.fastest(row, others)
                 if own and best:
                     found.append((best[0]["median"] / own["median"], group, row["row"], own, *best))
         return found

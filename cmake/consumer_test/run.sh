@@ -50,5 +50,7 @@ if command -v pkg-config >/dev/null; then
 fi
 if [ -x "$work/prefix/bin/tarn" ]; then
   "$work/prefix/bin/tarn" run -- "$work/find_package/uses_malloc" || fail "the installed command does not find its library"
+  "$work/prefix/bin/tarn" bench --only 002_fixed --sizes 64 --scale 0.001 --rounds 1 --with none --quiet >/dev/null ||
+    fail "the installed command does not find its benchmarks"
 fi
 echo "consumer test: passed"

@@ -87,6 +87,9 @@ TEST(BenchDocument, TheTextHasALinePerContenderAndRow) {
 TEST(BenchDocument, OtherJsonIsRefusedWithItsReason) {
   EXPECT_THROW(document_from(Json::object(), "x.json"), UsageError);
   Json json = to_json(sample_document());
+  json["machine"].erase("cpu");
+  EXPECT_THROW(document_from(json, "x.json"), UsageError);
+  json = to_json(sample_document());
   json["groups"][0]["rows"][0]["allocators"][0]["name"] = "stranger";
   try {
     document_from(json, "x.json");

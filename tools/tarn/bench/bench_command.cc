@@ -154,12 +154,7 @@ std::vector<std::string> missing_names() {
   return names;
 }
 
-int bench(const BenchOptions& options, const std::vector<std::string>& words) {
-  require_valid(options);
-  if (!options.from_file.empty()) {
-    tell(document_in(options.from_file), options);
-    return 0;
-  }
+int measure(const BenchOptions& options, const std::vector<std::string>& words) {
   SignalWatch signals;
   adopt_orphans();
   const BenchPlan plan = plan_of(options, signals);
@@ -171,6 +166,19 @@ int bench(const BenchOptions& options, const std::vector<std::string>& words) {
   if (const std::vector<std::string> missing = missing_names(); !missing.empty() && !options.is_quiet)
     fmt::print("not installed: {}\n", fmt::join(missing, ", "));
   return status;
+}
+
+int bench(const BenchOptions& options, const std::vector<std::string>& words) {
+  require_valid(options);
+  if (!options.from_file.empty()) {
+    tell(document_in(options.from_file), options);
+    return 0;
+  }
+  try {
+    return measure(options, words);
+  } catch (const Interrupted& interruption) {  // before anything was measured
+    return kSignalStatus + interruption.signal_number;
+  }
 }
 
 void add_choice_options(CLI::App& command, BenchOptions& options) {

@@ -131,7 +131,16 @@ std::size_t index_of(const BenchDocument& document, const std::string& name) {
   throw std::out_of_range("no allocator " + name);
 }
 
+/// \throws an exception of the JSON library for what tables and page will ask for and is not there
+void require_header(const Json& json) {
+  for (const char* key : {"tarn", "date", "rounds", "scale", "quick", "pinned"}) json.at(key);
+  for (const char* key : {"cpu", "cores", "kernel", "glibc", "transparent_huge_pages"})
+    json.at("machine").at(key);
+  json.at("command").get<std::vector<std::string>>();
+}
+
 void read_frame(const Json& json, BenchDocument& document) {
+  require_header(json);
   for (const auto& [key, value] : json.items())
     if (key != "groups" && key != "allocators" && key != "failures") document.header[key] = value;
   document.results.rounds_done = json.at("rounds_done");

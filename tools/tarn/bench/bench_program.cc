@@ -39,6 +39,7 @@ std::vector<Json> answer_of(const std::string& program, std::vector<std::string>
                                      .kept_output_bytes = kMostOutputBytes,
                                      .on_tick = {}},
                                     signals);
+  if (run.ending == Ending::kInterrupted) throw Interrupted{run.code};
   if (run.ending != Ending::kExited || run.code != 0)
     throw std::runtime_error(fmt::format("{} does not say what it can run: {}", program,
                                          fmt::join(run.errors.last_lines(2), "; ")));

@@ -26,6 +26,11 @@ struct BenchShape {
   std::vector<std::string> arguments() const;
 };
 
+/// Somebody ended the tool while it was asking.
+struct Interrupted {
+  int signal_number;
+};
+
 /// What a program says of a contestant of its own.
 struct BenchOffer {
   std::string program;
@@ -48,10 +53,10 @@ struct BenchRow {
 /// \throws UsageError if they are nowhere
 std::vector<std::string> find_bench_programs();
 
-/// All contestants of a program. \throws std::runtime_error if the program does not answer
+/// All contestants of a program. \throws std::runtime_error if the program does not answer, Interrupted
 std::vector<BenchOffer> offers_of(const std::string& program, SignalWatch& signals);
 
-/// The rows a contestant has at a shape.
+/// The rows a contestant has at a shape. \throws as offers_of()
 std::vector<BenchRow> rows_of(const BenchOffer& offer, const BenchShape& shape, SignalWatch& signals);
 
 /// The lines of an output that are whole JSON objects.

@@ -17,12 +17,6 @@ struct MeanCell {
   bool is_partial;  // not all rows of the group
 };
 
-std::size_t most_rows(const std::vector<MeanCell>& cells, const std::vector<std::size_t>& counts) {
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < cells.size(); ++i) most = std::max(most, counts[i]);
-  return most;
-}
-
 /// The column of a group, or of all of a source's groups.
 std::vector<MeanCell> column_of(const std::vector<const GroupSamples*>& groups,
                                 const std::vector<std::size_t>& contenders, const std::string& metric) {
@@ -35,8 +29,8 @@ std::vector<MeanCell> column_of(const std::vector<const GroupSamples*>& groups,
     cells.push_back({contender, geometric_mean(ratios), false});
     counts.push_back(ratios.size());
   }
-  const std::size_t most = most_rows(cells, counts);
-  for (std::size_t i = 0; i < cells.size(); ++i) cells[i].is_partial = counts[i] < most;
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    cells[i].is_partial = counts[i] < *std::max_element(counts.begin(), counts.end());
   return cells;
 }
 
@@ -78,8 +72,7 @@ bool is_other_malloc(ContenderKind kind) {
 }
 bool is_other(ContenderKind kind) { return !is_ours(kind); }
 
-/// "tarn: 1.52 times as fast as the best other malloc of each row, on average; worst 0.62, 000_single
-/// free/64"
+/// "tarn: 1.52 times as fast as the best other malloc of each row, on average; worst 0.62, 001_8192 cold"
 std::string standing_line(const BenchDocument& document, std::size_t contender,
                           const std::vector<const GroupSamples*>& groups) {
   const ContenderKind kind = document.contenders[contender].kind;

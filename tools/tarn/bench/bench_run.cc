@@ -50,8 +50,8 @@ void BenchRun::plan_jobs() {
       if (part == plan_.contenders[contender].groups.end()) continue;
       jobs_.push_back({.group = group,
                        .contender = contender,
-                       .row_count = part->second.rows.size(),
-                       .most_rounds = std::min(plan_.rounds, info->most_rounds)});
+                       .most_rounds = std::min(plan_.rounds, info->most_rounds),
+                       .usual_seconds = info->row_seconds * static_cast<double>(part->second.rows.size())});
       for (const BenchRow& row : part->second.rows) {
         const auto is_same = [&](const RowSamples& samples) { return samples.row.name == row.name; };
         if (std::none_of(rows.begin(), rows.end(), is_same)) rows.push_back({row, {}});
@@ -79,12 +79,12 @@ std::vector<std::size_t> BenchRun::jobs_of_round(int round) const {
 double BenchRun::expected_seconds(const Job& job) const {
   if (job.is_out) return 0;
   if (job.seconds > 0) return job.seconds;
-  return measured_seconds_ / measured_rows_ * static_cast<double>(job.row_count);
+  return measured_seconds_ / usual_seconds_ * job.usual_seconds;
 }
 
 std::optional<double> BenchRun::seconds_left(int round, const std::vector<std::size_t>& jobs,
                                              std::size_t place) const {
-  if (measured_rows_ == 0) return std::nullopt;
+  if (usual_seconds_ == 0) return std::nullopt;
   double seconds = 0;
   for (std::size_t i = place; i < jobs.size(); ++i) seconds += expected_seconds(jobs_[jobs[i]]);
   for (const Job& job : jobs_) seconds += expected_seconds(job) * std::max(job.most_rounds - round - 1, 0);
@@ -104,7 +104,7 @@ void BenchRun::run_round(int round) {
     const double seconds = seconds_between(start, now());
     if (job.seconds == 0) {
       measured_seconds_ += seconds;
-      measured_rows_ += static_cast<double>(job.row_count);
+      usual_seconds_ += job.usual_seconds;
     }
     job.seconds = seconds;
     progress_.end_run();
@@ -116,14 +116,15 @@ void BenchRun::run_round(int round) {
 void BenchRun::run_job(Job& job, int round) {
   const BenchContender& contender = plan_.contenders[job.contender];
   const std::vector<BenchRow>& rows = contender.groups.at(plan_.groups[job.group]).rows;
-  const bool has_warm =
-      std::any_of(rows.begin(), rows.end(), [](const BenchRow& row) { return !row.is_cold; });
-  if (has_warm && !run_process(job, {}, round)) return;
+  const auto warm_count = static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const BenchRow& row) { return !row.is_cold; }));
+  if (warm_count != 0 && !run_process(job, {}, warm_count, round)) return;
   for (const BenchRow& row : rows)
-    if (row.is_cold && !run_process(job, {"--row", row.name}, round)) return;
+    if (row.is_cold && !run_process(job, {"--row", row.name}, 1, round)) return;
 }
 
-bool BenchRun::run_process(Job& job, const std::vector<std::string>& choice, int round) {
+bool BenchRun::run_process(Job& job, const std::vector<std::string>& choice, std::size_t row_count,
+                           int round) {
   const BenchContender& contender = plan_.contenders[job.contender];
   const BenchOffer& offer = contender.groups.at(plan_.groups[job.group]).offer;
   std::vector<std::string> command = plan_.shape.arguments();
@@ -141,7 +142,7 @@ bool BenchRun::run_process(Job& job, const std::vector<std::string>& choice, int
     return false;
   }
   const std::vector<Json> lines = json_lines(run.output.kept());
-  if (std::optional<Failure> failure = failure_of_run(run, contender, lines)) {
+  if (std::optional<Failure> failure = failure_of_run(run, contender, lines, row_count)) {
     failure->when = fmt::format("round {}", round + 1);
     const bool is_hanging = run.ending == Ending::kTimedOut && ++timeouts_[job.contender] >= kMostTimeouts;
     const bool is_unusable = failure->what.starts_with("could not be preloaded") || lines.empty();
@@ -153,7 +154,8 @@ bool BenchRun::run_process(Job& job, const std::vector<std::string>& choice, int
 }
 
 std::optional<Failure> BenchRun::failure_of_run(const RunResult& run, const BenchContender& contender,
-                                                const std::vector<Json>& lines) const {
+                                                const std::vector<Json>& lines,
+                                                std::size_t row_count) const {
   const Allocator allocator = {contender.name, contender.library};
   std::optional<Failure> failure = failure_of(run, allocator, 0, plan_.timeout_seconds);
   if (failure) {
@@ -161,12 +163,16 @@ std::optional<Failure> BenchRun::failure_of_run(const RunResult& run, const Benc
       failure->what = "returned wrong blocks";
     return failure;
   }
-  if (contender.library.empty() || lines.empty()) return std::nullopt;
-  const std::string origin = lines.front().value("malloc", "");
-  if (is_same_file(origin, contender.library)) return std::nullopt;
-  return Failure{fmt::format("could not be preloaded: it defines no malloc, the program has that of {}",
-                             origin.empty() ? "nobody" : origin),
-                 "", run.errors.last_lines(kShownErrorLines)};
+  const std::vector<std::string> words = run.errors.last_lines(kShownErrorLines);
+  const std::string origin = lines.empty() ? "" : lines.front().value("malloc", "");
+  if (!contender.library.empty() && !is_same_file(origin, contender.library))
+    return Failure{fmt::format("could not be preloaded: it defines no malloc, the program has that of {}",
+                               origin.empty() ? "nobody" : origin),
+                   "", words};
+  const std::size_t figure_count = lines.empty() ? 0 : lines.size() - 1;  // the first line is of the malloc
+  if (figure_count != row_count)
+    return Failure{fmt::format("gave figures of {} rows instead of {}", figure_count, row_count), "", words};
+  return std::nullopt;
 }
 
 void BenchRun::take_out(Job& job, Failure failure, bool is_whole) {

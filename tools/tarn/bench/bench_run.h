@@ -62,8 +62,8 @@ class BenchRun {
   struct Job {
     std::size_t group;
     std::size_t contender;
-    std::size_t row_count;
     int most_rounds;
+    double usual_seconds;  // by the catalogue
     bool is_out = false;
     double seconds = 0;  // of its last run; 0: it has not run
   };
@@ -72,9 +72,9 @@ class BenchRun {
   std::vector<std::size_t> jobs_of_round(int round) const;
   void run_round(int round);
   void run_job(Job& job, int round);
-  bool run_process(Job& job, const std::vector<std::string>& choice, int round);
+  bool run_process(Job& job, const std::vector<std::string>& choice, std::size_t row_count, int round);
   std::optional<Failure> failure_of_run(const RunResult& run, const BenchContender& contender,
-                                        const std::vector<Json>& lines) const;
+                                        const std::vector<Json>& lines, std::size_t row_count) const;
   void take_out(Job& job, Failure failure, bool is_whole);
   void keep(const Job& job, const std::vector<Json>& lines);
   std::optional<double> seconds_left(int round, const std::vector<std::size_t>& jobs,
@@ -87,8 +87,8 @@ class BenchRun {
   BenchResults results_;
   std::vector<Job> jobs_;        // in the order of the first round
   std::vector<int> timeouts_;    // of each contender
-  double measured_seconds_ = 0;  // of jobs that have run
-  double measured_rows_ = 0;
+  double measured_seconds_ = 0;  // of jobs that have run, and what is usual of them
+  double usual_seconds_ = 0;
 };
 
 }  // namespace tarn::tool

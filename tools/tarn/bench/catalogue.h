@@ -25,7 +25,8 @@ struct GroupInfo {
   const char* operation;  // what a figure is per
   const char* unit;       // "ns", "bytes", "ratio"
   Axis axis;
-  int most_rounds;  // that are worth their time
+  int most_rounds;     // that are worth their time
+  double row_seconds;  // that a row takes, about: for telling how long a run will last
 };
 
 const std::vector<SourceInfo>& bench_sources();

@@ -188,6 +188,14 @@ std::vector<BenchContender> pool_contenders(const Words& words, const Rows& rows
   return contenders;
 }
 
+void require_distinct_names(const std::vector<BenchContender>& contenders) {
+  std::set<std::string> names;
+  for (const BenchContender& contender : contenders)
+    if (!names.insert(contender.name).second)
+      throw UsageError(
+          fmt::format("two contenders are called '{}': write NAME=PATH to tell them apart", contender.name));
+}
+
 void require_known_groups(const BenchSelection& selection, const Rows& rows) {
   for (const std::string& word : selection.only) {
     BenchSelection alone;
@@ -235,15 +243,16 @@ std::vector<BenchContender> select_contenders(const BenchSelection& selection, c
   std::vector<BenchContender> chosen;
   for (const Allocator& allocator : allocators)
     chosen.push_back(general_contender(allocator, rows, selection, signals));
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (chosen[i].kind != ContenderKind::kTarn) continue;
-    for (BenchContender& preset : preset_contenders(chosen[i])) chosen.push_back(std::move(preset));
-    break;
-  }
+  const auto tarn = std::find_if(chosen.begin(), chosen.end(), [](const BenchContender& contender) {
+    return contender.kind == ContenderKind::kTarn;
+  });
+  if (tarn != chosen.end())
+    for (BenchContender& preset : preset_contenders(*tarn)) chosen.push_back(std::move(preset));
   for (BenchContender& pool : pool_contenders(words, rows, selection)) chosen.push_back(std::move(pool));
   std::erase_if(chosen, [](const BenchContender& contender) { return contender.groups.empty(); });
   std::stable_sort(chosen.begin(), chosen.end(),
                    [](const BenchContender& a, const BenchContender& b) { return a.kind < b.kind; });
+  require_distinct_names(chosen);
   if (chosen.empty()) throw UsageError("nothing is left to run at these threads, sizes and names");
   return chosen;
 }
