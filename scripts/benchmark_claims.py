@@ -162,6 +162,10 @@ def headline(run):
     return machine_line(run) + "\n" + table(header, lines)
 
 
+def nanoseconds(value):
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
 def where_tarn_loses(run):
     mallocs = run.names(OTHER_MALLOCS)
     lines = []
@@ -173,7 +177,7 @@ def where_tarn_loses(run):
                 continue
             ratio, _, row, own, best, other = min(behind, key=lambda one: one[0])
             lines.append([group, name, f"{len(behind)} of {len(ratios)}", f"{ratio:.2f}", row,
-                          f"{other} {best['median']:.4g}, {name} {own['median']:.4g}"])  # fmt: skip
+                          f"{other} {nanoseconds(best['median'])}, {name} {nanoseconds(own['median'])}"])  # fmt: skip
     header = ["group", "of", f"rows behind ({BEHIND:g} or less)", "worst", "row", "ns"]
     return table(header, lines)
 

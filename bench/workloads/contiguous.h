@@ -10,15 +10,13 @@
 // A pool offers allocate_run(count) and deallocate_run(run, count).
 #pragma once
 #include "contestant.h"
-#include "phase_times.h"
-#include "pool_blocks.h"
+#include "planned_batches.h"
 
 namespace tarn::bench::contiguous {
 
 inline constexpr std::size_t kBlockBytes = 64;
 inline constexpr std::size_t kLongestRun = 16;
 inline constexpr double kRowSeconds = 0.012;
-inline constexpr const char* kPhases[] = {"allocate", "arrange", "free"};
 
 /// `bytes` is what the look for overlaps needs; `count` what the pool is told.
 struct RunSlot {
@@ -34,52 +32,29 @@ struct RunLengths {
   std::size_t longest;
 };
 
+struct Calls {
+  template <class Pool>
+  static void* allocate(Pool& pool, const RunSlot& slot) {
+    return pool.allocate_run(slot.count);
+  }
+  template <class Pool>
+  static void deallocate(Pool& pool, const RunSlot& slot) {
+    pool.deallocate_run(slot.block, slot.count);
+  }
+};
+
 template <class Pool>
-class RunBatches {
+class RunBatches : public PlannedBatches<Pool, RunSlot, Calls> {
  public:
   RunBatches(std::size_t blocks, RunLengths lengths, PhaseTimes& times)
-      : allocated_(runs_in(blocks, lengths)),
-        freed_(allocated_.size()),
-        plan_(FreeOrder::kRandom, allocated_.size(), 5),
-        times_(times) {
+      : PlannedBatches<Pool, RunSlot, Calls>(runs_in(blocks, lengths), FreeOrder::kRandom, times) {
     Random random(blocks);
-    for (RunSlot& slot : allocated_) slot = slot_of(random.between(lengths.shortest, lengths.longest));
+    for (RunSlot& slot : this->slots()) slot = slot_of(random.between(lengths.shortest, lengths.longest));
   }
 
   static std::size_t runs_in(std::size_t blocks, RunLengths lengths) {
     return 2 * blocks / (lengths.shortest + lengths.longest);
   }
-
-  void verify(Worker& worker) {
-    allocate_all();
-    verify_slots(allocated_, worker);
-    plan_.arrange(allocated_, freed_);
-    free_all();
-  }
-
-  void round() {
-    times_.start();
-    allocate_all();
-    times_.end_phase();
-    plan_.arrange(allocated_, freed_);
-    times_.end_phase();
-    free_all();
-    times_.end_phase();
-  }
-
- private:
-  [[gnu::noinline]] void allocate_all() {
-    for (RunSlot& slot : allocated_) slot.block = used(pool_.allocate_run(slot.count));
-  }
-  [[gnu::noinline]] void free_all() {
-    for (const RunSlot& slot : freed_) pool_.deallocate_run(slot.block, slot.count);
-  }
-
-  Pool pool_;
-  Table<RunSlot> allocated_;
-  Table<RunSlot> freed_;
-  FreePlan plan_;
-  PhaseTimes& times_;
 };
 
 /// One round replaces a few hundred runs, chosen beforehand.
@@ -146,7 +121,7 @@ void run_batch_row(Session& session, const SeriesName& name, std::size_t blocks,
                                     [&](unsigned) { return RunBatches<Pool>(blocks, lengths, times); });
   const std::uint64_t runs = timing.rounds * RunBatches<Pool>::runs_in(blocks, lengths);
   const auto count = static_cast<double>(runs);
-  session.report(row, (times.ns(0) + times.ns(2)) / count, runs, phase_fields(times, kPhases, count));
+  session.report(row, planned_ns(times) / count, runs, phase_fields(times, kPlannedPhases, count));
 }
 
 template <class Pool>

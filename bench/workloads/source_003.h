@@ -14,61 +14,39 @@
 #include "block_size.h"
 #include "contestant.h"
 #include "idle_thread.h"
-#include "phase_times.h"
-#include "pool_blocks.h"
+#include "planned_batches.h"
 
 namespace tarn::bench::source_003 {
 
 inline constexpr std::size_t kBlocks = 10'000;
 inline constexpr double kRowSeconds = 0.012;
-inline constexpr const char* kPhases[] = {"allocate", "arrange", "free"};
+
+struct Calls {
+  template <class Pool, class Slot>
+  static void* allocate(Pool& pool, const Slot& slot) {
+    return pool.allocate(slot.bytes);
+  }
+  template <class Pool, class Slot>
+  static void deallocate(Pool& pool, const Slot& slot) {
+    pool.deallocate(slot.block, slot.bytes);
+  }
+};
 
 template <class Pool, class Slot>
-class Batches {
+class Batches : public PlannedBatches<Pool, Slot, Calls> {
  public:
   Batches(FreeOrder order, std::size_t largest_bytes, PhaseTimes& times)
-      : allocated_(kBlocks), freed_(kBlocks), plan_(order, kBlocks, 3), times_(times) {
+      : PlannedBatches<Pool, Slot, Calls>(kBlocks, order, times) {
     Random random(largest_bytes);
     if constexpr (requires(Slot slot) { slot.bytes = 1; })
-      for (Slot& slot : allocated_) slot.bytes = random.between(1, largest_bytes);
+      for (Slot& slot : this->slots()) slot.bytes = random.between(1, largest_bytes);
   }
-
-  void verify(Worker& worker) {
-    allocate_all();
-    verify_slots(allocated_, worker);
-    plan_.arrange(allocated_, freed_);
-    free_all();
-  }
-
-  void round() {
-    times_.start();
-    allocate_all();
-    times_.end_phase();
-    plan_.arrange(allocated_, freed_);
-    times_.end_phase();
-    free_all();
-    times_.end_phase();
-  }
-
- private:
-  [[gnu::noinline]] void allocate_all() {
-    for (Slot& slot : allocated_) slot.block = used(pool_.allocate(slot.bytes));
-  }
-  [[gnu::noinline]] void free_all() {
-    for (const Slot& slot : freed_) pool_.deallocate(slot.block, slot.bytes);
-  }
-
-  Pool pool_;
-  Table<Slot> allocated_;
-  Table<Slot> freed_;
-  FreePlan plan_;
-  PhaseTimes& times_;
 };
 
 inline void report(Session& session, const Row& row, const PhaseTimes& times, std::uint64_t rounds) {
   const std::uint64_t operations = rounds * kBlocks;
   const auto count = static_cast<double>(operations);
-  session.report(row, (times.ns(0) + times.ns(2)) / count, operations, phase_fields(times, kPhases, count));
+  session.report(row, planned_ns(times) / count, operations, phase_fields(times, kPlannedPhases, count));
 }
 
 template <class Pool, class Slot>

@@ -24,6 +24,9 @@ void add_options_command(CLI::App& app, Invocation& invocation);
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& description,
                       const std::string& usage, const std::string& examples);
 
+/// \throws UsageError for a value of an option that is not between the two
+void require_range(const char* option, double value, double least, double most);
+
 /// \throws UsageError if the command line names no program
 void require_program(const Invocation& invocation, const std::string& command);
 

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -39,11 +38,6 @@ struct CompareOptions {
   std::vector<std::string> settings;
   bool is_quiet = false;
 };
-
-void require_range(const char* option, double value, double least, double most) {
-  if (std::isnan(value) || value < least || value > most)
-    throw UsageError(fmt::format("{} takes {} to {}, not {}", option, least, most, value));
-}
 
 void require_runnable(const std::string& name) {
   const Program program = find_program(name);

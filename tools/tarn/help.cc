@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "commands.h"
 #include "format.h"
 #include "usage_error.h"
@@ -56,6 +58,11 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
   if (!examples.empty())
     command->footer("Examples:\n" + examples.substr(0, examples.find_last_not_of('\n') + 1));
   return command;
+}
+
+void require_range(const char* option, double value, double least, double most) {
+  if (std::isnan(value) || value < least || value > most)
+    throw UsageError(fmt::format("{} takes {} to {}, not {}", option, least, most, value));
 }
 
 void require_program(const Invocation& invocation, const std::string& command) {

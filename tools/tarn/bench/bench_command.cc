@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -45,11 +44,6 @@ struct BenchOptions {
   bool is_cold = false, is_warm = false, is_quick = false, is_pinned = false, with_rows = false,
        is_quiet = false;
 };
-
-void require_range(const char* option, double value, double least, double most) {
-  if (std::isnan(value) || value < least || value > most)
-    throw UsageError(fmt::format("{} takes {} to {}, not {}", option, least, most, value));
-}
 
 template <class Number>
 std::vector<Number> parse_axis(const char* option, const std::vector<std::string>& words, Number most) {

@@ -154,8 +154,7 @@ bool BenchRun::run_process(Job& job, const std::vector<std::string>& choice, std
 }
 
 std::optional<Failure> BenchRun::failure_of_run(const RunResult& run, const BenchContender& contender,
-                                                const std::vector<Json>& lines,
-                                                std::size_t row_count) const {
+                                                const std::vector<Json>& lines, std::size_t row_count) const {
   const Allocator allocator = {contender.name, contender.library};
   std::optional<Failure> failure = failure_of(run, allocator, 0, plan_.timeout_seconds);
   if (failure) {
