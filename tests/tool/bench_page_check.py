@@ -173,6 +173,20 @@ class ItShowsEverything(BenchPage):
             for c, rows in collections.Counter(results).items():
                 self.assertGreaterEqual(counts[group["name"], c], rows, (group["name"], c))
 
+    def charts_of_axis(self, axis):
+        """Titles and texts of the charts of each group that is looked at along an axis."""
+        script = """return [...document.querySelectorAll('figure.chart')].filter(f => f.dataset.group === arguments[0])
+            .map(f => [f.querySelector('h4, figcaption, h5')?.textContent ?? '', f.textContent])"""
+        return [self.browser.execute_script(script, group["name"]) for group in self.groups if group["axis"] == axis]
+
+    def test_percentiles_are_drawn_as_curves(self):
+        for charts in self.charts_of_axis("percentile"):
+            self.assertTrue(any("p50" in text and "p99.9" in text and "max" in text for _, text in charts), charts)
+
+    def test_memory_is_drawn_over_time(self):
+        for charts in self.charts_of_axis("time"):
+            self.assertTrue(any("over time" in text and "seconds" in text for _, text in charts), charts)
+
     def test_opened_tables_hold_every_row(self):
         self.run_js("document.querySelectorAll('details.rows').forEach(d => d.open = true)")
         lines = """[...document.querySelectorAll('section.group')].map(s => [s.id.slice('group-'.length),

@@ -107,7 +107,8 @@ std::string rows_of_group(const BenchDocument& document, const GroupSamples& gro
     }
     table.add_row(std::move(cells));
   }
-  return fmt::format("\n{}: {} per {}\n", title_of(info, group.name), info.unit, info.operation) +
+  const std::string figure = std::string(info.unit) == "ns" ? "ns per " : "";
+  return fmt::format("\n{}: {}{}\n", title_of(info, group.name), figure, info.operation) +
          table.render(colour);
 }
 

@@ -114,7 +114,7 @@ const std::vector<GroupInfo>& bench_groups() {
       {"micro", "ours", "Calls in a loop", "a pair of allocate and free, by Google Benchmark", "ns",
        Axis::kBytes, kAnyRounds, 0.1},
       {"waste", "ours-memory", "What blocks cost in memory",
-       "a byte asked for: resident bytes, of 20,480 blocks of random sizes up to a maximum", "ratio",
+       "resident bytes per byte asked for, of 20,480 blocks of random sizes up to a maximum", "ratio",
        Axis::kBytes, 3, 0.1},
       {"footprint", "ours-memory", "Memory over time",
        "resident memory while 64 MiB are taken, seven eighths and then the rest freed, and the process idles",

@@ -22,7 +22,7 @@ struct GroupInfo {
   const char* name;    // also of groups that begin with it, when it ends in '_'
   const char* source;  // SourceInfo::id
   const char* title;
-  const char* operation;  // what a figure is per
+  const char* operation;  // what a figure in ns is per; of other units, what it is
   const char* unit;       // "ns", "bytes", "ratio"
   Axis axis;
   int most_rounds;     // that are worth their time

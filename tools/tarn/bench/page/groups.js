@@ -5,8 +5,11 @@ const MOST_COLUMNS = 8;
 
 function chartsOf(group) {
   const unit = unitOf(group.unit);
-  const warm = group.rows.filter((row) => !row.cold && row.results.length);
-  const cold = group.rows.filter((row) => row.cold && row.results.length);
+  const rows = group.rows.filter((row) => row.results.length);
+  const warm = rows.filter((row) => !row.cold);
+  // A group of cold rows only says so itself: they are what it is about.
+  if (!warm.length) return warmCharts(group.axis, rows, unit, group);
+  const cold = rows.filter((row) => row.cold);
   return [...warmCharts(group.axis, warm, unit, group), ...coldCharts(cold, unit, group)];
 }
 
@@ -19,7 +22,7 @@ function warmCharts(axis, rows, unit, group) {
     case "percentile":
       return percentileCharts(rows, unit, group);
     case "time":
-      return [...timelineCharts(rows), ...rows.map((row) => rankOf(row, unit))];
+      return [...timelineCharts(rows), ...rows.map((row) => rankOf(row, unit, "At the end"))];
     default:
       return rows.map((row) => rankOf(row, unit));
   }
@@ -138,6 +141,8 @@ function columnChart(title, columns, xTitle, unit, unitName) {
   };
 }
 
+const nameWithoutCold = (row) => row.name.replace(/^cold(\/|$)/, "");
+
 function rankOf(row, unit, prefix = "") {
   const entriesOf = (looks) =>
     pointsOf(row, unit, row.name)
@@ -146,7 +151,7 @@ function rankOf(row, unit, prefix = "") {
       .filter(({ look }) => look)
       .map((point) => ({ ...point, tip: point.tip(point.look) }));
   return {
-    title: [prefix, row.name].filter(Boolean).join(", "),
+    title: [prefix, nameWithoutCold(row)].filter(Boolean).join(", ") || row.name,
     caption: (looks) => `${unit.per}, ${isOnLogScale(entriesOf(looks)) ? "logarithmic scale" : "from zero"}`,
     draw: (looks) => {
       const entries = entriesOf(looks);
@@ -164,19 +169,23 @@ function coldCharts(rows, unit, group) {
 
 // Rows named p50, p99, ... and the percentiles among the details of any of them, one curve per contender.
 function percentileCharts(rows, unit, group) {
-  const isPercentile = (row) => percentileOf(row.name) !== null;
+  const isPercentile = (row) => percentileOfRow(row) !== null;
   const charts = [];
   for (const part of groupedBy(
     rows.filter(isPercentile),
-    (row) => `${row.series} ${row.bytes} ${row.threads}`,
+    (row) => `${kindOf(row)} ${row.bytes} ${row.threads}`,
   ).values()) {
     const columns = percentileColumns(part, unit);
     if (columns.length > 1)
-      charts.push(columnChart(part[0].series || "latency", columns, "percentile", unit, group.unit));
+      charts.push(columnChart(kindOf(part[0]) || "Percentiles", columns, "percentile", unit, group.unit));
     else charts.push(...part.map((row) => rankOf(row, unit)));
   }
   return [...charts, ...rows.filter((row) => !isPercentile(row)).map((row) => rankOf(row, unit))];
 }
+
+// A row is a percentile by its series or its name; what else its series says tells kinds of calls apart.
+const percentileOfRow = (row) => percentileOf(row.series) ?? percentileOf(row.name);
+const kindOf = (row) => (percentileOf(row.series) === null ? row.series : "");
 
 function percentileOf(name) {
   const found = name.match(/(?:^|\/)p(\d+(?:\.\d+)?)(?:_ns)?$/);
@@ -189,7 +198,7 @@ function percentileColumns(rows, unit) {
     if (!figures.has(percentile)) figures.set(percentile, new Map());
     if (result.median > 0 && !figures.get(percentile).has(result.c)) figures.get(percentile).set(result.c, result);
   };
-  for (const row of rows) for (const result of row.results) add(percentileOf(row.name), result);
+  for (const row of rows) for (const result of row.results) add(percentileOfRow(row), result);
   for (const row of rows)
     for (const { c, details = {} } of row.results) {
       for (const [name, median] of Object.entries(details)) {
@@ -224,7 +233,7 @@ function timelineCharts(rows) {
   return rows
     .filter((row) => row.results.some(({ timeline }) => timeline?.length))
     .map((row) => ({
-      title: `${row.name}, over time`,
+      title: [nameWithoutCold(row), "Resident memory over time"].filter(Boolean).join(", "),
       caption: () => "resident memory of the process, from zero",
       draw: (looks) => timelineOf(row, looks),
     }));

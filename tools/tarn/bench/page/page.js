@@ -170,7 +170,7 @@ function sourceSection(source) {
     "section",
     { id: `source-${source.id}`, class: "source" },
     html("h2", {}, sourceTitle(source)),
-    source.claim && html("p", { class: "claim" }, source.id === "ours" ? source.claim : `Published: ${source.claim}`),
+    source.claim && html("p", { class: "claim" }, isOwnSource(source) ? source.claim : `Published: ${source.claim}`),
     html(
       "div",
       { class: "plots full" },

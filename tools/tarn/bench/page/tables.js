@@ -87,7 +87,7 @@ function poolsTable(sources, looks, means) {
       {},
       html("th", { scope: "col" }, "contender"),
       groups.map(({ source, group }) =>
-        html("th", { scope: "col", class: "wide" }, source.id === "ours" ? "" : `${source.id}: `, groupLink(group)),
+        html("th", { scope: "col", class: "wide" }, isOwnSource(source) ? "" : `${source.id}: `, groupLink(group)),
       ),
     ),
   );
@@ -106,7 +106,9 @@ function poolsTable(sources, looks, means) {
   return scrollingTable("Overview: pools", head, body);
 }
 
-const sourceTitle = (source) => (source.id === "ours" ? source.title : `${source.id}: ${source.title}`);
+// What no document published: its number would say nothing.
+const isOwnSource = ({ id }) => id.startsWith("ours");
+const sourceTitle = (source) => (isOwnSource(source) ? source.title : `${source.id}: ${source.title}`);
 
 function rowTables(group, looks) {
   const columns = oursFirst(looks).filter(({ index }) =>
