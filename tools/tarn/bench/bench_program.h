@@ -1,7 +1,6 @@
 // The benchmark programs (bench/program/main.cc) as the tool sees them: where they are, what they can run,
 // and the lines they answer with.
 #pragma once
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
