@@ -16,6 +16,19 @@
 namespace tarn::tool {
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Whether a device takes nothing, as /dev/full: it says so when asked to take no bytes at all.
+bool is_full_device(const fs::path& path) {
+  const int device = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (device < 0) return false;
+  const bool is_refused = write(device, "", 0) < 0 && errno == ENOSPC;
+  close(device);
+  return is_refused;
+}
+
+}  // namespace
+
 TemporaryDirectory::TemporaryDirectory() {
   const char* base = getenv("TMPDIR");
   std::string name = std::string(base != nullptr && *base != 0 ? base : "/tmp") + "/tarn-XXXXXX";
@@ -55,18 +68,16 @@ void require_writable(const fs::path& path) {
 
 void require_room(const fs::path& path, std::uint64_t bytes) {
   require_writable(path);
-  const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::error_code error;
-  const fs::space_info space = fs::space(fs::exists(path, error) ? path : directory, error);
-  if (!error && fs::is_regular_file(fs::status(path)) | !fs::exists(path) && space.available < bytes)
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
+    if (is_full_device(path)) throw UsageError("no space for " + path.string() + ": name another place");
+    return;
+  }
+  const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::space_info space = fs::space(directory, error);
+  if (!error && space.available < bytes)
     throw UsageError("no space for " + path.string() + ": " + std::to_string(bytes >> 20) +
                      " MiB are needed there; name another place");
-  // What a device refuses is seen by asking it: /dev/full takes nothing.
-  if (!fs::exists(path, error) || fs::is_regular_file(path, error)) return;
-  const int device = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-  const bool is_refused = device >= 0 && write(device, "", 0) < 0 && errno == ENOSPC;
-  if (device >= 0) close(device);
-  if (is_refused) throw UsageError("no space for " + path.string() + ": name another place");
 }
 
 bool is_file(const fs::path& path) {

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -142,12 +143,6 @@ int exit_status_of(const BenchResults& results) {
   return results.failures.empty() ? 0 : 1;
 }
 
-std::vector<std::string> missing_names() {
-  std::vector<std::string> names;
-  for (const std::string& package : missing_packages(library_directories())) names.push_back(package);
-  return names;
-}
-
 int measure(const BenchOptions& options, const std::vector<std::string>& words) {
   SignalWatch signals;
   adopt_orphans();
@@ -157,8 +152,8 @@ int measure(const BenchOptions& options, const std::vector<std::string>& words) 
   BenchResults results = BenchRun(plan, signals, progress).to_end();
   const int status = exit_status_of(results);
   tell(document_of(plan, std::move(results), std::move(header)), options);
-  if (const std::vector<std::string> missing = missing_names(); !missing.empty() && !options.is_quiet)
-    fmt::print("not installed: {}\n", fmt::join(missing, ", "));
+  const std::vector<std::string> missing = missing_packages(library_directories());
+  if (!missing.empty() && !options.is_quiet) fmt::print("not installed: {}\n", fmt::join(missing, ", "));
   return status;
 }
 
