@@ -24,7 +24,7 @@ namespace tarn {
 class Heap;
 
 struct ArenaOptions {
-  const char* name = "arena";
+  const char* name = "arena";         // copied, up to 31 characters; nullptr: this one
   std::size_t initial_bytes = 4096;   // of the first chunk, taken when it is needed
   std::size_t increment_bytes = 0;    // of each further chunk; 0: twice the last, up to 1 MiB
   std::size_t largest_bytes = SIZE_MAX;  // of all chunks together; the cap

@@ -7,7 +7,7 @@
 // into a block.
 //
 // Threads: FixedPool is for one thread at a time; debug builds stop a second one (TARN_CHECK_THREADS).
-// SharedFixedPool is the same behind a mutex of its own.
+// SharedFixedPool is the same behind a mutex of its own, which lies in the library's record of the pool.
 // Errors: a pool that may not or cannot grow answers nullptr, or throws std::bad_alloc when asked to, after calling its
 // hook. A pointer that is no live block of the pool stops the process with one line (docs/safety.md).
 #pragma once
@@ -39,7 +39,7 @@ struct FixedPoolOptions {
   std::size_t largest_count = SIZE_MAX;  // blocks the pool may have; the cap
   std::size_t initial_count = 0;         // blocks it has from the start
   AtCap at_cap = AtCap::kReturnNull;
-  const char* name = "fixed pool";       // copied, up to 31 characters
+  const char* name = "fixed pool";       // copied, up to 31 characters; nullptr: this one
   /// Called when a block is refused, by the cap or the system, before nullptr is returned or std::bad_alloc thrown. It
   /// may free blocks of the pool, but what it frees is for the next call. Not called with a lock held.
   void (*on_refusal)(void* context) = nullptr;
@@ -60,9 +60,12 @@ struct FixedPoolFront {
   FixedPoolState* state;
   SpanTable spans;
   const void* user;  // the thread that uses the pool, while that is checked
+  Mutex* mutex;      // in `state`; nullptr: each call is the caller's to keep apart
 };
 
-TARN_API bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Mutex* mutex,
+enum class PoolThreads : std::uint8_t { kOne, kAny };
+
+TARN_API bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, PoolThreads threads,
                               bool poisons) noexcept;
 TARN_API void end_fixed_pool(FixedPoolFront& front) noexcept;
 TARN_API void* fixed_pool_allocate_slow(FixedPoolFront& front) noexcept;
@@ -71,6 +74,7 @@ TARN_API void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count)
 TARN_API void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t count) noexcept;
 TARN_API bool fixed_pool_owns(const FixedPoolFront& front, const void* pointer) noexcept;
 TARN_API std::size_t fixed_pool_reserve(FixedPoolFront& front, std::size_t count, bool populates) noexcept;
+/// Takes the pool's mutex itself, unlike the others: what it gives back goes on without it.
 TARN_API std::size_t fixed_pool_release_unused(FixedPoolFront& front) noexcept;
 TARN_API void fixed_pool_clear(FixedPoolFront& front) noexcept;
 TARN_API std::size_t fixed_pool_capacity(const FixedPoolFront& front) noexcept;
@@ -116,7 +120,8 @@ class FixedPool {
  public:
   /// \throws std::bad_alloc when memory is refused or an option is out of its range.
   explicit FixedPool(const FixedPoolOptions& options) {
-    if (!detail::make_fixed_pool(front_, options, nullptr, detail::kPoisonsFreeBlocks)) detail::throw_bad_alloc();
+    if (!detail::make_fixed_pool(front_, options, detail::PoolThreads::kOne, detail::kPoisonsFreeBlocks))
+      detail::throw_bad_alloc();
     detail::annotate_pool(&front_);
   }
   explicit FixedPool(std::size_t block_bytes) : FixedPool(FixedPoolOptions{.block_bytes = block_bytes}) {}
@@ -230,13 +235,16 @@ class FixedPool {
 class SharedFixedPool {
   template <typename Operation>
   TARN_INLINE decltype(auto) locked(Operation operation) const {
-    detail::ProgramGuard guard(mutex_);
+    if (front_.mutex == nullptr) [[unlikely]]
+      return operation();
+    detail::ProgramGuard guard(*front_.mutex);
     return operation();
   }
 
  public:
   explicit SharedFixedPool(const FixedPoolOptions& options) {
-    if (!detail::make_fixed_pool(front_, options, &mutex_, detail::kPoisonsFreeBlocks)) detail::throw_bad_alloc();
+    if (!detail::make_fixed_pool(front_, options, detail::PoolThreads::kAny, detail::kPoisonsFreeBlocks))
+      detail::throw_bad_alloc();
     detail::annotate_pool(&front_);
   }
   explicit SharedFixedPool(std::size_t block_bytes) : SharedFixedPool(FixedPoolOptions{.block_bytes = block_bytes}) {}
@@ -297,9 +305,7 @@ class SharedFixedPool {
   std::size_t prewarm(std::size_t count) noexcept {
     return locked([&] { return detail::fixed_pool_reserve(front_, count, true); });
   }
-  std::size_t release_unused() noexcept {
-    return locked([&] { return detail::fixed_pool_release_unused(front_); });
-  }
+  std::size_t release_unused() noexcept { return detail::fixed_pool_release_unused(front_); }
   void clear() noexcept {
     detail::annotate_pool_clear(&front_);
     locked([&] { detail::fixed_pool_clear(front_); });
@@ -328,7 +334,6 @@ class SharedFixedPool {
     return nullptr;
   }
 
-  mutable detail::Mutex mutex_;
   mutable detail::FixedPoolFront front_;
 };
 

@@ -14,8 +14,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "tarn/detail/mutex.h"
-#include "tarn/memory_pool.h"
+#include "tarn/detail/error.h"
 #include "tarn/object_pool.h"
 
 namespace tarn {
@@ -37,60 +36,61 @@ struct HandleSlot {
   std::uint32_t next_free;
 };
 
-/// Ends the process with the pool's name and the handle.
-[[noreturn]] TARN_API void stop_at_stale_handle(const char* pool, std::uint32_t slot, std::uint32_t generation) noexcept;
+/// The table of slots: pages that are made when they are needed and stay. It lies in the library, beside the mutex of those
+/// who take slots and give them back.
+struct HandleTable {
+  static constexpr std::uint32_t kSlotsPerPage = 4096;
+  static constexpr std::uint32_t kPageCount = 1024;
+  static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
-/// The table of slots: pages that are made when they are needed and stay.
+  std::atomic<std::uint32_t> count;
+  std::atomic<HandleSlot*> pages[kPageCount];
+
+  /// \pre slot < count.
+  HandleSlot& operator[](std::uint32_t slot) const {
+    return pages[slot / kSlotsPerPage].load(std::memory_order_acquire)[slot % kSlotsPerPage];
+  }
+};
+
+/// \returns nullptr when memory is refused.
+TARN_API HandleTable* make_handle_table(const char* name) noexcept;
+TARN_API void end_handle_table(HandleTable* table) noexcept;
+/// \returns kNoSlot when memory is refused or four million slots are taken.
+TARN_API std::uint32_t take_handle_slot(HandleTable* table) noexcept;
+TARN_API void give_back_handle_slot(HandleTable* table, std::uint32_t slot) noexcept;
+/// Ends the process with the pool's name and the handle.
+[[noreturn]] TARN_API void stop_at_stale_handle(HandleTable* table, std::uint32_t slot,
+                                                std::uint32_t generation) noexcept;
+
+/// The table of a pool, for as long as the pool lives.
 class HandleSlots {
  public:
-  HandleSlots() : pages_(static_cast<std::atomic<HandleSlot*>*>(allocate_zeroed(kPageCount, sizeof(void*)))) {
-    if (pages_ == nullptr) throw_bad_alloc();
+  explicit HandleSlots(const char* name) : table_(make_handle_table(name)) {
+    if (table_ == nullptr) throw_bad_alloc();
   }
-  ~HandleSlots() {
-    for (std::uint32_t i = 0; i * kSlotsPerPage < count(); ++i) deallocate(pages_[i].load(std::memory_order_relaxed));
-    deallocate(pages_);
-  }
+  ~HandleSlots() { end_handle_table(table_); }
   HandleSlots(const HandleSlots&) = delete;
   HandleSlots& operator=(const HandleSlots&) = delete;
 
-  std::uint32_t count() const { return count_.load(std::memory_order_acquire); }
+  std::uint32_t count() const { return table_->count.load(std::memory_order_acquire); }
   /// \pre slot < count().
-  HandleSlot& operator[](std::uint32_t slot) const {
-    return pages_[slot / kSlotsPerPage].load(std::memory_order_acquire)[slot % kSlotsPerPage];
-  }
+  HandleSlot& operator[](std::uint32_t slot) const { return (*table_)[slot]; }
 
   /// \throws std::bad_alloc when memory is refused or four million slots are taken.
   std::uint32_t take() {
-    MutexGuard guard(mutex_);
-    if (first_free_ != kNoSlot) {
-      const std::uint32_t slot = first_free_;
-      first_free_ = (*this)[slot].next_free;
-      return slot;
-    }
-    const std::uint32_t slot = count_.load(std::memory_order_relaxed);
-    if (slot % kSlotsPerPage == 0) {
-      void* const page = slot < kSlotsPerPage * kPageCount ? allocate_zeroed(kSlotsPerPage, sizeof(HandleSlot)) : nullptr;
-      if (page == nullptr) throw_bad_alloc();
-      pages_[slot / kSlotsPerPage].store(static_cast<HandleSlot*>(page), std::memory_order_release);
-    }
-    count_.store(slot + 1, std::memory_order_release);
+    const std::uint32_t slot = take_handle_slot(table_);
+    if (slot == HandleTable::kNoSlot) [[unlikely]]
+      throw_bad_alloc();
     return slot;
   }
-  void give_back(std::uint32_t slot) {
-    MutexGuard guard(mutex_);
-    (*this)[slot].next_free = first_free_;
-    first_free_ = slot;
+  void give_back(std::uint32_t slot) { give_back_handle_slot(table_, slot); }
+
+  [[noreturn]] void stop_at_stale(std::uint32_t slot, std::uint32_t generation) const {
+    stop_at_stale_handle(table_, slot, generation);
   }
 
  private:
-  static constexpr std::uint32_t kSlotsPerPage = 1024;
-  static constexpr std::uint32_t kPageCount = 4096;
-  static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
-
-  std::atomic<HandleSlot*>* const pages_;
-  Mutex mutex_;
-  std::uint32_t first_free_ = kNoSlot;
-  std::atomic<std::uint32_t> count_{0};
+  HandleTable* const table_;
 };
 
 }  // namespace detail
@@ -99,9 +99,7 @@ template <typename T>
 class HandlePool {
  public:
   /// \throws std::bad_alloc when memory is refused.
-  explicit HandlePool(const ObjectPoolOptions& options = {}) : objects_(options) {
-    for (std::size_t i = 0; i + 1 < sizeof name_ && options.name[i] != '\0'; ++i) name_[i] = options.name[i];
-  }
+  explicit HandlePool(const ObjectPoolOptions& options = {}) : slots_(options.name), objects_(options) {}
   HandlePool(const HandlePool&) = delete;
   HandlePool& operator=(const HandlePool&) = delete;
   // Objects that are live at its end do as the option at_end says. No other thread may use the pool any more.
@@ -139,7 +137,7 @@ class HandlePool {
   T& at(Handle<T> handle) const noexcept {
     T* const object = get(handle);
     if (object == nullptr) [[unlikely]]
-      detail::stop_at_stale_handle(name_, handle.slot, handle.generation);
+      slots_.stop_at_stale(handle.slot, handle.generation);
     return *object;
   }
 
@@ -158,7 +156,6 @@ class HandlePool {
   std::size_t live_count() const noexcept { return objects_.live_count(); }
 
  private:
-  char name_[32] = {};
   detail::HandleSlots slots_;
   ObjectPool<T> objects_;  // the last: its objects end while the slots are still there
 };

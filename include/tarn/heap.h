@@ -17,7 +17,7 @@ namespace tarn {
 class Heap;
 
 struct HeapOptions {
-  const char* name = "heap";           // copied, up to 31 characters
+  const char* name = "heap";           // copied, up to 31 characters; nullptr: this one
   std::size_t soft_limit = SIZE_MAX;   // live bytes; the callback runs each time an allocation crosses it upwards
   std::size_t hard_limit = SIZE_MAX;   // live bytes; an allocation that would exceed it is refused
   void (*on_soft_limit)(Heap& heap, void* context) = nullptr;

@@ -31,7 +31,7 @@ enum class AtPoolEnd : std::uint8_t {
 };
 
 struct ObjectPoolOptions {
-  const char* name = "object pool";  // copied, up to 31 characters
+  const char* name = "object pool";  // copied, up to 31 characters; nullptr: this one
   AtPoolEnd at_end = AtPoolEnd::kReport;
   std::size_t initial_count = 0;     // objects there is memory for from the start
 };

@@ -9,7 +9,7 @@ namespace tarn {
 
 struct PoolUse {
   const char* kind;             // "fixed pool", "object pool", "heap"
-  const char* name;             // as given when the pool was made
+  const char* name;             // as given when the pool was made; valid until the visit returns
   std::size_t block_bytes;      // distance of two blocks; 0 when blocks differ
   std::size_t live_count;       // blocks handed out
   std::size_t live_bytes;
@@ -18,7 +18,9 @@ struct PoolUse {
   bool is_in_classes;           // its blocks are also counted among the general pool's size classes
 };
 
-/// Calls `visit` for each pool. It must not make or end a pool. \cost a lock, and a word per 64 blocks.
+/// Calls `visit` for each pool there is when the call begins. No lock is held meanwhile: it may trim, fork, make and end
+/// pools and arenas, or call for_each_pool again. A pool that ends before its turn is not visited, nor is one that is
+/// made meanwhile. `visit` must not throw. \cost a lock for each pool, and a word per 64 blocks.
 TARN_API void for_each_pool(void (*visit)(const PoolUse& use, void* context), void* context);
 
 }  // namespace tarn

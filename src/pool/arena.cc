@@ -167,7 +167,7 @@ void make_arena(ArenaFront& arena, const ArenaOptions& options, bool poisons) no
   arena = {};
   arena.options = options;
   arena.poisons = poisons;
-  std::strncpy(arena.name, options.name, sizeof arena.name - 1);
+  std::strncpy(arena.name, options.name != nullptr ? options.name : "arena", sizeof arena.name - 1);
   char* const start = reinterpret_cast<char*>(round_up(address_of(options.buffer), alignof(ArenaChunk)));
   const std::size_t lost = static_cast<std::size_t>(start - static_cast<char*>(options.buffer));
   if (options.buffer == nullptr || options.buffer_bytes < lost + sizeof(ArenaChunk)) return;

@@ -371,6 +371,22 @@ void end_chunk(FixedPoolState& state, PoolChunk& chunk) {
   page_cache.free_pages(start, pages, PageState::kDirty);
 }
 
+/// The lock of a pool that has one.
+class OptionalGuard {
+ public:
+  explicit OptionalGuard(Mutex* mutex) : mutex_(mutex) {
+    if (mutex_ != nullptr) mutex_->lock();
+  }
+  ~OptionalGuard() {
+    if (mutex_ != nullptr) mutex_->unlock();
+  }
+  OptionalGuard(const OptionalGuard&) = delete;
+  OptionalGuard& operator=(const OptionalGuard&) = delete;
+
+ private:
+  Mutex* const mutex_;
+};
+
 [[noreturn]] void stop(const FixedPoolState& state, const char* what, const void* block) {
   os::fatal_in_pool(state.name, what, block);
 }
@@ -394,16 +410,21 @@ std::uint32_t index_of_block(const FixedPoolState& state, const Span& span, cons
 
 // Blocks of malloc, where the program asked for them instead.
 void* allocate_from_system(FixedPoolState& state, std::size_t count) {
-  if (state.largest_count - state.system_count < count) return nullptr;
+  std::size_t live = state.system_count.load();
+  do {
+    if (state.largest_count - live < count) return nullptr;
+  } while (!state.system_count.compare_exchange_weak(live, live + count));
   void* const blocks = system_blocks.allocate(state, count * state.front->stride, state.alignment);
-  if (blocks != nullptr) state.system_count += count;
+  if (blocks == nullptr) state.system_count -= count;
   return blocks;
 }
 
 // Here blocks taken together come back together, whatever count they come with.
 void deallocate_to_system(FixedPoolState& state, void* blocks) {
-  if (system_blocks.pool_of(blocks) != &state) stop(state, "free of a pointer that is no block of the pool", blocks);
-  state.system_count -= system_blocks.deallocate(blocks) / state.front->stride;
+  std::size_t bytes = 0;
+  if (!system_blocks.deallocate(state, blocks, &bytes))
+    stop(state, "free of a pointer that is no block of the pool", blocks);
+  state.system_count -= bytes / state.front->stride;
 }
 
 void take_run(FixedPoolState& state, PoolChunk& chunk, std::uint32_t first, std::uint32_t count) {
@@ -472,31 +493,40 @@ FixedPoolState& state_of(PoolHeader& pool) { return static_cast<FixedPoolState&>
 void deallocate_any(PoolHeader& pool, void* block) {
   FixedPoolState& state = state_of(pool);
   if (state.front->user != nullptr && state.front->user != &thread_cache) fixed_pool_check_user_slow(*state.front);
-  if (state.user_mutex != nullptr) state.user_mutex->lock();
+  const OptionalGuard guard(state.front->mutex);
   if (state.poisons && !state.uses_system) os::poison(block, state.front->stride);
   fixed_pool_deallocate_slow(*state.front, block);
-  if (state.user_mutex != nullptr) state.user_mutex->unlock();
 }
 
 std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool).front->stride; }
 
-PoolUse use_locked(PoolHeader& pool) {
+PoolUse use_of(PoolHeader& pool, EndedSlabs&) {
   FixedPoolState& state = state_of(pool);
+  os::LockGuard guard(state.structure);
   const std::size_t live = state.uses_system ? state.system_count.load() : state.capacity - usable_count(state);
   const std::size_t bytes = live * state.front->stride;
   return {state.operations->kind, state.name, state.front->stride, live, bytes, 0,
           state.uses_system ? bytes : state.mapped_bytes, false};
 }
 
+std::size_t end_unused_chunks_locked(FixedPoolState& state) {
+  const std::size_t before = state.mapped_bytes;
+  for (std::uint32_t slot = state.chunk_count; slot-- > 0;) {
+    PoolChunk& chunk = *state.ring[slot];
+    if (chunk.free_count() == chunk.block_count) end_chunk(state, chunk);
+  }
+  return before - state.mapped_bytes;
+}
+
 std::size_t release_unused_shared(PoolHeader& pool) {
   FixedPoolState& state = state_of(pool);
-  if (state.user_mutex == nullptr) return 0;
-  os::LockGuard guard(*state.user_mutex);
-  return fixed_pool_release_unused(*state.front);
+  if (state.front->mutex == nullptr) return 0;
+  os::LockGuard guard(*state.front->mutex);
+  return end_unused_chunks_locked(state);
 }
 
 constexpr PoolOperations kOperations{"fixed pool", deallocate_any, usable_size_of, nullptr,
-                                     use_locked,   release_unused_shared, nullptr};
+                                     use_of,       release_unused_shared, nullptr};
 
 bool are_valid(const FixedPoolOptions& options) {
   return options.block_bytes != 0 && options.block_bytes <= kLargestBlock && is_power_of_two(options.alignment) &&
@@ -520,7 +550,8 @@ std::uint32_t usual_chunk(std::size_t stride) {
 
 }  // namespace
 
-bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Mutex* mutex, bool poisons) noexcept {
+bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, PoolThreads threads,
+                     bool poisons) noexcept {
   if (!are_valid(options)) return false;
   set_up_once();
   void* const record = metadata.allocate(sizeof(FixedPoolState));
@@ -532,8 +563,7 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Mut
   front.reciprocal = ~std::uint64_t{0} / front.stride + 1;
   front.state = state;
   state->operations = &kOperations;
-  state->user_mutex = mutex;
-  state->set_name(options.name);
+  state->set_name(options.name, "fixed pool");
   state->front = &front;
   state->stack_owner = lies_on_this_stack(&front) ? &thread_cache : nullptr;
   state->alignment = alignment;
@@ -543,6 +573,8 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Mut
   state->at_cap = options.at_cap;
   state->poisons = poisons;
   state->uses_system = configuration.is_on(Option::kPoolsUseMalloc);
+  // Blocks of malloc are counted by atomics: malloc may be ours, and is then not called under a pool's lock.
+  front.mutex = threads == PoolThreads::kAny && !state->uses_system ? &state->mutex : nullptr;
   state->on_refusal = options.on_refusal;
   state->context = options.context;
   stand_nowhere(*state);
@@ -645,14 +677,13 @@ std::size_t fixed_pool_reserve(FixedPoolFront& front, std::size_t count, bool po
 }
 
 std::size_t fixed_pool_release_unused(FixedPoolFront& front) noexcept {
-  FixedPoolState& state = *front.state;
-  const std::size_t before = state.mapped_bytes;
-  for (std::uint32_t slot = state.chunk_count; slot-- > 0;) {
-    PoolChunk& chunk = *state.ring[slot];
-    if (chunk.free_count() == chunk.block_count) end_chunk(state, chunk);
+  std::size_t released = 0;
+  {
+    const OptionalGuard guard(front.mutex);
+    released = end_unused_chunks_locked(*front.state);
   }
   background.notice();
-  return before - state.mapped_bytes;
+  return released;
 }
 
 void fixed_pool_clear(FixedPoolFront& front) noexcept {
@@ -703,8 +734,8 @@ void visit_live_blocks(detail::FixedPoolFront& front, const BlockVisitor& visit)
   }
 }
 
-void* next_system_block(const detail::FixedPoolFront& front, std::size_t* index) {
-  return front.state->uses_system ? system_blocks.next_of(*front.state, index) : nullptr;
+void* first_system_block(const detail::FixedPoolFront& front) {
+  return front.state->uses_system ? system_blocks.first_of(*front.state) : nullptr;
 }
 
 }  // namespace tarn::internal

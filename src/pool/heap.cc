@@ -29,7 +29,6 @@ namespace tarn::detail {
 using namespace internal;
 
 struct HeapState : PoolHeader {
-  os::Mutex mutex;
   Heap* heap;
   HeapUse use;
   std::size_t soft_limit;
@@ -51,7 +50,7 @@ constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
 constexpr std::size_t kOwnSlabBytes = 32 * 1024;  // above, a block is a slab
 constexpr std::size_t kBlocksPerBufferSlab = 8;
 
-// In place of a heap that could not be made: its limits are 0.
+// In place of a heap that could not be made. In no registry, so its mutex is never taken.
 constinit HeapState refusing_heap{};
 
 HeapState& state_of(PoolHeader& pool) { return static_cast<HeapState&>(pool); }
@@ -244,12 +243,45 @@ void* refuse() {
   return nullptr;
 }
 
-void* allocate_from_system(HeapState& state, std::size_t size, std::size_t alignment, std::size_t* after) {
-  if (exceeds(state.use.live_bytes, size, state.hard_limit)) return nullptr;
+// Live bytes on either side of an allocation.
+struct LiveBytes {
+  std::size_t before, after;
+};
+
+// malloc may be ours, and is then not called under a pool's lock: the block is charged before it is there.
+void* allocate_from_system(HeapState& state, std::size_t size, std::size_t alignment, LiveBytes* live) {
+  {
+    ProgramGuard guard(state.mutex);
+    live->before = live->after = state.use.live_bytes;
+    if (exceeds(live->before, size, state.hard_limit)) return nullptr;
+    charge_locked(state, size);
+    live->after = state.use.live_bytes;
+  }
   void* const block = system_blocks.allocate(state, size, alignment);
+  if (block != nullptr) return block;
+  ProgramGuard guard(state.mutex);
+  credit_locked(state, size);
+  return nullptr;
+}
+
+void deallocate_to_system(HeapState& state, void* block) {
+  std::size_t bytes = 0;
+  if (!system_blocks.deallocate(state, block, &bytes))
+    stop(state, "free of a pointer that is no block of the heap", block);
+  ProgramGuard guard(state.mutex);
+  credit_locked(state, bytes);
+}
+
+void* allocate_from_slabs(HeapState& state, std::size_t size, std::size_t alignment, LiveBytes* live) {
+  ProgramGuard guard(state.mutex);
+  live->before = live->after = state.use.live_bytes;
+  const SlabShape shape = shape_of_request(state, size, alignment);
+  if (exceeds(live->before, shape.block_bytes, state.hard_limit)) return nullptr;
+  void* const block = take_block_or_make_room_locked(state, shape);
   if (block == nullptr) return nullptr;
-  charge_locked(state, size);
-  *after = state.use.live_bytes;
+  charge_locked(state, shape.block_bytes);
+  live->after = state.use.live_bytes;
+  if (state.poisons) os::unpoison(block, size);
   return block;
 }
 
@@ -306,52 +338,19 @@ void* reallocate_any(PoolHeader& pool, void* block, std::size_t size) {
   return heap_reallocate(&state_of(pool), block, size);
 }
 
-PoolUse use_locked(PoolHeader& pool) {
-  const HeapState& state = state_of(pool);
+PoolUse use_of(PoolHeader& pool, EndedSlabs&) {
+  HeapState& state = state_of(pool);
+  os::LockGuard guard(state.mutex);
   const HeapUse& use = state.use;
   return {state.operations->kind, state.name, 0, use.live_count, use.live_bytes, use.peak_live_bytes,
           use.mapped_bytes, false};
 }
-
-PoolUse use_of(PoolHeader& pool) {
-  os::LockGuard guard(state_of(pool).mutex);
-  return use_locked(pool);
-}
-
-std::size_t release_unused_any(PoolHeader& pool) { return heap_release_unused(&state_of(pool)); }
 
 Span* find_span_any(PoolHeader& pool, const void* pointer) {
   HeapState& state = state_of(pool);
   if (!lies_in_buffer(state)) return nullptr;
   os::LockGuard guard(state.mutex);
   return state.buffer.find(pointer);
-}
-
-constexpr PoolOperations kOperations{"heap", deallocate_any,     usable_size_any, reallocate_any,
-                                     use_of, release_unused_any, find_span_any};
-// Blocks inside an arena's chunk are not freed one by one.
-constexpr PoolOperations kArenaOperations{"arenas", ignore, usable_size_any, nullptr, use_of, release_unused_any, nullptr};
-
-HeapState* make_state(const HeapOptions& options, const PoolOperations& operations) {
-  set_up_once();
-  void* const record = metadata.allocate(sizeof(HeapState));
-  if (record == nullptr) return nullptr;
-  auto* const state = new (record) HeapState{};
-  state->operations = &operations;
-  state->user_mutex = &state->mutex;
-  state->set_name(options.name);
-  state->soft_limit = options.soft_limit;
-  state->hard_limit = options.hard_limit;
-  state->on_soft_limit = options.on_soft_limit;
-  state->context = options.context;
-  state->uses_system = configuration.is_on(Option::kPoolsUseMalloc);
-  if (options.buffer != nullptr && !state->buffer.begin(options.buffer, options.buffer_bytes)) {
-    metadata.free(state, sizeof(HeapState));
-    return nullptr;
-  }
-  pool_registry.add(*state);
-  if (lies_in_buffer(*state)) pool_registry.add_callers_memory(*state);
-  return state;
 }
 
 void end_list_locked(HeapState& state, List<Span>& slabs) {
@@ -376,6 +375,40 @@ void end_all_locked(HeapState& state) {
   end_spare_locked(state);
 }
 
+std::size_t release_unused_any(PoolHeader& pool) {
+  HeapState& state = state_of(pool);
+  os::LockGuard guard(state.mutex);
+  const std::size_t before = state.use.mapped_bytes;
+  end_empty_slabs_locked(state);
+  end_spare_locked(state);
+  return before - state.use.mapped_bytes;
+}
+
+constexpr PoolOperations kOperations{"heap", deallocate_any,     usable_size_any, reallocate_any,
+                                     use_of, release_unused_any, find_span_any};
+// Blocks inside an arena's chunk are not freed one by one.
+constexpr PoolOperations kArenaOperations{"arenas", ignore, usable_size_any, nullptr, use_of, release_unused_any, nullptr};
+
+// The heap is in no registry yet.
+HeapState* make_state(const HeapOptions& options, const PoolOperations& operations) {
+  set_up_once();
+  void* const record = metadata.allocate(sizeof(HeapState));
+  if (record == nullptr) return nullptr;
+  auto* const state = new (record) HeapState{};
+  state->operations = &operations;
+  state->set_name(options.name, "heap");
+  state->soft_limit = options.soft_limit;
+  state->hard_limit = options.hard_limit;
+  state->on_soft_limit = options.on_soft_limit;
+  state->context = options.context;
+  state->uses_system = configuration.is_on(Option::kPoolsUseMalloc);
+  if (options.buffer != nullptr && !state->buffer.begin(options.buffer, options.buffer_bytes)) {
+    metadata.free(state, sizeof(HeapState));
+    return nullptr;
+  }
+  return state;
+}
+
 }  // namespace
 
 HeapState* make_heap(Heap& heap, const HeapOptions& options, bool poisons) noexcept {
@@ -383,6 +416,8 @@ HeapState* make_heap(Heap& heap, const HeapOptions& options, bool poisons) noexc
   if (state == nullptr) return nullptr;
   state->heap = &heap;
   state->poisons = poisons;
+  pool_registry.add(*state);
+  if (lies_in_buffer(*state)) pool_registry.add_callers_memory(*state);
   return state;
 }
 
@@ -390,9 +425,9 @@ void end_heap(HeapState* state) noexcept {
   if (state == nullptr) return;
   pool_registry.remove(*state);
   if (lies_in_buffer(*state)) pool_registry.remove_callers_memory(*state);
+  if (state->uses_system) system_blocks.deallocate_all(*state);
   {
     os::LockGuard guard(state->mutex);
-    if (state->uses_system) system_blocks.deallocate_all(*state);
     end_all_locked(*state);
   }
   state->buffer.end();
@@ -405,38 +440,22 @@ void* heap_allocate(HeapState* state, std::size_t size, std::size_t alignment) n
     errno = EINVAL;
     return nullptr;
   }
-  if (state == nullptr || size > kLargestRequest || alignment > kLargestRequest) return refuse();
-  void* block = nullptr;
-  std::size_t before = 0, after = 0;
-  {
-    ProgramGuard guard(state->mutex);
-    before = state->use.live_bytes;
-    if (state->uses_system) {
-      block = allocate_from_system(*state, size, alignment, &after);
-    } else {
-      const SlabShape shape = shape_of_request(*state, size, alignment);
-      if (!exceeds(before, shape.block_bytes, state->hard_limit)) block = take_block_or_make_room_locked(*state, shape);
-      if (block != nullptr) {
-        charge_locked(*state, shape.block_bytes);
-        if (state->poisons) os::unpoison(block, size);
-      }
-      after = state->use.live_bytes;
-    }
-  }
+  if (state == nullptr || state == &refusing_heap || size > kLargestRequest || alignment > kLargestRequest)
+    return refuse();
+  LiveBytes live{};
+  void* const block = state->uses_system ? allocate_from_system(*state, size, alignment, &live)
+                                         : allocate_from_slabs(*state, size, alignment, &live);
   if (block == nullptr) return refuse();
-  note_soft_limit(*state, before, after);
+  note_soft_limit(*state, live.before, live.after);
   return block;
 }
 
 void heap_deallocate(HeapState* state, void* block) noexcept {
   if (state == nullptr) os::fatal("free of a block of a heap that has ended", block);
+  if (state->uses_system) return deallocate_to_system(*state, block);
   bool has_given_back = false;
   {
     ProgramGuard guard(state->mutex);
-    if (state->uses_system) {
-      if (system_blocks.pool_of(block) != state) stop(*state, "free of a pointer that is no block of the heap", block);
-      return credit_locked(*state, system_blocks.deallocate(block));
-    }
     has_given_back = take_back_locked(*state, block);
   }
   if (has_given_back) background.notice();
@@ -444,8 +463,8 @@ void heap_deallocate(HeapState* state, void* block) noexcept {
 
 std::size_t heap_usable_size(HeapState* state, const void* block) noexcept {
   if (state == nullptr) return 0;
-  ProgramGuard guard(state->mutex);
   if (state->uses_system) return system_blocks.bytes_of_block(block);
+  ProgramGuard guard(state->mutex);
   std::uint32_t index = 0;
   const std::size_t bytes = block_bytes(*state, span_of_block_locked(*state, block, &index));
   if (state->poisons) os::unpoison(block, bytes);  // who asks may use all of it
@@ -471,9 +490,9 @@ void* heap_reallocate(HeapState* state, void* block, std::size_t size) noexcept 
 
 void heap_clear(HeapState* state) noexcept {
   if (state == nullptr) return;
+  if (state->uses_system) system_blocks.deallocate_all(*state);
   {
     os::LockGuard guard(state->mutex);
-    if (state->uses_system) system_blocks.deallocate_all(*state);
     end_list_locked(*state, state->full);
     for (List<Span>& slabs : state->available) end_list_locked(*state, slabs);
     state->use.live_bytes = state->use.live_count = 0;
@@ -491,14 +510,7 @@ bool heap_owns(const HeapState* state, const void* pointer) noexcept {
 
 std::size_t heap_release_unused(HeapState* state) noexcept {
   if (state == nullptr) return 0;
-  std::size_t released = 0;
-  {
-    os::LockGuard guard(state->mutex);
-    const std::size_t before = state->use.mapped_bytes;
-    end_empty_slabs_locked(*state);
-    end_spare_locked(*state);
-    released = before - state->use.mapped_bytes;
-  }
+  const std::size_t released = release_unused_any(*state);
   background.notice();
   return released;
 }
@@ -553,14 +565,17 @@ Heap* current_heap() noexcept {
 
 namespace tarn::internal {
 
+// Several threads may make one at the same time; the first that the registry takes is it.
 detail::HeapState* arena_heap() {
-  static constinit os::Mutex mutex;
-  static constinit std::atomic<detail::HeapState*> heap{nullptr};
-  if (detail::HeapState* const made = heap.load(std::memory_order_acquire); made != nullptr) return made;
-  os::LockGuard guard(mutex);
-  if (heap.load(std::memory_order_relaxed) == nullptr)
-    heap.store(detail::make_state({.name = "arenas"}, detail::kArenaOperations), std::memory_order_release);
-  return heap.load(std::memory_order_relaxed);
+  static constinit std::atomic<PoolHeader*> heap{nullptr};
+  PoolHeader* made = heap.load(std::memory_order_acquire);
+  if (made == nullptr) {
+    detail::HeapState* const state = detail::make_state({.name = "arenas"}, detail::kArenaOperations);
+    if (state == nullptr) return nullptr;
+    if (!pool_registry.add_only(*state, heap)) metadata.free(state, sizeof(detail::HeapState));
+    made = heap.load(std::memory_order_acquire);
+  }
+  return static_cast<detail::HeapState*>(made);
 }
 
 }  // namespace tarn::internal

@@ -17,7 +17,7 @@ struct BlockVisitor {
 
 void visit_live_blocks(detail::FixedPoolFront& front, const BlockVisitor& visit);
 
-/// The next live block of a pool whose blocks are malloc's (system_blocks.h); nullptr: no more, or the pool is no such.
-void* next_system_block(const detail::FixedPoolFront& front, std::size_t* index);
+/// The oldest live block of a pool whose blocks are malloc's (system_blocks.h); nullptr: none, or the pool is no such.
+void* first_system_block(const detail::FixedPoolFront& front);
 
 }  // namespace tarn::internal

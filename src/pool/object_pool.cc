@@ -15,7 +15,6 @@
 #include "pool/private_class.h"
 #include "pool/setup.h"
 #include "tarn/fixed_pool.h"
-#include "tarn/handle_pool.h"
 #include "thread/background.h"
 #include "thread/registry.h"
 #include "thread/this_thread.h"
@@ -29,8 +28,7 @@ struct ObjectPoolState : PoolHeader {
   bool is_ending;        // every free goes to its slab at once
   AtPoolEnd at_end;
   ObjectPoolType type;
-  Mutex fixed_mutex;
-  FixedPoolFront fixed;
+  FixedPoolFront fixed;  // has a mutex of its own
 };
 
 namespace {
@@ -39,23 +37,33 @@ ObjectPoolState& state_of(PoolHeader& pool) { return static_cast<ObjectPoolState
 
 bool is_fixed(const ObjectPoolState& state) { return state.size_class == 0; }
 
-std::size_t live_count(ObjectPoolState& state) {
-  if (!is_fixed(state)) return count_private_class(state.size_class).live_count;
-  MutexGuard guard(state.fixed_mutex);
-  return fixed_pool_capacity(state.fixed) - fixed_pool_usable_count(state.fixed);
+// Calls operation() under the fixed pool's lock, if it has one.
+template <typename Operation>
+auto with_fixed_pool(ObjectPoolState& state, Operation operation) {
+  if (state.fixed.mutex == nullptr) return operation();
+  MutexGuard guard(*state.fixed.mutex);
+  return operation();
 }
 
-PoolUse use_locked(PoolHeader& pool) {
+std::size_t live_count(ObjectPoolState& state) {
+  if (!is_fixed(state)) {
+    EndedSlabs ended;
+    return count_private_class(state.size_class, ended).live_count;
+  }
+  return with_fixed_pool(state, [&] { return fixed_pool_capacity(state.fixed) - fixed_pool_usable_count(state.fixed); });
+}
+
+PoolUse use_of(PoolHeader& pool, EndedSlabs& ended) {
   ObjectPoolState& state = state_of(pool);
   // The fixed pool in its place tells of itself.
   if (is_fixed(state)) return {state.operations->kind, state.name, state.type.bytes, 0, 0, 0, 0, false};
-  const ClassCensus census = count_private_class(state.size_class);
+  const ClassCensus census = count_private_class(state.size_class, ended);
   const std::size_t stride = class_geometry.of[state.size_class].stride;
   return {state.operations->kind, state.name, stride, census.live_count, census.live_count * stride, 0,
           census.slab_bytes, true};
 }
 
-constexpr PoolOperations kOperations{"object pool", nullptr, nullptr, nullptr, use_locked, nullptr, nullptr};
+constexpr PoolOperations kOperations{"object pool", nullptr, nullptr, nullptr, use_of, nullptr, nullptr};
 
 void report_live(const ObjectPoolState& state, std::size_t count) {
   FixedText<256> line;
@@ -65,8 +73,7 @@ void report_live(const ObjectPoolState& state, std::size_t count) {
 }
 
 void destroy_live(ObjectPoolState& state) {
-  std::size_t index = 0;
-  while (void* const block = is_fixed(state) ? next_system_block(state.fixed, &index) : nullptr) {
+  while (void* const block = is_fixed(state) ? first_system_block(state.fixed) : nullptr) {
     state.type.destroy(block);
     object_pool_deallocate_slow(&state, block);
   }
@@ -93,7 +100,7 @@ bool make_fixed(ObjectPoolState& state) {
   options.block_bytes = state.type.bytes;
   options.alignment = state.type.alignment;
   options.name = state.name;
-  return make_fixed_pool(state.fixed, options, &state.fixed_mutex, state.type.poisons);
+  return make_fixed_pool(state.fixed, options, PoolThreads::kAny, state.type.poisons);
 }
 
 void end_with_class(ObjectPoolState& state) {
@@ -128,7 +135,7 @@ ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const Object
   if (record == nullptr) return nullptr;
   auto* const state = new (record) ObjectPoolState{};
   state->operations = &kOperations;
-  state->set_name(options.name);
+  state->set_name(options.name, "object pool");
   state->at_end = options.at_end;
   state->type = type;
   if (!configuration.is_on(Option::kPoolsUseMalloc)) state->size_class = acquire_private_class(type.bytes, type.alignment);
@@ -155,15 +162,11 @@ void end_object_pool(ObjectPoolState* state) noexcept {
 
 void* object_pool_allocate_slow(ObjectPoolState* state) noexcept {
   if (!is_fixed(*state)) return allocate_bin_slow(state->size_class);
-  MutexGuard guard(state->fixed_mutex);
-  return fixed_pool_allocate(state->fixed);
+  return with_fixed_pool(*state, [&] { return fixed_pool_allocate(state->fixed); });
 }
 
 void object_pool_deallocate_slow(ObjectPoolState* state, void* block) noexcept {
-  if (is_fixed(*state)) {
-    MutexGuard guard(state->fixed_mutex);
-    return fixed_pool_deallocate(state->fixed, block);
-  }
+  if (is_fixed(*state)) return with_fixed_pool(*state, [&] { fixed_pool_deallocate(state->fixed, block); });
   const Span* const span = page_map.find(block);
   if (span == nullptr || span->kind != SpanKind::kSlab || span->size_class != state->size_class)
     os::fatal_in_pool(state->name, "free of a pointer that is no block of the pool", block);
@@ -175,19 +178,13 @@ std::size_t object_pool_live_count(ObjectPoolState* state) noexcept { return liv
 
 std::size_t object_pool_prewarm(ObjectPoolState* state, std::size_t count) noexcept {
   if (count == 0) return 0;
-  if (is_fixed(*state)) {
-    MutexGuard guard(state->fixed_mutex);
-    return fixed_pool_reserve(state->fixed, count, true);
-  }
+  if (is_fixed(*state)) return with_fixed_pool(*state, [&] { return fixed_pool_reserve(state->fixed, count, true); });
   ThreadHeap* const heap = heap_of_this_thread();
   return heap == nullptr ? 0 : prewarm_class(*heap, state->size_class, count);
 }
 
 std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept {
-  if (is_fixed(*state)) {
-    MutexGuard guard(state->fixed_mutex);
-    return fixed_pool_release_unused(state->fixed);
-  }
+  if (is_fixed(*state)) return fixed_pool_release_unused(state->fixed);
   EndedSlabs ended;
   if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
     os::LockGuard guard(heap->mutex);
@@ -198,11 +195,6 @@ std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept {
     give_up_spare_locked(heap, 0, ended);  // among them those that ended here before
   });
   return ended.bytes();
-}
-
-void stop_at_stale_handle(const char* pool, std::uint32_t slot, std::uint32_t generation) noexcept {
-  const std::uintptr_t handle = (std::uintptr_t{generation} << 32) | slot;
-  os::fatal_in_pool(pool, "use of a handle whose object has ended", reinterpret_cast<const void*>(handle));
 }
 
 }  // namespace tarn::detail

@@ -3,18 +3,21 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "os/fatal.h"
 #include "pool/private_class.h"
 #include "pool/setup.h"
 #include "pool/system_blocks.h"
 #include "tarn/detail/error.h"
+#include "thread/background.h"
 
 namespace tarn::internal {
 
 constinit PoolRegistry pool_registry;
 
-void PoolHeader::set_name(const char* text) {
+void PoolHeader::set_name(const char* text, const char* fallback) {
+  if (text == nullptr) text = fallback;
   std::size_t length = 0;
   for (; length + 1 < kNameBytes && text[length] != '\0'; ++length) {
     const char character = text[length];
@@ -40,15 +43,63 @@ void set_fork_hooks() {
 
 }  // namespace
 
+void PoolRegistry::add_locked(PoolHeader& pool) {
+  pool.number = ++pools_added_;
+  pools_.push_back(&pool);
+}
+
+void PoolRegistry::remove_locked(PoolHeader& pool) {
+  for (PoolWalk* walk = first_walk_; walk != nullptr; walk = walk->next_walk)
+    if (walk->next == &pool) walk->next = pool.next;
+  pools_.remove(&pool);
+}
+
 void PoolRegistry::add(PoolHeader& pool) {
   set_fork_hooks();
   os::LockGuard guard(mutex_);
-  pools_.push_back(&pool);
+  add_locked(pool);
+}
+
+bool PoolRegistry::add_only(PoolHeader& pool, std::atomic<PoolHeader*>& only) {
+  set_fork_hooks();
+  os::LockGuard guard(mutex_);
+  if (only.load(std::memory_order_relaxed) != nullptr) return false;
+  add_locked(pool);
+  only.store(&pool, std::memory_order_release);
+  return true;
 }
 
 void PoolRegistry::remove(PoolHeader& pool) {
   os::LockGuard guard(mutex_);
-  pools_.remove(&pool);
+  remove_locked(pool);
+}
+
+void PoolRegistry::begin_walk(PoolWalk& walk) {
+  os::LockGuard guard(mutex_);
+  walk = {pools_.first(), pools_added_, &detail::thread_cache, first_walk_};
+  first_walk_ = &walk;
+}
+
+void PoolRegistry::end_walk_locked(PoolWalk& walk) {
+  PoolWalk** link = &first_walk_;
+  while (*link != &walk) link = &(*link)->next_walk;
+  *link = walk.next_walk;
+}
+
+bool PoolRegistry::next_in_walk(PoolWalk& walk, PoolUse* use, char* name) {
+  EndedSlabs ended;
+  os::LockGuard guard(mutex_);  // the pool does not end meanwhile
+  while (walk.next != nullptr && walk.next->number <= walk.last_number) {
+    PoolHeader& pool = *walk.next;
+    walk.next = pool.next;
+    if (pool.operations->use == nullptr) continue;
+    *use = pool.operations->use(pool, ended);
+    std::memcpy(name, pool.name, PoolHeader::kNameBytes);
+    use->name = name;
+    return true;
+  }
+  end_walk_locked(walk);
+  return false;
 }
 
 void PoolRegistry::add_callers_memory(PoolHeader& pool) {
@@ -77,9 +128,12 @@ Span* PoolRegistry::find_span(const void* pointer) {
 
 std::size_t PoolRegistry::release_unused() {
   std::size_t bytes = 0;
-  for_each([&](PoolHeader& pool) {
-    if (pool.operations->release_unused != nullptr) bytes += pool.operations->release_unused(pool);
-  });
+  {
+    os::LockGuard guard(mutex_);
+    for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next)
+      if (pool->operations->release_unused != nullptr) bytes += pool->operations->release_unused(*pool);
+  }
+  if (bytes != 0) background.notice();
   return bytes;
 }
 
@@ -88,17 +142,17 @@ void PoolRegistry::lock_all_for_fork() {
   callers_memory_mutex_.lock();
   private_class_mutex().lock();
   for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) {
-    if (pool->user_mutex != nullptr) pool->user_mutex->lock();
+    pool->mutex.lock();
     pool->structure.lock();
   }
-  system_blocks.mutex().lock();  // a pool that has its own lock waits for it
+  system_blocks.mutex().lock();
 }
 
 void PoolRegistry::unlock_all_after_fork() {
   system_blocks.mutex().unlock();
   for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) {
     pool->structure.unlock();
-    if (pool->user_mutex != nullptr) pool->user_mutex->unlock();
+    pool->mutex.unlock();
   }
   private_class_mutex().unlock();
   callers_memory_mutex_.unlock();
@@ -107,9 +161,16 @@ void PoolRegistry::unlock_all_after_fork() {
 
 void PoolRegistry::forget_vanished_stacks() {
   os::LockGuard guard(mutex_);
+  for (PoolWalk** link = &first_walk_; *link != nullptr;) {
+    if ((*link)->stack_owner == &detail::thread_cache) {
+      link = &(*link)->next_walk;
+    } else {
+      *link = (*link)->next_walk;
+    }
+  }
   for (PoolHeader* pool = pools_.first(); pool != nullptr;) {
     PoolHeader* const next = pool->next;
-    if (pool->stack_owner != nullptr && pool->stack_owner != &detail::thread_cache) pools_.remove(pool);
+    if (pool->stack_owner != nullptr && pool->stack_owner != &detail::thread_cache) remove_locked(*pool);
     pool = next;
   }
 }
@@ -121,14 +182,11 @@ namespace tarn {
 void detail::end_for_lack_of_memory() noexcept { internal::os::fatal("out of memory in a pool that was to throw"); }
 
 void for_each_pool(void (*visit)(const PoolUse& use, void* context), void* context) {
-  internal::pool_registry.for_each([&](internal::PoolHeader& pool) {
-    PoolUse use{};
-    {
-      internal::os::LockGuard guard(pool.structure);
-      use = pool.operations->use_locked(pool);
-    }
-    visit(use, context);
-  });
+  internal::PoolWalk walk;
+  internal::pool_registry.begin_walk(walk);
+  PoolUse use{};
+  char name[internal::PoolHeader::kNameBytes];
+  while (internal::pool_registry.next_in_walk(walk, &use, name)) visit(use, context);
 }
 
 }  // namespace tarn

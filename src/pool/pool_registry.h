@@ -1,8 +1,10 @@
 // Every pool of the program: for the statistics, for trim, for fork, and for deallocate of a pool's block by somebody
 // who does not know the pool.
 //
-// Threads: any. A pool's `structure` mutex guards which chunks it has against those who look at it from outside; the
-// pool takes it when it grows or shrinks. `user_mutex` is what a thread-safe pool takes for each call.
+// Threads: any. Every mutex of a pool is a member of its PoolHeader, and every PoolHeader is in the registry before a
+// second thread can know its pool: so fork finds them all. `mutex` is what a pool for any thread takes for each call.
+// `structure` guards which chunks a pool has against those who look at it from outside; the pool takes it when it grows
+// or shrinks.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -11,10 +13,12 @@
 #include "os/mutex.h"
 #include "page/span.h"
 #include "tarn/pool_use.h"
+#include "thread/thread_heap.h"
 
 namespace tarn::internal {
 
 struct PoolHeader;
+struct SystemBlock;
 
 struct PoolOperations {
   const char* kind;
@@ -24,9 +28,10 @@ struct PoolOperations {
   std::size_t (*usable_size)(PoolHeader& pool, const void* block);
   /// Changes a block's size within its pool; nullptr where blocks move to the general pool instead.
   void* (*reallocate)(PoolHeader& pool, void* block, std::size_t size);
-  /// \pre the pool's structure mutex is held.
-  PoolUse (*use_locked)(PoolHeader& pool);
-  /// Gives back what holds no live block. \returns bytes. nullptr where only the pool's own thread may.
+  /// What the pool holds. Slabs that end on the way go to `ended`. nullptr where the record is a part of another pool.
+  PoolUse (*use)(PoolHeader& pool, EndedSlabs& ended);
+  /// Gives what holds no live block to the page cache, and no further: the registry's lock is held. \returns bytes.
+  /// nullptr where only the pool's own thread may.
   std::size_t (*release_unused)(PoolHeader& pool);
   /// The span that holds an address in memory the page map does not know; nullptr where there is no such memory.
   Span* (*find_span)(PoolHeader& pool, const void* pointer);
@@ -36,16 +41,27 @@ struct PoolHeader {
   static constexpr std::size_t kNameBytes = 32;
 
   const PoolOperations* operations;
-  os::Mutex* user_mutex;
+  os::Mutex mutex;
   os::Mutex structure;
   /// The thread (its thread cache) on whose stack the program's own object of the pool lies; nullptr: elsewhere.
   const void* stack_owner;
   PoolHeader* previous;
   PoolHeader* next;
   PoolHeader* next_in_callers_memory;
+  List<SystemBlock> malloc_blocks;  // its live blocks that are malloc's, under their table's lock (system_blocks.h)
+  std::uint64_t number;             // in the order in which pools were added
   char name[kNameBytes];
 
-  void set_name(const char* text);
+  /// \param fallback the name of a pool that was given none (nullptr).
+  void set_name(const char* text, const char* fallback);
+};
+
+/// Where a walk over all pools stands between two visits, which run without a lock.
+struct PoolWalk {
+  PoolHeader* next;           // whom the walk comes to next; moves on when that pool ends
+  std::uint64_t last_number;  // pools that are added later are not visited, so that a walk ends
+  const void* stack_owner;    // as in PoolHeader
+  PoolWalk* next_walk;
 };
 
 class PoolRegistry {
@@ -53,15 +69,17 @@ class PoolRegistry {
   void add(PoolHeader& pool);
   void remove(PoolHeader& pool);
 
-  /// Calls visit(pool) for each, under the registry's lock.
-  template <typename Visit>
-  void for_each(Visit visit) {
-    os::LockGuard guard(mutex_);
-    for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) visit(*pool);
-  }
+  /// Adds a pool of which there is to be one, unless `only` has one already. \returns whether it was added.
+  bool add_only(PoolHeader& pool, std::atomic<PoolHeader*>& only);
 
-  /// The span of a pool in memory of a caller's that holds an address, or nullptr. Not under the registry's lock, so that
-  /// a visit of for_each may free. \cost a lock and a look at each such pool, when there are any.
+  /// A walk over the pools there are now: begin, then next until it says false. No lock is held in between, so the
+  /// caller may do anything, also make and end pools.
+  void begin_walk(PoolWalk& walk);
+  /// What the next pool holds, with its name copied. \returns false at the end, when the walk is over.
+  bool next_in_walk(PoolWalk& walk, PoolUse* use, char* name);
+
+  /// The span of a pool in memory of a caller's that holds an address, or nullptr. \cost a lock and a look at each such
+  /// pool, when there are any.
   Span* find_span(const void* pointer);
 
   /// A pool in memory of a caller's begins, and has ended.
@@ -73,12 +91,19 @@ class PoolRegistry {
 
   void lock_all_for_fork();
   void unlock_all_after_fork();
-  /// In the child: pools on the stacks of threads that are gone, whose memory the next threads get, are nobody's.
+  /// In the child: pools and walks on the stacks of threads that are gone, whose memory the next threads get, are
+  /// nobody's.
   void forget_vanished_stacks();
 
  private:
+  void add_locked(PoolHeader& pool);
+  void remove_locked(PoolHeader& pool);
+  void end_walk_locked(PoolWalk& walk);
+
   os::Mutex mutex_;
-  List<PoolHeader> pools_;
+  List<PoolHeader> pools_;  // in the order of their numbers
+  PoolWalk* first_walk_ = nullptr;
+  std::uint64_t pools_added_ = 0;
   os::Mutex callers_memory_mutex_;
   std::atomic<PoolHeader*> first_in_callers_memory_{nullptr};
 };

@@ -42,8 +42,7 @@ ClassGeometry geometry_for(std::size_t bytes, std::size_t alignment) {
 }
 
 // No slab is left, so no thread has a block of the class that it could still push.
-void forget_magazines(SizeClass size_class) {
-  EndedSlabs ended;
+void forget_magazines(SizeClass size_class, EndedSlabs& ended) {
   registry.for_each_heap([&](ThreadHeap& heap) { drop_magazine_locked(heap, size_class, ended); });
 }
 
@@ -56,13 +55,14 @@ bool has_slabs(SizeClass size_class) {
 }  // namespace
 
 SizeClass acquire_private_class(std::size_t bytes, std::size_t alignment) {
+  EndedSlabs ended;
   os::LockGuard guard(mutex);
   for (unsigned size_class = kBinCount; size_class < kClassCount; ++size_class) {
     Use& use = uses[size_class];
     if (use == Use::kPool) continue;
     if (use == Use::kEnded) {
       if (has_slabs(static_cast<SizeClass>(size_class))) continue;
-      forget_magazines(static_cast<SizeClass>(size_class));
+      forget_magazines(static_cast<SizeClass>(size_class), ended);
     }
     use = Use::kPool;
     class_geometry.of[size_class] = geometry_for(bytes == 0 ? 1 : bytes, alignment);
@@ -84,9 +84,8 @@ void release_private_class(SizeClass size_class) {
 
 os::Mutex& private_class_mutex() { return mutex; }
 
-ClassCensus count_private_class(SizeClass size_class) {
+ClassCensus count_private_class(SizeClass size_class, EndedSlabs& ended) {
   std::size_t total = 0, unused = 0, pages = 0;
-  EndedSlabs ended;
   os::LockGuard give_back(page_cache.give_back_mutex());  // no free block is out of its slab
   registry.for_each_heap([&](ThreadHeap& heap) {
     collect_pending_locked(heap, size_class, ended);
@@ -100,16 +99,16 @@ ClassCensus count_private_class(SizeClass size_class) {
 }
 
 std::size_t settle_private_class(SizeClass size_class) {
-  const std::size_t before = count_private_class(size_class).slab_bytes;
+  EndedSlabs ended;
+  const std::size_t before = count_private_class(size_class, ended).slab_bytes;
   {
-    EndedSlabs ended;
     os::LockGuard give_back(page_cache.give_back_mutex());  // no free block is out of its slab
     registry.for_each_heap([&](ThreadHeap& heap) { drop_magazine_locked(heap, size_class, ended); });
     // Blocks of other threads' slabs came back as remote frees.
     registry.for_each_heap([&](ThreadHeap& heap) { trim_class_locked(heap, size_class, TrimDepth::kAll, ended); });
     ended.give_back();
   }
-  const std::size_t after = count_private_class(size_class).slab_bytes;
+  const std::size_t after = count_private_class(size_class, ended).slab_bytes;
   return before > after ? before - after : 0;
 }
 

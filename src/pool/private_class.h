@@ -29,9 +29,10 @@ struct ClassCensus {
   std::size_t live_count, slab_bytes;
 };
 
+/// Slabs that end on the way go to `ended`.
 /// \threads any, with no lock held that ranks behind giving back; blocks in other threads' magazines are counted as they
 /// change.
-ClassCensus count_private_class(SizeClass size_class);
+ClassCensus count_private_class(SizeClass size_class, EndedSlabs& ended);
 
 /// Empties every thread's magazine of the class and ends its free slabs. \returns bytes of ended slabs.
 /// \pre no other thread uses the class meanwhile.

@@ -1,103 +1,128 @@
 #include "pool/system_blocks.h"
 
 #include <cstdlib>
+#include <new>
 
 #include "base/units.h"
 #include "os/memory.h"
+#include "page/metadata.h"
+#include "thread/this_thread.h"
 
 namespace tarn::internal {
 namespace {
 
-constexpr std::size_t kFirstCapacity = 4096;
-
-void* const kRemoved = reinterpret_cast<void*>(1);
+constexpr std::size_t kFirstBuckets = 4096;
 
 std::size_t hash_of(const void* block) {
   return static_cast<std::size_t>((address_of(block) >> 3) * 0x9e3779b97f4a7c15u >> 20);
+}
+
+std::size_t table_bytes(std::size_t buckets) { return round_up(buckets * sizeof(SystemBlock*), kOsPageBytesLargest); }
+
+// Where malloc is ours, the thread's scope would ask for the same block again, without end.
+void* allocate_outside_of_scope(std::size_t bytes, std::size_t alignment) {
+  void* const scope = this_thread_scope();
+  if (scope != nullptr) set_this_thread_scope(nullptr);
+  void* block = nullptr;
+  const int error = posix_memalign(&block, alignment < sizeof(void*) ? sizeof(void*) : alignment, bytes);
+  if (scope != nullptr) set_this_thread_scope(scope);
+  return error == 0 ? block : nullptr;
 }
 
 }  // namespace
 
 constinit SystemBlocks system_blocks;
 
-SystemBlocks::Entry* SystemBlocks::find_locked(const void* block) {
-  if (capacity_ == 0) return nullptr;
-  for (std::size_t i = hash_of(block);; ++i) {
-    Entry& entry = entries_[i & (capacity_ - 1)];
-    if (entry.block == block) return &entry;
-    if (entry.block == nullptr) return nullptr;
-  }
+/// \pre there are buckets.
+SystemBlock** SystemBlocks::link_of_locked(const void* block) {
+  SystemBlock** link = &buckets_[hash_of(block) & (bucket_count_ - 1)];
+  while (*link != nullptr && (*link)->block != block) link = &(*link)->next_in_bucket;
+  return link;
 }
 
-bool SystemBlocks::insert_locked(const Entry& entry) {
-  if (filled_ * 2 >= capacity_ && !grow_locked()) return false;
-  std::size_t i = hash_of(entry.block);
-  while (entries_[i & (capacity_ - 1)].block != nullptr) ++i;
-  entries_[i & (capacity_ - 1)] = entry;
-  ++filled_;
-  return true;
+SystemBlock* SystemBlocks::find_locked(const void* block) {
+  return bucket_count_ == 0 ? nullptr : *link_of_locked(block);
 }
 
 bool SystemBlocks::grow_locked() {
-  const std::size_t old_capacity = capacity_;
-  Entry* const old_entries = entries_;
-  const std::size_t capacity = old_capacity == 0 ? kFirstCapacity : old_capacity * 2;
-  auto* const entries = static_cast<Entry*>(os::map(round_up(capacity * sizeof(Entry), kOsPageBytesLargest)));
-  if (entries == nullptr) return false;
-  entries_ = entries;
-  capacity_ = capacity;
-  filled_ = 0;
-  for (std::size_t i = 0; i < old_capacity; ++i)
-    if (old_entries[i].block != nullptr && old_entries[i].block != kRemoved) insert_locked(old_entries[i]);
-  if (old_entries != nullptr) os::release(old_entries, round_up(old_capacity * sizeof(Entry), kOsPageBytesLargest));
+  const std::size_t old_count = bucket_count_;
+  SystemBlock** const old_buckets = buckets_;
+  const std::size_t count = old_count == 0 ? kFirstBuckets : old_count * 2;
+  auto** const buckets = static_cast<SystemBlock**>(os::map(table_bytes(count)));
+  if (buckets == nullptr) return false;
+  buckets_ = buckets;
+  bucket_count_ = count;
+  for (std::size_t i = 0; i < old_count; ++i) {
+    for (SystemBlock* record = old_buckets[i]; record != nullptr;) {
+      SystemBlock* const next = record->next_in_bucket;
+      SystemBlock*& bucket = buckets_[hash_of(record->block) & (bucket_count_ - 1)];
+      record->next_in_bucket = bucket;
+      bucket = record;
+      record = next;
+    }
+  }
+  if (old_buckets != nullptr) os::release(old_buckets, table_bytes(old_count));
   return true;
 }
 
 void* SystemBlocks::allocate(PoolHeader& pool, std::size_t bytes, std::size_t alignment) {
-  void* block = nullptr;
-  if (posix_memalign(&block, alignment < sizeof(void*) ? sizeof(void*) : alignment, bytes) != 0) return nullptr;
-  os::LockGuard guard(mutex_);
-  if (insert_locked({block, &pool, bytes})) return block;
+  void* const memory = metadata.allocate(sizeof(SystemBlock));
+  if (memory == nullptr) return nullptr;
+  void* const block = allocate_outside_of_scope(bytes, alignment);
+  if (block != nullptr) {
+    os::LockGuard guard(mutex_);
+    if (block_count_ < bucket_count_ || grow_locked()) {
+      SystemBlock*& bucket = buckets_[hash_of(block) & (bucket_count_ - 1)];
+      bucket = new (memory) SystemBlock{nullptr, nullptr, bucket, block, &pool, bytes};
+      pool.malloc_blocks.push_back(bucket);
+      ++block_count_;
+      return block;
+    }
+  }
   std::free(block);
+  metadata.free(memory, sizeof(SystemBlock));
   return nullptr;
 }
 
-std::size_t SystemBlocks::deallocate(void* block) {
-  std::size_t bytes = 0;
+bool SystemBlocks::deallocate(const PoolHeader& pool, void* block, std::size_t* bytes) {
+  SystemBlock* record = nullptr;
   {
     os::LockGuard guard(mutex_);
-    Entry& entry = *find_locked(block);
-    bytes = entry.bytes;
-    entry.block = kRemoved;
+    if (bucket_count_ == 0) return false;
+    SystemBlock** const link = link_of_locked(block);
+    record = *link;
+    if (record == nullptr || record->pool != &pool) return false;
+    *link = record->next_in_bucket;
+    record->pool->malloc_blocks.remove(record);
+    --block_count_;
   }
+  *bytes = record->bytes;
+  metadata.free(record, sizeof(SystemBlock));
   std::free(block);
-  return bytes;
+  return true;
 }
 
 void SystemBlocks::deallocate_all(const PoolHeader& pool) {
-  std::size_t index = 0;
-  while (void* const block = next_of(pool, &index)) deallocate(block);
+  std::size_t bytes = 0;
+  while (void* const block = first_of(pool)) deallocate(pool, block, &bytes);
 }
 
-void* SystemBlocks::next_of(const PoolHeader& pool, std::size_t* index) {
+void* SystemBlocks::first_of(const PoolHeader& pool) {
   os::LockGuard guard(mutex_);
-  while (*index < capacity_) {
-    const Entry& entry = entries_[(*index)++];
-    if (entry.block != nullptr && entry.block != kRemoved && entry.pool == &pool) return entry.block;
-  }
-  return nullptr;
+  const SystemBlock* const first = pool.malloc_blocks.first();
+  return first != nullptr ? first->block : nullptr;
 }
 
 PoolHeader* SystemBlocks::pool_of(const void* block) {
   os::LockGuard guard(mutex_);
-  const Entry* const entry = find_locked(block);
-  return entry != nullptr ? entry->pool : nullptr;
+  const SystemBlock* const record = find_locked(block);
+  return record != nullptr ? record->pool : nullptr;
 }
 
 std::size_t SystemBlocks::bytes_of_block(const void* block) {
   os::LockGuard guard(mutex_);
-  const Entry* const entry = find_locked(block);
-  return entry != nullptr ? entry->bytes : 0;
+  const SystemBlock* const record = find_locked(block);
+  return record != nullptr ? record->bytes : 0;
 }
 
 }  // namespace tarn::internal

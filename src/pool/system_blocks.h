@@ -1,6 +1,9 @@
 // Blocks of pools that come from malloc, one by one, because the option pools_use_malloc says so: which pool each belongs
-// to and how large it is. A table beside them, so that a block begins where malloc's does and checkers see its ends.
-// Threads: any; one mutex, and malloc is called without it.
+// to and how large it is. A record beside each, so that a block begins where malloc's does and checkers see its ends.
+//
+// A hash table of records, chained; a pool's records are also a list, so that the pool ends at the cost of its own blocks.
+// Threads: any; one mutex. malloc and free are called without it, with no lock of a pool held and outside of the thread's
+// HeapScope: where malloc is ours, it serves them from the general pool.
 #pragma once
 #include <cstddef>
 
@@ -9,39 +12,42 @@
 
 namespace tarn::internal {
 
+struct SystemBlock {
+  SystemBlock* previous;  // in the pool's list
+  SystemBlock* next;
+  SystemBlock* next_in_bucket;
+  void* block;
+  PoolHeader* pool;
+  std::size_t bytes;
+};
+
 class SystemBlocks {
  public:
-  /// \returns nullptr when malloc refuses, or the table may not grow.
+  /// \returns nullptr when malloc refuses, or memory for the record is refused.
   void* allocate(PoolHeader& pool, std::size_t bytes, std::size_t alignment);
-  /// \returns the bytes the block was allocated with. \pre pool_of(block) is not nullptr.
-  std::size_t deallocate(void* block);
+
+  /// Frees a block of the pool. \post *bytes is what it was allocated with. \returns false when it is none.
+  bool deallocate(const PoolHeader& pool, void* block, std::size_t* bytes);
   /// Frees all blocks of a pool.
   void deallocate_all(const PoolHeader& pool);
 
   /// The pool a block belongs to; nullptr: none.
   PoolHeader* pool_of(const void* block);
-  /// The next block of a pool, from *index on, which then stands behind it; nullptr: no more. Blocks may come and go
-  /// meanwhile, but one that comes may be missed.
-  void* next_of(const PoolHeader& pool, std::size_t* index);
+  /// The oldest live block of a pool; nullptr: none is live.
+  void* first_of(const PoolHeader& pool);
   std::size_t bytes_of_block(const void* block);
 
   os::Mutex& mutex() { return mutex_; }
 
  private:
-  struct Entry {
-    void* block;  // nullptr: never used; kRemoved: used once
-    PoolHeader* pool;
-    std::size_t bytes;
-  };
-
-  Entry* find_locked(const void* block);
-  bool insert_locked(const Entry& entry);
+  SystemBlock** link_of_locked(const void* block);
+  SystemBlock* find_locked(const void* block);
   bool grow_locked();
 
   os::Mutex mutex_;
-  Entry* entries_ = nullptr;
-  std::size_t capacity_ = 0;  // a power of two
-  std::size_t filled_ = 0;    // entries that were ever used since the table was made
+  SystemBlock** buckets_ = nullptr;
+  std::size_t bucket_count_ = 0;  // a power of two
+  std::size_t block_count_ = 0;   // at most bucket_count_
 };
 
 extern SystemBlocks system_blocks;

@@ -14,6 +14,7 @@
 #include "support/sizes.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
+#include "tarn/handle_pool.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"
@@ -120,6 +121,38 @@ TEST(ForkOfPools, TheChildMayEndItsParentsPoolsAndBlocks) {
   const ChildResult result = run_in_child(give_back);
   EXPECT_TRUE(result.is_success()) << result.describe();
   EXPECT_EQ(give_back(), 0);
+}
+
+int fork_beside_handles(std::uint64_t forks) {
+  HandlePool<Object> pool({.at_end = AtPoolEnd::kHandOver});
+  std::atomic<bool> must_stop{false};
+  constexpr unsigned kThreads = 2;
+  std::barrier start(kThreads + 1);
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < kThreads; ++t)
+    threads.emplace_back([&] {
+      start.arrive_and_wait();
+      while (!must_stop) pool.destroy(pool.create());
+    });
+  start.arrive_and_wait();
+  int status = 0;
+  for (std::uint64_t i = 0; i < forks && status == 0; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      _exit(pool.destroy(pool.create()) ? 0 : 1);
+    }
+    if (waitpid(child, &status, 0) != child) status = -1;
+  }
+  must_stop = true;
+  for (std::thread& thread : threads) thread.join();
+  return status == 0 ? 0 : 1;
+}
+
+TEST(ForkOfPools, ChildrenTakeHandlesOfAPoolThatOtherThreadsWereIn) {
+  const ChildResult result =
+      run_in_child([] { return fork_beside_handles(amount(500, 5000)); }, long_tests() ? 600 : 60);
+  EXPECT_TRUE(result.is_success()) << result.describe();
 }
 
 // A scope is the thread's that forked, and goes on in the child.

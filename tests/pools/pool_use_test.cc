@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,9 +16,11 @@
 #include <vector>
 
 #include "observe/stats.h"
+#include "support/child.h"
 #include "support/sizes.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
+#include "tarn/handle_pool.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"
@@ -88,6 +94,18 @@ TEST(PoolUse, ForgetsPoolsThatHaveEnded) {
   EXPECT_EQ(pools().size(), before);
 }
 
+TEST(PoolUse, APoolWithoutANameHasThatOfItsKind) {
+  FixedPool packets({.block_bytes = 50, .name = nullptr});
+  SharedFixedPool events({.block_bytes = 50, .name = nullptr});
+  ObjectPool<Session> sessions({.name = nullptr});
+  HandlePool<Session> handles({.name = nullptr});
+  Heap room({.name = nullptr});
+  const Arena arena({.name = nullptr});
+  EXPECT_STREQ(arena.name(), "arena");
+  const std::map<std::string, PoolUse> found = pools();
+  for (const char* name : {"fixed pool", "object pool", "heap"}) EXPECT_EQ(found.count(name), 1u) << name;
+}
+
 TEST(PoolUse, MakesNamesFitForATextFile) {
   Heap long_name("a name of more than thirty-one characters"), odd("say \"hi\"\n\\");
   const std::map<std::string, PoolUse> found = pools();
@@ -144,6 +162,79 @@ TEST(PoolUse, AVisitMayAllocateAndFree) {
         kept.clear();
       },
       &blocks);
+}
+
+/// Visits every pool and calls visit(use) for each.
+template <typename Visit>
+void visit_pools(Visit visit) {
+  for_each_pool([](const PoolUse& use, void* context) { (*static_cast<Visit*>(context))(use); }, &visit);
+}
+
+TEST(PoolUse, AVisitMayTrimForkAndVisitAgain) {
+  const ChildResult result = run_in_child([] {
+    FixedPool packets({.block_bytes = 50, .name = "packets"});
+    ObjectPool<Session> sessions({.name = "sessions"});
+    Heap room("room");
+    int visits = 0, bad = 0;
+    visit_pools([&](const PoolUse&) {
+      ++visits;
+      tarn::trim();
+      const pid_t child = fork();
+      if (child == 0) {
+        int seen = 0;
+        visit_pools([&](const PoolUse&) { ++seen; });
+        tarn::trim();
+        _exit(seen >= 3 ? 0 : 1);
+      }
+      int status = -1;
+      if (waitpid(child, &status, 0) != child || status != 0) ++bad;
+    });
+    return visits >= 3 && bad == 0 ? 0 : 1;
+  });
+  EXPECT_TRUE(result.is_success()) << result.describe();
+}
+
+TEST(PoolUse, AVisitMayMakeAndEndPools) {
+  const ChildResult result = run_in_child([] {
+    std::vector<std::unique_ptr<FixedPool>> made;
+    std::map<std::string, std::unique_ptr<Heap>> heaps;
+    for (const char* name : {"first", "second", "third"}) heaps[name] = std::make_unique<Heap>(name);
+    std::vector<std::string> visited;
+    visit_pools([&](const PoolUse& use) {
+      visited.push_back(use.name);
+      made.push_back(std::make_unique<FixedPool>(64));
+      static_cast<void>(Arena().allocate(10));
+      // Its own pool, the next one, and one that was visited before.
+      if (visited.back() == "first") heaps.erase("first"), heaps.erase("second");
+      if (visited.back() == "third") made.erase(made.begin());
+    });
+    const bool is_right = std::count(visited.begin(), visited.end(), "first") == 1 &&
+                          std::count(visited.begin(), visited.end(), "second") == 0 &&
+                          std::count(visited.begin(), visited.end(), "third") == 1 &&
+                          std::count(visited.begin(), visited.end(), "fixed pool") == 0;
+    return is_right ? 0 : 1;
+  });
+  EXPECT_TRUE(result.is_success()) << result.describe();
+}
+
+TEST(PoolUse, AVisitInAnotherThreadEndsWhilePoolsComeAndGo) {
+  std::atomic<bool> must_stop{false};
+  std::atomic<int> ended{0};
+  std::thread other([&] {
+    for (; !must_stop; ++ended) {
+      FixedPool packets({.block_bytes = 50, .name = "packets"});
+      Heap room("room");
+      static_cast<void>(room.allocate(100));
+    }
+  });
+  Heap stays("stays");
+  while (ended < 2000) {
+    int seen = 0;
+    visit_pools([&](const PoolUse& use) { seen += std::strcmp(use.name, "stays") == 0 ? 1 : 0; });
+    ASSERT_EQ(seen, 1);
+  }
+  must_stop = true;
+  other.join();
 }
 
 TEST(Trim, GivesBackWhatSharedPoolsAndHeapsDoNotUse) {

@@ -12,6 +12,11 @@
 namespace tarn::internal {
 namespace {
 
+ClassCensus census(SizeClass size_class) {
+  EndedSlabs ended;
+  return count_private_class(size_class, ended);
+}
+
 void* allocate(SizeClass size_class) { return detail::allocate_bin_slow(size_class); }
 
 SizeClass acquire(std::size_t bytes, std::size_t alignment = 8) {
@@ -52,9 +57,9 @@ TEST(PrivateClass, BlocksHaveTheirSizeAlignmentAndAnExactIndex) {
         blocks.push_back(allocate(size_class));
         ASSERT_EQ(address_of(blocks.back()) % alignment, 0u) << bytes;
       }
-      EXPECT_EQ(count_private_class(size_class).live_count, 50u);
+      EXPECT_EQ(census(size_class).live_count, 50u);
       for (void* block : blocks) tarn::deallocate(block);
-      EXPECT_EQ(count_private_class(size_class).live_count, 0u);
+      EXPECT_EQ(census(size_class).live_count, 0u);
       release(size_class);
     }
 }
@@ -88,9 +93,9 @@ TEST(PrivateClass, LiveBlocksAreVisitedInAddressOrder) {
                                  &visited});
   EXPECT_EQ(visited, std::vector<void*>(live.begin(), live.end()));
   for (void* block : visited) mark_block_free(block);
-  EXPECT_EQ(count_private_class(size_class).live_count, 0u);
+  EXPECT_EQ(census(size_class).live_count, 0u);
   settle_private_class(size_class);
-  EXPECT_EQ(count_private_class(size_class).slab_bytes, 0u);
+  EXPECT_EQ(census(size_class).slab_bytes, 0u);
 }
 
 TEST(PrivateClass, SlabsOfAnEndingClassAreLeftAlone) {
@@ -101,12 +106,12 @@ TEST(PrivateClass, SlabsOfAnEndingClassAreLeftAlone) {
   begin_to_end_private_class(size_class);
   settle_private_class(size_class);
   mark_block_free(blocks[0]);
-  const std::size_t held = count_private_class(size_class).slab_bytes;
+  const std::size_t held = census(size_class).slab_bytes;
   EXPECT_GT(held, 0u);
   tarn::trim();
-  EXPECT_EQ(count_private_class(size_class).slab_bytes, held) << "though all its blocks are free";
+  EXPECT_EQ(census(size_class).slab_bytes, held) << "though all its blocks are free";
   settle_private_class(size_class);
-  EXPECT_EQ(count_private_class(size_class).slab_bytes, 0u);
+  EXPECT_EQ(census(size_class).slab_bytes, 0u);
   release_private_class(size_class);
 }
 

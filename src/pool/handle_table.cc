@@ -1,0 +1,91 @@
+// The slow side of HandlePool: its table of slots, in pages of the page cache. A part of its pool: no visit of all pools
+// tells of it, but it is in the registry, so that fork takes its mutex.
+#include <cstring>
+#include <new>
+
+#include "os/fatal.h"
+#include "page/metadata.h"
+#include "page/page_cache.h"
+#include "pool/pool_registry.h"
+#include "pool/setup.h"
+#include "tarn/handle_pool.h"
+#include "thread/background.h"
+
+namespace tarn::detail {
+
+using namespace internal;
+
+struct HandleTableState : PoolHeader, HandleTable {
+  std::uint32_t first_free;
+};
+
+namespace {
+
+static_assert(sizeof(HandleSlot) * HandleTable::kSlotsPerPage <= kPageBytes);
+
+constexpr PoolOperations kOperations{"handle table", nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+
+HandleTableState& state_of(HandleTable& table) { return static_cast<HandleTableState&>(table); }
+
+bool make_page_locked(HandleTable& table, std::uint32_t index) {
+  if (index == HandleTable::kPageCount) return false;
+  const PageRun run = page_cache.allocate_pages(1);
+  if (run.start == nullptr) return false;
+  if (!run.is_zeroed) std::memset(run.start, 0, kPageBytes);
+  table.pages[index].store(reinterpret_cast<HandleSlot*>(run.start), std::memory_order_release);
+  return true;
+}
+
+}  // namespace
+
+HandleTable* make_handle_table(const char* name) noexcept {
+  set_up_once();
+  void* const record = metadata.allocate(sizeof(HandleTableState));
+  if (record == nullptr) return nullptr;
+  auto* const state = new (record) HandleTableState{};
+  state->operations = &kOperations;
+  state->set_name(name, "object pool");
+  state->first_free = HandleTable::kNoSlot;
+  pool_registry.add(*state);
+  return state;
+}
+
+void end_handle_table(HandleTable* table) noexcept {
+  HandleTableState& state = state_of(*table);
+  pool_registry.remove(state);
+  for (std::atomic<HandleSlot*>& page : table->pages)
+    if (HandleSlot* const slots = page.load(std::memory_order_relaxed); slots != nullptr)
+      page_cache.free_pages(reinterpret_cast<char*>(slots), 1, PageState::kDirty);
+  metadata.free(&state, sizeof(HandleTableState));
+  background.notice();
+}
+
+std::uint32_t take_handle_slot(HandleTable* table) noexcept {
+  HandleTableState& state = state_of(*table);
+  ProgramGuard guard(state.mutex);
+  if (state.first_free != HandleTable::kNoSlot) {
+    const std::uint32_t slot = state.first_free;
+    state.first_free = (*table)[slot].next_free;
+    return slot;
+  }
+  const std::uint32_t slot = table->count.load(std::memory_order_relaxed);
+  if (slot % HandleTable::kSlotsPerPage == 0 && !make_page_locked(*table, slot / HandleTable::kSlotsPerPage))
+    return HandleTable::kNoSlot;
+  table->count.store(slot + 1, std::memory_order_release);
+  return slot;
+}
+
+void give_back_handle_slot(HandleTable* table, std::uint32_t slot) noexcept {
+  HandleTableState& state = state_of(*table);
+  ProgramGuard guard(state.mutex);
+  (*table)[slot].next_free = state.first_free;
+  state.first_free = slot;
+}
+
+void stop_at_stale_handle(HandleTable* table, std::uint32_t slot, std::uint32_t generation) noexcept {
+  const std::uintptr_t handle = (std::uintptr_t{generation} << 32) | slot;
+  os::fatal_in_pool(state_of(*table).name, "use of a handle whose object has ended",
+                    reinterpret_cast<const void*>(handle));
+}
+
+}  // namespace tarn::detail
