@@ -12,7 +12,7 @@
 namespace tarn {
 
 /// \returns a block of at least `size` bytes, also for 0; nullptr with errno ENOMEM when memory is refused.
-/// \cost a hit (up to 16 KiB) is inlined: two loads, a store, a compare; above 1 KiB a load more.
+/// \cost a hit (up to 16 KiB) is inlined: three loads, a store, a compare; above 1 KiB a load more.
 TARN_INLINE void* allocate(std::size_t size) noexcept {
   std::size_t record = (size + 15) & ~std::size_t{15};
   if (size - (detail::kTinyLimit + 1) >= detail::kSmallLimit - detail::kTinyLimit) [[unlikely]] {
@@ -21,18 +21,16 @@ TARN_INLINE void* allocate(std::size_t size) noexcept {
         size <= detail::kTinyLimit ? detail::kTinyBin : detail::class_of_step[(size + 63) / 64];
     record = size_class * sizeof(detail::Record);
   }
-  if (void* const block = detail::pop(detail::record_at(record))) [[likely]]
+  if (void* const block = detail::pop(detail::record_at(detail::thread_cache, record))) [[likely]]
     return block;
   return detail::allocate_slow(size);
 }
 
 /// Takes a block of any of the library's pools back, from whichever thread; nullptr is ignored.
-/// \cost a hit is inlined: four loads, two stores.
+/// \cost a hit is inlined: five loads, two stores.
 TARN_INLINE void deallocate(void* block) noexcept {
-  const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(block) >> 16;
-  const detail::PageIndex& index = detail::thread_cache.page_index;
-  const std::size_t offset = index.record_offsets[page & index.mask];
-  if (!detail::push(detail::record_at(offset), block)) [[unlikely]]
+  detail::ThreadCache* const cache = detail::thread_cache;
+  if (!detail::push(detail::record_at(cache, detail::record_offset_of(cache, block)), block)) [[unlikely]]
     detail::deallocate_slow(block);
 }
 

@@ -126,7 +126,7 @@ class ObjectPool {
 
   /// Memory for one T without an object; nullptr when it is refused.
   [[nodiscard]] TARN_INLINE void* allocate() noexcept {
-    void* block = detail::pop(detail::record_at(record_offset_));
+    void* block = detail::pop(detail::record_at(detail::thread_cache, record_offset_));
     if (block == nullptr) [[unlikely]]
       block = detail::object_pool_allocate_slow(state_);
     if (block != nullptr) detail::annotate_allocation(this, block, sizeof(T));
@@ -137,11 +137,10 @@ class ObjectPool {
     if (block == nullptr) [[unlikely]]
       return;
     detail::annotate_deallocation(this, block, sizeof(T));
-    const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(block) >> 16;
-    const detail::PageIndex& index = detail::thread_cache.page_index;
+    detail::ThreadCache* const cache = detail::thread_cache;
     // An address of another pool, or of none, has another record.
-    if (index.record_offsets[page & index.mask] != record_offset_ ||
-        !detail::push(detail::record_at(record_offset_), block)) [[unlikely]]
+    if (detail::record_offset_of(cache, block) != record_offset_ ||
+        !detail::push(detail::record_at(cache, record_offset_), block)) [[unlikely]]
       detail::object_pool_deallocate_slow(state_, block);
   }
 

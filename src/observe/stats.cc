@@ -24,7 +24,7 @@ void add_heap(ThreadHeap& heap, Stats& stats, EndedSlabs& ended) {
       use.free_blocks += slab->free_count;
     if (heap.magazines[bin].blocks != nullptr)
       stats.classes[detail::class_of_bin[bin]].cached_blocks += static_cast<std::uint64_t>(
-          __atomic_load_n(&heap.records[bin].top, __ATOMIC_RELAXED) - heap.magazines[bin].blocks);
+          __atomic_load_n(&heap.record(bin).top, __ATOMIC_RELAXED) - heap.magazines[bin].blocks);
     if (heap.calls == nullptr) continue;
     use.allocations += heap.calls[bin].allocations;
     use.deallocations += heap.calls[bin].deallocations;

@@ -24,7 +24,7 @@ struct Stats {
   LargeStats large;
   std::size_t pool_live_bytes;  // of fixed pools, heaps and arenas; object pools are among the classes
   std::size_t live_bytes, cached_bytes, free_in_slabs_bytes, metadata_bytes, resident_bytes;
-  std::uint32_t live_threads, peak_threads;
+  std::uint32_t live_threads, peak_threads;  // that have a heap of their own
   bool are_calls_counted;
 };
 

@@ -1,7 +1,7 @@
 #include "os/fatal.h"
 
 #include <csignal>
-#include <cstdlib>
+#include <cstdint>
 
 #include "base/text.h"
 #include "os/syscall.h"
@@ -14,13 +14,27 @@ void write_line(const char* text, unsigned long length) {
 
 namespace {
 
+// A handler of the program's might allocate, and the guilty call may hold the lock it would wait for. Without libc: the
+// helper thread comes here too.
+[[noreturn]] void stop_process() {
+  struct {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)();
+    std::uint64_t mask;
+  } const by_default{};
+  const std::uint64_t no_signals = 0;
+  syscall6(SYS_rt_sigaction, SIGABRT, reinterpret_cast<long>(&by_default), 0, sizeof no_signals);
+  syscall6(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&no_signals), 0, sizeof no_signals);
+  syscall6(SYS_tgkill, syscall6(SYS_getpid), syscall6(SYS_gettid), SIGABRT);
+  for (;;) syscall6(SYS_exit_group, 127);
+}
+
 [[noreturn]] void stop(Text& line, const void* address) {
   if (address != nullptr) line.add(": ").add_hex(reinterpret_cast<unsigned long>(address));
   line.add('\n');
   write_line(line.data(), line.length());
-  // A handler of the program's might allocate, and the guilty call may hold the lock it would wait for.
-  std::signal(SIGABRT, SIG_DFL);
-  std::abort();
+  stop_process();
 }
 
 }  // namespace

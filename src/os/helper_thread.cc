@@ -1,15 +1,23 @@
-// A thread by clone(2) and not by pthread_create, for three reasons: libc would take the process for multi-threaded
-// (slower stdio and shared_ptr), would wait for it when main leaves by pthread_exit, and would allocate for it.
-// The price: no thread-local storage. Its thread pointer refers to a zeroed block of its own, so that the stack
-// protector's canary has a place.
+#include "os/helper_thread.h"
+
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/futex.h>
+#include <linux/mman.h>
 #include <linux/prctl.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include <atomic>
+#include <climits>
+#include <cstddef>
 
 #include "base/units.h"
-#include "os/process.h"
 #include "os/syscall.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -20,29 +28,140 @@
 #endif
 #endif
 
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
 namespace tarn::internal::os {
 namespace {
 
-// Not 0 from the start of a helper until the kernel clears it, when the stack is free again.
-constinit std::atomic<std::uint32_t> helper_is_alive{0};
+constexpr std::size_t kGuardBytes = kOsPageBytesLargest;
+constexpr std::size_t kRoomBytes = 128 * 1024;  // stack, thread block and record
+constexpr std::size_t kThreadBlockBytes = 4096;
+constexpr std::uint64_t kLongestConfinementMs = 10;  // where it must not keep the thread that frees waiting any longer
+constexpr unsigned kLeastThreadLimit = 256;  // RLIMIT_NPROC; below, a program may count its threads
+
+/// At the top of the helper's memory. A child of a fork finds it empty.
+struct HelperRecord {
+  std::atomic<std::uint32_t> is_alive;     // the kernel clears it when the thread ends
+  std::atomic<std::uint32_t> must_stop;
+  std::atomic<std::uint32_t> wakes;
+  std::atomic<std::uint32_t> is_confined;  // it has given up what it must not have
+  std::atomic<std::uint32_t> has_ended;    // by itself
+  long process;
+  long thread;
+  bool main_is_known;  // to have a list that ends with it, see main_has_ended
+  void (*body)();
+};
+
+constinit std::atomic<char*> room{nullptr};
+constinit unsigned long processors[1024 / 64] = {};
+constinit long processors_bytes = 0;
+
+HelperRecord* record_of(char* memory) {
+  return reinterpret_cast<HelperRecord*>(memory + kRoomBytes - sizeof(HelperRecord));
+}
+HelperRecord* helper_record() {
+  char* const memory = room.load(std::memory_order_acquire);
+  return memory == nullptr ? nullptr : record_of(memory);
+}
+
+long to_long(const void* pointer) { return reinterpret_cast<long>(pointer); }
+
+void wait_for(const std::atomic<std::uint32_t>& word, std::uint32_t value, int operation, std::uint64_t timeout_ms) {
+  const timespec timeout{static_cast<time_t>(timeout_ms / 1000), static_cast<long>(timeout_ms % 1000 * 1000000)};
+  syscall6(SYS_futex, to_long(&word), operation, value, to_long(&timeout));
+}
 
 #if !defined(TARN_INSTRUMENTED)
-constexpr std::size_t kStackBytes = 64 * 1024;
-constexpr std::size_t kThreadBlockBytes = 4096;
 
-// There is one helper at a time. Backed by memory only when there is one.
-alignas(kOsPageBytesLargest) constinit char helper_stack[kStackBytes] = {};
-using HelperBody = void (*)();
-constinit HelperBody helper_body = nullptr;
+#if defined(__x86_64__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+#else
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+#endif
+
+constexpr sock_filter statement(unsigned code, std::uint32_t value) {
+  return {static_cast<std::uint16_t>(code), 0, 0, value};
+}
+/// Returns `action` when the loaded word is `value`.
+#define TARN_IF_EQUAL(value, action)                                                          \
+  {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, static_cast<std::uint32_t>(value)}, statement(BPF_RET | BPF_K, action)
+
+// What the helper may ask of the kernel: its work, and stopping the process with a line.
+constexpr sock_filter kFilter[] = {
+    statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
+    {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, kArchitecture},
+    statement(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1),
+    statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+    TARN_IF_EQUAL(SYS_futex, SECCOMP_RET_ALLOW),
+    TARN_IF_EQUAL(SYS_madvise, SECCOMP_RET_ALLOW),
+    TARN_IF_EQUAL(SYS_clock_gettime, SECCOMP_RET_ALLOW),
+    TARN_IF_EQUAL(SYS_get_robust_list, SECCOMP_RET_ALLOW),
+    TARN_IF_EQUAL(SYS_exit, SECCOMP_RET_ALLOW),
+    TARN_IF_EQUAL(SYS_exit_group, SECCOMP_RET_ALLOW),
+    TARN_IF_EQUAL(SYS_getpid, SECCOMP_RET_ALLOW),
+    TARN_IF_EQUAL(SYS_gettid, SECCOMP_RET_ALLOW),
+    TARN_IF_EQUAL(SYS_rt_sigaction, SECCOMP_RET_ALLOW),
+    TARN_IF_EQUAL(SYS_rt_sigprocmask, SECCOMP_RET_ALLOW),
+    TARN_IF_EQUAL(SYS_rt_sigreturn, SECCOMP_RET_ALLOW),
+    TARN_IF_EQUAL(SYS_restart_syscall, SECCOMP_RET_ALLOW),
+    {BPF_JMP | BPF_JEQ | BPF_K, 0, 3, SYS_write},
+    statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),
+    TARN_IF_EQUAL(2, SECCOMP_RET_ALLOW),
+    statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+    {BPF_JMP | BPF_JEQ | BPF_K, 0, 3, SYS_tgkill},
+    statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
+    TARN_IF_EQUAL(SIGABRT, SECCOMP_RET_ALLOW),
+    statement(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1),
+};
+#undef TARN_IF_EQUAL
+
+// A thread has privileges of its own in Linux: what this one gives up, the process keeps. The scheduling class goes after
+// the privileges: under a real-time one's feet an ordinary thread may not run for long.
+void give_up_privileges() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+  syscall6(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL);
+  syscall6(SYS_capset, to_long(&header), to_long(none));
+  syscall6(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1);
+  const long policy = syscall6(SYS_sched_getscheduler, 0);
+  const sched_param no_priority{};
+  if (policy == SCHED_FIFO || policy == SCHED_RR)
+    syscall6(SYS_sched_setscheduler, 0, SCHED_OTHER, to_long(&no_priority));
+  const sock_fprog program{sizeof kFilter / sizeof kFilter[0], const_cast<sock_filter*>(kFilter)};
+  syscall6(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, to_long(&program));
+}
+
+// What a thread has from the one that made it and should not.
+void become_ordinary() {
+  syscall6(SYS_prctl, PR_SET_NAME, to_long("tarn-helper"));
+  if (processors_bytes > 0) syscall6(SYS_sched_setaffinity, 0, processors_bytes, to_long(processors));
+}
+
+// The kernel keeps a list for each thread that libc has made, and forgets it when the thread ends.
+bool has_robust_list(long thread) {
+  void* head = nullptr;
+  std::size_t bytes = 0;
+  return syscall6(SYS_get_robust_list, thread, to_long(&head), to_long(&bytes)) == 0 && head != nullptr;
+}
+
 [[gnu::used]] void run_helper() {
-  helper_body();
+  HelperRecord& record = *helper_record();
+  record.main_is_known = has_robust_list(record.process);
+  become_ordinary();
+  give_up_privileges();
+  record.is_confined.store(1, std::memory_order_release);
+  syscall6(SYS_futex, to_long(&record.is_confined), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+  record.body();
+  record.has_ended.store(1, std::memory_order_release);
   for (;;) syscall6(SYS_exit, 0);
 }
 
 #if defined(__x86_64__)
-long clone_helper(long flags, void* stack_top, void* thread_pointer) {
-  register long r10 asm("r10") = reinterpret_cast<long>(&helper_is_alive);
-  register long r8 asm("r8") = reinterpret_cast<long>(thread_pointer);
+long clone_helper(long flags, void* stack_top, void* thread_pointer, void* is_alive) {
+  register long r10 asm("r10") = to_long(is_alive);
+  register long r8 asm("r8") = to_long(thread_pointer);
   long result;
   asm volatile(
       "syscall\n\t"
@@ -58,13 +177,13 @@ long clone_helper(long flags, void* stack_top, void* thread_pointer) {
   return result;
 }
 #else
-long clone_helper(long flags, void* stack_top, void* thread_pointer) {
+long clone_helper(long flags, void* stack_top, void* thread_pointer, void* is_alive) {
   register long x8 asm("x8") = SYS_clone;
   register long x0 asm("x0") = flags;
   register void* x1 asm("x1") = stack_top;
   register long x2 asm("x2") = 0;
   register void* x3 asm("x3") = thread_pointer;
-  register long x4 asm("x4") = reinterpret_cast<long>(&helper_is_alive);
+  register void* x4 asm("x4") = is_alive;
   void (*const entry)() = &run_helper;
   asm volatile("svc 0\n\tcbnz x0, 1f\n\tmov x29, xzr\n\tblr %[entry]\n1:"
                : "+r"(x0)
@@ -74,37 +193,142 @@ long clone_helper(long flags, void* stack_top, void* thread_pointer) {
 }
 #endif
 
+bool is_near_thread_limit() {
+  rlimit limit{};
+  return syscall6(SYS_prlimit64, 0, RLIMIT_NPROC, 0, to_long(&limit)) != 0 || limit.rlim_cur < kLeastThreadLimit;
+}
+
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  constexpr long kNonBlocking = 1;
+  if (syscall6(SYS_getrandom, to_long(&number), sizeof number, kNonBlocking) == sizeof number) return number;
+  timespec now{};
+  syscall6(SYS_clock_gettime, CLOCK_MONOTONIC, to_long(&now));
+  return static_cast<std::uint64_t>(now.tv_nsec) * 0x9e3779b97f4a7c15;
+}
+
+// A place somewhere in the lower half of the address space, far from all libraries; elsewhere when it is taken.
+bool make_room() {
+  if (room.load(std::memory_order_relaxed) != nullptr) return true;
+  constexpr std::uintptr_t kFirst = std::uintptr_t{1} << 40, kRange = std::uintptr_t{1} << 45;
+  const std::uintptr_t wished = kFirst + (random_number() % kRange & ~(kOsPageBytesLargest - 1));
+  constexpr std::size_t kBytes = kRoomBytes + 2 * kGuardBytes;
+  const long start = syscall6(SYS_mmap, static_cast<long>(wished), kBytes, PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (start < 0 && start > -4096) return false;
+  char* const memory = reinterpret_cast<char*>(start) + kGuardBytes;
+  if (syscall6(SYS_mprotect, to_long(memory), kRoomBytes, PROT_READ | PROT_WRITE) != 0) {
+    syscall6(SYS_munmap, start, kBytes);
+    return false;
+  }
+  syscall6(SYS_madvise, to_long(memory), kRoomBytes, MADV_WIPEONFORK);
+  room.store(memory, std::memory_order_release);
+  return true;
+}
+
 bool seccomp_is_active() { return syscall6(SYS_prctl, PR_GET_SECCOMP) != 0; }
+
+bool main_has_ended(const HelperRecord& record) { return record.main_is_known && !has_robust_list(record.process); }
+
 #endif
 
 }  // namespace
 
-HelperStart start_helper(void (*body)()) {
 #if defined(TARN_INSTRUMENTED)
-  (void)body;
-  return HelperStart::kRefused;
-#else
-  if (helper_is_alive.load(std::memory_order_acquire) != 0) return HelperStart::kLastOneStillEnds;
-  if (seccomp_is_active()) return HelperStart::kRefused;
-  helper_body = body;
-  char* const thread_block = helper_stack + kStackBytes - kThreadBlockBytes;
-  void** const thread_pointer = reinterpret_cast<void**>(thread_block + kThreadBlockBytes / 2);
-  *thread_pointer = thread_pointer;  // the x86-64 ABI's self pointer
 
-  constexpr long kFlags =
-      CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
-                          CLONE_CHILD_CLEARTID;
-  std::uint64_t all = ~std::uint64_t{0}, before = 0;
-  syscall6(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&before), 8);
-  helper_is_alive.store(1, std::memory_order_relaxed);
-  const long thread = clone_helper(kFlags, thread_block, thread_pointer);
-  syscall6(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before), 0, 8);
-  if (thread > 0) return HelperStart::kStarted;
-  helper_is_alive.store(0, std::memory_order_relaxed);
+HelperStart start_helper(void (*)()) { return HelperStart::kRefused; }
+bool is_on_helper() { return false; }
+bool helper_must_stop() { return false; }
+
+#else
+
+HelperStart start_helper(void (*body)()) {
+  if (seccomp_is_active() || is_near_thread_limit() || !make_room()) return HelperStart::kRefused;
+  char* const memory = room.load(std::memory_order_relaxed);
+  HelperRecord& record = *record_of(memory);
+  record.must_stop.store(0, std::memory_order_relaxed);
+  record.is_confined.store(0, std::memory_order_relaxed);
+  record.has_ended.store(0, std::memory_order_relaxed);
+  record.process = syscall6(SYS_getpid);
+  record.body = body;
+  char* const thread_block = memory + kRoomBytes - kThreadBlockBytes;
+  std::uint64_t* const thread_pointer = reinterpret_cast<std::uint64_t*>(thread_block + kThreadBlockBytes / 2);
+  *thread_pointer = static_cast<std::uint64_t>(to_long(thread_pointer));  // the x86-64 ABI's self pointer
+  thread_pointer[5] = random_number() & ~std::uint64_t{0xff};             // and its stack protector's canary
+
+  constexpr long kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+                          CLONE_SETTLS | CLONE_CHILD_CLEARTID;
+  const SignalBlock no_signals;  // it has the mask of the thread that makes it
+  record.is_alive.store(1, std::memory_order_relaxed);
+  record.thread = clone_helper(kFlags, thread_block, thread_pointer, &record.is_alive);
+  if (record.thread > 0) {
+    // Nobody shall see a helper with the privileges of the thread that made it.
+    wait_for(record.is_confined, 0, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, kLongestConfinementMs);
+    return HelperStart::kStarted;
+  }
+  record.is_alive.store(0, std::memory_order_relaxed);
   return HelperStart::kRefused;
-#endif
 }
 
-void forget_helper_after_fork() { helper_is_alive.store(0, std::memory_order_relaxed); }
+bool is_on_helper() {
+  const char here = 0;
+  const char* const memory = room.load(std::memory_order_relaxed);
+  return memory != nullptr && address_of(&here) - address_of(memory) < kRoomBytes;
+}
+
+bool helper_must_stop() {
+  if (!is_on_helper()) return false;
+  const HelperRecord& record = *helper_record();
+  return record.must_stop.load(std::memory_order_acquire) != 0 || main_has_ended(record);
+}
+
+#endif
+
+bool helper_is_alive() {
+  const HelperRecord* const record = helper_record();
+  return record != nullptr && record->is_alive.load(std::memory_order_acquire) != 0;
+}
+
+HelperEnd stop_helper() {
+  if (!helper_is_alive()) return HelperEnd::kWasNone;
+  HelperRecord& record = *helper_record();
+  // A vfork's child shares this memory, but the helper is no thread of its.
+  if (record.process != syscall6(SYS_getpid)) return HelperEnd::kWasNone;
+  record.must_stop.store(1, std::memory_order_release);
+  wake_helper();
+  // The kernel's own wake-up at a thread's end is no private one.
+  while (record.is_alive.load(std::memory_order_acquire) != 0) wait_for(record.is_alive, 1, FUTEX_WAIT, 100);
+  // It clears the word before the thread has left its group.
+  while (syscall6(SYS_tgkill, record.process, record.thread, 0) == 0) syscall6(SYS_sched_yield);
+  return record.has_ended.load(std::memory_order_acquire) != 0 ? HelperEnd::kEnded : HelperEnd::kWasKilled;
+}
+
+std::uint32_t helper_wakes() { return helper_record()->wakes.load(std::memory_order_acquire); }
+
+void helper_sleep(std::uint32_t wakes_seen, std::uint64_t timeout_ms) {
+  wait_for(helper_record()->wakes, wakes_seen, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, timeout_ms);
+}
+
+void wake_helper() {
+  HelperRecord* const record = helper_record();
+  if (record == nullptr) return;
+  record->wakes.fetch_add(1, std::memory_order_release);
+  syscall6(SYS_futex, to_long(&record->wakes), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX);
+}
+
+void forget_helper_after_fork() {
+  if (HelperRecord* const record = helper_record()) record->is_alive.store(0, std::memory_order_relaxed);
+}
+
+SignalBlock::SignalBlock() {
+  const std::uint64_t all = ~std::uint64_t{0};
+  syscall6(SYS_rt_sigprocmask, SIG_SETMASK, to_long(&all), to_long(&before_), sizeof all);
+}
+
+SignalBlock::~SignalBlock() { syscall6(SYS_rt_sigprocmask, SIG_SETMASK, to_long(&before_), 0, sizeof before_); }
+
+void note_processors() {
+  processors_bytes = syscall6(SYS_sched_getaffinity, 0, sizeof processors, to_long(processors));
+}
 
 }  // namespace tarn::internal::os

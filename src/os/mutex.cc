@@ -32,20 +32,56 @@ long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t 
 namespace detail {
 
 void Mutex::lock_slow() {
+  if (internal::os::is_fork_owner() && (state_.load(std::memory_order_relaxed) & kForFork) != 0) return;
   // Looking costs the holder its cache line, so each look comes twice as late as the one before.
   for (int spins = 1; spins <= kLongestSpin; spins *= 2) {
     for (int i = 0; i < spins; ++i) cpu_relax();
     if (state_.load(std::memory_order_relaxed) == kFree && try_lock()) return;
   }
-  while (state_.exchange(kContended, std::memory_order_acquire) != kFree)
-    futex(state_, FUTEX_WAIT, kContended, nullptr);
+  take(kHeld | kHasWaiters);  // others may sleep behind this one
 }
 
-void Mutex::wake_one() { futex(state_, FUTEX_WAKE, 1, nullptr); }
+// Sleeps until the mutex is free, and leaves it in the state `held`.
+void Mutex::take(std::uint32_t held) {
+  for (;;) {
+    std::uint32_t seen = state_.load(std::memory_order_relaxed);
+    if ((seen & kForFork) != 0 && internal::os::is_fork_owner()) return;
+    if (seen == kFree) {
+      if (state_.compare_exchange_weak(seen, held, std::memory_order_acquire, std::memory_order_relaxed)) return;
+      continue;
+    }
+    const std::uint32_t awaited = seen | kHasWaiters;
+    if (seen != awaited && !state_.compare_exchange_weak(seen, awaited, std::memory_order_relaxed)) continue;
+    futex(state_, FUTEX_WAIT, awaited, nullptr);
+    held |= kHasWaiters;
+  }
+}
+
+void Mutex::unlock_slow() {
+  // Only the thread that forks gets here with the mutex held for a fork.
+  if ((state_.load(std::memory_order_relaxed) & kForFork) == 0) let_go();
+}
+
+void Mutex::let_go() {
+  if ((state_.exchange(kFree, std::memory_order_release) & kHasWaiters) != 0) futex(state_, FUTEX_WAKE, 1, nullptr);
+}
 
 }  // namespace detail
 
 namespace internal::os {
+namespace {
+
+constinit std::atomic<const void*> fork_owner{nullptr};
+
+// Threads are told apart by where their thread-local storage lies.
+const void* this_thread_id() { return &detail::thread_cache; }
+
+}  // namespace
+
+bool is_fork_owner() { return fork_owner.load(std::memory_order_relaxed) == this_thread_id(); }
+void set_fork_owner(bool is_owner) {
+  fork_owner.store(is_owner ? this_thread_id() : nullptr, std::memory_order_relaxed);
+}
 
 void wait_on(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t timeout_ms) {
   const timespec timeout{static_cast<time_t>(timeout_ms / 1000), static_cast<long>(timeout_ms % 1000 * 1000000)};

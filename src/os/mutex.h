@@ -1,8 +1,4 @@
-// The library's mutex (tarn/detail/mutex.h, which programs inline) and waiting on a word.
-//
-// Lock order, first taken first: set-up, registry of pools, its list of those in callers' memory, a pool's own mutex, a
-// pool's structure, giving back (page_cache.h), registry of threads, heap, growth of the page cache, page cache, spans,
-// metadata. A second heap is only ever tried. No lock but that of giving back is held across a call that gives memory back.
+// The library's mutex (tarn/detail/mutex.h, which programs inline), its ranks are in lock_rank.h; and waiting on a word.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -11,8 +7,13 @@
 
 namespace tarn::internal::os {
 
+using detail::MemberMutex;
 using detail::Mutex;
 using LockGuard = detail::MutexGuard;
+
+/// Whether the calling thread has taken all locks for a fork.
+bool is_fork_owner();
+void set_fork_owner(bool is_owner);
 
 /// Sleeps until `word` is no longer `value`, somebody wakes it, or the time is over. May return early.
 void wait_on(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t timeout_ms);

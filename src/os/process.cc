@@ -35,8 +35,8 @@ const char* early_environment_value(const char* name, std::size_t name_length) {
 }  // namespace
 
 std::uint64_t clock_ms() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  timespec now{};
+  syscall6(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, reinterpret_cast<long>(&now));
   return static_cast<std::uint64_t>(now.tv_sec) * 1000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000000;
 }
 

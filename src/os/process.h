@@ -1,11 +1,12 @@
-// What the library asks of the process around it: time, environment, files, a helper thread. Nothing here allocates.
+// What the library asks of the process around it: time, environment, files. Nothing here allocates.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace tarn::internal::os {
 
-/// Monotonic milliseconds; resolution a few milliseconds. \cost ~10 ns, no system call.
+/// Monotonic milliseconds; resolution a few milliseconds. \cost a system call: programs may put a clock_gettime of their
+/// own in place of libc's, and the helper thread must not run it.
 std::uint64_t clock_ms();
 
 /// Value of an environment variable, or nullptr. Also right before libc has set `environ` up.
@@ -28,13 +29,5 @@ std::size_t page_bytes();
 
 /// Resident bytes of the process (/proc/self/statm), 0 when unknown.
 std::size_t resident_bytes();
-
-/// Starts a thread that libc does not know of: it runs `body` once, has no thread-local storage, no signals reach it,
-/// and it never keeps the process alive. \pre one helper at a time; body must not touch thread_local data or libc.
-enum class HelperStart : std::uint8_t { kStarted, kLastOneStillEnds, kRefused };  // refused: by seccomp, a limit, a sanitizer
-HelperStart start_helper(void (*body)());
-
-/// In the child of a fork, where no helper runs.
-void forget_helper_after_fork();
 
 }  // namespace tarn::internal::os

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "base/units.h"
-#include "os/mutex.h"
+#include "os/lock_rank.h"
 
 namespace tarn::internal {
 
@@ -23,7 +23,6 @@ class Metadata {
   void free(void* record, std::size_t bytes);
 
   std::size_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
-  os::Mutex& mutex() { return mutex_; }
 
  private:
   static constexpr std::size_t kPieceBytes = 256 * 1024;
@@ -36,7 +35,7 @@ class Metadata {
   bool reserve_more(std::size_t bytes);
   bool take_piece(std::size_t bytes);
 
-  os::Mutex mutex_;
+  os::Mutex& mutex_ = os::global_mutex<os::LockRank::kMetadata>();
   char* next_ = nullptr;
   char* end_ = nullptr;
   char* reserve_next_ = nullptr;  // reserved, not committed yet

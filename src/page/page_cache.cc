@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "os/fatal.h"
 #include "os/growth_watch.h"
+#include "os/helper_thread.h"
 #include "os/memory.h"
 
 namespace tarn::internal {
@@ -24,6 +25,27 @@ unsigned best_run(std::uint32_t mask, PageCount pages) {
 }  // namespace
 
 constinit PageCache page_cache;
+
+namespace {
+
+os::Mutex& give_back_mutex = os::global_mutex<os::LockRank::kGiveBack>();
+constinit std::atomic<bool> helper_gives_back{false};
+
+}  // namespace
+
+GiveBackGuard::GiveBackGuard() {
+  give_back_mutex.lock();
+  if (os::is_on_helper()) helper_gives_back.store(true, std::memory_order_relaxed);
+}
+
+GiveBackGuard::~GiveBackGuard() {
+  if (os::is_on_helper()) helper_gives_back.store(false, std::memory_order_relaxed);
+  give_back_mutex.unlock();
+}
+
+void PageCache::forget_who_gives_back() {
+  if (helper_gives_back.exchange(false, std::memory_order_relaxed)) give_back_mutex.unlock();
+}
 
 void PageCache::set_free_page_threshold(std::size_t bytes) {
   os::LockGuard guard(mutex_);
@@ -296,7 +318,8 @@ unsigned PageCache::collect_dirty_locked(Range* ranges, unsigned capacity, std::
 std::size_t PageCache::purge(std::size_t bytes) {
   std::size_t purged = 0;
   while (purged < bytes) {
-    os::LockGuard give_back(give_back_mutex_);
+    if (os::helper_must_stop()) break;
+    const GiveBackGuard give_back;
     Range ranges[kRangesPerPurge];
     unsigned count = 0;
     {

@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "base/list.h"
-#include "os/mutex.h"
+#include "os/lock_rank.h"
 #include "page/chunk.h"
 #include "page/page_map.h"
 #include "page/span.h"
@@ -82,10 +82,8 @@ class PageCache {
   std::size_t committed_bytes() const { return committed_bytes_.load(std::memory_order_relaxed); }
   std::size_t dirty_bytes() const { return dirty_bytes_.load(std::memory_order_relaxed); }
   PageCacheStats stats();
-  os::Mutex& mutex() { return mutex_; }
-  os::Mutex& growth_mutex() { return growth_mutex_; }
-  /// Held while free pages or blocks are out of their places to be given back, so that a fork waits for them.
-  os::Mutex& give_back_mutex() { return give_back_mutex_; }
+  /// The helper was killed while it gave memory back: what it held is free again, what it had taken out is lost.
+  void forget_who_gives_back();
 
  private:
   struct Range {
@@ -111,9 +109,8 @@ class PageCache {
   unsigned collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes);
   Chunk* chunk_of_locked(const char* address, unsigned* page);
 
-  os::Mutex mutex_;
-  os::Mutex growth_mutex_;
-  os::Mutex give_back_mutex_;
+  os::Mutex& mutex_ = os::global_mutex<os::LockRank::kPageCache>();
+  os::Mutex& growth_mutex_ = os::global_mutex<os::LockRank::kPageGrowth>();
   PageCacheLimits limits_{std::size_t{64} << 20, std::size_t{32} << 20, std::size_t{64} << 30};
   // These three are read without the lock, as hints.
   std::atomic<std::size_t> limit_bytes_{std::size_t{64} << 20};
@@ -129,5 +126,14 @@ class PageCache {
 };
 
 extern PageCache page_cache;
+
+/// Held while free pages or blocks are out of their places to be given back, so that a fork waits for them.
+class GiveBackGuard {
+ public:
+  GiveBackGuard();
+  ~GiveBackGuard();
+  GiveBackGuard(const GiveBackGuard&) = delete;
+  GiveBackGuard& operator=(const GiveBackGuard&) = delete;
+};
 
 }  // namespace tarn::internal

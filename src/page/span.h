@@ -17,7 +17,7 @@
 
 #include "base/list.h"
 #include "base/units.h"
-#include "os/mutex.h"
+#include "os/lock_rank.h"
 #include "tarn/detail/span_head.h"
 
 namespace tarn::internal {
@@ -66,10 +66,9 @@ class SpanStore {
   /// \returns nullptr when memory is refused; `kind` is kFree and all bits are clear.
   Span* take(std::uint32_t words);
   void give_back(Span* span);
-  os::Mutex& mutex() { return mutex_; }
 
  private:
-  os::Mutex mutex_;
+  os::Mutex& mutex_ = os::global_mutex<os::LockRank::kSpans>();
   Span* free_[8] = {};
 };
 

@@ -548,7 +548,6 @@ void heap_set_limits(HeapState* state, std::size_t soft_limit, std::size_t hard_
 }
 
 Heap* exchange_current_heap(Heap* heap) noexcept {
-  static_cast<void>(heap_of_this_thread());  // so that its records can be put away
   Heap* const outer = current_heap();
   HeapState* state = nullptr;
   if (heap != nullptr) state = heap->is_valid() ? HeapAccess::state(*heap) : &refusing_heap;

@@ -57,6 +57,7 @@ void* allocate_from_shared(SizeClass size_class) {
 }
 
 void* allocate_in_bin(unsigned bin, std::size_t size) {
+  background.on_slow_call();
   ThreadHeap* const heap = heap_of_this_thread();
   const SizeClass size_class = detail::class_of_bin[bin];
   void* block = nullptr;
@@ -108,6 +109,7 @@ void deallocate_checked(void* block) {
 }
 
 void deallocate_in_bin(void* block, unsigned bin) {
+  background.on_slow_call();
   if (thread_limits.check_every_free) return deallocate_checked(block);
   ThreadHeap* const heap = heap_of_this_thread();
   EndedSlabs ended;
@@ -192,7 +194,7 @@ void* allocate_slow(std::size_t size) noexcept {
     return allocate_in_scope(size, size <= kTinyLimit ? kTinyLimit : 16);
   if (size <= kMediumLimit) {
     const unsigned bin = size <= kSmallLimit ? bin_of(size) : class_of_bin[medium_bin_of(size)];
-    if (void* const block = pop(thread_cache.records[bin])) [[likely]]
+    if (void* const block = pop(thread_cache->records[bin])) [[likely]]
       return block;
     return allocate_in_bin(bin, size);
   }
@@ -233,7 +235,7 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
   bool is_zeroed = false;
   const SizeClass size_class = aligned_class_of(detail::class_of_bin.of, size, alignment);
   if (size_class == 0) return allocate_large_block(size, alignment, &is_zeroed);
-  if (void* const block = detail::pop(detail::thread_cache.records[size_class])) return block;
+  if (void* const block = detail::pop(detail::thread_cache->records[size_class])) return block;
   return allocate_in_bin(size_class, size);
 }
 

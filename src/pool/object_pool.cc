@@ -179,7 +179,7 @@ std::size_t object_pool_live_count(ObjectPoolState* state) noexcept { return liv
 std::size_t object_pool_prewarm(ObjectPoolState* state, std::size_t count) noexcept {
   if (count == 0) return 0;
   if (is_fixed(*state)) return with_fixed_pool(*state, [&] { return fixed_pool_reserve(state->fixed, count, true); });
-  ThreadHeap* const heap = heap_of_this_thread();
+  ThreadHeap* const heap = attach_this_thread();
   return heap == nullptr ? 0 : prewarm_class(*heap, state->size_class, count);
 }
 

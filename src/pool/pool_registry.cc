@@ -28,17 +28,13 @@ void PoolHeader::set_name(const char* text, const char* fallback) {
 
 namespace {
 
-constinit std::atomic<bool> fork_hooks_are_set{false};
-
-// They run before the thread tier's, which were set first: its locks rank below.
-void set_fork_hooks() {
-  if (fork_hooks_are_set.exchange(true)) return;
-  static_cast<void>(heap_of_this_thread());
-  pthread_atfork([] { pool_registry.lock_all_for_fork(); }, [] { pool_registry.unlock_all_after_fork(); },
-                 [] {
-                   pool_registry.unlock_all_after_fork();
-                   pool_registry.forget_vanished_stacks();
-                 });
+// Before main, and so before the first pool is known.
+[[gnu::constructor]] void install_fork_handlers() {
+  os::fork_set.set_walk(os::LockRank::kPool,
+                        [](os::ForkSet::Visit visit) { pool_registry.visit_mutexes_for_fork(visit); });
+  os::fork_set.set_walk(os::LockRank::kPoolStructure,
+                        [](os::ForkSet::Visit visit) { pool_registry.visit_structures_for_fork(visit); });
+  pthread_atfork(nullptr, nullptr, [] { pool_registry.forget_vanished_stacks(); });
 }
 
 }  // namespace
@@ -55,13 +51,11 @@ void PoolRegistry::remove_locked(PoolHeader& pool) {
 }
 
 void PoolRegistry::add(PoolHeader& pool) {
-  set_fork_hooks();
   os::LockGuard guard(mutex_);
   add_locked(pool);
 }
 
 bool PoolRegistry::add_only(PoolHeader& pool, std::atomic<PoolHeader*>& only) {
-  set_fork_hooks();
   os::LockGuard guard(mutex_);
   if (only.load(std::memory_order_relaxed) != nullptr) return false;
   add_locked(pool);
@@ -137,26 +131,12 @@ std::size_t PoolRegistry::release_unused() {
   return bytes;
 }
 
-void PoolRegistry::lock_all_for_fork() {
-  mutex_.lock();
-  callers_memory_mutex_.lock();
-  private_class_mutex().lock();
-  for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) {
-    pool->mutex.lock();
-    pool->structure.lock();
-  }
-  system_blocks.mutex().lock();
+void PoolRegistry::visit_mutexes_for_fork(os::ForkSet::Visit visit) {
+  for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) visit(pool->mutex);
 }
 
-void PoolRegistry::unlock_all_after_fork() {
-  system_blocks.mutex().unlock();
-  for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) {
-    pool->structure.unlock();
-    pool->mutex.unlock();
-  }
-  private_class_mutex().unlock();
-  callers_memory_mutex_.unlock();
-  mutex_.unlock();
+void PoolRegistry::visit_structures_for_fork(os::ForkSet::Visit visit) {
+  for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) visit(pool->structure);
 }
 
 void PoolRegistry::forget_vanished_stacks() {

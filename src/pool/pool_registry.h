@@ -10,7 +10,7 @@
 #include <cstddef>
 
 #include "base/list.h"
-#include "os/mutex.h"
+#include "os/lock_rank.h"
 #include "page/span.h"
 #include "tarn/pool_use.h"
 #include "thread/thread_heap.h"
@@ -41,8 +41,8 @@ struct PoolHeader {
   static constexpr std::size_t kNameBytes = 32;
 
   const PoolOperations* operations;
-  os::Mutex mutex;
-  os::Mutex structure;
+  os::MemberMutex<os::LockRank::kPool> mutex;
+  os::MemberMutex<os::LockRank::kPoolStructure> structure;
   /// The thread (its thread cache) on whose stack the program's own object of the pool lies; nullptr: elsewhere.
   const void* stack_owner;
   PoolHeader* previous;
@@ -89,8 +89,9 @@ class PoolRegistry {
   /// \returns bytes given back to the page cache by all pools that may be told to from any thread.
   std::size_t release_unused();
 
-  void lock_all_for_fork();
-  void unlock_all_after_fork();
+  /// Calls visit for a mutex of each pool. \pre a fork has locked the registry.
+  void visit_mutexes_for_fork(os::ForkSet::Visit visit);
+  void visit_structures_for_fork(os::ForkSet::Visit visit);
   /// In the child: pools and walks on the stacks of threads that are gone, whose memory the next threads get, are
   /// nobody's.
   void forget_vanished_stacks();
@@ -100,11 +101,11 @@ class PoolRegistry {
   void remove_locked(PoolHeader& pool);
   void end_walk_locked(PoolWalk& walk);
 
-  os::Mutex mutex_;
+  os::Mutex& mutex_ = os::global_mutex<os::LockRank::kPoolRegistry>();
   List<PoolHeader> pools_;  // in the order of their numbers
   PoolWalk* first_walk_ = nullptr;
   std::uint64_t pools_added_ = 0;
-  os::Mutex callers_memory_mutex_;
+  os::Mutex& callers_memory_mutex_ = os::global_mutex<os::LockRank::kCallersMemory>();
   std::atomic<PoolHeader*> first_in_callers_memory_{nullptr};
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 enum class Use : std::uint8_t { kNone, kPool, kEnded };  // ended: blocks may be live
 
-constinit os::Mutex mutex;
+os::Mutex& mutex = os::global_mutex<os::LockRank::kPrivateClass>();
 constinit Use uses[kClassCount] = {};
 
 constexpr std::size_t kColouredStride = 128;      // blocks at multiples of it leave cache sets unused
@@ -72,7 +72,7 @@ SizeClass acquire_private_class(std::size_t bytes, std::size_t alignment) {
 }
 
 void begin_to_end_private_class(SizeClass size_class) {
-  os::LockGuard give_back(page_cache.give_back_mutex());
+  const GiveBackGuard give_back;
   class_is_ending[size_class].store(true, std::memory_order_relaxed);
 }
 
@@ -82,11 +82,9 @@ void release_private_class(SizeClass size_class) {
   uses[size_class] = Use::kEnded;
 }
 
-os::Mutex& private_class_mutex() { return mutex; }
-
 ClassCensus count_private_class(SizeClass size_class, EndedSlabs& ended) {
   std::size_t total = 0, unused = 0, pages = 0;
-  os::LockGuard give_back(page_cache.give_back_mutex());  // no free block is out of its slab
+  const GiveBackGuard give_back;  // no free block is out of its slab
   registry.for_each_heap([&](ThreadHeap& heap) {
     collect_pending_locked(heap, size_class, ended);
     total += heap.slab_totals[size_class].blocks;
@@ -102,7 +100,7 @@ std::size_t settle_private_class(SizeClass size_class) {
   EndedSlabs ended;
   const std::size_t before = count_private_class(size_class, ended).slab_bytes;
   {
-    os::LockGuard give_back(page_cache.give_back_mutex());  // no free block is out of its slab
+    const GiveBackGuard give_back;  // no free block is out of its slab
     registry.for_each_heap([&](ThreadHeap& heap) { drop_magazine_locked(heap, size_class, ended); });
     // Blocks of other threads' slabs came back as remote frees.
     registry.for_each_heap([&](ThreadHeap& heap) { trim_class_locked(heap, size_class, TrimDepth::kAll, ended); });

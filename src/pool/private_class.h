@@ -22,9 +22,6 @@ void begin_to_end_private_class(SizeClass size_class);
 /// \pre nobody allocates from it any more.
 void release_private_class(SizeClass size_class);
 
-/// Held while a class is acquired or released.
-os::Mutex& private_class_mutex();
-
 struct ClassCensus {
   std::size_t live_count, slab_bytes;
 };

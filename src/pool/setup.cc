@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "central/size_class.h"
-#include "os/mutex.h"
+#include "os/lock_rank.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
@@ -14,7 +14,7 @@
 namespace tarn::internal {
 namespace {
 
-constinit os::Mutex mutex;
+os::Mutex& mutex = os::global_mutex<os::LockRank::kSetUp>();
 constinit std::atomic<bool> is_done{false};
 
 constexpr ClassOfBin kPresets[] = {make_class_of_bin(SizeClassPreset::kDefault),

@@ -7,13 +7,13 @@ namespace tarn::internal {
 /// \cost a load once it is done. Threads: any.
 void set_up_once();
 
-/// The calling thread's heap, attached if need be, once the options are read. \returns nullptr when memory is refused or
-/// the thread has ended.
+/// The calling thread's heap, once the options are read. \returns nullptr for a thread that has called too rarely to have
+/// one or has ended, and when memory is refused: then the shared heap serves it.
 inline ThreadHeap* heap_of_this_thread() {
   if (ThreadHeap* const heap = this_heap(); heap != nullptr) [[likely]]
     return heap;
   set_up_once();
-  return attach_this_thread();
+  return attach_if_earned();
 }
 
 }  // namespace tarn::internal

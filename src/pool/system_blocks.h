@@ -7,7 +7,7 @@
 #pragma once
 #include <cstddef>
 
-#include "os/mutex.h"
+#include "os/lock_rank.h"
 #include "pool/pool_registry.h"
 
 namespace tarn::internal {
@@ -37,14 +37,13 @@ class SystemBlocks {
   void* first_of(const PoolHeader& pool);
   std::size_t bytes_of_block(const void* block);
 
-  os::Mutex& mutex() { return mutex_; }
 
  private:
   SystemBlock** link_of_locked(const void* block);
   SystemBlock* find_locked(const void* block);
   bool grow_locked();
 
-  os::Mutex mutex_;
+  os::Mutex& mutex_ = os::global_mutex<os::LockRank::kSystemBlocks>();
   SystemBlock** buckets_ = nullptr;
   std::size_t bucket_count_ = 0;  // a power of two
   std::size_t block_count_ = 0;   // at most bucket_count_

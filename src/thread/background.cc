@@ -1,6 +1,6 @@
 #include "thread/background.h"
 
-#include "os/mutex.h"
+#include "os/lock_rank.h"
 #include "os/process.h"
 #include "page/page_cache.h"
 #include "thread/registry.h"
@@ -8,13 +8,12 @@
 namespace tarn::internal {
 namespace {
 
-constexpr std::size_t kWorthATick = 256 * 1024;  // bytes of free memory
 constexpr std::uint32_t kNoticesPerClock = 64;
 constexpr unsigned kIdleTicksToEnd = 4;
 constexpr std::uint64_t kExcessMs = 50;
 constexpr std::uint32_t kMostFailedStarts = 16;  // then the system will not let it be
-
-constinit std::atomic<std::uint32_t> never_changes{0};
+constexpr unsigned kMostWaits = 100;             // of a millisecond, for another thread that starts or ends the helper
+constexpr std::uint64_t kPauseMs = 20;           // between two helpers, so that a program which forks all the time has none
 
 }  // namespace
 
@@ -23,12 +22,61 @@ constinit Background background;
 bool Background::ensure_helper() {
   if (is_running()) return true;
   if (!may_start_.load(std::memory_order_relaxed)) return false;
-  if (is_running_.exchange(1, std::memory_order_acq_rel) != 0) return true;
-  const os::HelperStart start = os::start_helper(&Background::run);
-  if (start == os::HelperStart::kStarted) return true;
-  is_running_.store(0, std::memory_order_release);
-  if (start == os::HelperStart::kRefused && failed_starts_.fetch_add(1) == kMostFailedStarts) may_start_.store(false);
-  return false;
+  is_wanted_.store(true, std::memory_order_relaxed);
+  start_wanted();
+  return is_running();
+}
+
+void Background::start_wanted() {
+  if (pauses_.load(std::memory_order_relaxed) != 0) return;
+  const bool is_due = os::clock_ms() >= not_before_ms_.load(std::memory_order_relaxed);
+  if (!is_due) return;
+  const os::SignalBlock no_signals;  // a handler that forks would wait for the flag of its own thread
+  if (starting_.exchange(1, std::memory_order_seq_cst) != 0) return;
+  // step_aside counts first and then looks at this flag, so one of the two sees the other.
+  if (pauses_.load(std::memory_order_seq_cst) == 0 && may_start_.load(std::memory_order_relaxed)) {
+    is_wanted_.store(false, std::memory_order_relaxed);
+    if (!is_running() && os::start_helper(&Background::run) == os::HelperStart::kRefused &&
+        failed_starts_.fetch_add(1, std::memory_order_relaxed) == kMostFailedStarts)
+      may_start_.store(false, std::memory_order_relaxed);
+  }
+  starting_.store(0, std::memory_order_release);
+}
+
+void Background::step_aside() {
+  pauses_.fetch_add(1, std::memory_order_seq_cst);
+  if (starting_.load(std::memory_order_seq_cst) == 0 && !is_running()) return;
+  const os::SignalBlock no_signals;
+  // A child of a bare clone may have the flag of a thread that is not there: it does not wait for ever.
+  for (unsigned i = 0; starting_.exchange(1, std::memory_order_acquire) != 0 && i < kMostWaits; ++i)
+    os::wait_on(starting_, 1, 1);
+  const os::HelperEnd end = os::stop_helper();
+  if (end != os::HelperEnd::kWasNone) {
+    has_excess_.store(0, std::memory_order_relaxed);
+    is_wanted_.store(has_work(), std::memory_order_relaxed);
+  }
+  // Of its locks it holds this one while it asks the kernel for what a filter may kill it for.
+  if (end == os::HelperEnd::kWasKilled) page_cache.forget_who_gives_back();
+  starting_.store(0, std::memory_order_release);
+}
+
+bool Background::has_work() const { return page_cache.dirty_bytes() >= kWorthATick || !all_heaps_were_idle_; }
+
+void Background::let_back() {
+  not_before_ms_.store(os::clock_ms() + kPauseMs, std::memory_order_relaxed);
+  pauses_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+void Background::return_later() {
+  if (is_wanted_.load(std::memory_order_relaxed)) return let_back();
+  pauses_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+void Background::return_now() {
+  pauses_.fetch_sub(1, std::memory_order_seq_cst);
+  if (!is_wanted_.load(std::memory_order_relaxed)) return;
+  start_wanted();
+  not_before_ms_.store(os::clock_ms() + kPauseMs, std::memory_order_relaxed);
 }
 
 void Background::notice() {
@@ -38,16 +86,18 @@ void Background::notice() {
     return tick_by_callers();
   }
   if (!page_cache.exceeds_limit() || has_excess_.load(std::memory_order_relaxed) != 0) return;
-  if (has_excess_.exchange(1, std::memory_order_acq_rel) == 0) os::wake_all(has_excess_);
+  if (has_excess_.exchange(1, std::memory_order_acq_rel) == 0) os::wake_helper();
 }
 
 // A program that frees its heap and fills it again needs the memory within this time, or does not miss it.
 void Background::watch_excess() {
   page_cache.give_back_lasting_excess();  // starts the watch
   do {
-    os::wait_on(never_changes, 0, kExcessMs);
+    os::helper_sleep(os::helper_wakes(), kExcessMs);
+    if (os::helper_must_stop()) return;
     // Locked memory, for one, cannot be given back: then there is no point in looking often.
-    if (!page_cache.give_back_lasting_excess()) os::wait_on(never_changes, 0, decay_ms_ / 2 + 1);
+    if (!page_cache.give_back_lasting_excess()) os::helper_sleep(os::helper_wakes(), decay_ms_ / 2 + 1);
+    if (os::helper_must_stop()) return;
     if (is_tick_due()) tick();
   } while (page_cache.exceeds_limit());
   has_excess_.store(0, std::memory_order_seq_cst);
@@ -72,24 +122,30 @@ bool Background::is_tick_due() {
 
 void Background::run() {
   Background& self = background;
-  for (unsigned idle_ticks = 0;;) {
-    os::wait_on(self.has_excess_, 0, self.decay_ms_ / 2 + 1);
+  for (unsigned idle_ticks = 0; idle_ticks < kIdleTicksToEnd;) {
+    const std::uint32_t wakes = os::helper_wakes();
+    if (os::helper_must_stop()) return;
+    if (self.has_excess_.load(std::memory_order_acquire) == 0) os::helper_sleep(wakes, self.decay_ms_ / 2 + 1);
+    if (os::helper_must_stop()) return;
     if (self.has_excess_.load(std::memory_order_acquire) != 0) self.watch_excess();
-    if (!self.is_tick_due()) continue;
+    if (os::helper_must_stop() || !self.is_tick_due()) continue;
     self.tick();
     const bool has_nothing_to_do = page_cache.dirty_bytes() < kWorthATick && self.all_heaps_were_idle_;
     idle_ticks = has_nothing_to_do ? idle_ticks + 1 : 0;
-    if (idle_ticks < kIdleTicksToEnd) continue;
-    self.is_running_.store(0, std::memory_order_seq_cst);
-    // Memory may have come back between the look and the store.
-    if (page_cache.dirty_bytes() < kWorthATick || self.is_running_.exchange(1) != 0) return;
-    idle_ticks = 0;
   }
+  // Whoever gave memory back between the last look and the end found a helper running.
+  self.is_wanted_.store(page_cache.dirty_bytes() >= kWorthATick, std::memory_order_relaxed);
 }
 
-void Background::forget_after_fork() {
+void Background::forget_after_fork(OtherThreads other_threads) {
   os::forget_helper_after_fork();
-  is_running_.store(0, std::memory_order_relaxed);
+  // One pause is this fork's; the others are of threads that are gone, or of a fork in whose handlers this one was.
+  if (other_threads == OtherThreads::kGone) {
+    pauses_.store(0, std::memory_order_relaxed);
+  } else {
+    pauses_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  starting_.store(0, std::memory_order_relaxed);
   has_excess_.store(0, std::memory_order_relaxed);
 }
 

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "os/helper_thread.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
@@ -20,13 +21,14 @@ constinit Registry registry;
 
 ThreadHeap* Registry::make_heap() {
   void* const record = metadata.allocate(sizeof(ThreadHeap));
-  if (record == nullptr) return nullptr;
-  ThreadHeap* const heap = new (record) ThreadHeap{};
-  if (thread_limits.every_call_is_slow) {
-    heap->own_records = static_cast<detail::Record*>(metadata.allocate(sizeof(detail::ThreadCache)));
-    if (heap->own_records == nullptr) return nullptr;
-    for (unsigned bin = 0; bin < kClassCount; ++bin) heap->own_records[bin] = kEmptyRecord;
+  void* const cache = record == nullptr ? nullptr : metadata.allocate(sizeof(detail::ThreadCache));
+  if (cache == nullptr) {
+    if (record != nullptr) metadata.free(record, sizeof(ThreadHeap));
+    return nullptr;
   }
+  ThreadHeap* const heap = new (record) ThreadHeap{};
+  heap->cache = new (cache) detail::ThreadCache(detail::empty_cache);
+  heap->cache->page_index = page_map.index();
   if (thread_limits.count_calls) {
     constexpr std::size_t kBytes = (kClassCount + 1) * sizeof(CallCounts);
     void* const calls = metadata.allocate(kBytes);
@@ -38,7 +40,7 @@ ThreadHeap* Registry::make_heap() {
   return heap;
 }
 
-ThreadHeap* Registry::attach(detail::Record* thread_records) {
+ThreadHeap* Registry::attach() {
   os::LockGuard guard(mutex_);
   ThreadHeap* heap = first_orphan_;
   if (heap != nullptr) {
@@ -49,7 +51,6 @@ ThreadHeap* Registry::attach(detail::Record* thread_records) {
     if (heap == nullptr) return nullptr;
   }
   os::LockGuard heap_guard(heap->mutex);
-  heap->records = thread_limits.every_call_is_slow ? heap->own_records : thread_records;
   heap->has_thread.store(true, std::memory_order_seq_cst);
   if (++live_threads_ > peak_threads_) peak_threads_ = live_threads_.load();
   return heap;
@@ -68,7 +69,6 @@ void Registry::detach(ThreadHeap& heap) {
   {
     os::LockGuard guard(heap.mutex);
     empty_magazines_locked(heap, ended);
-    heap.records = nullptr;
     heap.has_thread.store(false, std::memory_order_seq_cst);
     trim_locked(heap, TrimDepth::kAll, ended);
   }
@@ -107,10 +107,11 @@ ThreadHeap* Registry::first_heap() {
 bool Registry::trim_idle_heaps() {
   bool all_were_idle = true;
   for (ThreadHeap* heap = first_heap(); heap != nullptr; heap = heap->next_in_registry) {
+    if (os::helper_must_stop()) return false;
     bool is_due = false;
     EndedSlabs ended;
     {
-      os::LockGuard give_back(page_cache.give_back_mutex());
+      const GiveBackGuard give_back;
       if (!heap->mutex.try_lock()) {
         all_were_idle = false;
         continue;
@@ -144,7 +145,7 @@ std::size_t Registry::trim_all_heaps() {
   for (ThreadHeap* heap = first_heap(); heap != nullptr; heap = heap->next_in_registry) {
     EndedSlabs ended;
     {
-      os::LockGuard give_back(page_cache.give_back_mutex());
+      const GiveBackGuard give_back;
       {
         os::LockGuard guard(heap->mutex);
         trim_locked(*heap, TrimDepth::kAll, ended);
@@ -156,24 +157,8 @@ std::size_t Registry::trim_all_heaps() {
   return purged;
 }
 
-void Registry::lock_all_for_fork() {
-  page_cache.give_back_mutex().lock();
-  mutex_.lock();
-  for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next_in_registry) heap->mutex.lock();
-  page_cache.growth_mutex().lock();
-  page_cache.mutex().lock();
-  span_store.mutex().lock();
-  metadata.mutex().lock();
-}
-
-void Registry::unlock_all_after_fork() {
-  metadata.mutex().unlock();
-  span_store.mutex().unlock();
-  page_cache.mutex().unlock();
-  page_cache.growth_mutex().unlock();
-  for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next_in_registry) heap->mutex.unlock();
-  mutex_.unlock();
-  page_cache.give_back_mutex().unlock();
+void Registry::visit_heaps_for_fork(os::ForkSet::Visit visit) {
+  for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next_in_registry) visit(heap->mutex);
 }
 
 void Registry::keep_only_after_fork(ThreadHeap* own) {
@@ -184,8 +169,7 @@ void Registry::keep_only_after_fork(ThreadHeap* own) {
   for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next_in_registry) {
     if (heap == own || heap == &shared_heap_) continue;
     os::LockGuard heap_guard(heap->mutex);
-    if (heap->records != nullptr) empty_magazines_locked(*heap, ended);
-    heap->records = nullptr;
+    empty_magazines_locked(*heap, ended);
     heap->has_thread.store(false, std::memory_order_seq_cst);
     push_orphan(*heap);
   }

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "os/mutex.h"
+#include "os/lock_rank.h"
 #include "thread/thread_heap.h"
 
 namespace tarn::internal {
@@ -12,7 +12,7 @@ namespace tarn::internal {
 class Registry {
  public:
   /// A heap for a thread that has none: an orphan, or a new one. \returns nullptr when memory is refused.
-  ThreadHeap* attach(detail::Record* thread_records);
+  ThreadHeap* attach();
 
   /// The thread ends: its blocks go back to their slabs, its heap becomes an orphan.
   void detach(ThreadHeap& heap);
@@ -43,10 +43,9 @@ class Registry {
   std::uint32_t live_threads() const { return live_threads_; }
   std::uint32_t peak_threads() const { return peak_threads_; }
 
-  /// Every lock of the library, so that the child of a fork finds nothing half done.
-  void lock_all_for_fork();
-  void unlock_all_after_fork();
-  /// The other threads are gone: their heaps, with what their magazines held, become orphans.
+  /// Calls visit for the mutex of each heap. \pre a fork has locked the registry.
+  void visit_heaps_for_fork(os::ForkSet::Visit visit);
+  /// In the child of a fork: the other threads are gone: their heaps, with what their magazines held, become orphans.
   void keep_only_after_fork(ThreadHeap* own);
 
  private:
@@ -54,7 +53,7 @@ class Registry {
   ThreadHeap* make_heap();
   void push_orphan(ThreadHeap& heap);
 
-  os::Mutex mutex_;
+  os::Mutex& mutex_ = os::global_mutex<os::LockRank::kThreads>();
   ThreadHeap shared_heap_{};
   ThreadHeap* first_ = &shared_heap_;
   ThreadHeap* first_orphan_ = nullptr;

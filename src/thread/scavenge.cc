@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "os/helper_thread.h"
 #include "os/memory.h"
 #include "os/process.h"
 #include "page/page_cache.h"
@@ -95,8 +96,8 @@ std::size_t scavenge(ThreadHeap& heap) {
   TakenBlocks taken;
   EndedSlabs ended;
   for (unsigned size_class = 1; size_class < kClassCount; ++size_class) {
-    for (;;) {
-      os::LockGuard give_back(page_cache.give_back_mutex());
+    while (!os::helper_must_stop()) {
+      const GiveBackGuard give_back;
       if (class_is_ending[size_class].load(std::memory_order_relaxed)) break;
       {
         os::LockGuard guard(heap.mutex);

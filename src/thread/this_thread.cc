@@ -2,10 +2,7 @@
 
 #include <pthread.h>
 
-#include <new>
-
-#include "page/metadata.h"
-#include "page/page_map.h"
+#include "os/lock_rank.h"
 #include "thread/background.h"
 #include "thread/registry.h"
 
@@ -24,103 +21,109 @@ constexpr ThreadCache make_empty_cache() {
 }
 }  // namespace
 
-[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache thread_cache = make_empty_cache();
+constinit const ThreadCache empty_cache = make_empty_cache();
+
+// The empty cache is never written: its records are empty for allocate and full for deallocate.
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* thread_cache =
+    const_cast<ThreadCache*>(&empty_cache);
 
 }  // namespace tarn::detail
 
 namespace tarn::internal {
 namespace {
 
+// A thread that calls so few times gets no heap: its blocks come from the one that all such threads share, at a lock
+// each. A heap costs 20 KiB and a page per size class, and what it takes to make and end it is some hundred such calls.
+constexpr std::uint32_t kCallsToEarnAHeap = 64;
+
 struct ThisThread {
   ThreadHeap* heap;
   void* scope;
+  std::uint32_t calls_without_heap;
   bool has_ended;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThisThread this_thread{};
 
-constinit os::Mutex hooks_mutex;
+static_assert(sizeof(ThisThread) + sizeof(detail::thread_cache) <= 64,
+              "what libc keeps for libraries that are loaded at run time is little");
+
 constinit std::atomic<bool> end_key_is_made{false};
-constinit std::atomic<bool> fork_hooks_are_set{false};
 pthread_key_t end_key;
+
+// The fast path sees the thread's own records, or none.
+void show_records(bool are_shown) {
+  const bool may_be = are_shown && this_thread.heap != nullptr && !thread_limits.every_call_is_slow;
+  detail::thread_cache = may_be ? this_thread.heap->cache : const_cast<detail::ThreadCache*>(&detail::empty_cache);
+}
 
 // Destructors of other keys and of libc run after this one and may still allocate: has_ended sends them to the shared
 // heap.
 void on_thread_end(void* heap) {
   this_thread.has_ended = true;
   this_thread.heap = nullptr;
+  show_records(false);
   registry.detach(*static_cast<ThreadHeap*>(heap));
 }
 
-void before_fork() { registry.lock_all_for_fork(); }
-void after_fork_in_parent() { registry.unlock_all_after_fork(); }
+void before_fork() {
+  background.step_aside();
+  os::fork_set.lock_all();
+}
+
+void after_fork_in_parent() {
+  os::fork_set.unlock_all_in_parent();
+  background.return_later();
+}
+
 void after_fork_in_child() {
-  new (&hooks_mutex) os::Mutex;  // a starting thread may have held it
-  background.forget_after_fork();
-  registry.unlock_all_after_fork();
-  registry.keep_only_after_fork(this_thread.heap);
+  const bool had_others = os::fork_set.unlock_all_in_child();
+  background.forget_after_fork(had_others ? Background::OtherThreads::kGone : Background::OtherThreads::kNone);
+  if (had_others) registry.keep_only_after_fork(this_thread.heap);
 }
 
-bool install_hooks() {
-  if (!end_key_is_made.load(std::memory_order_acquire)) {
-    os::LockGuard guard(hooks_mutex);
-    if (!end_key_is_made) end_key_is_made = pthread_key_create(&end_key, on_thread_end) == 0;
-  }
-  // May allocate, so it comes without a lock, and the thread has its heap by now.
-  if (!fork_hooks_are_set.exchange(true)) pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+// Before main, so that no thread's first call can meet a fork that does not know the library yet.
+[[gnu::constructor]] void begin_process() {
+  os::note_processors();
+  os::fork_set.set_walk(os::LockRank::kThreadHeap,
+                        [](os::ForkSet::Visit visit) { registry.visit_heaps_for_fork(visit); });
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+bool make_end_key() {
+  if (end_key_is_made.load(std::memory_order_acquire)) return true;
+  os::LockGuard guard(os::global_mutex<os::LockRank::kThreadKey>());
+  if (!end_key_is_made) end_key_is_made = pthread_key_create(&end_key, on_thread_end) == 0;
   return end_key_is_made;
-}
-
-}  // namespace
-
-namespace {
-
-bool put_records_away(ThreadHeap& heap) {
-  os::LockGuard guard(heap.mutex);
-  if (heap.own_records == nullptr)
-    heap.own_records = static_cast<detail::Record*>(metadata.allocate(sizeof detail::thread_cache.records));
-  if (heap.own_records == nullptr) return false;
-  for (unsigned bin = 0; bin < kClassCount; ++bin) {
-    heap.own_records[bin] = detail::thread_cache.records[bin];
-    detail::thread_cache.records[bin] = kEmptyRecord;
-  }
-  heap.records = heap.own_records;
-  return true;
-}
-
-void bring_records_back(ThreadHeap& heap) {
-  os::LockGuard guard(heap.mutex);
-  for (unsigned bin = 0; bin < kClassCount; ++bin) detail::thread_cache.records[bin] = heap.own_records[bin];
-  heap.records = detail::thread_cache.records;
 }
 
 }  // namespace
 
 void* this_thread_scope() { return this_thread.scope; }
 
-bool set_this_thread_scope(void* scope) {
-  ThreadHeap* const heap = this_thread.heap;
-  // A thread without a heap has nothing in reach; nor has one where every call is slow.
-  if (heap != nullptr && !thread_limits.every_call_is_slow) {
-    if (this_thread.scope == nullptr && scope != nullptr && !put_records_away(*heap)) return false;
-    if (this_thread.scope != nullptr && scope == nullptr) bring_records_back(*heap);
-  }
+void set_this_thread_scope(void* scope) {
   this_thread.scope = scope;
-  return true;
+  show_records(scope == nullptr);
 }
 
 ThreadHeap* this_heap() { return this_thread.heap; }
 bool this_thread_has_ended() { return this_thread.has_ended; }
 
 ThreadHeap* attach_this_thread() {
-  if (this_thread.has_ended) return nullptr;
-  ThreadHeap* const heap = registry.attach(detail::thread_cache.records);
+  if (this_thread.heap != nullptr || this_thread.has_ended) return this_thread.heap;
+  ThreadHeap* const heap = registry.attach();
   if (heap == nullptr) return nullptr;
   this_thread.heap = heap;
-  detail::thread_cache.page_index = page_map.index();
-  if (install_hooks() && pthread_setspecific(end_key, heap) == 0) return heap;
+  show_records(this_thread.scope == nullptr);
+  if (make_end_key() && pthread_setspecific(end_key, heap) == 0) return heap;
   // The end of a thread that has no key goes unseen: it must not keep anything.
   on_thread_end(heap);
   return nullptr;
+}
+
+ThreadHeap* attach_if_earned() {
+  const bool has_earned = registry.live_threads() == 0 || thread_limits.every_call_is_slow ||
+                          ++this_thread.calls_without_heap > kCallsToEarnAHeap;
+  return has_earned ? attach_this_thread() : nullptr;
 }
 
 }  // namespace tarn::internal

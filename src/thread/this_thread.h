@@ -7,8 +7,11 @@ namespace tarn::internal {
 /// The heap of this thread, nullptr before its first slow call and after its end.
 ThreadHeap* this_heap();
 
-/// Gives the thread a heap. \returns nullptr when memory is refused or the thread has ended.
+/// Gives the thread a heap if it has none. \returns nullptr when memory is refused or the thread has ended.
 ThreadHeap* attach_this_thread();
+
+/// The same for a thread that calls often enough, and for the first of the process. \returns nullptr for others, too.
+ThreadHeap* attach_if_earned();
 
 /// Whether the thread's destructors have run: then its blocks come from the shared heap.
 bool this_thread_has_ended();
@@ -17,7 +20,7 @@ bool this_thread_has_ended();
 void* this_thread_scope();
 
 /// Changes it. While there is one, the thread's records are out of the fast path's reach, so that every call of the
-/// general pool takes the slow door. \returns false when memory for that is refused; then nothing has changed.
-bool set_this_thread_scope(void* scope);
+/// general pool takes the slow door.
+void set_this_thread_scope(void* scope);
 
 }  // namespace tarn::internal

@@ -20,6 +20,7 @@
 #include "os/checker.h"
 #include "os/fatal.h"
 #include "page/metadata.h"
+#include "page/page_cache.h"
 #include "page/page_map.h"
 #include "thread/background.h"
 #include "thread/registry.h"
@@ -58,13 +59,13 @@ std::size_t magazine_record_bytes(unsigned capacity) { return (capacity + 1) * s
 
 void set_record(ThreadHeap& heap, unsigned bin, unsigned count) {
   const Magazine& magazine = heap.magazines[bin];
-  __atomic_store_n(&heap.records[bin].top, magazine.blocks + count, __ATOMIC_RELAXED);
-  heap.records[bin].limit = magazine.blocks + magazine.capacity;
+  __atomic_store_n(&heap.record(bin).top, magazine.blocks + count, __ATOMIC_RELAXED);
+  heap.record(bin).limit = magazine.blocks + magazine.capacity;
 }
 
 unsigned count_of(const ThreadHeap& heap, unsigned bin) {
   const Magazine& magazine = heap.magazines[bin];
-  return magazine.blocks == nullptr ? 0 : static_cast<unsigned>(heap.records[bin].top - magazine.blocks);
+  return magazine.blocks == nullptr ? 0 : static_cast<unsigned>(heap.record(bin).top - magazine.blocks);
 }
 
 unsigned first_capacity(const ClassGeometry& geometry) {
@@ -125,7 +126,7 @@ bool keep_as_spare(ThreadHeap& heap, Span* slab, EndedSlabs& ended) {
   heap.spare[kind].push_front(slab);
   heap.spare_bytes += slab->bytes();
   heap.is_trimmed = false;
-  ended.note_kept_memory();
+  ended.note_kept_memory(heap);
   return true;
 }
 
@@ -230,8 +231,14 @@ constinit ThreadLimits thread_limits{std::size_t{8} << 20, false, false, false};
 
 EndedSlabs::~EndedSlabs() {
   give_back();
-  if (has_kept_memory_) background.ensure_helper();
+  if (has_kept_much_) background.ensure_helper();
   if (has_given_back_) background.notice();
+}
+
+// Of a heap that has had more of its blocks in use of late, the memory of the others has been written and is free.
+void EndedSlabs::note_kept_memory(const ThreadHeap& heap) {
+  const std::size_t kept = heap.peak_taken_bytes - heap.taken_bytes;
+  has_kept_much_ |= kept * registry.live_threads() + page_cache.dirty_bytes() >= Background::kWorthATick;
 }
 
 void EndedSlabs::give_back() {
@@ -276,7 +283,7 @@ bool settle_slab(ThreadHeap& heap, Span* slab, EndedSlabs& ended) {
   const List<Span>& available = heap.available[slab->size_class.load(std::memory_order_relaxed)];
   if (available.first() == available.last() &&
       (slab->pages == 1 || slab->bytes() <= heap.taken_bytes / kKeptSlabShare)) {  // kept, against making and ending one in turn
-    ended.note_kept_memory();
+    ended.note_kept_memory(heap);
     return true;
   }
   retire_slab(heap, slab, Retired::kMayStay, ended);
@@ -303,7 +310,7 @@ void note_returned(ThreadHeap& heap, std::size_t bytes, EndedSlabs& ended) {
   heap.returned_bytes += bytes;
   if (heap.returned_bytes < kReturnedWorthALook) return;
   heap.returned_bytes = 0;
-  ended.note_kept_memory();
+  ended.note_kept_memory(heap);
 }
 
 // Own blocks that do not lie side by side go one by one, by a path that guesses nothing about where the next one lies.
@@ -472,7 +479,7 @@ void* allocate_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& ended) {
     if (taken == 0) return nullptr;
     set_record(heap, bin, taken);
   }
-  return detail::pop(heap.records[bin]);
+  return detail::pop(heap.record(bin));
 }
 
 namespace {
@@ -515,12 +522,12 @@ void deallocate_locked(ThreadHeap& heap, void* block, unsigned bin, EndedSlabs& 
       return;
     }
   }
-  if (!detail::push(heap.records[bin], block)) os::fatal("double free", block);
+  if (!detail::push(heap.record(bin), block)) os::fatal("double free", block);
 }
 
 std::size_t cached_count(const ThreadHeap& heap, unsigned bin) {
   if (heap.magazines[bin].blocks == nullptr) return 0;
-  return static_cast<std::size_t>(__atomic_load_n(&heap.records[bin].top, __ATOMIC_RELAXED) -
+  return static_cast<std::size_t>(__atomic_load_n(&heap.record(bin).top, __ATOMIC_RELAXED) -
                                   heap.magazines[bin].blocks);
 }
 
@@ -528,7 +535,7 @@ void drop_magazine_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& ended) {
   Magazine& magazine = heap.magazines[bin];
   if (magazine.blocks == nullptr) return;
   return_blocks(&heap, as_const(magazine.blocks + 1), count_of(heap, bin), ended);
-  heap.records[bin] = kEmptyRecord;
+  heap.record(bin) = kEmptyRecord;
   heap.magazine_bytes -= magazine.capacity * std::size_t{class_geometry.of[detail::class_of_bin[bin]].block_bytes};
   metadata.free(magazine.blocks, magazine_record_bytes(magazine.capacity));
   magazine = {};

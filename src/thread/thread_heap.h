@@ -1,6 +1,6 @@
 // A thread's side of the pool: its slabs, and the magazines its fast path pops from and pushes to.
 //
-// Synchronisation. The records in thread-local storage belong to the thread alone. Everything else here is guarded by
+// Synchronisation. The records of its cache belong to the thread alone. Everything else here is guarded by
 // `mutex`, which the thread takes on its slow path only, where it is free but for rare visits: statistics, trimming,
 // the helper thread, whoever collects for an owner that idles or has ended. Remote frees need no lock: they set bits in
 // the slab and announce it on the owner's stack (`pending`).
@@ -14,7 +14,7 @@
 
 #include "base/list.h"
 #include "central/size_class.h"
-#include "os/mutex.h"
+#include "os/lock_rank.h"
 #include "page/span.h"
 #include "tarn/detail/thread_cache.h"
 
@@ -64,9 +64,11 @@ inline constexpr unsigned kSpareKinds = 3;
 constexpr unsigned spare_kind_of(PageCount pages) { return pages == 1 ? 0 : pages == 4 ? 1 : pages == 8 ? 2 : kSpareKinds; }
 
 struct alignas(kCacheLineBytes) ThreadHeap {
-  os::Mutex mutex;
+  detail::Record& record(unsigned bin) const { return cache->records[bin]; }
+
+  os::MemberMutex<os::LockRank::kThreadHeap> mutex;
   std::atomic<bool> has_thread;        // false: an orphan
-  detail::Record* records;          // the thread's, or own_records
+  detail::ThreadCache* cache;       // its records; constant. nullptr in the shared heap, which has no magazines
   ThreadHeap* next_in_registry;
   ThreadHeap* next_orphan;
   std::size_t magazine_bytes;       // sum of capacity x block size; at most the limit of a thread
@@ -84,7 +86,6 @@ struct alignas(kCacheLineBytes) ThreadHeap {
   List<Span> available[kClassCount];  // slabs with free blocks
   SlabTotals slab_totals[kClassCount];  // of the slabs it owns
   Magazine magazines[kClassCount];
-  detail::Record* own_records;      // used instead of the thread's when every call must take the slow path
 
   alignas(kCacheLineBytes) std::atomic<std::uint32_t> pending_count;
   std::atomic<Span*> pending[kClassCount];
@@ -98,8 +99,8 @@ class EndedSlabs {
   EndedSlabs(const EndedSlabs&) = delete;
   EndedSlabs& operator=(const EndedSlabs&) = delete;
   ~EndedSlabs();
-  /// An empty slab, or much free memory, stays with a heap; should the heap idle, somebody must come for it.
-  void note_kept_memory() { has_kept_memory_ = true; }
+  /// Free memory stays with a heap; should the heap idle and it be much, somebody must come for it.
+  void note_kept_memory(const ThreadHeap& heap);
   /// Of all slabs that were added.
   std::size_t bytes() const { return bytes_; }
   void add(Span* slab) {
@@ -113,7 +114,7 @@ class EndedSlabs {
  private:
   Span* first_ = nullptr;
   std::size_t bytes_ = 0;
-  bool has_kept_memory_ = false;
+  bool has_kept_much_ = false;
   bool has_given_back_ = false;
 };
 

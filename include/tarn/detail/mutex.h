@@ -1,4 +1,4 @@
-// A mutex of four bytes over futex: constant initialisation, no libc, usable before main and after fork.
+// A mutex over futex: constant initialisation, no libc, usable before main and after fork.
 #pragma once
 #if defined(__has_include) && __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
@@ -12,6 +12,13 @@
 
 namespace tarn::detail {
 
+/// The order of the library's locks; named in the library's own os/lock_rank.h.
+enum class LockRank : std::uint8_t;
+
+/// Whoever holds a mutex may take one of a higher rank. A fork takes every mutex of the library, so each must be known to
+/// it: only those classes make one that the fork walks (os/lock_rank.h).
+/// While a thread forks, all are its own: it may take and let go what it holds, because handlers of the program that run
+/// then may allocate. The mutex stays held for the fork.
 class Mutex {
  public:
   void lock() {
@@ -24,16 +31,37 @@ class Mutex {
     return state_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire, std::memory_order_relaxed);
   }
   void unlock() {
-    if (state_.exchange(kFree, std::memory_order_release) == kContended) wake_one();
+    std::uint32_t expected = kHeld;
+    if (!state_.compare_exchange_strong(expected, kFree, std::memory_order_release, std::memory_order_relaxed))
+      unlock_slow();
   }
 
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
  private:
-  static constexpr std::uint32_t kFree = 0, kHeld = 1, kContended = 2;
+  friend struct MutexAccess;
+  template <LockRank>
+  friend class MemberMutex;
+
+  static constexpr std::uint32_t kFree = 0, kHeld = 1, kHasWaiters = 2, kForFork = 4;
+
+  constexpr explicit Mutex(LockRank rank) : rank_(rank) {}
 
   [[gnu::cold, gnu::noinline]] TARN_API void lock_slow();
-  [[gnu::cold, gnu::noinline]] TARN_API void wake_one();
+  [[gnu::cold, gnu::noinline]] TARN_API void unlock_slow();
+  void take(std::uint32_t held);
+  void let_go();
 
   std::atomic<std::uint32_t> state_{kFree};
+  const LockRank rank_;
+};
+
+/// One of many of a rank, as a member of a record that the rank's walk finds.
+template <LockRank kRank>
+class MemberMutex : public Mutex {
+ public:
+  constexpr MemberMutex() : Mutex(kRank) {}
 };
 
 class MutexGuard {

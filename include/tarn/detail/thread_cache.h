@@ -7,11 +7,16 @@
 // magazine   a small array of free blocks of one size class; slot 0 holds nullptr, which ends it.
 // record     {top, limit}: `top` points at the block handed out next, `limit` at the last slot.
 //
+// cache      all records of a thread. A thread-local pointer leads to it: to the thread's own, or to the empty cache,
+//            which all threads share, as long as a thread has none or its calls must all take the slow door. So the
+//            library needs eight bytes of static thread-local storage on this path, and can be loaded at run time.
+//
 // Invariant: magazine[0] == nullptr and magazine <= top <= limit; a record nobody armed has top == limit and *top ==
 // nullptr: it is empty for allocate and full for deallocate, so every exception takes the one slow door.
 //
-// Threads: a record belongs to its thread; others read `top` for statistics only. The index of pages is written by
-// whoever makes or ends a slab and is read by all; a block's entry cannot change while the block is live.
+// Threads: a cache belongs to its thread; others read `top` for statistics only. The empty cache is never written.
+// The index of pages is written by whoever makes or ends a slab and is read by all; a block's entry cannot change while
+// the block is live.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -59,8 +64,7 @@ TARN_API extern void* const empty_magazine[1];
 
 /// Which record takes a block back: one 16-bit entry per 64 KiB of address space, the byte offset of the record, 0 for
 /// whatever is not a block of a slab. Where the address space is limited, the mask is 0 and the one entry is 0: then
-/// each free looks its block up in the page map instead. Each thread holds a copy, at no load more than its records
-/// cost; before its first slow call it is the empty index.
+/// each free looks its block up in the page map instead. Each cache holds a copy; that of the empty cache is empty.
 struct PageIndex {
   const std::uint16_t* record_offsets;
   std::uintptr_t mask;
@@ -71,7 +75,11 @@ struct ThreadCache {
   PageIndex page_index;
 };
 
-[[gnu::tls_model("initial-exec")]] TARN_API extern constinit thread_local ThreadCache thread_cache;
+/// What a thread without records of its own has.
+TARN_API extern const ThreadCache empty_cache;
+
+/// Never null. \why initial-exec: any other model costs a call; eight bytes fit into what libc keeps for late libraries.
+[[gnu::tls_model("initial-exec")]] TARN_API extern constinit thread_local ThreadCache* thread_cache;
 
 /// Size class (a bin) that serves each bin: itself, or a larger one where the table of size classes is coarser.
 struct ClassOfBin {
@@ -93,8 +101,14 @@ TARN_API void deallocate_slow(void* block) noexcept;
 TARN_API void* allocate_bin_slow(unsigned bin) noexcept;
 TARN_API void deallocate_bin_slow(void* block, unsigned bin) noexcept;
 
-TARN_INLINE Record& record_at(std::size_t byte_offset) {
-  return *reinterpret_cast<Record*>(reinterpret_cast<char*>(&thread_cache) + byte_offset);
+TARN_INLINE Record& record_at(ThreadCache* cache, std::size_t byte_offset) {
+  return *reinterpret_cast<Record*>(reinterpret_cast<char*>(cache) + byte_offset);
+}
+
+/// The offset of the record that takes a block back; 0 for whatever is no block of a slab.
+TARN_INLINE std::size_t record_offset_of(const ThreadCache* cache, const void* block) {
+  const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(block) >> 16;
+  return cache->page_index.record_offsets[page & cache->page_index.mask];
 }
 
 // `top` is read by other threads (statistics), hence the relaxed accesses; they cost what plain ones do.

@@ -6,13 +6,14 @@
 #include <thread>
 #include <vector>
 
+#include "os/lock_rank.h"
 #include "support/seed.h"
 
 namespace tarn::internal::os {
 namespace {
 
 TEST(Mutex, LetsOneThreadInAtATime) {
-  Mutex mutex;
+  MemberMutex<LockRank::kTest> mutex;
   std::uint64_t count = 0;  // plain on purpose
   const std::uint64_t rounds = test::amount(100000, 3000000);
   std::vector<std::thread> threads;
@@ -30,7 +31,7 @@ TEST(Mutex, LetsOneThreadInAtATime) {
 // The holder sleeps with waiters behind it, so that they go to sleep in the kernel and must be woken one by
 // one.
 TEST(Mutex, WakesEveryWaiterThatSleeps) {
-  Mutex mutex;
+  MemberMutex<LockRank::kTest> mutex;
   int count = 0;
   std::vector<std::thread> threads;
   for (int t = 0; t < 6; ++t)
@@ -44,7 +45,7 @@ TEST(Mutex, WakesEveryWaiterThatSleeps) {
 }
 
 TEST(Mutex, TryLockFailsWhileItIsHeld) {
-  Mutex mutex;
+  MemberMutex<LockRank::kTest> mutex;
   EXPECT_TRUE(mutex.try_lock());
   std::thread([&] { EXPECT_FALSE(mutex.try_lock()); }).join();
   mutex.unlock();

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <vector>
 
 namespace tarn::internal {
@@ -11,10 +10,7 @@ namespace {
 /// A thread's heap without the thread.
 class Attached {
  public:
-  Attached() {
-    std::fill(std::begin(records_), std::end(records_), kEmptyRecord);
-    heap_ = registry.attach(records_);
-  }
+  Attached() : heap_(registry.attach()) {}
   ~Attached() { end(); }
   Attached(const Attached&) = delete;
   Attached& operator=(const Attached&) = delete;
@@ -26,7 +22,6 @@ class Attached {
   ThreadHeap& heap() { return *heap_; }
 
  private:
-  detail::Record records_[kClassCount];
   ThreadHeap* heap_;
 };
 

@@ -1,0 +1,87 @@
+#include "os/lock_rank.h"
+
+#include <utility>
+
+namespace tarn::detail {
+
+/// What only a fork may do with a mutex, and only the table may make.
+struct MutexAccess {
+  static constexpr Mutex make(std::size_t rank) { return Mutex(static_cast<LockRank>(rank)); }
+
+  static void lock_for_fork(Mutex& mutex) { mutex.take(Mutex::kHeld | Mutex::kForFork); }
+  static void unlock_in_parent(Mutex& mutex) {
+    // A mutex that a handler of the program has made is not held for the fork.
+    if ((mutex.state_.load(std::memory_order_relaxed) & Mutex::kForFork) != 0) mutex.let_go();
+  }
+  static void unlock_in_child(Mutex& mutex) { mutex.state_.store(Mutex::kFree, std::memory_order_relaxed); }
+};
+
+}  // namespace tarn::detail
+
+namespace tarn::internal::os {
+namespace {
+
+using detail::MutexAccess;
+
+template <std::size_t... kRank>
+constexpr MutexTable make_table(std::index_sequence<kRank...>) {
+  return {{MutexAccess::make(kRank)...}};
+}
+
+bool has_one_thread() {
+#if defined(TARN_KNOWS_SINGLE_THREAD)
+  return __libc_single_threaded != 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+constinit MutexTable mutex_table = make_table(std::make_index_sequence<detail::kLockRankCount>());
+constinit ForkSet fork_set;
+
+void ForkSet::visit_rank(std::size_t rank, Visit visit) {
+  if (!is_member_rank(static_cast<LockRank>(rank))) return visit(mutex_table.of[rank]);
+  if (const Walk walk = walks_[rank].load(std::memory_order_acquire)) walk(visit);
+}
+
+// The lists that walks go through are guarded by mutexes of lower ranks: those are let go last.
+void ForkSet::visit_from_last(Visit visit) {
+  for (std::size_t rank = detail::kLockRankCount; rank-- > 0;) visit_rank(rank, visit);
+}
+
+void ForkSet::lock_all() {
+  if (is_fork_owner()) {
+    ++depth_;
+    return;
+  }
+  if (has_one_thread()) return;
+  // The first mutex keeps a second thread that forks waiting, so that the owner is one.
+  MutexAccess::lock_for_fork(mutex_table.of[0]);
+  set_fork_owner(true);
+  for (std::size_t rank = 0; rank < detail::kLockRankCount; ++rank)
+    visit_rank(rank, [](Mutex& mutex) { MutexAccess::lock_for_fork(mutex); });
+}
+
+bool ForkSet::end_innermost() {
+  if (!is_fork_owner()) return false;
+  if (depth_ == 0) return true;
+  --depth_;
+  return false;
+}
+
+void ForkSet::unlock_all_in_parent() {
+  if (!end_innermost()) return;
+  set_fork_owner(false);
+  visit_from_last([](Mutex& mutex) { MutexAccess::unlock_in_parent(mutex); });
+}
+
+bool ForkSet::unlock_all_in_child() {
+  if (!end_innermost()) return false;
+  set_fork_owner(false);
+  visit_from_last([](Mutex& mutex) { MutexAccess::unlock_in_child(mutex); });
+  return true;
+}
+
+}  // namespace tarn::internal::os

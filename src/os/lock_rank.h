@@ -1,0 +1,94 @@
+// The order of all locks, first taken first, and what makes a fork know each of them.
+//
+// A mutex that exists once lies in a table, by its rank. A mutex of which there are many is a MemberMutex, and its rank has
+// a walk that visits them all. Nothing else can make a mutex, so a fork, which goes through the ranks, cannot miss one.
+//
+// Rules: whoever holds a lock takes only locks of higher ranks; one of the same or of a lower rank is only ever tried.
+// No lock but kGiveBack is held across a call that gives memory back or runs a function of the program's.
+//
+// A fork takes all locks, so that its child finds nothing half done. They are then the forking thread's: handlers of the
+// program may allocate between ours and the fork, whoever was registered first. A process of one thread takes none: there
+// is nobody who could hold one, and each would cost parent and child a page.
+// Threads: lock_all and the two after it in the thread that forks; set_walk by any, before the first mutex of its rank.
+#pragma once
+#include <cstddef>
+
+#include "os/mutex.h"
+
+namespace tarn::detail {
+
+enum class LockRank : std::uint8_t {
+  kSetUp,          // reading the options
+  kThreadKey,      // making the key whose destructor ends a thread's heap
+  kPoolRegistry,   // the list of pools
+  kCallersMemory,  // the list of those in memory of a caller's
+  kPrivateClass,   // the size classes of typed pools
+  kPool,           // many: what a thread-safe pool takes for each call
+  kPoolStructure,  // many: which chunks a pool has
+  kSystemBlocks,   // blocks of pools that are malloc's
+  kGiveBack,       // held while free memory is out of its place to be given back
+  kThreads,        // the lists of heaps
+  kThreadHeap,     // many: a thread's slabs
+  kPageGrowth,     // taking more chunks
+  kPageCache,      // free pages, the page map
+  kSpans,          // records of spans
+  kMetadata,       // memory of all records
+  kTest,           // many: of tests; no fork visits them
+};
+inline constexpr std::size_t kLockRankCount = static_cast<std::size_t>(LockRank::kTest) + 1;
+
+}  // namespace tarn::detail
+
+namespace tarn::internal::os {
+
+using detail::LockRank;
+
+constexpr bool is_member_rank(LockRank rank) {
+  return rank == LockRank::kPool || rank == LockRank::kPoolStructure || rank == LockRank::kThreadHeap ||
+         rank == LockRank::kTest;
+}
+
+struct MutexTable;
+extern MutexTable mutex_table;
+
+/// The mutex of a rank that has one.
+template <LockRank kRank>
+  requires(!is_member_rank(kRank))
+constexpr Mutex& global_mutex();
+
+class ForkSet {
+ public:
+  using Visit = void (*)(Mutex& mutex);
+  /// Calls visit for each mutex of a rank. \pre all mutexes of lower ranks are held.
+  using Walk = void (*)(Visit visit);
+
+  void set_walk(LockRank rank, Walk walk) { walks_[index(rank)].store(walk, std::memory_order_release); }
+
+  void lock_all();
+  void unlock_all_in_parent();
+  /// \returns whether there were other threads, which are gone now; false also in a fork within a fork's handler.
+  bool unlock_all_in_child();
+
+ private:
+  static constexpr std::size_t index(LockRank rank) { return static_cast<std::size_t>(rank); }
+  void visit_rank(std::size_t rank, Visit visit);
+  void visit_from_last(Visit visit);
+  bool end_innermost();
+
+  std::atomic<Walk> walks_[detail::kLockRankCount] = {};
+  unsigned depth_ = 0;  // of forks in handlers of a fork
+};
+
+extern ForkSet fork_set;
+
+struct MutexTable {
+  Mutex of[detail::kLockRankCount];
+};
+
+template <LockRank kRank>
+  requires(!is_member_rank(kRank))
+constexpr Mutex& global_mutex() {
+  return mutex_table.of[static_cast<std::size_t>(kRank)];
+}
+
+}  // namespace tarn::internal::os

@@ -1,0 +1,186 @@
+// Calls that change what a thread may do or which namespaces and descriptors it has. libc and the kernel make them for
+// threads that libc knows, and some refuse a process with a second thread; so the helper steps aside before each and comes
+// back after it (thread/background.h). Each call does what libc's does and answers as it does.
+//
+// What libc does for all of its threads at once is asked of libc: the next definition in the symbol order. What is one
+// system call is made here. Not in static programs, whose libc has no next definition.
+#include <dlfcn.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+
+#include "os/syscall.h"
+#include "thread/background.h"
+
+#define TARN_EXPORT extern "C" [[gnu::visibility("default")]]
+
+namespace {
+
+using tarn::internal::background;
+using tarn::internal::HelperPause;
+using tarn::internal::os::syscall6;
+
+/// The next definition of a function behind this library's.
+template <typename Function>
+class Next {
+ public:
+  constexpr explicit Next(const char* name) : name_(name) {}
+
+  template <typename... Arguments>
+  int operator()(Arguments... arguments) {
+    Function* function = function_.load(std::memory_order_relaxed);
+    if (function == nullptr) {
+      function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
+      if (function == nullptr) return errno = ENOSYS, -1;
+      function_.store(function, std::memory_order_relaxed);
+    }
+    const HelperPause pause;
+    return function(arguments...);
+  }
+
+ private:
+  const char* const name_;
+  std::atomic<Function*> function_{nullptr};
+};
+
+constinit Next<int(uid_t)> next_setuid("setuid"), next_seteuid("seteuid");
+constinit Next<int(uid_t, uid_t)> next_setreuid("setreuid");
+constinit Next<int(uid_t, uid_t, uid_t)> next_setresuid("setresuid");
+constinit Next<int(gid_t)> next_setgid("setgid"), next_setegid("setegid");
+constinit Next<int(gid_t, gid_t)> next_setregid("setregid");
+constinit Next<int(gid_t, gid_t, gid_t)> next_setresgid("setresgid");
+constinit Next<int(std::size_t, const gid_t*)> next_setgroups("setgroups");
+constinit Next<int(const char*, gid_t)> next_initgroups("initgroups");
+
+long as_libc(long answer) {
+  if (answer >= 0 || answer < -4095) return answer;
+  errno = static_cast<int>(-answer);
+  return -1;
+}
+
+bool changes_privileges(int option) {
+  switch (option) {
+    case PR_SET_NO_NEW_PRIVS:
+    case PR_SET_SECCOMP:
+    case PR_CAPBSET_DROP:
+    case PR_CAP_AMBIENT:
+    case PR_SET_SECUREBITS:
+    case PR_SET_KEEPCAPS: return true;
+    default: return false;
+  }
+}
+
+/// What a call needs besides being made.
+enum class Care : unsigned char { kNone, kAlone, kSetsFilter, kEndsThread };
+
+Care care_for(long number, long first, long third) {
+  switch (number) {
+    case SYS_setuid:
+    case SYS_setreuid:
+    case SYS_setresuid:
+    case SYS_setgid:
+    case SYS_setregid:
+    case SYS_setresgid:
+    case SYS_setgroups:
+    case SYS_capset:
+    case SYS_unshare:
+    case SYS_setns:
+    case SYS_chroot:
+    case SYS_pivot_root: return Care::kAlone;
+    case SYS_close_range: return (third & CLOSE_RANGE_UNSHARE) != 0 ? Care::kAlone : Care::kNone;
+    case SYS_prctl:
+      return first == PR_SET_SECCOMP                            ? Care::kSetsFilter
+             : changes_privileges(static_cast<int>(first)) ? Care::kAlone
+                                                                : Care::kNone;
+    case SYS_seccomp:
+      return first == SECCOMP_SET_MODE_FILTER || first == SECCOMP_SET_MODE_STRICT ? Care::kSetsFilter : Care::kNone;
+    case SYS_exit: return Care::kEndsThread;
+    default: return Care::kNone;
+  }
+}
+
+/// Under the program's own filter no helper starts again. \post as libc's answer.
+long set_filter(long number, long a, long b, long c, long d, long e) {
+  background.step_aside();
+  const long answer = syscall6(number, a, b, c, d, e);
+  if (answer >= 0) {
+    background.forbid_helper();
+    background.return_later();
+  } else {
+    background.return_now();
+  }
+  return as_libc(answer);
+}
+
+long call_alone(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0) {
+  const HelperPause pause;
+  return as_libc(syscall6(number, a, b, c, d, e));
+}
+
+long to_long(const void* pointer) { return reinterpret_cast<long>(pointer); }
+
+}  // namespace
+
+TARN_EXPORT int setuid(uid_t user) noexcept { return next_setuid(user); }
+TARN_EXPORT int seteuid(uid_t user) noexcept { return next_seteuid(user); }
+TARN_EXPORT int setreuid(uid_t real, uid_t effective) noexcept { return next_setreuid(real, effective); }
+TARN_EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved) noexcept {
+  return next_setresuid(real, effective, saved);
+}
+TARN_EXPORT int setgid(gid_t group) noexcept { return next_setgid(group); }
+TARN_EXPORT int setegid(gid_t group) noexcept { return next_setegid(group); }
+TARN_EXPORT int setregid(gid_t real, gid_t effective) noexcept { return next_setregid(real, effective); }
+TARN_EXPORT int setresgid(gid_t real, gid_t effective, gid_t saved) noexcept {
+  return next_setresgid(real, effective, saved);
+}
+TARN_EXPORT int setgroups(std::size_t count, const gid_t* groups) noexcept { return next_setgroups(count, groups); }
+TARN_EXPORT int initgroups(const char* user, gid_t group) { return next_initgroups(user, group); }
+
+TARN_EXPORT int capset(cap_user_header_t header, const cap_user_data_t data) noexcept {
+  return static_cast<int>(call_alone(SYS_capset, to_long(header), to_long(data)));
+}
+TARN_EXPORT int unshare(int flags) noexcept { return static_cast<int>(call_alone(SYS_unshare, flags)); }
+TARN_EXPORT int setns(int descriptor, int kind) noexcept {
+  return static_cast<int>(call_alone(SYS_setns, descriptor, kind));
+}
+TARN_EXPORT int chroot(const char* path) noexcept { return static_cast<int>(call_alone(SYS_chroot, to_long(path))); }
+TARN_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {
+  if ((flags & CLOSE_RANGE_UNSHARE) != 0)
+    return static_cast<int>(call_alone(SYS_close_range, first, last, flags));
+  return static_cast<int>(as_libc(syscall6(SYS_close_range, first, last, flags)));
+}
+
+TARN_EXPORT int prctl(int option, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, option);
+  const long b = va_arg(arguments, long), c = va_arg(arguments, long), d = va_arg(arguments, long),
+             e = va_arg(arguments, long);
+  va_end(arguments);
+  if (option == PR_SET_SECCOMP) return static_cast<int>(set_filter(SYS_prctl, option, b, c, d, e));
+  if (changes_privileges(option)) return static_cast<int>(call_alone(SYS_prctl, option, b, c, d, e));
+  return static_cast<int>(as_libc(syscall6(SYS_prctl, option, b, c, d, e)));
+}
+
+// libc's syscall is declared with an open list; its callers pass what a function of seven words gets. Not a va_list: a
+// child of a clone returns through this frame on its own stack.
+TARN_EXPORT long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept asm("syscall");
+long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept {
+  switch (care_for(number, a, c)) {
+    case Care::kNone: break;
+    case Care::kAlone: return call_alone(number, a, b, c, d, e);
+    case Care::kSetsFilter: return set_filter(number, a, b, c, d, e);
+    case Care::kEndsThread:  // when main ends so, the process ends with its last thread
+      background.step_aside();
+      background.return_later();
+      break;
+  }
+  return as_libc(syscall6(number, a, b, c, d, e, f));
+}
