@@ -15,7 +15,7 @@ namespace tarn {
 
 enum class AtGrowth : std::uint8_t {
   kCount,   // growth_count() tells
-  kReport,  // the first time also two lines and the stack on standard error
+  kReport,  // the first time also a line and the stack on standard error, and at the guard's end the stack with names
   kAbort,   // the same, then SIGABRT
 };
 
@@ -31,6 +31,7 @@ TARN_API std::size_t steady_state_growth_count() noexcept;
 /// Pages that prewarm made, or that were freed and kept, are not growth; nor is what the helper thread gives back.
 class SteadyState {
  public:
+  /// \param name copied, up to 63 characters; nullptr: this one.
   explicit SteadyState(AtGrowth action = AtGrowth::kReport, const char* name = "steady state") noexcept
       : is_armed_(detail::arm_steady_state(action, name)) {}
   ~SteadyState() {

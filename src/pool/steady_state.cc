@@ -1,10 +1,19 @@
+// The watcher of growth runs in the thread that takes memory, under the library's locks: it takes no lock of libc's and
+// allocates nothing. So it writes each frame as a module and an offset in it, from a list made when the guard was armed,
+// and names of functions, which need the loader's lock, are looked up when the guard is disarmed.
+//
+// Frames are found by the unwinder, which from glibc 2.35 on asks the loader without a lock; before, none are shown.
 #include "tarn/steady_state.h"
 
+#include <errno.h>
 #include <execinfo.h>
+#include <gnu/libc-version.h>
+#include <link.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/text.h"
 #include "os/fatal.h"
@@ -15,18 +24,73 @@ namespace {
 
 constexpr int kMostFrames = 64;
 constexpr std::size_t kNameBytes = 64;
+constexpr std::size_t kMostModules = 64;
+constexpr std::size_t kPathBytes = 128;
+
+struct Module {
+  std::uintptr_t start, end, base;
+  char path[kPathBytes];  // its end, where it is longer
+};
 
 constinit std::atomic<bool> is_taken{false};
 constinit std::atomic<std::size_t> count{0};
 AtGrowth action_at_growth;
 char guard_name[kNameBytes];
+Module modules[kMostModules];
+std::size_t module_count;
+bool may_unwind;
+void* frames[kMostFrames];
+constinit std::atomic<int> frame_count{0};  // set when they are there
+
+bool unwinder_takes_no_lock() {
+  char* end = nullptr;
+  const long major = std::strtol(gnu_get_libc_version(), &end, 10);
+  return major > 2 || (major == 2 && *end == '.' && std::strtol(end + 1, nullptr, 10) >= 35);
+}
+
+int note_module(dl_phdr_info* info, std::size_t, void*) {
+  if (module_count == kMostModules) return 1;
+  Module& module = modules[module_count++];
+  module = {~std::uintptr_t{0}, 0, info->dlpi_addr, {}};
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
+    const std::uintptr_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+    if (start < module.start) module.start = start;
+    if (start + info->dlpi_phdr[i].p_memsz > module.end) module.end = start + info->dlpi_phdr[i].p_memsz;
+  }
+  const char* const path = info->dlpi_name[0] != '\0' ? info->dlpi_name : program_invocation_name;
+  const std::size_t length = std::strlen(path);
+  std::strncpy(module.path, length < kPathBytes ? path : path + length - kPathBytes + 1, kPathBytes - 1);
+  return 0;
+}
+
+void write_frame(const void* frame) {
+  const auto address = reinterpret_cast<std::uintptr_t>(frame);
+  internal::FixedText<256> line;
+  line.add("  ");
+  for (std::size_t i = 0; i < module_count; ++i)
+    if (address - modules[i].start < modules[i].end - modules[i].start)
+      line.add(modules[i].path).add('+').add_hex(address - modules[i].base).add(' ');
+  line.add('[').add_hex(address).add("]\n");
+  internal::os::write_line(line.data(), line.length());
+}
 
 void report(const char* what) {
   internal::FixedText<256> line;
   line.add("tarn: growth in '").add(guard_name).add("': ").add(what).add("; the stack:\n");
   internal::os::write_line(line.data(), line.length());
-  void* frames[kMostFrames];
-  backtrace_symbols_fd(frames, backtrace(frames, kMostFrames), 2);
+  const int found = may_unwind ? backtrace(frames, kMostFrames) : 0;
+  for (int i = 0; i < found; ++i) write_frame(frames[i]);
+  frame_count.store(found, std::memory_order_release);
+}
+
+void report_names() {
+  const int found = frame_count.load(std::memory_order_acquire);
+  if (found == 0) return;
+  internal::FixedText<256> line;
+  line.add("tarn: growth in '").add(guard_name).add("': the stack with names:\n");
+  internal::os::write_line(line.data(), line.length());
+  backtrace_symbols_fd(frames, found, 2);
 }
 
 void on_growth(const char* what) {
@@ -45,10 +109,14 @@ bool arm_steady_state(AtGrowth action, const char* name) noexcept {
   if (is_taken.exchange(true)) return false;
   void* frame = nullptr;
   backtrace(&frame, 1);  // loads the unwinder now: later it could not allocate
+  may_unwind = unwinder_takes_no_lock();
+  module_count = 0;
+  dl_iterate_phdr(note_module, nullptr);
   action_at_growth = action;
   internal::Text text(guard_name, kNameBytes - 1);
-  text.add(name);
+  text.add(name != nullptr ? name : "steady state");
   guard_name[text.length()] = '\0';
+  frame_count.store(0, std::memory_order_relaxed);
   count.store(0, std::memory_order_relaxed);
   internal::os::growth_watcher.store(on_growth, std::memory_order_release);
   return true;
@@ -56,6 +124,7 @@ bool arm_steady_state(AtGrowth action, const char* name) noexcept {
 
 void disarm_steady_state() noexcept {
   internal::os::growth_watcher.store(nullptr, std::memory_order_relaxed);
+  report_names();
   is_taken.store(false);
 }
 
