@@ -1,0 +1,35 @@
+// What operator new needs of the program's C++ runtime: its new-handler, its bad_alloc, its forms that can catch. The
+// library is linked without a runtime, so each is found when it is needed; a runtime that came by dlopen was not there
+// when the library was linked.
+#pragma once
+#include <dlfcn.h>  // dlopen and dlsym are weak: a static program may have none, and none is pulled in
+
+#include <cstddef>
+#include <new>
+
+#pragma weak dlopen
+#pragma weak dlsym
+
+namespace std {
+[[gnu::weak]] new_handler get_new_handler() noexcept;
+[[noreturn, gnu::weak]] void __throw_bad_alloc();
+}  // namespace std
+
+namespace tarn::internal {
+
+inline constexpr std::size_t kDefaultAlignment = 1;  // asks for no more than any block has
+
+template <typename Function>
+Function find_in_runtime(Function linked, const char* name) {
+  if (linked != nullptr || &dlopen == nullptr) return linked;
+  void* const runtime = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  return runtime == nullptr ? nullptr : reinterpret_cast<Function>(dlsym(runtime, name));
+}
+
+inline std::new_handler current_new_handler() {
+  using GetNewHandler = std::new_handler (*)();
+  GetNewHandler const get = find_in_runtime<GetNewHandler>(&std::get_new_handler, "_ZSt15get_new_handlerv");
+  return get == nullptr ? nullptr : get();
+}
+
+}  // namespace tarn::internal
