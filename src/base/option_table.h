@@ -29,6 +29,7 @@ enum class Option : std::uint8_t {
   kCheck,
   kCountCalls,
   kPoolsUseMalloc,
+  kDeepbind,
   kStatsFile,
   kPrintOptions,
 };
@@ -72,6 +73,8 @@ inline constexpr OptionInfo kOptionTable[] = {
      "Count every call and requested byte exactly; each call then takes the slow path."},
     {Option::kPoolsUseMalloc, "pools_use_malloc", OptionKind::kBool, 0, 0, 1, nullptr,
      "Take the blocks of every fixed pool, object pool, heap and arena from malloc, one by one, for checkers of memory."},
+    {Option::kDeepbind, "deepbind", OptionKind::kChoice, 0, 0, 1, "ignore|keep",
+     "What dlopen does with RTLD_DEEPBIND, which makes a library miss the preloaded malloc: clear the flag, or pass it on."},
     {Option::kStatsFile, "stats_file", OptionKind::kPath, 0, 0, 0, nullptr,
      "Write statistics as JSON to this name with .PID appended when the program ends."},
     {Option::kPrintOptions, "print_options", OptionKind::kBool, 0, 0, 1, nullptr,
