@@ -1,5 +1,6 @@
 // The C entry points of a drop-in malloc. malloc and free are the inlined fast path of tarn/memory_pool.h; everything
 // else is one step away from it. Each answers bad input as the standard says: nullptr and errno, never a wrong block.
+// reallocarray is the C library's, which calls realloc through the symbol table: the program's own, or ours.
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -14,12 +15,6 @@
 namespace {
 
 std::size_t os_page_bytes() { return tarn::internal::os::page_bytes(); }
-
-bool multiply(std::size_t count, std::size_t size, std::size_t* bytes) {
-  if (!__builtin_mul_overflow(count, size, bytes)) return true;
-  errno = ENOMEM;
-  return false;
-}
 
 }  // namespace
 
@@ -41,11 +36,6 @@ TARN_EXPORT void* realloc(void* block, std::size_t size) noexcept {
     return nullptr;
   }
   return tarn::reallocate(block, size);
-}
-
-TARN_EXPORT void* reallocarray(void* block, std::size_t count, std::size_t size) noexcept {
-  std::size_t bytes = 0;
-  return multiply(count, size, &bytes) ? realloc(block, bytes) : nullptr;
 }
 
 TARN_EXPORT int posix_memalign(void** result, std::size_t alignment, std::size_t size) noexcept {

@@ -32,7 +32,6 @@ TEST(CFunctions, AreThoseOfTheLibrary) {
   for (const char* name : {"malloc",
                            "calloc",
                            "realloc",
-                           "reallocarray",
                            "free",
                            "free_sized",
                            "free_aligned_sized",
