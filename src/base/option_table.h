@@ -66,7 +66,7 @@ inline constexpr OptionInfo kOptionTable[] = {
     {Option::kHugePageThreshold, "huge_page_threshold", OptionKind::kBytes, 32 * kMiB, 0, 1024 * kGiB, nullptr,
      "Heap size from which huge_pages:auto asks for 2 MiB pages."},
     {Option::kReserveBytes, "reserve", OptionKind::kBytes, 64 * kGiB, 4 * kMiB, 16 * 1024 * kGiB, nullptr,
-     "Address space taken at a time; it costs no memory."},
+     "Address space taken at first, then as much again as there is; it costs no memory."},
     {Option::kCheck, "check", OptionKind::kBool, 0, 0, 1, nullptr,
      "Verify every free at once (double, invalid or interior pointers) instead of when the block reaches its slab."},
     {Option::kCountCalls, "count_calls", OptionKind::kBool, 0, 0, 1, nullptr,

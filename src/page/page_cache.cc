@@ -198,7 +198,10 @@ bool PageCache::grow(PageCount pages, Density density) {
   Region* region = region_count == 0 ? nullptr : &page_map.region(region_count - 1);
   if (region == nullptr || region->chunk_count - region->committed_chunks < needed) {
     os::LockGuard guard(mutex_);
-    region = page_map.add_region(std::size_t{needed} << kChunkShift, limits_.reserve_bytes);
+    // As much again as there is: each free looks through the regions, so few must do for any heap.
+    region = page_map.add_region(std::size_t{needed} << kChunkShift,
+                                 stats_.reserved_bytes > limits_.reserve_bytes ? stats_.reserved_bytes
+                                                                               : limits_.reserve_bytes);
     if (region == nullptr) return false;
     stats_.reserved_bytes += region->bytes;
   }

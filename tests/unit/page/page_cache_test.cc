@@ -47,6 +47,15 @@ TEST(PageCache, GivesPagesThatAreZeroWritableAndApart) {
   expect_consistent();
 }
 
+TEST(PageCache, ASmallReserveServesALargeHeapInFewRegions) {
+  constexpr std::size_t kReserve = std::size_t{4} << 20, kHeap = std::size_t{6} << 30;
+  page_cache.configure({0, SIZE_MAX, kReserve});
+  for (std::size_t bytes = 0; bytes < kHeap; bytes += kChunkBytes) ASSERT_NE(take(kPagesPerChunk), nullptr);
+  EXPECT_GE(page_map.region_count(), 2u);
+  EXPECT_LE(page_map.region_count(), 12u);
+  EXPECT_LE(page_cache.stats().reserved_bytes, 2 * kHeap);
+}
+
 TEST(PageCache, FreeingTheMiddleSpanMergesBothNeighbours) {
   char* const whole = take(kPagesPerChunk);
   give_back(whole, 10);
