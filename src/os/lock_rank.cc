@@ -28,14 +28,6 @@ constexpr MutexTable make_table(std::index_sequence<kRank...>) {
   return {{MutexAccess::make(kRank)...}};
 }
 
-bool has_one_thread() {
-#if defined(TARN_KNOWS_SINGLE_THREAD)
-  return __libc_single_threaded != 0;
-#else
-  return false;
-#endif
-}
-
 }  // namespace
 
 constinit MutexTable mutex_table = make_table(std::make_index_sequence<detail::kLockRankCount>());
@@ -56,7 +48,7 @@ void ForkSet::lock_all() {
     ++depth_;
     return;
   }
-  if (has_one_thread()) return;
+  if (is_only_thread()) return;
   // The first mutex keeps a second thread that forks waiting, so that the owner is one.
   MutexAccess::lock_for_fork(mutex_table.of[0]);
   set_fork_owner(true);

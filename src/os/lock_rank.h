@@ -56,6 +56,15 @@ template <LockRank kRank>
   requires(!is_member_rank(kRank))
 constexpr Mutex& global_mutex();
 
+/// Whether the calling thread is the process's only one, but for the helper.
+inline bool is_only_thread() {
+#if defined(TARN_KNOWS_SINGLE_THREAD)
+  return __libc_single_threaded != 0;
+#else
+  return false;
+#endif
+}
+
 class ForkSet {
  public:
   using Visit = void (*)(Mutex& mutex);

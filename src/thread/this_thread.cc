@@ -65,17 +65,27 @@ void on_thread_end(void* heap) {
   registry.detach(*static_cast<ThreadHeap*>(heap));
 }
 
+// A thread alone, without a helper, has nothing to wait for and nobody to keep away. Then nothing is written either: each
+// page would be copied, in parent and child.
+constinit unsigned careful_forks = 0;  // one within another's handler, too
+
 void before_fork() {
+  if (os::is_only_thread() && !background.is_running()) return;
   background.step_aside();
   os::fork_set.lock_all();
+  ++careful_forks;
 }
 
 void after_fork_in_parent() {
+  if (careful_forks == 0) return;
+  --careful_forks;
   os::fork_set.unlock_all_in_parent();
   background.return_later();
 }
 
 void after_fork_in_child() {
+  if (careful_forks == 0) return;
+  --careful_forks;
   const bool had_others = os::fork_set.unlock_all_in_child();
   background.forget_after_fork(had_others ? Background::OtherThreads::kGone : Background::OtherThreads::kNone);
   if (had_others) registry.keep_only_after_fork(this_thread.heap);
