@@ -3,7 +3,7 @@
 import html
 import math
 
-from figures import FIGURES
+from figures import shown_figures
 
 OURS = ("tarn pools", "tarn drop-in")
 WIDTH, ROW, LEFT, RIGHT = 520, 26, 104, 76
@@ -93,9 +93,15 @@ def all_ticks(contender):
     return sorted(t for run in contender["runs"] for t in run["tick_wall_nanoseconds"])
 
 
+def tick_titles(contenders):
+    """Key and title of each figure of ticks that all contenders have."""
+    return [(key, title.removeprefix("tick ")) for key, title, *_ in shown_figures([c["summary"] for c in contenders])
+            if key.startswith("tick_")]
+
+
 def tick_ranges(contenders):
-    """p50, p99, p99.9 and maximum as dots on one line per contender."""
-    keys = (("tick_p50", 6), ("tick_p99", 5), ("tick_p999", 4), ("tick_max", 3))
+    """The durations of tick_titles() as dots on one line per contender."""
+    keys = [(key, 6.5 - 0.75 * i) for i, (key, _) in enumerate(tick_titles(contenders))]
     values = [c["summary"][key] for c in contenders for key, _ in keys]
     axis, height = LogAxis(min(values), max(values)), ROW * len(contenders)
     parts = axis.marks(height)
@@ -128,10 +134,11 @@ def tick_tails(contenders):
 
 
 def table(contenders):
-    rows = ["<tr><th></th>" + "".join(f"<th>{title}, {unit}</th>" for _, title, unit, *_ in FIGURES) + "</tr>"]
+    figures = shown_figures([c["summary"] for c in contenders])
+    rows = ["<tr><th></th>" + "".join(f"<th>{title}, {unit}</th>" for _, title, unit, *_ in figures) + "</tr>"]
     for contender in contenders:
         cells = []
-        for key, _, _, factor, digits, more_is_better in FIGURES:
+        for key, _, _, factor, digits, more_is_better in figures:
             values = [c["summary"][key] for c in contenders]
             best = None if more_is_better is None else max(values) if more_is_better else min(values)
             mark = ' class="best"' if contender["summary"][key] == best else ""
@@ -149,7 +156,8 @@ def render(results):
                bars(contenders, over_rounds("packets_per_second"), lambda v: f"{v / 1000:,.0f} k")),
         figure("CPU per packet", "User and system time of the server. Less is better.",
                bars(contenders, over_rounds("cpu_microseconds_per_packet"), lambda v: f"{v:.3f} us")),
-        figure("Tick duration", "p50, p99, p99.9 and longest, from large dot to small. Left is better.",
+        figure("Tick duration", f"{', '.join(title for _, title in tick_titles(contenders))}, from large dot to small. "
+               "Left is better.",
                tick_ranges(contenders)),
         figure("Ticks that took longer", "Share of all ticks beyond each duration. Strong line: tarn pools.",
                tick_tails(contenders)),
