@@ -2,6 +2,7 @@
 #include "all_workloads.h"
 #include "arenas.h"
 #include "tarn/arena.h"
+#include "tarn/version.h"
 #include "tarn_inline.h"
 #include "tarn_pools.h"
 
@@ -41,7 +42,7 @@ class BumpArena {
   Arena arena_;
 };
 
-constexpr const char* kLibrary = "tarn " TARN_VERSION;
+constexpr const char* kLibrary = "tarn " TARN_VERSION_STRING;
 
 const MallocContestant<TarnInline, General, GeneralRuns> general("tarn-inline", Kind::kTarnInline, kLibrary);
 const UnsharedContestant<Fixed> fixed("tarn-fixed", Kind::kTarnPool, kLibrary);

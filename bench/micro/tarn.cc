@@ -1,12 +1,13 @@
 // bench_micro_tarn: tarn's inlined calls and its pools.
 #include "micro.h"
+#include "tarn/version.h"
 #include "tarn_inline.h"
 #include "tarn_pools.h"
 
 namespace tarn::bench {
 namespace {
 
-constexpr const char* kLibrary = "tarn " TARN_VERSION;
+constexpr const char* kLibrary = "tarn " TARN_VERSION_STRING;
 
 const Contestant general("tarn-inline", Kind::kTarnInline, kLibrary, {micro::run<TarnInline>});
 const Contestant fixed("tarn-fixed", Kind::kTarnPool, kLibrary, {micro::run_pool<Fixed>});

@@ -7,6 +7,10 @@
 
 static int failures;
 
+#if TARN_VERSION != TARN_VERSION_MAJOR * 10000 + TARN_VERSION_MINOR * 100 + TARN_VERSION_PATCH || TARN_ABI < 2
+#error the version is not what the preprocessor can compare
+#endif
+
 static void expect(int holds, const char* what) {
   if (holds) return;
   ++failures;
@@ -55,6 +59,7 @@ int main(void) {
   allocate_zeroed();
   allocate_aligned();
   allocate_batch();
-  expect(strcmp(tarn_version(), TARN_EXPECTED_VERSION) == 0, "header and library are one version");
+  expect(strcmp(tarn_version(), TARN_EXPECTED_VERSION) == 0, "the library is of the package's version");
+  expect(strcmp(TARN_VERSION_STRING, TARN_EXPECTED_VERSION) == 0, "the headers are of the package's version");
   return failures != 0;
 }

@@ -12,6 +12,8 @@
 
 #include <stddef.h>
 
+#include "tarn/version.h"
+
 #ifdef __cplusplus
 #define TARN_C_NOEXCEPT noexcept
 extern "C" {

@@ -4,6 +4,7 @@
 #include "os/process.h"
 #include "pool/configuration.h"
 #include "tarn/pool_use.h"
+#include "tarn/version.h"
 
 namespace tarn::internal {
 namespace {
@@ -129,7 +130,7 @@ bool write_stats_json(int descriptor) {
   static Stats stats;  // too large for a thread's stack; the only caller is the end of the process
   collect_stats(stats);
   JsonFile json(descriptor);
-  json.text("{").string("tarn", TARN_VERSION).number("pid", os::process_id());
+  json.text("{").string("tarn", TARN_VERSION_STRING).number("pid", os::process_id());
   json.string("size_classes_preset", kSizeClassPresetNames[configuration.value(Option::kClasses)]);
   write_bytes(json, stats);
   write_calls(json, stats);

@@ -37,4 +37,4 @@ void tarn_deallocate_batch(void* const* blocks, std::size_t count) noexcept {
   tarn::deallocate_batch(blocks, count);
 }
 
-const char* tarn_version() noexcept { return TARN_VERSION; }
+const char* tarn_version() noexcept { return TARN_VERSION_STRING; }

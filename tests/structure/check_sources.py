@@ -1,6 +1,6 @@
-"""Checks the order of the tiers and that every header compiles alone.
+"""Checks the order of the tiers, that every header compiles alone, and what each says in C++17.
 
-usage: check_sources.py tiers PROJECT | headers PROJECT COMPILER
+usage: check_sources.py tiers PROJECT | headers PROJECT COMPILER | old_dialect PROJECT COMPILER
 """
 import concurrent.futures
 import pathlib
@@ -74,9 +74,22 @@ def check_headers(project, compiler):
     return faults + ([f"tarn.h as C:\n{result.stderr}"] if result.returncode != 0 else [])
 
 
+def check_old_dialect(project, compiler):
+    """A C++ header that C++17 does not compile says in its first message what it needs; the compiler stops there."""
+    faults = []
+    for header in sorted((project / "include").rglob("*.h")):
+        result = subprocess.run([compiler, "-std=c++17", "-fsyntax-only", "-I", project / "include", "-x", "c++",
+                                 "-include", header, "/dev/null"], stderr=subprocess.PIPE, text=True, check=False)
+        errors = [line for line in result.stderr.splitlines() if "error:" in line]
+        if errors and ("tarn needs C++20" not in errors[0] or len(errors) > 2):
+            faults.append(f"{header.relative_to(project)} in C++17:\n{result.stderr}")
+    return faults
+
+
 def main():
     project = pathlib.Path(sys.argv[2])
-    faults = check_tiers(project) if sys.argv[1] == "tiers" else check_headers(project, sys.argv[3])
+    checks = {"tiers": check_tiers, "headers": check_headers, "old_dialect": check_old_dialect}
+    faults = checks[sys.argv[1]](project, *sys.argv[3:])
     print("\n".join(faults))
     return 1 if faults else 0
 

@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "format.h"
+#include "tarn/version.h"
 #include "usage_error.h"
 
 namespace tarn::tool {
@@ -75,7 +76,7 @@ void set_front_page(CLI::App& app) {
   app.description("tarn: programs on a memory pool, and how it compares.");
   app.formatter(std::make_shared<HelpFormatter>("tarn COMMAND [OPTIONS] [-- PROGRAM [ARGS...]]"));
   app.set_help_flag("-h,--help", "Print this");
-  app.set_version_flag("--version", std::string("tarn ") + TARN_VERSION, "Print the version");
+  app.set_version_flag("--version", std::string("tarn ") + TARN_VERSION_STRING, "Print the version");
   app.require_subcommand(0, 1);
   app.footer(kFrontPageExamples);
 }

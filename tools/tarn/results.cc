@@ -1,6 +1,8 @@
 // JSON of results.
 #include "results.h"
 
+#include "tarn/version.h"
+
 namespace tarn::tool {
 namespace {
 
@@ -84,7 +86,7 @@ Json to_json(const Machine& machine) {
 
 Json result_header(const std::string& command_name) {
   return {{"result_of", command_name},
-          {"tarn", TARN_VERSION},
+          {"tarn", TARN_VERSION_STRING},
           {"date", current_date()},
           {"machine", to_json(describe_machine())}};
 }

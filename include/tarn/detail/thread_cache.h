@@ -21,6 +21,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tarn/detail/abi.h"
+
 #define TARN_API [[gnu::visibility("default")]]
 #define TARN_INLINE [[gnu::always_inline]] inline
 

@@ -1,0 +1,8 @@
+// What every C++ header of the library comes to first: the version, and whether the compiler's dialect will do.
+#pragma once
+#include "tarn/version.h"
+
+#if __cplusplus < 202002L
+#error tarn needs C++20: compile with -std=c++20 or later
+#include <tarn-needs-C++20>  // names no file, so that the compiler stops here, before a hundred errors that say less
+#endif
