@@ -51,8 +51,8 @@ inline constexpr std::int64_t kGiB = 1024 * kMiB;
 
 inline constexpr OptionInfo kOptionTable[] = {
     {Option::kClasses, "classes", OptionKind::kChoice, 0, 0, 2, "default|lfh128|stepped",
-     "Size classes that requests round up to: tarn's own, those of the Windows Low Fragmentation Heap, or steps of "
-     "32/128/256 bytes."},
+     "Size classes that requests round up to: tarn's own, those of the Windows Low Fragmentation Heap but for steps of "
+     "16 instead of 8 bytes up to 256, or steps of 32/128/256 bytes."},
     {Option::kFreePageThreshold, "free_page_threshold", OptionKind::kBytes, 64 * kMiB, 0, 1024 * kGiB, nullptr,
      "Free memory kept for reuse; what exceeds it goes back to the system at once."},
     {Option::kDecay, "decay", OptionKind::kMilliseconds, 2000, 0, 3600 * 1000, nullptr,

@@ -109,7 +109,9 @@ constexpr bool preset_has_class(SizeClassPreset preset, unsigned bin) {
   switch (preset) {
     case SizeClassPreset::kDefault:  // 8; 16-byte steps to 1 KiB; then 8 per doubling
       return size <= 1024 || size > 16384 || (bin - kFirstMediumBin) % 2 == 1;
-    case SizeClassPreset::kLfh128:  // 16-byte steps to 512 (8 only at 8), 32 to 1 KiB, then 16 per doubling to 16 KiB
+    // 16-byte steps to 512 (and 8), 32 to 1 KiB, then 16 per doubling to 16 KiB: 113 of the heap's 128, which has 8-byte
+    // steps to 256. Blocks above 8 bytes are aligned to 16, and a stride of 24 is not.
+    case SizeClassPreset::kLfh128:
       if (size <= 512) return true;
       if (size <= 1024) return size % 32 == 0;
       return true;

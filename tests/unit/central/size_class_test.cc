@@ -67,6 +67,21 @@ TEST(SizeClass, DefaultWastesAtMostAnEighthAbove128Bytes) {
   }
 }
 
+// 128 buckets: 32 of 8 bytes, then 16 each of 16, 32, 64, 128, 256 and 512 bytes.
+TEST(SizeClass, Lfh128HasTheBucketsOfTheHeapButFifteenUpTo256) {
+  const ClassOfBin classes = make_class_of_bin(SizeClassPreset::kLfh128);
+  unsigned missing = 0;
+  std::size_t size = 0;
+  for (unsigned bucket = 1; bucket <= 128; ++bucket) {
+    size += bucket <= 48 ? (bucket <= 32 ? 8u : 16u) : 32u << (bucket - 49) / 16;
+    const bool is_there = kGeometry.of[classes[bin_of(size)]].block_bytes == size;
+    EXPECT_TRUE(is_there || size < 256) << size;
+    missing += !is_there;
+  }
+  EXPECT_EQ(size, 16384u);
+  EXPECT_EQ(missing, 15u);
+}
+
 TEST(SizeClass, BinsGrowWithSizesAndEndAtTheirLimits) {
   for (std::size_t size = detail::kTinyLimit + 1; size < kMediumLimit; ++size) {
     ASSERT_LE(bin_of(size), bin_of(size + 1));
