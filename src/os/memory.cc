@@ -21,75 +21,150 @@ namespace tarn::internal::os {
 namespace {
 
 constinit std::atomic<FaultHook> fault_hook{nullptr};
-constexpr const char* kCallNames[] = {"addresses reserved", "memory mapped", "memory committed", "memory given back",
-                                      "pages moved"};
+constexpr const char* kGrowthOfCall[] = {"addresses reserved", "memory mapped", "memory committed", nullptr, "pages moved",
+                                         nullptr};
 
-bool must_fail(Call call) {
-  if (call != Call::kPurge) tell_growth(kCallNames[static_cast<unsigned>(call)]);
+Fault fault_of(Call call) {
+  if (const char* const growth = kGrowthOfCall[static_cast<unsigned>(call)]; growth != nullptr) tell_growth(growth);
   const FaultHook hook = fault_hook.load(std::memory_order_relaxed);
-  return hook != nullptr && hook(call);
+  return hook == nullptr ? Fault::kNone : hook(call);
 }
+bool must_fail(Call call) { return fault_of(call) != Fault::kNone; }
 
 long to_long(const void* pointer) { return reinterpret_cast<long>(pointer); }
+long to_long(std::uintptr_t number) { return static_cast<long>(number); }
 
-void* map_anonymous(std::size_t bytes, int protection, int flags = 0) {
-  const long answer = syscall6(SYS_mmap, 0, static_cast<long>(bytes), protection,
-                               MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
-  return answer < 0 && answer > -4096 ? nullptr : reinterpret_cast<void*>(answer);
+char* map_anonymous(std::size_t bytes, int protection, int flags = 0) {
+  const long answer = syscall6(SYS_mmap, 0, to_long(bytes), protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  return answer < 0 && answer > -4096 ? nullptr : reinterpret_cast<char*>(answer);
+}
+
+void unmap(const char* start, const char* end) {
+  if (start != end) syscall6(SYS_munmap, to_long(start), end - start);
+}
+
+bool protect(const void* start, std::size_t bytes, int protection) {
+  return syscall6(SYS_mprotect, to_long(start), to_long(bytes), protection) == 0;
+}
+
+bool advise(const void* start, std::size_t bytes, int advice) {
+  return syscall6(SYS_madvise, to_long(start), to_long(bytes), advice) == 0;
+}
+
+/// Addresses without access, a guard before them and one behind.
+char* map_between_guards(std::size_t bytes, std::size_t alignment, int flags) {
+  const std::size_t slack = alignment == 1 ? 0 : alignment;
+  char* const first = map_anonymous(bytes + 2 * kGuardBytes + slack, PROT_NONE, flags);
+  if (first == nullptr) return nullptr;
+  char* const start = reinterpret_cast<char*>(round_up(address_of(first) + kGuardBytes, alignment));
+  unmap(first, start - kGuardBytes);
+  unmap(start + bytes + kGuardBytes, first + bytes + 2 * kGuardBytes + slack);
+  return start;
+}
+
+// The library's reserves, in no order; an entry whose start is 0 is free. Threads: an entry belongs to who has taken it.
+struct Reserve {
+  std::atomic<std::uintptr_t> start, end;  // between its guards
+};
+constexpr unsigned kMostReserves = 4096;
+constinit Reserve reserves[kMostReserves] = {};
+constinit std::atomic<unsigned> reserve_count{0};
+
+void enter_reserve(const void* start, std::size_t bytes) {
+  const unsigned number = reserve_count.fetch_add(1, std::memory_order_relaxed);
+  if (number >= kMostReserves) return;  // one more costs what the entry would have spared
+  reserves[number].end.store(address_of(start) + bytes, std::memory_order_relaxed);
+  reserves[number].start.store(address_of(start), std::memory_order_release);
+}
+
+/// The reserve that holds an address, or nullptr.
+Reserve* reserve_of(const void* pointer) {
+  const unsigned taken = reserve_count.load(std::memory_order_relaxed);
+  const unsigned count = taken < kMostReserves ? taken : kMostReserves;
+  for (unsigned i = 0; i < count; ++i) {
+    const std::uintptr_t start = reserves[i].start.load(std::memory_order_acquire);
+    if (start != 0 && address_of(pointer) - start < reserves[i].end.load(std::memory_order_relaxed) - start)
+      return &reserves[i];
+  }
+  return nullptr;
+}
+
+char* reserve_with(std::size_t bytes, std::size_t alignment, int protection) {
+  if (must_fail(Call::kReserve)) return nullptr;
+  char* const start = map_between_guards(bytes, alignment, 0);
+  if (start == nullptr) return nullptr;
+  if (protection != PROT_NONE && !protect(start, bytes, protection)) {
+    unmap(start - kGuardBytes, start + bytes + kGuardBytes);
+    return nullptr;
+  }
+  if (!must_fail(Call::kDump)) advise(start - kGuardBytes, bytes + 2 * kGuardBytes, MADV_DONTDUMP);
+  enter_reserve(start, bytes);
+  return start;
+}
+
+// What is committed joins the committed area before it only when dumps treat both alike, and for a moment it is an area
+// of its own. Where the kernel has none left, all is kept out of dumps, so that memory can still be had.
+void include_in_dumps(const void* start, std::size_t bytes) {
+  if (!must_fail(Call::kDump) && advise(start, bytes, MADV_DODUMP)) return;
+  const Reserve* const reserve = reserve_of(start);
+  if (reserve == nullptr) return;
+  const std::uintptr_t first = reserve->start.load(std::memory_order_relaxed);
+  advise(reinterpret_cast<void*>(first), address_of(start) - first, MADV_DONTDUMP);
 }
 
 }  // namespace
 
 constinit std::atomic<GrowthWatcher> growth_watcher{nullptr};
 
-void* reserve(std::size_t bytes, std::size_t alignment) {
-  if (must_fail(Call::kReserve)) return nullptr;
-  if (alignment == 1) return map_anonymous(bytes, PROT_NONE);
-  char* const start = static_cast<char*>(map_anonymous(bytes + alignment, PROT_NONE));
-  if (start == nullptr) return nullptr;
-  char* const aligned = reinterpret_cast<char*>(round_up(address_of(start), alignment));
-  const std::size_t before = static_cast<std::size_t>(aligned - start);
-  if (before != 0) release(start, before);
-  if (alignment - before != 0) release(aligned + bytes, alignment - before);
-  return aligned;
-}
-
-void* reserve_readable(std::size_t bytes) {
-  return must_fail(Call::kReserve) ? nullptr : map_anonymous(bytes, PROT_READ);
-}
+void* reserve(std::size_t bytes, std::size_t alignment) { return reserve_with(bytes, alignment, PROT_NONE); }
+void* reserve_readable(std::size_t bytes) { return reserve_with(bytes, 1, PROT_READ); }
 
 void* map(std::size_t bytes) {
-  return must_fail(Call::kMap) ? nullptr : map_anonymous(bytes, PROT_READ | PROT_WRITE, MAP_NORESERVE);
+  if (must_fail(Call::kMap)) return nullptr;
+  char* const start = map_between_guards(bytes, 1, MAP_NORESERVE);
+  if (start == nullptr || protect(start, bytes, PROT_READ | PROT_WRITE)) return start;
+  unmap(start - kGuardBytes, start + bytes + kGuardBytes);
+  return nullptr;
 }
 
 bool commit(void* start, std::size_t bytes) {
   if (must_fail(Call::kCommit)) return false;
-  return syscall6(SYS_mprotect, to_long(start), static_cast<long>(bytes), PROT_READ | PROT_WRITE) == 0;
+  include_in_dumps(start, bytes);
+  return protect(start, bytes, PROT_READ | PROT_WRITE);
 }
 
 bool purge(void* start, std::size_t bytes) {
   if (must_fail(Call::kPurge)) return false;
-  return syscall6(SYS_madvise, to_long(start), static_cast<long>(bytes), MADV_DONTNEED) == 0;
+  return advise(start, bytes, MADV_DONTNEED);
 }
 
-void release(void* start, std::size_t bytes) { syscall6(SYS_munmap, to_long(start), static_cast<long>(bytes)); }
-
-void advise_huge(void* start, std::size_t bytes) {
-  syscall6(SYS_madvise, to_long(start), static_cast<long>(bytes), MADV_HUGEPAGE);
+void release(void* start, std::size_t bytes) {
+  if (Reserve* const reserve = reserve_of(start); reserve != nullptr) reserve->start.store(0, std::memory_order_relaxed);
+  char* const first = static_cast<char*>(start);
+  unmap(first - kGuardBytes, first + bytes + kGuardBytes);
 }
 
-void populate(void* start, std::size_t bytes) {
-  syscall6(SYS_madvise, to_long(start), static_cast<long>(bytes), MADV_POPULATE_WRITE);
+std::size_t release_tail(void* start) {
+  Reserve* const reserve = reserve_of(start);
+  if (reserve == nullptr) return 0;
+  const std::size_t bytes = reserve->end.load(std::memory_order_relaxed) - address_of(start);
+  // The guard behind the reserve moves up.
+  reserve->end.store(address_of(start), std::memory_order_relaxed);
+  char* const guard = static_cast<char*>(start);
+  unmap(guard + kGuardBytes, guard + bytes + kGuardBytes);
+  return bytes;
 }
+
+void advise_huge(void* start, std::size_t bytes) { advise(start, bytes, MADV_HUGEPAGE); }
+void populate(void* start, std::size_t bytes) { advise(start, bytes, MADV_POPULATE_WRITE); }
 
 bool move_pages(void* from, void* to, std::size_t bytes) {
   if (must_fail(Call::kMove)) return false;
-  const long answer = syscall6(SYS_mremap, to_long(from), static_cast<long>(bytes), static_cast<long>(bytes),
+  const long answer = syscall6(SYS_mremap, to_long(from), to_long(bytes), to_long(bytes),
                                MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to_long(to));
   if (answer == to_long(to)) return true;
   // Kernels to 6.16 unmap the destination before they find out that they cannot move.
-  syscall6(SYS_mmap, to_long(to), static_cast<long>(bytes), PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  syscall6(SYS_mmap, to_long(to), to_long(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   return false;
 }
 

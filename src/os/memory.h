@@ -1,4 +1,9 @@
 // The door to the system's memory. Sizes are bytes, multiples of the OS page; each call says what it leaves behind.
+//
+// reserve: a range of addresses of the library's own. It lies between two guards, and so does each map: an overflow from
+// beside faults before it reaches the library's records, and one of a block faults before it leaves the heap. Dumps of
+// the process hold what is committed of a reserve, not the rest.
+//
 // Tests replace answers through set_fault_hook_for_test: the Nth call fails as the system would make it fail.
 // Threads: any; no locks. None of these changes errno.
 #pragma once
@@ -6,6 +11,9 @@
 #include <cstdint>
 
 namespace tarn::internal::os {
+
+/// No access on either side of a reserve and of a map.
+inline constexpr std::size_t kGuardBytes = 64 * 1024;
 
 /// Takes addresses without memory. \param alignment a power of two; 1: the OS page. \returns nullptr when refused.
 /// \post reading or writing there faults until committed.
@@ -21,10 +29,15 @@ void* map(std::size_t bytes);
 bool commit(void* start, std::size_t bytes);
 
 /// Contents are no longer needed and the backing goes back; the addresses stay usable and read as zero.
+/// \returns false when the contents stay: memory that is locked, or a system whose purge does nothing (the first one is
+/// looked at).
 bool purge(void* start, std::size_t bytes);
 
-/// Gives addresses back.
+/// Gives a whole reserve or map back, its guards too.
 void release(void* start, std::size_t bytes);
+
+/// Gives the addresses from `start` to the end of its reserve back, but for a guard. \returns bytes given back.
+std::size_t release_tail(void* start);
 
 /// Asks for 2 MiB pages (a hint; failure changes nothing).
 void advise_huge(void* start, std::size_t bytes);
@@ -39,9 +52,10 @@ bool move_pages(void* from, void* to, std::size_t bytes);
 /// RLIMIT_AS in bytes, or SIZE_MAX.
 std::size_t address_space_limit();
 
-enum class Call : std::uint8_t { kReserve, kMap, kCommit, kPurge, kMove };
-/// \returns true when this call must fail.
-using FaultHook = bool (*)(Call);
+enum class Call : std::uint8_t { kReserve, kMap, kCommit, kPurge, kMove, kDump };
+/// kWithoutEffect: the call is answered as if it had succeeded, and nothing happens.
+enum class Fault : std::uint8_t { kNone, kRefused, kWithoutEffect };
+using FaultHook = Fault (*)(Call);
 void set_fault_hook_for_test(FaultHook hook);
 
 }  // namespace tarn::internal::os

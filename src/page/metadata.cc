@@ -28,6 +28,12 @@ bool Metadata::reserve_more(std::size_t bytes) {
   return false;
 }
 
+std::size_t Metadata::release_tail_locked() {
+  const std::size_t bytes = reserve_next_ == nullptr ? 0 : os::release_tail(reserve_next_);
+  if (bytes != 0) reserve_end_ = reserve_next_;
+  return bytes;
+}
+
 bool Metadata::take_piece(std::size_t bytes) {
   if (!first_piece_taken_ && bytes <= sizeof first_piece) {
     first_piece_taken_ = true;
@@ -36,7 +42,7 @@ bool Metadata::take_piece(std::size_t bytes) {
     return true;
   }
   const std::size_t piece = bytes < kPieceBytes ? kPieceBytes : round_up(bytes, kPageBytes);
-  if (static_cast<std::size_t>(reserve_end_ - reserve_next_) < piece && !reserve_more(piece)) return false;
+  if (unused_bytes_locked() < piece && !reserve_more(piece)) return false;
   if (!os::commit(reserve_next_, piece)) return false;
   if (end_ != reserve_next_) next_ = reserve_next_;  // else the new piece continues the last
   reserve_next_ += piece;

@@ -17,6 +17,10 @@ class Metadata {
   /// Takes addresses for all that follows; without them they are taken when needed. Once, at the start.
   void reserve();
 
+  /// Gives up the addresses that are not in use yet. \pre mutex() is held. \returns bytes given up.
+  std::size_t release_tail_locked();
+  std::size_t unused_bytes_locked() const { return static_cast<std::size_t>(reserve_end_ - reserve_next_); }
+
   /// Contents are undefined (a reused record is as its last user left it); aligned to a cache line.
   /// \returns nullptr when memory is refused.
   void* allocate(std::size_t bytes);

@@ -152,7 +152,7 @@ bool PageCache::commit_chunks(Region& region, std::uint32_t first, std::uint32_t
   // Committing takes no new addresses, so the system would not apply this limit by itself.
   const std::size_t limit = os::address_space_limit();
   if (limit != SIZE_MAX && committed_bytes_ + bytes > limit) return false;
-  if (!os::commit(start, bytes)) return false;
+  if (!page_map.commit_tables(region, count) || !os::commit(start, bytes)) return false;
   if (density == Density::kDense) os::advise_huge(start, bytes);
 
   os::LockGuard guard(mutex_);
@@ -399,6 +399,13 @@ std::size_t PageCache::tick() {
       limit_bytes_ = lowered > least_limit_locked() ? lowered : least_limit_locked();
   }
   return unused == 0 ? 0 : purge(unused);
+}
+
+std::size_t PageCache::release_tails_locked() {
+  std::size_t bytes = 0;
+  for (std::uint32_t i = 0; i < page_map.region_count(); ++i) bytes += page_map.release_tail(page_map.region(i));
+  stats_.reserved_bytes -= bytes;
+  return bytes;
 }
 
 PageCacheStats PageCache::stats() {

@@ -79,6 +79,11 @@ class PageCache {
   /// \returns bytes given back.
   std::size_t tick();
 
+  /// Gives up the addresses of regions that are not committed. \pre growth_mutex() and mutex() are held.
+  /// \returns bytes given up.
+  std::size_t release_tails_locked();
+  std::size_t uncommitted_bytes_locked() const { return stats_.reserved_bytes - committed_bytes_; }
+
   std::size_t committed_bytes() const { return committed_bytes_.load(std::memory_order_relaxed); }
   std::size_t dirty_bytes() const { return dirty_bytes_.load(std::memory_order_relaxed); }
   PageCacheStats stats();

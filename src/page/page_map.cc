@@ -12,31 +12,56 @@ constexpr unsigned kAddressBits = 47;
 constexpr unsigned kAddressBits = 48;
 #endif
 constexpr std::size_t kIndexEntries = std::size_t{1} << (kAddressBits - kPageShift);
+constexpr std::size_t kIndexBytes = kIndexEntries * sizeof(std::uint16_t);
 
-// Under a limit of the address space regions are kept small, and the index is not tried.
+// Of a limit of the address space no region, nor the index, takes a larger share than this.
 constexpr std::size_t kLimitedShare = 16;
+
+/// A table's entries for some chunks, as bytes from its start.
+struct Entries {
+  std::size_t first, end;
+  bool has_predecessor;  // what lies before them, if only in the same piece, is writable
+};
+
+/// Makes entries of a readable reserve writable, in whole pieces.
+bool commit_entries(void* table, const Entries& entries) {
+  constexpr std::size_t kPieceBytes = kOsPageBytesLargest;
+  const std::size_t first = entries.has_predecessor ? round_up(entries.first, kPieceBytes) : entries.first & ~(kPieceBytes - 1);
+  const std::size_t end = round_up(entries.end, kPieceBytes);
+  return first >= end || os::commit(static_cast<char*>(table) + first, end - first);
+}
 
 }  // namespace
 
 constinit PageMap page_map;
 
 void PageMap::reserve_index() {
-  if (os::address_space_limit() != SIZE_MAX) return;
-  writable_index_ = static_cast<std::uint16_t*>(os::reserve_readable(kIndexEntries * sizeof(std::uint16_t)));
+  if (kIndexBytes > os::address_space_limit() / kLimitedShare) return;
+  writable_index_ = static_cast<std::uint16_t*>(os::reserve_readable(kIndexBytes));
+}
+
+std::size_t PageMap::index_bytes() const { return writable_index_ == nullptr ? 0 : kIndexBytes; }
+
+std::size_t PageMap::drop_index() {
+  const std::size_t bytes = index_bytes();
+  if (bytes != 0) os::release(writable_index_, bytes);
+  writable_index_ = nullptr;
+  return bytes;
+}
+
+std::size_t PageMap::release_tail(Region& region) {
+  char* const tail = region.start + (std::size_t{region.committed_chunks} << kChunkShift);
+  const std::size_t bytes = os::release_tail(tail);
+  if (bytes == 0) return 0;
+  region.bytes.store(static_cast<std::size_t>(tail - region.start), std::memory_order_relaxed);
+  region.chunk_count = region.committed_chunks;
+  return bytes;
 }
 
 detail::PageIndex PageMap::index() const {
   static constexpr std::uint16_t kNoRecord = 0;
   if (writable_index_ == nullptr) return {&kNoRecord, 0};
   return {writable_index_, kIndexEntries - 1};
-}
-
-bool PageMap::commit_index(const Region& region) {
-  if (writable_index_ == nullptr) return true;
-  const std::uintptr_t first = address_of(writable_index_ + (address_of(region.start) >> kPageShift));
-  const std::uintptr_t last = address_of(writable_index_ + (address_of(region.start + region.bytes) >> kPageShift));
-  const std::uintptr_t start = first & ~(kOsPageBytesLargest - 1);
-  return os::commit(reinterpret_cast<void*>(start), round_up(last, kOsPageBytesLargest) - start);
 }
 
 Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
@@ -58,18 +83,31 @@ Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
   region.chunk_count = static_cast<std::uint32_t>(wished_bytes >> kChunkShift);
   region.committed_chunks = 0;
 
-  const std::size_t span_bytes = (region.bytes >> kPageShift) * sizeof(std::atomic<detail::SpanHead*>);
-  const std::size_t chunk_bytes = (region.chunk_count + 1) * sizeof(Chunk);  // one more ends every walk
-  char* const tables = static_cast<char*>(os::map(round_up(span_bytes, kOsPageBytesLargest) + chunk_bytes));
-  if (tables == nullptr || !commit_index(region)) {
+  const std::size_t span_bytes = (region.bytes >> kPageShift) * sizeof *region.spans;
+  const std::size_t chunk_bytes = (region.chunk_count + 1) * sizeof(Chunk);
+  char* const tables = static_cast<char*>(
+      os::reserve_readable(round_up(span_bytes, kOsPageBytesLargest) + round_up(chunk_bytes, kOsPageBytesLargest)));
+  if (tables == nullptr) {
     os::release(region.start, region.bytes);
-    if (tables != nullptr) os::release(tables, round_up(span_bytes, kOsPageBytesLargest) + chunk_bytes);
     return nullptr;
   }
   region.spans = reinterpret_cast<std::atomic<detail::SpanHead*>*>(tables);
   region.chunks = reinterpret_cast<Chunk*>(tables + round_up(span_bytes, kOsPageBytesLargest));
   region_count_.store(count + 1, std::memory_order_release);
   return &region;
+}
+
+bool PageMap::commit_tables(const Region& region, std::uint32_t count) {
+  const std::size_t first = region.committed_chunks, end = first + count;
+  auto entries = [&](std::size_t bytes_before, std::size_t bytes_each) {
+    return Entries{bytes_before + first * bytes_each, bytes_before + end * bytes_each, first != 0};
+  };
+  if (!commit_entries(region.spans, entries(0, kPagesPerChunk * sizeof *region.spans))) return false;
+  if (!commit_entries(region.chunks, entries(0, sizeof(Chunk)))) return false;
+  if (writable_index_ == nullptr) return true;
+  constexpr std::size_t kEntryBytes = sizeof *writable_index_;
+  const std::size_t before = (address_of(region.start) >> kPageShift) * kEntryBytes;
+  return commit_entries(writable_index_, entries(before, kPagesPerChunk * kEntryBytes));
 }
 
 void PageMap::write(const Span* span, PageCount first, PageCount count, Span* value, std::uint16_t record_offset) {

@@ -3,7 +3,9 @@
 // so that free needs no range check; where so much address space cannot be had, it stays empty and frees take the slow
 // door.
 //
-// region: addresses from one reserve. Regions are added, never removed.
+// region: addresses from one reserve; a prefix of its chunks is committed. Regions are added, never removed; the rest of
+// one can be given up, and a later region may lie there. The tables
+// of a region, and its part of the index, read as zero everywhere and are writable as far as its chunks are committed.
 // Threads: find() by any, without a lock; the rest under the page cache's lock.
 #pragma once
 #include <atomic>
@@ -19,9 +21,9 @@ struct Chunk;
 
 struct Region {
   char* start;
-  std::size_t bytes;
+  std::atomic<std::size_t> bytes;  // fewer when the tail is given up
   std::atomic<detail::SpanHead*>* spans;  // one per page; each is a Span
-  Chunk* chunks;                  // one per chunk
+  Chunk* chunks;                  // one per chunk, and one that stays zero ends every walk
   std::uint32_t chunk_count;
   std::uint32_t committed_chunks; // a prefix
 };
@@ -35,7 +37,7 @@ class PageMap {
     const std::uint32_t count = region_count_.load(std::memory_order_acquire);
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::size_t offset = address_of(pointer) - address_of(regions_[i].start);
-      if (offset < regions_[i].bytes)
+      if (offset < regions_[i].bytes.load(std::memory_order_relaxed))
         return static_cast<Span*>(regions_[i].spans[offset >> kPageShift].load(std::memory_order_acquire));
     }
     return nullptr;
@@ -53,11 +55,22 @@ class PageMap {
   /// Takes the addresses of the index; without them it stays empty. Once, before the first region.
   void reserve_index();
 
+  /// Gives the addresses of the index up; from now on index() is the empty one. \pre the calling thread is the only one
+  /// of the process, and takes index() anew before it frees a block. \returns bytes given up.
+  std::size_t drop_index();
+  std::size_t index_bytes() const;
+
   /// What a thread needs to read the index.
   detail::PageIndex index() const;
 
   /// Takes a region of at least `least_bytes`, at most `wished_bytes`. \returns nullptr when the system refuses.
   Region* add_region(std::size_t least_bytes, std::size_t wished_bytes);
+
+  /// Makes the tables writable for the next `count` chunks of a region. \returns false when the system refuses.
+  bool commit_tables(const Region& region, std::uint32_t count);
+
+  /// Gives up what is not committed of a region. \returns bytes given up.
+  std::size_t release_tail(Region& region);
 
   /// Enters or clears a span; `record_offset` is 0 for spans that are no slabs.
   void set(Span* span, std::uint16_t record_offset) { write(span, 0, span->pages, span, record_offset); }
@@ -68,7 +81,6 @@ class PageMap {
   void clear_pages(Span* span, PageCount first, PageCount count) { write(span, first, count, nullptr, 0); }
 
  private:
-  bool commit_index(const Region& region);
   void write(const Span* span, PageCount first, PageCount count, Span* value, std::uint16_t record_offset);
 
   std::atomic<std::uint32_t> region_count_{0};

@@ -7,6 +7,7 @@
 namespace tarn::test {
 
 using internal::os::Call;
+using internal::os::Fault;
 
 /// While it lives, call number `failing` (from 0) of the chosen kinds fails, and every later one too when
 /// told so.
@@ -19,7 +20,7 @@ class FaultInjection {
     failing_ = failing;
     extent_ = extent;
     seen_ = 0;
-    internal::os::set_fault_hook_for_test(&must_fail);
+    internal::os::set_fault_hook_for_test(&answer);
   }
   ~FaultInjection() { internal::os::set_fault_hook_for_test(nullptr); }
   FaultInjection(const FaultInjection&) = delete;
@@ -32,10 +33,11 @@ class FaultInjection {
   static constexpr unsigned kAllKinds = ~0u;
 
  private:
-  static bool must_fail(Call call) {
-    if ((kinds_ & kind(call)) == 0) return false;
+  static Fault answer(Call call) {
+    if ((kinds_ & kind(call)) == 0) return Fault::kNone;
     const unsigned number = seen_.fetch_add(1);
-    return extent_ == Extent::kOne ? number == failing_ : number >= failing_;
+    const bool must_fail = extent_ == Extent::kOne ? number == failing_ : number >= failing_;
+    return must_fail ? Fault::kRefused : Fault::kNone;
   }
 
   static inline std::atomic<unsigned> seen_{0};

@@ -100,7 +100,7 @@ TEST_P(EveryCallOfAKind, FailsFromTheFifthOn) {
 INSTANTIATE_TEST_SUITE_P(Is, EveryCallOfAKind,
                          ::testing::Values(Kind{"Reserve", Call::kReserve}, Kind{"Map", Call::kMap},
                                            Kind{"Commit", Call::kCommit}, Kind{"Purge", Call::kPurge},
-                                           Kind{"Move", Call::kMove}),
+                                           Kind{"Move", Call::kMove}, Kind{"Dump", Call::kDump}),
                          ::testing::PrintToStringParamName());
 
 }  // namespace

@@ -1,10 +1,15 @@
 #include "os/memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include "base/units.h"
 #include "support/child.h"
@@ -14,6 +19,19 @@ namespace tarn::internal::os {
 namespace {
 
 constexpr std::size_t kBytes = 4 * kChunkBytes;
+
+/// The kernel's areas that lie, in part, in a reserve of kBytes or its guards.
+std::string areas_around(const void* start) {
+  const std::uintptr_t first = address_of(start) - kGuardBytes, end = address_of(start) + kBytes + kGuardBytes;
+  std::ifstream maps("/proc/self/maps");
+  std::string found, line;
+  while (std::getline(maps, line)) {
+    std::uintptr_t area_start = 0, area_end = 0;
+    std::sscanf(line.c_str(), "%lx-%lx", &area_start, &area_end);
+    if (area_start < end && first < area_end) found += line + "\n";
+  }
+  return found;
+}
 
 TEST(Memory, ReservedAddressesAreAlignedAndFaultUntilTheyAreCommitted) {
   for (std::size_t alignment = kPageBytes; alignment <= std::size_t{64} << 20; alignment *= 4) {
@@ -33,6 +51,52 @@ TEST(Memory, ReadableAddressesReadAsZero) {
   ASSERT_NE(start, nullptr);
   EXPECT_TRUE(test::is_zero(start, kBytes));
   release(const_cast<char*>(start), kBytes);
+}
+
+bool faults(const char* address) {
+  const test::ChildResult result = test::run_in_child([&] { return static_cast<const volatile char*>(address)[0] & 0; });
+  return result.signal == SIGSEGV;
+}
+
+void expect_guards(const char* start) {
+  for (const char* const beside : {start - 1, start - kGuardBytes, start + kBytes, start + kBytes + kGuardBytes - 1})
+    EXPECT_TRUE(faults(beside)) << beside - start;
+  EXPECT_FALSE(faults(start) || faults(start + kBytes - 1));
+}
+
+TEST(Memory, AGuardLiesOnBothSidesOfEachReserveAndMapHoweverMuchIsCommitted) {
+  for (const std::size_t alignment : {std::size_t{1}, kChunkBytes}) {
+    char* const start = static_cast<char*>(reserve(kBytes, alignment));
+    ASSERT_TRUE(commit(start, kBytes));
+    expect_guards(start);
+    release(start, kBytes);
+  }
+  char* const readable = static_cast<char*>(reserve_readable(kBytes));
+  expect_guards(readable);
+  char* const mapped = static_cast<char*>(map(kBytes));
+  expect_guards(mapped);
+  release(readable, kBytes);
+  release(mapped, kBytes);
+}
+
+TEST(Memory, AReleaseTakesTheGuardsAlong) {
+  void* const start = reserve(kBytes, kChunkBytes);
+  const std::string before = areas_around(start);
+  EXPECT_NE(before, "");
+  release(start, kBytes);
+  EXPECT_EQ(areas_around(start), "");
+}
+
+TEST(Memory, ATailIsReleasedButForAGuard) {
+  char* const start = static_cast<char*>(reserve(kBytes, kChunkBytes));
+  ASSERT_TRUE(commit(start, kChunkBytes));
+  EXPECT_EQ(release_tail(start + kChunkBytes), kBytes - kChunkBytes);
+  EXPECT_TRUE(faults(start + kChunkBytes));
+  void* const behind = mmap(start + kChunkBytes + kGuardBytes, kPageBytes, PROT_READ,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  EXPECT_EQ(behind, start + kChunkBytes + kGuardBytes);
+  EXPECT_EQ(release_tail(start + kChunkBytes), 0u) << "there is none any more";
+  EXPECT_EQ(release_tail(behind), 0u) << "in no reserve";
 }
 
 TEST(Memory, PurgedMemoryReadsAsZeroAndIsUsable) {
@@ -94,7 +158,9 @@ TEST(Memory, TheLimitOfTheAddressSpaceIsThatOfTheProcess) {
 }
 
 TEST(Memory, CallsFailAsTheHookSays) {
-  set_fault_hook_for_test([](Call call) { return call == Call::kMap || call == Call::kPurge; });
+  set_fault_hook_for_test([](Call call) {
+    return call == Call::kMap || call == Call::kPurge ? Fault::kRefused : Fault::kNone;
+  });
   EXPECT_EQ(map(kBytes), nullptr);
   void* const start = reserve(kBytes, kChunkBytes);
   ASSERT_NE(start, nullptr);

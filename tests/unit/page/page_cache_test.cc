@@ -4,13 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstring>
 #include <thread>
 #include <vector>
 
 #include "base/bits.h"
 #include "fault/fault_injection.h"
+#include "support/child.h"
 #include "support/content.h"
+#include "support/process_memory.h"
 #include "support/seed.h"
 
 namespace tarn::internal {
@@ -54,6 +57,28 @@ TEST(PageCache, ASmallReserveServesALargeHeapInFewRegions) {
   EXPECT_GE(page_map.region_count(), 2u);
   EXPECT_LE(page_map.region_count(), 12u);
   EXPECT_LE(page_cache.stats().reserved_bytes, 2 * kHeap);
+}
+
+bool faults(const char* address) {
+  return test::run_in_child([&] { return static_cast<const volatile char*>(address)[0] & 0; }).signal == SIGSEGV;
+}
+
+TEST(PageCache, TheHeapLiesBetweenGuardsAlsoWhenARegionIsWhollyCommitted) {
+  page_cache.configure({0, SIZE_MAX, 2 * kChunkBytes});
+  char* const first = take(kPagesPerChunk);
+  EXPECT_TRUE(faults(first - 1));
+  EXPECT_TRUE(faults(first + kChunkBytes)) << "not committed yet";
+  char* const second = take(kPagesPerChunk);
+  EXPECT_EQ(second, first + kChunkBytes);
+  EXPECT_TRUE(faults(second + kChunkBytes));
+  EXPECT_FALSE(faults(first) || faults(second + kChunkBytes - 1));
+}
+
+TEST(PageCache, TablesAreNoLargerThanTheHeapNeeds) {
+  page_map.reserve_index();
+  const std::size_t before = test::writable_bytes();
+  ASSERT_NE(take(1), nullptr);
+  EXPECT_LE(test::writable_bytes() - before, kChunkBytes + 4 * kPageBytes);
 }
 
 TEST(PageCache, FreeingTheMiddleSpanMergesBothNeighbours) {

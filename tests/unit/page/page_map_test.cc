@@ -36,6 +36,7 @@ TEST(PageMap, EveryAddressOfASpanLeadsToItAndNoneBeside) {
   page_map.reserve_index();
   Span span{};
   const Region* const region = page_map.add_region(kRegionBytes, kRegionBytes);
+  ASSERT_TRUE(page_map.commit_tables(*region, region->chunk_count));
   span.start = region->start + bytes_of(7);
   span.pages = 40;
   page_map.set(&span, 160);
@@ -57,7 +58,9 @@ TEST(PageMap, EveryAddressOfASpanLeadsToItAndNoneBeside) {
 TEST(PageMap, LaterRegionsAreFoundToo) {
   Span spans[5] = {};
   for (Span& span : spans) {
-    span.start = page_map.add_region(kRegionBytes, kRegionBytes)->start;
+    const Region* const region = page_map.add_region(kRegionBytes, kRegionBytes);
+    ASSERT_TRUE(page_map.commit_tables(*region, 1));
+    span.start = region->start;
     span.pages = 1;
     page_map.set(&span, 0);
   }
