@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what building and comparing tarn needs on Debian 12, with --tests also what its tests need (a browser), and
-# does nothing when all of it is there.
+# Installs what building and comparing tarn needs on Debian 12, with --tests also what its tests need (a browser,
+# programs that run on it), and does nothing when all of it is there.
 # Root and whoever may use sudo without a password get it installed; others get the one line to run.
 # The list holds what the CMake files look for, the allocators to compare with and the programs the tests run.
 set -eu
@@ -14,7 +14,10 @@ packages='
   perl sqlite3 gdb binutils valgrind
 '
 if [ "${1:-}" = --tests ]; then
-  packages="$packages chromium chromium-driver python3-selenium"
+  packages="$packages
+    chromium chromium-driver python3-selenium
+    strace php-cli php-mbstring php-xml php-sqlite3 dnsmasq-base faketime eatmydata fakeroot libuid-wrapper
+  "
 fi
 
 if ! command -v dpkg-query >/dev/null; then

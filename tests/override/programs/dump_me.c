@@ -1,0 +1,23 @@
+/* Has 16 MiB of blocks and has given 128 MiB back, then waits for a line: "abort" ends it with a core file.
+ */
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { kMiB = 1 << 20 };
+
+static void* blocks[1 << 16];
+
+int main(void) {
+  char line[16] = "";
+  void* freed[128];
+  for (int i = 0; i < 1 << 16; ++i) memset(blocks[i] = malloc(256), i, 256);
+  for (int i = 0; i < 128; ++i) memset(freed[i] = malloc(kMiB), i, kMiB);
+  for (int i = 0; i < 128; ++i) free(freed[i]);
+  malloc_trim(0);
+  puts("ready");
+  fflush(stdout);
+  if (fgets(line, sizeof line, stdin) != NULL && strcmp(line, "abort\n") == 0) abort();
+  return blocks[77] == NULL;
+}
