@@ -31,7 +31,8 @@ struct ArenaOptions {
   Heap* heap = nullptr;               // where chunks come from; nullptr: the general pool's pages
   void* buffer = nullptr;             // the first chunk, of the caller's; it must outlive the arena
   std::size_t buffer_bytes = 0;
-  bool may_grow = true;               // whether there are chunks beyond the buffer or the first one
+  bool may_grow = true;               // whether there are chunks beyond the buffer or the first one; if not, a buffer too
+                                      // small for a chunk's head serves nothing
   bool wipes = false;                 // overwrite with zeros what ends, so that no secret stays in memory
 };
 
@@ -83,16 +84,12 @@ class Arena {
  public:
   explicit Arena(const ArenaOptions& options = {}) noexcept {
     detail::make_arena(front_, options, detail::kPoisonsFreeBlocks);
-    detail::annotate_pool(&front_);
   }
   explicit Arena(const char* name) noexcept : Arena(ArenaOptions{.name = name}) {}
   /// Over a buffer of the caller's, growing beyond it from the general pool.
   Arena(void* buffer, std::size_t bytes) noexcept : Arena(ArenaOptions{.buffer = buffer, .buffer_bytes = bytes}) {}
   /// Runs the callbacks, then gives every chunk back.
-  ~Arena() {
-    detail::annotate_pool_end(&front_);
-    detail::end_arena(front_);
-  }
+  ~Arena() { detail::end_arena(front_); }
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
@@ -105,7 +102,7 @@ class Arena {
     if (start > end || size > end - start) [[unlikely]]
       return allocate_slow(size, alignment);
     front_.next = reinterpret_cast<char*>(start + size);
-    detail::annotate_bump(&front_, reinterpret_cast<void*>(start), size);
+    detail::annotate_bump(reinterpret_cast<void*>(start), size);
     return reinterpret_cast<void*>(start);
   }
   /// Nothing: all ends at once.
@@ -151,10 +148,7 @@ class Arena {
   /// Ends what came after the mark. \pre the mark is of this arena and nothing before it was rewound or reset since.
   void rewind(const ArenaMark& mark) noexcept { detail::arena_rewind(front_, mark); }
   /// Ends everything; the chunks are kept for what comes.
-  void reset() noexcept {
-    detail::arena_reset(front_);
-    detail::annotate_pool_clear(&front_);
-  }
+  void reset() noexcept { detail::arena_reset(front_); }
 
   /// Gives back chunks behind the one in use. \returns bytes.
   std::size_t release_unused() noexcept { return detail::arena_release_unused(front_); }
@@ -176,7 +170,7 @@ class Arena {
  private:
   [[gnu::noinline]] void* allocate_slow(std::size_t size, std::size_t alignment) noexcept {
     void* const block = detail::arena_allocate_slow(front_, size, alignment);
-    if (block != nullptr) detail::annotate_bump(&front_, block, size);
+    if (block != nullptr) detail::annotate_bump(block, size);
     return block;
   }
 };

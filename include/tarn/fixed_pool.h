@@ -61,6 +61,7 @@ struct FixedPoolFront {
   SpanTable spans;
   const void* user;  // the thread that uses the pool, while that is checked
   Mutex* mutex;      // in `state`; nullptr: each call is the caller's to keep apart
+  const void* checked_as;  // the pool's name for memory checkers
 };
 
 enum class PoolThreads : std::uint8_t { kOne, kAny };
@@ -122,14 +123,10 @@ class FixedPool {
   explicit FixedPool(const FixedPoolOptions& options) {
     if (!detail::make_fixed_pool(front_, options, detail::PoolThreads::kOne, detail::kPoisonsFreeBlocks))
       detail::throw_bad_alloc();
-    detail::annotate_pool(&front_);
   }
   explicit FixedPool(std::size_t block_bytes) : FixedPool(FixedPoolOptions{.block_bytes = block_bytes}) {}
   /// All blocks end with the pool, also live ones.
-  ~FixedPool() {
-    detail::annotate_pool_end(&front_);
-    detail::end_fixed_pool(front_);
-  }
+  ~FixedPool() { detail::end_fixed_pool(front_); }
   FixedPool(const FixedPool&) = delete;
   FixedPool& operator=(const FixedPool&) = delete;
 
@@ -139,7 +136,7 @@ class FixedPool {
     void* const block = detail::fixed_pool_allocate(front_);
     if (block == nullptr) [[unlikely]]
       return refuse();
-    detail::annotate_allocation(&front_, block, front_.stride);
+    detail::annotate_allocation(front_.checked_as, block, front_.stride);
     return block;
   }
 
@@ -149,7 +146,7 @@ class FixedPool {
     check_user();
     void* const blocks = detail::fixed_pool_allocate_run(front_, count);
     if (blocks == nullptr) return refuse();
-    detail::annotate_allocation(&front_, blocks, count * front_.stride);
+    detail::annotate_allocation(front_.checked_as, blocks, front_.stride, count);
     return blocks;
   }
 
@@ -157,7 +154,7 @@ class FixedPool {
   TARN_INLINE void deallocate(void* block) noexcept {
     check_user();
     detail::fixed_pool_deallocate(front_, block);
-    detail::annotate_deallocation(&front_, block, block != nullptr ? front_.stride : 0);
+    if (block != nullptr) detail::annotate_deallocation(front_.checked_as, block, front_.stride);
   }
 
   /// Takes `count` blocks side by side back, whether they were taken together or not.
@@ -165,7 +162,7 @@ class FixedPool {
     check_user();
     if (blocks == nullptr) return;
     detail::fixed_pool_deallocate_run(front_, blocks, count);
-    detail::annotate_deallocation(&front_, blocks, count * front_.stride);
+    detail::annotate_deallocation(front_.checked_as, blocks, front_.stride, count);
   }
 
   /// Fills `blocks` with up to `count` blocks. \returns how many there are; fewer only at the cap, without a throw.
@@ -175,7 +172,7 @@ class FixedPool {
     for (; taken < count; ++taken) {
       blocks[taken] = detail::fixed_pool_allocate(front_);
       if (blocks[taken] == nullptr) break;
-      detail::annotate_allocation(&front_, blocks[taken], front_.stride);
+      detail::annotate_allocation(front_.checked_as, blocks[taken], front_.stride);
     }
     if (taken != count) detail::fixed_pool_refused(front_);
     return taken;
@@ -197,10 +194,7 @@ class FixedPool {
   std::size_t release_unused() noexcept { return detail::fixed_pool_release_unused(front_); }
 
   /// Ends all live blocks at once; the pool keeps its chunks. \cost a store per 64 blocks.
-  void clear() noexcept {
-    detail::annotate_pool_clear(&front_);
-    detail::fixed_pool_clear(front_);
-  }
+  void clear() noexcept { detail::fixed_pool_clear(front_); }
 
   /// The pool may now be used by another thread. Only while threads are checked does it do anything.
   void detach_from_thread() noexcept { front_.user = nullptr; }
@@ -245,14 +239,10 @@ class SharedFixedPool {
   explicit SharedFixedPool(const FixedPoolOptions& options) {
     if (!detail::make_fixed_pool(front_, options, detail::PoolThreads::kAny, detail::kPoisonsFreeBlocks))
       detail::throw_bad_alloc();
-    detail::annotate_pool(&front_);
   }
   explicit SharedFixedPool(std::size_t block_bytes) : SharedFixedPool(FixedPoolOptions{.block_bytes = block_bytes}) {}
   /// \pre no other thread uses the pool any more.
-  ~SharedFixedPool() {
-    detail::annotate_pool_end(&front_);
-    detail::end_fixed_pool(front_);
-  }
+  ~SharedFixedPool() { detail::end_fixed_pool(front_); }
   SharedFixedPool(const SharedFixedPool&) = delete;
   SharedFixedPool& operator=(const SharedFixedPool&) = delete;
 
@@ -260,23 +250,23 @@ class SharedFixedPool {
     void* const block = locked([&] { return detail::fixed_pool_allocate(front_); });
     if (block == nullptr) [[unlikely]]
       return refuse();
-    detail::annotate_allocation(&front_, block, front_.stride);
+    detail::annotate_allocation(front_.checked_as, block, front_.stride);
     return block;
   }
   void* allocate(std::size_t count) {
     void* const blocks = locked([&] { return detail::fixed_pool_allocate_run(front_, count); });
     if (blocks == nullptr) return refuse();
-    detail::annotate_allocation(&front_, blocks, count * front_.stride);
+    detail::annotate_allocation(front_.checked_as, blocks, front_.stride, count);
     return blocks;
   }
   void deallocate(void* block) noexcept {
     if (block == nullptr) return;
-    detail::annotate_deallocation(&front_, block, front_.stride);  // before another thread can be given it
+    detail::annotate_deallocation(front_.checked_as, block, front_.stride);  // before another thread can be given it
     locked([&] { detail::fixed_pool_deallocate(front_, block); });
   }
   void deallocate(void* blocks, std::size_t count) noexcept {
     if (blocks == nullptr) return;
-    detail::annotate_deallocation(&front_, blocks, count * front_.stride);
+    detail::annotate_deallocation(front_.checked_as, blocks, front_.stride, count);
     locked([&] { detail::fixed_pool_deallocate_run(front_, blocks, count); });
   }
   /// \cost one lock for all.
@@ -285,13 +275,13 @@ class SharedFixedPool {
     locked([&] {
       while (taken < count && (blocks[taken] = detail::fixed_pool_allocate(front_)) != nullptr) ++taken;
     });
-    for (std::size_t i = 0; i < taken; ++i) detail::annotate_allocation(&front_, blocks[i], front_.stride);
+    for (std::size_t i = 0; i < taken; ++i) detail::annotate_allocation(front_.checked_as, blocks[i], front_.stride);
     if (taken != count) detail::fixed_pool_refused(front_);
     return taken;
   }
   void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i)
-      if (blocks[i] != nullptr) detail::annotate_deallocation(&front_, blocks[i], front_.stride);
+      if (blocks[i] != nullptr) detail::annotate_deallocation(front_.checked_as, blocks[i], front_.stride);
     locked([&] {
       for (std::size_t i = 0; i < count; ++i)
         if (blocks[i] != nullptr) detail::fixed_pool_deallocate(front_, blocks[i]);
@@ -307,7 +297,6 @@ class SharedFixedPool {
   }
   std::size_t release_unused() noexcept { return detail::fixed_pool_release_unused(front_); }
   void clear() noexcept {
-    detail::annotate_pool_clear(&front_);
     locked([&] { detail::fixed_pool_clear(front_); });
   }
 

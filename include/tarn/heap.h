@@ -62,15 +62,10 @@ class Heap {
  public:
   /// A heap that could not be made (memory refused, a buffer too small) refuses every allocation; is_valid() tells.
   explicit Heap(const HeapOptions& options = {}) noexcept
-      : state_(detail::make_heap(*this, options, detail::kPoisonsFreeBlocks)) {
-    detail::annotate_pool(this);
-  }
+      : state_(detail::make_heap(*this, options, detail::kPoisonsFreeBlocks)) {}
   explicit Heap(const char* name) noexcept : Heap(HeapOptions{.name = name}) {}
   /// All blocks end with the heap, also live ones.
-  ~Heap() {
-    detail::annotate_pool_end(this);
-    destroy();
-  }
+  ~Heap() { destroy(); }
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
 
@@ -83,7 +78,7 @@ class Heap {
   /// \param alignment bytes, a power of two.
   [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) noexcept {
     void* const block = detail::heap_allocate(state_, size, alignment);
-    if (block != nullptr) detail::annotate_allocation(this, block, size);
+    if (block != nullptr) detail::profile_allocation(block, size);
     return block;
   }
   /// Zeroed memory for `count` objects of `size` bytes; nullptr also when the product overflows.
@@ -98,7 +93,7 @@ class Heap {
   /// \pre a block of this heap, or nullptr.
   void deallocate(void* block) noexcept {
     if (block == nullptr) return;
-    detail::annotate_deallocation(this, block, 0);  // the heap itself poisons what it takes back
+    detail::profile_deallocation(block);
     detail::heap_deallocate(state_, block);
   }
   void deallocate(void* block, std::size_t) noexcept { deallocate(block); }
@@ -112,10 +107,7 @@ class Heap {
   bool owns(const void* pointer) const noexcept { return detail::heap_owns(state_, pointer); }
 
   /// Ends all live blocks at once; the heap goes on, empty.
-  void clear() noexcept {
-    detail::annotate_pool_clear(this);
-    detail::heap_clear(state_);
-  }
+  void clear() noexcept { detail::heap_clear(state_); }
   /// Ends the heap and all live blocks at once; every later allocation is refused. \pre no other thread uses it.
   void destroy() noexcept {
     detail::end_heap(state_);
@@ -170,8 +162,8 @@ inline Heap* current_heap() noexcept { return detail::current_heap(); }
 inline void* Heap::reallocate(void* block, std::size_t size) noexcept {
   void* const moved = detail::heap_reallocate(state_, block, size);
   if (moved != nullptr && moved != block) {
-    if (block != nullptr) detail::annotate_deallocation(this, block, 0);
-    detail::annotate_allocation(this, moved, size);
+    if (block != nullptr) detail::profile_deallocation(block);
+    detail::profile_allocation(moved, size);
   }
   return moved;
 }

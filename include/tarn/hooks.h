@@ -32,7 +32,7 @@
 
 namespace tarn::detail {
 
-#if defined(TARN_ANNOTATE_ASAN)
+#if defined(TARN_ANNOTATE_ASAN) || defined(TARN_VALGRIND)
 inline constexpr bool kPoisonsFreeBlocks = true;
 #else
 inline constexpr bool kPoisonsFreeBlocks = false;
@@ -54,40 +54,18 @@ inline const Heaptrack& heaptrack() {
 }
 #endif
 
-/// A pool begins. `pool` is its name for the checker, any address that is its own.
-inline void annotate_pool([[maybe_unused]] const void* pool) {
-#if defined(TARN_VALGRIND)
-  VALGRIND_CREATE_MEMPOOL_EXT(pool, 0, 0, VALGRIND_MEMPOOL_METAPOOL);
-#endif
-}
-
-inline void annotate_pool_end([[maybe_unused]] const void* pool) {
-#if defined(TARN_VALGRIND)
-  VALGRIND_DESTROY_MEMPOOL(pool);
-#endif
-}
-
-/// All blocks of the pool end at once.
-inline void annotate_pool_clear([[maybe_unused]] const void* pool) {
-#if defined(TARN_VALGRIND)
-  VALGRIND_DESTROY_MEMPOOL(pool);
-  VALGRIND_CREATE_MEMPOOL_EXT(pool, 0, 0, VALGRIND_MEMPOOL_METAPOOL);
-#endif
-}
-
 /// A block that does not end by itself but with all others: profilers are not told, they would call it lost.
-inline void annotate_bump([[maybe_unused]] const void* pool, [[maybe_unused]] void* block,
-                          [[maybe_unused]] std::size_t bytes) {
+inline void annotate_bump([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) {
 #if defined(TARN_ANNOTATE_ASAN)
   __asan_unpoison_memory_region(block, bytes);
 #endif
 #if defined(TARN_VALGRIND)
-  VALGRIND_MEMPOOL_ALLOC(pool, block, bytes);
+  VALGRIND_MAKE_MEM_UNDEFINED(block, bytes);
 #endif
 }
 
-inline void annotate_allocation(const void* pool, void* block, std::size_t bytes) {
-  annotate_bump(pool, block, bytes);
+/// For profilers alone: checkers are told by the library.
+inline void profile_allocation([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) {
 #if defined(TARN_HEAPTRACK)
   if (heaptrack().allocated != nullptr) heaptrack().allocated(block, bytes);
 #endif
@@ -95,22 +73,37 @@ inline void annotate_allocation(const void* pool, void* block, std::size_t bytes
   TracyAllocN(block, bytes, "tarn");
 #endif
 }
-
-/// \pre the block is not another thread's yet.
-inline void annotate_deallocation([[maybe_unused]] const void* pool, [[maybe_unused]] void* block,
-                                  [[maybe_unused]] std::size_t bytes) {
-#if defined(TARN_ANNOTATE_ASAN)
-  __asan_poison_memory_region(block, bytes);
-#endif
-#if defined(TARN_VALGRIND)
-  VALGRIND_MEMPOOL_FREE(pool, block);
-#endif
+inline void profile_deallocation([[maybe_unused]] void* block) {
 #if defined(TARN_HEAPTRACK)
   if (heaptrack().freed != nullptr) heaptrack().freed(block);
 #endif
 #if defined(TARN_TRACY)
   TracyFreeN(block, "tarn");
 #endif
+}
+
+/// Blocks side by side, which may go back together or one by one.
+inline void annotate_allocation([[maybe_unused]] const void* pool, void* blocks, std::size_t stride,
+                                std::size_t count = 1) {
+#if defined(TARN_ANNOTATE_ASAN)
+  __asan_unpoison_memory_region(blocks, count * stride);
+#endif
+#if defined(TARN_VALGRIND)
+  for (std::size_t i = 0; i < count; ++i) VALGRIND_MEMPOOL_ALLOC(pool, static_cast<char*>(blocks) + i * stride, stride);
+#endif
+  profile_allocation(blocks, count * stride);
+}
+
+/// \pre the blocks are not another thread's yet.
+inline void annotate_deallocation([[maybe_unused]] const void* pool, void* blocks, [[maybe_unused]] std::size_t stride,
+                                  [[maybe_unused]] std::size_t count = 1) {
+#if defined(TARN_ANNOTATE_ASAN)
+  __asan_poison_memory_region(blocks, count * stride);
+#endif
+#if defined(TARN_VALGRIND)
+  for (std::size_t i = 0; i < count; ++i) VALGRIND_MEMPOOL_FREE(pool, static_cast<char*>(blocks) + i * stride);
+#endif
+  profile_deallocation(blocks);
 }
 
 }  // namespace tarn::detail

@@ -79,13 +79,9 @@ class ObjectPool {
   explicit ObjectPool(const ObjectPoolOptions& options = {})
       : state_(detail::make_object_pool(options, kType, &record_offset_)) {
     if (state_ == nullptr) detail::throw_bad_alloc();
-    detail::annotate_pool(this);
   }
   /// \pre no other thread uses the pool any more. What becomes of live objects is the option at_end.
-  ~ObjectPool() {
-    detail::annotate_pool_end(this);
-    detail::end_object_pool(state_);
-  }
+  ~ObjectPool() { detail::end_object_pool(state_); }
   ObjectPool(const ObjectPool&) = delete;
   ObjectPool& operator=(const ObjectPool&) = delete;
 
@@ -129,14 +125,14 @@ class ObjectPool {
     void* block = detail::pop(detail::record_at(detail::thread_cache, record_offset_));
     if (block == nullptr) [[unlikely]]
       block = detail::object_pool_allocate_slow(state_);
-    if (block != nullptr) detail::annotate_allocation(this, block, sizeof(T));
+    if (block != nullptr) detail::annotate_allocation(state_, block, sizeof(T));
     return block;
   }
   /// \pre there is no object in it any more.
   TARN_INLINE void deallocate(void* block) noexcept {
     if (block == nullptr) [[unlikely]]
       return;
-    detail::annotate_deallocation(this, block, sizeof(T));
+    detail::annotate_deallocation(state_, block, sizeof(T));
     detail::ThreadCache* const cache = detail::thread_cache;
     // An address of another pool, or of none, has another record.
     if (detail::record_offset_of(cache, block) != record_offset_ ||

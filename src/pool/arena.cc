@@ -88,10 +88,20 @@ std::size_t next_chunk_bytes(const ArenaFront& arena, std::size_t needed) {
   return bytes > needed ? bytes : needed;
 }
 
+// An arena that may not grow keeps to its buffer, also to one that has no room for a chunk, or to its first chunk.
+bool may_take_chunk(const ArenaFront& arena, std::size_t needed) {
+  const bool is_without_memory = arena.first == nullptr && arena.options.buffer == nullptr;
+  if (arena.options.may_grow || is_without_memory) return true;
+  if (!takes_each_block_from_malloc()) return false;
+  // There, blocks have chunks of their own: together they may be what the one chunk would be.
+  const std::size_t room = arena.options.buffer != nullptr ? arena.options.buffer_bytes : arena.options.initial_bytes;
+  return arena.capacity <= room && needed <= room - arena.capacity;
+}
+
 // A chunk of at least `needed` bytes, behind the current one.
 ArenaChunk* make_chunk(ArenaFront& arena, std::size_t needed) {
   const bool is_first = arena.first == nullptr;
-  if (!arena.options.may_grow && (!is_first || arena.options.buffer != nullptr)) return nullptr;
+  if (!may_take_chunk(arena, needed)) return nullptr;
   std::size_t bytes = next_chunk_bytes(arena, needed);
   if (arena.capacity >= arena.options.largest_bytes) return nullptr;  // a buffer may be larger
   const std::size_t left = arena.options.largest_bytes - arena.capacity;

@@ -493,6 +493,7 @@ FixedPoolState& state_of(PoolHeader& pool) { return static_cast<FixedPoolState&>
 void deallocate_any(PoolHeader& pool, void* block) {
   FixedPoolState& state = state_of(pool);
   if (state.front->user != nullptr && state.front->user != &thread_cache) fixed_pool_check_user_slow(*state.front);
+  if (state.poisons) os::note_pool_free(state.front->checked_as, block);
   const OptionalGuard guard(state.front->mutex);
   if (state.poisons && !state.uses_system) os::poison(block, state.front->stride);
   fixed_pool_deallocate_slow(*state.front, block);
@@ -562,6 +563,7 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Poo
   front.stride = round_up(options.block_bytes, alignment);
   front.reciprocal = ~std::uint64_t{0} / front.stride + 1;
   front.state = state;
+  front.checked_as = state;
   state->operations = &kOperations;
   state->set_name(options.name, "fixed pool");
   state->front = &front;
@@ -578,6 +580,7 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Poo
   state->on_refusal = options.on_refusal;
   state->context = options.context;
   stand_nowhere(*state);
+  if (poisons) os::begin_checked_pool(state);
   pool_registry.add(*state);
   if (fixed_pool_reserve(front, options.initial_count, false) >= options.initial_count) return true;
   end_fixed_pool(front);
@@ -587,6 +590,7 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Poo
 void end_fixed_pool(FixedPoolFront& front) noexcept {
   FixedPoolState& state = *front.state;
   pool_registry.remove(state);
+  if (state.poisons) os::end_checked_pool(&state);
   if (state.uses_system) system_blocks.deallocate_all(state);
   while (state.chunk_count != 0) end_chunk(state, *state.ring[state.chunk_count - 1]);
   if (state.ring != nullptr) metadata.free(state.ring, ring_record_bytes(state.ring_capacity));
@@ -688,6 +692,10 @@ std::size_t fixed_pool_release_unused(FixedPoolFront& front) noexcept {
 
 void fixed_pool_clear(FixedPoolFront& front) noexcept {
   FixedPoolState& state = *front.state;
+  if (state.poisons) {
+    os::end_checked_pool(&state);
+    os::begin_checked_pool(&state);
+  }
   if (state.uses_system) {
     system_blocks.deallocate_all(state);
     state.system_count = 0;
@@ -727,6 +735,7 @@ namespace tarn::internal {
 
 void visit_live_blocks(detail::FixedPoolFront& front, const BlockVisitor& visit) {
   const detail::FixedPoolState& state = *front.state;
+  if (state.uses_system) return system_blocks.visit(state, visit);
   for (std::uint32_t slot = 0; slot < state.chunk_count; ++slot) {
     PoolChunk& chunk = *state.ring[slot];
     for (std::uint32_t i = 0; i < chunk.block_count; ++i)

@@ -2,7 +2,8 @@
 //
 // Invariant, with the mutex held: live_bytes is the sum of the block sizes of live blocks; each slab is in `available` of
 // its class when it has free blocks and in `full` otherwise; blocks above 256 KiB, or aligned beyond a slab's, are slabs
-// of one block; mapped_bytes is the sum of the slabs' bytes and of the spare pages'.
+// of one block; mapped_bytes is the sum of the slabs' bytes and of the spare pages'. Under a memory checker slabs that end
+// first wait in `quarantine`.
 #include "pool/heap.h"
 
 #include <cerrno>
@@ -41,6 +42,8 @@ struct HeapState : PoolHeader {
   BufferPages buffer;
   List<Span> full;
   List<Span> spare;  // single pages taken ahead of need
+  List<Span> quarantine;  // slabs that have ended, the oldest first, all of them poisoned
+  std::size_t quarantined_bytes;
   List<Span> available[kBinCount];
 };
 
@@ -49,6 +52,7 @@ namespace {
 constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
 constexpr std::size_t kOwnSlabBytes = 32 * 1024;  // above, a block is a slab
 constexpr std::size_t kBlocksPerBufferSlab = 8;
+constexpr std::size_t kQuarantineBytes = 16 * 1024 * 1024;
 
 // In place of a heap that could not be made. In no registry, so its mutex is never taken.
 constinit HeapState refusing_heap{};
@@ -109,6 +113,13 @@ char* take_pages(HeapState& state, Span* slab, const SlabShape& shape) {
       .start;
 }
 
+void set_all_free(Span& slab) {
+  for (std::uint32_t word = 0; word < slab.word_count; ++word) slab.free_bits[word] = ~std::uint64_t{0};
+  if (slab.block_count % 64 != 0)
+    slab.free_bits[slab.word_count - 1] = (std::uint64_t{1} << (slab.block_count % 64)) - 1;
+  slab.free_count = slab.block_count;
+}
+
 Span* make_slab_locked(HeapState& state, const SlabShape& shape) {
   const auto block_count = static_cast<std::uint16_t>(shape.bytes / shape.stride == 0 ? 1 : shape.bytes / shape.stride);
   const auto word_count = static_cast<std::uint16_t>((block_count + 63) / 64);
@@ -127,10 +138,8 @@ Span* make_slab_locked(HeapState& state, const SlabShape& shape) {
   slab->word_count = word_count;
   slab->size_class.store(shape.size_class, std::memory_order_relaxed);
   slab->kind = SpanKind::kPool;
-  slab->free_count = block_count;
   slab->scan_word = 0;
-  for (std::uint32_t word = 0; word < word_count; ++word) slab->free_bits[word] = ~std::uint64_t{0};
-  if (block_count % 64 != 0) slab->free_bits[word_count - 1] = (std::uint64_t{1} << (block_count % 64)) - 1;
+  set_all_free(*slab);
   if (!lies_in_buffer(state)) page_map.set(slab, 0);
   if (state.poisons) os::poison(start, shape.bytes);
   state.use.mapped_bytes += shape.bytes;
@@ -151,6 +160,26 @@ void end_slab_locked(HeapState& state, Span* slab) {
   }
   slab->pool = nullptr;
   span_store.give_back(slab);
+}
+
+void end_quarantine_locked(HeapState& state, std::size_t bytes_to_keep, const Span* slab_to_keep) {
+  while (Span* const slab = state.quarantine.first()) {
+    if (slab == slab_to_keep || state.quarantined_bytes <= bytes_to_keep) return;
+    state.quarantine.remove(slab);
+    state.quarantined_bytes -= slab_bytes(state, *slab);
+    end_slab_locked(state, slab);
+  }
+}
+
+// Under a checker the pages stay the heap's for a while, so that a use of what has ended meets its mark and no other block.
+// \pre the slab is in no list; its blocks have ended.
+void retire_slab_locked(HeapState& state, Span* slab) {
+  if (!state.poisons) return end_slab_locked(state, slab);
+  set_all_free(*slab);
+  os::poison(slab->start, slab_bytes(state, *slab));
+  state.quarantine.push_back(slab);
+  state.quarantined_bytes += slab_bytes(state, *slab);
+  end_quarantine_locked(state, kQuarantineBytes, slab);
 }
 
 std::size_t block_bytes(const HeapState& state, const Span& slab) {
@@ -206,8 +235,9 @@ void end_empty_slabs_locked(HeapState& state) {
 // In a buffer the empty slabs that were kept may be all that is left.
 void* take_block_or_make_room_locked(HeapState& state, const SlabShape& shape) {
   void* const block = take_block_locked(state, shape);
-  if (block != nullptr || !lies_in_buffer(state)) return block;
-  end_empty_slabs_locked(state);
+  if (block != nullptr || (!lies_in_buffer(state) && state.quarantine.is_empty())) return block;
+  end_quarantine_locked(state, 0, nullptr);
+  if (lies_in_buffer(state)) end_empty_slabs_locked(state);
   return take_block_locked(state, shape);
 }
 
@@ -281,7 +311,7 @@ void* allocate_from_slabs(HeapState& state, std::size_t size, std::size_t alignm
   if (block == nullptr) return nullptr;
   charge_locked(state, shape.block_bytes);
   live->after = state.use.live_bytes;
-  if (state.poisons) os::unpoison(block, size);
+  if (state.poisons) os::note_pool_allocation(&state, block, size);
   return block;
 }
 
@@ -313,7 +343,10 @@ bool take_back_locked(HeapState& state, void* block) {
   std::uint32_t index = 0;
   Span& slab = span_of_block_locked(state, block, &index);
   const std::size_t bytes = block_bytes(state, slab);
-  if (state.poisons) os::poison(block, bytes);
+  if (state.poisons) {
+    os::note_pool_free(&state, block);
+    os::poison(block, bytes);
+  }
   credit_locked(state, bytes);
   const bool was_full = slab.free_count == 0;
   mark_free(slab, index / 64, std::uint64_t{1} << (index % 64));
@@ -324,7 +357,7 @@ bool take_back_locked(HeapState& state, void* block) {
   }
   if (slab.free_count != slab.block_count || is_worth_keeping(state, slab)) return false;
   available.remove(&slab);
-  end_slab_locked(state, &slab);
+  retire_slab_locked(state, &slab);
   return !lies_in_buffer(state);
 }
 
@@ -353,11 +386,16 @@ Span* find_span_any(PoolHeader& pool, const void* pointer) {
   return state.buffer.find(pointer);
 }
 
-void end_list_locked(HeapState& state, List<Span>& slabs) {
+void retire_list_locked(HeapState& state, List<Span>& slabs) {
   while (Span* const slab = slabs.first()) {
     slabs.remove(slab);
-    end_slab_locked(state, slab);
+    retire_slab_locked(state, slab);
   }
+}
+
+void retire_all_locked(HeapState& state) {
+  retire_list_locked(state, state.full);
+  for (List<Span>& slabs : state.available) retire_list_locked(state, slabs);
 }
 
 void end_spare_locked(HeapState& state) {
@@ -370,8 +408,8 @@ void end_spare_locked(HeapState& state) {
 }
 
 void end_all_locked(HeapState& state) {
-  end_list_locked(state, state.full);
-  for (List<Span>& slabs : state.available) end_list_locked(state, slabs);
+  retire_all_locked(state);
+  end_quarantine_locked(state, 0, nullptr);
   end_spare_locked(state);
 }
 
@@ -379,6 +417,7 @@ std::size_t release_unused_any(PoolHeader& pool) {
   HeapState& state = state_of(pool);
   os::LockGuard guard(state.mutex);
   const std::size_t before = state.use.mapped_bytes;
+  end_quarantine_locked(state, 0, nullptr);
   end_empty_slabs_locked(state);
   end_spare_locked(state);
   return before - state.use.mapped_bytes;
@@ -415,7 +454,8 @@ HeapState* make_heap(Heap& heap, const HeapOptions& options, bool poisons) noexc
   HeapState* const state = make_state(options, kOperations);
   if (state == nullptr) return nullptr;
   state->heap = &heap;
-  state->poisons = poisons;
+  state->poisons = poisons && !state->uses_system;
+  if (state->poisons) os::begin_checked_pool(state);
   pool_registry.add(*state);
   if (lies_in_buffer(*state)) pool_registry.add_callers_memory(*state);
   return state;
@@ -425,6 +465,7 @@ void end_heap(HeapState* state) noexcept {
   if (state == nullptr) return;
   pool_registry.remove(*state);
   if (lies_in_buffer(*state)) pool_registry.remove_callers_memory(*state);
+  if (state->poisons) os::end_checked_pool(state);
   if (state->uses_system) system_blocks.deallocate_all(*state);
   {
     os::LockGuard guard(state->mutex);
@@ -477,7 +518,10 @@ void* heap_reallocate(HeapState* state, void* block, std::size_t size) noexcept 
   if (state == nullptr) os::fatal("use of a block of a heap that has ended", block);
   const std::size_t usable = heap_usable_size(state, block);
   if (!state->uses_system && size <= usable && size >= usable / 2) {
-    if (state->poisons) os::unpoison(block, size);
+    if (state->poisons) {
+      os::note_pool_resize(state, block, size);
+      os::unpoison(block, size);
+    }
     return block;
   }
   void* const moved = heap_allocate(state, size, alignment);
@@ -493,8 +537,11 @@ void heap_clear(HeapState* state) noexcept {
   if (state->uses_system) system_blocks.deallocate_all(*state);
   {
     os::LockGuard guard(state->mutex);
-    end_list_locked(*state, state->full);
-    for (List<Span>& slabs : state->available) end_list_locked(*state, slabs);
+    if (state->poisons) {
+      os::end_checked_pool(state);
+      os::begin_checked_pool(state);
+    }
+    retire_all_locked(*state);
     state->use.live_bytes = state->use.live_count = 0;
   }
   background.notice();

@@ -72,27 +72,39 @@ void report_live(const ObjectPoolState& state, std::size_t count) {
   os::write_line(line.data(), line.length());
 }
 
+void visit_live(ObjectPoolState& state, const BlockVisitor& visit) {
+  if (is_fixed(state)) {
+    visit_live_blocks(state.fixed, visit);
+  } else {
+    visit_live_blocks(state.size_class, visit);
+  }
+}
+
 void destroy_live(ObjectPoolState& state) {
   while (void* const block = is_fixed(state) ? first_system_block(state.fixed) : nullptr) {
     state.type.destroy(block);
+    if (state.type.poisons) os::note_pool_free(&state, block);
     object_pool_deallocate_slow(&state, block);
   }
-  struct Destroyer {
-    ObjectPoolState& state;
-    static void call(void* block, void* context) {
-      ObjectPoolState& pool = static_cast<Destroyer*>(context)->state;
-      object_pool_deallocate_slow(&pool, block);  // first, so that a destructor's own calls see it
-      if (pool.type.poisons) os::unpoison(block, pool.type.bytes);
-      pool.type.destroy(block);
-    }
-  } destroyer{state};
-  const BlockVisitor visitor{Destroyer::call, &destroyer};
   state.is_ending = true;
-  if (is_fixed(state)) {
-    visit_live_blocks(state.fixed, visitor);
-  } else {
-    visit_live_blocks(state.size_class, visitor);
-  }
+  visit_live(state, {[](void* block, void* context) {
+                       ObjectPoolState& pool = *static_cast<ObjectPoolState*>(context);
+                       if (pool.type.poisons) os::note_pool_free(&pool, block);
+                       object_pool_deallocate_slow(&pool, block);  // first, so that a destructor's own calls see it
+                       if (pool.type.poisons) os::unpoison(block, pool.type.bytes);
+                       pool.type.destroy(block);
+                     },
+                     &state});
+}
+
+// What is live stays usable; for a checker it is no longer the pool's.
+void end_for_checkers(ObjectPoolState& state) {
+  if (!state.type.poisons) return;
+  os::end_checked_pool(&state);
+  visit_live(state, {[](void* block, void* context) {
+                       os::unpoison(block, static_cast<ObjectPoolState*>(context)->type.bytes);
+                     },
+                     &state});
 }
 
 bool make_fixed(ObjectPoolState& state) {
@@ -100,7 +112,9 @@ bool make_fixed(ObjectPoolState& state) {
   options.block_bytes = state.type.bytes;
   options.alignment = state.type.alignment;
   options.name = state.name;
-  return make_fixed_pool(state.fixed, options, PoolThreads::kAny, state.type.poisons);
+  if (!make_fixed_pool(state.fixed, options, PoolThreads::kAny, state.type.poisons)) return false;
+  state.fixed.checked_as = &state;
+  return true;
 }
 
 void end_with_class(ObjectPoolState& state) {
@@ -108,10 +122,9 @@ void end_with_class(ObjectPoolState& state) {
   settle_private_class(state.size_class);
   std::size_t live = live_count(state);
   if (live != 0 && state.at_end == AtPoolEnd::kReport) report_live(state, live);
-  if (live != 0 && state.at_end == AtPoolEnd::kDestroy) {
-    destroy_live(state);
-    settle_private_class(state.size_class);
-  }
+  if (live != 0 && state.at_end == AtPoolEnd::kDestroy) destroy_live(state);
+  end_for_checkers(state);
+  if (live != 0 && state.at_end == AtPoolEnd::kDestroy) settle_private_class(state.size_class);
   release_private_class(state.size_class);
   metadata.free(&state, sizeof(ObjectPoolState));
 }
@@ -121,6 +134,7 @@ void end_with_fixed_pool(ObjectPoolState& state) {
   const std::size_t live = live_count(state);
   if (live != 0 && state.at_end == AtPoolEnd::kReport) report_live(state, live);
   if (live != 0 && state.at_end == AtPoolEnd::kDestroy) destroy_live(state);
+  end_for_checkers(state);
   if (live != 0 && state.at_end != AtPoolEnd::kDestroy) return;
   end_fixed_pool(state.fixed);
   metadata.free(&state, sizeof(ObjectPoolState));
@@ -144,6 +158,7 @@ ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const Object
     return nullptr;
   }
   *record_offset = static_cast<std::uint32_t>(state->size_class * sizeof(Record));
+  if (type.poisons) os::begin_checked_pool(state);
   pool_registry.add(*state);
   if (object_pool_prewarm(state, options.initial_count) >= options.initial_count) return state;
   end_object_pool(state);

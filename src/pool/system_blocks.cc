@@ -113,6 +113,12 @@ void* SystemBlocks::first_of(const PoolHeader& pool) {
   return first != nullptr ? first->block : nullptr;
 }
 
+void SystemBlocks::visit(const PoolHeader& pool, const BlockVisitor& visit) {
+  os::LockGuard guard(mutex_);
+  for (const SystemBlock* record = pool.malloc_blocks.first(); record != nullptr; record = record->next)
+    visit(record->block);
+}
+
 PoolHeader* SystemBlocks::pool_of(const void* block) {
   os::LockGuard guard(mutex_);
   const SystemBlock* const record = find_locked(block);

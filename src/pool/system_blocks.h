@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "os/lock_rank.h"
+#include "pool/live_blocks.h"
 #include "pool/pool_registry.h"
 
 namespace tarn::internal {
@@ -35,6 +36,8 @@ class SystemBlocks {
   PoolHeader* pool_of(const void* block);
   /// The oldest live block of a pool; nullptr: none is live.
   void* first_of(const PoolHeader& pool);
+  /// Visits the live blocks of a pool, under the lock.
+  void visit(const PoolHeader& pool, const BlockVisitor& visit);
   std::size_t bytes_of_block(const void* block);
 
 

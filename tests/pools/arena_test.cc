@@ -313,8 +313,29 @@ TEST(Arena, ABufferTooSmallIsAsIfThereWereNone) {
       std::memset(block, 1, 32);
     }
   }
-  Arena none({.buffer = buffer, .buffer_bytes = 1, .may_grow = false});
-  static_cast<void>(none.allocate(8));
+}
+
+TEST(Arena, ThatMayNotGrowRefusesWhenItsBufferIsTooSmall) {
+  char buffer[48] = {};
+  Heap heap;
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, sizeof buffer - 1}) {
+    Arena arena({.heap = &heap, .buffer = buffer, .buffer_bytes = bytes, .may_grow = false});
+    EXPECT_EQ(arena.allocate(48), nullptr) << bytes;
+    EXPECT_EQ(arena.allocate(100), nullptr);
+    EXPECT_EQ(arena.capacity(), 0u);
+  }
+  EXPECT_EQ(heap.use().peak_live_bytes, 0u) << "taken from upstream";
+}
+
+TEST(Arena, ThatMayNotGrowHasRoomForWhatItsBufferHolds) {
+  alignas(64) static char buffer[4096];
+  Arena arena({.buffer = buffer, .buffer_bytes = sizeof buffer, .may_grow = false});
+  std::size_t had = 0;
+  while (arena.allocate(64) != nullptr) had += 64;
+  EXPECT_GE(had, sizeof buffer - 2 * 64);
+  EXPECT_LE(had, sizeof buffer);
+  arena.reset();
+  EXPECT_NE(arena.allocate(64), nullptr);
 }
 
 TEST(Arena, WipesWhatEnds) {

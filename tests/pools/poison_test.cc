@@ -135,7 +135,8 @@ TEST_F(Poison, AUseAfterDestroyInAnObjectPoolIsReported) {
 TEST_F(Poison, AUseAfterFreeInAHeapIsReported) {
   alignas(4096) static char buffer[2 * 1024 * 1024];
   for (const HeapOptions& options : {HeapOptions{}, HeapOptions{.buffer = buffer, .buffer_bytes = sizeof buffer}}) {
-    for (const std::size_t size : {std::size_t{10}, std::size_t{1000}, std::size_t{70000}}) {
+    for (const std::size_t size : {std::size_t{10}, std::size_t{1000}, std::size_t{70000}, std::size_t{1200000}}) {
+      if (size > options.buffer_bytes / 3 && options.buffer != nullptr) continue;
       expect_report("a block after its free", [&] {
         Heap heap(options);
         void* const kept = heap.allocate(size);
@@ -143,22 +144,41 @@ TEST_F(Poison, AUseAfterFreeInAHeapIsReported) {
         touch(block, size - 1);
         heap.deallocate(block);
         touch(kept);
-        if (size < 10000) touch(block);
-        // A block of its own pages gives them back, which are then anybody's.
-        if (size > 10000) touch(kept, size + 10);
+        touch(block);
       });
       expect_report("behind a block", [&] {
         Heap heap(options);
         touch(heap.allocate(size), size + 5);
       });
     }
-    expect_report("a block after clear", [&] {
+    for (const std::size_t size : {std::size_t{100}, std::size_t{200000}}) {
+      expect_report("a block after clear", [&] {
+        Heap heap(options);
+        static_cast<void>(heap.allocate(size));
+        void* const block = heap.allocate(size);
+        heap.clear();
+        static_cast<void>(heap.allocate(size));
+        touch(block);
+      });
+      expect_report("a block after the clear that follows its free", [&] {
+        Heap heap(options);
+        void* const block = heap.allocate(size);
+        tarn::deallocate(block);
+        heap.clear();
+        touch(block);
+      });
+    }
+    expect_quiet("a heap that frees and clears more than it has room for", [&] {
       Heap heap(options);
-      static_cast<void>(heap.allocate(100));
-      void* const block = heap.allocate(100);
-      heap.clear();
-      static_cast<void>(heap.allocate(100));
-      touch(block);
+      for (int i = 0; i < 200; ++i) {
+        void* const block = heap.allocate(300000);
+        touch(block, 299999);
+        i % 3 == 0 ? heap.clear() : heap.deallocate(block);
+      }
+      heap.release_unused();
+      void* const general = tarn::allocate(20 << 20);
+      for (std::size_t at = 0; at < 20 << 20; at += 4096) touch(general, at);
+      tarn::deallocate(general);
     });
     expect_quiet("blocks that grow, shrink and tell their size", [&] {
       Heap heap(options);

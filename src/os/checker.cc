@@ -1,0 +1,68 @@
+#include "os/checker.h"
+
+namespace tarn::internal::os {
+namespace {
+
+// The codes of Valgrind's interface to programs, which it keeps.
+enum Request : unsigned long {
+  kCreatePool = 0x1303,
+  kDestroyPool = 0x1304,
+  kPoolAllocation = 0x1305,
+  kPoolFree = 0x1306,
+  kPoolChange = 0x1309,
+  kMakeInaccessible = 0x4d430000,
+  kMakeDefined = 0x4d430002,
+};
+constexpr unsigned long kBlocksLieInOthers = 2;  // a pool's blocks may be parts of what malloc gave
+
+unsigned long word_of(const void* pointer) { return reinterpret_cast<unsigned long>(pointer); }
+
+// Rotations that cancel out, then a register moved to itself: under Valgrind a call, elsewhere nothing.
+void ask(Request request, unsigned long first, unsigned long second, unsigned long third = 0, unsigned long fourth = 0) {
+  const volatile unsigned long arguments[6] = {request, first, second, third, fourth, 0};
+#if defined(__x86_64__)
+  unsigned long answer = 0;
+  asm volatile("rol $3, %%rdi; rol $13, %%rdi; rol $61, %%rdi; rol $51, %%rdi; xchg %%rbx, %%rbx"
+               : "+d"(answer)
+               : "a"(arguments)
+               : "cc", "memory");
+#elif defined(__aarch64__)
+  register unsigned long answer asm("x3") = 0;
+  register const volatile unsigned long* const words asm("x4") = arguments;
+  asm volatile("ror x12, x12, #3; ror x12, x12, #13; ror x12, x12, #51; ror x12, x12, #61; orr x10, x10, x10"
+               : "+r"(answer)
+               : "r"(words)
+               : "cc", "memory");
+#else
+  static_cast<void>(arguments);
+#endif
+}
+
+}  // namespace
+
+void poison(const void* start, std::size_t bytes) {
+  if (__asan_poison_memory_region != nullptr) return __asan_poison_memory_region(start, bytes);
+  ask(kMakeInaccessible, word_of(start), bytes);
+}
+
+void unpoison(const void* start, std::size_t bytes) {
+  if (__asan_unpoison_memory_region != nullptr) return __asan_unpoison_memory_region(start, bytes);
+  ask(kMakeDefined, word_of(start), bytes);
+}
+
+void begin_checked_pool(const void* pool) { ask(kCreatePool, word_of(pool), 0, 0, kBlocksLieInOthers); }
+
+void end_checked_pool(const void* pool) { ask(kDestroyPool, word_of(pool), 0); }
+
+void note_pool_allocation(const void* pool, const void* block, std::size_t bytes) {
+  if (__asan_unpoison_memory_region != nullptr) return __asan_unpoison_memory_region(block, bytes);
+  ask(kPoolAllocation, word_of(pool), word_of(block), bytes);
+}
+
+void note_pool_resize(const void* pool, const void* block, std::size_t bytes) {
+  ask(kPoolChange, word_of(pool), word_of(block), word_of(block), bytes);
+}
+
+void note_pool_free(const void* pool, const void* block) { ask(kPoolFree, word_of(pool), word_of(block)); }
+
+}  // namespace tarn::internal::os
