@@ -4,14 +4,35 @@
 //   socket.async_read_some(buffer, tarn::with_allocator([this](auto error, auto count) { … }));
 //   socket.async_read_some(buffer, tarn::with_allocator(heap, handler));
 //
-// Works with Boost.Asio and standalone Asio of any version that knows associated allocators (1.11); neither is included
-// here. A handler's executor stays its own.
+// Works with Boost.Asio and standalone Asio of any version that knows associated allocators (1.11). From Asio 1.22 (Boost
+// 1.79) on, which has bind_allocator, any completion token may stand for the handler (use_awaitable, use_future, deferred),
+// and what is associated with a handler stays its own: its executor, its cancellation slot, whatever there will be. Before,
+// a handler keeps its executor. Of Asio, async_result.hpp and associator.hpp are included, as far as they are there.
 // Threads: those of the source; Asio frees a handler's memory in the thread that runs it.
 #pragma once
 #include <type_traits>
 #include <utility>
 
 #include "tarn/allocator.h"
+
+#if defined(__has_include)
+#if __has_include(<asio/async_result.hpp>)
+#include <asio/async_result.hpp>
+#include <asio/version.hpp>
+#endif
+#if __has_include(<asio/associator.hpp>)
+#include <asio/associator.hpp>
+#define TARN_ASIO_HAS_ASSOCIATOR 1
+#endif
+#if __has_include(<boost/asio/async_result.hpp>)
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/version.hpp>
+#endif
+#if __has_include(<boost/asio/associator.hpp>)
+#include <boost/asio/associator.hpp>
+#define TARN_BOOST_ASIO_HAS_ASSOCIATOR 1
+#endif
+#endif
 
 namespace tarn {
 namespace detail {
@@ -46,10 +67,44 @@ class AllocatedHandler : public detail::HandlerExecutor<Handler> {
     return handler_(std::forward<Arguments>(arguments)...);
   }
 
+  /// The handler, or the completion token that stands for one.
+  Handler& get() noexcept { return handler_; }
+  const Handler& get() const noexcept { return handler_; }
+
  private:
   Handler handler_;
   [[no_unique_address]] allocator_type allocator_;
 };
+
+namespace detail {
+
+/// The same for the handler that comes of a token: to Asio it is a handler and no token any more.
+template <typename Handler, typename Source>
+struct AllocatedCompletion : AllocatedHandler<Handler, Source> {
+  using AllocatedHandler<Handler, Source>::AllocatedHandler;
+};
+
+/// What starts an operation for a token: the handler that the token makes gets the allocator.
+template <typename Initiation, typename Source>
+struct AllocatedInitiation {
+  Initiation initiation;
+  [[no_unique_address]] allocator<void*, Source> source;
+
+  template <typename Handler, typename... Arguments>
+  decltype(auto) operator()(Handler&& handler, Arguments&&... arguments) && {
+    return std::move(initiation)(wrap(std::forward<Handler>(handler)), std::forward<Arguments>(arguments)...);
+  }
+  template <typename Handler, typename... Arguments>
+  decltype(auto) operator()(Handler&& handler, Arguments&&... arguments) const& {
+    return initiation(wrap(std::forward<Handler>(handler)), std::forward<Arguments>(arguments)...);
+  }
+  template <typename Handler>
+  auto wrap(Handler&& handler) const {
+    return AllocatedCompletion<std::decay_t<Handler>, Source>(std::forward<Handler>(handler), source);
+  }
+};
+
+}  // namespace detail
 
 /// The handler with memory from the general pool.
 template <typename Handler>
@@ -64,3 +119,48 @@ auto with_allocator(Source& source, Handler&& handler) {
 }
 
 }  // namespace tarn
+
+// An operation asks the token itself for the result; the handler that comes of it is wrapped.
+#define TARN_WRAP_TOKENS(asio)                                                                                        \
+  template <typename Token, typename Source, typename Signature>                                                      \
+  class asio::async_result<tarn::AllocatedHandler<Token, Source>, Signature> {                                        \
+   public:                                                                                                            \
+    template <typename Initiation, typename... Arguments>                                                             \
+    static decltype(auto) initiate(Initiation&& initiation, tarn::AllocatedHandler<Token, Source> token,              \
+                                   Arguments&&... arguments) {                                                        \
+      return asio::async_initiate<Token, Signature>(                                                                  \
+          tarn::detail::AllocatedInitiation<std::decay_t<Initiation>, Source>{                                        \
+              std::forward<Initiation>(initiation), token.get_allocator()},                                           \
+          token.get(), std::forward<Arguments>(arguments)...);                                                        \
+    }                                                                                                                 \
+  };
+
+// Whatever Asio finds associated with the handler, but for the allocator.
+#define TARN_FORWARD_ASSOCIATIONS(asio, Wrapper)                                                                      \
+  template <template <typename, typename> class Associator, typename Handler, typename Source, typename Default>      \
+  struct asio::associator<Associator, tarn::Wrapper<Handler, Source>, Default> {                                      \
+    using type = typename Associator<Handler, Default>::type;                                                         \
+    static decltype(auto) get(const tarn::Wrapper<Handler, Source>& handler,                                          \
+                              const Default& otherwise = Default()) noexcept {                                        \
+      return Associator<Handler, Default>::get(handler.get(), otherwise);                                             \
+    }                                                                                                                 \
+  };
+
+#if defined(ASIO_VERSION) && ASIO_VERSION >= 102200
+TARN_WRAP_TOKENS(asio)
+#endif
+#if defined(BOOST_ASIO_VERSION) && BOOST_ASIO_VERSION >= 102200
+TARN_WRAP_TOKENS(boost::asio)
+#endif
+#if defined(TARN_ASIO_HAS_ASSOCIATOR)
+TARN_FORWARD_ASSOCIATIONS(asio, AllocatedHandler)
+TARN_FORWARD_ASSOCIATIONS(asio, detail::AllocatedCompletion)
+#endif
+#if defined(TARN_BOOST_ASIO_HAS_ASSOCIATOR)
+TARN_FORWARD_ASSOCIATIONS(boost::asio, AllocatedHandler)
+TARN_FORWARD_ASSOCIATIONS(boost::asio, detail::AllocatedCompletion)
+#endif
+#undef TARN_WRAP_TOKENS
+#undef TARN_FORWARD_ASSOCIATIONS
+#undef TARN_ASIO_HAS_ASSOCIATOR
+#undef TARN_BOOST_ASIO_HAS_ASSOCIATOR
