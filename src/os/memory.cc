@@ -112,6 +112,31 @@ void include_in_dumps(const void* start, std::size_t bytes) {
   advise(reinterpret_cast<void*>(first), address_of(start) - first, MADV_DONTDUMP);
 }
 
+bool discard(const void* start, std::size_t bytes, Fault fault) {
+  return fault == Fault::kWithoutEffect || advise(start, bytes, MADV_DONTNEED);
+}
+
+enum class PurgeEffect : std::uint8_t { kUnknown, kZeroes, kNothing };
+constinit std::atomic<PurgeEffect> purge_effect{PurgeEffect::kUnknown};
+
+// Some emulators of the system accept the advice and do nothing: then purged memory would be taken for zero.
+PurgeEffect try_purge(Fault fault) {
+  char* const page = map_anonymous(1, PROT_READ | PROT_WRITE);
+  if (page == nullptr) return PurgeEffect::kUnknown;
+  volatile char* const probe = page;
+  *probe = 1;
+  const bool is_accepted = discard(page, 1, fault);
+  const PurgeEffect effect = *probe == 0 ? PurgeEffect::kZeroes : PurgeEffect::kNothing;
+  unmap(page, page + 1);
+  return is_accepted ? effect : PurgeEffect::kUnknown;
+}
+
+bool purge_zeroes(Fault fault) {
+  PurgeEffect effect = purge_effect.load(std::memory_order_relaxed);
+  if (effect == PurgeEffect::kUnknown) purge_effect.store(effect = try_purge(fault), std::memory_order_relaxed);
+  return effect == PurgeEffect::kZeroes;
+}
+
 }  // namespace
 
 constinit std::atomic<GrowthWatcher> growth_watcher{nullptr};
@@ -134,8 +159,9 @@ bool commit(void* start, std::size_t bytes) {
 }
 
 bool purge(void* start, std::size_t bytes) {
-  if (must_fail(Call::kPurge)) return false;
-  return advise(start, bytes, MADV_DONTNEED);
+  const Fault fault = fault_of(Call::kPurge);
+  if (fault == Fault::kRefused || !purge_zeroes(fault)) return false;
+  return discard(start, bytes, fault);
 }
 
 void release(void* start, std::size_t bytes) {

@@ -110,6 +110,16 @@ TEST(Memory, PurgedMemoryReadsAsZeroAndIsUsable) {
   release(start, kBytes);
 }
 
+TEST(Memory, APurgeWithoutEffectIsNoneFromTheFirstOn) {
+  set_fault_hook_for_test([](Call call) { return call == Call::kPurge ? Fault::kWithoutEffect : Fault::kNone; });
+  char* const start = static_cast<char*>(map(kBytes));
+  std::memset(start, 1, kBytes);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(purge(start, kBytes));
+  EXPECT_EQ(start[kPageBytes], 1);
+  set_fault_hook_for_test(nullptr);
+  release(start, kBytes);
+}
+
 TEST(Memory, MovedPagesTakeTheirContentsAlongAndLeaveZeros) {
   char* const from = static_cast<char*>(map(kBytes));
   char* const to = static_cast<char*>(map(kBytes));
