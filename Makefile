@@ -15,7 +15,7 @@ RUN_ARGS ?=
 .PHONY: run compare test test-sanitizers check bench build configure setup setup-tests install docs clean help $(sanitizer_dirs)
 
 run: setup configure
-	@cmake --build $(BUILD) -j $(JOBS) --target game_server game_bots tarn_malloc_shared
+	@cmake --build $(BUILD) -j $(JOBS) --target game_server game_bots tarn_malloc_shared tarn_tool
 	@scripts/run_game_server.sh --build $(BUILD) $(RUN_ARGS)
 
 compare: setup configure
@@ -44,7 +44,7 @@ generator = $$(test -f $(1)/CMakeCache.txt || ! command -v ninja >/dev/null || e
 cmake_configure = cmake -S . -B $(1) $(call generator,$(1)) -DTARN_WERROR=$(WERROR) $(2) --log-level=WARNING >/dev/null
 
 configure: setup
-	@$(call cmake_configure,$(BUILD))
+	@$(call cmake_configure,$(BUILD),-DTARN_BUILD_TESTS=ON -DTARN_BUILD_EXAMPLES=ON)
 
 # ThreadSanitizer of g++ 12 fails on kernels that randomise more than 28 bits of addresses; the build runs tests to list
 # them.
@@ -55,7 +55,12 @@ $(sanitizer_dirs): $(BUILD)-%: setup
 	  -DTARN_BUILD_TOOLS=OFF -DTARN_BUILD_BENCH=OFF -DTARN_BUILD_EXAMPLES=$(if $(filter address,$*),ON,OFF))
 	@$(if $(filter thread,$*),$(thread_wrapper)) cmake --build $@ -j $(JOBS)
 
-install: build
+# A folder that is configured keeps what it has; a new one gets neither tests nor examples, nor needs their packages.
+install:
+	@scripts/setup.sh --install
+	@test -f $(BUILD)/CMakeCache.txt || \
+	  $(call cmake_configure,$(BUILD),-DTARN_BUILD_TESTS=OFF -DTARN_BUILD_EXAMPLES=OFF)
+	@cmake --build $(BUILD) -j $(JOBS) --target tarn_installed
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
 

@@ -43,6 +43,14 @@ if(NOT TARN_INSTALL)
   return()
 endif()
 
+# All that the install target copies, for those who want to build nothing else.
+add_custom_target(tarn_installed DEPENDS ${tarn_libraries})
+foreach(target tarn_tool tarn_bench)
+  if(TARGET ${target})
+    add_dependencies(tarn_installed ${target})
+  endif()
+endforeach()
+
 install(TARGETS ${tarn_libraries} EXPORT tarnTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tarn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -85,6 +93,10 @@ if(TARN_BUILD_TESTS)
     add_test(NAME packaging.consumer COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test/run.sh ${PROJECT_SOURCE_DIR}
              ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/consumer_test)
     set_tests_properties(packaging.consumer PROPERTIES LABELS packaging TIMEOUT 600 PROCESSORS 2)
+    add_test(NAME packaging.make_install COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test/make_install.sh
+             ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/make_install)
+    set_tests_properties(packaging.make_install PROPERTIES LABELS "packaging;long" SKIP_RETURN_CODE 77 TIMEOUT 1500
+                         PROCESSORS 2)
   endif()
   if(TARGET tarn_tool)
     add_test(NAME packaging.options_page COMMAND ${PROJECT_SOURCE_DIR}/scripts/options_page.py $<TARGET_FILE:tarn_tool>

@@ -1,18 +1,23 @@
 #!/bin/sh
 # Installs what building and comparing tarn needs on Debian 12, with --tests also what its tests need (a browser,
-# programs that run on it), and does nothing when all of it is there.
+# programs that run on it), with --install only what installing it needs, and does nothing when all of it is there.
 # Root and whoever may use sudo without a password get it installed; others get the one line to run.
 # The list holds what the CMake files look for, the allocators to compare with and the programs the tests run.
 set -eu
 
 packages='
-  make g++ cmake ninja-build pkg-config git
-  libgtest-dev libcli11-dev libfmt-dev nlohmann-json3-dev libasio-dev
+  make g++ cmake ninja-build
+  libcli11-dev libfmt-dev nlohmann-json3-dev
+'
+if [ "${1:-}" != --install ]; then
+  packages="$packages
+  pkg-config git
+  libgtest-dev libasio-dev
   python3 python3-matplotlib
   libmimalloc2.0 libjemalloc2 libtcmalloc-minimal4 libtbbmalloc2
   libboost-dev libloki-dev libfoonathan-memory-dev libbenchmark-dev
-  perl sqlite3 gdb binutils valgrind
-'
+  perl sqlite3 gdb binutils valgrind"
+fi
 if [ "${1:-}" = --tests ]; then
   packages="$packages
     chromium chromium-driver python3-selenium
