@@ -47,7 +47,10 @@ bool protect(const void* start, std::size_t bytes, int protection) {
   return syscall6(SYS_mprotect, to_long(start), to_long(bytes), protection) == 0;
 }
 
+constinit std::atomic<bool> makes_common_calls_only{false};
+
 bool advise(const void* start, std::size_t bytes, int advice) {
+  if (makes_common_calls_only.load(std::memory_order_relaxed)) return false;
   return syscall6(SYS_madvise, to_long(start), to_long(bytes), advice) == 0;
 }
 
@@ -112,8 +115,16 @@ void include_in_dumps(const void* start, std::size_t bytes) {
   advise(reinterpret_cast<void*>(first), address_of(start) - first, MADV_DONTDUMP);
 }
 
+/// Takes the place of a committed range with one that was never written.
+bool map_anew(const void* start, std::size_t bytes) {
+  return syscall6(SYS_mmap, to_long(start), to_long(bytes), PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == to_long(start);
+}
+
 bool discard(const void* start, std::size_t bytes, Fault fault) {
-  return fault == Fault::kWithoutEffect || advise(start, bytes, MADV_DONTNEED);
+  if (fault == Fault::kWithoutEffect) return true;
+  if (makes_common_calls_only.load(std::memory_order_relaxed)) return map_anew(start, bytes);
+  return advise(start, bytes, MADV_DONTNEED);
 }
 
 enum class PurgeEffect : std::uint8_t { kUnknown, kZeroes, kNothing };
@@ -164,6 +175,10 @@ bool purge(void* start, std::size_t bytes) {
   return discard(start, bytes, fault);
 }
 
+void find_out_about_purge() { purge_zeroes(Fault::kNone); }
+
+void make_common_calls_only() { makes_common_calls_only.store(true, std::memory_order_relaxed); }
+
 void release(void* start, std::size_t bytes) {
   if (Reserve* const reserve = reserve_of(start); reserve != nullptr) reserve->start.store(0, std::memory_order_relaxed);
   char* const first = static_cast<char*>(start);
@@ -185,12 +200,12 @@ void advise_huge(void* start, std::size_t bytes) { advise(start, bytes, MADV_HUG
 void populate(void* start, std::size_t bytes) { advise(start, bytes, MADV_POPULATE_WRITE); }
 
 bool move_pages(void* from, void* to, std::size_t bytes) {
-  if (must_fail(Call::kMove)) return false;
+  if (must_fail(Call::kMove) || makes_common_calls_only.load(std::memory_order_relaxed)) return false;
   const long answer = syscall6(SYS_mremap, to_long(from), to_long(bytes), to_long(bytes),
                                MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to_long(to));
   if (answer == to_long(to)) return true;
   // Kernels to 6.16 unmap the destination before they find out that they cannot move.
-  syscall6(SYS_mmap, to_long(to), to_long(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  map_anew(to, bytes);
   return false;
 }
 

@@ -33,6 +33,9 @@ bool commit(void* start, std::size_t bytes);
 /// looked at).
 bool purge(void* start, std::size_t bytes);
 
+/// Looks at what a purge does before one is needed: the helper thread may not map the page for it.
+void find_out_about_purge();
+
 /// Gives a whole reserve or map back, its guards too.
 void release(void* start, std::size_t bytes);
 
@@ -48,6 +51,10 @@ void populate(void* start, std::size_t bytes);
 /// Moves the pages of one committed range to another of the same size without copying. \pre either range lies in one
 /// area of the kernel's map. \post `from` reads as zero; after a failure it is as it was, and `to` reads as zero.
 bool move_pages(void* from, void* to, std::size_t bytes);
+
+/// The program has a filter of its own for system calls: from now on only those are made that every malloc needs (mmap,
+/// munmap, mprotect). Some filters end the process for any other. Memory still goes back; hints are not given.
+void make_common_calls_only();
 
 /// RLIMIT_AS in bytes, or SIZE_MAX.
 std::size_t address_space_limit();

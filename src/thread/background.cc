@@ -1,6 +1,7 @@
 #include "thread/background.h"
 
 #include "os/lock_rank.h"
+#include "os/memory.h"
 #include "os/process.h"
 #include "page/page_cache.h"
 #include "thread/registry.h"
@@ -36,6 +37,7 @@ void Background::start_wanted() {
   // step_aside counts first and then looks at this flag, so one of the two sees the other.
   if (pauses_.load(std::memory_order_seq_cst) == 0 && may_start_.load(std::memory_order_relaxed)) {
     is_wanted_.store(false, std::memory_order_relaxed);
+    os::find_out_about_purge();
     if (!is_running() && os::start_helper(&Background::run) == os::HelperStart::kRefused &&
         failed_starts_.fetch_add(1, std::memory_order_relaxed) == kMostFailedStarts)
       may_start_.store(false, std::memory_order_relaxed);
@@ -58,6 +60,11 @@ void Background::step_aside() {
   // Of its locks it holds this one while it asks the kernel for what a filter may kill it for.
   if (end == os::HelperEnd::kWasKilled) page_cache.forget_who_gives_back();
   starting_.store(0, std::memory_order_release);
+}
+
+void Background::forbid_helper() {
+  may_start_.store(false, std::memory_order_relaxed);
+  os::make_common_calls_only();
 }
 
 bool Background::has_work() const { return page_cache.dirty_bytes() >= kWorthATick || !all_heaps_were_idle_; }

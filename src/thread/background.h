@@ -42,8 +42,8 @@ class Background {
   void return_later();
   /// After other calls: it starts at once when there is work left.
   void return_now();
-  /// The program has a seccomp filter of its own: whatever the helper might ask of the kernel is the program's to allow.
-  void forbid_helper() { may_start_.store(false, std::memory_order_relaxed); }
+  /// The program has a seccomp filter of its own: what is asked of the kernel from now on is the program's to allow.
+  void forbid_helper();
 
   /// In the child of a fork, where no helper runs.
   enum class OtherThreads : std::uint8_t { kNone, kGone };
