@@ -11,27 +11,40 @@
 
 namespace tarn {
 
+namespace detail {
+
+/// A hit in the given cache, or else what the slow door says. \why a reference: the pointer is loaded where it is needed.
+template <auto kSlowDoor>
+TARN_INLINE void* allocate_from(ThreadCache* const& cache, std::size_t size) {
+  std::size_t record = (size + 15) & ~std::size_t{15};
+  if (size - (kTinyLimit + 1) >= kSmallLimit - kTinyLimit) [[unlikely]] {
+    if (size > kSteppedLimit) return kSlowDoor(size);
+    const std::size_t size_class = size <= kTinyLimit ? kTinyBin : class_of_step[(size + 63) / 64];
+    record = size_class * sizeof(Record);
+  }
+  if (void* const block = pop(record_at(cache, record))) [[likely]]
+    return block;
+  return kSlowDoor(size);
+}
+
+template <auto kSlowDoor, typename... More>
+TARN_INLINE void deallocate_to(ThreadCache* cache, void* block, More... more) {
+  if (!push(record_at(cache, record_offset_of(cache, block)), block)) [[unlikely]]
+    kSlowDoor(block, more...);
+}
+
+}  // namespace detail
+
 /// \returns a block of at least `size` bytes, also for 0; nullptr with errno ENOMEM when memory is refused.
 /// \cost a hit (up to 16 KiB) is inlined: three loads, a store, a compare; above 1 KiB a load more.
 TARN_INLINE void* allocate(std::size_t size) noexcept {
-  std::size_t record = (size + 15) & ~std::size_t{15};
-  if (size - (detail::kTinyLimit + 1) >= detail::kSmallLimit - detail::kTinyLimit) [[unlikely]] {
-    if (size > detail::kSteppedLimit) return detail::allocate_slow(size);
-    const std::size_t size_class =
-        size <= detail::kTinyLimit ? detail::kTinyBin : detail::class_of_step[(size + 63) / 64];
-    record = size_class * sizeof(detail::Record);
-  }
-  if (void* const block = detail::pop(detail::record_at(detail::thread_cache, record))) [[likely]]
-    return block;
-  return detail::allocate_slow(size);
+  return detail::allocate_from<detail::allocate_slow>(detail::thread_cache, size);
 }
 
 /// Takes a block of any of the library's pools back, from whichever thread; nullptr is ignored.
 /// \cost a hit is inlined: five loads, two stores.
 TARN_INLINE void deallocate(void* block) noexcept {
-  detail::ThreadCache* const cache = detail::thread_cache;
-  if (!detail::push(detail::record_at(cache, detail::record_offset_of(cache, block)), block)) [[unlikely]]
-    detail::deallocate_slow(block);
+  detail::deallocate_to<detail::deallocate_slow>(detail::thread_cache, block);
 }
 
 /// The same; the size is not needed: the page says whose block it is, which may be a heap's (tarn/heap.h).

@@ -1,12 +1,13 @@
-// dlopen without RTLD_DEEPBIND. A library opened with that flag asks its own dependencies for a symbol first: it finds
-// the C library's malloc there, not the one that was preloaded, and each gives the other's blocks back. So the flag is
-// cleared, unless the option deepbind says to keep it; all else is the next dlopen's in the order of symbols.
+// dlopen without RTLD_DEEPBIND. A library opened with that flag asks its own dependencies for a symbol first:
+// it finds the C library's malloc there, not the one that was preloaded, and each gives the other's blocks
+// back. So the flag is cleared, unless the option deepbind says to keep it; all else is the next dlopen's in
+// the order of symbols.
 //
-// In the preloadable library alone, where the mistake can happen. Nothing here allocates. Threads: any; also before the
-// library's constructors, since all state is one address.
+// In the preloadable library alone, where the mistake can happen. Nothing here allocates. Threads: any; also
+// before the library's constructors, since all state is one address.
 //
-// Invariant: the last thing done is a jump and no call. dlopen looks at its return address to learn who asks, whose
-// RUNPATH and whose namespace count: CMakeLists.txt has this file optimised in every kind of build.
+// Invariant: the last thing done is a jump and no call. dlopen looks at its return address to learn who asks,
+// whose RUNPATH and whose namespace count: CMakeLists.txt has this file optimised in every kind of build.
 #include <dlfcn.h>
 
 #include "pool/configuration.h"

@@ -1,23 +1,70 @@
-// The forms of operator new and delete but for the nothrow news (new_nothrow.cc). Compiled without exceptions and linked
-// without the C++ runtime: what throws is the runtime of the program; a program without one cannot have called new.
+// The forms of operator new and delete but for the nothrow news (new_nothrow.cc). Compiled without exceptions
+// and linked without the C++ runtime: what throws is the runtime of the program; a program without one cannot
+// have called new.
 //
-// Each form but the four basic ones calls the next simpler one, as the C++ standard has it, so that a program which
-// replaces the basic forms alone gets all its blocks from there and back. One jump through the symbol table, which is
-// bound to the program's form or to ours (replaceable.list); docs/decisions/006-derived-operators.md has its cost.
+// Each form but the four basic ones calls the next simpler one, as the C++ standard has it, so that a program
+// which replaces the basic forms alone gets all its blocks from there and back. The symbol table binds these
+// calls to the program's form or to ours (replaceable.list).
+//
+// The frequent derived forms hit first, in the thread's cache like the basic ones, but through a pointer of
+// their own (derived_cache): in a program with its own forms that leads to the empty cache for good, so that
+// each call comes to the slow door, and elsewhere a hit costs what a basic form's does.
+// docs/decisions/006-derived-operators.md has what lost.
 //
 // The size that delete is told is not believed: a base class without a virtual destructor gets it wrong.
 #include "os/fatal.h"
 #include "override/operators.h"
 #include "override/runtime.h"
 #include "tarn/memory_pool.h"
+#include "thread/this_thread.h"
+
+// Ours, whatever the program has.
+extern "C" {
+[[gnu::alias("_Znwm"), gnu::malloc, gnu::alloc_size(1)]] void* tarn_new(std::size_t);
+[[gnu::alias("_Znam"), gnu::malloc, gnu::alloc_size(1)]] void* tarn_new_array(std::size_t);
+[[gnu::alias("_ZnwmSt11align_val_t"), gnu::malloc,
+  gnu::alloc_size(1)]] void* tarn_new_aligned(std::size_t, std::align_val_t);
+[[gnu::alias("_ZnamSt11align_val_t"), gnu::malloc,
+  gnu::alloc_size(1)]] void* tarn_new_array_aligned(std::size_t, std::align_val_t);
+[[gnu::alias("_ZdlPv")]] void tarn_delete(void*) noexcept;
+[[gnu::alias("_ZdaPv")]] void tarn_delete_array(void*) noexcept;
+[[gnu::alias("_ZdlPvSt11align_val_t")]] void tarn_delete_aligned(void*, std::align_val_t) noexcept;
+[[gnu::alias("_ZdaPvSt11align_val_t")]] void tarn_delete_array_aligned(void*, std::align_val_t) noexcept;
+}
 
 namespace {
 
 using namespace tarn::internal;
+using tarn::detail::allocate_from, tarn::detail::deallocate_to;
+
+// \why opaque: for a compiler two names are two functions.
+template <typename Function>
+bool is_same(Function current, Function own) {
+  asm("" : "+r"(own));
+  return current == own;
+}
+
+bool plain_forms_are_ours() {
+  using New = void* (*)(std::size_t);
+  using Delete = void (*)(void*) noexcept;
+  return is_same<New>(&::operator new, tarn_new) && is_same<New>(&::operator new[], tarn_new_array) &&
+         is_same<Delete>(&::operator delete, tarn_delete) &&
+         is_same<Delete>(&::operator delete[], tarn_delete_array);
+}
+
+bool aligned_forms_are_ours() {
+  using New = void* (*)(std::size_t, std::align_val_t);
+  using Delete = void (*)(void*, std::align_val_t) noexcept;
+  return is_same<New>(&::operator new, tarn_new_aligned) &&
+         is_same<New>(&::operator new[], tarn_new_array_aligned) &&
+         is_same<Delete>(&::operator delete, tarn_delete_aligned) &&
+         is_same<Delete>(&::operator delete[], tarn_delete_array_aligned);
+}
 
 [[noreturn]] void throw_bad_alloc() {
   using ThrowBadAlloc = void (*)();
-  if (ThrowBadAlloc const thrower = find_in_runtime<ThrowBadAlloc>(&std::__throw_bad_alloc, "_ZSt17__throw_bad_allocv"))
+  if (ThrowBadAlloc const thrower =
+          find_in_runtime<ThrowBadAlloc>(&std::__throw_bad_alloc, "_ZSt17__throw_bad_allocv"))
     thrower();
   os::fatal("out of memory in operator new, and no C++ runtime to throw bad_alloc");
 }
@@ -47,38 +94,73 @@ TARN_OPERATOR void operator delete(void* block) noexcept { tarn::deallocate(bloc
 
 TARN_OPERATOR void operator delete(void* block, std::align_val_t) noexcept { tarn::deallocate(block); }
 
-TARN_OPERATOR void* operator new[](std::size_t size) { return ::operator new(size); }
+bool tarn::internal::derived_forms_may_hit() {
+  if (!plain_forms_are_ours() || !aligned_forms_are_ours()) return false;
+  show_records_to_derived_forms();
+  return true;
+}
+
+namespace {
+
+// The slow doors of the derived forms: the next simpler form, the program's or ours.
+[[gnu::noinline]] void* new_array_slow(std::size_t size) {
+  derived_forms_may_hit();
+  return ::operator new(size);
+}
+
+template <typename... Alignment>
+[[gnu::noinline]] void delete_slow(void* block, Alignment... alignment) {
+  derived_forms_may_hit();
+  ::operator delete(block, alignment...);
+}
+
+template <typename... Alignment>
+[[gnu::noinline]] void delete_array_slow(void* block, Alignment... alignment) {
+  derived_forms_may_hit();
+  ::operator delete[](block, alignment...);
+}
+
+TARN_INLINE void delete_derived(void* block) { deallocate_to<delete_slow<>>(derived_cache, block); }
+TARN_INLINE void delete_derived(void* block, std::align_val_t alignment) {
+  deallocate_to<delete_slow<std::align_val_t>>(derived_cache, block, alignment);
+}
+TARN_INLINE void delete_derived_array(void* block) {
+  deallocate_to<delete_array_slow<>>(derived_cache, block);
+}
+TARN_INLINE void delete_derived_array(void* block, std::align_val_t alignment) {
+  deallocate_to<delete_array_slow<std::align_val_t>>(derived_cache, block, alignment);
+}
+
+}  // namespace
+
+TARN_OPERATOR void* operator new[](std::size_t size) {
+  return allocate_from<new_array_slow>(derived_cache, size);
+}
 TARN_OPERATOR void* operator new[](std::size_t size, std::align_val_t alignment) {
   return ::operator new(size, alignment);
 }
 
-TARN_OPERATOR void operator delete[](void* block) noexcept { ::operator delete(block); }
-TARN_OPERATOR void operator delete(void* block, std::size_t) noexcept { ::operator delete(block); }
-TARN_OPERATOR void operator delete[](void* block, std::size_t) noexcept { ::operator delete[](block); }
-TARN_OPERATOR void operator delete(void* block, const std::nothrow_t&) noexcept { ::operator delete(block); }
-TARN_OPERATOR void operator delete[](void* block, const std::nothrow_t&) noexcept { ::operator delete[](block); }
+TARN_OPERATOR void operator delete[](void* block) noexcept { delete_derived(block); }
+TARN_OPERATOR void operator delete(void* block, std::size_t) noexcept { delete_derived(block); }
+TARN_OPERATOR void operator delete[](void* block, std::size_t) noexcept { delete_derived_array(block); }
+TARN_OPERATOR void operator delete(void* block, const std::nothrow_t&) noexcept { delete_derived(block); }
+TARN_OPERATOR void operator delete[](void* block, const std::nothrow_t&) noexcept {
+  delete_derived_array(block);
+}
 
 TARN_OPERATOR void operator delete[](void* block, std::align_val_t alignment) noexcept {
-  ::operator delete(block, alignment);
+  delete_derived(block, alignment);
 }
 TARN_OPERATOR void operator delete(void* block, std::size_t, std::align_val_t alignment) noexcept {
-  ::operator delete(block, alignment);
+  delete_derived(block, alignment);
 }
 TARN_OPERATOR void operator delete[](void* block, std::size_t, std::align_val_t alignment) noexcept {
-  ::operator delete[](block, alignment);
+  delete_derived_array(block, alignment);
 }
 TARN_OPERATOR void operator delete(void* block, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  ::operator delete(block, alignment);
+  delete_derived(block, alignment);
 }
-TARN_OPERATOR void operator delete[](void* block, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  ::operator delete[](block, alignment);
-}
-
-extern "C" {
-[[gnu::alias("_Znwm"), gnu::malloc, gnu::alloc_size(1)]] void* tarn_own_new(std::size_t);
-[[gnu::alias("_ZnwmSt11align_val_t"), gnu::malloc, gnu::alloc_size(1)]] void* tarn_own_new_aligned(std::size_t,
-                                                                                               std::align_val_t);
-[[gnu::alias("_Znam"), gnu::malloc, gnu::alloc_size(1)]] void* tarn_own_new_array(std::size_t);
-[[gnu::alias("_ZnamSt11align_val_t"), gnu::malloc, gnu::alloc_size(1)]] void* tarn_own_new_array_aligned(
-    std::size_t, std::align_val_t);
+TARN_OPERATOR void operator delete[](void* block, std::align_val_t alignment,
+                                     const std::nothrow_t&) noexcept {
+  delete_derived_array(block, alignment);
 }

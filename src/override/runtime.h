@@ -1,6 +1,6 @@
-// What operator new needs of the program's C++ runtime: its new-handler, its bad_alloc, its forms that can catch. The
-// library is linked without a runtime, so each is found when it is needed; a runtime that came by dlopen was not there
-// when the library was linked.
+// What operator new needs of the program's C++ runtime: its new-handler, its bad_alloc, its forms that can
+// catch. The library is linked without a runtime, so each is found when it is needed; a runtime that came by
+// dlopen was not there when the library was linked.
 #pragma once
 #include <dlfcn.h>  // dlopen and dlsym are weak: a static program may have none, and none is pulled in
 

@@ -30,6 +30,10 @@ constinit const ThreadCache empty_cache = make_empty_cache();
 }  // namespace tarn::detail
 
 namespace tarn::internal {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local detail::ThreadCache* derived_cache =
+    const_cast<detail::ThreadCache*>(&detail::empty_cache);
+
 namespace {
 
 // A thread that calls so few times gets no heap: its blocks come from the one that all such threads share, at a lock
@@ -44,16 +48,18 @@ struct ThisThread {
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThisThread this_thread{};
 
-static_assert(sizeof(ThisThread) + sizeof(detail::thread_cache) <= 64,
+static_assert(sizeof(ThisThread) + sizeof(detail::thread_cache) + sizeof(derived_cache) <= 64,
               "what libc keeps for libraries that are loaded at run time is little");
 
 constinit std::atomic<bool> end_key_is_made{false};
 pthread_key_t end_key;
 
-// The fast path sees the thread's own records, or none.
+// The fast path sees the thread's own records, or none; derived forms of operator new ask again.
 void show_records(bool are_shown) {
   const bool may_be = are_shown && this_thread.heap != nullptr && !thread_limits.every_call_is_slow;
-  detail::thread_cache = may_be ? this_thread.heap->cache : const_cast<detail::ThreadCache*>(&detail::empty_cache);
+  const auto empty = const_cast<detail::ThreadCache*>(&detail::empty_cache);
+  detail::thread_cache = may_be ? this_thread.heap->cache : empty;
+  derived_cache = empty;
 }
 
 // Destructors of other keys and of libc run after this one and may still allocate: has_ended sends them to the shared

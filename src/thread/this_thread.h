@@ -4,6 +4,11 @@
 
 namespace tarn::internal {
 
+/// The thread's records as the derived forms of operator new and delete see them (override/new.cc): the empty cache until
+/// show_records_to_derived_forms(), and again after each change of detail::thread_cache. Never null.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local detail::ThreadCache* derived_cache;
+inline void show_records_to_derived_forms() { derived_cache = detail::thread_cache; }
+
 /// The heap of this thread, nullptr before its first slow call and after its end.
 ThreadHeap* this_heap();
 

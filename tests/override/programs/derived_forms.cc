@@ -1,5 +1,6 @@
-// Calls each derived form of operator new and delete, in a program whose basic forms are its own (own_operators.cc) or
-// come from a library that is preloaded before ours. Ends with 1 where a form did not come to them.
+// Calls each derived form of operator new and delete, in a program whose basic forms are its own
+// (own_operators.cc) or come from a library that is preloaded before ours. Ends with 1 where a form did not
+// come to them.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -24,7 +25,8 @@ void expect(bool holds, const char* what) {
 
 /// Runs one form of new and one of delete. Both must have come to the program's basic forms, once.
 template <typename New, typename Delete>
-void pair(const char* name, long OwnCounts::*news, long OwnCounts::*deletes, New allocate, Delete deallocate) {
+void pair(const char* name, long OwnCounts::*news, long OwnCounts::*deletes, New allocate,
+          Delete deallocate) {
   const OwnCounts before = *counts;
   void* const block = allocate();
   std::memset(block, 7, kSize);
@@ -39,13 +41,18 @@ void plain_forms() {
   const auto basic_new = [] { return ::operator new(kSize); };
   const auto basic_delete = [](void* block) { ::operator delete(block); };
   plain("delete with a size", basic_new, [](void* block) { ::operator delete(block, kSize); });
-  plain("delete of a failed nothrow new", basic_new, [](void* block) { ::operator delete(block, std::nothrow); });
+  plain("delete of a failed nothrow new", basic_new,
+        [](void* block) { ::operator delete(block, std::nothrow); });
   plain("delete[]", basic_new, [](void* block) { ::operator delete[](block); });
   plain("delete[] with a size", basic_new, [](void* block) { ::operator delete[](block, kSize); });
-  plain("delete[] of a failed nothrow new", basic_new, [](void* block) { ::operator delete[](block, std::nothrow); });
-  plain("new[]", [] { return ::operator new[](kSize); }, basic_delete);
-  plain("nothrow new", [] { return ::operator new(kSize, std::nothrow); }, basic_delete);
-  plain("nothrow new[]", [] { return ::operator new[](kSize, std::nothrow); }, basic_delete);
+  plain("delete[] of a failed nothrow new", basic_new,
+        [](void* block) { ::operator delete[](block, std::nothrow); });
+  plain(
+      "new[]", [] { return ::operator new[](kSize); }, basic_delete);
+  plain(
+      "nothrow new", [] { return ::operator new(kSize, std::nothrow); }, basic_delete);
+  plain(
+      "nothrow new[]", [] { return ::operator new[](kSize, std::nothrow); }, basic_delete);
 }
 
 void aligned_forms() {
@@ -54,16 +61,21 @@ void aligned_forms() {
   };
   const auto basic_new = [] { return ::operator new(kSize, kAlign); };
   const auto basic_delete = [](void* block) { ::operator delete(block, kAlign); };
-  aligned("aligned delete with a size", basic_new, [](void* block) { ::operator delete(block, kSize, kAlign); });
+  aligned("aligned delete with a size", basic_new,
+          [](void* block) { ::operator delete(block, kSize, kAlign); });
   aligned("aligned delete of a failed nothrow new", basic_new,
           [](void* block) { ::operator delete(block, kAlign, std::nothrow); });
   aligned("aligned delete[]", basic_new, [](void* block) { ::operator delete[](block, kAlign); });
-  aligned("aligned delete[] with a size", basic_new, [](void* block) { ::operator delete[](block, kSize, kAlign); });
+  aligned("aligned delete[] with a size", basic_new,
+          [](void* block) { ::operator delete[](block, kSize, kAlign); });
   aligned("aligned delete[] of a failed nothrow new", basic_new,
           [](void* block) { ::operator delete[](block, kAlign, std::nothrow); });
-  aligned("aligned new[]", [] { return ::operator new[](kSize, kAlign); }, basic_delete);
-  aligned("aligned nothrow new", [] { return ::operator new(kSize, kAlign, std::nothrow); }, basic_delete);
-  aligned("aligned nothrow new[]", [] { return ::operator new[](kSize, kAlign, std::nothrow); }, basic_delete);
+  aligned(
+      "aligned new[]", [] { return ::operator new[](kSize, kAlign); }, basic_delete);
+  aligned(
+      "aligned nothrow new", [] { return ::operator new(kSize, kAlign, std::nothrow); }, basic_delete);
+  aligned(
+      "aligned nothrow new[]", [] { return ::operator new[](kSize, kAlign, std::nothrow); }, basic_delete);
 }
 
 template <typename New>

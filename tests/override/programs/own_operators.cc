@@ -1,5 +1,6 @@
-// A program's own basic operators, as some programs have them and nothing more: each block has a header, so that a
-// block of theirs given to another's delete, or the reverse, is seen. Built into programs and into a library.
+// A program's own basic operators, as some programs have them and nothing more: each block has a header, so
+// that a block of theirs given to another's delete, or the reverse, is seen. Built into programs and into a
+// library.
 #include "own_operators.h"
 
 #include <cstdlib>
