@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "os/growth_watch.h"
+#include "os/process.h"
 #include "os/syscall.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -21,11 +22,12 @@ namespace tarn::internal::os {
 namespace {
 
 constinit std::atomic<FaultHook> fault_hook{nullptr};
-constexpr const char* kGrowthOfCall[] = {"addresses reserved", "memory mapped", "memory committed", nullptr, "pages moved",
-                                         nullptr};
+constexpr const char* kGrowthOfCall[] = {
+    "addresses reserved", "memory mapped", "memory committed", nullptr, "pages moved", nullptr, nullptr};
 
 Fault fault_of(Call call) {
-  if (const char* const growth = kGrowthOfCall[static_cast<unsigned>(call)]; growth != nullptr) tell_growth(growth);
+  if (const char* const growth = kGrowthOfCall[static_cast<unsigned>(call)]; growth != nullptr)
+    tell_growth(growth);
   const FaultHook hook = fault_hook.load(std::memory_order_relaxed);
   return hook == nullptr ? Fault::kNone : hook(call);
 }
@@ -35,7 +37,8 @@ long to_long(const void* pointer) { return reinterpret_cast<long>(pointer); }
 long to_long(std::uintptr_t number) { return static_cast<long>(number); }
 
 char* map_anonymous(std::size_t bytes, int protection, int flags = 0) {
-  const long answer = syscall6(SYS_mmap, 0, to_long(bytes), protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  const long answer =
+      syscall6(SYS_mmap, 0, to_long(bytes), protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
   return answer < 0 && answer > -4096 ? nullptr : reinterpret_cast<char*>(answer);
 }
 
@@ -54,18 +57,23 @@ bool advise(const void* start, std::size_t bytes, int advice) {
   return syscall6(SYS_madvise, to_long(start), to_long(bytes), advice) == 0;
 }
 
-/// Addresses without access, a guard before them and one behind.
-char* map_between_guards(std::size_t bytes, std::size_t alignment, int flags) {
-  const std::size_t slack = alignment == 1 ? 0 : alignment;
-  char* const first = map_anonymous(bytes + 2 * kGuardBytes + slack, PROT_NONE, flags);
+/// Bytes to map for so many between two guards, wherever the map begins.
+std::size_t with_guards(std::size_t bytes, std::size_t alignment) {
+  return bytes + 2 * kGuardBytes + (alignment == 1 ? 0 : alignment);
+}
+
+/// Unmaps what is too much of a map of with_guards(bytes, alignment). \returns where the bytes begin, or
+/// nullptr.
+char* place_between_guards(char* first, std::size_t bytes, std::size_t alignment) {
   if (first == nullptr) return nullptr;
   char* const start = reinterpret_cast<char*>(round_up(address_of(first) + kGuardBytes, alignment));
   unmap(first, start - kGuardBytes);
-  unmap(start + bytes + kGuardBytes, first + bytes + 2 * kGuardBytes + slack);
+  unmap(start + bytes + kGuardBytes, first + with_guards(bytes, alignment));
   return start;
 }
 
-// The library's reserves, in no order; an entry whose start is 0 is free. Threads: an entry belongs to who has taken it.
+// The library's reserves, in no order; an entry whose start is 0 is free. Threads: an entry belongs to who
+// has taken it.
 struct Reserve {
   std::atomic<std::uintptr_t> start, end;  // between its guards
 };
@@ -80,21 +88,45 @@ void enter_reserve(const void* start, std::size_t bytes) {
   reserves[number].start.store(address_of(start), std::memory_order_release);
 }
 
-/// The reserve that holds an address, or nullptr.
-Reserve* reserve_of(const void* pointer) {
+/// Until `visit` answers true. \returns the one it has done so for, or nullptr.
+template <typename Visit>
+Reserve* for_each_reserve(Visit visit) {
   const unsigned taken = reserve_count.load(std::memory_order_relaxed);
   const unsigned count = taken < kMostReserves ? taken : kMostReserves;
-  for (unsigned i = 0; i < count; ++i) {
-    const std::uintptr_t start = reserves[i].start.load(std::memory_order_acquire);
-    if (start != 0 && address_of(pointer) - start < reserves[i].end.load(std::memory_order_relaxed) - start)
-      return &reserves[i];
-  }
+  for (unsigned i = 0; i < count; ++i)
+    if (reserves[i].start.load(std::memory_order_acquire) != 0 && visit(reserves[i])) return &reserves[i];
+  return nullptr;
+}
+
+/// The reserve that holds an address, or nullptr.
+Reserve* reserve_of(const void* pointer) {
+  return for_each_reserve([&](const Reserve& reserve) {
+    const std::uintptr_t start = reserve.start.load(std::memory_order_relaxed);
+    return address_of(pointer) - start < reserve.end.load(std::memory_order_relaxed) - start;
+  });
+}
+
+// A memory lock is not inherited by a child, the memory that says so is.
+constinit std::atomic<Lock> lock_of_commits{Lock::kNone};
+constinit std::atomic<std::uint32_t> locking_process{0};
+
+// New areas are locked where all future memory is, and count, wholly, against RLIMIT_MEMLOCK; an area that
+// was unlocked stays so when it grows.
+char* map_unlocked(std::size_t bytes) {
+  if (commit_lock() == Lock::kNone) return map_anonymous(bytes, PROT_NONE);
+  constexpr std::size_t kSmall = 4096;
+  char* const small = map_anonymous(kSmall, PROT_NONE);
+  if (small == nullptr) return nullptr;
+  syscall6(SYS_munlock, to_long(small), kSmall);
+  const long answer = syscall6(SYS_mremap, to_long(small), kSmall, to_long(bytes), MREMAP_MAYMOVE);
+  if (answer > 0 || answer <= -4096) return reinterpret_cast<char*>(answer);
+  unmap(small, small + kSmall);
   return nullptr;
 }
 
 char* reserve_with(std::size_t bytes, std::size_t alignment, int protection) {
   if (must_fail(Call::kReserve)) return nullptr;
-  char* const start = map_between_guards(bytes, alignment, 0);
+  char* const start = place_between_guards(map_unlocked(with_guards(bytes, alignment)), bytes, alignment);
   if (start == nullptr) return nullptr;
   if (protection != PROT_NONE && !protect(start, bytes, protection)) {
     unmap(start - kGuardBytes, start + bytes + kGuardBytes);
@@ -105,8 +137,9 @@ char* reserve_with(std::size_t bytes, std::size_t alignment, int protection) {
   return start;
 }
 
-// What is committed joins the committed area before it only when dumps treat both alike, and for a moment it is an area
-// of its own. Where the kernel has none left, all is kept out of dumps, so that memory can still be had.
+// What is committed joins the committed area before it only when dumps treat both alike, and for a moment it
+// is an area of its own. Where the kernel has none left, all is kept out of dumps, so that memory can still
+// be had.
 void include_in_dumps(const void* start, std::size_t bytes) {
   if (!must_fail(Call::kDump) && advise(start, bytes, MADV_DODUMP)) return;
   const Reserve* const reserve = reserve_of(start);
@@ -144,7 +177,8 @@ PurgeEffect try_purge(Fault fault) {
 
 bool purge_zeroes(Fault fault) {
   PurgeEffect effect = purge_effect.load(std::memory_order_relaxed);
-  if (effect == PurgeEffect::kUnknown) purge_effect.store(effect = try_purge(fault), std::memory_order_relaxed);
+  if (effect == PurgeEffect::kUnknown)
+    purge_effect.store(effect = try_purge(fault), std::memory_order_relaxed);
   return effect == PurgeEffect::kZeroes;
 }
 
@@ -157,7 +191,8 @@ void* reserve_readable(std::size_t bytes) { return reserve_with(bytes, 1, PROT_R
 
 void* map(std::size_t bytes) {
   if (must_fail(Call::kMap)) return nullptr;
-  char* const start = map_between_guards(bytes, 1, MAP_NORESERVE);
+  char* const start =
+      place_between_guards(map_anonymous(with_guards(bytes, 1), PROT_NONE, MAP_NORESERVE), bytes, 1);
   if (start == nullptr || protect(start, bytes, PROT_READ | PROT_WRITE)) return start;
   unmap(start - kGuardBytes, start + bytes + kGuardBytes);
   return nullptr;
@@ -166,7 +201,12 @@ void* map(std::size_t bytes) {
 bool commit(void* start, std::size_t bytes) {
   if (must_fail(Call::kCommit)) return false;
   include_in_dumps(start, bytes);
-  return protect(start, bytes, PROT_READ | PROT_WRITE);
+  const Lock lock = commit_lock();
+  // Before they are usable, so that a refusal leaves them as they were.
+  if (lock != Lock::kNone && !lock_memory(start, bytes, Lock::kOnFault)) return false;
+  if (!protect(start, bytes, PROT_READ | PROT_WRITE)) return false;
+  if (lock == Lock::kNow) lock_memory(start, bytes, Lock::kNow);
+  return true;
 }
 
 bool purge(void* start, std::size_t bytes) {
@@ -180,7 +220,8 @@ void find_out_about_purge() { purge_zeroes(Fault::kNone); }
 void make_common_calls_only() { makes_common_calls_only.store(true, std::memory_order_relaxed); }
 
 void release(void* start, std::size_t bytes) {
-  if (Reserve* const reserve = reserve_of(start); reserve != nullptr) reserve->start.store(0, std::memory_order_relaxed);
+  if (Reserve* const reserve = reserve_of(start); reserve != nullptr)
+    reserve->start.store(0, std::memory_order_relaxed);
   char* const first = static_cast<char*>(start);
   unmap(first - kGuardBytes, first + bytes + kGuardBytes);
 }
@@ -201,12 +242,40 @@ void populate(void* start, std::size_t bytes) { advise(start, bytes, MADV_POPULA
 
 bool move_pages(void* from, void* to, std::size_t bytes) {
   if (must_fail(Call::kMove) || makes_common_calls_only.load(std::memory_order_relaxed)) return false;
+  if (commit_lock() != Lock::kNone) return false;  // `from` would lose its lock
   const long answer = syscall6(SYS_mremap, to_long(from), to_long(bytes), to_long(bytes),
                                MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to_long(to));
   if (answer == to_long(to)) return true;
   // Kernels to 6.16 unmap the destination before they find out that they cannot move.
   map_anew(to, bytes);
   return false;
+}
+
+bool lock_memory(void* start, std::size_t bytes, Lock lock) {
+  if (must_fail(Call::kLock)) return false;
+  return syscall6(SYS_mlock2, to_long(start), to_long(bytes), lock == Lock::kOnFault ? MLOCK_ONFAULT : 0) ==
+         0;
+}
+
+void lock_commits(Lock lock) {
+  locking_process.store(process_id(), std::memory_order_relaxed);
+  lock_of_commits.store(lock, std::memory_order_release);
+}
+
+Lock commit_lock() {
+  const Lock lock = lock_of_commits.load(std::memory_order_acquire);
+  if (lock == Lock::kNone || locking_process.load(std::memory_order_relaxed) == process_id()) return lock;
+  return Lock::kNone;
+}
+
+AddressRange next_reserve(std::uintptr_t address) {
+  AddressRange first{SIZE_MAX, SIZE_MAX};
+  for_each_reserve([&](const Reserve& reserve) {
+    const AddressRange range{reserve.start - kGuardBytes, reserve.end + kGuardBytes};
+    if (range.end > address && range.start < first.start) first = range;
+    return false;
+  });
+  return first;
 }
 
 std::size_t address_space_limit() {

@@ -26,7 +26,8 @@ struct Entries {
 /// Makes entries of a readable reserve writable, in whole pieces.
 bool commit_entries(void* table, const Entries& entries) {
   constexpr std::size_t kPieceBytes = kOsPageBytesLargest;
-  const std::size_t first = entries.has_predecessor ? round_up(entries.first, kPieceBytes) : entries.first & ~(kPieceBytes - 1);
+  const std::size_t piece = entries.first & ~(kPieceBytes - 1);
+  const std::size_t first = entries.has_predecessor ? round_up(entries.first, kPieceBytes) : piece;
   const std::size_t end = round_up(entries.end, kPieceBytes);
   return first >= end || os::commit(static_cast<char*>(table) + first, end - first);
 }

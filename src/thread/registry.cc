@@ -157,6 +157,12 @@ std::size_t Registry::trim_all_heaps() {
   return purged;
 }
 
+void Registry::show_page_index() {
+  for_each_heap([](ThreadHeap& heap) {
+    if (heap.cache != nullptr) heap.cache->page_index = page_map.index();
+  });
+}
+
 void Registry::visit_heaps_for_fork(os::ForkSet::Visit visit) {
   for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next_in_registry) visit(heap->mutex);
 }

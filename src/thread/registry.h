@@ -40,6 +40,9 @@ class Registry {
     }
   }
 
+  /// The index of pages has become another: all caches get it. \pre the calling thread is the only one.
+  void show_page_index();
+
   std::uint32_t live_threads() const { return live_threads_; }
   std::uint32_t peak_threads() const { return peak_threads_; }
 

@@ -75,7 +75,8 @@ def take_core(how, process, folder):
 def check(how, library, program, live_mib):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        with subprocess.Popen([program, str(live_mib)] if live_mib else [program], cwd=folder, stdout=subprocess.PIPE,
+        arguments = [program] + ([str(live_mib)] if live_mib else [])
+        with subprocess.Popen(arguments, cwd=folder, stdout=subprocess.PIPE,
                               env={**os.environ, "LD_PRELOAD": library}) as process:
             process.stdout.readline()
             resident_bytes, areas = resident(process.pid), list(writable_areas(process.pid))
@@ -92,7 +93,8 @@ def main():
         return SKIPPED
     if how == "kernel":
         hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
-        if hard != resource.RLIM_INFINITY or "/" in pathlib.Path("/proc/sys/kernel/core_pattern").read_text("ascii"):
+        pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text("ascii")
+        if hard != resource.RLIM_INFINITY or pattern.startswith(("/", "|")):
             print("skipped: no core is written into the current folder here")
             return SKIPPED
         resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))

@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -22,7 +21,8 @@ constexpr std::size_t kBytes = 4 * kChunkBytes;
 
 /// The kernel's areas that lie, in part, in a reserve of kBytes or its guards.
 std::string areas_around(const void* start) {
-  const std::uintptr_t first = address_of(start) - kGuardBytes, end = address_of(start) + kBytes + kGuardBytes;
+  const std::uintptr_t first = address_of(start) - kGuardBytes,
+                       end = address_of(start) + kBytes + kGuardBytes;
   std::ifstream maps("/proc/self/maps");
   std::string found, line;
   while (std::getline(maps, line)) {
@@ -54,12 +54,12 @@ TEST(Memory, ReadableAddressesReadAsZero) {
 }
 
 bool faults(const char* address) {
-  const test::ChildResult result = test::run_in_child([&] { return static_cast<const volatile char*>(address)[0] & 0; });
-  return result.signal == SIGSEGV;
+  return !test::run_in_child([&] { return static_cast<const volatile char*>(address)[0] & 0; }).is_success();
 }
 
 void expect_guards(const char* start) {
-  for (const char* const beside : {start - 1, start - kGuardBytes, start + kBytes, start + kBytes + kGuardBytes - 1})
+  for (const char* const beside :
+       {start - 1, start - kGuardBytes, start + kBytes, start + kBytes + kGuardBytes - 1})
     EXPECT_TRUE(faults(beside)) << beside - start;
   EXPECT_FALSE(faults(start) || faults(start + kBytes - 1));
 }
@@ -111,13 +111,39 @@ TEST(Memory, PurgedMemoryReadsAsZeroAndIsUsable) {
 }
 
 TEST(Memory, APurgeWithoutEffectIsNoneFromTheFirstOn) {
-  set_fault_hook_for_test([](Call call) { return call == Call::kPurge ? Fault::kWithoutEffect : Fault::kNone; });
+  set_fault_hook_for_test(
+      [](Call call) { return call == Call::kPurge ? Fault::kWithoutEffect : Fault::kNone; });
   char* const start = static_cast<char*>(map(kBytes));
   std::memset(start, 1, kBytes);
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(purge(start, kBytes));
   EXPECT_EQ(start[kPageBytes], 1);
   set_fault_hook_for_test(nullptr);
   release(start, kBytes);
+}
+
+TEST(Memory, WhatCannotBeLockedIsNotCommitted) {
+  const test::ChildResult result = test::run_in_child([] {
+    char* const start = static_cast<char*>(reserve(kBytes, kChunkBytes));
+    lock_commits(Lock::kNow);
+    set_fault_hook_for_test([](Call call) { return call == Call::kLock ? Fault::kRefused : Fault::kNone; });
+    if (commit(start, kChunkBytes) || !faults(start)) return 1;
+    set_fault_hook_for_test(nullptr);
+    lock_commits(Lock::kNone);
+    return commit(start, kChunkBytes) && test::is_zero(start, kChunkBytes) ? 0 : 2;
+  });
+  EXPECT_TRUE(result.is_success()) << result.describe();
+}
+
+TEST(Memory, TheNextReserveIsTheFirstThatEndsBehindAnAddress) {
+  const void* const reserved = reserve(kBytes, kChunkBytes);
+  const std::uintptr_t start = address_of(reserved) - kGuardBytes,
+                       end = address_of(reserved) + kBytes + kGuardBytes;
+  for (const std::uintptr_t address : {start, start + kGuardBytes, end - 1}) {
+    EXPECT_EQ(next_reserve(address).start, start);
+    EXPECT_EQ(next_reserve(address).end, end);
+  }
+  EXPECT_NE(next_reserve(end).start, start);
+  EXPECT_EQ(next_reserve(SIZE_MAX - 1).start, SIZE_MAX);
 }
 
 TEST(Memory, MovedPagesTakeTheirContentsAlongAndLeaveZeros) {
@@ -168,9 +194,8 @@ TEST(Memory, TheLimitOfTheAddressSpaceIsThatOfTheProcess) {
 }
 
 TEST(Memory, CallsFailAsTheHookSays) {
-  set_fault_hook_for_test([](Call call) {
-    return call == Call::kMap || call == Call::kPurge ? Fault::kRefused : Fault::kNone;
-  });
+  set_fault_hook_for_test(
+      [](Call call) { return call == Call::kMap || call == Call::kPurge ? Fault::kRefused : Fault::kNone; });
   EXPECT_EQ(map(kBytes), nullptr);
   void* const start = reserve(kBytes, kChunkBytes);
   ASSERT_NE(start, nullptr);

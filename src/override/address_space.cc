@@ -1,0 +1,96 @@
+// The calls by which a program limits or locks its memory, in libc's place, so that what the library has
+// reserved and does not use is not counted against it. Each does what libc's does, and more only for the
+// calling process.
+#include <asm/resource.h>
+#include <pthread.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+
+#include "os/memory_lock.h"
+#include "os/process.h"
+#include "os/process_status.h"
+#include "page/page_map.h"
+#include "page/unused_reserves.h"
+#include "thread/background.h"
+#include "thread/registry.h"
+
+#define TARN_EXPORT extern "C" [[gnu::visibility("default")]]
+
+namespace {
+
+namespace os = tarn::internal::os;
+using tarn::internal::page_map;
+
+// Also rlimit64: sys/resource.h would declare the functions below with types that C++ and C do not share.
+struct Limit {
+  std::uint64_t now, most;
+};
+static_assert(sizeof(unsigned long) == sizeof(std::uint64_t), "setrlimit and setrlimit64 are one");
+constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+
+int answer_with(int error) {
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
+}
+
+/// Whether the memory is that of another process too: in a child of vfork libc's thread is still the
+/// parent's.
+bool shares_memory_with_parent() {
+  clockid_t clock{};
+  // The kernel's clocks of threads hold the thread's number, inverted, above three bits.
+  return pthread_getcpuclockid(pthread_self(), &clock) != 0 ||
+         static_cast<std::uint32_t>(~(clock >> 3)) != os::thread_id();
+}
+
+// The index of pages is in use by any thread at any time, so it can go only while there is one.
+std::size_t droppable_index_bytes(std::uint64_t limit) {
+  constexpr std::uint64_t kWorthKeeping = 16;
+  const std::size_t bytes = page_map.index_bytes();
+  return bytes <= limit / kWorthKeeping || os::thread_count() != 1 ? 0 : bytes;
+}
+
+// What the limit would refuse anyway is kept: then the heap lives on in the addresses it has.
+void make_room_below(std::uint64_t limit) {
+  if (shares_memory_with_parent()) return;
+  const tarn::internal::HelperPause pause;
+  const std::size_t index = droppable_index_bytes(limit);
+  if (os::address_bytes() - index - tarn::internal::unused_reserve_bytes() >= limit) return;
+  if (index != 0) {
+    page_map.drop_index();
+    tarn::internal::registry.show_page_index();
+  }
+  tarn::internal::release_unused_reserves();
+}
+
+int set_limit(int process, int resource, const void* wanted, void* old) {
+  const int error = os::change_limit(process, resource, wanted, old);
+  if (error != 0) return answer_with(error);
+  const auto* const limit = static_cast<const Limit*>(wanted);
+  const bool is_own = process == 0 || static_cast<std::uint32_t>(process) == os::process_id();
+  if (limit != nullptr && resource == RLIMIT_AS && is_own && limit->now != kNoLimit)
+    make_room_below(limit->now);
+  return 0;
+}
+
+}  // namespace
+
+TARN_EXPORT int setrlimit(int resource, const void* wanted) noexcept {
+  return set_limit(0, resource, wanted, nullptr);
+}
+TARN_EXPORT int setrlimit64(int resource, const void* wanted) noexcept {
+  return set_limit(0, resource, wanted, nullptr);
+}
+
+TARN_EXPORT int prlimit(int process, int resource, const void* wanted, void* old) noexcept {
+  return set_limit(process, resource, wanted, old);
+}
+TARN_EXPORT int prlimit64(int process, int resource, const void* wanted, void* old) noexcept {
+  return set_limit(process, resource, wanted, old);
+}
+
+TARN_EXPORT int mlockall(int flags) noexcept { return answer_with(os::lock_all_memory(flags)); }
+TARN_EXPORT int munlockall() noexcept { return answer_with(os::unlock_all_memory()); }
