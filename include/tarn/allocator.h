@@ -16,7 +16,7 @@
 #include "tarn/detail/source.h"
 #include "tarn/memory_pool.h"
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 
 template <typename T, typename Source = MemoryPool>
 class allocator {
@@ -107,4 +107,4 @@ template <typename T, typename... Arguments>
   return unique_ptr<T>(object);
 }
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

@@ -19,7 +19,7 @@
 #include "tarn/detail/error.h"
 #include "tarn/detail/thread_cache.h"
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 
 class Heap;
 
@@ -204,4 +204,4 @@ class TickArena : public Arena {
   std::size_t overflows_ = 0;
 };
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

@@ -34,7 +34,7 @@
 #endif
 #endif
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 namespace detail {
 
 template <typename Handler>
@@ -118,7 +118,7 @@ auto with_allocator(Source& source, Handler&& handler) {
   return AllocatedHandler<std::decay_t<Handler>, Source>(std::forward<Handler>(handler), source);
 }
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE
 
 // An operation asks the token itself for the result; the handler that comes of it is wrapped.
 #define TARN_WRAP_TOKENS(asio)                                                                                        \

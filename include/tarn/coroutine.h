@@ -14,7 +14,7 @@
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 
 struct CoroutineFrame {
   TARN_INLINE static void* operator new(std::size_t size) { return checked(tarn::allocate(size)); }
@@ -39,4 +39,4 @@ struct CoroutineFrame {
   }
 };
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

@@ -28,7 +28,7 @@
 #endif
 #endif
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 
 enum class AtCap : std::uint8_t { kReturnNull, kThrow };
 
@@ -326,4 +326,4 @@ class SharedFixedPool {
   mutable detail::FixedPoolFront front_;
 };
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

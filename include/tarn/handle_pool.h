@@ -17,7 +17,7 @@
 #include "tarn/detail/error.h"
 #include "tarn/object_pool.h"
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 
 template <typename T>
 struct Handle {
@@ -160,4 +160,4 @@ class HandlePool {
   ObjectPool<T> objects_;  // the last: its objects end while the slots are still there
 };
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

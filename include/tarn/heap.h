@@ -12,7 +12,7 @@
 #include "tarn/hooks.h"
 #include "tarn/detail/thread_cache.h"
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 
 class Heap;
 
@@ -168,4 +168,4 @@ inline void* Heap::reallocate(void* block, std::size_t size) noexcept {
   return moved;
 }
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

@@ -7,6 +7,7 @@
 // TARN_HEAPTRACK    heaptrack records the pools' blocks when the program runs under it; else a load and a compare.
 // TARN_TRACY        Tracy shows them as the memory pool "tarn"; its client must be linked.
 #pragma once
+#include "tarn/detail/abi.h"
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -30,7 +31,7 @@
 #include <dlfcn.h>
 #endif
 
-namespace tarn::detail {
+namespace TARN_NAMESPACE::detail {
 
 #if defined(TARN_ANNOTATE_ASAN) || defined(TARN_VALGRIND)
 inline constexpr bool kPoisonsFreeBlocks = true;
@@ -106,4 +107,4 @@ inline void annotate_deallocation([[maybe_unused]] const void* pool, void* block
   profile_deallocation(blocks);
 }
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail

@@ -9,7 +9,7 @@
 
 #include "tarn/detail/thread_cache.h"
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 
 namespace detail {
 
@@ -108,4 +108,4 @@ struct MemoryPool {
   }
 };
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

@@ -11,7 +11,7 @@
 #include "tarn/detail/source.h"
 #include "tarn/memory_pool.h"
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 
 template <typename Source = MemoryPool>
 class memory_resource final : public std::pmr::memory_resource {
@@ -46,4 +46,4 @@ inline std::pmr::memory_resource* default_resource() noexcept {
   return resource;
 }
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

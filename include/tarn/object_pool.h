@@ -21,7 +21,7 @@
 #include "tarn/detail/error.h"
 #include "tarn/detail/thread_cache.h"
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 
 /// What becomes of objects that are live when their pool ends.
 enum class AtPoolEnd : std::uint8_t {
@@ -172,4 +172,4 @@ class ObjectPool {
   detail::ObjectPoolState* state_;
 };
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

@@ -5,7 +5,7 @@
 
 #include "tarn/detail/thread_cache.h"
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 
 struct PoolUse {
   const char* kind;             // "fixed pool", "object pool", "heap"
@@ -23,4 +23,4 @@ struct PoolUse {
 /// made meanwhile. `visit` must not throw. \cost a lock for each pool, and a word per 64 blocks.
 TARN_API void for_each_pool(void (*visit)(const PoolUse& use, void* context), void* context);
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

@@ -12,7 +12,7 @@
 #include "tarn/detail/error.h"
 #include "tarn/memory_pool.h"
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 
 template <typename Derived>
 struct SmallObject {
@@ -52,4 +52,4 @@ struct SmallObject {
   }
 };
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

@@ -11,7 +11,7 @@
 
 #include "tarn/detail/thread_cache.h"
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 
 enum class AtGrowth : std::uint8_t {
   kCount,   // growth_count() tells
@@ -48,4 +48,4 @@ class SteadyState {
   bool is_armed_;
 };
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

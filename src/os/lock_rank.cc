@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tarn::detail {
+namespace TARN_NAMESPACE::detail {
 
 /// What only a fork may do with a mutex, and only the table may make.
 struct MutexAccess {
@@ -16,7 +16,7 @@ struct MutexAccess {
   static void unlock_in_child(Mutex& mutex) { mutex.state_.store(Mutex::kFree, std::memory_order_relaxed); }
 };
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail
 
 namespace tarn::internal::os {
 namespace {

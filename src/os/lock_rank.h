@@ -15,7 +15,7 @@
 
 #include "os/mutex.h"
 
-namespace tarn::detail {
+namespace TARN_NAMESPACE::detail {
 
 enum class LockRank : std::uint8_t {
   kSetUp,          // reading the options
@@ -37,7 +37,7 @@ enum class LockRank : std::uint8_t {
 };
 inline constexpr std::size_t kLockRankCount = static_cast<std::size_t>(LockRank::kTest) + 1;
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail
 
 namespace tarn::internal::os {
 

@@ -7,10 +7,21 @@
 
 #include "os/syscall.h"
 
-namespace tarn {
+namespace tarn::internal::os {
 namespace {
 
-using internal::os::syscall6;
+long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) {
+  return syscall6(SYS_futex, reinterpret_cast<long>(&word), operation | FUTEX_PRIVATE_FLAG, value,
+                  reinterpret_cast<long>(timeout));
+}
+
+}  // namespace
+}  // namespace tarn::internal::os
+
+namespace TARN_NAMESPACE::detail {
+namespace {
+
+using internal::os::futex;
 
 constexpr int kLongestSpin = 32;  // in all about as long as the page cache is held for one span
 
@@ -22,14 +33,7 @@ void cpu_relax() {
 #endif
 }
 
-long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) {
-  return syscall6(SYS_futex, reinterpret_cast<long>(&word), operation | FUTEX_PRIVATE_FLAG, value,
-                  reinterpret_cast<long>(timeout));
-}
-
 }  // namespace
-
-namespace detail {
 
 void Mutex::lock_slow() {
   if (internal::os::is_fork_owner() && (state_.load(std::memory_order_relaxed) & kForFork) != 0) return;
@@ -66,9 +70,9 @@ void Mutex::let_go() {
   if ((state_.exchange(kFree, std::memory_order_release) & kHasWaiters) != 0) futex(state_, FUTEX_WAKE, 1, nullptr);
 }
 
-}  // namespace detail
+}  // namespace TARN_NAMESPACE::detail
 
-namespace internal::os {
+namespace tarn::internal::os {
 namespace {
 
 constinit std::atomic<const void*> fork_owner{nullptr};
@@ -90,5 +94,4 @@ void wait_on(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_
 
 void wake_all(std::atomic<std::uint32_t>& word) { futex(word, FUTEX_WAKE, INT_MAX, nullptr); }
 
-}  // namespace internal::os
-}  // namespace tarn
+}  // namespace tarn::internal::os

@@ -13,7 +13,7 @@
 #include "pool/heap.h"
 #include "pool/setup.h"
 
-namespace tarn::detail {
+namespace TARN_NAMESPACE::detail {
 
 using namespace internal;
 
@@ -266,4 +266,4 @@ bool arena_owns(const ArenaFront& arena, const void* pointer) noexcept {
   return false;
 }
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail

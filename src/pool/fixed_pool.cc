@@ -142,7 +142,7 @@ unsigned run_list_of(std::uint32_t longest) {
 }  // namespace
 }  // namespace tarn::internal
 
-namespace tarn::detail {
+namespace TARN_NAMESPACE::detail {
 
 using namespace internal;
 
@@ -729,7 +729,7 @@ void fixed_pool_check_user_slow(FixedPoolFront& front) noexcept {
   front.user = &thread_cache;
 }
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail
 
 namespace tarn::internal {
 

@@ -11,7 +11,7 @@
 #include "tarn/handle_pool.h"
 #include "thread/background.h"
 
-namespace tarn::detail {
+namespace TARN_NAMESPACE::detail {
 
 using namespace internal;
 
@@ -88,4 +88,4 @@ void stop_at_stale_handle(HandleTable* table, std::uint32_t slot, std::uint32_t 
                     reinterpret_cast<const void*>(handle));
 }
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail

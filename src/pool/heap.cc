@@ -25,7 +25,7 @@
 #include "thread/background.h"
 #include "thread/slab.h"
 
-namespace tarn::detail {
+namespace TARN_NAMESPACE::detail {
 
 using namespace internal;
 
@@ -607,7 +607,7 @@ Heap* current_heap() noexcept {
   return state != nullptr ? state->heap : nullptr;
 }
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail
 
 namespace tarn::internal {
 

@@ -2,7 +2,9 @@
 #pragma once
 #include <cstddef>
 
-namespace tarn::detail {
+#include "tarn/detail/abi.h"
+
+namespace TARN_NAMESPACE::detail {
 struct FixedPoolFront;
 }
 

@@ -26,16 +26,16 @@
 #include "thread/registry.h"
 #include "thread/this_thread.h"
 
-namespace tarn::detail {
+namespace TARN_NAMESPACE::detail {
 
 // The default table stands from the start; another preset replaces it before the first slab is made.
 constinit ClassOfBin class_of_bin = internal::make_class_of_bin(internal::SizeClassPreset::kDefault);
 constinit ClassOfStep class_of_step =
     internal::make_class_of_step(internal::make_class_of_bin(internal::SizeClassPreset::kDefault));
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 namespace {
 
 using namespace internal;
@@ -352,4 +352,4 @@ void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i) deallocate(blocks[i]);
 }
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

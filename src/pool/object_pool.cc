@@ -19,7 +19,7 @@
 #include "thread/registry.h"
 #include "thread/this_thread.h"
 
-namespace tarn::detail {
+namespace TARN_NAMESPACE::detail {
 
 using namespace internal;
 
@@ -212,4 +212,4 @@ std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept {
   return ended.bytes();
 }
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail

@@ -157,7 +157,7 @@ void PoolRegistry::forget_vanished_stacks() {
 
 }  // namespace tarn::internal
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 
 void detail::end_for_lack_of_memory() noexcept { internal::os::fatal("out of memory in a pool that was to throw"); }
 
@@ -169,4 +169,4 @@ void for_each_pool(void (*visit)(const PoolUse& use, void* context), void* conte
   while (internal::pool_registry.next_in_walk(walk, &use, name)) visit(use, context);
 }
 
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

@@ -19,7 +19,7 @@
 #include "os/fatal.h"
 #include "os/growth_watch.h"
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 namespace {
 
 constexpr int kMostFrames = 64;
@@ -131,4 +131,4 @@ void disarm_steady_state() noexcept {
 std::size_t steady_state_growth_count() noexcept { return count.load(std::memory_order_relaxed); }
 
 }  // namespace detail
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE

@@ -6,7 +6,7 @@
 #include "thread/background.h"
 #include "thread/registry.h"
 
-namespace tarn::detail {
+namespace TARN_NAMESPACE::detail {
 
 constinit void* const empty_magazine[1] = {nullptr};
 
@@ -27,7 +27,7 @@ constinit const ThreadCache empty_cache = make_empty_cache();
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* thread_cache =
     const_cast<ThreadCache*>(&empty_cache);
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail
 
 namespace tarn::internal {
 

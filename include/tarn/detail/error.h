@@ -4,7 +4,7 @@
 
 #include "tarn/detail/thread_cache.h"
 
-namespace tarn::detail {
+namespace TARN_NAMESPACE::detail {
 
 /// Ends the process: out of memory where an exception was asked for.
 [[noreturn]] TARN_API void end_for_lack_of_memory() noexcept;
@@ -25,4 +25,4 @@ namespace tarn::detail {
 #endif
 }
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail

@@ -10,7 +10,7 @@
 
 #include "tarn/detail/thread_cache.h"
 
-namespace tarn::detail {
+namespace TARN_NAMESPACE::detail {
 
 /// The order of the library's locks; named in the library's own os/lock_rank.h.
 enum class LockRank : std::uint8_t;
@@ -99,4 +99,4 @@ class ProgramGuard {
   Mutex* mutex_;
 };
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail

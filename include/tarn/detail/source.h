@@ -7,12 +7,12 @@
 
 #include "tarn/detail/error.h"
 
-namespace tarn {
+namespace TARN_NAMESPACE {
 class FixedPool;
 class SharedFixedPool;
-}  // namespace tarn
+}  // namespace TARN_NAMESPACE
 
-namespace tarn::detail {
+namespace TARN_NAMESPACE::detail {
 
 /// \throws std::bad_array_new_length when `count` objects are more than the address space holds.
 template <typename T>
@@ -51,4 +51,4 @@ void deallocate_to(Source& source, void* block, std::size_t bytes, std::size_t a
   }
 }
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail

@@ -14,7 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tarn::detail {
+#include "tarn/detail/abi.h"
+
+namespace TARN_NAMESPACE::detail {
 
 struct SpanHead {
   char* start;
@@ -46,4 +48,4 @@ struct SpanTable {
   }
 };
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail

@@ -26,7 +26,7 @@
 #define TARN_API [[gnu::visibility("default")]]
 #define TARN_INLINE [[gnu::always_inline]] inline
 
-namespace tarn::detail {
+namespace TARN_NAMESPACE::detail {
 
 inline constexpr std::size_t kSmallLimit = 1024;          // bytes; above it the bin is computed
 inline constexpr std::size_t kMediumLimit = 256 * 1024;   // bytes; above it a block has its own span
@@ -132,4 +132,4 @@ TARN_INLINE bool push(Record& record, void* block) {
   return true;
 }
 
-}  // namespace tarn::detail
+}  // namespace TARN_NAMESPACE::detail
