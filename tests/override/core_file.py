@@ -1,9 +1,9 @@
-"""A core file of a program is no larger than its memory and holds all of it: core_file.py KIND LIBRARY PROGRAM.
+"""A core file of a program is no larger than its memory and holds all of it: core_file.py KIND LIBRARY PROGRAM...
 
 KIND      gcore, the debugger's core of a running program, or kernel, what the kernel leaves when a program aborts
 LIBRARY   to be preloaded; "none" for the control
-All of its memory: each page of its own that is backed lies in the file, so the metadata too. Leaves with status 77 and a
-line where there is no gdb, or where the kernel hands cores to a program.
+All of its memory: each page of its own that is backed lies in the file, so the metadata too. Leaves with status 77
+and a line where there is no gdb, or where the kernel hands cores to a program.
 """
 import os
 import resource
@@ -20,12 +20,12 @@ PAGE = resource.getpagesize()
 IS_PRESENT, IS_OWN = 1 << 63, 1 << 56
 
 
-def start(program, library, directory):
+def start(command, library, directory):
     environment = dict(os.environ)
     environment.pop("LD_PRELOAD", None)
     if library != "none":
         environment["LD_PRELOAD"] = os.path.abspath(library)
-    process = subprocess.Popen([program], env=environment, cwd=directory, stdin=subprocess.PIPE,
+    process = subprocess.Popen(command, env=environment, cwd=directory, stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, preexec_fn=limit_core_file)
     if process.stdout.readline() != b"ready\n":
         sys.exit("the program did not start")
@@ -103,8 +103,8 @@ def core_in(directory):
     return cores[0] if cores else sys.exit("no core file, or one of more than 1 GiB that was given up")
 
 
-def check(kind, library, program, directory):
-    process = start(program, library, directory)
+def check(kind, library, command, directory):
+    process = start(command, library, directory)
     resident, pages = resident_bytes(process), list(backed_pages(process))
     dump = dump_by_gcore if kind == "gcore" else dump_by_kernel
     dump(process, directory)
@@ -112,7 +112,7 @@ def check(kind, library, program, directory):
     process.communicate()
     path = core_in(directory)
     size, missing = os.path.getsize(path), count_missing(pages, dumped_ranges(path))
-    print(f"resident {resident >> 10} KiB, core {size >> 10} KiB, {len(pages)} pages of which {len(missing)} are missing")
+    print(f"resident {resident >> 10} KiB, core {size >> 10} KiB, {len(pages)} pages, {len(missing)} of them missing")
     for page in missing[:10]:
         print(f"missing: {page:#x}")
     return 1 if missing or not pages or size > resident + MORE_BYTES else 0
@@ -126,13 +126,13 @@ def reason_to_skip(kind):
 
 
 def main():
-    kind, library, program = sys.argv[1:]
+    kind, library, program, *arguments = sys.argv[1:]
     reason = reason_to_skip(kind)
     if reason:
         print(f"{reason}: skipped")
         return SKIPPED
     with tempfile.TemporaryDirectory() as directory:
-        return check(kind, library, os.path.abspath(program), directory)
+        return check(kind, library, [os.path.abspath(program), *arguments], directory)
 
 
 sys.exit(main())

@@ -21,7 +21,7 @@ SKIPPED = 77
 LIMIT_SECONDS = 120
 # Where the library lies, what it wants in the environment, and the program that must run around it.
 NEIGHBOURS = {
-    "faketime": ("/usr/lib/*/faketime/libfaketime.so.1", {"FAKETIME": "2020-02-02 02:02:02"}, []),
+    "faketime": ("/usr/lib/*/faketime/libfaketime.so.1", {"FAKETIME": "@2020-02-02 02:02:02"}, []),
     "faketime_threads": ("/usr/lib/*/faketime/libfaketimeMT.so.1", {"FAKETIME": "+0 x7"}, []),
     "stdbuf": ("/usr/libexec/coreutils/libstdbuf.so", {"_STDBUF_O": "L"}, []),
     "eatmydata": ("/usr/lib/*/libeatmydata.so", {}, []),

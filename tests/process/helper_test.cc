@@ -70,18 +70,6 @@ TEST_F(Helper, IsNotStartedForLittleMemory) {
   });
 }
 
-TEST_F(Helper, IsNotStartedByAThreadThatEndsWithLittle) {
-  in_child([] {
-    const int tasks = open_tasks();
-    std::thread([] {
-      for (std::size_t size = 16; size <= 2048; size *= 2)
-        PoolUnderTest::deallocate(PoolUnderTest::allocate(size));
-    }).join();
-    EXPECT_TRUE(comes_true([&] { return task_count(tasks) == 1; },
-                           1000));  // the thread's own task ends a moment later
-  });
-}
-
 TEST_F(Helper, HasAName) {
   with_helper([](int tasks, int helper) {
     EXPECT_TRUE(comes_soon([&] { return file_of(tasks, helper, "comm") == "tarn-helper\n"; }))
@@ -110,17 +98,34 @@ TEST_F(Helper, MayDoLessThanAnyProgram) {
   });
 }
 
-TEST_F(Helper, HoldsNoDescriptor) {
-  with_helper([](int tasks, int helper) {
-    const auto is_empty = [&] {
-      int numbers[8];
-      const int files =
-          openat(tasks, (std::to_string(helper) + "/fd").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-      const int count = list_numbers(files, numbers, 8);
-      close(files);
-      return count == 0;
-    };
-    EXPECT_TRUE(comes_soon(is_empty));
+// The files that a task has open, as links: "pipe:[4711]".
+std::set<std::string> open_files(int tasks, int task) {
+  int numbers[64];
+  std::set<std::string> files;
+  const std::string directory = std::to_string(task) + "/fd";
+  const int descriptors = openat(tasks, directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int count = list_numbers(descriptors, numbers, 64);
+  for (int i = 0; i < count; ++i) {
+    char target[256] = {};
+    if (readlinkat(descriptors, std::to_string(numbers[i]).c_str(), target, sizeof target - 1) > 0)
+      files.insert(target);
+  }
+  close(descriptors);
+  return files;
+}
+
+TEST_F(Helper, HoldsNoFileThatTheProcessHasClosed) {
+  in_child([] {
+    int ends[2];
+    char name[64] = {};
+    const int tasks = open_tasks();
+    ASSERT_EQ(pipe(ends), 0);
+    ASSERT_GT(readlink(("/proc/self/fd/" + std::to_string(ends[0])).c_str(), name, sizeof name - 1), 0);
+    wake_helper();
+    const int helper = other_task(tasks);
+    ASSERT_NE(helper, 0);
+    close(ends[0]), close(ends[1]);
+    EXPECT_TRUE(comes_soon([&] { return !open_files(tasks, helper).contains(name); }));
   });
 }
 

@@ -5,7 +5,8 @@ $words = [];
 for ($i = 0; $i < 20000; ++$i) $words["key$i"] = str_repeat(chr(97 + $i % 26), $i % 300);
 echo count($words), ' ', md5(json_encode($words)), "\n";
 
-echo mb_strtoupper("straße äöü ", 'UTF-8'), mb_strlen(mb_convert_encoding(str_repeat('ü', 9000), 'ISO-8859-1', 'UTF-8')), "\n";
+$narrow = mb_convert_encoding(str_repeat('ü', 9000), 'ISO-8859-1', 'UTF-8');
+echo mb_strtoupper('straße äöü ', 'UTF-8'), strlen($narrow), "\n";
 
 $document = new DOMDocument();
 $root = $document->appendChild($document->createElement('all'));

@@ -24,7 +24,7 @@ def free_and_idle():
 
 print(free_and_idle())
 if "FAKETIME" in os.environ:
-    print(time.strftime("%Y") if os.environ["FAKETIME"][0] == "2" else time.time() > 0)
+    print(time.strftime("%Y") if os.environ["FAKETIME"][0] == "@" else time.time() > 0)
 results = []
 threads = [threading.Thread(target=lambda: results.append(len([bytes(i) for i in range(3000)]))) for _ in range(4)]
 for thread in threads:

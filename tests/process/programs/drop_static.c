@@ -15,11 +15,8 @@ int main(void) {
   if (geteuid() != 0) return puts("needs root: skipped"), kSkipped;
   const int tasks = open_tasks();
   wake_helper(&malloc, &free);
-  const int before = task_count(tasks);
   if (!drop()) return puts("refused"), 1;
-  const int after = task_count(tasks);
+  const int at_once = some_task_has_more(tasks);
   wake_helper(&malloc, &free);
-  const int again = task_count(tasks);
-  printf("tasks: %d, %d, %d\n", before, after, again);
-  return some_task_has_more(tasks) || before != 2 || after != 1 || again != 2;
+  return at_once || some_task_has_more(tasks);
 }

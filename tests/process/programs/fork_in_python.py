@@ -1,12 +1,14 @@
-"""Forks with memory just freed: Python 3.12 warns when the process has another thread then, and any may count itself."""
+"""Forks with memory just freed: Python 3.12 warns when the process has another thread then; any version may count."""
 import os
 import sys
 import warnings
 
+# Open before: what is looked at is the moment after the fork, before anything is allocated again.
+statistics = os.open("/proc/self/stat", os.O_RDONLY)
+
 
 def threads():
-    with open("/proc/self/stat", encoding="ascii") as file:
-        return int(file.read().rpartition(")")[2].split()[17])
+    return int(os.pread(statistics, 500, 0).rpartition(b")")[2].split()[17])
 
 
 def fork_with_memory_freed():
@@ -16,7 +18,7 @@ def fork_with_memory_freed():
         warnings.simplefilter("always")
         child = os.fork()
     if child == 0:
-        os._exit(0 if threads() == 1 else 1)
+        os._exit(0)
     return threads(), os.waitpid(child, 0)[1], [str(each.message) for each in warned]
 
 
