@@ -38,6 +38,8 @@ namespace {
 constexpr std::size_t kGuardBytes = kOsPageBytesLargest;
 constexpr std::size_t kRoomBytes = 128 * 1024;  // stack, thread block and record
 constexpr std::size_t kThreadBlockBytes = 4096;
+constexpr unsigned kMostWaits = 10;
+constexpr std::uint64_t kWaitMs = 100;
 constexpr std::uint64_t kLongestConfinementMs = 10;  // where it must not keep the thread that frees waiting any longer
 constexpr unsigned kLeastThreadLimit = 256;  // RLIMIT_NPROC; below, a program may count its threads
 
@@ -297,7 +299,10 @@ HelperEnd stop_helper() {
   record.must_stop.store(1, std::memory_order_release);
   wake_helper();
   // The kernel's own wake-up at a thread's end is no private one.
-  while (record.is_alive.load(std::memory_order_acquire) != 0) wait_for(record.is_alive, 1, FUTEX_WAIT, 100);
+  for (unsigned i = 0; record.is_alive.load(std::memory_order_acquire) != 0; ++i) {
+    if (i == kMostWaits) return HelperEnd::kGoesOn;
+    wait_for(record.is_alive, 1, FUTEX_WAIT, kWaitMs);
+  }
   // It clears the word before the thread has left its group.
   while (syscall6(SYS_tgkill, record.process, record.thread, 0) == 0) syscall6(SYS_sched_yield);
   return record.has_ended.load(std::memory_order_acquire) != 0 ? HelperEnd::kEnded : HelperEnd::kWasKilled;
@@ -318,6 +323,17 @@ void wake_helper() {
 
 void forget_helper_after_fork() {
   if (HelperRecord* const record = helper_record()) record->is_alive.store(0, std::memory_order_relaxed);
+}
+
+bool has_privileges() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+  if (syscall6(SYS_capget, to_long(&header), to_long(data)) != 0) return true;
+  for (const __user_cap_data_struct& part : data)
+    if ((part.permitted | part.effective) != 0) return true;
+  std::uint32_t real = 0, effective = 0, saved = 0;
+  if (syscall6(SYS_getresuid, to_long(&real), to_long(&effective), to_long(&saved)) != 0) return true;
+  return effective == 0 || real != effective || saved != effective;
 }
 
 SignalBlock::SignalBlock() {

@@ -31,6 +31,7 @@ enum class HelperEnd : std::uint8_t {
   kWasNone,
   kEnded,
   kWasKilled,  // by a seccomp filter of the program's, in a system call
+  kGoesOn,     // it waits, for a second already, for a lock of the code that a signal of the caller's has interrupted
 };
 
 /// Asks it to end and waits until the kernel has forgotten it. \cost a load when there is none; else a tenth of a
@@ -51,6 +52,9 @@ bool helper_must_stop();
 
 /// Whether the caller is the helper.
 bool is_on_helper();
+
+/// Whether the calling thread could give privileges up: it is root's, has capabilities, or may get other identities back.
+bool has_privileges();
 
 /// Remembers the processors of the process. Once, when the library is loaded.
 void note_processors();

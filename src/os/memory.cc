@@ -140,7 +140,7 @@ char* reserve_with(std::size_t bytes, std::size_t alignment, int protection) {
 // What is committed joins the committed area before it only when dumps treat both alike, and for a moment it
 // is an area of its own. Where the kernel has none left, all is kept out of dumps, so that memory can still
 // be had.
-void include_in_dumps(const void* start, std::size_t bytes) {
+void dump_committed(const void* start, std::size_t bytes) {
   if (!must_fail(Call::kDump) && advise(start, bytes, MADV_DODUMP)) return;
   const Reserve* const reserve = reserve_of(start);
   if (reserve == nullptr) return;
@@ -200,7 +200,7 @@ void* map(std::size_t bytes) {
 
 bool commit(void* start, std::size_t bytes) {
   if (must_fail(Call::kCommit)) return false;
-  include_in_dumps(start, bytes);
+  dump_committed(start, bytes);
   const Lock lock = commit_lock();
   // Before they are usable, so that a refusal leaves them as they were.
   if (lock != Lock::kNone && !lock_memory(start, bytes, Lock::kOnFault)) return false;
@@ -213,6 +213,13 @@ bool purge(void* start, std::size_t bytes) {
   const Fault fault = fault_of(Call::kPurge);
   if (fault == Fault::kRefused || !purge_zeroes(fault)) return false;
   return discard(start, bytes, fault);
+}
+
+void leave_out_of_dumps(void* start, std::size_t bytes) {
+  if (!must_fail(Call::kDump)) advise(start, bytes, MADV_DONTDUMP);
+}
+void include_in_dumps(void* start, std::size_t bytes) {
+  if (!must_fail(Call::kDump)) advise(start, bytes, MADV_DODUMP);
 }
 
 void find_out_about_purge() { purge_zeroes(Fault::kNone); }

@@ -37,6 +37,10 @@ bool purge(void* start, std::size_t bytes);
 /// Looks at what a purge does before one is needed: the helper thread may not map the page for it.
 void find_out_about_purge();
 
+/// Whether dumps of the process hold a committed range. What is committed is held.
+void leave_out_of_dumps(void* start, std::size_t bytes);
+void include_in_dumps(void* start, std::size_t bytes);
+
 /// Gives a whole reserve or map back, its guards too.
 void release(void* start, std::size_t bytes);
 

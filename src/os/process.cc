@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "os/helper_thread.h"
 #include "os/memory.h"
 #include "os/syscall.h"
 
@@ -36,7 +37,12 @@ const char* early_environment_value(const char* name, std::size_t name_length) {
 
 std::uint64_t clock_ms() {
   timespec now{};
-  syscall6(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, reinterpret_cast<long>(&now));
+  // The program may have put a clock_gettime of its own in place of libc's, for its own threads.
+  if (is_on_helper()) {
+    syscall6(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, reinterpret_cast<long>(&now));
+  } else {
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  }
   return static_cast<std::uint64_t>(now.tv_sec) * 1000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000000;
 }
 

@@ -5,8 +5,7 @@
 
 namespace tarn::internal::os {
 
-/// Monotonic milliseconds; resolution a few milliseconds. \cost a system call: programs may put a clock_gettime of their
-/// own in place of libc's, and the helper thread must not run it.
+/// Monotonic milliseconds; resolution a few milliseconds. \cost ~10 ns, no system call but on the helper thread.
 std::uint64_t clock_ms();
 
 /// Value of an environment variable, or nullptr. Also right before libc has set `environ` up.

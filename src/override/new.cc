@@ -4,7 +4,7 @@
 //
 // Each form but the four basic ones calls the next simpler one, as the C++ standard has it, so that a program
 // which replaces the basic forms alone gets all its blocks from there and back. The symbol table binds these
-// calls to the program's form or to ours (replaceable.list).
+// calls to the program's form or to ours.
 //
 // The frequent derived forms hit first, in the thread's cache like the basic ones, but through a pointer of
 // their own (derived_cache): in a program with its own forms that leads to the empty cache for good, so that

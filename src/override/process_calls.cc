@@ -57,6 +57,7 @@ constinit Next<int(uid_t, uid_t, uid_t)> next_setresuid("setresuid");
 constinit Next<int(gid_t)> next_setgid("setgid"), next_setegid("setegid");
 constinit Next<int(gid_t, gid_t)> next_setregid("setregid");
 constinit Next<int(gid_t, gid_t, gid_t)> next_setresgid("setresgid");
+constinit Next<pid_t()> next_fork("_Fork");
 constinit Next<int(std::size_t, const gid_t*)> next_setgroups("setgroups");
 constinit Next<int(const char*, gid_t)> next_initgroups("initgroups");
 
@@ -125,6 +126,36 @@ long call_alone(long number, long a = 0, long b = 0, long c = 0, long d = 0, lon
   return as_libc(syscall6(number, a, b, c, d, e));
 }
 
+// Where another definition comes first, that of libc before a library loaded at run time for one, no call comes here.
+[[gnu::constructor]] void find_out_who_is_called() {
+  if (dlsym(RTLD_DEFAULT, "setuid") == reinterpret_cast<void*>(&setuid)) background.note_that_it_can_step_aside();
+}
+
+/// Which children a system call makes: of a fork, with memory of their own.
+bool is_fork(long number, long first) {
+  constexpr unsigned long kSharesMemory = CLONE_VM;
+  if (number == SYS_clone) return (static_cast<unsigned long>(first) & kSharesMemory) == 0;
+  if (number == SYS_clone3)  // its argument's first member is the flags
+    return first != 0 && (*reinterpret_cast<const std::uint64_t*>(first) & kSharesMemory) == 0;
+#if defined(SYS_fork)
+  return number == SYS_fork;
+#else
+  return false;
+#endif
+}
+
+/// The child finds no lock held by a thread that it does not have.
+long fork_alone(long number, long a, long b, long c, long d, long e) {
+  background.step_aside();
+  const long answer = syscall6(number, a, b, c, d, e);
+  if (answer == 0) {
+    background.forget_after_fork(tarn::internal::Background::OtherThreads::kNone);
+  } else {
+    background.return_later();
+  }
+  return as_libc(answer);
+}
+
 long to_long(const void* pointer) { return reinterpret_cast<long>(pointer); }
 
 }  // namespace
@@ -158,6 +189,18 @@ TARN_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {
   return static_cast<int>(as_libc(syscall6(SYS_close_range, first, last, flags)));
 }
 
+// libc's own runs no handlers: what is left to do is this.
+TARN_EXPORT pid_t _Fork() noexcept {
+  background.step_aside();
+  const pid_t child = next_fork();
+  if (child == 0) {
+    background.forget_after_fork(tarn::internal::Background::OtherThreads::kNone);
+  } else {
+    background.return_later();
+  }
+  return child;
+}
+
 TARN_EXPORT int prctl(int option, ...) noexcept {
   va_list arguments;
   va_start(arguments, option);
@@ -173,6 +216,7 @@ TARN_EXPORT int prctl(int option, ...) noexcept {
 // child of a clone returns through this frame on its own stack.
 TARN_EXPORT long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept asm("syscall");
 long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept {
+  if (is_fork(number, a)) return fork_alone(number, a, b, c, d, e);
   switch (care_for(number, a, c)) {
     case Care::kNone: break;
     case Care::kAlone: return call_alone(number, a, b, c, d, e);

@@ -28,6 +28,7 @@ struct Chunk {
   std::uint8_t free_run;     // list it is in
   std::uint8_t dirty_run;
   Density density;           // kDense: 2 MiB pages were asked for
+  bool is_left_out_of_dumps; // it was given back as a whole, and no page of it was taken since
   char* start;
   ChunkLink by_free;
   ChunkLink by_dirty;

@@ -34,6 +34,8 @@ constinit std::atomic<bool> helper_gives_back{false};
 }  // namespace
 
 GiveBackGuard::GiveBackGuard() {
+  // In the child of a bare clone the helper's record is empty, and what it held is nobody's.
+  if (helper_gives_back.load(std::memory_order_relaxed) && !os::helper_is_alive()) page_cache.forget_who_gives_back();
   give_back_mutex.lock();
   if (os::is_on_helper()) helper_gives_back.store(true, std::memory_order_relaxed);
 }
@@ -94,7 +96,18 @@ PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages
   chunk.dirty_mask &= ~mask;
   relist_locked(chunk);
   note_use_locked(pages, pages - dirty);
-  return {chunk.start + bytes_of(first), dirty == 0};
+  PageRun run{chunk.start + bytes_of(first), dirty == 0};
+  if (chunk.is_left_out_of_dumps) {
+    chunk.is_left_out_of_dumps = false;
+    run.left_out_start = chunk.start;
+    run.left_out_end = chunk.start + kChunkBytes;
+  }
+  return run;
+}
+
+void PageRun::include_in_dumps() const {
+  if (left_out_start != nullptr)
+    os::include_in_dumps(left_out_start, static_cast<std::size_t>(left_out_end - left_out_start));
 }
 
 // Warm pages first, of the wished density before the other; then free ones. Sparse spans take cold pages of dense
@@ -140,7 +153,10 @@ PageRun PageCache::take_pages_from_locked(Chunk* chunk, unsigned first, PageCoun
   PageRun run{chunk->start + bytes_of(first), true};
   for (; pages != 0; ++chunk, first = 0) {
     const PageCount part = pages < kPagesPerChunk - first ? pages : kPagesPerChunk - first;
-    run.is_zeroed &= take_run_locked(*chunk, first, part).is_zeroed;
+    const PageRun taken = take_run_locked(*chunk, first, part);
+    run.is_zeroed &= taken.is_zeroed;
+    if (run.left_out_start == nullptr) run.left_out_start = taken.left_out_start;
+    if (taken.left_out_end != nullptr) run.left_out_end = taken.left_out_end;
     pages -= part;
   }
   return run;
@@ -235,6 +251,7 @@ PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t 
     }
     if (run.start == nullptr) return run;
   }
+  run.include_in_dumps();
   if (slack != 0) {
     const PageState state = run.is_zeroed ? PageState::kClean : PageState::kDirty;
     char* const aligned = reinterpret_cast<char*>(round_up(address_of(run.start), alignment));
@@ -247,23 +264,34 @@ PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t 
 }
 
 bool PageCache::try_extend(char* end, PageCount pages, bool* is_zeroed) {
-  os::LockGuard guard(mutex_);
+  PageRun run{};
+  {
+    os::LockGuard guard(mutex_);
+    run = extension_locked(end, pages);
+  }
+  if (run.start == nullptr) return false;
+  run.include_in_dumps();
+  *is_zeroed = run.is_zeroed;
+  return true;
+}
+
+// The pages from `end` on; none when they are in use.
+PageRun PageCache::extension_locked(char* end, PageCount pages) {
   unsigned first = 0;
   Chunk* const chunk = chunk_of_locked(end, &first);
   unsigned last_page = 0;
   // Regions may lie side by side; a span stays within its own.
-  if (chunk == nullptr || chunk_of_locked(end - 1, &last_page) + (first == 0 ? 1 : 0) != chunk) return false;
+  if (chunk == nullptr || chunk_of_locked(end - 1, &last_page) + (first == 0 ? 1 : 0) != chunk) return {};
   unsigned page = first;
   const Chunk* at = chunk;
   for (PageCount left = pages; left != 0; ++at, page = 0) {
     const PageCount part = left < kPagesPerChunk - page ? left : kPagesPerChunk - page;
     const std::uint32_t mask = run_mask(page, part);
     // A chunk that is not committed yet has no free pages; the last of a region is followed by the table's zeroed end.
-    if (at->start != chunk->start + ((at - chunk) << kChunkShift) || (at->free_mask & mask) != mask) return false;
+    if (at->start != chunk->start + ((at - chunk) << kChunkShift) || (at->free_mask & mask) != mask) return {};
     left -= part;
   }
-  *is_zeroed = take_pages_from_locked(chunk, first, pages).is_zeroed;
-  return true;
+  return take_pages_from_locked(chunk, first, pages);
 }
 
 void PageCache::mark_free_locked(char* start, PageCount pages, PageState state) {
@@ -333,7 +361,10 @@ std::size_t PageCache::purge(std::size_t bytes) {
     }
     if (count == 0) break;
     bool was_refused[kRangesPerPurge];
-    for (unsigned i = 0; i < count; ++i) was_refused[i] = !os::purge(ranges[i].start, bytes_of(ranges[i].pages));
+    for (unsigned i = 0; i < count; ++i) {
+      was_refused[i] = !os::purge(ranges[i].start, bytes_of(ranges[i].pages));
+      if (!was_refused[i] && ranges[i].pages == kPagesPerChunk) os::leave_out_of_dumps(ranges[i].start, kChunkBytes);
+    }
     bool any_refused = false;
     os::LockGuard guard(mutex_);
     for (unsigned i = 0; i < count; ++i) {
@@ -343,6 +374,10 @@ std::size_t PageCache::purge(std::size_t bytes) {
       if (was_refused[i]) {
         dirty_bytes_ += range_bytes;  // locked memory, for one, stays as it is
         continue;
+      }
+      if (ranges[i].pages == kPagesPerChunk) {
+        unsigned page = 0;
+        chunk_of_locked(ranges[i].start, &page)->is_left_out_of_dumps = true;
       }
       purged += range_bytes;
       stats_.purged_bytes += range_bytes;

@@ -37,8 +37,13 @@ enum class PageState : std::uint8_t { kClean, kDirty };
 
 /// Pages taken from the cache.
 struct PageRun {
-  char* start;     // nullptr: none
-  bool is_zeroed;  // never written since the system gave them
+  char* start = nullptr;  // none
+  bool is_zeroed = false;  // never written since the system gave them
+  // Chunks that dumps of the process are to hold again; the one who takes the pages says so, without the lock.
+  char* left_out_start = nullptr;
+  char* left_out_end = nullptr;
+
+  void include_in_dumps() const;
 };
 
 class PageCache {
@@ -100,6 +105,7 @@ class PageCache {
   PageRun take_from_chunks_locked(PageCount pages, PageCount room, Density density, bool may_mix);
   PageRun take_run_locked(Chunk& chunk, unsigned first, PageCount pages);
   PageRun take_chunks_locked(PageCount pages, PageCount room);
+  PageRun extension_locked(char* end, PageCount pages);
   PageRun take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages);
   std::size_t least_limit_locked() const { return limits_.free_page_threshold + kept_bytes_; }
   bool grow(PageCount pages, Density density);

@@ -37,12 +37,17 @@ void Background::start_wanted() {
   // step_aside counts first and then looks at this flag, so one of the two sees the other.
   if (pauses_.load(std::memory_order_seq_cst) == 0 && may_start_.load(std::memory_order_relaxed)) {
     is_wanted_.store(false, std::memory_order_relaxed);
-    os::find_out_about_purge();
-    if (!is_running() && os::start_helper(&Background::run) == os::HelperStart::kRefused &&
+    if (!is_running() && start_helper() == os::HelperStart::kRefused &&
         failed_starts_.fetch_add(1, std::memory_order_relaxed) == kMostFailedStarts)
       may_start_.store(false, std::memory_order_relaxed);
   }
   starting_.store(0, std::memory_order_release);
+}
+
+os::HelperStart Background::start_helper() {
+  if (!can_step_aside_.load(std::memory_order_relaxed) && os::has_privileges()) return os::HelperStart::kRefused;
+  os::find_out_about_purge();
+  return os::start_helper(&Background::run);
 }
 
 void Background::step_aside() {

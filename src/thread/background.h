@@ -36,6 +36,10 @@ class Background {
       start_wanted();
   }
 
+  /// The calls that change privileges come to the library first (override/process_calls.cc). Where they do not, as in a
+  /// static program or a library loaded at run time, a process with privileges gets no helper.
+  void note_that_it_can_step_aside() { can_step_aside_.store(true, std::memory_order_relaxed); }
+
   /// Ends the helper until it is let back; calls nest.
   void step_aside();
   /// After a fork: the next slow call may start it again.
@@ -57,11 +61,13 @@ class Background {
   bool has_work() const;
   void let_back();
   void start_wanted();
+  os::HelperStart start_helper();
   bool is_tick_due();
   void tick();
   void tick_by_callers();
 
   std::atomic<bool> may_start_{true};
+  std::atomic<bool> can_step_aside_{false};
   std::atomic<bool> is_wanted_{false};
   std::atomic<std::uint32_t> starting_{0};   // a thread starts or ends the helper
   std::atomic<std::uint32_t> pauses_{0};     // while it must not be there

@@ -30,7 +30,7 @@ bool use_at_purge(Call call) {
   if (call != Call::kPurge || !use_once) return false;
   ++uses;
   std::exchange(use_once, {})();
-  return false;
+  return internal::os::Fault::kNone;
 }
 
 /// Runs release() in a child where each free page goes back at once, by this thread; use() runs when the first does.
