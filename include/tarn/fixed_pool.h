@@ -61,7 +61,7 @@ struct FixedPoolFront {
   SpanTable spans;
   const void* user;  // the thread that uses the pool, while that is checked
   Mutex* mutex;      // in `state`; nullptr: each call is the caller's to keep apart
-  const void* checked_as;  // the pool's name for memory checkers
+  const void* checked_as;  // the pool's name for memory checkers; nullptr: they are not told
 };
 
 enum class PoolThreads : std::uint8_t { kOne, kAny };

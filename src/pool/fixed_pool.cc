@@ -493,7 +493,7 @@ FixedPoolState& state_of(PoolHeader& pool) { return static_cast<FixedPoolState&>
 void deallocate_any(PoolHeader& pool, void* block) {
   FixedPoolState& state = state_of(pool);
   if (state.front->user != nullptr && state.front->user != &thread_cache) fixed_pool_check_user_slow(*state.front);
-  if (state.poisons) os::note_pool_free(state.front->checked_as, block);
+  if (state.front->checked_as != nullptr) os::note_pool_free(state.front->checked_as, block);
   const OptionalGuard guard(state.front->mutex);
   if (state.poisons && !state.uses_system) os::poison(block, state.front->stride);
   fixed_pool_deallocate_slow(*state.front, block);
@@ -563,7 +563,7 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Poo
   front.stride = round_up(options.block_bytes, alignment);
   front.reciprocal = ~std::uint64_t{0} / front.stride + 1;
   front.state = state;
-  front.checked_as = state;
+  if (poisons) front.checked_as = state;
   state->operations = &kOperations;
   state->set_name(options.name, "fixed pool");
   state->front = &front;

@@ -101,6 +101,7 @@ void destroy_live(ObjectPoolState& state) {
 void end_for_checkers(ObjectPoolState& state) {
   if (!state.type.poisons) return;
   os::end_checked_pool(&state);
+  state.fixed.checked_as = nullptr;
   visit_live(state, {[](void* block, void* context) {
                        os::unpoison(block, static_cast<ObjectPoolState*>(context)->type.bytes);
                      },
@@ -113,7 +114,7 @@ bool make_fixed(ObjectPoolState& state) {
   options.alignment = state.type.alignment;
   options.name = state.name;
   if (!make_fixed_pool(state.fixed, options, PoolThreads::kAny, state.type.poisons)) return false;
-  state.fixed.checked_as = &state;
+  if (state.type.poisons) state.fixed.checked_as = &state;
   return true;
 }
 

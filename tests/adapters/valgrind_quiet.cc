@@ -80,8 +80,10 @@ void object_pool_release() {
 /// The destructors look at other objects of the pool.
 void object_pool_destroy() {
   tarn::ObjectPool<Object> pool({.at_end = tarn::AtPoolEnd::kDestroy});
-  Object* last = nullptr;
-  for (int i = 0; i < kBlocks; ++i) last = pool.create(last);
+  std::vector<Object*> objects;
+  for (int i = 0; i < kBlocks; ++i) objects.push_back(pool.create(nullptr));
+  for (Object* const object : objects)
+    if (object != objects.back()) object->next = objects.back();
 }
 
 void object_pool_hand_over() {
