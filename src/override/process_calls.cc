@@ -126,9 +126,12 @@ long call_alone(long number, long a = 0, long b = 0, long c = 0, long d = 0, lon
   return as_libc(syscall6(number, a, b, c, d, e));
 }
 
+extern "C" [[gnu::visibility("hidden"), gnu::alias("setuid")]] int tarn_own_setuid(uid_t user) noexcept;
+
 // Where another definition comes first, that of libc before a library loaded at run time for one, no call comes here.
 [[gnu::constructor]] void find_out_who_is_called() {
-  if (dlsym(RTLD_DEFAULT, "setuid") == reinterpret_cast<void*>(&setuid)) background.note_that_it_can_step_aside();
+  if (dlsym(RTLD_DEFAULT, "setuid") == reinterpret_cast<void*>(&tarn_own_setuid))
+    background.note_that_it_can_step_aside();
 }
 
 /// Which children a system call makes: of a fork, with memory of their own.

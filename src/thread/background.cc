@@ -14,7 +14,7 @@ constexpr unsigned kIdleTicksToEnd = 4;
 constexpr std::uint64_t kExcessMs = 50;
 constexpr std::uint32_t kMostFailedStarts = 16;  // then the system will not let it be
 constexpr unsigned kMostWaits = 100;             // of a millisecond, for another thread that starts or ends the helper
-constexpr std::uint64_t kPauseMs = 20;           // between two helpers, so that a program which forks all the time has none
+constexpr std::uint64_t kPauseMs = 8;            // between two helpers, so that a program which forks all the time has none
 
 }  // namespace
 
@@ -158,6 +158,7 @@ void Background::forget_after_fork(OtherThreads other_threads) {
     pauses_.fetch_sub(1, std::memory_order_relaxed);
   }
   starting_.store(0, std::memory_order_relaxed);
+  not_before_ms_.store(0, std::memory_order_relaxed);
   has_excess_.store(0, std::memory_order_relaxed);
 }
 

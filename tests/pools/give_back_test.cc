@@ -26,8 +26,8 @@ using internal::os::Call;
 std::function<void()> use_once;
 int uses = 0;
 
-bool use_at_purge(Call call) {
-  if (call != Call::kPurge || !use_once) return false;
+internal::os::Fault use_at_purge(Call call) {
+  if (call != Call::kPurge || !use_once) return internal::os::Fault::kNone;
   ++uses;
   std::exchange(use_once, {})();
   return internal::os::Fault::kNone;
