@@ -222,7 +222,9 @@ void include_in_dumps(void* start, std::size_t bytes) {
   if (!must_fail(Call::kDump)) advise(start, bytes, MADV_DODUMP);
 }
 
-void find_out_about_purge() { purge_zeroes(Fault::kNone); }
+void find_out_about_purge() {
+  if (const Fault fault = fault_of(Call::kPurge); fault != Fault::kRefused) purge_zeroes(fault);
+}
 
 void make_common_calls_only() { makes_common_calls_only.store(true, std::memory_order_relaxed); }
 
