@@ -23,9 +23,9 @@ namespace {
     void (*restorer)();
     std::uint64_t mask;
   } const by_default{};
-  const std::uint64_t no_signals = 0;
-  syscall6(SYS_rt_sigaction, SIGABRT, reinterpret_cast<long>(&by_default), 0, sizeof no_signals);
-  syscall6(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&no_signals), 0, sizeof no_signals);
+  const std::uint64_t abort_signal = std::uint64_t{1} << (SIGABRT - 1);
+  syscall6(SYS_rt_sigaction, SIGABRT, reinterpret_cast<long>(&by_default), 0, sizeof abort_signal);
+  syscall6(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&abort_signal), 0, sizeof abort_signal);
   syscall6(SYS_tgkill, syscall6(SYS_getpid), syscall6(SYS_gettid), SIGABRT);
   for (;;) syscall6(SYS_exit_group, 127);
 }

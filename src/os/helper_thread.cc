@@ -40,6 +40,7 @@ constexpr std::size_t kRoomBytes = 128 * 1024;  // stack, thread block and recor
 constexpr std::size_t kThreadBlockBytes = 4096;
 constexpr unsigned kMostWaits = 10;
 constexpr std::uint64_t kWaitMs = 100;
+constexpr long kMomentNs = 20'000;
 constexpr std::uint64_t kLongestConfinementMs = 10;  // where it must not keep the thread that frees waiting any longer
 constexpr unsigned kLeastThreadLimit = 256;  // RLIMIT_NPROC; below, a program may count its threads
 
@@ -50,6 +51,7 @@ struct HelperRecord {
   std::atomic<std::uint32_t> wakes;
   std::atomic<std::uint32_t> is_confined;  // it has given up what it must not have
   std::atomic<std::uint32_t> has_ended;    // by itself
+  std::uint32_t number;
   long process;
   long thread;
   bool main_is_known;  // to have a list that ends with it, see main_has_ended
@@ -164,6 +166,7 @@ bool has_robust_list(long thread) {
 long clone_helper(long flags, void* stack_top, void* thread_pointer, void* is_alive) {
   register long r10 asm("r10") = to_long(is_alive);
   register long r8 asm("r8") = to_long(thread_pointer);
+  register void (*r9)() asm("r9") = &run_helper;
   long result;
   asm volatile(
       "syscall\n\t"
@@ -174,7 +177,7 @@ long clone_helper(long flags, void* stack_top, void* thread_pointer, void* is_al
       "hlt\n"
       "1:"
       : "=a"(result)
-      : "a"(SYS_clone), "D"(flags), "S"(stack_top), "d"(0), "r"(r10), "r"(r8), [entry] "r"(&run_helper)
+      : "a"(SYS_clone), "D"(flags), "S"(stack_top), "d"(0), "r"(r10), "r"(r8), [entry] "r"(r9)
       : "rcx", "r11", "memory");
   return result;
 }
@@ -186,10 +189,10 @@ long clone_helper(long flags, void* stack_top, void* thread_pointer, void* is_al
   register long x2 asm("x2") = 0;
   register void* x3 asm("x3") = thread_pointer;
   register void* x4 asm("x4") = is_alive;
-  void (*const entry)() = &run_helper;
+  register void (*x9)() asm("x9") = &run_helper;
   asm volatile("svc 0\n\tcbnz x0, 1f\n\tmov x29, xzr\n\tblr %[entry]\n1:"
                : "+r"(x0)
-               : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), [entry] "r"(entry)
+               : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), [entry] "r"(x9)
                : "x30", "memory");
   return x0;
 }
@@ -238,20 +241,26 @@ bool main_has_ended(const HelperRecord& record) { return record.main_is_known &&
 
 #if defined(TARN_INSTRUMENTED)
 
+bool may_have_helper() { return false; }
 HelperStart start_helper(void (*)()) { return HelperStart::kRefused; }
 bool is_on_helper() { return false; }
 bool helper_must_stop() { return false; }
 
 #else
 
+bool may_have_helper() { return !seccomp_is_active() && !is_near_thread_limit(); }
+
 HelperStart start_helper(void (*body)()) {
-  if (seccomp_is_active() || is_near_thread_limit() || !make_room()) return HelperStart::kRefused;
+  if (!make_room()) return HelperStart::kRefused;
   char* const memory = room.load(std::memory_order_relaxed);
   HelperRecord& record = *record_of(memory);
+  const long process = syscall6(SYS_getpid);
+  if (record.process != 0 && record.process != process) return HelperStart::kNotNow;  // a vfork's child
+  record.number += 1;
   record.must_stop.store(0, std::memory_order_relaxed);
   record.is_confined.store(0, std::memory_order_relaxed);
   record.has_ended.store(0, std::memory_order_relaxed);
-  record.process = syscall6(SYS_getpid);
+  record.process = process;
   record.body = body;
   char* const thread_block = memory + kRoomBytes - kThreadBlockBytes;
   std::uint64_t* const thread_pointer = reinterpret_cast<std::uint64_t*>(thread_block + kThreadBlockBytes / 2);
@@ -286,6 +295,11 @@ bool helper_must_stop() {
 
 #endif
 
+std::uint32_t helper_number() {
+  const HelperRecord* const record = helper_record();
+  return record == nullptr ? 0 : record->number;
+}
+
 bool helper_is_alive() {
   const HelperRecord* const record = helper_record();
   return record != nullptr && record->is_alive.load(std::memory_order_acquire) != 0;
@@ -304,7 +318,10 @@ HelperEnd stop_helper() {
     wait_for(record.is_alive, 1, FUTEX_WAIT, kWaitMs);
   }
   // It clears the word before the thread has left its group.
-  while (syscall6(SYS_tgkill, record.process, record.thread, 0) == 0) syscall6(SYS_sched_yield);
+  while (syscall6(SYS_tgkill, record.process, record.thread, 0) == 0) {
+    const timespec moment{0, kMomentNs};
+    syscall6(SYS_nanosleep, to_long(&moment));
+  }
   return record.has_ended.load(std::memory_order_acquire) != 0 ? HelperEnd::kEnded : HelperEnd::kWasKilled;
 }
 
@@ -322,7 +339,10 @@ void wake_helper() {
 }
 
 void forget_helper_after_fork() {
-  if (HelperRecord* const record = helper_record()) record->is_alive.store(0, std::memory_order_relaxed);
+  HelperRecord* const record = helper_record();
+  if (record == nullptr) return;
+  record->is_alive.store(0, std::memory_order_relaxed);
+  record->process = 0;
 }
 
 bool has_privileges() {

@@ -18,8 +18,12 @@ namespace tarn::internal::os {
 
 enum class HelperStart : std::uint8_t {
   kStarted,
-  kRefused,  // by the system: no memory, no thread, a limit on their number, a sanitizer's build
+  kRefused,  // by the system: no memory, no thread, a limit on their number, a filter, a sanitizer's build
+  kNotNow,   // it would be in the way, or belong to a child that shares this memory
 };
+
+/// Whether the system would let a helper be. To be asked first: under some filters other calls end the process.
+bool may_have_helper();
 
 /// Starts the helper: it runs `body` once. \pre there is none; body touches neither thread_local data nor libc.
 HelperStart start_helper(void (*body)());
@@ -52,6 +56,9 @@ bool helper_must_stop();
 
 /// Whether the caller is the helper.
 bool is_on_helper();
+
+/// Of the last helper that was started, from 1.
+std::uint32_t helper_number();
 
 /// Whether the calling thread could give privileges up: it is root's, has capabilities, or may get other identities back.
 bool has_privileges();

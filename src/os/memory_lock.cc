@@ -115,7 +115,7 @@ int lock_all_memory(int flags) {
   if ((flags & MCL_CURRENT) != 0) {
     std::size_t bytes = 0;
     if (!for_each_used_range([&](std::uintptr_t start, std::uintptr_t end) { bytes += end - start; }))
-      return ENOMEM;
+      return -static_cast<int>(syscall6(SYS_mlockall, flags));  // without /proc it is the system's to do
     if (const int error = refusal_of(bytes); error != 0) return error;
   }
   if ((flags & MCL_FUTURE) != 0) {

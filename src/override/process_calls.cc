@@ -34,14 +34,19 @@ class Next {
  public:
   constexpr explicit Next(const char* name) : name_(name) {}
 
+  /// \returns nullptr where there is none. The loader's lock is taken the first time.
+  Function* find() {
+    Function* function = function_.load(std::memory_order_relaxed);
+    if (function != nullptr) return function;
+    function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
+    function_.store(function, std::memory_order_relaxed);
+    return function;
+  }
+
   template <typename... Arguments>
   int operator()(Arguments... arguments) {
-    Function* function = function_.load(std::memory_order_relaxed);
-    if (function == nullptr) {
-      function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
-      if (function == nullptr) return errno = ENOSYS, -1;
-      function_.store(function, std::memory_order_relaxed);
-    }
+    Function* const function = find();
+    if (function == nullptr) return errno = ENOSYS, -1;
     const HelperPause pause;
     return function(arguments...);
   }
@@ -58,6 +63,7 @@ constinit Next<int(gid_t)> next_setgid("setgid"), next_setegid("setegid");
 constinit Next<int(gid_t, gid_t)> next_setregid("setregid");
 constinit Next<int(gid_t, gid_t, gid_t)> next_setresgid("setresgid");
 constinit Next<pid_t()> next_fork("_Fork");
+constinit Next<int(int (*)(void*), void*, int, void*, ...)> next_clone("clone");
 constinit Next<int(std::size_t, const gid_t*)> next_setgroups("setgroups");
 constinit Next<int(const char*, gid_t)> next_initgroups("initgroups");
 
@@ -98,9 +104,8 @@ Care care_for(long number, long first, long third) {
     case SYS_pivot_root: return Care::kAlone;
     case SYS_close_range: return (third & CLOSE_RANGE_UNSHARE) != 0 ? Care::kAlone : Care::kNone;
     case SYS_prctl:
-      return first == PR_SET_SECCOMP                            ? Care::kSetsFilter
-             : changes_privileges(static_cast<int>(first)) ? Care::kAlone
-                                                                : Care::kNone;
+      if (static_cast<int>(first) == PR_SET_SECCOMP) return Care::kSetsFilter;
+      return changes_privileges(static_cast<int>(first)) ? Care::kAlone : Care::kNone;
     case SYS_seccomp:
       return first == SECCOMP_SET_MODE_FILTER || first == SECCOMP_SET_MODE_STRICT ? Care::kSetsFilter : Care::kNone;
     case SYS_exit: return Care::kEndsThread;
@@ -129,17 +134,21 @@ long call_alone(long number, long a = 0, long b = 0, long c = 0, long d = 0, lon
 extern "C" [[gnu::visibility("hidden"), gnu::alias("setuid")]] int tarn_own_setuid(uid_t user) noexcept;
 
 // Where another definition comes first, that of libc before a library loaded at run time for one, no call comes here.
+// The next definitions are found now: some of these calls may be made in a handler of a signal.
 [[gnu::constructor]] void find_out_who_is_called() {
+  next_setuid.find(), next_seteuid.find(), next_setreuid.find(), next_setresuid.find();
+  next_setgid.find(), next_setegid.find(), next_setregid.find(), next_setresgid.find();
+  next_setgroups.find(), next_initgroups.find(), next_fork.find(), next_clone.find();
   if (dlsym(RTLD_DEFAULT, "setuid") == reinterpret_cast<void*>(&tarn_own_setuid))
     background.note_that_it_can_step_aside();
 }
 
 /// Which children a system call makes: of a fork, with memory of their own.
-bool is_fork(long number, long first) {
+bool is_fork(long number, long first, long second) {
   constexpr unsigned long kSharesMemory = CLONE_VM;
   if (number == SYS_clone) return (static_cast<unsigned long>(first) & kSharesMemory) == 0;
   if (number == SYS_clone3)  // its argument's first member is the flags
-    return first != 0 && (*reinterpret_cast<const std::uint64_t*>(first) & kSharesMemory) == 0;
+    return first != 0 && second >= static_cast<long>(sizeof(std::uint64_t)) && (*reinterpret_cast<const std::uint64_t*>(first) & kSharesMemory) == 0;
 #if defined(SYS_fork)
   return number == SYS_fork;
 #else
@@ -157,6 +166,25 @@ long fork_alone(long number, long a, long b, long c, long d, long e) {
     background.return_later();
   }
   return as_libc(answer);
+}
+
+/// For one thread of several, it may be.
+long call_by_number(long number, long a, long b, long c, long d, long e) {
+  background.step_aside();
+  const long answer = syscall6(number, a, b, c, d, e);
+  background.return_later(tarn::internal::Background::kLongPauseMs);
+  return as_libc(answer);
+}
+
+/// What a child of clone runs, on its own copy of the parent's memory.
+struct ClonedBody {
+  int (*body)(void*);
+  void* argument;
+};
+int run_cloned(void* cloned) {
+  background.forget_after_fork(tarn::internal::Background::OtherThreads::kNone);
+  const ClonedBody& child = *static_cast<const ClonedBody*>(cloned);
+  return child.body(child.argument);
 }
 
 long to_long(const void* pointer) { return reinterpret_cast<long>(pointer); }
@@ -192,6 +220,22 @@ TARN_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {
   return static_cast<int>(as_libc(syscall6(SYS_close_range, first, last, flags)));
 }
 
+TARN_EXPORT int clone(int (*body)(void*), void* stack, int flags, void* argument, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, argument);
+  void *const parent_id = va_arg(arguments, void*), *const storage = va_arg(arguments, void*),
+              *const child_id = va_arg(arguments, void*);
+  va_end(arguments);
+  const auto next = next_clone.find();
+  if (next == nullptr) return errno = ENOSYS, -1;
+  if ((flags & CLONE_VM) != 0 || body == nullptr) return next(body, stack, flags, argument, parent_id, storage, child_id);
+  ClonedBody cloned{body, argument};
+  background.step_aside();
+  const int child = next(run_cloned, stack, flags, &cloned, parent_id, storage, child_id);
+  background.return_later();
+  return child;
+}
+
 // libc's own runs no handlers: what is left to do is this.
 TARN_EXPORT pid_t _Fork() noexcept {
   background.step_aside();
@@ -215,14 +259,13 @@ TARN_EXPORT int prctl(int option, ...) noexcept {
   return static_cast<int>(as_libc(syscall6(SYS_prctl, option, b, c, d, e)));
 }
 
-// libc's syscall is declared with an open list; its callers pass what a function of seven words gets. Not a va_list: a
-// child of a clone returns through this frame on its own stack.
+// libc's syscall is declared with an open list; its callers pass what a function of seven words gets.
 TARN_EXPORT long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept asm("syscall");
 long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept {
-  if (is_fork(number, a)) return fork_alone(number, a, b, c, d, e);
+  if (is_fork(number, a, b)) return fork_alone(number, a, b, c, d, e);
   switch (care_for(number, a, c)) {
     case Care::kNone: break;
-    case Care::kAlone: return call_alone(number, a, b, c, d, e);
+    case Care::kAlone: return call_by_number(number, a, b, c, d, e);
     case Care::kSetsFilter: return set_filter(number, a, b, c, d, e);
     case Care::kEndsThread:  // when main ends so, the process ends with its last thread
       background.step_aside();

@@ -29,24 +29,28 @@ constinit PageCache page_cache;
 namespace {
 
 os::Mutex& give_back_mutex = os::global_mutex<os::LockRank::kGiveBack>();
-constinit std::atomic<bool> helper_gives_back{false};
+// The number of the helper that holds the mutex; 0: none does.
+constinit std::atomic<std::uint32_t> helper_gives_back{0};
 
 }  // namespace
 
 GiveBackGuard::GiveBackGuard() {
   // In the child of a bare clone the helper's record is empty, and what it held is nobody's.
-  if (helper_gives_back.load(std::memory_order_relaxed) && !os::helper_is_alive()) page_cache.forget_who_gives_back();
+  if (helper_gives_back.load(std::memory_order_relaxed) != 0 && !os::helper_is_alive())
+    page_cache.forget_who_gives_back();
   give_back_mutex.lock();
-  if (os::is_on_helper()) helper_gives_back.store(true, std::memory_order_relaxed);
+  if (os::is_on_helper()) helper_gives_back.store(os::helper_number(), std::memory_order_relaxed);
 }
 
 GiveBackGuard::~GiveBackGuard() {
-  if (os::is_on_helper()) helper_gives_back.store(false, std::memory_order_relaxed);
+  if (os::is_on_helper()) helper_gives_back.store(0, std::memory_order_relaxed);
   give_back_mutex.unlock();
 }
 
 void PageCache::forget_who_gives_back() {
-  if (helper_gives_back.exchange(false, std::memory_order_relaxed)) give_back_mutex.unlock();
+  std::uint32_t holder = helper_gives_back.load(std::memory_order_relaxed);
+  if (holder == 0 || os::helper_is_alive()) return;
+  if (helper_gives_back.compare_exchange_strong(holder, 0, std::memory_order_relaxed)) give_back_mutex.unlock();
 }
 
 void PageCache::set_free_page_threshold(std::size_t bytes) {

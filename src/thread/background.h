@@ -24,6 +24,11 @@ class Background {
   /// Pages came back to the page cache. \cost two loads unless there is something to start.
   void notice();
 
+  /// Between two helpers, so that a program which forks all the time has none.
+  static constexpr std::uint64_t kPauseMs = 8;
+  /// After a call by number: who makes it so makes it for each thread, and may look for new ones until there is none.
+  static constexpr std::uint64_t kLongPauseMs = 100;
+
   /// So much free memory is worth a look.
   static constexpr std::size_t kWorthATick = 256 * 1024;  // bytes
 
@@ -43,7 +48,7 @@ class Background {
   /// Ends the helper until it is let back; calls nest.
   void step_aside();
   /// After a fork: the next slow call may start it again.
-  void return_later();
+  void return_later(std::uint64_t after_ms = kPauseMs);
   /// After other calls: it starts at once when there is work left.
   void return_now();
   /// The program has a seccomp filter of its own: what is asked of the kernel from now on is the program's to allow.
@@ -59,7 +64,7 @@ class Background {
   static void run();
   void watch_excess();
   bool has_work() const;
-  void let_back();
+  bool sleep_unless_stopped(std::uint64_t time_ms);
   void start_wanted();
   os::HelperStart start_helper();
   bool is_tick_due();
@@ -73,7 +78,7 @@ class Background {
   std::atomic<std::uint32_t> pauses_{0};     // while it must not be there
   std::atomic<std::uint64_t> not_before_ms_{0};
   std::atomic<std::uint32_t> failed_starts_{0};
-  bool all_heaps_were_idle_ = false;  // at the last tick
+  std::atomic<bool> all_heaps_were_idle_{false};  // at the last tick
   std::uint32_t decay_ms_ = 2000;
   std::atomic<std::uint32_t> has_excess_{0};
   std::atomic<std::uint32_t> notices_{0};

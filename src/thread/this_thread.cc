@@ -97,8 +97,9 @@ void after_fork_in_child() {
   if (had_others) registry.keep_only_after_fork(this_thread.heap);
 }
 
-// Before main, so that no thread's first call can meet a fork that does not know the library yet.
-[[gnu::constructor]] void begin_process() {
+// Before main, so that no thread's first call can meet a fork that does not know the library yet; and before all other
+// constructors, so that the locks are taken last: handlers of other libraries may wait for threads that allocate.
+[[gnu::constructor(101)]] void begin_process() {
   os::note_processors();
   os::fork_set.set_walk(os::LockRank::kThreadHeap,
                         [](os::ForkSet::Visit visit) { registry.visit_heaps_for_fork(visit); });
