@@ -134,13 +134,10 @@ long call_alone(long number, long a = 0, long b = 0, long c = 0, long d = 0, lon
 extern "C" [[gnu::visibility("hidden"), gnu::alias("setuid")]] int tarn_own_setuid(uid_t user) noexcept;
 
 // Where another definition comes first, that of libc before a library loaded at run time for one, no call comes here.
-// The next definitions are found now: some of these calls may be made in a handler of a signal.
 [[gnu::constructor]] void find_out_who_is_called() {
-  next_setuid.find(), next_seteuid.find(), next_setreuid.find(), next_setresuid.find();
-  next_setgid.find(), next_setegid.find(), next_setregid.find(), next_setresgid.find();
-  next_setgroups.find(), next_initgroups.find(), next_fork.find(), next_clone.find();
-  if (dlsym(RTLD_DEFAULT, "setuid") == reinterpret_cast<void*>(&tarn_own_setuid))
-    background.note_that_it_can_step_aside();
+  // The one address is the symbol table's. Volatile, since for a compiler both are the same function.
+  int (*volatile const called)(uid_t) = &setuid;
+  if (called == &tarn_own_setuid) background.note_that_it_can_step_aside();
 }
 
 /// Which children a system call makes: of a fork, with memory of their own.
