@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "support/process_memory.h"
-
 #include "support/sanitizer.h"
 
 namespace tarn::internal::os {
