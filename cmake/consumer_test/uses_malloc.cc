@@ -11,7 +11,8 @@
 int main() {
   char* const from_libc = strdup("a word of more than eight bytes");
   const auto from_new = std::make_unique<std::string>(100, 'x');
-  const bool is_tarns = malloc_usable_size(from_libc) % 16 == 0 && malloc_usable_size(from_new.get()) % 16 == 0;
+  const bool is_tarns =
+      malloc_usable_size(from_libc) % 16 == 0 && malloc_usable_size(from_new.get()) % 16 == 0;
   std::free(from_libc);
   if (!is_tarns) std::puts("uses_malloc: malloc or new is still the system's");
   return is_tarns ? 0 : 1;

@@ -1,4 +1,5 @@
-// What the command lines of server and bots have in common: examples under --help, and one line for whatever is wrong.
+// What the command lines of server and bots have in common: examples under --help, and one line for whatever
+// is wrong.
 #pragma once
 #include <fmt/format.h>
 

@@ -1,12 +1,13 @@
-// The wire format that server and bots share: packets with their length in front, little-endian, nothing aligned.
+// The wire format that server and bots share: packets with their length in front, little-endian, nothing
+// aligned.
 //
 //   0  u16  bytes of the whole packet, these two included: kHeaderBytes .. kLargestPacket
 //   2  u8   type
 //   3  u8   0, for later
 //   4  payload, by type as the enums below say
 //
-// Whatever a client sends is checked here: PacketReader never reads beyond the payload and tells at the end whether it
-// was exactly as long as its type asks for.
+// Whatever a client sends is checked here: PacketReader never reads beyond the payload and tells at the end
+// whether it was exactly as long as its type asks for.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -43,10 +44,10 @@ enum class Reply : std::uint8_t {
   kLeft,          // nothing
   kUsed,          // u32 sequence, u32 kind, u32 uses left
   // Not asked for:
-  kSnapshot,      // u32 tick, u16 count, EntityView...: what the player sees
-  kSaid,          // u32 player, u8 length, name, u16 length, text
-  kScores,        // u32 tick, u16 count, {u32 player, u32 hits}...
-  kError = 127,   // u8 Refusal; the server closes the connection after it
+  kSnapshot,     // u32 tick, u16 count, EntityView...: what the player sees
+  kSaid,         // u32 player, u8 length, name, u16 length, text
+  kScores,       // u32 tick, u16 count, {u32 player, u32 hits}...
+  kError = 127,  // u8 Refusal; the server closes the connection after it
 };
 
 /// Why a connection was closed; in kError's payload, and counted by the server under refusal_name().
@@ -56,14 +57,14 @@ enum class Refusal : std::uint8_t {
   kOutOfTurn,      // a request before kHello or outside of a room
   kRoomFull,
   kServerFull,
-  kSlowReader,     // more waits to be sent than a session may hold
-  kStalled,        // nothing moved for too long, in the middle of a packet or with answers waiting
+  kSlowReader,  // more waits to be sent than a session may hold
+  kStalled,     // nothing moved for too long, in the middle of a packet or with answers waiting
 };
 inline constexpr std::size_t kRefusalCount = 7;
 
 inline const char* refusal_name(std::size_t refusal) {
-  static constexpr const char* kNames[] = {"none",        "malformed",   "oversized", "out_of_turn", "room_full",
-                                           "server_full", "slow_reader", "stalled"};
+  static constexpr const char* kNames[] = {"none",      "malformed",   "oversized",   "out_of_turn",
+                                           "room_full", "server_full", "slow_reader", "stalled"};
   return refusal <= kRefusalCount ? kNames[refusal] : "unknown";
 }
 
@@ -113,7 +114,8 @@ class PacketWriter {
 /// Reads a payload. A read past the end gives zeros and makes is_complete() false for good.
 class PacketReader {
  public:
-  PacketReader(const void* payload, std::size_t bytes) : next_(static_cast<const char*>(payload)), left_(bytes) {}
+  PacketReader(const void* payload, std::size_t bytes)
+      : next_(static_cast<const char*>(payload)), left_(bytes) {}
 
   template <typename Value>
   Value get() {

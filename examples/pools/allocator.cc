@@ -1,10 +1,11 @@
 // Containers of the standard library over the general pool, a heap, an arena and a fixed pool.
+#include "tarn/allocator.h"
+
 #include <list>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "tarn/allocator.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/heap.h"

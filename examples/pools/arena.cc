@@ -1,8 +1,8 @@
 // Scratch memory: of a request, rewound where a part of it is done, and of a tick, counted when it overflows.
+#include "tarn/arena.h"
+
 #include <cstdio>
 #include <string>
-
-#include "tarn/arena.h"
 
 int main() {
   tarn::Arena request({.name = "request", .initial_bytes = 64 * 1024, .wipes = true});

@@ -1,4 +1,5 @@
-// Asio keeps the handler of a pending operation in memory from a pool: here a heap of its own, which counts them.
+// Asio keeps the handler of a pending operation in memory from a pool: here a heap of its own, which counts
+// them.
 #include <asio.hpp>
 
 #include "tarn/asio_allocator.h"

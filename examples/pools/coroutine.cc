@@ -1,9 +1,9 @@
 // Coroutines whose frames lie in a pool: one in the general pool, one in a heap.
+#include "tarn/coroutine.h"
+
 #include <coroutine>
 #include <exception>
 #include <utility>
-
-#include "tarn/coroutine.h"
 
 class Task {
  public:

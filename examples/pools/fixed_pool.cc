@@ -1,8 +1,9 @@
-// Packets of at most 512 bytes from a fixed pool: one block each, several side by side for a large one, and a cap.
+// Packets of at most 512 bytes from a fixed pool: one block each, several side by side for a large one, and a
+// cap.
+#include "tarn/fixed_pool.h"
+
 #include <cstdio>
 #include <cstring>
-
-#include "tarn/fixed_pool.h"
 
 int main() {
   tarn::FixedPool packets({

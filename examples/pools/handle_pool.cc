@@ -1,7 +1,7 @@
 // An entity aims at another one that may be gone: the handle knows.
-#include <cstdio>
-
 #include "tarn/handle_pool.h"
+
+#include <cstdio>
 
 struct Entity {
   int health = 100;

@@ -1,8 +1,10 @@
-// A budget for a plugin: what it allocates is charged to its heap, wherever it is freed, and all of it ends at once.
+// A budget for a plugin: what it allocates is charged to its heap, wherever it is freed, and all of it ends
+// at once.
+#include "tarn/heap.h"
+
 #include <cstdio>
 #include <thread>
 
-#include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 
 // Knows nothing of heaps.
@@ -13,7 +15,8 @@ int main() {
       .name = "plugin",
       .soft_limit = 1 << 20,
       .hard_limit = 4 << 20,
-      .on_soft_limit = [](tarn::Heap& full, void*) { std::printf("%zu bytes live\n", full.use().live_bytes); },
+      .on_soft_limit = [](tarn::Heap& full,
+                          void*) { std::printf("%zu bytes live\n", full.use().live_bytes); },
   });
 
   void* block = nullptr;

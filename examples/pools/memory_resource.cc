@@ -1,11 +1,12 @@
 // Code that takes a std::pmr::memory_resource*, on the pools.
+#include "tarn/memory_resource.h"
+
 #include <memory_resource>
 #include <string>
 #include <vector>
 
 #include "tarn/arena.h"
 #include "tarn/heap.h"
-#include "tarn/memory_resource.h"
 
 static std::size_t work(std::pmr::memory_resource* resource) {
   std::pmr::vector<std::pmr::string> lines(resource);

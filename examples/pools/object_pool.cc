@@ -1,10 +1,10 @@
 // Sessions made by one thread and ended by another.
+#include "tarn/object_pool.h"
+
 #include <cstdio>
 #include <string>
 #include <thread>
 #include <vector>
-
-#include "tarn/object_pool.h"
 
 struct Session {
   Session(int number, std::string user) : id(number), name(std::move(user)) {}

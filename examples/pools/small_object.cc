@@ -1,8 +1,8 @@
 // A class hierarchy whose objects live in the general pool, made and ended with plain new and delete.
+#include "tarn/small_object.h"
+
 #include <memory>
 #include <vector>
-
-#include "tarn/small_object.h"
 
 struct Entity : tarn::SmallObject<Entity> {
   virtual ~Entity() = default;

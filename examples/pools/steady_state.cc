@@ -1,9 +1,10 @@
 // A server's loop that must not grow once it is warm: a guard counts, reports or aborts when it does.
+#include "tarn/steady_state.h"
+
 #include <cstdio>
 
 #include "tarn/fixed_pool.h"
 #include "tarn/object_pool.h"
-#include "tarn/steady_state.h"
 
 struct Event {
   char bytes[120];

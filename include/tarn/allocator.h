@@ -1,7 +1,8 @@
 // std allocators over the pools, for containers that take a type.
 //
 //   std::vector<int, tarn::allocator<int>>                 the general pool; no state, always equal
-//   tarn::allocator<int, tarn::Heap> a(heap)               a Heap, an Arena, a FixedPool: equal when the source is one
+//   tarn::allocator<int, tarn::Heap> a(heap)               a Heap, an Arena, a FixedPool: equal when the
+//   source is one
 //
 // A fixed pool serves what fits its blocks, several of them side by side where one is too small.
 // Threads: those of the source. Errors: std::bad_alloc; std::bad_array_new_length when the size overflows.
@@ -72,13 +73,13 @@ class allocator<T, MemoryPool> {
   }
 };
 
-/// Ends an object and gives its memory back, whichever of the pools it came from (but a heap must still be there, and
-/// nothing that lies in an arena over a heap or a buffer ends this way).
+/// Ends an object and gives its memory back, whichever of the pools it came from (but a heap must still be
+/// there, and nothing that lies in an arena over a heap or a buffer ends this way).
 template <typename T>
 struct deleter {
   constexpr deleter() noexcept = default;
   template <typename U>
-    requires std::is_convertible_v<U*, T*>
+  requires std::is_convertible_v<U*, T*>
   constexpr deleter(const deleter<U>&) noexcept {}
 
   void operator()(T* object) const noexcept {

@@ -1,13 +1,14 @@
 // Memory that is handed out by moving a pointer and ends all at once.
 //
-// An arena takes chunks (from the general pool's pages, a Heap, or a buffer of the caller's) and bumps a pointer
-// through them. reset ends everything and keeps the chunks; mark and rewind end what came after a point; callbacks
-// registered on the way run then, the latest first. Parity with the pools of PJLIB and APR (docs/pools/arena.md).
+// An arena takes chunks (from the general pool's pages, a Heap, or a buffer of the caller's) and bumps a
+// pointer through them. reset ends everything and keeps the chunks; mark and rewind end what came after a
+// point; callbacks registered on the way run then, the latest first. Parity with the pools of PJLIB and APR
+// (docs/pools/arena.md).
 //
 // Threads: one at a time.
 // Errors: nullptr when the upstream refuses or the arena may not grow. Freeing single blocks is not needed:
-// deallocate does nothing, and tarn::deallocate of an arena's block does nothing either, unless the arena lies in a Heap
-// or a buffer.
+// deallocate does nothing, and tarn::deallocate of an arena's block does nothing either, unless the arena
+// lies in a Heap or a buffer.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,25 +16,26 @@
 #include <type_traits>
 #include <utility>
 
-#include "tarn/hooks.h"
 #include "tarn/detail/error.h"
 #include "tarn/detail/thread_cache.h"
+#include "tarn/hooks.h"
 
 namespace TARN_NAMESPACE {
 
 class Heap;
 
 struct ArenaOptions {
-  const char* name = "arena";         // copied, up to 31 characters; nullptr: this one
-  std::size_t initial_bytes = 4096;   // of the first chunk, taken when it is needed
-  std::size_t increment_bytes = 0;    // of each further chunk; 0: twice the last, up to 1 MiB
+  const char* name = "arena";            // copied, up to 31 characters; nullptr: this one
+  std::size_t initial_bytes = 4096;      // of the first chunk, taken when it is needed
+  std::size_t increment_bytes = 0;       // of each further chunk; 0: twice the last, up to 1 MiB
   std::size_t largest_bytes = SIZE_MAX;  // of all chunks together; the cap
-  Heap* heap = nullptr;               // where chunks come from; nullptr: the general pool's pages
-  void* buffer = nullptr;             // the first chunk, of the caller's; it must outlive the arena
+  Heap* heap = nullptr;                  // where chunks come from; nullptr: the general pool's pages
+  void* buffer = nullptr;                // the first chunk, of the caller's; it must outlive the arena
   std::size_t buffer_bytes = 0;
-  bool may_grow = true;               // whether there are chunks beyond the buffer or the first one; if not, a buffer too
-                                      // small for a chunk's head serves nothing
-  bool wipes = false;                 // overwrite with zeros what ends, so that no secret stays in memory
+  // Whether there are chunks beyond the buffer or the first one; if not, a buffer too.
+  bool may_grow = true;
+  // small for a chunk's head serves nothing
+  bool wipes = false;  // overwrite with zeros what ends, so that no secret stays in memory
 };
 
 /// A point in an arena's life, for rewind.
@@ -57,12 +59,12 @@ struct ArenaCleanup {
 struct ArenaFront {
   char* next;
   char* end;
-  ArenaChunk* chunk;          // the pointer moves through it
+  ArenaChunk* chunk;  // the pointer moves through it
   ArenaChunk* first;
-  ArenaCleanup* cleanup;      // the latest
+  ArenaCleanup* cleanup;  // the latest
   std::size_t capacity;
   std::size_t high_water;
-  std::size_t overflows;      // chunks taken from upstream after the first, since the last reset_overflows
+  std::size_t overflows;  // chunks taken from upstream after the first, since the last reset_overflows
   ArenaOptions options;
   bool poisons;
   char name[32];
@@ -87,7 +89,8 @@ class Arena {
   }
   explicit Arena(const char* name) noexcept : Arena(ArenaOptions{.name = name}) {}
   /// Over a buffer of the caller's, growing beyond it from the general pool.
-  Arena(void* buffer, std::size_t bytes) noexcept : Arena(ArenaOptions{.buffer = buffer, .buffer_bytes = bytes}) {}
+  Arena(void* buffer, std::size_t bytes) noexcept
+      : Arena(ArenaOptions{.buffer = buffer, .buffer_bytes = bytes}) {}
   /// Runs the callbacks, then gives every chunk back.
   ~Arena() { detail::end_arena(front_); }
   Arena(const Arena&) = delete;
@@ -110,14 +113,16 @@ class Arena {
   TARN_INLINE void deallocate(void*, std::size_t) noexcept {}
   TARN_INLINE void deallocate(void*, std::size_t, std::size_t) noexcept {}
 
-  /// An object that lives until reset, rewind or the arena's end, where its destructor runs unless it is trivial.
+  /// An object that lives until reset, rewind or the arena's end, where its destructor runs unless it is
+  /// trivial.
   /// \throws std::bad_alloc, and what the constructor throws.
   template <typename T, typename... Arguments>
   [[nodiscard]] T* create(Arguments&&... arguments) {
     const ArenaMark before = mark();
     detail::ArenaCleanup* cleanup = nullptr;
     if constexpr (!std::is_trivially_destructible_v<T>) {
-      cleanup = static_cast<detail::ArenaCleanup*>(allocate(sizeof(detail::ArenaCleanup), alignof(detail::ArenaCleanup)));
+      cleanup = static_cast<detail::ArenaCleanup*>(
+          allocate(sizeof(detail::ArenaCleanup), alignof(detail::ArenaCleanup)));
       if (cleanup == nullptr) detail::throw_bad_alloc();
     }
     void* const block = allocate(sizeof(T), alignof(T));
@@ -136,8 +141,8 @@ class Arena {
   /// Runs `run(context)` when this point is rewound over, the arena reset or ended; the latest first.
   /// \returns false when memory is refused.
   bool on_cleanup(void (*run)(void* context) noexcept, void* context) noexcept {
-    auto* const cleanup =
-        static_cast<detail::ArenaCleanup*>(allocate(sizeof(detail::ArenaCleanup), alignof(detail::ArenaCleanup)));
+    auto* const cleanup = static_cast<detail::ArenaCleanup*>(
+        allocate(sizeof(detail::ArenaCleanup), alignof(detail::ArenaCleanup)));
     if (cleanup == nullptr) return false;
     *cleanup = {front_.cleanup, run, context};
     front_.cleanup = cleanup;
@@ -145,7 +150,8 @@ class Arena {
   }
 
   ArenaMark mark() const noexcept { return {front_.chunk, front_.next, front_.cleanup}; }
-  /// Ends what came after the mark. \pre the mark is of this arena and nothing before it was rewound or reset since.
+  /// Ends what came after the mark. \pre the mark is of this arena and nothing before it was rewound or reset
+  /// since.
   void rewind(const ArenaMark& mark) noexcept { detail::arena_rewind(front_, mark); }
   /// Ends everything; the chunks are kept for what comes.
   void reset() noexcept { detail::arena_reset(front_); }
@@ -175,7 +181,8 @@ class Arena {
   }
 };
 
-/// Scratch memory of a tick: prewarmed once, reset at each tick's start, and it counts the ticks that needed more.
+/// Scratch memory of a tick: prewarmed once, reset at each tick's start, and it counts the ticks that needed
+/// more.
 class TickArena : public Arena {
  public:
   /// \param bytes what a tick may use without overflowing.
@@ -194,7 +201,9 @@ class TickArena : public Arena {
   }
   std::size_t ticks() const noexcept { return ticks_; }
   /// Ticks that took memory beyond what was there.
-  std::size_t overflowed_ticks() const noexcept { return overflowed_ticks_ + (front_.overflows != 0 ? 1 : 0); }
+  std::size_t overflowed_ticks() const noexcept {
+    return overflowed_ticks_ + (front_.overflows != 0 ? 1 : 0);
+  }
   /// Chunks that were taken for them.
   std::size_t overflows() const noexcept { return overflows_ + front_.overflows; }
 

@@ -1,13 +1,14 @@
-// Handlers of Asio whose memory comes from a pool: Asio keeps each pending handler in memory it asks the handler's own
-// allocator for, one block per operation.
+// Handlers of Asio whose memory comes from a pool: Asio keeps each pending handler in memory it asks the
+// handler's own allocator for, one block per operation.
 //
 //   socket.async_read_some(buffer, tarn::with_allocator([this](auto error, auto count) { … }));
 //   socket.async_read_some(buffer, tarn::with_allocator(heap, handler));
 //
-// Works with Boost.Asio and standalone Asio of any version that knows associated allocators (1.11). From Asio 1.22 (Boost
-// 1.79) on, which has bind_allocator, any completion token may stand for the handler (use_awaitable, use_future, deferred),
-// and what is associated with a handler stays its own: its executor, its cancellation slot, whatever there will be. Before,
-// a handler keeps its executor. Of Asio, async_result.hpp and associator.hpp are included, as far as they are there.
+// Works with Boost.Asio and standalone Asio of any version that knows associated allocators (1.11). From Asio
+// 1.22 (Boost 1.79) on, which has bind_allocator, any completion token may stand for the handler
+// (use_awaitable, use_future, deferred), and what is associated with a handler stays its own: its executor,
+// its cancellation slot, whatever there will be. Before, a handler keeps its executor. Of Asio,
+// async_result.hpp and associator.hpp are included, as far as they are there.
 // Threads: those of the source; Asio frees a handler's memory in the thread that runs it.
 #pragma once
 #include <type_traits>
@@ -41,7 +42,7 @@ template <typename Handler>
 struct HandlerExecutor {};
 
 template <typename Handler>
-  requires requires { typename Handler::executor_type; }
+requires requires { typename Handler::executor_type; }
 struct HandlerExecutor<Handler> {
   using executor_type = typename Handler::executor_type;
 };
@@ -53,14 +54,12 @@ class AllocatedHandler : public detail::HandlerExecutor<Handler> {
  public:
   using allocator_type = allocator<void*, Source>;  // Asio binds it to its own type
 
-  AllocatedHandler(Handler handler, allocator_type source) : handler_(std::move(handler)), allocator_(source) {}
+  AllocatedHandler(Handler handler, allocator_type source)
+      : handler_(std::move(handler)), allocator_(source) {}
 
   allocator_type get_allocator() const noexcept { return allocator_; }
-  auto get_executor() const noexcept
-    requires requires(const Handler& handler) { handler.get_executor(); }
-  {
-    return handler_.get_executor();
-  }
+  auto get_executor() const noexcept requires requires(const Handler& handler) { handler.get_executor(); }
+  { return handler_.get_executor(); }
 
   template <typename... Arguments>
   decltype(auto) operator()(Arguments&&... arguments) {
@@ -121,29 +120,30 @@ auto with_allocator(Source& source, Handler&& handler) {
 }  // namespace TARN_NAMESPACE
 
 // An operation asks the token itself for the result; the handler that comes of it is wrapped.
-#define TARN_WRAP_TOKENS(asio)                                                                                        \
-  template <typename Token, typename Source, typename Signature>                                                      \
-  class asio::async_result<tarn::AllocatedHandler<Token, Source>, Signature> {                                        \
-   public:                                                                                                            \
-    template <typename Initiation, typename... Arguments>                                                             \
-    static decltype(auto) initiate(Initiation&& initiation, tarn::AllocatedHandler<Token, Source> token,              \
-                                   Arguments&&... arguments) {                                                        \
-      return asio::async_initiate<Token, Signature>(                                                                  \
-          tarn::detail::AllocatedInitiation<std::decay_t<Initiation>, Source>{                                        \
-              std::forward<Initiation>(initiation), token.get_allocator()},                                           \
-          token.get(), std::forward<Arguments>(arguments)...);                                                        \
-    }                                                                                                                 \
+#define TARN_WRAP_TOKENS(asio)                                                                           \
+  template <typename Token, typename Source, typename Signature>                                         \
+  class asio::async_result<tarn::AllocatedHandler<Token, Source>, Signature> {                           \
+   public:                                                                                               \
+    template <typename Initiation, typename... Arguments>                                                \
+    static decltype(auto) initiate(Initiation&& initiation, tarn::AllocatedHandler<Token, Source> token, \
+                                   Arguments&&... arguments) {                                           \
+      return asio::async_initiate<Token, Signature>(                                                     \
+          tarn::detail::AllocatedInitiation<std::decay_t<Initiation>, Source>{                           \
+              std::forward<Initiation>(initiation), token.get_allocator()},                              \
+          token.get(), std::forward<Arguments>(arguments)...);                                           \
+    }                                                                                                    \
   };
 
 // Whatever Asio finds associated with the handler, but for the allocator.
-#define TARN_FORWARD_ASSOCIATIONS(asio, Wrapper)                                                                      \
-  template <template <typename, typename> class Associator, typename Handler, typename Source, typename Default>      \
-  struct asio::associator<Associator, tarn::Wrapper<Handler, Source>, Default> {                                      \
-    using type = typename Associator<Handler, Default>::type;                                                         \
-    static decltype(auto) get(const tarn::Wrapper<Handler, Source>& handler,                                          \
-                              const Default& otherwise = Default()) noexcept {                                        \
-      return Associator<Handler, Default>::get(handler.get(), otherwise);                                             \
-    }                                                                                                                 \
+#define TARN_FORWARD_ASSOCIATIONS(asio, Wrapper)                                               \
+  template <template <typename, typename> class Associator, typename Handler, typename Source, \
+            typename Default>                                                                  \
+  struct asio::associator<Associator, tarn::Wrapper<Handler, Source>, Default> {               \
+    using type = typename Associator<Handler, Default>::type;                                  \
+    static decltype(auto) get(const tarn::Wrapper<Handler, Source>& handler,                   \
+                              const Default& otherwise = Default()) noexcept {                 \
+      return Associator<Handler, Default>::get(handler.get(), otherwise);                      \
+    }                                                                                          \
   };
 
 #if defined(ASIO_VERSION) && ASIO_VERSION >= 102200

@@ -2,9 +2,9 @@
 //
 //   struct promise_type : tarn::CoroutineFrame { … };
 //
-// Frames come from the general pool. A coroutine whose first parameters are std::allocator_arg and a Heap has its frame
-// in that heap: Task serve(std::allocator_arg_t, tarn::Heap& heap, Session& session). Either way the block itself says
-// where it goes back, so a frame carries nothing.
+// Frames come from the general pool. A coroutine whose first parameters are std::allocator_arg and a Heap has
+// its frame in that heap: Task serve(std::allocator_arg_t, tarn::Heap& heap, Session& session). Either way
+// the block itself says where it goes back, so a frame carries nothing.
 // Threads: any; a frame may end in another thread than it began. Errors: std::bad_alloc.
 #pragma once
 #include <cstddef>

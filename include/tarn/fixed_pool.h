@@ -1,24 +1,25 @@
 // Blocks of one size from a ring of chunks, handed out in address order, also n of them side by side.
 //
-// The idea is that of a paper on pools for mobile game servers (docs/pools/fixed_pool.md): equal chunks in a circle; a
-// walk takes each chunk's free blocks from its lowest address up, goes on to the next chunk that has any, and starts
-// over after the last. The paper keeps a sorted list in the free blocks, so that freeing searches; here a block's state
-// is a bit outside of it, sorted by nature: freeing sets a bit, n neighbours are a run of n ones, nothing is written
-// into a block.
+// The idea is that of a paper on pools for mobile game servers (docs/pools/fixed_pool.md): equal chunks in a
+// circle; a walk takes each chunk's free blocks from its lowest address up, goes on to the next chunk that
+// has any, and starts over after the last. The paper keeps a sorted list in the free blocks, so that freeing
+// searches; here a block's state is a bit outside of it, sorted by nature: freeing sets a bit, n neighbours
+// are a run of n ones, nothing is written into a block.
 //
 // Threads: FixedPool is for one thread at a time; debug builds stop a second one (TARN_CHECK_THREADS).
 // SharedFixedPool is the same behind a mutex of its own, which lies in the library's record of the pool.
-// Errors: a pool that may not or cannot grow answers nullptr, or throws std::bad_alloc when asked to, after calling its
-// hook. A pointer that is no live block of the pool stops the process with one line (docs/safety.md).
+// Errors: a pool that may not or cannot grow answers nullptr, or throws std::bad_alloc when asked to, after
+// calling its hook. A pointer that is no live block of the pool stops the process with one line
+// (docs/safety.md).
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
-#include "tarn/hooks.h"
 #include "tarn/detail/error.h"
 #include "tarn/detail/mutex.h"
 #include "tarn/detail/span_head.h"
 #include "tarn/detail/thread_cache.h"
+#include "tarn/hooks.h"
 
 #ifndef TARN_CHECK_THREADS
 #ifdef NDEBUG
@@ -33,15 +34,17 @@ namespace TARN_NAMESPACE {
 enum class AtCap : std::uint8_t { kReturnNull, kThrow };
 
 struct FixedPoolOptions {
-  std::size_t block_bytes = 0;       // 1 .. 262144
-  std::size_t alignment = 16;        // a power of two up to 65536; block_bytes is rounded up to a multiple of it
+  std::size_t block_bytes = 0;  // 1 .. 262144
+  // A power of two up to 65536; block_bytes is rounded up to a multiple of it.
+  std::size_t alignment = 16;
   std::size_t blocks_per_chunk = 0;  // 1 .. 32768; 0: chunks of 64 KiB up to 1 KiB blocks, then larger ones
   std::size_t largest_count = SIZE_MAX;  // blocks the pool may have; the cap
   std::size_t initial_count = 0;         // blocks it has from the start
   AtCap at_cap = AtCap::kReturnNull;
-  const char* name = "fixed pool";       // copied, up to 31 characters; nullptr: this one
-  /// Called when a block is refused, by the cap or the system, before nullptr is returned or std::bad_alloc thrown. It
-  /// may free blocks of the pool, but what it frees is for the next call. Not called with a lock held.
+  const char* name = "fixed pool";  // copied, up to 31 characters; nullptr: this one
+  /// Called when a block is refused, by the cap or the system, before nullptr is returned or std::bad_alloc
+  /// thrown. It may free blocks of the pool, but what it frees is for the next call. Not called with a lock
+  /// held.
   void (*on_refusal)(void* context) = nullptr;
   void* context = nullptr;
 };
@@ -59,8 +62,8 @@ struct FixedPoolFront {
   std::uint64_t reciprocal;  // ceil(2^64 / stride)
   FixedPoolState* state;
   SpanTable spans;
-  const void* user;  // the thread that uses the pool, while that is checked
-  Mutex* mutex;      // in `state`; nullptr: each call is the caller's to keep apart
+  const void* user;        // the thread that uses the pool, while that is checked
+  Mutex* mutex;            // in `state`; nullptr: each call is the caller's to keep apart
   const void* checked_as;  // the pool's name for memory checkers; nullptr: they are not told
 };
 
@@ -91,7 +94,8 @@ TARN_INLINE void* fixed_pool_allocate(FixedPoolFront& front) {
   const std::uint64_t bits = *front.word;
   if (bits == 0) [[unlikely]]
     return fixed_pool_allocate_slow(front);
-  __atomic_store_n(front.word, bits & (bits - 1), __ATOMIC_RELAXED);  // observers read it; a plain store otherwise
+  // Observers read it; a plain store otherwise.
+  __atomic_store_n(front.word, bits & (bits - 1), __ATOMIC_RELAXED);
   return front.word_start + static_cast<unsigned>(__builtin_ctzll(bits)) * front.stride;
 }
 
@@ -100,8 +104,8 @@ TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {
   if (span == nullptr || span->marked_pool() != front.state) [[unlikely]]
     return fixed_pool_deallocate_slow(front, block);
   const std::uint64_t offset = static_cast<std::uint64_t>(static_cast<char*>(block) - span->start);
-  // The upper half of the product is the index; the lower one is below the factor only when the division is exact (a
-  // test for divisibility by D. Lemire, O. Kaser and N. Kurz, 2019).
+  // The upper half of the product is the index; the lower one is below the factor only when the division is
+  // exact (a test for divisibility by D. Lemire, O. Kaser and N. Kurz, 2019).
   const auto product = static_cast<unsigned __int128>(offset) * front.reciprocal;
   const auto index = static_cast<std::uint64_t>(product >> 64);
   // An address between blocks, or before or behind all of them, is an error.
@@ -130,7 +134,8 @@ class FixedPool {
   FixedPool(const FixedPool&) = delete;
   FixedPool& operator=(const FixedPool&) = delete;
 
-  /// \returns a block of block_bytes(), contents undefined. \cost a hit is inlined: a load, a store, a multiplication.
+  /// \returns a block of block_bytes(), contents undefined. \cost a hit is inlined: a load, a store, a
+  /// multiplication.
   TARN_INLINE void* allocate() {
     check_user();
     void* const block = detail::fixed_pool_allocate(front_);
@@ -140,7 +145,8 @@ class FixedPool {
     return block;
   }
 
-  /// \returns `count` blocks side by side, the first one's address; nullptr for 0 and for more than a chunk has.
+  /// \returns `count` blocks side by side, the first one's address; nullptr for 0 and for more than a chunk
+  /// has.
   /// \cost O(words of 64 blocks in a chunk), whatever the number of blocks.
   void* allocate(std::size_t count) {
     check_user();
@@ -165,7 +171,8 @@ class FixedPool {
     detail::annotate_deallocation(front_.checked_as, blocks, front_.stride, count);
   }
 
-  /// Fills `blocks` with up to `count` blocks. \returns how many there are; fewer only at the cap, without a throw.
+  /// Fills `blocks` with up to `count` blocks. \returns how many there are; fewer only at the cap, without a
+  /// throw.
   std::size_t allocate_batch(std::size_t count, void** blocks) noexcept {
     check_user();
     std::size_t taken = 0;
@@ -184,7 +191,8 @@ class FixedPool {
   /// Whether an address lies in one of the pool's chunks.
   bool owns(const void* pointer) const noexcept { return detail::fixed_pool_owns(front_, pointer); }
 
-  /// Grows until at least `count` blocks are usable. \returns how many are; fewer at the cap or when memory is refused.
+  /// Grows until at least `count` blocks are usable. \returns how many are; fewer at the cap or when memory
+  /// is refused.
   std::size_t reserve(std::size_t count) noexcept { return detail::fixed_pool_reserve(front_, count, false); }
 
   /// The same with all of them backed by memory, so that no first touch faults.
@@ -225,7 +233,8 @@ class FixedPool {
 };
 
 /// FixedPool for any number of threads: the same calls, each under the pool's mutex (uncontended two atomic
-/// instructions). A thread that needs more speed than that takes an ObjectPool, whose hits are the thread's own.
+/// instructions). A thread that needs more speed than that takes an ObjectPool, whose hits are the thread's
+/// own.
 class SharedFixedPool {
   template <typename Operation>
   TARN_INLINE decltype(auto) locked(Operation operation) const {
@@ -240,7 +249,8 @@ class SharedFixedPool {
     if (!detail::make_fixed_pool(front_, options, detail::PoolThreads::kAny, detail::kPoisonsFreeBlocks))
       detail::throw_bad_alloc();
   }
-  explicit SharedFixedPool(std::size_t block_bytes) : SharedFixedPool(FixedPoolOptions{.block_bytes = block_bytes}) {}
+  explicit SharedFixedPool(std::size_t block_bytes)
+      : SharedFixedPool(FixedPoolOptions{.block_bytes = block_bytes}) {}
   /// \pre no other thread uses the pool any more.
   ~SharedFixedPool() { detail::end_fixed_pool(front_); }
   SharedFixedPool(const SharedFixedPool&) = delete;
@@ -261,7 +271,8 @@ class SharedFixedPool {
   }
   void deallocate(void* block) noexcept {
     if (block == nullptr) return;
-    detail::annotate_deallocation(front_.checked_as, block, front_.stride);  // before another thread can be given it
+    // Before another thread can be given it.
+    detail::annotate_deallocation(front_.checked_as, block, front_.stride);
     locked([&] { detail::fixed_pool_deallocate(front_, block); });
   }
   void deallocate(void* blocks, std::size_t count) noexcept {
@@ -275,7 +286,8 @@ class SharedFixedPool {
     locked([&] {
       while (taken < count && (blocks[taken] = detail::fixed_pool_allocate(front_)) != nullptr) ++taken;
     });
-    for (std::size_t i = 0; i < taken; ++i) detail::annotate_allocation(front_.checked_as, blocks[i], front_.stride);
+    for (std::size_t i = 0; i < taken; ++i)
+      detail::annotate_allocation(front_.checked_as, blocks[i], front_.stride);
     if (taken != count) detail::fixed_pool_refused(front_);
     return taken;
   }
@@ -313,7 +325,8 @@ class SharedFixedPool {
     return locked([&] { return detail::fixed_pool_usable_count(front_); });
   }
   std::size_t live_count() const noexcept {
-    return locked([&] { return detail::fixed_pool_capacity(front_) - detail::fixed_pool_usable_count(front_); });
+    return locked(
+        [&] { return detail::fixed_pool_capacity(front_) - detail::fixed_pool_usable_count(front_); });
   }
 
  private:

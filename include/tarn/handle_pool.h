@@ -1,13 +1,14 @@
-// An ObjectPool whose objects are reached by handles that know when their object has ended: the form for finding uses of
-// ended objects, and for references that may outlive what they name (an entity that another one aims at).
+// An ObjectPool whose objects are reached by handles that know when their object has ended: the form for
+// finding uses of ended objects, and for references that may outlive what they name (an entity that another
+// one aims at).
 //
-// A handle is a slot and a generation. A slot counts its generations, odd while it holds an object; a handle is good while
-// its generation is its slot's. Slots lie in a table apart from the objects and are never given back while the pool
-// lives, so an old handle is always answered.
+// A handle is a slot and a generation. A slot counts its generations, odd while it holds an object; a handle
+// is good while its generation is its slot's. Slots lie in a table apart from the objects and are never given
+// back while the pool lives, so an old handle is always answered.
 //
 // Threads: any. get() takes no lock; the object may still end in another thread right after.
-// Errors: create throws std::bad_alloc; get answers nullptr and destroy false to a handle whose object has ended; at()
-// stops the process with one line.
+// Errors: create throws std::bad_alloc; get answers nullptr and destroy false to a handle whose object has
+// ended; at() stops the process with one line.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -36,8 +37,8 @@ struct HandleSlot {
   std::uint32_t next_free;
 };
 
-/// The table of slots: pages that are made when they are needed and stay. It lies in the library, beside the mutex of those
-/// who take slots and give them back.
+/// The table of slots: pages that are made when they are needed and stay. It lies in the library, beside the
+/// mutex of those who take slots and give them back.
 struct HandleTable {
   static constexpr std::uint32_t kSlotsPerPage = 4096;
   static constexpr std::uint32_t kPageCount = 1024;
@@ -147,7 +148,8 @@ class HandlePool {
     detail::HandleSlot& entry = slots_[handle.slot];
     T* const object = static_cast<T*>(entry.object.load(std::memory_order_acquire));
     std::uint32_t generation = handle.generation;
-    if (!entry.generation.compare_exchange_strong(generation, generation + 1, std::memory_order_acq_rel)) return false;
+    if (!entry.generation.compare_exchange_strong(generation, generation + 1, std::memory_order_acq_rel))
+      return false;
     objects_.destroy(object);
     slots_.give_back(handle.slot);
     return true;

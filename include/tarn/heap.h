@@ -1,39 +1,44 @@
 // A heap of its own: named, limited, counted to the byte, usable from any thread, ended as a whole.
 //
-// Its slabs belong to it alone, so a block says which heap is charged for it: whoever frees it, in whichever thread and
-// scope, credits that heap. tarn::deallocate, and free where tarn takes malloc's place, take its blocks too.
+// Its slabs belong to it alone, so a block says which heap is charged for it: whoever frees it, in whichever
+// thread and scope, credits that heap. tarn::deallocate, and free where tarn takes malloc's place, take its
+// blocks too.
 //
-// Threads: any; one mutex per heap. Callbacks run with no lock held, in the thread that allocates, and may use the heap.
-// Errors: nullptr with errno ENOMEM at the hard limit and when memory is refused. Wrong pointers stop the process.
+// Threads: any; one mutex per heap. Callbacks run with no lock held, in the thread that allocates, and may
+// use the heap.
+// Errors: nullptr with errno ENOMEM at the hard limit and when memory is refused. Wrong pointers stop the
+// process.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
-#include "tarn/hooks.h"
 #include "tarn/detail/thread_cache.h"
+#include "tarn/hooks.h"
 
 namespace TARN_NAMESPACE {
 
 class Heap;
 
 struct HeapOptions {
-  const char* name = "heap";           // copied, up to 31 characters; nullptr: this one
-  std::size_t soft_limit = SIZE_MAX;   // live bytes; the callback runs each time an allocation crosses it upwards
-  std::size_t hard_limit = SIZE_MAX;   // live bytes; an allocation that would exceed it is refused
+  const char* name = "heap";  // copied, up to 31 characters; nullptr: this one
+  // Live bytes; the callback runs each time an allocation crosses it upwards.
+  std::size_t soft_limit = SIZE_MAX;
+  std::size_t hard_limit = SIZE_MAX;  // live bytes; an allocation that would exceed it is refused
   void (*on_soft_limit)(Heap& heap, void* context) = nullptr;
   void* context = nullptr;
-  /// Memory of the caller's to live in (a buffer, a mapped memfd, huge pages), at least 64 KiB; nullptr: the page cache.
-  /// It must outlive the heap. Nothing but blocks is written into it. Where it is itself a block of the general pool of at
-  /// most 256 KiB, the heap's blocks go back through the heap alone: tarn::deallocate would take them for parts of it.
+  /// Memory of the caller's to live in (a buffer, a mapped memfd, huge pages), at least 64 KiB; nullptr: the
+  /// page cache. It must outlive the heap. Nothing but blocks is written into it. Where it is itself a block
+  /// of the general pool of at most 256 KiB, the heap's blocks go back through the heap alone:
+  /// tarn::deallocate would take them for parts of it.
   void* buffer = nullptr;
   std::size_t buffer_bytes = 0;
 };
 
 struct HeapUse {
-  std::size_t live_bytes;       // of blocks handed out, as usable_size tells
+  std::size_t live_bytes;  // of blocks handed out, as usable_size tells
   std::size_t live_count;
   std::size_t peak_live_bytes;
-  std::size_t mapped_bytes;     // pages of its slabs and large blocks
+  std::size_t mapped_bytes;  // pages of its slabs and large blocks
 };
 
 namespace detail {
@@ -60,7 +65,8 @@ TARN_API Heap* current_heap() noexcept;
 
 class Heap {
  public:
-  /// A heap that could not be made (memory refused, a buffer too small) refuses every allocation; is_valid() tells.
+  /// A heap that could not be made (memory refused, a buffer too small) refuses every allocation; is_valid()
+  /// tells.
   explicit Heap(const HeapOptions& options = {}) noexcept
       : state_(detail::make_heap(*this, options, detail::kPoisonsFreeBlocks)) {}
   explicit Heap(const char* name) noexcept : Heap(HeapOptions{.name = name}) {}
@@ -108,7 +114,8 @@ class Heap {
 
   /// Ends all live blocks at once; the heap goes on, empty.
   void clear() noexcept { detail::heap_clear(state_); }
-  /// Ends the heap and all live blocks at once; every later allocation is refused. \pre no other thread uses it.
+  /// Ends the heap and all live blocks at once; every later allocation is refused. \pre no other thread uses
+  /// it.
   void destroy() noexcept {
     detail::end_heap(state_);
     state_ = nullptr;
@@ -117,8 +124,9 @@ class Heap {
   /// Gives slabs without live blocks back. \returns bytes.
   std::size_t release_unused() noexcept { return detail::heap_release_unused(state_); }
 
-  /// Takes and backs `bytes` of pages ahead of need, so that blocks of up to 8 KiB neither make the heap grow nor fault;
-  /// larger ones take pages of the page cache (tarn::prewarm). \returns bytes taken; 0 over a buffer.
+  /// Takes and backs `bytes` of pages ahead of need, so that blocks of up to 8 KiB neither make the heap grow
+  /// nor fault; larger ones take pages of the page cache (tarn::prewarm). \returns bytes taken; 0 over a
+  /// buffer.
   std::size_t prewarm(std::size_t bytes) noexcept { return detail::heap_prewarm(state_, bytes); }
 
   /// Exact at the moment of the call.
@@ -142,9 +150,10 @@ struct HeapAccess {
 
 }  // namespace detail
 
-/// While it lives, the calling thread's tarn::allocate, and malloc and new where tarn takes their place, are served by
-/// the heap. Scopes nest; the innermost counts. Blocks may be freed after the scope and anywhere.
-/// \cost entering and leaving the outermost scope copy 4 KiB each; every allocation in between takes the heap's mutex.
+/// While it lives, the calling thread's tarn::allocate, and malloc and new where tarn takes their place, are
+/// served by the heap. Scopes nest; the innermost counts. Blocks may be freed after the scope and anywhere.
+/// \cost entering and leaving the outermost scope copy 4 KiB each; every allocation in between takes the
+/// heap's mutex.
 class HeapScope {
  public:
   explicit HeapScope(Heap& heap) noexcept : outer_(detail::exchange_current_heap(&heap)) {}

@@ -1,14 +1,16 @@
-// Tells memory checkers and profilers what the pools hand out. Each is chosen by a macro, defined for all of a program's
-// files or for none; without it the pools' code holds nothing of it.
+// Tells memory checkers and profilers what the pools hand out. Each is chosen by a macro, defined for all of
+// a program's files or for none; without it the pools' code holds nothing of it.
 //
 // AddressSanitizer  on wherever a program is compiled with it: a use after free inside a pool is reported.
-// TARN_VALGRIND     memcheck sees the pools' blocks (Debian's package valgrind has the header); a request costs about ten
-//                   instructions in a program that runs without Valgrind.
-// TARN_HEAPTRACK    heaptrack records the pools' blocks when the program runs under it; else a load and a compare.
+// TARN_VALGRIND     memcheck sees the pools' blocks (Debian's package valgrind has the header); a request
+//                   costs about ten instructions in a program that runs without Valgrind.
+// TARN_HEAPTRACK    heaptrack records the pools' blocks when the program runs under it; else a load and a
+//                   compare.
 // TARN_TRACY        Tracy shows them as the memory pool "tarn"; its client must be linked.
 #pragma once
-#include "tarn/detail/abi.h"
 #include <cstddef>
+
+#include "tarn/detail/abi.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define TARN_ANNOTATE_ASAN 1
@@ -40,8 +42,8 @@ inline constexpr bool kPoisonsFreeBlocks = false;
 #endif
 
 #if defined(TARN_HEAPTRACK)
-/// The functions of the library that heaptrack preloads; nullptr where it does not. A program's own weak references would
-/// be bound to nothing when it is linked, so they are looked up.
+/// The functions of the library that heaptrack preloads; nullptr where it does not. A program's own weak
+/// references would be bound to nothing when it is linked, so they are looked up.
 struct Heaptrack {
   void (*allocated)(void* block, std::size_t bytes);
   void (*freed)(void* block);
@@ -90,19 +92,22 @@ inline void annotate_allocation([[maybe_unused]] const void* pool, void* blocks,
   __asan_unpoison_memory_region(blocks, count * stride);
 #endif
 #if defined(TARN_VALGRIND)
-  for (std::size_t i = 0; i < count; ++i) VALGRIND_MEMPOOL_ALLOC(pool, static_cast<char*>(blocks) + i * stride, stride);
+  for (std::size_t i = 0; i < count; ++i)
+    VALGRIND_MEMPOOL_ALLOC(pool, static_cast<char*>(blocks) + i * stride, stride);
 #endif
   profile_allocation(blocks, count * stride);
 }
 
 /// \pre the blocks are not another thread's yet.
-inline void annotate_deallocation([[maybe_unused]] const void* pool, void* blocks, [[maybe_unused]] std::size_t stride,
+inline void annotate_deallocation([[maybe_unused]] const void* pool, void* blocks,
+                                  [[maybe_unused]] std::size_t stride,
                                   [[maybe_unused]] std::size_t count = 1) {
 #if defined(TARN_ANNOTATE_ASAN)
   __asan_poison_memory_region(blocks, count * stride);
 #endif
 #if defined(TARN_VALGRIND)
-  for (std::size_t i = 0; i < count; ++i) VALGRIND_MEMPOOL_FREE(pool, static_cast<char*>(blocks) + i * stride);
+  for (std::size_t i = 0; i < count; ++i)
+    VALGRIND_MEMPOOL_FREE(pool, static_cast<char*>(blocks) + i * stride);
 #endif
   profile_deallocation(blocks);
 }

@@ -1,9 +1,9 @@
-// The general pool: any size, any power-of-two alignment, from any thread to any thread; deallocate needs no size.
-// Small sizes are served inline from an array of pointers that belongs to the thread.
+// The general pool: any size, any power-of-two alignment, from any thread to any thread; deallocate needs no
+// size. Small sizes are served inline from an array of pointers that belongs to the thread.
 //
-// Errors: allocation returns nullptr and sets errno to ENOMEM when memory is refused, to EINVAL when an alignment is not
-// a power of two. A pointer that is no live block stops the process with one line (docs/safety.md says when it is seen).
-// Alignment: 16 bytes; requests of at most 8 bytes get 8.
+// Errors: allocation returns nullptr and sets errno to ENOMEM when memory is refused, to EINVAL when an
+// alignment is not a power of two. A pointer that is no live block stops the process with one line
+// (docs/safety.md says when it is seen). Alignment: 16 bytes; requests of at most 8 bytes get 8.
 #pragma once
 #include <cstddef>
 
@@ -13,7 +13,8 @@ namespace TARN_NAMESPACE {
 
 namespace detail {
 
-/// A hit in the given cache, or else what the slow door says. \why a reference: the pointer is loaded where it is needed.
+/// A hit in the given cache, or else what the slow door says. \why a reference: the pointer is loaded where
+/// it is needed.
 template <auto kSlowDoor>
 TARN_INLINE void* allocate_from(ThreadCache* const& cache, std::size_t size) {
   std::size_t record = (size + 15) & ~std::size_t{15};
@@ -54,11 +55,13 @@ TARN_INLINE void deallocate(void* block, std::size_t) noexcept { deallocate(bloc
 TARN_API void* allocate(std::size_t size, std::size_t alignment) noexcept;
 TARN_INLINE void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
 
-/// \returns zeroed memory for `count` objects of `size` bytes; nullptr with ENOMEM also when the product overflows.
+/// \returns zeroed memory for `count` objects of `size` bytes; nullptr with ENOMEM also when the product
+/// overflows.
 TARN_API void* allocate_zeroed(std::size_t count, std::size_t size) noexcept;
 TARN_INLINE void* allocate_zeroed(std::size_t size) noexcept { return allocate_zeroed(1, size); }
 
-/// Changes a block's size, in place where possible. A null block is an allocation. The old block stays valid on failure.
+/// Changes a block's size, in place where possible. A null block is an allocation. The old block stays valid
+/// on failure.
 TARN_API void* reallocate(void* block, std::size_t size) noexcept;
 
 /// Bytes the caller may use of a live block; 0 for nullptr.
@@ -67,17 +70,17 @@ TARN_API std::size_t usable_size(const void* block) noexcept;
 /// Bytes that a request of this size would be given; `size` itself when there is no such block.
 TARN_API std::size_t good_size(std::size_t size) noexcept;
 
-/// Gives free memory back to the system: the calling thread's cached blocks, all empty slabs, all free pages but for
-/// `keep` bytes. \returns bytes given back.
+/// Gives free memory back to the system: the calling thread's cached blocks, all empty slabs, all free pages
+/// but for `keep` bytes. \returns bytes given back.
 TARN_API std::size_t trim(std::size_t keep = 0) noexcept;
 
-/// Makes `bytes` of free pages, backed by memory, that stay until trim: what is allocated next neither asks the system
-/// nor faults. \returns bytes made; fewer when memory is refused. \cost a system call per 2 MiB and a fault's work per
-/// OS page.
+/// Makes `bytes` of free pages, backed by memory, that stay until trim: what is allocated next neither asks
+/// the system nor faults. \returns bytes made; fewer when memory is refused. \cost a system call per 2 MiB
+/// and a fault's work per OS page.
 TARN_API std::size_t prewarm(std::size_t bytes) noexcept;
 
-/// Fills `blocks` with up to `count` blocks of `size` bytes. \returns how many there were; fewer only when memory is
-/// refused.
+/// Fills `blocks` with up to `count` blocks of `size` bytes. \returns how many there were; fewer only when
+/// memory is refused.
 TARN_API std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept;
 
 /// Takes blocks back, of any sizes.
@@ -86,14 +89,18 @@ TARN_API void deallocate_batch(void* const* blocks, std::size_t count) noexcept;
 /// The pool as a type: stateless, all objects are the one pool.
 struct MemoryPool {
   TARN_INLINE static void* allocate(std::size_t size) noexcept { return tarn::allocate(size); }
-  static void* allocate(std::size_t size, std::size_t alignment) noexcept { return tarn::allocate(size, alignment); }
+  static void* allocate(std::size_t size, std::size_t alignment) noexcept {
+    return tarn::allocate(size, alignment);
+  }
   static void* allocate_zeroed(std::size_t size) noexcept { return tarn::allocate_zeroed(1, size); }
   static void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
     return tarn::allocate_zeroed(count, size);
   }
   static void* reallocate(void* block, std::size_t size) noexcept { return tarn::reallocate(block, size); }
   TARN_INLINE static void deallocate(void* block) noexcept { tarn::deallocate(block); }
-  TARN_INLINE static void deallocate(void* block, std::size_t size) noexcept { tarn::deallocate(block, size); }
+  TARN_INLINE static void deallocate(void* block, std::size_t size) noexcept {
+    tarn::deallocate(block, size);
+  }
   TARN_INLINE static void deallocate(void* block, std::size_t size, std::size_t alignment) noexcept {
     tarn::deallocate(block, size, alignment);
   }

@@ -1,14 +1,15 @@
 // Objects of one type, made and ended through the thread's own magazine, from whichever thread.
 //
-// The pool has a size class of its own (detail/thread_cache.h): its objects lie in slabs of nothing else, at the type's
-// own size, and take the general pool's fast path, with its remote frees, its orphans and its return of memory. Seed of
-// the idea: a typed free list with thread-local chunks whose chunk is recycled when all its nodes have come back
-// (docs/pools/object_pool.md).
+// The pool has a size class of its own (detail/thread_cache.h): its objects lie in slabs of nothing else, at
+// the type's own size, and take the general pool's fast path, with its remote frees, its orphans and its
+// return of memory. Seed of the idea: a typed free list with thread-local chunks whose chunk is recycled when
+// all its nodes have come back (docs/pools/object_pool.md).
 //
-// Threads: create and destroy from any, also an object of another thread. Making and ending the pool is for one thread,
-// with no other using it.
-// Errors: create throws std::bad_alloc when memory is refused, try_create returns nullptr; what a constructor throws is
-// passed on and nothing is lost. A pointer that is no object of the pool stops the process with one line.
+// Threads: create and destroy from any, also an object of another thread. Making and ending the pool is for
+// one thread, with no other using it.
+// Errors: create throws std::bad_alloc when memory is refused, try_create returns nullptr; what a constructor
+// throws is passed on and nothing is lost. A pointer that is no object of the pool stops the process with one
+// line.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,23 +18,23 @@
 #include <type_traits>
 #include <utility>
 
-#include "tarn/hooks.h"
 #include "tarn/detail/error.h"
 #include "tarn/detail/thread_cache.h"
+#include "tarn/hooks.h"
 
 namespace TARN_NAMESPACE {
 
 /// What becomes of objects that are live when their pool ends.
 enum class AtPoolEnd : std::uint8_t {
-  kReport,   // one line on standard error; they stay valid, as kHandOver
-  kDestroy,  // their destructors run, in the order of their addresses; they may not end others of the pool
-  kHandOver, // they stay valid; tarn::deallocate takes their memory back after their destructor was called
+  kReport,    // one line on standard error; they stay valid, as kHandOver
+  kDestroy,   // their destructors run, in the order of their addresses; they may not end others of the pool
+  kHandOver,  // they stay valid; tarn::deallocate takes their memory back after their destructor was called
 };
 
 struct ObjectPoolOptions {
   const char* name = "object pool";  // copied, up to 31 characters; nullptr: this one
   AtPoolEnd at_end = AtPoolEnd::kReport;
-  std::size_t initial_count = 0;     // objects there is memory for from the start
+  std::size_t initial_count = 0;  // objects there is memory for from the start
 };
 
 namespace detail {
@@ -47,8 +48,9 @@ struct ObjectPoolType {
   bool poisons;
 };
 
-/// \returns nullptr when memory is refused. \post *record_offset is that of the pool's record; 0 for a pool whose every
-/// call is slow: there are too many others, or objects are malloc's (the option pools_use_malloc).
+/// \returns nullptr when memory is refused. \post *record_offset is that of the pool's record; 0 for a pool
+/// whose every call is slow: there are too many others, or objects are malloc's (the option
+/// pools_use_malloc).
 TARN_API ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const ObjectPoolType& type,
                                            std::uint32_t* record_offset) noexcept;
 TARN_API void end_object_pool(ObjectPoolState* state) noexcept;
@@ -63,8 +65,10 @@ TARN_API std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept
 template <typename T>
 class ObjectPool {
  public:
-  static_assert(std::is_object_v<T> && !std::is_array_v<T>, "a pool of objects; FixedPool has contiguous blocks");
-  static_assert(sizeof(T) <= detail::kMediumLimit && alignof(T) <= 4096, "objects up to 256 KiB, alignment up to 4 KiB");
+  static_assert(std::is_object_v<T> && !std::is_array_v<T>,
+                "a pool of objects; FixedPool has contiguous blocks");
+  static_assert(sizeof(T) <= detail::kMediumLimit && alignof(T) <= 4096,
+                "objects up to 256 KiB, alignment up to 4 KiB");
 
   using value_type = T;
 
@@ -151,7 +155,8 @@ class ObjectPool {
 
  private:
   static void destroy_object(void* object) noexcept { static_cast<T*>(object)->~T(); }
-  static constexpr detail::ObjectPoolType kType{sizeof(T), alignof(T), destroy_object, detail::kPoisonsFreeBlocks};
+  static constexpr detail::ObjectPoolType kType{sizeof(T), alignof(T), destroy_object,
+                                                detail::kPoisonsFreeBlocks};
 
   template <typename... Arguments>
   TARN_INLINE T* construct(void* block, Arguments&&... arguments) {

@@ -1,5 +1,6 @@
-// A base class whose descendants are made and ended in the general pool: new and delete of each type, of arrays and of
-// types derived from it, at their own sizes. What Loki's SmallObject is for, without its size limit or its lock.
+// A base class whose descendants are made and ended in the general pool: new and delete of each type, of
+// arrays and of types derived from it, at their own sizes. What Loki's SmallObject is for, without its size
+// limit or its lock.
 //
 //   struct Bullet : tarn::SmallObject<Bullet> { … };       new Bullet; delete bullet;
 //
@@ -25,7 +26,9 @@ struct SmallObject {
     return checked(tarn::allocate(size, static_cast<std::size_t>(alignment)));
   }
   static void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return tarn::allocate(size); }
-  static void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return tarn::allocate(size); }
+  static void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+    return tarn::allocate(size);
+  }
   static void* operator new(std::size_t, void* place) noexcept { return place; }
   static void* operator new[](std::size_t, void* place) noexcept { return place; }
 

@@ -1,10 +1,11 @@
-// A server that has warmed up should neither grow nor call the system for memory. prewarm the pools, then arm a guard: it
-// reports the first time they do all the same, with the stack that led there.
+// A server that has warmed up should neither grow nor call the system for memory. prewarm the pools, then arm
+// a guard: it reports the first time they do all the same, with the stack that led there.
 //
 //   tarn::prewarm(64 << 20); sessions.prewarm(5000);
 //   tarn::SteadyState guard(tarn::AtGrowth::kAbort);       // from here to the end of its scope
 //
-// Threads: any; the guard watches all threads of the process. One guard at a time: a second one watches nothing.
+// Threads: any; the guard watches all threads of the process. One guard at a time: a second one watches
+// nothing.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +15,10 @@
 namespace TARN_NAMESPACE {
 
 enum class AtGrowth : std::uint8_t {
-  kCount,   // growth_count() tells
-  kReport,  // the first time also a line and the stack on standard error, and at the guard's end the stack with names
-  kAbort,   // the same, then SIGABRT
+  kCount,  // growth_count() tells
+  // The first time also a line and the stack on standard error, and at the guard's end the stack with names.
+  kReport,
+  kAbort,  // the same, then SIGABRT
 };
 
 namespace detail {
@@ -27,8 +29,9 @@ TARN_API std::size_t steady_state_growth_count() noexcept;
 
 }  // namespace detail
 
-/// Growth: memory mapped or committed, and pages taken that have no memory behind them yet, whose first touch will fault.
-/// Pages that prewarm made, or that were freed and kept, are not growth; nor is what the helper thread gives back.
+/// Growth: memory mapped or committed, and pages taken that have no memory behind them yet, whose first touch
+/// will fault. Pages that prewarm made, or that were freed and kept, are not growth; nor is what the helper
+/// thread gives back.
 class SteadyState {
  public:
   /// \param name copied, up to 63 characters; nullptr: this one.

@@ -1,12 +1,16 @@
-/* The general pool for C: any size, any power-of-two alignment, from any thread to any thread. The blocks are those of
- * tarn/memory_pool.h, so C and C++ may free each other's; only the inlined fast path is missing here, each call is one.
+/* The general pool for C: any size, any power-of-two alignment, from any thread to any thread. The blocks are
+ * those of tarn/memory_pool.h, so C and C++ may free each other's; only the inlined fast path is missing
+ * here, each call is one.
  *
- * Sizes are in bytes. Blocks are aligned to 16 bytes, those of at most 8 bytes to 8. Every function may be called from
- * any thread at any time, also before main and while a thread ends, but not from a signal handler.
- * Errors: allocation returns NULL and sets errno to ENOMEM when memory is refused, to EINVAL when an alignment is not a
- * power of two. A pointer that is no live block stops the process with one line (docs/safety.md says when it is seen).
+ * Sizes are in bytes. Blocks are aligned to 16 bytes, those of at most 8 bytes to 8. Every function may be
+ * called from any thread at any time, also before main and while a thread ends, but not from a signal
+ * handler.
+ * Errors: allocation returns NULL and sets errno to ENOMEM when memory is refused, to EINVAL when an
+ * alignment is not a power of two. A pointer that is no live block stops the process with one line
+ * (docs/safety.md says when it is seen).
  *
- * Link libtarn_core for these functions alone, or libtarn, which has them and takes malloc's place too; never both. */
+ * Link libtarn_core for these functions alone, or libtarn, which has them and takes malloc's place too; never
+ * both. */
 #ifndef TARN_TARN_H
 #define TARN_TARN_H
 
@@ -39,15 +43,17 @@ TARN_C_API void* tarn_allocate(size_t size) TARN_C_NOEXCEPT TARN_C_BLOCK;
 TARN_C_API void* tarn_allocate_aligned(size_t size, size_t alignment) TARN_C_NOEXCEPT TARN_C_BLOCK
     TARN_C_ATTRIBUTES(alloc_align(2));
 
-/** \returns zeroed memory for `count` objects of `size` bytes; NULL with errno ENOMEM also when the product overflows.
- *  \cost blocks above 256 KiB that are fresh from the system are not cleared again. */
+/** \returns zeroed memory for `count` objects of `size` bytes; NULL with errno ENOMEM also when the product
+ * overflows.
+ * \cost blocks above 256 KiB that are fresh from the system are not cleared again. */
 TARN_C_API void* tarn_allocate_zeroed(size_t count, size_t size) TARN_C_NOEXCEPT TARN_C_BLOCK;
 
-/** Changes a block's size, in place where possible, and keeps the contents up to the smaller size. NULL is allocated
- *  anew; size 0 leaves a block that is to be freed. An alignment above 16 bytes is not kept.
- *  \returns the block, which may have moved; NULL with errno ENOMEM, and the old block stays as it was.
- *  \cost blocks above 256 KiB are remapped where that spares the copy. */
-TARN_C_API void* tarn_reallocate(void* block, size_t size) TARN_C_NOEXCEPT TARN_C_ATTRIBUTES(warn_unused_result);
+/** Changes a block's size, in place where possible, and keeps the contents up to the smaller size. NULL is
+ * allocated anew; size 0 leaves a block that is to be freed. An alignment above 16 bytes is not kept.
+ * \returns the block, which may have moved; NULL with errno ENOMEM, and the old block stays as it was.
+ * \cost blocks above 256 KiB are remapped where that spares the copy. */
+TARN_C_API void* tarn_reallocate(void* block, size_t size) TARN_C_NOEXCEPT
+    TARN_C_ATTRIBUTES(warn_unused_result);
 
 /** Takes a block back, from whichever thread; NULL is ignored. */
 TARN_C_API void tarn_deallocate(void* block) TARN_C_NOEXCEPT;

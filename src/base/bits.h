@@ -5,15 +5,18 @@
 
 namespace tarn::internal {
 
-/// Number of one-bits, in a dozen instructions. \why baseline x86-64 has none for it, and std::popcount calls a function.
+/// Number of one-bits, in a dozen instructions. \why baseline x86-64 has none for it, and std::popcount calls
+/// a function.
 constexpr unsigned count_ones(std::uint64_t word) {
-  constexpr std::uint64_t kPairs = 0x5555555555555555, kNibbles = 0x3333333333333333, kBytes = 0x0f0f0f0f0f0f0f0f;
+  constexpr std::uint64_t kPairs = 0x5555555555555555, kNibbles = 0x3333333333333333,
+                          kBytes = 0x0f0f0f0f0f0f0f0f;
   word -= (word >> 1) & kPairs;
   word = (word & kNibbles) + ((word >> 2) & kNibbles);
   word = (word + (word >> 4)) & kBytes;
   return static_cast<unsigned>((word * 0x0101010101010101) >> 56);
 }
-static_assert(count_ones(~std::uint64_t{0}) == 64 && count_ones(0) == 0 && count_ones(0x8000000000000001) == 2);
+static_assert(count_ones(~std::uint64_t{0}) == 64 && count_ones(0) == 0 &&
+              count_ones(0x8000000000000001) == 2);
 
 /// Bits set at positions [first, first + count), count <= 32.
 constexpr std::uint32_t run_mask(unsigned first, unsigned count) {
@@ -30,8 +33,8 @@ constexpr std::uint32_t run_starts(std::uint32_t word, unsigned count) {
   return word;
 }
 
-/// Length of the longest run of one-bits, in about ten steps: runs of 1, 2, 4 ... are found by doubling, then the
-/// longest power found is extended by the smaller ones.
+/// Length of the longest run of one-bits, in about ten steps: runs of 1, 2, 4 ... are found by doubling, then
+/// the longest power found is extended by the smaller ones.
 constexpr unsigned longest_run(std::uint32_t word) {
   if (word == 0) return 0;
   std::uint32_t starts[6] = {word};  // starts[k]: positions where 2^k ones begin

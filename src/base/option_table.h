@@ -1,7 +1,9 @@
-// The one table of options: every name, unit, default, limit and help text. The environment names, the configuration
-// file, `tarn options`, the docs page and the library's own parser are all made from it (idea: scudo flags.inc).
+// The one table of options: every name, unit, default, limit and help text. The environment names, the
+// configuration file, `tarn options`, the docs page and the library's own parser are all made from it (idea:
+// scudo flags.inc).
 //
-// Invariant: kOptionTable[i].key is unique, default_value lies in [minimum, maximum]; checked at compile time.
+// Invariant: kOptionTable[i].key is unique, default_value lies in [minimum, maximum]; checked at compile
+// time.
 // Threads: the table is constant; values are written once, before the first block is handed out.
 #pragma once
 #include <cstddef>
@@ -51,30 +53,35 @@ inline constexpr std::int64_t kGiB = 1024 * kMiB;
 
 inline constexpr OptionInfo kOptionTable[] = {
     {Option::kClasses, "classes", OptionKind::kChoice, 0, 0, 2, "default|lfh128|stepped",
-     "Size classes that requests round up to: tarn's own, those of the Windows Low Fragmentation Heap but for steps of "
+     "Size classes that requests round up to: tarn's own, those of the Windows Low Fragmentation Heap but "
+     "for steps of "
      "16 instead of 8 bytes up to 256, or steps of 32/128/256 bytes."},
-    {Option::kFreePageThreshold, "free_page_threshold", OptionKind::kBytes, 64 * kMiB, 0, 1024 * kGiB, nullptr,
-     "Free memory kept for reuse; what exceeds it goes back to the system at once."},
+    {Option::kFreePageThreshold, "free_page_threshold", OptionKind::kBytes, 64 * kMiB, 0, 1024 * kGiB,
+     nullptr, "Free memory kept for reuse; what exceeds it goes back to the system at once."},
     {Option::kDecay, "decay", OptionKind::kMilliseconds, 2000, 0, 3600 * 1000, nullptr,
      "Time after which free memory that nobody needed goes back to the system; 0 keeps none."},
     {Option::kBackground, "background", OptionKind::kBool, 1, 0, 1, nullptr,
-     "Let a helper thread give memory back while the program idles; it exists only while there is some to give back."},
+     "Let a helper thread give memory back while the program idles; it exists only while there is some to "
+     "give back."},
     {Option::kThreadCacheBytes, "thread_cache", OptionKind::kBytes, 8 * kMiB, 64 * kKiB, kGiB, nullptr,
      "Most bytes of free blocks that one thread keeps at hand."},
     {Option::kHugePages, "huge_pages", OptionKind::kChoice, 1, 0, 2, "never|auto|always",
      "Ask the system for 2 MiB pages: never, once the heap is large, or from the start."},
-    {Option::kHugePageThreshold, "huge_page_threshold", OptionKind::kBytes, 32 * kMiB, 0, 1024 * kGiB, nullptr,
-     "Heap size from which huge_pages:auto asks for 2 MiB pages."},
+    {Option::kHugePageThreshold, "huge_page_threshold", OptionKind::kBytes, 32 * kMiB, 0, 1024 * kGiB,
+     nullptr, "Heap size from which huge_pages:auto asks for 2 MiB pages."},
     {Option::kReserveBytes, "reserve", OptionKind::kBytes, 64 * kGiB, 4 * kMiB, 16 * 1024 * kGiB, nullptr,
      "Address space taken at first, then as much again as there is; it costs no memory."},
     {Option::kCheck, "check", OptionKind::kBool, 0, 0, 1, nullptr,
-     "Verify every free at once (double, invalid or interior pointers) instead of when the block reaches its slab."},
+     "Verify every free at once (double, invalid or interior pointers) instead of when the block reaches its "
+     "slab."},
     {Option::kCountCalls, "count_calls", OptionKind::kBool, 0, 0, 1, nullptr,
      "Count every call and requested byte exactly; each call then takes the slow path."},
     {Option::kPoolsUseMalloc, "pools_use_malloc", OptionKind::kBool, 0, 0, 1, nullptr,
-     "Take the blocks of every fixed pool, object pool, heap and arena from malloc, one by one, for checkers of memory."},
+     "Take the blocks of every fixed pool, object pool, heap and arena from malloc, one by one, for checkers "
+     "of memory."},
     {Option::kDeepbind, "deepbind", OptionKind::kChoice, 0, 0, 1, "ignore|keep",
-     "What dlopen does with RTLD_DEEPBIND, which makes a library miss the preloaded malloc: clear the flag, or pass it on."},
+     "What dlopen does with RTLD_DEEPBIND, which makes a library miss the preloaded malloc: clear the flag, "
+     "or pass it on."},
     {Option::kStatsFile, "stats_file", OptionKind::kPath, 0, 0, 0, nullptr,
      "Write statistics as JSON to this name with .PID appended when the program ends."},
     {Option::kPrintOptions, "print_options", OptionKind::kBool, 0, 0, 1, nullptr,

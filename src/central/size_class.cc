@@ -10,7 +10,8 @@ constexpr std::uint32_t unused_bytes(const ClassOfBin& classes, unsigned bin, st
 constexpr bool every_request_fits(SizeClassPreset preset) {
   const ClassOfBin classes = make_class_of_bin(preset);
   for (unsigned bin = 1; bin < kBinCount; ++bin)
-    if (kGeometry.of[classes[bin]].block_bytes < bin_limit(bin) || classes[classes[bin]] != classes[bin]) return false;
+    if (kGeometry.of[classes[bin]].block_bytes < bin_limit(bin) || classes[classes[bin]] != classes[bin])
+      return false;
   return true;
 }
 static_assert(every_request_fits(SizeClassPreset::kDefault));
@@ -31,17 +32,19 @@ constexpr bool default_wastes_at_most_an_eighth() {
   const ClassOfBin classes = make_class_of_bin(SizeClassPreset::kDefault);
   for (unsigned bin = 9; bin < detail::kTinyBin; ++bin) {
     const std::uint32_t smallest_request = bin_limit(bin - 1) + 1;
-    if (unused_bytes(classes, bin, smallest_request) * 8 > kGeometry.of[classes[bin]].block_bytes) return false;
+    if (unused_bytes(classes, bin, smallest_request) * 8 > kGeometry.of[classes[bin]].block_bytes)
+      return false;
   }
   return true;
 }
 static_assert(default_wastes_at_most_an_eighth());
 
-// index_of() may be off by one between blocks, never at one: the rounding error of the reciprocal stays below 1/stride.
+// index_of() may be off by one between blocks, never at one: the rounding error of the reciprocal stays below
+// 1/stride.
 constexpr bool indices_are_exact() {
   for (unsigned bin = 1; bin < kBinCount; ++bin) {
     const ClassGeometry& g = kGeometry.of[bin];
-    for (std::uint32_t i = 0; i < g.block_count; i += g.block_count > 64 ? 61 : 1)
+    for (std::uint32_t i = 0; i<g.block_count; i += g.block_count> 64 ? 61 : 1)
       if (index_of(g, i * g.stride) != i) return false;
     if (index_of(g, (g.block_count - 1u) * g.stride) != g.block_count - 1u) return false;
   }
@@ -56,7 +59,8 @@ constinit ClassGeometryTable class_geometry = make_geometry_table();
 
 SizeClass aligned_class_of(const SizeClass* classes, std::size_t size, std::size_t alignment) {
   // A slab of one block starts on a page.
-  if (size > 32768 && size <= detail::kMediumLimit && alignment <= kPageBytes) return classes[detail::bin_of(size)];
+  if (size > 32768 && size <= detail::kMediumLimit && alignment <= kPageBytes)
+    return classes[detail::bin_of(size)];
   if (size > 32768 || alignment > 32768) return 0;
   const std::size_t needed = size < alignment ? alignment : size;
   const unsigned power = 63u - static_cast<unsigned>(__builtin_clzll(needed < 128 ? 128 : needed * 2 - 1));

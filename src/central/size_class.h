@@ -1,11 +1,13 @@
-// Size classes: the sizes requests round up to. A class is named by the largest bin it serves, so in the default table
-// most classes are their bins. A table is data: a preset says which bins are classes, everything else follows.
+// Size classes: the sizes requests round up to. A class is named by the largest bin it serves, so in the
+// default table most classes are their bins. A table is data: a preset says which bins are classes,
+// everything else follows.
 //
-// Invariants (checked at compile time for every preset): a class is at least as large as each bin it serves; in
-// `default` no request above 128 B wastes more than 12.5 % of its block; index_of() is exact for every block.
+// Invariants (checked at compile time for every preset): a class is at least as large as each bin it serves;
+// in `default` no request above 128 B wastes more than 12.5 % of its block; index_of() is exact for every
+// block.
 //
-// Colouring: blocks whose size is a multiple of 512 B would all start on the same cache sets, so their stride is one
-// line more (16 B at 512). Aligned classes are exempt. Measured in docs/decisions/001-substrate.md.
+// Colouring: blocks whose size is a multiple of 512 B would all start on the same cache sets, so their stride
+// is one line more (16 B at 512). Aligned classes are exempt. Measured in docs/decisions/001-substrate.md.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -40,15 +42,16 @@ constexpr std::uint32_t bin_limit(unsigned bin) {
 
 /// What is constant about a size class, whichever table uses it.
 struct ClassGeometry {
-  std::uint32_t block_bytes;   // usable by the caller
-  std::uint32_t stride;        // distance of two blocks
-  std::uint32_t reciprocal;    // ceil(2^32 / stride): index of an offset without a division
-  std::uint16_t block_count;   // blocks per slab of full size
-  std::uint16_t word_count;    // 64-bit words of its bitmap
-  PageCount slab_pages;        // of full size
-  PageCount first_slab_pages;  // of the slabs of a class that has few, so that they leave room for other classes
+  std::uint32_t block_bytes;  // usable by the caller
+  std::uint32_t stride;       // distance of two blocks
+  std::uint32_t reciprocal;   // ceil(2^32 / stride): index of an offset without a division
+  std::uint16_t block_count;  // blocks per slab of full size
+  std::uint16_t word_count;   // 64-bit words of its bitmap
+  PageCount slab_pages;       // of full size
+  // Of the slabs of a class that has few, so that they leave room for other classes.
+  PageCount first_slab_pages;
   std::uint16_t largest_magazine;  // blocks
-  std::uint16_t colours;       // places where a slab may begin, a line apart; 0 or 1: only at its first page
+  std::uint16_t colours;  // places where a slab may begin, a line apart; 0 or 1: only at its first page
 };
 
 constexpr bool is_aligned_class(unsigned bin) { return bin >= detail::kFirstAlignedBin; }
@@ -60,10 +63,17 @@ constexpr ClassGeometry make_geometry(std::uint32_t block_bytes, std::uint32_t s
   if (g.block_bytes == 0) return g;
   g.stride = stride;
   g.reciprocal = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + g.stride - 1) / g.stride);
-  // Above 32 KiB a slab is one block: what one class frees, any other can use. Its last page's rest is never touched.
+  // Above 32 KiB a slab is one block: what one class frees, any other can use. Its last page's rest is never
+  // touched.
   const auto own_pages = static_cast<PageCount>((g.stride + kPageBytes - 1) >> kPageShift);
-  g.slab_pages = g.block_bytes <= 1024 ? 1 : g.block_bytes <= 8192 ? 4 : g.block_bytes <= 32768 ? 8 : own_pages;
-  g.first_slab_pages = g.block_bytes <= 8192 ? 1 : g.block_bytes <= 16384 ? 2 : g.block_bytes <= 32768 ? 4 : own_pages;
+  g.slab_pages = g.block_bytes <= 1024    ? 1
+                 : g.block_bytes <= 8192  ? 4
+                 : g.block_bytes <= 32768 ? 8
+                                          : own_pages;
+  g.first_slab_pages = g.block_bytes <= 8192    ? 1
+                       : g.block_bytes <= 16384 ? 2
+                       : g.block_bytes <= 32768 ? 4
+                                                : own_pages;
   g.block_count = static_cast<std::uint16_t>(bytes_of(g.slab_pages) / g.stride);
   g.word_count = static_cast<std::uint16_t>((g.block_count + 63) / 64);
   const std::uint32_t by_bytes = 1024 * 1024 / g.block_bytes;
@@ -89,8 +99,8 @@ constexpr ClassGeometryTable make_geometry_table() {
 }
 inline constexpr ClassGeometryTable kGeometry = make_geometry_table();
 
-/// The same with the classes of typed pools, which come and go (pool/private_class.h); an entry changes only while
-/// its class has no slab.
+/// The same with the classes of typed pools, which come and go (pool/private_class.h); an entry changes only
+/// while its class has no slab.
 extern ClassGeometryTable class_geometry;
 
 inline bool is_private_class(unsigned size_class) { return size_class >= kBinCount; }
@@ -109,8 +119,8 @@ constexpr bool preset_has_class(SizeClassPreset preset, unsigned bin) {
   switch (preset) {
     case SizeClassPreset::kDefault:  // 8; 16-byte steps to 1 KiB; then 8 per doubling
       return size <= 1024 || size > 16384 || (bin - kFirstMediumBin) % 2 == 1;
-    // 16-byte steps to 512 (and 8), 32 to 1 KiB, then 16 per doubling to 16 KiB: 113 of the heap's 128, which has 8-byte
-    // steps to 256. Blocks above 8 bytes are aligned to 16, and a stride of 24 is not.
+    // 16-byte steps to 512 (and 8), 32 to 1 KiB, then 16 per doubling to 16 KiB: 113 of the heap's 128, which
+    // has 8-byte steps to 256. Blocks above 8 bytes are aligned to 16, and a stride of 24 is not.
     case SizeClassPreset::kLfh128:
       if (size <= 512) return true;
       if (size <= 1024) return size % 32 == 0;
@@ -145,8 +155,8 @@ constexpr detail::ClassOfStep make_class_of_step(const ClassOfBin& classes) {
   return steps;
 }
 
-/// The smallest class, of the table `classes` (one per bin), whose every block is aligned to `alignment` (a power of two above 16) and holds
-/// `size` bytes; 0 if there is none. \cost a few steps.
+/// The smallest class, of the table `classes` (one per bin), whose every block is aligned to `alignment` (a
+/// power of two above 16) and holds `size` bytes; 0 if there is none. \cost a few steps.
 SizeClass aligned_class_of(const SizeClass* classes, std::size_t size, std::size_t alignment);
 
 }  // namespace tarn::internal

@@ -1,5 +1,5 @@
-// At the end of the process: statistics, where they are asked for. After the program's own exit handlers, so that they
-// are counted.
+// At the end of the process: statistics, where they are asked for. After the program's own exit handlers, so
+// that they are counted.
 #include "observe/stats.h"
 
 namespace {

@@ -1,4 +1,5 @@
-// The statistics as JSON: the contract between the library and `tarn run`, and what malloc_info's readers may prefer.
+// The statistics as JSON: the contract between the library and `tarn run`, and what malloc_info's readers may
+// prefer.
 #include "base/text.h"
 #include "observe/stats.h"
 #include "os/process.h"
@@ -101,7 +102,9 @@ void write_classes(JsonFile& json, const Stats& stats) {
   for (unsigned bin = 1; bin < kClassCount; ++bin) {
     const ClassUse& use = stats.classes[bin];
     if (use.slabs == 0 && use.allocations == 0) continue;
-    json.open(nullptr, "{").number("block_bytes", class_geometry.of[bin].block_bytes).number("slabs", use.slabs);
+    json.open(nullptr, "{")
+        .number("block_bytes", class_geometry.of[bin].block_bytes)
+        .number("slabs", use.slabs);
     json.number("slab_bytes", use.slab_bytes);
     json.number("live_blocks", use.live_blocks).number("cached_blocks", use.cached_blocks);
     json.number("allocate", use.allocations).number("requested_bytes", use.requested_bytes);
@@ -134,12 +137,20 @@ bool write_stats_json(int descriptor) {
   json.string("size_classes_preset", kSizeClassPresetNames[configuration.value(Option::kClasses)]);
   write_bytes(json, stats);
   write_calls(json, stats);
-  json.open("events", "{").number("refills", stats.counters.refills).number("flushes", stats.counters.flushes);
-  json.number("remote_batches", stats.counters.remote_batches).number("slabs_made", stats.counters.slabs_made);
-  json.number("slabs_ended", stats.counters.slabs_ended).number("chunks_committed", stats.pages.chunks_committed);
-  json.number("purged_bytes", stats.pages.purged_bytes).number("purge_calls", stats.pages.purge_calls).close("}");
+  json.open("events", "{")
+      .number("refills", stats.counters.refills)
+      .number("flushes", stats.counters.flushes);
+  json.number("remote_batches", stats.counters.remote_batches)
+      .number("slabs_made", stats.counters.slabs_made);
+  json.number("slabs_ended", stats.counters.slabs_ended)
+      .number("chunks_committed", stats.pages.chunks_committed);
+  json.number("purged_bytes", stats.pages.purged_bytes)
+      .number("purge_calls", stats.pages.purge_calls)
+      .close("}");
   json.open("threads", "{").number("live", stats.live_threads).number("peak", stats.peak_threads).close("}");
-  json.open("large", "{").number("live_count", stats.large.live_count).number("live_bytes", stats.large.live_bytes);
+  json.open("large", "{")
+      .number("live_count", stats.large.live_count)
+      .number("live_bytes", stats.large.live_bytes);
   json.number("allocate", stats.large.allocations).close("}");
   write_classes(json, stats);
   write_pools(json);

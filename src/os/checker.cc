@@ -18,7 +18,8 @@ constexpr unsigned long kBlocksLieInOthers = 2;  // a pool's blocks may be parts
 unsigned long word_of(const void* pointer) { return reinterpret_cast<unsigned long>(pointer); }
 
 // Rotations that cancel out, then a register moved to itself: under Valgrind a call, elsewhere nothing.
-void ask(Request request, unsigned long first, unsigned long second, unsigned long third = 0, unsigned long fourth = 0) {
+void ask(Request request, unsigned long first, unsigned long second, unsigned long third = 0,
+         unsigned long fourth = 0) {
   const volatile unsigned long arguments[6] = {request, first, second, third, fourth, 0};
 #if defined(__x86_64__)
   unsigned long answer = 0;

@@ -14,8 +14,8 @@ void write_line(const char* text, unsigned long length) {
 
 namespace {
 
-// A handler of the program's might allocate, and the guilty call may hold the lock it would wait for. Without libc: the
-// helper thread comes here too.
+// A handler of the program's might allocate, and the guilty call may hold the lock it would wait for. Without
+// libc: the helper thread comes here too.
 [[noreturn]] void stop_process() {
   struct {
     void (*handler)(int);

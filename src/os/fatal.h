@@ -1,6 +1,6 @@
-// The one way to stop the process: a line on standard error that names what happened and the address, then SIGABRT.
-// It is for errors of the program (double free and the like) and for broken invariants; running out of memory never
-// comes here.
+// The one way to stop the process: a line on standard error that names what happened and the address, then
+// SIGABRT. It is for errors of the program (double free and the like) and for broken invariants; running out
+// of memory never comes here.
 #pragma once
 
 namespace tarn::internal::os {
@@ -8,7 +8,8 @@ namespace tarn::internal::os {
 [[noreturn, gnu::cold, gnu::noinline]] void fatal(const char* what, const void* address = nullptr);
 
 /// The same, saying which pool is concerned.
-[[noreturn, gnu::cold, gnu::noinline]] void fatal_in_pool(const char* pool, const char* what, const void* address);
+[[noreturn, gnu::cold, gnu::noinline]] void fatal_in_pool(const char* pool, const char* what,
+                                                          const void* address);
 
 /// Writes one line to standard error.
 void write_line(const char* text, unsigned long length);
@@ -16,8 +17,9 @@ void write_line(const char* text, unsigned long length);
 }  // namespace tarn::internal::os
 
 // Always on; for invariants whose break would corrupt memory.
-#define TARN_CHECK(condition) \
-  (__builtin_expect(!!(condition), 1) ? (void)0 : ::tarn::internal::os::fatal("internal check failed: " #condition))
+#define TARN_CHECK(condition)                   \
+  (__builtin_expect(!!(condition), 1) ? (void)0 \
+                                      : ::tarn::internal::os::fatal("internal check failed: " #condition))
 
 // Debug builds only.
 #ifdef NDEBUG

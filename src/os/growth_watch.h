@@ -1,5 +1,5 @@
-// Who wants to know when the library takes memory: at most one watcher, told what happens, in the thread and with the
-// locks of whoever takes it. It must not allocate.
+// Who wants to know when the library takes memory: at most one watcher, told what happens, in the thread and
+// with the locks of whoever takes it. It must not allocate.
 #pragma once
 #include <atomic>
 

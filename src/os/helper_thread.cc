@@ -41,12 +41,13 @@ constexpr std::size_t kThreadBlockBytes = 4096;
 constexpr unsigned kMostWaits = 10;
 constexpr std::uint64_t kWaitMs = 100;
 constexpr long kMomentNs = 20'000;
-constexpr std::uint64_t kLongestConfinementMs = 10;  // where it must not keep the thread that frees waiting any longer
+// Where it must not keep the thread that frees waiting any longer.
+constexpr std::uint64_t kLongestConfinementMs = 10;
 constexpr unsigned kLeastThreadLimit = 256;  // RLIMIT_NPROC; below, a program may count its threads
 
 /// At the top of the helper's memory. A child of a fork finds it empty.
 struct HelperRecord {
-  std::atomic<std::uint32_t> is_alive;     // the kernel clears it when the thread ends
+  std::atomic<std::uint32_t> is_alive;  // the kernel clears it when the thread ends
   std::atomic<std::uint32_t> must_stop;
   std::atomic<std::uint32_t> wakes;
   std::atomic<std::uint32_t> is_confined;  // it has given up what it must not have
@@ -72,8 +73,10 @@ HelperRecord* helper_record() {
 
 long to_long(const void* pointer) { return reinterpret_cast<long>(pointer); }
 
-void wait_for(const std::atomic<std::uint32_t>& word, std::uint32_t value, int operation, std::uint64_t timeout_ms) {
-  const timespec timeout{static_cast<time_t>(timeout_ms / 1000), static_cast<long>(timeout_ms % 1000 * 1000000)};
+void wait_for(const std::atomic<std::uint32_t>& word, std::uint32_t value, int operation,
+              std::uint64_t timeout_ms) {
+  const timespec timeout{static_cast<time_t>(timeout_ms / 1000),
+                         static_cast<long>(timeout_ms % 1000 * 1000000)};
   syscall6(SYS_futex, to_long(&word), operation, value, to_long(&timeout));
 }
 
@@ -89,7 +92,7 @@ constexpr sock_filter statement(unsigned code, std::uint32_t value) {
   return {static_cast<std::uint16_t>(code), 0, 0, value};
 }
 /// Returns `action` when the loaded word is `value`.
-#define TARN_IF_EQUAL(value, action)                                                          \
+#define TARN_IF_EQUAL(value, action) \
   {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, static_cast<std::uint32_t>(value)}, statement(BPF_RET | BPF_K, action)
 
 // What the helper may ask of the kernel: its work, and stopping the process with a line.
@@ -121,8 +124,8 @@ constexpr sock_filter kFilter[] = {
 };
 #undef TARN_IF_EQUAL
 
-// A thread has privileges of its own in Linux: what this one gives up, the process keeps. The scheduling class goes after
-// the privileges: under a real-time one's feet an ordinary thread may not run for long.
+// A thread has privileges of its own in Linux: what this one gives up, the process keeps. The scheduling
+// class goes after the privileges: under a real-time one's feet an ordinary thread may not run for long.
 void give_up_privileges() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
@@ -200,7 +203,8 @@ long clone_helper(long flags, void* stack_top, void* thread_pointer, void* is_al
 
 bool is_near_thread_limit() {
   rlimit limit{};
-  return syscall6(SYS_prlimit64, 0, RLIMIT_NPROC, 0, to_long(&limit)) != 0 || limit.rlim_cur < kLeastThreadLimit;
+  return syscall6(SYS_prlimit64, 0, RLIMIT_NPROC, 0, to_long(&limit)) != 0 ||
+         limit.rlim_cur < kLeastThreadLimit;
 }
 
 std::uint64_t random_number() {
@@ -212,7 +216,8 @@ std::uint64_t random_number() {
   return static_cast<std::uint64_t>(now.tv_nsec) * 0x9e3779b97f4a7c15;
 }
 
-// A place somewhere in the lower half of the address space, far from all libraries; elsewhere when it is taken.
+// A place somewhere in the lower half of the address space, far from all libraries; elsewhere when it is
+// taken.
 bool make_room() {
   if (room.load(std::memory_order_relaxed) != nullptr) return true;
   constexpr std::uintptr_t kFirst = std::uintptr_t{1} << 40, kRange = std::uintptr_t{1} << 45;
@@ -233,7 +238,9 @@ bool make_room() {
 
 bool seccomp_is_active() { return syscall6(SYS_prctl, PR_GET_SECCOMP) != 0; }
 
-bool main_has_ended(const HelperRecord& record) { return record.main_is_known && !has_robust_list(record.process); }
+bool main_has_ended(const HelperRecord& record) {
+  return record.main_is_known && !has_robust_list(record.process);
+}
 
 #endif
 
@@ -263,7 +270,8 @@ HelperStart start_helper(void (*body)()) {
   record.process = process;
   record.body = body;
   char* const thread_block = memory + kRoomBytes - kThreadBlockBytes;
-  std::uint64_t* const thread_pointer = reinterpret_cast<std::uint64_t*>(thread_block + kThreadBlockBytes / 2);
+  std::uint64_t* const thread_pointer =
+      reinterpret_cast<std::uint64_t*>(thread_block + kThreadBlockBytes / 2);
   *thread_pointer = static_cast<std::uint64_t>(to_long(thread_pointer));  // the x86-64 ABI's self pointer
   thread_pointer[5] = random_number() & ~std::uint64_t{0xff};             // and its stack protector's canary
 
@@ -361,7 +369,9 @@ SignalBlock::SignalBlock() {
   syscall6(SYS_rt_sigprocmask, SIG_SETMASK, to_long(&all), to_long(&before_), sizeof all);
 }
 
-SignalBlock::~SignalBlock() { syscall6(SYS_rt_sigprocmask, SIG_SETMASK, to_long(&before_), 0, sizeof before_); }
+SignalBlock::~SignalBlock() {
+  syscall6(SYS_rt_sigprocmask, SIG_SETMASK, to_long(&before_), 0, sizeof before_);
+}
 
 void note_processors() {
   processors_bytes = syscall6(SYS_sched_getaffinity, 0, sizeof processors, to_long(processors));

@@ -1,15 +1,18 @@
 // The order of all locks, first taken first, and what makes a fork know each of them.
 //
-// A mutex that exists once lies in a table, by its rank. A mutex of which there are many is a MemberMutex, and its rank has
-// a walk that visits them all. Nothing else can make a mutex, so a fork, which goes through the ranks, cannot miss one.
+// A mutex that exists once lies in a table, by its rank. A mutex of which there are many is a MemberMutex,
+// and its rank has a walk that visits them all. Nothing else can make a mutex, so a fork, which goes through
+// the ranks, cannot miss one.
 //
-// Rules: whoever holds a lock takes only locks of higher ranks; one of the same or of a lower rank is only ever tried.
-// No lock but kGiveBack is held across a call that gives memory back or runs a function of the program's.
+// Rules: whoever holds a lock takes only locks of higher ranks; one of the same or of a lower rank is only
+// ever tried. No lock but kGiveBack is held across a call that gives memory back or runs a function of the
+// program's.
 //
-// A fork takes all locks, so that its child finds nothing half done. They are then the forking thread's: handlers of the
-// program may allocate between ours and the fork, whoever was registered first. A process of one thread takes none: there
-// is nobody who could hold one, and each would cost parent and child a page.
-// Threads: lock_all and the two after it in the thread that forks; set_walk by any, before the first mutex of its rank.
+// A fork takes all locks, so that its child finds nothing half done. They are then the forking thread's:
+// handlers of the program may allocate between ours and the fork, whoever was registered first. A process of
+// one thread takes none: there is nobody who could hold one, and each would cost parent and child a page.
+// Threads: lock_all and the two after it in the thread that forks; set_walk by any, before the first mutex of
+// its rank.
 #pragma once
 #include <cstddef>
 
@@ -53,8 +56,7 @@ extern MutexTable mutex_table;
 
 /// The mutex of a rank that has one.
 template <LockRank kRank>
-  requires(!is_member_rank(kRank))
-constexpr Mutex& global_mutex();
+requires(!is_member_rank(kRank)) constexpr Mutex& global_mutex();
 
 /// Whether the calling thread is the process's only one, but for the helper.
 inline bool is_only_thread() {
@@ -75,7 +77,8 @@ class ForkSet {
 
   void lock_all();
   void unlock_all_in_parent();
-  /// \returns whether there were other threads, which are gone now; false also in a fork within a fork's handler.
+  /// \returns whether there were other threads, which are gone now; false also in a fork within a fork's
+  /// handler.
   bool unlock_all_in_child();
 
  private:
@@ -95,8 +98,7 @@ struct MutexTable {
 };
 
 template <LockRank kRank>
-  requires(!is_member_rank(kRank))
-constexpr Mutex& global_mutex() {
+requires(!is_member_rank(kRank)) constexpr Mutex& global_mutex() {
   return mutex_table.of[static_cast<std::size_t>(kRank)];
 }
 

@@ -59,8 +59,9 @@ void populate(void* start, std::size_t bytes);
 /// reads as zero.
 bool move_pages(void* from, void* to, std::size_t bytes);
 
-/// The program has a filter of its own for system calls: from now on only those are made that every malloc needs (mmap,
-/// munmap, mprotect). Some filters end the process for any other. Memory still goes back; hints are not given.
+/// The program has a filter of its own for system calls: from now on only those are made that every malloc
+/// needs (mmap, munmap, mprotect). Some filters end the process for any other. Memory still goes back; hints
+/// are not given.
 void make_common_calls_only();
 
 /// How memory is kept from being paged out: kNow backs it at once, kOnFault locks what is touched.

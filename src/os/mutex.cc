@@ -10,7 +10,8 @@
 namespace tarn::internal::os {
 namespace {
 
-long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) {
+long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
+           const timespec* timeout) {
   return syscall6(SYS_futex, reinterpret_cast<long>(&word), operation | FUTEX_PRIVATE_FLAG, value,
                   reinterpret_cast<long>(timeout));
 }
@@ -51,7 +52,8 @@ void Mutex::take(std::uint32_t held) {
     std::uint32_t seen = state_.load(std::memory_order_relaxed);
     if ((seen & kForFork) != 0 && internal::os::is_fork_owner()) return;
     if (seen == kFree) {
-      if (state_.compare_exchange_weak(seen, held, std::memory_order_acquire, std::memory_order_relaxed)) return;
+      if (state_.compare_exchange_weak(seen, held, std::memory_order_acquire, std::memory_order_relaxed))
+        return;
       continue;
     }
     const std::uint32_t awaited = seen | kHasWaiters;
@@ -67,7 +69,8 @@ void Mutex::unlock_slow() {
 }
 
 void Mutex::let_go() {
-  if ((state_.exchange(kFree, std::memory_order_release) & kHasWaiters) != 0) futex(state_, FUTEX_WAKE, 1, nullptr);
+  if ((state_.exchange(kFree, std::memory_order_release) & kHasWaiters) != 0)
+    futex(state_, FUTEX_WAKE, 1, nullptr);
 }
 
 }  // namespace TARN_NAMESPACE::detail
@@ -88,7 +91,8 @@ void set_fork_owner(bool is_owner) {
 }
 
 void wait_on(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t timeout_ms) {
-  const timespec timeout{static_cast<time_t>(timeout_ms / 1000), static_cast<long>(timeout_ms % 1000 * 1000000)};
+  const timespec timeout{static_cast<time_t>(timeout_ms / 1000),
+                         static_cast<long>(timeout_ms % 1000 * 1000000)};
   futex(word, FUTEX_WAIT, value, &timeout);
 }
 

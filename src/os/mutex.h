@@ -1,4 +1,5 @@
-// The library's mutex (tarn/detail/mutex.h, which programs inline), its ranks are in lock_rank.h; and waiting on a word.
+// The library's mutex (tarn/detail/mutex.h, which programs inline), its ranks are in lock_rank.h; and waiting
+// on a word.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -17,7 +17,8 @@
 namespace tarn::internal::os {
 namespace {
 
-// Before libc's constructors `environ` is null though the kernel has long written it: then /proc is read, once.
+// Before libc's constructors `environ` is null though the kernel has long written it: then /proc is read,
+// once.
 constexpr std::size_t kEarlyEnvironmentBytes = 16 * 1024;
 char early_environment[kEarlyEnvironmentBytes];
 long early_environment_bytes = -2;
@@ -27,7 +28,8 @@ const char* early_environment_value(const char* name, std::size_t name_length) {
     early_environment_bytes = read_file("/proc/self/environ", early_environment, kEarlyEnvironmentBytes - 1);
   for (long at = 0; at < early_environment_bytes;) {
     const char* entry = early_environment + at;
-    if (std::strncmp(entry, name, name_length) == 0 && entry[name_length] == '=') return entry + name_length + 1;
+    if (std::strncmp(entry, name, name_length) == 0 && entry[name_length] == '=')
+      return entry + name_length + 1;
     at += static_cast<long>(std::strlen(entry)) + 1;
   }
   return nullptr;
@@ -79,7 +81,8 @@ int create_file(const char* path) {
 
 bool write_all(int descriptor, const char* data, std::size_t bytes) {
   while (bytes > 0) {
-    const long count = syscall6(SYS_write, descriptor, reinterpret_cast<long>(data), static_cast<long>(bytes));
+    const long count =
+        syscall6(SYS_write, descriptor, reinterpret_cast<long>(data), static_cast<long>(bytes));
     if (count <= 0) return false;
     data += count;
     bytes -= static_cast<std::size_t>(count);

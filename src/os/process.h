@@ -5,7 +5,8 @@
 
 namespace tarn::internal::os {
 
-/// Monotonic milliseconds; resolution a few milliseconds. \cost ~10 ns, no system call but on the helper thread.
+/// Monotonic milliseconds; resolution a few milliseconds. \cost ~10 ns, no system call but on the helper
+/// thread.
 std::uint64_t clock_ms();
 
 /// Value of an environment variable, or nullptr. Also right before libc has set `environ` up.

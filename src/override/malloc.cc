@@ -1,6 +1,7 @@
-// The C entry points of a drop-in malloc. malloc and free are the inlined fast path of tarn/memory_pool.h; everything
-// else is one step away from it. Each answers bad input as the standard says: nullptr and errno, never a wrong block.
-// reallocarray is the C library's, which calls realloc through the symbol table: the program's own, or ours.
+// The C entry points of a drop-in malloc. malloc and free are the inlined fast path of tarn/memory_pool.h;
+// everything else is one step away from it. Each answers bad input as the standard says: nullptr and errno,
+// never a wrong block. reallocarray is the C library's, which calls realloc through the symbol table: the
+// program's own, or ours.
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -26,9 +27,13 @@ TARN_EXPORT void cfree(void* block) noexcept { tarn::deallocate(block); }
 
 TARN_EXPORT void free_sized(void* block, std::size_t) noexcept { tarn::deallocate(block); }
 
-TARN_EXPORT void free_aligned_sized(void* block, std::size_t, std::size_t) noexcept { tarn::deallocate(block); }
+TARN_EXPORT void free_aligned_sized(void* block, std::size_t, std::size_t) noexcept {
+  tarn::deallocate(block);
+}
 
-TARN_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept { return tarn::allocate_zeroed(count, size); }
+TARN_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept {
+  return tarn::allocate_zeroed(count, size);
+}
 
 TARN_EXPORT void* realloc(void* block, std::size_t size) noexcept {
   if (block != nullptr && size == 0) {  // as glibc does

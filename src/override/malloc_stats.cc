@@ -16,7 +16,8 @@
 namespace tarn::internal {
 namespace {
 
-// 10 KiB: too much for the stack of a small thread, and a static one would need a lock that a fork can leave locked.
+// 10 KiB: too much for the stack of a small thread, and a static one would need a lock that a fork can leave
+// locked.
 class Snapshot {
  public:
   Snapshot() : stats_(static_cast<Stats*>(metadata.allocate(sizeof(Stats)))) {
@@ -42,7 +43,8 @@ struct mallinfo2 make_mallinfo2() {
   if (!snapshot) return info;
   const Stats& stats = *snapshot;
   std::size_t free_blocks = 0, cached_blocks = 0;
-  for (const ClassUse& use : stats.classes) free_blocks += use.free_blocks, cached_blocks += use.cached_blocks;
+  for (const ClassUse& use : stats.classes)
+    free_blocks += use.free_blocks, cached_blocks += use.cached_blocks;
   info.uordblks = stats.live_bytes;
   info.hblks = stats.large.live_count;
   info.hblkhd = stats.large.live_bytes;
@@ -101,19 +103,21 @@ TARN_EXPORT int malloc_info(int options, FILE* stream) noexcept {
     if (use.slabs == 0) continue;
     const unsigned long block = class_geometry.of[bin].block_bytes;
     const unsigned long free_blocks = use.free_blocks + use.cached_blocks;
-    std::fprintf(stream, "  <size from=\"%lu\" to=\"%lu\" total=\"%lu\" count=\"%lu\" live=\"%lu\" slabs=\"%lu\"/>\n",
+    std::fprintf(stream,
+                 "  <size from=\"%lu\" to=\"%lu\" total=\"%lu\" count=\"%lu\" live=\"%lu\" slabs=\"%lu\"/>\n",
                  block, block, free_blocks * block, free_blocks, static_cast<unsigned long>(use.live_blocks),
                  static_cast<unsigned long>(use.slabs));
   }
-  std::fprintf(stream,
-               "</sizes>\n</heap>\n"
-               "<total type=\"fast\" count=\"0\" size=\"%zu\"/>\n<total type=\"rest\" count=\"0\" size=\"%zu\"/>\n"
-               "<total type=\"mmap\" count=\"%zu\" size=\"%zu\"/>\n"
-               "<live size=\"%zu\"/>\n<system type=\"current\" size=\"%zu\"/>\n<system type=\"max\" size=\"%zu\"/>\n"
-               "<aspace type=\"total\" size=\"%zu\"/>\n</malloc>\n",
-               stats.cached_bytes, stats.free_in_slabs_bytes + stats.pages.dirty_bytes, stats.large.live_count,
-               stats.large.live_bytes, stats.live_bytes, stats.pages.used_bytes + stats.pages.dirty_bytes,
-               stats.pages.peak_used_bytes, stats.pages.reserved_bytes);
+  std::fprintf(
+      stream,
+      "</sizes>\n</heap>\n"
+      "<total type=\"fast\" count=\"0\" size=\"%zu\"/>\n<total type=\"rest\" count=\"0\" size=\"%zu\"/>\n"
+      "<total type=\"mmap\" count=\"%zu\" size=\"%zu\"/>\n"
+      "<live size=\"%zu\"/>\n<system type=\"current\" size=\"%zu\"/>\n<system type=\"max\" size=\"%zu\"/>\n"
+      "<aspace type=\"total\" size=\"%zu\"/>\n</malloc>\n",
+      stats.cached_bytes, stats.free_in_slabs_bytes + stats.pages.dirty_bytes, stats.large.live_count,
+      stats.large.live_bytes, stats.live_bytes, stats.pages.used_bytes + stats.pages.dirty_bytes,
+      stats.pages.peak_used_bytes, stats.pages.reserved_bytes);
   return 0;
 }
 
@@ -124,7 +128,10 @@ TARN_EXPORT void malloc_stats() noexcept {
     const Snapshot snapshot;
     if (!snapshot) return;
     const Stats& stats = *snapshot;
-    text.add("tarn: live ").add_bytes(stats.live_bytes).add(", peak mapped ").add_bytes(stats.pages.peak_used_bytes);
+    text.add("tarn: live ")
+        .add_bytes(stats.live_bytes)
+        .add(", peak mapped ")
+        .add_bytes(stats.pages.peak_used_bytes);
     text.add("\ntarn: cached by threads ").add_bytes(stats.cached_bytes).add(", free in slabs ");
     text.add_bytes(stats.free_in_slabs_bytes).add(", free pages ").add_bytes(stats.pages.dirty_bytes);
     text.add("\ntarn: mapped ").add_bytes(stats.pages.used_bytes).add(", resident (process) ");
@@ -149,7 +156,9 @@ TARN_EXPORT int mallopt(int parameter, int value) noexcept {
     case M_CHECK_ACTION:
     case M_PERTURB:
     case M_ARENA_TEST:
-    case M_ARENA_MAX: return 1;
-    default: return 0;
+    case M_ARENA_MAX:
+      return 1;
+    default:
+      return 0;
   }
 }

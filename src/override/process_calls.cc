@@ -1,9 +1,10 @@
-// Calls that change what a thread may do or which namespaces and descriptors it has. libc and the kernel make them for
-// threads that libc knows, and some refuse a process with a second thread; so the helper steps aside before each and comes
-// back after it (thread/background.h). Each call does what libc's does and answers as it does.
+// Calls that change what a thread may do or which namespaces and descriptors it has. libc and the kernel make
+// them for threads that libc knows, and some refuse a process with a second thread; so the helper steps aside
+// before each and comes back after it (thread/background.h). Each call does what libc's does and answers as
+// it does.
 //
-// What libc does for all of its threads at once is asked of libc: the next definition in the symbol order. What is one
-// system call is made here. Not in static programs, whose libc has no next definition.
+// What libc does for all of its threads at once is asked of libc: the next definition in the symbol order.
+// What is one system call is made here. Not in static programs, whose libc has no next definition.
 #include <dlfcn.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -80,8 +81,10 @@ bool changes_privileges(int option) {
     case PR_CAPBSET_DROP:
     case PR_CAP_AMBIENT:
     case PR_SET_SECUREBITS:
-    case PR_SET_KEEPCAPS: return true;
-    default: return false;
+    case PR_SET_KEEPCAPS:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -101,15 +104,20 @@ Care care_for(long number, long first, long third) {
     case SYS_unshare:
     case SYS_setns:
     case SYS_chroot:
-    case SYS_pivot_root: return Care::kAlone;
-    case SYS_close_range: return (third & CLOSE_RANGE_UNSHARE) != 0 ? Care::kAlone : Care::kNone;
+    case SYS_pivot_root:
+      return Care::kAlone;
+    case SYS_close_range:
+      return (third & CLOSE_RANGE_UNSHARE) != 0 ? Care::kAlone : Care::kNone;
     case SYS_prctl:
       if (static_cast<int>(first) == PR_SET_SECCOMP) return Care::kSetsFilter;
       return changes_privileges(static_cast<int>(first)) ? Care::kAlone : Care::kNone;
     case SYS_seccomp:
-      return first == SECCOMP_SET_MODE_FILTER || first == SECCOMP_SET_MODE_STRICT ? Care::kSetsFilter : Care::kNone;
-    case SYS_exit: return Care::kEndsThread;
-    default: return Care::kNone;
+      return first == SECCOMP_SET_MODE_FILTER || first == SECCOMP_SET_MODE_STRICT ? Care::kSetsFilter
+                                                                                  : Care::kNone;
+    case SYS_exit:
+      return Care::kEndsThread;
+    default:
+      return Care::kNone;
   }
 }
 
@@ -133,7 +141,8 @@ long call_alone(long number, long a = 0, long b = 0, long c = 0, long d = 0, lon
 
 extern "C" [[gnu::visibility("hidden"), gnu::alias("setuid")]] int tarn_own_setuid(uid_t user) noexcept;
 
-// Where another definition comes first, that of libc before a library loaded at run time for one, no call comes here.
+// Where another definition comes first, that of libc before a library loaded at run time for one, no call
+// comes here.
 [[gnu::constructor]] void find_out_who_is_called() {
   // The one address is the symbol table's. Volatile, since for a compiler both are the same function.
   int (*volatile const called)(uid_t) = &setuid;
@@ -145,7 +154,8 @@ bool is_fork(long number, long first, long second) {
   constexpr unsigned long kSharesMemory = CLONE_VM;
   if (number == SYS_clone) return (static_cast<unsigned long>(first) & kSharesMemory) == 0;
   if (number == SYS_clone3)  // its argument's first member is the flags
-    return first != 0 && second >= static_cast<long>(sizeof(std::uint64_t)) && (*reinterpret_cast<const std::uint64_t*>(first) & kSharesMemory) == 0;
+    return first != 0 && second >= static_cast<long>(sizeof(std::uint64_t)) &&
+           (*reinterpret_cast<const std::uint64_t*>(first) & kSharesMemory) == 0;
 #if defined(SYS_fork)
   return number == SYS_fork;
 #else
@@ -200,7 +210,9 @@ TARN_EXPORT int setregid(gid_t real, gid_t effective) noexcept { return next_set
 TARN_EXPORT int setresgid(gid_t real, gid_t effective, gid_t saved) noexcept {
   return next_setresgid(real, effective, saved);
 }
-TARN_EXPORT int setgroups(std::size_t count, const gid_t* groups) noexcept { return next_setgroups(count, groups); }
+TARN_EXPORT int setgroups(std::size_t count, const gid_t* groups) noexcept {
+  return next_setgroups(count, groups);
+}
 TARN_EXPORT int initgroups(const char* user, gid_t group) { return next_initgroups(user, group); }
 
 TARN_EXPORT int capset(cap_user_header_t header, const cap_user_data_t data) noexcept {
@@ -210,7 +222,9 @@ TARN_EXPORT int unshare(int flags) noexcept { return static_cast<int>(call_alone
 TARN_EXPORT int setns(int descriptor, int kind) noexcept {
   return static_cast<int>(call_alone(SYS_setns, descriptor, kind));
 }
-TARN_EXPORT int chroot(const char* path) noexcept { return static_cast<int>(call_alone(SYS_chroot, to_long(path))); }
+TARN_EXPORT int chroot(const char* path) noexcept {
+  return static_cast<int>(call_alone(SYS_chroot, to_long(path)));
+}
 TARN_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {
   if ((flags & CLOSE_RANGE_UNSHARE) != 0)
     return static_cast<int>(call_alone(SYS_close_range, first, last, flags));
@@ -225,7 +239,8 @@ TARN_EXPORT int clone(int (*body)(void*), void* stack, int flags, void* argument
   va_end(arguments);
   const auto next = next_clone.find();
   if (next == nullptr) return errno = ENOSYS, -1;
-  if ((flags & CLONE_VM) != 0 || body == nullptr) return next(body, stack, flags, argument, parent_id, storage, child_id);
+  if ((flags & CLONE_VM) != 0 || body == nullptr)
+    return next(body, stack, flags, argument, parent_id, storage, child_id);
   ClonedBody cloned{body, argument};
   background.step_aside();
   const int child = next(run_cloned, stack, flags, &cloned, parent_id, storage, child_id);
@@ -257,13 +272,17 @@ TARN_EXPORT int prctl(int option, ...) noexcept {
 }
 
 // libc's syscall is declared with an open list; its callers pass what a function of seven words gets.
-TARN_EXPORT long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept asm("syscall");
+TARN_EXPORT long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept
+    asm("syscall");
 long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept {
   if (is_fork(number, a, b)) return fork_alone(number, a, b, c, d, e);
   switch (care_for(number, a, c)) {
-    case Care::kNone: break;
-    case Care::kAlone: return call_by_number(number, a, b, c, d, e);
-    case Care::kSetsFilter: return set_filter(number, a, b, c, d, e);
+    case Care::kNone:
+      break;
+    case Care::kAlone:
+      return call_by_number(number, a, b, c, d, e);
+    case Care::kSetsFilter:
+      return set_filter(number, a, b, c, d, e);
     case Care::kEndsThread:  // when main ends so, the process ends with its last thread
       background.step_aside();
       background.return_later();

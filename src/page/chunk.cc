@@ -11,7 +11,8 @@ Chunk* ChunkLists::first_of(const Lists& lists, std::uint64_t filled, PageCount 
   return filled == 0 ? nullptr : lists[std::countr_zero(filled)].first()->chunk;
 }
 
-void ChunkLists::move(Lists& lists, std::uint64_t& filled, ChunkLink& link, std::uint8_t& from, std::uint8_t to) {
+void ChunkLists::move(Lists& lists, std::uint64_t& filled, ChunkLink& link, std::uint8_t& from,
+                      std::uint8_t to) {
   if (from == to) return;
   if (from != 0) {
     lists[from].remove(&link);
@@ -24,7 +25,8 @@ void ChunkLists::move(Lists& lists, std::uint64_t& filled, ChunkLink& link, std:
 }
 
 void ChunkLists::relist(Chunk& chunk) {
-  move(by_free_, free_lists_, chunk.by_free, chunk.free_run, static_cast<std::uint8_t>(longest_run(chunk.free_mask)));
+  move(by_free_, free_lists_, chunk.by_free, chunk.free_run,
+       static_cast<std::uint8_t>(longest_run(chunk.free_mask)));
   move(by_dirty_, dirty_lists_, chunk.by_dirty, chunk.dirty_run,
        static_cast<std::uint8_t>(longest_run(chunk.dirty_mask)));
 }

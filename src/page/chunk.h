@@ -1,7 +1,7 @@
 // chunk: 2 MiB of a region, the size of a huge page; its pages are handed out in spans.
 //
-// Invariant: dirty_mask is a subset of free_mask; a chunk is listed under its longest run of free pages and under its
-// longest run of dirty ones (0: not listed).
+// Invariant: dirty_mask is a subset of free_mask; a chunk is listed under its longest run of free pages and
+// under its longest run of dirty ones (0: not listed).
 // Threads: under the page cache's lock.
 #pragma once
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace tarn::internal {
 
 struct Chunk;
 
-/// Whether the pages will all be written soon. A huge page is resident as a whole, so only dense spans lie in them.
+/// Whether the pages will all be written soon. A huge page is resident as a whole, so only dense spans lie in
+/// them.
 enum class Density : std::uint8_t { kSparse, kDense };
 
 struct ChunkLink {
@@ -27,8 +28,8 @@ struct Chunk {
   std::uint32_t dirty_mask;  // those of them that are backed by memory
   std::uint8_t free_run;     // list it is in
   std::uint8_t dirty_run;
-  Density density;           // kDense: 2 MiB pages were asked for
-  bool is_left_out_of_dumps; // it was given back as a whole, and no page of it was taken since
+  Density density;            // kDense: 2 MiB pages were asked for
+  bool is_left_out_of_dumps;  // it was given back as a whole, and no page of it was taken since
   char* start;
   ChunkLink by_free;
   ChunkLink by_dirty;

@@ -12,7 +12,8 @@ alignas(kCacheLineBytes) constinit char first_piece[64 * 1024] = {};
 
 constinit Metadata metadata;
 
-// Addresses are reserved far ahead: where a limit of the address space is set later on, they can still be committed.
+// Addresses are reserved far ahead: where a limit of the address space is set later on, they can still be
+// committed.
 void Metadata::reserve() {
   os::LockGuard guard(mutex_);
   reserve_more(kPieceBytes);

@@ -1,5 +1,5 @@
-// Memory for the library's own records, away from the blocks: taken in pieces from the system, cut in steps of a cache
-// line, reused by size, never given back (it is 1-2 % of the heap).
+// Memory for the library's own records, away from the blocks: taken in pieces from the system, cut in steps
+// of a cache line, reused by size, never given back (it is 1-2 % of the heap).
 // Threads: any; one lock of the lowest rank.
 #pragma once
 #include <atomic>

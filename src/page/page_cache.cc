@@ -50,7 +50,8 @@ GiveBackGuard::~GiveBackGuard() {
 void PageCache::forget_who_gives_back() {
   std::uint32_t holder = helper_gives_back.load(std::memory_order_relaxed);
   if (holder == 0 || os::helper_is_alive()) return;
-  if (helper_gives_back.compare_exchange_strong(holder, 0, std::memory_order_relaxed)) give_back_mutex.unlock();
+  if (helper_gives_back.compare_exchange_strong(holder, 0, std::memory_order_relaxed))
+    give_back_mutex.unlock();
 }
 
 void PageCache::set_free_page_threshold(std::size_t bytes) {
@@ -77,7 +78,8 @@ void PageCache::note_low_locked() {
   if (dirty_bytes_ < lowest_excess_bytes_) lowest_excess_bytes_ = dirty_bytes_;
 }
 
-// Taking clean pages soon after the limit has driven pages out means that the limit is too low for this program.
+// Taking clean pages soon after the limit has driven pages out means that the limit is too low for this
+// program.
 void PageCache::note_use_locked(PageCount pages, PageCount clean_pages) {
   free_pages_ -= pages;
   const std::size_t dirty = bytes_of(pages - clean_pages);
@@ -114,8 +116,8 @@ void PageRun::include_in_dumps() const {
     os::include_in_dumps(left_out_start, static_cast<std::size_t>(left_out_end - left_out_start));
 }
 
-// Warm pages first, of the wished density before the other; then free ones. Sparse spans take cold pages of dense
-// chunks, which cost a huge page each, only when nothing else can be had.
+// Warm pages first, of the wished density before the other; then free ones. Sparse spans take cold pages of
+// dense chunks, which cost a huge page each, only when nothing else can be had.
 Chunk* PageCache::choose_chunk_locked(PageCount pages, Density density, bool may_mix, bool* is_dirty) {
   ChunkLists& wished = lists_[static_cast<unsigned>(density)];
   ChunkLists& other = lists_[1 - static_cast<unsigned>(density)];
@@ -209,8 +211,8 @@ bool PageCache::convert_to_dense() {
   return true;
 }
 
-// Makes new chunks so that a run of `pages` exists. Only the holder of the growth lock changes committed_chunks, so the
-// system is called without the page cache's lock.
+// Makes new chunks so that a run of `pages` exists. Only the holder of the growth lock changes
+// committed_chunks, so the system is called without the page cache's lock.
 bool PageCache::grow(PageCount pages, Density density) {
   if (density == Density::kDense && pages <= kPagesPerChunk && convert_to_dense()) return true;
   const std::uint32_t needed = (pages + kPagesPerChunk - 1) / kPagesPerChunk;
@@ -219,9 +221,9 @@ bool PageCache::grow(PageCount pages, Density density) {
   if (region == nullptr || region->chunk_count - region->committed_chunks < needed) {
     os::LockGuard guard(mutex_);
     // As much again as there is: each free looks through the regions, so few must do for any heap.
-    region = page_map.add_region(std::size_t{needed} << kChunkShift,
-                                 stats_.reserved_bytes > limits_.reserve_bytes ? stats_.reserved_bytes
-                                                                               : limits_.reserve_bytes);
+    region = page_map.add_region(
+        std::size_t{needed} << kChunkShift,
+        stats_.reserved_bytes > limits_.reserve_bytes ? stats_.reserved_bytes : limits_.reserve_bytes);
     if (region == nullptr) return false;
     stats_.reserved_bytes += region->bytes;
   }
@@ -291,8 +293,10 @@ PageRun PageCache::extension_locked(char* end, PageCount pages) {
   for (PageCount left = pages; left != 0; ++at, page = 0) {
     const PageCount part = left < kPagesPerChunk - page ? left : kPagesPerChunk - page;
     const std::uint32_t mask = run_mask(page, part);
-    // A chunk that is not committed yet has no free pages; the last of a region is followed by the table's zeroed end.
-    if (at->start != chunk->start + ((at - chunk) << kChunkShift) || (at->free_mask & mask) != mask) return {};
+    // A chunk that is not committed yet has no free pages; the last of a region is followed by the table's
+    // zeroed end.
+    if (at->start != chunk->start + ((at - chunk) << kChunkShift) || (at->free_mask & mask) != mask)
+      return {};
     left -= part;
   }
   return take_pages_from_locked(chunk, first, pages);
@@ -318,8 +322,7 @@ void PageCache::free_pages(char* start, PageCount pages, PageState state) {
   mark_free_locked(start, pages, state);
   free_pages_ += pages;
   stats_.used_bytes -= bytes_of(pages);
-  if (state == PageState::kDirty)
-    dirty_bytes_ += bytes_of(pages);
+  if (state == PageState::kDirty) dirty_bytes_ += bytes_of(pages);
 }
 
 Chunk* PageCache::coldest_dirty_locked() {
@@ -338,7 +341,8 @@ unsigned PageCache::collect_dirty_locked(Range* ranges, unsigned capacity, std::
     Chunk* const coldest = coldest_dirty_locked();
     if (coldest == nullptr) break;
     Chunk& chunk = *coldest;
-    const unsigned first = static_cast<unsigned>(std::countr_zero(run_starts(chunk.dirty_mask, chunk.dirty_run)));
+    const unsigned first =
+        static_cast<unsigned>(std::countr_zero(run_starts(chunk.dirty_mask, chunk.dirty_run)));
     const PageCount pages = chunk.dirty_run;
     const std::uint32_t mask = run_mask(first, pages);
     chunk.free_mask &= ~mask;
@@ -367,13 +371,15 @@ std::size_t PageCache::purge(std::size_t bytes) {
     bool was_refused[kRangesPerPurge];
     for (unsigned i = 0; i < count; ++i) {
       was_refused[i] = !os::purge(ranges[i].start, bytes_of(ranges[i].pages));
-      if (!was_refused[i] && ranges[i].pages == kPagesPerChunk) os::leave_out_of_dumps(ranges[i].start, kChunkBytes);
+      if (!was_refused[i] && ranges[i].pages == kPagesPerChunk)
+        os::leave_out_of_dumps(ranges[i].start, kChunkBytes);
     }
     bool any_refused = false;
     os::LockGuard guard(mutex_);
     for (unsigned i = 0; i < count; ++i) {
       const std::size_t range_bytes = bytes_of(ranges[i].pages);
-      mark_free_locked(ranges[i].start, ranges[i].pages, was_refused[i] ? PageState::kDirty : PageState::kClean);
+      mark_free_locked(ranges[i].start, ranges[i].pages,
+                       was_refused[i] ? PageState::kDirty : PageState::kClean);
       any_refused |= was_refused[i];
       if (was_refused[i]) {
         dirty_bytes_ += range_bytes;  // locked memory, for one, stays as it is
@@ -434,15 +440,15 @@ std::size_t PageCache::tick() {
     lowest_dirty_bytes_ = dirty_bytes_;
     recently_purged_bytes_ = 0;
     const std::size_t lowered = limit_bytes_ / 2;
-    if (unused != 0)
-      limit_bytes_ = lowered > least_limit_locked() ? lowered : least_limit_locked();
+    if (unused != 0) limit_bytes_ = lowered > least_limit_locked() ? lowered : least_limit_locked();
   }
   return unused == 0 ? 0 : purge(unused);
 }
 
 std::size_t PageCache::release_tails_locked() {
   std::size_t bytes = 0;
-  for (std::uint32_t i = 0; i < page_map.region_count(); ++i) bytes += page_map.release_tail(page_map.region(i));
+  for (std::uint32_t i = 0; i < page_map.region_count(); ++i)
+    bytes += page_map.release_tail(page_map.region(i));
   stats_.reserved_bytes -= bytes;
   return bytes;
 }

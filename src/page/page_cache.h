@@ -1,14 +1,16 @@
-// Free spans between the system and the rest. A span of up to a chunk is a run of one-bits in a chunk's mask, so spans
-// split and coalesce by setting bits; larger ones are runs of whole chunks.
+// Free spans between the system and the rest. A span of up to a chunk is a run of one-bits in a chunk's mask,
+// so spans split and coalesce by setting bits; larger ones are runs of whole chunks.
 //
-// Choice: the chunk whose longest run of dirty (backed, warm) pages fits best; else that of free pages; else new chunks.
-// Dense spans prefer chunks of huge pages, sparse ones avoid them.
-// Giving back: what exceeds the limit goes back at once: by the helper thread within 50 ms, if it was not needed all
-// that time, else by the thread that frees, outside the lock. The limit is the free-page threshold, and more while the
-// program asks again for what it has just given back (idea: glibc's dynamic trim threshold), so that a program which
-// frees and refills its heap in a loop does not fault its pages each time. tick() lowers both with time.
+// Choice: the chunk whose longest run of dirty (backed, warm) pages fits best; else that of free pages; else
+// new chunks. Dense spans prefer chunks of huge pages, sparse ones avoid them.
+// Giving back: what exceeds the limit goes back at once: by the helper thread within 50 ms, if it was not
+// needed all that time, else by the thread that frees, outside the lock. The limit is the free-page
+// threshold, and more while the program asks again for what it has just given back (idea: glibc's dynamic
+// trim threshold), so that a program which frees and refills its heap in a loop does not fault its pages each
+// time. tick() lowers both with time.
 //
-// Invariant: dirty_bytes == sum of dirty pages over all chunks; used + free + being purged == committed pages.
+// Invariant: dirty_bytes == sum of dirty pages over all chunks; used + free + being purged == committed
+// pages.
 // Threads: any; one lock. The lock is not held across calls that commit or purge.
 #pragma once
 #include <atomic>
@@ -37,9 +39,10 @@ enum class PageState : std::uint8_t { kClean, kDirty };
 
 /// Pages taken from the cache.
 struct PageRun {
-  char* start = nullptr;  // none
+  char* start = nullptr;   // none
   bool is_zeroed = false;  // never written since the system gave them
-  // Chunks that dumps of the process are to hold again; the one who takes the pages says so, without the lock.
+  // Chunks that dumps of the process are to hold again; the one who takes the pages says so, without the
+  // lock.
   char* left_out_start = nullptr;
   char* left_out_end = nullptr;
 
@@ -48,14 +51,17 @@ struct PageRun {
 
 class PageCache {
  public:
-  void configure(const PageCacheLimits& limits) { limits_ = limits, limit_bytes_ = limits.free_page_threshold; }
+  void configure(const PageCacheLimits& limits) {
+    limits_ = limits, limit_bytes_ = limits.free_page_threshold;
+  }
 
   void set_free_page_threshold(std::size_t bytes);
 
-  /// \returns pages aligned to `alignment` bytes (a power of two, at least a page). \cost one lock; bitmap steps.
+  /// \returns pages aligned to `alignment` bytes (a power of two, at least a page). \cost one lock; bitmap
+  /// steps.
   /// \param room pages that should be free behind the run, for try_extend; they stay free, nobody keeps them.
-  PageRun allocate_pages(PageCount pages, Density density = Density::kSparse, std::size_t alignment = kPageBytes,
-                         PageCount room = 0);
+  PageRun allocate_pages(PageCount pages, Density density = Density::kSparse,
+                         std::size_t alignment = kPageBytes, PageCount room = 0);
 
   /// Extends a run in place. \returns false when the pages behind it are in use.
   bool try_extend(char* end, PageCount pages, bool* is_zeroed);
@@ -63,7 +69,8 @@ class PageCache {
   /// Takes pages back. What then exceeds the limit is the caller's to give back (Background::notice).
   void free_pages(char* start, PageCount pages, PageState state);
 
-  /// Gives back what has exceeded the limit all the time since the last call. \returns false when the system refused.
+  /// Gives back what has exceeded the limit all the time since the last call. \returns false when the system
+  /// refused.
   bool give_back_lasting_excess();
   /// Gives back all that exceeds the limit.
   void give_back_excess();
@@ -80,7 +87,8 @@ class PageCache {
   /// Gives back up to `bytes` of free memory; SIZE_MAX: all of it. \returns bytes given back.
   std::size_t purge(std::size_t bytes);
 
-  /// Once per half decay time: gives back what nobody needed since the last call, lowers the limit towards the threshold.
+  /// Once per half decay time: gives back what nobody needed since the last call, lowers the limit towards
+  /// the threshold.
   /// \returns bytes given back.
   std::size_t tick();
 
@@ -92,7 +100,8 @@ class PageCache {
   std::size_t committed_bytes() const { return committed_bytes_.load(std::memory_order_relaxed); }
   std::size_t dirty_bytes() const { return dirty_bytes_.load(std::memory_order_relaxed); }
   PageCacheStats stats();
-  /// The helper was killed while it gave memory back: what it held is free again, what it had taken out is lost.
+  /// The helper was killed while it gave memory back: what it held is free again, what it had taken out is
+  /// lost.
   void forget_who_gives_back();
 
  private:
@@ -127,8 +136,8 @@ class PageCache {
   std::atomic<std::size_t> limit_bytes_{std::size_t{64} << 20};
   std::atomic<std::size_t> dirty_bytes_{0};
   std::atomic<std::size_t> committed_bytes_{0};
-  std::size_t lowest_dirty_bytes_ = 0;   // since the last tick
-  std::size_t lowest_excess_bytes_ = 0;  // dirty bytes, since the last look for lasting excess
+  std::size_t lowest_dirty_bytes_ = 0;     // since the last tick
+  std::size_t lowest_excess_bytes_ = 0;    // dirty bytes, since the last look for lasting excess
   std::size_t recently_purged_bytes_ = 0;  // for exceeding the limit, since the last tick
   std::size_t kept_bytes_ = 0;             // see keep()
   std::size_t free_pages_ = 0;

@@ -86,8 +86,8 @@ Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
 
   const std::size_t span_bytes = (region.bytes >> kPageShift) * sizeof *region.spans;
   const std::size_t chunk_bytes = (region.chunk_count + 1) * sizeof(Chunk);
-  char* const tables = static_cast<char*>(
-      os::reserve_readable(round_up(span_bytes, kOsPageBytesLargest) + round_up(chunk_bytes, kOsPageBytesLargest)));
+  char* const tables = static_cast<char*>(os::reserve_readable(round_up(span_bytes, kOsPageBytesLargest) +
+                                                               round_up(chunk_bytes, kOsPageBytesLargest)));
   if (tables == nullptr) {
     os::release(region.start, region.bytes);
     return nullptr;
@@ -111,7 +111,8 @@ bool PageMap::commit_tables(const Region& region, std::uint32_t count) {
   return commit_entries(writable_index_, entries(before, kPagesPerChunk * kEntryBytes));
 }
 
-void PageMap::write(const Span* span, PageCount first, PageCount count, Span* value, std::uint16_t record_offset) {
+void PageMap::write(const Span* span, PageCount first, PageCount count, Span* value,
+                    std::uint16_t record_offset) {
   const char* const start = span->start + bytes_of(first);
   const std::uint32_t regions = region_count_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < regions; ++i) {
@@ -123,7 +124,8 @@ void PageMap::write(const Span* span, PageCount first, PageCount count, Span* va
   }
   if (writable_index_ == nullptr) return;
   std::uint16_t* const records = writable_index_ + (address_of(start) >> kPageShift);
-  for (PageCount page = 0; page < count; ++page) __atomic_store_n(records + page, record_offset, __ATOMIC_RELAXED);
+  for (PageCount page = 0; page < count; ++page)
+    __atomic_store_n(records + page, record_offset, __ATOMIC_RELAXED);
 }
 
 }  // namespace tarn::internal

@@ -1,11 +1,11 @@
-// Address -> span, for every page of every region; and the public index of pages (tarn/detail/thread_cache.h), which
-// holds the record that takes a block back. The index spans the whole user address space in one lazily backed table,
-// so that free needs no range check; where so much address space cannot be had, it stays empty and frees take the slow
-// door.
+// Address -> span, for every page of every region; and the public index of pages
+// (tarn/detail/thread_cache.h), which holds the record that takes a block back. The index spans the whole
+// user address space in one lazily backed table, so that free needs no range check; where so much address
+// space cannot be had, it stays empty and frees take the slow door.
 //
-// region: addresses from one reserve; a prefix of its chunks is committed. Regions are added, never removed; the rest of
-// one can be given up, and a later region may lie there. The tables
-// of a region, and its part of the index, read as zero everywhere and are writable as far as its chunks are committed.
+// region: addresses from one reserve; a prefix of its chunks is committed. Regions are added, never removed;
+// the rest of one can be given up, and a later region may lie there. The tables of a region, and its part of
+// the index, read as zero everywhere and are writable as far as its chunks are committed.
 // Threads: find() by any, without a lock; the rest under the page cache's lock.
 #pragma once
 #include <atomic>
@@ -21,11 +21,11 @@ struct Chunk;
 
 struct Region {
   char* start;
-  std::atomic<std::size_t> bytes;  // fewer when the tail is given up
+  std::atomic<std::size_t> bytes;         // fewer when the tail is given up
   std::atomic<detail::SpanHead*>* spans;  // one per page; each is a Span
-  Chunk* chunks;                  // one per chunk, and one that stays zero ends every walk
+  Chunk* chunks;                          // one per chunk, and one that stays zero ends every walk
   std::uint32_t chunk_count;
-  std::uint32_t committed_chunks; // a prefix
+  std::uint32_t committed_chunks;  // a prefix
 };
 
 class PageMap {
@@ -55,18 +55,20 @@ class PageMap {
   /// Takes the addresses of the index; without them it stays empty. Once, before the first region.
   void reserve_index();
 
-  /// Gives the addresses of the index up; from now on index() is the empty one. \pre the calling thread is the only one
-  /// of the process, and takes index() anew before it frees a block. \returns bytes given up.
+  /// Gives the addresses of the index up; from now on index() is the empty one. \pre the calling thread is
+  /// the only one of the process, and takes index() anew before it frees a block. \returns bytes given up.
   std::size_t drop_index();
   std::size_t index_bytes() const;
 
   /// What a thread needs to read the index.
   detail::PageIndex index() const;
 
-  /// Takes a region of at least `least_bytes`, at most `wished_bytes`. \returns nullptr when the system refuses.
+  /// Takes a region of at least `least_bytes`, at most `wished_bytes`. \returns nullptr when the system
+  /// refuses.
   Region* add_region(std::size_t least_bytes, std::size_t wished_bytes);
 
-  /// Makes the tables writable for the next `count` chunks of a region. \returns false when the system refuses.
+  /// Makes the tables writable for the next `count` chunks of a region. \returns false when the system
+  /// refuses.
   bool commit_tables(const Region& region, std::uint32_t count);
 
   /// Gives up what is not committed of a region. \returns bytes given up.

@@ -1,16 +1,17 @@
-// span: a run of pages managed as one. slab: a span cut into blocks of one size class; its state lies here, outside of
-// the blocks.
+// span: a run of pages managed as one. slab: a span cut into blocks of one size class; its state lies here,
+// outside of the blocks.
 //
 // Invariant of a slab, with its owner's lock held:
 //   free_count == number of ones in free_bits;
 //   block_count == live blocks + blocks in magazines + free_count + ones in remote_bits.
 //
-// Who may touch what: the first line is constant while the span lives, except `owner`, which changes under the locks of
-// both heaps. The second line and free_bits belong to whoever holds the owner's lock, but `pages`, which is constant for
-// slabs. The third line and remote_bits are atomic and open to all.
+// Who may touch what: the first line is constant while the span lives, except `owner`, which changes under
+// the locks of both heaps. The second line and free_bits belong to whoever holds the owner's lock, but
+// `pages`, which is constant for slabs. The third line and remote_bits are atomic and open to all.
 //
-// Memory of a Span is only ever reused for Spans, and is_pending / pending_next survive: a thread that has set the last
-// remote bit may still announce a slab that ended meanwhile. thread_heap.cc says how such announcements are told apart.
+// Memory of a Span is only ever reused for Spans, and is_pending / pending_next survive: a thread that has
+// set the last remote bit may still announce a slab that ended meanwhile. thread_heap.cc says how such
+// announcements are told apart.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -24,8 +25,8 @@ namespace tarn::internal {
 
 struct ThreadHeap;
 
-/// kSlab: of a thread. kLarge: one block of the general pool. kPool: of a pool that `pool` names and that takes its blocks
-/// back itself.
+/// kSlab: of a thread. kLarge: one block of the general pool. kPool: of a pool that `pool` names and that
+/// takes its blocks back itself.
 enum class SpanKind : std::uint8_t { kFree, kSlab, kLarge, kPool };
 
 struct alignas(kCacheLineBytes) Span : detail::SpanHead {
@@ -44,8 +45,8 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   std::uint32_t free_count;
   std::uint16_t scan_word;  // no ones in the words below it
   bool is_listed;
-  bool is_kept;             // made ahead of need: stays, and stays backed, until trimmed by hand
-  bool is_scavenged;        // its wholly free OS pages were given back, and no block came or went since
+  bool is_kept;                // made ahead of need: stays, and stays backed, until trimmed by hand
+  bool is_scavenged;           // its wholly free OS pages were given back, and no block came or went since
   std::uint8_t capacity_log2;  // words there is room for; chosen when the Span is made, constant since
   std::uint64_t inline_free_bits[kInlineWords];
 

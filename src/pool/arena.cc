@@ -1,7 +1,8 @@
 // The slow side of Arena: chunks.
 //
-// A chunk is {header, bytes}; chunks are linked in the order in which they are used, and those behind the current one are
-// kept for later. used_before of a chunk is what all chunks before it held when the arena moved on to it.
+// A chunk is {header, bytes}; chunks are linked in the order in which they are used, and those behind the
+// current one are kept for later. used_before of a chunk is what all chunks before it held when the arena
+// moved on to it.
 #include "tarn/arena.h"
 
 #include <cstring>
@@ -20,7 +21,7 @@ using namespace internal;
 struct alignas(16) ArenaChunk {
   ArenaChunk* next;
   char* end;
-  char* left_at;            // the bytes before it are used, when the arena has moved on
+  char* left_at;  // the bytes before it are used, when the arena has moved on
   std::size_t used_before;
   bool is_callers;
 
@@ -88,13 +89,15 @@ std::size_t next_chunk_bytes(const ArenaFront& arena, std::size_t needed) {
   return bytes > needed ? bytes : needed;
 }
 
-// An arena that may not grow keeps to its buffer, also to one that has no room for a chunk, or to its first chunk.
+// An arena that may not grow keeps to its buffer, also to one that has no room for a chunk, or to its first
+// chunk.
 bool may_take_chunk(const ArenaFront& arena, std::size_t needed) {
   const bool is_without_memory = arena.first == nullptr && arena.options.buffer == nullptr;
   if (arena.options.may_grow || is_without_memory) return true;
   if (!takes_each_block_from_malloc()) return false;
   // There, blocks have chunks of their own: together they may be what the one chunk would be.
-  const std::size_t room = arena.options.buffer != nullptr ? arena.options.buffer_bytes : arena.options.initial_bytes;
+  const std::size_t room =
+      arena.options.buffer != nullptr ? arena.options.buffer_bytes : arena.options.initial_bytes;
   return arena.capacity <= room && needed <= room - arena.capacity;
 }
 
@@ -257,7 +260,9 @@ std::size_t arena_prewarm(ArenaFront& arena, std::size_t bytes) noexcept {
 }
 
 std::size_t arena_used(const ArenaFront& arena) noexcept {
-  return arena.chunk == nullptr ? 0 : arena.chunk->used_before + static_cast<std::size_t>(arena.next - arena.chunk->begin());
+  return arena.chunk == nullptr
+             ? 0
+             : arena.chunk->used_before + static_cast<std::size_t>(arena.next - arena.chunk->begin());
 }
 
 bool arena_owns(const ArenaFront& arena, const void* pointer) noexcept {

@@ -1,5 +1,5 @@
-// Pages of 4 KiB in memory of a caller's: a bit per page says whether it is free, a table which span holds it. Both lie
-// outside, so that nothing but blocks is in the caller's memory.
+// Pages of 4 KiB in memory of a caller's: a bit per page says whether it is free, a table which span holds
+// it. Both lie outside, so that nothing but blocks is in the caller's memory.
 //
 // Invariant: a page's bit is one exactly when its entry in the table is nullptr.
 // Threads: the owner's lock; find() also needs it.
@@ -21,7 +21,8 @@ class BufferPages {
 
   bool is_active() const { return start_ != nullptr; }
 
-  /// The first run of free pages at a multiple of `alignment` bytes, entered for `span`; nullptr when there is none.
+  /// The first run of free pages at a multiple of `alignment` bytes, entered for `span`; nullptr when there
+  /// is none.
   char* take(Span* span, std::size_t bytes, std::size_t alignment);
   void give_back(const char* start, std::size_t bytes);
 

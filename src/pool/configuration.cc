@@ -45,10 +45,17 @@ bool parse_bytes(const char* text, std::size_t length, std::int64_t* value) {
   if (digits == length) return true;
   std::int64_t scale = 0;
   switch (to_lower(text[digits])) {
-    case 'k': scale = kKiB; break;
-    case 'm': scale = kMiB; break;
-    case 'g': scale = kGiB; break;
-    default: return false;
+    case 'k':
+      scale = kKiB;
+      break;
+    case 'm':
+      scale = kMiB;
+      break;
+    case 'g':
+      scale = kGiB;
+      break;
+    default:
+      return false;
   }
   const char* const rest = text + digits + 1;
   const std::size_t rest_length = length - digits - 1;
@@ -60,7 +67,8 @@ bool parse_milliseconds(const char* text, std::size_t length, std::int64_t* valu
   const std::size_t digits = parse_digits(text, length, value);
   if (digits == 0) return false;
   if (digits == length || equals(text + digits, length - digits, "ms")) return true;
-  return equals(text + digits, length - digits, "s") && !__builtin_mul_overflow(*value, std::int64_t{1000}, value);
+  return equals(text + digits, length - digits, "s") &&
+         !__builtin_mul_overflow(*value, std::int64_t{1000}, value);
 }
 
 bool parse_choice(const char* choices, const char* text, std::size_t length, std::int64_t* value) {
@@ -84,7 +92,8 @@ void add_part(Text& line, const char* text, std::size_t length) {
   for (std::size_t i = 0; i < length; ++i) line.add(text[i]);
 }
 
-void complain(const char* source, const char* what, const char* text, std::size_t length, const OptionInfo* option) {
+void complain(const char* source, const char* what, const char* text, std::size_t length,
+              const OptionInfo* option) {
   FixedText<512> line;
   line.add("tarn: ").add(source).add(": ").add(what).add(" '");
   add_part(line, text, length);
@@ -111,11 +120,20 @@ constinit Configuration configuration;
 bool parse_option_value(const OptionInfo& option, const char* text, std::size_t length, std::int64_t* value) {
   bool is_valid = false;
   switch (option.kind) {
-    case OptionKind::kBool: is_valid = parse_bool(text, length, value); break;
-    case OptionKind::kBytes: is_valid = parse_bytes(text, length, value); break;
-    case OptionKind::kMilliseconds: is_valid = parse_milliseconds(text, length, value); break;
-    case OptionKind::kChoice: is_valid = parse_choice(option.choices, text, length, value); break;
-    case OptionKind::kPath: return length != 0;
+    case OptionKind::kBool:
+      is_valid = parse_bool(text, length, value);
+      break;
+    case OptionKind::kBytes:
+      is_valid = parse_bytes(text, length, value);
+      break;
+    case OptionKind::kMilliseconds:
+      is_valid = parse_milliseconds(text, length, value);
+      break;
+    case OptionKind::kChoice:
+      is_valid = parse_choice(option.choices, text, length, value);
+      break;
+    case OptionKind::kPath:
+      return length != 0;
   }
   return is_valid && *value >= option.minimum && *value <= option.maximum;
 }
@@ -206,10 +224,18 @@ void print_configuration() {
     line.add("tarn: ").add(name).add('=');
     const std::int64_t value = configuration.value(option.id);
     switch (option.kind) {
-      case OptionKind::kChoice: add_choice(line, option.choices, value); break;
-      case OptionKind::kPath: line.add(configuration.stats_file()); break;
-      case OptionKind::kMilliseconds: line.add_decimal(static_cast<std::uint64_t>(value)).add("ms"); break;
-      default: line.add_decimal(static_cast<std::uint64_t>(value)); break;
+      case OptionKind::kChoice:
+        add_choice(line, option.choices, value);
+        break;
+      case OptionKind::kPath:
+        line.add(configuration.stats_file());
+        break;
+      case OptionKind::kMilliseconds:
+        line.add_decimal(static_cast<std::uint64_t>(value)).add("ms");
+        break;
+      default:
+        line.add_decimal(static_cast<std::uint64_t>(value));
+        break;
     }
     line.add('\n');
     os::write_line(line.data(), line.length());

@@ -1,6 +1,7 @@
-// The values of the options (base/option_table.h), read once before the first block is handed out. Later sources win:
-// /etc/tarn.conf, the file that TARN_CONF_FILE names, TARN_CONF="key:value,...", TARN_KEY. In a set-uid program the
-// environment is ignored. A bad key or value costs one line on standard error and leaves the default.
+// The values of the options (base/option_table.h), read once before the first block is handed out. Later
+// sources win: /etc/tarn.conf, the file that TARN_CONF_FILE names, TARN_CONF="key:value,...", TARN_KEY. In a
+// set-uid program the environment is ignored. A bad key or value costs one line on standard error and leaves
+// the default.
 // Threads: read() once, under the caller's lock; the rest from any thread afterwards. Nothing here allocates.
 #pragma once
 #include <cstddef>
@@ -20,7 +21,8 @@ class Configuration {
 
   /// Sets one option from text, as "64M" or "on". \returns false when the text is no value of the option.
   bool set(const OptionInfo& option, const char* text, std::size_t length);
-  /// Reads "key:value" or "key=value" pairs separated by commas or newlines; # starts a comment to the end of the line.
+  /// Reads "key:value" or "key=value" pairs separated by commas or newlines; # starts a comment to the end of
+  /// the line.
   void set_all(const char* text, std::size_t length, const char* source);
 
  private:

@@ -1,13 +1,13 @@
 // The slow side of FixedPool and SharedFixedPool: chunks, the walk, and runs of blocks.
 //
-// A chunk is a span of its own whose free bits are the pool's. Its summary has a one for each word of bits that may have
-// ones: always for the words that do, also for the word the walk stands on. The ring is an array of the chunks in
-// address order, with a one per chunk whose summary is not empty.
+// A chunk is a span of its own whose free bits are the pool's. Its summary has a one for each word of bits
+// that may have ones: always for the words that do, also for the word the walk stands on. The ring is an
+// array of the chunks in address order, with a one per chunk whose summary is not empty.
 //
-// Runs of several blocks: a chunk's `longest_run` is an upper bound. A search that fails for n blocks lowers it to n - 1
-// and settles the chunk: it is listed by its bound, so that no later search for n looks at it, until one of its blocks
-// is freed. Each free unsettles at most one chunk, so searches cost O(words of a chunk) on average, whatever the number
-// of chunks.
+// Runs of several blocks: a chunk's `longest_run` is an upper bound. A search that fails for n blocks lowers
+// it to n - 1 and settles the chunk: it is listed by its bound, so that no later search for n looks at it,
+// until one of its blocks is freed. Each free unsettles at most one chunk, so searches cost O(words of a
+// chunk) on average, whatever the number of chunks.
 #include "tarn/fixed_pool.h"
 
 #include <atomic>
@@ -36,7 +36,7 @@ namespace {
 constexpr std::size_t kLargestBlock = 256 * 1024;
 constexpr std::size_t kLargestAlignment = 65536;
 constexpr std::size_t kDenseBytes = 8 * 1024 * 1024;  // a pool of this size fills its huge pages
-constexpr std::size_t kLargestChunkCount = 32768;  // blocks
+constexpr std::size_t kLargestChunkCount = 32768;     // blocks
 constexpr std::size_t kWordsPerSummary = 64;
 constexpr std::size_t kLargestSummary = kLargestChunkCount / 64 / kWordsPerSummary;
 constexpr std::size_t kLeastStride = 8;
@@ -50,7 +50,7 @@ struct PoolChunk {
   PoolChunk* previous;  // in the list of its bound, or of those that are not settled
   PoolChunk* next;
   Span* span;
-  std::uint32_t slot;         // in the ring
+  std::uint32_t slot;  // in the ring
   std::uint32_t block_count;
   std::uint32_t word_count;
   std::uint32_t longest_run;  // none is longer, while the chunk is settled
@@ -58,7 +58,9 @@ struct PoolChunk {
   std::uint64_t summary[kLargestSummary];
 
   std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
-  static std::size_t record_bytes(std::uint32_t words) { return sizeof(PoolChunk) + words * sizeof(std::uint64_t); }
+  static std::size_t record_bytes(std::uint32_t words) {
+    return sizeof(PoolChunk) + words * sizeof(std::uint64_t);
+  }
 
   void note_word(std::uint32_t word) { summary[word / 64] |= std::uint64_t{1} << (word % 64); }
   void forget_word(std::uint32_t word) { summary[word / 64] &= ~(std::uint64_t{1} << (word % 64)); }
@@ -66,7 +68,8 @@ struct PoolChunk {
   std::uint32_t next_word(std::uint32_t from) const {
     for (std::uint32_t i = from / 64; i < kLargestSummary; ++i) {
       const std::uint64_t mask = i == from / 64 ? ~std::uint64_t{0} << (from % 64) : ~std::uint64_t{0};
-      if ((summary[i] & mask) != 0) return i * 64 + static_cast<std::uint32_t>(std::countr_zero(summary[i] & mask));
+      if ((summary[i] & mask) != 0)
+        return i * 64 + static_cast<std::uint32_t>(std::countr_zero(summary[i] & mask));
     }
     return word_count;
   }
@@ -82,9 +85,11 @@ struct PoolChunk {
     return count;
   }
   void free_all() {
-    for (std::uint32_t i = 0; i < word_count; ++i) __atomic_store_n(words() + i, ~std::uint64_t{0}, __ATOMIC_RELAXED);
+    for (std::uint32_t i = 0; i < word_count; ++i)
+      __atomic_store_n(words() + i, ~std::uint64_t{0}, __ATOMIC_RELAXED);
     if (block_count % 64 != 0)
-      __atomic_store_n(words() + word_count - 1, (std::uint64_t{1} << (block_count % 64)) - 1, __ATOMIC_RELAXED);
+      __atomic_store_n(words() + word_count - 1, (std::uint64_t{1} << (block_count % 64)) - 1,
+                       __ATOMIC_RELAXED);
     for (std::uint32_t i = 0; i < word_count; ++i) note_word(i);
     longest_run = block_count;
   }
@@ -112,8 +117,10 @@ std::uint32_t find_run(PoolChunk& chunk, std::uint32_t count) {
     const std::uint32_t first_word = chunk.run_word;
     for (const bool is_first_half : {true, false}) {
       const std::uint32_t end = is_first_half ? chunk.word_count : first_word;
-      for (std::uint32_t i = chunk.next_word(is_first_half ? first_word : 0); i < end; i = chunk.next_word(i + 1)) {
-        const std::uint64_t starts = starts_of_runs(words[i], i + 1 < chunk.word_count ? words[i + 1] : 0, count);
+      for (std::uint32_t i = chunk.next_word(is_first_half ? first_word : 0); i < end;
+           i = chunk.next_word(i + 1)) {
+        const std::uint64_t starts =
+            starts_of_runs(words[i], i + 1 < chunk.word_count ? words[i + 1] : 0, count);
         if (starts == 0) continue;
         chunk.run_word = i;
         return i * 64 + static_cast<std::uint32_t>(std::countr_zero(starts));
@@ -152,16 +159,17 @@ struct FixedPoolState : PoolHeader {
   std::uint64_t* usable;  // a one per chunk whose summary is not empty
   std::uint32_t chunk_count;
   std::uint32_t ring_capacity;
-  PoolChunk* current;              // the walk stands in it; nullptr before the first block
+  PoolChunk* current;  // the walk stands in it; nullptr before the first block
   std::uint32_t current_word;
-  PoolChunk* run_chunk;        // several blocks side by side came back to it last: the next ones may come from there
+  // Several blocks side by side came back to it last: the next ones may come from there.
+  PoolChunk* run_chunk;
   std::uint32_t blocks_per_chunk;
   std::size_t alignment;
-  std::size_t capacity;        // blocks
+  std::size_t capacity;  // blocks
   std::size_t largest_count;
   std::size_t mapped_bytes;
   std::atomic<std::size_t> system_count;  // live blocks, while they are malloc's; observers read it
-  std::uint32_t chunks_made;   // colours them
+  std::uint32_t chunks_made;              // colours them
   AtCap at_cap;
   bool poisons;
   bool uses_system;
@@ -169,12 +177,15 @@ struct FixedPoolState : PoolHeader {
   void* context;
   List<PoolChunk> unsettled;
   List<PoolChunk> by_run[kRunLists];
-  std::uint32_t largest_in[kRunLists];  // no bound in the list is larger, so that a search need not walk it again
+  // No bound in the list is larger, so that a search need not walk it again.
+  std::uint32_t largest_in[kRunLists];
 };
 
 namespace {
 
-PoolChunk& chunk_of(const Span& span) { return *reinterpret_cast<PoolChunk*>(span.free_bits - sizeof(PoolChunk) / 8); }
+PoolChunk& chunk_of(const Span& span) {
+  return *reinterpret_cast<PoolChunk*>(span.free_bits - sizeof(PoolChunk) / 8);
+}
 
 bool is_usable(const FixedPoolState& state, std::uint32_t slot) {
   return ((state.usable[slot / 64] >> (slot % 64)) & 1) != 0;
@@ -308,7 +319,8 @@ std::size_t next_colour(FixedPoolState& state, std::size_t used_bytes, PageCount
 
 PoolChunk* make_chunk(FixedPoolState& state) {
   const std::size_t left = state.largest_count - state.capacity;
-  const auto count = static_cast<std::uint32_t>(left < state.blocks_per_chunk ? left : state.blocks_per_chunk);
+  const auto count =
+      static_cast<std::uint32_t>(left < state.blocks_per_chunk ? left : state.blocks_per_chunk);
   if (count == 0 || !make_room_in_ring(state)) return nullptr;
   const std::size_t stride = state.front->stride, used_bytes = count * stride;
   const auto pages = static_cast<PageCount>((used_bytes + kPageBytes - 1) >> kPageShift);
@@ -397,7 +409,8 @@ Span& span_of_block(FixedPoolState& state, const void* block) {
   return *span;
 }
 
-std::uint32_t index_of_block(const FixedPoolState& state, const Span& span, const void* block, std::size_t count) {
+std::uint32_t index_of_block(const FixedPoolState& state, const Span& span, const void* block,
+                             std::size_t count) {
   const std::size_t offset = static_cast<std::size_t>(static_cast<const char*>(block) - span.start);
   const std::size_t index = offset / state.front->stride;
   if (address_of(block) < address_of(span.start) || index * state.front->stride != offset)
@@ -472,7 +485,8 @@ void free_run(FixedPoolState& state, PoolChunk& chunk, std::uint32_t first, std:
     std::uint64_t& bits = chunk.words()[word];
     if ((bits & mask) != 0)
       stop(state, "double free",
-           chunk.span->start + (word * 64 + static_cast<std::size_t>(std::countr_zero(bits & mask))) * state.front->stride);
+           chunk.span->start +
+               (word * 64 + static_cast<std::size_t>(std::countr_zero(bits & mask))) * state.front->stride);
     if (bits == 0) note_bits(state, chunk, word);
     __atomic_store_n(&bits, bits | mask, __ATOMIC_RELAXED);
     at += part;
@@ -492,7 +506,8 @@ FixedPoolState& state_of(PoolHeader& pool) { return static_cast<FixedPoolState&>
 
 void deallocate_any(PoolHeader& pool, void* block) {
   FixedPoolState& state = state_of(pool);
-  if (state.front->user != nullptr && state.front->user != &thread_cache) fixed_pool_check_user_slow(*state.front);
+  if (state.front->user != nullptr && state.front->user != &thread_cache)
+    fixed_pool_check_user_slow(*state.front);
   if (state.front->checked_as != nullptr) os::note_pool_free(state.front->checked_as, block);
   const OptionalGuard guard(state.front->mutex);
   if (state.poisons && !state.uses_system) os::poison(block, state.front->stride);
@@ -504,10 +519,17 @@ std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool
 PoolUse use_of(PoolHeader& pool, EndedSlabs&) {
   FixedPoolState& state = state_of(pool);
   os::LockGuard guard(state.structure);
-  const std::size_t live = state.uses_system ? state.system_count.load() : state.capacity - usable_count(state);
+  const std::size_t live =
+      state.uses_system ? state.system_count.load() : state.capacity - usable_count(state);
   const std::size_t bytes = live * state.front->stride;
-  return {state.operations->kind, state.name, state.front->stride, live, bytes, 0,
-          state.uses_system ? bytes : state.mapped_bytes, false};
+  return {state.operations->kind,
+          state.name,
+          state.front->stride,
+          live,
+          bytes,
+          0,
+          state.uses_system ? bytes : state.mapped_bytes,
+          false};
 }
 
 std::size_t end_unused_chunks_locked(FixedPoolState& state) {
@@ -526,12 +548,13 @@ std::size_t release_unused_shared(PoolHeader& pool) {
   return end_unused_chunks_locked(state);
 }
 
-constexpr PoolOperations kOperations{"fixed pool", deallocate_any, usable_size_of, nullptr,
+constexpr PoolOperations kOperations{"fixed pool", deallocate_any,        usable_size_of, nullptr,
                                      use_of,       release_unused_shared, nullptr};
 
 bool are_valid(const FixedPoolOptions& options) {
-  return options.block_bytes != 0 && options.block_bytes <= kLargestBlock && is_power_of_two(options.alignment) &&
-         options.alignment <= kLargestAlignment && options.blocks_per_chunk <= kLargestChunkCount;
+  return options.block_bytes != 0 && options.block_bytes <= kLargestBlock &&
+         is_power_of_two(options.alignment) && options.alignment <= kLargestAlignment &&
+         options.blocks_per_chunk <= kLargestChunkCount;
 }
 
 /// Whether an address lies above this call on the thread's stack, as far as can be told from its distance.
@@ -544,9 +567,12 @@ bool lies_on_this_stack(const void* object) {
 std::uint32_t usual_chunk(std::size_t stride) {
   constexpr std::size_t kLeastBlocks = 64, kLargestBytes = std::size_t{1} << 20;
   std::size_t bytes = stride * kLeastBlocks;
-  bytes = bytes < kPageBytes ? kPageBytes : bytes > kLargestBytes ? kLargestBytes : round_up(bytes, kPageBytes);
+  bytes = bytes < kPageBytes      ? kPageBytes
+          : bytes > kLargestBytes ? kLargestBytes
+                                  : round_up(bytes, kPageBytes);
   const std::size_t count = bytes / stride;
-  return static_cast<std::uint32_t>(stride % kColouredStride == 0 && count * stride == bytes ? count - 1 : count);
+  return static_cast<std::uint32_t>(stride % kColouredStride == 0 && count * stride == bytes ? count - 1
+                                                                                             : count);
 }
 
 }  // namespace
@@ -569,8 +595,9 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Poo
   state->front = &front;
   state->stack_owner = lies_on_this_stack(&front) ? &thread_cache : nullptr;
   state->alignment = alignment;
-  state->blocks_per_chunk = options.blocks_per_chunk != 0 ? static_cast<std::uint32_t>(options.blocks_per_chunk)
-                                                          : usual_chunk(front.stride);
+  state->blocks_per_chunk = options.blocks_per_chunk != 0
+                                ? static_cast<std::uint32_t>(options.blocks_per_chunk)
+                                : usual_chunk(front.stride);
   state->largest_count = options.largest_count;
   state->at_cap = options.at_cap;
   state->poisons = poisons;
@@ -705,8 +732,7 @@ void fixed_pool_clear(FixedPoolFront& front) noexcept {
     unsettle(state, chunk);
     chunk.free_all();
     set_usable(state, slot, true);
-    if (state.poisons)
-      os::poison(chunk.span->first_page(), chunk.span->bytes());
+    if (state.poisons) os::poison(chunk.span->first_page(), chunk.span->bytes());
   }
   if (state.chunk_count != 0) stand_on(state, *state.ring[0], 0);
 }
@@ -714,8 +740,12 @@ void fixed_pool_clear(FixedPoolFront& front) noexcept {
 std::size_t fixed_pool_capacity(const FixedPoolFront& front) noexcept {
   return front.state->uses_system ? front.state->system_count.load() : front.state->capacity;
 }
-std::size_t fixed_pool_usable_count(const FixedPoolFront& front) noexcept { return usable_count(*front.state); }
-std::size_t fixed_pool_blocks_per_chunk(const FixedPoolFront& front) noexcept { return front.state->blocks_per_chunk; }
+std::size_t fixed_pool_usable_count(const FixedPoolFront& front) noexcept {
+  return usable_count(*front.state);
+}
+std::size_t fixed_pool_blocks_per_chunk(const FixedPoolFront& front) noexcept {
+  return front.state->blocks_per_chunk;
+}
 std::size_t fixed_pool_alignment(const FixedPoolFront& front) noexcept { return front.state->alignment; }
 std::size_t fixed_pool_chunk_count(const FixedPoolFront& front) noexcept { return front.state->chunk_count; }
 bool fixed_pool_throws(const FixedPoolFront& front) noexcept { return front.state->at_cap == AtCap::kThrow; }
@@ -725,7 +755,8 @@ void fixed_pool_refused(FixedPoolFront& front) noexcept {
 }
 
 void fixed_pool_check_user_slow(FixedPoolFront& front) noexcept {
-  if (front.user != nullptr) os::fatal_in_pool(front.state->name, "use of a single-thread pool by a second thread", &front);
+  if (front.user != nullptr)
+    os::fatal_in_pool(front.state->name, "use of a single-thread pool by a second thread", &front);
   front.user = &thread_cache;
 }
 

@@ -1,5 +1,5 @@
-// The slow side of HandlePool: its table of slots, in pages of the page cache. A part of its pool: no visit of all pools
-// tells of it, but it is in the registry, so that fork takes its mutex.
+// The slow side of HandlePool: its table of slots, in pages of the page cache. A part of its pool: no visit
+// of all pools tells of it, but it is in the registry, so that fork takes its mutex.
 #include <cstring>
 #include <new>
 

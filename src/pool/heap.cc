@@ -1,9 +1,9 @@
 // First-class heaps: slabs of a heap's own, with the general pool's size classes, behind one mutex.
 //
-// Invariant, with the mutex held: live_bytes is the sum of the block sizes of live blocks; each slab is in `available` of
-// its class when it has free blocks and in `full` otherwise; blocks above 256 KiB, or aligned beyond a slab's, are slabs
-// of one block; mapped_bytes is the sum of the slabs' bytes and of the spare pages'. Under a memory checker slabs that end
-// first wait in `quarantine`.
+// Invariant, with the mutex held: live_bytes is the sum of the block sizes of live blocks; each slab is in
+// `available` of its class when it has free blocks and in `full` otherwise; blocks above 256 KiB, or aligned
+// beyond a slab's, are slabs of one block; mapped_bytes is the sum of the slabs' bytes and of the spare
+// pages'. Under a memory checker slabs that end first wait in `quarantine`.
 #include "pool/heap.h"
 
 #include <cerrno>
@@ -41,7 +41,7 @@ struct HeapState : PoolHeader {
   bool uses_system;
   BufferPages buffer;
   List<Span> full;
-  List<Span> spare;  // single pages taken ahead of need
+  List<Span> spare;       // single pages taken ahead of need
   List<Span> quarantine;  // slabs that have ended, the oldest first, all of them poisoned
   std::size_t quarantined_bytes;
   List<Span> available[kBinCount];
@@ -64,13 +64,15 @@ HeapState& state_of(PoolHeader& pool) { return static_cast<HeapState&>(pool); }
 }
 
 bool lies_in_buffer(const HeapState& state) { return state.buffer.is_active(); }
-std::size_t unit_bytes(const HeapState& state) { return lies_in_buffer(state) ? BufferPages::kUnitBytes : kPageBytes; }
+std::size_t unit_bytes(const HeapState& state) {
+  return lies_in_buffer(state) ? BufferPages::kUnitBytes : kPageBytes;
+}
 
 // A slab's size in bytes lies in `pages`, in units of its heap.
 std::size_t slab_bytes(const HeapState& state, const Span& slab) { return slab.pages * unit_bytes(state); }
 
 struct SlabShape {
-  SizeClass size_class;       // 0: one block of no class
+  SizeClass size_class;  // 0: one block of no class
   std::size_t block_bytes;
   std::size_t stride;
   std::size_t bytes;
@@ -84,12 +86,14 @@ SlabShape shape_of_class(const HeapState& state, SizeClass size_class) {
     return {size_class, geometry.block_bytes, stride, round_up(geometry.block_bytes, unit), unit};
   const std::size_t bytes = lies_in_buffer(state) ? round_up(stride * kBlocksPerBufferSlab, unit)
                                                   : bytes_of(geometry.first_slab_pages);
-  return {size_class, geometry.block_bytes, stride, stride < 512 && lies_in_buffer(state) ? unit : bytes, unit};
+  return {size_class, geometry.block_bytes, stride, stride < 512 && lies_in_buffer(state) ? unit : bytes,
+          unit};
 }
 
 SlabShape shape_of_request(const HeapState& state, std::size_t size, std::size_t alignment) {
   const std::size_t unit = unit_bytes(state);
-  if (alignment > detail::kTinyLimit && size <= detail::kTinyLimit) size = detail::kTinyLimit + 1;  // tiny ones have less
+  // Tiny ones have less.
+  if (alignment > detail::kTinyLimit && size <= detail::kTinyLimit) size = detail::kTinyLimit + 1;
   if (size <= kMediumLimit && alignment <= unit) {
     const SizeClass size_class =
         alignment <= 16 ? class_of_bin[bin_of(size)] : aligned_class_of(class_of_bin.of, size, alignment);
@@ -109,7 +113,8 @@ char* take_pages(HeapState& state, Span* slab, const SlabShape& shape) {
     span_store.give_back(spare);
     return start;
   }
-  return page_cache.allocate_pages(static_cast<PageCount>(shape.bytes >> kPageShift), Density::kSparse, shape.alignment)
+  return page_cache
+      .allocate_pages(static_cast<PageCount>(shape.bytes >> kPageShift), Density::kSparse, shape.alignment)
       .start;
 }
 
@@ -121,7 +126,8 @@ void set_all_free(Span& slab) {
 }
 
 Span* make_slab_locked(HeapState& state, const SlabShape& shape) {
-  const auto block_count = static_cast<std::uint16_t>(shape.bytes / shape.stride == 0 ? 1 : shape.bytes / shape.stride);
+  const auto block_count =
+      static_cast<std::uint16_t>(shape.bytes / shape.stride == 0 ? 1 : shape.bytes / shape.stride);
   const auto word_count = static_cast<std::uint16_t>((block_count + 63) / 64);
   Span* const slab = span_store.take(word_count);
   if (slab == nullptr) return nullptr;
@@ -171,7 +177,8 @@ void end_quarantine_locked(HeapState& state, std::size_t bytes_to_keep, const Sp
   }
 }
 
-// Under a checker the pages stay the heap's for a while, so that a use of what has ended meets its mark and no other block.
+// Under a checker the pages stay the heap's for a while, so that a use of what has ended meets its mark and
+// no other block.
 // \pre the slab is in no list; its blocks have ended.
 void retire_slab_locked(HeapState& state, Span* slab) {
   if (!state.poisons) return end_slab_locked(state, slab);
@@ -252,8 +259,8 @@ void credit_locked(HeapState& state, std::size_t bytes) {
   --state.use.live_count;
 }
 
-// Runs the callback when `bytes` more have crossed the soft limit. It may use the heap: nothing is held meanwhile, and a
-// crossing inside of it does not call it again.
+// Runs the callback when `bytes` more have crossed the soft limit. It may use the heap: nothing is held
+// meanwhile, and a crossing inside of it does not call it again.
 void note_soft_limit(HeapState& state, std::size_t before, std::size_t after) {
   if (state.on_soft_limit == nullptr) return;
   {
@@ -266,7 +273,9 @@ void note_soft_limit(HeapState& state, std::size_t before, std::size_t after) {
   state.is_calling_back = false;
 }
 
-bool exceeds(std::size_t live, std::size_t more, std::size_t limit) { return live > limit || more > limit - live; }
+bool exceeds(std::size_t live, std::size_t more, std::size_t limit) {
+  return live > limit || more > limit - live;
+}
 
 void* refuse() {
   errno = ENOMEM;
@@ -325,7 +334,8 @@ Span& span_of_block_locked(HeapState& state, const void* block, std::uint32_t* i
   if (slab == nullptr) stop(state, "free of a pointer that is no block of the heap", block);
   const std::size_t offset = address_of(block) - address_of(slab->start);
   *index = slab->block_count == 1 ? 0 : static_cast<std::uint32_t>(offset / slab->stride);
-  if ((slab->block_count == 1 ? offset != 0 : *index * std::size_t{slab->stride} != offset) || *index >= slab->block_count)
+  if ((slab->block_count == 1 ? offset != 0 : *index * std::size_t{slab->stride} != offset) ||
+      *index >= slab->block_count)
     stop(state, "free of a pointer into a block", block);
   if (((slab->free_bits[*index / 64] >> (*index % 64)) & 1) != 0) stop(state, "double free", block);
   return *slab;
@@ -365,7 +375,9 @@ void deallocate_any(PoolHeader& pool, void* block) { heap_deallocate(&state_of(p
 
 void ignore(PoolHeader&, void*) {}
 
-std::size_t usable_size_any(PoolHeader& pool, const void* block) { return heap_usable_size(&state_of(pool), block); }
+std::size_t usable_size_any(PoolHeader& pool, const void* block) {
+  return heap_usable_size(&state_of(pool), block);
+}
 
 void* reallocate_any(PoolHeader& pool, void* block, std::size_t size) {
   return heap_reallocate(&state_of(pool), block, size);
@@ -375,8 +387,8 @@ PoolUse use_of(PoolHeader& pool, EndedSlabs&) {
   HeapState& state = state_of(pool);
   os::LockGuard guard(state.mutex);
   const HeapUse& use = state.use;
-  return {state.operations->kind, state.name, 0, use.live_count, use.live_bytes, use.peak_live_bytes,
-          use.mapped_bytes, false};
+  return {state.operations->kind, state.name,       0,    use.live_count, use.live_bytes,
+          use.peak_live_bytes,    use.mapped_bytes, false};
 }
 
 Span* find_span_any(PoolHeader& pool, const void* pointer) {
@@ -426,7 +438,8 @@ std::size_t release_unused_any(PoolHeader& pool) {
 constexpr PoolOperations kOperations{"heap", deallocate_any,     usable_size_any, reallocate_any,
                                      use_of, release_unused_any, find_span_any};
 // Blocks inside an arena's chunk are not freed one by one.
-constexpr PoolOperations kArenaOperations{"arenas", ignore, usable_size_any, nullptr, use_of, release_unused_any, nullptr};
+constexpr PoolOperations kArenaOperations{"arenas",           ignore, usable_size_any, nullptr, use_of,
+                                          release_unused_any, nullptr};
 
 // The heap is in no registry yet.
 HeapState* make_state(const HeapOptions& options, const PoolOperations& operations) {

@@ -12,15 +12,18 @@
 namespace tarn::internal {
 namespace {
 
-// Pages are moved by whole chunks only: then the kernel moves entries of the upper page table, and its map of the
-// process cannot grow beyond one area per chunk, however long the program runs. Below two chunks copying costs less.
+// Pages are moved by whole chunks only: then the kernel moves entries of the upper page table, and its map of
+// the process cannot grow beyond one area per chunk, however long the program runs. Below two chunks copying
+// costs less.
 constexpr std::size_t kWorthMoving = 2 * kChunkBytes;
 constexpr std::size_t kMostRoom = std::size_t{64} << 20;
 constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
 
 constinit std::atomic<std::size_t> live_count{0}, live_bytes{0}, allocations{0};
 
-PageCount pages_for(std::size_t size) { return static_cast<PageCount>((size + kPageBytes - 1) >> kPageShift); }
+PageCount pages_for(std::size_t size) {
+  return static_cast<PageCount>((size + kPageBytes - 1) >> kPageShift);
+}
 
 void set_length(Span* span, PageCount pages) {
   live_bytes.fetch_add(bytes_of(pages) - span->bytes(), std::memory_order_relaxed);

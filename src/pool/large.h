@@ -18,7 +18,8 @@ std::size_t room_to_grow(std::size_t size);
 /// Stops the process when `block` is not the start of the span.
 void deallocate_large(Span* span, void* block);
 
-/// Makes the block hold `size` bytes where it is, giving back what it no longer needs. \returns false when it cannot.
+/// Makes the block hold `size` bytes where it is, giving back what it no longer needs. \returns false when it
+/// cannot.
 bool resize_large(Span* span, std::size_t size);
 
 /// Moves the block's pages into a new block of `size` bytes with room to grow.

@@ -20,7 +20,8 @@ struct BlockVisitor {
 /// Blocks of malloc are visited under their table's lock: `visit` must not allocate or free then.
 void visit_live_blocks(detail::FixedPoolFront& front, const BlockVisitor& visit);
 
-/// The oldest live block of a pool whose blocks are malloc's (system_blocks.h); nullptr: none, or the pool is no such.
+/// The oldest live block of a pool whose blocks are malloc's (system_blocks.h); nullptr: none, or the pool is
+/// no such.
 void* first_system_block(const detail::FixedPoolFront& front);
 
 }  // namespace tarn::internal

@@ -1,9 +1,12 @@
 // The general pool's slow door: everything that is not a hit of the inlined fast path comes here.
 //
-// One allocation, walked: 1. the record of the request's bin is popped (tarn/memory_pool.h); 2. empty: allocate_slow;
-// 3. the thread's heap refills the magazine from a slab with free blocks, from what other threads gave back, from an
-// orphan's slab, or from a new one (thread_heap.cc); 4. a new slab takes pages from the page cache (page_cache.cc), 5. which
-// takes chunks from a region of the system's. One free: 1. the page's entry names the record; 2. full: deallocate_slow;
+// One allocation, walked: 1. the record of the request's bin is popped (tarn/memory_pool.h); 2. empty:
+// allocate_slow;
+// 3. the thread's heap refills the magazine from a slab with free blocks, from what other threads gave back,
+//    from an
+// orphan's slab, or from a new one (thread_heap.cc); 4. a new slab takes pages from the page cache
+// (page_cache.cc), 5. which takes chunks from a region of the system's. One free: 1. the page's entry names
+// the record; 2. full: deallocate_slow;
 // 3. the older half of the magazine goes back to its slabs (return_blocks).
 #include "tarn/memory_pool.h"
 
@@ -145,17 +148,21 @@ Span* span_of_block(const void* block) {
   if (span == nullptr) os::fatal("use of a pointer that is no block", block);
   if (is_of_pool(span)) return span;
   const std::size_t offset = address_of(block) - address_of(span->start);
-  const bool is_start = is_slab(span) ? index_of(class_geometry.of[span->size_class.load(std::memory_order_relaxed)],
-                                                 static_cast<std::uint32_t>(offset)) *
-                                                std::size_t{span->stride} == offset
-                                      : offset == 0;
+  const bool is_start = is_slab(span)
+                            ? index_of(class_geometry.of[span->size_class.load(std::memory_order_relaxed)],
+                                       static_cast<std::uint32_t>(offset)) *
+                                      std::size_t{span->stride} ==
+                                  offset
+                            : offset == 0;
   if (!is_start) os::fatal("use of a pointer into a block", block);
   return span;
 }
 
 std::size_t usable_bytes(const Span& span, const void* block) {
   if (is_of_pool(&span)) return pool_of(span)->operations->usable_size(*pool_of(span), block);
-  return span.kind == SpanKind::kSlab ? class_geometry.of[span.size_class.load(std::memory_order_relaxed)].block_bytes : span.bytes();
+  return span.kind == SpanKind::kSlab
+             ? class_geometry.of[span.size_class.load(std::memory_order_relaxed)].block_bytes
+             : span.bytes();
 }
 
 void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
@@ -163,7 +170,8 @@ void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
   void* const moved = size > detail::kMediumLimit && size > old_bytes && scope_heap() == nullptr
                           ? allocate_large_block(size, kPageBytes, &is_zeroed, room_to_grow(size))
                           : allocate(size);
-  if (moved == nullptr) return size <= old_bytes ? block : nullptr;  // no program expects that shrinking fails
+  // No program expects that shrinking fails.
+  if (moved == nullptr) return size <= old_bytes ? block : nullptr;
   std::memcpy(moved, block, old_bytes < size ? old_bytes : size);
   deallocate(block);
   return moved;
@@ -176,7 +184,8 @@ void* reallocate_of_pool(PoolHeader& pool, void* block, std::size_t size) {
   return size <= usable ? block : move_by_copy(block, usable, size);
 }
 
-// The pool of a block that is malloc's because the pools' are; where malloc is ours, it lies in a slab of ours.
+// The pool of a block that is malloc's because the pools' are; where malloc is ours, it lies in a slab of
+// ours.
 PoolHeader* pool_over_system(const void* block) {
   return configuration.is_on(Option::kPoolsUseMalloc) ? system_blocks.pool_of(block) : nullptr;
 }
@@ -202,7 +211,9 @@ void* allocate_slow(std::size_t size) noexcept {
   return allocate_large_block(size, internal::kPageBytes, &is_zeroed);
 }
 
-void* allocate_bin_slow(unsigned bin) noexcept { return allocate_in_bin(bin, class_geometry.of[bin].block_bytes); }
+void* allocate_bin_slow(unsigned bin) noexcept {
+  return allocate_in_bin(bin, class_geometry.of[bin].block_bytes);
+}
 
 void deallocate_slow(void* block) noexcept {
   if (block == nullptr) return;
@@ -262,8 +273,10 @@ void* reallocate(void* block, std::size_t size) noexcept {
   if (is_of_pool(span)) return reallocate_of_pool(*pool_of(*span), block, size);
   const std::size_t usable = usable_bytes(*span, block);
   if (is_slab(span)) {
-    // Small blocks keep to the class of their size; larger ones stay where they are while they keep half of their bytes.
-    if (size <= usable && (size <= detail::kSmallLimit ? detail::class_of_bin[detail::bin_of(size)] == span->size_class.load(std::memory_order_relaxed)
+    // Small blocks keep to the class of their size; larger ones stay where they are while they keep half of
+    // their bytes.
+    if (size <= usable && (size <= detail::kSmallLimit ? detail::class_of_bin[detail::bin_of(size)] ==
+                                                             span->size_class.load(std::memory_order_relaxed)
                                                        : size >= usable / 2))
       return block;
     return move_by_copy(block, usable, size);
@@ -287,7 +300,8 @@ std::size_t usable_size(const void* block) noexcept {
 
 std::size_t good_size(std::size_t size) noexcept {
   set_up_once();
-  if (size <= detail::kMediumLimit) return class_geometry.of[detail::class_of_bin[detail::bin_of(size)]].block_bytes;
+  if (size <= detail::kMediumLimit)
+    return class_geometry.of[detail::class_of_bin[detail::bin_of(size)]].block_bytes;
   return size > SIZE_MAX - kPageBytes ? size : round_up(size, kPageBytes);
 }
 
@@ -306,7 +320,8 @@ std::size_t trim(std::size_t keep) noexcept {
 
 std::size_t prewarm(std::size_t bytes) noexcept {
   set_up_once();
-  // All runs are taken before the first goes back, else each would be the same. A run's first bytes link them.
+  // All runs are taken before the first goes back, else each would be the same. A run's first bytes link
+  // them.
   struct Link {
     Link* next;
   };
@@ -330,14 +345,16 @@ std::size_t prewarm(std::size_t bytes) noexcept {
 std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {
   std::size_t taken = 0;
   ThreadHeap* const heap = heap_of_this_thread();
-  if (size <= detail::kMediumLimit && heap != nullptr && scope_heap() == nullptr && !thread_limits.every_call_is_slow) {
+  if (size <= detail::kMediumLimit && heap != nullptr && scope_heap() == nullptr &&
+      !thread_limits.every_call_is_slow) {
     EndedSlabs ended;
     os::LockGuard guard(heap->mutex);
     const SizeClass size_class = detail::class_of_bin[detail::bin_of(size)];
     while (taken < count) {
       const std::size_t left = count - taken;
-      const unsigned part = take_blocks_locked(*heap, size_class, blocks + taken,
-                                               left < kLargestBatch ? static_cast<unsigned>(left) : kLargestBatch, ended);
+      const unsigned part =
+          take_blocks_locked(*heap, size_class, blocks + taken,
+                             left < kLargestBatch ? static_cast<unsigned>(left) : kLargestBatch, ended);
       if (part == 0) break;
       taken += part;
     }

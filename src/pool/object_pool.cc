@@ -1,5 +1,6 @@
-// The slow side of ObjectPool. The usual pool has a private size class (private_class.h). Where there are too many pools
-// for that, and where blocks are to be malloc's, a fixed pool behind a mutex takes its place, and every call is slow.
+// The slow side of ObjectPool. The usual pool has a private size class (private_class.h). Where there are too
+// many pools for that, and where blocks are to be malloc's, a fixed pool behind a mutex takes its place, and
+// every call is slow.
 #include "tarn/object_pool.h"
 
 #include <new>
@@ -50,7 +51,8 @@ std::size_t live_count(ObjectPoolState& state) {
     EndedSlabs ended;
     return count_private_class(state.size_class, ended).live_count;
   }
-  return with_fixed_pool(state, [&] { return fixed_pool_capacity(state.fixed) - fixed_pool_usable_count(state.fixed); });
+  return with_fixed_pool(
+      state, [&] { return fixed_pool_capacity(state.fixed) - fixed_pool_usable_count(state.fixed); });
 }
 
 PoolUse use_of(PoolHeader& pool, EndedSlabs& ended) {
@@ -60,7 +62,7 @@ PoolUse use_of(PoolHeader& pool, EndedSlabs& ended) {
   const ClassCensus census = count_private_class(state.size_class, ended);
   const std::size_t stride = class_geometry.of[state.size_class].stride;
   return {state.operations->kind, state.name, stride, census.live_count, census.live_count * stride, 0,
-          census.slab_bytes, true};
+          census.slab_bytes,      true};
 }
 
 constexpr PoolOperations kOperations{"object pool", nullptr, nullptr, nullptr, use_of, nullptr, nullptr};
@@ -68,7 +70,9 @@ constexpr PoolOperations kOperations{"object pool", nullptr, nullptr, nullptr, u
 void report_live(const ObjectPoolState& state, std::size_t count) {
   FixedText<256> line;
   line.add("tarn: '").add(state.name).add("' ended with ").add_decimal(count);
-  line.add(count == 1 ? " live object of " : " live objects of ").add_decimal(state.type.bytes).add(" bytes\n");
+  line.add(count == 1 ? " live object of " : " live objects of ")
+      .add_decimal(state.type.bytes)
+      .add(" bytes\n");
   os::write_line(line.data(), line.length());
 }
 
@@ -90,7 +94,8 @@ void destroy_live(ObjectPoolState& state) {
   visit_live(state, {[](void* block, void* context) {
                        ObjectPoolState& pool = *static_cast<ObjectPoolState*>(context);
                        if (pool.type.poisons) os::note_pool_free(&pool, block);
-                       object_pool_deallocate_slow(&pool, block);  // first, so that a destructor's own calls see it
+                       // First, so that a destructor's own calls see it.
+                       object_pool_deallocate_slow(&pool, block);
                        if (pool.type.poisons) os::unpoison(block, pool.type.bytes);
                        pool.type.destroy(block);
                      },
@@ -153,7 +158,8 @@ ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const Object
   state->set_name(options.name, "object pool");
   state->at_end = options.at_end;
   state->type = type;
-  if (!configuration.is_on(Option::kPoolsUseMalloc)) state->size_class = acquire_private_class(type.bytes, type.alignment);
+  if (!configuration.is_on(Option::kPoolsUseMalloc))
+    state->size_class = acquire_private_class(type.bytes, type.alignment);
   if (is_fixed(*state) && !make_fixed(*state)) {
     metadata.free(state, sizeof(ObjectPoolState));
     return nullptr;
@@ -194,7 +200,8 @@ std::size_t object_pool_live_count(ObjectPoolState* state) noexcept { return liv
 
 std::size_t object_pool_prewarm(ObjectPoolState* state, std::size_t count) noexcept {
   if (count == 0) return 0;
-  if (is_fixed(*state)) return with_fixed_pool(*state, [&] { return fixed_pool_reserve(state->fixed, count, true); });
+  if (is_fixed(*state))
+    return with_fixed_pool(*state, [&] { return fixed_pool_reserve(state->fixed, count, true); });
   ThreadHeap* const heap = attach_this_thread();
   return heap == nullptr ? 0 : prewarm_class(*heap, state->size_class, count);
 }

@@ -21,7 +21,8 @@ void PoolHeader::set_name(const char* text, const char* fallback) {
   std::size_t length = 0;
   for (; length + 1 < kNameBytes && text[length] != '\0'; ++length) {
     const char character = text[length];
-    name[length] = character < ' ' || character == '"' || character == '\\' ? '_' : character;  // it goes into JSON
+    name[length] =
+        character < ' ' || character == '"' || character == '\\' ? '_' : character;  // it goes into JSON
   }
   name[length] = '\0';
 }
@@ -105,7 +106,8 @@ void PoolRegistry::add_callers_memory(PoolHeader& pool) {
 void PoolRegistry::remove_callers_memory(PoolHeader& pool) {
   os::LockGuard guard(callers_memory_mutex_);
   PoolHeader* const first = first_in_callers_memory_.load(std::memory_order_relaxed);
-  if (first == &pool) return first_in_callers_memory_.store(pool.next_in_callers_memory, std::memory_order_release);
+  if (first == &pool)
+    return first_in_callers_memory_.store(pool.next_in_callers_memory, std::memory_order_release);
   PoolHeader* before = first;
   while (before->next_in_callers_memory != &pool) before = before->next_in_callers_memory;
   before->next_in_callers_memory = pool.next_in_callers_memory;
@@ -159,7 +161,9 @@ void PoolRegistry::forget_vanished_stacks() {
 
 namespace TARN_NAMESPACE {
 
-void detail::end_for_lack_of_memory() noexcept { internal::os::fatal("out of memory in a pool that was to throw"); }
+void detail::end_for_lack_of_memory() noexcept {
+  internal::os::fatal("out of memory in a pool that was to throw");
+}
 
 void for_each_pool(void (*visit)(const PoolUse& use, void* context), void* context) {
   internal::PoolWalk walk;

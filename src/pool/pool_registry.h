@@ -1,10 +1,10 @@
-// Every pool of the program: for the statistics, for trim, for fork, and for deallocate of a pool's block by somebody
-// who does not know the pool.
+// Every pool of the program: for the statistics, for trim, for fork, and for deallocate of a pool's block by
+// somebody who does not know the pool.
 //
-// Threads: any. Every mutex of a pool is a member of its PoolHeader, and every PoolHeader is in the registry before a
-// second thread can know its pool: so fork finds them all. `mutex` is what a pool for any thread takes for each call.
-// `structure` guards which chunks a pool has against those who look at it from outside; the pool takes it when it grows
-// or shrinks.
+// Threads: any. Every mutex of a pool is a member of its PoolHeader, and every PoolHeader is in the registry
+// before a second thread can know its pool: so fork finds them all. `mutex` is what a pool for any thread
+// takes for each call. `structure` guards which chunks a pool has against those who look at it from outside;
+// the pool takes it when it grows or shrinks.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -28,12 +28,14 @@ struct PoolOperations {
   std::size_t (*usable_size)(PoolHeader& pool, const void* block);
   /// Changes a block's size within its pool; nullptr where blocks move to the general pool instead.
   void* (*reallocate)(PoolHeader& pool, void* block, std::size_t size);
-  /// What the pool holds. Slabs that end on the way go to `ended`. nullptr where the record is a part of another pool.
+  /// What the pool holds. Slabs that end on the way go to `ended`. nullptr where the record is a part of
+  /// another pool.
   PoolUse (*use)(PoolHeader& pool, EndedSlabs& ended);
-  /// Gives what holds no live block to the page cache, and no further: the registry's lock is held. \returns bytes.
-  /// nullptr where only the pool's own thread may.
+  /// Gives what holds no live block to the page cache, and no further: the registry's lock is held. \returns
+  /// bytes. nullptr where only the pool's own thread may.
   std::size_t (*release_unused)(PoolHeader& pool);
-  /// The span that holds an address in memory the page map does not know; nullptr where there is no such memory.
+  /// The span that holds an address in memory the page map does not know; nullptr where there is no such
+  /// memory.
   Span* (*find_span)(PoolHeader& pool, const void* pointer);
 };
 
@@ -43,13 +45,15 @@ struct PoolHeader {
   const PoolOperations* operations;
   os::MemberMutex<os::LockRank::kPool> mutex;
   os::MemberMutex<os::LockRank::kPoolStructure> structure;
-  /// The thread (its thread cache) on whose stack the program's own object of the pool lies; nullptr: elsewhere.
+  /// The thread (its thread cache) on whose stack the program's own object of the pool lies; nullptr:
+  /// elsewhere.
   const void* stack_owner;
   PoolHeader* previous;
   PoolHeader* next;
   PoolHeader* next_in_callers_memory;
-  List<SystemBlock> malloc_blocks;  // its live blocks that are malloc's, under their table's lock (system_blocks.h)
-  std::uint64_t number;             // in the order in which pools were added
+  // Its live blocks that are malloc's, under their table's lock (system_blocks.h).
+  List<SystemBlock> malloc_blocks;
+  std::uint64_t number;  // in the order in which pools were added
   char name[kNameBytes];
 
   /// \param fallback the name of a pool that was given none (nullptr).
@@ -72,14 +76,14 @@ class PoolRegistry {
   /// Adds a pool of which there is to be one, unless `only` has one already. \returns whether it was added.
   bool add_only(PoolHeader& pool, std::atomic<PoolHeader*>& only);
 
-  /// A walk over the pools there are now: begin, then next until it says false. No lock is held in between, so the
-  /// caller may do anything, also make and end pools.
+  /// A walk over the pools there are now: begin, then next until it says false. No lock is held in between,
+  /// so the caller may do anything, also make and end pools.
   void begin_walk(PoolWalk& walk);
   /// What the next pool holds, with its name copied. \returns false at the end, when the walk is over.
   bool next_in_walk(PoolWalk& walk, PoolUse* use, char* name);
 
-  /// The span of a pool in memory of a caller's that holds an address, or nullptr. \cost a lock and a look at each such
-  /// pool, when there are any.
+  /// The span of a pool in memory of a caller's that holds an address, or nullptr. \cost a lock and a look at
+  /// each such pool, when there are any.
   Span* find_span(const void* pointer);
 
   /// A pool in memory of a caller's begins, and has ended.
@@ -92,8 +96,8 @@ class PoolRegistry {
   /// Calls visit for a mutex of each pool. \pre a fork has locked the registry.
   void visit_mutexes_for_fork(os::ForkSet::Visit visit);
   void visit_structures_for_fork(os::ForkSet::Visit visit);
-  /// In the child: pools and walks on the stacks of threads that are gone, whose memory the next threads get, are
-  /// nobody's.
+  /// In the child: pools and walks on the stacks of threads that are gone, whose memory the next threads get,
+  /// are nobody's.
   void forget_vanished_stacks();
 
  private:

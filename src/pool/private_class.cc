@@ -16,13 +16,13 @@ enum class Use : std::uint8_t { kNone, kPool, kEnded };  // ended: blocks may be
 os::Mutex& mutex = os::global_mutex<os::LockRank::kPrivateClass>();
 constinit Use uses[kClassCount] = {};
 
-constexpr std::size_t kColouredStride = 128;      // blocks at multiples of it leave cache sets unused
+constexpr std::size_t kColouredStride = 128;        // blocks at multiples of it leave cache sets unused
 constexpr std::size_t kLargestColoured = 8 * 1024;  // above, a slab has too few blocks to give one up
 
 ClassGeometry geometry_for(std::size_t bytes, std::size_t alignment) {
   if (alignment < 8) alignment = 8;
-  // Multiples of 512 B get a line or less more, as in the general table; what then still lies on few cache sets begins at
-  // another line in each slab. Measured: docs/decisions/004-pools.md.
+  // Multiples of 512 B get a line or less more, as in the general table; what then still lies on few cache
+  // sets begins at another line in each slab. Measured: docs/decisions/004-pools.md.
   std::size_t stride = round_up(bytes, alignment);
   if (alignment <= 16) {
     stride = coloured_stride(static_cast<std::uint32_t>(stride));
@@ -31,7 +31,8 @@ ClassGeometry geometry_for(std::size_t bytes, std::size_t alignment) {
   }
   // The reciprocal must be exact for every block of a slab.
   for (;; stride += alignment) {
-    ClassGeometry geometry = make_geometry(static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(stride));
+    ClassGeometry geometry =
+        make_geometry(static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(stride));
     if (alignment <= kCacheLineBytes && stride % kColouredStride == 0 && bytes <= kLargestColoured)
       geometry.colours = static_cast<std::uint16_t>(stride / kCacheLineBytes);
     bool is_exact = true;
@@ -103,7 +104,8 @@ std::size_t settle_private_class(SizeClass size_class) {
     const GiveBackGuard give_back;  // no free block is out of its slab
     registry.for_each_heap([&](ThreadHeap& heap) { drop_magazine_locked(heap, size_class, ended); });
     // Blocks of other threads' slabs came back as remote frees.
-    registry.for_each_heap([&](ThreadHeap& heap) { trim_class_locked(heap, size_class, TrimDepth::kAll, ended); });
+    registry.for_each_heap(
+        [&](ThreadHeap& heap) { trim_class_locked(heap, size_class, TrimDepth::kAll, ended); });
     ended.give_back();
   }
   const std::size_t after = count_private_class(size_class, ended).slab_bytes;
@@ -117,7 +119,8 @@ void visit_live_blocks(SizeClass size_class, const BlockVisitor& visit) {
     const Span* last = nullptr;
     for (std::size_t page = 0; page < pages; ++page) {
       const Span* const span = static_cast<const Span*>(region.spans[page].load(std::memory_order_acquire));
-      // The owner before the class: a spare slab, which other threads make slabs of other classes of, has none.
+      // The owner before the class: a spare slab, which other threads make slabs of other classes of, has
+      // none.
       if (span == nullptr || span == last || span->owner.load(std::memory_order_acquire) == nullptr) continue;
       if (span->size_class.load(std::memory_order_relaxed) != size_class) continue;
       last = span;

@@ -27,9 +27,12 @@ std::size_t bytes_value(Option option) { return static_cast<std::size_t>(configu
 std::size_t huge_page_threshold() {
   enum { kNever, kAuto, kAlways };
   switch (configuration.value(Option::kHugePages)) {
-    case kNever: return SIZE_MAX;
-    case kAlways: return 0;
-    default: return bytes_value(Option::kHugePageThreshold);
+    case kNever:
+      return SIZE_MAX;
+    case kAlways:
+      return 0;
+    default:
+      return bytes_value(Option::kHugePageThreshold);
   }
 }
 
@@ -44,7 +47,8 @@ void apply() {
   const bool checks = configuration.is_on(Option::kCheck), counts = configuration.is_on(Option::kCountCalls);
   // Where malloc is ours, each free must ask whether the block is a pool's (system_blocks.h).
   const bool asks_at_every_free = configuration.is_on(Option::kPoolsUseMalloc);
-  thread_limits = {bytes_value(Option::kThreadCacheBytes), checks || counts || asks_at_every_free, checks, counts};
+  thread_limits = {bytes_value(Option::kThreadCacheBytes), checks || counts || asks_at_every_free, checks,
+                   counts};
   background.configure(configuration.is_on(Option::kBackground),
                        static_cast<std::uint32_t>(configuration.value(Option::kDecay)));
 }

@@ -1,8 +1,10 @@
-// The watcher of growth runs in the thread that takes memory, under the library's locks: it takes no lock of libc's and
-// allocates nothing. So it writes each frame as a module and an offset in it, from a list made when the guard was armed,
-// and names of functions, which need the loader's lock, are looked up when the guard is disarmed.
+// The watcher of growth runs in the thread that takes memory, under the library's locks: it takes no lock of
+// libc's and allocates nothing. So it writes each frame as a module and an offset in it, from a list made
+// when the guard was armed, and names of functions, which need the loader's lock, are looked up when the
+// guard is disarmed.
 //
-// Frames are found by the unwinder, which from glibc 2.35 on asks the loader without a lock; before, none are shown.
+// Frames are found by the unwinder, which from glibc 2.35 on asks the loader without a lock; before, none are
+// shown.
 #include "tarn/steady_state.h"
 
 #include <errno.h>

@@ -17,7 +17,9 @@ std::size_t hash_of(const void* block) {
   return static_cast<std::size_t>((address_of(block) >> 3) * 0x9e3779b97f4a7c15u >> 20);
 }
 
-std::size_t table_bytes(std::size_t buckets) { return round_up(buckets * sizeof(SystemBlock*), kOsPageBytesLargest); }
+std::size_t table_bytes(std::size_t buckets) {
+  return round_up(buckets * sizeof(SystemBlock*), kOsPageBytesLargest);
+}
 
 // Where malloc is ours, the thread's scope would ask for the same block again, without end.
 void* allocate_outside_of_scope(std::size_t bytes, std::size_t alignment) {

@@ -1,9 +1,11 @@
-// Blocks of pools that come from malloc, one by one, because the option pools_use_malloc says so: which pool each belongs
-// to and how large it is. A record beside each, so that a block begins where malloc's does and checkers see its ends.
+// Blocks of pools that come from malloc, one by one, because the option pools_use_malloc says so: which pool
+// each belongs to and how large it is. A record beside each, so that a block begins where malloc's does and
+// checkers see its ends.
 //
-// A hash table of records, chained; a pool's records are also a list, so that the pool ends at the cost of its own blocks.
-// Threads: any; one mutex. malloc and free are called without it, with no lock of a pool held and outside of the thread's
-// HeapScope: where malloc is ours, it serves them from the general pool.
+// A hash table of records, chained; a pool's records are also a list, so that the pool ends at the cost of
+// its own blocks.
+// Threads: any; one mutex. malloc and free are called without it, with no lock of a pool held and outside of
+// the thread's HeapScope: where malloc is ours, it serves them from the general pool.
 #pragma once
 #include <cstddef>
 
@@ -39,7 +41,6 @@ class SystemBlocks {
   /// Visits the live blocks of a pool, under the lock.
   void visit(const PoolHeader& pool, const BlockVisitor& visit);
   std::size_t bytes_of_block(const void* block);
-
 
  private:
   SystemBlock** link_of_locked(const void* block);

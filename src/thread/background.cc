@@ -13,7 +13,8 @@ constexpr std::uint32_t kNoticesPerClock = 64;
 constexpr unsigned kIdleTicksToEnd = 4;
 constexpr std::uint64_t kExcessMs = 50;
 constexpr std::uint32_t kMostFailedStarts = 16;  // then the system will not let it be
-constexpr unsigned kMostWaits = 100;             // of a millisecond, for another thread that starts or ends the helper
+// Of a millisecond, for another thread that starts or ends the helper.
+constexpr unsigned kMostWaits = 100;
 
 }  // namespace
 
@@ -42,7 +43,8 @@ void Background::start_wanted() {
 
 os::HelperStart Background::start_helper() {
   if (!os::may_have_helper()) return os::HelperStart::kRefused;
-  if (!can_step_aside_.load(std::memory_order_relaxed) && os::has_privileges()) return os::HelperStart::kRefused;
+  if (!can_step_aside_.load(std::memory_order_relaxed) && os::has_privileges())
+    return os::HelperStart::kRefused;
   os::find_out_about_purge();
   if (pauses_.load(std::memory_order_seq_cst) != 0) return os::HelperStart::kNotNow;
   is_wanted_.store(false, std::memory_order_relaxed);
@@ -144,7 +146,8 @@ void Background::run() {
   for (unsigned idle_ticks = 0; idle_ticks < kIdleTicksToEnd || page_cache.dirty_bytes() >= kWorthATick;) {
     const std::uint32_t wakes = os::helper_wakes();
     if (os::helper_must_stop()) return;
-    if (self.has_excess_.load(std::memory_order_acquire) == 0) os::helper_sleep(wakes, self.decay_ms_ / 2 + 1);
+    if (self.has_excess_.load(std::memory_order_acquire) == 0)
+      os::helper_sleep(wakes, self.decay_ms_ / 2 + 1);
     if (os::helper_must_stop()) return;
     if (self.has_excess_.load(std::memory_order_acquire) != 0) self.watch_excess();
     if (os::helper_must_stop() || !self.is_tick_due()) continue;
@@ -156,7 +159,8 @@ void Background::run() {
 
 void Background::forget_after_fork(OtherThreads other_threads) {
   os::forget_helper_after_fork();
-  // One pause is this fork's; the others are of threads that are gone, or of a fork in whose handlers this one was.
+  // One pause is this fork's; the others are of threads that are gone, or of a fork in whose handlers this
+  // one was.
   if (other_threads == OtherThreads::kGone) {
     pauses_.store(0, std::memory_order_relaxed);
   } else {

@@ -1,11 +1,11 @@
-// Gives memory back, also in a process that idles: a helper thread looks 50 ms after free memory has exceeded the page
-// cache's limit, and twice per decay time while there is any; it ends when there is none. Where it cannot be had, the
-// threads that free do its work.
+// Gives memory back, also in a process that idles: a helper thread looks 50 ms after free memory has exceeded
+// the page cache's limit, and twice per decay time while there is any; it ends when there is none. Where it
+// cannot be had, the threads that free do its work.
 //
-// The helper is an optimisation, never a condition, and steps aside where a second thread would be in the way: while the
-// process forks, and around each call that changes what a thread may do or belongs to (override/process_calls.cc). After a
-// fork it comes back with the next slow call, since programs count their threads then; after other calls at once, made
-// anew by a thread that has what the program has left it.
+// The helper is an optimisation, never a condition, and steps aside where a second thread would be in the
+// way: while the process forks, and around each call that changes what a thread may do or belongs to
+// (override/process_calls.cc). After a fork it comes back with the next slow call, since programs count their
+// threads then; after other calls at once, made anew by a thread that has what the program has left it.
 //
 // Threads: any, with no lock held; configure() once, before the first block.
 #pragma once
@@ -26,7 +26,8 @@ class Background {
 
   /// Between two helpers, so that a program which forks all the time has none.
   static constexpr std::uint64_t kPauseMs = 8;
-  /// After a call by number: who makes it so makes it for each thread, and may look for new ones until there is none.
+  /// After a call by number: who makes it so makes it for each thread, and may look for new ones until there
+  /// is none.
   static constexpr std::uint64_t kLongPauseMs = 100;
 
   /// So much free memory is worth a look.
@@ -41,8 +42,8 @@ class Background {
       start_wanted();
   }
 
-  /// The calls that change privileges come to the library first (override/process_calls.cc). Where they do not, as in a
-  /// static program or a library loaded at run time, a process with privileges gets no helper.
+  /// The calls that change privileges come to the library first (override/process_calls.cc). Where they do
+  /// not, as in a static program or a library loaded at run time, a process with privileges gets no helper.
   void note_that_it_can_step_aside() { can_step_aside_.store(true, std::memory_order_relaxed); }
 
   /// Ends the helper until it is let back; calls nest.
@@ -51,7 +52,8 @@ class Background {
   void return_later(std::uint64_t after_ms = kPauseMs);
   /// After other calls: it starts at once when there is work left.
   void return_now();
-  /// The program has a seccomp filter of its own: what is asked of the kernel from now on is the program's to allow.
+  /// The program has a seccomp filter of its own: what is asked of the kernel from now on is the program's to
+  /// allow.
   void forbid_helper();
 
   /// In the child of a fork, where no helper runs.
@@ -74,8 +76,8 @@ class Background {
   std::atomic<bool> may_start_{true};
   std::atomic<bool> can_step_aside_{false};
   std::atomic<bool> is_wanted_{false};
-  std::atomic<std::uint32_t> starting_{0};   // a thread starts or ends the helper
-  std::atomic<std::uint32_t> pauses_{0};     // while it must not be there
+  std::atomic<std::uint32_t> starting_{0};  // a thread starts or ends the helper
+  std::atomic<std::uint32_t> pauses_{0};    // while it must not be there
   std::atomic<std::uint64_t> not_before_ms_{0};
   std::atomic<std::uint32_t> failed_starts_{0};
   std::atomic<bool> all_heaps_were_idle_{false};  // at the last tick

@@ -1,5 +1,5 @@
-// All heaps: birth and end of threads, orphans and their adoption, fork, and walks for statistics and trimming.
-// Synchronisation: `mutex` guards the lists of heaps; it ranks below the heaps' own (mutex.h).
+// All heaps: birth and end of threads, orphans and their adoption, fork, and walks for statistics and
+// trimming. Synchronisation: `mutex` guards the lists of heaps; it ranks below the heaps' own (mutex.h).
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -23,7 +23,8 @@ class Registry {
   /// Where threads that have already ended allocate: an orphan that nobody adopts.
   ThreadHeap& shared_heap() { return shared_heap_; }
 
-  /// Gives back what heaps keep whose thread had no slow call since the last time: empty slabs, free pages of others.
+  /// Gives back what heaps keep whose thread had no slow call since the last time: empty slabs, free pages of
+  /// others.
   /// \returns whether all heaps were idle.
   bool trim_idle_heaps();
 
@@ -48,7 +49,8 @@ class Registry {
 
   /// Calls visit for the mutex of each heap. \pre a fork has locked the registry.
   void visit_heaps_for_fork(os::ForkSet::Visit visit);
-  /// In the child of a fork: the other threads are gone: their heaps, with what their magazines held, become orphans.
+  /// In the child of a fork: the other threads are gone: their heaps, with what their magazines held, become
+  /// orphans.
   void keep_only_after_fork(ThreadHeap* own);
 
  private:

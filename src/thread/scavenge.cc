@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint32_t kLargestWordCount = 128;
 
-// The free blocks of a slab, taken out of it so that nobody can be given one while the system takes their pages.
+// The free blocks of a slab, taken out of it so that nobody can be given one while the system takes their
+// pages.
 struct TakenBlocks {
   Span* slab = nullptr;
   std::uint64_t bits[kLargestWordCount];
@@ -78,7 +79,8 @@ std::size_t purge_free_pages(const TakenBlocks& taken, std::size_t os_page) {
   std::size_t purged = 0;
   for (std::uint32_t first = find_bit(taken.bits, 0, slab.block_count, true); first < slab.block_count;) {
     const std::uint32_t last = find_bit(taken.bits, first, slab.block_count, false);
-    const std::uintptr_t blocks = address_of(slab.start), slab_end = address_of(slab.first_page()) + slab.bytes();
+    const std::uintptr_t blocks = address_of(slab.start),
+                         slab_end = address_of(slab.first_page()) + slab.bytes();
     const std::uintptr_t start = round_up(blocks + std::size_t{first} * slab.stride, os_page);
     const std::uintptr_t end =
         last == slab.block_count ? slab_end : (blocks + std::size_t{last} * slab.stride) & ~(os_page - 1);

@@ -11,8 +11,8 @@
 namespace tarn::internal {
 namespace {
 
-// A thread's class of this size fills its next slab soon and wholly, so that a huge page is not wasted on it: the slab
-// that is only begun is at most an eighth of the class.
+// A thread's class of this size fills its next slab soon and wholly, so that a huge page is not wasted on it:
+// the slab that is only begun is at most an eighth of the class.
 constexpr std::size_t kDenseClassBytes = 8 * 1024 * 1024;
 
 // A thread's class of this size gets slabs of full size: fewer are made, and they are a small part of it.
@@ -26,7 +26,8 @@ void** emit_word(std::uint64_t bits, char* first_block, std::uint32_t stride, vo
     for (unsigned i = 0; i < 64; ++i) *--end = first_block + i * stride;
     return end;
   }
-  for (; bits != 0; bits &= bits - 1) *--end = first_block + static_cast<std::size_t>(std::countr_zero(bits)) * stride;
+  for (; bits != 0; bits &= bits - 1)
+    *--end = first_block + static_cast<std::size_t>(std::countr_zero(bits)) * stride;
   return end;
 }
 
@@ -46,7 +47,8 @@ Span* take_spare(ThreadHeap& owner, PageCount pages, std::uint32_t words) {
   const unsigned kind = spare_kind_of(pages);
   if (kind == kSpareKinds) return nullptr;
   unsigned tried = 0;
-  for (Span* slab = owner.spare[kind].first(); slab != nullptr && tried < kSparesTried; slab = slab->next, ++tried) {
+  for (Span* slab = owner.spare[kind].first(); slab != nullptr && tried < kSparesTried;
+       slab = slab->next, ++tried) {
     if ((1u << slab->capacity_log2) < words) continue;
     owner.spare[kind].remove(slab);
     owner.spare_bytes -= slab->bytes();
@@ -107,7 +109,8 @@ Span* make_slab(ThreadHeap& owner, SizeClass size_class) {
 
 void end_slab(Span* slab) {
   page_map.clear(slab);
-  if (is_private_class(slab->size_class.load(std::memory_order_relaxed))) os::unpoison(slab->first_page(), slab->bytes());
+  if (is_private_class(slab->size_class.load(std::memory_order_relaxed)))
+    os::unpoison(slab->first_page(), slab->bytes());
   char* const start = slab->first_page();
   const PageCount pages = slab->pages;
   span_store.give_back(slab);
@@ -137,7 +140,8 @@ unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
 void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask) {
   const std::uint64_t twice = slab.free_bits[word] & mask;
   if (twice != 0) [[unlikely]]
-    os::fatal("double free", slab.start + (word * 64 + static_cast<std::size_t>(std::countr_zero(twice))) * slab.stride);
+    os::fatal("double free",
+              slab.start + (word * 64 + static_cast<std::size_t>(std::countr_zero(twice))) * slab.stride);
   slab.free_bits[word] |= mask;
   slab.free_count += count_ones(mask);
   if (word < slab.scan_word) slab.scan_word = static_cast<std::uint16_t>(word);

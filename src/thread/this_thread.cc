@@ -36,8 +36,9 @@ namespace tarn::internal {
 
 namespace {
 
-// A thread that calls so few times gets no heap: its blocks come from the one that all such threads share, at a lock
-// each. A heap costs 20 KiB and a page per size class, and what it takes to make and end it is some hundred such calls.
+// A thread that calls so few times gets no heap: its blocks come from the one that all such threads share, at
+// a lock each. A heap costs 20 KiB and a page per size class, and what it takes to make and end it is some
+// hundred such calls.
 constexpr std::uint32_t kCallsToEarnAHeap = 64;
 
 struct ThisThread {
@@ -62,8 +63,8 @@ void show_records(bool are_shown) {
   derived_cache = empty;
 }
 
-// Destructors of other keys and of libc run after this one and may still allocate: has_ended sends them to the shared
-// heap.
+// Destructors of other keys and of libc run after this one and may still allocate: has_ended sends them to
+// the shared heap.
 void on_thread_end(void* heap) {
   this_thread.has_ended = true;
   this_thread.heap = nullptr;
@@ -71,8 +72,8 @@ void on_thread_end(void* heap) {
   registry.detach(*static_cast<ThreadHeap*>(heap));
 }
 
-// A thread alone, without a helper, has nothing to wait for and nobody to keep away. Then nothing is written either: each
-// page would be copied, in parent and child.
+// A thread alone, without a helper, has nothing to wait for and nobody to keep away. Then nothing is written
+// either: each page would be copied, in parent and child.
 constinit unsigned careful_forks = 0;  // one within another's handler, too
 
 void before_fork() {
@@ -93,12 +94,14 @@ void after_fork_in_child() {
   if (careful_forks == 0) return;
   --careful_forks;
   const bool had_others = os::fork_set.unlock_all_in_child();
-  background.forget_after_fork(had_others ? Background::OtherThreads::kGone : Background::OtherThreads::kNone);
+  background.forget_after_fork(had_others ? Background::OtherThreads::kGone
+                                          : Background::OtherThreads::kNone);
   if (had_others) registry.keep_only_after_fork(this_thread.heap);
 }
 
-// Before main, so that no thread's first call can meet a fork that does not know the library yet; and before all other
-// constructors, so that the locks are taken last: handlers of other libraries may wait for threads that allocate.
+// Before main, so that no thread's first call can meet a fork that does not know the library yet; and before
+// all other constructors, so that the locks are taken last: handlers of other libraries may wait for threads
+// that allocate.
 [[gnu::constructor(101)]] void begin_process() {
   os::note_processors();
   os::fork_set.set_walk(os::LockRank::kThreadHeap,

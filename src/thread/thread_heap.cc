@@ -6,11 +6,11 @@
 //              2. clears is_pending                          (exchange, seq_cst)
 //              3. takes the remote bits                      (exchange, seq_cst)
 //
-// Steps 1-2 of the freer and 2-3 of the owner are a store and a load on either side in one total order, so a set bit is
-// either taken now or announced again. Between its steps 1 and 2 the freer holds no block any more: the slab may have
-// ended and its Span may serve another slab, of another owner. Then the announcement is spurious: it reaches a stack
-// whose heap does not own the slab, and that heap passes it on, or drops it when the Span is free. Passing on is needed:
-// a true freer may have relied on the flag the spurious one set.
+// Steps 1-2 of the freer and 2-3 of the owner are a store and a load on either side in one total order, so a
+// set bit is either taken now or announced again. Between its steps 1 and 2 the freer holds no block any
+// more: the slab may have ended and its Span may serve another slab, of another owner. Then the announcement
+// is spurious: it reaches a stack whose heap does not own the slab, and that heap passes it on, or drops it
+// when the Span is free. Passing on is needed: a true freer may have relied on the flag the spurious one set.
 #include "thread/thread_heap.h"
 
 #include <bit>
@@ -29,27 +29,32 @@
 namespace tarn::internal {
 namespace {
 
-constexpr unsigned kFirstCapacity = 15;            // with its sentinel two cache lines
+constexpr unsigned kFirstCapacity = 15;  // with its sentinel two cache lines
 constexpr std::size_t kFirstMagazineBytes = 8 * 1024;
-// Blocks moved at once: enough to share the cost of a lock and a lookup, few enough that the call that moves them takes
-// a fraction of a microsecond (the 99.9th percentile of a call). Taking costs about a nanosecond each, returning four.
+// Blocks moved at once: enough to share the cost of a lock and a lookup, few enough that the call that moves
+// them takes a fraction of a microsecond (the 99.9th percentile of a call). Taking costs about a nanosecond
+// each, returning four.
 constexpr unsigned kLargestRefill = 128;
 constexpr unsigned kLargestFlush = 64;
-constexpr unsigned kMostWords = 32;  // of bitmaps written at once: scattered blocks of others cost a cache miss each
+// Of bitmaps written at once: scattered blocks of others cost a cache miss each.
+constexpr unsigned kMostWords = 32;
 constexpr unsigned kOwnPerRemote = 4;  // and as much as so many of the thread's own
 constexpr unsigned kBinsPerLook = 16;
 constexpr std::size_t kReturnedWorthALook = 1024 * 1024;
 
-// How much a thread may keep at hand, against what it has taken from its slabs. Small blocks may be all of it: what is
-// kept idly is given up before the heap grows. Larger ones have pages of their own, which another class could use.
+// How much a thread may keep at hand, against what it has taken from its slabs. Small blocks may be all of
+// it: what is kept idly is given up before the heap grows. Larger ones have pages of their own, which another
+// class could use.
 constexpr std::size_t kSmallBlockBytes = 2048;
 constexpr std::size_t kLeastSmallBytes = 1024 * 1024;
 constexpr std::size_t kLeastLargerBytes = 512 * 1024;
 constexpr std::size_t kLargerShare = 16;
-constexpr std::size_t kOwnSlabBlockBytes = 32 * 1024;  // above, a block is a slab: the page cache keeps them for all
+// Above, a block is a slab: the page cache keeps them for all.
+constexpr std::size_t kOwnSlabBlockBytes = 32 * 1024;
 constexpr std::size_t kOwnSlabShare = 32;
-constexpr std::size_t kKeptSlabShare = 16;         // an empty slab is kept if it is at most this part
-constexpr std::uint32_t kManyPending = 64;         // slabs; then the freer collects for an owner that does not
+constexpr std::size_t kKeptSlabShare = 16;  // an empty slab is kept if it is at most this part
+// Slabs; then the freer collects for an owner that does not.
+constexpr std::uint32_t kManyPending = 64;
 
 void* const* as_const(void** blocks) { return blocks; }
 
@@ -83,7 +88,8 @@ bool may_keep(const ThreadHeap& heap, std::size_t block_bytes, std::size_t more_
   return bytes <= kLeastSmallBytes || bytes <= heap.taken_bytes;
 }
 
-// Replaces the array of a magazine, keeping its blocks. \pre the blocks fit. \returns false when memory is refused.
+// Replaces the array of a magazine, keeping its blocks. \pre the blocks fit. \returns false when memory is
+// refused.
 bool resize_magazine(ThreadHeap& heap, unsigned bin, unsigned capacity) {
   Magazine& magazine = heap.magazines[bin];
   const unsigned count = count_of(heap, bin);
@@ -102,7 +108,8 @@ bool resize_magazine(ThreadHeap& heap, unsigned bin, unsigned capacity) {
   return true;
 }
 
-// A magazine grows each time it is missed, while its class and its thread may have more. \returns whether there is one.
+// A magazine grows each time it is missed, while its class and its thread may have more. \returns whether
+// there is one.
 bool prepare_magazine(ThreadHeap& heap, unsigned bin) {
   Magazine& magazine = heap.magazines[bin];
   const ClassGeometry& geometry = class_geometry.of[detail::class_of_bin[bin]];
@@ -116,13 +123,14 @@ bool prepare_magazine(ThreadHeap& heap, unsigned bin) {
   return magazine.blocks != nullptr;
 }
 
-// An ended slab stays with its heap as a spare one, as long as those are few against what the heap has used of late. One
-// whose thread has ended keeps none: nobody would come for them.
+// An ended slab stays with its heap as a spare one, as long as those are few against what the heap has used
+// of late. One whose thread has ended keeps none: nobody would come for them.
 bool keep_as_spare(ThreadHeap& heap, Span* slab, EndedSlabs& ended) {
   const unsigned kind = spare_kind_of(slab->pages);
   if (kind == kSpareKinds || heap.spare_bytes + slab->bytes() > most_spare_bytes(heap)) return false;
   if (!heap.has_thread.load(std::memory_order_relaxed)) return false;
-  if (is_private_class(slab->size_class.load(std::memory_order_relaxed))) os::unpoison(slab->first_page(), slab->bytes());
+  if (is_private_class(slab->size_class.load(std::memory_order_relaxed)))
+    os::unpoison(slab->first_page(), slab->bytes());
   heap.spare[kind].push_front(slab);
   heap.spare_bytes += slab->bytes();
   heap.is_trimmed = false;
@@ -157,7 +165,8 @@ struct Announced {
   SizeClass size_class;
 };
 
-// Step 2 of a freer, from the moment it has set is_pending. \returns the heap that was told, and on which stack.
+// Step 2 of a freer, from the moment it has set is_pending. \returns the heap that was told, and on which
+// stack.
 Announced announce(Span* slab) {
   for (;;) {
     if (ThreadHeap* const owner = slab->owner.load(std::memory_order_seq_cst); owner != nullptr) {
@@ -165,12 +174,13 @@ Announced announce(Span* slab) {
     }
     slab->is_pending.exchange(0, std::memory_order_seq_cst);
     // A slab made in between may count on this announcement.
-    if (slab->owner.load(std::memory_order_seq_cst) == nullptr || slab->is_pending.exchange(1) != 0) return {nullptr, 0};
+    if (slab->owner.load(std::memory_order_seq_cst) == nullptr || slab->is_pending.exchange(1) != 0)
+      return {nullptr, 0};
   }
 }
 
-// An orphan has nobody to collect for it, and an owner that idles does not: then the freer does. Whoever holds the
-// mutex looks again after letting it go, so that nothing announced meanwhile is left.
+// An orphan has nobody to collect for it, and an owner that idles does not: then the freer does. Whoever
+// holds the mutex looks again after letting it go, so that nothing announced meanwhile is left.
 void collect_for(ThreadHeap& owner, SizeClass size_class, EndedSlabs& ended) {
   while (owner.pending[size_class].load(std::memory_order_seq_cst) != nullptr &&
          (!owner.has_thread.load(std::memory_order_seq_cst) ||
@@ -184,8 +194,9 @@ void collect_for(ThreadHeap& owner, SizeClass size_class, EndedSlabs& ended) {
 void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask, EndedSlabs& ended) {
   const std::uint64_t before = slab->remote_bits[word].fetch_or(mask, std::memory_order_seq_cst);
   if ((before & mask) != 0) [[unlikely]]
-    os::fatal("double free", slab->start + (word * 64 + static_cast<std::size_t>(std::countr_zero(before & mask))) *
-                                               slab->stride);
+    os::fatal(
+        "double free",
+        slab->start + (word * 64 + static_cast<std::size_t>(std::countr_zero(before & mask))) * slab->stride);
   // From here on the slab may end at any time.
   if (slab->is_pending.load(std::memory_order_seq_cst) != 0 || slab->is_pending.exchange(1) != 0) return;
   const auto [owner, told_class] = announce(slab);
@@ -194,7 +205,8 @@ void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask, EndedSlab
     collect_for(*owner, told_class, ended);
 }
 
-// What a class keeps that nobody missed since the last look: blocks in its magazine, which pin slabs, and an empty slab.
+// What a class keeps that nobody missed since the last look: blocks in its magazine, which pin slabs, and an
+// empty slab.
 // \returns how many blocks it had.
 unsigned give_up_idle_class_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& ended) {
   Magazine& magazine = heap.magazines[bin];
@@ -208,7 +220,8 @@ unsigned give_up_idle_class_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& e
   set_record(heap, bin, kept_count - returned);
   if (returned == kept_count && magazine.capacity > 1) resize_magazine(heap, bin, magazine.capacity / 2u);
   Span* const kept = heap.available[detail::class_of_bin[bin]].first();
-  if (kept != nullptr && kept->free_count == kept->block_count && !kept->is_kept) retire_slab(heap, kept, Retired::kMayStay, ended);
+  if (kept != nullptr && kept->free_count == kept->block_count && !kept->is_kept)
+    retire_slab(heap, kept, Retired::kMayStay, ended);
   return returned;
 }
 
@@ -235,7 +248,8 @@ EndedSlabs::~EndedSlabs() {
   if (has_given_back_) background.notice();
 }
 
-// Of a heap that has had more of its blocks in use of late, the memory of the others has been written and is free.
+// Of a heap that has had more of its blocks in use of late, the memory of the others has been written and is
+// free.
 void EndedSlabs::note_kept_memory(const ThreadHeap& heap) {
   const std::size_t kept = heap.peak_taken_bytes - heap.taken_bytes;
   has_kept_much_ |= kept * registry.live_threads() + page_cache.dirty_bytes() >= Background::kWorthATick;
@@ -282,7 +296,8 @@ bool settle_slab(ThreadHeap& heap, Span* slab, EndedSlabs& ended) {
   if (slab->free_count != slab->block_count || slab->is_kept) return true;
   const List<Span>& available = heap.available[slab->size_class.load(std::memory_order_relaxed)];
   if (available.first() == available.last() &&
-      (slab->pages == 1 || slab->bytes() <= heap.taken_bytes / kKeptSlabShare)) {  // kept, against making and ending one in turn
+      // Kept, against making and ending one in turn.
+      (slab->pages == 1 || slab->bytes() <= heap.taken_bytes / kKeptSlabShare)) {
     ended.note_kept_memory(heap);
     return true;
   }
@@ -292,12 +307,14 @@ bool settle_slab(ThreadHeap& heap, Span* slab, EndedSlabs& ended) {
 
 bool is_marked_free_locked(const Span& slab, std::uint32_t index) {
   const std::uint64_t mask = std::uint64_t{1} << (index % 64);
-  return ((slab.free_bits[index / 64] | slab.remote_bits[index / 64].load(std::memory_order_relaxed)) & mask) != 0;
+  return ((slab.free_bits[index / 64] | slab.remote_bits[index / 64].load(std::memory_order_relaxed)) &
+          mask) != 0;
 }
 
 Span* slab_of_block(void* block, std::uint32_t* index) {
   Span* const slab = page_map.find(block);
-  if (slab == nullptr || slab->kind != SpanKind::kSlab) os::fatal("free of a pointer that is no block", block);
+  if (slab == nullptr || slab->kind != SpanKind::kSlab)
+    os::fatal("free of a pointer that is no block", block);
   const auto offset = static_cast<std::uint32_t>(address_of(block) - address_of(slab->start));
   *index = static_cast<std::uint32_t>((std::uint64_t{offset} * slab->reciprocal) >> 32);
   if (*index * slab->stride != offset || *index >= slab->block_count)
@@ -313,8 +330,8 @@ void note_returned(ThreadHeap& heap, std::size_t bytes, EndedSlabs& ended) {
   ended.note_kept_memory(heap);
 }
 
-// Own blocks that do not lie side by side go one by one, by a path that guesses nothing about where the next one lies.
-// It ends before the first block that is none of those, or is no block. \returns how many went.
+// Own blocks that do not lie side by side go one by one, by a path that guesses nothing about where the next
+// one lies. It ends before the first block that is none of those, or is no block. \returns how many went.
 unsigned return_scattered(ThreadHeap& heap, void* const* blocks, unsigned count, EndedSlabs& ended) {
   const detail::SpanTable table = page_map.first_table();
   unsigned i = 0;
@@ -342,10 +359,11 @@ unsigned return_scattered(ThreadHeap& heap, void* const* blocks, unsigned count,
   return i;
 }
 
-// Blocks come back in runs: mostly of one slab, and of one word of its bitmap, so a run costs one lookup and a word one
-// store (or one atomic or). Blocks freed in the order they were allocated lie one stride apart: those need no
-// multiplication.
-unsigned return_some_blocks(ThreadHeap* heap, void* const* blocks, unsigned count, unsigned most_words, EndedSlabs& ended) {
+// Blocks come back in runs: mostly of one slab, and of one word of its bitmap, so a run costs one lookup and
+// a word one store (or one atomic or). Blocks freed in the order they were allocated lie one stride apart:
+// those need no multiplication.
+unsigned return_some_blocks(ThreadHeap* heap, void* const* blocks, unsigned count, unsigned most_words,
+                            EndedSlabs& ended) {
   unsigned i = 0;
   std::size_t returned_bytes = heap != nullptr ? heap->taken_bytes : 0;
   for (unsigned words = 0; i < count && words < most_words;) {
@@ -429,15 +447,16 @@ bool collect_pending_locked(ThreadHeap& heap, SizeClass size_class, EndedSlabs& 
   return !heap.available[size_class].is_empty();
 }
 
-// A Span that served a slab of another class before may still stand on that class's stack, and what is freed in it from
-// then on too: so all stacks are looked at where nothing may be overlooked.
+// A Span that served a slab of another class before may still stand on that class's stack, and what is freed
+// in it from then on too: so all stacks are looked at where nothing may be overlooked.
 void collect_all_pending_locked(ThreadHeap& heap, EndedSlabs& ended) {
   if (heap.pending_count.load(std::memory_order_relaxed) == 0) return;
   for (unsigned size_class = 1; size_class < kClassCount; ++size_class)
     collect_pending_locked(heap, static_cast<SizeClass>(size_class), ended);
 }
 
-unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted, EndedSlabs& ended) {
+unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted,
+                            EndedSlabs& ended) {
   List<Span>& available = heap.available[size_class];
   unsigned taken = 0;
   while (taken < wanted) {
@@ -447,8 +466,10 @@ unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** block
       if (collect_pending_locked(heap, size_class, ended)) continue;
       slab = registry.adopt_slab(heap, size_class);
       if (slab == nullptr) {
-        // Slabs of one block come and go with each call, and the page cache keeps their pages for every class.
-        if (class_geometry.of[size_class].block_bytes <= kOwnSlabBlockBytes) look_for_idle_classes_locked(heap, ended);
+        // Slabs of one block come and go with each call, and the page cache keeps their pages for every
+        // class.
+        if (class_geometry.of[size_class].block_bytes <= kOwnSlabBlockBytes)
+          look_for_idle_classes_locked(heap, ended);
         slab = available.is_empty() ? make_slab(heap, size_class) : nullptr;
         if (slab == nullptr && !available.is_empty()) continue;
       }
@@ -475,7 +496,8 @@ void* allocate_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& ended) {
     }
     const Magazine& magazine = heap.magazines[bin];
     const unsigned wanted = at_most(kLargestRefill, magazine.capacity / 2u + 1);
-    const unsigned taken = take_blocks_locked(heap, detail::class_of_bin[bin], magazine.blocks + 1, wanted, ended);
+    const unsigned taken =
+        take_blocks_locked(heap, detail::class_of_bin[bin], magazine.blocks + 1, wanted, ended);
     if (taken == 0) return nullptr;
     set_record(heap, bin, taken);
   }
@@ -484,8 +506,8 @@ void* allocate_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& ended) {
 
 namespace {
 
-// Which part of a full magazine is flushed next: each in turn, never the newest, which then close the gap. Moving all
-// others down would cost more than the flush.
+// Which part of a full magazine is flushed next: each in turn, never the newest, which then close the gap.
+// Moving all others down would cost more than the flush.
 unsigned next_flushed(const Magazine& magazine, unsigned count, unsigned flushed) {
   if (2 * flushed > count) return 0;
   const unsigned last = count - 2 * flushed;
@@ -536,7 +558,8 @@ void drop_magazine_locked(ThreadHeap& heap, unsigned bin, EndedSlabs& ended) {
   if (magazine.blocks == nullptr) return;
   return_blocks(&heap, as_const(magazine.blocks + 1), count_of(heap, bin), ended);
   heap.record(bin) = kEmptyRecord;
-  heap.magazine_bytes -= magazine.capacity * std::size_t{class_geometry.of[detail::class_of_bin[bin]].block_bytes};
+  heap.magazine_bytes -=
+      magazine.capacity * std::size_t{class_geometry.of[detail::class_of_bin[bin]].block_bytes};
   metadata.free(magazine.blocks, magazine_record_bytes(magazine.capacity));
   magazine = {};
 }
@@ -550,13 +573,15 @@ void trim_class_locked(ThreadHeap& heap, SizeClass size_class, TrimDepth depth, 
   for (Span* slab = heap.available[size_class].first(); slab != nullptr;) {
     Span* const next = slab->next;
     if (depth == TrimDepth::kAll) slab->is_kept = false;
-    if (slab->free_count == slab->block_count && !slab->is_kept) retire_slab(heap, slab, Retired::kGoes, ended);
+    if (slab->free_count == slab->block_count && !slab->is_kept)
+      retire_slab(heap, slab, Retired::kGoes, ended);
     slab = next;
   }
 }
 
 std::size_t most_spare_bytes(const ThreadHeap& heap) {
-  return heap.peak_taken_bytes < thread_limits.magazine_bytes ? heap.peak_taken_bytes : thread_limits.magazine_bytes;
+  return heap.peak_taken_bytes < thread_limits.magazine_bytes ? heap.peak_taken_bytes
+                                                              : thread_limits.magazine_bytes;
 }
 
 void give_up_spare_locked(ThreadHeap& heap, std::size_t bytes, EndedSlabs& ended) {

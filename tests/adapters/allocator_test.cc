@@ -19,7 +19,8 @@ namespace tarn::test {
 namespace {
 
 template <typename Allocator>
-using Rebound = typename std::allocator_traits<Allocator>::template rebind_alloc<std::pair<const int, std::string>>;
+using Rebound =
+    typename std::allocator_traits<Allocator>::template rebind_alloc<std::pair<const int, std::string>>;
 
 template <typename Allocator>
 void fill_and_empty_containers(const Allocator& allocator) {

@@ -1,5 +1,6 @@
-// with_allocator under the real Asio: standalone, or Boost's with TARN_TEST_BOOST_ASIO. Left out is what the Asio at hand
-// does not have: completion tokens and cancellation before 1.22 (Boost 1.79), deferred before that.
+// with_allocator under the real Asio: standalone, or Boost's with TARN_TEST_BOOST_ASIO. Left out is what the
+// Asio at hand does not have: completion tokens and cancellation before 1.22 (Boost 1.79), deferred before
+// that.
 #include <utility>  // which older ones forget
 
 #if defined(TARN_TEST_BOOST_ASIO)
@@ -60,7 +61,8 @@ TEST_F(Asio, KeepsAPendingHandlerInTheHeap) {
 
 TEST_F(Asio, RunsAHandlerThatCanOnlyBeMoved) {
   int value = 0;
-  timer_.async_wait(with_allocator(handlers_, [&, owned = std::make_unique<int>(7)](error_code) { value = *owned; }));
+  timer_.async_wait(
+      with_allocator(handlers_, [&, owned = std::make_unique<int>(7)](error_code) { value = *owned; }));
   context_.run();
   EXPECT_EQ(value, 7);
 }
@@ -103,7 +105,8 @@ TEST_F(Asio, ShowsWhatIsAssociatedWithAHandlerThroughSeveralBinders) {
   net::cancellation_signal signal;
   net::thread_pool others(1);
   const auto handler = with_allocator(
-      handlers_, net::bind_cancellation_slot(signal.slot(), net::bind_executor(others.get_executor(), [](error_code) {})));
+      handlers_, net::bind_cancellation_slot(signal.slot(),
+                                             net::bind_executor(others.get_executor(), [](error_code) {})));
   EXPECT_TRUE(net::get_associated_executor(handler) == others.get_executor());
   EXPECT_TRUE(net::get_associated_cancellation_slot(handler) == signal.slot());
   EXPECT_TRUE(net::get_associated_allocator(handler) == (tarn::allocator<void*, Heap>(handlers_)));

@@ -79,7 +79,8 @@ TEST(HandlePoolDeathTest, AtStopsWithThePoolsName) {
   HandlePool<Thing> pool({.name = "things"});
   const Handle<Thing> handle = pool.create(1);
   pool.destroy(handle);
-  EXPECT_DEATH(static_cast<void>(pool.at(handle)), "tarn: use of a handle whose object has ended in 'things'");
+  EXPECT_DEATH(static_cast<void>(pool.at(handle)),
+               "tarn: use of a handle whose object has ended in 'things'");
 }
 
 }  // namespace

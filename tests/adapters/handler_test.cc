@@ -1,12 +1,11 @@
 // Without Asio: what it asks of a handler. examples/pools/asio_handler.cc runs under the real one.
-#include "tarn/asio_allocator.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 #include <type_traits>
 
+#include "tarn/asio_allocator.h"
 #include "tarn/heap.h"
 
 namespace tarn::test {

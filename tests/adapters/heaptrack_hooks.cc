@@ -23,7 +23,8 @@ int main(int count, char**) {
   heap.deallocate(heap.allocate(100));
   tarn::Arena arena;
   if (arena.allocate(30) == nullptr) return 1;
-  std::printf("%zu blocks, %zu bytes, %zu freed\n", told("fake_allocated"), told("fake_bytes"), told("fake_freed"));
+  std::printf("%zu blocks, %zu bytes, %zu freed\n", told("fake_allocated"), told("fake_bytes"),
+              told("fake_freed"));
   const bool is_under = count > 1;
   return told("fake_allocated") == (is_under ? 3 : 0) && told("fake_freed") == (is_under ? 3 : 0) ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-// A library whose constructor calls the function that its program names: meanwhile the thread holds the loader's locks.
+// A library whose constructor calls the function that its program names: meanwhile the thread holds the
+// loader's locks.
 #include <link.h>
 
 #include <cstdlib>

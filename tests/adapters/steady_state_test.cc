@@ -62,7 +62,8 @@ TEST(SteadyState, ReportsTheStackAtOnceAndItsNamesAtTheEnd) {
   ASSERT_NE(stack, std::string::npos) << result.error;
   EXPECT_EQ(result.error.rfind("; the stack:\n"), stack) << "only the first time";
   EXPECT_EQ(result.error.find("tarn: growth in 'steady state': "), 0u);
-  EXPECT_GT(result.error.rfind("tarn: growth in 'steady state': the stack with names:\n"), stack) << result.error;
+  EXPECT_GT(result.error.rfind("tarn: growth in 'steady state': the stack with names:\n"), stack)
+      << result.error;
 }
 
 std::atomic<bool> is_loading{false}, has_grown{false};
@@ -74,22 +75,24 @@ void wait_for_growth() {
 
 // A thread that loads a library holds the loader's locks, and it may wait for a lock of ours.
 TEST(SteadyState, ReportsWhileAnotherThreadHoldsTheLoadersLocks) {
-  const ChildResult result = run_in_child([] {
-    char address[32];
-    std::snprintf(address, sizeof address, "%zx", reinterpret_cast<std::size_t>(&wait_for_growth));
-    setenv("TARN_TEST_CALL_BACK", address, 1);
-    std::size_t growth_count = 0;
-    {
-      SteadyState guard(AtGrowth::kReport);
-      std::thread loader([] { dlopen(TARN_TEST_SLOW_TO_LOAD, RTLD_NOW); });
-      while (!is_loading) std::this_thread::yield();
-      static_cast<void>(allocate(std::size_t{100} << 20));
-      has_grown = true;
-      loader.join();
-      growth_count = guard.growth_count();
-    }
-    return growth_count != 0 ? 0 : 1;
-  }, 20);
+  const ChildResult result = run_in_child(
+      [] {
+        char address[32];
+        std::snprintf(address, sizeof address, "%zx", reinterpret_cast<std::size_t>(&wait_for_growth));
+        setenv("TARN_TEST_CALL_BACK", address, 1);
+        std::size_t growth_count = 0;
+        {
+          SteadyState guard(AtGrowth::kReport);
+          std::thread loader([] { dlopen(TARN_TEST_SLOW_TO_LOAD, RTLD_NOW); });
+          while (!is_loading) std::this_thread::yield();
+          static_cast<void>(allocate(std::size_t{100} << 20));
+          has_grown = true;
+          loader.join();
+          growth_count = guard.growth_count();
+        }
+        return growth_count != 0 ? 0 : 1;
+      },
+      20);
   EXPECT_TRUE(result.is_success()) << result.describe();
   EXPECT_NE(result.error.find("; the stack:\n  "), std::string::npos) << result.error;
 }

@@ -1,5 +1,5 @@
-// Right uses of the pools after which their pages serve others: memcheck must find no fault with any of them. Told a name,
-// runs that case.
+// Right uses of the pools after which their pages serve others: memcheck must find no fault with any of them.
+// Told a name, runs that case.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
-// fork beside the first arenas of a process, which make the heap that all arenas share. A program of its own: in each
-// round that must be the first time.
+// fork beside the first arenas of a process, which make the heap that all arenas share. A program of its own:
+// in each round that must be the first time.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -56,7 +56,8 @@ bool use_all(Shared& shared) {
   ObjectPool<Object> typed({.at_end = AtPoolEnd::kHandOver});
   Heap heap;
   Arena arena;
-  if (own.allocate() == nullptr || heap.allocate(100) == nullptr || arena.allocate(100000) == nullptr) return false;
+  if (own.allocate() == nullptr || heap.allocate(100) == nullptr || arena.allocate(100000) == nullptr)
+    return false;
   typed.destroy(typed.create());
   for_each_pool([](const PoolUse&, void*) {}, nullptr);
   tarn::trim();

@@ -1,4 +1,5 @@
-// The pools that any thread may use, used by several, while others look at them, trim them, and make and end more.
+// The pools that any thread may use, used by several, while others look at them, trim them, and make and end
+// more.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -23,7 +24,8 @@ namespace {
 constexpr unsigned kThreads = 4;
 constexpr std::size_t kSlots = 128;
 
-/// Runs `work(thread, random)` in several threads until each has done its rounds, and `watch()` in one more meanwhile.
+/// Runs `work(thread, random)` in several threads until each has done its rounds, and `watch()` in one more
+/// meanwhile.
 template <typename Work, typename Watch>
 void run_watched(std::uint64_t rounds, Work work, Watch watch) {
   std::atomic<unsigned> working{kThreads};
@@ -44,8 +46,9 @@ void run_watched(std::uint64_t rounds, Work work, Watch watch) {
 
 void look_at_all_pools() {
   std::size_t bytes = 0;
-  for_each_pool([](const PoolUse& use, void* context) { *static_cast<std::size_t*>(context) += use.live_bytes; },
-                &bytes);
+  for_each_pool(
+      [](const PoolUse& use, void* context) { *static_cast<std::size_t*>(context) += use.live_bytes; },
+      &bytes);
 }
 
 TEST(PoolThreads, ShareAFixedPoolThatOthersTrimAndLookAt) {
@@ -169,8 +172,8 @@ TEST(PoolThreads, MakeAndEndPoolsAllTheTime) {
         std::vector<std::unique_ptr<ObjectPool<Object>>> pools;
         std::vector<Object*> objects;
         for (std::uint64_t i = random.below(40); i-- > 0;)
-          pools.push_back(std::make_unique<ObjectPool<Object>>(
-              ObjectPoolOptions{.at_end = random.below(2) == 0 ? AtPoolEnd::kDestroy : AtPoolEnd::kHandOver}));
+          pools.push_back(std::make_unique<ObjectPool<Object>>(ObjectPoolOptions{
+              .at_end = random.below(2) == 0 ? AtPoolEnd::kDestroy : AtPoolEnd::kHandOver}));
         SharedFixedPool shared(100);
         Heap heap;
         Arena arena({.heap = random.below(2) == 0 ? &heap : nullptr});
@@ -196,10 +199,11 @@ TEST(PoolThreads, ShareAHeapWithLimitsThatOthersTrimAndLookAt) {
   Heap heap({.name = "limited",
              .soft_limit = 200 * kKiB,
              .hard_limit = 300 * kKiB,
-             .on_soft_limit = [](Heap& crossed, void* context) {
-               ++*static_cast<std::atomic<int>*>(context);
-               crossed.release_unused();
-             },
+             .on_soft_limit =
+                 [](Heap& crossed, void* context) {
+                   ++*static_cast<std::atomic<int>*>(context);
+                   crossed.release_unused();
+                 },
              .context = &crossings});
   std::atomic<void*> slots[kSlots] = {};
   run_watched(

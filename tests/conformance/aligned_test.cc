@@ -27,7 +27,8 @@ void* allocate_checked(std::size_t size, std::size_t alignment) {
 }
 
 TYPED_TEST(Aligned, BlocksHaveTheirAlignmentAndTheirOwnContents) {
-  for (std::size_t alignment = 1; alignment <= std::min(4 * kMiB, Traits<TypeParam>::kLargestAlignment); alignment *= 2)
+  for (std::size_t alignment = 1; alignment <= std::min(4 * kMiB, Traits<TypeParam>::kLargestAlignment);
+       alignment *= 2)
     for (const std::size_t size : sizes_for(alignment, Traits<TypeParam>::kLargest)) {
       void* blocks[3];
       for (std::size_t i = 0; i < 3; ++i) {
@@ -104,7 +105,8 @@ TYPED_TEST(Aligned, ImpossibleSizesAndAlignmentsAreRefusedWithEnomem) {
     errno = 0;
     EXPECT_EQ(TypeParam::allocate(opaque(size), opaque(alignment)), nullptr)
         << size << " aligned to " << alignment;
-    EXPECT_TRUE(errno == ENOMEM || !Traits<TypeParam>::kChecksRequests) << size << " aligned to " << alignment;
+    EXPECT_TRUE(errno == ENOMEM || !Traits<TypeParam>::kChecksRequests)
+        << size << " aligned to " << alignment;
   }
 }
 

@@ -32,7 +32,8 @@ TYPED_TEST(Batch, BlocksAreWholeAlignedAndApart) {
 TYPED_TEST(Batch, TakesBlocksOfAllSizesBackTogether) {
   std::vector<void*> blocks;
   for (int round = 0; round < 20; ++round)
-    for (const std::size_t size : landmark_sizes(up_to<TypeParam>(kMiB))) blocks.push_back(TypeParam::allocate(size));
+    for (const std::size_t size : landmark_sizes(up_to<TypeParam>(kMiB)))
+      blocks.push_back(TypeParam::allocate(size));
   blocks.push_back(nullptr);
   TypeParam::deallocate_batch(blocks.data(), blocks.size());
 }

@@ -31,15 +31,16 @@ struct Traits {
   static constexpr bool kTellsSizes = true, kChecksRequests = true;
 };
 #else
-using Pools = ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks, HeapBlocks<LibraryPages>,
-                               HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>, ScopedBlocks<CallersBuffer>,
-                               ArenaBlocks, ResourceBlocks<GeneralSource>, ResourceBlocks<HeapSource>,
-                               AllocatorBlocks<GeneralSource>, AllocatorBlocks<HeapSource>>;
+using Pools =
+    ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks, HeapBlocks<LibraryPages>,
+                     HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>, ScopedBlocks<CallersBuffer>,
+                     ArenaBlocks, ResourceBlocks<GeneralSource>, ResourceBlocks<HeapSource>,
+                     AllocatorBlocks<GeneralSource>, AllocatorBlocks<HeapSource> >;
 using ReallocatingPools =
     ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks, HeapBlocks<LibraryPages>,
-                     HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>, ScopedBlocks<CallersBuffer>>;
-using ZeroingPools =
-    ::testing::Types<MemoryPool, CApi, HeapBlocks<LibraryPages>, HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>>;
+                     HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>, ScopedBlocks<CallersBuffer> >;
+using ZeroingPools = ::testing::Types<MemoryPool, CApi, HeapBlocks<LibraryPages>, HeapBlocks<CallersBuffer>,
+                                      ScopedBlocks<LibraryPages> >;
 using SizedPools = ::testing::Types<MemoryPool, CApi>;
 using BatchPools = ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks>;
 #endif

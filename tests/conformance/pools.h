@@ -42,7 +42,8 @@ struct PoolPerPowerOfTwo {
     if (block == nullptr) return;
     // What was reallocated is the general pool's, or a pool's of another size.
     const std::size_t usable = tarn::usable_size(block);
-    if (!std::has_single_bit(usable) || usable > kLargest || !Pools::instance().deallocate(index_for(usable), block))
+    if (!std::has_single_bit(usable) || usable > kLargest ||
+        !Pools::instance().deallocate(index_for(usable), block))
       tarn::deallocate(block);
   }
   static void deallocate(void* block, std::size_t) { deallocate(block); }
@@ -90,9 +91,8 @@ class FixedPools {
  private:
   FixedPools() {
     for (unsigned i = 0; i < 16; ++i)
-      pools_[i] = std::make_unique<Pool>(
-          FixedPoolOptions{.block_bytes = std::size_t{8} << i,
-                           .alignment = std::min(std::size_t{8} << i, kLargestAlignment)});
+      pools_[i] = std::make_unique<Pool>(FixedPoolOptions{
+          .block_bytes = std::size_t{8} << i, .alignment = std::min(std::size_t{8} << i, kLargestAlignment)});
   }
   std::unique_ptr<Pool> pools_[16];
 };
@@ -127,7 +127,8 @@ class ObjectPools {
     void* (*allocate)();
   };
   template <std::size_t... kIndices>
-  ObjectPools(std::index_sequence<kIndices...>) : faces_{{allocate_object<(std::size_t{8} << kIndices)>}...} {}
+  ObjectPools(std::index_sequence<kIndices...>)
+      : faces_{{allocate_object<(std::size_t{8} << kIndices)>}...} {}
   ObjectPools() : ObjectPools(std::make_index_sequence<16>()) {}
 
   Face faces_[16];
@@ -146,7 +147,9 @@ struct HeapBlocks {
   }
   static void* allocate(std::size_t size) { return heap().allocate(size); }
   static void* allocate(std::size_t size, std::size_t alignment) { return heap().allocate(size, alignment); }
-  static void* allocate_zeroed(std::size_t count, std::size_t size) { return heap().allocate_zeroed(count, size); }
+  static void* allocate_zeroed(std::size_t count, std::size_t size) {
+    return heap().allocate_zeroed(count, size);
+  }
   static void* reallocate(void* block, std::size_t size) { return heap().reallocate(block, size); }
   static void deallocate(void* block) { heap().deallocate(block); }
   static void deallocate(void* block, std::size_t size) { heap().deallocate(block, size); }
@@ -171,7 +174,9 @@ struct CallersBuffer {
 /// The general pool's functions inside a heap's scope.
 template <typename Memory>
 struct ScopedBlocks {
-  static void* allocate(std::size_t size) { return in_scope([&] { return tarn::allocate(size); }); }
+  static void* allocate(std::size_t size) {
+    return in_scope([&] { return tarn::allocate(size); });
+  }
   static void* allocate(std::size_t size, std::size_t alignment) {
     return in_scope([&] { return tarn::allocate(size, alignment); });
   }
@@ -199,7 +204,9 @@ struct ScopedBlocks {
 /// One arena, reset whenever no block of it is live.
 struct ArenaBlocks {
   static void* allocate(std::size_t size) { return note(arena().allocate(size)); }
-  static void* allocate(std::size_t size, std::size_t alignment) { return note(arena().allocate(size, alignment)); }
+  static void* allocate(std::size_t size, std::size_t alignment) {
+    return note(arena().allocate(size, alignment));
+  }
   static void deallocate(void* block) {
     arena().deallocate(block);
     if (block != nullptr && --live() == 0) arena().reset();
@@ -222,8 +229,8 @@ struct ArenaBlocks {
   }
 };
 
-/// A std::pmr resource, or a std allocator, over a source; they throw where the suite expects nullptr. What they take
-/// back tells no size here: those of these sources need none.
+/// A std::pmr resource, or a std allocator, over a source; they throw where the suite expects nullptr. What
+/// they take back tells no size here: those of these sources need none.
 template <typename Source>
 struct ResourceBlocks {
   static void* allocate(std::size_t size) { return allocate(size, 16); }
@@ -252,7 +259,9 @@ struct AllocatorBlocks {
       return nullptr;
     }
   }
-  static void* allocate(std::size_t size, std::size_t alignment) { return allocate(std::max(size, alignment)); }
+  static void* allocate(std::size_t size, std::size_t alignment) {
+    return allocate(std::max(size, alignment));
+  }
   static void deallocate(void* block) {
     if (block != nullptr) instance().deallocate(static_cast<std::byte*>(block), 1);
   }
@@ -285,8 +294,8 @@ struct HeapSource {
 template <typename Pool>
 struct Traits {
   static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = SIZE_MAX;  // bytes
-  static constexpr bool kTellsSizes = true;       // usable_size
-  static constexpr bool kChecksRequests = true;   // with errno; else a refusal is a null pointer alone
+  static constexpr bool kTellsSizes = true;                                        // usable_size
+  static constexpr bool kChecksRequests = true;  // with errno; else a refusal is a null pointer alone
 };
 template <typename Pools>
 struct Traits<PoolPerPowerOfTwo<Pools>> {

@@ -17,13 +17,18 @@ struct Scenario {
   int (*run)();
 };
 
-constexpr Scenario kScenarios[] = {
-    {"MixedSizes", allocate_mixed_sizes},     {"LargeBlocks", allocate_large_blocks},
-    {"Reallocation", reallocate_blocks},      {"Alignment", allocate_aligned_blocks},
-    {"ZeroedMemory", allocate_zeroed_blocks}, {"Batches", allocate_batches},
-    {"Threads", allocate_in_threads},         {"RemoteFrees", free_from_another_thread},
-    {"FixedPools", use_fixed_pools},          {"ObjectPools", use_object_pools},
-    {"Heaps", use_heaps},                     {"Arenas", use_arenas}};
+constexpr Scenario kScenarios[] = {{"MixedSizes", allocate_mixed_sizes},
+                                   {"LargeBlocks", allocate_large_blocks},
+                                   {"Reallocation", reallocate_blocks},
+                                   {"Alignment", allocate_aligned_blocks},
+                                   {"ZeroedMemory", allocate_zeroed_blocks},
+                                   {"Batches", allocate_batches},
+                                   {"Threads", allocate_in_threads},
+                                   {"RemoteFrees", free_from_another_thread},
+                                   {"FixedPools", use_fixed_pools},
+                                   {"ObjectPools", use_object_pools},
+                                   {"Heaps", use_heaps},
+                                   {"Arenas", use_arenas}};
 
 void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }
 

@@ -29,7 +29,8 @@ template <typename Pool>
 int use_fixed_pool(std::size_t block_bytes, std::size_t per_chunk) {
   std::unique_ptr<Pool> pool;
   try {
-    pool = std::make_unique<Pool>(FixedPoolOptions{.block_bytes = block_bytes, .blocks_per_chunk = per_chunk});
+    pool =
+        std::make_unique<Pool>(FixedPoolOptions{.block_bytes = block_bytes, .blocks_per_chunk = per_chunk});
   } catch (const std::bad_alloc&) {
     return 0;
   }

@@ -20,9 +20,10 @@ class OutboxTest : public testing::Test {
   static std::string waiting(const Outbox<Memory>& outbox, std::size_t most = 128) {
     std::vector<iovec> pieces(most);
     pieces.resize(outbox.gather(pieces.data(), most));
-    return std::accumulate(pieces.begin(), pieces.end(), std::string(), [](std::string text, const iovec& piece) {
-      return text.append(static_cast<const char*>(piece.iov_base), piece.iov_len);
-    });
+    return std::accumulate(pieces.begin(), pieces.end(), std::string(),
+                           [](std::string text, const iovec& piece) {
+                             return text.append(static_cast<const char*>(piece.iov_base), piece.iov_len);
+                           });
   }
 
   Memory memory_;

@@ -18,8 +18,8 @@ template <typename Memory>
 class RoomTest : public testing::Test {
  protected:
   Player<Memory>& enter(const std::string& name) {
-    Player<Memory>& player = players_.emplace_back(static_cast<std::uint32_t>(players_.size() + 1), memory_, outboxes_,
-                                                   items_);
+    Player<Memory>& player =
+        players_.emplace_back(static_cast<std::uint32_t>(players_.size() + 1), memory_, outboxes_, items_);
     player.name.assign(name);
     room_.add(player);
     return player;
@@ -160,7 +160,8 @@ TYPED_TEST(RoomTest, CreaturesThatFallAreReplaced) {
   Player<TypeParam>& player = this->enter("one");
   for (int i = 0; i < 2000; ++i) {
     if (player.entity->shots_in_flight < 4) this->post(player, Request::kShoot, 40, 40);
-    this->post(player, Request::kMove, static_cast<std::int16_t>(i % 97 - 48), static_cast<std::int16_t>(i % 89 - 44));
+    this->post(player, Request::kMove, static_cast<std::int16_t>(i % 97 - 48),
+               static_cast<std::int16_t>(i % 89 - 44));
     this->tick();
     this->taken(player, Reply::kSnapshot);
   }

@@ -60,7 +60,8 @@ void count_array_delete() {
 }
 template <std::size_t kSize>
 void count_aligned_delete() {
-  deallocate_aligned(blocks<kSize>[next<kSize> ++], kSize, std::align_val_t{64});
+  deallocate_aligned(
+      blocks<kSize>[next<kSize> ++], kSize, std::align_val_t { 64 });
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Arena and TickArena: alignment, rewinding, callbacks, growth and its limits, wiping, and where chunks come from.
+// Arena and TickArena: alignment, rewinding, callbacks, growth and its limits, wiping, and where chunks come
+// from.
 #include "tarn/arena.h"
 
 #include <gtest/gtest.h>

@@ -51,11 +51,16 @@ class FixedPoolModel {
     if (choice < 700) return note(pool_.allocate(), 1);
     if (choice < 900) return allocate_run();
     if (choice < 980) return allocate_batch();
-    if (choice < 985) growth_ = random_.between(200, 600);
-    else if (choice < 990) reserve();
-    else if (choice == 990) clear();
-    else if (choice == 991) pool_.release_unused();
-    else give_back_many();
+    if (choice < 985)
+      growth_ = random_.between(200, 600);
+    else if (choice < 990)
+      reserve();
+    else if (choice == 990)
+      clear();
+    else if (choice == 991)
+      pool_.release_unused();
+    else
+      give_back_many();
   }
 
   void reserve() {

@@ -230,7 +230,8 @@ TYPED_TEST(AnyFixedPool, BlocksOfARunMayBeGivenBackOneByOneAndSingleOnesAsARun) 
 }
 
 TYPED_TEST(AnyFixedPool, ACapGivesNullAndTheFreedBlockIsHadAgain) {
-  for (const std::size_t most : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, std::size_t{150}}) {
+  for (const std::size_t most :
+       {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, std::size_t{150}}) {
     TypeParam pool({.block_bytes = 64, .blocks_per_chunk = 64, .largest_count = most});
     const std::vector<void*> blocks = take(pool, most);
     EXPECT_EQ(std::count(blocks.begin(), blocks.end(), nullptr), 0);
@@ -300,10 +301,8 @@ TYPED_TEST(AnyFixedPool, TheHookIsCalledOncePerRefusal) {
 
 TYPED_TEST(AnyFixedPool, WhatTheHookFreesIsForTheNextCall) {
   Refusals<TypeParam> refusals;
-  TypeParam pool({.block_bytes = 64,
-                  .largest_count = 3,
-                  .on_refusal = Refusals<TypeParam>::note,
-                  .context = &refusals});
+  TypeParam pool(
+      {.block_bytes = 64, .largest_count = 3, .on_refusal = Refusals<TypeParam>::note, .context = &refusals});
   refusals.pool = &pool;
   const std::vector<void*> blocks = take(pool, 3);
   refusals.to_free = {blocks[1], blocks[2]};

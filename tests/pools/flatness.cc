@@ -1,5 +1,5 @@
-// The work of a fixed pool does not depend on how many blocks it has: counts the instructions of its operations in a
-// small and in a large pool, and fails when the large one needs notably more.
+// The work of a fixed pool does not depend on how many blocks it has: counts the instructions of its
+// operations in a small and in a large pool, and fails when the large one needs notably more.
 #include <cstdio>
 #include <vector>
 
@@ -57,7 +57,8 @@ int main() {
       counts[is_large] = tarn::test::count_instructions(operation.run, tarn::test::Counted::kAll);
       if (counts[is_large] < 0) return 77;  // stepping is not allowed here
     }
-    std::printf("%-24s %6ld of %zu blocks, %6ld of %zu\n", operation.name, counts[0], kSmallCount, counts[1], kLargeCount);
+    std::printf("%-24s %6ld of %zu blocks, %6ld of %zu\n", operation.name, counts[0], kSmallCount, counts[1],
+                kLargeCount);
     failed |= counts[1] > counts[0] + kMostMore;
   }
   return failed;

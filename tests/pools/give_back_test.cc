@@ -1,5 +1,5 @@
-// What a pool's own calls give back to the system goes with no lock of a pool held: here the system's door itself uses
-// the pool.
+// What a pool's own calls give back to the system goes with no lock of a pool held: here the system's door
+// itself uses the pool.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -33,19 +33,23 @@ internal::os::Fault use_at_purge(Call call) {
   return internal::os::Fault::kNone;
 }
 
-/// Runs release() in a child where each free page goes back at once, by this thread; use() runs when the first does.
-void expect_no_lock(const char* what, const std::function<void()>& release, const std::function<void()>& use) {
-  const ChildResult result = run_in_child([&] {
-    std::thread([] {}).join();  // from now on locks are taken
-    internal::background.configure(false, 0);
-    internal::page_cache.set_free_page_threshold(0);
-    uses = 0;
-    use_once = use;
-    internal::os::set_fault_hook_for_test(use_at_purge);
-    release();
-    internal::os::set_fault_hook_for_test(nullptr);
-    return uses == 1 ? 0 : 1;
-  }, 20);
+/// Runs release() in a child where each free page goes back at once, by this thread; use() runs when the
+/// first does.
+void expect_no_lock(const char* what, const std::function<void()>& release,
+                    const std::function<void()>& use) {
+  const ChildResult result = run_in_child(
+      [&] {
+        std::thread([] {}).join();  // from now on locks are taken
+        internal::background.configure(false, 0);
+        internal::page_cache.set_free_page_threshold(0);
+        uses = 0;
+        use_once = use;
+        internal::os::set_fault_hook_for_test(use_at_purge);
+        release();
+        internal::os::set_fault_hook_for_test(nullptr);
+        return uses == 1 ? 0 : 1;
+      },
+      20);
   EXPECT_TRUE(result.is_success()) << what << ": " << result.describe();
 }
 
@@ -61,7 +65,8 @@ class GiveBack : public ::testing::Test {
 TEST_F(GiveBack, OfASharedFixedPoolHoldsNoLockOfIt) {
   SharedFixedPool pool(1000);
   pool.reserve(5000);
-  expect_no_lock("release_unused", [&] { pool.release_unused(); }, [&] { static_cast<void>(pool.allocate()); });
+  expect_no_lock(
+      "release_unused", [&] { pool.release_unused(); }, [&] { static_cast<void>(pool.allocate()); });
 }
 
 TEST_F(GiveBack, OfAHeapHoldsNoLockOfIt) {
@@ -69,11 +74,14 @@ TEST_F(GiveBack, OfAHeapHoldsNoLockOfIt) {
   void* const block = heap.allocate(1 << 20);
   auto use = [&] { static_cast<void>(heap.allocate(100)); };
   if (!kAddressSanitizer) {  // there, what has ended waits for a while
-    expect_no_lock("deallocate", [&] { heap.deallocate(block); }, use);
-    expect_no_lock("clear", [&] { heap.clear(); }, use);
+    expect_no_lock(
+        "deallocate", [&] { heap.deallocate(block); }, use);
+    expect_no_lock(
+        "clear", [&] { heap.clear(); }, use);
   }
   heap.prewarm(1 << 20);
-  expect_no_lock("release_unused", [&] { heap.release_unused(); }, use);
+  expect_no_lock(
+      "release_unused", [&] { heap.release_unused(); }, use);
 }
 
 TEST_F(GiveBack, OfAnObjectPoolWithoutAClassOfItsOwnHoldsNoLockOfIt) {
@@ -83,7 +91,8 @@ TEST_F(GiveBack, OfAnObjectPoolWithoutAClassOfItsOwnHoldsNoLockOfIt) {
   std::vector<Object*> objects;
   for (int i = 0; i < 5000; ++i) objects.push_back(last.create());
   for (Object* const object : objects) last.destroy(object);
-  expect_no_lock("release_unused", [&] { last.release_unused(); }, [&] { static_cast<void>(last.allocate()); });
+  expect_no_lock(
+      "release_unused", [&] { last.release_unused(); }, [&] { static_cast<void>(last.allocate()); });
 }
 
 TEST_F(GiveBack, OfAllPoolsHoldsNoLockOfTheirRegistry) {
@@ -91,7 +100,8 @@ TEST_F(GiveBack, OfAllPoolsHoldsNoLockOfTheirRegistry) {
   pool.reserve(5000);
   // It does not end there: that would give back in its turn.
   std::unique_ptr<FixedPool> made;
-  expect_no_lock("trim", [] { trim(); }, [&] { made = std::make_unique<FixedPool>(64); });
+  expect_no_lock(
+      "trim", [] { trim(); }, [&] { made = std::make_unique<FixedPool>(64); });
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ namespace {
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes) : bytes_(bytes) {
-    memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    memory_ =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   }
   ~Buffer() { munmap(memory_, bytes_); }
   Buffer(const Buffer&) = delete;
@@ -54,9 +55,8 @@ class HeapOver : public ::testing::TestWithParam<bool> {
   }
   Buffer buffer_{256 * kMiB};
 };
-INSTANTIATE_TEST_SUITE_P(Memory, HeapOver, ::testing::Values(false, true), [](const auto& over) {
-  return over.param ? "OfTheCaller" : "OfTheLibrary";
-});
+INSTANTIATE_TEST_SUITE_P(Memory, HeapOver, ::testing::Values(false, true),
+                         [](const auto& over) { return over.param ? "OfTheCaller" : "OfTheLibrary"; });
 
 TEST_P(HeapOver, CountsEveryByteOfRandomPrograms) {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
@@ -76,7 +76,8 @@ TEST_P(HeapOver, CountsEveryByteOfRandomPrograms) {
         const std::size_t alignment = std::size_t{1} << (random.below(10) == 0 ? random.below(17) : 4);
         void* const block = heap.allocate(size, alignment);
         ASSERT_NE(block, nullptr) << size << " aligned to " << alignment;
-        ASSERT_EQ(reinterpret_cast<std::uintptr_t>(block) % (size <= 8 ? std::min<std::size_t>(alignment, 8) : alignment),
+        ASSERT_EQ(reinterpret_cast<std::uintptr_t>(block) %
+                      (size <= 8 ? std::min<std::size_t>(alignment, 8) : alignment),
                   0u);
         fill(block, size, size);
         live.push_back({block, size});
@@ -93,7 +94,8 @@ TEST_P(HeapOver, CountsEveryByteOfRandomPrograms) {
           ASSERT_TRUE(holds(moved, std::min(size, picked.size), picked.size, picked.size));
           fill(moved, size, size);
           // While it moves, both are live.
-          if (moved != picked.block) peak_bytes = std::max(peak_bytes, live_bytes + both + heap.usable_size(moved));
+          if (moved != picked.block)
+            peak_bytes = std::max(peak_bytes, live_bytes + both + heap.usable_size(moved));
           picked = {moved, size};
           live_bytes += heap.usable_size(moved);
         } else {
@@ -400,8 +402,8 @@ TEST(HeapOverABuffer, WritesNothingButBlocksIntoIt) {
 }
 
 TEST(HeapOverABuffer, UsesAllOfItAndThenRefuses) {
-  for (const std::size_t size : {std::size_t{16}, std::size_t{100}, std::size_t{1000}, 4 * kKiB, 16 * kKiB, 32 * kKiB,
-                                 40 * kKiB, 64 * kKiB}) {
+  for (const std::size_t size : {std::size_t{16}, std::size_t{100}, std::size_t{1000}, 4 * kKiB, 16 * kKiB,
+                                 32 * kKiB, 40 * kKiB, 64 * kKiB}) {
     Buffer buffer(kMiB);
     Heap heap({.buffer = buffer.get(), .buffer_bytes = buffer.bytes()});
     std::size_t used = 0;
@@ -421,7 +423,8 @@ TEST(HeapOverABuffer, UsesAllOfItAndThenRefuses) {
 
 TEST(HeapOverABuffer, TheSmallestBufferServesBlocksUpToASizeableFraction) {
   Buffer buffer(64 * kKiB);
-  for (const std::size_t size : {std::size_t{1}, std::size_t{1000}, 4 * kKiB, 8 * kKiB, 16 * kKiB, 32 * kKiB}) {
+  for (const std::size_t size :
+       {std::size_t{1}, std::size_t{1000}, 4 * kKiB, 8 * kKiB, 16 * kKiB, 32 * kKiB}) {
     Heap heap({.buffer = buffer.get(), .buffer_bytes = buffer.bytes()});
     EXPECT_NE(heap.allocate(size), nullptr) << size;
   }

@@ -1,4 +1,5 @@
-// ObjectPool: what constructors and destructors may do, which thread may do it, and what remains when a pool ends.
+// ObjectPool: what constructors and destructors may do, which thread may do it, and what remains when a pool
+// ends.
 #include "tarn/object_pool.h"
 
 #include <gtest/gtest.h>
@@ -35,9 +36,10 @@ struct alignas(kAlignment) Bytes {
 
 template <typename Object>
 class OfType : public ::testing::Test {};
-using Objects = ::testing::Types<Bytes<1>, Bytes<7>, Bytes<8>, Bytes<24>, Bytes<48, 16>, Bytes<64, 64>, Bytes<100>,
-                                 Bytes<512>, Bytes<512, 256>, Bytes<1000>, Bytes<4096>, Bytes<4096, 4096>, Bytes<10000>,
-                                 Bytes<32768>, Bytes<32769>, Bytes<65536, 4096>, Bytes<262144>>;
+using Objects =
+    ::testing::Types<Bytes<1>, Bytes<7>, Bytes<8>, Bytes<24>, Bytes<48, 16>, Bytes<64, 64>, Bytes<100>,
+                     Bytes<512>, Bytes<512, 256>, Bytes<1000>, Bytes<4096>, Bytes<4096, 4096>, Bytes<10000>,
+                     Bytes<32768>, Bytes<32769>, Bytes<65536, 4096>, Bytes<262144>>;
 TYPED_TEST_SUITE(OfType, Objects);
 
 TYPED_TEST(OfType, ObjectsAreAlignedApartAndCounted) {
@@ -306,7 +308,8 @@ std::size_t count_pools_of_kind(const char* kind) {
   return count.count;
 }
 
-// Each pool takes one of 84 size classes and gives it back; a pool that finds none has a fixed pool in its place.
+// Each pool takes one of 84 size classes and gives it back; a pool that finds none has a fixed pool in its
+// place.
 TEST(ObjectPool, APoolsClassIsFreeForTheNextOneWhenItsObjectsAre) {
   for (int i = 0; i < 500; ++i) {
     ObjectPool<Bytes<40>> pool({.at_end = AtPoolEnd::kHandOver});
@@ -365,7 +368,8 @@ TEST(ObjectPool, PoolsBeyondTheClassesKeepTheirPolicies) {
   Node::alive = 0;
   Counted* handed_over = nullptr;
   {
-    ObjectPool<Counted> destroys({.at_end = AtPoolEnd::kDestroy}), hands_over({.at_end = AtPoolEnd::kHandOver});
+    ObjectPool<Counted> destroys({.at_end = AtPoolEnd::kDestroy}),
+        hands_over({.at_end = AtPoolEnd::kHandOver});
     ObjectPool<Node> nodes({.at_end = AtPoolEnd::kDestroy});
     for (int i = 0; i < 1000; ++i) static_cast<void>(destroys.create());
     Node* const parent = nodes.create(&nodes, nullptr);
@@ -386,7 +390,9 @@ TEST(ObjectPool, ObjectsMayEndInAnyThreadAndAfterTheirOwn) {
   for (int round = 0; round < 20; ++round) {
     std::thread([&] {
       for (int i = 0; i < 500; ++i) objects.push_back(new (pool.allocate()) Counted);
-      for (int i = 0; i < 100; ++i) pool.destroy(objects[static_cast<std::size_t>(i) * 3]), objects[static_cast<std::size_t>(i) * 3] = nullptr;
+      for (int i = 0; i < 100; ++i)
+        pool.destroy(objects[static_cast<std::size_t>(i) * 3]),
+            objects[static_cast<std::size_t>(i) * 3] = nullptr;
     }).join();
     std::erase(objects, nullptr);
     EXPECT_EQ(pool.live_count(), objects.size());

@@ -1,4 +1,5 @@
-// TARN_POOLS_USE_MALLOC=1 in a program whose malloc is ours: the pools' blocks are blocks of the general pool then.
+// TARN_POOLS_USE_MALLOC=1 in a program whose malloc is ours: the pools' blocks are blocks of the general pool
+// then.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,8 +18,8 @@
 namespace tarn::test {
 namespace {
 
-// A call that asked malloc under its own lock, or in its own scope, would not come back: each case goes with one thread
-// and with several, when locks are taken.
+// A call that asked malloc under its own lock, or in its own scope, would not come back: each case goes with
+// one thread and with several, when locks are taken.
 class OverMalloc : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -51,7 +52,8 @@ TEST_P(OverMalloc, AHeapsEndLeavesBlocksAloneThatWereFreedByAnyDoor) {
     Heap heap;
     std::vector<void*> blocks;
     for (int i = 0; i < 1000; ++i) blocks.push_back(heap.allocate(64));
-    for (std::size_t i = 0; i < blocks.size(); ++i) i % 2 == 0 ? std::free(blocks[i]) : heap.deallocate(blocks[i]);
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+      i % 2 == 0 ? std::free(blocks[i]) : heap.deallocate(blocks[i]);
     EXPECT_EQ(heap.use().live_count, 0u);
     for (int i = 0; i < 1000; ++i) general.push_back(std::memset(std::malloc(64), 7, 64));
   }

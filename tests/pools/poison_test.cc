@@ -134,8 +134,10 @@ TEST_F(Poison, AUseAfterDestroyInAnObjectPoolIsReported) {
 
 TEST_F(Poison, AUseAfterFreeInAHeapIsReported) {
   alignas(4096) static char buffer[2 * 1024 * 1024];
-  for (const HeapOptions& options : {HeapOptions{}, HeapOptions{.buffer = buffer, .buffer_bytes = sizeof buffer}}) {
-    for (const std::size_t size : {std::size_t{10}, std::size_t{1000}, std::size_t{70000}, std::size_t{1200000}}) {
+  for (const HeapOptions& options :
+       {HeapOptions{}, HeapOptions{.buffer = buffer, .buffer_bytes = sizeof buffer}}) {
+    for (const std::size_t size :
+         {std::size_t{10}, std::size_t{1000}, std::size_t{70000}, std::size_t{1200000}}) {
       if (size > options.buffer_bytes / 3 && options.buffer != nullptr) continue;
       expect_report("a block after its free", [&] {
         Heap heap(options);
@@ -204,7 +206,8 @@ TEST_F(Poison, AUseAfterFreeInAHeapIsReported) {
 
 TEST_F(Poison, AUseAfterResetOfAnArenaIsReported) {
   alignas(64) static char buffer[4096];
-  for (const ArenaOptions& options : {ArenaOptions{}, ArenaOptions{.buffer = buffer, .buffer_bytes = sizeof buffer}}) {
+  for (const ArenaOptions& options :
+       {ArenaOptions{}, ArenaOptions{.buffer = buffer, .buffer_bytes = sizeof buffer}}) {
     expect_report("a block after reset", [&] {
       Arena arena(options);
       void* const block = arena.allocate(100);

@@ -7,7 +7,8 @@ namespace tarn::test {
 /// Resident bytes, from /proc/self/statm.
 std::size_t resident_bytes();
 
-/// All its addresses, which RLIMIT_AS limits; those of them that are private and writable, which RLIMIT_DATA limits.
+/// All its addresses, which RLIMIT_AS limits; those of them that are private and writable, which RLIMIT_DATA
+/// limits.
 std::size_t address_bytes();
 std::size_t writable_bytes();
 

@@ -119,7 +119,8 @@ void Supervisor::look_whether_ended() {
 void Supervisor::wait_for_end() {
   double next_tick = kTickSeconds;
   for (;;) {
-    // Signals before the look: a SIGCHLD that comes between the two stays in the descriptor and ends the wait below.
+    // Signals before the look: a SIGCHLD that comes between the two stays in the descriptor and ends the wait
+    // below.
     handle_signals();
     look_whether_ended();
     if (has_ended_) return;

@@ -32,7 +32,7 @@ struct RunRequest {
   std::string stdin_path = "/dev/null";  // captured only
   double timeout_seconds = 0;            // captured only; 0 is none
   std::size_t kept_output_bytes = OutputDigest::kKeptBytes;
-  std::function<void()> on_tick;         // called about twice a second while the program runs
+  std::function<void()> on_tick;  // called about twice a second while the program runs
 };
 
 enum class Ending : std::uint8_t {

@@ -1,6 +1,6 @@
-// One bot: connects, greets, joins a room, plays, goes to another room, leaves, comes back. What it does is decided by
-// its seed alone; when, by how fast the server answers: it sends a bundle of requests, waits for the answers to all of
-// them, and sends the next. Broadcasts come in between and are counted.
+// One bot: connects, greets, joins a room, plays, goes to another room, leaves, comes back. What it does is
+// decided by its seed alone; when, by how fast the server answers: it sends a bundle of requests, waits for
+// the answers to all of them, and sends the next. Broadcasts come in between and are counted.
 //
 // Threads: one, the crowd's.
 #pragma once

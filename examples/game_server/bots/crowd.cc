@@ -30,7 +30,9 @@ std::uint64_t now() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-[[noreturn]] void throw_errno(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
+[[noreturn]] void throw_errno(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
 
 sigset_t ending_signals() {
   sigset_t set;
@@ -45,8 +47,8 @@ sigset_t ending_signals() {
 Crowd::Crowd(const CrowdOptions& options) : options_(options) {
   const std::size_t files = raise_file_limit();
   if (options_.bots + kOtherDescriptors > files)
-    throw std::runtime_error(fmt::format("{} bots need more open files than the {} this process may have (ulimit -n)",
-                                         options_.bots, files));
+    throw std::runtime_error(fmt::format(
+        "{} bots need more open files than the {} this process may have (ulimit -n)", options_.bots, files));
   server_.sin_family = AF_INET;
   server_.sin_port = htons(options_.port);
   if (inet_pton(AF_INET, options_.address.c_str(), &server_.sin_addr) != 1)
@@ -77,7 +79,8 @@ void Crowd::watch_control() {
 }
 
 void Crowd::run() {
-  if (options_.seconds > 0) end_ = now() + static_cast<std::uint64_t>(options_.seconds * static_cast<double>(kSecond));
+  if (options_.seconds > 0)
+    end_ = now() + static_cast<std::uint64_t>(options_.seconds * static_cast<double>(kSecond));
   while (!is_over()) {
     if (!is_leaving()) connect_some();
     wait_for_events();
@@ -140,7 +143,9 @@ void Crowd::proceed(Bot& bot) {
 }
 
 void Crowd::note(Bot& bot, Bot::State before) {
-  const auto is_on_its_way = [](Bot::State s) { return s == Bot::State::kConnecting || s == Bot::State::kGreeting; };
+  const auto is_on_its_way = [](Bot::State s) {
+    return s == Bot::State::kConnecting || s == Bot::State::kGreeting;
+  };
   if (is_on_its_way(before) && !is_on_its_way(bot.state())) --connecting_;
   // One that the server does not let in has had its turn too.
   if (plan_ == Bot::Plan::kWait && (bot.state() == Bot::State::kPlaying || bot.state() == Bot::State::kAway))
@@ -194,9 +199,10 @@ void Crowd::tell(const char* event) const {
 
 void Crowd::print_tally() const {
   if (!options_.is_json) {
-    fmt::print("{} packets sent, {} answered, {} broadcasts; {} connects, {} lost; ", tally_.sent, tally_.answers,
-               tally_.broadcasts, tally_.connects, tally_.lost);
-    fmt::print("a bundle took {} us (p50), {} us (p99)\n", tally_.round_trips.percentile(0.5), tally_.round_trips.percentile(0.99));
+    fmt::print("{} packets sent, {} answered, {} broadcasts; {} connects, {} lost; ", tally_.sent,
+               tally_.answers, tally_.broadcasts, tally_.connects, tally_.lost);
+    fmt::print("a bundle took {} us (p50), {} us (p99)\n", tally_.round_trips.percentile(0.5),
+               tally_.round_trips.percentile(0.99));
     return;
   }
   nlohmann::ordered_json refused = nlohmann::ordered_json::object();
@@ -219,9 +225,11 @@ void Crowd::print_tally() const {
 
 void Crowd::require_no_loss() const {
   if (tally_.lost + tally_.connects_failed > 0)
-    throw std::runtime_error(fmt::format("the server ended {} connections and refused {} that did nothing wrong",
-                                         tally_.lost, tally_.connects_failed));
-  if (connected_ > 0) throw std::runtime_error(fmt::format("{} bots got no answer to their goodbye", connected_));
+    throw std::runtime_error(
+        fmt::format("the server ended {} connections and refused {} that did nothing wrong", tally_.lost,
+                    tally_.connects_failed));
+  if (connected_ > 0)
+    throw std::runtime_error(fmt::format("{} bots got no answer to their goodbye", connected_));
 }
 
 }  // namespace game

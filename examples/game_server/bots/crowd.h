@@ -1,5 +1,5 @@
-// All bots of a process: one epoll set, one thread. They begin to play when all are there, which is told; ends them
-// when told to, by a signal, the command `stop`, the end of standard input, or the clock.
+// All bots of a process: one epoll set, one thread. They begin to play when all are there, which is told;
+// ends them when told to, by a signal, the command `stop`, the end of standard input, or the clock.
 #pragma once
 #include <netinet/in.h>
 
@@ -33,8 +33,8 @@ class Crowd {
   Crowd(const Crowd&) = delete;
   Crowd& operator=(const Crowd&) = delete;
 
-  /// Returns when all have left, or a while after they were told to. \throws std::runtime_error when nobody is there
-  /// to connect to, and at the end when the server turned bots away or lost some
+  /// Returns when all have left, or a while after they were told to. \throws std::runtime_error when nobody
+  /// is there to connect to, and at the end when the server turned bots away or lost some
   void run();
 
  private:

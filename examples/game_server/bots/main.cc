@@ -8,12 +8,16 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  game_bots --port 7777                      2000 bots until Ctrl-C\n"
     "  game_bots --port 7777 --bots 500 --seconds 10\n"
-    "  game_bots --port 7777 --seed 2 --json      other bots; one line of JSON when all play, one at the end\n"
+    "  game_bots --port 7777 --seed 2 --json      other bots; one line of JSON when all play, one at the "
+    "end\n"
     "\n"
-    "Exit status: 0 all answers came, 1 the server was not there or lost a bot, 2 the command line is wrong.\n";
+    "Exit status: 0 all answers came, 1 the server was not there or lost a bot, 2 the command line is "
+    "wrong.\n";
 
 void add_options(CLI::App& app, game::CrowdOptions& options) {
-  app.add_option("--port", options.port, "The server's TCP port")->type_name("N")->required()
+  app.add_option("--port", options.port, "The server's TCP port")
+      ->type_name("N")
+      ->required()
       ->check(CLI::Range(1, 65535));
   app.add_option("--address", options.address, "The server's address (127.0.0.1)")->type_name("IPv4");
   app.add_option("--bots", options.bots, "How many (2000)")->type_name("N")->check(CLI::Range(1, 1'000'000));
@@ -32,7 +36,8 @@ void add_options(CLI::App& app, game::CrowdOptions& options) {
 
 int main(int argc, char** argv) {
   game::CrowdOptions options;
-  CLI::App app("Bots that play on a game_server: they connect, move, shoot, chat, leave and come back.", "game_bots");
+  CLI::App app("Bots that play on a game_server: they connect, move, shoot, chat, leave and come back.",
+               "game_bots");
   add_options(app, options);
   app.footer(kExamples);
   return game::parse_and_run(app, argc, argv, "game_bots", [&] { game::Crowd(options).run(); });

@@ -40,7 +40,8 @@ class Inventory {
     std::uint32_t kind;
     std::uint32_t uses_left;
   };
-  /// Uses the item in a slot, counted around; one that is used up makes way for a new find. \pre it was loaded
+  /// Uses the item in a slot, counted around; one that is used up makes way for a new find. \pre it was
+  /// loaded
   Use use(std::size_t slot) {
     Item** place = &first_;
     for (slot %= count_; slot > 0; --slot) place = &(*place)->next;

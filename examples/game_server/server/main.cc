@@ -44,7 +44,8 @@ void add_options(CLI::App& app, ServerOptions& options) {
   app.add_option("--outbox-kib", options.outbox_kib, "What may wait to be sent to one session, KiB (256)")
       ->type_name("N")
       ->check(CLI::Range(8, 1 << 16));
-  app.add_option("--stall-ms", options.stall_ms, "Close a session that owes and does not move for so long (5000)")
+  app.add_option("--stall-ms", options.stall_ms,
+                 "Close a session that owes and does not move for so long (5000)")
       ->type_name("N")
       ->check(CLI::Range(10, 600'000));
   app.add_flag("--commands", options.takes_commands,
@@ -56,7 +57,8 @@ void add_options(CLI::App& app, ServerOptions& options) {
 
 int main(int argc, char** argv) {
   ServerOptions options;
-  CLI::App app("A game server over TCP: rooms, ticks, chat; all its memory from where --memory says.", "game_server");
+  CLI::App app("A game server over TCP: rooms, ticks, chat; all its memory from where --memory says.",
+               "game_server");
   add_options(app, options);
   app.footer(kExamples);
   return game::parse_and_run(app, argc, argv, "game_server", [&] { kPolicies.at(options.memory)(options); });

@@ -1,18 +1,20 @@
 // Where the server's memory comes from: the one file that differs between `--memory new`, `pmr` and `pools`.
 //
 // A policy is a type with
-//   Objects<T>   create(arguments...) and destroy(object): sessions, entities, events, items, nodes of send queues
+//   Objects<T>   create(arguments...) and destroy(object): sessions, entities, events, items, nodes of send
+//   queues
 //   Packets      packets, 20 bytes to a little over kLargestPacket
 //   Buffers      texts and the containers that live long; any size
 //   Handlers     what asio keeps of an operation in flight
 //   Scratch      what lives until begin_scratch(), which each room's tick starts with
-// The last four are sources: allocate(bytes) and deallocate(block, bytes), which throw std::bad_alloc when memory is
-// refused. release_unused() gives back what is free, as far as the policy can; the server asks when it is empty.
-// The server is a template of the policy, so that each one's calls are inlined as far as they can be.
+// The last four are sources: allocate(bytes) and deallocate(block, bytes), which throw std::bad_alloc when
+// memory is refused. release_unused() gives back what is free, as far as the policy can; the server asks when
+// it is empty. The server is a template of the policy, so that each one's calls are inlined as far as they
+// can be.
 //
-// NewMemory takes all of it from operator new, and so from whatever malloc the process has. PmrMemory is the standard
-// library's best for one thread: an unsynchronized_pool_resource over new, and a monotonic buffer for the tick.
-// PoolsMemory has a tarn pool for each shape.
+// NewMemory takes all of it from operator new, and so from whatever malloc the process has. PmrMemory is the
+// standard library's best for one thread: an unsynchronized_pool_resource over new, and a monotonic buffer
+// for the tick. PoolsMemory has a tarn pool for each shape.
 //
 // Threads: one, the server's.
 #pragma once
@@ -97,7 +99,7 @@ class CountedObjects : private Pool {
   std::size_t live_count_ = 0;
 };
 
-// ------------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------------------
 
 class NewMemory {
  public:
@@ -136,7 +138,7 @@ class NewMemory {
   Source source_;
 };
 
-// ------------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------------------
 
 class PmrMemory {
  public:
@@ -187,7 +189,7 @@ class PmrMemory {
   Source scratch_{&tick_};
 };
 
-// ------------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------------------
 
 class PoolsMemory {
  public:
@@ -198,8 +200,8 @@ class PoolsMemory {
     void deallocate(void* block, std::size_t bytes) noexcept { tarn::deallocate(block, bytes); }
   };
 
-  /// A pool per doubling: few sizes, so that few chunks are partly empty. \why not the general pool: packets of all sizes
-  /// would keep a slab of each of its forty classes.
+  /// A pool per doubling: few sizes, so that few chunks are partly empty. \why not the general pool: packets
+  /// of all sizes would keep a slab of each of its forty classes.
   class Packets {
    public:
     void* allocate(std::size_t bytes) {
@@ -229,10 +231,12 @@ class PoolsMemory {
                               .blocks_per_chunk = kChunkBytes / block_bytes,
                               .name = "packets"});
     }
-    tarn::FixedPool pools_[9] = {of(24), of(32), of(64), of(128), of(256), of(512), of(1024), of(2048), of(4096)};
+    tarn::FixedPool pools_[9] = {of(24),  of(32),   of(64),   of(128), of(256),
+                                 of(512), of(1024), of(2048), of(4096)};
   };
 
-  /// One size holds every operation the server starts; a larger one of another asio version still has a place.
+  /// One size holds every operation the server starts; a larger one of another asio version still has a
+  /// place.
   class Handlers {
    public:
     void* allocate(std::size_t bytes) {

@@ -13,7 +13,7 @@ struct ServerOptions {
   unsigned ticks_per_second = 60;
   std::uint16_t rooms = 64;
   std::size_t room_members = 128;
-  std::size_t creatures = 24;  // per room
+  std::size_t creatures = 24;     // per room
   std::size_t most_sessions = 0;  // 0: as many as there may be open files
   std::size_t outbox_kib = 256;   // at most, per session
   unsigned stall_ms = 5000;

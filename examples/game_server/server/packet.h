@@ -1,5 +1,5 @@
-// Packets in the server's memory: counted references, so that one broadcast lies in many send queues; and the queue of
-// what waits to be sent to one session.
+// Packets in the server's memory: counted references, so that one broadcast lies in many send queues; and the
+// queue of what waits to be sent to one session.
 //
 // Invariant of an Outbox: bytes() is the sum of its packets' sizes minus what was sent of the first.
 // Threads: one, the server's.

@@ -1,11 +1,12 @@
 // A room: who is in it, what lives in it, what has been asked for, and its share of a tick.
 //
-// A tick walks through: events in the order they came; creatures and shots move, shots hit; what is gone ends; every
-// kTicksPerSnapshot-th tick each member is sent what it sees; every kTicksPerScores-th all are sent one list of scores.
-// What a tick needs for itself (the grid of cells, lists of what is seen) is scratch of the memory policy.
+// A tick walks through: events in the order they came; creatures and shots move, shots hit; what is gone
+// ends; every kTicksPerSnapshot-th tick each member is sent what it sees; every kTicksPerScores-th all are
+// sent one list of scores. What a tick needs for itself (the grid of cells, lists of what is seen) is scratch
+// of the memory policy.
 //
-// Invariant: each member's entity is in entities_; an entity that an event names outlives the event, since entities end
-// only in a tick, after the events.
+// Invariant: each member's entity is in entities_; an entity that an event names outlives the event, since
+// entities end only in a tick, after the events.
 // Threads: one, the server's.
 #pragma once
 #include <algorithm>

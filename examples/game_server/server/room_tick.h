@@ -207,7 +207,8 @@ void Room<Memory>::hit(Grid& grid) {
       for (Entity* const victim : cell) {
         const bool is_near =
             std::abs(victim->x - shot->x) <= kHitRadius && std::abs(victim->y - shot->y) <= kHitRadius;
-        if (!is_near || victim->kind == EntityKind::kShot || victim == shot->shooter || victim->is_gone) continue;
+        if (!is_near || victim->kind == EntityKind::kShot || victim == shot->shooter || victim->is_gone)
+          continue;
         damage(*shot, *victim);
         break;
       }

@@ -1,11 +1,11 @@
 // The server: one thread that accepts, serves sessions, ticks, and obeys signals and commands.
 //
-// A tick lets every room simulate and queue its broadcasts; that is what a tick's duration means here. Sending is the
-// sessions' business: right after the tick for broadcasts that have waited kMostTicksUnsent ticks, else with the
-// answers to whatever the client sends next.
+// A tick lets every room simulate and queue its broadcasts; that is what a tick's duration means here.
+// Sending is the sessions' business: right after the tick for broadcasts that have waited kMostTicksUnsent
+// ticks, else with the answers to whatever the client sends next.
 //
-// Ends on SIGINT and SIGTERM, and on the command `stop` or the end of its standard input when it takes commands: no
-// session outlives it, and what was counted is printed.
+// Ends on SIGINT and SIGTERM, and on the command `stop` or the end of its standard input when it takes
+// commands: no session outlives it, and what was counted is printed.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -49,8 +49,8 @@ class Server {
   Room<Memory>* find_room(std::uint16_t number) { return number < rooms_.size() ? &rooms_[number] : nullptr; }
   /// Room for a packet's beginning and one read.
   char* read_buffer() { return read_buffer_.get(); }
-  /// \why asio comes to its timer once per round over all sockets that are ready, which with thousands of busy clients
-  /// is late; sessions ask after each read.
+  /// \why asio comes to its timer once per round over all sockets that are ready, which with thousands of
+  /// busy clients is late; sessions ask after each read.
   void tick_if_due();
   /// Takes the memory of a closed session back.
   void end(Session<Memory>& session);
@@ -84,7 +84,8 @@ class Server {
   const ServerOptions options_;
   const RoomRules rules_;
   const std::size_t most_sessions_;
-  // Pools first: whatever lies in them ends before they do. The handlers' is older than the io_context that keeps them.
+  // Pools first: whatever lies in them ends before they do. The handlers' is older than the io_context that
+  // keeps them.
   Memory memory_;
   OutboxStores<Memory> outboxes_{memory_};
   RoomStores<Memory> room_stores_{memory_, outboxes_};

@@ -33,7 +33,8 @@ inline RoomRules rules_of(const ServerOptions& options) {
 inline std::uint32_t thread_cpu_nanoseconds(const timespec& start) {
   timespec end;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-  return static_cast<std::uint32_t>((end.tv_sec - start.tv_sec) * 1'000'000'000 + end.tv_nsec - start.tv_nsec);
+  return static_cast<std::uint32_t>((end.tv_sec - start.tv_sec) * 1'000'000'000 + end.tv_nsec -
+                                    start.tv_nsec);
 }
 
 template <typename Memory>
@@ -63,7 +64,8 @@ void Server<Memory>::run() {
   print_statistics();
 }
 
-// -- Clients ---------------------------------------------------------------------------------------------------------
+// -- Clients
+// ---------------------------------------------------------------------------------------------------------
 
 template <typename Memory>
 void Server<Memory>::listen() {
@@ -80,10 +82,11 @@ void Server<Memory>::listen() {
                             fmt::format("cannot listen on {}:{}", options_.address, options_.port));
   }
   acceptor_.non_blocking(true);
-  constexpr const char* kJson = "{{\"event\":\"listening\",\"address\":\"{}\",\"port\":{},\"memory\":\"{}\"}}\n";
+  constexpr const char* kJson =
+      "{{\"event\":\"listening\",\"address\":\"{}\",\"port\":{},\"memory\":\"{}\"}}\n";
   constexpr const char* kText = "listening on {}:{}, memory: {}\n";
-  fmt::print(fmt::runtime(options_.is_json ? kJson : kText), options_.address, acceptor_.local_endpoint().port(),
-             Memory::kName);
+  fmt::print(fmt::runtime(options_.is_json ? kJson : kText), options_.address,
+             acceptor_.local_endpoint().port(), Memory::kName);
   std::fflush(stdout);
 }
 
@@ -153,10 +156,12 @@ void Server<Memory>::end(Session<Memory>& session) {
 template <typename Memory>
 template <typename Visit>
 void Server<Memory>::for_each_session(Visit visit) {
-  for (Session<Memory>* session = first_session_; session != nullptr; session = session->next) visit(*session);
+  for (Session<Memory>* session = first_session_; session != nullptr; session = session->next)
+    visit(*session);
 }
 
-// -- Ticks -----------------------------------------------------------------------------------------------------------
+// -- Ticks
+// -----------------------------------------------------------------------------------------------------------
 
 template <typename Memory>
 void Server<Memory>::wait_for_tick() {
@@ -222,7 +227,8 @@ void Server<Memory>::look_after_sessions() {
   });
 }
 
-// -- Control ---------------------------------------------------------------------------------------------------------
+// -- Control
+// ---------------------------------------------------------------------------------------------------------
 
 template <typename Memory>
 void Server<Memory>::wait_for_signal() {
@@ -241,15 +247,16 @@ void Server<Memory>::listen_to_commands() {
 
 template <typename Memory>
 void Server<Memory>::wait_for_command() {
-  asio::async_read_until(commands_, command_line_, '\n', [this](const asio::error_code& error, std::size_t bytes) {
-    if (is_stopping_) return;
-    if (error) return stop();
-    const auto* const start = static_cast<const char*>(command_line_.data().data());
-    const std::string command(start, bytes - 1);
-    command_line_.consume(bytes);
-    obey(command);
-    if (!is_stopping_) wait_for_command();
-  });
+  asio::async_read_until(commands_, command_line_, '\n',
+                         [this](const asio::error_code& error, std::size_t bytes) {
+                           if (is_stopping_) return;
+                           if (error) return stop();
+                           const auto* const start = static_cast<const char*>(command_line_.data().data());
+                           const std::string command(start, bytes - 1);
+                           command_line_.consume(bytes);
+                           obey(command);
+                           if (!is_stopping_) wait_for_command();
+                         });
 }
 
 template <typename Memory>

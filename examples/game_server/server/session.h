@@ -1,15 +1,16 @@
 // One client: reads what it sends, answers, and sends what its outbox holds.
 //
-// Reading goes into one buffer of the server's; only the beginning of a packet whose rest is still to come is kept per
-// session. A client whose answers pile up beyond the soft limit is not read from, and what it sent is not handled, until
-// it has taken them. Answers to all packets of a read leave in one system call; broadcasts ride with them, or leave soon after
-// their tick (Server::flush_broadcasts).
+// Reading goes into one buffer of the server's; only the beginning of a packet whose rest is still to come is
+// kept per session. A client whose answers pile up beyond the soft limit is not read from, and what it sent
+// is not handled, until it has taken them. Answers to all packets of a read leave in one system call;
+// broadcasts ride with them, or leave soon after their tick (Server::flush_broadcasts).
 //
-// A client gets into one of three states: kOpen; kRefused: it did something wrong, is told so and then only read until
-// it closes, so that the last packet reaches it; kClosed: the socket is closed and the session ends with the last
-// operation of asio's that still names it.
+// A client gets into one of three states: kOpen; kRefused: it did something wrong, is told so and then only
+// read until it closes, so that the last packet reaches it; kClosed: the socket is closed and the session
+// ends with the last operation of asio's that still names it.
 //
-// Invariant: outside of its handlers an open or refused session waits to read or to write, so operations_ > 0.
+// Invariant: outside of its handlers an open or refused session waits to read or to write, so operations_ >
+// 0.
 // Threads: one, the server's.
 #pragma once
 #include <sys/socket.h>
@@ -99,7 +100,7 @@ class Session {
   StringOver<Buffers> unread_;  // a packet's beginning; all that came, while reading is paused
   std::uint32_t read_tick_;     // when bytes last came
   std::uint32_t sent_tick_;     // when bytes last went
-  unsigned operations_ = 0;      // of asio's that name this session
+  unsigned operations_ = 0;     // of asio's that name this session
   State state_ = State::kOpen;
   bool has_greeted_ = false;
   bool waits_for_room_to_send_ = false;

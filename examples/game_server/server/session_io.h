@@ -74,7 +74,8 @@ template <typename Memory>
 bool Session<Memory>::read_once() {
   char* const buffer = server_.read_buffer();
   const std::size_t kept = unread_.copy(buffer, unread_.size());
-  const ssize_t count = ::recv(socket_.native_handle(), buffer + kept, Server<Memory>::kReadBytes, MSG_DONTWAIT);
+  const ssize_t count =
+      ::recv(socket_.native_handle(), buffer + kept, Server<Memory>::kReadBytes, MSG_DONTWAIT);
   if (count < 0) return errno == EAGAIN || errno == EINTR;
   if (count == 0) return false;
   server_.statistics().bytes_received += static_cast<std::size_t>(count);
@@ -105,7 +106,8 @@ void Session<Memory>::take(const char* bytes, std::size_t count) {
     if (!handle(std::string_view(bytes + done, frame.bytes))) return;
     done += frame.bytes;
   }
-  if (state_ == State::kOpen && (count != done || !unread_.empty())) unread_.assign(bytes + done, count - done);
+  if (state_ == State::kOpen && (count != done || !unread_.empty()))
+    unread_.assign(bytes + done, count - done);
 }
 
 template <typename Memory>

@@ -1,5 +1,5 @@
-// What a session answers to each request. A handler returns whether the request was right; after a refusal nothing more
-// of what the client sent is looked at.
+// What a session answers to each request. A handler returns whether the request was right; after a refusal
+// nothing more of what the client sent is looked at.
 #pragma once
 #include "server.h"
 #include "session.h"
@@ -89,7 +89,8 @@ bool Session<Memory>::join(PacketReader& payload) {
     return false;
   }
   room->add(player_);
-  answer(Reply::kJoined, room->number(), player_.entity->id, static_cast<std::uint16_t>(room->member_count()));
+  answer(Reply::kJoined, room->number(), player_.entity->id,
+         static_cast<std::uint16_t>(room->member_count()));
   return true;
 }
 

@@ -51,26 +51,19 @@ struct ProcessFigures {
 ProcessFigures process_figures() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
-  return {seconds(usage.ru_utime), seconds(usage.ru_stime), resident_bytes(), usage.ru_minflt + usage.ru_majflt,
-          usage.ru_nivcsw};
+  return {seconds(usage.ru_utime), seconds(usage.ru_stime), resident_bytes(),
+          usage.ru_minflt + usage.ru_majflt, usage.ru_nivcsw};
 }
 
 Json json_of(const ProcessFigures& process) {
-  return {{"user_seconds", process.user_seconds},
-          {"system_seconds", process.system_seconds},
-          {"rss_bytes", process.resident.now},
-          {"peak_rss_bytes", process.resident.peak},
-          {"page_faults", process.page_faults},
-          {"preemptions", process.preemptions}};
+  return {{"user_seconds", process.user_seconds}, {"system_seconds", process.system_seconds},
+          {"rss_bytes", process.resident.now},    {"peak_rss_bytes", process.resident.peak},
+          {"page_faults", process.page_faults},   {"preemptions", process.preemptions}};
 }
 
 Json json_of(const LiveCounts& live) {
-  return {{"sessions", live.sessions},
-          {"packets", live.packets},
-          {"events", live.events},
-          {"entities", live.entities},
-          {"items", live.items},
-          {"nodes", live.nodes}};
+  return {{"sessions", live.sessions}, {"packets", live.packets}, {"events", live.events},
+          {"entities", live.entities}, {"items", live.items},     {"nodes", live.nodes}};
 }
 
 Json json_of_refusals(const Statistics& statistics) {
@@ -137,15 +130,15 @@ void print_text(const Statistics& statistics, const LiveCounts& live, std::vecto
   const ProcessFigures process = process_figures();
   std::sort(ticks.begin(), ticks.end(),
             [](const TickSample& a, const TickSample& b) { return a.wall_nanoseconds < b.wall_nanoseconds; });
-  fmt::print("sessions  {} now, {} at most, {} accepted, {} turned away\n", live.sessions, statistics.most_sessions,
-             statistics.accepted, statistics.turned_away);
+  fmt::print("sessions  {} now, {} at most, {} accepted, {} turned away\n", live.sessions,
+             statistics.most_sessions, statistics.accepted, statistics.turned_away);
   fmt::print("packets   {} in, {} out\n", statistics.packets_received, statistics.packets_sent);
   fmt::print("ticks     {}, {} skipped; the last {}: p50 {:.2f} ms, p99 {:.2f} ms, max {:.2f} ms\n",
              statistics.ticks.count(), statistics.ticks_skipped, ticks.size(), milliseconds_at(ticks, 0.5),
              milliseconds_at(ticks, 0.99), milliseconds_at(ticks, 1));
   fmt::print("memory    {:.1f} MiB now, {:.1f} MiB at most, {} allocations\n",
-             static_cast<double>(process.resident.now) / kMiB, static_cast<double>(process.resident.peak) / kMiB,
-             request_count);
+             static_cast<double>(process.resident.now) / kMiB,
+             static_cast<double>(process.resident.peak) / kMiB, request_count);
   fmt::print("CPU       {:.2f} s user, {:.2f} s system\n", process.user_seconds, process.system_seconds);
   for (std::size_t i = 1; i <= kRefusalCount; ++i)
     if (statistics.refused[i] != 0) fmt::print("refused   {} {}\n", statistics.refused[i], refusal_name(i));

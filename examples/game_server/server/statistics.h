@@ -14,7 +14,8 @@ struct TickSample {
   std::uint32_t cpu_nanoseconds;  // of the thread: what it would have taken on a core of its own
 };
 
-/// The latest ticks, a fixed number of them, so that a server that runs for months does not grow by its own figures.
+/// The latest ticks, a fixed number of them, so that a server that runs for months does not grow by its own
+/// figures.
 class TickHistory {
  public:
   TickHistory();

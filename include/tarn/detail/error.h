@@ -1,4 +1,5 @@
-// How the pools throw. Programs without exceptions end with one line instead; those call the forms that return nullptr.
+// How the pools throw. Programs without exceptions end with one line instead; those call the forms that
+// return nullptr.
 #pragma once
 #include <new>
 

@@ -15,24 +15,27 @@ namespace TARN_NAMESPACE::detail {
 /// The order of the library's locks; named in the library's own os/lock_rank.h.
 enum class LockRank : std::uint8_t;
 
-/// Whoever holds a mutex may take one of a higher rank. A fork takes every mutex of the library, so each must be known to
-/// it: only those classes make one that the fork walks (os/lock_rank.h).
-/// While a thread forks, all are its own: it may take and let go what it holds, because handlers of the program that run
-/// then may allocate. The mutex stays held for the fork.
+/// Whoever holds a mutex may take one of a higher rank. A fork takes every mutex of the library, so each must
+/// be known to it: only those classes make one that the fork walks (os/lock_rank.h). While a thread forks,
+/// all are its own: it may take and let go what it holds, because handlers of the program that run then may
+/// allocate. The mutex stays held for the fork.
 class Mutex {
  public:
   void lock() {
     std::uint32_t expected = kFree;
-    if (!state_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire, std::memory_order_relaxed))
+    if (!state_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire,
+                                        std::memory_order_relaxed))
       lock_slow();
   }
   bool try_lock() {
     std::uint32_t expected = kFree;
-    return state_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire, std::memory_order_relaxed);
+    return state_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire,
+                                          std::memory_order_relaxed);
   }
   void unlock() {
     std::uint32_t expected = kHeld;
-    if (!state_.compare_exchange_strong(expected, kFree, std::memory_order_release, std::memory_order_relaxed))
+    if (!state_.compare_exchange_strong(expected, kFree, std::memory_order_release,
+                                        std::memory_order_relaxed))
       unlock_slow();
   }
 
@@ -75,7 +78,8 @@ class MutexGuard {
   Mutex& mutex_;
 };
 
-/// For what only the program's own threads touch: while there is one thread, no lock is taken, as libc does with its own.
+/// For what only the program's own threads touch: while there is one thread, no lock is taken, as libc does
+/// with its own.
 class ProgramGuard {
  public:
   explicit ProgramGuard(Mutex& mutex) : mutex_(is_needed() ? &mutex : nullptr) {

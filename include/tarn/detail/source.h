@@ -23,7 +23,8 @@ constexpr std::size_t array_bytes(std::size_t count) {
 }
 
 template <typename Pool>
-inline constexpr bool kHasFixedBlocks = std::is_same_v<Pool, FixedPool> || std::is_same_v<Pool, SharedFixedPool>;
+inline constexpr bool kHasFixedBlocks =
+    std::is_same_v<Pool, FixedPool> || std::is_same_v<Pool, SharedFixedPool>;
 
 /// Blocks of a fixed pool that hold so many bytes.
 template <typename Pool>

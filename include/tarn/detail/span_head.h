@@ -2,13 +2,14 @@
 //
 // start        block 0; blocks follow at distances of `stride` bytes.
 // free_bits    bit i % 64 of word i / 64 is one when block i is free.
-// pool         the pool's own record when the span belongs to one; nullptr for spans of the general pool. Its lowest bit
-//              may be set to send every free through the pool's slow door.
-// reciprocal   ceil(2^32 / stride): (offset * reciprocal) >> 32 is the block's index when offset is that of a block.
+// pool         the pool's own record when the span belongs to one; nullptr for spans of the general pool. Its
+//              lowest bit may be set to send every free through the pool's slow door.
+// reciprocal   ceil(2^32 / stride): (offset * reciprocal) >> 32 is the block's index when offset is that of a
+//              block.
 // pool_blocks  instead of it, in a chunk of a fixed pool: how many blocks there are.
 //
-// Threads: constant while the span lives, but for free_bits' words and the lowest bit of `pool`, which are the pool's,
-// under its rules.
+// Threads: constant while the span lives, but for free_bits' words and the lowest bit of `pool`, which are
+// the pool's, under its rules.
 #pragma once
 #include <atomic>
 #include <cstddef>

@@ -1,22 +1,25 @@
-// The fast path, inlined into every program that links the library: a hit is one load from an array of pointers that
-// is already in the cache, and a decrement (allocate) or a store and an increment (deallocate). Neither touches the
-// block.
+// The fast path, inlined into every program that links the library: a hit is one load from an array of
+// pointers that is already in the cache, and a decrement (allocate) or a store and an increment (deallocate).
+// Neither touches the block.
 //
-// bin        a step of request sizes; a record per bin, and one per private class (object_pool.h). Bins up to 1 KiB are 16 bytes wide, so that the byte offset of
-//            a request's record is the rounded request itself.
+// bin        a step of request sizes; a record per bin, and one per private class (object_pool.h). Bins up to
+//            1 KiB are 16 bytes wide, so that the byte offset of a request's record is the rounded request
+//            itself.
 // magazine   a small array of free blocks of one size class; slot 0 holds nullptr, which ends it.
 // record     {top, limit}: `top` points at the block handed out next, `limit` at the last slot.
 //
-// cache      all records of a thread. A thread-local pointer leads to it: to the thread's own, or to the empty cache,
-//            which all threads share, as long as a thread has none or its calls must all take the slow door. So the
-//            library needs eight bytes of static thread-local storage on this path, and can be loaded at run time.
+// cache      all records of a thread. A thread-local pointer leads to it: to the thread's own, or to the
+//            empty cache, which all threads share, as long as a thread has none or its calls must all take
+//            the slow door. So the library needs eight bytes of static thread-local storage on this path, and
+//            can be loaded at run time.
 //
-// Invariant: magazine[0] == nullptr and magazine <= top <= limit; a record nobody armed has top == limit and *top ==
-// nullptr: it is empty for allocate and full for deallocate, so every exception takes the one slow door.
+// Invariant: magazine[0] == nullptr and magazine <= top <= limit; a record nobody armed has top == limit and
+// *top == nullptr: it is empty for allocate and full for deallocate, so every exception takes the one slow
+// door.
 //
-// Threads: a cache belongs to its thread; others read `top` for statistics only. The empty cache is never written.
-// The index of pages is written by whoever makes or ends a slab and is read by all; a block's entry cannot change while
-// the block is live.
+// Threads: a cache belongs to its thread; others read `top` for statistics only. The empty cache is never
+// written. The index of pages is written by whoever makes or ends a slab and is read by all; a block's entry
+// cannot change while the block is live.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,24 +31,26 @@
 
 namespace TARN_NAMESPACE::detail {
 
-inline constexpr std::size_t kSmallLimit = 1024;          // bytes; above it the bin is computed
-inline constexpr std::size_t kMediumLimit = 256 * 1024;   // bytes; above it a block has its own span
-inline constexpr std::size_t kTinyLimit = 8;              // bytes; the only blocks aligned to 8 bytes
-inline constexpr unsigned kFirstMediumBin = 65;           // 1024 < size <= 16 KiB: 16 bins per doubling
-inline constexpr unsigned kFirstCoarseBin = 129;          // 16 KiB < size <= 256 KiB: 8 bins per doubling
-inline constexpr unsigned kTinyBin = 161;                 // size <= 8
-inline constexpr unsigned kFirstAlignedBin = 162;         // powers of two whose stride is the size: 128 B .. 32 KiB
+inline constexpr std::size_t kSmallLimit = 1024;         // bytes; above it the bin is computed
+inline constexpr std::size_t kMediumLimit = 256 * 1024;  // bytes; above it a block has its own span
+inline constexpr std::size_t kTinyLimit = 8;             // bytes; the only blocks aligned to 8 bytes
+inline constexpr unsigned kFirstMediumBin = 65;          // 1024 < size <= 16 KiB: 16 bins per doubling
+inline constexpr unsigned kFirstCoarseBin = 129;         // 16 KiB < size <= 256 KiB: 8 bins per doubling
+inline constexpr unsigned kTinyBin = 161;                // size <= 8
+// Powers of two whose stride is the size: 128 B .. 32 KiB.
+inline constexpr unsigned kFirstAlignedBin = 162;
 inline constexpr unsigned kAlignedBinCount = 9;
 inline constexpr unsigned kBinCount = kFirstAlignedBin + kAlignedBinCount;
-inline constexpr unsigned kPrivateClassCount = 84;        // size classes that belong to one typed pool each
+inline constexpr unsigned kPrivateClassCount = 84;  // size classes that belong to one typed pool each
 inline constexpr unsigned kClassCount = kBinCount + kPrivateClassCount;
 
 /// Bin of a request with 1024 < size <= 256 KiB.
 constexpr unsigned medium_bin_of(std::size_t size) {
   const unsigned exponent = 63u - static_cast<unsigned>(__builtin_clzll(size - 1));  // 2^exponent <= size - 1
-  return size <= 16384
-             ? kFirstMediumBin + (exponent - 10) * 16 + (static_cast<unsigned>((size - 1) >> (exponent - 4)) & 15u)
-             : kFirstCoarseBin + (exponent - 14) * 8 + (static_cast<unsigned>((size - 1) >> (exponent - 3)) & 7u);
+  return size <= 16384 ? kFirstMediumBin + (exponent - 10) * 16 +
+                             (static_cast<unsigned>((size - 1) >> (exponent - 4)) & 15u)
+                       : kFirstCoarseBin + (exponent - 14) * 8 +
+                             (static_cast<unsigned>((size - 1) >> (exponent - 3)) & 7u);
 }
 
 /// Bin of any request up to 256 KiB.
@@ -64,9 +69,10 @@ static_assert(sizeof(Record) == 16, "the offset of a small record is the rounded
 /// The magazine of a record nobody armed.
 TARN_API extern void* const empty_magazine[1];
 
-/// Which record takes a block back: one 16-bit entry per 64 KiB of address space, the byte offset of the record, 0 for
-/// whatever is not a block of a slab. Where the address space is limited, the mask is 0 and the one entry is 0: then
-/// each free looks its block up in the page map instead. Each cache holds a copy; that of the empty cache is empty.
+/// Which record takes a block back: one 16-bit entry per 64 KiB of address space, the byte offset of the
+/// record, 0 for whatever is not a block of a slab. Where the address space is limited, the mask is 0 and the
+/// one entry is 0: then each free looks its block up in the page map instead. Each cache holds a copy; that
+/// of the empty cache is empty.
 struct PageIndex {
   const std::uint16_t* record_offsets;
   std::uintptr_t mask;
@@ -80,17 +86,20 @@ struct ThreadCache {
 /// What a thread without records of its own has.
 TARN_API extern const ThreadCache empty_cache;
 
-/// Never null. \why initial-exec: any other model costs a call; eight bytes fit into what libc keeps for late libraries.
+/// Never null. \why initial-exec: any other model costs a call; eight bytes fit into what libc keeps for late
+/// libraries.
 [[gnu::tls_model("initial-exec")]] TARN_API extern constinit thread_local ThreadCache* thread_cache;
 
-/// Size class (a bin) that serves each bin: itself, or a larger one where the table of size classes is coarser.
+/// Size class (a bin) that serves each bin: itself, or a larger one where the table of size classes is
+/// coarser.
 struct ClassOfBin {
   std::uint8_t of[kClassCount];
   constexpr std::uint8_t operator[](std::size_t bin) const { return of[bin]; }
 };
 TARN_API extern ClassOfBin class_of_bin;
 
-/// The same by steps of 64 bytes up to 16 KiB, so that a hit of these sizes needs one load to find its record.
+/// The same by steps of 64 bytes up to 16 KiB, so that a hit of these sizes needs one load to find its
+/// record.
 inline constexpr std::size_t kSteppedLimit = 16384;
 struct ClassOfStep {
   std::uint8_t of[kSteppedLimit / 64 + 1];

@@ -1,4 +1,5 @@
-// The address behind a chunk's last block is no block, though the chunk's pages go on, and the last block is free.
+// The address behind a chunk's last block is no block, though the chunk's pages go on, and the last block is
+// free.
 #include "misuse/misuse.h"
 #include "tarn/fixed_pool.h"
 

@@ -1,5 +1,5 @@
-/* Opens the library that lies where only this library's own RUNPATH leads, from its constructor: the first dlopen of the
- * process, before the constructors of the library that is preloaded. */
+/* Opens the library that lies where only this library's own RUNPATH leads, from its constructor: the first
+ * dlopen of the process, before the constructors of the library that is preloaded. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>

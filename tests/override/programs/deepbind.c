@@ -27,7 +27,8 @@ int main(int count, char** arguments) {
   if (library == NULL) return puts("the RUNPATH of the library that calls dlopen does not count"), 1;
   address_function address_of_free = (address_function)dlsym(library, "address_of_free");
   const char* found = address_of_free() == free ? "same" : "different";
-  if (strcmp(found, arguments[1]) != 0) return printf("the program and the library have %s frees\n", found), 1;
+  if (strcmp(found, arguments[1]) != 0)
+    return printf("the program and the library have %s frees\n", found), 1;
   if (strcmp(found, "same") == 0) exchange_blocks(library);
   if (dlopen("libof_this_name_there_is_none.so", RTLD_NOW | RTLD_DEEPBIND) != NULL || dlerror() == NULL)
     return puts("a failure is not told"), 1;

@@ -46,8 +46,10 @@ int main(void) {
   if (!is_own(block)) return puts("reallocarray(NULL) gives another malloc's block"), 1;
   strcpy(block, "contents");
   block = reallocarray(block, 100, 100);
-  if (!is_own(block) || strcmp(block, "contents") != 0) return puts("reallocarray loses the program's block"), 1;
-  if (reallocarray(block, too_many, 16) != NULL || errno != ENOMEM) return puts("an overflow is not refused"), 1;
+  if (!is_own(block) || strcmp(block, "contents") != 0)
+    return puts("reallocarray loses the program's block"), 1;
+  if (reallocarray(block, too_many, 16) != NULL || errno != ENOMEM)
+    return puts("an overflow is not refused"), 1;
   free(block);
   free(strdup("of the C library"));
   if (foreign_blocks != 0) return printf("%d blocks of another malloc\n", foreign_blocks), 1;

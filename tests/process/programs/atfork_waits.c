@@ -1,5 +1,6 @@
-/* A library's fork handler (atfork_lock.c) that waits for another thread, which allocates meanwhile: it takes the library's
-   lock, which that thread holds. The locks of malloc must be taken after it. A fork that hangs ends by SIGALRM. */
+/* A library's fork handler (atfork_lock.c) that waits for another thread, which allocates meanwhile: it takes
+   the library's lock, which that thread holds. The locks of malloc must be taken after it. A fork that hangs
+   ends by SIGALRM. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -28,7 +28,8 @@ void run_until_asked_to_end() {
 }
 
 std::ptrdiff_t count_threads() {
-  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                       std::filesystem::directory_iterator());
 }
 
 // In a child of a fork, which has one thread and no helper.
@@ -46,42 +47,49 @@ class HelperThread : public ::testing::Test {
 
 TEST_F(HelperThread, RunsItsBodyAndEndsWhenAskedTo) {
   EXPECT_EQ(in_child([] {
-    has_run = may_end = false;
-    if (start_helper(run_until_asked_to_end) != HelperStart::kStarted || !helper_is_alive()) return 1;
-    if (stop_helper() != HelperEnd::kEnded || helper_is_alive()) return 2;
-    return count_threads() == 1 ? 0 : 3;  // at once: the kernel has forgotten it
-  }), 0);
+              has_run = may_end = false;
+              if (start_helper(run_until_asked_to_end) != HelperStart::kStarted || !helper_is_alive())
+                return 1;
+              if (stop_helper() != HelperEnd::kEnded || helper_is_alive()) return 2;
+              return count_threads() == 1 ? 0 : 3;  // at once: the kernel has forgotten it
+            }),
+            0);
 }
 
 TEST_F(HelperThread, EndsByItself) {
   EXPECT_EQ(in_child([] {
-    may_end = true;
-    if (start_helper(run_until_asked_to_end) != HelperStart::kStarted) return 1;
-    while (helper_is_alive()) std::this_thread::yield();
-    return stop_helper() == HelperEnd::kWasNone ? 0 : 2;
-  }), 0);
+              may_end = true;
+              if (start_helper(run_until_asked_to_end) != HelperStart::kStarted) return 1;
+              while (helper_is_alive()) std::this_thread::yield();
+              return stop_helper() == HelperEnd::kWasNone ? 0 : 2;
+            }),
+            0);
 }
 
 TEST_F(HelperThread, CanBeStartedAgainAndAgain) {
   EXPECT_EQ(in_child([] {
-    may_end = false;
-    for (int i = 0; i < 200; ++i)
-      if (start_helper(run_until_asked_to_end) != HelperStart::kStarted || stop_helper() != HelperEnd::kEnded) return 1;
-    return 0;
-  }), 0);
+              may_end = false;
+              for (int i = 0; i < 200; ++i)
+                if (start_helper(run_until_asked_to_end) != HelperStart::kStarted ||
+                    stop_helper() != HelperEnd::kEnded)
+                  return 1;
+              return 0;
+            }),
+            0);
 }
 
 TEST_F(HelperThread, IsNotThereInAChildOfABareClone) {
   EXPECT_EQ(in_child([] {
-    may_end = false;
-    if (start_helper(run_until_asked_to_end) != HelperStart::kStarted) return 1;
-    const pid_t child = _Fork();
-    if (child == 0) _exit(helper_is_alive() ? 1 : 0);
-    int status = 1;
-    waitpid(child, &status, 0);
-    stop_helper();
-    return status == 0 ? 0 : 2;
-  }), 0);
+              may_end = false;
+              if (start_helper(run_until_asked_to_end) != HelperStart::kStarted) return 1;
+              const pid_t child = _Fork();
+              if (child == 0) _exit(helper_is_alive() ? 1 : 0);
+              int status = 1;
+              waitpid(child, &status, 0);
+              stop_helper();
+              return status == 0 ? 0 : 2;
+            }),
+            0);
 }
 
 }  // namespace

@@ -27,7 +27,9 @@ constexpr std::size_t kGlobalRanks[] = {
     static_cast<std::size_t>(LockRank::kPageGrowth),   static_cast<std::size_t>(LockRank::kPageCache),
     static_cast<std::size_t>(LockRank::kSpans),        static_cast<std::size_t>(LockRank::kMetadata)};
 
-void become_multi_threaded() { std::thread([] {}).join(); }
+void become_multi_threaded() {
+  std::thread([] {}).join();
+}
 
 TEST(ForkSet, TakesTheMutexOfEveryRankAndLetsItGo) {
   become_multi_threaded();

@@ -44,14 +44,16 @@ TEST(PrivateClass, ThereIsALimitedNumberAndThenNone) {
 
 TEST(PrivateClass, BlocksHaveTheirSizeAlignmentAndAnExactIndex) {
   for (const std::size_t alignment : {1u, 8u, 16u, 64u, 256u, 4096u})
-    for (const std::size_t bytes : {std::size_t{1}, std::size_t{8}, std::size_t{100}, std::size_t{512},
-                                    std::size_t{1000}, std::size_t{4096}, std::size_t{30000}, std::size_t{262144}}) {
+    for (const std::size_t bytes :
+         {std::size_t{1}, std::size_t{8}, std::size_t{100}, std::size_t{512}, std::size_t{1000},
+          std::size_t{4096}, std::size_t{30000}, std::size_t{262144}}) {
       const SizeClass size_class = acquire(bytes, alignment);
       const ClassGeometry& geometry = class_geometry.of[size_class];
       EXPECT_GE(geometry.stride, bytes);
       EXPECT_EQ(geometry.stride % alignment, 0u);
       EXPECT_GE(geometry.block_count, 1u);
-      for (std::uint32_t i = 0; i < geometry.block_count; ++i) ASSERT_EQ(index_of(geometry, i * geometry.stride), i);
+      for (std::uint32_t i = 0; i < geometry.block_count; ++i)
+        ASSERT_EQ(index_of(geometry, i * geometry.stride), i);
       std::vector<void*> blocks;
       for (int i = 0; i < 50; ++i) {
         blocks.push_back(allocate(size_class));
