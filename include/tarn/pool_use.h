@@ -4,7 +4,7 @@
 #pragma once
 #include <cstddef>
 
-#include "tarn/detail/thread_cache.h"
+#include "tarn/detail/api.h"
 
 namespace TARN_NAMESPACE {
 

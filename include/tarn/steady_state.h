@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tarn/detail/thread_cache.h"
+#include "tarn/detail/api.h"
 
 namespace TARN_NAMESPACE {
 

@@ -76,3 +76,12 @@ SizeClass aligned_class_of(const SizeClass* classes, std::size_t size, std::size
 }
 
 }  // namespace tarn::internal
+
+namespace TARN_NAMESPACE::detail {
+
+// The default table stands from the start; another preset replaces it before the first slab is made.
+constinit ClassOfBin class_of_bin = internal::make_class_of_bin(internal::SizeClassPreset::kDefault);
+constinit ClassOfStep class_of_step =
+    internal::make_class_of_step(internal::make_class_of_bin(internal::SizeClassPreset::kDefault));
+
+}  // namespace TARN_NAMESPACE::detail

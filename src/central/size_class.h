@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "base/units.h"
-#include "tarn/detail/thread_cache.h"
+#include "tarn/detail/bins.h"
 
 namespace tarn::internal {
 
@@ -99,7 +99,7 @@ constexpr ClassGeometryTable make_geometry_table() {
 }
 inline constexpr ClassGeometryTable kGeometry = make_geometry_table();
 
-/// The same with the classes of typed pools, which come and go (pool/private_class.h); an entry changes only
+/// The same with the classes of typed pools, which come and go (thread/private_class.h); an entry changes only
 /// while its class has no slab.
 extern ClassGeometryTable class_geometry;
 

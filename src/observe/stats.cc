@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "general/configuration.h"
 #include "os/process.h"
 #include "page/metadata.h"
-#include "pool/configuration.h"
 #include "tarn/pool_use.h"
 #include "thread/registry.h"
 

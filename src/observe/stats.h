@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "central/size_class.h"
+#include "general/large.h"
 #include "page/page_cache.h"
-#include "pool/large.h"
 #include "thread/thread_heap.h"
 
 namespace tarn::internal {

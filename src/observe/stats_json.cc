@@ -1,9 +1,9 @@
 // The statistics as JSON: the contract between the library and `tarn run`, and what malloc_info's readers may
 // prefer.
 #include "base/text.h"
+#include "general/configuration.h"
 #include "observe/stats.h"
 #include "os/process.h"
-#include "pool/configuration.h"
 #include "tarn/pool_use.h"
 #include "tarn/version.h"
 

@@ -80,14 +80,11 @@ namespace {
 
 constinit std::atomic<const void*> fork_owner{nullptr};
 
-// Threads are told apart by where their thread-local storage lies.
-const void* this_thread_id() { return &detail::thread_cache; }
-
 }  // namespace
 
-bool is_fork_owner() { return fork_owner.load(std::memory_order_relaxed) == this_thread_id(); }
+bool is_fork_owner() { return fork_owner.load(std::memory_order_relaxed) == this_thread(); }
 void set_fork_owner(bool is_owner) {
-  fork_owner.store(is_owner ? this_thread_id() : nullptr, std::memory_order_relaxed);
+  fork_owner.store(is_owner ? this_thread() : nullptr, std::memory_order_relaxed);
 }
 
 void wait_on(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t timeout_ms) {

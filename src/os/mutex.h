@@ -1,6 +1,8 @@
 // The library's mutex (tarn/detail/mutex.h, which programs inline), its ranks are in lock_rank.h; and waiting
 // on a word.
 #pragma once
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -11,6 +13,9 @@ namespace tarn::internal::os {
 using detail::MemberMutex;
 using detail::Mutex;
 using LockGuard = detail::MutexGuard;
+
+/// Tells threads apart. The helper thread, which libc does not know, is none of them.
+inline const void* this_thread() { return reinterpret_cast<const void*>(pthread_self()); }
 
 /// Whether the calling thread has taken all locks for a fork.
 bool is_fork_owner();

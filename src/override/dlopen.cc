@@ -10,8 +10,8 @@
 // whose RUNPATH and whose namespace count: CMakeLists.txt has this file optimised in every kind of build.
 #include <dlfcn.h>
 
-#include "pool/configuration.h"
-#include "pool/setup.h"
+#include "general/configuration.h"
+#include "general/setup.h"
 
 namespace {
 

@@ -6,10 +6,10 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "general/setup.h"
 #include "observe/stats.h"
 #include "os/fatal.h"
 #include "page/metadata.h"
-#include "pool/setup.h"
 
 #define TARN_EXPORT extern "C" [[gnu::visibility("default")]]
 

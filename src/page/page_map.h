@@ -1,5 +1,5 @@
 // Address -> span, for every page of every region; and the public index of pages
-// (tarn/detail/thread_cache.h), which holds the record that takes a block back. The index spans the whole
+// (tarn/detail/page_index.h), which holds the record that takes a block back. The index spans the whole
 // user address space in one lazily backed table, so that free needs no range check; where so much address
 // space cannot be had, it stays empty and frees take the slow door.
 //
@@ -13,7 +13,7 @@
 
 #include "base/units.h"
 #include "page/span.h"
-#include "tarn/detail/thread_cache.h"
+#include "tarn/detail/page_index.h"
 
 namespace tarn::internal {
 

@@ -9,10 +9,10 @@
 #include <new>
 
 #include "base/units.h"
+#include "general/configuration.h"
+#include "general/setup.h"
 #include "os/checker.h"
-#include "pool/configuration.h"
 #include "pool/heap.h"
-#include "pool/setup.h"
 
 namespace TARN_NAMESPACE::detail {
 

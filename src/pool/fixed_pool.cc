@@ -17,17 +17,17 @@
 
 #include "base/bits.h"
 #include "base/units.h"
+#include "general/configuration.h"
+#include "general/pool_registry.h"
+#include "general/setup.h"
+#include "general/system_blocks.h"
 #include "os/checker.h"
 #include "os/fatal.h"
 #include "os/memory.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
-#include "pool/configuration.h"
 #include "pool/live_blocks.h"
-#include "pool/pool_registry.h"
-#include "pool/setup.h"
-#include "pool/system_blocks.h"
 #include "thread/background.h"
 
 namespace tarn::internal {
@@ -548,8 +548,8 @@ std::size_t release_unused_shared(PoolHeader& pool) {
   return end_unused_chunks_locked(state);
 }
 
-constexpr PoolOperations kOperations{"fixed pool", deallocate_any,        usable_size_of, nullptr,
-                                     use_of,       release_unused_shared, nullptr};
+constexpr PoolOperations kOperations{"fixed pool", nullptr, deallocate_any,        usable_size_of,
+                                     nullptr,      use_of,  release_unused_shared, nullptr};
 
 bool are_valid(const FixedPoolOptions& options) {
   return options.block_bytes != 0 && options.block_bytes <= kLargestBlock &&

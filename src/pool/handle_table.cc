@@ -3,11 +3,11 @@
 #include <cstring>
 #include <new>
 
+#include "general/pool_registry.h"
+#include "general/setup.h"
 #include "os/fatal.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
-#include "pool/pool_registry.h"
-#include "pool/setup.h"
 #include "tarn/handle_pool.h"
 #include "thread/background.h"
 
@@ -23,7 +23,8 @@ namespace {
 
 static_assert(sizeof(HandleSlot) * HandleTable::kSlotsPerPage <= kPageBytes);
 
-constexpr PoolOperations kOperations{"handle table", nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+constexpr PoolOperations kOperations{"handle table", nullptr, nullptr, nullptr,
+                                     nullptr,        nullptr, nullptr, nullptr};
 
 HandleTableState& state_of(HandleTable& table) { return static_cast<HandleTableState&>(table); }
 

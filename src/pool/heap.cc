@@ -12,6 +12,10 @@
 
 #include "base/units.h"
 #include "central/size_class.h"
+#include "general/configuration.h"
+#include "general/pool_registry.h"
+#include "general/setup.h"
+#include "general/system_blocks.h"
 #include "os/checker.h"
 #include "os/fatal.h"
 #include "os/memory.h"
@@ -19,9 +23,6 @@
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "pool/buffer_pages.h"
-#include "pool/configuration.h"
-#include "pool/setup.h"
-#include "pool/system_blocks.h"
 #include "thread/background.h"
 #include "thread/slab.h"
 
@@ -53,9 +54,6 @@ constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
 constexpr std::size_t kOwnSlabBytes = 32 * 1024;  // above, a block is a slab
 constexpr std::size_t kBlocksPerBufferSlab = 8;
 constexpr std::size_t kQuarantineBytes = 16 * 1024 * 1024;
-
-// In place of a heap that could not be made. In no registry, so its mutex is never taken.
-constinit HeapState refusing_heap{};
 
 HeapState& state_of(PoolHeader& pool) { return static_cast<HeapState&>(pool); }
 
@@ -373,6 +371,10 @@ bool take_back_locked(HeapState& state, void* block) {
 
 void deallocate_any(PoolHeader& pool, void* block) { heap_deallocate(&state_of(pool), block); }
 
+void* allocate_any(PoolHeader& pool, std::size_t size, std::size_t alignment) {
+  return heap_allocate(&state_of(pool), size, alignment);
+}
+
 void ignore(PoolHeader&, void*) {}
 
 std::size_t usable_size_any(PoolHeader& pool, const void* block) {
@@ -435,11 +437,19 @@ std::size_t release_unused_any(PoolHeader& pool) {
   return before - state.use.mapped_bytes;
 }
 
-constexpr PoolOperations kOperations{"heap", deallocate_any,     usable_size_any, reallocate_any,
-                                     use_of, release_unused_any, find_span_any};
+constexpr PoolOperations kOperations{"heap",         allocate_any, deallocate_any,     usable_size_any,
+                                     reallocate_any, use_of,       release_unused_any, find_span_any};
 // Blocks inside an arena's chunk are not freed one by one.
-constexpr PoolOperations kArenaOperations{"arenas",           ignore, usable_size_any, nullptr, use_of,
-                                          release_unused_any, nullptr};
+constexpr PoolOperations kArenaOperations{
+    "arenas", nullptr, ignore, usable_size_any, nullptr, use_of, release_unused_any, nullptr};
+
+void* refuse_any(PoolHeader&, std::size_t, std::size_t) { return refuse(); }
+
+constexpr PoolOperations kRefusingOperations{"no heap", refuse_any, nullptr, nullptr,
+                                             nullptr,   nullptr,    nullptr, nullptr};
+
+// The scope of a heap that could not be made. In no registry, so its mutex is never taken.
+constinit PoolHeader refusing_pool{.operations = &kRefusingOperations};
 
 // The heap is in no registry yet.
 HeapState* make_state(const HeapOptions& options, const PoolOperations& operations) {
@@ -494,8 +504,7 @@ void* heap_allocate(HeapState* state, std::size_t size, std::size_t alignment) n
     errno = EINVAL;
     return nullptr;
   }
-  if (state == nullptr || state == &refusing_heap || size > kLargestRequest || alignment > kLargestRequest)
-    return refuse();
+  if (state == nullptr || size > kLargestRequest || alignment > kLargestRequest) return refuse();
   LiveBytes live{};
   void* const block = state->uses_system ? allocate_from_system(*state, size, alignment, &live)
                                          : allocate_from_slabs(*state, size, alignment, &live);
@@ -609,15 +618,16 @@ void heap_set_limits(HeapState* state, std::size_t soft_limit, std::size_t hard_
 
 Heap* exchange_current_heap(Heap* heap) noexcept {
   Heap* const outer = current_heap();
-  HeapState* state = nullptr;
-  if (heap != nullptr) state = heap->is_valid() ? HeapAccess::state(*heap) : &refusing_heap;
-  set_this_thread_scope(state);
+  PoolHeader* pool = nullptr;
+  if (heap != nullptr)
+    pool = heap->is_valid() ? static_cast<PoolHeader*>(HeapAccess::state(*heap)) : &refusing_pool;
+  set_this_thread_scope(pool);
   return outer;
 }
 
 Heap* current_heap() noexcept {
-  const auto* const state = scope_heap();
-  return state != nullptr ? state->heap : nullptr;
+  PoolHeader* const pool = scope_pool();
+  return pool != nullptr && pool != &refusing_pool ? state_of(*pool).heap : nullptr;
 }
 
 }  // namespace TARN_NAMESPACE::detail

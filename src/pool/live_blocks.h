@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 
+#include "base/block_visitor.h"
 #include "tarn/detail/abi.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -9,13 +10,6 @@ struct FixedPoolFront;
 }
 
 namespace tarn::internal {
-
-/// A function and what it needs to know; nothing is allocated for it.
-struct BlockVisitor {
-  void (*call)(void* block, void* context);
-  void* context;
-  void operator()(void* block) const { call(block, context); }
-};
 
 /// Blocks of malloc are visited under their table's lock: `visit` must not allocate or free then.
 void visit_live_blocks(detail::FixedPoolFront& front, const BlockVisitor& visit);

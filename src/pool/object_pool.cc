@@ -7,16 +7,17 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "general/configuration.h"
+#include "general/pool_registry.h"
+#include "general/setup.h"
 #include "os/checker.h"
 #include "os/fatal.h"
 #include "page/metadata.h"
 #include "page/page_map.h"
-#include "pool/configuration.h"
-#include "pool/pool_registry.h"
-#include "pool/private_class.h"
-#include "pool/setup.h"
+#include "pool/live_blocks.h"
 #include "tarn/fixed_pool.h"
 #include "thread/background.h"
+#include "thread/private_class.h"
 #include "thread/registry.h"
 #include "thread/this_thread.h"
 
@@ -65,7 +66,8 @@ PoolUse use_of(PoolHeader& pool, EndedSlabs& ended) {
           census.slab_bytes,      true};
 }
 
-constexpr PoolOperations kOperations{"object pool", nullptr, nullptr, nullptr, use_of, nullptr, nullptr};
+constexpr PoolOperations kOperations{"object pool", nullptr, nullptr, nullptr,
+                                     nullptr,       use_of,  nullptr, nullptr};
 
 void report_live(const ObjectPoolState& state, std::size_t count) {
   FixedText<256> line;

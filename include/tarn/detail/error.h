@@ -3,7 +3,7 @@
 #pragma once
 #include <new>
 
-#include "tarn/detail/thread_cache.h"
+#include "tarn/detail/api.h"
 
 namespace TARN_NAMESPACE::detail {
 

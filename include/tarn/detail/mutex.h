@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "tarn/detail/thread_cache.h"
+#include "tarn/detail/api.h"
 
 namespace TARN_NAMESPACE::detail {
 

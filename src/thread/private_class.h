@@ -5,8 +5,8 @@
 #pragma once
 #include <cstddef>
 
+#include "base/block_visitor.h"
 #include "central/size_class.h"
-#include "pool/live_blocks.h"
 #include "thread/thread_heap.h"
 
 namespace tarn::internal {

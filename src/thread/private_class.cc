@@ -1,4 +1,4 @@
-#include "pool/private_class.h"
+#include "thread/private_class.h"
 
 #include <atomic>
 

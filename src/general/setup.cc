@@ -1,13 +1,13 @@
-#include "pool/setup.h"
+#include "general/setup.h"
 
 #include <atomic>
 
 #include "central/size_class.h"
+#include "general/configuration.h"
 #include "os/lock_rank.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
-#include "pool/configuration.h"
 #include "thread/background.h"
 #include "thread/thread_heap.h"
 

@@ -1,4 +1,4 @@
-#include "pool/large.h"
+#include "general/large.h"
 
 #include <atomic>
 #include <cstring>

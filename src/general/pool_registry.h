@@ -1,64 +1,19 @@
 // Every pool of the program: for the statistics, for trim, for fork, and for deallocate of a pool's block by
 // somebody who does not know the pool.
 //
-// Threads: any. Every mutex of a pool is a member of its PoolHeader, and every PoolHeader is in the registry
-// before a second thread can know its pool: so fork finds them all. `mutex` is what a pool for any thread
-// takes for each call. `structure` guards which chunks a pool has against those who look at it from outside;
-// the pool takes it when it grows or shrinks.
+// Threads: any. Every PoolHeader is in the registry before a second thread can know its pool, so a fork finds
+// the mutexes of them all.
 #pragma once
 #include <atomic>
 #include <cstddef>
 
 #include "base/list.h"
+#include "general/pool_header.h"
 #include "os/lock_rank.h"
 #include "page/span.h"
 #include "tarn/pool_use.h"
-#include "thread/thread_heap.h"
 
 namespace tarn::internal {
-
-struct PoolHeader;
-struct SystemBlock;
-
-struct PoolOperations {
-  const char* kind;
-  /// Takes a block that lies in memory of the pool's back. Stops the process when it is none.
-  void (*deallocate)(PoolHeader& pool, void* block);
-  /// Bytes of a live block.
-  std::size_t (*usable_size)(PoolHeader& pool, const void* block);
-  /// Changes a block's size within its pool; nullptr where blocks move to the general pool instead.
-  void* (*reallocate)(PoolHeader& pool, void* block, std::size_t size);
-  /// What the pool holds. Slabs that end on the way go to `ended`. nullptr where the record is a part of
-  /// another pool.
-  PoolUse (*use)(PoolHeader& pool, EndedSlabs& ended);
-  /// Gives what holds no live block to the page cache, and no further: the registry's lock is held. \returns
-  /// bytes. nullptr where only the pool's own thread may.
-  std::size_t (*release_unused)(PoolHeader& pool);
-  /// The span that holds an address in memory the page map does not know; nullptr where there is no such
-  /// memory.
-  Span* (*find_span)(PoolHeader& pool, const void* pointer);
-};
-
-struct PoolHeader {
-  static constexpr std::size_t kNameBytes = 32;
-
-  const PoolOperations* operations;
-  os::MemberMutex<os::LockRank::kPool> mutex;
-  os::MemberMutex<os::LockRank::kPoolStructure> structure;
-  /// The thread (its thread cache) on whose stack the program's own object of the pool lies; nullptr:
-  /// elsewhere.
-  const void* stack_owner;
-  PoolHeader* previous;
-  PoolHeader* next;
-  PoolHeader* next_in_callers_memory;
-  // Its live blocks that are malloc's, under their table's lock (system_blocks.h).
-  List<SystemBlock> malloc_blocks;
-  std::uint64_t number;  // in the order in which pools were added
-  char name[kNameBytes];
-
-  /// \param fallback the name of a pool that was given none (nullptr).
-  void set_name(const char* text, const char* fallback);
-};
 
 /// Where a walk over all pools stands between two visits, which run without a lock.
 struct PoolWalk {

@@ -15,28 +15,18 @@
 #include <cstring>
 #include <new>
 
+#include "general/configuration.h"
+#include "general/large.h"
+#include "general/pool_registry.h"
+#include "general/setup.h"
+#include "general/system_blocks.h"
 #include "os/fatal.h"
 #include "os/memory.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
-#include "pool/configuration.h"
-#include "pool/heap.h"
-#include "pool/large.h"
-#include "pool/pool_registry.h"
-#include "pool/setup.h"
-#include "pool/system_blocks.h"
 #include "thread/background.h"
 #include "thread/registry.h"
 #include "thread/this_thread.h"
-
-namespace TARN_NAMESPACE::detail {
-
-// The default table stands from the start; another preset replaces it before the first slab is made.
-constinit ClassOfBin class_of_bin = internal::make_class_of_bin(internal::SizeClassPreset::kDefault);
-constinit ClassOfStep class_of_step =
-    internal::make_class_of_step(internal::make_class_of_bin(internal::SizeClassPreset::kDefault));
-
-}  // namespace TARN_NAMESPACE::detail
 
 namespace TARN_NAMESPACE {
 namespace {
@@ -167,7 +157,7 @@ std::size_t usable_bytes(const Span& span, const void* block) {
 
 void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
   bool is_zeroed = false;
-  void* const moved = size > detail::kMediumLimit && size > old_bytes && scope_heap() == nullptr
+  void* const moved = size > detail::kMediumLimit && size > old_bytes && scope_pool() == nullptr
                           ? allocate_large_block(size, kPageBytes, &is_zeroed, room_to_grow(size))
                           : allocate(size);
   // No program expects that shrinking fails.
@@ -191,7 +181,8 @@ PoolHeader* pool_over_system(const void* block) {
 }
 
 void* allocate_in_scope(std::size_t size, std::size_t alignment) {
-  return detail::heap_allocate(scope_heap(), size, alignment);
+  PoolHeader& pool = *scope_pool();
+  return pool.operations->allocate(pool, size, alignment);
 }
 
 }  // namespace
@@ -199,7 +190,7 @@ void* allocate_in_scope(std::size_t size, std::size_t alignment) {
 namespace detail {
 
 void* allocate_slow(std::size_t size) noexcept {
-  if (scope_heap() != nullptr) [[unlikely]]
+  if (scope_pool() != nullptr) [[unlikely]]
     return allocate_in_scope(size, size <= kTinyLimit ? kTinyLimit : 16);
   if (size <= kMediumLimit) {
     const unsigned bin = size <= kSmallLimit ? bin_of(size) : class_of_bin[medium_bin_of(size)];
@@ -240,7 +231,7 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
     return nullptr;
   }
   if (alignment <= 16) return allocate(size < alignment ? alignment : size);
-  if (scope_heap() != nullptr) return allocate_in_scope(size, alignment);
+  if (scope_pool() != nullptr) return allocate_in_scope(size, alignment);
   if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate(size);
   set_up_once();  // the classes must be known
   bool is_zeroed = false;
@@ -253,7 +244,7 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
 void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) return out_of_memory();
-  if (bytes <= detail::kMediumLimit || scope_heap() != nullptr) {
+  if (bytes <= detail::kMediumLimit || scope_pool() != nullptr) {
     void* const block = allocate(bytes);
     return block == nullptr ? nullptr : std::memset(block, 0, bytes);
   }
@@ -345,7 +336,7 @@ std::size_t prewarm(std::size_t bytes) noexcept {
 std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {
   std::size_t taken = 0;
   ThreadHeap* const heap = heap_of_this_thread();
-  if (size <= detail::kMediumLimit && heap != nullptr && scope_heap() == nullptr &&
+  if (size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
       !thread_limits.every_call_is_slow) {
     EndedSlabs ended;
     os::LockGuard guard(heap->mutex);

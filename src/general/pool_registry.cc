@@ -1,16 +1,16 @@
-#include "pool/pool_registry.h"
+#include "general/pool_registry.h"
 
 #include <pthread.h>
 
 #include <atomic>
 #include <cstring>
 
+#include "general/setup.h"
+#include "general/system_blocks.h"
 #include "os/fatal.h"
-#include "pool/private_class.h"
-#include "pool/setup.h"
-#include "pool/system_blocks.h"
 #include "tarn/detail/error.h"
 #include "thread/background.h"
+#include "thread/private_class.h"
 
 namespace tarn::internal {
 

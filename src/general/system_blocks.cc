@@ -1,4 +1,4 @@
-#include "pool/system_blocks.h"
+#include "general/system_blocks.h"
 
 #include <cstdlib>
 #include <new>

@@ -9,9 +9,9 @@
 #pragma once
 #include <cstddef>
 
+#include "base/block_visitor.h"
+#include "general/pool_header.h"
 #include "os/lock_rank.h"
-#include "pool/live_blocks.h"
-#include "pool/pool_registry.h"
 
 namespace tarn::internal {
 

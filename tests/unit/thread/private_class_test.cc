@@ -1,11 +1,11 @@
-#include "pool/private_class.h"
+#include "thread/private_class.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <vector>
 
-#include "pool/setup.h"
+#include "general/setup.h"
 #include "tarn/detail/thread_cache.h"
 #include "tarn/memory_pool.h"
 

@@ -1,4 +1,4 @@
-#include "pool/configuration.h"
+#include "general/configuration.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,62 @@
+// bin: a step of request sizes. Bins up to 1 KiB are 16 bytes wide, so that the number of a request's bin is
+// the request rounded up, divided by 16. Above, there are 16 bins per doubling, then 8.
+//
+// Which size class serves a bin is a table's choice (central/size_class.h). A class is named by the largest
+// bin it serves; the classes of typed pools (object_pool.h) have the numbers behind the last bin.
+//
+// Threads: the tables are written once, before the first block is handed out.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "tarn/detail/api.h"
+
+namespace TARN_NAMESPACE::detail {
+
+inline constexpr std::size_t kSmallLimit = 1024;         // bytes; above it the bin is computed
+inline constexpr std::size_t kMediumLimit = 256 * 1024;  // bytes; above it a block has its own span
+inline constexpr std::size_t kTinyLimit = 8;             // bytes; the only blocks aligned to 8 bytes
+inline constexpr unsigned kFirstMediumBin = 65;          // 1024 < size <= 16 KiB: 16 bins per doubling
+inline constexpr unsigned kFirstCoarseBin = 129;         // 16 KiB < size <= 256 KiB: 8 bins per doubling
+inline constexpr unsigned kTinyBin = 161;                // size <= 8
+// Powers of two whose stride is the size: 128 B .. 32 KiB.
+inline constexpr unsigned kFirstAlignedBin = 162;
+inline constexpr unsigned kAlignedBinCount = 9;
+inline constexpr unsigned kBinCount = kFirstAlignedBin + kAlignedBinCount;
+inline constexpr unsigned kPrivateClassCount = 84;  // size classes that belong to one typed pool each
+inline constexpr unsigned kClassCount = kBinCount + kPrivateClassCount;
+
+/// Bin of a request with 1024 < size <= 256 KiB.
+constexpr unsigned medium_bin_of(std::size_t size) {
+  const unsigned exponent = 63u - static_cast<unsigned>(__builtin_clzll(size - 1));  // 2^exponent <= size - 1
+  return size <= 16384 ? kFirstMediumBin + (exponent - 10) * 16 +
+                             (static_cast<unsigned>((size - 1) >> (exponent - 4)) & 15u)
+                       : kFirstCoarseBin + (exponent - 14) * 8 +
+                             (static_cast<unsigned>((size - 1) >> (exponent - 3)) & 7u);
+}
+
+/// Bin of any request up to 256 KiB.
+constexpr unsigned bin_of(std::size_t size) {
+  if (size <= kTinyLimit) return kTinyBin;
+  if (size <= kSmallLimit) return static_cast<unsigned>((size + 15) >> 4);
+  return medium_bin_of(size);
+}
+
+/// Size class (a bin) that serves each bin: itself, or a larger one where the table of size classes is
+/// coarser.
+struct ClassOfBin {
+  std::uint8_t of[kClassCount];
+  constexpr std::uint8_t operator[](std::size_t bin) const { return of[bin]; }
+};
+TARN_API extern ClassOfBin class_of_bin;
+
+/// The same by steps of 64 bytes up to 16 KiB, so that a hit of these sizes needs one load to find its
+/// record.
+inline constexpr std::size_t kSteppedLimit = 16384;
+struct ClassOfStep {
+  std::uint8_t of[kSteppedLimit / 64 + 1];
+  constexpr std::uint8_t operator[](std::size_t step) const { return of[step]; }
+};
+TARN_API extern ClassOfStep class_of_step;
+
+}  // namespace TARN_NAMESPACE::detail

@@ -1,0 +1,13 @@
+// Visiting blocks one by one.
+#pragma once
+
+namespace tarn::internal {
+
+/// A function and what it needs to know; nothing is allocated for it.
+struct BlockVisitor {
+  void (*call)(void* block, void* context);
+  void* context;
+  void operator()(void* block) const { call(block, context); }
+};
+
+}  // namespace tarn::internal
