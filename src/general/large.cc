@@ -5,9 +5,9 @@
 
 #include "os/fatal.h"
 #include "os/memory.h"
+#include "page/background.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
-#include "thread/background.h"
 
 namespace tarn::internal {
 namespace {

@@ -22,9 +22,9 @@
 #include "general/system_blocks.h"
 #include "os/fatal.h"
 #include "os/memory.h"
+#include "page/helper.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
-#include "thread/background.h"
 #include "thread/registry.h"
 #include "thread/this_thread.h"
 
@@ -50,7 +50,7 @@ void* allocate_from_shared(SizeClass size_class) {
 }
 
 void* allocate_in_bin(unsigned bin, std::size_t size) {
-  background.on_slow_call();
+  helper.on_slow_call();
   ThreadHeap* const heap = heap_of_this_thread();
   const SizeClass size_class = detail::class_of_bin[bin];
   void* block = nullptr;
@@ -102,7 +102,7 @@ void deallocate_checked(void* block) {
 }
 
 void deallocate_in_bin(void* block, unsigned bin) {
-  background.on_slow_call();
+  helper.on_slow_call();
   if (thread_limits.check_every_free) return deallocate_checked(block);
   ThreadHeap* const heap = heap_of_this_thread();
   EndedSlabs ended;

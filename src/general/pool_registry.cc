@@ -8,8 +8,8 @@
 #include "general/setup.h"
 #include "general/system_blocks.h"
 #include "os/fatal.h"
+#include "page/background.h"
 #include "tarn/detail/error.h"
-#include "thread/background.h"
 #include "thread/private_class.h"
 
 namespace tarn::internal {

@@ -5,10 +5,10 @@
 #include "central/size_class.h"
 #include "general/configuration.h"
 #include "os/lock_rank.h"
+#include "page/background.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
-#include "thread/background.h"
 #include "thread/thread_heap.h"
 
 namespace tarn::internal {

@@ -12,7 +12,7 @@
 //
 // Its record lies in memory that a fork of whatever kind leaves empty, so a child sees at once that it has no
 // helper.
-// Threads: start and stop from one thread at a time (Background sees to it); the rest from any.
+// Threads: start and stop from one thread at a time (page/helper.h sees to it); the rest from any.
 #pragma once
 #include <cstdint>
 

@@ -12,9 +12,9 @@
 #include "os/memory_lock.h"
 #include "os/process.h"
 #include "os/process_status.h"
+#include "page/helper.h"
 #include "page/page_map.h"
 #include "page/unused_reserves.h"
-#include "thread/background.h"
 #include "thread/registry.h"
 
 #define TARN_EXPORT extern "C" [[gnu::visibility("default")]]

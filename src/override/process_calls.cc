@@ -1,6 +1,6 @@
 // Calls that change what a thread may do or which namespaces and descriptors it has. libc and the kernel make
 // them for threads that libc knows, and some refuse a process with a second thread; so the helper steps aside
-// before each and comes back after it (thread/background.h). Each call does what libc's does and answers as
+// before each and comes back after it (page/helper.h). Each call does what libc's does and answers as
 // it does.
 //
 // What libc does for all of its threads at once is asked of libc: the next definition in the symbol order.
@@ -19,13 +19,13 @@
 #include <cstdarg>
 
 #include "os/syscall.h"
-#include "thread/background.h"
+#include "page/helper.h"
 
 #define TARN_EXPORT extern "C" [[gnu::visibility("default")]]
 
 namespace {
 
-using tarn::internal::background;
+using tarn::internal::helper;
 using tarn::internal::HelperPause;
 using tarn::internal::os::syscall6;
 
@@ -123,13 +123,13 @@ Care care_for(long number, long first, long third) {
 
 /// Under the program's own filter no helper starts again. \post as libc's answer.
 long set_filter(long number, long a, long b, long c, long d, long e) {
-  background.step_aside();
+  helper.step_aside();
   const long answer = syscall6(number, a, b, c, d, e);
   if (answer >= 0) {
-    background.forbid_helper();
-    background.return_later();
+    helper.forbid();
+    helper.return_later();
   } else {
-    background.return_now();
+    helper.return_now();
   }
   return as_libc(answer);
 }
@@ -146,7 +146,7 @@ extern "C" [[gnu::visibility("hidden"), gnu::alias("setuid")]] int tarn_own_setu
 [[gnu::constructor]] void find_out_who_is_called() {
   // The one address is the symbol table's. Volatile, since for a compiler both are the same function.
   int (*volatile const called)(uid_t) = &setuid;
-  if (called == &tarn_own_setuid) background.note_that_it_can_step_aside();
+  if (called == &tarn_own_setuid) helper.note_that_it_can_step_aside();
 }
 
 /// Which children a system call makes: of a fork, with memory of their own.
@@ -165,21 +165,21 @@ bool is_fork(long number, long first, long second) {
 
 /// The child finds no lock held by a thread that it does not have.
 long fork_alone(long number, long a, long b, long c, long d, long e) {
-  background.step_aside();
+  helper.step_aside();
   const long answer = syscall6(number, a, b, c, d, e);
   if (answer == 0) {
-    background.forget_after_fork(tarn::internal::Background::OtherThreads::kNone);
+    helper.forget_after_fork(tarn::internal::Helper::OtherThreads::kNone);
   } else {
-    background.return_later();
+    helper.return_later();
   }
   return as_libc(answer);
 }
 
 /// For one thread of several, it may be.
 long call_by_number(long number, long a, long b, long c, long d, long e) {
-  background.step_aside();
+  helper.step_aside();
   const long answer = syscall6(number, a, b, c, d, e);
-  background.return_later(tarn::internal::Background::kLongPauseMs);
+  helper.return_later(tarn::internal::Helper::kLongPauseMs);
   return as_libc(answer);
 }
 
@@ -189,7 +189,7 @@ struct ClonedBody {
   void* argument;
 };
 int run_cloned(void* cloned) {
-  background.forget_after_fork(tarn::internal::Background::OtherThreads::kNone);
+  helper.forget_after_fork(tarn::internal::Helper::OtherThreads::kNone);
   const ClonedBody& child = *static_cast<const ClonedBody*>(cloned);
   return child.body(child.argument);
 }
@@ -242,20 +242,20 @@ TARN_EXPORT int clone(int (*body)(void*), void* stack, int flags, void* argument
   if ((flags & CLONE_VM) != 0 || body == nullptr)
     return next(body, stack, flags, argument, parent_id, storage, child_id);
   ClonedBody cloned{body, argument};
-  background.step_aside();
+  helper.step_aside();
   const int child = next(run_cloned, stack, flags, &cloned, parent_id, storage, child_id);
-  background.return_later();
+  helper.return_later();
   return child;
 }
 
 // libc's own runs no handlers: what is left to do is this.
 TARN_EXPORT pid_t _Fork() noexcept {
-  background.step_aside();
+  helper.step_aside();
   const pid_t child = next_fork();
   if (child == 0) {
-    background.forget_after_fork(tarn::internal::Background::OtherThreads::kNone);
+    helper.forget_after_fork(tarn::internal::Helper::OtherThreads::kNone);
   } else {
-    background.return_later();
+    helper.return_later();
   }
   return child;
 }
@@ -284,8 +284,8 @@ long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) n
     case Care::kSetsFilter:
       return set_filter(number, a, b, c, d, e);
     case Care::kEndsThread:  // when main ends so, the process ends with its last thread
-      background.step_aside();
-      background.return_later();
+      helper.step_aside();
+      helper.return_later();
       break;
   }
   return as_libc(syscall6(number, a, b, c, d, e, f));

@@ -24,11 +24,11 @@
 #include "os/checker.h"
 #include "os/fatal.h"
 #include "os/memory.h"
+#include "page/background.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "pool/live_blocks.h"
-#include "thread/background.h"
 
 namespace tarn::internal {
 namespace {

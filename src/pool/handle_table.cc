@@ -6,10 +6,10 @@
 #include "general/pool_registry.h"
 #include "general/setup.h"
 #include "os/fatal.h"
+#include "page/background.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "tarn/handle_pool.h"
-#include "thread/background.h"
 
 namespace TARN_NAMESPACE::detail {
 

@@ -19,11 +19,11 @@
 #include "os/checker.h"
 #include "os/fatal.h"
 #include "os/memory.h"
+#include "page/background.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "pool/buffer_pages.h"
-#include "thread/background.h"
 #include "thread/slab.h"
 
 namespace TARN_NAMESPACE::detail {

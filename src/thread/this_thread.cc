@@ -3,7 +3,8 @@
 #include <pthread.h>
 
 #include "os/lock_rank.h"
-#include "thread/background.h"
+#include "page/background.h"
+#include "page/helper.h"
 #include "thread/registry.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -77,8 +78,8 @@ void on_thread_end(void* heap) {
 constinit unsigned careful_forks = 0;  // one within another's handler, too
 
 void before_fork() {
-  if (os::is_only_thread() && !background.is_running()) return;
-  background.step_aside();
+  if (os::is_only_thread() && !helper.is_running()) return;
+  helper.step_aside();
   os::fork_set.lock_all();
   ++careful_forks;
 }
@@ -87,15 +88,14 @@ void after_fork_in_parent() {
   if (careful_forks == 0) return;
   --careful_forks;
   os::fork_set.unlock_all_in_parent();
-  background.return_later();
+  helper.return_later();
 }
 
 void after_fork_in_child() {
   if (careful_forks == 0) return;
   --careful_forks;
   const bool had_others = os::fork_set.unlock_all_in_child();
-  background.forget_after_fork(had_others ? Background::OtherThreads::kGone
-                                          : Background::OtherThreads::kNone);
+  helper.forget_after_fork(had_others ? Helper::OtherThreads::kGone : Helper::OtherThreads::kNone);
   if (had_others) registry.keep_only_after_fork(this_thread.heap);
 }
 
@@ -106,6 +106,7 @@ void after_fork_in_child() {
   os::note_processors();
   os::fork_set.set_walk(os::LockRank::kThreadHeap,
                         [](os::ForkSet::Visit visit) { registry.visit_heaps_for_fork(visit); });
+  background.set_trim_idle([] { return registry.trim_idle_heaps(); });
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 

@@ -19,10 +19,10 @@
 
 #include "os/checker.h"
 #include "os/fatal.h"
+#include "page/background.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
-#include "thread/background.h"
 #include "thread/registry.h"
 #include "thread/slab.h"
 
@@ -244,7 +244,7 @@ constinit ThreadLimits thread_limits{std::size_t{8} << 20, false, false, false};
 
 EndedSlabs::~EndedSlabs() {
   give_back();
-  if (has_kept_much_) background.ensure_helper();
+  if (has_kept_much_) helper.ensure();
   if (has_given_back_) background.notice();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "os/memory.h"
+#include "page/background.h"
 #include "page/page_cache.h"
 #include "support/child.h"
 #include "support/sanitizer.h"
@@ -16,7 +17,6 @@
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"
-#include "thread/background.h"
 
 namespace tarn::test {
 namespace {

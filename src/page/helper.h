@@ -1,40 +1,43 @@
-// Gives memory back, also in a process that idles: a helper thread looks 50 ms after free memory has exceeded
-// the page cache's limit, and twice per decay time while there is any; it ends when there is none. Where it
-// cannot be had, the threads that free do its work.
+// The life of the helper thread (os/helper_thread.h says what it is): when it starts, steps aside, returns.
 //
-// The helper is an optimisation, never a condition, and steps aside where a second thread would be in the
-// way: while the process forks, and around each call that changes what a thread may do or belongs to
+// It is an optimisation, never a condition, and steps aside where a second thread would be in the way: while
+// the process forks, and around each call that changes what a thread may do or belongs to
 // (override/process_calls.cc). After a fork it comes back with the next slow call, since programs count their
 // threads then; after other calls at once, made anew by a thread that has what the program has left it.
 //
-// Threads: any, with no lock held; configure() once, before the first block.
+// What it does in its life is its work; the one instance does background.cc's.
+// Threads: any, with no lock held.
 #pragma once
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 
 #include "os/helper_thread.h"
 
 namespace tarn::internal {
 
-class Background {
+/// What a helper is for.
+struct HelperWork {
+  /// Its whole life, on its own thread.
+  void (*run)();
+  /// It was ended before it was done: what had been announced to it is void. \returns whether work is left.
+  bool (*was_left)();
+};
+
+class Helper {
  public:
-  void configure(bool may_start, std::uint32_t decay_ms) { may_start_ = may_start, decay_ms_ = decay_ms; }
-
-  /// Pages came back to the page cache. \cost two loads unless there is something to start.
-  void notice();
-
   /// Between two helpers, so that a program which forks all the time has none.
   static constexpr std::uint64_t kPauseMs = 8;
   /// After a call by number: who makes it so makes it for each thread, and may look for new ones until there
   /// is none.
   static constexpr std::uint64_t kLongPauseMs = 100;
 
-  /// So much free memory is worth a look.
-  static constexpr std::size_t kWorthATick = 256 * 1024;  // bytes
+  constexpr explicit Helper(HelperWork work) : work_(work) {}
 
-  /// Starts the helper thread if it may and does not run. \returns whether it runs.
-  bool ensure_helper();
+  void configure(bool may_start) { may_start_ = may_start; }
+
+  /// Starts the helper if it may and does not run. \returns whether it runs.
+  bool ensure();
+  bool is_running() const { return os::helper_is_alive(); }
 
   /// A slow call is the time for what could not be started before. \cost a load.
   void on_slow_call() {
@@ -54,25 +57,17 @@ class Background {
   void return_now();
   /// The program has a seccomp filter of its own: what is asked of the kernel from now on is the program's to
   /// allow.
-  void forbid_helper();
+  void forbid();
 
   /// In the child of a fork, where no helper runs.
   enum class OtherThreads : std::uint8_t { kNone, kGone };
   void forget_after_fork(OtherThreads other_threads);
 
-  bool is_running() const { return os::helper_is_alive(); }
-
  private:
-  static void run();
-  void watch_excess();
-  bool has_work() const;
-  bool sleep_unless_stopped(std::uint64_t time_ms);
   void start_wanted();
-  os::HelperStart start_helper();
-  bool is_tick_due();
-  void tick();
-  void tick_by_callers();
+  os::HelperStart start();
 
+  const HelperWork work_;
   std::atomic<bool> may_start_{true};
   std::atomic<bool> can_step_aside_{false};
   std::atomic<bool> is_wanted_{false};
@@ -80,20 +75,15 @@ class Background {
   std::atomic<std::uint32_t> pauses_{0};    // while it must not be there
   std::atomic<std::uint64_t> not_before_ms_{0};
   std::atomic<std::uint32_t> failed_starts_{0};
-  std::atomic<bool> all_heaps_were_idle_{false};  // at the last tick
-  std::uint32_t decay_ms_ = 2000;
-  std::atomic<std::uint32_t> has_excess_{0};
-  std::atomic<std::uint32_t> notices_{0};
-  std::atomic<std::uint64_t> last_tick_ms_{0};
 };
 
-extern Background background;
+extern Helper helper;  // background.cc
 
 /// No helper while it lives.
 class HelperPause {
  public:
-  HelperPause() { background.step_aside(); }
-  ~HelperPause() { background.return_now(); }
+  HelperPause() { helper.step_aside(); }
+  ~HelperPause() { helper.return_now(); }
   HelperPause(const HelperPause&) = delete;
   HelperPause& operator=(const HelperPause&) = delete;
 };

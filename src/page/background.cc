@@ -1,0 +1,93 @@
+#include "page/background.h"
+
+#include "os/memory.h"
+#include "os/process.h"
+#include "page/page_cache.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr std::uint32_t kNoticesPerClock = 64;
+constexpr unsigned kIdleTicksToEnd = 4;
+constexpr std::uint64_t kExcessMs = 50;
+
+}  // namespace
+
+constinit Background background;
+constinit Helper helper{{Background::run, Background::was_left}};
+
+void Background::notice() {
+  if (page_cache.dirty_bytes() < kWorthATick && decay_ms_ != 0) return;
+  if (decay_ms_ == 0 || !helper.ensure()) {
+    if (page_cache.exceeds_limit()) page_cache.give_back_excess();
+    return tick_by_callers();
+  }
+  if (!page_cache.exceeds_limit() || has_excess_.load(std::memory_order_relaxed) != 0) return;
+  if (has_excess_.exchange(1, std::memory_order_acq_rel) == 0) os::wake_helper();
+}
+
+// A program that frees its heap and fills it again needs the memory within this time, or does not miss it.
+void Background::watch_excess() {
+  page_cache.give_back_lasting_excess();  // starts the watch
+  do {
+    if (!sleep_unless_stopped(kExcessMs)) return;
+    // Locked memory, for one, cannot be given back: then there is no point in looking often.
+    if (!page_cache.give_back_lasting_excess() && !sleep_unless_stopped(decay_ms_ / 2 + 1)) return;
+    if (is_tick_due()) tick();
+    if (!page_cache.exceeds_limit()) has_excess_.store(0, std::memory_order_seq_cst);
+    // What has come since then was not announced.
+  } while (page_cache.exceeds_limit());
+  has_excess_.store(0, std::memory_order_seq_cst);
+}
+
+// \returns false when the helper is to end.
+bool Background::sleep_unless_stopped(std::uint64_t time_ms) {
+  const std::uint32_t wakes = os::helper_wakes();
+  if (os::helper_must_stop()) return false;
+  os::helper_sleep(wakes, time_ms);
+  return !os::helper_must_stop();
+}
+
+void Background::tick() {
+  const TrimIdle trim_idle = trim_idle_.load(std::memory_order_acquire);
+  all_heaps_were_idle_ = trim_idle == nullptr || trim_idle();
+  page_cache.tick();
+}
+
+void Background::tick_by_callers() {
+  if (notices_.fetch_add(1, std::memory_order_relaxed) % kNoticesPerClock != 0) return;
+  if (decay_ms_ != 0 && is_tick_due()) tick();
+}
+
+// Once per half decay time, for one of those who ask.
+bool Background::is_tick_due() {
+  const std::uint64_t now = os::clock_ms();
+  std::uint64_t last = last_tick_ms_.load(std::memory_order_relaxed);
+  return now - last >= decay_ms_ / 2 && last_tick_ms_.compare_exchange_strong(last, now);
+}
+
+bool Background::has_nothing_to_do() const {
+  return page_cache.dirty_bytes() < kWorthATick && all_heaps_were_idle_;
+}
+
+void Background::run() {
+  Background& self = background;
+  for (unsigned idle_ticks = 0; idle_ticks < kIdleTicksToEnd || page_cache.dirty_bytes() >= kWorthATick;) {
+    const std::uint32_t wakes = os::helper_wakes();
+    if (os::helper_must_stop()) return;
+    if (self.has_excess_.load(std::memory_order_acquire) == 0)
+      os::helper_sleep(wakes, self.decay_ms_ / 2 + 1);
+    if (os::helper_must_stop()) return;
+    if (self.has_excess_.load(std::memory_order_acquire) != 0) self.watch_excess();
+    if (os::helper_must_stop() || !self.is_tick_due()) continue;
+    self.tick();
+    idle_ticks = self.has_nothing_to_do() ? idle_ticks + 1 : 0;
+  }
+}
+
+bool Background::was_left() {
+  background.has_excess_.store(0, std::memory_order_relaxed);
+  return !background.has_nothing_to_do();
+}
+
+}  // namespace tarn::internal

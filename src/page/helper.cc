@@ -1,0 +1,98 @@
+#include "page/helper.h"
+
+#include "os/memory.h"
+#include "os/mutex.h"
+#include "os/process.h"
+#include "page/page_cache.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr std::uint32_t kMostFailedStarts = 16;  // then the system will not let it be
+// Of a millisecond, for another thread that starts or ends the helper.
+constexpr unsigned kMostWaits = 100;
+
+}  // namespace
+
+bool Helper::ensure() {
+  if (is_running()) return true;
+  if (!may_start_.load(std::memory_order_relaxed)) return false;
+  is_wanted_.store(true, std::memory_order_relaxed);
+  start_wanted();
+  return is_running();
+}
+
+void Helper::start_wanted() {
+  if (!may_start_.load(std::memory_order_relaxed)) return is_wanted_.store(false, std::memory_order_relaxed);
+  if (pauses_.load(std::memory_order_relaxed) != 0) return;
+  if (os::clock_ms() < not_before_ms_.load(std::memory_order_relaxed)) return;
+  const os::SignalBlock no_signals;  // a handler that forks would wait for the flag of its own thread
+  if (starting_.exchange(1, std::memory_order_seq_cst) != 0) return;
+  // step_aside counts first and then looks at this flag, so one of the two sees the other.
+  if (!is_running() && start() == os::HelperStart::kRefused &&
+      failed_starts_.fetch_add(1, std::memory_order_relaxed) == kMostFailedStarts)
+    may_start_.store(false, std::memory_order_relaxed);
+  starting_.store(0, std::memory_order_release);
+}
+
+os::HelperStart Helper::start() {
+  if (!os::may_have_helper()) return os::HelperStart::kRefused;
+  if (!can_step_aside_.load(std::memory_order_relaxed) && os::has_privileges())
+    return os::HelperStart::kRefused;
+  os::find_out_about_purge();
+  if (pauses_.load(std::memory_order_seq_cst) != 0) return os::HelperStart::kNotNow;
+  is_wanted_.store(false, std::memory_order_relaxed);
+  return os::start_helper(work_.run);
+}
+
+void Helper::step_aside() {
+  pauses_.fetch_add(1, std::memory_order_seq_cst);
+  if (starting_.load(std::memory_order_seq_cst) == 0 && !is_running()) return;
+  const os::SignalBlock no_signals;
+  // A child of a bare clone may have the flag of a thread that is not there: it does not wait for ever.
+  bool has_flag = false;
+  for (unsigned i = 0; !has_flag && i < kMostWaits; ++i) {
+    has_flag = starting_.exchange(1, std::memory_order_acquire) == 0;
+    if (!has_flag) os::wait_on(starting_, 1, 1);
+  }
+  const os::HelperEnd end = os::stop_helper();
+  if (end != os::HelperEnd::kWasNone) is_wanted_.store(work_.was_left(), std::memory_order_relaxed);
+  // Of its locks it holds this one while it asks the kernel for what a filter may kill it for.
+  if (end == os::HelperEnd::kWasKilled) page_cache.forget_who_gives_back();
+  if (has_flag) starting_.store(0, std::memory_order_release);
+}
+
+void Helper::forbid() {
+  may_start_.store(false, std::memory_order_relaxed);
+  is_wanted_.store(false, std::memory_order_relaxed);
+  os::make_common_calls_only();
+}
+
+void Helper::return_later(std::uint64_t after_ms) {
+  if (is_wanted_.load(std::memory_order_relaxed))
+    not_before_ms_.store(os::clock_ms() + after_ms, std::memory_order_relaxed);
+  pauses_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+void Helper::return_now() {
+  pauses_.fetch_sub(1, std::memory_order_seq_cst);
+  if (!is_wanted_.load(std::memory_order_relaxed)) return;
+  start_wanted();
+  not_before_ms_.store(os::clock_ms() + kPauseMs, std::memory_order_relaxed);
+}
+
+void Helper::forget_after_fork(OtherThreads other_threads) {
+  os::forget_helper_after_fork();
+  // One pause is this fork's; the others are of threads that are gone, or of a fork in whose handlers this
+  // one was.
+  if (other_threads == OtherThreads::kGone) {
+    pauses_.store(0, std::memory_order_relaxed);
+  } else {
+    pauses_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  starting_.store(0, std::memory_order_relaxed);
+  not_before_ms_.store(0, std::memory_order_relaxed);
+  static_cast<void>(work_.was_left());
+}
+
+}  // namespace tarn::internal
