@@ -20,6 +20,19 @@ namespace tarn::internal {
 using detail::kBinCount;
 using detail::kClassCount;
 
+inline constexpr SizeClass kNoClass = 0;
+constexpr unsigned index_of_class(SizeClass size_class) { return size_class; }
+constexpr SizeClass class_of_index(unsigned index) { return static_cast<SizeClass>(index); }
+
+/// The byte offset of a class's record in a thread's cache.
+inline constexpr std::size_t kRecordBytes = 2 * sizeof(void*);
+constexpr std::uint16_t record_offset_of_class(SizeClass size_class) {
+  return static_cast<std::uint16_t>(index_of_class(size_class) * kRecordBytes);
+}
+
+/// Above, in bytes, a slab is one block: what one class frees, any other can use.
+inline constexpr std::uint32_t kOwnSlabBlockBytes = 32 * 1024;
+
 enum class SizeClassPreset : std::uint8_t { kDefault, kLfh128, kStepped };
 inline constexpr const char* kSizeClassPresetNames[] = {"default", "lfh128", "stepped"};
 inline constexpr std::size_t kSizeClassPresetCount = 3;
@@ -88,6 +101,11 @@ constexpr std::uint32_t coloured_stride(std::uint32_t bytes) {
 
 struct ClassGeometryTable {
   ClassGeometry of[kClassCount];
+
+  constexpr ClassGeometry& operator[](SizeClass size_class) { return of[index_of_class(size_class)]; }
+  constexpr const ClassGeometry& operator[](SizeClass size_class) const {
+    return of[index_of_class(size_class)];
+  }
 };
 constexpr ClassGeometryTable make_geometry_table() {
   ClassGeometryTable table{};
@@ -99,8 +117,8 @@ constexpr ClassGeometryTable make_geometry_table() {
 }
 inline constexpr ClassGeometryTable kGeometry = make_geometry_table();
 
-/// The same with the classes of typed pools, which come and go (thread/private_class.h); an entry changes only
-/// while its class has no slab.
+/// The same with the classes of typed pools, which come and go (thread/private_class.h); an entry changes
+/// only while its class has no slab.
 extern ClassGeometryTable class_geometry;
 
 inline bool is_private_class(unsigned size_class) { return size_class >= kBinCount; }

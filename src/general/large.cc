@@ -5,9 +5,7 @@
 
 #include "os/fatal.h"
 #include "os/memory.h"
-#include "page/background.h"
-#include "page/page_cache.h"
-#include "page/page_map.h"
+#include "page/spans.h"
 
 namespace tarn::internal {
 namespace {
@@ -25,99 +23,75 @@ PageCount pages_for(std::size_t size) {
   return static_cast<PageCount>((size + kPageBytes - 1) >> kPageShift);
 }
 
-void set_length(Span* span, PageCount pages) {
-  live_bytes.fetch_add(bytes_of(pages) - span->bytes(), std::memory_order_relaxed);
-  span->pages = pages;
+void note_begin(const Span& span) {
+  live_count.fetch_add(1, std::memory_order_relaxed);
+  live_bytes.fetch_add(span.bytes(), std::memory_order_relaxed);
+  allocations.fetch_add(1, std::memory_order_relaxed);
+}
+
+void note_end(const Span& span) {
+  live_count.fetch_sub(1, std::memory_order_relaxed);
+  live_bytes.fetch_sub(span.bytes(), std::memory_order_relaxed);
+}
+
+// Chunk by chunk: areas of the kernel's map begin and end at chunks. \returns whether no page was copied.
+bool move_chunks(char* from, char* to, std::size_t bytes) {
+  bool all_moved = address_of(to) % kChunkBytes == 0;
+  for (std::size_t at = 0; at < bytes; at += kChunkBytes) {
+    if (all_moved && os::move_pages(from + at, to + at, kChunkBytes)) continue;
+    all_moved = false;
+    std::memcpy(to + at, from + at, kChunkBytes);
+  }
+  return all_moved;
 }
 
 }  // namespace
 
 std::size_t room_to_grow(std::size_t size) { return size < kMostRoom ? size : kMostRoom; }
 
-namespace {
-
-void forget_span(Span* span) {
-  live_count.fetch_sub(1, std::memory_order_relaxed);
-  live_bytes.fetch_sub(span->bytes(), std::memory_order_relaxed);
-  page_map.clear(span);
-  span_store.give_back(span);
-}
-
-}  // namespace
-
-void* allocate_large(std::size_t size, std::size_t alignment, bool* is_zeroed, std::size_t room) {
+Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room) {
   if (size > kLargestRequest || alignment > kLargestRequest) return nullptr;
-  const PageCount pages = pages_for(size == 0 ? 1 : size);
-  Span* const span = span_store.take(0);
-  if (span == nullptr) return nullptr;
-  if (alignment < kPageBytes) alignment = kPageBytes;
-  PageRun run{nullptr, false};
-  if (room != 0) run = page_cache.allocate_pages(pages, Density::kSparse, alignment, pages_for(room));
-  if (run.start == nullptr) run = page_cache.allocate_pages(pages, Density::kSparse, alignment);
-  if (run.start == nullptr) {
-    span_store.give_back(span);
-    return nullptr;
-  }
-  span->start = run.start;
-  span->pages = pages;
-  span->kind = SpanKind::kLarge;
-  page_map.set(span, 0);
-  live_count.fetch_add(1, std::memory_order_relaxed);
-  live_bytes.fetch_add(span->bytes(), std::memory_order_relaxed);
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  *is_zeroed = run.is_zeroed;
-  return run.start;
+  Span* const span = allocate_span({.pages = pages_for(size == 0 ? 1 : size),
+                                    .kind = SpanKind::kLarge,
+                                    .alignment = alignment < kPageBytes ? kPageBytes : alignment,
+                                    .room = pages_for(room)});
+  if (span != nullptr) note_begin(*span);
+  return span;
 }
 
 void deallocate_large(Span* span, void* block) {
   if (span->start != block) os::fatal("free of a pointer into a block", block);
-  char* const start = span->start;
-  const PageCount pages = span->pages;
-  forget_span(span);
-  page_cache.free_pages(start, pages, PageState::kDirty);
-  background.notice();
+  ReturnedPages returned;
+  note_end(*span);
+  free_span(span, returned);
 }
 
 bool resize_large(Span* span, std::size_t size) {
   if (size > kLargestRequest) return false;
-  const PageCount pages = pages_for(size), old_pages = span->pages;
-  char* const start = span->start;
-  if (pages > old_pages) {
-    bool is_zeroed = false;
-    if (!page_cache.try_extend(start + bytes_of(old_pages), pages - old_pages, &is_zeroed)) return false;
-    set_length(span, pages);
-    page_map.set_pages(span, old_pages, pages - old_pages);
-  } else if (pages < old_pages) {
-    page_map.clear_pages(span, pages, old_pages - pages);
-    set_length(span, pages);
-    page_cache.free_pages(start + bytes_of(pages), old_pages - pages, PageState::kDirty);
-    background.notice();
-  }
+  ReturnedPages returned;
+  const std::size_t before = span->bytes();
+  if (!resize_span(span, pages_for(size), returned)) return false;
+  live_bytes.fetch_add(span->bytes() - before, std::memory_order_relaxed);
   return true;
 }
 
-void* move_large(Span* span, std::size_t size) {
+Span* move_large(Span* span, std::size_t size) {
   const std::size_t bytes = span->bytes(), moved_bytes = bytes & ~(kChunkBytes - 1);
   if (bytes < kWorthMoving || size < bytes || address_of(span->start) % kChunkBytes != 0) return nullptr;
-  if (os::address_space_limit() != SIZE_MAX) return nullptr;  // the kernel would count both ranges and refuse
-  bool is_zeroed = false;
-  char* const from = span->start;
-  char* const to = static_cast<char*>(allocate_large(size, kPageBytes, &is_zeroed, room_to_grow(size)));
-  if (to == nullptr) return nullptr;
-  bool all_moved = address_of(to) % kChunkBytes == 0;
-  // Chunk by chunk: areas of the kernel's map begin and end at chunks.
-  for (std::size_t at = 0; at < moved_bytes; at += kChunkBytes) {
-    if (all_moved && os::move_pages(from + at, to + at, kChunkBytes)) continue;
-    all_moved = false;
-    std::memcpy(to + at, from + at, kChunkBytes);
+  // The kernel would count both ranges and refuse.
+  if (os::address_space_limit() != SIZE_MAX) return nullptr;
+  Span* const moved = allocate_large(size, kPageBytes, room_to_grow(size));
+  if (moved == nullptr) return nullptr;
+  const bool all_moved = move_chunks(span->start, moved->start, moved_bytes);
+  std::memcpy(moved->start + moved_bytes, span->start + moved_bytes, bytes - moved_bytes);
+  ReturnedPages returned;
+  note_end(*span);
+  if (all_moved) {
+    free_moved_span(span, static_cast<PageCount>(moved_bytes >> kPageShift), returned);
+  } else {
+    free_span(span, returned);
   }
-  std::memcpy(to + moved_bytes, from + moved_bytes, bytes - moved_bytes);
-  const PageCount moved_pages = static_cast<PageCount>(moved_bytes >> kPageShift), pages = span->pages;
-  forget_span(span);
-  page_cache.free_pages(from, moved_pages, all_moved ? PageState::kClean : PageState::kDirty);
-  if (pages != moved_pages) page_cache.free_pages(from + moved_bytes, pages - moved_pages, PageState::kDirty);
-  background.notice();
-  return to;
+  return moved;
 }
 
 LargeStats large_stats() {

@@ -7,10 +7,11 @@
 
 namespace tarn::internal {
 
-/// \param alignment bytes, a power of two. \returns nullptr when memory is refused.
-/// \post *is_zeroed tells that no page of it has been written since the system gave it.
+/// \param alignment bytes, a power of two.
 /// \param room bytes that should be free behind the block, because it is growing.
-void* allocate_large(std::size_t size, std::size_t alignment, bool* is_zeroed, std::size_t room = 0);
+/// \returns nullptr when memory is refused; else the block is the span's start, and span->is_zeroed tells
+/// that no page of it has been written since the system gave it.
+Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room = 0);
 
 /// Room for a block that has grown to `size` bytes once, and so will again.
 std::size_t room_to_grow(std::size_t size);
@@ -22,9 +23,9 @@ void deallocate_large(Span* span, void* block);
 /// cannot.
 bool resize_large(Span* span, std::size_t size);
 
-/// Moves the block's pages into a new block of `size` bytes with room to grow.
-/// \returns nullptr when that is not possible or not worth it.
-void* move_large(Span* span, std::size_t size);
+/// Moves the block's pages into a new block of `size` bytes with room to grow. \returns nullptr when that is
+/// not possible or not worth it.
+Span* move_large(Span* span, std::size_t size);
 
 struct LargeStats {
   std::size_t live_count, live_bytes, allocations;

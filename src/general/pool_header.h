@@ -10,6 +10,7 @@
 
 #include "base/list.h"
 #include "os/lock_rank.h"
+#include "page/returned_pages.h"
 #include "page/span.h"
 #include "tarn/pool_use.h"
 #include "thread/this_thread.h"
@@ -30,12 +31,11 @@ struct PoolOperations {
   std::size_t (*usable_size)(PoolHeader& pool, const void* block);
   /// Changes a block's size within its pool; nullptr where blocks move to the general pool instead.
   void* (*reallocate)(PoolHeader& pool, void* block, std::size_t size);
-  /// What the pool holds. Slabs that end on the way go to `ended`. nullptr where the record is a part of
+  /// What the pool holds. Slabs that end on the way go to `returned`. nullptr where the record is a part of
   /// another pool.
-  PoolUse (*use)(PoolHeader& pool, EndedSlabs& ended);
-  /// Gives what holds no live block to the page cache, and no further: the registry's lock is held. \returns
-  /// bytes. nullptr where only the pool's own thread may.
-  std::size_t (*release_unused)(PoolHeader& pool);
+  PoolUse (*use)(PoolHeader& pool, ReturnedPages& returned);
+  /// Gives what holds no live block back. \returns bytes. nullptr where only the pool's own thread may.
+  std::size_t (*release_unused)(PoolHeader& pool, ReturnedPages& returned);
   /// The span that holds an address in memory the page map does not know; nullptr where there is no such
   /// memory.
   Span* (*find_span)(PoolHeader& pool, const void* pointer);

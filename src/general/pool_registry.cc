@@ -8,7 +8,6 @@
 #include "general/setup.h"
 #include "general/system_blocks.h"
 #include "os/fatal.h"
-#include "page/background.h"
 #include "tarn/detail/error.h"
 #include "thread/private_class.h"
 
@@ -82,13 +81,13 @@ void PoolRegistry::end_walk_locked(PoolWalk& walk) {
 }
 
 bool PoolRegistry::next_in_walk(PoolWalk& walk, PoolUse* use, char* name) {
-  EndedSlabs ended;
+  ReturnedPages returned;
   os::LockGuard guard(mutex_);  // the pool does not end meanwhile
   while (walk.next != nullptr && walk.next->number <= walk.last_number) {
     PoolHeader& pool = *walk.next;
     walk.next = pool.next;
     if (pool.operations->use == nullptr) continue;
-    *use = pool.operations->use(pool, ended);
+    *use = pool.operations->use(pool, returned);
     std::memcpy(name, pool.name, PoolHeader::kNameBytes);
     use->name = name;
     return true;
@@ -124,12 +123,11 @@ Span* PoolRegistry::find_span(const void* pointer) {
 
 std::size_t PoolRegistry::release_unused() {
   std::size_t bytes = 0;
-  {
-    os::LockGuard guard(mutex_);
-    for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next)
-      if (pool->operations->release_unused != nullptr) bytes += pool->operations->release_unused(*pool);
-  }
-  if (bytes != 0) background.notice();
+  ReturnedPages returned;
+  os::LockGuard guard(mutex_);
+  for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next)
+    if (pool->operations->release_unused != nullptr)
+      bytes += pool->operations->release_unused(*pool, returned);
   return bytes;
 }
 

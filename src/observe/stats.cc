@@ -3,45 +3,54 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "central/remote_free.h"
 #include "general/configuration.h"
 #include "os/process.h"
 #include "page/metadata.h"
 #include "tarn/pool_use.h"
+#include "thread/magazine.h"
 #include "thread/registry.h"
 
 namespace tarn::internal {
 namespace {
 
-void add_heap(ThreadHeap& heap, Stats& stats, EndedSlabs& ended) {
-  for (unsigned bin = 1; bin < kClassCount; ++bin) {
-    const SizeClass size_class = static_cast<SizeClass>(bin);
-    collect_pending_locked(heap, size_class, ended);
-    ClassUse& use = stats.classes[bin];
-    use.slabs += heap.slab_totals[bin].slabs;
-    use.slab_bytes += bytes_of(heap.slab_totals[bin].pages);
-    use.total_blocks += heap.slab_totals[bin].blocks;
-    for (const Span* slab = heap.available[bin].first(); slab != nullptr; slab = slab->next)
+void add(CallCounts& sum, const CallCounts& more) {
+  sum.allocations += more.allocations;
+  sum.deallocations += more.deallocations;
+  sum.reallocations += more.reallocations;
+  sum.requested_bytes += more.requested_bytes;
+}
+
+void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
+  for (const SizeClass size_class : kAllClasses) {
+    collect_pending_locked(owner, size_class, returned);
+    ClassUse& use = stats.classes[index_of_class(size_class)];
+    const SlabTotals& totals = owner.totals[size_class];
+    use.slabs += totals.slabs;
+    use.slab_bytes += bytes_of(totals.pages);
+    use.total_blocks += totals.blocks;
+    for (const Span* slab = owner.available[size_class].first(); slab != nullptr; slab = slab->next)
       use.free_blocks += slab->free_count;
-    if (heap.magazines[bin].blocks != nullptr)
-      stats.classes[detail::class_of_bin[bin]].cached_blocks += static_cast<std::uint64_t>(
-          __atomic_load_n(&heap.record(bin).top, __ATOMIC_RELAXED) - heap.magazines[bin].blocks);
+  }
+  stats.free_in_slabs_bytes += owner.spare_bytes;
+  stats.counters.remote_batches += owner.counters.remote_batches;
+  stats.counters.slabs_made += owner.counters.slabs_made;
+  stats.counters.slabs_ended += owner.counters.slabs_ended;
+}
+
+void add_heap(const ThreadHeap& heap, Stats& stats) {
+  for (const SizeClass size_class : kAllClasses) {
+    ClassUse& use = stats.classes[index_of_class(size_class)];
+    use.cached_blocks += cached_count(heap, size_class);
     if (heap.calls == nullptr) continue;
-    use.allocations += heap.calls[bin].allocations;
-    use.deallocations += heap.calls[bin].deallocations;
-    use.requested_bytes += heap.calls[bin].requested_bytes;
+    const CallCounts& calls = heap.calls->of_class[size_class];
+    use.allocations += calls.allocations;
+    use.deallocations += calls.deallocations;
+    use.requested_bytes += calls.requested_bytes;
   }
-  if (heap.calls != nullptr) {
-    stats.large_calls.allocations += heap.calls[kClassCount].allocations;
-    stats.large_calls.deallocations += heap.calls[kClassCount].deallocations;
-    stats.large_calls.reallocations += heap.calls[kClassCount].reallocations;
-    stats.large_calls.requested_bytes += heap.calls[kClassCount].requested_bytes;
-  }
-  stats.free_in_slabs_bytes += heap.spare_bytes;
+  if (heap.calls != nullptr) add(stats.large_calls, heap.calls->large);
   stats.counters.refills += heap.counters.refills;
   stats.counters.flushes += heap.counters.flushes;
-  stats.counters.remote_batches += heap.counters.remote_batches;
-  stats.counters.slabs_made += heap.counters.slabs_made;
-  stats.counters.slabs_ended += heap.counters.slabs_ended;
 }
 
 }  // namespace
@@ -49,8 +58,11 @@ void add_heap(ThreadHeap& heap, Stats& stats, EndedSlabs& ended) {
 void collect_stats(Stats& stats) {
   std::memset(&stats, 0, sizeof stats);
   {
-    EndedSlabs ended;
-    registry.for_each_heap([&](ThreadHeap& heap) { add_heap(heap, stats, ended); });
+    ReturnedPages returned;
+    registry.for_each_owner([&](SlabOwner& owner, const ThreadHeap* heap) {
+      add_owner(owner, stats, returned);
+      if (heap != nullptr) add_heap(*heap, stats);
+    });
   }
   for (unsigned bin = 1; bin < kClassCount; ++bin) {
     ClassUse& use = stats.classes[bin];
@@ -72,8 +84,8 @@ void collect_stats(Stats& stats) {
   stats.live_bytes += stats.pool_live_bytes;
   stats.metadata_bytes = metadata.used_bytes();
   stats.resident_bytes = os::resident_bytes();
-  stats.live_threads = registry.live_threads();
-  stats.peak_threads = registry.peak_threads();
+  stats.live_threads = owners.live_threads();
+  stats.peak_threads = owners.peak_threads();
   stats.are_calls_counted = configuration.is_on(Option::kCountCalls);
 }
 

@@ -7,7 +7,7 @@
 #include "central/size_class.h"
 #include "general/large.h"
 #include "page/page_cache.h"
-#include "thread/thread_heap.h"
+#include "thread/heap_record.h"
 
 namespace tarn::internal {
 
@@ -16,10 +16,14 @@ struct ClassUse {
   std::uint64_t allocations, deallocations, requested_bytes;  // while calls are counted
 };
 
+struct EventCounters {
+  std::uint64_t refills, flushes, remote_batches, slabs_made, slabs_ended;
+};
+
 struct Stats {
   ClassUse classes[kClassCount];
   CallCounts large_calls;  // and all calls of reallocate
-  HeapCounters counters;
+  EventCounters counters;
   PageCacheStats pages;
   LargeStats large;
   std::size_t pool_live_bytes;  // of fixed pools, heaps and arenas; object pools are among the classes

@@ -1,6 +1,7 @@
 #include "page/page_cache.h"
 
 #include <bit>
+#include <new>
 
 #include "base/bits.h"
 #include "os/fatal.h"
@@ -396,6 +397,29 @@ std::size_t PageCache::purge(std::size_t bytes) {
     if (any_refused) break;
   }
   return purged;
+}
+
+std::size_t PageCache::prewarm(std::size_t bytes) {
+  // All runs are taken before the first goes back, else each would be the same. A run's first bytes link
+  // them.
+  struct Link {
+    Link* next;
+  };
+  Link* runs = nullptr;
+  std::size_t made = 0;
+  for (; made < bytes; made += kChunkBytes) {
+    char* const start = allocate_pages(kPagesPerChunk).start;
+    if (start == nullptr) break;
+    os::populate(start, kChunkBytes);
+    runs = new (start) Link{runs};
+  }
+  while (runs != nullptr) {
+    Link* const next = runs->next;
+    free_pages(reinterpret_cast<char*>(runs), kPagesPerChunk, PageState::kDirty);
+    runs = next;
+  }
+  keep(made);
+  return made;
 }
 
 void PageCache::keep(std::size_t bytes) {

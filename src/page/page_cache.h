@@ -75,6 +75,10 @@ class PageCache {
   /// Gives back all that exceeds the limit.
   void give_back_excess();
 
+  /// Makes free pages of at least `bytes`, backed by memory, and keeps them. \returns bytes made; fewer when
+  /// memory is refused. \cost a system call per chunk and a fault's work per OS page.
+  std::size_t prewarm(std::size_t bytes);
+
   /// So many bytes of free pages, made ahead of need, stay whatever decays.
   void keep(std::size_t bytes);
   void keep_nothing();

@@ -6,11 +6,11 @@
 //   block_count == live blocks + blocks in magazines + free_count + ones in remote_bits.
 //
 // Who may touch what: the first line is constant while the span lives, except `owner`, which changes under
-// the locks of both heaps. The second line and free_bits belong to whoever holds the owner's lock, but
+// the locks of both owners. The second line and free_bits belong to whoever holds the owner's lock, but
 // `pages`, which is constant for slabs. The third line and remote_bits are atomic and open to all.
 //
 // Memory of a Span is only ever reused for Spans, and is_pending / pending_next survive: a thread that has
-// set the last remote bit may still announce a slab that ended meanwhile. thread_heap.cc says how such
+// set the last remote bit may still announce a slab that ended meanwhile. central/remote_free.h says how such
 // announcements are told apart.
 #pragma once
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace tarn::internal {
 
-struct ThreadHeap;
+struct SlabOwner;
 
 /// kSlab: of a thread. kLarge: one block of the general pool. kPool: of a pool that `pool` names and that
 /// takes its blocks back itself.
@@ -33,7 +33,7 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   static constexpr std::uint32_t kInlineWords = 4;
 
   std::atomic<std::uint64_t>* remote_bits;
-  std::atomic<ThreadHeap*> owner;
+  std::atomic<SlabOwner*> owner;
   std::uint16_t block_count;
   std::uint16_t word_count;
   std::atomic<SizeClass> size_class;  // a late announcement may read it while the Span becomes another slab
@@ -46,6 +46,7 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   std::uint16_t scan_word;  // no ones in the words below it
   bool is_listed;
   bool is_kept;                // made ahead of need: stays, and stays backed, until trimmed by hand
+  bool is_zeroed;              // no page of it was written between the system and the one who got the span
   bool is_scavenged;           // its wholly free OS pages were given back, and no block came or went since
   std::uint8_t capacity_log2;  // words there is room for; chosen when the Span is made, constant since
   std::uint64_t inline_free_bits[kInlineWords];

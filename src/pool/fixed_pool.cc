@@ -516,7 +516,7 @@ void deallocate_any(PoolHeader& pool, void* block) {
 
 std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool).front->stride; }
 
-PoolUse use_of(PoolHeader& pool, EndedSlabs&) {
+PoolUse use_of(PoolHeader& pool, ReturnedPages&) {
   FixedPoolState& state = state_of(pool);
   os::LockGuard guard(state.structure);
   const std::size_t live =
@@ -541,10 +541,11 @@ std::size_t end_unused_chunks_locked(FixedPoolState& state) {
   return before - state.mapped_bytes;
 }
 
-std::size_t release_unused_shared(PoolHeader& pool) {
+std::size_t release_unused_shared(PoolHeader& pool, ReturnedPages& returned) {
   FixedPoolState& state = state_of(pool);
   if (state.front->mutex == nullptr) return 0;
   os::LockGuard guard(*state.front->mutex);
+  returned.note_given_back();
   return end_unused_chunks_locked(state);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/units.h"
 #include "central/size_class.h"
+#include "central/slab.h"
 #include "general/configuration.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
@@ -24,7 +25,6 @@
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "pool/buffer_pages.h"
-#include "thread/slab.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -385,7 +385,7 @@ void* reallocate_any(PoolHeader& pool, void* block, std::size_t size) {
   return heap_reallocate(&state_of(pool), block, size);
 }
 
-PoolUse use_of(PoolHeader& pool, EndedSlabs&) {
+PoolUse use_of(PoolHeader& pool, ReturnedPages&) {
   HeapState& state = state_of(pool);
   os::LockGuard guard(state.mutex);
   const HeapUse& use = state.use;
@@ -427,13 +427,14 @@ void end_all_locked(HeapState& state) {
   end_spare_locked(state);
 }
 
-std::size_t release_unused_any(PoolHeader& pool) {
+std::size_t release_unused_any(PoolHeader& pool, ReturnedPages& returned) {
   HeapState& state = state_of(pool);
   os::LockGuard guard(state.mutex);
   const std::size_t before = state.use.mapped_bytes;
   end_quarantine_locked(state, 0, nullptr);
   end_empty_slabs_locked(state);
   end_spare_locked(state);
+  returned.note_given_back();
   return before - state.use.mapped_bytes;
 }
 
@@ -579,9 +580,8 @@ bool heap_owns(const HeapState* state, const void* pointer) noexcept {
 
 std::size_t heap_release_unused(HeapState* state) noexcept {
   if (state == nullptr) return 0;
-  const std::size_t released = release_unused_any(*state);
-  background.notice();
-  return released;
+  ReturnedPages returned;
+  return release_unused_any(*state, returned);
 }
 
 std::size_t heap_prewarm(HeapState* state, std::size_t bytes) noexcept {

@@ -7,6 +7,9 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "central/class_slabs.h"
+#include "central/owners.h"
+#include "central/trim.h"
 #include "general/configuration.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
@@ -17,8 +20,8 @@
 #include "page/page_map.h"
 #include "pool/live_blocks.h"
 #include "tarn/fixed_pool.h"
+#include "thread/magazine.h"
 #include "thread/private_class.h"
-#include "thread/registry.h"
 #include "thread/this_thread.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -49,18 +52,18 @@ auto with_fixed_pool(ObjectPoolState& state, Operation operation) {
 
 std::size_t live_count(ObjectPoolState& state) {
   if (!is_fixed(state)) {
-    EndedSlabs ended;
-    return count_private_class(state.size_class, ended).live_count;
+    ReturnedPages returned;
+    return count_private_class(state.size_class, returned).live_count;
   }
   return with_fixed_pool(
       state, [&] { return fixed_pool_capacity(state.fixed) - fixed_pool_usable_count(state.fixed); });
 }
 
-PoolUse use_of(PoolHeader& pool, EndedSlabs& ended) {
+PoolUse use_of(PoolHeader& pool, ReturnedPages& returned) {
   ObjectPoolState& state = state_of(pool);
   // The fixed pool in its place tells of itself.
   if (is_fixed(state)) return {state.operations->kind, state.name, state.type.bytes, 0, 0, 0, 0, false};
-  const ClassCensus census = count_private_class(state.size_class, ended);
+  const ClassCensus census = count_private_class(state.size_class, returned);
   const std::size_t stride = class_geometry.of[state.size_class].stride;
   return {state.operations->kind, state.name, stride, census.live_count, census.live_count * stride, 0,
           census.slab_bytes,      true};
@@ -210,16 +213,16 @@ std::size_t object_pool_prewarm(ObjectPoolState* state, std::size_t count) noexc
 
 std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept {
   if (is_fixed(*state)) return fixed_pool_release_unused(state->fixed);
-  EndedSlabs ended;
+  ReturnedPages returned;
   if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
-    os::LockGuard guard(heap->mutex);
-    drop_magazine_locked(*heap, state->size_class, ended);
+    os::LockGuard guard(heap->mutex());
+    drop_magazine_locked(*heap, state->size_class, returned);
   }
-  registry.for_each_heap([&](ThreadHeap& heap) {
-    trim_class_locked(heap, state->size_class, TrimDepth::kAll, ended);
-    give_up_spare_locked(heap, 0, ended);  // among them those that ended here before
+  owners.for_each([&](SlabOwner& owner) {
+    trim_class_locked(owner, state->size_class, TrimDepth::kAll, returned);
+    end_spare_slabs(owner, 0, returned);  // among them those that ended here before
   });
-  return ended.bytes();
+  return returned.bytes();
 }
 
 }  // namespace TARN_NAMESPACE::detail

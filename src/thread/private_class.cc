@@ -2,11 +2,15 @@
 
 #include <atomic>
 
+#include "central/class_slabs.h"
+#include "central/remote_free.h"
+#include "central/slab.h"
+#include "central/trim.h"
 #include "os/memory.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
+#include "thread/magazine.h"
 #include "thread/registry.h"
-#include "thread/slab.h"
 
 namespace tarn::internal {
 namespace {
@@ -43,27 +47,27 @@ ClassGeometry geometry_for(std::size_t bytes, std::size_t alignment) {
 }
 
 // No slab is left, so no thread has a block of the class that it could still push.
-void forget_magazines(SizeClass size_class, EndedSlabs& ended) {
-  registry.for_each_heap([&](ThreadHeap& heap) { drop_magazine_locked(heap, size_class, ended); });
+void forget_magazines(SizeClass size_class, ReturnedPages& returned) {
+  registry.for_each_heap([&](ThreadHeap& heap) { drop_magazine_locked(heap, size_class, returned); });
 }
 
 bool has_slabs(SizeClass size_class) {
   std::size_t slabs = 0;
-  registry.for_each_heap([&](ThreadHeap& heap) { slabs += heap.slab_totals[size_class].slabs; });
+  owners.for_each([&](SlabOwner& owner) { slabs += owner.totals[size_class].slabs; });
   return slabs != 0;
 }
 
 }  // namespace
 
 SizeClass acquire_private_class(std::size_t bytes, std::size_t alignment) {
-  EndedSlabs ended;
+  ReturnedPages returned;
   os::LockGuard guard(mutex);
   for (unsigned size_class = kBinCount; size_class < kClassCount; ++size_class) {
     Use& use = uses[size_class];
     if (use == Use::kPool) continue;
     if (use == Use::kEnded) {
       if (has_slabs(static_cast<SizeClass>(size_class))) continue;
-      forget_magazines(static_cast<SizeClass>(size_class), ended);
+      forget_magazines(static_cast<SizeClass>(size_class), returned);
     }
     use = Use::kPool;
     class_geometry.of[size_class] = geometry_for(bytes == 0 ? 1 : bytes, alignment);
@@ -83,32 +87,32 @@ void release_private_class(SizeClass size_class) {
   uses[size_class] = Use::kEnded;
 }
 
-ClassCensus count_private_class(SizeClass size_class, EndedSlabs& ended) {
+ClassCensus count_private_class(SizeClass size_class, ReturnedPages& returned) {
   std::size_t total = 0, unused = 0, pages = 0;
   const GiveBackGuard give_back;  // no free block is out of its slab
-  registry.for_each_heap([&](ThreadHeap& heap) {
-    collect_pending_locked(heap, size_class, ended);
-    total += heap.slab_totals[size_class].blocks;
-    pages += heap.slab_totals[size_class].pages;
-    for (const Span* slab = heap.available[size_class].first(); slab != nullptr; slab = slab->next)
+  registry.for_each_owner([&](SlabOwner& owner, const ThreadHeap* heap) {
+    collect_pending_locked(owner, size_class, returned);
+    total += owner.totals[size_class].blocks;
+    pages += owner.totals[size_class].pages;
+    for (const Span* slab = owner.available[size_class].first(); slab != nullptr; slab = slab->next)
       unused += slab->free_count;
-    unused += cached_count(heap, size_class);
+    if (heap != nullptr) unused += cached_count(*heap, size_class);
   });
   return {total > unused ? total - unused : 0, bytes_of(static_cast<PageCount>(pages))};
 }
 
 std::size_t settle_private_class(SizeClass size_class) {
-  EndedSlabs ended;
-  const std::size_t before = count_private_class(size_class, ended).slab_bytes;
+  ReturnedPages returned;
+  const std::size_t before = count_private_class(size_class, returned).slab_bytes;
   {
     const GiveBackGuard give_back;  // no free block is out of its slab
-    registry.for_each_heap([&](ThreadHeap& heap) { drop_magazine_locked(heap, size_class, ended); });
+    registry.for_each_heap([&](ThreadHeap& heap) { drop_magazine_locked(heap, size_class, returned); });
     // Blocks of other threads' slabs came back as remote frees.
-    registry.for_each_heap(
-        [&](ThreadHeap& heap) { trim_class_locked(heap, size_class, TrimDepth::kAll, ended); });
-    ended.give_back();
+    owners.for_each(
+        [&](SlabOwner& owner) { trim_class_locked(owner, size_class, TrimDepth::kAll, returned); });
+    returned.give_back();
   }
-  const std::size_t after = count_private_class(size_class, ended).slab_bytes;
+  const std::size_t after = count_private_class(size_class, returned).slab_bytes;
   return before > after ? before - after : 0;
 }
 
@@ -133,7 +137,7 @@ void visit_live_blocks(SizeClass size_class, const BlockVisitor& visit) {
 void mark_block_free(void* block) {
   std::uint32_t index = 0;
   Span* const slab = slab_of_block(block, &index);
-  ThreadHeap& owner = *slab->owner.load(std::memory_order_acquire);
+  SlabOwner& owner = *slab->owner.load(std::memory_order_acquire);
   os::LockGuard guard(owner.mutex);
   mark_free(*slab, index / 64, std::uint64_t{1} << (index % 64));
   owner.taken_bytes -= slab->stride;
@@ -141,22 +145,20 @@ void mark_block_free(void* block) {
 }
 
 std::size_t prewarm_class(ThreadHeap& heap, SizeClass size_class, std::size_t count) {
-  os::LockGuard guard(heap.mutex);
+  SlabOwner& owner = *heap.owner;
+  os::LockGuard guard(owner.mutex);
+  const List<Span>& available = owner.available[size_class];
   std::size_t free_count = 0;
-  for (Span* slab = heap.available[size_class].first(); slab != nullptr; slab = slab->next) {
-    free_count += slab->free_count;
-    slab->is_kept = true;
-  }
+  for (Span* slab = available.first(); slab != nullptr; slab = slab->next) free_count += slab->free_count;
   while (free_count < count) {
-    Span* const slab = make_slab(heap, size_class);
+    const Span* const slab = make_slab_locked(owner, size_class);
     if (slab == nullptr) break;
-    count_slab_in(heap, *slab);
-    list_slab(heap, slab);
-    slab->is_kept = true;
     free_count += slab->free_count;
   }
-  for (Span* slab = heap.available[size_class].first(); slab != nullptr; slab = slab->next)
+  for (Span* slab = available.first(); slab != nullptr; slab = slab->next) {
+    slab->is_kept = true;
     os::populate(slab->first_page(), slab->bytes());
+  }
   return free_count;
 }
 

@@ -7,7 +7,8 @@
 
 #include "base/block_visitor.h"
 #include "central/size_class.h"
-#include "thread/thread_heap.h"
+#include "page/returned_pages.h"
+#include "thread/heap_record.h"
 
 namespace tarn::internal {
 
@@ -27,10 +28,10 @@ struct ClassCensus {
   std::size_t live_count, slab_bytes;
 };
 
-/// Slabs that end on the way go to `ended`.
+/// Slabs that end on the way go to `returned`.
 /// \threads any, with no lock held that ranks behind giving back; blocks in other threads' magazines are
 /// counted as they change.
-ClassCensus count_private_class(SizeClass size_class, EndedSlabs& ended);
+ClassCensus count_private_class(SizeClass size_class, ReturnedPages& returned);
 
 /// Empties every thread's magazine of the class and ends its free slabs. \returns bytes of ended slabs.
 /// \pre no other thread uses the class meanwhile.

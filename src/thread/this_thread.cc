@@ -105,8 +105,8 @@ void after_fork_in_child() {
 [[gnu::constructor(101)]] void begin_process() {
   os::note_processors();
   os::fork_set.set_walk(os::LockRank::kThreadHeap,
-                        [](os::ForkSet::Visit visit) { registry.visit_heaps_for_fork(visit); });
-  background.set_trim_idle([] { return registry.trim_idle_heaps(); });
+                        [](os::ForkSet::Visit visit) { owners.visit_for_fork(visit); });
+  background.set_trim_idle([] { return owners.trim_idle(); });
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
@@ -142,7 +142,7 @@ ThreadHeap* attach_this_thread() {
 }
 
 ThreadHeap* attach_if_earned() {
-  const bool has_earned = registry.live_threads() == 0 || thread_limits.every_call_is_slow ||
+  const bool has_earned = owners.live_threads() == 0 || thread_limits.every_call_is_slow ||
                           ++this_thread.calls_without_heap > kCallsToEarnAHeap;
   return has_earned ? attach_this_thread() : nullptr;
 }

@@ -1,6 +1,6 @@
 // The calling thread's heap.
 #pragma once
-#include "thread/thread_heap.h"
+#include "thread/heap_record.h"
 
 namespace tarn::internal {
 

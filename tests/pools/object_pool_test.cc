@@ -22,7 +22,7 @@
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/pool_use.h"
-#include "thread/registry.h"
+#include "central/owners.h"
 
 namespace tarn::test {
 namespace {
@@ -95,13 +95,13 @@ TYPED_TEST(OfType, PrewarmedMemoryIsUsedAndStaysThroughIdleTimes) {
   };
   const std::size_t before = mapped();
   EXPECT_GE(before, count * sizeof(TypeParam));
-  for (int i = 0; i < 4; ++i) internal::registry.trim_idle_heaps();
+  for (int i = 0; i < 4; ++i) internal::owners.trim_idle();
   EXPECT_EQ(mapped(), before);
   std::vector<TypeParam*> objects;
   for (std::size_t i = 0; i < count; ++i) objects.push_back(pool.create());
   EXPECT_EQ(mapped(), before) << "nothing was made for them";
   for (TypeParam* object : objects) pool.destroy(object);
-  for (int i = 0; i < 4; ++i) internal::registry.trim_idle_heaps();
+  for (int i = 0; i < 4; ++i) internal::owners.trim_idle();
   EXPECT_EQ(mapped(), before);
   EXPECT_GT(pool.release_unused(), 0u);
   EXPECT_EQ(mapped(), 0u);

@@ -42,7 +42,7 @@ TEST(SpanStore, BitsAreClearAlsoInRecordsThatServedOthersBefore) {
 
 TEST(SpanStore, ASpanGivenBackServesTheNextOfItsCapacity) {
   Span* const span = span_store.take(10);
-  span->owner.store(reinterpret_cast<ThreadHeap*>(8));
+  span->owner.store(reinterpret_cast<SlabOwner*>(8));
   span->kind = SpanKind::kSlab;
   span_store.give_back(span);
   Span* const again = span_store.take(12);

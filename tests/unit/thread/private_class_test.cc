@@ -13,8 +13,8 @@ namespace tarn::internal {
 namespace {
 
 ClassCensus census(SizeClass size_class) {
-  EndedSlabs ended;
-  return count_private_class(size_class, ended);
+  ReturnedPages returned;
+  return count_private_class(size_class, returned);
 }
 
 void* allocate(SizeClass size_class) { return detail::allocate_bin_slow(size_class); }

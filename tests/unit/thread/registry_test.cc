@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
+
+#include "thread/magazine.h"
+#include "thread/thread_heap.h"
 
 namespace tarn::internal {
 namespace {
@@ -25,33 +29,12 @@ class Attached {
   ThreadHeap* heap_;
 };
 
-constexpr SizeClass kClass = 10;  // 160 bytes
-
-std::vector<void*> take(ThreadHeap& heap, unsigned count) {
-  std::vector<void*> blocks(count);
-  EndedSlabs ended;
-  os::LockGuard guard(heap.mutex);
-  EXPECT_EQ(take_blocks_locked(heap, kClass, blocks.data(), count, ended), count);
-  return blocks;
-}
-
-void give_back(ThreadHeap& heap, const std::vector<void*>& blocks) {
-  EndedSlabs ended;
-  os::LockGuard guard(heap.mutex);
-  return_blocks(&heap, blocks.data(), static_cast<unsigned>(blocks.size()), ended);
-}
-
-Span* slab_of(void* block) {
-  std::uint32_t index = 0;
-  return slab_of_block(block, &index);
-}
-
 TEST(Registry, TheHeapOfAThreadThatEndedGoesToTheNext) {
   Attached first;
   ThreadHeap* const heap = &first.heap();
-  EXPECT_TRUE(heap->has_thread.load());
+  EXPECT_TRUE(heap->owner->has_thread.load());
   first.end();
-  EXPECT_FALSE(heap->has_thread.load());
+  EXPECT_FALSE(heap->owner->has_thread.load());
   Attached second;
   EXPECT_EQ(&second.heap(), heap);
 }
@@ -59,63 +42,47 @@ TEST(Registry, TheHeapOfAThreadThatEndedGoesToTheNext) {
 TEST(Registry, ThreadsThatLiveAtOnceHaveHeapsOfTheirOwn) {
   Attached first, second;
   EXPECT_NE(&first.heap(), &second.heap());
-  EXPECT_NE(&first.heap(), &registry.shared_heap());
-  EXPECT_EQ(registry.live_threads(), 2u);
+  EXPECT_NE(first.heap().owner, second.heap().owner);
+  EXPECT_EQ(owners.live_threads(), 2u);
   first.end();
-  EXPECT_EQ(registry.live_threads(), 1u);
-  EXPECT_EQ(registry.peak_threads(), 2u);
+  EXPECT_EQ(owners.live_threads(), 1u);
+  EXPECT_EQ(owners.peak_threads(), 2u);
 }
 
-TEST(Registry, ASlabOfAnEndedThreadIsAdoptedWhole) {
-  Attached owner, heir;
-  const std::vector<void*> blocks = take(owner.heap(), 20);
-  Span* const slab = slab_of(blocks[0]);
-  EXPECT_EQ(slab->owner.load(), &owner.heap());
-  owner.end();
-  Span* adopted = nullptr;
+TEST(Registry, AThreadThatEndsLeavesNothingInItsMagazines) {
+  constexpr SizeClass kClass = 10;  // 160 bytes
+  Attached thread;
+  ThreadHeap& heap = thread.heap();
   {
-    os::LockGuard guard(heir.heap().mutex);
-    adopted = registry.adopt_slab(heir.heap(), kClass);
+    ReturnedPages returned;
+    os::LockGuard guard(heap.mutex());
+    deallocate_locked(heap, allocate_locked(heap, kClass, returned), kClass, returned);
+    EXPECT_GT(count_of(heap, kClass), 0u);
+    validate_locked(heap);
   }
-  EXPECT_EQ(adopted, slab);
-  EXPECT_EQ(slab->owner.load(), &heir.heap());
+  thread.end();
+  os::LockGuard guard(heap.mutex());
+  EXPECT_EQ(count_of(heap, kClass), 0u);
+  EXPECT_EQ(heap.magazine_bytes, 0u);
+  EXPECT_EQ(heap.owner->taken_bytes, 0u);
+  validate_locked(heap);
+  validate_locked(*heap.owner);
 }
 
-TEST(Registry, ASlabOfALivingThreadIsNotAdopted) {
-  Attached owner, other;
-  take(owner.heap(), 20);
-  os::LockGuard guard(other.heap().mutex);
-  EXPECT_EQ(registry.adopt_slab(other.heap(), kClass), nullptr);
-}
-
-TEST(Registry, BlocksFreedByAnotherHeapComeBackToTheirOwner) {
-  Attached owner, other;
-  const std::vector<void*> blocks = take(owner.heap(), 20);
-  Span* const slab = slab_of(blocks[0]);
-  const std::uint32_t free_before = slab->free_count;
-  give_back(other.heap(), blocks);
-  EXPECT_EQ(slab->free_count, free_before) << "until the owner collects";
-  EndedSlabs ended;
-  os::LockGuard guard(owner.heap().mutex);
-  EXPECT_TRUE(collect_pending_locked(owner.heap(), kClass, ended));
-  EXPECT_EQ(slab->free_count, free_before + 20);
-}
-
-TEST(Registry, BlocksFreedAfterTheirOwnerEndedAreCollectedAtOnce) {
-  Attached owner, other;
-  const std::vector<void*> blocks = take(owner.heap(), 20), kept = take(owner.heap(), 1);
-  Span* const slab = slab_of(blocks[0]);
-  owner.end();
-  const std::uint32_t free_before = slab->free_count;
-  give_back(other.heap(), blocks);
-  EXPECT_EQ(slab->free_count, free_before + 20);
+TEST(Registry, AVisitOfOwnersSeesTheSharedOneWithoutAHeap) {
+  Attached first;
+  std::vector<SlabOwner*> with_heap, without;
+  registry.for_each_owner(
+      [&](SlabOwner& owner, ThreadHeap* heap) { (heap != nullptr ? with_heap : without).push_back(&owner); });
+  EXPECT_EQ(std::count(with_heap.begin(), with_heap.end(), first.heap().owner), 1);
+  EXPECT_EQ(without, std::vector<SlabOwner*>{&owners.shared()});
 }
 
 TEST(Registry, AVisitSeesEveryHeapOnce) {
   Attached first, second;
   std::vector<ThreadHeap*> seen;
   registry.for_each_heap([&](ThreadHeap& heap) { seen.push_back(&heap); });
-  for (ThreadHeap* heap : {&first.heap(), &second.heap(), &registry.shared_heap()})
+  for (ThreadHeap* heap : {&first.heap(), &second.heap()})
     EXPECT_EQ(std::count(seen.begin(), seen.end(), heap), 1);
 }
 

@@ -4,11 +4,11 @@
 #pragma once
 #include <cstddef>
 
-#include "thread/thread_heap.h"
+#include "central/slab_owner.h"
 
 namespace tarn::internal {
 
 /// \pre no lock is held. \returns bytes given back. \cost a system call per run of free blocks.
-std::size_t scavenge(ThreadHeap& heap);
+std::size_t scavenge(SlabOwner& owner);
 
 }  // namespace tarn::internal

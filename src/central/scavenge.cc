@@ -1,12 +1,13 @@
-#include "thread/scavenge.h"
+#include "central/scavenge.h"
 
 #include <bit>
 
+#include "central/class_slabs.h"
+#include "central/slab.h"
 #include "os/helper_thread.h"
 #include "os/memory.h"
 #include "os/process.h"
 #include "page/page_cache.h"
-#include "thread/slab.h"
 
 namespace tarn::internal {
 namespace {
@@ -32,11 +33,11 @@ Span* next_slab_locked(List<Span>& slabs) {
   return nullptr;
 }
 
-bool take_free_blocks_locked(ThreadHeap& heap, SizeClass size_class, TakenBlocks& taken) {
-  Span* const slab = next_slab_locked(heap.available[size_class]);
+bool take_free_blocks_locked(SlabOwner& owner, SizeClass size_class, TakenBlocks& taken) {
+  Span* const slab = next_slab_locked(owner.available[size_class]);
   if (slab == nullptr) return false;
-  unlist_slab(heap, slab);
-  heap.taken_bytes += std::size_t{slab->free_count} * slab->stride;
+  unlist_slab(owner, slab);
+  owner.taken_bytes += std::size_t{slab->free_count} * slab->stride;
   for (std::uint32_t word = 0; word < slab->word_count; ++word) {
     taken.bits[word] = slab->free_bits[word];
     slab->free_bits[word] = 0;
@@ -47,16 +48,16 @@ bool take_free_blocks_locked(ThreadHeap& heap, SizeClass size_class, TakenBlocks
   return true;
 }
 
-void put_back(const TakenBlocks& taken, EndedSlabs& ended) {
+void put_back(const TakenBlocks& taken, ReturnedPages& returned) {
   for (;;) {
-    ThreadHeap& owner = *taken.slab->owner.load(std::memory_order_acquire);
+    SlabOwner& owner = *taken.slab->owner.load(std::memory_order_acquire);
     os::LockGuard guard(owner.mutex);
     if (taken.slab->owner.load(std::memory_order_acquire) != &owner) continue;  // adopted meanwhile
     const std::uint32_t before = taken.slab->free_count;
     for (std::uint32_t word = 0; word < taken.slab->word_count; ++word)
       if (taken.bits[word] != 0) mark_free(*taken.slab, word, taken.bits[word]);
     owner.taken_bytes -= std::size_t{taken.slab->free_count - before} * taken.slab->stride;
-    if (settle_slab(owner, taken.slab, ended)) taken.slab->is_scavenged = true;
+    if (settle_slab(owner, taken.slab, returned)) taken.slab->is_scavenged = true;
     return;
   }
 }
@@ -92,22 +93,22 @@ std::size_t purge_free_pages(const TakenBlocks& taken, std::size_t os_page) {
 
 }  // namespace
 
-std::size_t scavenge(ThreadHeap& heap) {
+std::size_t scavenge(SlabOwner& owner) {
   const std::size_t os_page = os::page_bytes();
   std::size_t purged = 0;
   TakenBlocks taken;
-  EndedSlabs ended;
-  for (unsigned size_class = 1; size_class < kClassCount; ++size_class) {
+  ReturnedPages returned;
+  for (const SizeClass size_class : kAllClasses) {
     while (!os::helper_must_stop()) {
       const GiveBackGuard give_back;
       if (class_is_ending[size_class].load(std::memory_order_relaxed)) break;
       {
-        os::LockGuard guard(heap.mutex);
-        if (!take_free_blocks_locked(heap, static_cast<SizeClass>(size_class), taken)) break;
+        os::LockGuard guard(owner.mutex);
+        if (!take_free_blocks_locked(owner, size_class, taken)) break;
       }
       purged += purge_free_pages(taken, os_page);
-      put_back(taken, ended);
-      ended.give_back();
+      put_back(taken, returned);
+      returned.give_back();
     }
   }
   return purged;

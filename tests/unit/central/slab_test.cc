@@ -1,15 +1,15 @@
-#include "thread/slab.h"
+#include "central/slab.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <csignal>
 #include <functional>
-#include <memory>
 #include <vector>
 
 #include "page/page_cache.h"
 #include "page/page_map.h"
+#include "page/spans.h"
 #include "support/child.h"
 
 namespace tarn::internal {
@@ -17,15 +17,20 @@ namespace {
 
 class Slabs : public ::testing::Test {
  protected:
-  Span* make(std::size_t size) { return make_slab(*heap, static_cast<SizeClass>(detail::bin_of(size))); }
+  Span* make(std::size_t size) {
+    const auto size_class = static_cast<SizeClass>(detail::bin_of(size));
+    const ClassGeometry& geometry = class_geometry[size_class];
+    Span* const slab = allocate_span(
+        {.pages = geometry.slab_pages, .kind = SpanKind::kSlab, .bitmap_words = geometry.word_count});
+    if (slab != nullptr) begin_slab(*slab, size_class, 0);
+    return slab;
+  }
   static std::uint32_t index(const Span& slab, const void* block) {
     return static_cast<std::uint32_t>(static_cast<const char*>(block) - slab.start) / slab.stride;
   }
   static void give_back(Span& slab, const void* block) {
     mark_free(slab, index(slab, block) / 64, std::uint64_t{1} << index(slab, block) % 64);
   }
-
-  std::unique_ptr<ThreadHeap> heap = std::make_unique<ThreadHeap>();
 };
 
 TEST_F(Slabs, GiveEveryBlockOnceLowestAddressLast) {
@@ -69,6 +74,27 @@ TEST_F(Slabs, RemoteBitsAreMergedOnce) {
   EXPECT_EQ(merge_remote_bits(*slab), 4u);
   EXPECT_EQ(slab->free_count, 4u);
   EXPECT_EQ(merge_remote_bits(*slab), 0u);
+  validate_locked(*slab);
+}
+
+TEST_F(Slabs, AFreeCountThatItsBitsDoNotBearOutStopsTheProcess) {
+  Span* const slab = make(100);
+  const test::ChildResult result = test::run_in_child([&] {
+    validate_locked(*slab);
+    --slab->free_count;
+    validate_locked(*slab);
+    return 0;
+  });
+  EXPECT_EQ(result.signal, SIGABRT);
+}
+
+TEST_F(Slabs, AColourMovesTheFirstBlock) {
+  Span* const slab = make(1024);
+  begin_slab(*slab, slab->size_class.load(), 128);
+  EXPECT_EQ(slab->start, slab->first_page() + 128);
+  void* block = nullptr;
+  take_from_slab(*slab, &block, 1);
+  EXPECT_EQ(block, slab->start);
 }
 
 TEST_F(Slabs, ABlockGivenBackTwiceStopsTheProcess) {
@@ -90,7 +116,10 @@ TEST_F(Slabs, AreInThePageMapFromTheirMakingToTheirEnd) {
   EXPECT_EQ(page_map.find(start), slab);
   EXPECT_EQ(page_map.find(start + slab->bytes() - 1), slab);
   const std::size_t used = page_cache.stats().used_bytes, bytes = slab->bytes();
-  end_slab(slab);
+  {
+    ReturnedPages returned;
+    free_span(slab, returned);
+  }
   EXPECT_EQ(page_map.find(start), nullptr);
   EXPECT_EQ(page_cache.stats().used_bytes, used - bytes);
 }

@@ -1,0 +1,197 @@
+#include "central/class_slabs.h"
+
+#include "central/slab.h"
+#include "os/checker.h"
+#include "os/fatal.h"
+#include "page/page_cache.h"
+#include "page/spans.h"
+
+namespace tarn::internal {
+namespace {
+
+// A class of this size fills its next slab soon and wholly, so that a huge page is not wasted on it: the slab
+// that is only begun is at most an eighth of the class.
+constexpr std::size_t kDenseClassBytes = 8 * 1024 * 1024;
+
+// A class of this size gets slabs of full size: fewer are made, and they are a small part of it.
+constexpr std::size_t kFullSlabClassBytes = 1024 * 1024;
+
+constexpr unsigned kSparesTried = 4;
+constexpr std::size_t kKeptSlabShare = 16;  // an empty slab is kept if it is at most this part
+
+List<Span>& listed(SlabOwner& owner, const Span& slab) {
+  return owner.available[slab.size_class.load(std::memory_order_relaxed)];
+}
+
+void unpoison(const Span& slab) {
+  if (is_private_class(slab.size_class.load(std::memory_order_relaxed)))
+    os::unpoison(slab.first_page(), slab.bytes());
+}
+
+// A spare slab of so many pages whose bitmaps have room for so many words.
+Span* take_spare(SlabOwner& owner, PageCount pages, std::uint32_t words) {
+  const unsigned kind = spare_kind_of(pages);
+  if (kind == kSpareKinds) return nullptr;
+  unsigned tried = 0;
+  for (Span* slab = owner.spare[kind].first(); slab != nullptr && tried < kSparesTried;
+       slab = slab->next, ++tried) {
+    if ((1u << slab->capacity_log2) < words) continue;
+    owner.spare[kind].remove(slab);
+    owner.spare_bytes -= slab->bytes();
+    return slab;
+  }
+  return nullptr;
+}
+
+// An ended slab stays with its owner as a spare one, as long as those are few against what the owner has used
+// of late. An orphan keeps none: nobody would come for them.
+bool keep_as_spare(SlabOwner& owner, Span* slab) {
+  const unsigned kind = spare_kind_of(slab->pages);
+  if (kind == kSpareKinds || owner.spare_bytes + slab->bytes() > most_spare_bytes(owner)) return false;
+  if (!owner.has_thread.load(std::memory_order_relaxed)) return false;
+  owner.spare[kind].push_front(slab);
+  owner.spare_bytes += slab->bytes();
+  owner.is_trimmed = false;
+  return true;
+}
+
+}  // namespace
+
+std::size_t most_spare_bytes(const SlabOwner& owner) {
+  return owner.peak_taken_bytes < owner.spare_limit_bytes ? owner.peak_taken_bytes : owner.spare_limit_bytes;
+}
+
+// Of an owner that has had more of its blocks in use of late, the memory of the others has been written and
+// is free. Other owners may well be like it.
+void note_kept_memory(const SlabOwner& owner, ReturnedPages& returned) {
+  returned.note_kept((owner.peak_taken_bytes - owner.taken_bytes) *
+                     owners_in_use.load(std::memory_order_relaxed));
+}
+
+Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
+  const ClassGeometry& geometry = class_geometry[size_class];
+  const std::size_t class_bytes = bytes_of(owner.totals[size_class].pages);
+  const PageCount pages = class_bytes < kFullSlabClassBytes ? geometry.first_slab_pages : geometry.slab_pages;
+  const bool is_dense = class_bytes >= kDenseClassBytes && page_cache.uses_huge_pages();
+  const std::uint32_t words = (blocks_in(geometry, pages) + 63u) / 64;
+  Span* slab = take_spare(owner, pages, words);
+  const bool has_record = slab != nullptr && slab->size_class.load(std::memory_order_relaxed) == size_class;
+  if (slab == nullptr)
+    slab = allocate_span({.pages = pages,
+                          .kind = SpanKind::kSlab,
+                          .bitmap_words = words,
+                          .density = is_dense ? Density::kDense : Density::kSparse});
+  if (slab == nullptr) return nullptr;
+  begin_slab(*slab, size_class,
+             geometry.colours > 1 ? owner.counters.slabs_made % geometry.colours * kCacheLineBytes : 0);
+  slab->owner.store(&owner, std::memory_order_seq_cst);
+  if (!has_record) set_record(slab, record_offset_of_class(size_class));
+  ++owner.counters.slabs_made;
+  count_slab_in(owner, *slab);
+  list_slab(owner, slab);
+  return slab;
+}
+
+void list_slab(SlabOwner& owner, Span* slab) {
+  slab->is_listed = true;
+  listed(owner, *slab).push_back(slab);
+}
+
+void unlist_slab(SlabOwner& owner, Span* slab) {
+  slab->is_listed = false;
+  listed(owner, *slab).remove(slab);
+}
+
+void count_slab_in(SlabOwner& owner, const Span& slab) {
+  SlabTotals& totals = owner.totals[slab.size_class.load(std::memory_order_relaxed)];
+  totals.slabs += 1;
+  totals.pages += slab.pages;
+  totals.blocks += slab.block_count;
+}
+
+void count_slab_out(SlabOwner& owner, const Span& slab) {
+  SlabTotals& totals = owner.totals[slab.size_class.load(std::memory_order_relaxed)];
+  totals.slabs -= 1;
+  totals.pages -= slab.pages;
+  totals.blocks -= slab.block_count;
+}
+
+void move_slab(SlabOwner& from, SlabOwner& to, Span* slab) {
+  unlist_slab(from, slab);
+  count_slab_out(from, *slab);
+  const std::size_t taken = (slab->block_count - slab->free_count) * std::size_t{slab->stride};
+  from.taken_bytes -= taken;
+  to.taken_bytes += taken;
+  slab->owner.store(&to, std::memory_order_seq_cst);
+  count_slab_in(to, *slab);
+  list_slab(to, slab);
+}
+
+// From here on an announcement of the slab finds no owner and is dropped; it must not list the slab again.
+void retire_slab(SlabOwner& owner, Span* slab, Retired fate, ReturnedPages& returned) {
+  unlist_slab(owner, slab);
+  slab->owner.store(nullptr, std::memory_order_seq_cst);
+  count_slab_out(owner, *slab);
+  unpoison(*slab);
+  if (fate == Retired::kMayStay && keep_as_spare(owner, slab)) return note_kept_memory(owner, returned);
+  ++owner.counters.slabs_ended;
+  free_span(slab, returned);
+}
+
+bool settle_slab(SlabOwner& owner, Span* slab, ReturnedPages& returned) {
+  slab->is_scavenged = false;
+  if (!slab->is_listed) list_slab(owner, slab);
+  if (slab->free_count != slab->block_count || slab->is_kept) return true;
+  const List<Span>& available = listed(owner, *slab);
+  const bool is_last = available.first() == available.last();
+  // Kept, against making and ending one in turn.
+  if (is_last && (slab->pages == 1 || slab->bytes() <= owner.taken_bytes / kKeptSlabShare)) {
+    note_kept_memory(owner, returned);
+    return true;
+  }
+  retire_slab(owner, slab, Retired::kMayStay, returned);
+  return false;
+}
+
+void retire_empty_slab(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
+  Span* const slab = owner.available[size_class].first();
+  if (slab != nullptr && slab->free_count == slab->block_count && !slab->is_kept)
+    retire_slab(owner, slab, Retired::kMayStay, returned);
+}
+
+void end_spare_slabs(SlabOwner& owner, std::size_t bytes, ReturnedPages& returned) {
+  for (List<Span>& slabs : owner.spare) {
+    while (owner.spare_bytes > bytes && !slabs.is_empty()) {
+      Span* const slab = slabs.last();
+      slabs.remove(slab);
+      owner.spare_bytes -= slab->bytes();
+      ++owner.counters.slabs_ended;
+      free_span(slab, returned);
+    }
+  }
+}
+
+void validate_locked(const SlabOwner& owner) {
+  for (const SizeClass size_class : kAllClasses) {
+    std::uint32_t slabs = 0, blocks = 0, free_blocks = 0;
+    for (const Span* slab = owner.available[size_class].first(); slab != nullptr; slab = slab->next) {
+      TARN_CHECK(slab->is_listed && slab->owner.load() == &owner);
+      TARN_CHECK(slab->size_class.load() == size_class && slab->free_count != 0);
+      validate_locked(*slab);
+      slabs += 1;
+      blocks += slab->block_count;
+      free_blocks += slab->free_count;
+    }
+    const SlabTotals& totals = owner.totals[size_class];
+    TARN_CHECK(slabs <= totals.slabs && blocks <= totals.blocks && free_blocks <= blocks);
+  }
+  std::size_t spare_bytes = 0;
+  for (unsigned kind = 0; kind < kSpareKinds; ++kind)
+    for (const Span* slab = owner.spare[kind].first(); slab != nullptr; slab = slab->next) {
+      TARN_CHECK(slab->owner.load() == nullptr && spare_kind_of(slab->pages) == kind);
+      spare_bytes += slab->bytes();
+    }
+  TARN_CHECK(spare_bytes == owner.spare_bytes);
+}
+
+}  // namespace tarn::internal

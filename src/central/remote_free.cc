@@ -1,0 +1,92 @@
+#include "central/remote_free.h"
+
+#include "central/class_slabs.h"
+#include "central/slab.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr std::uint32_t kManyPending = 64;  // slabs; then the freer collects for an owner that does not
+
+SizeClass push_pending(SlabOwner& owner, Span* slab) {
+  const SizeClass size_class = slab->size_class.load(std::memory_order_relaxed);
+  std::atomic<Span*>& stack = owner.pending[size_class];
+  Span* head = stack.load(std::memory_order_relaxed);
+  do slab->pending_next.store(head, std::memory_order_relaxed);
+  while (!stack.compare_exchange_weak(head, slab, std::memory_order_seq_cst, std::memory_order_relaxed));
+  owner.pending_count.fetch_add(1, std::memory_order_relaxed);
+  return size_class;
+}
+
+struct Announced {
+  SlabOwner* owner;  // nullptr: the Span is free
+  SizeClass size_class;
+};
+
+// Step 2 of a freer, from the moment it has set is_pending. \returns the owner that was told, and on which
+// stack.
+Announced announce(Span* slab) {
+  for (;;) {
+    if (SlabOwner* const owner = slab->owner.load(std::memory_order_seq_cst); owner != nullptr)
+      return {owner, push_pending(*owner, slab)};
+    slab->is_pending.exchange(0, std::memory_order_seq_cst);
+    // A slab made in between may count on this announcement.
+    if (slab->owner.load(std::memory_order_seq_cst) == nullptr || slab->is_pending.exchange(1) != 0)
+      return {nullptr, kNoClass};
+  }
+}
+
+// An orphan has nobody to collect for it, and an owner that idles does not.
+bool needs_help(const SlabOwner& owner) {
+  return !owner.has_thread.load(std::memory_order_seq_cst) ||
+         owner.pending_count.load(std::memory_order_relaxed) > kManyPending;
+}
+
+// Whoever holds the mutex looks again after letting it go, so that nothing announced meanwhile is left.
+void collect_for(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
+  while (owner.pending[size_class].load(std::memory_order_seq_cst) != nullptr && needs_help(owner)) {
+    if (!owner.mutex.try_lock()) return;
+    collect_pending_locked(owner, size_class, returned);
+    owner.mutex.unlock();
+  }
+}
+
+}  // namespace
+
+void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask, ReturnedPages& returned) {
+  const std::uint64_t before = slab->remote_bits[word].fetch_or(mask, std::memory_order_seq_cst);
+  if ((before & mask) != 0) [[unlikely]]
+    stop_for_double_free(*slab, word, before & mask);
+  // From here on the slab may end at any time.
+  if (slab->is_pending.load(std::memory_order_seq_cst) != 0 || slab->is_pending.exchange(1) != 0) return;
+  const auto [owner, told_class] = announce(slab);
+  if (owner != nullptr && needs_help(*owner)) collect_for(*owner, told_class, returned);
+}
+
+bool collect_pending_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
+  if (owner.pending[size_class].load(std::memory_order_seq_cst) == nullptr) return false;
+  Span* slab = owner.pending[size_class].exchange(nullptr, std::memory_order_seq_cst);
+  std::uint32_t count = 0;
+  for (Span* next = nullptr; slab != nullptr; slab = next, ++count) {
+    next = slab->pending_next.load(std::memory_order_relaxed);
+    slab->is_pending.exchange(0, std::memory_order_seq_cst);
+    SlabOwner* const now = slab->owner.load(std::memory_order_seq_cst);
+    if (now == &owner) {
+      owner.taken_bytes -= std::size_t{merge_remote_bits(*slab)} * slab->stride;
+      if (slab->free_count != 0) settle_slab(owner, slab, returned);
+    } else if (now != nullptr && slab->is_pending.exchange(1) == 0) {
+      announce(slab);
+    }
+  }
+  owner.pending_count.fetch_sub(count, std::memory_order_relaxed);
+  return !owner.available[size_class].is_empty();
+}
+
+// A Span that served a slab of another class before may still stand on that class's stack, and what is freed
+// in it from then on too: so all stacks are looked at where nothing may be overlooked.
+void collect_all_pending_locked(SlabOwner& owner, ReturnedPages& returned) {
+  if (owner.pending_count.load(std::memory_order_relaxed) == 0) return;
+  for (const SizeClass size_class : kAllClasses) collect_pending_locked(owner, size_class, returned);
+}
+
+}  // namespace tarn::internal

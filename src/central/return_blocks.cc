@@ -1,0 +1,162 @@
+#include "central/return_blocks.h"
+
+#include <climits>
+
+#include "central/class_slabs.h"
+#include "central/remote_free.h"
+#include "central/slab.h"
+#include "os/fatal.h"
+#include "page/page_map.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr unsigned kOwnPerRemote = 4;  // scattered blocks of one's own cost as much as one word of another's
+constexpr std::size_t kReturnedWorthALook = 1024 * 1024;
+
+// Memory that is free inside slabs goes back when its owner idles, if somebody looks.
+void note_returned(SlabOwner& owner, std::size_t bytes, ReturnedPages& returned) {
+  owner.returned_bytes += bytes;
+  if (owner.returned_bytes < kReturnedWorthALook) return;
+  owner.returned_bytes = 0;
+  note_kept_memory(owner, returned);
+}
+
+// Own blocks that do not lie side by side go one by one, by a path that guesses nothing about where the next
+// one lies. It ends before the first block that is none of those, or is no block. \returns how many went.
+unsigned return_scattered(SlabOwner& owner, void* const* blocks, unsigned count, ReturnedPages& returned) {
+  const detail::SpanTable table = page_map.first_table();
+  unsigned i = 0;
+  for (; i < count; ++i) {
+    auto* const slab = static_cast<Span*>(table.find(blocks[i]));
+    if (slab == nullptr || slab->owner.load(std::memory_order_relaxed) != &owner) break;
+    const std::uint32_t stride = slab->stride;
+    if (i + 1 < count) {
+      const std::uintptr_t distance = address_of(blocks[i + 1]) - address_of(blocks[i]);
+      if (distance == stride || distance + stride == 0) break;
+    }
+    const auto offset = static_cast<std::uint32_t>(address_of(blocks[i]) - address_of(slab->start));
+    const auto index = static_cast<std::uint32_t>((std::uint64_t{offset} * slab->reciprocal) >> 32);
+    if (index * stride != offset || index >= slab->block_count) break;
+    const std::uint32_t word = index / 64;
+    const std::uint64_t bits = slab->free_bits[word];
+    if (((bits >> (index % 64)) & 1) != 0) break;
+    slab->free_bits[word] = bits | (std::uint64_t{1} << (index % 64));
+    slab->scan_word = word < slab->scan_word ? static_cast<std::uint16_t>(word) : slab->scan_word;
+    slab->is_scavenged = false;
+    owner.taken_bytes -= stride;
+    if (++slab->free_count == slab->block_count || !slab->is_listed) [[unlikely]]
+      settle_slab(owner, slab, returned);
+  }
+  return i;
+}
+
+/// A walk along blocks that go back, in the order they are given.
+struct Walk {
+  void* const* blocks;
+  unsigned count;
+  unsigned at;
+};
+
+/// What is constant about a slab, copied: a slab of another owner may end with the last block of a run.
+struct Cut {
+  std::uintptr_t start;
+  std::uint32_t stride, reciprocal, used_bytes;
+};
+
+/// Where the next block of a walk lies in a slab.
+struct Place {
+  std::uintptr_t offset;
+  std::uint32_t index;
+};
+
+// Gathers the next blocks of the walk that lie in one word of the slab's bitmap. Blocks freed in the order
+// they were allocated lie one stride apart: those need no multiplication. \returns their bits.
+// \post place.offset >= used_bytes when the next block is another slab's, or there is none.
+std::uint64_t gather_word(const Cut& slab, Walk& walk, Place& place) {
+  const std::uint32_t word = place.index / 64;
+  std::uint64_t bit = std::uint64_t{1} << (place.index % 64), mask = 0;
+  for (;;) {
+    if ((mask & bit) != 0) [[unlikely]]
+      os::fatal("double free", walk.blocks[walk.at]);
+    mask |= bit;
+    const std::uintptr_t last_offset = place.offset;
+    ++walk.at;
+    place.offset = walk.at == walk.count ? slab.used_bytes : address_of(walk.blocks[walk.at]) - slab.start;
+    if (place.offset >= slab.used_bytes) return mask;
+    if (place.offset == last_offset + slab.stride) {
+      ++place.index;
+      if ((bit <<= 1) == 0) return mask;
+      continue;
+    }
+    place.index = static_cast<std::uint32_t>((std::uint64_t{place.offset} * slab.reciprocal) >> 32);
+    if (place.index * slab.stride != place.offset) [[unlikely]]
+      os::fatal("free of a pointer into a block", walk.blocks[walk.at]);
+    bit = std::uint64_t{1} << (place.index % 64);
+    if (place.index / 64 != word) return mask;
+  }
+}
+
+struct Returned {
+  unsigned words;
+  std::size_t bytes;
+};
+
+// Returns a run of blocks of one slab, and writes at least one word.
+Returned return_run(SlabOwner* own, Walk& walk, unsigned most_words, ReturnedPages& returned) {
+  Place place{};
+  Span* const slab = slab_of_block(walk.blocks[walk.at], &place.index);
+  const SlabOwner* const owner = slab->owner.load(std::memory_order_relaxed);
+  // A slab that has ended has no live block.
+  if (owner == nullptr) os::fatal("double free", walk.blocks[walk.at]);
+  const Cut cut{address_of(slab->start), slab->stride, slab->reciprocal, slab->block_count * slab->stride};
+  place.offset = std::uintptr_t{place.index} * cut.stride;
+  const unsigned first = walk.at;
+  unsigned words = 0;
+  do {
+    const std::uint32_t word = place.index / 64;
+    const std::uint64_t mask = gather_word(cut, walk, place);
+    if (owner == own) {
+      mark_free(*slab, word, mask);
+    } else {
+      return_remote(slab, word, mask, returned);
+    }
+  } while (++words < most_words && place.offset < cut.used_bytes);
+  const std::size_t bytes = std::size_t{walk.at - first} * cut.stride;
+  if (owner == own) {
+    own->taken_bytes -= bytes;
+    settle_slab(*own, slab, returned);
+  } else if (own != nullptr) {
+    ++own->counters.remote_batches;
+  }
+  return {words, bytes};
+}
+
+}  // namespace
+
+unsigned return_some_blocks(SlabOwner* own, void* const* blocks, unsigned count, unsigned most_words,
+                            ReturnedPages& returned) {
+  Walk walk{blocks, count, 0};
+  std::size_t bytes = 0;
+  for (unsigned words = 0; walk.at < count && words < most_words;) {
+    if (own != nullptr) {
+      const std::size_t taken = own->taken_bytes;
+      const unsigned scattered = return_scattered(*own, blocks + walk.at, count - walk.at, returned);
+      words += scattered / kOwnPerRemote;
+      walk.at += scattered;
+      bytes += taken - own->taken_bytes;
+      if (walk.at == count) break;
+    }
+    const Returned run = return_run(own, walk, words < most_words ? most_words - words : 1, returned);
+    words += run.words;
+    bytes += run.bytes;
+  }
+  if (own != nullptr) note_returned(*own, bytes, returned);
+  return walk.at;
+}
+
+void return_blocks(SlabOwner* own, void* const* blocks, unsigned count, ReturnedPages& returned) {
+  return_some_blocks(own, blocks, count, UINT_MAX, returned);
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,29 @@
+#include "central/trim.h"
+
+#include "central/class_slabs.h"
+#include "central/remote_free.h"
+
+namespace tarn::internal {
+
+constinit PerClass<std::atomic<bool>> class_is_ending{};
+
+void trim_class_locked(SlabOwner& owner, SizeClass size_class, TrimDepth depth, ReturnedPages& returned) {
+  collect_pending_locked(owner, size_class, returned);
+  for (Span* slab = owner.available[size_class].first(); slab != nullptr;) {
+    Span* const next = slab->next;
+    if (depth == TrimDepth::kAll) slab->is_kept = false;
+    if (slab->free_count == slab->block_count && !slab->is_kept)
+      retire_slab(owner, slab, Retired::kGoes, returned);
+    slab = next;
+  }
+}
+
+void trim_locked(SlabOwner& owner, TrimDepth depth, ReturnedPages& returned) {
+  collect_all_pending_locked(owner, returned);
+  for (const SizeClass size_class : kAllClasses)
+    if (!class_is_ending[size_class].load(std::memory_order_relaxed))
+      trim_class_locked(owner, size_class, depth, returned);
+  end_spare_slabs(owner, 0, returned);
+}
+
+}  // namespace tarn::internal

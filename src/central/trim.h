@@ -1,0 +1,19 @@
+// An owner gives up what holds no live block: slabs that are wholly free, spare slabs.
+//
+// Threads: under the owner's mutex.
+#pragma once
+#include "central/slab_owner.h"
+#include "page/returned_pages.h"
+
+namespace tarn::internal {
+
+/// How far trimming goes: slabs made ahead of need are kept, or given up like all others.
+enum class TrimDepth : std::uint8_t { kIdle, kAll };
+
+/// Merges the remote frees of a class and ends its slabs without live blocks.
+void trim_class_locked(SlabOwner& owner, SizeClass size_class, TrimDepth depth, ReturnedPages& returned);
+
+/// The same for all classes but those whose pool is ending, and for the spare slabs.
+void trim_locked(SlabOwner& owner, TrimDepth depth, ReturnedPages& returned);
+
+}  // namespace tarn::internal

@@ -1,0 +1,22 @@
+#include "general/block_finder.h"
+
+#include "general/configuration.h"
+#include "general/pool_registry.h"
+#include "general/system_blocks.h"
+#include "page/page_map.h"
+
+namespace tarn::internal {
+
+Span* find_any_span(const void* pointer) {
+  Span* const span = page_map.find(pointer);
+  if (is_slab(span)) return span;
+  Span* const in_buffer = pool_registry.find_span(pointer);
+  return in_buffer != nullptr ? in_buffer : span;
+}
+
+// Where malloc is ours, such a block lies in a slab of ours.
+PoolHeader* pool_over_system(const void* block) {
+  return configuration.is_on(Option::kPoolsUseMalloc) ? system_blocks.pool_of(block) : nullptr;
+}
+
+}  // namespace tarn::internal

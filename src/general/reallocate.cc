@@ -1,0 +1,113 @@
+// Blocks that change their size, and how large they are.
+#include <cstring>
+
+#include "general/block_finder.h"
+#include "general/counted_calls.h"
+#include "general/large.h"
+#include "general/large_block.h"
+#include "general/setup.h"
+#include "os/fatal.h"
+#include "tarn/memory_pool.h"
+
+namespace TARN_NAMESPACE {
+namespace {
+
+using namespace internal;
+
+SizeClass class_of(const Span& slab) { return slab.size_class.load(std::memory_order_relaxed); }
+
+bool is_start_of_block(const Span& span, const void* block) {
+  const std::size_t offset = address_of(block) - address_of(span.start);
+  if (!is_slab(&span)) return offset == 0;
+  const std::uint32_t index = index_of(class_geometry[class_of(span)], static_cast<std::uint32_t>(offset));
+  return std::size_t{index} * span.stride == offset;
+}
+
+Span* span_of_block(const void* block) {
+  Span* const span = find_any_span(block);
+  if (span == nullptr) os::fatal("use of a pointer that is no block", block);
+  if (!is_of_pool(span) && !is_start_of_block(*span, block))
+    os::fatal("use of a pointer into a block", block);
+  return span;
+}
+
+std::size_t usable_bytes(const Span& span, const void* block) {
+  if (is_of_pool(&span)) return pool_of(span)->operations->usable_size(*pool_of(span), block);
+  return is_slab(&span) ? class_geometry[class_of(span)].block_bytes : span.bytes();
+}
+
+void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
+  void* const moved = size > detail::kMediumLimit && size > old_bytes && scope_pool() == nullptr
+                          ? allocate_large_block(size, kPageBytes, room_to_grow(size))
+                          : allocate(size);
+  // No program expects that shrinking fails.
+  if (moved == nullptr) return size <= old_bytes ? block : nullptr;
+  std::memcpy(moved, block, old_bytes < size ? old_bytes : size);
+  deallocate(block);
+  return moved;
+}
+
+// A pool that keeps no sizes hands the block over to the general pool.
+void* reallocate_of_pool(PoolHeader& pool, void* block, std::size_t size) {
+  if (pool.operations->reallocate != nullptr) return pool.operations->reallocate(pool, block, size);
+  const std::size_t usable = pool.operations->usable_size(pool, block);
+  return size <= usable ? block : move_by_copy(block, usable, size);
+}
+
+// Small blocks keep to the class of their size; larger ones stay where they are while they keep half of their
+// bytes.
+bool may_stay(const Span& slab, std::size_t usable, std::size_t size) {
+  if (size > usable) return false;
+  return size <= detail::kSmallLimit ? detail::class_of_bin[detail::bin_of(size)] == class_of(slab)
+                                     : size >= usable / 2;
+}
+
+/// \returns nullptr where a large block can neither be resized in place nor be moved by its pages.
+void* reallocate_large(Span* span, std::size_t size) {
+  const std::size_t before = span->bytes();
+  Span* const resized = resize_large(span, size) ? span : move_large(span, size);
+  if (resized == nullptr) return nullptr;
+  if (thread_limits.count_calls) {
+    counted_live.add(resized->bytes());
+    counted_live.subtract(before);
+  }
+  return resized->start;
+}
+
+void count_reallocation() {
+  ThreadHeap* const heap = this_heap();
+  if (!counts_calls(heap)) return;
+  os::LockGuard guard(heap->mutex());
+  ++heap->calls->large.reallocations;
+}
+
+}  // namespace
+
+void* reallocate(void* block, std::size_t size) noexcept {
+  if (block == nullptr) return allocate(size);
+  count_reallocation();
+  if (PoolHeader* const pool = pool_over_system(block)) return reallocate_of_pool(*pool, block, size);
+  Span* const span = span_of_block(block);
+  if (is_of_pool(span)) return reallocate_of_pool(*pool_of(*span), block, size);
+  const std::size_t usable = usable_bytes(*span, block);
+  if (is_slab(span)) {
+    if (may_stay(*span, usable, size)) return block;
+  } else if (size > detail::kMediumLimit) {
+    if (void* const resized = reallocate_large(span, size)) return resized;
+  }
+  return move_by_copy(block, usable, size);
+}
+
+std::size_t usable_size(const void* block) noexcept {
+  if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->usable_size(*pool, block);
+  return block == nullptr ? 0 : usable_bytes(*span_of_block(block), block);
+}
+
+std::size_t good_size(std::size_t size) noexcept {
+  set_up_once();
+  if (size <= detail::kMediumLimit)
+    return class_geometry[detail::class_of_bin[detail::bin_of(size)]].block_bytes;
+  return size > SIZE_MAX - kPageBytes ? size : round_up(size, kPageBytes);
+}
+
+}  // namespace TARN_NAMESPACE

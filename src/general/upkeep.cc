@@ -1,0 +1,31 @@
+// What a program asks of the pool as a whole: to give memory back, to have memory ready.
+#include "central/owners.h"
+#include "general/pool_registry.h"
+#include "general/setup.h"
+#include "page/page_cache.h"
+#include "tarn/memory_pool.h"
+#include "thread/magazine.h"
+
+namespace TARN_NAMESPACE {
+
+using namespace internal;
+
+std::size_t trim(std::size_t keep) noexcept {
+  if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
+    ReturnedPages returned;
+    os::LockGuard guard(heap->mutex());
+    drop_magazines_locked(*heap, returned);
+  }
+  pool_registry.release_unused();
+  page_cache.keep_nothing();
+  const std::size_t scavenged = owners.trim_all();
+  const std::size_t dirty = page_cache.dirty_bytes();
+  return scavenged + (dirty > keep ? page_cache.purge(dirty - keep) : 0);
+}
+
+std::size_t prewarm(std::size_t bytes) noexcept {
+  set_up_once();
+  return page_cache.prewarm(bytes);
+}
+
+}  // namespace TARN_NAMESPACE

@@ -1,0 +1,33 @@
+#include "page/returned_pages.h"
+
+#include "page/background.h"
+#include "page/helper.h"
+#include "page/page_cache.h"
+#include "page/page_map.h"
+
+namespace tarn::internal {
+
+ReturnedPages::~ReturnedPages() {
+  give_back();
+  if (has_kept_much_) helper.ensure();
+  if (has_given_back_) background.notice();
+}
+
+void ReturnedPages::note_kept(std::size_t bytes) {
+  has_kept_much_ |= bytes + page_cache.dirty_bytes() >= Background::kWorthATick;
+}
+
+void ReturnedPages::give_back() {
+  while (first_ != nullptr) {
+    Span* const span = first_;
+    first_ = span->next;
+    char* const start = span->first_page();
+    const PageCount pages = span->pages;
+    page_map.clear(span);
+    span_store.give_back(span);
+    page_cache.free_pages(start, pages, PageState::kDirty);
+    has_given_back_ = true;
+  }
+}
+
+}  // namespace tarn::internal

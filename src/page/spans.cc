@@ -1,0 +1,77 @@
+#include "page/spans.h"
+
+#include "page/page_cache.h"
+#include "page/page_map.h"
+
+namespace tarn::internal {
+namespace {
+
+PageRun take_pages(const SpanRequest& request) {
+  if (request.room != 0) {
+    const PageRun run =
+        page_cache.allocate_pages(request.pages, request.density, request.alignment, request.room);
+    if (run.start != nullptr) return run;
+  }
+  return page_cache.allocate_pages(request.pages, request.density, request.alignment);
+}
+
+}  // namespace
+
+Span* allocate_span(const SpanRequest& request) {
+  Span* const span = span_store.take(request.bitmap_words);
+  if (span == nullptr) return nullptr;
+  const PageRun run = take_pages(request);
+  if (run.start == nullptr) {
+    span_store.give_back(span);
+    return nullptr;
+  }
+  span->start = run.start;
+  span->pages = request.pages;
+  span->is_zeroed = run.is_zeroed;
+  span->pool = request.pool;
+  span->kind = request.kind;
+  page_map.set(span, 0);
+  return span;
+}
+
+void free_moved_span(Span* span, PageCount moved, ReturnedPages& returned) {
+  char* const start = span->first_page();
+  const PageCount pages = span->pages;
+  page_map.clear(span);
+  span_store.give_back(span);
+  page_cache.free_pages(start, moved, PageState::kClean);
+  if (pages != moved) page_cache.free_pages(start + bytes_of(moved), pages - moved, PageState::kDirty);
+  returned.note_given_back();
+}
+
+bool resize_span(Span* span, PageCount pages, ReturnedPages& returned) {
+  const PageCount old_pages = span->pages;
+  if (pages > old_pages) {
+    bool is_zeroed = false;
+    if (!page_cache.try_extend(span->start + bytes_of(old_pages), pages - old_pages, &is_zeroed))
+      return false;
+    span->pages = pages;
+    page_map.set_pages(span, old_pages, pages - old_pages);
+  } else if (pages < old_pages) {
+    page_map.clear_pages(span, pages, old_pages - pages);
+    span->pages = pages;
+    page_cache.free_pages(span->start + bytes_of(pages), old_pages - pages, PageState::kDirty);
+    returned.note_given_back();
+  }
+  return true;
+}
+
+void set_record(Span* span, std::uint16_t record_offset) { page_map.set(span, record_offset); }
+
+Span* make_span_over(char* start, std::uint32_t bitmap_words, void* pool) {
+  Span* const span = span_store.take(bitmap_words);
+  if (span == nullptr) return nullptr;
+  span->start = start;
+  span->pool = pool;
+  span->kind = SpanKind::kPool;
+  return span;
+}
+
+void end_span_over(Span* span) { span_store.give_back(span); }
+
+}  // namespace tarn::internal

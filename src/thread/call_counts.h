@@ -1,0 +1,34 @@
+// Exact counts of calls, kept while every call takes the slow path (the option count_calls).
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "central/per_class.h"
+
+namespace tarn::internal {
+
+struct CallCounts {
+  std::uint64_t allocations, deallocations, reallocations, requested_bytes;
+};
+
+/// Of one thread, under its owner's mutex.
+struct ThreadCallCounts {
+  PerClass<CallCounts> of_class;
+  CallCounts large;  // and all calls of reallocate
+};
+
+/// Live bytes at every moment. Threads: any.
+struct CountedLive {
+  std::atomic<std::size_t> bytes, peak_bytes;
+  void add(std::size_t more) {
+    const std::size_t now = bytes.fetch_add(more, std::memory_order_relaxed) + more;
+    std::size_t peak = peak_bytes.load(std::memory_order_relaxed);
+    while (now > peak && !peak_bytes.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+    }
+  }
+  void subtract(std::size_t less) { bytes.fetch_sub(less, std::memory_order_relaxed); }
+};
+inline constinit CountedLive counted_live{};
+
+}  // namespace tarn::internal

@@ -1,0 +1,132 @@
+#include "thread/magazine.h"
+
+#include "central/return_blocks.h"
+#include "os/fatal.h"
+#include "page/metadata.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr unsigned kFirstCapacity = 15;  // with its sentinel two cache lines
+constexpr std::size_t kFirstMagazineBytes = 8 * 1024;
+
+// How much a thread may keep at hand, against what it has taken from its slabs. Small blocks may be all of
+// it: what is kept idly is given up before the heap grows. Larger ones have pages of their own, which another
+// class could use; above kOwnSlabBlockBytes a block is a slab, and the page cache keeps them for all.
+constexpr std::size_t kSmallBlockBytes = 2048;
+constexpr std::size_t kLeastSmallBytes = 1024 * 1024;
+constexpr std::size_t kLeastLargerBytes = 512 * 1024;
+constexpr std::size_t kLargerShare = 16;
+constexpr std::size_t kOwnSlabShare = 32;
+
+std::size_t record_bytes(unsigned capacity) { return (capacity + 1) * sizeof(void*); }
+
+unsigned first_capacity(const ClassGeometry& geometry) {
+  const std::size_t by_bytes = kFirstMagazineBytes / geometry.block_bytes;
+  return by_bytes > kFirstCapacity ? kFirstCapacity : static_cast<unsigned>(by_bytes);
+}
+
+bool may_keep(const ThreadHeap& heap, std::size_t block_bytes, std::size_t more_bytes) {
+  const std::size_t bytes = heap.magazine_bytes + more_bytes, taken = heap.owner->taken_bytes;
+  if (bytes > thread_limits.magazine_bytes) return false;
+  if (block_bytes <= kSmallBlockBytes) return bytes <= kLeastSmallBytes || bytes <= taken;
+  const std::size_t share = block_bytes > kOwnSlabBlockBytes ? kOwnSlabShare : kLargerShare;
+  return bytes <= kLeastLargerBytes || bytes <= taken / share;
+}
+
+// Replaces the array, keeping its blocks. \pre the blocks fit. \returns false when memory is refused.
+bool resize(ThreadHeap& heap, SizeClass size_class, unsigned capacity) {
+  Magazine& magazine = heap.magazines[size_class];
+  const unsigned count = count_of(heap, size_class);
+  void** const blocks = static_cast<void**>(metadata.allocate(record_bytes(capacity)));
+  if (blocks == nullptr) return false;
+  blocks[0] = nullptr;
+  for (unsigned i = 1; i <= count; ++i) blocks[i] = magazine.blocks[i];
+  void** const old_blocks = magazine.blocks;
+  const unsigned old_capacity = magazine.capacity;
+  heap.magazine_bytes +=
+      (capacity - static_cast<std::size_t>(old_capacity)) * class_geometry[size_class].block_bytes;
+  magazine.blocks = blocks;
+  magazine.capacity = static_cast<std::uint16_t>(capacity);
+  set_record(heap, size_class, count);
+  if (old_blocks != nullptr) metadata.free(old_blocks, record_bytes(old_capacity));
+  return true;
+}
+
+}  // namespace
+
+void set_record(ThreadHeap& heap, SizeClass size_class, unsigned count) {
+  const Magazine& magazine = heap.magazines[size_class];
+  detail::Record& record = heap.record(size_class);
+  __atomic_store_n(&record.top, magazine.blocks + count, __ATOMIC_RELAXED);
+  record.limit = magazine.blocks + magazine.capacity;
+}
+
+unsigned count_of(const ThreadHeap& heap, SizeClass size_class) {
+  const Magazine& magazine = heap.magazines[size_class];
+  return magazine.blocks == nullptr ? 0
+                                    : static_cast<unsigned>(heap.record(size_class).top - magazine.blocks);
+}
+
+std::size_t cached_count(const ThreadHeap& heap, SizeClass size_class) {
+  const Magazine& magazine = heap.magazines[size_class];
+  if (magazine.blocks == nullptr) return 0;
+  return static_cast<std::size_t>(__atomic_load_n(&heap.record(size_class).top, __ATOMIC_RELAXED) -
+                                  magazine.blocks);
+}
+
+bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
+  Magazine& magazine = heap.magazines[size_class];
+  const ClassGeometry& geometry = class_geometry[size_class];
+  const unsigned first = first_capacity(geometry);
+  if (magazine.blocks == nullptr && first != 0) return resize(heap, size_class, first);
+  if (magazine.capacity >= geometry.largest_magazine) return true;
+  unsigned capacity = magazine.capacity * 2u + 1;
+  if (capacity > geometry.largest_magazine) capacity = geometry.largest_magazine;
+  const std::size_t more = (capacity - std::size_t{magazine.capacity}) * geometry.block_bytes;
+  if (may_keep(heap, geometry.block_bytes, more)) resize(heap, size_class, capacity);
+  return magazine.blocks != nullptr;
+}
+
+unsigned shrink_idle_magazine(ThreadHeap& heap, SizeClass size_class, unsigned most,
+                              ReturnedPages& returned) {
+  Magazine& magazine = heap.magazines[size_class];
+  const unsigned count = count_of(heap, size_class), gone = count < most ? count : most;
+  return_blocks(heap.owner, magazine.blocks + 1 + count - gone, gone, returned);
+  set_record(heap, size_class, count - gone);
+  if (gone == count && magazine.capacity > 1) resize(heap, size_class, magazine.capacity / 2u);
+  return gone;
+}
+
+void drop_magazine_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
+  Magazine& magazine = heap.magazines[size_class];
+  if (magazine.blocks == nullptr) return;
+  return_blocks(heap.owner, magazine.blocks + 1, count_of(heap, size_class), returned);
+  heap.record(size_class) = kEmptyRecord;
+  heap.magazine_bytes -= magazine.capacity * std::size_t{class_geometry[size_class].block_bytes};
+  metadata.free(magazine.blocks, record_bytes(magazine.capacity));
+  magazine = {};
+}
+
+void drop_magazines_locked(ThreadHeap& heap, ReturnedPages& returned) {
+  for (const SizeClass size_class : kAllClasses) drop_magazine_locked(heap, size_class, returned);
+}
+
+void validate_locked(const ThreadHeap& heap) {
+  std::size_t bytes = 0;
+  for (const SizeClass size_class : kAllClasses) {
+    const Magazine& magazine = heap.magazines[size_class];
+    const detail::Record& record = heap.record(size_class);
+    if (magazine.blocks == nullptr) {
+      TARN_CHECK(record.top == kEmptyRecord.top && record.limit == kEmptyRecord.limit);
+      continue;
+    }
+    TARN_CHECK(magazine.blocks[0] == nullptr && record.limit == magazine.blocks + magazine.capacity);
+    TARN_CHECK(magazine.blocks <= record.top && record.top <= record.limit);
+    for (void** block = magazine.blocks + 1; block <= record.top; ++block) TARN_CHECK(*block != nullptr);
+    bytes += magazine.capacity * std::size_t{class_geometry[size_class].block_bytes};
+  }
+  TARN_CHECK(bytes == heap.magazine_bytes);
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,60 @@
+#include "central/scavenge.h"
+
+#include <cstring>
+
+#include "os/process.h"
+#include "unit/central/owner_fixture.h"
+
+namespace tarn::internal {
+namespace {
+
+class Scavenge : public OwnerFixture {
+ protected:
+  /// A slab whose blocks have all been written, with `live` of them live, and a second one that is full.
+  std::vector<void*> sparse_slab(unsigned live) {
+    std::vector<void*> blocks = take(owner, 1);
+    const unsigned count = slab_of(blocks[0])->block_count;
+    const std::vector<void*> rest = take(owner, count - 1);
+    blocks.insert(blocks.end(), rest.begin(), rest.end());
+    for (void* block : blocks) std::memset(block, 0xab, 160);
+    take(owner, 1);
+    give_back(owner, std::vector<void*>(blocks.begin() + live, blocks.end()));
+    blocks.resize(live);
+    return blocks;
+  }
+};
+
+TEST_F(Scavenge, GivesThePagesThatHoldNoLiveBlockBack) {
+  const std::vector<void*> live = sparse_slab(1);
+  const std::size_t pages = kPageBytes / os::page_bytes();
+  if (pages < 4) GTEST_SKIP() << "OS pages are as large as slabs here";
+  EXPECT_GE(scavenge(owner), (pages - 2) * os::page_bytes());
+  EXPECT_EQ(static_cast<unsigned char*>(live[0])[159], 0xab) << "a live block keeps its contents";
+}
+
+TEST_F(Scavenge, LooksAtASlabOnceUntilBlocksComeOrGo) {
+  const std::vector<void*> live = sparse_slab(2);
+  scavenge(owner);
+  EXPECT_EQ(scavenge(owner), 0u);
+  give_back(owner, {live[1]});
+  EXPECT_GT(scavenge(owner), 0u);
+}
+
+TEST_F(Scavenge, LeavesEveryFreeBlockInItsSlab) {
+  const std::vector<void*> live = sparse_slab(5);
+  const Span* const slab = slab_of(live[0]);
+  const std::uint32_t free_before = slab->free_count;
+  scavenge(owner);
+  EXPECT_EQ(slab->free_count, free_before);
+}
+
+TEST_F(Scavenge, LeavesSlabsMadeAheadOfNeedBacked) {
+  const std::vector<void*> live = sparse_slab(1);
+  slab_of(live[0])->is_kept = true;
+  for (Span* slab = owner.available[kTestClass].first(); slab != nullptr; slab = slab->next)
+    slab->is_kept = true;
+  EXPECT_EQ(scavenge(owner), 0u);
+}
+
+}  // namespace
+}  // namespace tarn::internal

@@ -1,0 +1,55 @@
+#include "central/trim.h"
+
+#include "unit/central/owner_fixture.h"
+
+namespace tarn::internal {
+namespace {
+
+class Trim : public OwnerFixture {
+ protected:
+  std::size_t trim(TrimDepth depth) {
+    ReturnedPages returned;
+    os::LockGuard guard(owner.mutex);
+    trim_locked(owner, depth, returned);
+    return returned.bytes();
+  }
+};
+
+TEST_F(Trim, LeavesNoSlabWithoutALiveBlock) {
+  give_back(owner, take(owner, 3000));
+  const std::size_t spare = owner.spare_bytes;
+  EXPECT_EQ(trim(TrimDepth::kIdle), spare + kPageBytes);
+  EXPECT_EQ(owner.totals[kTestClass].slabs, 0u);
+  EXPECT_EQ(owner.spare_bytes, 0u);
+}
+
+TEST_F(Trim, LeavesSlabsWithLiveBlocks) {
+  take(owner, 3);
+  EXPECT_EQ(trim(TrimDepth::kAll), 0u);
+  EXPECT_EQ(owner.totals[kTestClass].slabs, 1u);
+}
+
+TEST_F(Trim, TakesWhatWasMadeAheadOfNeedOnlyWhenAskedForAll) {
+  {
+    os::LockGuard guard(owner.mutex);
+    make_slab_locked(owner, kTestClass)->is_kept = true;
+  }
+  EXPECT_EQ(trim(TrimDepth::kIdle), 0u);
+  EXPECT_EQ(trim(TrimDepth::kAll), kPageBytes);
+}
+
+TEST_F(Trim, CollectsWhatOthersFreed) {
+  give_back(other, take(owner, 50));
+  EXPECT_EQ(trim(TrimDepth::kAll), kPageBytes);
+}
+
+TEST_F(Trim, LeavesAClassWhosePoolIsEndingAlone) {
+  give_back(owner, take(owner, 3));
+  class_is_ending[kTestClass].store(true);
+  EXPECT_EQ(trim(TrimDepth::kAll), 0u);
+  class_is_ending[kTestClass].store(false);
+  EXPECT_EQ(trim(TrimDepth::kAll), kPageBytes);
+}
+
+}  // namespace
+}  // namespace tarn::internal

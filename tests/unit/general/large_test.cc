@@ -1,0 +1,64 @@
+#include "general/large.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "general/setup.h"
+#include "support/child.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+class Large : public ::testing::Test {
+ protected:
+  void SetUp() override { set_up_once(); }
+};
+
+TEST_F(Large, BlocksAreCountedWhileTheyLive) {
+  const LargeStats before = large_stats();
+  Span* const span = allocate_large(3 * kMiB, 16);
+  EXPECT_EQ(large_stats().live_count, before.live_count + 1);
+  EXPECT_EQ(large_stats().live_bytes, before.live_bytes + span->bytes());
+  deallocate_large(span, span->start);
+  EXPECT_EQ(large_stats().live_bytes, before.live_bytes);
+}
+
+TEST_F(Large, BlocksGrowInPlaceIntoTheRoomTheyAskedFor) {
+  Span* const span = allocate_large(kMiB, 16, kMiB);
+  char* const start = span->start;
+  ASSERT_TRUE(resize_large(span, 2 * kMiB));
+  EXPECT_EQ(span->start, start);
+  EXPECT_EQ(span->bytes(), 2 * kMiB);
+  deallocate_large(span, start);
+}
+
+TEST_F(Large, MovedBlocksKeepTheirContents) {
+  Span* span = allocate_large(8 * kMiB + 1000, std::size_t{2} << 20);
+  std::memset(span->start, 0x5a, 8 * kMiB + 1000);
+  Span* const moved = move_large(span, 16 * kMiB);
+  if (moved == nullptr) GTEST_SKIP() << "pages cannot be moved here";
+  for (std::size_t at = 0; at < 8 * kMiB + 1000; at += 4095) ASSERT_EQ(moved->start[at], 0x5a);
+  deallocate_large(moved, moved->start);
+}
+
+TEST_F(Large, MoreThanTheAddressSpaceIsRefused) {
+  EXPECT_EQ(allocate_large(std::size_t{1} << 60, 16), nullptr);
+  EXPECT_EQ(allocate_large(100, std::size_t{1} << 60), nullptr);
+}
+
+TEST_F(Large, AnAddressInsideOfABlockStopsTheProcess) {
+  Span* const span = allocate_large(kMiB, 16);
+  const test::ChildResult result = test::run_in_child([&] {
+    deallocate_large(span, span->start + 16);
+    return 0;
+  });
+  EXPECT_EQ(result.signal, SIGABRT);
+  deallocate_large(span, span->start);
+}
+
+}  // namespace
+}  // namespace tarn::internal

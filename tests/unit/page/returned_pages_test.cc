@@ -1,0 +1,40 @@
+#include "page/returned_pages.h"
+
+#include <gtest/gtest.h>
+
+#include "page/page_cache.h"
+#include "page/page_map.h"
+#include "page/spans.h"
+
+namespace tarn::internal {
+namespace {
+
+Span* allocate(PageCount pages) { return allocate_span({.pages = pages, .kind = SpanKind::kLarge}); }
+
+TEST(ReturnedPagesTest, StayOutOfThePageCacheUntilTheyAreGivenBack) {
+  Span* const span = allocate(2);
+  char* const start = span->start;
+  const std::size_t used = page_cache.stats().used_bytes;
+  ReturnedPages returned;
+  returned.add(span);
+  EXPECT_EQ(returned.bytes(), 2 * kPageBytes);
+  EXPECT_EQ(page_cache.stats().used_bytes, used);
+  EXPECT_NE(page_map.find(start), nullptr);
+  returned.give_back();
+  EXPECT_EQ(page_cache.stats().used_bytes, used - 2 * kPageBytes);
+  EXPECT_EQ(page_map.find(start), nullptr);
+}
+
+TEST(ReturnedPagesTest, GoBackAtTheLatestWhenTheyGoOutOfScope) {
+  Span *const first = allocate(1), *const second = allocate(3);
+  const std::size_t used = page_cache.stats().used_bytes;
+  {
+    ReturnedPages returned;
+    returned.add(first);
+    returned.add(second);
+  }
+  EXPECT_EQ(page_cache.stats().used_bytes, used - 4 * kPageBytes);
+}
+
+}  // namespace
+}  // namespace tarn::internal
