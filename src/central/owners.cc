@@ -64,8 +64,8 @@ void Owners::end_use_locked(SlabOwner& owner) {
   owners_in_use.fetch_sub(1, std::memory_order_relaxed);
 }
 
-Span* Owners::adopt_slab(SlabOwner& owner, SizeClass size_class) {
-  if (orphan_count_.load(std::memory_order_relaxed) == 0 || !mutex_.try_lock()) return nullptr;
+Span* Owners::adopt_from_orphans(SlabOwner& owner, SizeClass size_class) {
+  if (!mutex_.try_lock()) return nullptr;
   Span* adopted = nullptr;
   unsigned tried = 0;
   for (SlabOwner* orphan = orphans_.first(); orphan != nullptr && adopted == nullptr && tried < kOrphansTried;

@@ -26,8 +26,11 @@ class Owners {
   void end_use_locked(SlabOwner& owner);
 
   /// A slab of an orphan, now owned, counted and listed by `owner`; nullptr if there is none at once.
-  /// \pre owner.mutex is held.
-  Span* adopt_slab(SlabOwner& owner, SizeClass size_class);
+  /// \pre owner.mutex is held. \cost a load when there is no orphan.
+  Span* adopt_slab(SlabOwner& owner, SizeClass size_class) {
+    return orphan_count_.load(std::memory_order_relaxed) == 0 ? nullptr
+                                                              : adopt_from_orphans(owner, size_class);
+  }
 
   /// Gives back what owners keep whose thread had no slow call since the last time: empty slabs, free pages
   /// of others. \returns whether all owners were idle.
@@ -55,6 +58,7 @@ class Owners {
 
  private:
   SlabOwner* first();
+  Span* adopt_from_orphans(SlabOwner& owner, SizeClass size_class);
 
   os::Mutex& mutex_ = os::global_mutex<os::LockRank::kThreads>();
   SlabOwner shared_{};

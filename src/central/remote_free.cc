@@ -63,8 +63,7 @@ void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask, ReturnedP
   if (owner != nullptr && needs_help(*owner)) collect_for(*owner, told_class, returned);
 }
 
-bool collect_pending_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
-  if (owner.pending[size_class].load(std::memory_order_seq_cst) == nullptr) return false;
+bool collect_announced_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
   Span* slab = owner.pending[size_class].exchange(nullptr, std::memory_order_seq_cst);
   std::uint32_t count = 0;
   for (Span* next = nullptr; slab != nullptr; slab = next, ++count) {
@@ -84,8 +83,7 @@ bool collect_pending_locked(SlabOwner& owner, SizeClass size_class, ReturnedPage
 
 // A Span that served a slab of another class before may still stand on that class's stack, and what is freed
 // in it from then on too: so all stacks are looked at where nothing may be overlooked.
-void collect_all_pending_locked(SlabOwner& owner, ReturnedPages& returned) {
-  if (owner.pending_count.load(std::memory_order_relaxed) == 0) return;
+void collect_all_announced_locked(SlabOwner& owner, ReturnedPages& returned) {
   for (const SizeClass size_class : kAllClasses) collect_pending_locked(owner, size_class, returned);
 }
 

@@ -23,10 +23,18 @@ void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask, ReturnedP
 
 // \pre owner.mutex is held, for both.
 
-/// Merges the remote frees of one class. \returns whether any slab has free blocks now.
-bool collect_pending_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned);
+/// Merges the remote frees of one class. \returns whether any slab has free blocks now. \cost a load when
+/// nothing is announced.
+bool collect_announced_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned);
+inline bool collect_pending_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
+  return owner.pending[size_class].load(std::memory_order_seq_cst) != nullptr &&
+         collect_announced_locked(owner, size_class, returned);
+}
 
-/// Merges the remote frees of all classes.
-void collect_all_pending_locked(SlabOwner& owner, ReturnedPages& returned);
+/// Merges the remote frees of all classes. \cost a load when nothing is announced.
+void collect_all_announced_locked(SlabOwner& owner, ReturnedPages& returned);
+inline void collect_all_pending_locked(SlabOwner& owner, ReturnedPages& returned) {
+  if (owner.pending_count.load(std::memory_order_relaxed) != 0) collect_all_announced_locked(owner, returned);
+}
 
 }  // namespace tarn::internal

@@ -6,12 +6,15 @@
 
 namespace tarn::internal {
 
-/// Whether the owner may get one more slab when it has no free block of the class.
-enum class Growth : std::uint8_t { kNone, kAllowed };
+// \pre owner.mutex is held, for both.
 
-/// Takes up to `wanted` blocks of a class; the one to use first comes last. \pre owner.mutex is held.
-/// \returns 0 when memory is refused or growth is not allowed.
+/// Whether the owner has free blocks of a class without a new slab: it takes back what other threads freed,
+/// and adopts an orphan's slab.
+bool has_blocks_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned);
+
+/// Takes up to `wanted` blocks of a class; the one to use first comes last. \returns 0 when memory
+/// is refused.
 unsigned take_blocks_locked(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted,
-                            Growth growth, ReturnedPages& returned);
+                            ReturnedPages& returned);
 
 }  // namespace tarn::internal

@@ -35,7 +35,7 @@ void* allocate_from_shared(SizeClass size_class, ReturnedPages& returned) {
   SlabOwner& owner = owners.shared();
   os::LockGuard guard(owner.mutex);
   void* block = nullptr;
-  return take_blocks_locked(owner, size_class, &block, 1, Growth::kAllowed, returned) == 1 ? block : nullptr;
+  return take_blocks_locked(owner, size_class, &block, 1, returned) == 1 ? block : nullptr;
 }
 
 void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t size, ReturnedPages& returned) {

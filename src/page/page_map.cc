@@ -111,8 +111,7 @@ bool PageMap::commit_tables(const Region& region, std::uint32_t count) {
   return commit_entries(writable_index_, entries(before, kPagesPerChunk * kEntryBytes));
 }
 
-void PageMap::write(const Span* span, PageCount first, PageCount count, Span* value,
-                    std::uint16_t record_offset) {
+void PageMap::write_spans(const Span* span, PageCount first, PageCount count, Span* value) {
   const char* const start = span->start + bytes_of(first);
   const std::uint32_t regions = region_count_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < regions; ++i) {
@@ -122,9 +121,12 @@ void PageMap::write(const Span* span, PageCount first, PageCount count, Span* va
     for (PageCount page = 0; page < count; ++page) entries[page].store(value, std::memory_order_release);
     break;
   }
+}
+
+void PageMap::set_record(Span* span, std::uint16_t record_offset) {
   if (writable_index_ == nullptr) return;
-  std::uint16_t* const records = writable_index_ + (address_of(start) >> kPageShift);
-  for (PageCount page = 0; page < count; ++page)
+  std::uint16_t* const records = writable_index_ + (address_of(span->start) >> kPageShift);
+  for (PageCount page = 0; page < span->pages; ++page)
     __atomic_store_n(records + page, record_offset, __ATOMIC_RELAXED);
 }
 

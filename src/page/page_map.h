@@ -74,16 +74,20 @@ class PageMap {
   /// Gives up what is not committed of a region. \returns bytes given up.
   std::size_t release_tail(Region& region);
 
-  /// Enters or clears a span; `record_offset` is 0 for spans that are no slabs.
-  void set(Span* span, std::uint16_t record_offset) { write(span, 0, span->pages, span, record_offset); }
-  void clear(Span* span) { write(span, 0, span->pages, nullptr, 0); }
+  /// Enters a span, or some of its pages; clears them.
+  void set(Span* span) { write_spans(span, 0, span->pages, span); }
+  void set_pages(Span* span, PageCount first, PageCount count) { write_spans(span, first, count, span); }
+  void clear_pages(Span* span, PageCount first, PageCount count) { write_spans(span, first, count, nullptr); }
+  void clear(Span* span) {
+    if (span->kind == SpanKind::kSlab) set_record(span, 0);
+    write_spans(span, 0, span->pages, nullptr);
+  }
 
-  /// The same for some of its pages, of a span that is no slab.
-  void set_pages(Span* span, PageCount first, PageCount count) { write(span, first, count, span, 0); }
-  void clear_pages(Span* span, PageCount first, PageCount count) { write(span, first, count, nullptr, 0); }
+  /// Enters the record that takes a slab's blocks back into the index of pages; 0: none does.
+  void set_record(Span* span, std::uint16_t record_offset);
 
  private:
-  void write(const Span* span, PageCount first, PageCount count, Span* value, std::uint16_t record_offset);
+  void write_spans(const Span* span, PageCount first, PageCount count, Span* value);
 
   std::atomic<std::uint32_t> region_count_{0};
   std::uint16_t* writable_index_ = nullptr;  // nullptr where the index could not be had

@@ -30,7 +30,7 @@ Span* allocate_span(const SpanRequest& request) {
   span->is_zeroed = run.is_zeroed;
   span->pool = request.pool;
   span->kind = request.kind;
-  page_map.set(span, 0);
+  page_map.set(span);
   return span;
 }
 
@@ -61,7 +61,7 @@ bool resize_span(Span* span, PageCount pages, ReturnedPages& returned) {
   return true;
 }
 
-void set_record(Span* span, std::uint16_t record_offset) { page_map.set(span, record_offset); }
+void set_record(Span* span, std::uint16_t record_offset) { page_map.set_record(span, record_offset); }
 
 Span* make_span_over(char* start, std::uint32_t bitmap_words, void* pool) {
   Span* const span = span_store.take(bitmap_words);

@@ -356,7 +356,7 @@ PoolChunk* make_chunk(FixedPoolState& state) {
     state.mapped_bytes += bytes_of(pages);
   }
   state.unsettled.push_front(chunk);
-  page_map.set(span, 0);
+  page_map.set(span);
   state.front->spans = page_map.first_table();
   return chunk;
 }

@@ -144,7 +144,7 @@ Span* make_slab_locked(HeapState& state, const SlabShape& shape) {
   slab->kind = SpanKind::kPool;
   slab->scan_word = 0;
   set_all_free(*slab);
-  if (!lies_in_buffer(state)) page_map.set(slab, 0);
+  if (!lies_in_buffer(state)) page_map.set(slab);
   if (state.poisons) os::poison(start, shape.bytes);
   state.use.mapped_bytes += shape.bytes;
   return slab;

@@ -92,8 +92,10 @@ unsigned shrink_idle_magazine(ThreadHeap& heap, SizeClass size_class, unsigned m
                               ReturnedPages& returned) {
   Magazine& magazine = heap.magazines[size_class];
   const unsigned count = count_of(heap, size_class), gone = count < most ? count : most;
-  return_blocks(heap.owner, magazine.blocks + 1 + count - gone, gone, returned);
-  set_record(heap, size_class, count - gone);
+  if (gone != 0) {
+    return_blocks(heap.owner, magazine.blocks + 1 + count - gone, gone, returned);
+    set_record(heap, size_class, count - gone);
+  }
   if (gone == count && magazine.capacity > 1) resize(heap, size_class, magazine.capacity / 2u);
   return gone;
 }

@@ -43,8 +43,8 @@ class OwnerFixture : public ::testing::Test {
     ReturnedPages returned;
     os::LockGuard guard(from.mutex);
     for (unsigned taken = 0; taken < count;) {
-      const unsigned part = take_blocks_locked(from, size_class, blocks.data() + taken, count - taken,
-                                               Growth::kAllowed, returned);
+      const unsigned part =
+          take_blocks_locked(from, size_class, blocks.data() + taken, count - taken, returned);
       if (part == 0) ADD_FAILURE() << "no block";
       if (part == 0) break;
       taken += part;

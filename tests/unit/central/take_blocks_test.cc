@@ -9,11 +9,16 @@ namespace {
 
 class TakeBlocks : public OwnerFixture {
  protected:
-  unsigned take_at_once(std::vector<void*>& blocks, Growth growth) {
+  unsigned take_at_once(std::vector<void*>& blocks) {
     ReturnedPages returned;
     os::LockGuard guard(owner.mutex);
-    return take_blocks_locked(owner, kTestClass, blocks.data(), static_cast<unsigned>(blocks.size()), growth,
+    return take_blocks_locked(owner, kTestClass, blocks.data(), static_cast<unsigned>(blocks.size()),
                               returned);
+  }
+  bool has_blocks() {
+    ReturnedPages returned;
+    os::LockGuard guard(owner.mutex);
+    return has_blocks_locked(owner, kTestClass, returned);
   }
 };
 
@@ -22,16 +27,15 @@ TEST_F(TakeBlocks, NoneTwice) {
   EXPECT_EQ(std::set<void*>(blocks.begin(), blocks.end()).size(), 5000u);
 }
 
-TEST_F(TakeBlocks, NothingWithoutGrowthWhenThereIsNoSlab) {
-  std::vector<void*> blocks(10);
-  EXPECT_EQ(take_at_once(blocks, Growth::kNone), 0u);
-  EXPECT_EQ(take_at_once(blocks, Growth::kAllowed), 10u);
-  EXPECT_EQ(take_at_once(blocks, Growth::kNone), 10u) << "its slab has more";
+TEST_F(TakeBlocks, AnOwnerHasNoneUntilItHasASlab) {
+  EXPECT_FALSE(has_blocks());
+  take(owner, 10);
+  EXPECT_TRUE(has_blocks()) << "its slab has more";
 }
 
 TEST_F(TakeBlocks, AtMostOneNewSlabForACall) {
   std::vector<void*> blocks(5000);
-  const unsigned taken = take_at_once(blocks, Growth::kAllowed);
+  const unsigned taken = take_at_once(blocks);
   EXPECT_EQ(taken, slab_of(blocks[0])->block_count);
 }
 

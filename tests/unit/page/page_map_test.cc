@@ -39,7 +39,10 @@ TEST(PageMap, EveryAddressOfASpanLeadsToItAndNoneBeside) {
   ASSERT_TRUE(page_map.commit_tables(*region, region->chunk_count));
   span.start = region->start + bytes_of(7);
   span.pages = 40;
-  page_map.set(&span, 160);
+  span.kind = SpanKind::kSlab;
+  page_map.set(&span);
+  EXPECT_EQ(indexed(span.start), 0) << "until its record is named";
+  page_map.set_record(&span, 160);
   for (std::size_t offset = 0; offset < span.bytes(); offset += 4096) {
     ASSERT_EQ(page_map.find(span.start + offset), &span);
     ASSERT_EQ(indexed(span.start + offset), 160);
@@ -62,7 +65,7 @@ TEST(PageMap, LaterRegionsAreFoundToo) {
     ASSERT_TRUE(page_map.commit_tables(*region, 1));
     span.start = region->start;
     span.pages = 1;
-    page_map.set(&span, 0);
+    page_map.set(&span);
   }
   for (Span& span : spans) EXPECT_EQ(page_map.find(span.start + 5), &span);
 }
