@@ -7,7 +7,7 @@
 
 namespace tarn::internal {
 
-ReturnedPages::~ReturnedPages() {
+void ReturnedPages::finish() {
   give_back();
   if (has_kept_much_) helper.ensure();
   if (has_given_back_) background.notice();

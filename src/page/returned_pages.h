@@ -17,7 +17,10 @@ class ReturnedPages {
   ReturnedPages() = default;
   ReturnedPages(const ReturnedPages&) = delete;
   ReturnedPages& operator=(const ReturnedPages&) = delete;
-  ~ReturnedPages();
+  ~ReturnedPages() {
+    if (first_ != nullptr || has_kept_much_ || has_given_back_) [[unlikely]]
+      finish();
+  }
 
   /// A span of the page cache's that has ended. \pre it is in no list, and nobody frees a block of it.
   void add(Span* span) {
@@ -40,6 +43,8 @@ class ReturnedPages {
   void give_back();
 
  private:
+  [[gnu::cold]] void finish();
+
   Span* first_ = nullptr;
   std::size_t bytes_ = 0;
   bool has_kept_much_ = false;

@@ -55,26 +55,6 @@ bool resize(ThreadHeap& heap, SizeClass size_class, unsigned capacity) {
 
 }  // namespace
 
-void set_record(ThreadHeap& heap, SizeClass size_class, unsigned count) {
-  const Magazine& magazine = heap.magazines[size_class];
-  detail::Record& record = heap.record(size_class);
-  __atomic_store_n(&record.top, magazine.blocks + count, __ATOMIC_RELAXED);
-  record.limit = magazine.blocks + magazine.capacity;
-}
-
-unsigned count_of(const ThreadHeap& heap, SizeClass size_class) {
-  const Magazine& magazine = heap.magazines[size_class];
-  return magazine.blocks == nullptr ? 0
-                                    : static_cast<unsigned>(heap.record(size_class).top - magazine.blocks);
-}
-
-std::size_t cached_count(const ThreadHeap& heap, SizeClass size_class) {
-  const Magazine& magazine = heap.magazines[size_class];
-  if (magazine.blocks == nullptr) return 0;
-  return static_cast<std::size_t>(__atomic_load_n(&heap.record(size_class).top, __ATOMIC_RELAXED) -
-                                  magazine.blocks);
-}
-
 bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
   Magazine& magazine = heap.magazines[size_class];
   const ClassGeometry& geometry = class_geometry[size_class];

@@ -7,14 +7,21 @@
 
 namespace tarn::internal {
 
-/// Blocks in a magazine.
-unsigned count_of(const ThreadHeap& heap, SizeClass size_class);
-
-/// The same from another thread, of some moment.
-std::size_t cached_count(const ThreadHeap& heap, SizeClass size_class);
+/// Blocks in a magazine; from another thread, of some moment.
+inline unsigned count_of(const ThreadHeap& heap, SizeClass size_class) {
+  const Magazine& magazine = heap.magazines[size_class];
+  if (magazine.blocks == nullptr) return 0;
+  return static_cast<unsigned>(__atomic_load_n(&heap.record(size_class).top, __ATOMIC_RELAXED) -
+                               magazine.blocks);
+}
 
 /// After a change of the array: `count` blocks are in it.
-void set_record(ThreadHeap& heap, SizeClass size_class, unsigned count);
+inline void set_record(ThreadHeap& heap, SizeClass size_class, unsigned count) {
+  const Magazine& magazine = heap.magazines[size_class];
+  detail::Record& record = heap.record(size_class);
+  __atomic_store_n(&record.top, magazine.blocks + count, __ATOMIC_RELAXED);
+  record.limit = magazine.blocks + magazine.capacity;
+}
 
 /// A magazine grows each time it is missed, while its class and its thread may have more. \returns whether
 /// there is one.

@@ -96,7 +96,7 @@ ClassCensus count_private_class(SizeClass size_class, ReturnedPages& returned) {
     pages += owner.totals[size_class].pages;
     for (const Span* slab = owner.available[size_class].first(); slab != nullptr; slab = slab->next)
       unused += slab->free_count;
-    if (heap != nullptr) unused += cached_count(*heap, size_class);
+    if (heap != nullptr) unused += count_of(*heap, size_class);
   });
   return {total > unused ? total - unused : 0, bytes_of(static_cast<PageCount>(pages))};
 }
