@@ -1,4 +1,5 @@
-// Runs of one-bits in words. A free bitmap is sorted by nature: a run of n free pages is a run of n one-bits.
+// Ones in a word, and runs of them. A free bitmap is sorted by nature: a run of n free pages is a run of n
+// one-bits. Bitmaps of many words: base/bitmap.h.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -18,13 +19,15 @@ constexpr unsigned count_ones(std::uint64_t word) {
 static_assert(count_ones(~std::uint64_t{0}) == 64 && count_ones(0) == 0 &&
               count_ones(0x8000000000000001) == 2);
 
-/// Bits set at positions [first, first + count), count <= 32.
-constexpr std::uint32_t run_mask(unsigned first, unsigned count) {
-  return static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << first);
+/// Ones at positions [first, first + count). \pre they lie in the word.
+template <typename Word = std::uint32_t>
+constexpr Word run_mask(unsigned first, unsigned count) {
+  return (count == 8 * sizeof(Word) ? ~Word{0} : (Word{1} << count) - 1) << first;
 }
 
-/// Bit i of the result is set when bits i .. i + count - 1 of `word` all are.
-constexpr std::uint32_t run_starts(std::uint32_t word, unsigned count) {
+/// Bit i of the result is set when bits i .. i + count - 1 of `word` all are. \pre count >= 1.
+template <typename Word>
+constexpr Word run_starts(Word word, unsigned count) {
   for (unsigned have = 1; have < count && word != 0;) {
     const unsigned step = have < count - have ? have : count - have;
     word &= word >> step;

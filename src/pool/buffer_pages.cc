@@ -1,13 +1,13 @@
 #include "pool/buffer_pages.h"
 
-#include <bit>
-
+#include "base/bitmap.h"
 #include "os/memory.h"
 
 namespace tarn::internal {
 
 std::size_t BufferPages::table_bytes() const {
-  return round_up(units_ * sizeof(Span*) + (units_ + 63) / 64 * sizeof(std::uint64_t), kOsPageBytesLargest);
+  return round_up(units_ * sizeof(Span*) + bitmap::words_for(units_) * sizeof(std::uint64_t),
+                  kOsPageBytesLargest);
 }
 
 bool BufferPages::begin(void* buffer, std::size_t bytes) {
@@ -19,7 +19,7 @@ bool BufferPages::begin(void* buffer, std::size_t bytes) {
   start_ = reinterpret_cast<char*>(first);
   spans_ = static_cast<Span**>(tables);
   free_bits_ = reinterpret_cast<std::uint64_t*>(spans_ + units_);
-  for (std::size_t unit = 0; unit < units_; ++unit) free_bits_[unit / 64] |= std::uint64_t{1} << (unit % 64);
+  bitmap::fill(free_bits_, units_);
   return true;
 }
 
@@ -29,33 +29,31 @@ void BufferPages::end() {
   start_ = nullptr;
 }
 
-char* BufferPages::take(Span* span, std::size_t bytes, std::size_t alignment) {
-  const std::size_t wanted = bytes / kUnitBytes;
-  std::size_t found = 0;
-  for (std::size_t unit = 0; unit < units_; ++unit) {
-    if (found == 0 && free_bits_[unit / 64] == 0) {  // 64 pages in use
-      unit |= 63;
-      continue;
-    }
-    const bool may_begin = found != 0 || (address_of(start_) + unit * kUnitBytes) % alignment == 0;
-    found = may_begin && is_free(unit) ? found + 1 : 0;
-    if (found != wanted) continue;
-    const std::size_t first = unit + 1 - wanted;
-    for (std::size_t taken = first; taken <= unit; ++taken) {
-      spans_[taken] = span;
-      free_bits_[taken / 64] &= ~(std::uint64_t{1} << (taken % 64));
-    }
-    return start_ + first * kUnitBytes;
+std::size_t BufferPages::find_run(std::size_t wanted, std::size_t alignment) const {
+  for (std::size_t free = bitmap::find_one(free_bits_, 0, units_); free < units_;) {
+    const std::uintptr_t aligned = round_up(address_of(start_) + free * kUnitBytes, alignment);
+    const std::size_t first = (aligned - address_of(start_)) / kUnitBytes;
+    if (first >= units_) break;
+    const std::size_t end = bitmap::find_zero(free_bits_, first, units_);
+    if (end - first >= wanted) return first;
+    free = bitmap::find_one(free_bits_, end, units_);
   }
-  return nullptr;
+  return units_;
+}
+
+char* BufferPages::take(Span* span, std::size_t bytes, std::size_t alignment) {
+  const std::size_t count = bytes / kUnitBytes, first = find_run(count, alignment);
+  if (first == units_) return nullptr;
+  for (std::size_t unit = first; unit < first + count; ++unit) spans_[unit] = span;
+  bitmap::clear_range(free_bits_, first, count);
+  return start_ + first * kUnitBytes;
 }
 
 void BufferPages::give_back(const char* start, std::size_t bytes) {
   const std::size_t first = static_cast<std::size_t>(start - start_) / kUnitBytes;
-  for (std::size_t unit = first; unit < first + bytes / kUnitBytes; ++unit) {
-    spans_[unit] = nullptr;
-    free_bits_[unit / 64] |= std::uint64_t{1} << (unit % 64);
-  }
+  const std::size_t count = bytes / kUnitBytes;
+  for (std::size_t unit = first; unit < first + count; ++unit) spans_[unit] = nullptr;
+  bitmap::set_range(free_bits_, first, count);
 }
 
 }  // namespace tarn::internal

@@ -32,7 +32,7 @@ class BufferPages {
   }
 
  private:
-  bool is_free(std::size_t unit) const { return spans_[unit] == nullptr; }
+  std::size_t find_run(std::size_t wanted, std::size_t alignment) const;
   std::size_t table_bytes() const;
 
   char* start_ = nullptr;

@@ -37,6 +37,12 @@ TEST(Bits, RunMaskHasJustTheBitsOfTheRun) {
     }
 }
 
+TEST(Bits, RunMasksOfAWholeWordAreAllOnes) {
+  EXPECT_EQ(run_mask<std::uint64_t>(0, 64), ~std::uint64_t{0});
+  EXPECT_EQ(run_mask<std::uint64_t>(1, 63), ~std::uint64_t{1});
+  EXPECT_EQ(run_mask(0, 32), ~0u);
+}
+
 TEST(Bits, RunStartsAreThePlacesWhereARunFits) {
   for_many_words([](std::uint32_t word) {
     for (unsigned count = 1; count <= 32; ++count)
