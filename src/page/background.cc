@@ -17,8 +17,8 @@ constinit Background background;
 constinit Helper helper{{Background::run, Background::was_left}};
 
 void Background::notice() {
-  if (page_cache.dirty_bytes() < kWorthATick && decay_ms_ != 0) return;
-  if (decay_ms_ == 0 || !helper.ensure()) {
+  if (page_cache.dirty_bytes() < kWorthATick && clock_.has_ticks()) return;
+  if (!clock_.has_ticks() || !helper.ensure()) {
     if (page_cache.exceeds_limit()) page_cache.give_back_excess();
     return tick_by_callers();
   }
@@ -32,7 +32,7 @@ void Background::watch_excess() {
   do {
     if (!sleep_unless_stopped(kExcessMs)) return;
     // Locked memory, for one, cannot be given back: then there is no point in looking often.
-    if (!page_cache.give_back_lasting_excess() && !sleep_unless_stopped(decay_ms_ / 2 + 1)) return;
+    if (!page_cache.give_back_lasting_excess() && !sleep_unless_stopped(clock_.period_ms() + 1)) return;
     if (is_tick_due()) tick();
     if (!page_cache.exceeds_limit()) has_excess_.store(0, std::memory_order_seq_cst);
     // What has come since then was not announced.
@@ -56,15 +56,10 @@ void Background::tick() {
 
 void Background::tick_by_callers() {
   if (notices_.fetch_add(1, std::memory_order_relaxed) % kNoticesPerClock != 0) return;
-  if (decay_ms_ != 0 && is_tick_due()) tick();
+  if (is_tick_due()) tick();
 }
 
-// Once per half decay time, for one of those who ask.
-bool Background::is_tick_due() {
-  const std::uint64_t now = os::clock_ms();
-  std::uint64_t last = last_tick_ms_.load(std::memory_order_relaxed);
-  return now - last >= decay_ms_ / 2 && last_tick_ms_.compare_exchange_strong(last, now);
-}
+bool Background::is_tick_due() { return clock_.is_due(os::clock_ms()); }
 
 bool Background::has_nothing_to_do() const {
   return page_cache.dirty_bytes() < kWorthATick && all_heaps_were_idle_;
@@ -76,7 +71,7 @@ void Background::run() {
     const std::uint32_t wakes = os::helper_wakes();
     if (os::helper_must_stop()) return;
     if (self.has_excess_.load(std::memory_order_acquire) == 0)
-      os::helper_sleep(wakes, self.decay_ms_ / 2 + 1);
+      os::helper_sleep(wakes, self.clock_.period_ms() + 1);
     if (os::helper_must_stop()) return;
     if (self.has_excess_.load(std::memory_order_acquire) != 0) self.watch_excess();
     if (os::helper_must_stop() || !self.is_tick_due()) continue;

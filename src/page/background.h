@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "page/give_back_policy.h"
 #include "page/helper.h"
 
 namespace tarn::internal {
@@ -18,7 +19,7 @@ class Background {
   using TrimIdle = bool (*)();
 
   void configure(bool may_have_helper, std::uint32_t decay_ms) {
-    helper.configure(may_have_helper), decay_ms_ = decay_ms;
+    helper.configure(may_have_helper), clock_.set_decay(decay_ms);
   }
   /// What is called at each tick. Without it all is idle.
   void set_trim_idle(TrimIdle trim_idle) { trim_idle_.store(trim_idle, std::memory_order_release); }
@@ -43,10 +44,9 @@ class Background {
 
   std::atomic<TrimIdle> trim_idle_{nullptr};
   std::atomic<bool> all_heaps_were_idle_{false};  // at the last tick
-  std::uint32_t decay_ms_ = 2000;
+  TickClock clock_{2000};
   std::atomic<std::uint32_t> has_excess_{0};
   std::atomic<std::uint32_t> notices_{0};
-  std::atomic<std::uint64_t> last_tick_ms_{0};
 };
 
 extern Background background;

@@ -57,8 +57,7 @@ void PageCache::forget_who_gives_back() {
 
 void PageCache::set_free_page_threshold(std::size_t bytes) {
   os::LockGuard guard(mutex_);
-  limits_.free_page_threshold = bytes;
-  limit_bytes_ = least_limit_locked();
+  policy_.set_threshold(bytes);
 }
 
 Chunk* PageCache::chunk_of_locked(const char* address, unsigned* page) {
@@ -74,22 +73,12 @@ Chunk* PageCache::chunk_of_locked(const char* address, unsigned* page) {
   return nullptr;
 }
 
-void PageCache::note_low_locked() {
-  if (dirty_bytes_ < lowest_dirty_bytes_) lowest_dirty_bytes_ = dirty_bytes_;
-  if (dirty_bytes_ < lowest_excess_bytes_) lowest_excess_bytes_ = dirty_bytes_;
-}
-
-// Taking clean pages soon after the limit has driven pages out means that the limit is too low for this
-// program.
 void PageCache::note_use_locked(PageCount pages, PageCount clean_pages) {
   free_pages_ -= pages;
   const std::size_t dirty = bytes_of(pages - clean_pages);
   dirty_bytes_ -= dirty;
-  note_low_locked();
-  std::size_t missed = bytes_of(clean_pages);
-  if (missed > recently_purged_bytes_) missed = recently_purged_bytes_;
-  recently_purged_bytes_ -= missed;
-  limit_bytes_ += missed;
+  policy_.note_low(dirty_bytes_);
+  policy_.note_clean_use(bytes_of(clean_pages));
   stats_.used_bytes += bytes_of(pages);
   if (stats_.used_bytes > stats_.peak_used_bytes) stats_.peak_used_bytes = stats_.used_bytes;
 }
@@ -222,9 +211,9 @@ bool PageCache::grow(PageCount pages, Density density) {
   if (region == nullptr || region->chunk_count - region->committed_chunks < needed) {
     os::LockGuard guard(mutex_);
     // As much again as there is: each free looks through the regions, so few must do for any heap.
-    region = page_map.add_region(
-        std::size_t{needed} << kChunkShift,
-        stats_.reserved_bytes > limits_.reserve_bytes ? stats_.reserved_bytes : limits_.reserve_bytes);
+    region =
+        page_map.add_region(std::size_t{needed} << kChunkShift,
+                            stats_.reserved_bytes > reserve_bytes_ ? stats_.reserved_bytes : reserve_bytes_);
     if (region == nullptr) return false;
     stats_.reserved_bytes += region->bytes;
   }
@@ -366,7 +355,7 @@ std::size_t PageCache::purge(std::size_t bytes) {
       os::LockGuard guard(mutex_);
       count = collect_dirty_locked(ranges, kRangesPerPurge, bytes - purged);
       for (unsigned i = 0; i < count; ++i) dirty_bytes_ -= bytes_of(ranges[i].pages);
-      note_low_locked();
+      policy_.note_low(dirty_bytes_);
     }
     if (count == 0) break;
     bool was_refused[kRangesPerPurge];
@@ -424,35 +413,31 @@ std::size_t PageCache::prewarm(std::size_t bytes) {
 
 void PageCache::keep(std::size_t bytes) {
   os::LockGuard guard(mutex_);
-  kept_bytes_ += bytes;
-  limit_bytes_ += bytes;
+  policy_.keep(bytes);
 }
 
 void PageCache::keep_nothing() {
   os::LockGuard guard(mutex_);
-  limit_bytes_ -= kept_bytes_;
-  kept_bytes_ = 0;
+  policy_.keep_nothing();
 }
 
 bool PageCache::give_back_lasting_excess() {
   std::size_t excess = 0;
   {
     os::LockGuard guard(mutex_);
-    if (lowest_excess_bytes_ > limit_bytes_) excess = lowest_excess_bytes_ - limit_bytes_;
-    lowest_excess_bytes_ = dirty_bytes_;
+    excess = policy_.lasting_excess(dirty_bytes_);
   }
   return excess == 0 || purge_excess(excess);
 }
 
 void PageCache::give_back_excess() {
-  const std::size_t dirty = dirty_bytes(), limit = limit_bytes_;
-  if (dirty > limit) purge_excess(dirty - limit);
+  if (const std::size_t excess = policy_.excess(dirty_bytes()); excess != 0) purge_excess(excess);
 }
 
 bool PageCache::purge_excess(std::size_t bytes) {
   const std::size_t purged = purge(bytes);
   os::LockGuard guard(mutex_);
-  recently_purged_bytes_ += purged;
+  policy_.note_given_back(purged);
   return purged != 0;
 }
 
@@ -460,11 +445,7 @@ std::size_t PageCache::tick() {
   std::size_t unused = 0;
   {
     os::LockGuard guard(mutex_);
-    unused = lowest_dirty_bytes_ > kept_bytes_ ? lowest_dirty_bytes_ - kept_bytes_ : 0;
-    lowest_dirty_bytes_ = dirty_bytes_;
-    recently_purged_bytes_ = 0;
-    const std::size_t lowered = limit_bytes_ / 2;
-    if (unused != 0) limit_bytes_ = lowered > least_limit_locked() ? lowered : least_limit_locked();
+    unused = policy_.tick(dirty_bytes_);
   }
   return unused == 0 ? 0 : purge(unused);
 }

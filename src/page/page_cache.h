@@ -3,11 +3,8 @@
 //
 // Choice: the chunk whose longest run of dirty (backed, warm) pages fits best; else that of free pages; else
 // new chunks. Dense spans prefer chunks of huge pages, sparse ones avoid them.
-// Giving back: what exceeds the limit goes back at once: by the helper thread within 50 ms, if it was not
-// needed all that time, else by the thread that frees, outside the lock. The limit is the free-page
-// threshold, and more while the program asks again for what it has just given back (idea: glibc's dynamic
-// trim threshold), so that a program which frees and refills its heap in a loop does not fault its pages each
-// time. tick() lowers both with time.
+// Giving back: give_back_policy.h says how much; the helper thread or a thread that frees asks for it, outside
+// the lock (background.h).
 //
 // Invariant: dirty_bytes == sum of dirty pages over all chunks; used + free + being purged == committed
 // pages.
@@ -19,6 +16,7 @@
 #include "base/list.h"
 #include "os/lock_rank.h"
 #include "page/chunk.h"
+#include "page/give_back_policy.h"
 #include "page/page_map.h"
 #include "page/span.h"
 
@@ -52,7 +50,9 @@ struct PageRun {
 class PageCache {
  public:
   void configure(const PageCacheLimits& limits) {
-    limits_ = limits, limit_bytes_ = limits.free_page_threshold;
+    huge_page_threshold_ = limits.huge_page_threshold;
+    reserve_bytes_ = limits.reserve_bytes;
+    policy_.set_threshold(limits.free_page_threshold);
   }
 
   void set_free_page_threshold(std::size_t bytes);
@@ -83,17 +83,15 @@ class PageCache {
   void keep(std::size_t bytes);
   void keep_nothing();
 
-  bool exceeds_limit() const { return dirty_bytes() > limit_bytes_.load(std::memory_order_relaxed); }
+  bool exceeds_limit() const { return policy_.exceeds_limit(dirty_bytes()); }
 
   /// Whether dense spans get huge pages by now.
-  bool uses_huge_pages() const { return committed_bytes() >= limits_.huge_page_threshold; }
+  bool uses_huge_pages() const { return committed_bytes() >= huge_page_threshold_; }
 
   /// Gives back up to `bytes` of free memory; SIZE_MAX: all of it. \returns bytes given back.
   std::size_t purge(std::size_t bytes);
 
-  /// Once per half decay time: gives back what nobody needed since the last call, lowers the limit towards
-  /// the threshold.
-  /// \returns bytes given back.
+  /// Once per half decay time: gives back what nobody needed since the last call. \returns bytes given back.
   std::size_t tick();
 
   /// Gives up the addresses of regions that are not committed. \pre growth_mutex() and mutex() are held.
@@ -120,12 +118,10 @@ class PageCache {
   PageRun take_chunks_locked(PageCount pages, PageCount room);
   PageRun extension_locked(char* end, PageCount pages);
   PageRun take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages);
-  std::size_t least_limit_locked() const { return limits_.free_page_threshold + kept_bytes_; }
   bool grow(PageCount pages, Density density);
   bool convert_to_dense();
   bool commit_chunks(Region& region, std::uint32_t first, std::uint32_t count, Density density);
   void note_use_locked(PageCount pages, PageCount clean_pages);
-  void note_low_locked();
   void mark_free_locked(char* start, PageCount pages, PageState state);
   void relist_locked(Chunk& chunk) { lists_[static_cast<unsigned>(chunk.density)].relist(chunk); }
   Chunk* coldest_dirty_locked();
@@ -135,15 +131,12 @@ class PageCache {
 
   os::Mutex& mutex_ = os::global_mutex<os::LockRank::kPageCache>();
   os::Mutex& growth_mutex_ = os::global_mutex<os::LockRank::kPageGrowth>();
-  PageCacheLimits limits_{std::size_t{64} << 20, std::size_t{32} << 20, std::size_t{64} << 30};
-  // These three are read without the lock, as hints.
-  std::atomic<std::size_t> limit_bytes_{std::size_t{64} << 20};
+  std::size_t huge_page_threshold_ = std::size_t{32} << 20;
+  std::size_t reserve_bytes_ = std::size_t{64} << 30;
+  // These two are read without the lock, as hints.
   std::atomic<std::size_t> dirty_bytes_{0};
   std::atomic<std::size_t> committed_bytes_{0};
-  std::size_t lowest_dirty_bytes_ = 0;     // since the last tick
-  std::size_t lowest_excess_bytes_ = 0;    // dirty bytes, since the last look for lasting excess
-  std::size_t recently_purged_bytes_ = 0;  // for exceeding the limit, since the last tick
-  std::size_t kept_bytes_ = 0;             // see keep()
+  GiveBackPolicy policy_{std::size_t{64} << 20};
   std::size_t free_pages_ = 0;
   PageCacheStats stats_{};
   ChunkLists lists_[2];  // by density
