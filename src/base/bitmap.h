@@ -101,8 +101,8 @@ inline std::size_t count(const std::uint64_t* words, std::size_t size) {
   return ones;
 }
 
-/// The first bit at or after `from` that differs from those of `same`, which are all alike; `size` if there is
-/// none.
+/// The first bit at or after `from` that differs from those of `same`, which are all alike; `size` if there
+/// is none.
 inline std::size_t find_other(const std::uint64_t* words, std::size_t from, std::size_t size,
                               std::uint64_t same) {
   while (from < size) {

@@ -33,6 +33,8 @@ struct Chunk {
   char* start;
   ChunkLink by_free;
   ChunkLink by_dirty;
+
+  void validate() const;
 };
 
 /// Chunks of one density by their runs. A list's number is the length of the runs in it.
@@ -49,11 +51,16 @@ class ChunkLists {
   /// A chunk that is wholly free, with no dirty page; nullptr if the coldest such has one.
   Chunk* clean_chunk() const;
 
+  /// \pre so many chunks of this density have free pages, so many dirty ones.
+  void validate(Density density, std::size_t with_free, std::size_t with_dirty) const;
+
  private:
   static constexpr unsigned kListCount = kPagesPerChunk + 1;
   using Lists = List<ChunkLink>[kListCount];
 
   static Chunk* first_of(const Lists& lists, std::uint64_t filled, PageCount pages);
+  static std::size_t validate(const Lists& lists, std::uint64_t filled, Density density,
+                              std::uint8_t Chunk::*run, ChunkLink Chunk::*link);
   static void move(Lists& lists, std::uint64_t& filled, ChunkLink& link, std::uint8_t& from, std::uint8_t to);
 
   std::uint64_t free_lists_ = 0;  // bit n: list n is not empty

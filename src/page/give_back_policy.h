@@ -38,6 +38,8 @@ class GiveBackPolicy {
     kept_ = 0;
   }
 
+  void validate(std::size_t dirty) const;
+
   std::size_t limit() const { return limit_.load(std::memory_order_relaxed); }
   bool exceeds_limit(std::size_t dirty) const { return dirty > limit(); }
 

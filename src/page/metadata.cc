@@ -64,6 +64,7 @@ void* Metadata::allocate(std::size_t bytes) {
   if (static_cast<std::size_t>(end_ - next_) < bytes && !take_piece(bytes)) return nullptr;
   void* const record = next_;
   next_ += bytes;
+  cut_bytes_ += bytes;
   used_bytes_ += bytes;
   return record;
 }

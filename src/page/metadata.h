@@ -1,5 +1,6 @@
 // Memory for the library's own records, away from the blocks: taken in pieces from the system, cut in steps
 // of a cache line, reused by size, never given back (it is 1-2 % of the heap).
+// Invariant: used bytes + bytes of the free records == all that was ever cut.
 // Threads: any; one lock of the lowest rank.
 #pragma once
 #include <atomic>
@@ -26,6 +27,8 @@ class Metadata {
   void* allocate(std::size_t bytes);
   void free(void* record, std::size_t bytes);
 
+  void validate();
+
   std::size_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -45,6 +48,7 @@ class Metadata {
   char* reserve_next_ = nullptr;  // reserved, not committed yet
   char* reserve_end_ = nullptr;
   std::atomic<std::size_t> used_bytes_{0};
+  std::size_t cut_bytes_ = 0;
   bool first_piece_taken_ = false;
   FreeRecord* free_[kLargestReused / kCacheLineBytes + 1] = {};
 };

@@ -74,7 +74,6 @@ Chunk* PageCache::chunk_of_locked(const char* address, unsigned* page) {
 }
 
 void PageCache::note_use_locked(PageCount pages, PageCount clean_pages) {
-  free_pages_ -= pages;
   const std::size_t dirty = bytes_of(pages - clean_pages);
   dirty_bytes_ -= dirty;
   policy_.note_low(dirty_bytes_);
@@ -177,7 +176,6 @@ bool PageCache::commit_chunks(Region& region, std::uint32_t first, std::uint32_t
     relist_locked(chunk);
   }
   region.committed_chunks += count;
-  free_pages_ += count * kPagesPerChunk;
   committed_bytes_ += bytes;
   stats_.chunks_committed += count;
   return true;
@@ -190,13 +188,15 @@ bool PageCache::convert_to_dense() {
     os::LockGuard guard(mutex_);
     chunk = lists_[static_cast<unsigned>(Density::kSparse)].clean_chunk();
     if (chunk == nullptr) return false;
-    chunk->free_mask = 0;  // nobody's while the system is asked
+    chunk->free_mask = 0;
+    taken_out_pages_ += kPagesPerChunk;
     relist_locked(*chunk);
   }
   os::advise_huge(chunk->start, kChunkBytes);
   os::LockGuard guard(mutex_);
   chunk->density = Density::kDense;
   chunk->free_mask = ~0u;
+  taken_out_pages_ -= kPagesPerChunk;
   relist_locked(*chunk);
   return true;
 }
@@ -310,7 +310,6 @@ void PageCache::mark_free_locked(char* start, PageCount pages, PageState state) 
 void PageCache::free_pages(char* start, PageCount pages, PageState state) {
   os::LockGuard guard(mutex_);
   mark_free_locked(start, pages, state);
-  free_pages_ += pages;
   stats_.used_bytes -= bytes_of(pages);
   if (state == PageState::kDirty) dirty_bytes_ += bytes_of(pages);
 }
@@ -354,7 +353,10 @@ std::size_t PageCache::purge(std::size_t bytes) {
     {
       os::LockGuard guard(mutex_);
       count = collect_dirty_locked(ranges, kRangesPerPurge, bytes - purged);
-      for (unsigned i = 0; i < count; ++i) dirty_bytes_ -= bytes_of(ranges[i].pages);
+      for (unsigned i = 0; i < count; ++i) {
+        dirty_bytes_ -= bytes_of(ranges[i].pages);
+        taken_out_pages_ += ranges[i].pages;
+      }
       policy_.note_low(dirty_bytes_);
     }
     if (count == 0) break;
@@ -368,6 +370,7 @@ std::size_t PageCache::purge(std::size_t bytes) {
     os::LockGuard guard(mutex_);
     for (unsigned i = 0; i < count; ++i) {
       const std::size_t range_bytes = bytes_of(ranges[i].pages);
+      taken_out_pages_ -= ranges[i].pages;
       mark_free_locked(ranges[i].start, ranges[i].pages,
                        was_refused[i] ? PageState::kDirty : PageState::kClean);
       any_refused |= was_refused[i];
@@ -463,7 +466,7 @@ PageCacheStats PageCache::stats() {
   PageCacheStats stats = stats_;
   stats.committed_bytes = committed_bytes_;
   stats.dirty_bytes = dirty_bytes_;
-  stats.clean_bytes = bytes_of(static_cast<PageCount>(free_pages_)) - dirty_bytes_;
+  stats.clean_bytes = stats.committed_bytes - stats.used_bytes - stats.dirty_bytes;
   return stats;
 }
 

@@ -3,11 +3,11 @@
 //
 // Choice: the chunk whose longest run of dirty (backed, warm) pages fits best; else that of free pages; else
 // new chunks. Dense spans prefer chunks of huge pages, sparse ones avoid them.
-// Giving back: give_back_policy.h says how much; the helper thread or a thread that frees asks for it, outside
-// the lock (background.h).
+// Giving back: give_back_policy.h says how much; the helper thread or a thread that frees asks for it
+// (background.h).
 //
-// Invariant: dirty_bytes == sum of dirty pages over all chunks; used + free + being purged == committed
-// pages.
+// Invariant: dirty_bytes == sum of dirty pages over all chunks; used pages + free pages + pages taken out to
+// be purged == committed pages.
 // Threads: any; one lock. The lock is not held across calls that commit or purge.
 #pragma once
 #include <atomic>
@@ -97,6 +97,9 @@ class PageCache {
   /// Gives up the addresses of regions that are not committed. \pre growth_mutex() and mutex() are held.
   /// \returns bytes given up.
   std::size_t release_tails_locked();
+  /// Stops the process when an invariant is broken; those of the chunks, lists and policy are looked at too.
+  void validate();
+
   std::size_t uncommitted_bytes_locked() const { return stats_.reserved_bytes - committed_bytes_; }
 
   std::size_t committed_bytes() const { return committed_bytes_.load(std::memory_order_relaxed); }
@@ -137,7 +140,7 @@ class PageCache {
   std::atomic<std::size_t> dirty_bytes_{0};
   std::atomic<std::size_t> committed_bytes_{0};
   GiveBackPolicy policy_{std::size_t{64} << 20};
-  std::size_t free_pages_ = 0;
+  PageCount taken_out_pages_ = 0;  // nobody's, while the system is asked about them
   PageCacheStats stats_{};
   ChunkLists lists_[2];  // by density
 };

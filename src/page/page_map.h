@@ -6,6 +6,9 @@
 // region: addresses from one reserve; a prefix of its chunks is committed. Regions are added, never removed;
 // the rest of one can be given up, and a later region may lie there. The tables of a region, and its part of
 // the index, read as zero everywhere and are writable as far as its chunks are committed.
+//
+// Invariant: all pages of a span lead to it, and none of them is free in its chunk; a page that no span has
+// is 0 in the index.
 // Threads: find() by any, without a lock; the rest under the page cache's lock.
 #pragma once
 #include <atomic>
@@ -85,6 +88,9 @@ class PageMap {
 
   /// Enters the record that takes a slab's blocks back into the index of pages; 0: none does.
   void set_record(Span* span, std::uint16_t record_offset);
+
+  /// \pre no other thread makes, resizes or ends a span.
+  void validate();
 
  private:
   void write_spans(const Span* span, PageCount first, PageCount count, Span* value);

@@ -18,16 +18,16 @@
 namespace tarn::internal {
 namespace {
 
-char* take(PageCount pages) { return page_cache.allocate_pages(pages).start; }
-void give_back(char* start, PageCount pages) { page_cache.free_pages(start, pages, PageState::kDirty); }
-char* page(char* start, PageCount number) { return start + bytes_of(number); }
-
-void expect_consistent() {
-  const PageCacheStats stats = page_cache.stats();
-  EXPECT_EQ(stats.used_bytes + stats.dirty_bytes + stats.clean_bytes, stats.committed_bytes);
-  EXPECT_LE(stats.committed_bytes, stats.reserved_bytes);
-  EXPECT_LE(stats.used_bytes, stats.peak_used_bytes);
+char* take(PageCount pages) {
+  char* const start = page_cache.allocate_pages(pages).start;
+  page_cache.validate();
+  return start;
 }
+void give_back(char* start, PageCount pages) {
+  page_cache.free_pages(start, pages, PageState::kDirty);
+  page_cache.validate();
+}
+char* page(char* start, PageCount number) { return start + bytes_of(number); }
 
 TEST(PageCache, GivesPagesThatAreZeroWritableAndApart) {
   std::vector<char*> runs;
@@ -46,7 +46,7 @@ TEST(PageCache, GivesPagesThatAreZeroWritableAndApart) {
     give_back(runs[i++], pages);
   }
   EXPECT_EQ(page_cache.stats().used_bytes, 0u);
-  expect_consistent();
+  page_cache.validate();
 }
 
 TEST(PageCache, ASmallReserveServesALargeHeapInFewRegions) {
@@ -136,7 +136,7 @@ TEST(PageCache, ChunksInARowMakeARunLongerThanAChunk) {
   give_back(run, kPagesPerChunk);
   give_back(page(run, 2 * kPagesPerChunk), kPagesPerChunk);
   EXPECT_EQ(take(2 * kPagesPerChunk + 5), run);
-  expect_consistent();
+  page_cache.validate();
 }
 
 TEST(PageCache, PurgedPagesReadAsZeroAndSaySo) {
@@ -148,7 +148,7 @@ TEST(PageCache, PurgedPagesReadAsZeroAndSaySo) {
   EXPECT_EQ(page_cache.purge(SIZE_MAX), bytes_of(kPages));
   EXPECT_EQ(page_cache.dirty_bytes(), 0u);
   EXPECT_EQ(page_cache.purge(SIZE_MAX), 0u);
-  expect_consistent();
+  page_cache.validate();
   const PageRun again = page_cache.allocate_pages(kPages);
   EXPECT_TRUE(again.is_zeroed);
   EXPECT_TRUE(test::is_zero(again.start, bytes_of(kPages)));
@@ -172,7 +172,7 @@ TEST(PageCache, PagesTheSystemDoesNotTakeBackStayDirty) {
     EXPECT_EQ(page_cache.purge(SIZE_MAX), 0u);
   }
   EXPECT_EQ(page_cache.dirty_bytes(), bytes_of(10));
-  expect_consistent();
+  page_cache.validate();
   const PageRun again = page_cache.allocate_pages(10);
   EXPECT_EQ(again.start, run);
   EXPECT_FALSE(again.is_zeroed);
@@ -226,7 +226,7 @@ TEST(PageCache, RunsAreAlignedAsAskedAndNothingAroundThemIsLost) {
       std::memset(run, 1, bytes_of(pages));
       give_back(run, pages);
       EXPECT_EQ(page_cache.stats().used_bytes, used);
-      expect_consistent();
+      page_cache.validate();
     }
 }
 
@@ -239,7 +239,7 @@ TEST(PageCache, WhatCannotBeHadIsNullAndChangesNothing) {
     EXPECT_EQ(take(1000), nullptr);
   }
   EXPECT_EQ(page_cache.stats().used_bytes, before.used_bytes);
-  expect_consistent();
+  page_cache.validate();
   EXPECT_NE(take(1000), nullptr);
 }
 
@@ -272,7 +272,7 @@ TEST(PageCache, ThreadsGetPagesOfTheirOwn) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(page_cache.stats().used_bytes, 0u);
-  expect_consistent();
+  page_cache.validate();
 }
 
 }  // namespace

@@ -1,0 +1,118 @@
+// The invariants of this tier, as the headers state them, walked: a broken one stops the process with a line
+// that says which. For tests, at every step that allows it.
+// Threads: any; each takes the lock of what it walks, but PageMap's, which says what it needs.
+#include "base/bits.h"
+#include "os/fatal.h"
+#include "page/chunk.h"
+#include "page/metadata.h"
+#include "page/page_cache.h"
+#include "page/page_map.h"
+
+namespace tarn::internal {
+
+void Chunk::validate() const {
+  TARN_CHECK((dirty_mask & ~free_mask) == 0);
+  TARN_CHECK(free_run == longest_run(free_mask));
+  TARN_CHECK(dirty_run == longest_run(dirty_mask));
+}
+
+// \returns how many chunks are listed.
+std::size_t ChunkLists::validate(const Lists& lists, std::uint64_t filled, Density density,
+                                 std::uint8_t Chunk::*run, ChunkLink Chunk::*link) {
+  std::size_t count = 0;
+  TARN_CHECK(lists[0].is_empty());
+  for (unsigned length = 0; length < kListCount; ++length) {
+    const ChunkLink* last = nullptr;
+    for (const ChunkLink* at = lists[length].first(); at != nullptr; last = at, at = at->next, ++count) {
+      TARN_CHECK(at == &(at->chunk->*link) && at->previous == last);
+      TARN_CHECK(at->chunk->*run == length && at->chunk->density == density);
+    }
+    TARN_CHECK(lists[length].last() == last);
+    TARN_CHECK(((filled >> length) & 1) == (last != nullptr ? 1u : 0u));
+  }
+  return count;
+}
+
+void ChunkLists::validate(Density density, std::size_t with_free, std::size_t with_dirty) const {
+  TARN_CHECK(validate(by_free_, free_lists_, density, &Chunk::free_run, &Chunk::by_free) == with_free);
+  TARN_CHECK(validate(by_dirty_, dirty_lists_, density, &Chunk::dirty_run, &Chunk::by_dirty) == with_dirty);
+}
+
+void GiveBackPolicy::validate(std::size_t dirty) const {
+  TARN_CHECK(limit() >= least_limit());
+  TARN_CHECK(lowest_dirty_ <= dirty && lowest_excess_ <= dirty);
+}
+
+void PageCache::validate() {
+  struct Sums {
+    std::size_t free_pages, dirty_pages, with_free, with_dirty;
+  } sums[2] = {};
+  std::size_t committed = 0;
+  os::LockGuard guard(mutex_);
+  for (std::uint32_t r = 0; r < page_map.region_count(); ++r) {
+    const Region& region = page_map.region(r);
+    TARN_CHECK(region.committed_chunks <= region.chunk_count);
+    committed += region.committed_chunks * kChunkBytes;
+    for (std::uint32_t i = 0; i < region.committed_chunks; ++i) {
+      const Chunk& chunk = region.chunks[i];
+      chunk.validate();
+      TARN_CHECK(chunk.start == region.start + i * kChunkBytes);
+      Sums& sum = sums[static_cast<unsigned>(chunk.density)];
+      sum.free_pages += count_ones(chunk.free_mask);
+      sum.dirty_pages += count_ones(chunk.dirty_mask);
+      sum.with_free += chunk.free_mask != 0;
+      sum.with_dirty += chunk.dirty_mask != 0;
+    }
+  }
+  for (const Density density : {Density::kSparse, Density::kDense}) {
+    const Sums& sum = sums[static_cast<unsigned>(density)];
+    lists_[static_cast<unsigned>(density)].validate(density, sum.with_free, sum.with_dirty);
+  }
+  TARN_CHECK(committed_bytes_ == committed);
+  TARN_CHECK(dirty_bytes_ == (sums[0].dirty_pages + sums[1].dirty_pages) * kPageBytes);
+  TARN_CHECK(stats_.used_bytes + (sums[0].free_pages + sums[1].free_pages + taken_out_pages_) * kPageBytes ==
+             committed);
+  TARN_CHECK(stats_.used_bytes <= stats_.peak_used_bytes && committed <= stats_.reserved_bytes);
+  policy_.validate(dirty_bytes_);
+}
+
+void PageMap::validate() {
+  for (std::uint32_t r = 0; r < region_count(); ++r) {
+    const Region& region = regions_[r];
+    const std::size_t pages = std::size_t{region.committed_chunks} * kPagesPerChunk;
+    const std::uint16_t* const records =
+        writable_index_ == nullptr ? nullptr : writable_index_ + (address_of(region.start) >> kPageShift);
+    const Span* span = nullptr;
+    std::size_t end = 0;  // of its pages
+    for (std::size_t page = 0; page < pages; ++page) {
+      const auto* const found = static_cast<const Span*>(region.spans[page].load(std::memory_order_acquire));
+      if (page == end) {
+        span = found;
+        end = page + (span == nullptr ? 1 : span->pages);
+        TARN_CHECK(end <= pages);
+        TARN_CHECK(span == nullptr || span->first_page() == region.start + page * kPageBytes);
+        TARN_CHECK(span == nullptr || span->kind != SpanKind::kFree);
+      }
+      TARN_CHECK(found == span);
+      const std::uint32_t free_mask = region.chunks[page / kPagesPerChunk].free_mask;
+      TARN_CHECK(span == nullptr || (free_mask & run_mask(page % kPagesPerChunk, 1)) == 0);
+      TARN_CHECK(span != nullptr || records == nullptr || records[page] == 0);
+    }
+  }
+}
+
+void Metadata::validate() {
+  os::LockGuard guard(mutex_);
+  TARN_CHECK(next_ <= end_ && reserve_next_ <= reserve_end_);
+  std::size_t free_bytes = 0;
+  TARN_CHECK(free_[0] == nullptr);
+  for (std::size_t lines = 0; lines <= kLargestReused / kCacheLineBytes; ++lines)
+    for (const FreeRecord* record = free_[lines]; record != nullptr; record = record->next) {
+      TARN_CHECK(address_of(record) % kCacheLineBytes == 0);
+      free_bytes += lines * kCacheLineBytes;
+      TARN_CHECK(free_bytes <= cut_bytes_);  // a record that is listed twice makes a circle
+    }
+  TARN_CHECK(used_bytes_ + free_bytes == cut_bytes_);
+}
+
+}  // namespace tarn::internal
