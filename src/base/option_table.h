@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/size_class_presets.h"
+
 namespace tarn::internal {
 
 enum class OptionKind : std::uint8_t {
@@ -52,10 +54,8 @@ inline constexpr std::int64_t kMiB = 1024 * kKiB;
 inline constexpr std::int64_t kGiB = 1024 * kMiB;
 
 inline constexpr OptionInfo kOptionTable[] = {
-    {Option::kClasses, "classes", OptionKind::kChoice, 0, 0, 2, "default|lfh128|stepped",
-     "Size classes that requests round up to: tarn's own, those of the Windows Low Fragmentation Heap but "
-     "for steps of "
-     "16 instead of 8 bytes up to 256, or steps of 32/128/256 bytes."},
+    {Option::kClasses, "classes", OptionKind::kChoice, 0, 0, kSizeClassPresetCount - 1,
+     kSizeClassPresetNames.text, kSizeClassPresetHelp.text},
     {Option::kFreePageThreshold, "free_page_threshold", OptionKind::kBytes, 64 * kMiB, 0, 1024 * kGiB,
      nullptr, "Free memory kept for reuse; what exceeds it goes back to the system at once."},
     {Option::kDecay, "decay", OptionKind::kMilliseconds, 2000, 0, 3600 * 1000, nullptr,
@@ -89,12 +89,20 @@ inline constexpr OptionInfo kOptionTable[] = {
 };
 inline constexpr std::size_t kOptionCount = sizeof(kOptionTable) / sizeof(kOptionTable[0]);
 
+consteval std::int64_t last_choice(const char* choices) {
+  std::int64_t last = 0;
+  for (; *choices != '\0'; ++choices) last += *choices == '|';
+  return last;
+}
+
 consteval bool option_table_is_valid() {
   for (std::size_t i = 0; i < kOptionCount; ++i) {
     const OptionInfo& option = kOptionTable[i];
     if (static_cast<std::size_t>(option.id) != i) return false;
     if (option.default_value < option.minimum || option.default_value > option.maximum) return false;
-    if ((option.kind == OptionKind::kChoice) != (option.choices != nullptr)) return false;
+    if (option.kind == OptionKind::kChoice ? option.maximum != last_choice(option.choices)
+                                           : option.choices != nullptr)
+      return false;
   }
   return true;
 }

@@ -7,16 +7,18 @@ constexpr std::uint32_t unused_bytes(const ClassOfBin& classes, unsigned bin, st
   return kGeometry.of[classes[bin]].block_bytes - request;
 }
 
-constexpr bool every_request_fits(SizeClassPreset preset) {
-  const ClassOfBin classes = make_class_of_bin(preset);
+constexpr bool every_request_fits(const ClassOfBin& classes) {
   for (unsigned bin = 1; bin < kBinCount; ++bin)
     if (kGeometry.of[classes[bin]].block_bytes < bin_limit(bin) || classes[classes[bin]] != classes[bin])
       return false;
   return true;
 }
-static_assert(every_request_fits(SizeClassPreset::kDefault));
-static_assert(every_request_fits(SizeClassPreset::kLfh128));
-static_assert(every_request_fits(SizeClassPreset::kStepped));
+constexpr bool every_request_fits_in_every_preset() {
+  for (const ClassOfBin& classes : kPresetClasses.of)
+    if (!every_request_fits(classes)) return false;
+  return true;
+}
+static_assert(every_request_fits_in_every_preset());
 
 constexpr bool bins_meet_their_limits() {
   for (unsigned bin = 1; bin < detail::kTinyBin; ++bin) {
@@ -29,7 +31,7 @@ constexpr bool bins_meet_their_limits() {
 static_assert(bins_meet_their_limits());
 
 constexpr bool default_wastes_at_most_an_eighth() {
-  const ClassOfBin classes = make_class_of_bin(SizeClassPreset::kDefault);
+  const ClassOfBin& classes = kPresetClasses.of[0];
   for (unsigned bin = 9; bin < detail::kTinyBin; ++bin) {
     const std::uint32_t smallest_request = bin_limit(bin - 1) + 1;
     if (unused_bytes(classes, bin, smallest_request) * 8 > kGeometry.of[classes[bin]].block_bytes)
@@ -80,8 +82,7 @@ SizeClass aligned_class_of(const SizeClass* classes, std::size_t size, std::size
 namespace TARN_NAMESPACE::detail {
 
 // The default table stands from the start; another preset replaces it before the first slab is made.
-constinit ClassOfBin class_of_bin = internal::make_class_of_bin(internal::SizeClassPreset::kDefault);
-constinit ClassOfStep class_of_step =
-    internal::make_class_of_step(internal::make_class_of_bin(internal::SizeClassPreset::kDefault));
+constinit ClassOfBin class_of_bin = internal::kPresetClasses.of[0];
+constinit ClassOfStep class_of_step = internal::make_class_of_step(internal::kPresetClasses.of[0]);
 
 }  // namespace TARN_NAMESPACE::detail

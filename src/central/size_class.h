@@ -1,6 +1,6 @@
 // Size classes: the sizes requests round up to. A class is named by the largest bin it serves, so in the
-// default table most classes are their bins. A table is data: a preset says which bins are classes,
-// everything else follows.
+// default table most classes are their bins. A table is data: a preset (base/size_class_presets.h) says which
+// block sizes are classes, everything else follows.
 //
 // Invariants (checked at compile time for every preset): a class is at least as large as each bin it serves;
 // in `default` no request above 128 B wastes more than 12.5 % of its block; index_of() is exact for every
@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/size_class_presets.h"
 #include "base/units.h"
 #include "tarn/detail/bins.h"
 
@@ -32,10 +33,6 @@ constexpr std::uint16_t record_offset_of_class(SizeClass size_class) {
 
 /// Above, in bytes, a slab is one block: what one class frees, any other can use.
 inline constexpr std::uint32_t kOwnSlabBlockBytes = 32 * 1024;
-
-enum class SizeClassPreset : std::uint8_t { kDefault, kLfh128, kStepped };
-inline constexpr const char* kSizeClassPresetNames[] = {"default", "lfh128", "stepped"};
-inline constexpr std::size_t kSizeClassPresetCount = 3;
 
 /// Largest request, in bytes, that falls into a bin; 0 for bin 0.
 constexpr std::uint32_t bin_limit(unsigned bin) {
@@ -129,41 +126,35 @@ constexpr std::uint32_t index_of(const ClassGeometry& geometry, std::uint32_t of
 }
 
 /// Whether a table has a class of its own for a bin.
-constexpr bool preset_has_class(SizeClassPreset preset, unsigned bin) {
-  using namespace detail;
-  if (bin == 0) return false;
-  if (is_aligned_class(bin)) return true;
-  const std::uint32_t size = bin_limit(bin);
-  switch (preset) {
-    case SizeClassPreset::kDefault:  // 8; 16-byte steps to 1 KiB; then 8 per doubling
-      return size <= 1024 || size > 16384 || (bin - kFirstMediumBin) % 2 == 1;
-    // 16-byte steps to 512 (and 8), 32 to 1 KiB, then 16 per doubling to 16 KiB: 113 of the heap's 128, which
-    // has 8-byte steps to 256. Blocks above 8 bytes are aligned to 16, and a stride of 24 is not.
-    case SizeClassPreset::kLfh128:
-      if (size <= 512) return true;
-      if (size <= 1024) return size % 32 == 0;
-      return true;
-    case SizeClassPreset::kStepped:  // 32-byte steps to 1 KiB, 128 to 2 KiB, 256 to 4 KiB
-      if (size <= 1024) return size % 32 == 0;
-      return size > 16384 || (bin - kFirstMediumBin) % 2 == 1;
-  }
-  return true;
+constexpr bool has_class(const SizeClassPreset& preset, unsigned bin) {
+  return bin != 0 && (is_aligned_class(bin) || preset.has_class(bin_limit(bin)));
 }
 
 using detail::ClassOfBin;
 
 /// The smallest class of the table that holds each bin.
-constexpr ClassOfBin make_class_of_bin(SizeClassPreset preset) {
+constexpr ClassOfBin make_class_of_bin(const SizeClassPreset& preset) {
   ClassOfBin classes{};
   for (unsigned bin = 1; bin < kBinCount; ++bin) {
-    unsigned best = bin == detail::kTinyBin ? 1 : bin;
-    if (bin == detail::kTinyBin && preset_has_class(preset, bin)) best = bin;
-    while (!preset_has_class(preset, best)) ++best;
+    unsigned best = bin == detail::kTinyBin && !has_class(preset, bin) ? 1 : bin;
+    while (!has_class(preset, best)) ++best;
     classes.of[bin] = static_cast<SizeClass>(best);
   }
   for (unsigned bin = kBinCount; bin < kClassCount; ++bin) classes.of[bin] = static_cast<SizeClass>(bin);
   return classes;
 }
+
+/// The tables of all presets.
+struct PresetClasses {
+  ClassOfBin of[kSizeClassPresetCount];
+};
+constexpr PresetClasses make_preset_classes() {
+  PresetClasses presets{};
+  for (std::size_t i = 0; i < kSizeClassPresetCount; ++i)
+    presets.of[i] = make_class_of_bin(kSizeClassPresets[i]);
+  return presets;
+}
+inline constexpr PresetClasses kPresetClasses = make_preset_classes();
 
 /// The same for detail::class_of_step. A step of 64 bytes lies in one bin.
 constexpr detail::ClassOfStep make_class_of_step(const ClassOfBin& classes) {

@@ -17,11 +17,6 @@ namespace {
 os::Mutex& mutex = os::global_mutex<os::LockRank::kSetUp>();
 constinit std::atomic<bool> is_done{false};
 
-constexpr ClassOfBin kPresets[] = {make_class_of_bin(SizeClassPreset::kDefault),
-                                   make_class_of_bin(SizeClassPreset::kLfh128),
-                                   make_class_of_bin(SizeClassPreset::kStepped)};
-static_assert(sizeof(kPresets) / sizeof(kPresets[0]) == kSizeClassPresetCount);
-
 std::size_t bytes_value(Option option) { return static_cast<std::size_t>(configuration.value(option)); }
 
 std::size_t huge_page_threshold() {
@@ -37,7 +32,7 @@ std::size_t huge_page_threshold() {
 }
 
 void apply() {
-  detail::class_of_bin = kPresets[configuration.value(Option::kClasses)];
+  detail::class_of_bin = kPresetClasses.of[configuration.value(Option::kClasses)];
   detail::class_of_step = make_class_of_step(detail::class_of_bin);
   metadata.reserve();
   page_map.reserve_index();

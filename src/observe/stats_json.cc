@@ -134,7 +134,7 @@ bool write_stats_json(int descriptor) {
   collect_stats(stats);
   JsonFile json(descriptor);
   json.text("{").string("tarn", TARN_VERSION_STRING).number("pid", os::process_id());
-  json.string("size_classes_preset", kSizeClassPresetNames[configuration.value(Option::kClasses)]);
+  json.string("size_classes_preset", kSizeClassPresets[configuration.value(Option::kClasses)].name);
   write_bytes(json, stats);
   write_calls(json, stats);
   json.open("events", "{")

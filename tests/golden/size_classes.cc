@@ -18,10 +18,10 @@ Waste waste_of(std::uint32_t smallest_request, std::uint32_t block) {
   return {100.0 * largest / block, 100.0 * largest / 2 / block};
 }
 
-void print_preset(SizeClassPreset preset) {
+void print_preset(const SizeClassPreset& preset) {
   const ClassOfBin classes = make_class_of_bin(preset);
-  std::printf("%s\n%9s %9s %9s %9s %9s %9s %9s\n", kSizeClassPresetNames[static_cast<unsigned>(preset)],
-              "block", "stride", "slab KiB", "blocks", "tail %", "worst %", "mean %");
+  std::printf("%s\n%9s %9s %9s %9s %9s %9s %9s\n", preset.name, "block", "stride", "slab KiB", "blocks",
+              "tail %", "worst %", "mean %");
   std::uint32_t smallest_request = 1;
   for (std::uint32_t size = 1; size <= tarn::detail::kMediumLimit; ++size) {
     const unsigned size_class = classes[tarn::detail::bin_of(size)];
@@ -40,6 +40,5 @@ void print_preset(SizeClassPreset preset) {
 }  // namespace
 
 int main() {
-  for (std::size_t preset = 0; preset < kSizeClassPresetCount; ++preset)
-    print_preset(static_cast<SizeClassPreset>(preset));
+  for (const SizeClassPreset& preset : kSizeClassPresets) print_preset(preset);
 }

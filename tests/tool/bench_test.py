@@ -86,7 +86,6 @@ class Everything(BenchTest):
         self.assertEqual(run["failures"], [])
         kinds = {a["name"]: a["kind"] for a in run["allocators"]}
         everywhere = {name for name, kind in kinds.items() if kind in ("system", "general", "tarn", "tarn-inline")}
-        everywhere -= {"tarn-lfh128", "tarn-stepped"}
         for group in run["groups"]:
             for row in group["rows"]:
                 names = {a["name"] for a in row["allocators"]}

@@ -48,6 +48,9 @@ class CommandTest(unittest.TestCase):
         return subprocess.run([TOOL, *words], input=stdin, capture_output=True, text=True, timeout=DEADLINE,
                               env={**self.environment, **environment}, check=False)
 
+    def option(self, name):
+        return next(o for o in json.loads(self.tarn("options", "--json").stdout) if o["name"] == name)
+
     def start(self, *words):
         process = subprocess.Popen([TOOL, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env=self.environment)
@@ -178,7 +181,7 @@ class Run(CommandTest):
     def test_set_reaches_the_library_and_is_checked_first(self):
         result = self.tarn("run", "--stats", "--set", "classes=stepped", "--", "true")
         self.assertIn("(stepped)", result.stderr)
-        self.assert_one_line(self.tarn("run", "--set", "classes=odd", "--", "true"), 2, "default|lfh128|stepped")
+        self.assert_one_line(self.tarn("run", "--set", "classes=odd", "--", "true"), 2, self.option("classes")["accepts"])
 
     def test_a_program_that_cannot_be_run_has_the_status_of_env(self):
         self.assert_one_line(self.tarn("run", "--", "no-such-program"), 127, "no-such-program")
@@ -397,7 +400,9 @@ class OnATerminal(CommandTest):
 
 class Tables(CommandTest):
     def test_classes_are_listed_for_every_preset(self):
-        for preset in ("default", "lfh128", "stepped"):
+        presets = self.option("classes")["accepts"].split("|")
+        self.assertEqual(presets[0], "default")
+        for preset in presets:
             listed = json.loads(self.tarn("classes", "--preset", preset, "--json").stdout)
             sizes = [c["block_bytes"] for c in listed["classes"]]
             self.assertEqual(sizes, sorted(set(sizes)))

@@ -8,28 +8,28 @@ namespace tarn::tool {
 namespace {
 
 TEST(SizeClassList, EveryRequestFallsIntoExactlyOneClass) {
-  for (const char* name : internal::kSizeClassPresetNames) {
+  for (const internal::SizeClassPreset& preset : internal::kSizeClassPresets) {
     std::uint32_t next_request = 1;
-    for (const ListedClass& c : list_classes(preset_of_name(name))) {
-      EXPECT_EQ(c.smallest_request, next_request) << name;
+    for (const ListedClass& c : list_classes(preset)) {
+      EXPECT_EQ(c.smallest_request, next_request) << preset.name;
       next_request = c.block_bytes + 1;
     }
-    EXPECT_EQ(next_request, detail::kMediumLimit + 1) << name;
+    EXPECT_EQ(next_request, detail::kMediumLimit + 1) << preset.name;
   }
 }
 
 TEST(SizeClassList, TheLibraryServesEachRequestFromTheListedClass) {
-  for (const char* name : internal::kSizeClassPresetNames) {
-    const internal::ClassOfBin class_of_bin = internal::make_class_of_bin(preset_of_name(name));
-    for (const ListedClass& c : list_classes(preset_of_name(name)))
+  for (const internal::SizeClassPreset& preset : internal::kSizeClassPresets) {
+    const internal::ClassOfBin class_of_bin = internal::make_class_of_bin(preset);
+    for (const ListedClass& c : list_classes(preset))
       for (const std::uint32_t request : {c.smallest_request, c.block_bytes})
         EXPECT_EQ(internal::kGeometry.of[class_of_bin[detail::bin_of(request)]].block_bytes, c.block_bytes)
-            << name << " " << request;
+            << preset.name << " " << request;
   }
 }
 
 TEST(SizeClassList, BlocksAndTailMakeUpTheSlab) {
-  for (const ListedClass& c : list_classes(internal::SizeClassPreset::kDefault)) {
+  for (const ListedClass& c : list_classes(internal::kSizeClassPresets[0])) {
     EXPECT_EQ(c.tail_bytes() + std::size_t{c.block_count} * c.stride, c.slab_bytes);
     EXPECT_LT(c.tail_bytes(), c.stride) << c.block_bytes;
   }
@@ -46,6 +46,11 @@ TEST(SizeClassList, AlignedClassesArePowersOfTwo) {
   const std::vector<ListedClass> aligned = list_aligned_classes();
   ASSERT_FALSE(aligned.empty());
   for (const ListedClass& c : aligned) EXPECT_EQ(c.block_bytes & (c.block_bytes - 1), 0u);
+}
+
+TEST(SizeClassList, APresetIsFoundByItsName) {
+  for (const internal::SizeClassPreset& preset : internal::kSizeClassPresets)
+    EXPECT_EQ(&preset_of_name(preset.name), &preset);
 }
 
 TEST(SizeClassList, AnUnknownPresetIsRefused) { EXPECT_THROW(preset_of_name("fancy"), UsageError); }

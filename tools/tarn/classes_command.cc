@@ -18,7 +18,7 @@ namespace tarn::tool {
 namespace {
 
 struct ClassesOptions {
-  std::string preset = "default";
+  std::string preset = internal::kSizeClassPresets[0].name;
   bool as_json = false;
 };
 
@@ -68,7 +68,7 @@ double worst_above_128(const std::vector<ListedClass>& classes) {
 }
 
 int print_classes(const ClassesOptions& options) {
-  const internal::SizeClassPreset preset = preset_of_name(options.preset);
+  const internal::SizeClassPreset& preset = preset_of_name(options.preset);
   const std::vector<ListedClass> classes = list_classes(preset), aligned = list_aligned_classes();
   if (options.as_json) {
     fmt::print(
@@ -93,11 +93,12 @@ int print_classes(const ClassesOptions& options) {
 }  // namespace
 
 void add_classes_command(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = add_command(app, "classes", "Print the size classes of a preset and what they waste.",
-                                  "tarn classes [--preset default|lfh128|stepped] [--json]",
-                                  "  tarn classes\n  tarn classes --preset lfh128\n");
+  CLI::App* command =
+      add_command(app, "classes", "Print the size classes of a preset and what they waste.",
+                  fmt::format("tarn classes [--preset {}] [--json]", internal::kSizeClassPresetNames.text),
+                  "  tarn classes\n  tarn classes --preset lfh128\n");
   auto options = std::make_shared<ClassesOptions>();
-  command->add_option("--preset", options->preset, "default, lfh128 or stepped")->type_name("NAME");
+  command->add_option("--preset", options->preset, kPresetNames.text)->type_name("NAME");
   command->add_flag("--json", options->as_json, "Print JSON");
   command->callback(
       [options, &invocation] { invocation.work = [options] { return print_classes(*options); }; });

@@ -28,13 +28,13 @@ std::vector<ListedClass> list_of(const std::set<std::pair<std::uint32_t, unsigne
 
 }  // namespace
 
-internal::SizeClassPreset preset_of_name(const std::string& name) {
-  for (std::size_t i = 0; i < internal::kSizeClassPresetCount; ++i)
-    if (name == internal::kSizeClassPresetNames[i]) return static_cast<internal::SizeClassPreset>(i);
-  throw UsageError(fmt::format("no preset '{}': use default, lfh128 or stepped", name));
+const internal::SizeClassPreset& preset_of_name(const std::string& name) {
+  for (const internal::SizeClassPreset& preset : internal::kSizeClassPresets)
+    if (name == preset.name) return preset;
+  throw UsageError(fmt::format("no preset '{}': use {}", name, kPresetNames.text));
 }
 
-std::vector<ListedClass> list_classes(internal::SizeClassPreset preset) {
+std::vector<ListedClass> list_classes(const internal::SizeClassPreset& preset) {
   const internal::ClassOfBin class_of_bin = internal::make_class_of_bin(preset);
   std::set<std::pair<std::uint32_t, unsigned>> bins;
   for (unsigned bin = 1; bin < internal::kBinCount; ++bin)

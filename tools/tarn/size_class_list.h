@@ -9,6 +9,10 @@
 
 namespace tarn::tool {
 
+/// "default, lfh128 or stepped"
+inline constexpr internal::PresetText kPresetNames =
+    internal::join_presets(&internal::SizeClassPreset::name, "", ", ", " or ", "");
+
 struct ListedClass {
   std::uint32_t smallest_request;  // one more than the next smaller class holds
   std::uint32_t block_bytes;
@@ -25,9 +29,9 @@ struct ListedClass {
 };
 
 /// \throws UsageError if there is no preset of that name
-internal::SizeClassPreset preset_of_name(const std::string& name);
+const internal::SizeClassPreset& preset_of_name(const std::string& name);
 
-std::vector<ListedClass> list_classes(internal::SizeClassPreset preset);
+std::vector<ListedClass> list_classes(const internal::SizeClassPreset& preset);
 
 /// The classes for large alignments, the same in every preset.
 std::vector<ListedClass> list_aligned_classes();

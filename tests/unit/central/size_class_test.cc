@@ -8,9 +8,7 @@
 
 namespace tarn::internal {
 
-void PrintTo(SizeClassPreset preset, std::ostream* out) {
-  *out << kSizeClassPresetNames[static_cast<unsigned>(preset)];
-}
+void PrintTo(const SizeClassPreset& preset, std::ostream* out) { *out << preset.name; }
 
 namespace {
 
@@ -54,13 +52,11 @@ TEST_P(Presets, AlignedRequestsGetBlocksThatAllHaveTheAlignment) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Presets,
-                         ::testing::Values(SizeClassPreset::kDefault, SizeClassPreset::kLfh128,
-                                           SizeClassPreset::kStepped),
+INSTANTIATE_TEST_SUITE_P(Of, Presets, ::testing::ValuesIn(kSizeClassPresets),
                          ::testing::PrintToStringParamName());
 
 TEST(SizeClass, DefaultWastesAtMostAnEighthAbove128Bytes) {
-  const ClassOfBin classes = make_class_of_bin(SizeClassPreset::kDefault);
+  const ClassOfBin& classes = kPresetClasses.of[0];
   for (std::size_t size = 129; size <= kMediumLimit; ++size) {
     const std::size_t block = kGeometry.of[classes[bin_of(size)]].block_bytes;
     ASSERT_LE((block - size) * 8, block) << size;
@@ -69,7 +65,8 @@ TEST(SizeClass, DefaultWastesAtMostAnEighthAbove128Bytes) {
 
 // 128 buckets: 32 of 8 bytes, then 16 each of 16, 32, 64, 128, 256 and 512 bytes.
 TEST(SizeClass, Lfh128HasTheBucketsOfTheHeapButFifteenUpTo256) {
-  const ClassOfBin classes = make_class_of_bin(SizeClassPreset::kLfh128);
+  ASSERT_STREQ(kSizeClassPresets[1].name, "lfh128");
+  const ClassOfBin& classes = kPresetClasses.of[1];
   unsigned missing = 0;
   std::size_t size = 0;
   for (unsigned bucket = 1; bucket <= 128; ++bucket) {

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "base/size_class_presets.h"
 #include "bench/catalogue.h"
 #include "tarn/version.h"
 #include "usage_error.h"
@@ -28,8 +29,6 @@ constexpr std::array kKindNames = {
     KindName{ContenderKind::kSystem, "system"},      KindName{ContenderKind::kGeneral, "general"},
     KindName{ContenderKind::kPool, "pool"}};
 
-/// Size-class tables beside the default one: 113 of the 128 classes of source 001, and those of source 000.
-constexpr const char* kPresets[] = {"lfh128", "stepped"};
 constexpr const char* kPresetGroup = "waste";
 
 using Rows = std::vector<std::pair<BenchOffer, std::vector<BenchRow>>>;
@@ -154,16 +153,17 @@ BenchContender general_contender(const Allocator& allocator, const Rows& rows,
   return contender;
 }
 
-/// tarn with another table of size classes, where the table is what is measured.
+/// tarn with each preset of size classes but the default, where the preset is what is measured.
 std::vector<BenchContender> preset_contenders(const BenchContender& tarn) {
   std::vector<BenchContender> presets;
   const auto part = tarn.groups.find(kPresetGroup);
   if (part == tarn.groups.end()) return presets;
-  for (const char* preset : kPresets) {
+  for (const internal::SizeClassPreset& preset : internal::kSizeClassPresets) {
+    if (&preset == internal::kSizeClassPresets) continue;
     BenchContender contender = tarn;
-    contender.name = fmt::format("{}-{}", kTarnName, preset);
+    contender.name = fmt::format("{}-{}", kTarnName, preset.name);
     contender.kind = ContenderKind::kTarnPreset;
-    contender.settings = {{"TARN_CLASSES", preset}};
+    contender.settings = {{"TARN_CLASSES", preset.name}};
     contender.groups = {*part};
     presets.push_back(std::move(contender));
   }
