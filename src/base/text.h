@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace tarn::internal {
 
@@ -13,8 +14,8 @@ class Text {
     if (length_ < capacity_) storage_[length_++] = character;
     return *this;
   }
-  Text& add(const char* string) {
-    while (*string != '\0') add(*string++);
+  Text& add(std::string_view string) {
+    for (const char character : string) add(character);
     return *this;
   }
   Text& add_decimal(std::uint64_t value) {

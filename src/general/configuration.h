@@ -6,6 +6,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/option_table.h"
 
@@ -20,10 +21,9 @@ class Configuration {
   const char* stats_file() const { return stats_file_; }
 
   /// Sets one option from text, as "64M" or "on". \returns false when the text is no value of the option.
-  bool set(const OptionInfo& option, const char* text, std::size_t length);
-  /// Reads "key:value" or "key=value" pairs separated by commas or newlines; # starts a comment to the end of
-  /// the line.
-  void set_all(const char* text, std::size_t length, const char* source);
+  bool set(const OptionInfo& option, std::string_view text);
+  /// Sets options from pairs as base/option_parser.h reads them; `source` names them in complaints.
+  void set_all(std::string_view text, const char* source);
 
  private:
   static constexpr std::size_t kLongestPath = 512;
@@ -37,12 +37,6 @@ class Configuration {
 };
 
 extern Configuration configuration;
-
-/// Name of an option's environment variable: TARN_ and the key in capitals.
-void environment_name(const OptionInfo& option, char* name, std::size_t capacity);
-
-/// Parses a value of an option without its effects. \returns false when the text is no value of it.
-bool parse_option_value(const OptionInfo& option, const char* text, std::size_t length, std::int64_t* value);
 
 /// One line per option on standard error: environment name and value.
 void print_configuration();

@@ -1,5 +1,5 @@
 // The library's options as the command line and a reader see them; all of it comes from the one table in
-// base/option_table.h.
+// base/option_table.h and the one parser, base/option_parser.h.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,9 +8,6 @@
 #include "base/option_table.h"
 
 namespace tarn::tool {
-
-/// "TARN_FREE_PAGE_THRESHOLD"
-std::string environment_name(const internal::OptionInfo& option);
 
 /// "64 MiB", "2000 ms", "on", "default"
 std::string format_option_value(const internal::OptionInfo& option, std::int64_t value);

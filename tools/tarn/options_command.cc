@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "base/option_table.h"
+#include "base/option_parser.h"
 #include "commands.h"
 #include "format.h"
 #include "option_values.h"
@@ -21,7 +21,7 @@ constexpr std::size_t kHelpWidth = 96;
 
 void print_option(const OptionInfo& option, Colour colour) {
   fmt::print("{}\n", styled(option.key, Style::kHeading, colour));
-  fmt::print("    {}  default {}  takes {}\n", environment_name(option),
+  fmt::print("    {}  default {}  takes {}\n", internal::environment_name(option).text,
              format_option_value(option, option.default_value), format_accepted_values(option));
   for (const std::string& line : wrap(option.help, kHelpWidth)) fmt::print("    {}\n", line);
 }
@@ -44,7 +44,7 @@ const char* name_of(internal::OptionKind kind) {
 
 Json json_of(const OptionInfo& option) {
   Json json = {{"name", option.key},
-               {"environment", environment_name(option)},
+               {"environment", internal::environment_name(option).text},
                {"kind", name_of(option.kind)},
                {"default", format_option_value(option, option.default_value)},
                {"accepts", format_accepted_values(option)},

@@ -7,18 +7,13 @@
 #include <fstream>
 #include <string>
 
+#include "base/option_parser.h"
 #include "support/child.h"
 
 namespace tarn::internal {
 namespace {
 
 const OptionInfo& info(Option option) { return kOptionTable[static_cast<std::size_t>(option)]; }
-
-/// The value of a text for an option, or -1.
-std::int64_t parsed(Option option, const std::string& text) {
-  std::int64_t value = 0;
-  return parse_option_value(info(option), text.data(), text.size(), &value) ? value : -1;
-}
 
 /// What the library says on standard error when it reads its options in a process with this environment.
 struct Reading {
@@ -35,62 +30,6 @@ Reading read_with(const std::vector<std::string>& environment, Option option) {
   return {result.error, std::atoll(result.output.c_str())};
 }
 
-TEST(Configuration, ReadsBooleans) {
-  for (const char* word : {"1", "on", "true", "yes"}) EXPECT_EQ(parsed(Option::kCheck, word), 1) << word;
-  for (const char* word : {"0", "off", "false", "no"}) EXPECT_EQ(parsed(Option::kCheck, word), 0) << word;
-  for (const char* word : {"", "2", "maybe", "1 ", "truely", "-1"})
-    EXPECT_EQ(parsed(Option::kCheck, word), -1) << word;
-}
-
-TEST(Configuration, ReadsBytesWithSuffixes) {
-  EXPECT_EQ(parsed(Option::kFreePageThreshold, "12345"), 12345);
-  for (const char* word : {"64M", "64m", "64MB", "64MiB"})
-    EXPECT_EQ(parsed(Option::kFreePageThreshold, word), 64 << 20);
-  EXPECT_EQ(parsed(Option::kFreePageThreshold, "3K"), 3072);
-  EXPECT_EQ(parsed(Option::kFreePageThreshold, "2GiB"), std::int64_t{2} << 30);
-  for (const char* word :
-       {"", "M", "-1", "1.5M", "64MM", "64 M", "1T", "0x10", "99999999999999999999", "9223372036854775807G"})
-    EXPECT_EQ(parsed(Option::kFreePageThreshold, word), -1) << word;
-}
-
-TEST(Configuration, ReadsTimes) {
-  EXPECT_EQ(parsed(Option::kDecay, "250"), 250);
-  EXPECT_EQ(parsed(Option::kDecay, "250ms"), 250);
-  EXPECT_EQ(parsed(Option::kDecay, "3s"), 3000);
-  for (const char* word : {"", "s", "1h", "3 s", "-5", "9223372036854775807s"})
-    EXPECT_EQ(parsed(Option::kDecay, word), -1) << word;
-}
-
-TEST(Configuration, ReadsChoicesByName) {
-  EXPECT_EQ(parsed(Option::kClasses, "default"), 0);
-  EXPECT_EQ(parsed(Option::kClasses, "lfh128"), 1);
-  EXPECT_EQ(parsed(Option::kClasses, "stepped"), 2);
-  for (const char* word : {"", "0", "lfh", "lfh128|stepped", "Default", "steppe", "steppedd"})
-    EXPECT_EQ(parsed(Option::kClasses, word), -1) << word;
-}
-
-TEST(Configuration, HoldsEveryOptionToItsLimits) {
-  for (const OptionInfo& option : kOptionTable) {
-    if (option.kind == OptionKind::kPath || option.kind == OptionKind::kChoice) continue;
-    EXPECT_EQ(parsed(option.id, std::to_string(option.minimum)), option.minimum) << option.key;
-    EXPECT_EQ(parsed(option.id, std::to_string(option.maximum)), option.maximum) << option.key;
-    EXPECT_EQ(parsed(option.id, std::to_string(option.maximum + 1)), -1) << option.key;
-    if (option.minimum > 0) {
-      EXPECT_EQ(parsed(option.id, std::to_string(option.minimum - 1)), -1) << option.key;
-    }
-  }
-}
-
-TEST(Configuration, NamesEnvironmentVariablesAfterKeys) {
-  for (const OptionInfo& option : kOptionTable) {
-    char name[64];
-    environment_name(option, name, sizeof name);
-    std::string expected = "TARN_";
-    for (const char* at = option.key; *at != '\0'; ++at) expected += static_cast<char>(std::toupper(*at));
-    EXPECT_EQ(name, expected);
-  }
-}
-
 TEST(Configuration, ReadsPairsSeparatedByCommasOrLinesWithSpacesAndComments) {
   Configuration parsed_pairs;
   const std::string text =
@@ -98,7 +37,7 @@ TEST(Configuration, ReadsPairsSeparatedByCommasOrLinesWithSpacesAndComments) {
       "  decay = 5s , classes:stepped,,\n"
       "\tfree_page_threshold: 3M # decay:1\r\n"
       "check=on";
-  parsed_pairs.set_all(text.data(), text.size(), "test");
+  parsed_pairs.set_all(text, "test");
   EXPECT_EQ(parsed_pairs.value(Option::kDecay), 5000);
   EXPECT_EQ(parsed_pairs.value(Option::kClasses), 2);
   EXPECT_EQ(parsed_pairs.value(Option::kFreePageThreshold), 3 << 20);
@@ -108,7 +47,7 @@ TEST(Configuration, ReadsPairsSeparatedByCommasOrLinesWithSpacesAndComments) {
 TEST(Configuration, TheLastOfTwoValuesWins) {
   Configuration parsed_pairs;
   const std::string text = "decay:1,decay:2";
-  parsed_pairs.set_all(text.data(), text.size(), "test");
+  parsed_pairs.set_all(text, "test");
   EXPECT_EQ(parsed_pairs.value(Option::kDecay), 2);
 }
 
@@ -146,10 +85,10 @@ TEST(Configuration, AFileThatCannotBeReadCostsOneLine) {
 TEST(Configuration, NamesAStatisticsFileUpToALimit) {
   Configuration paths;
   const std::string longest(511, 'x'), too_long(512, 'x');
-  EXPECT_TRUE(paths.set(info(Option::kStatsFile), longest.data(), longest.size()));
+  EXPECT_TRUE(paths.set(info(Option::kStatsFile), longest));
   EXPECT_EQ(paths.stats_file(), longest);
-  EXPECT_FALSE(paths.set(info(Option::kStatsFile), too_long.data(), too_long.size()));
-  EXPECT_FALSE(paths.set(info(Option::kStatsFile), "", 0));
+  EXPECT_FALSE(paths.set(info(Option::kStatsFile), too_long));
+  EXPECT_FALSE(paths.set(info(Option::kStatsFile), ""));
 }
 
 TEST(Configuration, PrintsEveryOptionOnce) {
@@ -159,9 +98,8 @@ TEST(Configuration, PrintsEveryOptionOnce) {
     return 0;
   });
   for (const OptionInfo& option : kOptionTable) {
-    char name[64];
-    environment_name(option, name, sizeof name);
-    EXPECT_NE(result.error.find("tarn: " + std::string(name) + "="), std::string::npos) << result.error;
+    const std::string start = "tarn: " + std::string(environment_name(option).text) + "=";
+    EXPECT_NE(result.error.find(start), std::string::npos) << result.error;
   }
 }
 
