@@ -1,8 +1,9 @@
-/* Calls all of tarn/tarn.h. */
+/* Calls all of tarn/tarn.h and tarn/stats.h. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <tarn/stats.h>
 #include <tarn/tarn.h>
 
 static int failures;
@@ -54,11 +55,21 @@ static void allocate_batch(void) {
   tarn_trim(0);
 }
 
+static void read_statistics(void) {
+  struct tarn_statistics before, after;
+  expect(tarn_read_statistics(&before, sizeof before) == sizeof before, "all members are known");
+  void* block = tarn_allocate(1000000);
+  tarn_read_statistics(&after, sizeof after);
+  expect(after.live_bytes - before.live_bytes == tarn_usable_size(block), "live bytes are exact");
+  tarn_deallocate(block);
+}
+
 int main(void) {
   allocate_and_free();
   allocate_zeroed();
   allocate_aligned();
   allocate_batch();
+  read_statistics();
   expect(strcmp(tarn_version(), TARN_EXPECTED_VERSION) == 0, "the library is of the package's version");
   expect(strcmp(TARN_VERSION_STRING, TARN_EXPECTED_VERSION) == 0, "the headers are of the package's version");
   return failures != 0;

@@ -21,6 +21,7 @@
 #include "central/per_class.h"
 #include "os/lock_rank.h"
 #include "page/span.h"
+#include "tarn/detail/stat_fields.h"
 
 namespace tarn::internal {
 
@@ -29,7 +30,7 @@ struct SlabTotals {
 };
 
 struct OwnerCounters {
-  std::uint64_t remote_batches, slabs_made, slabs_ended;
+  TARN_STATISTICS_OF_OWNERS(TARN_STATISTIC_MEMBER)
 };
 
 /// Slabs that are kept when they end, by the number of their pages: a thread that frees and allocates in turn

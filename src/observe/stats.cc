@@ -1,12 +1,15 @@
 #include "observe/stats.h"
 
+#include <cerrno>
 #include <cstring>
 
-#include "base/text.h"
 #include "central/remote_free.h"
 #include "general/configuration.h"
+#include "general/large.h"
+#include "general/setup.h"
 #include "os/process.h"
 #include "page/metadata.h"
+#include "page/page_cache.h"
 #include "tarn/pool_use.h"
 #include "thread/magazine.h"
 #include "thread/registry.h"
@@ -21,6 +24,8 @@ void add(CallCounts& sum, const CallCounts& more) {
   sum.requested_bytes += more.requested_bytes;
 }
 
+#define TARN_ADD(group, key, member, ...) stats.member += counters.member;
+
 void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
   for (const SizeClass size_class : kAllClasses) {
     collect_pending_locked(owner, size_class, returned);
@@ -33,9 +38,8 @@ void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
       use.free_blocks += slab->free_count;
   }
   stats.free_in_slabs_bytes += owner.spare_bytes;
-  stats.counters.remote_batches += owner.counters.remote_batches;
-  stats.counters.slabs_made += owner.counters.slabs_made;
-  stats.counters.slabs_ended += owner.counters.slabs_ended;
+  const OwnerCounters& counters = owner.counters;
+  TARN_STATISTICS_OF_OWNERS(TARN_ADD)
 }
 
 void add_heap(const ThreadHeap& heap, Stats& stats) {
@@ -49,8 +53,61 @@ void add_heap(const ThreadHeap& heap, Stats& stats) {
     use.requested_bytes += calls.requested_bytes;
   }
   if (heap.calls != nullptr) add(stats.large_calls, heap.calls->large);
-  stats.counters.refills += heap.counters.refills;
-  stats.counters.flushes += heap.counters.flushes;
+  const ThreadCounters& counters = heap.counters;
+  TARN_STATISTICS_OF_THREADS(TARN_ADD)
+}
+
+#undef TARN_ADD
+
+void add_classes(Stats& stats) {
+  for (unsigned bin = 1; bin < kClassCount; ++bin) {
+    ClassUse& use = stats.classes[bin];
+    const std::uint64_t unused = use.free_blocks + use.cached_blocks;
+    use.block_bytes = class_geometry.of[bin].block_bytes;
+    use.live_blocks = use.total_blocks > unused ? use.total_blocks - unused : 0;
+    use.given_bytes = use.allocations * use.block_bytes;
+    stats.live_bytes += use.live_blocks * use.block_bytes;
+    stats.cached_bytes += use.cached_blocks * use.block_bytes;
+    stats.free_in_slabs_bytes += use.free_blocks * use.block_bytes;
+    stats.allocate_calls += use.allocations;
+    stats.deallocate_calls += use.deallocations;
+    stats.requested_bytes += use.requested_bytes;
+    stats.given_bytes += use.given_bytes;
+  }
+}
+
+/// Large blocks and reallocations. A large block counts as given what was asked for.
+void add_large(Stats& stats) {
+  const LargeStats large = large_stats();
+  stats.large_allocations = large.allocations;
+  stats.large_live_count = large.live_count;
+  stats.large_live_bytes = large.live_bytes;
+  stats.live_bytes += large.live_bytes;
+  stats.allocate_calls += stats.large_calls.allocations;
+  stats.deallocate_calls += stats.large_calls.deallocations;
+  stats.reallocate_calls += stats.large_calls.reallocations;
+  stats.requested_bytes += stats.large_calls.requested_bytes;
+  stats.given_bytes += stats.large_calls.requested_bytes;
+}
+
+void add_pages(Stats& stats) {
+  const PageCacheStats pages = page_cache.stats();
+  stats.mapped_bytes = pages.used_bytes;
+  stats.peak_mapped_bytes = pages.peak_used_bytes;
+  stats.free_dirty_bytes = pages.dirty_bytes;
+  stats.free_clean_bytes = pages.clean_bytes;
+#define TARN_COPY(group, key, member, ...) stats.member = pages.member;
+  TARN_STATISTICS_OF_PAGES(TARN_COPY)
+#undef TARN_COPY
+}
+
+void add_pools(Stats& stats) {
+  for_each_pool(
+      [](const PoolUse& use, void* sum) {
+        if (!use.is_in_classes) *static_cast<std::uint64_t*>(sum) += use.live_bytes;
+      },
+      &stats.pool_live_bytes);
+  stats.live_bytes += stats.pool_live_bytes;
 }
 
 }  // namespace
@@ -64,29 +121,39 @@ void collect_stats(Stats& stats) {
       if (heap != nullptr) add_heap(*heap, stats);
     });
   }
-  for (unsigned bin = 1; bin < kClassCount; ++bin) {
-    ClassUse& use = stats.classes[bin];
-    const ClassGeometry& geometry = class_geometry.of[bin];
-    const std::uint64_t unused = use.free_blocks + use.cached_blocks;
-    use.live_blocks = use.total_blocks > unused ? use.total_blocks - unused : 0;
-    stats.live_bytes += use.live_blocks * geometry.block_bytes;
-    stats.cached_bytes += use.cached_blocks * geometry.block_bytes;
-    stats.free_in_slabs_bytes += use.free_blocks * geometry.block_bytes;
-  }
-  stats.pages = page_cache.stats();
-  stats.large = large_stats();
-  stats.live_bytes += stats.large.live_bytes;
-  for_each_pool(
-      [](const PoolUse& use, void* sum) {
-        if (!use.is_in_classes) *static_cast<std::size_t*>(sum) += use.live_bytes;
-      },
-      &stats.pool_live_bytes);
-  stats.live_bytes += stats.pool_live_bytes;
+  add_classes(stats);
+  add_large(stats);
+  add_pages(stats);
+  add_pools(stats);
   stats.metadata_bytes = metadata.used_bytes();
   stats.resident_bytes = os::resident_bytes();
   stats.live_threads = owners.live_threads();
   stats.peak_threads = owners.peak_threads();
   stats.are_calls_counted = configuration.is_on(Option::kCountCalls);
+  stats.peak_live_bytes = counted_live.peak_bytes.load(std::memory_order_relaxed);
+}
+
+StatsSnapshot::StatsSnapshot() : stats_(static_cast<Stats*>(metadata.allocate(sizeof(Stats)))) {
+  static_assert(sizeof(Stats) <= Metadata::kLargestReused);
+  if (stats_ != nullptr) collect_stats(*stats_);
+}
+
+StatsSnapshot::~StatsSnapshot() {
+  if (stats_ != nullptr) metadata.free(stats_, sizeof(Stats));
 }
 
 }  // namespace tarn::internal
+
+std::size_t tarn_read_statistics(tarn_statistics* statistics, std::size_t bytes) noexcept {
+  using namespace tarn::internal;
+  std::memset(static_cast<void*>(statistics), 0, bytes);
+  set_up_once();  // the options come first
+  const StatsSnapshot snapshot;
+  if (!snapshot) {
+    errno = ENOMEM;
+    return 0;
+  }
+  const std::size_t known = bytes < sizeof(tarn_statistics) ? bytes : sizeof(tarn_statistics);
+  std::memcpy(static_cast<void*>(statistics), &static_cast<const tarn_statistics&>(*snapshot), known);
+  return known;
+}

@@ -1,5 +1,7 @@
 // The statistics as JSON: the contract between the library and `tarn run`, and what malloc_info's readers may
 // prefer.
+#include <cstring>
+
 #include "base/text.h"
 #include "general/configuration.h"
 #include "observe/stats.h"
@@ -65,50 +67,36 @@ class JsonFile {
   FixedText<2048> text_;
 };
 
-std::uint64_t given_bytes(const Stats& stats, unsigned bin) {
-  return stats.classes[bin].allocations * class_geometry.of[bin].block_bytes;
+bool is_of_group(const StatField& field, const StatField& first) {
+  return std::strcmp(field.group, first.group) == 0;
 }
 
-void write_bytes(JsonFile& json, const Stats& stats) {
-  json.open("bytes", "{").number("live", stats.live_bytes);
-  if (stats.are_calls_counted) {
-    json.number("peak_live", counted_live.peak_bytes.load(std::memory_order_relaxed));
-  } else {
-    json.null("peak_live");
-  }
-  json.number("cached", stats.cached_bytes).number("free_in_slabs", stats.free_in_slabs_bytes);
-  json.number("free_dirty", stats.pages.dirty_bytes).number("free_clean", stats.pages.clean_bytes);
-  json.number("mapped", stats.pages.used_bytes).number("peak_mapped", stats.pages.peak_used_bytes);
-  json.number("reserved", stats.pages.reserved_bytes).number("metadata", stats.metadata_bytes);
-  json.number("resident", stats.resident_bytes).close("}");
+bool is_first_of_group(const StatField& field) {
+  for (const StatField* at = kStatFields; at != &field; ++at)
+    if (is_of_group(*at, field)) return false;
+  return true;
 }
 
-void write_calls(JsonFile& json, const Stats& stats) {
-  std::uint64_t allocations = stats.large_calls.allocations, deallocations = stats.large_calls.deallocations;
-  std::uint64_t requested = stats.large_calls.requested_bytes, given = requested;
-  for (unsigned bin = 1; bin < kClassCount; ++bin) {
-    allocations += stats.classes[bin].allocations;
-    deallocations += stats.classes[bin].deallocations;
-    requested += stats.classes[bin].requested_bytes;
-    given += given_bytes(stats, bin);
+void write_group(JsonFile& json, const Stats& stats, const StatField& first) {
+  json.open(first.group, "{");
+  for (const StatField& field : kStatFields) {
+    if (!is_of_group(field, first)) continue;
+    if (field.needs_counted_calls && !stats.are_calls_counted) {
+      json.null(field.key);
+    } else {
+      json.number(field.key, stats.*field.member);
+    }
   }
-  json.open("calls", "{").number("allocate", allocations).number("deallocate", deallocations);
-  json.number("reallocate", stats.large_calls.reallocations);
-  json.number("requested_bytes", requested).number("given_bytes", given).close("}");
+  json.close("}");
 }
 
 void write_classes(JsonFile& json, const Stats& stats) {
   json.open("size_classes", "[");
-  for (unsigned bin = 1; bin < kClassCount; ++bin) {
-    const ClassUse& use = stats.classes[bin];
+  for (const ClassUse& use : stats.classes) {
     if (use.slabs == 0 && use.allocations == 0) continue;
-    json.open(nullptr, "{")
-        .number("block_bytes", class_geometry.of[bin].block_bytes)
-        .number("slabs", use.slabs);
-    json.number("slab_bytes", use.slab_bytes);
-    json.number("live_blocks", use.live_blocks).number("cached_blocks", use.cached_blocks);
-    json.number("allocate", use.allocations).number("requested_bytes", use.requested_bytes);
-    json.number("given_bytes", given_bytes(stats, bin)).close("}");
+    json.open(nullptr, "{");
+    for (const ClassField& field : kClassFields) json.number(field.key, use.*field.member);
+    json.close("}");
   }
   json.close("]");
 }
@@ -135,23 +123,8 @@ bool write_stats_json(int descriptor) {
   JsonFile json(descriptor);
   json.text("{").string("tarn", TARN_VERSION_STRING).number("pid", os::process_id());
   json.string("size_classes_preset", kSizeClassPresets[configuration.value(Option::kClasses)].name);
-  write_bytes(json, stats);
-  write_calls(json, stats);
-  json.open("events", "{")
-      .number("refills", stats.counters.refills)
-      .number("flushes", stats.counters.flushes);
-  json.number("remote_batches", stats.counters.remote_batches)
-      .number("slabs_made", stats.counters.slabs_made);
-  json.number("slabs_ended", stats.counters.slabs_ended)
-      .number("chunks_committed", stats.pages.chunks_committed);
-  json.number("purged_bytes", stats.pages.purged_bytes)
-      .number("purge_calls", stats.pages.purge_calls)
-      .close("}");
-  json.open("threads", "{").number("live", stats.live_threads).number("peak", stats.peak_threads).close("}");
-  json.open("large", "{")
-      .number("live_count", stats.large.live_count)
-      .number("live_bytes", stats.large.live_bytes);
-  json.number("allocate", stats.large.allocations).close("}");
+  for (const StatField& field : kStatFields)
+    if (is_first_of_group(field)) write_group(json, stats, field);
   write_classes(json, stats);
   write_pools(json);
   json.close("}").text("\n");

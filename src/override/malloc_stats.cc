@@ -9,53 +9,50 @@
 #include "general/setup.h"
 #include "observe/stats.h"
 #include "os/fatal.h"
-#include "page/metadata.h"
+#include "page/page_cache.h"
 
 #define TARN_EXPORT extern "C" [[gnu::visibility("default")]]
 
 namespace tarn::internal {
 namespace {
 
-// 10 KiB: too much for the stack of a small thread, and a static one would need a lock that a fork can leave
-// locked.
-class Snapshot {
- public:
-  Snapshot() : stats_(static_cast<Stats*>(metadata.allocate(sizeof(Stats)))) {
-    if (stats_ != nullptr) collect_stats(*stats_);
-  }
-  ~Snapshot() {
-    if (stats_ != nullptr) metadata.free(stats_, sizeof(Stats));
-  }
-  Snapshot(const Snapshot&) = delete;
-  Snapshot& operator=(const Snapshot&) = delete;
-  explicit operator bool() const { return stats_ != nullptr; }
-  const Stats& operator*() const { return *stats_; }
-
- private:
-  Stats* stats_;
-};
-static_assert(sizeof(Stats) <= Metadata::kLargestReused);
-
 // arena: slabs and free pages; hblkhd: large blocks. uordblks + fordblks == what is mapped, as in glibc.
 struct mallinfo2 make_mallinfo2() {
   struct mallinfo2 info {};
-  const Snapshot snapshot;
+  const StatsSnapshot snapshot;
   if (!snapshot) return info;
   const Stats& stats = *snapshot;
   std::size_t free_blocks = 0, cached_blocks = 0;
   for (const ClassUse& use : stats.classes)
     free_blocks += use.free_blocks, cached_blocks += use.cached_blocks;
   info.uordblks = stats.live_bytes;
-  info.hblks = stats.large.live_count;
-  info.hblkhd = stats.large.live_bytes;
-  info.arena = stats.pages.used_bytes + stats.pages.dirty_bytes - stats.large.live_bytes;
+  info.hblks = stats.large_live_count;
+  info.hblkhd = stats.large_live_bytes;
+  info.arena = stats.mapped_bytes + stats.free_dirty_bytes - stats.large_live_bytes;
   info.fordblks = info.arena + info.hblkhd - info.uordblks;
   info.ordblks = free_blocks;
   info.smblks = cached_blocks;
   info.fsmblks = stats.cached_bytes;
-  info.usmblks = stats.pages.peak_used_bytes;
-  info.keepcost = stats.pages.dirty_bytes;
+  info.usmblks = stats.peak_mapped_bytes;
+  info.keepcost = stats.free_dirty_bytes;
   return info;
+}
+
+/// A line of malloc_stats. \returns false when no figure belongs to it.
+bool add_line(Text& text, const Stats& stats, unsigned line) {
+  const char* before = "tarn: ";
+  for (const StatField& field : kStatFields) {
+    if (field.line != line) continue;
+    text.add(before).add(field.label).add(' ');
+    const std::uint64_t value = stats.*field.member;
+    if (field.unit == StatUnit::kBytes) {
+      text.add_bytes(value);
+    } else {
+      text.add_decimal(value);
+    }
+    before = ", ";
+  }
+  return *before == ',';
 }
 
 int to_int(std::size_t value) { return value > INT_MAX ? INT_MAX : static_cast<int>(value); }
@@ -91,33 +88,35 @@ TARN_EXPORT int malloc_info(int options, FILE* stream) noexcept {
     errno = EINVAL;
     return -1;
   }
-  const Snapshot snapshot;  // printing may allocate, so the numbers are taken first
+  const StatsSnapshot snapshot;  // printing may allocate, so the numbers are taken first
   if (!snapshot) {
     errno = ENOMEM;
     return -1;
   }
   const Stats& stats = *snapshot;
   std::fprintf(stream, "<malloc version=\"1\">\n<heap nr=\"0\">\n<sizes>\n");
-  for (unsigned bin = 1; bin < kClassCount; ++bin) {
-    const ClassUse& use = stats.classes[bin];
+  for (const ClassUse& use : stats.classes) {
     if (use.slabs == 0) continue;
-    const unsigned long block = class_geometry.of[bin].block_bytes;
-    const unsigned long free_blocks = use.free_blocks + use.cached_blocks;
+    const std::uint64_t free_blocks = use.free_blocks + use.cached_blocks;
     std::fprintf(stream,
                  "  <size from=\"%lu\" to=\"%lu\" total=\"%lu\" count=\"%lu\" live=\"%lu\" slabs=\"%lu\"/>\n",
-                 block, block, free_blocks * block, free_blocks, static_cast<unsigned long>(use.live_blocks),
-                 static_cast<unsigned long>(use.slabs));
+                 use.block_bytes, use.block_bytes, free_blocks * use.block_bytes, free_blocks,
+                 use.live_blocks, use.slabs);
   }
   std::fprintf(
       stream,
       "</sizes>\n</heap>\n"
-      "<total type=\"fast\" count=\"0\" size=\"%zu\"/>\n<total type=\"rest\" count=\"0\" size=\"%zu\"/>\n"
-      "<total type=\"mmap\" count=\"%zu\" size=\"%zu\"/>\n"
-      "<live size=\"%zu\"/>\n<system type=\"current\" size=\"%zu\"/>\n<system type=\"max\" size=\"%zu\"/>\n"
-      "<aspace type=\"total\" size=\"%zu\"/>\n</malloc>\n",
-      stats.cached_bytes, stats.free_in_slabs_bytes + stats.pages.dirty_bytes, stats.large.live_count,
-      stats.large.live_bytes, stats.live_bytes, stats.pages.used_bytes + stats.pages.dirty_bytes,
-      stats.pages.peak_used_bytes, stats.pages.reserved_bytes);
+      "<total type=\"fast\" count=\"0\" size=\"%lu\"/>\n<total type=\"rest\" count=\"0\" size=\"%lu\"/>\n"
+      "<total type=\"mmap\" count=\"%lu\" size=\"%lu\"/>\n"
+      "<live size=\"%lu\"/>\n<system type=\"current\" size=\"%lu\"/>\n<system type=\"max\" size=\"%lu\"/>\n"
+      "<aspace type=\"total\" size=\"%lu\"/>\n",
+      stats.cached_bytes, stats.free_in_slabs_bytes + stats.free_dirty_bytes, stats.large_live_count,
+      stats.large_live_bytes, stats.live_bytes, stats.mapped_bytes + stats.free_dirty_bytes,
+      stats.peak_mapped_bytes, stats.reserved_bytes);
+  for (const StatField& field : kStatFields)
+    std::fprintf(stream, "<statistic name=\"%s\" unit=\"%s\" value=\"%lu\"/>\n", field.name,
+                 field.unit_name(), stats.*field.member);
+  std::fprintf(stream, "</malloc>\n");
   return 0;
 }
 
@@ -125,18 +124,9 @@ TARN_EXPORT void malloc_stats() noexcept {
   using namespace tarn::internal;
   FixedText<1024> text;
   {
-    const Snapshot snapshot;
+    const StatsSnapshot snapshot;
     if (!snapshot) return;
-    const Stats& stats = *snapshot;
-    text.add("tarn: live ")
-        .add_bytes(stats.live_bytes)
-        .add(", peak mapped ")
-        .add_bytes(stats.pages.peak_used_bytes);
-    text.add("\ntarn: cached by threads ").add_bytes(stats.cached_bytes).add(", free in slabs ");
-    text.add_bytes(stats.free_in_slabs_bytes).add(", free pages ").add_bytes(stats.pages.dirty_bytes);
-    text.add("\ntarn: mapped ").add_bytes(stats.pages.used_bytes).add(", resident (process) ");
-    text.add_bytes(stats.resident_bytes).add(", metadata ").add_bytes(stats.metadata_bytes);
-    text.add(", given back so far ").add_bytes(stats.pages.purged_bytes).add('\n');
+    for (unsigned line = 1; add_line(text, *snapshot, line); ++line) text.add('\n');
   }
   os::write_line(text.data(), text.length());
 }

@@ -19,6 +19,7 @@
 #include "page/give_back_policy.h"
 #include "page/page_map.h"
 #include "page/span.h"
+#include "tarn/detail/stat_fields.h"
 
 namespace tarn::internal {
 
@@ -29,8 +30,8 @@ struct PageCacheLimits {
 };
 
 struct PageCacheStats {
-  std::size_t reserved_bytes, committed_bytes, used_bytes, peak_used_bytes, dirty_bytes, clean_bytes;
-  std::size_t purged_bytes, purge_calls, chunks_committed;
+  std::size_t committed_bytes, used_bytes, peak_used_bytes, dirty_bytes, clean_bytes;
+  TARN_STATISTICS_OF_PAGES(TARN_STATISTIC_MEMBER)
 };
 
 enum class PageState : std::uint8_t { kClean, kDirty };

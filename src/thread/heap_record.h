@@ -13,6 +13,7 @@
 
 #include "central/per_class.h"
 #include "central/slab_owner.h"
+#include "tarn/detail/stat_fields.h"
 #include "tarn/detail/thread_cache.h"
 #include "thread/call_counts.h"
 
@@ -27,7 +28,7 @@ struct Magazine {
 };
 
 struct ThreadCounters {
-  std::uint64_t refills, flushes;
+  TARN_STATISTICS_OF_THREADS(TARN_STATISTIC_MEMBER)
 };
 
 struct ThreadHeap {

@@ -20,7 +20,7 @@ inline void trim_pool() { malloc_trim(0); }
 inline std::size_t held_bytes() {
   const auto stats = std::make_unique<internal::Stats>();
   internal::collect_stats(*stats);
-  return stats->pages.used_bytes + stats->pages.dirty_bytes;
+  return stats->mapped_bytes + stats->free_dirty_bytes;
 }
 inline void trim_pool() { tarn::trim(); }
 #endif

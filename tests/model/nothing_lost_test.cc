@@ -23,8 +23,8 @@ Stats stats_after_trim() {
 void expect_nothing_used() {
   const Stats stats = stats_after_trim();
   EXPECT_EQ(stats.live_bytes, 0u);
-  EXPECT_EQ(stats.large.live_count, 0u);
-  EXPECT_EQ(stats.large.live_bytes, 0u);
+  EXPECT_EQ(stats.large_live_count, 0u);
+  EXPECT_EQ(stats.large_live_bytes, 0u);
   EXPECT_EQ(stats.pages.used_bytes, 0u);
   for (const internal::ClassUse& use : stats.classes) {
     EXPECT_EQ(use.slabs, 0u);

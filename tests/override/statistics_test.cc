@@ -15,6 +15,7 @@
 #include "support/content.h"
 #include "support/process_memory.h"
 #include "support/sizes.h"
+#include "tarn/stats.h"
 
 namespace tarn::test {
 namespace {
@@ -118,6 +119,22 @@ TEST(MallocInfo, RefusesOptionsItDoesNotKnow) {
   errno = 0;
   EXPECT_EQ(malloc_info(1, stdout), -1);
   EXPECT_EQ(errno, EINVAL);
+}
+
+TEST(MallocInfo, NamesEveryStatistic) {
+  const std::string text = printed_by("malloc_info");
+#define TARN_NAME(group, key, member, ...) #member,
+  for (const std::string name : {TARN_EVERY_STATISTIC(TARN_NAME)})
+    EXPECT_NE(text.find("<statistic name=\"" + name + "\" unit="), std::string::npos) << name << text;
+#undef TARN_NAME
+}
+
+TEST(MallocStats, NamesEveryStatisticThatHasALabel) {
+  const std::string text = printed_by("malloc_stats");
+#define TARN_LABEL(group, key, member, unit, line, label, ...) label,
+  for (const std::string label : {TARN_EVERY_STATISTIC(TARN_LABEL)})
+    EXPECT_NE(text.find(label), std::string::npos) << label << text;
+#undef TARN_LABEL
 }
 
 TEST(MallocStats, PrintsALineOfLiveBytes) {

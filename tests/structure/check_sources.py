@@ -13,7 +13,8 @@ TIERS = ["base", "os", "page", "central", "thread", "general", "pool", "observe"
 # Public headers belong to tiers too; those that are not named here are the pools'.
 PUBLIC = {"version": "base", "detail/abi": "base", "detail/api": "base", "detail/bins": "base", "detail/error": "base",
           "detail/mutex": "os", "detail/page_index": "page", "detail/span_head": "page", "detail/thread_cache": "thread",
-          "memory_pool": "general", "tarn": "general", "pool_use": "general", "hooks": "general", "steady_state": "observe"}
+          "memory_pool": "general", "tarn": "general", "pool_use": "general", "hooks": "general", "steady_state": "observe",
+          "detail/stat_fields": "base", "stats": "observe"}
 ONLY_BASE = ["central/size_class.h", "central/size_class.cc"]
 FORBIDDEN_BELOW_OBSERVE = ["iostream", "fmt/", "string", "vector", "map", "unordered_map", "memory", "mutex", "thread"]
 FORBIDDEN_BELOW_OBSERVE += ["functional", "deque", "list", "set", "sstream", "fstream", "condition_variable", "cstdio"]
@@ -72,12 +73,13 @@ def check_headers(project, compiler):
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         faults = [fault for fault in pool.map(compile_alone, headers) if fault]
-    # The C header must be one.
-    c_header = project / "include/tarn/tarn.h"
-    result = subprocess.run(["cc", "-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I",
-                             project / "include", "-x", "c", "-include", c_header, "/dev/null"],
-                            stderr=subprocess.PIPE, text=True, check=False)
-    return faults + ([f"tarn.h as C:\n{result.stderr}"] if result.returncode != 0 else [])
+    # The headers for C must be such.
+    for name in ("tarn.h", "stats.h"):
+        result = subprocess.run(["cc", "-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I",
+                                 project / "include", "-x", "c", "-include", project / "include/tarn" / name, "/dev/null"],
+                                stderr=subprocess.PIPE, text=True, check=False)
+        faults += [f"{name} as C:\n{result.stderr}"] if result.returncode != 0 else []
+    return faults
 
 
 def check_old_dialect(project, compiler):

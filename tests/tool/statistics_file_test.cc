@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "format.h"
+#include "tarn/stats.h"
+
 namespace tarn::tool {
 namespace {
 
@@ -32,6 +35,25 @@ TEST(StatisticsFile, WhatWasNotCountedIsNotKnown) {
   const std::string text = statistics_report(*parse_statistics(kTwoClasses), Colour::kOff);
   EXPECT_NE(text.find("1.000 MiB at the end, not known at most"), std::string::npos);
   EXPECT_NE(text.find("10.0 % of the 1,000 B given"), std::string::npos);
+}
+
+TEST(StatisticsFile, EveryFigureWithAPlaceInTheReportIsThere) {
+  Json statistics;
+  int next = 1001;
+#define TARN_SET(group, key, member, ...) statistics[#group][#key] = next++;
+  TARN_EVERY_STATISTIC(TARN_SET)
+#undef TARN_SET
+  const std::string text = statistics_report(statistics, Colour::kOff);
+  const auto expect = [&](const char* group, const char* key, bool is_bytes, const std::string& report) {
+    if (report.find("{}") == std::string::npos) return;
+    const auto value = statistics[group][key].get<std::uint64_t>();
+    const std::string shown = is_bytes ? format_bytes(static_cast<double>(value)) : format_count(value);
+    EXPECT_NE(text.find(shown), std::string::npos) << group << "." << key << " in " << text;
+  };
+#define TARN_EXPECT(group, key, member, unit, line, label, report, help) \
+  expect(#group, #key, std::string_view(#unit) == "kBytes", report);
+  TARN_EVERY_STATISTIC(TARN_EXPECT)
+#undef TARN_EXPECT
 }
 
 TEST(StatisticsFile, AFileCutShortIsNone) {

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <string_view>
 
 #include "format.h"
+#include "observe/stat_fields.h"
 #include "program.h"
 
 namespace tarn::tool {
@@ -41,46 +44,62 @@ double waste_percent(const Json& counts) {
   return given == 0 ? 0 : 100 * (1 - number(counts, "requested_bytes") / given);
 }
 
-std::string line(const char* title, const std::string& text) {
+std::string line(const std::string& title, const std::string& text) {
   return fmt::format("  {:<12}{}\n", title, text);
 }
 
-std::string memory_lines(const Json& statistics) {
-  const Json& memory = member(statistics, "bytes");
-  std::string text = line(
-      "live", fmt::format("{} at the end, {} at most", bytes(memory, "live"), bytes(memory, "peak_live")));
-  text += line("mapped", fmt::format("{} at the end, {} at most; {} resident; {} of addresses reserved",
-                                     bytes(memory, "mapped"), bytes(memory, "peak_mapped"),
-                                     bytes(memory, "resident"), bytes(memory, "reserved")));
-  text += line("free", fmt::format("{} cached by threads, {} in slabs, {} in pages ({} of it given back)",
-                                   bytes(memory, "cached"), bytes(memory, "free_in_slabs"),
-                                   format_bytes(number(memory, "free_dirty") + number(memory, "free_clean")),
-                                   bytes(memory, "free_clean")));
-  return text + line("metadata", bytes(memory, "metadata"));
+/// A row of the library's list, as far as the report needs it.
+struct ReportField {
+  const char *group, *key;
+  internal::StatUnit unit;
+  std::string_view report;
+};
+#define TARN_ROW(group, key, member, unit, line, label, report, help) \
+  {#group, #key, internal::StatUnit::unit, report},
+constexpr ReportField kReportFields[] = {TARN_EVERY_STATISTIC(TARN_ROW)};
+#undef TARN_ROW
+
+std::string figure(const Json& statistics, const ReportField& field) {
+  const Json& group = member(statistics, field.group);
+  return field.unit == internal::StatUnit::kBytes ? bytes(group, field.key) : count(group, field.key);
 }
 
-std::string call_lines(const Json& statistics) {
+std::string sum_with_next(const Json& statistics, const ReportField& field) {
+  const ReportField& next = *(&field + 1);
+  return format_bytes(number(member(statistics, field.group), field.key) +
+                      number(member(statistics, next.group), next.key));
+}
+
+std::string replaced(std::string text, const char* place, const std::string& value) {
+  const std::size_t at = text.find(place);
+  return at == std::string::npos ? text : text.replace(at, std::strlen(place), value);
+}
+
+struct ReportLine {
+  std::string title, text;
+};
+
+/// The lines of the library's list, in its order.
+std::vector<ReportLine> report_lines(const Json& statistics) {
+  std::vector<ReportLine> lines;
+  for (const ReportField& field : kReportFields) {
+    if (field.report.empty()) continue;
+    const std::size_t colon = field.report.find(": ");
+    const std::string title(field.report.substr(0, colon)), text(field.report.substr(colon + 2));
+    auto line =
+        std::find_if(lines.begin(), lines.end(), [&](const ReportLine& one) { return one.title == title; });
+    if (line == lines.end()) line = lines.insert(lines.end(), {title, ""});
+    line->text += text.find("{+}") != std::string::npos
+                      ? replaced(text, "{+}", sum_with_next(statistics, field))
+                      : replaced(text, "{}", figure(statistics, field));
+  }
+  return lines;
+}
+
+std::string waste_text(const Json& statistics) {
   const Json& calls = member(statistics, "calls");
-  const Json& large = member(statistics, "large");
-  const Json& threads = member(statistics, "threads");
-  std::string text = line("calls", fmt::format("{} allocate, {} deallocate", count(calls, "allocate"),
-                                               count(calls, "deallocate")));
-  text += line("large", fmt::format("{} allocate, {} live ({})", count(large, "allocate"),
-                                    count(large, "live_count"), bytes(large, "live_bytes")));
-  text += line("threads",
-               fmt::format("{} at the end, {} at most", count(threads, "live"), count(threads, "peak")));
-  return text + line("waste", fmt::format("{} of the {} given was not requested",
-                                          format_percent(waste_percent(calls)), bytes(calls, "given_bytes")));
-}
-
-std::string event_line(const Json& statistics) {
-  const Json& events = member(statistics, "events");
-  return line(
-      "slow path",
-      fmt::format("{} refills, {} flushes, {} remote batches, {} slabs made, {} ended; {} purged in {} calls",
-                  count(events, "refills"), count(events, "flushes"), count(events, "remote_batches"),
-                  count(events, "slabs_made"), count(events, "slabs_ended"), bytes(events, "purged_bytes"),
-                  count(events, "purge_calls")));
+  return fmt::format("{} of the {} given was not requested", format_percent(waste_percent(calls)),
+                     bytes(calls, "given_bytes"));
 }
 
 std::vector<Json> most_wasteful(const Json& statistics, std::size_t most) {
@@ -119,7 +138,10 @@ Table waste_table(const Json& statistics, std::size_t most) {
 }
 
 std::string statistics_report(const Json& statistics, Colour colour) {
-  std::string text = memory_lines(statistics) + call_lines(statistics) + event_line(statistics);
+  std::vector<ReportLine> lines = report_lines(statistics);
+  lines.insert(lines.end() - 1, {"waste", waste_text(statistics)});  // before the slow path
+  std::string text;
+  for (const ReportLine& one : lines) text += line(one.title, one.text);
   const Table table = waste_table(statistics, kShownClasses);
   if (table.is_empty()) return text;
   return text +

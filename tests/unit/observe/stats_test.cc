@@ -74,12 +74,12 @@ TEST(Stats, BlocksOfOtherThreadsCountWhetherTheyLiveOrHaveEnded) {
 TEST(Stats, LargeBlocksAreCountedApart) {
   void* const one = tarn::allocate(3 * test::kMiB);
   void* const another = tarn::allocate(300 * test::kKiB);
-  EXPECT_EQ(stats().large.live_count, 2u);
-  EXPECT_EQ(stats().large.live_bytes, tarn::usable_size(one) + tarn::usable_size(another));
+  EXPECT_EQ(stats().large_live_count, 2u);
+  EXPECT_EQ(stats().large_live_bytes, tarn::usable_size(one) + tarn::usable_size(another));
   tarn::deallocate(one);
   tarn::deallocate(another);
-  EXPECT_EQ(stats().large.live_count, 0u);
-  EXPECT_EQ(stats().large.allocations, 2u);
+  EXPECT_EQ(stats().large_live_count, 0u);
+  EXPECT_EQ(stats().large_allocations, 2u);
 }
 
 TEST(Stats, ABlockShrunkInPlaceIsGivenBackToWhereItWasTakenFrom) {
