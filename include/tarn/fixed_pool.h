@@ -14,6 +14,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/mutex.h"
@@ -69,6 +70,11 @@ struct FixedPoolFront {
 
 enum class PoolThreads : std::uint8_t { kOne, kAny };
 
+/// What a pool of one thread holds during a call.
+struct NoGuard {
+  TARN_INLINE explicit NoGuard(Mutex*) {}
+};
+
 TARN_API bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, PoolThreads threads,
                               bool poisons) noexcept;
 TARN_API void end_fixed_pool(FixedPoolFront& front) noexcept;
@@ -121,24 +127,31 @@ TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {
 
 }  // namespace detail
 
-class FixedPool {
+/// The calls of FixedPool and SharedFixedPool.
+template <detail::PoolThreads kThreads>
+class BasicFixedPool {
  public:
   /// \throws std::bad_alloc when memory is refused or an option is out of its range.
-  explicit FixedPool(const FixedPoolOptions& options) {
-    if (!detail::make_fixed_pool(front_, options, detail::PoolThreads::kOne, detail::kPoisonsFreeBlocks))
+  explicit BasicFixedPool(const FixedPoolOptions& options) {
+    if (!detail::make_fixed_pool(front_, options, kThreads, detail::kPoisonsFreeBlocks))
       detail::throw_bad_alloc();
   }
-  explicit FixedPool(std::size_t block_bytes) : FixedPool(FixedPoolOptions{.block_bytes = block_bytes}) {}
-  /// All blocks end with the pool, also live ones.
-  ~FixedPool() { detail::end_fixed_pool(front_); }
-  FixedPool(const FixedPool&) = delete;
-  FixedPool& operator=(const FixedPool&) = delete;
+  explicit BasicFixedPool(std::size_t block_bytes)
+      : BasicFixedPool(FixedPoolOptions{.block_bytes = block_bytes}) {}
+  /// All blocks end with the pool, also live ones. \pre no other thread uses the pool any more.
+  ~BasicFixedPool() { detail::end_fixed_pool(front_); }
+  BasicFixedPool(const BasicFixedPool&) = delete;
+  BasicFixedPool& operator=(const BasicFixedPool&) = delete;
 
   /// \returns a block of block_bytes(), contents undefined. \cost a hit is inlined: a load, a store, a
   /// multiplication.
   TARN_INLINE void* allocate() {
     check_user();
-    void* const block = detail::fixed_pool_allocate(front_);
+    void* block = nullptr;
+    {
+      const Guard guard(front_.mutex);
+      block = detail::fixed_pool_allocate(front_);
+    }
     if (block == nullptr) [[unlikely]]
       return refuse();
     detail::annotate_allocation(front_.checked_as, block, front_.stride);
@@ -150,7 +163,11 @@ class FixedPool {
   /// \cost O(words of 64 blocks in a chunk), whatever the number of blocks.
   void* allocate(std::size_t count) {
     check_user();
-    void* const blocks = detail::fixed_pool_allocate_run(front_, count);
+    void* blocks = nullptr;
+    {
+      const Guard guard(front_.mutex);
+      blocks = detail::fixed_pool_allocate_run(front_, count);
+    }
     if (blocks == nullptr) return refuse();
     detail::annotate_allocation(front_.checked_as, blocks, front_.stride, count);
     return blocks;
@@ -159,33 +176,41 @@ class FixedPool {
   /// nullptr is ignored. \cost inlined: a table, a multiplication, a bit.
   TARN_INLINE void deallocate(void* block) noexcept {
     check_user();
-    detail::fixed_pool_deallocate(front_, block);
+    // Before another thread can be given it.
     if (block != nullptr) detail::annotate_deallocation(front_.checked_as, block, front_.stride);
+    const Guard guard(front_.mutex);
+    detail::fixed_pool_deallocate(front_, block);
   }
 
   /// Takes `count` blocks side by side back, whether they were taken together or not.
   void deallocate(void* blocks, std::size_t count) noexcept {
     check_user();
     if (blocks == nullptr) return;
-    detail::fixed_pool_deallocate_run(front_, blocks, count);
     detail::annotate_deallocation(front_.checked_as, blocks, front_.stride, count);
+    const Guard guard(front_.mutex);
+    detail::fixed_pool_deallocate_run(front_, blocks, count);
   }
 
   /// Fills `blocks` with up to `count` blocks. \returns how many there are; fewer only at the cap, without a
-  /// throw.
+  /// throw. \cost one lock for all.
   std::size_t allocate_batch(std::size_t count, void** blocks) noexcept {
     check_user();
     std::size_t taken = 0;
-    for (; taken < count; ++taken) {
-      blocks[taken] = detail::fixed_pool_allocate(front_);
-      if (blocks[taken] == nullptr) break;
-      detail::annotate_allocation(front_.checked_as, blocks[taken], front_.stride);
+    {
+      const Guard guard(front_.mutex);
+      while (taken < count && (blocks[taken] = detail::fixed_pool_allocate(front_)) != nullptr) ++taken;
     }
+    for (std::size_t i = 0; i < taken; ++i)
+      detail::annotate_allocation(front_.checked_as, blocks[i], front_.stride);
     if (taken != count) detail::fixed_pool_refused(front_);
     return taken;
   }
   void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
-    for (std::size_t i = 0; i < count; ++i) deallocate(blocks[i]);
+    check_user();
+    for (std::size_t i = 0; i < count; ++i)
+      if (blocks[i] != nullptr) detail::annotate_deallocation(front_.checked_as, blocks[i], front_.stride);
+    const Guard guard(front_.mutex);
+    for (std::size_t i = 0; i < count; ++i) detail::fixed_pool_deallocate(front_, blocks[i]);
   }
 
   /// Whether an address lies in one of the pool's chunks.
@@ -193,34 +218,61 @@ class FixedPool {
 
   /// Grows until at least `count` blocks are usable. \returns how many are; fewer at the cap or when memory
   /// is refused.
-  std::size_t reserve(std::size_t count) noexcept { return detail::fixed_pool_reserve(front_, count, false); }
+  std::size_t reserve(std::size_t count) noexcept {
+    const Guard guard(front_.mutex);
+    return detail::fixed_pool_reserve(front_, count, false);
+  }
 
   /// The same with all of them backed by memory, so that no first touch faults.
-  std::size_t prewarm(std::size_t count) noexcept { return detail::fixed_pool_reserve(front_, count, true); }
+  std::size_t prewarm(std::size_t count) noexcept {
+    const Guard guard(front_.mutex);
+    return detail::fixed_pool_reserve(front_, count, true);
+  }
 
   /// Gives chunks without live blocks back to the page cache. \returns their bytes.
   std::size_t release_unused() noexcept { return detail::fixed_pool_release_unused(front_); }
 
   /// Ends all live blocks at once; the pool keeps its chunks. \cost a store per 64 blocks.
-  void clear() noexcept { detail::fixed_pool_clear(front_); }
+  void clear() noexcept {
+    const Guard guard(front_.mutex);
+    detail::fixed_pool_clear(front_);
+  }
 
   /// The pool may now be used by another thread. Only while threads are checked does it do anything.
-  void detach_from_thread() noexcept { front_.user = nullptr; }
+  void detach_from_thread() noexcept requires(kThreads == detail::PoolThreads::kOne) {
+    front_.user = nullptr;
+  }
 
   std::size_t block_bytes() const noexcept { return front_.stride; }
   std::size_t alignment() const noexcept { return detail::fixed_pool_alignment(front_); }
   std::size_t blocks_per_chunk() const noexcept { return detail::fixed_pool_blocks_per_chunk(front_); }
-  std::size_t chunk_count() const noexcept { return detail::fixed_pool_chunk_count(front_); }
+  std::size_t chunk_count() const noexcept {
+    const Guard guard(front_.mutex);
+    return detail::fixed_pool_chunk_count(front_);
+  }
   /// Blocks the pool has, live or not.
-  std::size_t capacity() const noexcept { return detail::fixed_pool_capacity(front_); }
+  std::size_t capacity() const noexcept {
+    const Guard guard(front_.mutex);
+    return detail::fixed_pool_capacity(front_);
+  }
   /// Blocks that can be had without growing. \cost counted from the bits when asked: a word per 64 blocks.
-  std::size_t usable_count() const noexcept { return detail::fixed_pool_usable_count(front_); }
-  std::size_t live_count() const noexcept { return capacity() - usable_count(); }
+  std::size_t usable_count() const noexcept {
+    const Guard guard(front_.mutex);
+    return detail::fixed_pool_usable_count(front_);
+  }
+  std::size_t live_count() const noexcept {
+    const Guard guard(front_.mutex);
+    return detail::fixed_pool_capacity(front_) - detail::fixed_pool_usable_count(front_);
+  }
 
  private:
+  using Guard =
+      std::conditional_t<kThreads == detail::PoolThreads::kAny, detail::ProgramGuard, detail::NoGuard>;
+
   TARN_INLINE void check_user() {
 #if TARN_CHECK_THREADS
-    if (front_.user != &detail::thread_cache) detail::fixed_pool_check_user_slow(front_);
+    if constexpr (kThreads == detail::PoolThreads::kOne)
+      if (front_.user != &detail::thread_cache) detail::fixed_pool_check_user_slow(front_);
 #endif
   }
   [[gnu::cold, gnu::noinline]] void* refuse() {
@@ -232,111 +284,18 @@ class FixedPool {
   detail::FixedPoolFront front_;
 };
 
+/// For one thread at a time.
+class FixedPool : public BasicFixedPool<detail::PoolThreads::kOne> {
+ public:
+  using BasicFixedPool::BasicFixedPool;
+};
+
 /// FixedPool for any number of threads: the same calls, each under the pool's mutex (uncontended two atomic
 /// instructions). A thread that needs more speed than that takes an ObjectPool, whose hits are the thread's
 /// own.
-class SharedFixedPool {
-  template <typename Operation>
-  TARN_INLINE decltype(auto) locked(Operation operation) const {
-    if (front_.mutex == nullptr) [[unlikely]]
-      return operation();
-    detail::ProgramGuard guard(*front_.mutex);
-    return operation();
-  }
-
+class SharedFixedPool : public BasicFixedPool<detail::PoolThreads::kAny> {
  public:
-  explicit SharedFixedPool(const FixedPoolOptions& options) {
-    if (!detail::make_fixed_pool(front_, options, detail::PoolThreads::kAny, detail::kPoisonsFreeBlocks))
-      detail::throw_bad_alloc();
-  }
-  explicit SharedFixedPool(std::size_t block_bytes)
-      : SharedFixedPool(FixedPoolOptions{.block_bytes = block_bytes}) {}
-  /// \pre no other thread uses the pool any more.
-  ~SharedFixedPool() { detail::end_fixed_pool(front_); }
-  SharedFixedPool(const SharedFixedPool&) = delete;
-  SharedFixedPool& operator=(const SharedFixedPool&) = delete;
-
-  void* allocate() {
-    void* const block = locked([&] { return detail::fixed_pool_allocate(front_); });
-    if (block == nullptr) [[unlikely]]
-      return refuse();
-    detail::annotate_allocation(front_.checked_as, block, front_.stride);
-    return block;
-  }
-  void* allocate(std::size_t count) {
-    void* const blocks = locked([&] { return detail::fixed_pool_allocate_run(front_, count); });
-    if (blocks == nullptr) return refuse();
-    detail::annotate_allocation(front_.checked_as, blocks, front_.stride, count);
-    return blocks;
-  }
-  void deallocate(void* block) noexcept {
-    if (block == nullptr) return;
-    // Before another thread can be given it.
-    detail::annotate_deallocation(front_.checked_as, block, front_.stride);
-    locked([&] { detail::fixed_pool_deallocate(front_, block); });
-  }
-  void deallocate(void* blocks, std::size_t count) noexcept {
-    if (blocks == nullptr) return;
-    detail::annotate_deallocation(front_.checked_as, blocks, front_.stride, count);
-    locked([&] { detail::fixed_pool_deallocate_run(front_, blocks, count); });
-  }
-  /// \cost one lock for all.
-  std::size_t allocate_batch(std::size_t count, void** blocks) noexcept {
-    std::size_t taken = 0;
-    locked([&] {
-      while (taken < count && (blocks[taken] = detail::fixed_pool_allocate(front_)) != nullptr) ++taken;
-    });
-    for (std::size_t i = 0; i < taken; ++i)
-      detail::annotate_allocation(front_.checked_as, blocks[i], front_.stride);
-    if (taken != count) detail::fixed_pool_refused(front_);
-    return taken;
-  }
-  void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
-    for (std::size_t i = 0; i < count; ++i)
-      if (blocks[i] != nullptr) detail::annotate_deallocation(front_.checked_as, blocks[i], front_.stride);
-    locked([&] {
-      for (std::size_t i = 0; i < count; ++i)
-        if (blocks[i] != nullptr) detail::fixed_pool_deallocate(front_, blocks[i]);
-    });
-  }
-
-  bool owns(const void* pointer) const noexcept { return detail::fixed_pool_owns(front_, pointer); }
-  std::size_t reserve(std::size_t count) noexcept {
-    return locked([&] { return detail::fixed_pool_reserve(front_, count, false); });
-  }
-  std::size_t prewarm(std::size_t count) noexcept {
-    return locked([&] { return detail::fixed_pool_reserve(front_, count, true); });
-  }
-  std::size_t release_unused() noexcept { return detail::fixed_pool_release_unused(front_); }
-  void clear() noexcept {
-    locked([&] { detail::fixed_pool_clear(front_); });
-  }
-
-  std::size_t block_bytes() const noexcept { return front_.stride; }
-  std::size_t alignment() const noexcept { return detail::fixed_pool_alignment(front_); }
-  std::size_t blocks_per_chunk() const noexcept { return detail::fixed_pool_blocks_per_chunk(front_); }
-  std::size_t chunk_count() const noexcept {
-    return locked([&] { return detail::fixed_pool_chunk_count(front_); });
-  }
-  std::size_t capacity() const noexcept {
-    return locked([&] { return detail::fixed_pool_capacity(front_); });
-  }
-  std::size_t usable_count() const noexcept {
-    return locked([&] { return detail::fixed_pool_usable_count(front_); });
-  }
-  std::size_t live_count() const noexcept {
-    return locked(
-        [&] { return detail::fixed_pool_capacity(front_) - detail::fixed_pool_usable_count(front_); });
-  }
-
- private:
-  [[gnu::cold, gnu::noinline]] void* refuse() {
-    detail::fixed_pool_refused(front_);
-    if (detail::fixed_pool_throws(front_)) detail::throw_bad_alloc();
-    return nullptr;
-  }
-
-  mutable detail::FixedPoolFront front_;
+  using BasicFixedPool::BasicFixedPool;
 };
 
 }  // namespace TARN_NAMESPACE

@@ -82,7 +82,9 @@ class MutexGuard {
 /// with its own.
 class ProgramGuard {
  public:
-  explicit ProgramGuard(Mutex& mutex) : mutex_(is_needed() ? &mutex : nullptr) {
+  explicit ProgramGuard(Mutex& mutex) : ProgramGuard(&mutex) {}
+  /// \param mutex nullptr: there is nothing to take.
+  explicit ProgramGuard(Mutex* mutex) : mutex_(mutex != nullptr && is_needed() ? mutex : nullptr) {
     if (mutex_ != nullptr) mutex_->lock();
   }
   ~ProgramGuard() {
