@@ -53,6 +53,7 @@ struct FixedPoolOptions {
 namespace detail {
 
 struct FixedPoolState;
+struct FixedPoolAccess;
 
 /// What the inlined paths read and write; the rest lies behind `state`.
 /// Invariant: block i of `*word` is at word_start + i * stride.
@@ -266,6 +267,7 @@ class BasicFixedPool {
   }
 
  private:
+  friend struct detail::FixedPoolAccess;
   using Guard =
       std::conditional_t<kThreads == detail::PoolThreads::kAny, detail::ProgramGuard, detail::NoGuard>;
 

@@ -132,10 +132,14 @@ inline std::size_t find_one_around(const std::uint64_t* words, std::size_t from,
 /// \pre 1 <= count <= 64.
 inline std::uint64_t run_starts_in(const std::uint64_t* words, std::size_t word, std::size_t size,
                                    unsigned count) {
-  using TwoWords = unsigned __int128;
-  const std::uint64_t next = word + 1 < words_for(size) ? load(words + word + 1) : 0;
-  return static_cast<std::uint64_t>(
-      run_starts(static_cast<TwoWords>(next) << kWordBits | load(words + word), count));
+  std::uint64_t low = load(words + word), high = word + 1 < words_for(size) ? load(words + word + 1) : 0;
+  for (unsigned have = 1; have < count && low != 0;) {
+    const unsigned step = have < count - have ? have : count - have;  // at most 32
+    low &= low >> step | high << (kWordBits - step);
+    high &= high >> step;
+    have += step;
+  }
+  return low;
 }
 
 /// The first of `count` ones in a row; `size` if there are none. \pre count > 64: such a run has the last one

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "pool/fixed_pool_state.h"
 #include "support/content.h"
 #include "support/seed.h"
 #include "support/sizes.h"
@@ -151,6 +152,7 @@ class FixedPoolModel {
   }
 
   void check_counts() {
+    internal::validate(detail::FixedPoolAccess::state(pool_));
     ASSERT_EQ(pool_.live_count(), live_);
     ASSERT_EQ(pool_.usable_count() + live_, pool_.capacity());
     ASSERT_LE(pool_.capacity(), options_.largest_count);

@@ -1,0 +1,114 @@
+#include "pool/fixed_chunk.h"
+
+#include <bit>
+#include <new>
+
+#include "os/checker.h"
+#include "os/fatal.h"
+#include "page/metadata.h"
+#include "page/page_cache.h"
+#include "page/page_map.h"
+
+namespace tarn::internal {
+namespace {
+
+std::size_t record_bytes(std::uint32_t words) { return sizeof(PoolChunk) + words * sizeof(std::uint64_t); }
+
+}  // namespace
+
+void PoolChunk::free_all() {
+  bitmap::fill(words(), block_count);
+  bitmap::fill(summary, word_count);
+  longest_run = block_count;
+}
+
+std::uint32_t PoolChunk::find_run(std::uint32_t count) {
+  if (count > bitmap::kWordBits)
+    return static_cast<std::uint32_t>(bitmap::find_long_run(words(), block_count, count));
+  const std::uint32_t found = find_run_in(run_word, word_count, count);
+  return found != block_count ? found : find_run_in(0, run_word, count);
+}
+
+std::uint32_t PoolChunk::find_run_in(std::uint32_t first, std::uint32_t end, std::uint32_t count) {
+  for (std::uint32_t i = next_word(first); i < end; i = next_word(i + 1)) {
+    const std::uint64_t starts = bitmap::run_starts_in(words(), i, block_count, count);
+    if (starts == 0) continue;
+    run_word = i;
+    return i * bitmap::kWordBits + static_cast<std::uint32_t>(std::countr_zero(starts));
+  }
+  return block_count;
+}
+
+void PoolChunk::validate(const std::uint64_t* walk_word) {
+  TARN_CHECK(&chunk_of(*span) == this && page_map.find(span->start) == span);
+  TARN_CHECK(span->kind == SpanKind::kPool && span->pool_blocks == block_count);
+  TARN_CHECK(word_count == bitmap::words_for(block_count) && longest_run <= block_count);
+  const std::size_t bits = word_count * bitmap::kWordBits;
+  TARN_CHECK(bitmap::find_one(words(), block_count, bits) == bits);
+  TARN_CHECK(next_word(0) <= word_count && run_word < word_count);
+  for (std::uint32_t i = 0; i < word_count; ++i) {
+    const bool has_ones = words()[i] != 0, is_noted = bitmap::test(summary, i);
+    TARN_CHECK(is_noted || !has_ones);
+    TARN_CHECK(has_ones || !is_noted || words() + i == walk_word);
+  }
+}
+
+// A page of blocks, more pages for larger ones; a block less where that leaves room for colours.
+std::uint32_t usual_chunk_count(std::size_t stride) {
+  constexpr std::size_t kLeastBlocks = 64, kLargestBytes = std::size_t{1} << 20;
+  std::size_t bytes = stride * kLeastBlocks;
+  bytes = bytes < kPageBytes      ? kPageBytes
+          : bytes > kLargestBytes ? kLargestBytes
+                                  : round_up(bytes, kPageBytes);
+  const std::size_t count = bytes / stride;
+  const bool has_no_room = stride % PoolChunk::kColouredStride == 0 && count * stride == bytes;
+  return static_cast<std::uint32_t>(has_no_room ? count - 1 : count);
+}
+
+PoolChunk* make_chunk(const ChunkRequest& request) {
+  const std::size_t used_bytes = request.block_count * request.stride;
+  const auto pages = static_cast<PageCount>((used_bytes + kPageBytes - 1) >> kPageShift);
+  const auto words = static_cast<std::uint32_t>(bitmap::words_for(request.block_count));
+  void* const record = metadata.allocate(record_bytes(words));
+  if (record == nullptr) return nullptr;
+  Span* const span = span_store.take(0);
+  PageRun run{};
+  if (span != nullptr)
+    run = page_cache.allocate_pages(pages, request.is_dense ? Density::kDense : Density::kSparse);
+  if (run.start == nullptr) {
+    if (span != nullptr) span_store.give_back(span);
+    metadata.free(record, record_bytes(words));
+    return nullptr;
+  }
+  PoolChunk* const chunk = new (record) PoolChunk{};
+  chunk->span = span;
+  chunk->block_count = request.block_count;
+  chunk->word_count = words;
+  chunk->free_all();
+  const bool has_room = request.colour_bytes <= bytes_of(pages) - used_bytes;
+  span->start = run.start + (has_room ? request.colour_bytes : 0);
+  span->free_bits = chunk->words();
+  span->pool = request.pool;
+  span->stride = static_cast<std::uint32_t>(request.stride);
+  span->pool_blocks = request.block_count;
+  span->pages = pages;
+  span->kind = SpanKind::kPool;
+  page_map.set(span, 0);
+  if (request.poisons) os::poison(run.start, bytes_of(pages));
+  return chunk;
+}
+
+void end_chunk(PoolChunk& chunk, bool poisons) {
+  Span* const span = chunk.span;
+  char* const start = span->first_page();
+  const PageCount pages = span->pages;
+  if (poisons) os::unpoison(start, bytes_of(pages));
+  page_map.clear(span);
+  span->free_bits = span->inline_free_bits;
+  span->pool = nullptr;
+  span_store.give_back(span);
+  metadata.free(&chunk, record_bytes(chunk.word_count));
+  page_cache.free_pages(start, pages, PageState::kDirty);
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,187 @@
+// A fixed pool over chunks of its own.
+#include "base/units.h"
+#include "os/checker.h"
+#include "os/memory.h"
+#include "page/page_cache.h"
+#include "page/page_map.h"
+#include "pool/fixed_pool_state.h"
+
+namespace tarn::internal {
+namespace {
+
+using detail::FixedPoolState;
+
+constexpr std::size_t kDenseBytes = 8 * 1024 * 1024;  // a pool of this size fills its huge pages
+
+// Chunks whose blocks would all start on the same cache sets begin a line later than the one before.
+std::size_t next_colour(const FixedPoolState& state) {
+  const std::size_t stride = state.front->stride;
+  if (stride % PoolChunk::kColouredStride != 0 || state.alignment > kCacheLineBytes) return 0;
+  return state.chunks_made % (stride / kCacheLineBytes) * kCacheLineBytes;
+}
+
+PoolChunk* grow(FixedPoolState& state) {
+  const std::size_t left = state.largest_count - state.capacity;
+  const std::size_t count = left < state.blocks_per_chunk ? left : state.blocks_per_chunk;
+  if (count == 0) return nullptr;
+  {
+    os::LockGuard guard(state.structure);
+    if (!state.ring.make_room()) return nullptr;
+  }
+  PoolChunk* const chunk =
+      make_chunk({&state, state.front->stride, static_cast<std::uint32_t>(count), next_colour(state),
+                  state.mapped_bytes >= kDenseBytes && page_cache.uses_huge_pages(), state.poisons});
+  if (chunk == nullptr) return nullptr;
+  {
+    os::LockGuard guard(state.structure);
+    state.ring.insert(*chunk);
+    state.capacity += count;
+    state.mapped_bytes += chunk->span->bytes();
+  }
+  state.runs.add(*chunk);
+  ++state.chunks_made;
+  state.front->spans = page_map.first_table();
+  return chunk;
+}
+
+void shrink(FixedPoolState& state, PoolChunk& chunk) {
+  if (state.walk.chunk() == &chunk) state.walk.stand_nowhere();
+  state.runs.remove(chunk);
+  {
+    os::LockGuard guard(state.structure);
+    state.ring.remove(chunk);
+    state.capacity -= chunk.block_count;
+    state.mapped_bytes -= chunk.span->bytes();
+  }
+  end_chunk(chunk, state.poisons);
+}
+
+const Span* find_span(const FixedPoolState& state, const void* pointer) {
+  const Span* const span = page_map.find(pointer);
+  return span != nullptr && ChunkRuns::pool_of(*span) == &state ? span : nullptr;
+}
+
+void* allocate(FixedPoolState& state) {
+  if (!state.walk.advance()) {
+    PoolChunk* const chunk = grow(state);
+    if (chunk == nullptr) return nullptr;
+    state.walk.stand_on(*chunk, 0);
+  }
+  return detail::fixed_pool_allocate(*state.front);
+}
+
+void* allocate_run(FixedPoolState& state, std::size_t count) {
+  const auto wanted = static_cast<std::uint32_t>(count);
+  BlockRun run = state.runs.find(wanted, state.walk.chunk());
+  if (run.chunk == nullptr) {
+    run = {grow(state), 0};
+    if (run.chunk == nullptr || run.chunk->block_count < wanted) return nullptr;
+  }
+  if (run.chunk->take(run.first, wanted)) state.ring.note_taken(*run.chunk);
+  return run.chunk->block(run.first);
+}
+
+// \returns the index in its chunk of the first of `count` blocks.
+std::uint32_t index_of_block(const FixedPoolState& state, const Span& span, const void* block,
+                             std::size_t count) {
+  const std::size_t offset = static_cast<std::size_t>(static_cast<const char*>(block) - span.start);
+  const std::size_t index = offset / state.front->stride;
+  if (address_of(block) < address_of(span.start) || index * state.front->stride != offset)
+    state.stop("free of a pointer into a block", block);
+  if (index >= span.pool_blocks || count > span.pool_blocks - index)
+    state.stop("free of a pointer that is no block of the pool", block);
+  return static_cast<std::uint32_t>(index);
+}
+
+BlockRun take_back(FixedPoolState& state, const void* blocks, std::size_t count) {
+  const Span* const span = find_span(state, blocks);
+  if (span == nullptr) state.stop("free of a pointer that is no block of the pool", blocks);
+  const std::uint32_t first = index_of_block(state, *span, blocks, count);
+  PoolChunk& chunk = chunk_of(*span);
+  const std::uint32_t freed_twice = chunk.free(first, static_cast<std::uint32_t>(count));
+  if (freed_twice != chunk.block_count) state.stop("double free", chunk.block(freed_twice));
+  state.ring.note_usable(chunk);
+  state.runs.unsettle(chunk);
+  return {&chunk, first};
+}
+
+void deallocate(FixedPoolState& state, void* block) { take_back(state, block, 1); }
+
+void deallocate_run(FixedPoolState& state, void* blocks, std::size_t count) {
+  const BlockRun run = take_back(state, blocks, count);
+  state.runs.note_freed_run(*run.chunk, run.first);
+}
+
+bool owns(const FixedPoolState& state, const void* pointer) { return find_span(state, pointer) != nullptr; }
+
+std::size_t reserve(FixedPoolState& state, std::size_t count, bool populates) {
+  std::size_t usable = state.ring.free_count();
+  while (usable < count) {
+    const PoolChunk* const chunk = grow(state);
+    if (chunk == nullptr) break;
+    usable += chunk->block_count;
+  }
+  for (std::uint32_t slot = 0; populates && slot < state.ring.count(); ++slot) {
+    const Span& span = *state.ring[slot].span;
+    os::populate(span.first_page(), span.bytes());
+  }
+  return usable;
+}
+
+std::size_t release_unused(FixedPoolState& state) {
+  const std::size_t before = state.mapped_bytes;
+  for (std::uint32_t slot = state.ring.count(); slot-- > 0;) {
+    PoolChunk& chunk = state.ring[slot];
+    if (chunk.free_count() == chunk.block_count) shrink(state, chunk);
+  }
+  return before - state.mapped_bytes;
+}
+
+void clear(FixedPoolState& state) {
+  for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
+    PoolChunk& chunk = state.ring[slot];
+    state.runs.unsettle(chunk);
+    chunk.free_all();
+    state.ring.note_usable(chunk);
+    if (state.poisons) os::poison(chunk.span->first_page(), chunk.span->bytes());
+  }
+  if (state.ring.count() != 0) state.walk.stand_on(state.ring[0], 0);
+}
+
+void end(FixedPoolState& state) {
+  while (state.ring.count() != 0) shrink(state, state.ring[state.ring.count() - 1]);
+  state.ring.end();
+}
+
+void visit_live(FixedPoolState& state, const BlockVisitor& visit) {
+  for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
+    PoolChunk& chunk = state.ring[slot];
+    for (std::uint32_t i = 0; i < chunk.block_count; ++i)
+      if (!bitmap::test(chunk.words(), i)) visit(chunk.block(i));
+  }
+}
+
+void* first_of_malloc(const FixedPoolState&) { return nullptr; }
+
+void validate_chunks(FixedPoolState& state) {
+  std::size_t blocks = 0, bytes = 0;
+  for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
+    const PoolChunk& chunk = state.ring[slot];
+    TARN_CHECK(ChunkRuns::pool_of(*chunk.span) == &state && chunk.span->stride == state.front->stride);
+    blocks += chunk.block_count;
+    bytes += chunk.span->bytes();
+  }
+  TARN_CHECK(state.capacity == blocks && state.capacity <= state.largest_count);
+  TARN_CHECK(state.mapped_bytes == bytes);
+  state.ring.validate(state.front->word);
+  state.walk.validate();
+  state.runs.validate(state.ring);
+}
+
+}  // namespace
+
+constexpr FixedPoolBackEnd kFixedPoolOverChunks{allocate, allocate_run, deallocate,      deallocate_run,
+                                                owns,     reserve,      release_unused,  clear,
+                                                end,      visit_live,   first_of_malloc, validate_chunks};
+
+}  // namespace tarn::internal

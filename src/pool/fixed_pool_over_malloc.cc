@@ -1,0 +1,67 @@
+// A fixed pool whose blocks are malloc's, one allocation each.
+#include "general/system_blocks.h"
+#include "pool/fixed_pool_state.h"
+
+namespace tarn::internal {
+namespace {
+
+using detail::FixedPoolState;
+
+void* allocate_run(FixedPoolState& state, std::size_t count) {
+  std::size_t live = state.capacity.load();
+  do {
+    if (state.largest_count - live < count) return nullptr;
+  } while (!state.capacity.compare_exchange_weak(live, live + count));
+  const std::size_t bytes = count * state.front->stride;
+  void* const blocks = system_blocks.allocate(state, bytes, state.alignment);
+  if (blocks != nullptr) {
+    state.mapped_bytes += bytes;
+  } else {
+    state.capacity -= count;
+  }
+  return blocks;
+}
+
+void* allocate(FixedPoolState& state) { return allocate_run(state, 1); }
+
+// Here blocks taken together come back together, whatever count they come with.
+void deallocate_run(FixedPoolState& state, void* blocks, std::size_t) {
+  std::size_t bytes = 0;
+  if (!system_blocks.deallocate(state, blocks, &bytes))
+    state.stop("free of a pointer that is no block of the pool", blocks);
+  state.mapped_bytes -= bytes;
+  state.capacity -= bytes / state.front->stride;
+}
+
+void deallocate(FixedPoolState& state, void* block) { deallocate_run(state, block, 1); }
+
+bool owns(const FixedPoolState& state, const void* pointer) {
+  return system_blocks.pool_of(pointer) == &state;
+}
+
+std::size_t reserve(FixedPoolState&, std::size_t count, bool) { return count; }
+
+std::size_t release_unused(FixedPoolState&) { return 0; }
+
+void clear(FixedPoolState& state) {
+  system_blocks.deallocate_all(state);
+  state.capacity = state.mapped_bytes = 0;
+}
+
+void visit_live(FixedPoolState& state, const BlockVisitor& visit) { system_blocks.visit(state, visit); }
+
+void* first_of_malloc(const FixedPoolState& state) { return system_blocks.first_of(state); }
+
+void validate_counts(FixedPoolState& state) {
+  TARN_CHECK(state.ring.count() == 0 && state.capacity <= state.largest_count);
+  TARN_CHECK(state.mapped_bytes == state.capacity * state.front->stride);
+  state.walk.validate();
+}
+
+}  // namespace
+
+constexpr FixedPoolBackEnd kFixedPoolOverMalloc{allocate, allocate_run, deallocate,      deallocate_run,
+                                                owns,     reserve,      release_unused,  clear,
+                                                clear,    visit_live,   first_of_malloc, validate_counts};
+
+}  // namespace tarn::internal

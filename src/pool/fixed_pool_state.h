@@ -1,0 +1,93 @@
+// The library's record of a fixed pool, and the two back ends a pool may have: chunks of its own, or malloc for
+// each allocation (the option pools_use_malloc), so that a checker which knows malloc sees every block's ends.
+// A pool gets its back end when it is made.
+//
+// Invariant over chunks: capacity and mapped_bytes are sums over the ring; each chunk is in the ring and in one
+// list of `runs`; live blocks = capacity - ones in the chunks' words.
+// Over malloc: there is no chunk; capacity counts live blocks, mapped_bytes is their bytes.
+// Threads: those of the pool, one at a time; without a lock over malloc, which may be ours and is not called
+// under a pool's lock. `structure` is held when the ring, capacity and mapped_bytes change over chunks, since
+// observers read them.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/block_visitor.h"
+#include "general/pool_header.h"
+#include "os/fatal.h"
+#include "pool/fixed_ring.h"
+#include "pool/fixed_runs.h"
+#include "tarn/fixed_pool.h"
+
+namespace tarn::internal {
+
+/// What differs between the back ends. A count of blocks is at least 1 and at most blocks_per_chunk.
+struct FixedPoolBackEnd {
+  /// A block, when the word that the inlined paths know is empty; nullptr when it is refused.
+  void* (*allocate)(detail::FixedPoolState& state);
+  void* (*allocate_run)(detail::FixedPoolState& state, std::size_t count);
+  void (*deallocate)(detail::FixedPoolState& state, void* block);
+  void (*deallocate_run)(detail::FixedPoolState& state, void* blocks, std::size_t count);
+  bool (*owns)(const detail::FixedPoolState& state, const void* pointer);
+  std::size_t (*reserve)(detail::FixedPoolState& state, std::size_t count, bool populates);
+  /// Gives chunks without live blocks back. \returns bytes.
+  std::size_t (*release_unused)(detail::FixedPoolState& state);
+  /// Ends all live blocks; the pool goes on.
+  void (*clear)(detail::FixedPoolState& state);
+  /// Gives all memory but the record back.
+  void (*end)(detail::FixedPoolState& state);
+  void (*visit_live)(detail::FixedPoolState& state, const BlockVisitor& visit);
+  /// The oldest live block that malloc made; nullptr: there is none.
+  void* (*first_of_malloc)(const detail::FixedPoolState& state);
+  void (*validate)(detail::FixedPoolState& state);
+};
+
+extern const FixedPoolBackEnd kFixedPoolOverChunks;
+extern const FixedPoolBackEnd kFixedPoolOverMalloc;
+
+}  // namespace tarn::internal
+
+namespace TARN_NAMESPACE::detail {
+
+struct FixedPoolState : internal::PoolHeader {
+  explicit FixedPoolState(FixedPoolFront& its_front) : front(&its_front), walk(ring, its_front) {}
+
+  const internal::FixedPoolBackEnd* back_end = nullptr;
+  FixedPoolFront* front;
+  internal::ChunkRing ring;
+  internal::ChunkWalk walk;
+  internal::ChunkRuns runs;
+  std::uint32_t blocks_per_chunk = 0;
+  std::uint32_t chunks_made = 0;  // colours them
+  std::size_t alignment = 0;
+  std::size_t largest_count = 0;
+  std::atomic<std::size_t> capacity{0};  // blocks
+  std::atomic<std::size_t> mapped_bytes{0};
+  AtCap at_cap{};
+  bool is_checked = false;  // memory checkers are told of the pool
+  bool poisons = false;     // and its free blocks are poisoned
+  void (*on_refusal)(void*) = nullptr;
+  void* context = nullptr;
+
+  [[noreturn]] void stop(const char* what, const void* block) const {
+    internal::os::fatal_in_pool(name, what, block);
+  }
+};
+
+/// What tests may see of a pool.
+struct FixedPoolAccess {
+  template <typename Pool>
+  static FixedPoolState& state(Pool& pool) {
+    return *pool.front_.state;
+  }
+};
+
+}  // namespace TARN_NAMESPACE::detail
+
+namespace tarn::internal {
+
+/// Stops the process where the invariant does not hold. \pre no other thread uses the pool.
+inline void validate(detail::FixedPoolState& state) { state.back_end->validate(state); }
+
+}  // namespace tarn::internal

@@ -1,0 +1,91 @@
+#include "pool/fixed_ring.h"
+
+#include <cstring>
+
+#include "os/fatal.h"
+#include "page/metadata.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr std::uint32_t kFirstCapacity = 64;
+
+constinit std::uint64_t no_free_bits = 0;
+
+std::size_t record_bytes(std::uint32_t capacity) {
+  return capacity * sizeof(PoolChunk*) + bitmap::words_for(capacity) * sizeof(std::uint64_t);
+}
+
+}  // namespace
+
+bool ChunkRing::make_room() {
+  if (count_ < capacity_) return true;
+  const std::uint32_t capacity = capacity_ == 0 ? kFirstCapacity : capacity_ * 2;
+  char* const record = static_cast<char*>(metadata.allocate(record_bytes(capacity)));
+  if (record == nullptr) return false;
+  std::memset(record, 0, record_bytes(capacity));
+  auto** const chunks = reinterpret_cast<PoolChunk**>(record);
+  auto* const usable = reinterpret_cast<std::uint64_t*>(record + capacity * sizeof(PoolChunk*));
+  for (std::uint32_t i = 0; i < count_; ++i) chunks[i] = chunks_[i];
+  for (std::size_t i = 0; i < bitmap::words_for(count_); ++i) usable[i] = usable_[i];
+  end();
+  chunks_ = chunks;
+  usable_ = usable;
+  capacity_ = capacity;
+  return true;
+}
+
+void ChunkRing::end() {
+  if (chunks_ != nullptr) metadata.free(chunks_, record_bytes(capacity_));
+}
+
+void ChunkRing::place(std::uint32_t slot, PoolChunk* chunk, bool is_usable) {
+  chunks_[slot] = chunk;
+  chunk->slot = slot;
+  bitmap::assign(usable_, slot, is_usable);
+}
+
+void ChunkRing::insert(PoolChunk& chunk) {
+  std::uint32_t slot = count_++;
+  for (; slot > 0 && chunks_[slot - 1]->span->start > chunk.span->start; --slot)
+    place(slot, chunks_[slot - 1], is_usable(slot - 1));
+  place(slot, &chunk, chunk.may_have_free());
+}
+
+void ChunkRing::remove(PoolChunk& chunk) {
+  for (std::uint32_t slot = chunk.slot; slot + 1 < count_; ++slot)
+    place(slot, chunks_[slot + 1], is_usable(slot + 1));
+  bitmap::clear(usable_, --count_);
+}
+
+std::size_t ChunkRing::free_count() const {
+  std::size_t count = 0;
+  for (std::uint32_t slot = 0; slot < count_; ++slot) count += chunks_[slot]->free_count();
+  return count;
+}
+
+void ChunkRing::validate(const std::uint64_t* walk_word) const {
+  TARN_CHECK(count_ <= capacity_);
+  for (std::uint32_t slot = 0; slot < count_; ++slot) {
+    PoolChunk& chunk = *chunks_[slot];
+    chunk.validate(walk_word);
+    TARN_CHECK(chunk.slot == slot && is_usable(slot) == chunk.may_have_free());
+    TARN_CHECK(slot == 0 || chunks_[slot - 1]->span->start < chunk.span->start);
+  }
+  TARN_CHECK(bitmap::find_one(usable_, count_, capacity_) == capacity_);
+}
+
+void ChunkWalk::stand_nowhere() {
+  chunk_ = nullptr;
+  front_.word = &no_free_bits;
+}
+
+void ChunkWalk::validate() const {
+  TARN_CHECK(no_free_bits == 0);
+  if (chunk_ == nullptr) return TARN_CHECK(front_.word == &no_free_bits);
+  TARN_CHECK(chunk_ == &ring_[chunk_->slot] && word_ < chunk_->word_count);
+  TARN_CHECK(front_.word == chunk_->words() + word_);
+  TARN_CHECK(front_.word_start == chunk_->block(std::size_t{word_} * bitmap::kWordBits));
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,108 @@
+// The ring of a fixed pool's chunks, and the walk that goes round it.
+//
+// Invariant of the ring: slots are in the order of addresses; chunk.slot is the chunk's slot; a slot's bit in
+// `usable` is one exactly when the chunk's summary has ones.
+// Invariant of the walk: the word it stands on is what the inlined paths take blocks from; one that is always
+// 0 while it stands nowhere.
+// Threads: the pool's. make_room, insert and remove under its `structure`, which observers of the ring take.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "base/bitmap.h"
+#include "pool/fixed_chunk.h"
+#include "tarn/fixed_pool.h"
+
+namespace tarn::internal {
+
+class ChunkRing {
+ public:
+  std::uint32_t count() const { return count_; }
+  PoolChunk& operator[](std::uint32_t slot) const { return *chunks_[slot]; }
+
+  /// Room for one more chunk. \returns false when memory is refused.
+  bool make_room();
+  /// \pre there is room.
+  void insert(PoolChunk& chunk);
+  void remove(PoolChunk& chunk);
+  /// Gives the ring's own memory back. \pre it is empty.
+  void end();
+
+  /// A chunk's summary has got ones, or has lost some.
+  void note_usable(const PoolChunk& chunk) { bitmap::set(usable_, chunk.slot); }
+  void note_taken(const PoolChunk& chunk) {
+    if (!chunk.may_have_free()) bitmap::clear(usable_, chunk.slot);
+  }
+  /// The first usable chunk at or after a slot, going round; nullptr if there is none.
+  PoolChunk* next_usable(std::uint32_t from) const {
+    const std::size_t slot = bitmap::find_one_around(usable_, from, count_);
+    return slot != count_ ? chunks_[slot] : nullptr;
+  }
+
+  /// Free blocks of all chunks. \cost a step per word.
+  std::size_t free_count() const;
+
+  void validate(const std::uint64_t* walk_word) const;
+
+ private:
+  void place(std::uint32_t slot, PoolChunk* chunk, bool is_usable);
+  bool is_usable(std::uint32_t slot) const { return bitmap::test(usable_, slot); }
+
+  PoolChunk** chunks_ = nullptr;
+  std::uint64_t* usable_ = nullptr;
+  std::uint32_t count_ = 0;
+  std::uint32_t capacity_ = 0;
+};
+
+class ChunkWalk {
+ public:
+  ChunkWalk(ChunkRing& ring, detail::FixedPoolFront& front) : ring_(ring), front_(front) { stand_nowhere(); }
+
+  /// Goes on to the next word that has ones. \returns false, and stands nowhere, when there is none.
+  bool advance() {
+    PoolChunk* chunk = chunk_;
+    std::uint32_t word = 0;
+    if (chunk != nullptr) {
+      leave_word();
+      word = chunk->next_word(word_ + 1);
+    }
+    if (chunk == nullptr || word == chunk->word_count) {
+      chunk = ring_.next_usable(chunk == nullptr ? 0 : chunk->slot + 1);
+      if (chunk == nullptr) {
+        stand_nowhere();
+        return false;
+      }
+      word = chunk->next_word(0);
+    }
+    stand_on(*chunk, word);
+    return true;
+  }
+
+  void stand_on(PoolChunk& chunk, std::uint32_t word) {
+    chunk_ = &chunk;
+    word_ = word;
+    front_.word = chunk.words() + word;
+    front_.word_start = chunk.block(std::size_t{word} * bitmap::kWordBits);
+  }
+  void stand_nowhere();
+
+  /// The chunk it stands in; nullptr: nowhere.
+  PoolChunk* chunk() const { return chunk_; }
+
+  void validate() const;
+
+ private:
+  // The inlined paths may have emptied the word without having told the summary.
+  void leave_word() {
+    if (chunk_->words()[word_] != 0) return;
+    chunk_->forget_word(word_);
+    ring_.note_taken(*chunk_);
+  }
+
+  ChunkRing& ring_;
+  detail::FixedPoolFront& front_;
+  PoolChunk* chunk_ = nullptr;
+  std::uint32_t word_ = 0;
+};
+
+}  // namespace tarn::internal
