@@ -1,0 +1,117 @@
+#include "pool/fixed_chunk.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "general/setup.h"
+#include "page/page_map.h"
+#include "support/seed.h"
+
+namespace tarn::internal {
+namespace {
+
+struct EndChunk {
+  void operator()(PoolChunk* chunk) const { end_chunk(*chunk, false); }
+};
+using OwnedChunk = std::unique_ptr<PoolChunk, EndChunk>;
+
+OwnedChunk chunk_of_blocks(std::uint32_t count, std::size_t stride = 64, std::size_t colour_bytes = 0) {
+  static int pool;
+  set_up_once();
+  return OwnedChunk(make_chunk({&pool, stride, count, colour_bytes, false, false}));
+}
+
+TEST(FixedChunk, BeginsWithAllBlocksFree) {
+  for (const std::uint32_t count : {1u, 63u, 64u, 65u, 4096u, 32768u}) {
+    const OwnedChunk chunk = chunk_of_blocks(count);
+    chunk->validate(nullptr);
+    EXPECT_EQ(chunk->free_count(), count);
+    EXPECT_EQ(chunk->find_run(count), 0u);
+    EXPECT_EQ(chunk->find_run(count + 1), count) << "there are none behind the last";
+  }
+}
+
+TEST(FixedChunk, IsFoundByTheAddressesOfItsPagesUntilItEnds) {
+  OwnedChunk chunk = chunk_of_blocks(1000, 100);
+  const Span* const span = chunk->span;
+  char* const last = chunk->block(999) + 99;
+  EXPECT_EQ(page_map.find(last), span);
+  EXPECT_EQ(&chunk_of(*span), chunk.get());
+  chunk.reset();
+  EXPECT_EQ(page_map.find(last), nullptr);
+}
+
+TEST(FixedChunk, BeginsAtItsColourWhereThereIsRoom) {
+  EXPECT_EQ(address_of(chunk_of_blocks(100, 128, 64)->block(0)) % kPageBytes, 64u);
+  EXPECT_EQ(address_of(chunk_of_blocks(512, 128, 64)->block(0)) % kPageBytes, 0u) << "a page is full";
+}
+
+TEST(FixedChunk, SaysWhichBlockWasFreeAlready) {
+  const OwnedChunk chunk = chunk_of_blocks(200);
+  chunk->take(10, 100);
+  EXPECT_EQ(chunk->free(20, 80), chunk->block_count);
+  EXPECT_EQ(chunk->free(15, 6), 20u);
+  EXPECT_EQ(chunk->free(150, 1), 150u);
+}
+
+TEST(FixedChunk, ForgetsAWordWithItsLastBlockAndFindsItAgainWithTheFirst) {
+  const OwnedChunk chunk = chunk_of_blocks(128);
+  EXPECT_FALSE(chunk->take(0, 63));
+  EXPECT_TRUE(chunk->take(63, 1));
+  EXPECT_EQ(chunk->next_word(0), 1u);
+  EXPECT_TRUE(chunk->take(64, 64));
+  EXPECT_FALSE(chunk->may_have_free());
+  chunk->free(127, 1);
+  EXPECT_EQ(chunk->next_word(0), 1u);
+  chunk->validate(nullptr);
+}
+
+TEST(FixedChunk, FindsARunWheneverThereIsOneInRandomPrograms) {
+  test::Random random(1);
+  for (const std::uint32_t count : {60u, 64u, 200u, 1000u}) {
+    const OwnedChunk chunk = chunk_of_blocks(count);
+    std::vector<bool> is_free(count, true);
+    const auto mark = [&](std::size_t first, std::size_t blocks, bool value) {
+      std::fill_n(is_free.begin() + static_cast<std::ptrdiff_t>(first), blocks, value);
+    };
+    for (int i = 0; i < 3000; ++i) {
+      const auto wanted = static_cast<std::uint32_t>(1 + random.below(random.below(4) == 0 ? count : 20));
+      const std::uint32_t first = chunk->find_run(wanted);
+      std::size_t longest = 0, length = 0;
+      for (const bool free : is_free) longest = std::max(longest, length = free ? length + 1 : 0);
+      ASSERT_EQ(first != count, longest >= wanted) << wanted << " of " << longest;
+      if (first != count) {
+        for (std::uint32_t at = first; at < first + wanted; ++at) ASSERT_TRUE(is_free[at]);
+        chunk->take(first, wanted);
+        mark(first, wanted, false);
+      }
+      const auto some = static_cast<std::uint32_t>(random.below(count));
+      std::uint32_t end = some;
+      while (end < count && !is_free[end] && end - some < 30) ++end;
+      if (end != some) chunk->free(some, end - some);
+      mark(some, end - some, true);
+      chunk->validate(nullptr);
+      ASSERT_EQ(chunk->free_count(),
+                static_cast<std::size_t>(std::count(is_free.begin(), is_free.end(), true)));
+    }
+  }
+}
+
+TEST(FixedChunk, UsuallyHasAPageOfSmallBlocksAndLeavesRoomForColours) {
+  EXPECT_EQ(usual_chunk_count(24), 65536u / 24);
+  EXPECT_EQ(usual_chunk_count(64), 1024u);
+  EXPECT_EQ(usual_chunk_count(128), 511u);
+  EXPECT_EQ(usual_chunk_count(262144), 3u);
+}
+
+TEST(FixedChunkDeathTest, AFreeBlockThatTheSummaryDoesNotKnowBreaksTheInvariant) {
+  const OwnedChunk chunk = chunk_of_blocks(200);
+  chunk->forget_word(2);
+  EXPECT_DEATH(chunk->validate(nullptr), "is_noted");
+}
+
+}  // namespace
+}  // namespace tarn::internal
