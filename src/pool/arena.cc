@@ -12,7 +12,7 @@
 #include "general/configuration.h"
 #include "general/setup.h"
 #include "os/checker.h"
-#include "pool/heap.h"
+#include "pool/arena_heap.h"
 
 namespace TARN_NAMESPACE::detail {
 

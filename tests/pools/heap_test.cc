@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "pool/heap_state.h"
 #include "support/child.h"
 #include "support/content.h"
 #include "support/sanitizer.h"
@@ -45,6 +46,8 @@ class Buffer {
   void* memory_;
   std::size_t bytes_;
 };
+
+void validate(const Heap& heap) { internal::validate(*detail::HeapAccess::state(heap)); }
 
 /// The same tests over the library's pages and over a buffer.
 class HeapOver : public ::testing::TestWithParam<bool> {
@@ -110,8 +113,10 @@ TEST_P(HeapOver, CountsEveryByteOfRandomPrograms) {
       ASSERT_EQ(use.live_count, live.size());
       ASSERT_EQ(use.peak_live_bytes, peak_bytes);
       ASSERT_GE(use.mapped_bytes, live_bytes);
+      if (i % 64 == 0 || i < 1000) validate(heap);
     }
     for (const Live& each : live) heap.deallocate(each.block);
+    validate(heap);
     EXPECT_EQ(heap.use().live_bytes, 0u);
     heap.release_unused();
     EXPECT_EQ(heap.use().mapped_bytes, 0u);
@@ -149,6 +154,7 @@ TEST_P(HeapOver, CountsExactlyWhenThreadsFreeEachOthersBlocks) {
   EXPECT_EQ(first.use().live_bytes + second.use().live_bytes, live_bytes);
   for (std::atomic<void*>& slot : slots) tarn::deallocate(slot);
   for (Heap* heap : {&first, &second}) {
+    validate(*heap);
     EXPECT_EQ(heap->use().live_bytes, 0u);
     EXPECT_EQ(heap->use().live_count, 0u);
     heap->release_unused();
@@ -346,7 +352,9 @@ TEST_P(HeapOver, ClearEndsAllBlocksAndTheHeapGoesOn) {
       fill(block, size, size);
     }
     EXPECT_GT(heap.use().live_bytes, kMiB);
+    validate(heap);
     heap.clear();
+    validate(heap);
     EXPECT_EQ(heap.use().live_bytes, 0u);
     EXPECT_EQ(heap.use().live_count, 0u);
     if (kAddressSanitizer) heap.release_unused();  // what has ended waits for a while there
@@ -580,7 +588,10 @@ TEST(Heap, ScopesOfSeveralThreadsAndHeapsKeepTheirBlocksApart) {
     EXPECT_EQ(heaps[(t + 1) % kThreads].use().live_count, left[t].size());
     for (void* block : left[t]) tarn::deallocate(block);
   }
-  for (Heap& heap : heaps) EXPECT_EQ(heap.use().live_bytes, 0u);
+  for (Heap& heap : heaps) {
+    EXPECT_EQ(heap.use().live_bytes, 0u);
+    validate(heap);
+  }
 }
 
 TEST(Heap, ImpossibleRequestsAreRefusedWithTheirErrors) {

@@ -1,0 +1,59 @@
+// A heap whose blocks are malloc's, one by one, so that a checker which knows malloc sees every block's ends.
+#include "general/system_blocks.h"
+#include "os/fatal.h"
+#include "pool/heap_state.h"
+
+namespace tarn::internal {
+namespace {
+
+using detail::HeapState;
+using detail::ProgramGuard;
+
+// malloc may be ours, and is then not called under a pool's lock: the block is charged before it is there.
+void* allocate(HeapState& state, std::size_t size, std::size_t alignment, LiveBytes* live) {
+  {
+    ProgramGuard guard(state.mutex);
+    live->before = live->after = state.live_bytes;
+    if (!state.may_grow_locked(size)) return nullptr;
+    state.charge_locked(size);
+    live->after = state.live_bytes;
+  }
+  void* const block = system_blocks.allocate(state, size, alignment);
+  if (block != nullptr) return block;
+  ProgramGuard guard(state.mutex);
+  state.credit_locked(size);
+  return nullptr;
+}
+
+void deallocate(HeapState& state, void* block) {
+  std::size_t bytes = 0;
+  if (!system_blocks.deallocate(state, block, &bytes))
+    os::fatal_in_pool(state.name, "free of a pointer that is no block of the heap", block);
+  ProgramGuard guard(state.mutex);
+  state.credit_locked(bytes);
+}
+
+std::size_t usable_size(HeapState&, const void* block) { return system_blocks.bytes_of_block(block); }
+
+bool resize(HeapState&, void*, std::size_t, std::size_t) { return false; }
+
+bool owns(HeapState& state, const void* pointer) { return system_blocks.pool_of(pointer) == &state; }
+
+std::size_t prewarm(HeapState&, std::size_t) { return 0; }
+
+void end(HeapState& state) {
+  system_blocks.deallocate_all(state);
+  state.slabs.end();
+}
+
+void clear(HeapState& state) {
+  system_blocks.deallocate_all(state);
+  os::LockGuard guard(state.mutex);
+  state.live_bytes = state.live_count = 0;
+}
+
+}  // namespace
+
+constexpr HeapBackEnd kHeapOverMalloc{allocate, deallocate, usable_size, resize, owns, prewarm, clear, end};
+
+}  // namespace tarn::internal

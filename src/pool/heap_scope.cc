@@ -1,0 +1,39 @@
+// Scopes: the heap that serves the calling thread's requests to the general pool.
+#include <cerrno>
+
+#include "pool/heap_state.h"
+
+namespace TARN_NAMESPACE::detail {
+
+using namespace internal;
+
+namespace {
+
+void* refuse(PoolHeader&, std::size_t, std::size_t) {
+  errno = ENOMEM;
+  return nullptr;
+}
+
+constexpr PoolOperations kRefusingOperations{"no heap", refuse,  nullptr, nullptr,
+                                             nullptr,   nullptr, nullptr, nullptr};
+
+// The scope of a heap that could not be made. In no registry, so its mutex is never taken.
+constinit PoolHeader refusing_pool{.operations = &kRefusingOperations};
+
+}  // namespace
+
+Heap* exchange_current_heap(Heap* heap) noexcept {
+  Heap* const outer = current_heap();
+  PoolHeader* pool = nullptr;
+  if (heap != nullptr)
+    pool = heap->is_valid() ? static_cast<PoolHeader*>(HeapAccess::state(*heap)) : &refusing_pool;
+  set_this_thread_scope(pool);
+  return outer;
+}
+
+Heap* current_heap() noexcept {
+  PoolHeader* const pool = scope_pool();
+  return pool != nullptr && pool != &refusing_pool ? static_cast<HeapState*>(pool)->heap : nullptr;
+}
+
+}  // namespace TARN_NAMESPACE::detail

@@ -1,0 +1,88 @@
+// The library's record of a heap, its limits, and the two back ends a heap may have: slabs of its own, or malloc
+// for each block (the option pools_use_malloc). A heap gets its back end when it is made.
+//
+// Invariant, with the mutex held: live_bytes and live_count are sums over live blocks; over malloc, where no
+// lock is held around malloc, which may be ours, they also count blocks that are just being made or freed.
+// Threads: any; the heap's mutex.
+#pragma once
+#include <cstddef>
+
+#include "general/pool_header.h"
+#include "pool/heap_slabs.h"
+#include "tarn/heap.h"
+
+namespace tarn::internal {
+
+/// Live bytes on either side of an allocation.
+struct LiveBytes {
+  std::size_t before, after;
+};
+
+/// What differs between the back ends. No lock is held.
+struct HeapBackEnd {
+  /// A block, charged to the heap; nullptr when the hard limit or memory refuses it.
+  void* (*allocate)(detail::HeapState& state, std::size_t size, std::size_t alignment, LiveBytes* live);
+  void (*deallocate)(detail::HeapState& state, void* block);
+  std::size_t (*usable_size)(detail::HeapState& state, const void* block);
+  /// Makes a block of `usable` bytes one of `size` where it is. \returns false where it must move.
+  bool (*resize)(detail::HeapState& state, void* block, std::size_t usable, std::size_t size);
+  bool (*owns)(detail::HeapState& state, const void* pointer);
+  /// \returns bytes taken ahead of need.
+  std::size_t (*prewarm)(detail::HeapState& state, std::size_t bytes);
+  /// Ends all live blocks; the heap goes on.
+  void (*clear)(detail::HeapState& state);
+  /// Gives all memory but the record back.
+  void (*end)(detail::HeapState& state);
+};
+
+extern const HeapBackEnd kHeapOverSlabs;
+extern const HeapBackEnd kHeapOverMalloc;
+
+}  // namespace tarn::internal
+
+namespace TARN_NAMESPACE::detail {
+
+struct HeapState : internal::PoolHeader {
+  const internal::HeapBackEnd* back_end;
+  Heap* heap;
+  std::size_t live_bytes;
+  std::size_t live_count;
+  std::size_t peak_live_bytes;
+  std::size_t soft_limit;
+  std::size_t hard_limit;
+  void (*on_soft_limit)(Heap&, void*);
+  void* context;
+  bool is_calling_back;
+  internal::HeapSlabs slabs;
+
+  bool may_grow_locked(std::size_t bytes) const {
+    return live_bytes <= hard_limit && bytes <= hard_limit - live_bytes;
+  }
+  void charge_locked(std::size_t bytes) {
+    live_bytes += bytes;
+    ++live_count;
+    if (live_bytes > peak_live_bytes) peak_live_bytes = live_bytes;
+  }
+  void credit_locked(std::size_t bytes) {
+    live_bytes -= bytes;
+    --live_count;
+  }
+};
+
+}  // namespace TARN_NAMESPACE::detail
+
+namespace tarn::internal {
+
+/// The record of a heap that is in no registry yet; nullptr when memory is refused or a buffer is too small.
+detail::HeapState* make_heap_state(const HeapOptions& options, const PoolOperations& operations,
+                                   bool poisons);
+
+// A heap's operations as a pool, those that the heap of all arenas shares.
+std::size_t usable_size_in_heap(PoolHeader& pool, const void* block);
+PoolUse use_of_heap(PoolHeader& pool, EndedSlabs&);
+std::size_t release_unused_of_heap(PoolHeader& pool);
+
+/// Stops the process where the invariant does not hold. \pre no other thread uses the heap.
+void validate(detail::HeapState& state);
+
+}  // namespace tarn::internal

@@ -1,0 +1,38 @@
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "pool/heap_state.h"
+#include "tarn/memory_pool.h"
+
+namespace tarn::internal {
+namespace {
+
+TEST(HeapScope, NamesTheInnermostHeap) {
+  Heap outer, inner;
+  EXPECT_EQ(current_heap(), nullptr);
+  {
+    HeapScope first(outer);
+    EXPECT_EQ(scope_pool(), detail::HeapAccess::state(outer));
+    {
+      HeapScope second(inner);
+      EXPECT_EQ(current_heap(), &inner);
+    }
+    EXPECT_EQ(current_heap(), &outer);
+  }
+  EXPECT_EQ(scope_pool(), nullptr);
+}
+
+TEST(HeapScope, OfAHeapThatHasEndedRefusesEveryRequest) {
+  Heap heap;
+  heap.destroy();
+  HeapScope scope(heap);
+  EXPECT_EQ(current_heap(), nullptr);
+  EXPECT_NE(scope_pool(), nullptr) << "the general pool does not help out";
+  errno = 0;
+  EXPECT_EQ(tarn::allocate(10), nullptr);
+  EXPECT_EQ(errno, ENOMEM);
+}
+
+}  // namespace
+}  // namespace tarn::internal

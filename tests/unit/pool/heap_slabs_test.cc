@@ -1,0 +1,145 @@
+#include "pool/heap_slabs.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "general/setup.h"
+#include "page/page_map.h"
+#include "support/seed.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr PoolOperations kOperations{"test", nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+
+/// The slabs of a heap, in pages of the library or in a buffer of so many bytes.
+class Slabs {
+ public:
+  explicit Slabs(std::size_t buffer_bytes = 0)
+      : buffer_(buffer_bytes != 0 ? std::aligned_alloc(4096, buffer_bytes) : nullptr) {
+    set_up_once();
+    EXPECT_TRUE(slabs.begin(pool_, buffer_, buffer_bytes, false));
+  }
+  ~Slabs() {
+    slabs.end();
+    std::free(buffer_);
+  }
+  Slabs(const Slabs&) = delete;
+  Slabs& operator=(const Slabs&) = delete;
+
+  void* allocate(std::size_t size, std::size_t alignment = 16) {
+    const BlockRequest request = slabs.request_of(size, alignment);
+    void* const block = slabs.take_block(request);
+    if (block != nullptr) live_bytes += request.block_bytes, ++live_count;
+    return block;
+  }
+  HeapSlabs::TakenBack deallocate(void* block) {
+    const HeapSlabs::TakenBack taken = slabs.take_back(block);
+    live_bytes -= taken.block_bytes, --live_count;
+    return taken;
+  }
+  void validate() const { slabs.validate(live_bytes, live_count); }
+
+  HeapSlabs slabs;
+  std::size_t live_bytes = 0, live_count = 0;
+
+ private:
+  void* buffer_;
+  PoolHeader pool_{.operations = &kOperations};
+};
+
+TEST(HeapSlabs, ALargeRequestOrAnAlignedOneIsASlabOfOneBlock) {
+  Slabs heap;
+  EXPECT_NE(heap.slabs.request_of(100, 16).size_class, 0);
+  EXPECT_EQ(heap.slabs.request_of(100, 16).block_bytes, 112u);
+  EXPECT_EQ(heap.slabs.request_of(300'000, 16).size_class, 0);
+  EXPECT_EQ(heap.slabs.request_of(300'000, 16).block_bytes, 5 * kPageBytes);
+  void* const block = heap.allocate(100, 4 * kPageBytes);
+  EXPECT_EQ(address_of(block) % (4 * kPageBytes), 0u);
+  EXPECT_EQ(heap.slabs.mapped_bytes(), kPageBytes);
+  heap.validate();
+  EXPECT_TRUE(heap.deallocate(block).has_returned_pages);
+  EXPECT_EQ(heap.slabs.mapped_bytes(), 0u);
+}
+
+TEST(HeapSlabs, KeepsTheLastEmptySlabOfAClassAndEndsTheOthers) {
+  Slabs heap;
+  std::vector<void*> blocks;
+  for (int i = 0; i < 300; ++i) blocks.push_back(heap.allocate(1000));
+  EXPECT_GE(heap.slabs.mapped_bytes(), 5 * kPageBytes);
+  bool has_returned_pages = false;
+  for (void* block : blocks) {
+    has_returned_pages |= heap.deallocate(block).has_returned_pages;
+    heap.validate();
+  }
+  EXPECT_TRUE(has_returned_pages);
+  const std::size_t kept = heap.slabs.mapped_bytes();
+  EXPECT_GT(kept, 0u);
+  EXPECT_EQ(heap.slabs.release_unused(), kept);
+  EXPECT_EQ(heap.slabs.mapped_bytes(), 0u);
+}
+
+TEST(HeapSlabs, ASparePageIsTheNextSlab) {
+  Slabs heap;
+  Span* const page = HeapSlabs::make_spare();
+  char* const start = page->start;
+  heap.slabs.add_spare(page);
+  EXPECT_EQ(heap.slabs.mapped_bytes(), kPageBytes);
+  heap.validate();
+  EXPECT_EQ(heap.allocate(1000), start);
+  EXPECT_EQ(heap.slabs.mapped_bytes(), kPageBytes);
+  heap.validate();
+}
+
+TEST(HeapSlabs, OfABufferAreInNoPageMapAndTakeItsLastPage) {
+  Slabs heap(64 * 1024);
+  std::size_t count = 0;
+  while (void* const block = heap.allocate(3000)) {
+    ++count;
+    EXPECT_EQ(page_map.find(block), nullptr);
+    EXPECT_EQ(heap.slabs.find_in_buffer(block), heap.slabs.find(block));
+    heap.validate();
+  }
+  EXPECT_GE(count, 18u) << "a block also where a slab of several has no room";
+  heap.slabs.retire_all();
+  heap.live_bytes = heap.live_count = 0;
+  heap.validate();
+  EXPECT_NE(heap.allocate(60'000), nullptr);
+}
+
+TEST(HeapSlabs, CountEveryBlockOfRandomPrograms) {
+  for (const std::size_t buffer_bytes : {std::size_t{0}, std::size_t{1} << 22}) {
+    Slabs heap(buffer_bytes);
+    test::Random random(1);
+    std::vector<void*> live;
+    for (int i = 0; i < 5000; ++i) {
+      if (random.below(100) < 55) {
+        const std::size_t size = random.below(std::size_t{1} << random.between(1, 19));
+        const std::size_t alignment = std::size_t{1} << (random.below(10) == 0 ? random.below(17) : 4);
+        void* const block = heap.allocate(size, alignment);
+        if (block != nullptr) live.push_back(block);
+      } else if (!live.empty()) {
+        std::swap(live[random.below(live.size())], live.back());
+        heap.deallocate(live.back());
+        live.pop_back();
+      }
+      if (random.below(500) == 0) heap.slabs.release_unused();
+      heap.validate();
+    }
+  }
+}
+
+TEST(HeapSlabsDeathTest, AFreeCountThatIsNotThatOfTheBitsBreaksTheInvariant) {
+  Slabs heap;
+  void* const block = heap.allocate(100);
+  Span* const slab = heap.slabs.find(block);
+  --slab->free_count;
+  EXPECT_DEATH(heap.validate(), "free_count");
+  ++slab->free_count;
+  EXPECT_DEATH(heap.slabs.validate(0, 0), "live_bytes");
+}
+
+}  // namespace
+}  // namespace tarn::internal
