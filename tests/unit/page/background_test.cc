@@ -30,10 +30,16 @@ class BackgroundTest : public ::testing::Test {
   }
 
   void begin(Helpers helpers, std::uint32_t decay_ms, std::size_t threshold) {
-    if (helpers == Helpers::kAllowed && test::kSanitizer) GTEST_SKIP() << "a sanitizer's build has no helper";
     helper.note_that_it_can_step_aside();
     background.configure(helpers == Helpers::kAllowed, decay_ms);
     page_cache.configure({threshold, SIZE_MAX, std::size_t{1} << 30});
+  }
+};
+
+class BackgroundHelperTest : public BackgroundTest {
+ protected:
+  void SetUp() override {
+    if (test::kSanitizer) GTEST_SKIP() << "a sanitizer's build has no helper";
   }
 };
 
@@ -69,7 +75,7 @@ TEST_F(BackgroundTest, ALittleFreeMemoryIsNotWorthAThread) {
   EXPECT_NE(page_cache.dirty_bytes(), 0u);
 }
 
-TEST_F(BackgroundTest, TheHelperGivesBackWhatExceedsTheLimitLongBeforeItDecays) {
+TEST_F(BackgroundHelperTest, TheHelperGivesBackWhatExceedsTheLimitLongBeforeItDecays) {
   begin(Helpers::kAllowed, kNeverMs, bytes_of(kMuch) / 2);
   free_pages(kMuch);
   background.notice();
@@ -78,7 +84,7 @@ TEST_F(BackgroundTest, TheHelperGivesBackWhatExceedsTheLimitLongBeforeItDecays) 
   EXPECT_NE(page_cache.dirty_bytes(), 0u);
 }
 
-TEST_F(BackgroundTest, TheHelperEndsWhenThereIsNothingLeftToGiveBack) {
+TEST_F(BackgroundHelperTest, TheHelperEndsWhenThereIsNothingLeftToGiveBack) {
   begin(Helpers::kAllowed, 20, 2 * bytes_of(kMuch));
   free_pages(kMuch);
   background.notice();
@@ -89,7 +95,7 @@ TEST_F(BackgroundTest, TheHelperEndsWhenThereIsNothingLeftToGiveBack) {
 constinit std::atomic<int> looks{0};
 constinit std::atomic<bool> is_idle{false};
 
-TEST_F(BackgroundTest, TheHelperLooksAtTheTiersAboveAndStaysWhileTheyAreAtWork) {
+TEST_F(BackgroundHelperTest, TheHelperLooksAtTheTiersAboveAndStaysWhileTheyAreAtWork) {
   begin(Helpers::kAllowed, 20, 2 * bytes_of(kMuch));
   background.set_trim_idle([] { return ++looks, is_idle.load(); });
   free_pages(kMuch);
@@ -109,7 +115,7 @@ TEST_F(BackgroundTest, WorkIsLeftWhileThereIsMuchFreeMemoryOrTheTiersAboveAreAtW
   EXPECT_FALSE(Background::was_left());
 }
 
-TEST_F(BackgroundTest, AHelperThatSteppedAsideGoesOnWithItsWork) {
+TEST_F(BackgroundHelperTest, AHelperThatSteppedAsideGoesOnWithItsWork) {
   begin(Helpers::kAllowed, kNeverMs, bytes_of(kMuch) / 2);
   free_pages(kMuch);
   background.notice();

@@ -1,0 +1,79 @@
+// An object pool whose objects have a size class of their own (private_class.h).
+#include "base/units.h"
+#include "os/fatal.h"
+#include "page/page_map.h"
+#include "pool/object_pool_state.h"
+#include "thread/private_class.h"
+#include "thread/registry.h"
+#include "thread/this_thread.h"
+
+namespace tarn::internal {
+namespace {
+
+using detail::ObjectPoolState;
+
+void* allocate(ObjectPoolState& state) { return detail::allocate_bin_slow(state.size_class); }
+
+void deallocate(ObjectPoolState& state, void* block) {
+  const Span* const span = page_map.find(block);
+  if (span == nullptr || span->kind != SpanKind::kSlab || span->size_class != state.size_class)
+    os::fatal_in_pool(state.name, "free of a pointer that is no block of the pool", block);
+  if (state.is_ending) return mark_block_free(block);
+  detail::deallocate_bin_slow(block, state.size_class);
+}
+
+std::size_t live_count(ObjectPoolState& state) {
+  EndedSlabs ended;
+  return count_private_class(state.size_class, ended).live_count;
+}
+
+std::size_t prewarm(ObjectPoolState& state, std::size_t count) {
+  ThreadHeap* const heap = attach_this_thread();
+  return heap == nullptr ? 0 : prewarm_class(*heap, state.size_class, count);
+}
+
+std::size_t release_unused(ObjectPoolState& state) {
+  EndedSlabs ended;
+  if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
+    os::LockGuard guard(heap->mutex);
+    drop_magazine_locked(*heap, state.size_class, ended);
+  }
+  registry.for_each_heap([&](ThreadHeap& heap) {
+    trim_class_locked(heap, state.size_class, TrimDepth::kAll, ended);
+    give_up_spare_locked(heap, 0, ended);  // among them those that ended here before
+  });
+  return ended.bytes();
+}
+
+PoolUse use(PoolHeader& pool, EndedSlabs& ended) {
+  const SizeClass size_class = static_cast<ObjectPoolState&>(pool).size_class;
+  const ClassCensus census = count_private_class(size_class, ended);
+  const std::size_t stride = class_geometry.of[size_class].stride;
+  return {pool.operations->kind, pool.name, stride, census.live_count, census.live_count * stride, 0,
+          census.slab_bytes,     true};
+}
+
+void begin_to_end(ObjectPoolState& state) {
+  begin_to_end_private_class(state.size_class);
+  settle_private_class(state.size_class);
+}
+
+void* first_of_malloc(const ObjectPoolState&) { return nullptr; }
+
+void visit_live(ObjectPoolState& state, const BlockVisitor& visit) {
+  visit_live_blocks(state.size_class, visit);
+}
+
+bool end(ObjectPoolState& state, std::size_t live) {
+  if (live != 0 && state.at_end == AtPoolEnd::kDestroy) settle_private_class(state.size_class);
+  release_private_class(state.size_class);
+  return true;
+}
+
+}  // namespace
+
+constexpr ObjectPoolBackEnd kObjectPoolOverClass{allocate,       deallocate, live_count,   prewarm,
+                                                 release_unused, use,        begin_to_end, first_of_malloc,
+                                                 visit_live,     end};
+
+}  // namespace tarn::internal

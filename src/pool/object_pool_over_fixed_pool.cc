@@ -1,0 +1,69 @@
+// An object pool whose objects lie in a fixed pool.
+#include "pool/live_blocks.h"
+#include "pool/object_pool_state.h"
+
+namespace tarn::internal {
+namespace {
+
+using detail::ObjectPoolState;
+using detail::ProgramGuard;
+
+void* allocate(ObjectPoolState& state) {
+  ProgramGuard guard(state.fixed.mutex);
+  return detail::fixed_pool_allocate(state.fixed);
+}
+
+void deallocate(ObjectPoolState& state, void* block) {
+  ProgramGuard guard(state.fixed.mutex);
+  detail::fixed_pool_deallocate(state.fixed, block);
+}
+
+std::size_t live_count(ObjectPoolState& state) {
+  ProgramGuard guard(state.fixed.mutex);
+  return detail::fixed_pool_capacity(state.fixed) - detail::fixed_pool_usable_count(state.fixed);
+}
+
+std::size_t prewarm(ObjectPoolState& state, std::size_t count) {
+  ProgramGuard guard(state.fixed.mutex);
+  return detail::fixed_pool_reserve(state.fixed, count, true);
+}
+
+std::size_t release_unused(ObjectPoolState& state) { return detail::fixed_pool_release_unused(state.fixed); }
+
+// The fixed pool tells of itself.
+PoolUse use(PoolHeader& pool, EndedSlabs&) {
+  const std::size_t bytes = static_cast<ObjectPoolState&>(pool).type.bytes;
+  return {pool.operations->kind, pool.name, bytes, 0, 0, 0, 0, false};
+}
+
+void begin_to_end(ObjectPoolState&) {}
+
+void* first_of_malloc(const ObjectPoolState& state) { return first_system_block(state.fixed); }
+
+void visit_live(ObjectPoolState& state, const BlockVisitor& visit) { visit_live_blocks(state.fixed, visit); }
+
+// A fixed pool that still has live objects stays behind for them.
+bool end(ObjectPoolState& state, std::size_t live) {
+  if (live != 0 && state.at_end != AtPoolEnd::kDestroy) return false;
+  detail::end_fixed_pool(state.fixed);
+  return true;
+}
+
+}  // namespace
+
+constexpr ObjectPoolBackEnd kObjectPoolOverFixedPool{
+    allocate, deallocate,   live_count,      prewarm,    release_unused,
+    use,      begin_to_end, first_of_malloc, visit_live, end};
+
+bool make_fixed_pool_of(ObjectPoolState& state) {
+  FixedPoolOptions options;
+  options.block_bytes = state.type.bytes;
+  options.alignment = state.type.alignment;
+  options.name = state.name;
+  if (!detail::make_fixed_pool(state.fixed, options, detail::PoolThreads::kAny, state.type.poisons))
+    return false;
+  if (state.type.poisons) state.fixed.checked_as = &state;
+  return true;
+}
+
+}  // namespace tarn::internal

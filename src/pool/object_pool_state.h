@@ -1,0 +1,59 @@
+// The library's record of an object pool, and the two back ends a pool may have: a size class of its own, or
+// a fixed pool behind a mutex, where there are too many pools for that or blocks are to be malloc's (the option
+// pools_use_malloc). A pool gets its back end when it is made; with the latter every call is slow.
+//
+// Threads: any, but for making and ending.
+#pragma once
+#include <cstddef>
+
+#include "base/block_visitor.h"
+#include "central/size_class.h"
+#include "general/pool_header.h"
+#include "tarn/fixed_pool.h"
+#include "tarn/object_pool.h"
+
+namespace tarn::internal {
+
+/// What differs between the back ends.
+struct ObjectPoolBackEnd {
+  void* (*allocate)(detail::ObjectPoolState& state);
+  void (*deallocate)(detail::ObjectPoolState& state, void* block);
+  std::size_t (*live_count)(detail::ObjectPoolState& state);
+  std::size_t (*prewarm)(detail::ObjectPoolState& state, std::size_t count);
+  /// \returns bytes.
+  std::size_t (*release_unused)(detail::ObjectPoolState& state);
+  PoolUse (*use)(PoolHeader& pool, EndedSlabs& ended);
+
+  // The end of a pool, in this order; no other thread uses it.
+  void (*begin_to_end)(detail::ObjectPoolState& state);
+  /// The oldest live block that malloc made; nullptr: there is none.
+  void* (*first_of_malloc)(const detail::ObjectPoolState& state);
+  void (*visit_live)(detail::ObjectPoolState& state, const BlockVisitor& visit);
+  /// \param live objects there were; kDestroy has ended them. \returns whether the record may go too.
+  bool (*end)(detail::ObjectPoolState& state, std::size_t live);
+};
+
+extern const ObjectPoolBackEnd kObjectPoolOverClass;
+extern const ObjectPoolBackEnd kObjectPoolOverFixedPool;
+
+}  // namespace tarn::internal
+
+namespace TARN_NAMESPACE::detail {
+
+struct ObjectPoolState : internal::PoolHeader {
+  const internal::ObjectPoolBackEnd* back_end;
+  internal::SizeClass size_class;  // 0: objects lie in the fixed pool
+  bool is_ending;                  // every free goes to its slab at once
+  AtPoolEnd at_end;
+  ObjectPoolType type;
+  FixedPoolFront fixed;  // has a mutex of its own
+};
+
+}  // namespace TARN_NAMESPACE::detail
+
+namespace tarn::internal {
+
+/// Takes the fixed pool that a pool's objects are to lie in. \returns false when memory is refused.
+bool make_fixed_pool_of(detail::ObjectPoolState& state);
+
+}  // namespace tarn::internal
