@@ -1,5 +1,6 @@
 #include "central/class_slabs.h"
 
+#include "base/bitmap.h"
 #include "central/slab.h"
 #include "os/checker.h"
 #include "os/fatal.h"
@@ -73,7 +74,7 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
   const std::size_t class_bytes = bytes_of(owner.totals[size_class].pages);
   const PageCount pages = class_bytes < kFullSlabClassBytes ? geometry.first_slab_pages : geometry.slab_pages;
   const bool is_dense = class_bytes >= kDenseClassBytes && page_cache.uses_huge_pages();
-  const std::uint32_t words = (blocks_in(geometry, pages) + 63u) / 64;
+  const auto words = static_cast<std::uint32_t>(bitmap::words_for(blocks_in(geometry, pages)));
   Span* slab = take_spare(owner, pages, words);
   const bool has_record = slab != nullptr && slab->size_class.load(std::memory_order_relaxed) == size_class;
   if (slab == nullptr)

@@ -2,6 +2,7 @@
 
 #include <climits>
 
+#include "base/bitmap.h"
 #include "central/class_slabs.h"
 #include "central/remote_free.h"
 #include "central/slab.h"
@@ -36,7 +37,7 @@ unsigned return_scattered(SlabOwner& owner, void* const* blocks, unsigned count,
       if (distance == stride || distance + stride == 0) break;
     }
     const auto offset = static_cast<std::uint32_t>(address_of(blocks[i]) - address_of(slab->start));
-    const auto index = static_cast<std::uint32_t>((std::uint64_t{offset} * slab->reciprocal) >> 32);
+    const std::uint32_t index = index_of_offset(offset, slab->reciprocal);
     if (index * stride != offset || index >= slab->block_count) break;
     const std::uint32_t word = index / 64;
     const std::uint64_t bits = slab->free_bits[word];
@@ -89,7 +90,7 @@ std::uint64_t gather_word(const Cut& slab, Walk& walk, Place& place) {
       if ((bit <<= 1) == 0) return mask;
       continue;
     }
-    place.index = static_cast<std::uint32_t>((std::uint64_t{place.offset} * slab.reciprocal) >> 32);
+    place.index = index_of_offset(static_cast<std::uint32_t>(place.offset), slab.reciprocal);
     if (place.index * slab.stride != place.offset) [[unlikely]]
       os::fatal("free of a pointer into a block", walk.blocks[walk.at]);
     bit = std::uint64_t{1} << (place.index % 64);

@@ -1,7 +1,6 @@
 #include "central/scavenge.h"
 
-#include <bit>
-
+#include "base/bitmap.h"
 #include "central/class_slabs.h"
 #include "central/slab.h"
 #include "os/helper_thread.h"
@@ -62,31 +61,18 @@ void put_back(const TakenBlocks& taken, ReturnedPages& returned) {
   }
 }
 
-/// First block at or after `from` whose bit is `value`.
-std::uint32_t find_bit(const std::uint64_t* bits, std::uint32_t from, std::uint32_t count, bool value) {
-  while (from < count) {
-    const std::uint64_t word = (value ? bits[from / 64] : ~bits[from / 64]) >> (from % 64);
-    if (word != 0) {
-      const std::uint32_t found = from + static_cast<std::uint32_t>(std::countr_zero(word));
-      return found < count ? found : count;
-    }
-    from = (from / 64 + 1) * 64;
-  }
-  return count;
-}
-
+// Each run of free blocks, as far as it covers whole OS pages.
 std::size_t purge_free_pages(const TakenBlocks& taken, std::size_t os_page) {
   const Span& slab = *taken.slab;
-  std::size_t purged = 0;
-  for (std::uint32_t first = find_bit(taken.bits, 0, slab.block_count, true); first < slab.block_count;) {
-    const std::uint32_t last = find_bit(taken.bits, first, slab.block_count, false);
-    const std::uintptr_t blocks = address_of(slab.start),
-                         slab_end = address_of(slab.first_page()) + slab.bytes();
-    const std::uintptr_t start = round_up(blocks + std::size_t{first} * slab.stride, os_page);
-    const std::uintptr_t end =
-        last == slab.block_count ? slab_end : (blocks + std::size_t{last} * slab.stride) & ~(os_page - 1);
-    if (start < end && os::purge(reinterpret_cast<void*>(start), end - start)) purged += end - start;
-    first = find_bit(taken.bits, last, slab.block_count, true);
+  const std::size_t count = slab.block_count;
+  const std::uintptr_t blocks = address_of(slab.start),
+                       slab_end = address_of(slab.first_page()) + slab.bytes();
+  std::size_t purged = 0, end = 0;
+  for (std::size_t first = 0; (first = bitmap::find_one(taken.bits, end, count)) < count;) {
+    end = bitmap::find_zero(taken.bits, first, count);
+    const std::uintptr_t start = round_up(blocks + first * slab.stride, os_page);
+    const std::uintptr_t stop = end == count ? slab_end : (blocks + end * slab.stride) & ~(os_page - 1);
+    if (start < stop && os::purge(reinterpret_cast<void*>(start), stop - start)) purged += stop - start;
   }
   return purged;
 }

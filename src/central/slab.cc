@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "base/bits.h"
+#include "base/bitmap.h"
 #include "os/fatal.h"
 #include "page/page_map.h"
 
@@ -11,20 +11,8 @@ namespace {
 
 // Writes the blocks of one bitmap word downwards from `end`. \returns the new end.
 void** emit_word(std::uint64_t bits, char* first_block, std::uint32_t stride, void** end) {
-  if (bits == ~std::uint64_t{0}) {
-    for (unsigned i = 0; i < 64; ++i) *--end = first_block + i * stride;
-    return end;
-  }
-  for (; bits != 0; bits &= bits - 1)
-    *--end = first_block + static_cast<std::size_t>(std::countr_zero(bits)) * stride;
+  bitmap::for_each_one(bits, [&](unsigned i) { *--end = first_block + std::size_t{i} * stride; });
   return end;
-}
-
-/// The lowest `count` ones of a word.
-std::uint64_t lowest_ones(std::uint64_t word, unsigned count) {
-  std::uint64_t rest = word;
-  while (count-- > 0) rest &= rest - 1;
-  return word & ~rest;
 }
 
 }  // namespace
@@ -40,7 +28,7 @@ void begin_slab(Span& span, SizeClass size_class, std::size_t colour) {
   span.stride = geometry.stride;
   span.reciprocal = geometry.reciprocal;
   span.block_count = blocks_in(geometry, span.pages);
-  span.word_count = static_cast<std::uint16_t>((span.block_count + 63) / 64);
+  span.word_count = static_cast<std::uint16_t>(bitmap::words_for(span.block_count));
   span.size_class.store(size_class, std::memory_order_relaxed);
   span.kind = SpanKind::kSlab;
   span.free_count = span.block_count;
@@ -48,9 +36,7 @@ void begin_slab(Span& span, SizeClass size_class, std::size_t colour) {
   span.is_listed = false;
   span.is_kept = false;
   span.is_scavenged = false;
-  for (std::uint32_t word = 0; word < span.word_count; ++word) span.free_bits[word] = ~std::uint64_t{0};
-  if (const unsigned rest = span.block_count % 64; rest != 0)
-    span.free_bits[span.word_count - 1] = (std::uint64_t{1} << rest) - 1;
+  bitmap::fill(span.free_bits, span.block_count);
 }
 
 unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
@@ -62,7 +48,7 @@ unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
     const std::uint64_t bits = slab.free_bits[word];
     if (bits == 0) continue;
     const unsigned ones = bits == ~std::uint64_t{0} ? 64 : count_ones(bits);
-    const std::uint64_t taken = ones <= left ? bits : lowest_ones(bits, left);
+    const std::uint64_t taken = ones <= left ? bits : bitmap::lowest_ones(bits, left);
     end = emit_word(taken, slab.start + std::size_t{word} * 64 * slab.stride, slab.stride, end);
     slab.free_bits[word] = bits & ~taken;
     if (ones > left) break;
@@ -101,16 +87,15 @@ Span* slab_of_block(void* block, std::uint32_t* index) {
   if (slab == nullptr || slab->kind != SpanKind::kSlab)
     os::fatal("free of a pointer that is no block", block);
   const auto offset = static_cast<std::uint32_t>(address_of(block) - address_of(slab->start));
-  *index = static_cast<std::uint32_t>((std::uint64_t{offset} * slab->reciprocal) >> 32);
+  *index = index_of_offset(offset, slab->reciprocal);
   if (*index * slab->stride != offset || *index >= slab->block_count)
     os::fatal("free of a pointer into a block", block);
   return slab;
 }
 
 bool is_marked_free_locked(const Span& slab, std::uint32_t index) {
-  const std::uint64_t mask = std::uint64_t{1} << (index % 64);
-  return ((slab.free_bits[index / 64] | slab.remote_bits[index / 64].load(std::memory_order_relaxed)) &
-          mask) != 0;
+  const std::uint64_t remote = slab.remote_bits[index / bitmap::kWordBits].load(std::memory_order_relaxed);
+  return bitmap::test(slab.free_bits, index) || (remote & bitmap::bit(index)) != 0;
 }
 
 void validate_locked(const Span& slab) {

@@ -10,6 +10,8 @@ namespace tarn::internal {
 Span* find_any_span(const void* pointer) {
   Span* const span = page_map.find(pointer);
   if (is_slab(span)) return span;
+  // Pages that a pool keeps ahead of need, or has given up, have no pool: no block is in them.
+  if (is_of_pool(span) && pool_of(*span) == nullptr) return nullptr;
   Span* const in_buffer = pool_registry.find_span(pointer);
   return in_buffer != nullptr ? in_buffer : span;
 }

@@ -8,10 +8,18 @@
 
 namespace tarn::internal {
 
+namespace {
+
+constexpr unsigned kInlineLog2 = 2;
+static_assert(Span::kInlineWords == 1u << kInlineLog2);
+
+}  // namespace
+
 constinit SpanStore span_store;
 
 Span* SpanStore::take(std::uint32_t words) {
-  const unsigned log2 = words <= Span::kInlineWords ? 2 : static_cast<unsigned>(std::bit_width(words - 1));
+  const unsigned log2 =
+      words <= Span::kInlineWords ? kInlineLog2 : static_cast<unsigned>(std::bit_width(words - 1));
   {
     os::LockGuard guard(mutex_);
     if (Span* const span = free_[log2]; span != nullptr) {
@@ -39,6 +47,9 @@ Span* SpanStore::take(std::uint32_t words) {
 void SpanStore::give_back(Span* span) {
   span->owner.store(nullptr, std::memory_order_seq_cst);
   span->kind = SpanKind::kFree;
+  span->set_marked_pool(nullptr);
+  // A pool may have lent the span bits of its own.
+  if (span->capacity_log2 == kInlineLog2) span->free_bits = span->inline_free_bits;
   os::LockGuard guard(mutex_);
   span->next = free_[span->capacity_log2];
   free_[span->capacity_log2] = span;

@@ -63,6 +63,20 @@ bool resize_span(Span* span, PageCount pages, ReturnedPages& returned) {
 
 void set_record(Span* span, std::uint16_t record_offset) { page_map.set_record(span, record_offset); }
 
+Span* give_room_for_bits(Span* span, std::uint32_t bitmap_words) {
+  if ((1u << span->capacity_log2) >= bitmap_words) return span;
+  Span* const roomier = span_store.take(bitmap_words);
+  if (roomier == nullptr) return nullptr;
+  roomier->start = span->start;
+  roomier->pages = span->pages;
+  roomier->is_zeroed = span->is_zeroed;
+  roomier->pool = span->pool;
+  roomier->kind = span->kind;
+  page_map.set(roomier);
+  span_store.give_back(span);
+  return roomier;
+}
+
 Span* make_span_over(char* start, std::uint32_t bitmap_words, void* pool) {
   Span* const span = span_store.take(bitmap_words);
   if (span == nullptr) return nullptr;

@@ -42,6 +42,10 @@ bool resize_span(Span* span, PageCount pages, ReturnedPages& returned);
 /// Names the record that takes the span's blocks back: its byte offset in a thread's cache.
 void set_record(Span* span, std::uint16_t record_offset);
 
+/// Gives a span room for so many bitmap words, in another record if need be; the old one is not valid then.
+/// \returns nullptr when memory is refused, and nothing changed. \pre it is in no list and has no blocks.
+Span* give_room_for_bits(Span* span, std::uint32_t bitmap_words);
+
 /// A span over memory of a caller's, which the page map does not know. \returns nullptr when memory is
 /// refused.
 Span* make_span_over(char* start, std::uint32_t bitmap_words, void* pool);

@@ -6,8 +6,8 @@
 #include "os/checker.h"
 #include "os/fatal.h"
 #include "page/metadata.h"
-#include "page/page_cache.h"
 #include "page/page_map.h"
+#include "page/spans.h"
 
 namespace tarn::internal {
 namespace {
@@ -71,12 +71,11 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
   const auto words = static_cast<std::uint32_t>(bitmap::words_for(request.block_count));
   void* const record = metadata.allocate(record_bytes(words));
   if (record == nullptr) return nullptr;
-  Span* const span = span_store.take(0);
-  PageRun run{};
-  if (span != nullptr)
-    run = page_cache.allocate_pages(pages, request.is_dense ? Density::kDense : Density::kSparse);
-  if (run.start == nullptr) {
-    if (span != nullptr) span_store.give_back(span);
+  Span* const span = allocate_span({.pages = pages,
+                                    .kind = SpanKind::kPool,
+                                    .density = request.is_dense ? Density::kDense : Density::kSparse,
+                                    .pool = request.pool});
+  if (span == nullptr) {
     metadata.free(record, record_bytes(words));
     return nullptr;
   }
@@ -86,29 +85,20 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
   chunk->word_count = words;
   chunk->free_all();
   const bool has_room = request.colour_bytes <= bytes_of(pages) - used_bytes;
-  span->start = run.start + (has_room ? request.colour_bytes : 0);
+  if (request.poisons) os::poison(span->start, bytes_of(pages));
+  span->start += has_room ? request.colour_bytes : 0;
   span->free_bits = chunk->words();
-  span->pool = request.pool;
   span->stride = static_cast<std::uint32_t>(request.stride);
   span->pool_blocks = request.block_count;
-  span->pages = pages;
-  span->kind = SpanKind::kPool;
-  page_map.set(span, 0);
-  if (request.poisons) os::poison(run.start, bytes_of(pages));
   return chunk;
 }
 
-void end_chunk(PoolChunk& chunk, bool poisons) {
+void end_chunk(PoolChunk& chunk, bool poisons, ReturnedPages& returned) {
   Span* const span = chunk.span;
-  char* const start = span->first_page();
-  const PageCount pages = span->pages;
-  if (poisons) os::unpoison(start, bytes_of(pages));
-  page_map.clear(span);
-  span->free_bits = span->inline_free_bits;
-  span->pool = nullptr;
-  span_store.give_back(span);
+  if (poisons) os::unpoison(span->first_page(), span->bytes());
+  span->set_marked_pool(nullptr);
   metadata.free(&chunk, record_bytes(chunk.word_count));
-  page_cache.free_pages(start, pages, PageState::kDirty);
+  free_span(span, returned);
 }
 
 }  // namespace tarn::internal

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "base/bitmap.h"
+#include "page/returned_pages.h"
 #include "page/span.h"
 
 namespace tarn::internal {
@@ -101,7 +102,7 @@ std::uint32_t usual_chunk_count(std::size_t stride);
 /// A chunk whose blocks are all free, in no ring and in no list. \returns nullptr when memory is refused.
 PoolChunk* make_chunk(const ChunkRequest& request);
 
-/// Gives a chunk's pages back to the page cache. \pre it is in no ring and in no list.
-void end_chunk(PoolChunk& chunk, bool poisons);
+/// Ends a chunk. \pre it is in no ring and in no list.
+void end_chunk(PoolChunk& chunk, bool poisons, ReturnedPages& returned);
 
 }  // namespace tarn::internal

@@ -12,7 +12,6 @@
 #include "page/metadata.h"
 #include "pool/fixed_pool_state.h"
 #include "pool/live_blocks.h"
-#include "thread/background.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -38,18 +37,18 @@ void deallocate_any(PoolHeader& pool, void* block) {
 
 std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool).front->stride; }
 
-PoolUse use_of(PoolHeader& pool, EndedSlabs&) {
+PoolUse use_of(PoolHeader& pool, ReturnedPages&) {
   FixedPoolState& state = state_of(pool);
   os::LockGuard guard(state.structure);
   const std::size_t live = state.capacity - state.ring.free_count(), stride = state.front->stride;
   return {state.operations->kind, state.name, stride, live, live * stride, 0, state.mapped_bytes, false};
 }
 
-std::size_t release_unused_shared(PoolHeader& pool) {
+std::size_t release_unused_shared(PoolHeader& pool, ReturnedPages& returned) {
   FixedPoolState& state = state_of(pool);
   if (state.front->mutex == nullptr) return 0;
   os::LockGuard guard(*state.front->mutex);
-  return state.back_end->release_unused(state);
+  return state.back_end->release_unused(state, returned);
 }
 
 constexpr PoolOperations kOperations{"fixed pool", nullptr, deallocate_any,        usable_size_of,
@@ -110,9 +109,9 @@ void end_fixed_pool(FixedPoolFront& front) noexcept {
   FixedPoolState& state = *front.state;
   pool_registry.remove(state);
   if (state.is_checked) os::end_checked_pool(&state);
-  state.back_end->end(state);
+  ReturnedPages returned;
+  state.back_end->end(state, returned);
   metadata.free(&state, sizeof(FixedPoolState));
-  background.notice();
 }
 
 void* fixed_pool_allocate_slow(FixedPoolFront& front) noexcept {
@@ -142,13 +141,9 @@ std::size_t fixed_pool_reserve(FixedPoolFront& front, std::size_t count, bool po
 }
 
 std::size_t fixed_pool_release_unused(FixedPoolFront& front) noexcept {
-  std::size_t released = 0;
-  {
-    const ProgramGuard guard(front.mutex);
-    released = front.state->back_end->release_unused(*front.state);
-  }
-  background.notice();
-  return released;
+  ReturnedPages returned;
+  const ProgramGuard guard(front.mutex);
+  return front.state->back_end->release_unused(*front.state, returned);
 }
 
 void fixed_pool_clear(FixedPoolFront& front) noexcept {

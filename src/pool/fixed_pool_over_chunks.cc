@@ -44,7 +44,7 @@ PoolChunk* grow(FixedPoolState& state) {
   return chunk;
 }
 
-void shrink(FixedPoolState& state, PoolChunk& chunk) {
+void shrink(FixedPoolState& state, PoolChunk& chunk, ReturnedPages& returned) {
   if (state.walk.chunk() == &chunk) state.walk.stand_nowhere();
   state.runs.remove(chunk);
   {
@@ -53,7 +53,7 @@ void shrink(FixedPoolState& state, PoolChunk& chunk) {
     state.capacity -= chunk.block_count;
     state.mapped_bytes -= chunk.span->bytes();
   }
-  end_chunk(chunk, state.poisons);
+  end_chunk(chunk, state.poisons, returned);
 }
 
 const Span* find_span(const FixedPoolState& state, const void* pointer) {
@@ -128,11 +128,11 @@ std::size_t reserve(FixedPoolState& state, std::size_t count, bool populates) {
   return usable;
 }
 
-std::size_t release_unused(FixedPoolState& state) {
+std::size_t release_unused(FixedPoolState& state, ReturnedPages& returned) {
   const std::size_t before = state.mapped_bytes;
   for (std::uint32_t slot = state.ring.count(); slot-- > 0;) {
     PoolChunk& chunk = state.ring[slot];
-    if (chunk.free_count() == chunk.block_count) shrink(state, chunk);
+    if (chunk.free_count() == chunk.block_count) shrink(state, chunk, returned);
   }
   return before - state.mapped_bytes;
 }
@@ -148,8 +148,8 @@ void clear(FixedPoolState& state) {
   if (state.ring.count() != 0) state.walk.stand_on(state.ring[0], 0);
 }
 
-void end(FixedPoolState& state) {
-  while (state.ring.count() != 0) shrink(state, state.ring[state.ring.count() - 1]);
+void end(FixedPoolState& state, ReturnedPages& returned) {
+  while (state.ring.count() != 0) shrink(state, state.ring[state.ring.count() - 1], returned);
   state.ring.end();
 }
 

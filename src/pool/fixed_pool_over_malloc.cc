@@ -41,12 +41,14 @@ bool owns(const FixedPoolState& state, const void* pointer) {
 
 std::size_t reserve(FixedPoolState&, std::size_t count, bool) { return count; }
 
-std::size_t release_unused(FixedPoolState&) { return 0; }
+std::size_t release_unused(FixedPoolState&, ReturnedPages&) { return 0; }
 
 void clear(FixedPoolState& state) {
   system_blocks.deallocate_all(state);
   state.capacity = state.mapped_bytes = 0;
 }
+
+void end(FixedPoolState& state, ReturnedPages&) { clear(state); }
 
 void visit_live(FixedPoolState& state, const BlockVisitor& visit) { system_blocks.visit(state, visit); }
 
@@ -62,6 +64,6 @@ void validate_counts(FixedPoolState& state) {
 
 constexpr FixedPoolBackEnd kFixedPoolOverMalloc{allocate, allocate_run, deallocate,      deallocate_run,
                                                 owns,     reserve,      release_unused,  clear,
-                                                clear,    visit_live,   first_of_malloc, validate_counts};
+                                                end,      visit_live,   first_of_malloc, validate_counts};
 
 }  // namespace tarn::internal

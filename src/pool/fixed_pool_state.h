@@ -1,13 +1,12 @@
-// The library's record of a fixed pool, and the two back ends a pool may have: chunks of its own, or malloc for
-// each allocation (the option pools_use_malloc), so that a checker which knows malloc sees every block's ends.
-// A pool gets its back end when it is made.
+// The library's record of a fixed pool, and the two back ends a pool may have: chunks of its own, or malloc
+// for each allocation (the option pools_use_malloc), so that a checker which knows malloc sees every block's
+// ends. A pool gets its back end when it is made.
 //
-// Invariant over chunks: capacity and mapped_bytes are sums over the ring; each chunk is in the ring and in one
-// list of `runs`; live blocks = capacity - ones in the chunks' words.
-// Over malloc: there is no chunk; capacity counts live blocks, mapped_bytes is their bytes.
-// Threads: those of the pool, one at a time; without a lock over malloc, which may be ours and is not called
-// under a pool's lock. `structure` is held when the ring, capacity and mapped_bytes change over chunks, since
-// observers read them.
+// Invariant over chunks: capacity and mapped_bytes are sums over the ring; each chunk is in the ring and in
+// one list of `runs`; live blocks = capacity - ones in the chunks' words. Over malloc: there is no chunk;
+// capacity counts live blocks, mapped_bytes is their bytes. Threads: those of the pool, one at a time;
+// without a lock over malloc, which may be ours and is not called under a pool's lock. `structure` is held
+// when the ring, capacity and mapped_bytes change over chunks, since observers read them.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -32,11 +31,11 @@ struct FixedPoolBackEnd {
   bool (*owns)(const detail::FixedPoolState& state, const void* pointer);
   std::size_t (*reserve)(detail::FixedPoolState& state, std::size_t count, bool populates);
   /// Gives chunks without live blocks back. \returns bytes.
-  std::size_t (*release_unused)(detail::FixedPoolState& state);
+  std::size_t (*release_unused)(detail::FixedPoolState& state, ReturnedPages& returned);
   /// Ends all live blocks; the pool goes on.
   void (*clear)(detail::FixedPoolState& state);
   /// Gives all memory but the record back.
-  void (*end)(detail::FixedPoolState& state);
+  void (*end)(detail::FixedPoolState& state, ReturnedPages& returned);
   void (*visit_live)(detail::FixedPoolState& state, const BlockVisitor& visit);
   /// The oldest live block that malloc made; nullptr: there is none.
   void* (*first_of_malloc)(const detail::FixedPoolState& state);

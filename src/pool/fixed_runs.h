@@ -5,10 +5,9 @@
 // freed. Each free unsettles at most one chunk, so searches cost O(words of a chunk) on average, whatever the
 // number of chunks.
 //
-// Invariant: each chunk is in one list. A settled one is in that of its bound, no run in it is longer, and its
-// span bears the mark on the pool's address that sends every free through the slow door; one that is not
-// settled has neither a bound below its size nor the mark.
-// Threads: the pool's.
+// Invariant: each chunk is in one list. A settled one is in that of its bound, no run in it is longer, and
+// its span bears the mark on the pool's address that sends every free through the slow door; one that is not
+// settled has neither a bound below its size nor the mark. Threads: the pool's.
 #pragma once
 #include <bit>
 #include <cstdint>

@@ -6,9 +6,9 @@
 #include "general/pool_registry.h"
 #include "general/setup.h"
 #include "os/fatal.h"
-#include "page/background.h"
 #include "page/metadata.h"
-#include "page/page_cache.h"
+#include "page/page_map.h"
+#include "page/spans.h"
 #include "tarn/handle_pool.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -30,10 +30,11 @@ HandleTableState& state_of(HandleTable& table) { return static_cast<HandleTableS
 
 bool make_page_locked(HandleTable& table, std::uint32_t index) {
   if (index == HandleTable::kPageCount) return false;
-  const PageRun run = page_cache.allocate_pages(1);
-  if (run.start == nullptr) return false;
-  if (!run.is_zeroed) std::memset(run.start, 0, kPageBytes);
-  table.pages[index].store(reinterpret_cast<HandleSlot*>(run.start), std::memory_order_release);
+  // Of no pool that takes blocks back: its slots are none.
+  const Span* const page = allocate_span({.pages = 1, .kind = SpanKind::kPool});
+  if (page == nullptr) return false;
+  if (!page->is_zeroed) std::memset(page->start, 0, kPageBytes);
+  table.pages[index].store(reinterpret_cast<HandleSlot*>(page->start), std::memory_order_release);
   return true;
 }
 
@@ -54,11 +55,11 @@ HandleTable* make_handle_table(const char* name) noexcept {
 void end_handle_table(HandleTable* table) noexcept {
   HandleTableState& state = state_of(*table);
   pool_registry.remove(state);
+  ReturnedPages returned;
   for (std::atomic<HandleSlot*>& page : table->pages)
     if (HandleSlot* const slots = page.load(std::memory_order_relaxed); slots != nullptr)
-      page_cache.free_pages(reinterpret_cast<char*>(slots), 1, PageState::kDirty);
+      free_span(page_map.find(slots), returned);
   metadata.free(&state, sizeof(HandleTableState));
-  background.notice();
 }
 
 std::uint32_t take_handle_slot(HandleTable* table) noexcept {

@@ -1,5 +1,5 @@
-// The door of Heap: making and ending a heap, its limits, what goes to its back end (heap_state.h), and what the
-// library asks of any pool.
+// The door of Heap: making and ending a heap, its limits, what goes to its back end (heap_state.h), and what
+// the library asks of any pool.
 #include "tarn/heap.h"
 
 #include <cerrno>
@@ -14,7 +14,6 @@
 #include "os/fatal.h"
 #include "page/metadata.h"
 #include "pool/heap_state.h"
-#include "thread/background.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -85,7 +84,6 @@ void end_heap(HeapState* state) noexcept {
   if (state->slabs.poisons()) os::end_checked_pool(state);
   state->back_end->end(*state);
   metadata.free(state, sizeof(HeapState));
-  background.notice();
 }
 
 void* heap_allocate(HeapState* state, std::size_t size, std::size_t alignment) noexcept {
@@ -126,9 +124,7 @@ void* heap_reallocate(HeapState* state, void* block, std::size_t size) noexcept 
 }
 
 void heap_clear(HeapState* state) noexcept {
-  if (state == nullptr) return;
-  state->back_end->clear(*state);
-  background.notice();
+  if (state != nullptr) state->back_end->clear(*state);
 }
 
 bool heap_owns(const HeapState* state, const void* pointer) noexcept {
@@ -137,9 +133,8 @@ bool heap_owns(const HeapState* state, const void* pointer) noexcept {
 
 std::size_t heap_release_unused(HeapState* state) noexcept {
   if (state == nullptr) return 0;
-  const std::size_t released = release_unused_of_heap(*state);
-  background.notice();
-  return released;
+  ReturnedPages returned;
+  return release_unused_of_heap(*state, returned);
 }
 
 std::size_t heap_prewarm(HeapState* state, std::size_t bytes) noexcept {
@@ -188,7 +183,7 @@ std::size_t usable_size_in_heap(PoolHeader& pool, const void* block) {
   return heap_usable_size(&detail::state_of(pool), block);
 }
 
-PoolUse use_of_heap(PoolHeader& pool, EndedSlabs&) {
+PoolUse use_of_heap(PoolHeader& pool, ReturnedPages&) {
   HeapState& state = detail::state_of(pool);
   os::LockGuard guard(state.mutex);
   return {
@@ -196,10 +191,10 @@ PoolUse use_of_heap(PoolHeader& pool, EndedSlabs&) {
       state.slabs.mapped_bytes(), false};
 }
 
-std::size_t release_unused_of_heap(PoolHeader& pool) {
+std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned) {
   HeapState& state = detail::state_of(pool);
   os::LockGuard guard(state.mutex);
-  return state.slabs.release_unused();
+  return state.slabs.release_unused(returned);
 }
 
 void validate(HeapState& state) {

@@ -43,7 +43,8 @@ std::size_t prewarm(HeapState&, std::size_t) { return 0; }
 
 void end(HeapState& state) {
   system_blocks.deallocate_all(state);
-  state.slabs.end();
+  ReturnedPages returned;
+  state.slabs.end(returned);
 }
 
 void clear(HeapState& state) {

@@ -1,7 +1,6 @@
 // A heap over slabs of its own.
 #include "os/checker.h"
 #include "pool/heap_state.h"
-#include "thread/background.h"
 
 namespace tarn::internal {
 namespace {
@@ -10,11 +9,12 @@ using detail::HeapState;
 using detail::ProgramGuard;
 
 void* allocate(HeapState& state, std::size_t size, std::size_t alignment, LiveBytes* live) {
+  ReturnedPages returned;
   ProgramGuard guard(state.mutex);
   live->before = live->after = state.live_bytes;
   const BlockRequest request = state.slabs.request_of(size, alignment);
   if (!state.may_grow_locked(request.block_bytes)) return nullptr;
-  void* const block = state.slabs.take_block(request);
+  void* const block = state.slabs.take_block(request, returned);
   if (block == nullptr) return nullptr;
   state.charge_locked(request.block_bytes);
   live->after = state.live_bytes;
@@ -23,14 +23,9 @@ void* allocate(HeapState& state, std::size_t size, std::size_t alignment, LiveBy
 }
 
 void deallocate(HeapState& state, void* block) {
-  bool has_returned_pages = false;
-  {
-    ProgramGuard guard(state.mutex);
-    const HeapSlabs::TakenBack taken = state.slabs.take_back(block);
-    state.credit_locked(taken.block_bytes);
-    has_returned_pages = taken.has_returned_pages;
-  }
-  if (has_returned_pages) background.notice();
+  ReturnedPages returned;
+  ProgramGuard guard(state.mutex);
+  state.credit_locked(state.slabs.take_back(block, returned));
 }
 
 std::size_t usable_size(HeapState& state, const void* block) {
@@ -67,18 +62,20 @@ std::size_t prewarm(HeapState& state, std::size_t bytes) {
 }
 
 void clear(HeapState& state) {
+  ReturnedPages returned;
   os::LockGuard guard(state.mutex);
   if (state.slabs.poisons()) {
     os::end_checked_pool(&state);
     os::begin_checked_pool(&state);
   }
-  state.slabs.retire_all();
+  state.slabs.retire_all(returned);
   state.live_bytes = state.live_count = 0;
 }
 
 void end(HeapState& state) {
+  ReturnedPages returned;
   os::LockGuard guard(state.mutex);
-  state.slabs.end();
+  state.slabs.end(returned);
 }
 
 }  // namespace

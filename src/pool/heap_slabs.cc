@@ -1,16 +1,15 @@
 #include "pool/heap_slabs.h"
 
 #include "base/bitmap.h"
+#include "central/slab.h"
 #include "os/checker.h"
 #include "os/fatal.h"
 #include "os/memory.h"
-#include "page/page_cache.h"
-#include "thread/slab.h"
+#include "page/spans.h"
 
 namespace tarn::internal {
 namespace {
 
-constexpr std::size_t kOwnSlabBytes = 32 * 1024;  // above, a block is a slab
 constexpr std::size_t kBlocksPerBufferSlab = 8;
 constexpr std::size_t kQuarantineBytes = 16 * 1024 * 1024;
 
@@ -29,10 +28,10 @@ bool HeapSlabs::begin(PoolHeader& pool, void* buffer, std::size_t buffer_bytes, 
   return buffer == nullptr || buffer_.begin(buffer, buffer_bytes);
 }
 
-void HeapSlabs::end() {
-  retire_all();
-  end_quarantine(0, nullptr);
-  end_all_spare();
+void HeapSlabs::end(ReturnedPages& returned) {
+  retire_all(returned);
+  end_quarantine(0, nullptr, returned);
+  end_all_spare(returned);
   buffer_.end();
 }
 
@@ -44,20 +43,14 @@ HeapSlabs::Shape HeapSlabs::shape_of(const BlockRequest& request) const {
   if (request.size_class == 0) return {request.block_bytes, request.block_bytes};
   const ClassGeometry& geometry = class_geometry.of[request.size_class];
   const std::size_t unit = unit_bytes(), stride = geometry.stride;
-  if (request.block_bytes > kOwnSlabBytes) return {round_up(request.block_bytes, unit), stride};
+  if (request.block_bytes > kOwnSlabBlockBytes) return {round_up(request.block_bytes, unit), stride};
   if (!lies_in_buffer()) return {bytes_of(geometry.first_slab_pages), stride};
   return {stride < 512 ? unit : round_up(stride * kBlocksPerBufferSlab, unit), stride};
 }
 
 Span* HeapSlabs::make_spare() {
-  Span* const page = span_store.take(0);
-  if (page == nullptr) return nullptr;
-  page->start = page_cache.allocate_pages(1).start;
-  if (page->start == nullptr) {
-    span_store.give_back(page);
-    return nullptr;
-  }
-  os::populate(page->start, kPageBytes);
+  Span* const page = allocate_span({.pages = 1, .kind = SpanKind::kPool});
+  if (page != nullptr) os::populate(page->start, kPageBytes);
   return page;
 }
 
@@ -66,52 +59,58 @@ void HeapSlabs::add_spare(Span* page) {
   mapped_bytes_ += kPageBytes;
 }
 
-void HeapSlabs::end_all_spare() {
+void HeapSlabs::end_all_spare(ReturnedPages& returned) {
   while (Span* const page = spare_.first()) {
     spare_.remove(page);
     mapped_bytes_ -= kPageBytes;
-    page_cache.free_pages(page->start, 1, PageState::kDirty);
-    span_store.give_back(page);
+    free_span(page, returned);
   }
 }
 
-char* HeapSlabs::take_pages(Span* slab, std::size_t bytes, std::size_t alignment) {
-  if (lies_in_buffer()) return buffer_.take(slab, bytes, alignment);
-  if (bytes == kPageBytes && alignment == kPageBytes && !spare_.is_empty()) {
-    Span* const spare = spare_.first();
-    spare_.remove(spare);
-    mapped_bytes_ -= kPageBytes;
-    char* const start = spare->start;
-    span_store.give_back(spare);
-    return start;
+Span* HeapSlabs::take_spare(std::uint32_t words) {
+  Span* const page = spare_.first();
+  spare_.remove(page);
+  Span* const span = give_room_for_bits(page, words);
+  if (span == nullptr) {
+    spare_.push_front(page);
+    return nullptr;
   }
-  const auto pages = static_cast<PageCount>(bytes >> kPageShift);
-  return page_cache.allocate_pages(pages, Density::kSparse, alignment).start;
+  mapped_bytes_ -= kPageBytes;
+  span->set_marked_pool(pool_);
+  return span;
+}
+
+Span* HeapSlabs::take_span(std::uint32_t words, std::size_t bytes, std::size_t alignment) {
+  if (lies_in_buffer()) {
+    Span* const span = make_span_over(nullptr, words, pool_);
+    if (span == nullptr) return nullptr;
+    span->start = buffer_.take(span, bytes, alignment);
+    if (span->start != nullptr) return span;
+    end_span_over(span);
+    return nullptr;
+  }
+  if (bytes == kPageBytes && alignment == kPageBytes && !spare_.is_empty()) return take_spare(words);
+  return allocate_span({.pages = static_cast<PageCount>(bytes >> kPageShift),
+                        .kind = SpanKind::kPool,
+                        .bitmap_words = words,
+                        .alignment = alignment,
+                        .pool = pool_});
 }
 
 Span* HeapSlabs::make_slab(const BlockRequest& request, const Shape& shape) {
   const auto block_count =
       static_cast<std::uint16_t>(shape.bytes / shape.stride == 0 ? 1 : shape.bytes / shape.stride);
   const auto word_count = static_cast<std::uint16_t>(bitmap::words_for(block_count));
-  Span* const slab = span_store.take(word_count);
+  Span* const slab = take_span(word_count, shape.bytes, request.alignment);
   if (slab == nullptr) return nullptr;
-  char* const start = take_pages(slab, shape.bytes, request.alignment);
-  if (start == nullptr) {
-    span_store.give_back(slab);
-    return nullptr;
-  }
-  slab->start = start;
-  slab->pool = pool_;
   slab->pages = static_cast<PageCount>(shape.bytes / unit_bytes());
   slab->stride = static_cast<std::uint32_t>(shape.stride);  // unused where it does not fit: one block
   slab->block_count = block_count;
   slab->word_count = word_count;
   slab->size_class.store(request.size_class, std::memory_order_relaxed);
-  slab->kind = SpanKind::kPool;
   slab->scan_word = 0;
   set_all_free(*slab);
-  if (!lies_in_buffer()) page_map.set(slab, 0);
-  if (poisons_) os::poison(start, shape.bytes);
+  if (poisons_) os::poison(slab->start, shape.bytes);
   mapped_bytes_ += shape.bytes;
   return slab;
 }
@@ -126,87 +125,83 @@ Span* HeapSlabs::make_any_slab(const BlockRequest& request) {
 }
 
 // In a buffer the empty slabs that were kept may be all that is left.
-Span* HeapSlabs::make_slab_or_room(const BlockRequest& request) {
+Span* HeapSlabs::make_slab_or_room(const BlockRequest& request, ReturnedPages& returned) {
   Span* const slab = make_any_slab(request);
   if (slab != nullptr || (!lies_in_buffer() && quarantine_.is_empty())) return slab;
-  end_quarantine(0, nullptr);
-  if (lies_in_buffer()) end_empty_slabs();
+  end_quarantine(0, nullptr, returned);
+  if (lies_in_buffer()) end_empty_slabs(returned);
+  returned.give_back();
   return make_any_slab(request);
 }
 
 // \pre the slab is in no list.
-void HeapSlabs::end_slab(Span* slab) {
+void HeapSlabs::end_slab(Span* slab, ReturnedPages& returned) {
   const std::size_t bytes = slab_bytes(*slab);
-  char* const start = slab->start;
-  if (poisons_) os::unpoison(start, bytes);
+  if (poisons_) os::unpoison(slab->start, bytes);
   mapped_bytes_ -= bytes;
-  if (lies_in_buffer()) {
-    buffer_.give_back(start, bytes);
-  } else {
-    page_map.clear(slab);
-    page_cache.free_pages(start, static_cast<PageCount>(bytes >> kPageShift), PageState::kDirty);
-  }
-  slab->pool = nullptr;
-  span_store.give_back(slab);
+  slab->set_marked_pool(nullptr);
+  if (!lies_in_buffer()) return free_span(slab, returned);
+  buffer_.give_back(slab->start, bytes);
+  end_span_over(slab);
 }
 
-void HeapSlabs::end_quarantine(std::size_t bytes_to_keep, const Span* slab_to_keep) {
+void HeapSlabs::end_quarantine(std::size_t bytes_to_keep, const Span* slab_to_keep, ReturnedPages& returned) {
   while (Span* const slab = quarantine_.first()) {
     if (slab == slab_to_keep || quarantined_bytes_ <= bytes_to_keep) return;
     quarantine_.remove(slab);
     quarantined_bytes_ -= slab_bytes(*slab);
-    end_slab(slab);
+    end_slab(slab, returned);
   }
 }
 
 // \pre the slab is in no list; its blocks have ended.
-void HeapSlabs::retire_slab(Span* slab) {
-  if (!poisons_) return end_slab(slab);
+void HeapSlabs::retire_slab(Span* slab, ReturnedPages& returned) {
+  if (!poisons_) return end_slab(slab, returned);
   set_all_free(*slab);
   os::poison(slab->start, slab_bytes(*slab));
   quarantine_.push_back(slab);
   quarantined_bytes_ += slab_bytes(*slab);
-  end_quarantine(kQuarantineBytes, slab);
+  end_quarantine(kQuarantineBytes, slab, returned);
 }
 
-void HeapSlabs::retire_list(List<Span>& slabs) {
+void HeapSlabs::retire_list(List<Span>& slabs, ReturnedPages& returned) {
   while (Span* const slab = slabs.first()) {
     slabs.remove(slab);
-    retire_slab(slab);
+    retire_slab(slab, returned);
   }
 }
 
-void HeapSlabs::retire_all() {
-  retire_list(full_);
-  for (List<Span>& slabs : available_) retire_list(slabs);
+void HeapSlabs::retire_all(ReturnedPages& returned) {
+  retire_list(full_, returned);
+  for (List<Span>& slabs : available_) retire_list(slabs, returned);
 }
 
-void HeapSlabs::end_empty_slabs() {
+void HeapSlabs::end_empty_slabs(ReturnedPages& returned) {
   for (List<Span>& slabs : available_) {
     for (Span* slab = slabs.first(); slab != nullptr;) {
       Span* const next = slab->next;
       if (slab->free_count == slab->block_count) {
         slabs.remove(slab);
-        end_slab(slab);
+        end_slab(slab, returned);
       }
       slab = next;
     }
   }
 }
 
-std::size_t HeapSlabs::release_unused() {
+std::size_t HeapSlabs::release_unused(ReturnedPages& returned) {
   const std::size_t before = mapped_bytes_;
-  end_quarantine(0, nullptr);
-  end_empty_slabs();
-  end_all_spare();
+  end_quarantine(0, nullptr, returned);
+  end_empty_slabs(returned);
+  end_all_spare(returned);
   return before - mapped_bytes_;
 }
 
-void* HeapSlabs::take_block(const BlockRequest& request) {
+void* HeapSlabs::take_block(const BlockRequest& request, ReturnedPages& returned) {
   List<Span>& available = available_[request.size_class];
   Span* slab = available.first();
   if (slab == nullptr) {
-    slab = make_slab_or_room(request);
+    slab = make_slab_or_room(request, returned);
     if (slab == nullptr) return nullptr;
     available.push_front(slab);
   }
@@ -251,7 +246,7 @@ bool HeapSlabs::is_worth_keeping(const Span& slab) const {
   return class_of(slab) != 0 && slab.block_count > 1 && available.first() == available.last();
 }
 
-HeapSlabs::TakenBack HeapSlabs::take_back(void* block) {
+std::size_t HeapSlabs::take_back(void* block, ReturnedPages& returned) {
   std::uint32_t index = 0;
   Span& slab = slab_of_block(block, &index);
   const std::size_t bytes = block_bytes_of(slab);
@@ -266,10 +261,10 @@ HeapSlabs::TakenBack HeapSlabs::take_back(void* block) {
     full_.remove(&slab);
     available.push_front(&slab);
   }
-  if (slab.free_count != slab.block_count || is_worth_keeping(slab)) return {bytes, false};
+  if (slab.free_count != slab.block_count || is_worth_keeping(slab)) return bytes;
   available.remove(&slab);
-  retire_slab(&slab);
-  return {bytes, !lies_in_buffer()};
+  retire_slab(&slab, returned);
+  return bytes;
 }
 
 void HeapSlabs::validate_slab(const Span& slab) const {

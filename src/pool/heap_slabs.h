@@ -1,12 +1,12 @@
 // The slabs of a heap: with the general pool's size classes, in pages of the page cache or in a buffer of the
 // caller's.
 //
-// A block above 256 KiB, or aligned beyond a slab's, is a slab of one block and of no class. One empty slab of
-// a class stays, against making and ending one in turn. Under a memory checker slabs that end first wait in
-// `quarantine`, so that a use of what has ended meets its mark and no other block.
+// A block above 256 KiB, or aligned beyond a slab's, is a slab of one block and of no class. One empty slab
+// of a class stays, against making and ending one in turn. Under a memory checker slabs that end first wait
+// in `quarantine`, so that a use of what has ended meets its mark and no other block.
 //
-// Invariant: a slab is in `available` of its class when it has free blocks and in `full` otherwise; mapped_bytes
-// is the sum of the bytes of these slabs, of those in quarantine and of the spare pages.
+// Invariant: a slab is in `available` of its class when it has free blocks and in `full` otherwise;
+// mapped_bytes is the sum of the bytes of these slabs, of those in quarantine and of the spare pages.
 // Threads: the heap's mutex is held, unless a function says otherwise.
 #pragma once
 #include <cstddef>
@@ -17,6 +17,7 @@
 #include "central/size_class.h"
 #include "general/pool_header.h"
 #include "page/page_map.h"
+#include "page/returned_pages.h"
 #include "page/span.h"
 #include "pool/buffer_pages.h"
 
@@ -31,11 +32,11 @@ struct BlockRequest {
 
 class HeapSlabs {
  public:
-  /// Once, before all else. \param buffer nullptr: the page cache. \returns false when a buffer is too small or
-  /// memory for its tables is refused.
+  /// Once, before all else. \param buffer nullptr: the page cache. \returns false when a buffer is too small
+  /// or memory for its tables is refused.
   bool begin(PoolHeader& pool, void* buffer, std::size_t buffer_bytes, bool poisons);
   /// Ends all slabs. \pre the heap ends.
-  void end();
+  void end(ReturnedPages& returned);
 
   bool lies_in_buffer() const { return buffer_.is_active(); }
   bool poisons() const { return poisons_; }
@@ -56,14 +57,10 @@ class HeapSlabs {
   }
 
   /// \returns nullptr when memory is refused.
-  void* take_block(const BlockRequest& request);
+  void* take_block(const BlockRequest& request, ReturnedPages& returned);
 
-  struct TakenBack {
-    std::size_t block_bytes;
-    bool has_returned_pages;  // to the page cache
-  };
-  /// Takes a live block back; stops the process when it is none.
-  TakenBack take_back(void* block);
+  /// Takes a live block back; stops the process when it is none. \returns its bytes.
+  std::size_t take_back(void* block, ReturnedPages& returned);
 
   /// Bytes of a live block; stops the process when it is none.
   std::size_t block_bytes(const void* block) const;
@@ -76,10 +73,10 @@ class HeapSlabs {
   Span* find_in_buffer(const void* pointer) const { return buffer_.find(pointer); }
 
   /// Ends all live blocks.
-  void retire_all();
+  void retire_all(ReturnedPages& returned);
 
   /// Gives back what holds no live block. \returns bytes.
-  std::size_t release_unused();
+  std::size_t release_unused(ReturnedPages& returned);
 
   /// A page taken ahead of need, backed; nullptr when memory is refused. No lock is held.
   static Span* make_spare();
@@ -100,16 +97,17 @@ class HeapSlabs {
   };
   Shape shape_of(const BlockRequest& request) const;
 
-  char* take_pages(Span* slab, std::size_t bytes, std::size_t alignment);
+  Span* take_span(std::uint32_t words, std::size_t bytes, std::size_t alignment);
+  Span* take_spare(std::uint32_t words);
   Span* make_slab(const BlockRequest& request, const Shape& shape);
   Span* make_any_slab(const BlockRequest& request);
-  Span* make_slab_or_room(const BlockRequest& request);
-  void end_slab(Span* slab);
-  void retire_slab(Span* slab);
-  void retire_list(List<Span>& slabs);
-  void end_quarantine(std::size_t bytes_to_keep, const Span* slab_to_keep);
-  void end_empty_slabs();
-  void end_all_spare();
+  Span* make_slab_or_room(const BlockRequest& request, ReturnedPages& returned);
+  void end_slab(Span* slab, ReturnedPages& returned);
+  void retire_slab(Span* slab, ReturnedPages& returned);
+  void retire_list(List<Span>& slabs, ReturnedPages& returned);
+  void end_quarantine(std::size_t bytes_to_keep, const Span* slab_to_keep, ReturnedPages& returned);
+  void end_empty_slabs(ReturnedPages& returned);
+  void end_all_spare(ReturnedPages& returned);
 
   Span& slab_of_block(const void* block, std::uint32_t* index) const;
   bool is_worth_keeping(const Span& slab) const;

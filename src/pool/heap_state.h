@@ -1,5 +1,5 @@
-// The library's record of a heap, its limits, and the two back ends a heap may have: slabs of its own, or malloc
-// for each block (the option pools_use_malloc). A heap gets its back end when it is made.
+// The library's record of a heap, its limits, and the two back ends a heap may have: slabs of its own, or
+// malloc for each block (the option pools_use_malloc). A heap gets its back end when it is made.
 //
 // Invariant, with the mutex held: live_bytes and live_count are sums over live blocks; over malloc, where no
 // lock is held around malloc, which may be ours, they also count blocks that are just being made or freed.
@@ -79,8 +79,8 @@ detail::HeapState* make_heap_state(const HeapOptions& options, const PoolOperati
 
 // A heap's operations as a pool, those that the heap of all arenas shares.
 std::size_t usable_size_in_heap(PoolHeader& pool, const void* block);
-PoolUse use_of_heap(PoolHeader& pool, EndedSlabs&);
-std::size_t release_unused_of_heap(PoolHeader& pool);
+PoolUse use_of_heap(PoolHeader& pool, ReturnedPages&);
+std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned);
 
 /// Stops the process where the invariant does not hold. \pre no other thread uses the heap.
 void validate(detail::HeapState& state);

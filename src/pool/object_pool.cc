@@ -11,7 +11,6 @@
 #include "os/fatal.h"
 #include "page/metadata.h"
 #include "pool/object_pool_state.h"
-#include "thread/background.h"
 #include "thread/private_class.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -22,7 +21,9 @@ namespace {
 
 ObjectPoolState& state_of(PoolHeader& pool) { return static_cast<ObjectPoolState&>(pool); }
 
-PoolUse use_of(PoolHeader& pool, EndedSlabs& ended) { return state_of(pool).back_end->use(pool, ended); }
+PoolUse use_of(PoolHeader& pool, ReturnedPages& returned) {
+  return state_of(pool).back_end->use(pool, returned);
+}
 
 constexpr PoolOperations kOperations{"object pool", nullptr, nullptr, nullptr,
                                      nullptr,       use_of,  nullptr, nullptr};
@@ -102,7 +103,6 @@ void end_object_pool(ObjectPoolState* state) noexcept {
   if (live != 0 && state->at_end == AtPoolEnd::kDestroy) destroy_live(*state);
   end_for_checkers(*state);
   if (state->back_end->end(*state, live)) metadata.free(state, sizeof(ObjectPoolState));
-  background.notice();
 }
 
 void* object_pool_allocate_slow(ObjectPoolState* state) noexcept { return state->back_end->allocate(*state); }

@@ -1,10 +1,13 @@
 // An object pool whose objects have a size class of their own (private_class.h).
 #include "base/units.h"
+#include "central/class_slabs.h"
+#include "central/owners.h"
+#include "central/trim.h"
 #include "os/fatal.h"
 #include "page/page_map.h"
 #include "pool/object_pool_state.h"
+#include "thread/magazine.h"
 #include "thread/private_class.h"
-#include "thread/registry.h"
 #include "thread/this_thread.h"
 
 namespace tarn::internal {
@@ -23,8 +26,8 @@ void deallocate(ObjectPoolState& state, void* block) {
 }
 
 std::size_t live_count(ObjectPoolState& state) {
-  EndedSlabs ended;
-  return count_private_class(state.size_class, ended).live_count;
+  ReturnedPages returned;
+  return count_private_class(state.size_class, returned).live_count;
 }
 
 std::size_t prewarm(ObjectPoolState& state, std::size_t count) {
@@ -33,22 +36,22 @@ std::size_t prewarm(ObjectPoolState& state, std::size_t count) {
 }
 
 std::size_t release_unused(ObjectPoolState& state) {
-  EndedSlabs ended;
+  ReturnedPages returned;
   if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
-    os::LockGuard guard(heap->mutex);
-    drop_magazine_locked(*heap, state.size_class, ended);
+    os::LockGuard guard(heap->mutex());
+    drop_magazine_locked(*heap, state.size_class, returned);
   }
-  registry.for_each_heap([&](ThreadHeap& heap) {
-    trim_class_locked(heap, state.size_class, TrimDepth::kAll, ended);
-    give_up_spare_locked(heap, 0, ended);  // among them those that ended here before
+  owners.for_each([&](SlabOwner& owner) {
+    trim_class_locked(owner, state.size_class, TrimDepth::kAll, returned);
+    end_spare_slabs(owner, 0, returned);  // among them those that ended here before
   });
-  return ended.bytes();
+  return returned.bytes();
 }
 
-PoolUse use(PoolHeader& pool, EndedSlabs& ended) {
+PoolUse use(PoolHeader& pool, ReturnedPages& returned) {
   const SizeClass size_class = static_cast<ObjectPoolState&>(pool).size_class;
-  const ClassCensus census = count_private_class(size_class, ended);
-  const std::size_t stride = class_geometry.of[size_class].stride;
+  const ClassCensus census = count_private_class(size_class, returned);
+  const std::size_t stride = class_geometry[size_class].stride;
   return {pool.operations->kind, pool.name, stride, census.live_count, census.live_count * stride, 0,
           census.slab_bytes,     true};
 }

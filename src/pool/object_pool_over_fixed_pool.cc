@@ -31,7 +31,7 @@ std::size_t prewarm(ObjectPoolState& state, std::size_t count) {
 std::size_t release_unused(ObjectPoolState& state) { return detail::fixed_pool_release_unused(state.fixed); }
 
 // The fixed pool tells of itself.
-PoolUse use(PoolHeader& pool, EndedSlabs&) {
+PoolUse use(PoolHeader& pool, ReturnedPages&) {
   const std::size_t bytes = static_cast<ObjectPoolState&>(pool).type.bytes;
   return {pool.operations->kind, pool.name, bytes, 0, 0, 0, 0, false};
 }

@@ -1,6 +1,6 @@
 // The library's record of an object pool, and the two back ends a pool may have: a size class of its own, or
-// a fixed pool behind a mutex, where there are too many pools for that or blocks are to be malloc's (the option
-// pools_use_malloc). A pool gets its back end when it is made; with the latter every call is slow.
+// a fixed pool behind a mutex, where there are too many pools for that or blocks are to be malloc's (the
+// option pools_use_malloc). A pool gets its back end when it is made; with the latter every call is slow.
 //
 // Threads: any, but for making and ending.
 #pragma once
@@ -22,7 +22,7 @@ struct ObjectPoolBackEnd {
   std::size_t (*prewarm)(detail::ObjectPoolState& state, std::size_t count);
   /// \returns bytes.
   std::size_t (*release_unused)(detail::ObjectPoolState& state);
-  PoolUse (*use)(PoolHeader& pool, EndedSlabs& ended);
+  PoolUse (*use)(PoolHeader& pool, ReturnedPages& returned);
 
   // The end of a pool, in this order; no other thread uses it.
   void (*begin_to_end)(detail::ObjectPoolState& state);

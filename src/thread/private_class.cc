@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "base/bitmap.h"
 #include "central/class_slabs.h"
 #include "central/remote_free.h"
 #include "central/slab.h"
@@ -139,7 +140,7 @@ void mark_block_free(void* block) {
   Span* const slab = slab_of_block(block, &index);
   SlabOwner& owner = *slab->owner.load(std::memory_order_acquire);
   os::LockGuard guard(owner.mutex);
-  mark_free(*slab, index / 64, std::uint64_t{1} << (index % 64));
+  mark_free(*slab, index / bitmap::kWordBits, bitmap::bit(index));
   owner.taken_bytes -= slab->stride;
   if (!slab->is_listed) list_slab(owner, slab);
 }
