@@ -8,6 +8,7 @@
 #include "general/setup.h"
 #include "general/system_blocks.h"
 #include "os/fatal.h"
+#include "os/held_locks.h"
 #include "tarn/detail/error.h"
 #include "thread/private_class.h"
 
@@ -168,7 +169,10 @@ void for_each_pool(void (*visit)(const PoolUse& use, void* context), void* conte
   internal::pool_registry.begin_walk(walk);
   PoolUse use{};
   char name[internal::PoolHeader::kNameBytes];
-  while (internal::pool_registry.next_in_walk(walk, &use, name)) visit(use, context);
+  while (internal::pool_registry.next_in_walk(walk, &use, name)) {
+    internal::os::check_no_lock_is_held("while a function of the program's runs");
+    visit(use, context);
+  }
 }
 
 }  // namespace TARN_NAMESPACE

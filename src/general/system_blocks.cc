@@ -46,16 +46,20 @@ SystemBlock* SystemBlocks::find_locked(const void* block) {
   return bucket_count_ == 0 ? nullptr : *link_of_locked(block);
 }
 
-bool SystemBlocks::grow_locked() {
-  const std::size_t old_count = bucket_count_;
-  SystemBlock** const old_buckets = buckets_;
-  const std::size_t count = old_count == 0 ? kFirstBuckets : old_count * 2;
+SystemBlocks::Table::~Table() {
+  if (buckets != nullptr) os::release(buckets, table_bytes(count));
+}
+
+bool SystemBlocks::grow_locked(Table& old) {
+  const std::size_t count = bucket_count_ == 0 ? kFirstBuckets : bucket_count_ * 2;
   auto** const buckets = static_cast<SystemBlock**>(os::map(table_bytes(count)));
   if (buckets == nullptr) return false;
+  old.buckets = buckets_;
+  old.count = bucket_count_;
   buckets_ = buckets;
   bucket_count_ = count;
-  for (std::size_t i = 0; i < old_count; ++i) {
-    for (SystemBlock* record = old_buckets[i]; record != nullptr;) {
+  for (std::size_t i = 0; i < old.count; ++i) {
+    for (SystemBlock* record = old.buckets[i]; record != nullptr;) {
       SystemBlock* const next = record->next_in_bucket;
       SystemBlock*& bucket = buckets_[hash_of(record->block) & (bucket_count_ - 1)];
       record->next_in_bucket = bucket;
@@ -63,7 +67,6 @@ bool SystemBlocks::grow_locked() {
       record = next;
     }
   }
-  if (old_buckets != nullptr) os::release(old_buckets, table_bytes(old_count));
   return true;
 }
 
@@ -72,8 +75,9 @@ void* SystemBlocks::allocate(PoolHeader& pool, std::size_t bytes, std::size_t al
   if (memory == nullptr) return nullptr;
   void* const block = allocate_outside_of_scope(bytes, alignment);
   if (block != nullptr) {
+    Table old;
     os::LockGuard guard(mutex_);
-    if (block_count_ < bucket_count_ || grow_locked()) {
+    if (block_count_ < bucket_count_ || grow_locked(old)) {
       SystemBlock*& bucket = buckets_[hash_of(block) & (bucket_count_ - 1)];
       bucket = new (memory) SystemBlock{nullptr, nullptr, bucket, block, &pool, bytes};
       pool.malloc_blocks.push_back(bucket);

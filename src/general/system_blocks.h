@@ -43,9 +43,16 @@ class SystemBlocks {
   std::size_t bytes_of_block(const void* block);
 
  private:
+  // Its memory goes back at its end: outside of the lock.
+  struct Table {
+    SystemBlock** buckets = nullptr;
+    std::size_t count = 0;
+    ~Table();
+  };
+
   SystemBlock** link_of_locked(const void* block);
   SystemBlock* find_locked(const void* block);
-  bool grow_locked();
+  bool grow_locked(Table& old);
 
   os::Mutex& mutex_ = os::global_mutex<os::LockRank::kSystemBlocks>();
   SystemBlock** buckets_ = nullptr;

@@ -6,7 +6,7 @@
 //
 // Rules: whoever holds a lock takes only locks of higher ranks; one of the same or of a lower rank is only
 // ever tried. No lock but kGiveBack is held across a call that gives memory back or runs a function of the
-// program's.
+// program's. Debug and sanitizer builds check both (os/held_locks.h).
 //
 // A fork takes all locks, so that its child finds nothing half done. They are then the forking thread's:
 // handlers of the program may allocate between ours and the fork, whoever was registered first. A process of

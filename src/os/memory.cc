@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "os/growth_watch.h"
+#include "os/held_locks.h"
 #include "os/process.h"
 #include "os/syscall.h"
 
@@ -210,6 +211,7 @@ bool commit(void* start, std::size_t bytes) {
 }
 
 bool purge(void* start, std::size_t bytes) {
+  check_no_lock_is_held("while memory is given back");
   const Fault fault = fault_of(Call::kPurge);
   if (fault == Fault::kRefused || !purge_zeroes(fault)) return false;
   return discard(start, bytes, fault);
@@ -229,6 +231,11 @@ void find_out_about_purge() {
 void make_common_calls_only() { makes_common_calls_only.store(true, std::memory_order_relaxed); }
 
 void release(void* start, std::size_t bytes) {
+  check_no_lock_is_held("while memory is given back");
+  undo_reserve(start, bytes);
+}
+
+void undo_reserve(void* start, std::size_t bytes) {
   if (Reserve* const reserve = reserve_of(start); reserve != nullptr)
     reserve->start.store(0, std::memory_order_relaxed);
   char* const first = static_cast<char*>(start);

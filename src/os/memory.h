@@ -43,6 +43,8 @@ void include_in_dumps(void* start, std::size_t bytes);
 
 /// Gives a whole reserve or map back, its guards too.
 void release(void* start, std::size_t bytes);
+/// The same for a reserve that was never used, also under a lock: there is no memory to give back.
+void undo_reserve(void* start, std::size_t bytes);
 
 /// Gives the addresses from `start` to the end of its reserve back, but for a guard. \returns bytes given
 /// back.

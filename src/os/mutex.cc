@@ -41,7 +41,7 @@ void Mutex::lock_slow() {
   // Looking costs the holder its cache line, so each look comes twice as late as the one before.
   for (int spins = 1; spins <= kLongestSpin; spins *= 2) {
     for (int i = 0; i < spins; ++i) cpu_relax();
-    if (state_.load(std::memory_order_relaxed) == kFree && try_lock()) return;
+    if (state_.load(std::memory_order_relaxed) == kFree && take_free()) return;
   }
   take(kHeld | kHasWaiters);  // others may sleep behind this one
 }

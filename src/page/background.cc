@@ -1,5 +1,6 @@
 #include "page/background.h"
 
+#include "os/held_locks.h"
 #include "os/memory.h"
 #include "os/process.h"
 #include "page/page_cache.h"
@@ -17,6 +18,7 @@ constinit Background background;
 constinit Helper helper{{Background::run, Background::was_left}};
 
 void Background::notice() {
+  os::check_no_lock_is_held("while memory is given back");
   if (page_cache.dirty_bytes() < kWorthATick && clock_.has_ticks()) return;
   if (!clock_.has_ticks() || !helper.ensure()) {
     if (page_cache.exceeds_limit()) page_cache.give_back_excess();

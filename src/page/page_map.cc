@@ -89,7 +89,7 @@ Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
   char* const tables = static_cast<char*>(os::reserve_readable(round_up(span_bytes, kOsPageBytesLargest) +
                                                                round_up(chunk_bytes, kOsPageBytesLargest)));
   if (tables == nullptr) {
-    os::release(region.start, region.bytes);
+    os::undo_reserve(region.start, region.bytes);
     return nullptr;
   }
   region.spans = reinterpret_cast<std::atomic<detail::SpanHead*>*>(tables);

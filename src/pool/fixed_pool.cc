@@ -9,6 +9,7 @@
 #include "general/pool_registry.h"
 #include "general/setup.h"
 #include "os/checker.h"
+#include "os/held_locks.h"
 #include "page/metadata.h"
 #include "pool/fixed_pool_state.h"
 #include "pool/live_blocks.h"
@@ -167,7 +168,9 @@ std::size_t fixed_pool_chunk_count(const FixedPoolFront& front) noexcept { retur
 bool fixed_pool_throws(const FixedPoolFront& front) noexcept { return front.state->at_cap == AtCap::kThrow; }
 
 void fixed_pool_refused(FixedPoolFront& front) noexcept {
-  if (front.state->on_refusal != nullptr) front.state->on_refusal(front.state->context);
+  if (front.state->on_refusal == nullptr) return;
+  os::check_no_lock_is_held("while a function of the program's runs");
+  front.state->on_refusal(front.state->context);
 }
 
 void fixed_pool_check_user_slow(FixedPoolFront& front) noexcept {

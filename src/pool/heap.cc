@@ -12,6 +12,7 @@
 #include "general/setup.h"
 #include "os/checker.h"
 #include "os/fatal.h"
+#include "os/held_locks.h"
 #include "page/metadata.h"
 #include "pool/heap_state.h"
 
@@ -34,6 +35,7 @@ void note_soft_limit(HeapState& state, const LiveBytes& live) {
     if (live.before > state.soft_limit || live.after <= state.soft_limit || state.is_calling_back) return;
     state.is_calling_back = true;
   }
+  os::check_no_lock_is_held("while a function of the program's runs");
   state.on_soft_limit(*state.heap, state.context);
   os::LockGuard guard(state.mutex);
   state.is_calling_back = false;

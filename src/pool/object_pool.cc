@@ -9,6 +9,7 @@
 #include "general/setup.h"
 #include "os/checker.h"
 #include "os/fatal.h"
+#include "os/held_locks.h"
 #include "page/metadata.h"
 #include "pool/object_pool_state.h"
 #include "thread/private_class.h"
@@ -37,9 +38,14 @@ void report_live(const ObjectPoolState& state, std::size_t count) {
   os::write_line(line.data(), line.length());
 }
 
+void destroy_object(const ObjectPoolState& state, void* block) {
+  os::check_no_lock_is_held("while a function of the program's runs");
+  state.type.destroy(block);
+}
+
 void destroy_live(ObjectPoolState& state) {
   while (void* const block = state.back_end->first_of_malloc(state)) {
-    state.type.destroy(block);
+    destroy_object(state, block);
     if (state.type.poisons) os::note_pool_free(&state, block);
     state.back_end->deallocate(state, block);
   }
@@ -50,7 +56,7 @@ void destroy_live(ObjectPoolState& state) {
                                        // First, so that a destructor's own calls see it.
                                        pool.back_end->deallocate(pool, block);
                                        if (pool.type.poisons) os::unpoison(block, pool.type.bytes);
-                                       pool.type.destroy(block);
+                                       destroy_object(pool, block);
                                      },
                                      &state});
 }

@@ -15,24 +15,36 @@ namespace TARN_NAMESPACE::detail {
 /// The order of the library's locks; named in the library's own os/lock_rank.h.
 enum class LockRank : std::uint8_t;
 
+#if defined(TARN_CHECKS_LOCKS)
+// Only in the library's own objects and tests, when they are built to be checked (os/held_locks.h).
+void note_lock_wanted(LockRank rank);
+void note_lock_taken(LockRank rank);
+void note_lock_let_go(LockRank rank);
+#else
+TARN_INLINE void note_lock_wanted(LockRank /*rank*/) {}
+TARN_INLINE void note_lock_taken(LockRank /*rank*/) {}
+TARN_INLINE void note_lock_let_go(LockRank /*rank*/) {}
+#endif
+
 /// Whoever holds a mutex may take one of a higher rank. A fork takes every mutex of the library, so each must
 /// be known to it: only those classes make one that the fork walks (os/lock_rank.h). While a thread forks,
 /// all are its own: it may take and let go what it holds, because handlers of the program that run then may
 /// allocate. The mutex stays held for the fork.
 class Mutex {
  public:
-  void lock() {
-    std::uint32_t expected = kFree;
-    if (!state_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire,
-                                        std::memory_order_relaxed))
-      lock_slow();
+  // Always inlined, these and the guards': a program's copy and the library's need not be the same.
+  TARN_INLINE void lock() {
+    note_lock_wanted(rank_);
+    if (!take_free()) lock_slow();
+    note_lock_taken(rank_);
   }
-  bool try_lock() {
-    std::uint32_t expected = kFree;
-    return state_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire,
-                                          std::memory_order_relaxed);
+  TARN_INLINE bool try_lock() {
+    if (!take_free()) return false;
+    note_lock_taken(rank_);
+    return true;
   }
-  void unlock() {
+  TARN_INLINE void unlock() {
+    note_lock_let_go(rank_);
     std::uint32_t expected = kHeld;
     if (!state_.compare_exchange_strong(expected, kFree, std::memory_order_release,
                                         std::memory_order_relaxed))
@@ -51,6 +63,11 @@ class Mutex {
 
   constexpr explicit Mutex(LockRank rank) : rank_(rank) {}
 
+  TARN_INLINE bool take_free() {
+    std::uint32_t expected = kFree;
+    return state_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire,
+                                          std::memory_order_relaxed);
+  }
   [[gnu::cold, gnu::noinline]] TARN_API void lock_slow();
   [[gnu::cold, gnu::noinline]] TARN_API void unlock_slow();
   void take(std::uint32_t held);
@@ -69,8 +86,8 @@ class MemberMutex : public Mutex {
 
 class MutexGuard {
  public:
-  explicit MutexGuard(Mutex& mutex) : mutex_(mutex) { mutex_.lock(); }
-  ~MutexGuard() { mutex_.unlock(); }
+  TARN_INLINE explicit MutexGuard(Mutex& mutex) : mutex_(mutex) { mutex_.lock(); }
+  TARN_INLINE ~MutexGuard() { mutex_.unlock(); }
   MutexGuard(const MutexGuard&) = delete;
   MutexGuard& operator=(const MutexGuard&) = delete;
 
@@ -82,12 +99,13 @@ class MutexGuard {
 /// with its own.
 class ProgramGuard {
  public:
-  explicit ProgramGuard(Mutex& mutex) : ProgramGuard(&mutex) {}
+  TARN_INLINE explicit ProgramGuard(Mutex& mutex) : ProgramGuard(&mutex) {}
   /// \param mutex nullptr: there is nothing to take.
-  explicit ProgramGuard(Mutex* mutex) : mutex_(mutex != nullptr && is_needed() ? mutex : nullptr) {
+  TARN_INLINE explicit ProgramGuard(Mutex* mutex)
+      : mutex_(mutex != nullptr && is_needed() ? mutex : nullptr) {
     if (mutex_ != nullptr) mutex_->lock();
   }
-  ~ProgramGuard() {
+  TARN_INLINE ~ProgramGuard() {
     if (mutex_ != nullptr) mutex_->unlock();
   }
   ProgramGuard(const ProgramGuard&) = delete;
