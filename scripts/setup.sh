@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs what building and comparing tarn needs on Debian 12, with --tests also what its tests need (a browser,
-# programs that run on it), with --install only what installing it needs, and does nothing when all of it is there.
+# Installs what building and comparing tarn needs on Debian 12, with --tests also what its tests need (a browser, the
+# formatter, programs that run on it), with --install only what installing it needs, and does nothing when all of it is
+# there.
 # Root and whoever may use sudo without a password get it installed; others get the one line to run.
 # The list holds what the CMake files look for, the allocators to compare with and the programs the tests run.
 set -eu
@@ -20,7 +21,7 @@ if [ "${1:-}" != --install ]; then
 fi
 if [ "${1:-}" = --tests ]; then
   packages="$packages
-    chromium chromium-driver python3-selenium
+    chromium chromium-driver python3-selenium clang-format-14
     strace php-cli php-mbstring php-xml php-sqlite3 dnsmasq-base faketime eatmydata fakeroot libuid-wrapper
   "
 fi

@@ -11,7 +11,6 @@
 #include <cstring>
 
 #include "os/helper_thread.h"
-#include "os/memory.h"
 #include "os/syscall.h"
 
 namespace tarn::internal::os {

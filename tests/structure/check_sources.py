@@ -1,12 +1,17 @@
-"""Checks the order of the tiers, that every header compiles alone, and what each says in C++17.
+"""Checks the rules that the sources keep: the tiers' order, no circle among the files of a folder, who may name what of
+page/, a test for every file, the width of lines and the format; that every header compiles alone; what each says in C++17.
 
-usage: check_sources.py tiers PROJECT | headers PROJECT COMPILER | old_dialect PROJECT COMPILER
+usage: check_sources.py tiers|circles|rooms|tests|width|format PROJECT
+       check_sources.py headers|old_dialect PROJECT COMPILER
 """
 import concurrent.futures
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+
+import tables
 
 # Lowest first: a file includes its own folder and those before it.
 TIERS = ["base", "os", "page", "central", "thread", "general", "pool", "observe", "override"]
@@ -19,6 +24,16 @@ ONLY_BASE = ["central/size_class.h", "central/size_class.cc"]
 FORBIDDEN_BELOW_OBSERVE = ["iostream", "fmt/", "string", "vector", "map", "unordered_map", "memory", "mutex", "thread"]
 FORBIDDEN_BELOW_OBSERVE += ["functional", "deque", "list", "set", "sstream", "fstream", "condition_variable", "cstdio"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+# What makes and ends spans, writes the page map, or is the helper's.
+INSIDES_OF_PAGE = re.compile(r"\bspan_store\b|\bbackground\b|"
+                             r"\bpage_map\.(?:set|clear|set_pages|clear_pages|add_region|commit_tables|release_tail|"
+                             r"reserve_index|drop_index)\b")
+WIDTH = 110
+SKIPPED = 77  # as the exit status
 
 
 def tier_of_include(name):
@@ -94,12 +109,133 @@ def check_old_dialect(project, compiler):
     return faults
 
 
+def cpp_files(project, *folders, kinds=(".h", ".cc", ".c")):
+    for folder in folders:
+        yield from sorted(path for path in (project / folder).rglob("*") if path.suffix in kinds)
+
+
+def without_suffix(path, root):
+    return path.relative_to(root).with_suffix("").as_posix()
+
+
+def includes_among_files(root, files):
+    """Of each file, a header and its source being one: those of the same set it includes."""
+    graph = {without_suffix(path, root): set() for path in files}
+    for path in files:
+        name = without_suffix(path, root)
+        included = {other.removesuffix(".h") for kind, other in INCLUDE.findall(path.read_text("utf-8")) if kind == '"'}
+        graph[name] |= (included & graph.keys()) - {name}
+    return graph
+
+
+def shortest_circle(graph, start):
+    came_from, queue = {start: None}, [start]
+    for name in queue:
+        for other in sorted(graph[name]):
+            if other == start:
+                circle = [start]
+                while name is not None:
+                    circle.append(name)
+                    name = came_from[name]
+                return circle[::-1]
+            if other not in came_from:
+                came_from[other] = name
+                queue.append(other)
+    return None
+
+
+def circles_of(graph):
+    """One shortest circle through each file that is in one, each circle once."""
+    seen = set()
+    for name in sorted(graph):
+        circle = shortest_circle(graph, name)
+        if circle is not None and frozenset(circle) not in seen:
+            seen.add(frozenset(circle))
+            yield " -> ".join(circle)
+
+
+def check_circles(project, allowed=None):
+    allowed = tables.CIRCLES_TODAY if allowed is None else allowed
+    # The public headers and those behind them, in detail/, are one room.
+    rooms = [(project / "src", folder) for folder in sorted((project / "src").iterdir()) if folder.is_dir()]
+    rooms.append((project / "include", project / "include/tarn"))
+    faults = []
+    for root, folder in rooms:
+        files = list(cpp_files(project, folder.relative_to(project)))
+        circles = list(circles_of(includes_among_files(root, files)))
+        room = folder.relative_to(project).as_posix()
+        if room not in allowed:
+            faults += [f"{room}: circle {circle}" for circle in circles]
+        elif not circles:
+            faults.append(f"{room}: no circle any more; take it out of CIRCLES_TODAY")
+    return faults
+
+
+def check_rooms(project, named_today=None):
+    named_today = tables.NAMED_TODAY if named_today is None else named_today
+    faults = []
+    for path in cpp_files(project, "src"):
+        name = path.relative_to(project / "src").as_posix()
+        if name.startswith("page/") or name in tables.MAY_NAME:
+            continue
+        text = COMMENT.sub("", STRING.sub('""', path.read_text("utf-8")))
+        named = sorted(set(INSIDES_OF_PAGE.findall(text)))
+        if name not in named_today:
+            faults += [f"{name}: {word} is page/'s own" for word in named]
+        elif not named:
+            faults.append(f"{name}: names nothing of page/'s own any more; take it out of NAMED_TODAY")
+    files = {path.relative_to(project / "src").as_posix() for path in cpp_files(project, "src")}
+    gone = sorted((set(named_today) | set(tables.MAY_NAME)) - files)
+    return faults + [f"{name}: is listed in tables.py, and is not there" for name in gone]
+
+
+def check_tests(project, covered=None):
+    """Every source file, and every header without one, has a test of its name, or a line that says what tests it."""
+    covered = tables.COVERED if covered is None else covered
+    faults = []
+    names = sorted({without_suffix(path, project / "src") for path in cpp_files(project, "src")})
+    for name in names:
+        test = covered.get(name, f"tests/unit/{name}_test.cc")
+        if not (project / test).exists():
+            faults.append(f"src/{name}: there is no {test}" + ("" if name in covered else ", nor a line in tables.COVERED"))
+    return faults + [f"src/{name}: is in tables.COVERED, and is not there" for name in covered if name not in names]
+
+
+def check_width(project):
+    return [f"{path.relative_to(project)}:{number}: {len(line)} columns"
+            for path in cpp_files(project, *tables.FORMATTED)
+            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1) if len(line) > WIDTH]
+
+
+def clang_format():
+    """The program of the version whose format is the project's, or None."""
+    for program in filter(None, map(shutil.which, ("clang-format-14", "clang-format"))):
+        version = subprocess.run([program, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
+        if " version 14." in version:
+            return program
+    return None
+
+
+def check_format(project):
+    program = clang_format()
+    if program is None:
+        print("skipped: no clang-format 14, whose format is the project's (Debian 12: clang-format-14)")
+        sys.exit(SKIPPED)
+    result = subprocess.run([program, "--dry-run", "--Werror", "--style=file", *cpp_files(project, *tables.FORMATTED)],
+                            stderr=subprocess.PIPE, text=True, check=False)
+    faults = {line.split(": error:")[0] for line in result.stderr.splitlines() if ": error:" in line}
+    return [f"{fault}: not as clang-format writes it" for fault in sorted(faults)]
+
+
+CHECKS = {"tiers": check_tiers, "circles": check_circles, "rooms": check_rooms, "tests": check_tests, "width": check_width,
+          "format": check_format, "headers": check_headers, "old_dialect": check_old_dialect}
+
+
 def main():
-    project = pathlib.Path(sys.argv[2])
-    checks = {"tiers": check_tiers, "headers": check_headers, "old_dialect": check_old_dialect}
-    faults = checks[sys.argv[1]](project, *sys.argv[3:])
+    faults = CHECKS[sys.argv[1]](pathlib.Path(sys.argv[2]).resolve(), *sys.argv[3:])
     print("\n".join(faults))
     return 1 if faults else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""Each check refuses a small tree that breaks its rule, and lets pass one that does not."""
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+import check_sources as check
+import tables
+
+PROJECT = pathlib.Path(sys.argv.pop())
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.project = pathlib.Path(self.folder.name)
+        for room in (*tables.FORMATTED, "src/os", "include/tarn/detail"):
+            (self.project / room).mkdir(parents=True, exist_ok=True)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write(self, name, text=""):
+        path = self.project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def refuses(self, faults, *words):
+        self.assertEqual(len(faults), 1, faults)
+        for word in words:
+            self.assertIn(word, faults[0])
+
+
+class Circles(Tree):
+    def test_two_headers_that_include_each_other(self):
+        self.write("src/os/a.h", '#include "os/b.h"\n')
+        self.write("src/os/b.h", '#include "os/a.h"\n')
+        self.refuses(check.check_circles(self.project, {}), "src/os", "os/a -> os/b -> os/a")
+
+    def test_a_header_and_its_source_are_one(self):
+        self.write("src/os/a.h", '#include "os/b.h"\n')
+        self.write("src/os/a.cc", '#include "os/a.h"\n')
+        self.assertEqual(check.check_circles(self.project, {}), [])
+        self.write("src/os/b.h")
+        self.write("src/os/b.cc", '#include "os/b.h"\n#include "os/a.h"\n')
+        self.refuses(check.check_circles(self.project, {}), "os/a -> os/b -> os/a")
+
+    def test_a_long_circle_is_named_once(self):
+        for name, other in ("ab", "bc", "ca", "dc"):
+            self.write(f"src/os/{name}.h", f'#include "os/{other}.h"\n')
+        self.refuses(check.check_circles(self.project, {}), "os/a -> os/b -> os/c -> os/a")
+
+    def test_public_headers_and_those_behind_them_are_one_room(self):
+        self.write("include/tarn/a.h", '#include "tarn/detail/b.h"\n')
+        self.write("include/tarn/detail/b.h", '#include "tarn/a.h"\n')
+        self.refuses(check.check_circles(self.project, {}), "include/tarn")
+
+    def test_angle_brackets_do_not_count(self):
+        self.write("src/os/a.h", "#include <os/b.h>\n")
+        self.write("src/os/b.h", '#include "os/a.h"\n')
+        self.assertEqual(check.check_circles(self.project, {}), [])
+
+    def test_an_exemption_that_is_no_longer_needed(self):
+        self.refuses(check.check_circles(self.project, {"src/os": "why"}), "take it out")
+
+
+class Rooms(Tree):
+    def setUp(self):
+        super().setUp()
+        self.may_name, tables.MAY_NAME = tables.MAY_NAME, {}
+
+    def tearDown(self):
+        tables.MAY_NAME = self.may_name
+        super().tearDown()
+
+    def test_what_makes_spans_outside_of_page(self):
+        for line in ("span_store.take(0);", "page_map.clear_pages(span, 0, 1);", "background.notice();"):
+            self.write("src/os/a.cc", line + "\n")
+            self.refuses(check.check_rooms(self.project, {}), "os/a.cc")
+
+    def test_within_page_and_in_comments_it_may_be_named(self):
+        self.write("src/page/a.cc", "span_store.take(0);\n")
+        self.write("src/os/a.cc", '// span_store\n/* background\n */ f("background"); page_map.find(p);\n')
+        self.assertEqual(check.check_rooms(self.project, {}), [])
+
+    def test_exemptions_that_are_no_longer_needed(self):
+        self.write("src/os/a.cc")
+        self.refuses(check.check_rooms(self.project, {"os/a.cc": "why"}), "take it out")
+        self.refuses(check.check_rooms(self.project, {"os/b.cc": "why"}), "is not there")
+
+
+class Tests(Tree):
+    def test_a_source_without_a_test(self):
+        self.write("src/os/a.h")
+        self.write("src/os/a.cc")
+        self.refuses(check.check_tests(self.project, {}), "src/os/a", "tests/unit/os/a_test.cc")
+        self.write("tests/unit/os/a_test.cc")
+        self.assertEqual(check.check_tests(self.project, {}), [])
+
+    def test_a_line_names_a_test_that_is_there(self):
+        self.write("src/os/a.cc")
+        self.refuses(check.check_tests(self.project, {"os/a": "tests/model/a_test.cc"}), "tests/model/a_test.cc")
+        self.write("tests/model/a_test.cc")
+        self.assertEqual(check.check_tests(self.project, {"os/a": "tests/model/a_test.cc"}), [])
+
+    def test_a_line_about_a_file_that_has_gone(self):
+        self.write("tests/model/a_test.cc")
+        self.refuses(check.check_tests(self.project, {"os/a": "tests/model/a_test.cc"}), "is not there")
+
+
+class Appearance(Tree):
+    def test_a_line_that_is_too_wide(self):
+        self.write("tests/a.cc", "// " + "x" * 107 + "\n")
+        self.assertEqual(check.check_width(self.project), [])
+        self.write("tools/b.c", "\n// " + "x" * 108 + "\n")
+        self.refuses(check.check_width(self.project), "tools/b.c:2", "111")
+
+    @unittest.skipUnless(check.clang_format(), "no clang-format 14")
+    def test_a_format_that_is_not_the_projects(self):
+        shutil.copy(PROJECT / ".clang-format", self.project)
+        self.write("src/os/a.cc", "int f() { return 1; }\n")
+        self.assertEqual(check.check_format(self.project), [])
+        self.write("bench/b.cc", "int f () {return 1;}\n")
+        self.assertTrue(check.check_format(self.project))
+
+
+class Tiers(Tree):
+    def test_an_upward_include(self):
+        self.write("src/os/a.h", '#include "page/b.h"\n')
+        self.refuses(check.check_tiers(self.project), "higher tier")
+
+    def test_a_folder_that_is_no_tier(self):
+        self.write("src/attic/a.h")
+        self.refuses(check.check_tiers(self.project), "no tier")
+
+    def test_a_container_in_the_core(self):
+        self.write("src/os/a.h", "#include <vector>\n")
+        self.refuses(check.check_tiers(self.project), "not for the core")
+
+
+unittest.main()
