@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what building and comparing tarn needs on Debian 12, with --tests also what its tests need (a browser, the
-# formatter, programs that run on it), with --install only what installing it needs, and does nothing when all of it is
-# there.
+# formatter, a compiler that fuzzes, programs that run on it), with --install only what installing it needs, and does
+# nothing when all of it is there.
 # Root and whoever may use sudo without a password get it installed; others get the one line to run.
 # The list holds what the CMake files look for, the allocators to compare with and the programs the tests run.
 set -eu
@@ -21,7 +21,7 @@ if [ "${1:-}" != --install ]; then
 fi
 if [ "${1:-}" = --tests ]; then
   packages="$packages
-    chromium chromium-driver python3-selenium clang-format-14
+    chromium chromium-driver python3-selenium clang-format-14 clang libclang-rt-14-dev
     strace php-cli php-mbstring php-xml php-sqlite3 dnsmasq-base faketime eatmydata fakeroot libuid-wrapper
   "
 fi

@@ -1,0 +1,49 @@
+#!/bin/sh
+# Builds the fuzz targets with clang's libFuzzer and AddressSanitizer, and runs each for some seconds from its committed
+# corpus. What breaks one is left in the build folder as crash-TARGET-...; `fuzz_TARGET FILE` shows it again.
+# With `merge` instead of seconds the corpus is written anew from what was found: of the fewest programs that reach all of
+# it the longest, which reach nearly as much.
+# usage: fuzz.sh PROJECT BUILD SECONDS|merge [TARGET...]
+set -eu
+project=$1 build=$2 seconds=$3
+shift 3
+[ $# -gt 0 ] || set -- general_pool fixed_pool heap arena page_cache options
+corpus=$project/tests/fuzz/corpus
+
+probe=$(mktemp)
+trap 'rm -f "$probe"' EXIT
+if ! echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' |
+     clang++ -fsanitize=fuzzer,address -x c++ -o "$probe" - 2>/dev/null; then
+  echo 'skipped: no clang++ with libFuzzer (Debian 12: clang)'
+  exit 77
+fi
+
+generator=$(test -f "$build/CMakeCache.txt" || ! command -v ninja >/dev/null || echo -G Ninja)
+# shellcheck disable=SC2086  # two words
+cmake -S "$project" -B "$build" $generator -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
+      -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG='-O1 -g1' -DTARN_SANITIZE=address -DTARN_FUZZ=ON \
+      -DTARN_BUILD_TOOLS=OFF -DTARN_BUILD_EXAMPLES=OFF -DTARN_BUILD_BENCH=OFF --log-level=WARNING >/dev/null
+cmake --build "$build" --target $(printf 'fuzz_%s ' "$@")
+
+status=0
+for target; do
+  found=$build/corpus/$target
+  mkdir -p "$found"
+  closed=1
+  if [ "$target" = options ]; then closed=3; fi  # what the parser complains about goes nowhere
+  run="$build/tests/fuzz/fuzz_$target -close_fd_mask=$closed -max_len=512 -len_control=0 -artifact_prefix=$build/crash-$target-"
+  if [ "$seconds" = merge ]; then
+    rm -rf "$build/merged" && mkdir "$build/merged"
+    $run -merge=1 "$build/merged" "$corpus/$target" "$found" 2>"$build/$target.log"
+    rm -rf "${corpus:?}/$target" && mkdir -p "$corpus/$target"
+    (cd "$build/merged" && ls -S | head -n 36 | xargs cp -t "$corpus/$target")
+    echo "$target: $(ls "$corpus/$target" | wc -l) programs"
+  elif $run -max_total_time="$seconds" "$found" "$corpus/$target" 2>"$build/$target.log"; then
+    echo "$target: $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$build/$target.log") programs, none breaks it"
+  else
+    status=1
+    echo "$target: broken; see $build/$target.log and $build/crash-$target-*"
+    grep -aE '^broken|^tarn:|ERROR|SUMMARY' "$build/$target.log" || true
+  fi
+done
+exit $status

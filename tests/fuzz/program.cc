@@ -1,0 +1,83 @@
+#include "fuzz/program.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+
+#include "page/page_cache.h"
+#include "tarn/memory_pool.h"
+
+namespace tarn::fuzz {
+
+void check(bool is_kept, const char* promise) {
+  if (is_kept) return;
+  std::fprintf(stderr, "broken: %s\n", promise);
+  std::abort();
+}
+
+std::size_t Program::below(std::size_t bound) {
+  std::size_t number = 0;
+  for (std::size_t range = 1; range < bound; range *= 256) number = number * 256 + byte();
+  return bound == 0 ? 0 : number % bound;
+}
+
+std::size_t Program::size_between(std::size_t least, std::size_t largest) {
+  const std::size_t range = largest - least + 1;
+  std::size_t bits = 0;
+  while ((range >> bits) > 1) ++bits;
+  const std::size_t limit = std::size_t{1} << below(bits + 2);
+  return least + below(limit < range ? limit : range);
+}
+
+const char* Program::rest(std::size_t* length) {
+  *length = static_cast<std::size_t>(end_ - at_);
+  const char* const text = reinterpret_cast<const char*>(at_);
+  at_ = end_;
+  return text;
+}
+
+void LiveBlocks::add(void* start, std::size_t size) {
+  char* const first = static_cast<char*>(start);
+  const auto after = starts_.lower_bound(first);
+  check(after == starts_.end() || after->first >= first + size, "a block reaches into the one behind it");
+  check(after == starts_.begin() || std::prev(after)->first + std::prev(after)->second <= first,
+        "a block begins within the one before it");
+  const Block block{first, size, ++patterns_};
+  test::fill(first, size, block.pattern);
+  starts_.emplace(first, size);
+  blocks_.push_back(block);
+  bytes_ += size;
+}
+
+Block LiveBlocks::take_at(std::size_t index) {
+  const Block block = blocks_[index];
+  check(test::holds(block.start, block.size, block.pattern), "a block keeps its contents");
+  blocks_[index] = blocks_.back();
+  blocks_.pop_back();
+  starts_.erase(block.start);
+  bytes_ -= block.size;
+  return block;
+}
+
+Block LiveBlocks::take(Program& program) { return take_at(program.below(blocks_.size())); }
+Block LiveBlocks::take_last() { return take_at(blocks_.size() - 1); }
+
+void LiveBlocks::check_all() const {
+  for (const Block& block : blocks_)
+    check(test::holds(block.start, block.size, block.pattern), "a block keeps its contents");
+}
+
+void check_invariants() {
+  const internal::PageCacheStats pages = internal::page_cache.stats();
+  check(pages.used_bytes + pages.dirty_bytes + pages.clean_bytes == pages.committed_bytes,
+        "used + free == committed pages");
+}
+
+void check_nothing_is_lost() {
+  check_invariants();
+  trim();
+  check_invariants();
+  check(internal::page_cache.stats().used_bytes == 0, "all pages come back once all blocks have");
+}
+
+}  // namespace tarn::fuzz
