@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/option_parser.h"
 #include "fuzz/program.h"
 #include "general/configuration.h"
 
@@ -22,10 +23,10 @@ void parse_value(Program& program) {
   std::size_t length = 0;
   const char* const text = program.rest(&length);
   std::int64_t value = 0;
-  const bool is_value = parse_option_value(option, text, length, &value);
+  const bool is_value = parse_option_value(option, {text, length}, &value);
   check(!is_value || is_in_range(option, value), "a value lies in its option's range");
   Configuration options;
-  check(options.set(option, text, length) == is_value, "what is a value can be set, and nothing else");
+  check(options.set(option, {text, length}) == is_value, "what is a value can be set, and nothing else");
   check(options.value(option.id) == (is_value ? value : 0), "a value is what was set");
 }
 
@@ -33,7 +34,7 @@ void parse_text(Program& program) {
   std::size_t length = 0;
   const char* const text = program.rest(&length);
   Configuration options;
-  options.set_all(text, length, "fuzz");
+  options.set_all({text, length}, "fuzz");
   for (const OptionInfo& option : kOptionTable)
     check(options.value(option.id) == 0 || is_in_range(option, options.value(option.id)),
           "a value lies in its option's range");
@@ -54,14 +55,13 @@ void parse_pairs(Program& program) {
       value += choose(program, {"0", "1", "8", "64", "on", "no", "K", "M", "GiB", "B", "ms", "s", "default",
                                 "stepped", "auto", "9999999999", "-"});
     std::int64_t number = 0;
-    if (parse_option_value(option, value.data(), value.size(), &number))
-      expected[static_cast<std::size_t>(option.id)] = number;
+    if (parse_option_value(option, value, &number)) expected[static_cast<std::size_t>(option.id)] = number;
     text += choose(program, {"", " ", "\t", ",", "\n", "# check:1, x\n"}) + option.key;
     text += choose(program, {":", "=", " : ", "= "}) + value;
     text += choose(program, {",", "\n", " ,", "#classes:stepped,\n", "\r\n"});
   }
   Configuration options;
-  options.set_all(text.data(), text.size(), "fuzz");
+  options.set_all(text, "fuzz");
   for (const OptionInfo& option : kOptionTable)
     check(options.value(option.id) == expected[static_cast<std::size_t>(option.id)],
           "each pair has the effect of its own text");

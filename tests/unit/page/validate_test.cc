@@ -26,7 +26,7 @@ Span* make_span(PageCount pages, Density density = Density::kSparse) {
   span->start = page_cache.allocate_pages(pages, density).start;
   span->pages = pages;
   span->kind = SpanKind::kLarge;
-  page_map.set(span, 0);
+  page_map.set(span);
   return span;
 }
 
@@ -132,7 +132,7 @@ TEST_F(BrokenInvariant, NoPageOfASpanIsFree) {
 
 TEST_F(BrokenInvariant, APageWithoutASpanHasNoRecordInTheIndex) {
   expect_stop("records[page] == 0", [&] {
-    page_map.set(span, 16);
+    page_map.set_record(span, 16);
     page_map.region(0).spans[static_cast<std::size_t>(span->start - page_map.region(0).start) >> kPageShift] =
         nullptr;
     span->start += kPageBytes;

@@ -14,7 +14,10 @@ namespace tarn::internal {
 namespace {
 
 struct EndChunk {
-  void operator()(PoolChunk* chunk) const { end_chunk(*chunk, false); }
+  void operator()(PoolChunk* chunk) const {
+    ReturnedPages returned;
+    end_chunk(*chunk, false, returned);
+  }
 };
 using OwnedChunk = std::unique_ptr<PoolChunk, EndChunk>;
 

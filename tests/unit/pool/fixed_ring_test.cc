@@ -17,7 +17,8 @@ constexpr std::uint32_t kBlocks = 130;  // of a chunk: three words
 class FixedRing : public ::testing::Test {
  protected:
   ~FixedRing() override {
-    for (PoolChunk* chunk : chunks_) end_chunk(*chunk, false);
+    ReturnedPages returned;
+    for (PoolChunk* chunk : chunks_) end_chunk(*chunk, false, returned);
     ring_.end();
   }
 
@@ -28,8 +29,9 @@ class FixedRing : public ::testing::Test {
     return *chunks_.back();
   }
   void remove(std::size_t index) {
+    ReturnedPages returned;
     ring_.remove(*chunks_[index]);
-    end_chunk(*chunks_[index], false);
+    end_chunk(*chunks_[index], false, returned);
     chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(index));
   }
   void take_all(PoolChunk& chunk) {

@@ -13,11 +13,12 @@ namespace {
 class FixedRuns : public ::testing::Test {
  protected:
   ~FixedRuns() override {
+    ReturnedPages returned;
     while (ring_.count() != 0) {
       PoolChunk& chunk = ring_[0];
       runs_.remove(chunk);
       ring_.remove(chunk);
-      end_chunk(chunk, false);
+      end_chunk(chunk, false, returned);
     }
     ring_.end();
   }

@@ -23,7 +23,10 @@ class Slabs {
     EXPECT_TRUE(slabs.begin(pool_, buffer_, buffer_bytes, false));
   }
   ~Slabs() {
-    slabs.end();
+    {
+      ReturnedPages returned;
+      slabs.end(returned);
+    }
     std::free(buffer_);
   }
   Slabs(const Slabs&) = delete;
@@ -31,14 +34,24 @@ class Slabs {
 
   void* allocate(std::size_t size, std::size_t alignment = 16) {
     const BlockRequest request = slabs.request_of(size, alignment);
-    void* const block = slabs.take_block(request);
+    ReturnedPages returned;
+    void* const block = slabs.take_block(request, returned);
     if (block != nullptr) live_bytes += request.block_bytes, ++live_count;
     return block;
   }
-  HeapSlabs::TakenBack deallocate(void* block) {
-    const HeapSlabs::TakenBack taken = slabs.take_back(block);
-    live_bytes -= taken.block_bytes, --live_count;
-    return taken;
+  /// \returns whether pages went back to the page cache.
+  bool deallocate(void* block) {
+    ReturnedPages returned;
+    live_bytes -= slabs.take_back(block, returned), --live_count;
+    return returned.bytes() != 0;
+  }
+  std::size_t release_unused() {
+    ReturnedPages returned;
+    return slabs.release_unused(returned);
+  }
+  void end_live() {
+    ReturnedPages returned;
+    slabs.retire_all(returned);
   }
   void validate() const { slabs.validate(live_bytes, live_count); }
 
@@ -60,7 +73,7 @@ TEST(HeapSlabs, ALargeRequestOrAnAlignedOneIsASlabOfOneBlock) {
   EXPECT_EQ(address_of(block) % (4 * kPageBytes), 0u);
   EXPECT_EQ(heap.slabs.mapped_bytes(), kPageBytes);
   heap.validate();
-  EXPECT_TRUE(heap.deallocate(block).has_returned_pages);
+  EXPECT_TRUE(heap.deallocate(block));
   EXPECT_EQ(heap.slabs.mapped_bytes(), 0u);
 }
 
@@ -71,13 +84,13 @@ TEST(HeapSlabs, KeepsTheLastEmptySlabOfAClassAndEndsTheOthers) {
   EXPECT_GE(heap.slabs.mapped_bytes(), 5 * kPageBytes);
   bool has_returned_pages = false;
   for (void* block : blocks) {
-    has_returned_pages |= heap.deallocate(block).has_returned_pages;
+    has_returned_pages |= heap.deallocate(block);
     heap.validate();
   }
   EXPECT_TRUE(has_returned_pages);
   const std::size_t kept = heap.slabs.mapped_bytes();
   EXPECT_GT(kept, 0u);
-  EXPECT_EQ(heap.slabs.release_unused(), kept);
+  EXPECT_EQ(heap.release_unused(), kept);
   EXPECT_EQ(heap.slabs.mapped_bytes(), 0u);
 }
 
@@ -103,7 +116,7 @@ TEST(HeapSlabs, OfABufferAreInNoPageMapAndTakeItsLastPage) {
     heap.validate();
   }
   EXPECT_GE(count, 18u) << "a block also where a slab of several has no room";
-  heap.slabs.retire_all();
+  heap.end_live();
   heap.live_bytes = heap.live_count = 0;
   heap.validate();
   EXPECT_NE(heap.allocate(60'000), nullptr);
@@ -125,7 +138,7 @@ TEST(HeapSlabs, CountEveryBlockOfRandomPrograms) {
         heap.deallocate(live.back());
         live.pop_back();
       }
-      if (random.below(500) == 0) heap.slabs.release_unused();
+      if (random.below(500) == 0) heap.release_unused();
       heap.validate();
     }
   }

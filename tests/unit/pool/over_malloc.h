@@ -2,8 +2,6 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include <string_view>
-
 #include "general/configuration.h"
 #include "general/setup.h"
 
@@ -19,8 +17,7 @@ class OverMalloc : public ::testing::Test {
 
   /// For pools that are made from now on.
   static void use_malloc(bool value) {
-    const std::string_view text = value ? "pools_use_malloc:1" : "pools_use_malloc:0";
-    configuration.set_all(text.data(), text.size(), "the test");
+    configuration.set_all(value ? "pools_use_malloc:1" : "pools_use_malloc:0", "the test");
   }
 };
 
