@@ -25,7 +25,7 @@ void expect_nothing_used() {
   EXPECT_EQ(stats.live_bytes, 0u);
   EXPECT_EQ(stats.large_live_count, 0u);
   EXPECT_EQ(stats.large_live_bytes, 0u);
-  EXPECT_EQ(stats.pages.used_bytes, 0u);
+  EXPECT_EQ(stats.mapped_bytes, 0u);
   for (const internal::ClassUse& use : stats.classes) {
     EXPECT_EQ(use.slabs, 0u);
     EXPECT_EQ(use.live_blocks, 0u);
