@@ -44,11 +44,11 @@ TEST(OptionParser, ReadsTimes) {
 }
 
 TEST(OptionParser, ReadsChoicesByName) {
-  EXPECT_EQ(parsed(Option::kClasses, "default"), 0);
-  EXPECT_EQ(parsed(Option::kClasses, "lfh128"), 1);
-  EXPECT_EQ(parsed(Option::kClasses, "stepped"), 2);
-  for (const char* word : {"", "0", "lfh", "lfh128|stepped", "Default", "steppe", "steppedd"})
-    EXPECT_EQ(parsed(Option::kClasses, word), -1) << word;
+  EXPECT_EQ(parsed(Option::kHugePages, "never"), 0);
+  EXPECT_EQ(parsed(Option::kHugePages, "auto"), 1);
+  EXPECT_EQ(parsed(Option::kHugePages, "always"), 2);
+  for (const char* word : {"", "0", "nev", "never|auto", "Auto", "alway", "alwayss"})
+    EXPECT_EQ(parsed(Option::kHugePages, word), -1) << word;
 }
 
 TEST(OptionParser, HoldsEveryOptionToItsLimits) {

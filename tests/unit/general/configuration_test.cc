@@ -34,12 +34,12 @@ TEST(Configuration, ReadsPairsSeparatedByCommasOrLinesWithSpacesAndComments) {
   Configuration parsed_pairs;
   const std::string text =
       "# a comment, with a comma: check:0\n"
-      "  decay = 5s , classes:stepped,,\n"
+      "  decay = 5s , huge_pages:always,,\n"
       "\tfree_page_threshold: 3M # decay:1\r\n"
       "check=on";
   parsed_pairs.set_all(text, "test");
   EXPECT_EQ(parsed_pairs.value(Option::kDecay), 5000);
-  EXPECT_EQ(parsed_pairs.value(Option::kClasses), 2);
+  EXPECT_EQ(parsed_pairs.value(Option::kHugePages), 2);
   EXPECT_EQ(parsed_pairs.value(Option::kFreePageThreshold), 3 << 20);
   EXPECT_TRUE(parsed_pairs.is_on(Option::kCheck));
 }
