@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "central/owners.h"
 #include "support/child.h"
 #include "support/content.h"
 #include "support/sanitizer.h"
@@ -22,7 +23,6 @@
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/pool_use.h"
-#include "central/owners.h"
 
 namespace tarn::test {
 namespace {

@@ -198,6 +198,8 @@ def check_tests(project, covered=None):
         test = covered.get(name, f"tests/unit/{name}_test.cc")
         if not (project / test).exists():
             faults.append(f"src/{name}: there is no {test}" + ("" if name in covered else ", nor a line in tables.COVERED"))
+        elif name in covered and (project / f"tests/unit/{name}_test.cc").exists():
+            faults.append(f"src/{name}: has a test of its name; take it out of COVERED")
     return faults + [f"src/{name}: is in tables.COVERED, and is not there" for name in covered if name not in names]
 
 

@@ -103,6 +103,8 @@ class Tests(Tree):
         self.refuses(check.check_tests(self.project, {"os/a": "tests/model/a_test.cc"}), "tests/model/a_test.cc")
         self.write("tests/model/a_test.cc")
         self.assertEqual(check.check_tests(self.project, {"os/a": "tests/model/a_test.cc"}), [])
+        self.write("tests/unit/os/a_test.cc")
+        self.refuses(check.check_tests(self.project, {"os/a": "tests/model/a_test.cc"}), "take it out")
 
     def test_a_line_about_a_file_that_has_gone(self):
         self.write("tests/model/a_test.cc")

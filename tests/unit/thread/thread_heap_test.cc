@@ -71,7 +71,8 @@ TEST_F(ThreadHeapTest, AHeapThatWouldGrowFirstGivesUpWhatItKeepsIdly) {
   for (void* block : blocks) deallocate(block);
   const unsigned kept = cached();
   ASSERT_GT(kept, 0u);
-  // Each new slab of another class looks at some classes in turn; the first look sees that this one was in use.
+  // Each new slab of another class looks at some classes in turn; the first look sees that this one was in
+  // use.
   for (unsigned index = 20; index < 60; ++index) allocate(class_of_index(index));
   EXPECT_LT(cached(), kept);
 }
