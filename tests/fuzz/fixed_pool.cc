@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "fuzz/program.h"
+#include "pool/fixed_pool_state.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::fuzz {
@@ -115,6 +116,7 @@ class FixedPoolRun {
   std::size_t live_count() const { return live_.bytes() / pool_->block_bytes(); }
   void check_counts() const {
     check(pool_->live_count() == live_count(), "a pool knows how many blocks are live");
+    internal::validate(detail::FixedPoolAccess::state(*pool_));
     check_invariants();
   }
 

@@ -38,7 +38,8 @@ for target; do
     rm -rf "${corpus:?}/$target" && mkdir -p "$corpus/$target"
     (cd "$build/merged" && ls -S | head -n 36 | xargs cp -t "$corpus/$target")
     echo "$target: $(ls "$corpus/$target" | wc -l) programs"
-  elif $run -max_total_time="$seconds" "$found" "$corpus/$target" 2>"$build/$target.log"; then
+  elif TARN_FUZZ_LAST=$build/crash-$target-last $run -max_total_time="$seconds" "$found" "$corpus/$target" 2>"$build/$target.log"; then
+    rm -f "$build/crash-$target-last"
     echo "$target: $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$build/$target.log") programs, none breaks it"
   else
     status=1

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "fuzz/program.h"
+#include "pool/heap_state.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::fuzz {
@@ -125,6 +126,7 @@ class HeapRun {
     if (!heap_->is_valid()) return;
     std::size_t bytes = 0;
     live_.visit([&](const Block& block) { bytes += heap_->usable_size(block.start); });
+    internal::validate(*detail::HeapAccess::state(*heap_));
     const HeapUse use = heap_->use();
     check(use.live_count == live_.count(), "a heap counts its live blocks");
     check(use.live_bytes == bytes, "a heap counts its live bytes");

@@ -20,21 +20,18 @@ bool is_in_range(const OptionInfo& option, std::int64_t value) {
 void parse_value(Program& program) {
   const OptionInfo& option = kOptionTable[program.below(kOptionCount)];
   if (option.kind == OptionKind::kPath) return;
-  std::size_t length = 0;
-  const char* const text = program.rest(&length);
+  const std::string_view text = program.rest();
   std::int64_t value = 0;
-  const bool is_value = parse_option_value(option, {text, length}, &value);
+  const bool is_value = parse_option_value(option, text, &value);
   check(!is_value || is_in_range(option, value), "a value lies in its option's range");
   Configuration options;
-  check(options.set(option, {text, length}) == is_value, "what is a value can be set, and nothing else");
+  check(options.set(option, text) == is_value, "what is a value can be set, and nothing else");
   check(options.value(option.id) == (is_value ? value : 0), "a value is what was set");
 }
 
 void parse_text(Program& program) {
-  std::size_t length = 0;
-  const char* const text = program.rest(&length);
   Configuration options;
-  options.set_all({text, length}, "fuzz");
+  options.set_all(program.rest(), "fuzz");
   for (const OptionInfo& option : kOptionTable)
     check(options.value(option.id) == 0 || is_in_range(option, options.value(option.id)),
           "a value lies in its option's range");

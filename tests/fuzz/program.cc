@@ -1,10 +1,15 @@
 #include "fuzz/program.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
 
+#include "page/metadata.h"
 #include "page/page_cache.h"
+#include "page/page_map.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::fuzz {
@@ -13,6 +18,14 @@ void check(bool is_kept, const char* promise) {
   if (is_kept) return;
   std::fprintf(stderr, "broken: %s\n", promise);
   std::abort();
+}
+
+Program::Program(const std::uint8_t* data, std::size_t size) : at_(data), end_(data + size) {
+  static const char* const name = std::getenv("TARN_FUZZ_LAST");
+  static const int file = name == nullptr ? -1 : open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file >= 0)
+    check(ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == static_cast<ssize_t>(size),
+          "it is written");
 }
 
 std::size_t Program::below(std::size_t bound) {
@@ -29,9 +42,8 @@ std::size_t Program::size_between(std::size_t least, std::size_t largest) {
   return least + below(limit < range ? limit : range);
 }
 
-const char* Program::rest(std::size_t* length) {
-  *length = static_cast<std::size_t>(end_ - at_);
-  const char* const text = reinterpret_cast<const char*>(at_);
+std::string_view Program::rest() {
+  const std::string_view text(reinterpret_cast<const char*>(at_), static_cast<std::size_t>(end_ - at_));
   at_ = end_;
   return text;
 }
@@ -68,6 +80,9 @@ void LiveBlocks::check_all() const {
 }
 
 void check_invariants() {
+  internal::page_cache.validate();
+  internal::page_map.validate();
+  internal::metadata.validate();
   const internal::PageCacheStats pages = internal::page_cache.stats();
   check(pages.used_bytes + pages.dirty_bytes + pages.clean_bytes == pages.committed_bytes,
         "used + free == committed pages");

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "support/content.h"
@@ -23,7 +24,9 @@ void check(bool is_kept, const char* promise);
 
 class Program {
  public:
-  Program(const std::uint8_t* data, std::size_t size) : at_(data), end_(data + size) {}
+  /// Written to the file that TARN_FUZZ_LAST names, where it names one: the library's own end of a process
+  /// passes libFuzzer by.
+  Program(const std::uint8_t* data, std::size_t size);
 
   bool is_over() const { return at_ == end_; }
   /// The next byte, 0 behind the last.
@@ -34,7 +37,7 @@ class Program {
   /// From `least` to `largest`: small ones as often as large ones.
   std::size_t size_between(std::size_t least, std::size_t largest);
   /// The rest of the bytes.
-  const char* rest(std::size_t* length);
+  std::string_view rest();
 
  private:
   const std::uint8_t* at_;
