@@ -6,6 +6,7 @@
 #include "central/remote_free.h"
 #include "central/scavenge.h"
 #include "central/trim.h"
+#include "os/fatal.h"
 #include "os/helper_thread.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
@@ -126,6 +127,17 @@ std::size_t Owners::trim_all() {
     purged += scavenge(*owner);
   }
   return purged;
+}
+
+void Owners::validate() {
+  os::LockGuard guard(mutex_);
+  std::uint32_t orphans = 0, others = 0;
+  for (const SlabOwner* owner = first_; owner != nullptr; owner = owner->next_owner)
+    if (owner != &shared_) ++(owner->is_orphan ? orphans : others);
+  TARN_CHECK(orphans == orphan_count_.load() && others == owners_in_use.load());
+  for (const SlabOwner* orphan = orphans_.first(); orphan != nullptr; orphan = orphan->next, --orphans)
+    TARN_CHECK(orphan->is_orphan && !orphan->has_thread.load());
+  TARN_CHECK(orphans == 0);
 }
 
 void Owners::visit_for_fork(os::ForkSet::Visit visit) {

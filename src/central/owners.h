@@ -1,6 +1,8 @@
 // All owners of slabs: those of threads, the one that threads without an owner share, and the orphans, whose
 // slabs others adopt.
 //
+// Invariant: an owner is in the list of orphans exactly when is_orphan; orphan_count and owners_in_use count those
+// in the list and the others but for the shared one.
 // Synchronisation: `mutex` guards the lists; it ranks below the owners' own. Owners are only ever added, in
 // front, so the list of all is walked without the mutex once its head is known.
 #pragma once
@@ -51,6 +53,9 @@ class Owners {
 
   /// Calls visit for the mutex of each owner. \pre a fork has locked mutex().
   void visit_for_fork(os::ForkSet::Visit visit);
+
+  /// Stops the process where the lists and their counts do not agree.
+  void validate();
 
   /// Owners that have a thread, and the most there were at once.
   std::uint32_t live_threads() const { return owners_in_use.load(std::memory_order_relaxed); }

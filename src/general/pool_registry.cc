@@ -140,6 +140,17 @@ void PoolRegistry::visit_structures_for_fork(os::ForkSet::Visit visit) {
   for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) visit(pool->structure);
 }
 
+void PoolRegistry::validate() {
+  os::LockGuard guard(mutex_);
+  std::uint64_t last_number = 0;
+  const PoolHeader* last = nullptr;
+  for (const PoolHeader* pool = pools_.first(); pool != nullptr; last = pool, pool = pool->next) {
+    TARN_CHECK(pool->previous == last && pool->number > last_number && pool->operations != nullptr);
+    last_number = pool->number;
+  }
+  TARN_CHECK(pools_.last() == last && last_number <= pools_added_);
+}
+
 void PoolRegistry::forget_vanished_stacks() {
   os::LockGuard guard(mutex_);
   for (PoolWalk** link = &first_walk_; *link != nullptr;) {

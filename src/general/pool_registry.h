@@ -51,6 +51,9 @@ class PoolRegistry {
   /// Calls visit for a mutex of each pool. \pre a fork has locked the registry.
   void visit_mutexes_for_fork(os::ForkSet::Visit visit);
   void visit_structures_for_fork(os::ForkSet::Visit visit);
+  /// Stops the process where the list of pools is not in the order of their numbers.
+  void validate();
+
   /// In the child: pools and walks on the stacks of threads that are gone, whose memory the next threads get,
   /// are nobody's.
   void forget_vanished_stacks();

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "central/trim.h"
+#include "os/fatal.h"
 #include "page/metadata.h"
 #include "page/page_map.h"
 #include "thread/magazine.h"
@@ -85,6 +86,15 @@ void Registry::detach(ThreadHeap& heap) {
 
 void Registry::show_page_index() {
   for_each_heap([](ThreadHeap& heap) { heap.cache->page_index = page_map.index(); });
+}
+
+void Registry::validate() {
+  os::LockGuard guard(owners.mutex());
+  std::size_t orphans = 0;
+  for (const ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) orphans += heap->owner->is_orphan;
+  for (const ThreadHeap* heap = first_unused_; heap != nullptr; heap = heap->next_unused, --orphans)
+    TARN_CHECK(heap->owner->is_orphan && orphans != 0);
+  TARN_CHECK(orphans == 0);
 }
 
 void Registry::keep_only_after_fork(ThreadHeap* own) {

@@ -43,6 +43,9 @@ class Registry {
   /// The index of pages has become another: all caches get it. \pre the calling thread is the only one.
   void show_page_index();
 
+  /// Stops the process where a heap and its owner do not agree on whether a thread uses them.
+  void validate();
+
   /// In the child of a fork: the other threads are gone; their owners, with what their magazines held, become
   /// orphans.
   void keep_only_after_fork(ThreadHeap* own);

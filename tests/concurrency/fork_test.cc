@@ -12,6 +12,7 @@
 #include "concurrency/pool_memory.h"
 #include "support/child.h"
 #include "support/content.h"
+#include "support/invariants.h"
 #include "support/seed.h"
 #include "support/sizes.h"
 
@@ -67,10 +68,12 @@ class BusyThreads {
 };
 
 int work_in_child(std::size_t largest = 5 * kMiB) {
+  validate_library();
   bool is_good = use_all_sizes(largest);
   std::thread([&] { is_good = is_good && use_all_sizes(largest); }).join();
   trim_pool();
   held_bytes();
+  validate_library();
   return is_good && use_all_sizes(largest) ? 0 : 1;
 }
 

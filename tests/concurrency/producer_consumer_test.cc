@@ -8,6 +8,7 @@
 
 #include "concurrency/pool_memory.h"
 #include "support/content.h"
+#include "support/invariants.h"
 #include "support/seed.h"
 #include "support/sizes.h"
 
@@ -73,7 +74,9 @@ void run_pairs(unsigned pairs, std::uint64_t count, std::size_t largest) {
     threads.emplace_back([&, i] { produce(channels[i], i, count, largest); });
     threads.emplace_back([&, i] { EXPECT_TRUE(consume(channels[i], i)); });
   }
+  validate_library();  // also while they run
   for (std::thread& thread : threads) thread.join();
+  validate_library();
 }
 
 TEST(ProducerConsumer, PairsKeepEveryBlockWhole) { run_pairs(4, amount(60000, 2000000), 64 * kKiB); }

@@ -5,6 +5,7 @@
 #include "fault/fault_injection.h"
 #include "fault/scenario.h"
 #include "support/child.h"
+#include "support/invariants.h"
 
 namespace tarn::test {
 namespace {
@@ -40,6 +41,7 @@ int run_with_fault(const Scenario& scenario, unsigned kinds, unsigned number, Fa
     line = scenario.run();
     has_failed_one = FaultInjection::has_failed_one();
   }
+  validate_library();
   if (line == 0) line = allocate_everything();
   if (line != 0) {
     std::printf("scenario.cc:%d\n", line);

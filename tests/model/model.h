@@ -11,6 +11,7 @@
 #include <map>
 
 #include "support/content.h"
+#include "support/invariants.h"
 #include "support/pools.h"
 #include "support/seed.h"
 
@@ -45,7 +46,10 @@ class Model {
   Model& operator=(const Model&) = delete;
 
   void run(std::uint64_t operations) {
-    for (std::uint64_t i = 0; i < operations && !has_failed_; ++i) step();
+    for (std::uint64_t i = 0; i < operations && !has_failed_; ++i) {
+      step();
+      if (i % kStepsPerWalk == 0) validate_library();
+    }
   }
 
   /// Grows to the limit, then frees down to a part of it, `waves` times: what comes back in which order
@@ -73,6 +77,8 @@ class Model {
   bool has_failed() const { return has_failed_; }
 
  private:
+  static constexpr std::uint64_t kStepsPerWalk = 256;
+
   void step() {
     const std::uint64_t choice = random_.below(100);
     if (live_bytes_ > most_live_bytes_ || (choice < 45 && !live_.empty())) return deallocate_one();

@@ -47,6 +47,7 @@ TEST(Spans, HaveRoomForTheirBits) {
 }
 
 TEST(Spans, GiveTheirRecordToTheIndexAndTakeItBack) {
+  page_map.reserve_index();
   Span* const span = allocate(2, SpanKind::kSlab);
   const detail::PageIndex index = page_map.index();
   if (index.mask == 0) GTEST_SKIP() << "there is no index";
