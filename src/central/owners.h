@@ -1,8 +1,8 @@
 // All owners of slabs: those of threads, the one that threads without an owner share, and the orphans, whose
 // slabs others adopt.
 //
-// Invariant: an owner is in the list of orphans exactly when is_orphan; orphan_count and owners_in_use count those
-// in the list and the others but for the shared one.
+// Invariant: an owner is in the list of orphans exactly when is_orphan; orphan_count counts those, and
+// owners_in_use all others but the shared one.
 // Synchronisation: `mutex` guards the lists; it ranks below the owners' own. Owners are only ever added, in
 // front, so the list of all is walked without the mutex once its head is known.
 #pragma once

@@ -1,5 +1,5 @@
-// Every invariant of the library's own records, walked. For programs that know its internals; over malloc there
-// is nothing to walk.
+// Every invariant of the library's own records, walked. For programs that know its internals; over malloc
+// there is nothing to walk.
 #pragma once
 
 #if defined(TARN_TEST_MALLOC)
