@@ -20,8 +20,9 @@ TARN_INLINE void* allocate_from(ThreadCache* const& cache, std::size_t size) {
   std::size_t record = (size + 15) & ~std::size_t{15};
   if (size - (kTinyLimit + 1) >= kSmallLimit - kTinyLimit) [[unlikely]] {
     if (size > kSteppedLimit) return kSlowDoor(size);
-    const std::size_t size_class = size <= kTinyLimit ? kTinyBin : class_of_step[(size + 63) / 64];
-    record = size_class * sizeof(Record);
+    const SizeClass size_class =
+        size <= kTinyLimit ? class_of_index(kTinyBin) : class_of_step[(size + 63) / 64];
+    record = index_of_class(size_class) * sizeof(Record);
   }
   if (void* const block = pop(record_at(cache, record))) [[likely]]
     return block;

@@ -15,7 +15,6 @@ inline constexpr std::size_t kOsPageBytesLargest = 64 * 1024;  // of any support
 inline constexpr std::size_t kCacheLineBytes = 64;
 
 using PageCount = std::uint32_t;
-using SizeClass = std::uint8_t;  // named by the largest bin it serves; 0 is none
 
 constexpr std::size_t bytes_of(PageCount pages) { return static_cast<std::size_t>(pages) << kPageShift; }
 constexpr std::size_t round_up(std::size_t value, std::size_t power_of_two) {

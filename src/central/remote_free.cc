@@ -32,7 +32,7 @@ Announced announce(Span* slab) {
     slab->is_pending.exchange(0, std::memory_order_seq_cst);
     // A slab made in between may count on this announcement.
     if (slab->owner.load(std::memory_order_seq_cst) == nullptr || slab->is_pending.exchange(1) != 0)
-      return {nullptr, kNoClass};
+      return {nullptr, SizeClass::kNone};
   }
 }
 

@@ -3,13 +3,15 @@
 namespace tarn::internal {
 namespace {
 
-constexpr std::uint32_t unused_bytes(const ClassOfBin& classes, unsigned bin, std::uint32_t request) {
-  return kGeometry.of[classes[bin]].block_bytes - request;
+constexpr std::uint32_t unused_bytes(const ClassOfBin& classes, Bin bin, std::uint32_t request) {
+  return kGeometry[classes[bin]].block_bytes - request;
 }
 
 constexpr bool every_request_fits(const ClassOfBin& classes) {
   for (unsigned bin = 1; bin < kBinCount; ++bin)
-    if (kGeometry.of[classes[bin]].block_bytes < bin_limit(bin) || classes[classes[bin]] != classes[bin])
+    if (const SizeClass size_class = classes[Bin{bin}];
+        kGeometry[size_class].block_bytes < bin_limit(Bin{bin}) ||
+        classes.of[index_of_class(size_class)] != size_class)
       return false;
   return true;
 }
@@ -22,19 +24,19 @@ static_assert(every_request_fits_in_every_preset());
 
 constexpr bool bins_meet_their_limits() {
   for (unsigned bin = 1; bin < detail::kTinyBin; ++bin) {
-    const std::uint32_t largest = bin_limit(bin);
-    if (largest > detail::kTinyLimit && detail::bin_of(largest) != bin) return false;
-    if (largest < detail::kMediumLimit && detail::bin_of(largest + 1) != bin + 1) return false;
+    const std::uint32_t largest = bin_limit(Bin{bin});
+    if (largest > detail::kTinyLimit && detail::bin_of(largest) != Bin{bin}) return false;
+    if (largest < detail::kMediumLimit && detail::bin_of(largest + 1) != Bin{bin + 1}) return false;
   }
-  return bin_limit(detail::kTinyBin - 1) == detail::kMediumLimit;
+  return bin_limit(Bin{detail::kTinyBin - 1}) == detail::kMediumLimit;
 }
 static_assert(bins_meet_their_limits());
 
 constexpr bool default_wastes_at_most_an_eighth() {
   const ClassOfBin& classes = kPresetClasses.of[0];
   for (unsigned bin = 9; bin < detail::kTinyBin; ++bin) {
-    const std::uint32_t smallest_request = bin_limit(bin - 1) + 1;
-    if (unused_bytes(classes, bin, smallest_request) * 8 > kGeometry.of[classes[bin]].block_bytes)
+    const std::uint32_t smallest_request = bin_limit(Bin{bin - 1}) + 1;
+    if (unused_bytes(classes, Bin{bin}, smallest_request) * 8 > kGeometry[classes[Bin{bin}]].block_bytes)
       return false;
   }
   return true;
@@ -59,20 +61,20 @@ static_assert(kGeometry.of[detail::kTinyBin].word_count <= 128);
 
 constinit ClassGeometryTable class_geometry = make_geometry_table();
 
-SizeClass aligned_class_of(const SizeClass* classes, std::size_t size, std::size_t alignment) {
+SizeClass aligned_class_of(const ClassOfBin& classes, std::size_t size, std::size_t alignment) {
   // A slab of one block starts on a page.
   if (size > 32768 && size <= detail::kMediumLimit && alignment <= kPageBytes)
     return classes[detail::bin_of(size)];
-  if (size > 32768 || alignment > 32768) return 0;
+  if (size > 32768 || alignment > 32768) return SizeClass::kNone;
   const std::size_t needed = size < alignment ? alignment : size;
   const unsigned power = 63u - static_cast<unsigned>(__builtin_clzll(needed < 128 ? 128 : needed * 2 - 1));
-  const SizeClass power_class = static_cast<SizeClass>(detail::kFirstAlignedBin + power - 7);
-  for (unsigned bin = detail::bin_of(needed); bin < detail::kTinyBin;) {
+  const SizeClass power_class = class_of_index(detail::kFirstAlignedBin + power - 7);
+  for (Bin bin = detail::bin_of(needed); number_of(bin) < detail::kTinyBin;) {
     const SizeClass candidate = classes[bin];
-    const ClassGeometry& geometry = kGeometry.of[candidate];
-    if (geometry.block_bytes >= kGeometry.of[power_class].block_bytes) break;
+    const ClassGeometry& geometry = kGeometry[candidate];
+    if (geometry.block_bytes >= kGeometry[power_class].block_bytes) break;
     if (geometry.stride % alignment == 0) return candidate;
-    bin = candidate + 1u;
+    bin = Bin{index_of_class(candidate) + 1};
   }
   return power_class;
 }

@@ -18,12 +18,13 @@
 
 namespace tarn::internal {
 
+using detail::Bin;
+using detail::class_of_index;
+using detail::index_of_class;
 using detail::kBinCount;
 using detail::kClassCount;
-
-inline constexpr SizeClass kNoClass = 0;
-constexpr unsigned index_of_class(SizeClass size_class) { return size_class; }
-constexpr SizeClass class_of_index(unsigned index) { return static_cast<SizeClass>(index); }
+using detail::number_of;
+using detail::SizeClass;
 
 /// The byte offset of a class's record in a thread's cache.
 inline constexpr std::size_t kRecordBytes = 2 * sizeof(void*);
@@ -35,8 +36,9 @@ constexpr std::uint16_t record_offset_of_class(SizeClass size_class) {
 inline constexpr std::uint32_t kOwnSlabBlockBytes = 32 * 1024;
 
 /// Largest request, in bytes, that falls into a bin; 0 for bin 0.
-constexpr std::uint32_t bin_limit(unsigned bin) {
+constexpr std::uint32_t bin_limit(Bin of_bin) {
   using namespace detail;
+  const unsigned bin = number_of(of_bin);
   if (bin < kFirstMediumBin) return bin * 16;
   if (bin < kFirstCoarseBin) {
     const unsigned step = bin - kFirstMediumBin, exponent = 10 + step / 16;
@@ -64,7 +66,9 @@ struct ClassGeometry {
   std::uint16_t colours;  // places where a slab may begin, a line apart; 0 or 1: only at its first page
 };
 
-constexpr bool is_aligned_class(unsigned bin) { return bin >= detail::kFirstAlignedBin; }
+constexpr bool is_aligned_class(SizeClass size_class) {
+  return index_of_class(size_class) >= detail::kFirstAlignedBin;
+}
 
 /// \pre block_bytes <= stride, and blocks are at most 256 KiB.
 constexpr ClassGeometry make_geometry(std::uint32_t block_bytes, std::uint32_t stride) {
@@ -107,8 +111,9 @@ struct ClassGeometryTable {
 constexpr ClassGeometryTable make_geometry_table() {
   ClassGeometryTable table{};
   for (unsigned bin = 1; bin < kBinCount; ++bin) {
-    const std::uint32_t bytes = bin_limit(bin);
-    table.of[bin] = make_geometry(bytes, is_aligned_class(bin) ? bytes : coloured_stride(bytes));
+    const std::uint32_t bytes = bin_limit(Bin{bin});
+    const bool is_aligned = is_aligned_class(class_of_index(bin));
+    table.of[bin] = make_geometry(bytes, is_aligned ? bytes : coloured_stride(bytes));
   }
   return table;
 }
@@ -118,7 +123,7 @@ inline constexpr ClassGeometryTable kGeometry = make_geometry_table();
 /// only while its class has no slab.
 extern ClassGeometryTable class_geometry;
 
-inline bool is_private_class(unsigned size_class) { return size_class >= kBinCount; }
+inline bool is_private_class(SizeClass size_class) { return index_of_class(size_class) >= kBinCount; }
 
 /// Index of the block at `offset` bytes in its slab; exact when the offset is that of a block.
 constexpr std::uint32_t index_of(const ClassGeometry& geometry, std::uint32_t offset) {
@@ -127,7 +132,7 @@ constexpr std::uint32_t index_of(const ClassGeometry& geometry, std::uint32_t of
 
 /// Whether a table has a class of its own for a bin.
 constexpr bool has_class(const SizeClassPreset& preset, unsigned bin) {
-  return bin != 0 && (is_aligned_class(bin) || preset.has_class(bin_limit(bin)));
+  return bin != 0 && (is_aligned_class(class_of_index(bin)) || preset.has_class(bin_limit(Bin{bin})));
 }
 
 using detail::ClassOfBin;
@@ -138,9 +143,8 @@ constexpr ClassOfBin make_class_of_bin(const SizeClassPreset& preset) {
   for (unsigned bin = 1; bin < kBinCount; ++bin) {
     unsigned best = bin == detail::kTinyBin && !has_class(preset, bin) ? 1 : bin;
     while (!has_class(preset, best)) ++best;
-    classes.of[bin] = static_cast<SizeClass>(best);
+    classes.of[bin] = class_of_index(best);
   }
-  for (unsigned bin = kBinCount; bin < kClassCount; ++bin) classes.of[bin] = static_cast<SizeClass>(bin);
   return classes;
 }
 
@@ -164,8 +168,8 @@ constexpr detail::ClassOfStep make_class_of_step(const ClassOfBin& classes) {
   return steps;
 }
 
-/// The smallest class, of the table `classes` (one per bin), whose every block is aligned to `alignment` (a
-/// power of two above 16) and holds `size` bytes; 0 if there is none. \cost a few steps.
-SizeClass aligned_class_of(const SizeClass* classes, std::size_t size, std::size_t alignment);
+/// The smallest class of a table whose every block is aligned to `alignment` (a
+/// power of two above 16) and holds `size` bytes; kNone if there is none. \cost a few steps.
+SizeClass aligned_class_of(const ClassOfBin& classes, std::size_t size, std::size_t alignment);
 
 }  // namespace tarn::internal

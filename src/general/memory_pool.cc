@@ -52,6 +52,7 @@ void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t siz
 }
 
 void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size) {
+  helper.on_slow_call();
   ReturnedPages returned;
   void* const block = heap != nullptr ? allocate_from_heap(*heap, size_class, size, returned)
                                       : allocate_from_shared(size_class, returned);
@@ -109,14 +110,11 @@ void* allocate_slow(std::size_t size) noexcept {
   // A request whose bin is no class of the table has no record of its own: its class's has the blocks.
   if (void* const block = pop(thread_cache->records[index_of_class(class_of_request(size))])) [[likely]]
     return block;
-  helper.on_slow_call();
   ThreadHeap* const heap = heap_of_this_thread();
   return allocate_in_class(heap, class_of_request(size), size);
 }
 
-void* allocate_bin_slow(unsigned bin) noexcept {
-  helper.on_slow_call();
-  const SizeClass size_class = class_of_index(bin);
+void* allocate_class_slow(SizeClass size_class) noexcept {
   return allocate_in_class(heap_of_this_thread(), size_class, class_geometry[size_class].block_bytes);
 }
 
@@ -130,8 +128,8 @@ void deallocate_slow(void* block) noexcept {
   deallocate_large_block(span, block);
 }
 
-void deallocate_bin_slow(void* block, unsigned bin) noexcept {
-  deallocate_in_class(block, class_of_index(bin));
+void deallocate_class_slow(void* block, SizeClass size_class) noexcept {
+  deallocate_in_class(block, size_class);
 }
 
 }  // namespace detail
@@ -145,8 +143,8 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
   if (scope_pool() != nullptr) return allocate_in_scope(size, alignment);
   if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate(size);
   set_up_once();  // the classes must be known
-  const SizeClass size_class = aligned_class_of(detail::class_of_bin.of, size, alignment);
-  if (size_class == kNoClass) return allocate_large_block(size, alignment);
+  const SizeClass size_class = aligned_class_of(detail::class_of_bin, size, alignment);
+  if (size_class == SizeClass::kNone) return allocate_large_block(size, alignment);
   if (void* const block = detail::pop(detail::thread_cache->records[index_of_class(size_class)]))
     return block;
   return allocate_in_class(heap_of_this_thread(), size_class, size);

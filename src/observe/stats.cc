@@ -63,7 +63,7 @@ void add_classes(Stats& stats) {
   for (unsigned bin = 1; bin < kClassCount; ++bin) {
     ClassUse& use = stats.classes[bin];
     const std::uint64_t unused = use.free_blocks + use.cached_blocks;
-    use.block_bytes = class_geometry.of[bin].block_bytes;
+    use.block_bytes = class_geometry[class_of_index(bin)].block_bytes;
     use.live_blocks = use.total_blocks > unused ? use.total_blocks - unused : 0;
     use.given_bytes = use.allocations * use.block_bytes;
     stats.live_bytes += use.live_blocks * use.block_bytes;

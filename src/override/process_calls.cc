@@ -11,6 +11,7 @@
 #include <linux/close_range.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -213,7 +214,14 @@ TARN_EXPORT int setresgid(gid_t real, gid_t effective, gid_t saved) noexcept {
 TARN_EXPORT int setgroups(std::size_t count, const gid_t* groups) noexcept {
   return next_setgroups(count, groups);
 }
-TARN_EXPORT int initgroups(const char* user, gid_t group) { return next_initgroups(user, group); }
+TARN_EXPORT int initgroups(const char* user, gid_t group) {
+  // It reads files. A thread that is cancelled there would leave its pause behind: nothing here is unwound.
+  int state = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+  const int answer = next_initgroups(user, group);
+  pthread_setcancelstate(state, nullptr);
+  return answer;
+}
 
 TARN_EXPORT int capset(cap_user_header_t header, const cap_user_data_t data) noexcept {
   return static_cast<int>(call_alone(SYS_capset, to_long(header), to_long(data)));

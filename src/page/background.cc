@@ -76,7 +76,8 @@ void Background::run() {
       os::helper_sleep(wakes, self.clock_.period_ms() + 1);
     if (os::helper_must_stop()) return;
     if (self.has_excess_.load(std::memory_order_acquire) != 0) self.watch_excess();
-    if (os::helper_must_stop() || !self.is_tick_due()) continue;
+    // Where nothing is kept, each look is a tick: the tiers above give up theirs, and the helper ends.
+    if (os::helper_must_stop() || (self.clock_.has_ticks() && !self.is_tick_due())) continue;
     self.tick();
     idle_ticks = self.has_nothing_to_do() ? idle_ticks + 1 : 0;
   }

@@ -19,9 +19,12 @@
 #include "base/list.h"
 #include "base/units.h"
 #include "os/lock_rank.h"
+#include "tarn/detail/bins.h"
 #include "tarn/detail/span_head.h"
 
 namespace tarn::internal {
+
+using detail::SizeClass;
 
 struct SlabOwner;
 

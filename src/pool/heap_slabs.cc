@@ -40,8 +40,8 @@ void HeapSlabs::stop(const char* what, const void* block) const {
 }
 
 HeapSlabs::Shape HeapSlabs::shape_of(const BlockRequest& request) const {
-  if (request.size_class == 0) return {request.block_bytes, request.block_bytes};
-  const ClassGeometry& geometry = class_geometry.of[request.size_class];
+  if (request.size_class == SizeClass::kNone) return {request.block_bytes, request.block_bytes};
+  const ClassGeometry& geometry = class_geometry[request.size_class];
   const std::size_t unit = unit_bytes(), stride = geometry.stride;
   if (request.block_bytes > kOwnSlabBlockBytes) return {round_up(request.block_bytes, unit), stride};
   if (!lies_in_buffer()) return {bytes_of(geometry.first_slab_pages), stride};
@@ -198,7 +198,7 @@ std::size_t HeapSlabs::release_unused(ReturnedPages& returned) {
 }
 
 void* HeapSlabs::take_block(const BlockRequest& request, ReturnedPages& returned) {
-  List<Span>& available = available_[request.size_class];
+  List<Span>& available = available_[index_of_class(request.size_class)];
   Span* slab = available.first();
   if (slab == nullptr) {
     slab = make_slab_or_room(request, returned);
@@ -233,7 +233,7 @@ Span& HeapSlabs::slab_of_block(const void* block, std::uint32_t* index) const {
 }
 
 std::size_t HeapSlabs::block_bytes_of(const Span& slab) const {
-  return class_of(slab) != 0 ? class_geometry.of[class_of(slab)].block_bytes : slab_bytes(slab);
+  return class_of(slab) != SizeClass::kNone ? class_geometry[class_of(slab)].block_bytes : slab_bytes(slab);
 }
 
 std::size_t HeapSlabs::block_bytes(const void* block) const {
@@ -242,8 +242,8 @@ std::size_t HeapSlabs::block_bytes(const void* block) const {
 }
 
 bool HeapSlabs::is_worth_keeping(const Span& slab) const {
-  const List<Span>& available = available_[class_of(slab)];
-  return class_of(slab) != 0 && slab.block_count > 1 && available.first() == available.last();
+  const List<Span>& available = available_[index_of_class(class_of(slab))];
+  return class_of(slab) != SizeClass::kNone && slab.block_count > 1 && available.first() == available.last();
 }
 
 std::size_t HeapSlabs::take_back(void* block, ReturnedPages& returned) {
@@ -256,7 +256,7 @@ std::size_t HeapSlabs::take_back(void* block, ReturnedPages& returned) {
   }
   const bool was_full = slab.free_count == 0;
   mark_free(slab, index / bitmap::kWordBits, bitmap::bit(index));
-  List<Span>& available = available_[class_of(slab)];
+  List<Span>& available = available_[index_of_class(class_of(slab))];
   if (was_full) {
     full_.remove(&slab);
     available.push_front(&slab);
@@ -289,9 +289,9 @@ void HeapSlabs::validate(std::size_t live_bytes, std::size_t live_count) const {
     add(*slab);
   }
   TARN_CHECK(available_[0].is_empty());
-  for (SizeClass size_class = 1; size_class < kBinCount; ++size_class)
-    for (const Span* slab = available_[size_class].first(); slab != nullptr; slab = slab->next) {
-      TARN_CHECK(slab->free_count != 0 && class_of(*slab) == size_class);
+  for (unsigned index = 1; index < kBinCount; ++index)
+    for (const Span* slab = available_[index].first(); slab != nullptr; slab = slab->next) {
+      TARN_CHECK(slab->free_count != 0 && class_of(*slab) == class_of_index(index));
       add(*slab);
     }
   for (const Span* slab = quarantine_.first(); slab != nullptr; slab = slab->next) {

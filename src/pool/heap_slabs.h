@@ -25,7 +25,7 @@ namespace tarn::internal {
 
 /// What a heap is asked for.
 struct BlockRequest {
-  SizeClass size_class;  // 0: a slab of its own
+  SizeClass size_class;  // kNone: a slab of its own
   std::size_t block_bytes;
   std::size_t alignment;
 };
@@ -48,12 +48,11 @@ class HeapSlabs {
     // Tiny ones have less.
     if (alignment > detail::kTinyLimit && size <= detail::kTinyLimit) size = detail::kTinyLimit + 1;
     if (size <= detail::kMediumLimit && alignment <= unit) {
-      const SizeClass size_class = alignment <= 16
-                                       ? detail::class_of_bin[detail::bin_of(size)]
-                                       : aligned_class_of(detail::class_of_bin.of, size, alignment);
-      if (size_class != 0) return {size_class, class_geometry.of[size_class].block_bytes, unit};
+      const SizeClass size_class = alignment <= 16 ? detail::class_of_bin[detail::bin_of(size)]
+                                                   : aligned_class_of(detail::class_of_bin, size, alignment);
+      if (size_class != SizeClass::kNone) return {size_class, class_geometry[size_class].block_bytes, unit};
     }
-    return {0, round_up(size == 0 ? 1 : size, unit), alignment < unit ? unit : alignment};
+    return {SizeClass::kNone, round_up(size == 0 ? 1 : size, unit), alignment < unit ? unit : alignment};
   }
 
   /// \returns nullptr when memory is refused.

@@ -87,13 +87,13 @@ ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const Object
   state->type = type;
   if (!configuration.is_on(Option::kPoolsUseMalloc))
     state->size_class = acquire_private_class(type.bytes, type.alignment);
-  const bool has_class = state->size_class != 0;
+  const bool has_class = state->size_class != SizeClass::kNone;
   state->back_end = has_class ? &kObjectPoolOverClass : &kObjectPoolOverFixedPool;
   if (!has_class && !make_fixed_pool_of(*state)) {
     metadata.free(state, sizeof(ObjectPoolState));
     return nullptr;
   }
-  *record_offset = static_cast<std::uint32_t>(state->size_class * sizeof(Record));
+  *record_offset = record_offset_of_class(state->size_class);
   if (type.poisons) os::begin_checked_pool(state);
   pool_registry.add(*state);
   if (object_pool_prewarm(state, options.initial_count) >= options.initial_count) return state;

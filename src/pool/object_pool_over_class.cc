@@ -15,14 +15,14 @@ namespace {
 
 using detail::ObjectPoolState;
 
-void* allocate(ObjectPoolState& state) { return detail::allocate_bin_slow(state.size_class); }
+void* allocate(ObjectPoolState& state) { return detail::allocate_class_slow(state.size_class); }
 
 void deallocate(ObjectPoolState& state, void* block) {
   const Span* const span = page_map.find(block);
   if (span == nullptr || span->kind != SpanKind::kSlab || span->size_class != state.size_class)
     os::fatal_in_pool(state.name, "free of a pointer that is no block of the pool", block);
   if (state.is_ending) return mark_block_free(block);
-  detail::deallocate_bin_slow(block, state.size_class);
+  detail::deallocate_class_slow(block, state.size_class);
 }
 
 std::size_t live_count(ObjectPoolState& state) {

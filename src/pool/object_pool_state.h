@@ -42,7 +42,7 @@ namespace TARN_NAMESPACE::detail {
 
 struct ObjectPoolState : internal::PoolHeader {
   const internal::ObjectPoolBackEnd* back_end;
-  internal::SizeClass size_class;  // 0: objects lie in the fixed pool
+  internal::SizeClass size_class;  // kNone: objects lie in the fixed pool
   bool is_ending;                  // every free goes to its slab at once
   AtPoolEnd at_end;
   ObjectPoolType type;

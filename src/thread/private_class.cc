@@ -19,7 +19,7 @@ namespace {
 enum class Use : std::uint8_t { kNone, kPool, kEnded };  // ended: blocks may be live
 
 os::Mutex& mutex = os::global_mutex<os::LockRank::kPrivateClass>();
-constinit Use uses[kClassCount] = {};
+constinit PerClass<Use> uses{};
 
 constexpr std::size_t kColouredStride = 128;        // blocks at multiples of it leave cache sets unused
 constexpr std::size_t kLargestColoured = 8 * 1024;  // above, a slab has too few blocks to give one up
@@ -63,18 +63,19 @@ bool has_slabs(SizeClass size_class) {
 SizeClass acquire_private_class(std::size_t bytes, std::size_t alignment) {
   ReturnedPages returned;
   os::LockGuard guard(mutex);
-  for (unsigned size_class = kBinCount; size_class < kClassCount; ++size_class) {
+  for (unsigned index = kBinCount; index < kClassCount; ++index) {
+    const SizeClass size_class = class_of_index(index);
     Use& use = uses[size_class];
     if (use == Use::kPool) continue;
     if (use == Use::kEnded) {
-      if (has_slabs(static_cast<SizeClass>(size_class))) continue;
-      forget_magazines(static_cast<SizeClass>(size_class), returned);
+      if (has_slabs(size_class)) continue;
+      forget_magazines(size_class, returned);
     }
     use = Use::kPool;
-    class_geometry.of[size_class] = geometry_for(bytes == 0 ? 1 : bytes, alignment);
-    return static_cast<SizeClass>(size_class);
+    class_geometry[size_class] = geometry_for(bytes == 0 ? 1 : bytes, alignment);
+    return size_class;
   }
-  return 0;
+  return SizeClass::kNone;
 }
 
 void begin_to_end_private_class(SizeClass size_class) {

@@ -13,7 +13,7 @@
 namespace tarn::internal {
 
 /// A class of blocks of `bytes` (at most 256 KiB) at multiples of `alignment` (at most 4 KiB).
-/// \returns 0 when all of them are taken.
+/// \returns kNone when all of them are taken.
 SizeClass acquire_private_class(std::size_t bytes, std::size_t alignment);
 
 /// The pool of the class begins to end: from now on nobody else touches its slabs.

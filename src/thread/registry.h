@@ -20,14 +20,13 @@ class Registry {
   template <typename Visit>
   void for_each_owner(Visit visit) {
     os::LockGuard guard(owners.mutex());
-    {
-      os::LockGuard shared_guard(owners.shared().mutex);
-      visit(owners.shared(), static_cast<ThreadHeap*>(nullptr));
-    }
     for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
       os::LockGuard heap_guard(heap->mutex());
       visit(*heap->owner, heap);
     }
+    // Last, since what another owner collects may pass announcements on to this one.
+    os::LockGuard shared_guard(owners.shared().mutex);
+    visit(owners.shared(), static_cast<ThreadHeap*>(nullptr));
   }
 
   /// Calls visit(heap) for each heap with its owner's mutex held.

@@ -80,11 +80,14 @@ void flush(ThreadHeap& heap, SizeClass size_class, unsigned count, ReturnedPages
 
 unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted,
                             ReturnedPages& returned) {
+  SlabOwner& owner = *heap.owner;
   // Slabs of one block come and go with each call, and the page cache keeps their pages for every class.
   if (class_geometry[size_class].block_bytes <= kOwnSlabBlockBytes &&
-      !has_blocks_locked(*heap.owner, size_class, returned))
+      !has_blocks_locked(owner, size_class, returned)) {
     look_for_idle_classes(heap, returned);
-  return take_blocks_locked(*heap.owner, size_class, blocks, wanted, returned);
+    if (owner.available[size_class].is_empty() && make_slab_locked(owner, size_class) == nullptr) return 0;
+  }
+  return take_blocks_locked(owner, size_class, blocks, wanted, returned);
 }
 
 void* allocate_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {

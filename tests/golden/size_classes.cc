@@ -24,8 +24,8 @@ void print_preset(const SizeClassPreset& preset) {
               "tail %", "worst %", "mean %");
   std::uint32_t smallest_request = 1;
   for (std::uint32_t size = 1; size <= tarn::detail::kMediumLimit; ++size) {
-    const unsigned size_class = classes[tarn::detail::bin_of(size)];
-    const ClassGeometry& geometry = kGeometry.of[size_class];
+    const SizeClass size_class = classes[tarn::detail::bin_of(size)];
+    const ClassGeometry& geometry = kGeometry[size_class];
     if (geometry.block_bytes != size) continue;
     const double slab = static_cast<double>(bytes_of(geometry.slab_pages));
     const Waste waste = waste_of(smallest_request, size);

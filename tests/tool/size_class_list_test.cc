@@ -23,7 +23,7 @@ TEST(SizeClassList, TheLibraryServesEachRequestFromTheListedClass) {
     const internal::ClassOfBin class_of_bin = internal::make_class_of_bin(preset);
     for (const ListedClass& c : list_classes(preset))
       for (const std::uint32_t request : {c.smallest_request, c.block_bytes})
-        EXPECT_EQ(internal::kGeometry.of[class_of_bin[detail::bin_of(request)]].block_bytes, c.block_bytes)
+        EXPECT_EQ(internal::kGeometry[class_of_bin[detail::bin_of(request)]].block_bytes, c.block_bytes)
             << preset.name << " " << request;
   }
 }

@@ -37,16 +37,19 @@ const internal::SizeClassPreset& preset_of_name(const std::string& name) {
 std::vector<ListedClass> list_classes(const internal::SizeClassPreset& preset) {
   const internal::ClassOfBin class_of_bin = internal::make_class_of_bin(preset);
   std::set<std::pair<std::uint32_t, unsigned>> bins;
-  for (unsigned bin = 1; bin < internal::kBinCount; ++bin)
-    if (!internal::is_aligned_class(bin))
-      bins.emplace(internal::bin_limit(class_of_bin[bin]), class_of_bin[bin]);
+  for (unsigned bin = 1; bin < internal::kBinCount; ++bin) {
+    if (internal::is_aligned_class(internal::class_of_index(bin))) continue;
+    const unsigned largest = internal::index_of_class(class_of_bin[internal::Bin{bin}]);
+    bins.emplace(internal::bin_limit(internal::Bin{largest}), largest);
+  }
   return list_of(bins);
 }
 
 std::vector<ListedClass> list_aligned_classes() {
   std::set<std::pair<std::uint32_t, unsigned>> bins;
   for (unsigned bin = 1; bin < internal::kBinCount; ++bin)
-    if (internal::is_aligned_class(bin)) bins.emplace(internal::bin_limit(bin), bin);
+    if (internal::is_aligned_class(internal::class_of_index(bin)))
+      bins.emplace(internal::bin_limit(internal::Bin{bin}), bin);
   return list_of(bins);
 }
 

@@ -26,27 +26,37 @@ inline constexpr unsigned kBinCount = kFirstAlignedBin + kAlignedBinCount;
 inline constexpr unsigned kPrivateClassCount = 84;  // size classes that belong to one typed pool each
 inline constexpr unsigned kClassCount = kBinCount + kPrivateClassCount;
 
+/// A bin, by its number.
+enum class Bin : unsigned {};
+constexpr unsigned number_of(Bin bin) { return static_cast<unsigned>(bin); }
+
+/// A size class, by the number of the largest bin it serves, or the number behind all bins that its pool has.
+enum class SizeClass : std::uint8_t { kNone = 0 };
+constexpr unsigned index_of_class(SizeClass size_class) { return static_cast<unsigned>(size_class); }
+constexpr SizeClass class_of_index(unsigned index) { return static_cast<SizeClass>(index); }
+
 /// Bin of a request with 1024 < size <= 256 KiB.
-constexpr unsigned medium_bin_of(std::size_t size) {
+constexpr Bin medium_bin_of(std::size_t size) {
   const unsigned exponent = 63u - static_cast<unsigned>(__builtin_clzll(size - 1));  // 2^exponent <= size - 1
-  return size <= 16384 ? kFirstMediumBin + (exponent - 10) * 16 +
-                             (static_cast<unsigned>((size - 1) >> (exponent - 4)) & 15u)
-                       : kFirstCoarseBin + (exponent - 14) * 8 +
-                             (static_cast<unsigned>((size - 1) >> (exponent - 3)) & 7u);
+  if (size > 16384)
+    return Bin{kFirstCoarseBin + (exponent - 14) * 8 +
+               (static_cast<unsigned>((size - 1) >> (exponent - 3)) & 7u)};
+  return Bin{kFirstMediumBin + (exponent - 10) * 16 +
+             (static_cast<unsigned>((size - 1) >> (exponent - 4)) & 15u)};
 }
 
 /// Bin of any request up to 256 KiB.
-constexpr unsigned bin_of(std::size_t size) {
-  if (size <= kTinyLimit) return kTinyBin;
-  if (size <= kSmallLimit) return static_cast<unsigned>((size + 15) >> 4);
+constexpr Bin bin_of(std::size_t size) {
+  if (size <= kTinyLimit) return Bin{kTinyBin};
+  if (size <= kSmallLimit) return Bin{static_cast<unsigned>((size + 15) >> 4)};
   return medium_bin_of(size);
 }
 
-/// Size class (a bin) that serves each bin: itself, or a larger one where the table of size classes is
+/// Size class that serves each bin: itself, or a larger one where the table of size classes is
 /// coarser.
 struct ClassOfBin {
-  std::uint8_t of[kClassCount];
-  constexpr std::uint8_t operator[](std::size_t bin) const { return of[bin]; }
+  SizeClass of[kBinCount];
+  constexpr SizeClass operator[](Bin bin) const { return of[number_of(bin)]; }
 };
 TARN_API extern ClassOfBin class_of_bin;
 
@@ -54,8 +64,8 @@ TARN_API extern ClassOfBin class_of_bin;
 /// record.
 inline constexpr std::size_t kSteppedLimit = 16384;
 struct ClassOfStep {
-  std::uint8_t of[kSteppedLimit / 64 + 1];
-  constexpr std::uint8_t operator[](std::size_t step) const { return of[step]; }
+  SizeClass of[kSteppedLimit / 64 + 1];
+  constexpr SizeClass operator[](std::size_t step) const { return of[step]; }
 };
 TARN_API extern ClassOfStep class_of_step;
 

@@ -49,8 +49,8 @@ TARN_API extern const ThreadCache empty_cache;
 
 TARN_API void* allocate_slow(std::size_t size) noexcept;
 TARN_API void deallocate_slow(void* block) noexcept;
-TARN_API void* allocate_bin_slow(unsigned bin) noexcept;
-TARN_API void deallocate_bin_slow(void* block, unsigned bin) noexcept;
+TARN_API void* allocate_class_slow(SizeClass size_class) noexcept;
+TARN_API void deallocate_class_slow(void* block, SizeClass size_class) noexcept;
 
 TARN_INLINE Record& record_at(ThreadCache* cache, std::size_t byte_offset) {
   return *reinterpret_cast<Record*>(reinterpret_cast<char*>(cache) + byte_offset);

@@ -5,6 +5,7 @@
 
 #include <ostream>
 #include <set>
+#include <type_traits>
 
 namespace tarn::internal {
 
@@ -15,16 +16,21 @@ namespace {
 using detail::bin_of;
 using detail::kMediumLimit;
 
+// A bin, a class and a plain number are not taken for each other.
+static_assert(!std::is_convertible_v<Bin, SizeClass> && !std::is_convertible_v<SizeClass, Bin>);
+static_assert(!std::is_convertible_v<unsigned, SizeClass> && !std::is_convertible_v<unsigned, Bin>);
+static_assert(!std::is_convertible_v<Bin, unsigned> && !std::is_convertible_v<SizeClass, unsigned>);
+
 class Presets : public ::testing::TestWithParam<SizeClassPreset> {
  protected:
   const ClassOfBin classes = make_class_of_bin(GetParam());
-  const ClassGeometry& geometry_for(std::size_t size) const { return kGeometry.of[classes[bin_of(size)]]; }
+  const ClassGeometry& geometry_for(std::size_t size) const { return kGeometry[classes[bin_of(size)]]; }
 };
 
 TEST_P(Presets, EverySizeGetsTheSmallestClassThatHoldsIt) {
   std::set<std::uint32_t> blocks;
   for (unsigned bin = 1; bin < detail::kFirstAlignedBin; ++bin)
-    if (classes[bin] == bin) blocks.insert(kGeometry.of[bin].block_bytes);
+    if (classes[Bin{bin}] == class_of_index(bin)) blocks.insert(kGeometry.of[bin].block_bytes);
   for (std::size_t size = 0; size <= kMediumLimit; ++size)
     ASSERT_EQ(geometry_for(size).block_bytes,
               *blocks.lower_bound(static_cast<std::uint32_t>(size == 0 ? 1 : size)))
@@ -39,12 +45,12 @@ TEST_P(Presets, BlocksAreAlignedToSixteenBytesAndTinyOnesToEight) {
 TEST_P(Presets, AlignedRequestsGetBlocksThatAllHaveTheAlignment) {
   for (std::size_t alignment = 32; alignment <= 65536; alignment *= 2)
     for (std::size_t size = 1; size <= kMediumLimit; size += size < 5000 ? 1 : 97) {
-      const SizeClass size_class = aligned_class_of(classes.of, size, alignment);
-      if (size_class == 0) {
+      const SizeClass size_class = aligned_class_of(classes, size, alignment);
+      if (size_class == SizeClass::kNone) {
         ASSERT_TRUE(size > 32768 || alignment > 32768) << size << " aligned to " << alignment;
         continue;
       }
-      const ClassGeometry& geometry = kGeometry.of[size_class];
+      const ClassGeometry& geometry = kGeometry[size_class];
       ASSERT_GE(geometry.block_bytes, size) << alignment;
       const bool is_alone_in_its_pages = geometry.block_count == 1 && alignment <= kPageBytes;
       ASSERT_TRUE(is_alone_in_its_pages || geometry.stride % alignment == 0)
@@ -58,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(Of, Presets, ::testing::ValuesIn(kSizeClassPresets),
 TEST(SizeClass, DefaultWastesAtMostAnEighthAbove128Bytes) {
   const ClassOfBin& classes = kPresetClasses.of[0];
   for (std::size_t size = 129; size <= kMediumLimit; ++size) {
-    const std::size_t block = kGeometry.of[classes[bin_of(size)]].block_bytes;
+    const std::size_t block = kGeometry[classes[bin_of(size)]].block_bytes;
     ASSERT_LE((block - size) * 8, block) << size;
   }
 }
@@ -71,7 +77,7 @@ TEST(SizeClass, Lfh128HasTheBucketsOfTheHeapButFifteenUpTo256) {
   std::size_t size = 0;
   for (unsigned bucket = 1; bucket <= 128; ++bucket) {
     size += bucket <= 48 ? (bucket <= 32 ? 8u : 16u) : 32u << (bucket - 49) / 16;
-    const bool is_there = kGeometry.of[classes[bin_of(size)]].block_bytes == size;
+    const bool is_there = kGeometry[classes[bin_of(size)]].block_bytes == size;
     EXPECT_TRUE(is_there || size < 256) << size;
     missing += !is_there;
   }
@@ -83,7 +89,7 @@ TEST(SizeClass, BinsGrowWithSizesAndEndAtTheirLimits) {
   for (std::size_t size = detail::kTinyLimit + 1; size < kMediumLimit; ++size) {
     ASSERT_LE(bin_of(size), bin_of(size + 1));
     ASSERT_LE(size, bin_limit(bin_of(size)));
-    ASSERT_GT(size, bin_limit(bin_of(size) - 1)) << size;
+    ASSERT_GT(size, bin_limit(Bin{number_of(bin_of(size)) - 1})) << size;
   }
 }
 
@@ -118,7 +124,7 @@ TEST(SizeClass, BlocksFitTheirSlabs) {
 
 TEST(SizeClass, StridesOfPowerOfTwoSizesAreColoured) {
   for (const std::size_t size : {512u, 1024u, 2048u, 4096u, 8192u, 16384u})
-    EXPECT_NE(kGeometry.of[bin_of(size)].stride % 512, 0u) << size;
+    EXPECT_NE(kGeometry[kPresetClasses.of[0][bin_of(size)]].stride % 512, 0u) << size;
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 class Slabs : public ::testing::Test {
  protected:
   Span* make(std::size_t size) {
-    const auto size_class = static_cast<SizeClass>(detail::bin_of(size));
+    const auto size_class = detail::class_of_bin[detail::bin_of(size)];
     const ClassGeometry& geometry = class_geometry[size_class];
     Span* const slab = allocate_span(
         {.pages = geometry.slab_pages, .kind = SpanKind::kSlab, .bitmap_words = geometry.word_count});

@@ -21,7 +21,7 @@ Stats stats() {
 }
 
 const ClassUse& use_of(const Stats& collected, std::size_t size) {
-  return collected.classes[detail::class_of_bin[detail::bin_of(size)]];
+  return collected.classes[index_of_class(detail::class_of_bin[detail::bin_of(size)])];
 }
 
 TEST(Stats, LiveBytesAreExactAfterKnownAllocations) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "page/page_cache.h"
 #include "support/sanitizer.h"
 #include "support/wait.h"
@@ -65,6 +67,15 @@ TEST_F(BackgroundTest, WithoutADecayTimeEachPageGoesBackAtOnce) {
   background.notice();
   EXPECT_EQ(page_cache.dirty_bytes(), 0u);
   EXPECT_FALSE(helper.is_running());
+}
+
+TEST_F(BackgroundHelperTest, WithoutADecayTimeTheHelperTrimsTheTiersAboveAndEnds) {
+  static std::atomic<unsigned> trims{0};
+  begin(Helpers::kAllowed, 0, 0);
+  background.set_trim_idle([] { return ++trims != 0; });
+  ASSERT_TRUE(helper.ensure());
+  EXPECT_TRUE(test::comes_true([] { return !helper.is_running(); }));
+  EXPECT_GE(trims.load(), 4u);
 }
 
 TEST_F(BackgroundTest, ALittleFreeMemoryIsNotWorthAThread) {

@@ -65,9 +65,9 @@ class Slabs {
 
 TEST(HeapSlabs, ALargeRequestOrAnAlignedOneIsASlabOfOneBlock) {
   Slabs heap;
-  EXPECT_NE(heap.slabs.request_of(100, 16).size_class, 0);
+  EXPECT_NE(heap.slabs.request_of(100, 16).size_class, SizeClass::kNone);
   EXPECT_EQ(heap.slabs.request_of(100, 16).block_bytes, 112u);
-  EXPECT_EQ(heap.slabs.request_of(300'000, 16).size_class, 0);
+  EXPECT_EQ(heap.slabs.request_of(300'000, 16).size_class, SizeClass::kNone);
   EXPECT_EQ(heap.slabs.request_of(300'000, 16).block_bytes, 5 * kPageBytes);
   void* const block = heap.allocate(100, 4 * kPageBytes);
   EXPECT_EQ(address_of(block) % (4 * kPageBytes), 0u);

@@ -17,7 +17,7 @@ ClassCensus census(SizeClass size_class) {
   return count_private_class(size_class, returned);
 }
 
-void* allocate(SizeClass size_class) { return detail::allocate_bin_slow(size_class); }
+void* allocate(SizeClass size_class) { return detail::allocate_class_slow(size_class); }
 
 SizeClass acquire(std::size_t bytes, std::size_t alignment = 8) {
   set_up_once();
@@ -37,7 +37,7 @@ TEST(PrivateClass, ThereIsALimitedNumberAndThenNone) {
     classes.insert(size_class);
   }
   EXPECT_EQ(classes.size(), detail::kPrivateClassCount);
-  EXPECT_EQ(acquire(100), 0);
+  EXPECT_EQ(acquire(100), SizeClass::kNone);
   release(*classes.begin());
   EXPECT_EQ(acquire(100), *classes.begin());
 }
@@ -48,7 +48,7 @@ TEST(PrivateClass, BlocksHaveTheirSizeAlignmentAndAnExactIndex) {
          {std::size_t{1}, std::size_t{8}, std::size_t{100}, std::size_t{512}, std::size_t{1000},
           std::size_t{4096}, std::size_t{30000}, std::size_t{262144}}) {
       const SizeClass size_class = acquire(bytes, alignment);
-      const ClassGeometry& geometry = class_geometry.of[size_class];
+      const ClassGeometry& geometry = class_geometry[size_class];
       EXPECT_GE(geometry.stride, bytes);
       EXPECT_EQ(geometry.stride % alignment, 0u);
       EXPECT_GE(geometry.block_count, 1u);
@@ -75,7 +75,7 @@ TEST(PrivateClass, AReleasedClassWaitsForItsLiveBlocks) {
   tarn::deallocate(block);
   tarn::trim();
   EXPECT_EQ(acquire(5000), first);
-  EXPECT_GE(class_geometry.of[first].stride, 5000u) << "it has the new pool's size";
+  EXPECT_GE(class_geometry[first].stride, 5000u) << "it has the new pool's size";
 }
 
 TEST(PrivateClass, LiveBlocksAreVisitedInAddressOrder) {

@@ -50,7 +50,7 @@ TEST(Registry, ThreadsThatLiveAtOnceHaveHeapsOfTheirOwn) {
 }
 
 TEST(Registry, AThreadThatEndsLeavesNothingInItsMagazines) {
-  constexpr SizeClass kClass = 10;  // 160 bytes
+  constexpr SizeClass kClass = class_of_index(10);  // 160 bytes
   Attached thread;
   ThreadHeap& heap = thread.heap();
   {

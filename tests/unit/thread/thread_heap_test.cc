@@ -78,7 +78,7 @@ TEST_F(ThreadHeapTest, AHeapThatWouldGrowFirstGivesUpWhatItKeepsIdly) {
 }
 
 TEST_F(ThreadHeapTest, AClassOfLargeBlocksHasNoMagazineAtFirst) {
-  const SizeClass size_class = static_cast<SizeClass>(detail::bin_of(200000));
+  const SizeClass size_class = detail::class_of_bin[detail::bin_of(200000)];
   void* const block = allocate(size_class);
   ASSERT_NE(block, nullptr);
   deallocate(block, size_class);
