@@ -1,10 +1,10 @@
 // std allocators over the pools, for containers that take a type.
 //
 //   std::vector<int, tarn::allocator<int>>                 the general pool; no state, always equal
-//   tarn::allocator<int, tarn::Heap> a(heap)               a Heap, an Arena, a FixedPool: equal when the
-//   source is one
+//   tarn::allocator<int, tarn::Heap> a(heap)               a Heap, an Arena, a FixedPool; two allocators
+//                                                          are equal when they have the same source
 //
-// A fixed pool serves what fits its blocks, several of them side by side where one is too small.
+// A fixed pool serves a request with one block, or with several side by side when one is too small.
 // Threads: those of the source. Errors: std::bad_alloc; std::bad_array_new_length when the size overflows.
 #pragma once
 #include <cstddef>
@@ -73,8 +73,8 @@ class allocator<T, MemoryPool> {
   }
 };
 
-/// Ends an object and gives its memory back, whichever of the pools it came from (but a heap must still be
-/// there, and nothing that lies in an arena over a heap or a buffer ends this way).
+/// Destroys an object and frees its memory, whichever pool it came from. A heap must still exist then;
+/// objects of an arena that lies in a heap or a buffer must not be destroyed this way.
 template <typename T>
 struct deleter {
   constexpr deleter() noexcept = default;
@@ -84,7 +84,7 @@ struct deleter {
 
   void operator()(T* object) const noexcept {
     static_assert(sizeof(T) > 0, "the type must be complete");
-    // The most derived object begins the block, also where T is a base class behind another.
+    // The block starts at the most derived object, also when T is not its first base class.
     void* block = object;
     if constexpr (std::is_polymorphic_v<T>) block = dynamic_cast<void*>(object);
     object->~T();
@@ -95,7 +95,7 @@ struct deleter {
 template <typename T>
 using unique_ptr = std::unique_ptr<T, deleter<T>>;
 
-/// An object in the general pool. \throws std::bad_alloc, and what the constructor throws.
+/// Makes an object in the general pool. \throws std::bad_alloc, and exceptions of the constructor.
 template <typename T, typename... Arguments>
 [[nodiscard]] unique_ptr<T> make_unique(Arguments&&... arguments) {
   T* const block = allocator<T>().allocate(1);

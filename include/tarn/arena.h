@@ -1,12 +1,12 @@
-// Memory that is handed out by moving a pointer and ends all at once.
+// Memory that is handed out by moving a pointer and freed all at once.
 //
-// An arena takes chunks (from the general pool's pages, a Heap, or a buffer of the caller's) and bumps a
-// pointer through them. reset ends everything and keeps the chunks; mark and rewind end what came after a
-// point; callbacks registered on the way run then, the latest first. Parity with the pools of PJLIB and APR
-// (docs/pools/arena.md).
+// An arena takes chunks (from the general pool's pages, a Heap, or the caller's buffer) and moves a pointer
+// through them. reset frees everything and keeps the chunks; mark and rewind free everything allocated after
+// a point. Both run the callbacks that were registered since, the latest first. Parity with the pools of
+// PJLIB and APR (docs/pools/arena.md).
 //
 // Threads: one at a time.
-// Errors: nullptr when the upstream refuses or the arena may not grow. Freeing single blocks is not needed:
+// Errors: nullptr when the upstream refuses memory or the arena may not grow. Single blocks need no free:
 // deallocate does nothing, and tarn::deallocate of an arena's block does nothing either, unless the arena
 // lies in a Heap or a buffer.
 #pragma once
@@ -25,17 +25,17 @@ namespace TARN_NAMESPACE {
 class Heap;
 
 struct ArenaOptions {
-  const char* name = "arena";            // copied, up to 31 characters; nullptr: this one
-  std::size_t initial_bytes = 4096;      // of the first chunk, taken when it is needed
+  const char* name = "arena";            // copied, up to 31 characters; nullptr: "arena"
+  std::size_t initial_bytes = 4096;      // of the first chunk, which is taken when it is needed
   std::size_t increment_bytes = 0;       // of each further chunk; 0: twice the last, up to 1 MiB
   std::size_t largest_bytes = SIZE_MAX;  // of all chunks together; the cap
-  Heap* heap = nullptr;                  // where chunks come from; nullptr: the general pool's pages
-  void* buffer = nullptr;                // the first chunk, of the caller's; it must outlive the arena
+  Heap* heap = nullptr;                  // source of the chunks; nullptr: the general pool's pages
+  void* buffer = nullptr;                // the caller's memory for the first chunk; must outlive the arena
   std::size_t buffer_bytes = 0;
-  // Whether there are chunks beyond the buffer or the first one; if not, a buffer too.
+  // Whether the arena takes chunks after its buffer or its first chunk. If not, an arena whose buffer is too
+  // small for a chunk's header has no memory at all.
   bool may_grow = true;
-  // small for a chunk's head serves nothing
-  bool wipes = false;  // overwrite with zeros what ends, so that no secret stays in memory
+  bool wipes = false;  // overwrites memory with zeros when it is freed, so that no secret stays in it
 };
 
 /// A point in an arena's life, for rewind.
@@ -49,7 +49,7 @@ namespace detail {
 
 struct ArenaChunk;
 
-/// Behind every chunk's header its bytes follow.
+/// A chunk's memory follows its header. A cleanup is a callback, in the memory of the arena itself.
 struct ArenaCleanup {
   ArenaCleanup* earlier;
   void (*run)(void* context) noexcept;
@@ -59,7 +59,7 @@ struct ArenaCleanup {
 struct ArenaFront {
   char* next;
   char* end;
-  ArenaChunk* chunk;  // the pointer moves through it
+  ArenaChunk* chunk;  // the one that `next` moves through
   ArenaChunk* first;
   ArenaCleanup* cleanup;  // the latest
   std::size_t capacity;
@@ -88,7 +88,7 @@ class Arena {
     detail::make_arena(front_, options, detail::kPoisonsFreeBlocks);
   }
   explicit Arena(const char* name) noexcept : Arena(ArenaOptions{.name = name}) {}
-  /// Over a buffer of the caller's, growing beyond it from the general pool.
+  /// Starts in the caller's buffer, and grows from the general pool.
   Arena(void* buffer, std::size_t bytes) noexcept
       : Arena(ArenaOptions{.buffer = buffer, .buffer_bytes = bytes}) {}
   /// Runs the callbacks, then gives every chunk back.
@@ -108,14 +108,14 @@ class Arena {
     detail::annotate_bump(reinterpret_cast<void*>(start), size);
     return reinterpret_cast<void*>(start);
   }
-  /// Nothing: all ends at once.
+  /// Does nothing: all memory is freed at once.
   TARN_INLINE void deallocate(void*) noexcept {}
   TARN_INLINE void deallocate(void*, std::size_t) noexcept {}
   TARN_INLINE void deallocate(void*, std::size_t, std::size_t) noexcept {}
 
-  /// An object that lives until reset, rewind or the arena's end, where its destructor runs unless it is
-  /// trivial.
-  /// \throws std::bad_alloc, and what the constructor throws.
+  /// Makes an object that lives until reset, rewind or the arena's end; its destructor runs then, unless it
+  /// is trivial.
+  /// \throws std::bad_alloc, and exceptions of the constructor.
   template <typename T, typename... Arguments>
   [[nodiscard]] T* create(Arguments&&... arguments) {
     const ArenaMark before = mark();
@@ -138,7 +138,7 @@ class Arena {
     return object;
   }
 
-  /// Runs `run(context)` when this point is rewound over, the arena reset or ended; the latest first.
+  /// Runs `run(context)` when a rewind passes this point, or at reset or the arena's end; the latest first.
   /// \returns false when memory is refused.
   bool on_cleanup(void (*run)(void* context) noexcept, void* context) noexcept {
     auto* const cleanup = static_cast<detail::ArenaCleanup*>(
@@ -150,22 +150,22 @@ class Arena {
   }
 
   ArenaMark mark() const noexcept { return {front_.chunk, front_.next, front_.cleanup}; }
-  /// Ends what came after the mark. \pre the mark is of this arena and nothing before it was rewound or reset
-  /// since.
+  /// Frees everything allocated after the mark. \pre the mark is of this arena, and no rewind to an earlier
+  /// mark and no reset came since.
   void rewind(const ArenaMark& mark) noexcept { detail::arena_rewind(front_, mark); }
-  /// Ends everything; the chunks are kept for what comes.
+  /// Frees everything; the chunks are kept for later allocations.
   void reset() noexcept { detail::arena_reset(front_); }
 
-  /// Gives back chunks behind the one in use. \returns bytes.
+  /// Gives the chunks behind the current one back. \returns bytes.
   std::size_t release_unused() noexcept { return detail::arena_release_unused(front_); }
-  /// Takes and backs memory so that `bytes` more can be had without growing. \returns how many can.
+  /// Takes and backs memory for `bytes` more without growing. \returns how many bytes are ready.
   std::size_t prewarm(std::size_t bytes) noexcept { return detail::arena_prewarm(front_, bytes); }
 
-  /// Bytes handed out, with what alignment took between them.
+  /// Bytes handed out, including the gaps that alignment left between blocks.
   std::size_t used() const noexcept { return detail::arena_used(front_); }
   /// Bytes of all chunks.
   std::size_t capacity() const noexcept { return front_.capacity; }
-  /// The most that was ever used at once, as far as growth, rewind and reset have seen it, and now.
+  /// The most bytes used at once; sampled at growth, rewind, reset, and now.
   std::size_t high_water() const noexcept { return used() > front_.high_water ? used() : front_.high_water; }
   bool owns(const void* pointer) const noexcept { return detail::arena_owns(front_, pointer); }
   const char* name() const noexcept { return front_.name; }
@@ -181,17 +181,17 @@ class Arena {
   }
 };
 
-/// Scratch memory of a tick: prewarmed once, reset at each tick's start, and it counts the ticks that needed
+/// Scratch memory of a tick: prewarmed once, and reset when each tick starts. Counts the ticks that needed
 /// more.
 class TickArena : public Arena {
  public:
-  /// \param bytes what a tick may use without overflowing.
+  /// \param bytes how much a tick may use without overflowing.
   explicit TickArena(std::size_t bytes, const char* name = "tick") noexcept
       : Arena(ArenaOptions{.name = name, .initial_bytes = bytes}) {
     prewarm(bytes);
     front_.overflows = 0;
   }
-  /// Begins a tick: ends all of the last one.
+  /// Begins a tick: frees everything of the last tick.
   void begin_tick() noexcept {
     ++ticks_;
     if (front_.overflows != 0) ++overflowed_ticks_;
@@ -200,11 +200,11 @@ class TickArena : public Arena {
     reset();
   }
   std::size_t ticks() const noexcept { return ticks_; }
-  /// Ticks that took memory beyond what was there.
+  /// Ticks that took more memory than the arena had.
   std::size_t overflowed_ticks() const noexcept {
     return overflowed_ticks_ + (front_.overflows != 0 ? 1 : 0);
   }
-  /// Chunks that were taken for them.
+  /// Chunks taken by these ticks.
   std::size_t overflows() const noexcept { return overflows_ + front_.overflows; }
 
  private:

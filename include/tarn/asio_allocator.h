@@ -1,15 +1,15 @@
-// Handlers of Asio whose memory comes from a pool: Asio keeps each pending handler in memory it asks the
-// handler's own allocator for, one block per operation.
+// Asio handlers whose memory comes from a pool: Asio keeps each pending handler in one block per operation,
+// and asks the handler's own allocator for it.
 //
 //   socket.async_read_some(buffer, tarn::with_allocator([this](auto error, auto count) { … }));
 //   socket.async_read_some(buffer, tarn::with_allocator(heap, handler));
 //
-// Works with Boost.Asio and standalone Asio of any version that knows associated allocators (1.11). From Asio
-// 1.22 (Boost 1.79) on, which has bind_allocator, any completion token may stand for the handler
-// (use_awaitable, use_future, deferred), and what is associated with a handler stays its own: its executor,
-// its cancellation slot, whatever there will be. Before, a handler keeps its executor. Of Asio,
-// async_result.hpp and associator.hpp are included, as far as they are there.
-// Threads: those of the source; Asio frees a handler's memory in the thread that runs it.
+// Works with Boost.Asio and standalone Asio from the version with associated allocators (1.11) on. From Asio
+// 1.22 (Boost 1.79) on, which has bind_allocator, any completion token may take the handler's place
+// (use_awaitable, use_future, deferred), and a handler keeps everything associated with it, such as its
+// executor and its cancellation slot. With older versions a handler keeps only its executor. Includes
+// async_result.hpp and associator.hpp of Asio where they exist.
+// Threads: those of the source; Asio frees a handler's memory in the thread that runs the handler.
 #pragma once
 #include <type_traits>
 #include <utility>
@@ -52,7 +52,7 @@ struct HandlerExecutor<Handler> {
 template <typename Handler, typename Source>
 class AllocatedHandler : public detail::HandlerExecutor<Handler> {
  public:
-  using allocator_type = allocator<void*, Source>;  // Asio binds it to its own type
+  using allocator_type = allocator<void*, Source>;  // Asio rebinds it to its own type
 
   AllocatedHandler(Handler handler, allocator_type source)
       : handler_(std::move(handler)), allocator_(source) {}
@@ -77,13 +77,13 @@ class AllocatedHandler : public detail::HandlerExecutor<Handler> {
 
 namespace detail {
 
-/// The same for the handler that comes of a token: to Asio it is a handler and no token any more.
+/// The same for the handler that a token makes: Asio treats it as a handler, no longer as a token.
 template <typename Handler, typename Source>
 struct AllocatedCompletion : AllocatedHandler<Handler, Source> {
   using AllocatedHandler<Handler, Source>::AllocatedHandler;
 };
 
-/// What starts an operation for a token: the handler that the token makes gets the allocator.
+/// Starts an operation for a token: gives the allocator to the handler that the token makes.
 template <typename Initiation, typename Source>
 struct AllocatedInitiation {
   Initiation initiation;
@@ -119,7 +119,7 @@ auto with_allocator(Source& source, Handler&& handler) {
 
 }  // namespace TARN_NAMESPACE
 
-// An operation asks the token itself for the result; the handler that comes of it is wrapped.
+// An operation asks the token itself for the result; the handler that the token makes is wrapped.
 #define TARN_WRAP_TOKENS(asio)                                                                           \
   template <typename Token, typename Source, typename Signature>                                         \
   class asio::async_result<tarn::AllocatedHandler<Token, Source>, Signature> {                           \
@@ -134,7 +134,7 @@ auto with_allocator(Source& source, Handler&& handler) {
     }                                                                                                    \
   };
 
-// Whatever Asio finds associated with the handler, but for the allocator.
+// Passes on everything that Asio finds associated with the handler, except the allocator.
 #define TARN_FORWARD_ASSOCIATIONS(asio, Wrapper)                                               \
   template <template <typename, typename> class Associator, typename Handler, typename Source, \
             typename Default>                                                                  \

@@ -1,11 +1,11 @@
-// Coroutine frames from the pools: let a promise type derive from CoroutineFrame.
+// Coroutine frames from the pools: derive the promise type from CoroutineFrame.
 //
 //   struct promise_type : tarn::CoroutineFrame { … };
 //
-// Frames come from the general pool. A coroutine whose first parameters are std::allocator_arg and a Heap has
-// its frame in that heap: Task serve(std::allocator_arg_t, tarn::Heap& heap, Session& session). Either way
-// the block itself says where it goes back, so a frame carries nothing.
-// Threads: any; a frame may end in another thread than it began. Errors: std::bad_alloc.
+// Frames come from the general pool. If a coroutine's first parameters are std::allocator_arg and a Heap, its
+// frame comes from that heap: Task serve(std::allocator_arg_t, tarn::Heap& heap, Session& session). In both
+// cases the page map finds the frame's pool, so a frame stores nothing for it.
+// Threads: any; a frame may be freed in another thread than the one that made it. Errors: std::bad_alloc.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -23,7 +23,7 @@ struct CoroutineFrame {
   static void* operator new(std::size_t size, std::allocator_arg_t, Heap& heap, Arguments&&...) {
     return checked(heap.allocate(size));
   }
-  /// The same for a coroutine that is a member function: the object comes first.
+  /// The same for a coroutine that is a member function: its object is the first argument.
   template <typename Object, typename... Arguments>
   static void* operator new(std::size_t size, Object&, std::allocator_arg_t, Heap& heap, Arguments&&...) {
     return checked(heap.allocate(size));

@@ -1,16 +1,16 @@
-// Blocks of one size from a ring of chunks, handed out in address order, also n of them side by side.
+// Blocks of one size from a ring of chunks, handed out in address order, one by one or n side by side.
 //
-// The idea is that of a paper on pools for mobile game servers (docs/pools/fixed_pool.md): equal chunks in a
-// circle; a walk takes each chunk's free blocks from its lowest address up, goes on to the next chunk that
-// has any, and starts over after the last. The paper keeps a sorted list in the free blocks, so that freeing
-// searches; here a block's state is a bit outside of it, sorted by nature: freeing sets a bit, n neighbours
-// are a run of n ones, nothing is written into a block.
+// The idea comes from a paper on pools for mobile game servers (docs/pools/fixed_pool.md): equal chunks form
+// a circle; a walk takes each chunk's free blocks from the lowest address up, goes on to the next chunk with
+// free blocks, and starts over after the last chunk. The paper keeps a sorted list inside the free blocks, so
+// freeing has to search. Here a bit outside of the block holds its state, and bits are always sorted: freeing
+// sets a bit, n neighbours are a run of n ones, and nothing is written into a block.
 //
-// Threads: FixedPool is for one thread at a time; debug builds stop a second one (TARN_CHECK_THREADS).
-// SharedFixedPool is the same behind a mutex of its own, which lies in the library's record of the pool.
-// Errors: a pool that may not or cannot grow answers nullptr, or throws std::bad_alloc when asked to, after
-// calling its hook. A pointer that is no live block of the pool stops the process with one line
-// (docs/safety.md).
+// Threads: FixedPool is for one thread at a time; debug builds stop a second thread (TARN_CHECK_THREADS).
+// SharedFixedPool is the same pool behind its own mutex, which lies in the library's record of the pool.
+// Errors: a pool that may not or cannot grow first calls its hook, then returns nullptr or throws
+// std::bad_alloc, as its options say. Freeing a pointer that is no live block of the pool stops the process
+// with one line (docs/safety.md).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -39,13 +39,13 @@ struct FixedPoolOptions {
   // A power of two up to 65536; block_bytes is rounded up to a multiple of it.
   std::size_t alignment = 16;
   std::size_t blocks_per_chunk = 0;  // 1 .. 32768; 0: chunks of 64 KiB up to 1 KiB blocks, then larger ones
-  std::size_t largest_count = SIZE_MAX;  // blocks the pool may have; the cap
-  std::size_t initial_count = 0;         // blocks it has from the start
+  std::size_t largest_count = SIZE_MAX;  // the most blocks the pool may have; the cap
+  std::size_t initial_count = 0;         // blocks the pool has from the start
   AtCap at_cap = AtCap::kReturnNull;
-  const char* name = "fixed pool";  // copied, up to 31 characters; nullptr: this one
-  /// Called when a block is refused, by the cap or the system, before nullptr is returned or std::bad_alloc
-  /// thrown. It may free blocks of the pool, but what it frees is for the next call. Not called with a lock
-  /// held.
+  const char* name = "fixed pool";  // copied, up to 31 characters; nullptr: "fixed pool"
+  /// Called when the cap or the system refuses a block, before the pool returns nullptr or throws
+  /// std::bad_alloc. The hook may free blocks of the pool, but only the next call gets them. No lock is held
+  /// during the call.
   void (*on_refusal)(void* context) = nullptr;
   void* context = nullptr;
 };
@@ -55,23 +55,23 @@ namespace detail {
 struct FixedPoolState;
 struct FixedPoolAccess;
 
-/// What the inlined paths read and write; the rest lies behind `state`.
+/// The members that the inlined paths read and write; all others lie behind `state`.
 /// Invariant: block i of `*word` is at word_start + i * stride.
 struct FixedPoolFront {
-  std::uint64_t* word;  // whose ones are handed out; one that is always 0 before the first block
+  std::uint64_t* word;  // its ones are handed out next; before the first block, a word that is always 0
   char* word_start;
   std::size_t stride;
   std::uint64_t reciprocal;  // ceil(2^64 / stride)
   FixedPoolState* state;
   SpanTable spans;
-  const void* user;        // the thread that uses the pool, while that is checked
-  Mutex* mutex;            // in `state`; nullptr: each call is the caller's to keep apart
-  const void* checked_as;  // the pool's name for memory checkers; nullptr: they are not told
+  const void* user;        // the thread that uses the pool, while threads are checked
+  Mutex* mutex;            // in `state`; nullptr: the caller keeps the calls apart
+  const void* checked_as;  // the pool's name for memory checkers; nullptr: checkers are not told
 };
 
 enum class PoolThreads : std::uint8_t { kOne, kAny };
 
-/// What a pool of one thread holds during a call.
+/// Stands for a lock in a pool that one thread uses.
 struct NoGuard {
   TARN_INLINE explicit NoGuard(Mutex*) {}
 };
@@ -85,7 +85,7 @@ TARN_API void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count)
 TARN_API void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t count) noexcept;
 TARN_API bool fixed_pool_owns(const FixedPoolFront& front, const void* pointer) noexcept;
 TARN_API std::size_t fixed_pool_reserve(FixedPoolFront& front, std::size_t count, bool populates) noexcept;
-/// Takes the pool's mutex itself, unlike the others: what it gives back goes on without it.
+/// Takes the pool's mutex itself, unlike the other functions: pages go to the page cache after the unlock.
 TARN_API std::size_t fixed_pool_release_unused(FixedPoolFront& front) noexcept;
 TARN_API void fixed_pool_clear(FixedPoolFront& front) noexcept;
 TARN_API std::size_t fixed_pool_capacity(const FixedPoolFront& front) noexcept;
@@ -101,7 +101,7 @@ TARN_INLINE void* fixed_pool_allocate(FixedPoolFront& front) {
   const std::uint64_t bits = *front.word;
   if (bits == 0) [[unlikely]]
     return fixed_pool_allocate_slow(front);
-  // Observers read it; a plain store otherwise.
+  // Observers of other threads read the word; the store costs what a plain one does.
   __atomic_store_n(front.word, bits & (bits - 1), __ATOMIC_RELAXED);
   return front.word_start + static_cast<unsigned>(__builtin_ctzll(bits)) * front.stride;
 }
@@ -111,16 +111,16 @@ TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {
   if (span == nullptr || span->marked_pool() != front.state) [[unlikely]]
     return fixed_pool_deallocate_slow(front, block);
   const std::uint64_t offset = static_cast<std::uint64_t>(static_cast<char*>(block) - span->start);
-  // The upper half of the product is the index; the lower one is below the factor only when the division is
-  // exact (a test for divisibility by D. Lemire, O. Kaser and N. Kurz, 2019).
+  // The upper half of the product is the index; the lower half is below the factor only when the division is
+  // exact (a divisibility test by D. Lemire, O. Kaser and N. Kurz, 2019).
   const auto product = static_cast<unsigned __int128>(offset) * front.reciprocal;
   const auto index = static_cast<std::uint64_t>(product >> 64);
-  // An address between blocks, or before or behind all of them, is an error.
+  // An address between blocks, or before or behind all blocks, is an error.
   if (static_cast<std::uint64_t>(product) >= front.reciprocal || index >= span->pool_blocks) [[unlikely]]
     return fixed_pool_deallocate_slow(front, block);
   std::uint64_t& word = span->free_bits[index / 64];
   const std::uint64_t bits = word;
-  // So is a bit that is set; an empty word is news to the ring.
+  // A bit that is set already is an error too; the first bit of an empty word must be reported to the ring.
   if (bits == 0 || ((bits >> (index % 64)) & 1) != 0) [[unlikely]]
     return fixed_pool_deallocate_slow(front, block);
   __atomic_store_n(&word, bits | (std::uint64_t{1} << (index % 64)), __ATOMIC_RELAXED);
@@ -128,7 +128,7 @@ TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {
 
 }  // namespace detail
 
-/// The calls of FixedPool and SharedFixedPool.
+/// The functions that FixedPool and SharedFixedPool share.
 template <detail::PoolThreads kThreads>
 class BasicFixedPool {
  public:
@@ -139,7 +139,7 @@ class BasicFixedPool {
   }
   explicit BasicFixedPool(std::size_t block_bytes)
       : BasicFixedPool(FixedPoolOptions{.block_bytes = block_bytes}) {}
-  /// All blocks end with the pool, also live ones. \pre no other thread uses the pool any more.
+  /// The pool's end frees all blocks, also live ones. \pre no other thread uses the pool any more.
   ~BasicFixedPool() { detail::end_fixed_pool(front_); }
   BasicFixedPool(const BasicFixedPool&) = delete;
   BasicFixedPool& operator=(const BasicFixedPool&) = delete;
@@ -159,9 +159,9 @@ class BasicFixedPool {
     return block;
   }
 
-  /// \returns `count` blocks side by side, the first one's address; nullptr for 0 and for more than a chunk
-  /// has.
-  /// \cost O(words of 64 blocks in a chunk), whatever the number of blocks.
+  /// \returns the address of the first of `count` blocks side by side; nullptr for 0 and for more blocks than
+  /// a chunk has.
+  /// \cost O(words of 64 blocks in a chunk), independent of `count`.
   void* allocate(std::size_t count) {
     check_user();
     void* blocks = nullptr;
@@ -174,16 +174,16 @@ class BasicFixedPool {
     return blocks;
   }
 
-  /// nullptr is ignored. \cost inlined: a table, a multiplication, a bit.
+  /// nullptr is ignored. \cost inlined: a table lookup, a multiplication, a bit.
   TARN_INLINE void deallocate(void* block) noexcept {
     check_user();
-    // Before another thread can be given it.
+    // Checkers are told first: after the free, another thread may be given the block.
     if (block != nullptr) detail::annotate_deallocation(front_.checked_as, block, front_.stride);
     const Guard guard(front_.mutex);
     detail::fixed_pool_deallocate(front_, block);
   }
 
-  /// Takes `count` blocks side by side back, whether they were taken together or not.
+  /// Frees `count` blocks side by side; they may come from one call or from several.
   void deallocate(void* blocks, std::size_t count) noexcept {
     check_user();
     if (blocks == nullptr) return;
@@ -192,8 +192,8 @@ class BasicFixedPool {
     detail::fixed_pool_deallocate_run(front_, blocks, count);
   }
 
-  /// Fills `blocks` with up to `count` blocks. \returns how many there are; fewer only at the cap, without a
-  /// throw. \cost one lock for all.
+  /// Fills `blocks` with up to `count` blocks. \returns how many blocks there are; fewer only at the cap, and
+  /// then without a throw. \cost one lock for all.
   std::size_t allocate_batch(std::size_t count, void** blocks) noexcept {
     check_user();
     std::size_t taken = 0;
@@ -214,17 +214,17 @@ class BasicFixedPool {
     for (std::size_t i = 0; i < count; ++i) detail::fixed_pool_deallocate(front_, blocks[i]);
   }
 
-  /// Whether an address lies in one of the pool's chunks.
+  /// \returns whether an address lies in one of the pool's chunks.
   bool owns(const void* pointer) const noexcept { return detail::fixed_pool_owns(front_, pointer); }
 
-  /// Grows until at least `count` blocks are usable. \returns how many are; fewer at the cap or when memory
-  /// is refused.
+  /// Grows until at least `count` blocks are usable. \returns how many are usable; fewer at the cap or when
+  /// memory is refused.
   std::size_t reserve(std::size_t count) noexcept {
     const Guard guard(front_.mutex);
     return detail::fixed_pool_reserve(front_, count, false);
   }
 
-  /// The same with all of them backed by memory, so that no first touch faults.
+  /// The same, with all blocks backed by memory, so that no first touch faults.
   std::size_t prewarm(std::size_t count) noexcept {
     const Guard guard(front_.mutex);
     return detail::fixed_pool_reserve(front_, count, true);
@@ -233,13 +233,13 @@ class BasicFixedPool {
   /// Gives chunks without live blocks back to the page cache. \returns their bytes.
   std::size_t release_unused() noexcept { return detail::fixed_pool_release_unused(front_); }
 
-  /// Ends all live blocks at once; the pool keeps its chunks. \cost a store per 64 blocks.
+  /// Frees all live blocks at once; the pool keeps its chunks. \cost a store per 64 blocks.
   void clear() noexcept {
     const Guard guard(front_.mutex);
     detail::fixed_pool_clear(front_);
   }
 
-  /// The pool may now be used by another thread. Only while threads are checked does it do anything.
+  /// Lets another thread use the pool from now on. Does nothing unless threads are checked.
   void detach_from_thread() noexcept requires(kThreads == detail::PoolThreads::kOne) {
     front_.user = nullptr;
   }
@@ -251,12 +251,12 @@ class BasicFixedPool {
     const Guard guard(front_.mutex);
     return detail::fixed_pool_chunk_count(front_);
   }
-  /// Blocks the pool has, live or not.
+  /// \returns how many blocks the pool has, live or not.
   std::size_t capacity() const noexcept {
     const Guard guard(front_.mutex);
     return detail::fixed_pool_capacity(front_);
   }
-  /// Blocks that can be had without growing. \cost counted from the bits when asked: a word per 64 blocks.
+  /// \returns how many blocks can be had without growing. \cost counts the bits: a word per 64 blocks.
   std::size_t usable_count() const noexcept {
     const Guard guard(front_.mutex);
     return detail::fixed_pool_usable_count(front_);
@@ -292,9 +292,9 @@ class FixedPool : public BasicFixedPool<detail::PoolThreads::kOne> {
   using BasicFixedPool::BasicFixedPool;
 };
 
-/// FixedPool for any number of threads: the same calls, each under the pool's mutex (uncontended two atomic
-/// instructions). A thread that needs more speed than that takes an ObjectPool, whose hits are the thread's
-/// own.
+/// FixedPool for any number of threads: the same functions, each under the pool's mutex (uncontended: two
+/// atomic instructions). Threads that need more speed use an ObjectPool, whose hits touch only the thread's
+/// own memory.
 class SharedFixedPool : public BasicFixedPool<detail::PoolThreads::kAny> {
  public:
   using BasicFixedPool::BasicFixedPool;

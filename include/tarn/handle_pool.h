@@ -1,14 +1,14 @@
-// An ObjectPool whose objects are reached by handles that know when their object has ended: the form for
-// finding uses of ended objects, and for references that may outlive what they name (an entity that another
-// one aims at).
+// An ObjectPool whose objects are reached by handles; a handle detects that its object has ended. Use it to
+// find uses of ended objects, and for references that may outlive their object (an entity that another entity
+// aims at).
 //
-// A handle is a slot and a generation. A slot counts its generations, odd while it holds an object; a handle
-// is good while its generation is its slot's. Slots lie in a table apart from the objects and are never given
-// back while the pool lives, so an old handle is always answered.
+// A handle is a slot and a generation. Each slot counts its generations; the count is odd while the slot
+// holds an object. A handle is valid while its generation equals the slot's. Slots lie in a table apart from
+// the objects and stay there while the pool lives, so even an old handle can be checked.
 //
-// Threads: any. get() takes no lock; the object may still end in another thread right after.
-// Errors: create throws std::bad_alloc; get answers nullptr and destroy false to a handle whose object has
-// ended; at() stops the process with one line.
+// Threads: any. get() takes no lock; another thread may still destroy the object right after.
+// Errors: create throws std::bad_alloc. For a handle whose object has ended, get returns nullptr, destroy
+// returns false, and at() stops the process with one line.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace TARN_NAMESPACE {
 template <typename T>
 struct Handle {
   std::uint32_t slot = 0;
-  std::uint32_t generation = 0;  // 0: no object, ever
+  std::uint32_t generation = 0;  // 0: a handle that never has an object
 
   explicit operator bool() const noexcept { return generation != 0; }
   friend bool operator==(const Handle&, const Handle&) = default;
@@ -37,8 +37,8 @@ struct HandleSlot {
   std::uint32_t next_free;
 };
 
-/// The table of slots: pages that are made when they are needed and stay. It lies in the library, beside the
-/// mutex of those who take slots and give them back.
+/// The table of slots: its pages are made when needed and stay. It lies in the library, beside the mutex that
+/// guards taking and returning slots.
 struct HandleTable {
   static constexpr std::uint32_t kSlotsPerPage = 4096;
   static constexpr std::uint32_t kPageCount = 1024;
@@ -63,7 +63,7 @@ TARN_API void give_back_handle_slot(HandleTable* table, std::uint32_t slot) noex
 [[noreturn]] TARN_API void stop_at_stale_handle(HandleTable* table, std::uint32_t slot,
                                                 std::uint32_t generation) noexcept;
 
-/// The table of a pool, for as long as the pool lives.
+/// A pool's table; lives as long as the pool.
 class HandleSlots {
  public:
   explicit HandleSlots(const char* name) : table_(make_handle_table(name)) {
@@ -103,9 +103,9 @@ class HandlePool {
   explicit HandlePool(const ObjectPoolOptions& options = {}) : slots_(options.name), objects_(options) {}
   HandlePool(const HandlePool&) = delete;
   HandlePool& operator=(const HandlePool&) = delete;
-  // Objects that are live at its end do as the option at_end says. No other thread may use the pool any more.
+  // The option at_end decides the fate of objects that are live here. \pre no other thread uses the pool.
 
-  /// \cost that of ObjectPool::create, and a mutex.
+  /// \cost ObjectPool::create, and a mutex.
   template <typename... Arguments>
   [[nodiscard]] Handle<T> create(Arguments&&... arguments) {
     const std::uint32_t slot = slots_.take();
@@ -125,16 +125,16 @@ class HandlePool {
     return {slot, entry.generation.fetch_add(1, std::memory_order_release) + 1};
   }
 
-  /// The object; nullptr when it has ended. \cost four loads.
+  /// \returns the object; nullptr when it has ended. \cost four loads.
   T* get(Handle<T> handle) const noexcept {
     if (handle.generation == 0 || handle.slot >= slots_.count()) return nullptr;
     const detail::HandleSlot& entry = slots_[handle.slot];
-    // Whoever sees the next object also sees that its generation is another.
+    // Acquire: a thread that reads the slot's next object also reads its new generation.
     T* const object = static_cast<T*>(entry.object.load(std::memory_order_acquire));
     return entry.generation.load(std::memory_order_acquire) == handle.generation ? object : nullptr;
   }
 
-  /// The object; the process stops when it has ended.
+  /// \returns the object; stops the process when it has ended.
   T& at(Handle<T> handle) const noexcept {
     T* const object = get(handle);
     if (object == nullptr) [[unlikely]]
@@ -142,7 +142,7 @@ class HandlePool {
     return *object;
   }
 
-  /// Ends the object. \returns false when it had ended already: of two calls one gets true.
+  /// Destroys the object. \returns false when it had ended already: of two calls, one returns true.
   bool destroy(Handle<T> handle) noexcept {
     if (handle.generation == 0 || handle.slot >= slots_.count()) return false;
     detail::HandleSlot& entry = slots_[handle.slot];
@@ -159,7 +159,7 @@ class HandlePool {
 
  private:
   detail::HandleSlots slots_;
-  ObjectPool<T> objects_;  // the last: its objects end while the slots are still there
+  ObjectPool<T> objects_;  // the last member: its objects end while the slots still exist
 };
 
 }  // namespace TARN_NAMESPACE

@@ -1,12 +1,12 @@
-// A heap of its own: named, limited, counted to the byte, usable from any thread, ended as a whole.
+// A heap with slabs of its own: named, limited, counted to the byte, usable from any thread, and destroyed
+// as a whole.
 //
-// Its slabs belong to it alone, so a block says which heap is charged for it: whoever frees it, in whichever
-// thread and scope, credits that heap. tarn::deallocate, and free where tarn takes malloc's place, take its
-// blocks too.
+// Its slabs hold no blocks of others, so each block names the heap that it is charged to: a free credits that
+// heap, in every thread and every scope. tarn::deallocate frees its blocks too, and so does free where tarn
+// takes malloc's place.
 //
-// Threads: any; one mutex per heap. Callbacks run with no lock held, in the thread that allocates, and may
-// use the heap.
-// Errors: nullptr with errno ENOMEM at the hard limit and when memory is refused. Wrong pointers stop the
+// Threads: any; one mutex per heap. Callbacks run in the allocating thread, unlocked, and may use the heap.
+// Errors: nullptr with errno ENOMEM at the hard limit and when memory is refused; a bad pointer stops the
 // process.
 #pragma once
 #include <cstddef>
@@ -20,22 +20,22 @@ namespace TARN_NAMESPACE {
 class Heap;
 
 struct HeapOptions {
-  const char* name = "heap";  // copied, up to 31 characters; nullptr: this one
-  // Live bytes; the callback runs each time an allocation crosses it upwards.
+  const char* name = "heap";  // copied, up to 31 characters; nullptr: "heap"
+  // Live bytes; the callback runs each time an allocation crosses this limit upwards.
   std::size_t soft_limit = SIZE_MAX;
   std::size_t hard_limit = SIZE_MAX;  // live bytes; an allocation that would exceed it is refused
   void (*on_soft_limit)(Heap& heap, void* context) = nullptr;
   void* context = nullptr;
-  /// Memory of the caller's to live in (a buffer, a mapped memfd, huge pages), at least 64 KiB; nullptr: the
-  /// page cache. It must outlive the heap. Nothing but blocks is written into it. Where it is itself a block
-  /// of the general pool of at most 256 KiB, the heap's blocks go back through the heap alone:
-  /// tarn::deallocate would take them for parts of it.
+  /// The caller's memory for the heap (a buffer, a mapped memfd, huge pages), at least 64 KiB; nullptr: the
+  /// heap uses the page cache. The memory must outlive the heap; the heap writes nothing but blocks into it.
+  /// If it is itself a block of the general pool of at most 256 KiB, free the heap's blocks through the heap
+  /// only: tarn::deallocate would take them for parts of that block.
   void* buffer = nullptr;
   std::size_t buffer_bytes = 0;
 };
 
 struct HeapUse {
-  std::size_t live_bytes;  // of blocks handed out, as usable_size tells
+  std::size_t live_bytes;  // of blocks handed out, as usable_size counts them
   std::size_t live_count;
   std::size_t peak_live_bytes;
   std::size_t mapped_bytes;  // pages of its slabs and large blocks
@@ -65,19 +65,19 @@ TARN_API Heap* current_heap() noexcept;
 
 class Heap {
  public:
-  /// A heap that could not be made (memory refused, a buffer too small) refuses every allocation; is_valid()
-  /// tells.
+  /// A heap that could not be made (memory refused, buffer too small) refuses every allocation; is_valid() is
+  /// then false.
   explicit Heap(const HeapOptions& options = {}) noexcept
       : state_(detail::make_heap(*this, options, detail::kPoisonsFreeBlocks)) {}
   explicit Heap(const char* name) noexcept : Heap(HeapOptions{.name = name}) {}
-  /// All blocks end with the heap, also live ones.
+  /// The heap's end frees all its blocks, also live ones.
   ~Heap() { destroy(); }
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
 
   bool is_valid() const noexcept { return state_ != nullptr; }
 
-  /// Aligned to 16 bytes, blocks of at most 8 bytes to 8.
+  /// Blocks are aligned to 16 bytes; blocks of at most 8 bytes to 8.
   [[nodiscard]] void* allocate(std::size_t size) noexcept {
     return allocate(size, size <= detail::kTinyLimit ? detail::kTinyLimit : 16);
   }
@@ -94,7 +94,7 @@ class Heap {
     void* const block = allocate(bytes);
     return block != nullptr ? __builtin_memset(block, 0, bytes) : nullptr;
   }
-  /// \returns the block, which may have moved; nullptr when refused, and the old one stays as it was.
+  /// \returns the block, which may have moved; nullptr when refused, and the old block then stays valid.
   [[nodiscard]] void* reallocate(void* block, std::size_t size) noexcept;
   /// \pre a block of this heap, or nullptr.
   void deallocate(void* block) noexcept {
@@ -109,27 +109,27 @@ class Heap {
     return block == nullptr ? 0 : detail::heap_usable_size(state_, block);
   }
 
-  /// Whether an address lies in the heap's pages.
+  /// \returns whether an address lies in the heap's pages.
   bool owns(const void* pointer) const noexcept { return detail::heap_owns(state_, pointer); }
 
-  /// Ends all live blocks at once; the heap goes on, empty.
+  /// Frees all live blocks at once; the heap stays usable and is empty.
   void clear() noexcept { detail::heap_clear(state_); }
-  /// Ends the heap and all live blocks at once; every later allocation is refused. \pre no other thread uses
-  /// it.
+  /// Ends the heap and frees all live blocks at once; every later allocation is refused. \pre no other thread
+  /// uses the heap.
   void destroy() noexcept {
     detail::end_heap(state_);
     state_ = nullptr;
   }
 
-  /// Gives slabs without live blocks back. \returns bytes.
+  /// Gives slabs without live blocks back to the page cache. \returns bytes.
   std::size_t release_unused() noexcept { return detail::heap_release_unused(state_); }
 
-  /// Takes and backs `bytes` of pages ahead of need, so that blocks of up to 8 KiB neither make the heap grow
-  /// nor fault; larger ones take pages of the page cache (tarn::prewarm). \returns bytes taken; 0 over a
+  /// Takes and backs `bytes` of pages ahead of need. Blocks of up to 8 KiB then neither make the heap grow
+  /// nor fault; larger blocks take pages of the page cache (tarn::prewarm). \returns bytes taken; 0 over a
   /// buffer.
   std::size_t prewarm(std::size_t bytes) noexcept { return detail::heap_prewarm(state_, bytes); }
 
-  /// Exact at the moment of the call.
+  /// The figures are exact at the moment of the call.
   HeapUse use() const noexcept { return detail::heap_use(state_); }
   void set_limits(std::size_t soft_limit, std::size_t hard_limit) noexcept {
     detail::heap_set_limits(state_, soft_limit, hard_limit);
@@ -143,17 +143,17 @@ class Heap {
 
 namespace detail {
 
-/// What the library may see of a heap.
+/// Gives the library access to a heap's state.
 struct HeapAccess {
   static HeapState* state(const Heap& heap) { return heap.state_; }
 };
 
 }  // namespace detail
 
-/// While it lives, the calling thread's tarn::allocate, and malloc and new where tarn takes their place, are
-/// served by the heap. Scopes nest; the innermost counts. Blocks may be freed after the scope and anywhere.
-/// \cost entering and leaving the outermost scope copy 4 KiB each; every allocation in between takes the
-/// heap's mutex.
+/// While a scope lives, the heap serves the calling thread's tarn::allocate, and its malloc and new where
+/// tarn takes their place. Scopes nest; the innermost one counts. Blocks may be freed after the scope, in any
+/// thread. \cost entering and leaving the outermost scope copy 4 KiB each; every allocation inside takes
+/// the heap's mutex.
 class HeapScope {
  public:
   explicit HeapScope(Heap& heap) noexcept : outer_(detail::exchange_current_heap(&heap)) {}
@@ -165,7 +165,7 @@ class HeapScope {
   Heap* outer_;
 };
 
-/// The heap of the innermost scope of this thread; nullptr outside of any.
+/// \returns the heap of this thread's innermost scope; nullptr outside of any scope.
 inline Heap* current_heap() noexcept { return detail::current_heap(); }
 
 inline void* Heap::reallocate(void* block, std::size_t size) noexcept {

@@ -1,12 +1,12 @@
-// Tells memory checkers and profilers what the pools hand out. Each is chosen by a macro, defined for all of
-// a program's files or for none; without it the pools' code holds nothing of it.
+// Tells memory checkers and profilers which blocks the pools hand out. A macro enables each tool; define it
+// for all files of a program or for none. Without the macro the pools contain no code for the tool.
 //
-// AddressSanitizer  on wherever a program is compiled with it: a use after free inside a pool is reported.
-// TARN_VALGRIND     memcheck sees the pools' blocks (Debian's package valgrind has the header); a request
-//                   costs about ten instructions in a program that runs without Valgrind.
-// TARN_HEAPTRACK    heaptrack records the pools' blocks when the program runs under it; else a load and a
-//                   compare.
-// TARN_TRACY        Tracy shows them as the memory pool "tarn"; its client must be linked.
+// AddressSanitizer  on in every program compiled with it: reports a use after free inside a pool.
+// TARN_VALGRIND     memcheck sees the pools' blocks (Debian's package valgrind has the header); outside of
+//                   Valgrind a request costs about ten instructions.
+// TARN_HEAPTRACK    heaptrack records the pools' blocks when the program runs under heaptrack; outside of it
+//                   a request costs a load and a compare.
+// TARN_TRACY        Tracy shows the blocks as the memory pool "tarn"; link the program with Tracy's client.
 #pragma once
 #include <cstddef>
 
@@ -42,8 +42,8 @@ inline constexpr bool kPoisonsFreeBlocks = false;
 #endif
 
 #if defined(TARN_HEAPTRACK)
-/// The functions of the library that heaptrack preloads; nullptr where it does not. A program's own weak
-/// references would be bound to nothing when it is linked, so they are looked up.
+/// The functions of the library that heaptrack preloads; nullptr without heaptrack. They are looked up at run
+/// time, because the linker would bind weak references in the program to nothing.
 struct Heaptrack {
   void (*allocated)(void* block, std::size_t bytes);
   void (*freed)(void* block);
@@ -57,7 +57,7 @@ inline const Heaptrack& heaptrack() {
 }
 #endif
 
-/// A block that does not end by itself but with all others: profilers are not told, they would call it lost.
+/// Blocks that end together, not one by one: profilers are not told, they would report them as leaks.
 inline void annotate_bump([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) {
 #if defined(TARN_ANNOTATE_ASAN)
   __asan_unpoison_memory_region(block, bytes);
@@ -67,7 +67,7 @@ inline void annotate_bump([[maybe_unused]] void* block, [[maybe_unused]] std::si
 #endif
 }
 
-/// For profilers alone: checkers are told by the library.
+/// Tells profilers only: the library tells the checkers.
 inline void profile_allocation([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) {
 #if defined(TARN_HEAPTRACK)
   if (heaptrack().allocated != nullptr) heaptrack().allocated(block, bytes);
@@ -85,7 +85,7 @@ inline void profile_deallocation([[maybe_unused]] void* block) {
 #endif
 }
 
-/// Blocks side by side, which may go back together or one by one.
+/// Blocks side by side; they may be freed together or one by one.
 inline void annotate_allocation([[maybe_unused]] const void* pool, void* blocks, std::size_t stride,
                                 std::size_t count = 1) {
 #if defined(TARN_ANNOTATE_ASAN)
@@ -98,7 +98,7 @@ inline void annotate_allocation([[maybe_unused]] const void* pool, void* blocks,
   profile_allocation(blocks, count * stride);
 }
 
-/// \pre the blocks are not another thread's yet.
+/// \pre the blocks do not belong to another thread yet.
 inline void annotate_deallocation([[maybe_unused]] const void* pool, void* blocks,
                                   [[maybe_unused]] std::size_t stride,
                                   [[maybe_unused]] std::size_t count = 1) {

@@ -1,9 +1,9 @@
-// The general pool: any size, any power-of-two alignment, from any thread to any thread; deallocate needs no
-// size. Small sizes are served inline from an array of pointers that belongs to the thread.
+// The general pool: any size and any power-of-two alignment; any thread may free a block of any other
+// thread. deallocate needs no size. Small sizes are served inline from an array of pointers of the thread.
 //
 // Errors: allocation returns nullptr and sets errno to ENOMEM when memory is refused, to EINVAL when an
-// alignment is not a power of two. A pointer that is no live block stops the process with one line
-// (docs/safety.md says when it is seen). Alignment: 16 bytes; requests of at most 8 bytes get 8.
+// alignment is not a power of two. Freeing a pointer that is not a live block stops the process with one
+// line (docs/safety.md lists which cases are detected). Alignment: 16 bytes; 8 for requests of at most 8.
 #pragma once
 #include <cstddef>
 
@@ -13,8 +13,8 @@ namespace TARN_NAMESPACE {
 
 namespace detail {
 
-/// A hit in the given cache, or else what the slow door says. \why a reference: the pointer is loaded where
-/// it is needed.
+/// Pops a block from the given cache, or calls the slow door when the magazine is empty. \why a reference:
+/// the pointer is then loaded only where it is needed.
 template <auto kSlowDoor>
 TARN_INLINE void* allocate_from(ThreadCache* const& cache, std::size_t size) {
   std::size_t record = (size + 15) & ~std::size_t{15};
@@ -43,13 +43,13 @@ TARN_INLINE void* allocate(std::size_t size) noexcept {
   return detail::allocate_from<detail::allocate_slow>(detail::thread_cache, size);
 }
 
-/// Takes a block of any of the library's pools back, from whichever thread; nullptr is ignored.
+/// Frees a block of any of the library's pools, from any thread; nullptr is ignored.
 /// \cost a hit is inlined: five loads, two stores.
 TARN_INLINE void deallocate(void* block) noexcept {
   detail::deallocate_to<detail::deallocate_slow>(detail::thread_cache, block);
 }
 
-/// The same; the size is not needed: the page says whose block it is, which may be a heap's (tarn/heap.h).
+/// The same. The size is not needed: the page map names the owner of the block, also a heap (tarn/heap.h).
 TARN_INLINE void deallocate(void* block, std::size_t) noexcept { deallocate(block); }
 
 /// \param alignment bytes, a power of two. \returns nullptr with errno EINVAL when it is not.
@@ -65,29 +65,29 @@ TARN_INLINE void* allocate_zeroed(std::size_t size) noexcept { return allocate_z
 /// on failure.
 TARN_API void* reallocate(void* block, std::size_t size) noexcept;
 
-/// Bytes the caller may use of a live block; 0 for nullptr.
+/// \returns how many bytes of a live block the caller may use; 0 for nullptr.
 TARN_API std::size_t usable_size(const void* block) noexcept;
 
-/// Bytes that a request of this size would be given; `size` itself when there is no such block.
+/// \returns how many bytes a request of this size would get; `size` itself when there is no such block.
 TARN_API std::size_t good_size(std::size_t size) noexcept;
 
-/// Gives free memory back to the system: the calling thread's cached blocks, all empty slabs, all free pages
-/// but for `keep` bytes. \returns bytes given back.
+/// Gives free memory back to the system: the calling thread's cached blocks, all empty slabs, and all free
+/// pages except `keep` bytes. \returns bytes given back.
 TARN_API std::size_t trim(std::size_t keep = 0) noexcept;
 
-/// Makes `bytes` of free pages, backed by memory, that stay until trim: what is allocated next neither asks
-/// the system nor faults. \returns bytes made; fewer when memory is refused. \cost a system call per 2 MiB
-/// and a fault's work per OS page.
+/// Makes `bytes` of free pages, backed by memory, that stay until trim: the next allocations then neither
+/// call the system nor fault. \returns bytes made; fewer when memory is refused. \cost a system call per
+/// 2 MiB, and the work of a fault per OS page.
 TARN_API std::size_t prewarm(std::size_t bytes) noexcept;
 
-/// Fills `blocks` with up to `count` blocks of `size` bytes. \returns how many there were; fewer only when
-/// memory is refused.
+/// Fills `blocks` with up to `count` blocks of `size` bytes. \returns how many blocks there are; fewer only
+/// when memory is refused.
 TARN_API std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept;
 
-/// Takes blocks back, of any sizes.
+/// Frees `count` blocks of any sizes.
 TARN_API void deallocate_batch(void* const* blocks, std::size_t count) noexcept;
 
-/// The pool as a type: stateless, all objects are the one pool.
+/// The general pool as a type: stateless; all its objects stand for the same pool.
 struct MemoryPool {
   TARN_INLINE static void* allocate(std::size_t size) noexcept { return tarn::allocate(size); }
   static void* allocate(std::size_t size, std::size_t alignment) noexcept {

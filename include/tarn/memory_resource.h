@@ -37,10 +37,10 @@ class memory_resource final : public std::pmr::memory_resource {
   Source* source_;
 };
 
-/// The general pool as a resource; any thread, for the whole life of the program.
+/// The general pool as a resource; any thread, during the whole life of the program.
 inline std::pmr::memory_resource* default_resource() noexcept {
   static MemoryPool pool;
-  // Never destroyed: objects of static storage may free through it.
+  // Never destroyed: static objects may free through it after main.
   alignas(memory_resource<MemoryPool>) static unsigned char storage[sizeof(memory_resource<MemoryPool>)];
   static auto* const resource = ::new (static_cast<void*>(storage)) memory_resource<MemoryPool>(pool);
   return resource;

@@ -1,15 +1,15 @@
-// Objects of one type, made and ended through the thread's own magazine, from whichever thread.
+// Objects of one type, created and destroyed through the calling thread's magazine; any thread may destroy an
+// object of any other thread.
 //
-// The pool has a size class of its own (detail/thread_cache.h): its objects lie in slabs of nothing else, at
-// the type's own size, and take the general pool's fast path, with its remote frees, its orphans and its
-// return of memory. Seed of the idea: a typed free list with thread-local chunks whose chunk is recycled when
-// all its nodes have come back (docs/pools/object_pool.md).
+// The pool has its own size class (detail/thread_cache.h): its objects lie in slabs of their own, at the
+// type's exact size, and use the general pool's fast path, remote frees, orphans and giving back. Seed of the
+// idea: a typed free list with thread-local chunks; a chunk is reused when all its nodes have come back
+// (docs/pools/object_pool.md).
 //
-// Threads: create and destroy from any, also an object of another thread. Making and ending the pool is for
-// one thread, with no other using it.
-// Errors: create throws std::bad_alloc when memory is refused, try_create returns nullptr; what a constructor
-// throws is passed on and nothing is lost. A pointer that is no object of the pool stops the process with one
-// line.
+// Threads: any for create and destroy. One thread makes and ends the pool, and no other uses it meanwhile.
+// Errors: create throws std::bad_alloc when memory is refused, try_create returns nullptr. An exception of a
+// constructor is passed on, and its memory is freed. Freeing a pointer that is no object of the pool stops
+// the process with one line.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,17 +24,17 @@
 
 namespace TARN_NAMESPACE {
 
-/// What becomes of objects that are live when their pool ends.
+/// The fate of objects that are live when their pool ends.
 enum class AtPoolEnd : std::uint8_t {
-  kReport,    // one line on standard error; they stay valid, as kHandOver
-  kDestroy,   // their destructors run, in the order of their addresses; they may not end others of the pool
-  kHandOver,  // they stay valid; tarn::deallocate takes their memory back after their destructor was called
+  kReport,    // one line on standard error; the objects stay valid, as with kHandOver
+  kDestroy,   // destructors run in address order; a destructor may not destroy other objects of the pool
+  kHandOver,  // objects stay valid; call the destructor, then tarn::deallocate frees the memory
 };
 
 struct ObjectPoolOptions {
-  const char* name = "object pool";  // copied, up to 31 characters; nullptr: this one
+  const char* name = "object pool";  // copied, up to 31 characters; nullptr: "object pool"
   AtPoolEnd at_end = AtPoolEnd::kReport;
-  std::size_t initial_count = 0;  // objects there is memory for from the start
+  std::size_t initial_count = 0;  // objects that have memory from the start
 };
 
 namespace detail {
@@ -48,9 +48,9 @@ struct ObjectPoolType {
   bool poisons;
 };
 
-/// \returns nullptr when memory is refused. \post *record_offset is that of the pool's record; 0 for a pool
-/// whose every call is slow: there are too many others, or objects are malloc's (the option
-/// pools_use_malloc).
+/// \returns nullptr when memory is refused. \post *record_offset is the offset of the pool's record; 0 when
+/// every call of the pool is slow, because there are too many other pools or because objects come from malloc
+/// (the option pools_use_malloc).
 TARN_API ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const ObjectPoolType& type,
                                            std::uint32_t* record_offset) noexcept;
 TARN_API void end_object_pool(ObjectPoolState* state) noexcept;
@@ -72,7 +72,7 @@ class ObjectPool {
 
   using value_type = T;
 
-  /// Ends an object through its pool; what make_unique's pointers hold.
+  /// Destroys an object through its pool; make_unique's pointers hold one.
   struct Deleter {
     ObjectPool* pool;
     void operator()(T* object) const noexcept { pool->destroy(object); }
@@ -84,12 +84,12 @@ class ObjectPool {
       : state_(detail::make_object_pool(options, kType, &record_offset_)) {
     if (state_ == nullptr) detail::throw_bad_alloc();
   }
-  /// \pre no other thread uses the pool any more. What becomes of live objects is the option at_end.
+  /// \pre no other thread uses the pool any more. The option at_end decides the fate of live objects.
   ~ObjectPool() { detail::end_object_pool(state_); }
   ObjectPool(const ObjectPool&) = delete;
   ObjectPool& operator=(const ObjectPool&) = delete;
 
-  /// \cost the memory is a hit of the thread's magazine: three loads, a store, a compare, inlined.
+  /// \cost a hit of the thread's magazine for the memory: three loads, a store, a compare, inlined.
   template <typename... Arguments>
   [[nodiscard]] TARN_INLINE T* create(Arguments&&... arguments) {
     void* const block = allocate();
@@ -98,14 +98,14 @@ class ObjectPool {
     return construct(block, std::forward<Arguments>(arguments)...);
   }
 
-  /// The same, but nullptr when memory is refused.
+  /// The same, but returns nullptr when memory is refused.
   template <typename... Arguments>
   [[nodiscard]] TARN_INLINE T* try_create(Arguments&&... arguments) {
     void* const block = allocate();
     return block != nullptr ? construct(block, std::forward<Arguments>(arguments)...) : nullptr;
   }
 
-  /// Ends an object and takes its memory back; nullptr is ignored.
+  /// Destroys an object and frees its memory; nullptr is ignored.
   TARN_INLINE void destroy(T* object) noexcept {
     if (object == nullptr) [[unlikely]]
       return;
@@ -118,13 +118,13 @@ class ObjectPool {
     return unique_ptr(create(std::forward<Arguments>(arguments)...), Deleter{this});
   }
 
-  /// \cost the object from this pool, the control block from operator new.
+  /// \cost the object's memory comes from this pool, the control block's from operator new.
   template <typename... Arguments>
   [[nodiscard]] std::shared_ptr<T> make_shared(Arguments&&... arguments) {
     return std::shared_ptr<T>(create(std::forward<Arguments>(arguments)...), Deleter{this});
   }
 
-  /// Memory for one T without an object; nullptr when it is refused.
+  /// \returns memory for one T without an object; nullptr when memory is refused.
   [[nodiscard]] TARN_INLINE void* allocate() noexcept {
     void* block = detail::pop(detail::record_at(detail::thread_cache, record_offset_));
     if (block == nullptr) [[unlikely]]
@@ -132,25 +132,25 @@ class ObjectPool {
     if (block != nullptr) detail::annotate_allocation(state_, block, sizeof(T));
     return block;
   }
-  /// \pre there is no object in it any more.
+  /// \pre the block holds no object any more.
   TARN_INLINE void deallocate(void* block) noexcept {
     if (block == nullptr) [[unlikely]]
       return;
     detail::annotate_deallocation(state_, block, sizeof(T));
     detail::ThreadCache* const cache = detail::thread_cache;
-    // An address of another pool, or of none, has another record.
+    // An address that is not in this pool has another record.
     if (detail::record_offset_of(cache, block) != record_offset_ ||
         !detail::push(detail::record_at(cache, record_offset_), block)) [[unlikely]]
       detail::object_pool_deallocate_slow(state_, block);
   }
 
-  /// Objects that are live. \cost a lock per thread and a step per slab.
+  /// \returns the number of live objects. \cost a lock per thread and a step per slab.
   std::size_t live_count() const noexcept { return detail::object_pool_live_count(state_); }
 
-  /// Makes memory, backed, for at least `count` more objects of this thread. \returns for how many there is.
+  /// Makes backed memory for at least `count` more objects of this thread. \returns how many have memory.
   std::size_t prewarm(std::size_t count) noexcept { return detail::object_pool_prewarm(state_, count); }
 
-  /// Gives back the calling thread's cached blocks and every slab without live objects. \returns bytes.
+  /// Gives the calling thread's cached blocks and every slab without live objects back. \returns bytes.
   std::size_t release_unused() noexcept { return detail::object_pool_release_unused(state_); }
 
  private:

@@ -1,10 +1,10 @@
-// A base class whose descendants are made and ended in the general pool: new and delete of each type, of
-// arrays and of types derived from it, at their own sizes. What Loki's SmallObject is for, without its size
-// limit or its lock.
+// A base class: new and delete of its descendants use the general pool, for each type, for arrays and for
+// derived types, at their own sizes. Serves the purpose of Loki's SmallObject, without its size limit and
+// without its lock.
 //
 //   struct Bullet : tarn::SmallObject<Bullet> { … };       new Bullet; delete bullet;
 //
-// Deleting a derived object through a base needs the virtual destructor it always needs.
+// Deleting a derived object through a base pointer needs a virtual destructor, as always.
 // Threads: any. Errors: std::bad_alloc; the nothrow forms return nullptr. The new-handler is not called.
 #pragma once
 #include <cstddef>

@@ -1,5 +1,5 @@
-// A server that has warmed up should neither grow nor call the system for memory. prewarm the pools, then arm
-// a guard: it reports the first time they do all the same, with the stack that led there.
+// A server that has warmed up should neither grow nor call the system for memory. Prewarm the pools, then arm
+// a guard: it reports the first growth or system call, with the stack that led there.
 //
 //   tarn::prewarm(64 << 20); sessions.prewarm(5000);
 //   tarn::SteadyState guard(tarn::AtGrowth::kAbort);       // from here to the end of its scope
@@ -15,10 +15,10 @@
 namespace TARN_NAMESPACE {
 
 enum class AtGrowth : std::uint8_t {
-  kCount,  // growth_count() tells
-  // The first time also a line and the stack on standard error, and at the guard's end the stack with names.
+  kCount,  // only counts; see growth_count()
+  // Also prints a line and the stack on standard error at the first growth; the guard's end prints the names.
   kReport,
-  kAbort,  // the same, then SIGABRT
+  kAbort,  // the same as kReport, then SIGABRT
 };
 
 namespace detail {
@@ -29,12 +29,12 @@ TARN_API std::size_t steady_state_growth_count() noexcept;
 
 }  // namespace detail
 
-/// Growth: memory mapped or committed, and pages taken that have no memory behind them yet, whose first touch
-/// will fault. Pages that prewarm made, or that were freed and kept, are not growth; nor is what the helper
-/// thread gives back.
+/// Growth means: memory is mapped or committed, or pages without memory are taken, so that their first touch
+/// will fault. Pages from prewarm, and pages that were freed and kept, are not growth; giving back by the
+/// helper thread is not growth either.
 class SteadyState {
  public:
-  /// \param name copied, up to 63 characters; nullptr: this one.
+  /// \param name copied, up to 63 characters; nullptr: "steady state".
   explicit SteadyState(AtGrowth action = AtGrowth::kReport, const char* name = "steady state") noexcept
       : is_armed_(detail::arm_steady_state(action, name)) {}
   ~SteadyState() {
@@ -44,7 +44,7 @@ class SteadyState {
   SteadyState& operator=(const SteadyState&) = delete;
 
   bool is_armed() const noexcept { return is_armed_; }
-  /// How often the pools grew or called the system since the guard was armed.
+  /// \returns how often the pools grew or called the system since the guard was armed.
   std::size_t growth_count() const noexcept { return is_armed_ ? detail::steady_state_growth_count() : 0; }
 
  private:

@@ -1,4 +1,4 @@
-// Bitmaps: bit i of an array of 64-bit words says whether thing i is free. All walks over them stand here;
+// Bitmaps: bit i of an array of 64-bit words says whether item i is free. All walks over bitmaps are here;
 // runs within one word are in base/bits.h.
 //
 // Invariant: bits at and behind a bitmap's size are zero.
@@ -13,12 +13,12 @@
 
 namespace tarn::internal {
 
-/// ceil(2^32 / stride), which makes an index of an offset without a division.
+/// ceil(2^32 / stride): turns an offset into an index without a division.
 constexpr std::uint32_t reciprocal_of(std::uint32_t stride) {
   return static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + stride - 1) / stride);
 }
 
-/// The index of the block at `offset` bytes; exact when a block begins there, as far as size_class.cc says.
+/// The index of the block at `offset` bytes; exact at a block's start, within the limits of size_class.cc.
 constexpr std::uint32_t index_of_offset(std::uint32_t offset, std::uint32_t reciprocal) {
   return static_cast<std::uint32_t>((std::uint64_t{offset} * reciprocal) >> 32);
 }
@@ -35,14 +35,14 @@ inline void store(std::uint64_t* word, std::uint64_t value) {
   __atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
-/// The lowest `count` ones of a word that has as many.
+/// The lowest `count` ones of a word. \pre the word has that many.
 constexpr std::uint64_t lowest_ones(std::uint64_t word, unsigned count) {
   std::uint64_t rest = word;
   while (count-- > 0) rest &= rest - 1;
   return word & ~rest;
 }
 
-/// Calls visit(position) for each one, lowest first. \why a full word, as of a fresh slab, needs no search.
+/// Calls visit(position) for each one, lowest first. \why a full word, as in a fresh slab, needs no search.
 template <typename Visit>
 constexpr void for_each_one(std::uint64_t word, Visit visit) {
   if (word == ~std::uint64_t{0}) {
@@ -67,14 +67,14 @@ inline void assign(std::uint64_t* words, std::size_t index, bool value) {
   value ? set(words, index) : clear(words, index);
 }
 
-/// Makes all bits one, and those behind them in the last word zero.
+/// Sets all bits of the bitmap, and clears those behind it in the last word.
 inline void fill(std::uint64_t* words, std::size_t size) {
   for (std::size_t i = 0; i < size / kWordBits; ++i) store(words + i, ~std::uint64_t{0});
   if (size % kWordBits != 0)
     store(words + size / kWordBits, run_mask<std::uint64_t>(0, static_cast<unsigned>(size % kWordBits)));
 }
 
-/// Calls visit(word, mask) for each word that [first, first + count) has a part in.
+/// Calls visit(word, mask) for each word that overlaps [first, first + count).
 template <typename Visit>
 constexpr void for_each_word(std::size_t first, std::size_t count, Visit visit) {
   while (count != 0) {
@@ -101,8 +101,8 @@ inline std::size_t count(const std::uint64_t* words, std::size_t size) {
   return ones;
 }
 
-/// The first bit at or after `from` that differs from those of `same`, which are all alike; `size` if there
-/// is none.
+/// The first bit at or after `from` that differs from the bits of `same`, which are all alike; `size` if
+/// there is none.
 inline std::size_t find_other(const std::uint64_t* words, std::size_t from, std::size_t size,
                               std::uint64_t same) {
   while (from < size) {
@@ -128,7 +128,7 @@ inline std::size_t find_one_around(const std::uint64_t* words, std::size_t from,
   return found != size ? found : find_one(words, 0, size);
 }
 
-/// Bit i is one when a run of `count` ones begins at bit i of that word; it may end in the next word.
+/// Bit i is one when a run of `count` ones begins at bit i of the word; the run may end in the next word.
 /// \pre 1 <= count <= 64.
 inline std::uint64_t run_starts_in(const std::uint64_t* words, std::size_t word, std::size_t size,
                                    unsigned count) {
@@ -142,8 +142,8 @@ inline std::uint64_t run_starts_in(const std::uint64_t* words, std::size_t word,
   return low;
 }
 
-/// The first of `count` ones in a row; `size` if there are none. \pre count > 64: such a run has the last one
-/// of a word.
+/// The first of `count` ones in a row; `size` if there are none. \pre count > 64: such a run covers the last
+/// bit of a word.
 inline std::size_t find_long_run(const std::uint64_t* words, std::size_t size, std::size_t count) {
   std::size_t first = 0, length = 0;
   for (std::size_t i = 0; i < words_for(size); ++i) {

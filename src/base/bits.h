@@ -1,4 +1,4 @@
-// Ones in a word, and runs of them. A free bitmap is sorted by nature: a run of n free pages is a run of n
+// Ones in a word, and runs of them. A free bitmap is always sorted: a run of n free pages is a run of n
 // one-bits. Bitmaps of many words: base/bitmap.h.
 #pragma once
 #include <bit>
@@ -6,8 +6,8 @@
 
 namespace tarn::internal {
 
-/// Number of one-bits, in a dozen instructions. \why baseline x86-64 has none for it, and std::popcount calls
-/// a function.
+/// Number of one-bits, in a dozen instructions. \why baseline x86-64 has no instruction for it, and
+/// std::popcount calls a function.
 constexpr unsigned count_ones(std::uint64_t word) {
   constexpr std::uint64_t kPairs = 0x5555555555555555, kNibbles = 0x3333333333333333,
                           kBytes = 0x0f0f0f0f0f0f0f0f;
@@ -25,7 +25,7 @@ constexpr Word run_mask(unsigned first, unsigned count) {
   return (count == 8 * sizeof(Word) ? ~Word{0} : (Word{1} << count) - 1) << first;
 }
 
-/// Bit i of the result is set when bits i .. i + count - 1 of `word` all are. \pre count >= 1.
+/// Bit i of the result is one when bits i .. i + count - 1 of `word` all are. \pre count >= 1.
 template <typename Word>
 constexpr Word run_starts(Word word, unsigned count) {
   for (unsigned have = 1; have < count && word != 0;) {

@@ -3,7 +3,7 @@
 
 namespace tarn::internal {
 
-/// A function and what it needs to know; nothing is allocated for it.
+/// A function and its context; needs no allocation.
 struct BlockVisitor {
   void (*call)(void* block, void* context);
   void* context;

@@ -1,4 +1,4 @@
-// An intrusive doubly linked list; the nodes carry `previous` and `next`. Nothing is allocated.
+// An intrusive doubly linked list; nodes have members `previous` and `next`. Nothing is allocated.
 #pragma once
 
 namespace tarn::internal {

@@ -5,7 +5,7 @@
 namespace tarn::internal {
 namespace {
 
-// Of string_view only what checks nothing: its checks, where a build asks for them, call the C++ runtime.
+// Avoids the parts of string_view with checks: where a build enables checks, they call the C++ runtime.
 char first_of(std::string_view text) { return text.empty() ? '\0' : *text.data(); }
 std::string_view without_first(std::string_view text, std::size_t count) {
   return {text.data() + count, text.size() - count};
@@ -18,7 +18,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Takes what stands before the first of `ends` off the front, and that one too.
+/// Removes the front of the text, through the first of `ends`. \returns the front without that character.
 std::string_view take_until(std::string_view* text, std::string_view ends) {
   std::size_t length = 0;
   while (length < text->size() && ends.find(text->data()[length]) == ends.npos) ++length;
@@ -35,7 +35,7 @@ bool parse_bool(std::string_view text, std::int64_t* value) {
   return false;
 }
 
-/// Takes the digits off the front. \returns false when there are none or the number is too large.
+/// Removes the digits at the front. \returns false when there are none or the number is too large.
 bool take_digits(std::string_view* text, std::int64_t* value) {
   const char* const start = text->data();
   std::int64_t number = 0;
@@ -47,7 +47,7 @@ bool take_digits(std::string_view* text, std::int64_t* value) {
   return text->data() != start;
 }
 
-/// What a suffix multiplies with; 0 for none of the option's.
+/// \returns the factor of a suffix; 0 when the option has no such suffix.
 std::int64_t scale_of(OptionKind kind, std::string_view suffix) {
   if (suffix.empty()) return 1;
   if (kind == OptionKind::kMilliseconds) return suffix == "ms" ? 1 : suffix == "s" ? 1000 : 0;

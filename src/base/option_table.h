@@ -1,6 +1,6 @@
-// The one table of options: every name, unit, default, limit and help text. The environment names, the
-// configuration file, `tarn options`, the docs page and the library's own parser are all made from it (idea:
-// scudo flags.inc).
+// The one table of options: every name, unit, default, limit and help text. It generates the environment
+// names, the configuration file, `tarn options`, the docs page and the library's own parser (idea: scudo
+// flags.inc).
 //
 // Invariant: kOptionTable[i].key is unique, default_value lies in [minimum, maximum]; checked at compile
 // time.
@@ -18,7 +18,7 @@ enum class OptionKind : std::uint8_t {
   kBytes,         // a size; suffixes K, M, G (powers of 1024)
   kMilliseconds,  // a time; suffixes ms, s
   kChoice,        // one of `choices`, stored as its index
-  kPath,          // a file name, stored apart
+  kPath,          // a file name, stored separately
 };
 
 enum class Option : std::uint8_t {
@@ -40,7 +40,7 @@ enum class Option : std::uint8_t {
 
 struct OptionInfo {
   Option id;
-  const char* key;  // as in TARN_CONF="key:value"; the environment name is TARN_ and this in capitals
+  const char* key;  // as in TARN_CONF="key:value"; the environment name is TARN_ and the key in capitals
   OptionKind kind;
   std::int64_t default_value;
   std::int64_t minimum;

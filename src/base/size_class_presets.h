@@ -1,8 +1,8 @@
-// The one table of presets: the sets of size classes that requests can round up to. The choices and the help
-// of the option `classes`, the tables of central/size_class.h, `tarn classes` and the tests follow from it.
+// The one table of presets: the sets of size classes that requests can round up to. It generates the choices
+// and help of the option `classes`, the tables of central/size_class.h, `tarn classes` and the tests.
 //
-// A row says which block sizes are classes. Only the largest size of a bin (tarn/detail/bins.h) is asked
-// about; the powers of two for large alignments are classes in every preset.
+// A row says which block sizes are classes. The table asks only about the largest size of each bin
+// (tarn/detail/bins.h); the powers of two for large alignments are classes in every preset.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -16,8 +16,8 @@ constexpr bool is_step_of_doubling(std::uint32_t bytes, std::uint32_t steps) {
 }
 
 struct SizeClassPreset {
-  const char* name;  // a choice of the option `classes`
-  const char* help;  // what the classes are: a part of the option's help
+  const char* name;  // the choice of the option `classes`
+  const char* help;  // describes the classes: a part of the option's help
   bool (*has_class)(std::uint32_t block_bytes);
 };
 
@@ -25,8 +25,8 @@ inline constexpr SizeClassPreset kSizeClassPresets[] = {
     // 8; 16-byte steps to 1 KiB; then 8 per doubling
     {"default", "tarn's own",
      [](std::uint32_t bytes) { return bytes <= 1024 || is_step_of_doubling(bytes, 8); }},
-    // 8; 16-byte steps to 512, 32 to 1 KiB, then 16 per doubling to 16 KiB: 113 of the heap's 128, which has
-    // 8-byte steps to 256. Blocks above 8 bytes are aligned to 16, and a stride of 24 is not.
+    // 8; 16-byte steps to 512, 32 to 1 KiB, then 16 per doubling to 16 KiB: 113 of the 128 classes of
+    // Windows' heap, which has 8-byte steps to 256. Blocks above 8 bytes need strides of n x 16.
     {"lfh128", "those of the Windows Low Fragmentation Heap but for steps of 16 instead of 8 bytes up to 256",
      [](std::uint32_t bytes) { return bytes <= 512 || bytes % 32 == 0; }},
     // 32-byte steps to 1 KiB, 128 to 2 KiB, 256 to 4 KiB
@@ -44,7 +44,7 @@ struct PresetText {
   }
 };
 
-/// Names or helps of all presets in one text.
+/// The names or helps of all presets in one text.
 consteval PresetText join_presets(const char* const SizeClassPreset::*member, const char* start,
                                   const char* between, const char* before_last, const char* end) {
   PresetText joined{};

@@ -1,4 +1,4 @@
-// Formatting without allocation: text is appended to a fixed array; what does not fit is dropped.
+// Formatting without allocation: appends text to a fixed array; text that does not fit is dropped.
 #pragma once
 #include <cstddef>
 #include <cstdint>

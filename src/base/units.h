@@ -11,7 +11,7 @@ inline constexpr std::size_t kPageBytes = std::size_t{1} << kPageShift;
 inline constexpr std::size_t kChunkShift = 21;
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << kChunkShift;
 inline constexpr std::uint32_t kPagesPerChunk = kChunkBytes / kPageBytes;
-inline constexpr std::size_t kOsPageBytesLargest = 64 * 1024;  // of any supported kernel
+inline constexpr std::size_t kOsPageBytesLargest = 64 * 1024;  // the largest OS page of a supported kernel
 inline constexpr std::size_t kCacheLineBytes = 64;
 
 using PageCount = std::uint32_t;

@@ -10,15 +10,15 @@
 namespace tarn::internal {
 namespace {
 
-// A class of this size fills its next slab soon and wholly, so that a huge page is not wasted on it: the slab
-// that is only begun is at most an eighth of the class.
+// A class of this size soon fills its next slab wholly, so the slab may take huge pages: the part of a new
+// slab that is unused is at most an eighth of the class.
 constexpr std::size_t kDenseClassBytes = 8 * 1024 * 1024;
 
-// A class of this size gets slabs of full size: fewer are made, and they are a small part of it.
+// A class of this size gets slabs of full size: these are fewer, and each is a small part of the class.
 constexpr std::size_t kFullSlabClassBytes = 1024 * 1024;
 
 constexpr unsigned kSparesTried = 4;
-constexpr std::size_t kKeptSlabShare = 16;  // an empty slab is kept if it is at most this part
+constexpr std::size_t kKeptSlabShare = 16;  // an empty slab is kept if it is at most 1/16 of the taken bytes
 
 List<Span>& listed(SlabOwner& owner, const Span& slab) {
   return owner.available[slab.size_class.load(std::memory_order_relaxed)];
@@ -29,7 +29,7 @@ void unpoison(const Span& slab) {
     os::unpoison(slab.first_page(), slab.bytes());
 }
 
-// A spare slab of so many pages whose bitmaps have room for so many words.
+// \returns a spare slab of `pages` pages whose bitmaps have room for `words` words.
 Span* take_spare(SlabOwner& owner, PageCount pages, std::uint32_t words) {
   const unsigned kind = spare_kind_of(pages);
   if (kind == kSpareKinds) return nullptr;
@@ -44,8 +44,8 @@ Span* take_spare(SlabOwner& owner, PageCount pages, std::uint32_t words) {
   return nullptr;
 }
 
-// An ended slab stays with its owner as a spare one, as long as those are few against what the owner has used
-// of late. An orphan keeps none: nobody would come for them.
+// Keeps an ended slab as a spare one of its owner, while spare bytes are few against the bytes that the owner
+// took of late. An orphan keeps none: no thread would ask for them.
 bool keep_as_spare(SlabOwner& owner, Span* slab) {
   const unsigned kind = spare_kind_of(slab->pages);
   if (kind == kSpareKinds || owner.spare_bytes + slab->bytes() > most_spare_bytes(owner)) return false;
@@ -62,8 +62,8 @@ std::size_t most_spare_bytes(const SlabOwner& owner) {
   return owner.peak_taken_bytes < owner.spare_limit_bytes ? owner.peak_taken_bytes : owner.spare_limit_bytes;
 }
 
-// Of an owner that has had more of its blocks in use of late, the memory of the others has been written and
-// is free. Other owners may well be like it.
+// If an owner has taken more bytes of late than it has now, the difference was written and is free now. Other
+// owners may well be in the same state.
 void note_kept_memory(const SlabOwner& owner, ReturnedPages& returned) {
   returned.note_kept((owner.peak_taken_bytes - owner.taken_bytes) *
                      owners_in_use.load(std::memory_order_relaxed));
@@ -145,7 +145,7 @@ bool settle_slab(SlabOwner& owner, Span* slab, ReturnedPages& returned) {
   if (slab->free_count != slab->block_count || slab->is_kept) return true;
   const List<Span>& available = listed(owner, *slab);
   const bool is_last = available.first() == available.last();
-  // Kept, against making and ending one in turn.
+  // Kept, so that a free and an allocation in turn do not retire and make a slab each time.
   if (is_last && (slab->pages == 1 || slab->bytes() <= owner.taken_bytes / kKeptSlabShare)) {
     note_kept_memory(owner, returned);
     return true;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned kOrphansTried = 8;
 
-/// What a look at an owner found.
+/// The result of a look at an owner.
 enum class Activity : std::uint8_t { kBusy, kIdle, kIdleAndDue };
 
 // An owner is idle when its thread had no slow call since the last look.
@@ -109,7 +109,7 @@ bool Owners::trim_idle() {
 
 std::size_t Owners::trim_all() {
   std::size_t purged = 0;
-  // First all announcements: collecting one owner's may pass some on to another.
+  // First collect all announcements: collecting those of one owner may pass some on to another owner.
   {
     ReturnedPages returned;
     for_each([&](SlabOwner& owner) { collect_all_pending_locked(owner, returned); });

@@ -1,10 +1,10 @@
-// All owners of slabs: those of threads, the one that threads without an owner share, and the orphans, whose
-// slabs others adopt.
+// All owners of slabs: those of threads, the shared one for threads without an owner, and the orphans, whose
+// slabs other owners adopt.
 //
-// Invariant: an owner is in the list of orphans exactly when is_orphan; orphan_count counts those, and
-// owners_in_use all others but the shared one.
-// Synchronisation: `mutex` guards the lists; it ranks below the owners' own. Owners are only ever added, in
-// front, so the list of all is walked without the mutex once its head is known.
+// Invariant: an owner is in the list of orphans exactly when is_orphan; orphan_count counts the orphans, and
+// owners_in_use all other owners but the shared one.
+// Synchronisation: `mutex` guards the lists; it ranks below the owners' own mutexes. Owners are only ever
+// added, at the front, so a walk over all owners needs the mutex only to read the head.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -15,30 +15,30 @@ namespace tarn::internal {
 
 class Owners {
  public:
-  /// Where threads that have ended, or call rarely, allocate: an orphan that nobody adopts from.
+  /// Serves threads that have ended or call rarely: an orphan, but no owner adopts its slabs.
   SlabOwner& shared() { return shared_; }
 
   os::Mutex& mutex() { return mutex_; }
 
-  /// A new owner, of no thread yet. \returns nullptr when memory is refused. \pre mutex() is held.
+  /// Makes an owner without a thread. \returns nullptr when memory is refused. \pre mutex() is held.
   SlabOwner* make_locked();
 
-  /// A thread begins to use an owner, or has ended and left it. \pre mutex() is held.
+  /// A thread begins to use an owner; a thread has ended and leaves its owner. \pre mutex() is held.
   void begin_use_locked(SlabOwner& owner);
   void end_use_locked(SlabOwner& owner);
 
-  /// A slab of an orphan, now owned, counted and listed by `owner`; nullptr if there is none at once.
+  /// Adopts a slab of an orphan: `owner` then owns, counts and lists it; nullptr if none is ready at once.
   /// \pre owner.mutex is held. \cost a load when there is no orphan.
   Span* adopt_slab(SlabOwner& owner, SizeClass size_class) {
     return orphan_count_.load(std::memory_order_relaxed) == 0 ? nullptr
                                                               : adopt_from_orphans(owner, size_class);
   }
 
-  /// Gives back what owners keep whose thread had no slow call since the last time: empty slabs, free pages
-  /// of others. \returns whether all owners were idle.
+  /// Trims the owners whose thread had no slow call since the last time: gives back their empty slabs, and
+  /// free pages inside other slabs. \returns whether all owners were idle.
   bool trim_idle();
 
-  /// The same for all owners. \returns bytes given back from inside slabs.
+  /// Trims all owners. \returns bytes given back from inside slabs.
   std::size_t trim_all();
 
   /// Calls visit(owner) for each owner with its mutex held. No slab changes its owner meanwhile.
@@ -54,10 +54,10 @@ class Owners {
   /// Calls visit for the mutex of each owner. \pre a fork has locked mutex().
   void visit_for_fork(os::ForkSet::Visit visit);
 
-  /// Stops the process where the lists and their counts do not agree.
+  /// Stops the process when the lists and their counts disagree.
   void validate();
 
-  /// Owners that have a thread, and the most there were at once.
+  /// Owners that have a thread now, and the most that had one at once.
   std::uint32_t live_threads() const { return owners_in_use.load(std::memory_order_relaxed); }
   std::uint32_t peak_threads() const { return peak_threads_.load(std::memory_order_relaxed); }
 

@@ -1,4 +1,4 @@
-// One of something for each size class.
+// An array with one element for each size class.
 #pragma once
 #include "central/size_class.h"
 
@@ -12,7 +12,7 @@ struct PerClass {
   const T& operator[](SizeClass size_class) const { return of[index_of_class(size_class)]; }
 };
 
-/// All size classes, those of typed pools too: for (SizeClass size_class : kAllClasses).
+/// All size classes, those of typed pools included: for (SizeClass size_class : kAllClasses).
 struct AllClasses {
   struct Iterator {
     unsigned index;

@@ -6,7 +6,7 @@
 namespace tarn::internal {
 namespace {
 
-constexpr std::uint32_t kManyPending = 64;  // slabs; then the freer collects for an owner that does not
+constexpr std::uint32_t kManyPending = 64;  // slabs; from here on the freer collects for a passive owner
 
 SizeClass push_pending(SlabOwner& owner, Span* slab) {
   const SizeClass size_class = slab->size_class.load(std::memory_order_relaxed);
@@ -23,26 +23,26 @@ struct Announced {
   SizeClass size_class;
 };
 
-// Step 2 of a freer, from the moment it has set is_pending. \returns the owner that was told, and on which
+// Step 2 of a freer, after it has set is_pending. \returns the owner that got the announcement, and on which
 // stack.
 Announced announce(Span* slab) {
   for (;;) {
     if (SlabOwner* const owner = slab->owner.load(std::memory_order_seq_cst); owner != nullptr)
       return {owner, push_pending(*owner, slab)};
     slab->is_pending.exchange(0, std::memory_order_seq_cst);
-    // A slab made in between may count on this announcement.
+    // A slab made in between may rely on this announcement.
     if (slab->owner.load(std::memory_order_seq_cst) == nullptr || slab->is_pending.exchange(1) != 0)
       return {nullptr, SizeClass::kNone};
   }
 }
 
-// An orphan has nobody to collect for it, and an owner that idles does not.
+// No thread collects for an orphan, and the thread of an idle owner does not collect either.
 bool needs_help(const SlabOwner& owner) {
   return !owner.has_thread.load(std::memory_order_seq_cst) ||
          owner.pending_count.load(std::memory_order_relaxed) > kManyPending;
 }
 
-// Whoever holds the mutex looks again after letting it go, so that nothing announced meanwhile is left.
+// The holder of the mutex looks again after the unlock, so that no announcement made meanwhile is left.
 void collect_for(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
   while (owner.pending[size_class].load(std::memory_order_seq_cst) != nullptr && needs_help(owner)) {
     if (!owner.mutex.try_lock()) return;
@@ -81,8 +81,8 @@ bool collect_announced_locked(SlabOwner& owner, SizeClass size_class, ReturnedPa
   return !owner.available[size_class].is_empty();
 }
 
-// A Span that served a slab of another class before may still stand on that class's stack, and what is freed
-// in it from then on too: so all stacks are looked at where nothing may be overlooked.
+// A Span that served a slab of another class may still be on that class's stack, and later frees in its new
+// slab are then announced there too: where none may be missed, all stacks are collected.
 void collect_all_announced_locked(SlabOwner& owner, ReturnedPages& returned) {
   for (const SizeClass size_class : kAllClasses) collect_pending_locked(owner, size_class, returned);
 }

@@ -1,4 +1,4 @@
-// Blocks freed by a thread that does not own their slab: bits, and a word to the owner.
+// Blocks freed by a thread that does not own their slab: the freer sets bits and tells the slab's owner.
 //
 //   a freer    1. sets the blocks' remote bits              (fetch_or, seq_cst)
 //              2. if the slab is not announced, announces it (is_pending 0 -> 1, push on the owner's stack)
@@ -6,19 +6,19 @@
 //              2. clears is_pending                          (exchange, seq_cst)
 //              3. takes the remote bits                      (exchange, seq_cst)
 //
-// Steps 1-2 of the freer and 2-3 of the owner are a store and a load on either side in one total order, so a
+// Steps 1-2 of the freer and 2-3 of the owner are a store and a load on each side in one total order, so a
 // set bit is either taken now or announced again. Between its steps 1 and 2 the freer holds no block any
-// more: the slab may have ended and its Span may serve another slab, of another owner. Then the announcement
-// is spurious: it reaches a stack whose owner does not own the slab, and that owner passes it on, or drops it
-// when the Span is free. Passing on is needed: a true freer may have relied on the flag the spurious one set.
+// more: the slab may have ended, and its Span may be another slab of another owner. Then the announcement is
+// spurious: it reaches a stack whose owner does not own the slab. That owner passes it on, or drops it when
+// the Span is free. It must pass it on: a true freer may have relied on the flag that the spurious one set.
 #pragma once
 #include "central/slab_owner.h"
 #include "page/returned_pages.h"
 
 namespace tarn::internal {
 
-/// Frees blocks of one word of a slab's bitmap. The slab may end at any time from then on. Needs no lock; for
-/// an owner that does not collect by itself the caller does, if its mutex is free.
+/// Frees blocks of one word of a slab's bitmap. The slab may end at any time after that. Needs no lock; if
+/// the owner does not collect by itself, the caller collects for it when its mutex is free.
 void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask, ReturnedPages& returned);
 
 // \pre owner.mutex is held, for both.

@@ -12,10 +12,10 @@
 namespace tarn::internal {
 namespace {
 
-constexpr unsigned kOwnPerRemote = 4;  // scattered blocks of one's own cost as much as one word of another's
+constexpr unsigned kOwnPerRemote = 4;  // 4 scattered own blocks cost as much as a word of another owner's
 constexpr std::size_t kReturnedWorthALook = 1024 * 1024;
 
-// Memory that is free inside slabs goes back when its owner idles, if somebody looks.
+// Free memory inside slabs is given back when the owner idles, but only if the helper looks.
 void note_returned(SlabOwner& owner, std::size_t bytes, ReturnedPages& returned) {
   owner.returned_bytes += bytes;
   if (owner.returned_bytes < kReturnedWorthALook) return;
@@ -23,8 +23,8 @@ void note_returned(SlabOwner& owner, std::size_t bytes, ReturnedPages& returned)
   note_kept_memory(owner, returned);
 }
 
-// Own blocks that do not lie side by side go one by one, by a path that guesses nothing about where the next
-// one lies. It ends before the first block that is none of those, or is no block. \returns how many went.
+// Returns own blocks that do not lie side by side, one by one, guessing nothing about the next place. Ends
+// before the first block of any other kind, or address that is no block. \returns how many were returned.
 unsigned return_scattered(SlabOwner& owner, void* const* blocks, unsigned count, ReturnedPages& returned) {
   const detail::SpanTable table = page_map.first_table();
   unsigned i = 0;
@@ -52,28 +52,28 @@ unsigned return_scattered(SlabOwner& owner, void* const* blocks, unsigned count,
   return i;
 }
 
-/// A walk along blocks that go back, in the order they are given.
+/// A walk along blocks to return, in the given order.
 struct Walk {
   void* const* blocks;
   unsigned count;
   unsigned at;
 };
 
-/// What is constant about a slab, copied: a slab of another owner may end with the last block of a run.
+/// A slab's constant fields, copied: a slab of another owner may end with the last block of a run.
 struct Cut {
   std::uintptr_t start;
   std::uint32_t stride, reciprocal, used_bytes;
 };
 
-/// Where the next block of a walk lies in a slab.
+/// The place of a walk's next block in a slab.
 struct Place {
   std::uintptr_t offset;
   std::uint32_t index;
 };
 
-// Gathers the next blocks of the walk that lie in one word of the slab's bitmap. Blocks freed in the order
-// they were allocated lie one stride apart: those need no multiplication. \returns their bits.
-// \post place.offset >= used_bytes when the next block is another slab's, or there is none.
+// Gathers the next blocks of the walk that lie in one word of the slab's bitmap. Blocks freed in the order of
+// their allocation lie one stride apart; these need no multiplication. \returns their bits.
+// \post place.offset >= used_bytes when the next block lies in another slab, or there is none.
 std::uint64_t gather_word(const Cut& slab, Walk& walk, Place& place) {
   const std::uint32_t word = place.index / 64;
   std::uint64_t bit = std::uint64_t{1} << (place.index % 64), mask = 0;
@@ -103,12 +103,12 @@ struct Returned {
   std::size_t bytes;
 };
 
-// Returns a run of blocks of one slab, and writes at least one word.
+// Returns a run of blocks of one slab; writes at least one word.
 Returned return_run(SlabOwner* own, Walk& walk, unsigned most_words, ReturnedPages& returned) {
   Place place{};
   Span* const slab = slab_of_block(walk.blocks[walk.at], &place.index);
   const SlabOwner* const owner = slab->owner.load(std::memory_order_relaxed);
-  // A slab that has ended has no live block.
+  // A slab that has ended has no live blocks.
   if (owner == nullptr) os::fatal("double free", walk.blocks[walk.at]);
   const Cut cut{address_of(slab->start), slab->stride, slab->reciprocal, slab->block_count * slab->stride};
   place.offset = std::uintptr_t{place.index} * cut.stride;

@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::uint32_t kLargestWordCount = 128;
 
-// The free blocks of a slab, taken out of it so that nobody can be given one while the system takes their
+// The free blocks of a slab, taken out of it, so that no thread gets one of them while the system takes their
 // pages.
 struct TakenBlocks {
   Span* slab = nullptr;
   std::uint64_t bits[kLargestWordCount];
 };
 
-// The first slab of a class that has not been scavenged; those before it move behind it.
+// \returns the first slab of a class that was not scavenged; the slabs before it move behind it.
 Span* next_slab_locked(List<Span>& slabs) {
   Span* const first = slabs.first();
   for (Span* slab = first; slab != nullptr; slab = slabs.first()) {
@@ -61,7 +61,7 @@ void put_back(const TakenBlocks& taken, ReturnedPages& returned) {
   }
 }
 
-// Each run of free blocks, as far as it covers whole OS pages.
+// Purges the whole OS pages inside each run of free blocks.
 std::size_t purge_free_pages(const TakenBlocks& taken, std::size_t os_page) {
   const Span& slab = *taken.slab;
   const std::size_t count = slab.block_count;

@@ -1,6 +1,6 @@
-// Memory inside partly free slabs: the OS pages that hold no block in use are given back, while the slab
-// stays. So one live block, or one in a magazine, pins an OS page and not a slab. Done for heaps whose thread
-// idles, and by trim.
+// Scavenging gives back free memory inside partly free slabs: the OS pages without a block in use; the slab
+// stays. So one live block, or one in a magazine, pins an OS page and not a slab. Done for owners whose
+// thread idles, and by trim.
 #pragma once
 #include <cstddef>
 

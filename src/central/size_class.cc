@@ -43,8 +43,8 @@ constexpr bool default_wastes_at_most_an_eighth() {
 }
 static_assert(default_wastes_at_most_an_eighth());
 
-// index_of() may be off by one between blocks, never at one: the rounding error of the reciprocal stays below
-// 1/stride.
+// index_of() may be off by one between two blocks, never at a block's start: the rounding error of the
+// reciprocal stays below 1/stride.
 constexpr bool indices_are_exact() {
   for (unsigned bin = 1; bin < kBinCount; ++bin) {
     const ClassGeometry& g = kGeometry.of[bin];
@@ -83,7 +83,7 @@ SizeClass aligned_class_of(const ClassOfBin& classes, std::size_t size, std::siz
 
 namespace TARN_NAMESPACE::detail {
 
-// The default table stands from the start; another preset replaces it before the first slab is made.
+// The default table exists from the start; another preset replaces it before the first slab is made.
 constinit ClassOfBin class_of_bin = internal::kPresetClasses.of[0];
 constinit ClassOfStep class_of_step = internal::make_class_of_step(internal::kPresetClasses.of[0]);
 

@@ -1,6 +1,6 @@
 // Size classes: the sizes requests round up to. A class is named by the largest bin it serves, so in the
-// default table most classes are their bins. A table is data: a preset (base/size_class_presets.h) says which
-// block sizes are classes, everything else follows.
+// default table most classes equal their bins. A table is data: a preset (base/size_class_presets.h) lists
+// the block sizes that are classes, and all else is computed from it.
 //
 // Invariants (checked at compile time for every preset): a class is at least as large as each bin it serves;
 // in `default` no request above 128 B wastes more than 12.5 % of its block; index_of() is exact for every
@@ -32,7 +32,7 @@ constexpr std::uint16_t record_offset_of_class(SizeClass size_class) {
   return static_cast<std::uint16_t>(index_of_class(size_class) * kRecordBytes);
 }
 
-/// Above, in bytes, a slab is one block: what one class frees, any other can use.
+/// Above this size in bytes each block has its own slab, so that any class can reuse the pages it frees.
 inline constexpr std::uint32_t kOwnSlabBlockBytes = 32 * 1024;
 
 /// Largest request, in bytes, that falls into a bin; 0 for bin 0.
@@ -52,15 +52,15 @@ constexpr std::uint32_t bin_limit(Bin of_bin) {
   return 128u << (bin - kFirstAlignedBin);
 }
 
-/// What is constant about a size class, whichever table uses it.
+/// The constants of a size class, the same in every table that uses the class.
 struct ClassGeometry {
   std::uint32_t block_bytes;  // usable by the caller
-  std::uint32_t stride;       // distance of two blocks
-  std::uint32_t reciprocal;   // ceil(2^32 / stride): index of an offset without a division
+  std::uint32_t stride;       // distance of two blocks, bytes
+  std::uint32_t reciprocal;   // ceil(2^32 / stride): turns an offset into an index without a division
   std::uint16_t block_count;  // blocks per slab of full size
   std::uint16_t word_count;   // 64-bit words of its bitmap
-  PageCount slab_pages;       // of full size
-  // Of the slabs of a class that has few, so that they leave room for other classes.
+  PageCount slab_pages;       // of a slab of full size
+  // Of the slabs of a small class; smaller than slab_pages, so that they leave room for other classes.
   PageCount first_slab_pages;
   std::uint16_t largest_magazine;  // blocks
   std::uint16_t colours;  // places where a slab may begin, a line apart; 0 or 1: only at its first page
@@ -77,8 +77,8 @@ constexpr ClassGeometry make_geometry(std::uint32_t block_bytes, std::uint32_t s
   if (g.block_bytes == 0) return g;
   g.stride = stride;
   g.reciprocal = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + g.stride - 1) / g.stride);
-  // Above 32 KiB a slab is one block: what one class frees, any other can use. Its last page's rest is never
-  // touched.
+  // Above 32 KiB each block has its own slab, so that any class can reuse the pages. The rest of its last
+  // page is never touched.
   const auto own_pages = static_cast<PageCount>((g.stride + kPageBytes - 1) >> kPageShift);
   g.slab_pages = g.block_bytes <= 1024    ? 1
                  : g.block_bytes <= 8192  ? 4
@@ -95,7 +95,7 @@ constexpr ClassGeometry make_geometry(std::uint32_t block_bytes, std::uint32_t s
   return g;
 }
 
-/// The stride that keeps blocks of a size off each other's cache sets.
+/// \returns the stride that keeps blocks of a size off each other's cache sets.
 constexpr std::uint32_t coloured_stride(std::uint32_t bytes) {
   return bytes % 512 != 0 ? bytes : bytes + (bytes >= 1024 ? 64 : 16);
 }
@@ -119,25 +119,25 @@ constexpr ClassGeometryTable make_geometry_table() {
 }
 inline constexpr ClassGeometryTable kGeometry = make_geometry_table();
 
-/// The same with the classes of typed pools, which come and go (thread/private_class.h); an entry changes
+/// The same, with the classes of typed pools, which come and go (thread/private_class.h); an entry changes
 /// only while its class has no slab.
 extern ClassGeometryTable class_geometry;
 
 inline bool is_private_class(SizeClass size_class) { return index_of_class(size_class) >= kBinCount; }
 
-/// Index of the block at `offset` bytes in its slab; exact when the offset is that of a block.
+/// \returns the index of the block at `offset` bytes in its slab; exact when a block starts at that offset.
 constexpr std::uint32_t index_of(const ClassGeometry& geometry, std::uint32_t offset) {
   return static_cast<std::uint32_t>((std::uint64_t{offset} * geometry.reciprocal) >> 32);
 }
 
-/// Whether a table has a class of its own for a bin.
+/// \returns whether a table has a separate class for a bin.
 constexpr bool has_class(const SizeClassPreset& preset, unsigned bin) {
   return bin != 0 && (is_aligned_class(class_of_index(bin)) || preset.has_class(bin_limit(Bin{bin})));
 }
 
 using detail::ClassOfBin;
 
-/// The smallest class of the table that holds each bin.
+/// \returns the smallest class of the table that holds each bin.
 constexpr ClassOfBin make_class_of_bin(const SizeClassPreset& preset) {
   ClassOfBin classes{};
   for (unsigned bin = 1; bin < kBinCount; ++bin) {

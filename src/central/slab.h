@@ -1,6 +1,6 @@
-// A slab by itself: a span cut into blocks of one class, and the bits that say which are free.
+// A slab by itself: a span cut into blocks of one class, and the bits that mark free blocks.
 //
-// Threads: under the owner's lock, but for find_slab() and index_in_slab(), which read what is constant.
+// Threads: under the owner's lock, except find_slab() and index_in_slab(), which read only constants.
 #pragma once
 #include "base/units.h"
 #include "central/size_class.h"
@@ -11,27 +11,27 @@ namespace tarn::internal {
 /// Cuts a span into blocks of a class, all of them free. \param colour bytes before the first block.
 void begin_slab(Span& span, SizeClass size_class, std::size_t colour);
 
-/// Blocks in a slab of so many pages.
+/// \returns the number of blocks in a slab of `pages` pages.
 std::uint16_t blocks_in(const ClassGeometry& geometry, PageCount pages);
 
 /// Takes min(wanted, free_count) blocks, lowest addresses first; the lowest comes last in `blocks`.
 unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted);
 
-/// Sets bits of one word of free_bits; a bit that is set already is a double free and stops the process.
+/// Sets bits of one word of free_bits; a bit that is already set means a double free and stops the process.
 void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask);
 
-/// Moves the ones of remote_bits to free_bits. \returns how many there were.
+/// Moves the ones of remote_bits to free_bits. \returns how many ones were moved.
 std::uint32_t merge_remote_bits(Span& slab);
 
-/// The slab that holds a block and the block's index; stops the process when it is no block.
+/// \returns the slab that holds a block, and the block's index; stops the process when it is no block.
 Span* slab_of_block(void* block, std::uint32_t* index);
 
-/// Whether a block's bit says free.
+/// \returns whether a block's bit marks the block as free.
 bool is_marked_free_locked(const Span& slab, std::uint32_t index);
 
 [[noreturn]] void stop_for_double_free(const Span& slab, std::uint32_t word, std::uint64_t mask);
 
-/// Stops the process where free_count and the bits do not agree.
+/// Stops the process when free_count and the bits disagree.
 void validate_locked(const Span& slab);
 
 }  // namespace tarn::internal

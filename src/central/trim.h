@@ -1,4 +1,4 @@
-// An owner gives up what holds no live block: slabs that are wholly free, spare slabs.
+// Trimming retires an owner's slabs without live blocks, and ends its spare slabs.
 //
 // Threads: under the owner's mutex.
 #pragma once
@@ -7,13 +7,13 @@
 
 namespace tarn::internal {
 
-/// How far trimming goes: slabs made ahead of need are kept, or given up like all others.
+/// How far trimming goes: kIdle keeps slabs made ahead of need, kAll retires them too.
 enum class TrimDepth : std::uint8_t { kIdle, kAll };
 
-/// Merges the remote frees of a class and ends its slabs without live blocks.
+/// Merges the remote frees of a class and retires its slabs without live blocks.
 void trim_class_locked(SlabOwner& owner, SizeClass size_class, TrimDepth depth, ReturnedPages& returned);
 
-/// The same for all classes but those whose pool is ending, and for the spare slabs.
+/// The same for all classes, except those whose pool is ending, and for the spare slabs.
 void trim_locked(SlabOwner& owner, TrimDepth depth, ReturnedPages& returned);
 
 }  // namespace tarn::internal

@@ -10,13 +10,13 @@ namespace tarn::internal {
 Span* find_any_span(const void* pointer) {
   Span* const span = page_map.find(pointer);
   if (is_slab(span)) return span;
-  // Pages that a pool keeps ahead of need, or has given up, have no pool: no block is in them.
+  // Pages that a pool keeps ahead of need, or has given back, name no pool: they hold no block.
   if (is_of_pool(span) && pool_of(*span) == nullptr) return nullptr;
   Span* const in_buffer = pool_registry.find_span(pointer);
   return in_buffer != nullptr ? in_buffer : span;
 }
 
-// Where malloc is ours, such a block lies in a slab of ours.
+// Where malloc is ours, the pool's malloc block is a block of one of our slabs.
 PoolHeader* pool_over_system(const void* block) {
   return configuration.is_on(Option::kPoolsUseMalloc) ? system_blocks.pool_of(block) : nullptr;
 }

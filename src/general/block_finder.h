@@ -1,4 +1,4 @@
-// Which span and which pool a block belongs to, when only its address is known.
+// Finds the span and the pool of a block from its address alone.
 #pragma once
 #include "general/pool_header.h"
 #include "page/span.h"
@@ -8,16 +8,16 @@ namespace tarn::internal {
 inline bool is_slab(const Span* span) { return span != nullptr && span->kind == SpanKind::kSlab; }
 inline bool is_of_pool(const Span* span) { return span != nullptr && span->kind == SpanKind::kPool; }
 
-/// The pool of a span of kind kPool. Its lowest bit is the pool's own mark.
+/// \returns the pool of a span of kind kPool. The lowest bit of the pointer is the pool's own mark.
 inline PoolHeader* pool_of(const Span& span) {
   return reinterpret_cast<PoolHeader*>(address_of(span.marked_pool()) & ~std::uintptr_t{1});
 }
 
-/// The span of an address, also of one in a heap's buffer, which may itself be a block of more than a slab's;
-/// nullptr: none.
+/// \returns the span of an address, also in a heap's buffer, which may itself be a large block; nullptr: no
+/// span has it.
 Span* find_any_span(const void* pointer);
 
-/// The pool of a block that is malloc's because the pools' are; nullptr: none.
+/// \returns the pool of a block that the pool took from malloc (option pools_use_malloc); nullptr: none.
 PoolHeader* pool_over_system(const void* block);
 
 }  // namespace tarn::internal

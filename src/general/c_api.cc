@@ -1,5 +1,5 @@
-// The functions of tarn/tarn.h: each is its C++ twin behind a call. They are defined here alone, inherit the
-// header's visibility and keep no state.
+// The functions of tarn/tarn.h: each calls its C++ twin. They are defined only here, take the header's
+// visibility and keep no state.
 #include "tarn/memory_pool.h"
 #include "tarn/tarn.h"
 

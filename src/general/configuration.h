@@ -1,8 +1,8 @@
 // The values of the options (base/option_table.h), read once before the first block is handed out. Later
-// sources win: /etc/tarn.conf, the file that TARN_CONF_FILE names, TARN_CONF="key:value,...", TARN_KEY. In a
-// set-uid program the environment is ignored. A bad key or value costs one line on standard error and leaves
+// sources win: /etc/tarn.conf, the file named by TARN_CONF_FILE, TARN_CONF="key:value,...", TARN_KEY. A
+// set-uid program ignores the environment. A bad key or value prints one line on standard error and leaves
 // the default.
-// Threads: read() once, under the caller's lock; the rest from any thread afterwards. Nothing here allocates.
+// Threads: read() once, under the caller's lock; all else from any thread afterwards. Nothing here allocates.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ class Configuration {
 
   /// Sets one option from text, as "64M" or "on". \returns false when the text is no value of the option.
   bool set(const OptionInfo& option, std::string_view text);
-  /// Sets options from pairs as base/option_parser.h reads them; `source` names them in complaints.
+  /// Sets options from pairs as base/option_parser.h reads them; `source` names the source in error lines.
   void set_all(std::string_view text, const char* source);
 
  private:
@@ -38,7 +38,7 @@ class Configuration {
 
 extern Configuration configuration;
 
-/// One line per option on standard error: environment name and value.
+/// Prints one line per option on standard error: environment name and value.
 void print_configuration();
 
 }  // namespace tarn::internal

@@ -1,10 +1,10 @@
-// The exact counts of calls, for the general pool's slow door (the option count_calls).
+// Exact counts of calls, for the general pool's slow door (the option count_calls).
 #pragma once
 #include "thread/heap_record.h"
 
 namespace tarn::internal {
 
-/// Whether a heap's calls are counted; `heap` may be nullptr.
+/// \returns whether a heap's calls are counted; `heap` may be nullptr.
 inline bool counts_calls(const ThreadHeap* heap) { return heap != nullptr && heap->calls != nullptr; }
 
 inline void count_allocation(CallCounts& counts, std::size_t requested, std::size_t given) {

@@ -10,9 +10,9 @@
 namespace tarn::internal {
 namespace {
 
-// Pages are moved by whole chunks only: then the kernel moves entries of the upper page table, and its map of
-// the process cannot grow beyond one area per chunk, however long the program runs. Below two chunks copying
-// costs less.
+// Only whole chunks are moved: then the kernel moves entries of the upper page table, and its map of the
+// process has at most one area per chunk, however long the program runs. Below two chunks, copying costs
+// less.
 constexpr std::size_t kWorthMoving = 2 * kChunkBytes;
 constexpr std::size_t kMostRoom = std::size_t{64} << 20;
 constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
@@ -34,7 +34,7 @@ void note_end(const Span& span) {
   live_bytes.fetch_sub(span.bytes(), std::memory_order_relaxed);
 }
 
-// Chunk by chunk: areas of the kernel's map begin and end at chunks. \returns whether no page was copied.
+// Moves chunk by chunk: the kernel's areas begin and end at chunks. \returns whether no page was copied.
 bool move_chunks(char* from, char* to, std::size_t bytes) {
   bool all_moved = address_of(to) % kChunkBytes == 0;
   for (std::size_t at = 0; at < bytes; at += kChunkBytes) {
@@ -78,7 +78,7 @@ bool resize_large(Span* span, std::size_t size) {
 Span* move_large(Span* span, std::size_t size) {
   const std::size_t bytes = span->bytes(), moved_bytes = bytes & ~(kChunkBytes - 1);
   if (bytes < kWorthMoving || size < bytes || address_of(span->start) % kChunkBytes != 0) return nullptr;
-  // The kernel would count both ranges and refuse.
+  // Under this limit the kernel would count both ranges and refuse the move.
   if (os::address_space_limit() != SIZE_MAX) return nullptr;
   Span* const moved = allocate_large(size, kPageBytes, room_to_grow(size));
   if (moved == nullptr) return nullptr;

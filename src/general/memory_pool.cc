@@ -1,7 +1,7 @@
-// The general pool's slow door: everything that is not a hit of the inlined fast path comes here.
+// The general pool's slow door: every call that is not a hit of the inlined fast path comes here.
 //
-// A block is had from the thread's heap (thread_heap.h), from the shared owner for threads that have none,
-// from the pool of the thread's scope, or as a span of its own. A block goes back to whom its page names.
+// A block comes from the thread's heap (thread_heap.h), from the shared owner if the thread has no heap, from
+// the pool of the thread's scope, or has its own span. A freed block goes to the owner that its page names.
 #include "tarn/memory_pool.h"
 
 #include <cerrno>
@@ -27,10 +27,10 @@ using namespace internal;
 
 constexpr unsigned kLargestBatch = 4096;
 
-/// The class of a request of at most 256 KiB. It may become another when the options are read.
+/// \returns the class of a request of at most 256 KiB. Reading the options may change the class.
 SizeClass class_of_request(std::size_t size) { return detail::class_of_bin[detail::bin_of(size)]; }
 
-// A thread whose destructors have run, or that has not earned a heap, or that no memory is left for.
+// Serves threads whose destructors have run, that have not earned a heap, or whose heap was refused memory.
 void* allocate_from_shared(SizeClass size_class, ReturnedPages& returned) {
   SlabOwner& owner = owners.shared();
   os::LockGuard guard(owner.mutex);
@@ -64,7 +64,7 @@ void* allocate_in_scope(std::size_t size, std::size_t alignment) {
   return pool.operations->allocate(pool, size, alignment);
 }
 
-// The sure way: the block's bit is looked at, at every free, under its owner's lock.
+// The safe way: each free checks the block's bit under its owner's lock.
 void deallocate_checked(void* block) {
   std::uint32_t index = 0;
   Span* const slab = slab_of_block(block, &index);
@@ -107,7 +107,7 @@ void* allocate_slow(std::size_t size) noexcept {
   if (scope_pool() != nullptr) [[unlikely]]
     return allocate_in_scope(size, size <= kTinyLimit ? kTinyLimit : 16);
   if (size > kMediumLimit) return allocate_large_block(size, kPageBytes);
-  // A request whose bin is no class of the table has no record of its own: its class's has the blocks.
+  // A request whose bin is no class of the table has no record of its own: the record of its class serves it.
   if (void* const block = pop(thread_cache->records[index_of_class(class_of_request(size))])) [[likely]]
     return block;
   ThreadHeap* const heap = heap_of_this_thread();

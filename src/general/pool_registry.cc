@@ -22,14 +22,14 @@ void PoolHeader::set_name(const char* text, const char* fallback) {
   for (; length + 1 < kNameBytes && text[length] != '\0'; ++length) {
     const char character = text[length];
     name[length] =
-        character < ' ' || character == '"' || character == '\\' ? '_' : character;  // it goes into JSON
+        character < ' ' || character == '"' || character == '\\' ? '_' : character;  // names go into JSON
   }
   name[length] = '\0';
 }
 
 namespace {
 
-// Before main, and so before the first pool is known.
+// Runs before main, and so before the first pool is registered.
 [[gnu::constructor]] void install_fork_handlers() {
   os::fork_set.set_walk(os::LockRank::kPool,
                         [](os::ForkSet::Visit visit) { pool_registry.visit_mutexes_for_fork(visit); });
@@ -83,7 +83,7 @@ void PoolRegistry::end_walk_locked(PoolWalk& walk) {
 
 bool PoolRegistry::next_in_walk(PoolWalk& walk, PoolUse* use, char* name) {
   ReturnedPages returned;
-  os::LockGuard guard(mutex_);  // the pool does not end meanwhile
+  os::LockGuard guard(mutex_);  // the pool cannot end while it is held
   while (walk.next != nullptr && walk.next->number <= walk.last_number) {
     PoolHeader& pool = *walk.next;
     walk.next = pool.next;

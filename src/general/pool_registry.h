@@ -1,8 +1,8 @@
-// Every pool of the program: for the statistics, for trim, for fork, and for deallocate of a pool's block by
-// somebody who does not know the pool.
+// Every pool of the program: for statistics, trim and fork, and to free a pool's block when only its address
+// is known.
 //
-// Threads: any. Every PoolHeader is in the registry before a second thread can know its pool, so a fork finds
-// the mutexes of them all.
+// Threads: any. A PoolHeader is registered before a second thread can know its pool, so a fork finds the
+// mutexes of all pools.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -15,10 +15,10 @@
 
 namespace tarn::internal {
 
-/// Where a walk over all pools stands between two visits, which run without a lock.
+/// The position of a walk over all pools between two visits; visits run without a lock.
 struct PoolWalk {
-  PoolHeader* next;           // whom the walk comes to next; moves on when that pool ends
-  std::uint64_t last_number;  // pools that are added later are not visited, so that a walk ends
+  PoolHeader* next;           // the next pool to visit; moves on when that pool ends
+  std::uint64_t last_number;  // pools added later are not visited, so that the walk ends
   const void* stack_owner;    // as in PoolHeader
   PoolWalk* next_walk;
 };
@@ -28,34 +28,34 @@ class PoolRegistry {
   void add(PoolHeader& pool);
   void remove(PoolHeader& pool);
 
-  /// Adds a pool of which there is to be one, unless `only` has one already. \returns whether it was added.
+  /// Adds a pool of which only one may exist, unless `only` has one already. \returns whether it was added.
   bool add_only(PoolHeader& pool, std::atomic<PoolHeader*>& only);
 
-  /// A walk over the pools there are now: begin, then next until it says false. No lock is held in between,
-  /// so the caller may do anything, also make and end pools.
+  /// Walks over the present pools: begin_walk, then next_in_walk until it returns false. No lock is held in
+  /// between, so the caller may do anything, also make and end pools.
   void begin_walk(PoolWalk& walk);
-  /// What the next pool holds, with its name copied. \returns false at the end, when the walk is over.
+  /// Counts the next pool's memory and copies its name. \returns false at the end, when the walk is over.
   bool next_in_walk(PoolWalk& walk, PoolUse* use, char* name);
 
-  /// The span of a pool in memory of a caller's that holds an address, or nullptr. \cost a lock and a look at
-  /// each such pool, when there are any.
+  /// \returns the span of a pool over a caller's memory that holds an address, or nullptr. \cost a lock and a
+  /// step per such pool, when there are any.
   Span* find_span(const void* pointer);
 
-  /// A pool in memory of a caller's begins, and has ended.
+  /// A pool over a caller's memory begins; it has ended.
   void add_callers_memory(PoolHeader& pool);
   void remove_callers_memory(PoolHeader& pool);
 
-  /// \returns bytes given back to the page cache by all pools that may be told to from any thread.
+  /// Lets all pools that any thread may shrink give memory back. \returns bytes given back to the page cache.
   std::size_t release_unused();
 
   /// Calls visit for a mutex of each pool. \pre a fork has locked the registry.
   void visit_mutexes_for_fork(os::ForkSet::Visit visit);
   void visit_structures_for_fork(os::ForkSet::Visit visit);
-  /// Stops the process where the list of pools is not in the order of their numbers.
+  /// Stops the process when the list of pools is not in the order of their numbers.
   void validate();
 
-  /// In the child: pools and walks on the stacks of threads that are gone, whose memory the next threads get,
-  /// are nobody's.
+  /// In the child: drops pools and walks on the stacks of threads that are gone; the next threads get these
+  /// stacks.
   void forget_vanished_stacks();
 
  private:

@@ -1,4 +1,4 @@
-// Blocks that change their size, and how large they are.
+// Changing the size of blocks, and asking for it.
 #include <cstring>
 
 #include "general/block_finder.h"
@@ -40,29 +40,29 @@ void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
   void* const moved = size > detail::kMediumLimit && size > old_bytes && scope_pool() == nullptr
                           ? allocate_large_block(size, kPageBytes, room_to_grow(size))
                           : allocate(size);
-  // No program expects that shrinking fails.
+  // Programs do not expect shrinking to fail.
   if (moved == nullptr) return size <= old_bytes ? block : nullptr;
   std::memcpy(moved, block, old_bytes < size ? old_bytes : size);
   deallocate(block);
   return moved;
 }
 
-// A pool that keeps no sizes hands the block over to the general pool.
+// A pool that keeps no sizes: the block moves to the general pool.
 void* reallocate_of_pool(PoolHeader& pool, void* block, std::size_t size) {
   if (pool.operations->reallocate != nullptr) return pool.operations->reallocate(pool, block, size);
   const std::size_t usable = pool.operations->usable_size(pool, block);
   return size <= usable ? block : move_by_copy(block, usable, size);
 }
 
-// Small blocks keep to the class of their size; larger ones stay where they are while they keep half of their
-// bytes.
+// Whether a block stays in place: a small one while its class is that of its size, a larger one while the
+// size is at least half of its bytes.
 bool may_stay(const Span& slab, std::size_t usable, std::size_t size) {
   if (size > usable) return false;
   return size <= detail::kSmallLimit ? detail::class_of_bin[detail::bin_of(size)] == class_of(slab)
                                      : size >= usable / 2;
 }
 
-/// \returns nullptr where a large block can neither be resized in place nor be moved by its pages.
+/// \returns nullptr when a large block can neither be resized in place nor be moved by its pages.
 void* reallocate_large(Span* span, std::size_t size) {
   const std::size_t before = span->bytes();
   Span* const resized = resize_large(span, size) ? span : move_large(span, size);

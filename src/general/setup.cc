@@ -40,7 +40,7 @@ void apply() {
   page_cache.configure({keeps_nothing ? 0 : bytes_value(Option::kFreePageThreshold), huge_page_threshold(),
                         bytes_value(Option::kReserveBytes)});
   const bool checks = configuration.is_on(Option::kCheck), counts = configuration.is_on(Option::kCountCalls);
-  // Where malloc is ours, each free must ask whether the block is a pool's (system_blocks.h).
+  // Where malloc is ours, each free must check whether the block belongs to a pool (system_blocks.h).
   const bool asks_at_every_free = configuration.is_on(Option::kPoolsUseMalloc);
   thread_limits = {bytes_value(Option::kThreadCacheBytes), checks || counts || asks_at_every_free, checks,
                    counts};

@@ -21,7 +21,7 @@ std::size_t table_bytes(std::size_t buckets) {
   return round_up(buckets * sizeof(SystemBlock*), kOsPageBytesLargest);
 }
 
-// Where malloc is ours, the thread's scope would ask for the same block again, without end.
+// Where malloc is ours, the thread's scope would call malloc for this block again, without end.
 void* allocate_outside_of_scope(std::size_t bytes, std::size_t alignment) {
   void* const scope = this_thread_scope();
   if (scope != nullptr) set_this_thread_scope(nullptr);

@@ -1,11 +1,11 @@
-// Blocks of pools that come from malloc, one by one, because the option pools_use_malloc says so: which pool
-// each belongs to and how large it is. A record beside each, so that a block begins where malloc's does and
+// Pool blocks that come from malloc, one by one, because of the option pools_use_malloc: records each block's
+// pool and size. The record lies apart from the block, so that the block begins where malloc's does and
 // checkers see its ends.
 //
-// A hash table of records, chained; a pool's records are also a list, so that the pool ends at the cost of
-// its own blocks.
-// Threads: any; one mutex. malloc and free are called without it, with no lock of a pool held and outside of
-// the thread's HeapScope: where malloc is ours, it serves them from the general pool.
+// A hash table of records, chained. The records of a pool also form a list, so that ending the pool costs
+// only its own blocks.
+// Threads: any; one mutex. malloc and free are called with neither this mutex nor a pool's lock held, and
+// outside of the thread's HeapScope: where malloc is ours, the general pool serves them.
 #pragma once
 #include <cstddef>
 
@@ -16,7 +16,7 @@
 namespace tarn::internal {
 
 struct SystemBlock {
-  SystemBlock* previous;  // in the pool's list
+  SystemBlock* previous;  // in its pool's list
   SystemBlock* next;
   SystemBlock* next_in_bucket;
   void* block;
@@ -26,24 +26,24 @@ struct SystemBlock {
 
 class SystemBlocks {
  public:
-  /// \returns nullptr when malloc refuses, or memory for the record is refused.
+  /// \returns nullptr when malloc refuses, or when memory for the record is refused.
   void* allocate(PoolHeader& pool, std::size_t bytes, std::size_t alignment);
 
-  /// Frees a block of the pool. \post *bytes is what it was allocated with. \returns false when it is none.
+  /// Frees a block of the pool. \post *bytes is its allocated size. \returns false when it is no such block.
   bool deallocate(const PoolHeader& pool, void* block, std::size_t* bytes);
   /// Frees all blocks of a pool.
   void deallocate_all(const PoolHeader& pool);
 
-  /// The pool a block belongs to; nullptr: none.
+  /// \returns the pool of a block; nullptr: it belongs to no pool.
   PoolHeader* pool_of(const void* block);
-  /// The oldest live block of a pool; nullptr: none is live.
+  /// \returns the oldest live block of a pool; nullptr: no block is live.
   void* first_of(const PoolHeader& pool);
   /// Visits the live blocks of a pool, under the lock.
   void visit(const PoolHeader& pool, const BlockVisitor& visit);
   std::size_t bytes_of_block(const void* block);
 
  private:
-  // Its memory goes back at its end: outside of the lock.
+  // Frees the table's memory at its end: outside of the lock.
   struct Table {
     SystemBlock** buckets = nullptr;
     std::size_t count = 0;

@@ -1,4 +1,4 @@
-// What a program asks of the pool as a whole: to give memory back, to have memory ready.
+// Calls for the pool as a whole: give memory back, and make memory ready.
 #include "central/owners.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"

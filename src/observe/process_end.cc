@@ -1,5 +1,5 @@
-// At the end of the process: statistics, where they are asked for. After the program's own exit handlers, so
-// that they are counted.
+// Writes statistics at the end of the process, if asked for: after the program's own exit handlers, so that
+// their calls are counted.
 #include "observe/stats.h"
 
 namespace {

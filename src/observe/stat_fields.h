@@ -10,12 +10,12 @@ namespace tarn::internal {
 
 enum class StatUnit : std::uint8_t { kBytes, kCount };
 
-/// A row of the list. \why arrays instead of pointers: the start of a program has nothing to relocate.
+/// A row of the list. \why arrays, not pointers: then program start has nothing to relocate.
 struct StatField {
   char group[8], key[20], name[24];
   StatUnit unit;
   bool needs_counted_calls;
-  std::uint8_t line;  // of malloc_stats, from 1; 0: not there
+  std::uint8_t line;  // of malloc_stats, from 1; 0: not in it
   char label[24];
   std::uint64_t tarn_statistics::*member;
 
@@ -31,10 +31,10 @@ inline constexpr StatField kStatFields[] = {
 #undef TARN_ROW
 #undef TARN_COUNTED_ROW
 
-/// What one size class holds, of all threads together.
+/// The figures of one size class, over all threads.
 struct ClassUse {
   std::uint64_t block_bytes, slabs, slab_bytes, total_blocks, live_blocks, cached_blocks, free_blocks;
-  std::uint64_t allocations, deallocations, requested_bytes, given_bytes;  // while calls are counted
+  std::uint64_t allocations, deallocations, requested_bytes, given_bytes;  // 0 unless calls are counted
 };
 
 struct ClassField {

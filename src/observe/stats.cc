@@ -76,7 +76,7 @@ void add_classes(Stats& stats) {
   }
 }
 
-/// Large blocks and reallocations. A large block counts as given what was asked for.
+/// Adds large blocks and reallocations. The given bytes of a large block are its requested bytes.
 void add_large(Stats& stats) {
   const LargeStats large = large_stats();
   stats.large_allocations = large.allocations;
@@ -147,7 +147,7 @@ StatsSnapshot::~StatsSnapshot() {
 std::size_t tarn_read_statistics(tarn_statistics* statistics, std::size_t bytes) noexcept {
   using namespace tarn::internal;
   std::memset(static_cast<void*>(statistics), 0, bytes);
-  set_up_once();  // the options come first
+  set_up_once();  // options must be read first
   const StatsSnapshot snapshot;
   if (!snapshot) {
     errno = ENOMEM;

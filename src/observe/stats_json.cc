@@ -1,5 +1,5 @@
-// The statistics as JSON: the contract between the library and `tarn run`, and what malloc_info's readers may
-// prefer.
+// The statistics as JSON: the interface between the library and `tarn run`, and easier to read than
+// malloc_info's XML.
 #include <cstring>
 
 #include "base/text.h"
@@ -12,7 +12,7 @@
 namespace tarn::internal {
 namespace {
 
-// Appends text and hands it to the file when it is long enough; remembers a failure.
+// Appends text and writes it to the file when there is enough; remembers a failed write.
 class JsonFile {
  public:
   explicit JsonFile(int descriptor) : descriptor_(descriptor) {}
@@ -118,7 +118,7 @@ void write_pools(JsonFile& json) {
 }  // namespace
 
 bool write_stats_json(int descriptor) {
-  static Stats stats;  // too large for a thread's stack; the only caller is the end of the process
+  static Stats stats;  // too large for a thread's stack; only the end of the process calls this
   collect_stats(stats);
   JsonFile json(descriptor);
   json.text("{").string("tarn", TARN_VERSION_STRING).number("pid", os::process_id());

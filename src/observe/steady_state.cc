@@ -1,10 +1,9 @@
-// The watcher of growth runs in the thread that takes memory, under the library's locks: it takes no lock of
-// libc's and allocates nothing. So it writes each frame as a module and an offset in it, from a list made
-// when the guard was armed, and names of functions, which need the loader's lock, are looked up when the
-// guard is disarmed.
+// The watcher of growth runs in the thread that takes memory, under the library's locks. So it takes no lock
+// of libc's and allocates nothing: it writes each frame as a module and an offset, from a list made when the
+// guard was armed. Looking up the names needs the loader's lock, so disarming does it.
 //
-// Frames are found by the unwinder, which from glibc 2.35 on asks the loader without a lock; before, none are
-// shown.
+// The unwinder finds the frames. From glibc 2.35 on it asks the loader without a lock; with an older glibc no
+// frames are shown.
 #include "tarn/steady_state.h"
 
 #include <errno.h>
@@ -31,7 +30,7 @@ constexpr std::size_t kPathBytes = 128;
 
 struct Module {
   std::uintptr_t start, end, base;
-  char path[kPathBytes];  // its end, where it is longer
+  char path[kPathBytes];  // of a longer path, the end
 };
 
 constinit std::atomic<bool> is_taken{false};
@@ -42,7 +41,7 @@ Module modules[kMostModules];
 std::size_t module_count;
 bool may_unwind;
 void* frames[kMostFrames];
-constinit std::atomic<int> frame_count{0};  // set when they are there
+constinit std::atomic<int> frame_count{0};  // set after the frames are written
 
 bool unwinder_takes_no_lock() {
   char* end = nullptr;
@@ -99,7 +98,7 @@ void on_growth(const char* what) {
   if (count.fetch_add(1, std::memory_order_relaxed) != 0 || action_at_growth == AtGrowth::kCount) return;
   report(what);
   if (action_at_growth != AtGrowth::kAbort) return;
-  std::signal(SIGABRT, SIG_DFL);  // a handler might allocate, and a lock of ours may be held
+  std::signal(SIGABRT, SIG_DFL);  // the program's handler might allocate while a lock of ours is held
   std::abort();
 }
 
@@ -110,7 +109,7 @@ namespace detail {
 bool arm_steady_state(AtGrowth action, const char* name) noexcept {
   if (is_taken.exchange(true)) return false;
   void* frame = nullptr;
-  backtrace(&frame, 1);  // loads the unwinder now: later it could not allocate
+  backtrace(&frame, 1);  // loads the unwinder now, because loading allocates
   may_unwind = unwinder_takes_no_lock();
   module_count = 0;
   dl_iterate_phdr(note_module, nullptr);

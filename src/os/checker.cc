@@ -3,7 +3,7 @@
 namespace tarn::internal::os {
 namespace {
 
-// The codes of Valgrind's interface to programs, which it keeps.
+// Codes of Valgrind's interface to programs; Valgrind does not change them.
 enum Request : unsigned long {
   kCreatePool = 0x1303,
   kDestroyPool = 0x1304,
@@ -13,11 +13,11 @@ enum Request : unsigned long {
   kMakeInaccessible = 0x4d430000,
   kMakeDefined = 0x4d430002,
 };
-constexpr unsigned long kBlocksLieInOthers = 2;  // a pool's blocks may be parts of what malloc gave
+constexpr unsigned long kBlocksLieInOthers = 2;  // a pool's blocks may be parts of malloc blocks
 
 unsigned long word_of(const void* pointer) { return reinterpret_cast<unsigned long>(pointer); }
 
-// Rotations that cancel out, then a register moved to itself: under Valgrind a call, elsewhere nothing.
+// Rotations that cancel out, then a register moved to itself: a call for Valgrind, nothing for a CPU.
 void ask(Request request, unsigned long first, unsigned long second, unsigned long third = 0,
          unsigned long fourth = 0) {
   const volatile unsigned long arguments[6] = {request, first, second, third, fourth, 0};

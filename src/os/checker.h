@@ -1,9 +1,9 @@
-// Marks of memory checkers, where the program runs under one: memory that goes back to general use must carry
-// none.
+// Marks for memory checkers, when the program runs under one. Memory that goes back to general use must carry
+// no mark.
 //
-// AddressSanitizer's functions are weak. Valgrind's requests are an instruction sequence that does nothing
-// elsewhere, so the library needs no build of its own; they are made only where a program was compiled with
-// TARN_VALGRIND, but for unpoison, which takes back what such a program has marked.
+// AddressSanitizer's functions are weak. Valgrind's requests are an instruction sequence that does nothing on
+// a CPU, so the library needs no separate build. Only programs compiled with TARN_VALGRIND make them, except
+// unpoison, which also removes the marks of such a program.
 #pragma once
 #include <cstddef>
 
@@ -14,19 +14,19 @@ extern "C" {
 
 namespace tarn::internal::os {
 
-/// From now on every access is an error.
+/// Marks bytes so that every access from now on is an error.
 void poison(const void* start, std::size_t bytes);
-/// From now on none is, and the contents count as written.
+/// Removes the mark: no access is an error, and the contents count as written.
 void unpoison(const void* start, std::size_t bytes);
 
-/// memcheck's pools, which know the stacks of allocation and free. `pool` is any address that is the pool's
-/// own.
+/// Pools in memcheck, which records the stacks of allocation and free. `pool` is any address that belongs to
+/// the pool.
 void begin_checked_pool(const void* pool);
 /// \post blocks that are still live are poisoned.
 void end_checked_pool(const void* pool);
 void note_pool_allocation(const void* pool, const void* block, std::size_t bytes);
 void note_pool_resize(const void* pool, const void* block, std::size_t bytes);
-/// \post the bytes that were noted are poisoned.
+/// \post the block's bytes are poisoned.
 void note_pool_free(const void* pool, const void* block);
 
 }  // namespace tarn::internal::os

@@ -14,7 +14,7 @@ void write_line(const char* text, unsigned long length) {
 
 namespace {
 
-// A handler of the program's might allocate, and the guilty call may hold the lock it would wait for. Without
+// A SIGABRT handler of the program might allocate and wait for a lock that the failed call holds. Uses no
 // libc: the helper thread comes here too.
 [[noreturn]] void stop_process() {
   struct {

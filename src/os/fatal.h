@@ -1,13 +1,13 @@
-// The one way to stop the process: a line on standard error that names what happened and the address, then
-// SIGABRT. It is for errors of the program (double free and the like) and for broken invariants; running out
-// of memory never comes here.
+// The one way to stop the process: prints a line on standard error that names the error and the address, then
+// raises SIGABRT. For errors of the program (double free and the like) and for broken invariants, never for
+// running out of memory.
 #pragma once
 
 namespace tarn::internal::os {
 
 [[noreturn, gnu::cold, gnu::noinline]] void fatal(const char* what, const void* address = nullptr);
 
-/// The same, saying which pool is concerned.
+/// The same, also naming the pool.
 [[noreturn, gnu::cold, gnu::noinline]] void fatal_in_pool(const char* pool, const char* what,
                                                           const void* address);
 
@@ -16,7 +16,7 @@ void write_line(const char* text, unsigned long length);
 
 }  // namespace tarn::internal::os
 
-// Always on; for invariants whose break would corrupt memory.
+// Always on; for invariants that guard against corrupted memory.
 #define TARN_CHECK(condition)                   \
   (__builtin_expect(!!(condition), 1) ? (void)0 \
                                       : ::tarn::internal::os::fatal("internal check failed: " #condition))

@@ -1,6 +1,6 @@
-// At most one watcher is called when the library takes memory: with what happens, on the thread that takes it
-// and under its locks, so that the watcher sees the stack of the guilty call. It is the one exception to the
-// rule that no function of the program's runs under a lock; therefore it must not allocate.
+// At most one watcher is called when the library takes memory, on the calling thread and under its locks, so
+// that the watcher sees the stack of the guilty call. The watcher is the one exception to the rule that no
+// function of the program runs under a lock; therefore it must not allocate.
 #pragma once
 #include <atomic>
 

@@ -20,7 +20,7 @@ constexpr std::size_t index_of(LockRank rank) { return static_cast<std::size_t>(
 
 bool is_checked_here() { return !is_on_helper() && !is_fork_owner(); }
 
-// The compiler knows the enumerators' names: "... [with LockRank kRank = ...::kSetUp; ...]".
+// The compiler's text has the enumerators' names: "... [with LockRank kRank = ...::kSetUp; ...]".
 template <LockRank kRank>
 consteval std::string_view name_of() {
   const std::string_view text = __PRETTY_FUNCTION__;
@@ -80,7 +80,7 @@ void note_lock_taken(LockRank rank) {
   if (is_checked_here()) ++held_count[index_of(rank)];
 }
 
-// What another thread held, or a program that writes nothing down, may be let go here.
+// The lock may be one that another thread took, or that a program took without recording it.
 void note_lock_let_go(LockRank rank) {
   if (is_checked_here() && held_count[index_of(rank)] != 0) --held_count[index_of(rank)];
 }

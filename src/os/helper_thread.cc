@@ -41,21 +41,21 @@ constexpr std::size_t kThreadBlockBytes = 4096;
 constexpr unsigned kMostWaits = 10;
 constexpr std::uint64_t kWaitMs = 100;
 constexpr long kMomentNs = 20'000;
-// Where it must not keep the thread that frees waiting any longer.
+// After this time, the helper must not keep the thread that frees waiting any longer.
 constexpr std::uint64_t kLongestConfinementMs = 10;
-constexpr unsigned kLeastThreadLimit = 256;  // RLIMIT_NPROC; below, a program may count its threads
+constexpr unsigned kLeastThreadLimit = 256;  // RLIMIT_NPROC; with a lower one, programs may count threads
 
 /// At the top of the helper's memory. A child of a fork finds it empty.
 struct HelperRecord {
   std::atomic<std::uint32_t> is_alive;  // the kernel clears it when the thread ends
   std::atomic<std::uint32_t> must_stop;
   std::atomic<std::uint32_t> wakes;
-  std::atomic<std::uint32_t> is_confined;  // it has given up what it must not have
-  std::atomic<std::uint32_t> has_ended;    // by itself
+  std::atomic<std::uint32_t> is_confined;  // the helper has given up its privileges
+  std::atomic<std::uint32_t> has_ended;    // the helper ended by itself
   std::uint32_t number;
   long process;
   long thread;
-  bool main_is_known;  // to have a list that ends with it, see main_has_ended
+  bool main_is_known;  // main's thread has a robust list, which the kernel drops at its end (main_has_ended)
   void (*body)();
 };
 
@@ -95,7 +95,7 @@ constexpr sock_filter statement(unsigned code, std::uint32_t value) {
 #define TARN_IF_EQUAL(value, action) \
   {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, static_cast<std::uint32_t>(value)}, statement(BPF_RET | BPF_K, action)
 
-// What the helper may ask of the kernel: its work, and stopping the process with a line.
+// The system calls that the helper may make: for its work, and for stopping the process with a line.
 constexpr sock_filter kFilter[] = {
     statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
     {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, kArchitecture},
@@ -124,8 +124,8 @@ constexpr sock_filter kFilter[] = {
 };
 #undef TARN_IF_EQUAL
 
-// A thread has privileges of its own in Linux: what this one gives up, the process keeps. The scheduling
-// class goes after the privileges: under a real-time one's feet an ordinary thread may not run for long.
+// On Linux a thread has its own privileges: the helper gives its own up, the process keeps them. The helper
+// gives up a real-time scheduling class last: as an ordinary thread it may have to wait for long.
 void give_up_privileges() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
@@ -140,13 +140,13 @@ void give_up_privileges() {
   syscall6(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, to_long(&program));
 }
 
-// What a thread has from the one that made it and should not.
+// Resets what the helper inherited from the thread that made it.
 void become_ordinary() {
   syscall6(SYS_prctl, PR_SET_NAME, to_long("tarn-helper"));
   if (processors_bytes > 0) syscall6(SYS_sched_setaffinity, 0, processors_bytes, to_long(processors));
 }
 
-// The kernel keeps a list for each thread that libc has made, and forgets it when the thread ends.
+// The kernel keeps a list for each thread that libc made, and forgets the list when the thread ends.
 bool has_robust_list(long thread) {
   void* head = nullptr;
   std::size_t bytes = 0;
@@ -216,8 +216,8 @@ std::uint64_t random_number() {
   return static_cast<std::uint64_t>(now.tv_nsec) * 0x9e3779b97f4a7c15;
 }
 
-// A place somewhere in the lower half of the address space, far from all libraries; elsewhere when it is
-// taken.
+// Chooses a random place in the lower half of the address space, far from all libraries; another place when
+// it is taken.
 bool make_room() {
   if (room.load(std::memory_order_relaxed) != nullptr) return true;
   constexpr std::uintptr_t kFirst = std::uintptr_t{1} << 40, kRange = std::uintptr_t{1} << 45;
@@ -273,15 +273,15 @@ HelperStart start_helper(void (*body)()) {
   std::uint64_t* const thread_pointer =
       reinterpret_cast<std::uint64_t*>(thread_block + kThreadBlockBytes / 2);
   *thread_pointer = static_cast<std::uint64_t>(to_long(thread_pointer));  // the x86-64 ABI's self pointer
-  thread_pointer[5] = random_number() & ~std::uint64_t{0xff};             // and its stack protector's canary
+  thread_pointer[5] = random_number() & ~std::uint64_t{0xff};             // the stack protector's canary
 
   constexpr long kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
                           CLONE_SETTLS | CLONE_CHILD_CLEARTID;
-  const SignalBlock no_signals;  // it has the mask of the thread that makes it
+  const SignalBlock no_signals;  // the helper inherits the mask of the thread that makes it
   record.is_alive.store(1, std::memory_order_relaxed);
   record.thread = clone_helper(kFlags, thread_block, thread_pointer, &record.is_alive);
   if (record.thread > 0) {
-    // Nobody shall see a helper with the privileges of the thread that made it.
+    // Other threads must not see a helper that still has the privileges of the thread that made it.
     wait_for(record.is_confined, 0, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, kLongestConfinementMs);
     return HelperStart::kStarted;
   }
@@ -316,16 +316,16 @@ bool helper_is_alive() {
 HelperEnd stop_helper() {
   if (!helper_is_alive()) return HelperEnd::kWasNone;
   HelperRecord& record = *helper_record();
-  // A vfork's child shares this memory, but the helper is no thread of its.
+  // A vfork's child shares this memory, but the helper is not a thread of the child.
   if (record.process != syscall6(SYS_getpid)) return HelperEnd::kWasNone;
   record.must_stop.store(1, std::memory_order_release);
   wake_helper();
-  // The kernel's own wake-up at a thread's end is no private one.
+  // The kernel wakes waiters at a thread's end with a shared futex, not a private one.
   for (unsigned i = 0; record.is_alive.load(std::memory_order_acquire) != 0; ++i) {
     if (i == kMostWaits) return HelperEnd::kGoesOn;
     wait_for(record.is_alive, 1, FUTEX_WAIT, kWaitMs);
   }
-  // It clears the word before the thread has left its group.
+  // The kernel clears the word before the thread has left its group.
   while (syscall6(SYS_tgkill, record.process, record.thread, 0) == 0) {
     const timespec moment{0, kMomentNs};
     syscall6(SYS_nanosleep, to_long(&moment));

@@ -4,13 +4,13 @@
 
 namespace TARN_NAMESPACE::detail {
 
-/// What only a fork may do with a mutex, and only the table may make.
+/// Functions of a mutex that only a fork may use, and the constructor that only the table may use.
 struct MutexAccess {
   static constexpr Mutex make(std::size_t rank) { return Mutex(static_cast<LockRank>(rank)); }
 
   static void lock_for_fork(Mutex& mutex) { mutex.take(Mutex::kHeld | Mutex::kForFork); }
   static void unlock_in_parent(Mutex& mutex) {
-    // A mutex that a handler of the program has made is not held for the fork.
+    // A mutex that a fork handler of the program has made is not held for the fork.
     if ((mutex.state_.load(std::memory_order_relaxed) & Mutex::kForFork) != 0) mutex.let_go();
   }
   static void unlock_in_child(Mutex& mutex) { mutex.state_.store(Mutex::kFree, std::memory_order_relaxed); }
@@ -38,7 +38,7 @@ void ForkSet::visit_rank(std::size_t rank, Visit visit) {
   if (const Walk walk = walks_[rank].load(std::memory_order_acquire)) walk(visit);
 }
 
-// The lists that walks go through are guarded by mutexes of lower ranks: those are let go last.
+// Mutexes of lower ranks guard the lists that the walks go through: so those are unlocked last.
 void ForkSet::visit_from_last(Visit visit) {
   for (std::size_t rank = detail::kLockRankCount; rank-- > 0;) visit_rank(rank, visit);
 }
@@ -49,7 +49,7 @@ void ForkSet::lock_all() {
     return;
   }
   if (is_only_thread()) return;
-  // The first mutex keeps a second thread that forks waiting, so that the owner is one.
+  // The first mutex makes a second forking thread wait, so that there is one fork owner.
   MutexAccess::lock_for_fork(mutex_table.of[0]);
   set_fork_owner(true);
   for (std::size_t rank = 0; rank < detail::kLockRankCount; ++rank)

@@ -1,16 +1,17 @@
-// The order of all locks, first taken first, and what makes a fork know each of them.
+// The order of all locks, first taken first, and how a fork knows each of them.
 //
-// A mutex that exists once lies in a table, by its rank. A mutex of which there are many is a MemberMutex,
-// and its rank has a walk that visits them all. Nothing else can make a mutex, so a fork, which goes through
+// A mutex that exists once lies in a table, by its rank. A mutex that exists many times is a MemberMutex, and
+// its rank has a walk that visits all of them. Nothing else can make a mutex, so a fork, which goes through
 // the ranks, cannot miss one.
 //
-// Rules: whoever holds a lock takes only locks of higher ranks; one of the same or of a lower rank is only
-// ever tried. No lock but kGiveBack is held across a call that gives memory back or runs a function of the
-// program's. Debug and sanitizer builds check both (os/held_locks.h).
+// Rules: a thread that holds a lock takes only locks of higher ranks; a lock of the same or of a lower rank
+// is only ever tried. No lock but kGiveBack is held across a call that gives memory back or runs a function
+// of the program's. Debug and sanitizer builds check both (os/held_locks.h).
 //
-// A fork takes all locks, so that its child finds nothing half done. They are then the forking thread's:
-// handlers of the program may allocate between ours and the fork, whoever was registered first. A process of
-// one thread takes none: there is nobody who could hold one, and each would cost parent and child a page.
+// A fork takes all locks, so that no state is half changed in the child. Then they belong to the forking
+// thread: fork handlers of the program may run between ours and the fork, in any order, and may allocate. In
+// a process of one thread a fork takes none: no other thread can hold one, and each would cost parent and
+// child a page.
 // Threads: lock_all and the two after it in the thread that forks; set_walk by any, before the first mutex of
 // its rank.
 #pragma once
@@ -24,19 +25,19 @@ enum class LockRank : std::uint8_t {
   kSetUp,          // reading the options
   kThreadKey,      // making the key whose destructor ends a thread's heap
   kPoolRegistry,   // the list of pools
-  kCallersMemory,  // the list of those in memory of a caller's
+  kCallersMemory,  // the list of pools over a caller's memory
   kPrivateClass,   // the size classes of typed pools
-  kPool,           // many: what a thread-safe pool takes for each call
+  kPool,           // many: a thread-safe pool takes it for each call
   kPoolStructure,  // many: which chunks a pool has
-  kSystemBlocks,   // blocks of pools that are malloc's
-  kGiveBack,       // held while free memory is out of its place to be given back
+  kSystemBlocks,   // pool blocks that come from malloc
+  kGiveBack,       // held while free memory is out of its lists to be given back
   kThreads,        // the lists of heaps
   kThreadHeap,     // many: a thread's slabs
   kPageGrowth,     // taking more chunks
   kPageCache,      // free pages, the page map
   kSpans,          // records of spans
   kMetadata,       // memory of all records
-  kTest,           // many: of tests; no fork visits them
+  kTest,           // many: of tests; forks do not visit them
 };
 inline constexpr std::size_t kLockRankCount = static_cast<std::size_t>(LockRank::kTest) + 1;
 
@@ -54,11 +55,11 @@ constexpr bool is_member_rank(LockRank rank) {
 struct MutexTable;
 extern MutexTable mutex_table;
 
-/// The mutex of a rank that has one.
+/// The mutex of a rank that has exactly one.
 template <LockRank kRank>
 requires(!is_member_rank(kRank)) constexpr Mutex& global_mutex();
 
-/// Whether the calling thread is the process's only one, but for the helper.
+/// Whether the calling thread is the process's only one, not counting the helper.
 inline bool is_only_thread() {
 #if defined(TARN_KNOWS_SINGLE_THREAD)
   return __libc_single_threaded != 0;
@@ -77,7 +78,7 @@ class ForkSet {
 
   void lock_all();
   void unlock_all_in_parent();
-  /// \returns whether there were other threads, which are gone now; false also in a fork within a fork's
+  /// \returns whether there were other threads, which are gone now; false also for a fork within a fork's
   /// handler.
   bool unlock_all_in_child();
 
@@ -88,7 +89,7 @@ class ForkSet {
   bool end_innermost();
 
   std::atomic<Walk> walks_[detail::kLockRankCount] = {};
-  unsigned depth_ = 0;  // of forks in handlers of a fork
+  unsigned depth_ = 0;  // above 1: forks in handlers of a fork
 };
 
 extern ForkSet fork_set;

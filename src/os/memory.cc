@@ -58,12 +58,12 @@ bool advise(const void* start, std::size_t bytes, int advice) {
   return syscall6(SYS_madvise, to_long(start), to_long(bytes), advice) == 0;
 }
 
-/// Bytes to map for so many between two guards, wherever the map begins.
+/// \returns the bytes to map for `bytes` between two guards, wherever the map begins.
 std::size_t with_guards(std::size_t bytes, std::size_t alignment) {
   return bytes + 2 * kGuardBytes + (alignment == 1 ? 0 : alignment);
 }
 
-/// Unmaps what is too much of a map of with_guards(bytes, alignment). \returns where the bytes begin, or
+/// Unmaps the surplus of a map of with_guards(bytes, alignment). \returns the start of the bytes, or
 /// nullptr.
 char* place_between_guards(char* first, std::size_t bytes, std::size_t alignment) {
   if (first == nullptr) return nullptr;
@@ -73,10 +73,10 @@ char* place_between_guards(char* first, std::size_t bytes, std::size_t alignment
   return start;
 }
 
-// The library's reserves, in no order; an entry whose start is 0 is free. Threads: an entry belongs to who
-// has taken it.
+// The library's reserves, in no order; an entry with start 0 is free. Threads: an entry belongs to the thread
+// that has taken it.
 struct Reserve {
-  std::atomic<std::uintptr_t> start, end;  // between its guards
+  std::atomic<std::uintptr_t> start, end;  // without the guards
 };
 constexpr unsigned kMostReserves = 4096;
 constinit Reserve reserves[kMostReserves] = {};
@@ -84,12 +84,12 @@ constinit std::atomic<unsigned> reserve_count{0};
 
 void enter_reserve(const void* start, std::size_t bytes) {
   const unsigned number = reserve_count.fetch_add(1, std::memory_order_relaxed);
-  if (number >= kMostReserves) return;  // one more costs what the entry would have spared
+  if (number >= kMostReserves) return;  // taking another costs as much as the entry would save
   reserves[number].end.store(address_of(start) + bytes, std::memory_order_relaxed);
   reserves[number].start.store(address_of(start), std::memory_order_release);
 }
 
-/// Until `visit` answers true. \returns the one it has done so for, or nullptr.
+/// Visits reserves until `visit` returns true. \returns the reserve of that visit, or nullptr.
 template <typename Visit>
 Reserve* for_each_reserve(Visit visit) {
   const unsigned taken = reserve_count.load(std::memory_order_relaxed);
@@ -99,7 +99,7 @@ Reserve* for_each_reserve(Visit visit) {
   return nullptr;
 }
 
-/// The reserve that holds an address, or nullptr.
+/// \returns the reserve that holds an address, or nullptr.
 Reserve* reserve_of(const void* pointer) {
   return for_each_reserve([&](const Reserve& reserve) {
     const std::uintptr_t start = reserve.start.load(std::memory_order_relaxed);
@@ -107,12 +107,12 @@ Reserve* reserve_of(const void* pointer) {
   });
 }
 
-// A memory lock is not inherited by a child, the memory that says so is.
+// A child does not inherit a memory lock, but it inherits the memory of this variable.
 constinit std::atomic<Lock> lock_of_commits{Lock::kNone};
 constinit std::atomic<std::uint32_t> locking_process{0};
 
-// New areas are locked where all future memory is, and count, wholly, against RLIMIT_MEMLOCK; an area that
-// was unlocked stays so when it grows.
+// Under mlockall, new areas are locked, and all their bytes count against RLIMIT_MEMLOCK; an area that was
+// unlocked stays so when it grows.
 char* map_unlocked(std::size_t bytes) {
   if (commit_lock() == Lock::kNone) return map_anonymous(bytes, PROT_NONE);
   constexpr std::size_t kSmall = 4096;
@@ -138,8 +138,8 @@ char* reserve_with(std::size_t bytes, std::size_t alignment, int protection) {
   return start;
 }
 
-// What is committed joins the committed area before it only when dumps treat both alike, and for a moment it
-// is an area of its own. Where the kernel has none left, all is kept out of dumps, so that memory can still
+// A committed range joins the committed area before it only when dumps treat both alike; for a moment it is
+// an area of its own. If the kernel has no area left, all of it stays out of dumps, so that memory can still
 // be had.
 void dump_committed(const void* start, std::size_t bytes) {
   if (!must_fail(Call::kDump) && advise(start, bytes, MADV_DODUMP)) return;
@@ -149,7 +149,7 @@ void dump_committed(const void* start, std::size_t bytes) {
   advise(reinterpret_cast<void*>(first), address_of(start) - first, MADV_DONTDUMP);
 }
 
-/// Takes the place of a committed range with one that was never written.
+/// Replaces a committed range by a new one that was never written.
 bool map_anew(const void* start, std::size_t bytes) {
   return syscall6(SYS_mmap, to_long(start), to_long(bytes), PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == to_long(start);
@@ -164,7 +164,7 @@ bool discard(const void* start, std::size_t bytes, Fault fault) {
 enum class PurgeEffect : std::uint8_t { kUnknown, kZeroes, kNothing };
 constinit std::atomic<PurgeEffect> purge_effect{PurgeEffect::kUnknown};
 
-// Some emulators of the system accept the advice and do nothing: then purged memory would be taken for zero.
+// Some emulators accept the advice and do nothing: then purged memory would wrongly be taken for zeroed.
 PurgeEffect try_purge(Fault fault) {
   char* const page = map_anonymous(1, PROT_READ | PROT_WRITE);
   if (page == nullptr) return PurgeEffect::kUnknown;
@@ -203,7 +203,7 @@ bool commit(void* start, std::size_t bytes) {
   if (must_fail(Call::kCommit)) return false;
   dump_committed(start, bytes);
   const Lock lock = commit_lock();
-  // Before they are usable, so that a refusal leaves them as they were.
+  // Locked before they are usable, so that a refusal changes nothing.
   if (lock != Lock::kNone && !lock_memory(start, bytes, Lock::kOnFault)) return false;
   if (!protect(start, bytes, PROT_READ | PROT_WRITE)) return false;
   if (lock == Lock::kNow) lock_memory(start, bytes, Lock::kNow);
@@ -246,7 +246,7 @@ std::size_t release_tail(void* start) {
   Reserve* const reserve = reserve_of(start);
   if (reserve == nullptr) return 0;
   const std::size_t bytes = reserve->end.load(std::memory_order_relaxed) - address_of(start);
-  // The guard behind the reserve moves up.
+  // The guard behind the reserve moves down to `start`.
   reserve->end.store(address_of(start), std::memory_order_relaxed);
   char* const guard = static_cast<char*>(start);
   unmap(guard + kGuardBytes, guard + bytes + kGuardBytes);
@@ -262,7 +262,7 @@ bool move_pages(void* from, void* to, std::size_t bytes) {
   const long answer = syscall6(SYS_mremap, to_long(from), to_long(bytes), to_long(bytes),
                                MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to_long(to));
   if (answer == to_long(to)) return true;
-  // Kernels to 6.16 unmap the destination before they find out that they cannot move.
+  // Kernels up to 6.16 unmap the destination before they notice that they cannot move.
   map_anew(to, bytes);
   return false;
 }

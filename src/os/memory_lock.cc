@@ -32,7 +32,7 @@ class Areas {
 
   bool is_open() const { return descriptor_ >= 0; }
 
-  /// A line is "start-end rwxp offset device node name". \returns false behind the last.
+  /// A line is "start-end rwxp offset device node name". \returns false after the last line.
   bool next(Area* area) {
     if (!read_number(&area->start) || !read_number(&area->end)) return false;
     next_character();
@@ -54,7 +54,7 @@ class Areas {
     return text_[at_++];
   }
 
-  /// And the character behind it.
+  /// Also reads the character behind the number.
   bool read_number(std::uintptr_t* number) {
     *number = 0;
     for (int character = next_character(); character != '-' && character != ' ';
@@ -71,7 +71,7 @@ class Areas {
   char text_[2048];
 };
 
-/// Calls `visit(start, end)` for all addresses of the process but what of reserves is not committed.
+/// Calls `visit(start, end)` for all addresses of the process, except the uncommitted parts of reserves.
 template <typename Visit>
 bool for_each_used_range(Visit visit) {
   Areas areas;
@@ -91,12 +91,12 @@ bool for_each_used_range(Visit visit) {
   return true;
 }
 
-/// What mlockall would answer for so much memory. \returns 0, EPERM or ENOMEM.
+/// \returns the answer of mlockall for this much memory: 0, EPERM or ENOMEM.
 int refusal_of(std::size_t bytes) {
   struct rlimit limit {};
   syscall6(SYS_prlimit64, 0, RLIMIT_MEMLOCK, 0, reinterpret_cast<long>(&limit));
   if (bytes <= limit.rlim_cur) return 0;
-  // Whether the limit holds for this process is asked by exceeding it.
+  // Only exceeding the limit shows whether it holds for this process.
   const std::size_t more = limit.rlim_cur + kOsPageBytesLargest;
   const long answer = syscall6(SYS_mmap, 0, static_cast<long>(more), PROT_NONE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_LOCKED, -1, 0);
@@ -115,7 +115,7 @@ int lock_all_memory(int flags) {
   if ((flags & MCL_CURRENT) != 0) {
     std::size_t bytes = 0;
     if (!for_each_used_range([&](std::uintptr_t start, std::uintptr_t end) { bytes += end - start; }))
-      return -static_cast<int>(syscall6(SYS_mlockall, flags));  // without /proc it is the system's to do
+      return -static_cast<int>(syscall6(SYS_mlockall, flags));  // without /proc, the system has to lock
     if (const int error = refusal_of(bytes); error != 0) return error;
   }
   if ((flags & MCL_FUTURE) != 0) {
@@ -123,9 +123,9 @@ int lock_all_memory(int flags) {
     if (answer != 0) return static_cast<int>(-answer);
     lock_commits(lock);
   } else if (commit_lock() != Lock::kNone) {
-    unlock_all_memory();  // without the flag mlockall takes it back
+    unlock_all_memory();  // mlockall without the flag takes it back
   }
-  // An area that cannot be backed, one without access for example, is no error, as for mlockall.
+  // As for mlockall, an area that cannot be backed, for example one without access, is no error.
   if ((flags & MCL_CURRENT) != 0)
     for_each_used_range([&](std::uintptr_t start, std::uintptr_t end) {
       lock_memory(reinterpret_cast<void*>(start), end - start, lock);

@@ -1,12 +1,12 @@
-// mlockall for a process that holds reserves: the system's own would count them all against RLIMIT_MEMLOCK,
-// and back the readable ones with page tables. Here the areas of the process are locked one by one, but for
-// what the library has not committed; what it commits later is locked then (os::commit), if future memory is
-// to be. Threads: any, one such call at a time. None of these changes errno.
+// mlockall for a process that has reserves: the system's own would count all of them against RLIMIT_MEMLOCK,
+// and back the readable ones with page tables. Here the areas of the process are locked one by one, except
+// the library's uncommitted addresses; os::commit locks those later, if future memory shall be locked.
+// Threads: any, one such call at a time. No function here changes errno.
 #pragma once
 
 namespace tarn::internal::os {
 
-/// \param flags those of mlockall. \returns 0, or what mlockall would leave in errno.
+/// \param flags those of mlockall. \returns 0, or the errno of mlockall.
 int lock_all_memory(int flags);
 int unlock_all_memory();
 

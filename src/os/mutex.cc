@@ -24,7 +24,7 @@ namespace {
 
 using internal::os::futex;
 
-constexpr int kLongestSpin = 32;  // in all about as long as the page cache is held for one span
+constexpr int kLongestSpin = 32;  // in total about as long as one span needs the page cache's lock
 
 void cpu_relax() {
 #if defined(__x86_64__)
@@ -38,15 +38,15 @@ void cpu_relax() {
 
 void Mutex::lock_slow() {
   if (internal::os::is_fork_owner() && (state_.load(std::memory_order_relaxed) & kForFork) != 0) return;
-  // Looking costs the holder its cache line, so each look comes twice as late as the one before.
+  // Each look takes the cache line from the holder, so each comes twice as late as the one before.
   for (int spins = 1; spins <= kLongestSpin; spins *= 2) {
     for (int i = 0; i < spins; ++i) cpu_relax();
     if (state_.load(std::memory_order_relaxed) == kFree && take_free()) return;
   }
-  take(kHeld | kHasWaiters);  // others may sleep behind this one
+  take(kHeld | kHasWaiters);  // other threads may sleep behind this one
 }
 
-// Sleeps until the mutex is free, and leaves it in the state `held`.
+// Sleeps until the mutex is free, then sets the state `held`.
 void Mutex::take(std::uint32_t held) {
   for (;;) {
     std::uint32_t seen = state_.load(std::memory_order_relaxed);
@@ -64,7 +64,7 @@ void Mutex::take(std::uint32_t held) {
 }
 
 void Mutex::unlock_slow() {
-  // Only the thread that forks gets here with the mutex held for a fork.
+  // The mutex is held for a fork only when the calling thread is the one that forks.
   if ((state_.load(std::memory_order_relaxed) & kForFork) == 0) let_go();
 }
 

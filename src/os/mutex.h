@@ -1,5 +1,5 @@
-// The library's mutex (tarn/detail/mutex.h, which programs inline), its ranks are in lock_rank.h; and waiting
-// on a word.
+// The library's mutex (tarn/detail/mutex.h, which programs inline; ranks in lock_rank.h), and waiting on a
+// word.
 #pragma once
 #include <pthread.h>
 
@@ -14,14 +14,14 @@ using detail::MemberMutex;
 using detail::Mutex;
 using LockGuard = detail::MutexGuard;
 
-/// Tells threads apart. The helper thread, which libc does not know, is none of them.
+/// Tells threads apart. Not for the helper thread, which libc does not know.
 inline const void* this_thread() { return reinterpret_cast<const void*>(pthread_self()); }
 
 /// Whether the calling thread has taken all locks for a fork.
 bool is_fork_owner();
 void set_fork_owner(bool is_owner);
 
-/// Sleeps until `word` is no longer `value`, somebody wakes it, or the time is over. May return early.
+/// Sleeps until `word` differs from `value`, another thread wakes it, or the time is over. May return early.
 void wait_on(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t timeout_ms);
 void wake_all(std::atomic<std::uint32_t>& word);
 

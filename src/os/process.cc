@@ -16,8 +16,8 @@
 namespace tarn::internal::os {
 namespace {
 
-// Before libc's constructors `environ` is null though the kernel has long written it: then /proc is read,
-// once.
+// Before libc's constructors `environ` is null although the kernel has written the environment: then /proc is
+// read, once.
 constexpr std::size_t kEarlyEnvironmentBytes = 16 * 1024;
 char early_environment[kEarlyEnvironmentBytes];
 long early_environment_bytes = -2;
@@ -38,7 +38,7 @@ const char* early_environment_value(const char* name, std::size_t name_length) {
 
 std::uint64_t clock_ms() {
   timespec now{};
-  // The program may have put a clock_gettime of its own in place of libc's, for its own threads.
+  // The program may have replaced libc's clock_gettime by its own, for its own threads.
   if (is_on_helper()) {
     syscall6(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, reinterpret_cast<long>(&now));
   } else {

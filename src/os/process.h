@@ -1,15 +1,15 @@
-// What the library asks of the process around it: time, environment, files. Nothing here allocates.
+// Time, environment and files of the process. Nothing here allocates.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace tarn::internal::os {
 
-/// Monotonic milliseconds; resolution a few milliseconds. \cost ~10 ns, no system call but on the helper
-/// thread.
+/// Monotonic milliseconds; resolution a few milliseconds. \cost ~10 ns without a system call, except on the
+/// helper thread.
 std::uint64_t clock_ms();
 
-/// Value of an environment variable, or nullptr. Also right before libc has set `environ` up.
+/// \returns the value of an environment variable, or nullptr. Works even before libc has set `environ` up.
 /// In a set-uid or set-gid program always nullptr.
 const char* environment(const char* name);
 bool is_privileged();
@@ -24,7 +24,7 @@ void close_file(int descriptor);
 
 std::uint32_t process_id();
 
-/// The MMU's unit.
+/// The OS page, in bytes.
 std::size_t page_bytes();
 
 /// Resident bytes of the process (/proc/self/statm), 0 when unknown.

@@ -8,7 +8,7 @@
 namespace tarn::internal::os {
 namespace {
 
-/// The number on the line that begins with `name`.
+/// \returns the number on the line that begins with `name`.
 std::size_t status_number(const char* name) {
   char text[4096];
   const long length = read_file("/proc/self/status", text, sizeof text - 1);

@@ -1,4 +1,4 @@
-// System calls without libc: they leave errno alone (free must not change it) and work before libc is ready.
+// System calls without libc: they do not change errno (free must not) and work before libc is ready.
 // \returns the kernel's answer; a negative number is -errno.
 #pragma once
 #include <sys/syscall.h>

@@ -1,6 +1,6 @@
-// The calls by which a program limits or locks its memory, in libc's place, so that what the library has
-// reserved and does not use is not counted against it. Each does what libc's does, and more only for the
-// calling process.
+// Replaces libc's calls by which a program limits or locks its memory, so that addresses that the library has
+// reserved but does not use are not counted against the program. Each call does the same as libc's, and more
+// only for the calling process.
 #include <asm/resource.h>
 #include <pthread.h>
 
@@ -24,7 +24,7 @@ namespace {
 namespace os = tarn::internal::os;
 using tarn::internal::page_map;
 
-// Also rlimit64: sys/resource.h would declare the functions below with types that C++ and C do not share.
+// Also rlimit64: sys/resource.h would declare the functions below with types that differ between C++ and C.
 struct Limit {
   std::uint64_t now, most;
 };
@@ -37,23 +37,23 @@ int answer_with(int error) {
   return -1;
 }
 
-/// Whether the memory is that of another process too: in a child of vfork libc's thread is still the
+/// Whether another process shares the memory: in a child of vfork, libc's thread is still the
 /// parent's.
 bool shares_memory_with_parent() {
   clockid_t clock{};
-  // The kernel's clocks of threads hold the thread's number, inverted, above three bits.
+  // The kernel's clock ids of threads hold the thread's number, inverted, above three bits.
   return pthread_getcpuclockid(pthread_self(), &clock) != 0 ||
          static_cast<std::uint32_t>(~(clock >> 3)) != os::thread_id();
 }
 
-// The index of pages is in use by any thread at any time, so it can go only while there is one.
+// Any thread may use the index of pages at any time, so it can be dropped only while there is one thread.
 std::size_t droppable_index_bytes(std::uint64_t limit) {
   constexpr std::uint64_t kWorthKeeping = 16;
   const std::size_t bytes = page_map.index_bytes();
   return bytes <= limit / kWorthKeeping || os::thread_count() != 1 ? 0 : bytes;
 }
 
-// What the limit would refuse anyway is kept: then the heap lives on in the addresses it has.
+// Gives nothing back if the process would exceed the limit anyway: the heap can still grow in its reserves.
 void make_room_below(std::uint64_t limit) {
   if (shares_memory_with_parent()) return;
   const tarn::internal::HelperPause pause;

@@ -1,13 +1,13 @@
-// dlopen without RTLD_DEEPBIND. A library opened with that flag asks its own dependencies for a symbol first:
-// it finds the C library's malloc there, not the one that was preloaded, and each gives the other's blocks
-// back. So the flag is cleared, unless the option deepbind says to keep it; all else is the next dlopen's in
-// the order of symbols.
+// dlopen without RTLD_DEEPBIND. A library opened with that flag looks up symbols in its own dependencies
+// first: it finds the C library's malloc there, not the preloaded one, and each of the two frees blocks of
+// the other. So the flag is cleared, unless the option deepbind keeps it; the next dlopen in symbol order
+// does all else.
 //
-// In the preloadable library alone, where the mistake can happen. Nothing here allocates. Threads: any; also
+// Only in the preloadable library, where the mistake can happen. Nothing here allocates. Threads: any; also
 // before the library's constructors, since all state is one address.
 //
-// Invariant: the last thing done is a jump and no call. dlopen looks at its return address to learn who asks,
-// whose RUNPATH and whose namespace count: CMakeLists.txt has this file optimised in every kind of build.
+// Invariant: the last action is a jump and not a call. dlopen reads its return address to learn its caller,
+// whose RUNPATH and namespace apply: so CMakeLists.txt optimises this file in every kind of build.
 #include <dlfcn.h>
 
 #include "general/configuration.h"

@@ -1,7 +1,7 @@
 // The C entry points of a drop-in malloc. malloc and free are the inlined fast path of tarn/memory_pool.h;
-// everything else is one step away from it. Each answers bad input as the standard says: nullptr and errno,
-// never a wrong block. reallocarray is the C library's, which calls realloc through the symbol table: the
-// program's own, or ours.
+// all other functions are one step away from it. Each answers bad input as the standard says: nullptr and
+// errno, never a wrong block. reallocarray is the C library's; it calls realloc through the symbol table,
+// which finds the program's own or ours.
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -36,7 +36,7 @@ TARN_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept {
 }
 
 TARN_EXPORT void* realloc(void* block, std::size_t size) noexcept {
-  if (block != nullptr && size == 0) {  // as glibc does
+  if (block != nullptr && size == 0) {  // frees, as glibc does
     tarn::deallocate(block);
     return nullptr;
   }
@@ -59,7 +59,7 @@ TARN_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t size) noexcep
   return tarn::allocate(size, alignment);
 }
 
-// An alignment that is no power of two is rounded up, as glibc does.
+// Rounds an alignment that is no power of two up, as glibc does.
 TARN_EXPORT void* memalign(std::size_t alignment, std::size_t size) noexcept {
   std::size_t power = 16;
   while (power < alignment && power << 1 != 0) power <<= 1;

@@ -1,4 +1,4 @@
-// glibc's introspection calls, answered truthfully: mallinfo, mallinfo2, malloc_info, malloc_stats, mallopt.
+// glibc's introspection calls, with true figures: mallinfo, mallinfo2, malloc_info, malloc_stats, mallopt.
 #include <malloc.h>
 
 #include <cerrno>
@@ -16,7 +16,7 @@
 namespace tarn::internal {
 namespace {
 
-// arena: slabs and free pages; hblkhd: large blocks. uordblks + fordblks == what is mapped, as in glibc.
+// arena: slabs and free pages; hblkhd: large blocks. uordblks + fordblks == mapped bytes, as in glibc.
 struct mallinfo2 make_mallinfo2() {
   struct mallinfo2 info {};
   const StatsSnapshot snapshot;
@@ -38,7 +38,7 @@ struct mallinfo2 make_mallinfo2() {
   return info;
 }
 
-/// A line of malloc_stats. \returns false when no figure belongs to it.
+/// A line of malloc_stats. \returns false when the line has no figures.
 bool add_line(Text& text, const Stats& stats, unsigned line) {
   const char* before = "tarn: ";
   for (const StatField& field : kStatFields) {
@@ -64,7 +64,7 @@ using tarn::internal::make_mallinfo2;
 
 TARN_EXPORT struct mallinfo2 mallinfo2() noexcept { return make_mallinfo2(); }
 
-// Its fields are ints; what does not fit reads as the largest int, not as a small wrong number.
+// The fields are ints; a figure that does not fit reads as the largest int, not as a small wrong number.
 TARN_EXPORT struct mallinfo mallinfo() noexcept {
   using tarn::internal::to_int;
   const struct mallinfo2 from = make_mallinfo2();
@@ -88,7 +88,7 @@ TARN_EXPORT int malloc_info(int options, FILE* stream) noexcept {
     errno = EINVAL;
     return -1;
   }
-  const StatsSnapshot snapshot;  // printing may allocate, so the numbers are taken first
+  const StatsSnapshot snapshot;  // taken first, because printing may allocate
   if (!snapshot) {
     errno = ENOMEM;
     return -1;
@@ -131,10 +131,10 @@ TARN_EXPORT void malloc_stats() noexcept {
   os::write_line(text.data(), text.length());
 }
 
-// \returns 1 for what glibc knows, whether or not it means something here; only the trim threshold does.
+// \returns 1 for every parameter that glibc knows; only the trim threshold has an effect here.
 TARN_EXPORT int mallopt(int parameter, int value) noexcept {
   using namespace tarn::internal;
-  set_up_once();  // the options come first
+  set_up_once();  // options must be read first
   switch (parameter) {
     case M_TRIM_THRESHOLD:
       page_cache.set_free_page_threshold(value < 0 ? SIZE_MAX / 2 : static_cast<std::size_t>(value));

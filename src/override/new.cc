@@ -1,24 +1,24 @@
-// The forms of operator new and delete but for the nothrow news (new_nothrow.cc). Compiled without exceptions
-// and linked without the C++ runtime: what throws is the runtime of the program; a program without one cannot
-// have called new.
+// The forms of operator new and delete, except the nothrow news (new_nothrow.cc). Compiled without exceptions
+// and linked without the C++ runtime: the program's runtime throws; a program without a runtime cannot have
+// called new.
 //
-// Each form but the four basic ones calls the next simpler one, as the C++ standard has it, so that a program
-// which replaces the basic forms alone gets all its blocks from there and back. The symbol table binds these
-// calls to the program's form or to ours.
+// Each form but the four basic ones calls the next simpler one, as the C++ standard requires. So if a program
+// replaces only the basic forms, all its blocks come from its forms and go back to them. The symbol table
+// binds these calls to the program's form or to ours.
 //
-// The frequent derived forms hit first, in the thread's cache like the basic ones, but through a pointer of
-// their own (derived_cache): in a program with its own forms that leads to the empty cache for good, so that
-// each call comes to the slow door, and elsewhere a hit costs what a basic form's does.
-// docs/decisions/006-derived-operators.md has what lost.
+// The frequent derived forms try the thread's cache first, like the basic ones, but through a pointer of
+// their own (derived_cache). In a program with its own basic forms it always leads to the empty cache, so
+// that each call comes to the slow door; elsewhere a hit costs as much as a basic form's.
+// docs/decisions/006-derived-operators.md compares the alternatives.
 //
-// The size that delete is told is not believed: a base class without a virtual destructor gets it wrong.
+// delete ignores the size it is told: a base class without a virtual destructor passes a wrong one.
 #include "os/fatal.h"
 #include "override/operators.h"
 #include "override/runtime.h"
 #include "tarn/memory_pool.h"
 #include "thread/this_thread.h"
 
-// Ours, whatever the program has.
+// Our forms, also when the program has its own.
 extern "C" {
 [[gnu::alias("_Znwm"), gnu::malloc, gnu::alloc_size(1)]] void* tarn_new(std::size_t);
 [[gnu::alias("_Znam"), gnu::malloc, gnu::alloc_size(1)]] void* tarn_new_array(std::size_t);
@@ -37,7 +37,7 @@ namespace {
 using namespace tarn::internal;
 using tarn::detail::allocate_from, tarn::detail::deallocate_to;
 
-// \why opaque: for a compiler two names are two functions.
+// \why opaque: the compiler takes two names for two functions.
 template <typename Function>
 bool is_same(Function current, Function own) {
   asm("" : "+r"(own));
@@ -102,7 +102,7 @@ bool tarn::internal::derived_forms_may_hit() {
 
 namespace {
 
-// The slow doors of the derived forms: the next simpler form, the program's or ours.
+// The slow doors of the derived forms: they call the next simpler form, the program's or ours.
 [[gnu::noinline]] void* new_array_slow(std::size_t size) {
   derived_forms_may_hit();
   return ::operator new(size);

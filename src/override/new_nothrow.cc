@@ -1,8 +1,8 @@
 // The forms of operator new that return nullptr instead of throwing. The program's own operator new may
-// throw, and so may its new-handler, and nothing here can catch: then the C++ runtime's form of the same name
-// is called, which calls the throwing form through the symbol table and catches.
+// throw, and so may its new-handler, but this code cannot catch. So it calls the C++ runtime's form of the
+// same name, which calls the throwing form through the symbol table and catches.
 //
-// Not in the archive: a program linked with that has the runtime's forms, which call ours and catch.
+// Not in the archive: a program linked with the archive has the runtime's forms, which call ours and catch.
 #include "override/operators.h"
 #include "override/runtime.h"
 #include "tarn/memory_pool.h"
@@ -16,19 +16,19 @@ using tarn::detail::allocate_from;
 using NothrowNew = void* (*)(std::size_t, const std::nothrow_t&);
 using AlignedNothrowNew = void* (*)(std::size_t, std::align_val_t, const std::nothrow_t&);
 
-// What was found so far.
+// The runtime's forms, once they are found.
 constinit NothrowNew runtime_new = nullptr, runtime_new_array = nullptr;
 constinit AlignedNothrowNew runtime_new_aligned = nullptr, runtime_new_array_aligned = nullptr;
 
-// A runtime of another name comes after this library in the order of symbols.
+// The C++ runtime may have any name, but comes after this library in symbol order.
 template <typename Function>
 Function find_form(const char* name) {
   Function const form = find_in_runtime<Function>(nullptr, name);
   return form != nullptr || &dlsym == nullptr ? form : reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
-/// Ours, where the throwing forms are ours and there is memory; else the runtime's form. \returns nullptr, as
-/// if memory were refused, where there is no runtime: then nobody can catch either.
+/// Uses our form when the throwing forms are ours and there is memory; else the runtime's form. \returns
+/// nullptr, as if memory were refused, when there is no runtime: then no code could catch either.
 template <typename Function, typename... Alignment>
 void* allocate_or_call(Function* found, const char* name, std::size_t size, Alignment... alignment) {
   if (derived_forms_may_hit()) {

@@ -1,4 +1,4 @@
-// How each form of operator new and delete is exported, and how ours are told from the program's.
+// How each form of operator new and delete is exported, and how to tell our forms from the program's.
 #pragma once
 #include <cstddef>
 #include <new>
@@ -8,8 +8,8 @@
 
 namespace tarn::internal {
 
-/// Whether no form that another of ours calls has been replaced. Then the derived forms may serve the thread
-/// from its cache, which this shows to them. \cost a slow call's: never on a hit.
+/// Whether none of the forms that our forms call was replaced. Then the derived forms may use the thread's
+/// cache, and this call shows it to them. \cost that of a slow call: never on a hit.
 bool derived_forms_may_hit();
 
 }  // namespace tarn::internal

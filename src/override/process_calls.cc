@@ -1,10 +1,10 @@
-// Calls that change what a thread may do or which namespaces and descriptors it has. libc and the kernel make
-// them for threads that libc knows, and some refuse a process with a second thread; so the helper steps aside
-// before each and comes back after it (page/helper.h). Each call does what libc's does and answers as
-// it does.
+// Calls that change a thread's rights, its namespaces or its descriptors. libc and the kernel make them for
+// the threads that libc knows, and some refuse a process with a second thread. So the helper steps aside
+// before each and comes back after it (page/helper.h). Each call does the same as libc's and gives the same
+// answers.
 //
-// What libc does for all of its threads at once is asked of libc: the next definition in the symbol order.
-// What is one system call is made here. Not in static programs, whose libc has no next definition.
+// Where libc acts on all of its threads at once, libc's own function is called: the next definition in symbol
+// order. A single system call is made here. Not in static programs, whose libc has no next definition.
 #include <dlfcn.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -30,13 +30,13 @@ using tarn::internal::helper;
 using tarn::internal::HelperPause;
 using tarn::internal::os::syscall6;
 
-/// The next definition of a function behind this library's.
+/// The next definition of a function in symbol order, after this library's.
 template <typename Function>
 class Next {
  public:
   constexpr explicit Next(const char* name) : name_(name) {}
 
-  /// \returns nullptr where there is none. The loader's lock is taken the first time.
+  /// \returns nullptr where there is none. The first call takes the loader's lock.
   Function* find() {
     Function* function = function_.load(std::memory_order_relaxed);
     if (function != nullptr) return function;
@@ -89,7 +89,7 @@ bool changes_privileges(int option) {
   }
 }
 
-/// What a call needs besides being made.
+/// The precautions that a call needs.
 enum class Care : unsigned char { kNone, kAlone, kSetsFilter, kEndsThread };
 
 Care care_for(long number, long first, long third) {
@@ -122,7 +122,7 @@ Care care_for(long number, long first, long third) {
   }
 }
 
-/// Under the program's own filter no helper starts again. \post as libc's answer.
+/// After the program sets its own filter, no helper starts again. \returns as libc does.
 long set_filter(long number, long a, long b, long c, long d, long e) {
   helper.step_aside();
   const long answer = syscall6(number, a, b, c, d, e);
@@ -142,15 +142,15 @@ long call_alone(long number, long a = 0, long b = 0, long c = 0, long d = 0, lon
 
 extern "C" [[gnu::visibility("hidden"), gnu::alias("setuid")]] int tarn_own_setuid(uid_t user) noexcept;
 
-// Where another definition comes first, that of libc before a library loaded at run time for one, no call
-// comes here.
+// Where another definition comes first, for example libc's before a library loaded at run time, no call comes
+// here.
 [[gnu::constructor]] void find_out_who_is_called() {
-  // The one address is the symbol table's. Volatile, since for a compiler both are the same function.
+  // One address is from the symbol table. Volatile, since the compiler takes both for the same function.
   int (*volatile const called)(uid_t) = &setuid;
   if (called == &tarn_own_setuid) helper.note_that_it_can_step_aside();
 }
 
-/// Which children a system call makes: of a fork, with memory of their own.
+/// Whether a system call forks: makes a child with its own memory.
 bool is_fork(long number, long first, long second) {
   constexpr unsigned long kSharesMemory = CLONE_VM;
   if (number == SYS_clone) return (static_cast<unsigned long>(first) & kSharesMemory) == 0;
@@ -164,7 +164,7 @@ bool is_fork(long number, long first, long second) {
 #endif
 }
 
-/// The child finds no lock held by a thread that it does not have.
+/// Forks without the helper, so that the child has no lock whose holder does not exist there.
 long fork_alone(long number, long a, long b, long c, long d, long e) {
   helper.step_aside();
   const long answer = syscall6(number, a, b, c, d, e);
@@ -176,7 +176,7 @@ long fork_alone(long number, long a, long b, long c, long d, long e) {
   return as_libc(answer);
 }
 
-/// For one thread of several, it may be.
+/// Such a call may be one of several, one per thread.
 long call_by_number(long number, long a, long b, long c, long d, long e) {
   helper.step_aside();
   const long answer = syscall6(number, a, b, c, d, e);
@@ -184,7 +184,7 @@ long call_by_number(long number, long a, long b, long c, long d, long e) {
   return as_libc(answer);
 }
 
-/// What a child of clone runs, on its own copy of the parent's memory.
+/// The function that a child of clone runs, in its own copy of the parent's memory.
 struct ClonedBody {
   int (*body)(void*);
   void* argument;
@@ -256,7 +256,7 @@ TARN_EXPORT int clone(int (*body)(void*), void* stack, int flags, void* argument
   return child;
 }
 
-// libc's own runs no handlers: what is left to do is this.
+// libc's own _Fork runs no handlers: only the following is left to do.
 TARN_EXPORT pid_t _Fork() noexcept {
   helper.step_aside();
   const pid_t child = next_fork();
@@ -279,7 +279,7 @@ TARN_EXPORT int prctl(int option, ...) noexcept {
   return static_cast<int>(as_libc(syscall6(SYS_prctl, option, b, c, d, e)));
 }
 
-// libc's syscall is declared with an open list; its callers pass what a function of seven words gets.
+// libc declares syscall with a variable argument list; its callers pass seven words in the same registers.
 TARN_EXPORT long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept
     asm("syscall");
 long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept {
@@ -291,7 +291,7 @@ long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) n
       return call_by_number(number, a, b, c, d, e);
     case Care::kSetsFilter:
       return set_filter(number, a, b, c, d, e);
-    case Care::kEndsThread:  // when main ends so, the process ends with its last thread
+    case Care::kEndsThread:  // when main's thread ends this way, the process ends with its last thread
       helper.step_aside();
       helper.return_later();
       break;

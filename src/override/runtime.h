@@ -1,8 +1,8 @@
-// What operator new needs of the program's C++ runtime: its new-handler, its bad_alloc, its forms that can
-// catch. The library is linked without a runtime, so each is found when it is needed; a runtime that came by
-// dlopen was not there when the library was linked.
+// The parts of the program's C++ runtime that operator new needs: its new-handler, its bad_alloc, its forms
+// that can catch. The library is linked without a runtime, so each part is looked up when it is needed; a
+// runtime that dlopen loads does not exist when the program starts.
 #pragma once
-#include <dlfcn.h>  // dlopen and dlsym are weak: a static program may have none, and none is pulled in
+#include <dlfcn.h>  // dlopen and dlsym are weak: a static program may lack them, and need not link them
 
 #include <cstddef>
 #include <new>
@@ -17,7 +17,7 @@ namespace std {
 
 namespace tarn::internal {
 
-inline constexpr std::size_t kDefaultAlignment = 1;  // asks for no more than any block has
+inline constexpr std::size_t kDefaultAlignment = 1;  // every block satisfies it
 
 template <typename Function>
 Function find_in_runtime(Function linked, const char* name) {

@@ -28,16 +28,16 @@ void Background::notice() {
   if (has_excess_.exchange(1, std::memory_order_acq_rel) == 0) os::wake_helper();
 }
 
-// A program that frees its heap and fills it again needs the memory within this time, or does not miss it.
+// A program that frees its heap and refills it in a loop needs the memory again within this time.
 void Background::watch_excess() {
   page_cache.give_back_lasting_excess();  // starts the watch
   do {
     if (!sleep_unless_stopped(kExcessMs)) return;
-    // Locked memory, for one, cannot be given back: then there is no point in looking often.
+    // The system may refuse for long, for locked memory as an example: then looking often is useless.
     if (!page_cache.give_back_lasting_excess() && !sleep_unless_stopped(clock_.period_ms() + 1)) return;
     if (is_tick_due()) tick();
     if (!page_cache.exceeds_limit()) has_excess_.store(0, std::memory_order_seq_cst);
-    // What has come since then was not announced.
+    // Excess that arose since the last look was not announced.
   } while (page_cache.exceeds_limit());
   has_excess_.store(0, std::memory_order_seq_cst);
 }

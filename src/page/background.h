@@ -1,6 +1,6 @@
-// Gives memory back, also in a process that idles: a helper thread looks 50 ms after free memory has exceeded
-// the page cache's limit, and twice per decay time while there is any; it ends when there is none. Where it
-// cannot be had, the threads that free do its work.
+// Gives memory back, also while the process idles. A helper thread looks 50 ms after free memory has exceeded
+// the page cache's limit, and twice per decay time while there is free memory; it ends when there is none.
+// Where no helper can run, the threads that free do its work.
 //
 // Threads: any, with no lock held; configure() once, before the first block.
 #pragma once
@@ -15,19 +15,19 @@ namespace tarn::internal {
 
 class Background {
  public:
-  /// Of pages that are free inside the tiers above. \returns whether there was nobody at work there.
+  /// Gives back pages that are free inside the tiers above. \returns whether all heaps were idle.
   using TrimIdle = bool (*)();
 
   void configure(bool may_have_helper, std::uint32_t decay_ms) {
     helper.configure(may_have_helper), clock_.set_decay(decay_ms);
   }
-  /// What is called at each tick. Without it all is idle.
+  /// Sets the function that each tick calls. Without one all heaps count as idle.
   void set_trim_idle(TrimIdle trim_idle) { trim_idle_.store(trim_idle, std::memory_order_release); }
 
-  /// Pages came back to the page cache. \cost two loads unless there is something to start.
+  /// Call after pages came back to the page cache. \cost two loads unless there is something to start.
   void notice();
 
-  /// So much free memory is worth a look.
+  /// The least free memory that makes a tick worth its cost.
   static constexpr std::size_t kWorthATick = 256 * 1024;  // bytes
 
   /// The helper's work.

@@ -1,7 +1,7 @@
 // chunk: 2 MiB of a region, the size of a huge page; its pages are handed out in spans.
 //
-// Invariant: dirty_mask is a subset of free_mask; a chunk is listed under its longest run of free pages and
-// under its longest run of dirty ones (0: not listed).
+// Invariant: dirty_mask is a subset of free_mask; a chunk is listed under the length of its longest run of
+// free pages, and under that of its longest run of dirty pages (0: not listed).
 // Threads: under the page cache's lock.
 #pragma once
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace tarn::internal {
 
 struct Chunk;
 
-/// Whether the pages will all be written soon. A huge page is resident as a whole, so only dense spans lie in
-/// them.
+/// Whether all pages will be written soon. A huge page is resident as a whole, so only dense spans should lie
+/// in huge pages.
 enum class Density : std::uint8_t { kSparse, kDense };
 
 struct ChunkLink {
@@ -24,12 +24,12 @@ struct ChunkLink {
 };
 
 struct Chunk {
-  std::uint32_t free_mask;   // pages nobody uses
-  std::uint32_t dirty_mask;  // those of them that are backed by memory
-  std::uint8_t free_run;     // list it is in
+  std::uint32_t free_mask;   // pages that no span has
+  std::uint32_t dirty_mask;  // free pages that are backed by memory
+  std::uint8_t free_run;     // number of the list that has the chunk
   std::uint8_t dirty_run;
-  Density density;            // kDense: 2 MiB pages were asked for
-  bool is_left_out_of_dumps;  // it was given back as a whole, and no page of it was taken since
+  Density density;            // kDense: the system was asked for 2 MiB pages
+  bool is_left_out_of_dumps;  // all of it was given back, and no page was taken since
   char* start;
   ChunkLink by_free;
   ChunkLink by_dirty;
@@ -37,21 +37,21 @@ struct Chunk {
   void validate() const;
 };
 
-/// Chunks of one density by their runs. A list's number is the length of the runs in it.
+/// Chunks of one density, listed by their runs. A list's number is the length of the runs in it.
 class ChunkLists {
  public:
   void relist(Chunk& chunk);
 
-  /// A chunk with a run of at least `pages` dirty (free) pages that fits best; nullptr if there is none.
+  /// \returns the chunk whose run of dirty (free) pages fits `pages` best; nullptr if no run is long enough.
   Chunk* find_dirty(PageCount pages) const { return first_of(by_dirty_, dirty_lists_, pages); }
   Chunk* find_free(PageCount pages) const { return first_of(by_free_, free_lists_, pages); }
 
-  /// The chunk with the longest dirty run, the coldest of those; nullptr if no page is dirty.
+  /// \returns the chunk with the longest dirty run, the coldest of several; nullptr if no page is dirty.
   Chunk* coldest_dirty() const;
-  /// A chunk that is wholly free, with no dirty page; nullptr if the coldest such has one.
+  /// \returns the coldest wholly free chunk if none of its pages is dirty; else nullptr.
   Chunk* clean_chunk() const;
 
-  /// \pre so many chunks of this density have free pages, so many dirty ones.
+  /// \pre `with_free` chunks of this density have free pages, `with_dirty` chunks have dirty ones.
   void validate(Density density, std::size_t with_free, std::size_t with_dirty) const;
 
  private:

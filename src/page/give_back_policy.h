@@ -1,16 +1,16 @@
-// What to give back, and when: figures and times in, bytes out. No clock, no lock, no system, so that tests
-// run through hours of invented time.
+// Decides how much to give back and when: figures and times in, bytes out. No clock, no lock, no system
+// calls, so tests run through hours of invented time.
 //
-// Dirty bytes above a limit are excess. What has been excess for as long as somebody watched goes back, since
-// nobody needed it; a short peak is no lasting excess. The limit is the free-page threshold, and more while
-// the program asks again for what it has just given back (idea: glibc's dynamic trim threshold), so that a
-// program which frees and refills its heap in a loop does not fault its pages each time. At each tick, twice
-// per decay time, what nobody needed since the last one goes back, below the limit too, and the limit halves
-// towards the threshold. A late tick is one tick: however long the machine was suspended, nothing is made up
-// for.
+// Dirty bytes above a limit are excess. Excess that lasted from one look to the next goes back, since no
+// thread needed it; a short peak does not last. The limit is the free-page threshold; it rises while the
+// program asks again for memory that was just given back (idea: glibc's dynamic trim threshold), so that a
+// program which frees and refills its heap in a loop does not fault its pages each time. Each tick, twice per
+// decay time, gives back the bytes that stayed dirty since the last tick, also below the limit, and halves
+// the limit towards the threshold. A late tick counts once: after a suspended machine wakes, missed ticks are
+// not made up for.
 //
 // Invariant: limit >= threshold + kept bytes; no low is above the dirty bytes.
-// Threads: the page cache's lock; exceeds_limit(), excess() and TickClock::is_due() by any.
+// Threads: the page cache's lock; any thread may call exceeds_limit(), excess() and TickClock::is_due().
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -22,13 +22,13 @@ class GiveBackPolicy {
  public:
   constexpr explicit GiveBackPolicy(std::size_t threshold) : threshold_(threshold), limit_(threshold) {}
 
-  /// The limit starts anew from it.
+  /// Sets the threshold, and the limit to the threshold.
   void set_threshold(std::size_t bytes) {
     threshold_ = bytes;
     set_limit(least_limit());
   }
 
-  /// So many bytes of free pages, made ahead of need, stay whatever decays.
+  /// Keeps `bytes` more of free pages, made ahead of need: no decay gives them back.
   void keep(std::size_t bytes) {
     kept_ += bytes;
     set_limit(limit() + bytes);
@@ -43,14 +43,14 @@ class GiveBackPolicy {
   std::size_t limit() const { return limit_.load(std::memory_order_relaxed); }
   bool exceeds_limit(std::size_t dirty) const { return dirty > limit(); }
 
-  /// Dirty bytes have become fewer.
+  /// Call after dirty bytes were taken.
   void note_low(std::size_t dirty) {
     if (dirty < lowest_dirty_) lowest_dirty_ = dirty;
     if (dirty < lowest_excess_) lowest_excess_ = dirty;
   }
 
-  /// So many bytes without memory are in use now. Soon after the limit has driven memory out, this means that
-  /// the limit is too low for this program.
+  /// Call when `bytes` without memory come into use. Soon after pages went back for exceeding the limit, this
+  /// shows that the limit is too low for this program.
   void note_clean_use(std::size_t bytes) {
     const std::size_t missed = bytes < recently_given_back_ ? bytes : recently_given_back_;
     if (missed == 0) return;
@@ -58,20 +58,20 @@ class GiveBackPolicy {
     set_limit(limit() + missed);
   }
 
-  /// So many bytes went back for exceeding the limit.
+  /// Call when `bytes` went back for exceeding the limit.
   void note_given_back(std::size_t bytes) { recently_given_back_ += bytes; }
 
   /// \returns bytes to give back at once.
   std::size_t excess(std::size_t dirty) const { return above(dirty, limit()); }
 
-  /// \returns bytes to give back because they were excess all the time since the last call.
+  /// \returns bytes to give back because they were excess during the whole time since the last call.
   std::size_t lasting_excess(std::size_t dirty) {
     const std::size_t lasting = above(lowest_excess_, limit());
     lowest_excess_ = dirty;
     return lasting;
   }
 
-  /// \returns bytes to give back because nobody needed them since the last tick.
+  /// \returns bytes to give back because no thread needed them since the last tick.
   std::size_t tick(std::size_t dirty) {
     const std::size_t unused = above(lowest_dirty_, kept_);
     lowest_dirty_ = dirty;
@@ -88,22 +88,22 @@ class GiveBackPolicy {
   std::size_t threshold_;
   std::size_t kept_ = 0;
   std::atomic<std::size_t> limit_;       // read without the lock, as a hint
-  std::size_t lowest_dirty_ = 0;         // since the last tick
+  std::size_t lowest_dirty_ = 0;         // bytes, since the last tick
   std::size_t lowest_excess_ = 0;        // dirty bytes, since the last look for lasting excess
-  std::size_t recently_given_back_ = 0;  // for exceeding the limit, since the last tick
+  std::size_t recently_given_back_ = 0;  // bytes, for exceeding the limit, since the last tick
 };
 
-/// When a tick is due: twice per decay time, for the first who asks.
+/// Says when a tick is due: twice per decay time, and only to the first thread that asks.
 class TickClock {
  public:
   constexpr explicit TickClock(std::uint32_t decay_ms) : decay_ms_(decay_ms) {}
 
   void set_decay(std::uint32_t decay_ms) { decay_ms_ = decay_ms; }
-  /// Without a decay time all goes back at once, and no tick is ever due.
+  /// Without a decay time all memory goes back at once, and no tick is ever due.
   bool has_ticks() const { return decay_ms_ != 0; }
   std::uint32_t period_ms() const { return decay_ms_ / 2; }
 
-  /// A clock that went back is believed: the tick is due, and the next one a period from there.
+  /// A clock that jumped back is believed: the tick is due, and the next one a period after it.
   bool is_due(std::uint64_t now_ms) {
     std::uint64_t last = last_ms_.load(std::memory_order_relaxed);
     return has_ticks() && now_ms - last >= period_ms() && last_ms_.compare_exchange_strong(last, now_ms);

@@ -8,8 +8,8 @@
 namespace tarn::internal {
 namespace {
 
-constexpr std::uint32_t kMostFailedStarts = 16;  // then the system will not let it be
-// Of a millisecond, for another thread that starts or ends the helper.
+constexpr std::uint32_t kMostFailedStarts = 16;  // after these, the system will never allow a helper
+// Waits of a millisecond for another thread that starts or ends the helper.
 constexpr unsigned kMostWaits = 100;
 
 }  // namespace
@@ -26,9 +26,9 @@ void Helper::start_wanted() {
   if (!may_start_.load(std::memory_order_relaxed)) return is_wanted_.store(false, std::memory_order_relaxed);
   if (pauses_.load(std::memory_order_relaxed) != 0) return;
   if (os::clock_ms() < not_before_ms_.load(std::memory_order_relaxed)) return;
-  const os::SignalBlock no_signals;  // a handler that forks would wait for the flag of its own thread
+  const os::SignalBlock no_signals;  // a signal handler that forks would wait for its own thread's flag
   if (starting_.exchange(1, std::memory_order_seq_cst) != 0) return;
-  // step_aside counts first and then looks at this flag, so one of the two sees the other.
+  // step_aside counts first and then looks at this flag, so one of the two threads sees the other.
   if (!is_running() && start() == os::HelperStart::kRefused &&
       failed_starts_.fetch_add(1, std::memory_order_relaxed) == kMostFailedStarts)
     may_start_.store(false, std::memory_order_relaxed);
@@ -49,7 +49,7 @@ void Helper::step_aside() {
   pauses_.fetch_add(1, std::memory_order_seq_cst);
   if (starting_.load(std::memory_order_seq_cst) == 0 && !is_running()) return;
   const os::SignalBlock no_signals;
-  // A child of a bare clone may have the flag of a thread that is not there: it does not wait for ever.
+  // In a child of a bare clone, a thread that does not exist may hold the flag: so the wait has an end.
   bool has_flag = false;
   for (unsigned i = 0; !has_flag && i < kMostWaits; ++i) {
     has_flag = starting_.exchange(1, std::memory_order_acquire) == 0;
@@ -57,7 +57,7 @@ void Helper::step_aside() {
   }
   const os::HelperEnd end = os::stop_helper();
   if (end != os::HelperEnd::kWasNone) is_wanted_.store(work_.was_left(), std::memory_order_relaxed);
-  // Of its locks it holds this one while it asks the kernel for what a filter may kill it for.
+  // A filter can kill the helper in a system call; the helper holds no other lock of ours then.
   if (end == os::HelperEnd::kWasKilled) page_cache.forget_who_gives_back();
   if (has_flag) starting_.store(0, std::memory_order_release);
 }
@@ -83,8 +83,8 @@ void Helper::return_now() {
 
 void Helper::forget_after_fork(OtherThreads other_threads) {
   os::forget_helper_after_fork();
-  // One pause is this fork's; the others are of threads that are gone, or of a fork in whose handlers this
-  // one was.
+  // One pause is this fork's. The others belong to threads that are gone, or to an outer fork whose handlers
+  // made this fork.
   if (other_threads == OtherThreads::kGone) {
     pauses_.store(0, std::memory_order_relaxed);
   } else {

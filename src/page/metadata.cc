@@ -5,14 +5,14 @@
 namespace tarn::internal {
 namespace {
 
-// Spares a small program a system call.
+// Saves a small program a system call.
 alignas(kCacheLineBytes) constinit char first_piece[64 * 1024] = {};
 
 }  // namespace
 
 constinit Metadata metadata;
 
-// Addresses are reserved far ahead: where a limit of the address space is set later on, they can still be
+// Reserves addresses far ahead: a limit of the address space that is set later does not stop them from being
 // committed.
 void Metadata::reserve() {
   os::LockGuard guard(mutex_);
@@ -45,7 +45,7 @@ bool Metadata::take_piece(std::size_t bytes) {
   const std::size_t piece = bytes < kPieceBytes ? kPieceBytes : round_up(bytes, kPageBytes);
   if (unused_bytes_locked() < piece && !reserve_more(piece)) return false;
   if (!os::commit(reserve_next_, piece)) return false;
-  if (end_ != reserve_next_) next_ = reserve_next_;  // else the new piece continues the last
+  if (end_ != reserve_next_) next_ = reserve_next_;  // otherwise the new piece extends the last one
   reserve_next_ += piece;
   end_ = reserve_next_;
   return true;

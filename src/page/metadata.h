@@ -1,6 +1,6 @@
-// Memory for the library's own records, away from the blocks: taken in pieces from the system, cut in steps
-// of a cache line, reused by size, never given back (it is 1-2 % of the heap).
-// Invariant: used bytes + bytes of the free records == all that was ever cut.
+// Memory for the library's own records, apart from the blocks: taken from the system in pieces, cut in steps
+// of a cache line, reused by size, never given back (1-2 % of the heap).
+// Invariant: used bytes + bytes of the free records == all bytes that were ever cut.
 // Threads: any; one lock of the lowest rank.
 #pragma once
 #include <atomic>
@@ -15,10 +15,10 @@ class Metadata {
  public:
   static constexpr std::size_t kLargestReused = 32 * 1024;  // bytes
 
-  /// Takes addresses for all that follows; without them they are taken when needed. Once, at the start.
+  /// Reserves addresses for all later records; without them, addresses are taken when needed. Once, at start.
   void reserve();
 
-  /// Gives up the addresses that are not in use yet. \pre mutex() is held. \returns bytes given up.
+  /// Gives the unused addresses back. \pre mutex() is held. \returns bytes given back.
   std::size_t release_tail_locked();
   std::size_t unused_bytes_locked() const { return static_cast<std::size_t>(reserve_end_ - reserve_next_); }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr unsigned kRangesPerPurge = 16;
 constexpr std::uint32_t kLargestGrowthChunks = 16;
 
-/// First page of the shortest run of `mask` that has `pages` pages.
+/// \returns the first page of the shortest run of `mask` that has at least `pages` pages.
 unsigned best_run(std::uint32_t mask, PageCount pages) {
   unsigned best_first = 0, best_count = kPagesPerChunk + 1;
   for (Run run = next_run(mask, 0); run.count != 0; run = next_run(mask, run.first + run.count))
@@ -30,13 +30,13 @@ constinit PageCache page_cache;
 namespace {
 
 os::Mutex& give_back_mutex = os::global_mutex<os::LockRank::kGiveBack>();
-// The number of the helper that holds the mutex; 0: none does.
+// The number of the helper that holds the give-back mutex; 0: no helper holds it.
 constinit std::atomic<std::uint32_t> helper_gives_back{0};
 
 }  // namespace
 
 GiveBackGuard::GiveBackGuard() {
-  // In the child of a bare clone the helper's record is empty, and what it held is nobody's.
+  // In the child of a bare clone the helper's record is empty, so a lock that the helper held has no holder.
   if (helper_gives_back.load(std::memory_order_relaxed) != 0 && !os::helper_is_alive())
     page_cache.forget_who_gives_back();
   give_back_mutex.lock();
@@ -106,7 +106,7 @@ void PageRun::include_in_dumps() const {
 }
 
 // Warm pages first, of the wished density before the other; then free ones. Sparse spans take cold pages of
-// dense chunks, which cost a huge page each, only when nothing else can be had.
+// dense chunks only when nothing else is left, because each costs a huge page.
 Chunk* PageCache::choose_chunk_locked(PageCount pages, Density density, bool may_mix, bool* is_dirty) {
   ChunkLists& wished = lists_[static_cast<unsigned>(density)];
   ChunkLists& other = lists_[1 - static_cast<unsigned>(density)];
@@ -126,7 +126,7 @@ PageRun PageCache::take_from_chunks_locked(PageCount pages, PageCount room, Dens
   return take_run_locked(*chunk, best_run(is_dirty ? chunk->dirty_mask : chunk->free_mask, wanted), pages);
 }
 
-// More than a chunk: whole free chunks in a row, and the first pages of the one behind them.
+// For more than a chunk: whole free chunks in a row, and the first pages of the chunk behind them.
 PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room) {
   const std::uint32_t region_count = page_map.region_count();
   for (std::uint32_t r = 0; r < region_count; ++r) {
@@ -143,7 +143,7 @@ PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room) {
   return {nullptr, false};
 }
 
-// A run that starts at a page of a chunk and goes on through the chunks behind it.
+// Takes a run that starts at a page of a chunk and continues through the chunks behind it.
 PageRun PageCache::take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages) {
   PageRun run{chunk->start + bytes_of(first), true};
   for (; pages != 0; ++chunk, first = 0) {
@@ -160,7 +160,7 @@ PageRun PageCache::take_pages_from_locked(Chunk* chunk, unsigned first, PageCoun
 bool PageCache::commit_chunks(Region& region, std::uint32_t first, std::uint32_t count, Density density) {
   char* const start = region.start + (std::size_t{first} << kChunkShift);
   const std::size_t bytes = std::size_t{count} << kChunkShift;
-  // Committing takes no new addresses, so the system would not apply this limit by itself.
+  // Committing takes no new addresses, so the system does not apply this limit by itself.
   const std::size_t limit = os::address_space_limit();
   if (limit != SIZE_MAX && committed_bytes_ + bytes > limit) return false;
   if (!page_map.commit_tables(region, count) || !os::commit(start, bytes)) return false;
@@ -181,7 +181,7 @@ bool PageCache::commit_chunks(Region& region, std::uint32_t first, std::uint32_t
   return true;
 }
 
-// A chunk whose pages were all given back costs nothing to make dense.
+// Making a wholly purged chunk dense costs nothing: it has no pages to copy.
 bool PageCache::convert_to_dense() {
   Chunk* chunk = nullptr;
   {
@@ -201,8 +201,8 @@ bool PageCache::convert_to_dense() {
   return true;
 }
 
-// Makes new chunks so that a run of `pages` exists. Only the holder of the growth lock changes
-// committed_chunks, so the system is called without the page cache's lock.
+// Makes new chunks until a run of `pages` exists. Only the holder of the growth lock changes
+// committed_chunks, so the system can be called without the page cache's lock.
 bool PageCache::grow(PageCount pages, Density density) {
   if (density == Density::kDense && pages <= kPagesPerChunk && convert_to_dense()) return true;
   const std::uint32_t needed = (pages + kPagesPerChunk - 1) / kPagesPerChunk;
@@ -210,7 +210,7 @@ bool PageCache::grow(PageCount pages, Density density) {
   Region* region = region_count == 0 ? nullptr : &page_map.region(region_count - 1);
   if (region == nullptr || region->chunk_count - region->committed_chunks < needed) {
     os::LockGuard guard(mutex_);
-    // As much again as there is: each free looks through the regions, so few must do for any heap.
+    // As large as all regions together: each free walks the regions, so few must be enough for any heap.
     region =
         page_map.add_region(std::size_t{needed} << kChunkShift,
                             stats_.reserved_bytes > reserve_bytes_ ? stats_.reserved_bytes : reserve_bytes_);
@@ -239,7 +239,7 @@ PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t 
   if (run.start == nullptr) {
     os::LockGuard growth(growth_mutex_);
     run = take(false);
-    // Threads that need no growth take without this lock, also what was made for us: then there must be more.
+    // Other threads allocate without the growth lock and may take the new chunks; then more are needed.
     while (run.start == nullptr) {
       const bool has_grown = grow(wanted + room, density);
       run = take(!has_grown);
@@ -271,20 +271,20 @@ bool PageCache::try_extend(char* end, PageCount pages, bool* is_zeroed) {
   return true;
 }
 
-// The pages from `end` on; none when they are in use.
+// \returns the pages from `end` on; none when they are in use.
 PageRun PageCache::extension_locked(char* end, PageCount pages) {
   unsigned first = 0;
   Chunk* const chunk = chunk_of_locked(end, &first);
   unsigned last_page = 0;
-  // Regions may lie side by side; a span stays within its own.
+  // Regions may lie side by side; a span must not cross from one into the next.
   if (chunk == nullptr || chunk_of_locked(end - 1, &last_page) + (first == 0 ? 1 : 0) != chunk) return {};
   unsigned page = first;
   const Chunk* at = chunk;
   for (PageCount left = pages; left != 0; ++at, page = 0) {
     const PageCount part = left < kPagesPerChunk - page ? left : kPagesPerChunk - page;
     const std::uint32_t mask = run_mask(page, part);
-    // A chunk that is not committed yet has no free pages; the last of a region is followed by the table's
-    // zeroed end.
+    // An uncommitted chunk has no free pages, and the zeroed end of the table follows the last chunk of a
+    // region: so this test also ends the walk.
     if (at->start != chunk->start + ((at - chunk) << kChunkShift) || (at->free_mask & mask) != mask)
       return {};
     left -= part;
@@ -322,7 +322,7 @@ Chunk* PageCache::coldest_dirty_locked() {
   return dense->dirty_run == kPagesPerChunk || sparse->dirty_run == 0 ? dense : sparse;
 }
 
-// Takes dirty runs out of the cache, longest first and of those the coldest, until they make up `bytes`.
+// Takes dirty runs out of the cache until they add up to `bytes`: longest runs first, the coldest of equals.
 unsigned PageCache::collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes) {
   unsigned count = 0;
   std::size_t collected = 0;
@@ -375,7 +375,7 @@ std::size_t PageCache::purge(std::size_t bytes) {
                        was_refused[i] ? PageState::kDirty : PageState::kClean);
       any_refused |= was_refused[i];
       if (was_refused[i]) {
-        dirty_bytes_ += range_bytes;  // locked memory, for one, stays as it is
+        dirty_bytes_ += range_bytes;  // the system kept the memory, for example because it is locked
         continue;
       }
       if (ranges[i].pages == kPagesPerChunk) {
@@ -392,8 +392,8 @@ std::size_t PageCache::purge(std::size_t bytes) {
 }
 
 std::size_t PageCache::prewarm(std::size_t bytes) {
-  // All runs are taken before the first goes back, else each would be the same. A run's first bytes link
-  // them.
+  // All runs are taken before the first is freed, else each would be the same run. A run's first bytes hold
+  // the link.
   struct Link {
     Link* next;
   };

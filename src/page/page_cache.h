@@ -1,14 +1,14 @@
-// Free spans between the system and the rest. A span of up to a chunk is a run of one-bits in a chunk's mask,
-// so spans split and coalesce by setting bits; larger ones are runs of whole chunks.
+// Free spans between the system and the tiers above. A span of up to a chunk is a run of one-bits in a
+// chunk's mask, so spans split and coalesce by setting bits; larger spans are runs of whole chunks.
 //
-// Choice: the chunk whose longest run of dirty (backed, warm) pages fits best; else that of free pages; else
-// new chunks. Dense spans prefer chunks of huge pages, sparse ones avoid them.
+// Choice: the chunk whose longest run of dirty (backed, warm) pages fits best; else the one whose longest run
+// of free pages does; else new chunks. Dense spans prefer chunks of huge pages, sparse spans avoid them.
 // Giving back: give_back_policy.h says how much; the helper thread or a thread that frees asks for it
 // (background.h).
 //
 // Invariant: dirty_bytes == sum of dirty pages over all chunks; used pages + free pages + pages taken out to
 // be purged == committed pages.
-// Threads: any; one lock. The lock is not held across calls that commit or purge.
+// Threads: any; one lock, which is not held across calls that commit or purge.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -36,12 +36,12 @@ struct PageCacheStats {
 
 enum class PageState : std::uint8_t { kClean, kDirty };
 
-/// Pages taken from the cache.
+/// Pages allocated from the cache.
 struct PageRun {
-  char* start = nullptr;   // none
+  char* start = nullptr;   // nullptr: none
   bool is_zeroed = false;  // never written since the system gave them
-  // Chunks that dumps of the process are to hold again; the one who takes the pages says so, without the
-  // lock.
+  // Chunks that dumps of the process must hold again; the thread that takes the pages tells the system,
+  // without the lock.
   char* left_out_start = nullptr;
   char* left_out_end = nullptr;
 
@@ -60,45 +60,45 @@ class PageCache {
 
   /// \returns pages aligned to `alignment` bytes (a power of two, at least a page). \cost one lock; bitmap
   /// steps.
-  /// \param room pages that should be free behind the run, for try_extend; they stay free, nobody keeps them.
+  /// \param room pages that should be free behind the run, for try_extend; they stay free and unreserved.
   PageRun allocate_pages(PageCount pages, Density density = Density::kSparse,
                          std::size_t alignment = kPageBytes, PageCount room = 0);
 
   /// Extends a run in place. \returns false when the pages behind it are in use.
   bool try_extend(char* end, PageCount pages, bool* is_zeroed);
 
-  /// Takes pages back. What then exceeds the limit is the caller's to give back (Background::notice).
+  /// Frees pages. The caller then calls Background::notice, which gives back what exceeds the limit.
   void free_pages(char* start, PageCount pages, PageState state);
 
-  /// Gives back what has exceeded the limit all the time since the last call. \returns false when the system
-  /// refused.
+  /// Gives back the bytes that exceeded the limit during the whole time since the last call. \returns false
+  /// when the system refused.
   bool give_back_lasting_excess();
-  /// Gives back all that exceeds the limit.
+  /// Gives back all bytes that exceed the limit.
   void give_back_excess();
 
   /// Makes free pages of at least `bytes`, backed by memory, and keeps them. \returns bytes made; fewer when
-  /// memory is refused. \cost a system call per chunk and a fault's work per OS page.
+  /// memory is refused. \cost a system call per chunk, and the work of a fault per OS page.
   std::size_t prewarm(std::size_t bytes);
 
-  /// So many bytes of free pages, made ahead of need, stay whatever decays.
+  /// Keeps `bytes` more of free pages, made ahead of need: no decay gives them back.
   void keep(std::size_t bytes);
   void keep_nothing();
 
   bool exceeds_limit() const { return policy_.exceeds_limit(dirty_bytes()); }
 
-  /// Whether dense spans get huge pages by now.
+  /// Whether dense spans get huge pages at the present heap size.
   bool uses_huge_pages() const { return committed_bytes() >= huge_page_threshold_; }
 
   /// Gives back up to `bytes` of free memory; SIZE_MAX: all of it. \returns bytes given back.
   std::size_t purge(std::size_t bytes);
 
-  /// Once per half decay time: gives back what nobody needed since the last call. \returns bytes given back.
+  /// Once per half decay time: gives back pages that no thread needed since then. \returns bytes given back.
   std::size_t tick();
 
-  /// Gives up the addresses of regions that are not committed. \pre growth_mutex() and mutex() are held.
-  /// \returns bytes given up.
+  /// Gives back the addresses of regions that are not committed. \pre growth_mutex() and mutex() are held.
+  /// \returns bytes given back.
   std::size_t release_tails_locked();
-  /// Stops the process when an invariant is broken; those of the chunks, lists and policy are looked at too.
+  /// Stops the process when an invariant is broken; walks the chunks, lists and policy too.
   void validate();
 
   std::size_t uncommitted_bytes_locked() const { return stats_.reserved_bytes - committed_bytes_; }
@@ -106,8 +106,8 @@ class PageCache {
   std::size_t committed_bytes() const { return committed_bytes_.load(std::memory_order_relaxed); }
   std::size_t dirty_bytes() const { return dirty_bytes_.load(std::memory_order_relaxed); }
   PageCacheStats stats();
-  /// The helper was killed while it gave memory back: what it held is free again, what it had taken out is
-  /// lost.
+  /// Call when the helper was killed while it gave memory back: the lock it held is free again, and the pages
+  /// it had taken out are lost.
   void forget_who_gives_back();
 
  private:
@@ -137,18 +137,18 @@ class PageCache {
   os::Mutex& growth_mutex_ = os::global_mutex<os::LockRank::kPageGrowth>();
   std::size_t huge_page_threshold_ = std::size_t{32} << 20;
   std::size_t reserve_bytes_ = std::size_t{64} << 30;
-  // These two are read without the lock, as hints.
+  // Both counters are read without the lock, as hints.
   std::atomic<std::size_t> dirty_bytes_{0};
   std::atomic<std::size_t> committed_bytes_{0};
   GiveBackPolicy policy_{std::size_t{64} << 20};
-  PageCount taken_out_pages_ = 0;  // nobody's, while the system is asked about them
+  PageCount taken_out_pages_ = 0;  // in no list while the system purges them
   PageCacheStats stats_{};
   ChunkLists lists_[2];  // by density
 };
 
 extern PageCache page_cache;
 
-/// Held while free pages or blocks are out of their places to be given back, so that a fork waits for them.
+/// Held while free pages or blocks are out of their lists to be given back, so that a fork waits for them.
 class GiveBackGuard {
  public:
   GiveBackGuard();

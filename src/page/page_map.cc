@@ -14,13 +14,13 @@ constexpr unsigned kAddressBits = 48;
 constexpr std::size_t kIndexEntries = std::size_t{1} << (kAddressBits - kPageShift);
 constexpr std::size_t kIndexBytes = kIndexEntries * sizeof(std::uint16_t);
 
-// Of a limit of the address space no region, nor the index, takes a larger share than this.
+// No region, and not the index either, reserves more than this share of a limited address space.
 constexpr std::size_t kLimitedShare = 16;
 
-/// A table's entries for some chunks, as bytes from its start.
+/// Entries of a table for some chunks, as bytes from the table's start.
 struct Entries {
   std::size_t first, end;
-  bool has_predecessor;  // what lies before them, if only in the same piece, is writable
+  bool has_predecessor;  // the entries before them, at least those in the same piece, are writable
 };
 
 /// Makes entries of a readable reserve writable, in whole pieces.

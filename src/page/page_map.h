@@ -1,15 +1,15 @@
 // Address -> span, for every page of every region; and the public index of pages
-// (tarn/detail/page_index.h), which holds the record that takes a block back. The index spans the whole
-// user address space in one lazily backed table, so that free needs no range check; where so much address
-// space cannot be had, it stays empty and frees take the slow door.
+// (tarn/detail/page_index.h), which names the record that takes a block. The index covers the whole
+// user address space in one lazily backed table, so that free needs no range check. Where that much address
+// space is refused, the index stays empty and frees take the slow door.
 //
-// region: addresses from one reserve; a prefix of its chunks is committed. Regions are added, never removed;
-// the rest of one can be given up, and a later region may lie there. The tables of a region, and its part of
-// the index, read as zero everywhere and are writable as far as its chunks are committed.
+// region: addresses from one reserve; a prefix of its chunks is committed. Regions are added, never removed.
+// The uncommitted rest of a region can be given back, and a later region may lie there. The tables of a
+// region and its part of the index read as zero everywhere, and are writable for the committed chunks.
 //
-// Invariant: all pages of a span lead to it, and none of them is free in its chunk; a page that no span has
-// is 0 in the index.
-// Threads: find() by any, without a lock; the rest under the page cache's lock.
+// Invariant: every page of a span maps to the span, and none of them is free in its chunk; a page without a
+// span is 0 in the index.
+// Threads: any thread calls find() without a lock; all else runs under the page cache's lock.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -24,9 +24,9 @@ struct Chunk;
 
 struct Region {
   char* start;
-  std::atomic<std::size_t> bytes;         // fewer when the tail is given up
+  std::atomic<std::size_t> bytes;         // shrinks when the tail is given back
   std::atomic<detail::SpanHead*>* spans;  // one per page; each is a Span
-  Chunk* chunks;                          // one per chunk, and one that stays zero ends every walk
+  Chunk* chunks;                          // one per chunk, and a last one that stays zero and ends every walk
   std::uint32_t chunk_count;
   std::uint32_t committed_chunks;  // a prefix
 };
@@ -35,7 +35,7 @@ class PageMap {
  public:
   static constexpr std::uint32_t kLargestRegionCount = 1024;
 
-  /// The span that holds an address, or nullptr. \cost a subtraction and two loads in the first region.
+  /// \returns the span that holds an address, or nullptr. \cost first region: a subtraction and two loads.
   Span* find(const void* pointer) const {
     const std::uint32_t count = region_count_.load(std::memory_order_acquire);
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -46,7 +46,7 @@ class PageMap {
     return nullptr;
   }
 
-  /// The first region's part, for the inlined paths of pools; of no bytes when there is no region yet.
+  /// The first region's table, for the inlined paths of pools; covers 0 bytes while there is no region.
   detail::SpanTable first_table() const {
     if (region_count() == 0) return {};
     return {address_of(regions_[0].start), regions_[0].bytes, regions_[0].spans};
@@ -55,18 +55,18 @@ class PageMap {
   std::uint32_t region_count() const { return region_count_.load(std::memory_order_acquire); }
   Region& region(std::uint32_t i) { return regions_[i]; }
 
-  /// Takes the addresses of the index; without them it stays empty. Once, before the first region.
+  /// Reserves the addresses of the index; without them it stays empty. Once, before the first region.
   void reserve_index();
 
-  /// Gives the addresses of the index up; from now on index() is the empty one. \pre the calling thread is
-  /// the only one of the process, and takes index() anew before it frees a block. \returns bytes given up.
+  /// Gives the addresses of the index back; from now on index() is the empty one. \pre the process has no
+  /// other thread, and the caller fetches index() anew before it frees a block. \returns bytes given back.
   std::size_t drop_index();
   std::size_t index_bytes() const;
 
-  /// What a thread needs to read the index.
+  /// \returns the copy of the index's description that a thread reads it by.
   detail::PageIndex index() const;
 
-  /// Takes a region of at least `least_bytes`, at most `wished_bytes`. \returns nullptr when the system
+  /// Adds a region of at least `least_bytes`, at most `wished_bytes`. \returns nullptr when the system
   /// refuses.
   Region* add_region(std::size_t least_bytes, std::size_t wished_bytes);
 
@@ -74,10 +74,10 @@ class PageMap {
   /// refuses.
   bool commit_tables(const Region& region, std::uint32_t count);
 
-  /// Gives up what is not committed of a region. \returns bytes given up.
+  /// Gives the uncommitted part of a region back. \returns bytes given back.
   std::size_t release_tail(Region& region);
 
-  /// Enters a span, or some of its pages; clears them.
+  /// Enters a span, or some of its pages; clears such entries.
   void set(Span* span) { write_spans(span, 0, span->pages, span); }
   void set_pages(Span* span, PageCount first, PageCount count) { write_spans(span, first, count, span); }
   void clear_pages(Span* span, PageCount first, PageCount count) { write_spans(span, first, count, nullptr); }
@@ -86,7 +86,7 @@ class PageMap {
     write_spans(span, 0, span->pages, nullptr);
   }
 
-  /// Enters the record that takes a slab's blocks back into the index of pages; 0: none does.
+  /// Enters the record that takes a slab's blocks into the index of pages; 0: no record takes them.
   void set_record(Span* span, std::uint16_t record_offset);
 
   /// \pre no other thread makes, resizes or ends a span.

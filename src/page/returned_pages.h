@@ -1,8 +1,8 @@
-// What goes back to the page cache, collected while locks are held and given back once they are not.
+// Collects spans that ended while locks are held, and frees them once no lock is held.
 //
-// Spans that ended under a lock are added here. The destructor gives them to the page cache and then wakes
-// whoever must be woken: so it must run with no lock held but kGiveBack's, and an object of this class is
-// declared before the guard of the lock it outlives.
+// Code under a lock adds its ended spans here. The destructor frees them to the page cache and then wakes the
+// helper if needed; so it must run with no lock held but kGiveBack's. Declare an object of this class before
+// the guard of the lock, so that it is destroyed after the unlock.
 //
 // Threads: one.
 #pragma once
@@ -22,24 +22,24 @@ class ReturnedPages {
       finish();
   }
 
-  /// A span of the page cache's that has ended. \pre it is in no list, and nobody frees a block of it.
+  /// Adds an ended span of the page cache. \pre it is in no list, and no thread frees a block of it.
   void add(Span* span) {
     bytes_ += span->bytes();
     span->next = first_;
     first_ = span;
   }
 
-  /// Pages went back without a span.
+  /// Notes that pages were freed without a span.
   void note_given_back() { has_given_back_ = true; }
 
-  /// So many free bytes stay outside of the page cache; should nobody ask for them again, the helper comes
-  /// for them.
+  /// Notes that `bytes` of free memory stay outside of the page cache; if no thread needs them again, the
+  /// helper gives them back.
   void note_kept(std::size_t bytes);
 
   /// Bytes of all spans that were added.
   std::size_t bytes() const { return bytes_; }
 
-  /// Gives the pages to the page cache now; what then exceeds its limit is seen to by the destructor.
+  /// Frees the pages to the page cache now; the destructor then handles bytes above the cache's limit.
   void give_back();
 
  private:

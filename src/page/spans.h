@@ -1,11 +1,11 @@
-// The one door to spans: pages, the span's record, its bits and its entries in the page map are had and given
-// up together.
+// The only interface for allocating and freeing spans: a span's pages, record, bits and page map entries are
+// made and given back together.
 //
-// A span is found by address from the moment it is allocated until its pages are given back; frees of its
-// blocks take the slow door until set_record() names the record that takes them.
+// The page map finds a span from its allocation until its pages are freed. Frees of its blocks take the slow
+// door until set_record() names the record that takes them.
 //
-// Threads: any. allocate_span may be called under any lock below kPageGrowth. Pages go back with no lock held
-// (returned_pages.h).
+// Threads: any. allocate_span may be called under any lock below kPageGrowth. Pages are freed with no lock
+// held (returned_pages.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,31 +22,32 @@ struct SpanRequest {
   std::uint32_t bitmap_words = 0;
   Density density = Density::kSparse;
   std::size_t alignment = kPageBytes;  // bytes, a power of two
-  PageCount room = 0;                  // pages that should be free behind the span, because it is growing
-  void* pool = nullptr;                // the pool it belongs to, for kPool
+  PageCount room = 0;                  // pages that should be free behind a span that will grow
+  void* pool = nullptr;                // for kPool: the pool that the span belongs to
 };
 
 /// \returns nullptr when memory is refused. `start`, `pages`, `kind`, `pool` and `is_zeroed` are set; all
 /// bits are zero. \cost a lock or two and bitmap steps.
 Span* allocate_span(const SpanRequest& request);
 
-/// Ends a span. \pre it is in no list, and nobody frees a block of it.
+/// Ends a span. \pre it is in no list, and no thread frees a block of it.
 inline void free_span(Span* span, ReturnedPages& returned) { returned.add(span); }
 
-/// Ends a span whose first pages have lost their contents to a move and have no memory behind them.
+/// Frees a span whose first `moved` pages were moved away: those have no contents and no memory behind them.
 void free_moved_span(Span* span, PageCount moved, ReturnedPages& returned);
 
-/// Makes a span longer or shorter where it is. \returns false when it cannot.
+/// Makes a span longer or shorter in place. \returns false when that is impossible.
 bool resize_span(Span* span, PageCount pages, ReturnedPages& returned);
 
 /// Names the record that takes the span's blocks back: its byte offset in a thread's cache.
 void set_record(Span* span, std::uint16_t record_offset);
 
-/// Gives a span room for so many bitmap words, in another record if need be; the old one is not valid then.
-/// \returns nullptr when memory is refused, and nothing changed. \pre it is in no list and has no blocks.
+/// Gives a span room for `bitmap_words` words, in another record if needed; the old record is then invalid.
+/// \returns nullptr when memory is refused, and nothing changed. \pre the span is in no list and has no
+/// blocks.
 Span* give_room_for_bits(Span* span, std::uint32_t bitmap_words);
 
-/// A span over memory of a caller's, which the page map does not know. \returns nullptr when memory is
+/// Makes a span over the caller's memory, which the page map does not know. \returns nullptr when memory is
 /// refused.
 Span* make_span_over(char* start, std::uint32_t bitmap_words, void* pool);
 void end_span_over(Span* span);

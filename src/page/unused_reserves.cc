@@ -8,7 +8,7 @@
 namespace tarn::internal {
 namespace {
 
-/// Waits for a mutex, but not for one whose holder does not exist in this process.
+/// Waits for a mutex, but gives up when its holder does not exist in this process.
 class PatientLock {
  public:
   explicit PatientLock(os::Mutex& mutex) : mutex_(mutex) {
@@ -28,7 +28,7 @@ class PatientLock {
   bool is_held_ = false;
 };
 
-/// Holds all that a reserve is used under.
+/// Holds every lock under which a reserve is used.
 struct AllLocks {
   PatientLock growth{os::global_mutex<os::LockRank::kPageGrowth>()};
   PatientLock pages{os::global_mutex<os::LockRank::kPageCache>()};

@@ -1,6 +1,6 @@
-// The invariants of this tier, as the headers state them, walked: a broken one stops the process with a line
-// that says which. For tests, at every step that allows it.
-// Threads: any; each takes the lock of what it walks, but PageMap's, which says what it needs.
+// Walks the invariants of this tier, as the headers state them: a broken one stops the process with a line
+// that names it. For tests, at every step that allows it.
+// Threads: any; each function takes the lock of its object, except PageMap's, which states its own \pre.
 #include "base/bits.h"
 #include "os/fatal.h"
 #include "page/chunk.h"
@@ -83,7 +83,7 @@ void PageMap::validate() {
     const std::uint16_t* const records =
         writable_index_ == nullptr ? nullptr : writable_index_ + (address_of(region.start) >> kPageShift);
     const Span* span = nullptr;
-    std::size_t end = 0;  // of its pages
+    std::size_t end = 0;  // of the pages of `span`
     for (std::size_t page = 0; page < pages; ++page) {
       const auto* const found = static_cast<const Span*>(region.spans[page].load(std::memory_order_acquire));
       if (page == end) {
@@ -110,7 +110,7 @@ void Metadata::validate() {
     for (const FreeRecord* record = free_[lines]; record != nullptr; record = record->next) {
       TARN_CHECK(address_of(record) % kCacheLineBytes == 0);
       free_bytes += lines * kCacheLineBytes;
-      TARN_CHECK(free_bytes <= cut_bytes_);  // a record that is listed twice makes a circle
+      TARN_CHECK(free_bytes <= cut_bytes_);  // a record that is listed twice makes the list a circle
     }
   TARN_CHECK(used_bytes_ + free_bytes == cut_bytes_);
 }

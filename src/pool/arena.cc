@@ -1,8 +1,8 @@
 // The slow side of Arena: chunks.
 //
-// A chunk is {header, bytes}; chunks are linked in the order in which they are used, and those behind the
-// current one are kept for later. used_before of a chunk is what all chunks before it held when the arena
-// moved on to it.
+// A chunk is {header, bytes}. Chunks are linked in the order of their use; those behind the current one are
+// kept for later. A chunk's used_before is the sum of bytes used in all chunks before it when the arena moved
+// on to it.
 #include "tarn/arena.h"
 
 #include <cstring>
@@ -21,7 +21,7 @@ using namespace internal;
 struct alignas(16) ArenaChunk {
   ArenaChunk* next;
   char* end;
-  char* left_at;  // the bytes before it are used, when the arena has moved on
+  char* left_at;  // the end of the used bytes, after the arena has moved on
   std::size_t used_before;
   bool is_callers;
 
@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::size_t kLargestDoubling = std::size_t{1} << 20;
 constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
-constexpr std::size_t kOsPageBytes = 4096;  // the smallest there is
+constexpr std::size_t kOsPageBytes = 4096;  // the smallest OS page of any system
 
 HeapState* upstream(const ArenaFront& arena) {
   return arena.options.heap != nullptr ? HeapAccess::state(*arena.options.heap) : arena_heap();
@@ -43,7 +43,7 @@ bool takes_each_block_from_malloc() { return configuration.is_on(Option::kPoolsU
 
 void wipe(void* start, std::size_t bytes) {
   std::memset(start, 0, bytes);
-  asm volatile("" : : "r"(start) : "memory");  // the compiler may not think it useless
+  asm volatile("" : : "r"(start) : "memory");  // keeps the compiler from removing the stores
 }
 
 void end_bytes(const ArenaFront& arena, char* start, const char* end) {
@@ -89,24 +89,24 @@ std::size_t next_chunk_bytes(const ArenaFront& arena, std::size_t needed) {
   return bytes > needed ? bytes : needed;
 }
 
-// An arena that may not grow keeps to its buffer, also to one that has no room for a chunk, or to its first
-// chunk.
+// An arena that may not grow stays in its buffer, even a buffer too small for a chunk; without a buffer, in
+// its first chunk.
 bool may_take_chunk(const ArenaFront& arena, std::size_t needed) {
   const bool is_without_memory = arena.first == nullptr && arena.options.buffer == nullptr;
   if (arena.options.may_grow || is_without_memory) return true;
   if (!takes_each_block_from_malloc()) return false;
-  // There, blocks have chunks of their own: together they may be what the one chunk would be.
+  // Over malloc, each block has its own chunk: together these may be as large as the one chunk would be.
   const std::size_t room =
       arena.options.buffer != nullptr ? arena.options.buffer_bytes : arena.options.initial_bytes;
   return arena.capacity <= room && needed <= room - arena.capacity;
 }
 
-// A chunk of at least `needed` bytes, behind the current one.
+// Makes a chunk of at least `needed` bytes, behind the current one.
 ArenaChunk* make_chunk(ArenaFront& arena, std::size_t needed) {
   const bool is_first = arena.first == nullptr;
   if (!may_take_chunk(arena, needed)) return nullptr;
   std::size_t bytes = next_chunk_bytes(arena, needed);
-  if (arena.capacity >= arena.options.largest_bytes) return nullptr;  // a buffer may be larger
+  if (arena.capacity >= arena.options.largest_bytes) return nullptr;  // the buffer may exceed the cap
   const std::size_t left = arena.options.largest_bytes - arena.capacity;
   if (needed > left) return nullptr;
   if (bytes > left) bytes = left;
@@ -136,7 +136,7 @@ bool fits(ArenaChunk& chunk, std::size_t size, std::size_t alignment) {
   return start <= end && size <= end - start;
 }
 
-// A chunk kept from earlier that has room, moved right behind the current one.
+// Finds a kept chunk that has room, and moves it right behind the current one.
 ArenaChunk* find_kept(ArenaFront& arena, std::size_t size, std::size_t alignment) {
   if (arena.chunk == nullptr) return nullptr;
   for (ArenaChunk** link = &arena.chunk->next; *link != nullptr; link = &(*link)->next) {
@@ -215,7 +215,7 @@ void arena_rewind(ArenaFront& arena, const ArenaMark& mark) noexcept {
   auto* chunk = static_cast<ArenaChunk*>(mark.chunk);
   if (arena.chunk != nullptr) arena.chunk->left_at = arena.next;
   ArenaChunk* const last = arena.chunk;
-  const bool begins_there = chunk == nullptr;  // the mark is older than the first chunk
+  const bool begins_there = chunk == nullptr;  // the mark was set before the first chunk
   if (begins_there) chunk = arena.first;
   if (chunk == nullptr) return;
   char* const start = begins_there ? chunk->begin() : mark.next;
@@ -226,7 +226,7 @@ void arena_rewind(ArenaFront& arena, const ArenaMark& mark) noexcept {
   }
   stand_in(arena, chunk);
   arena.next = start;
-  // There, each block has a chunk of its own from malloc, so that checkers see its end.
+  // Over malloc, each block has its own chunk, so that checkers see the block's end.
   if (takes_each_block_from_malloc()) {
     end_behind(arena, begins_there ? &arena.first : &chunk->next);
     if (begins_there) stand_in(arena, nullptr);

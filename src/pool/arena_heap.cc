@@ -9,7 +9,7 @@
 namespace tarn::internal {
 namespace {
 
-// Blocks inside an arena's chunk are not freed one by one.
+// Blocks in an arena's chunk are not freed one by one.
 void ignore(PoolHeader&, void*) {}
 
 constexpr PoolOperations kOperations{
@@ -19,7 +19,7 @@ constinit std::atomic<PoolHeader*> only_heap{nullptr};
 
 }  // namespace
 
-// Several threads may make one at the same time; the first that the registry takes is it.
+// Several threads may make one at the same time; the registry accepts only the first.
 detail::HeapState* arena_heap() {
   PoolHeader* made = only_heap.load(std::memory_order_acquire);
   if (made == nullptr) {

@@ -1,4 +1,4 @@
-// The heap behind all arenas.
+// The heap that serves all arenas.
 #pragma once
 #include <cstddef>
 
@@ -6,7 +6,7 @@
 
 namespace tarn::internal {
 
-/// The heap of all arenas' chunks that have no other upstream; nullptr when memory is refused.
+/// \returns the heap for the chunks of all arenas without another upstream; nullptr when memory is refused.
 detail::HeapState* arena_heap();
 
 }  // namespace tarn::internal

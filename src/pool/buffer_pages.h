@@ -1,8 +1,8 @@
-// Pages of 4 KiB in memory of a caller's: a bit per page says whether it is free, a table which span holds
-// it. Both lie outside, so that nothing but blocks is in the caller's memory.
+// Pages of 4 KiB in a caller's memory: a bit per page says whether the page is free, a table names the span
+// that has it. Bits and table lie elsewhere, so that the caller's memory holds only blocks.
 //
 // Invariant: a page's bit is one exactly when its entry in the table is nullptr.
-// Threads: the owner's lock; find() also needs it.
+// Threads: the owner's lock, which find() needs too.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,14 +15,14 @@ class BufferPages {
  public:
   static constexpr std::size_t kUnitBytes = 4096;
 
-  /// \returns false when there is no whole page in it or memory for the tables is refused.
+  /// \returns false when the buffer has no whole page or memory for the tables is refused.
   bool begin(void* buffer, std::size_t bytes);
   void end();
 
   bool is_active() const { return start_ != nullptr; }
 
-  /// The first run of free pages at a multiple of `alignment` bytes, entered for `span`; nullptr when there
-  /// is none.
+  /// Takes the first run of free pages at a multiple of `alignment` bytes and enters `span` for it; nullptr
+  /// when there is none.
   char* take(Span* span, std::size_t bytes, std::size_t alignment);
   void give_back(const char* start, std::size_t bytes);
 

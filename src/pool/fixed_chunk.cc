@@ -53,7 +53,7 @@ void PoolChunk::validate(const std::uint64_t* walk_word) {
   }
 }
 
-// A page of blocks, more pages for larger ones; a block less where that leaves room for colours.
+// One page of blocks, more pages for larger blocks; one block less where that leaves room for colours.
 std::uint32_t usual_chunk_count(std::size_t stride) {
   constexpr std::size_t kLeastBlocks = 64, kLargestBytes = std::size_t{1} << 20;
   std::size_t bytes = stride * kLeastBlocks;

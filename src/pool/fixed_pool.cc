@@ -1,5 +1,5 @@
-// The door of FixedPool and SharedFixedPool: making and ending a pool, what goes to its back end
-// (fixed_pool_state.h), and what the library asks of any pool.
+// The entry points of FixedPool and SharedFixedPool: making and ending a pool, calls of its back end
+// (fixed_pool_state.h), and the operations that every pool has.
 #include "tarn/fixed_pool.h"
 
 #include <new>
@@ -61,7 +61,7 @@ bool are_valid(const FixedPoolOptions& options) {
          options.blocks_per_chunk <= PoolChunk::kLargestCount;
 }
 
-/// Whether an address lies above this call on the thread's stack, as far as can be told from its distance.
+/// Whether an object lies above this call on the thread's stack, judged by its distance.
 bool lies_on_this_stack(const void* object) {
   constexpr std::size_t kLargestStack = std::size_t{64} << 20;
   return address_of(object) - address_of(__builtin_frame_address(0)) < kLargestStack;
@@ -95,7 +95,7 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Poo
   state->at_cap = options.at_cap;
   state->is_checked = poisons;
   state->poisons = poisons && !is_over_malloc;
-  // Over malloc, which may be ours, nothing is held: its counts are atomic.
+  // Over malloc, which may be ours, no lock is held: the counts are atomic.
   front.mutex = threads == PoolThreads::kAny && !is_over_malloc ? &state->mutex : nullptr;
   state->on_refusal = options.on_refusal;
   state->context = options.context;

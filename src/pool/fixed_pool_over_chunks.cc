@@ -1,4 +1,4 @@
-// A fixed pool over chunks of its own.
+// A fixed pool over its own chunks.
 #include "base/units.h"
 #include "os/checker.h"
 #include "os/memory.h"
@@ -11,9 +11,9 @@ namespace {
 
 using detail::FixedPoolState;
 
-constexpr std::size_t kDenseBytes = 8 * 1024 * 1024;  // a pool of this size fills its huge pages
+constexpr std::size_t kDenseBytes = 8 * 1024 * 1024;  // pools from this size on fill their huge pages
 
-// Chunks whose blocks would all start on the same cache sets begin a line later than the one before.
+// If all chunks' blocks would start on the same cache sets, each chunk begins a line later than the last.
 std::size_t next_colour(const FixedPoolState& state) {
   const std::size_t stride = state.front->stride;
   if (stride % PoolChunk::kColouredStride != 0 || state.alignment > kCacheLineBytes) return 0;
@@ -81,7 +81,7 @@ void* allocate_run(FixedPoolState& state, std::size_t count) {
   return run.chunk->block(run.first);
 }
 
-// \returns the index in its chunk of the first of `count` blocks.
+// \returns the index of the first of `count` blocks in its chunk.
 std::uint32_t index_of_block(const FixedPoolState& state, const Span& span, const void* block,
                              std::size_t count) {
   const std::size_t offset = static_cast<std::size_t>(static_cast<const char*>(block) - span.start);

@@ -1,4 +1,4 @@
-// A fixed pool whose blocks are malloc's, one allocation each.
+// A fixed pool whose blocks come from malloc, one allocation each.
 #include "general/system_blocks.h"
 #include "pool/fixed_pool_state.h"
 
@@ -24,7 +24,7 @@ void* allocate_run(FixedPoolState& state, std::size_t count) {
 
 void* allocate(FixedPoolState& state) { return allocate_run(state, 1); }
 
-// Here blocks taken together come back together, whatever count they come with.
+// Blocks taken together are one malloc block: they are freed together, whatever count the caller passes.
 void deallocate_run(FixedPoolState& state, void* blocks, std::size_t) {
   std::size_t bytes = 0;
   if (!system_blocks.deallocate(state, blocks, &bytes))

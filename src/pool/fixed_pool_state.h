@@ -1,12 +1,12 @@
-// The library's record of a fixed pool, and the two back ends a pool may have: chunks of its own, or malloc
-// for each allocation (the option pools_use_malloc), so that a checker which knows malloc sees every block's
-// ends. A pool gets its back end when it is made.
+// The library's record of a fixed pool, and the two back ends that a pool may have: its own chunks, or malloc
+// for each allocation (the option pools_use_malloc), so that a checker which knows malloc sees the ends of
+// every block. Making a pool fixes its back end.
 //
 // Invariant over chunks: capacity and mapped_bytes are sums over the ring; each chunk is in the ring and in
 // one list of `runs`; live blocks = capacity - ones in the chunks' words. Over malloc: there is no chunk;
-// capacity counts live blocks, mapped_bytes is their bytes. Threads: those of the pool, one at a time;
-// without a lock over malloc, which may be ours and is not called under a pool's lock. `structure` is held
-// when the ring, capacity and mapped_bytes change over chunks, since observers read them.
+// capacity counts live blocks, mapped_bytes is their bytes. Threads: those of the pool, one at a time. Over
+// malloc there is no lock: malloc may be ours, and must not be called under a pool's lock. Over chunks,
+// `structure` guards changes of the ring, capacity and mapped_bytes, since observers read them.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -21,9 +21,9 @@
 
 namespace tarn::internal {
 
-/// What differs between the back ends. A count of blocks is at least 1 and at most blocks_per_chunk.
+/// The functions that differ between back ends. A count of blocks is at least 1, at most blocks_per_chunk.
 struct FixedPoolBackEnd {
-  /// A block, when the word that the inlined paths know is empty; nullptr when it is refused.
+  /// Takes a block when the word of the inlined paths is empty; nullptr when the block is refused.
   void* (*allocate)(detail::FixedPoolState& state);
   void* (*allocate_run)(detail::FixedPoolState& state, std::size_t count);
   void (*deallocate)(detail::FixedPoolState& state, void* block);
@@ -32,12 +32,12 @@ struct FixedPoolBackEnd {
   std::size_t (*reserve)(detail::FixedPoolState& state, std::size_t count, bool populates);
   /// Gives chunks without live blocks back. \returns bytes.
   std::size_t (*release_unused)(detail::FixedPoolState& state, ReturnedPages& returned);
-  /// Ends all live blocks; the pool goes on.
+  /// Frees all live blocks; the pool stays usable.
   void (*clear)(detail::FixedPoolState& state);
-  /// Gives all memory but the record back.
+  /// Gives all memory except the record back.
   void (*end)(detail::FixedPoolState& state, ReturnedPages& returned);
   void (*visit_live)(detail::FixedPoolState& state, const BlockVisitor& visit);
-  /// The oldest live block that malloc made; nullptr: there is none.
+  /// \returns the oldest live block that malloc made; nullptr: there is none.
   void* (*first_of_malloc)(const detail::FixedPoolState& state);
   void (*validate)(detail::FixedPoolState& state);
 };
@@ -58,14 +58,14 @@ struct FixedPoolState : internal::PoolHeader {
   internal::ChunkWalk walk;
   internal::ChunkRuns runs;
   std::uint32_t blocks_per_chunk = 0;
-  std::uint32_t chunks_made = 0;  // colours them
+  std::uint32_t chunks_made = 0;  // chooses the next colour
   std::size_t alignment = 0;
   std::size_t largest_count = 0;
   std::atomic<std::size_t> capacity{0};  // blocks
   std::atomic<std::size_t> mapped_bytes{0};
   AtCap at_cap{};
-  bool is_checked = false;  // memory checkers are told of the pool
-  bool poisons = false;     // and its free blocks are poisoned
+  bool is_checked = false;  // memory checkers know the pool
+  bool poisons = false;     // free blocks are poisoned
   void (*on_refusal)(void*) = nullptr;
   void* context = nullptr;
 
@@ -74,7 +74,7 @@ struct FixedPoolState : internal::PoolHeader {
   }
 };
 
-/// What tests may see of a pool.
+/// Gives tests access to a pool's state.
 struct FixedPoolAccess {
   template <typename Pool>
   static FixedPoolState& state(Pool& pool) {
@@ -86,7 +86,7 @@ struct FixedPoolAccess {
 
 namespace tarn::internal {
 
-/// Stops the process where the invariant does not hold. \pre no other thread uses the pool.
+/// Stops the process when the invariant is broken. \pre no other thread uses the pool.
 inline void validate(detail::FixedPoolState& state) { state.back_end->validate(state); }
 
 }  // namespace tarn::internal

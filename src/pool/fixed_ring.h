@@ -1,10 +1,11 @@
-// The ring of a fixed pool's chunks, and the walk that goes round it.
+// The ring of a fixed pool's chunks, and the walk around it.
 //
 // Invariant of the ring: slots are in the order of addresses; chunk.slot is the chunk's slot; a slot's bit in
 // `usable` is one exactly when the chunk's summary has ones.
-// Invariant of the walk: the word it stands on is what the inlined paths take blocks from; one that is always
-// 0 while it stands nowhere.
-// Threads: the pool's. make_room, insert and remove under its `structure`, which observers of the ring take.
+// Invariant of the walk: the inlined paths take blocks from the word that it stands on; while it stands
+// nowhere, from a word that is always 0.
+// Threads: the pool's. make_room, insert and remove run under its `structure`, which observers of the ring
+// take.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,26 +21,26 @@ class ChunkRing {
   std::uint32_t count() const { return count_; }
   PoolChunk& operator[](std::uint32_t slot) const { return *chunks_[slot]; }
 
-  /// Room for one more chunk. \returns false when memory is refused.
+  /// Makes room for one more chunk. \returns false when memory is refused.
   bool make_room();
   /// \pre there is room.
   void insert(PoolChunk& chunk);
   void remove(PoolChunk& chunk);
-  /// Gives the ring's own memory back. \pre it is empty.
+  /// Frees the ring's own memory. \pre the ring is empty.
   void end();
 
-  /// A chunk's summary has got ones, or has lost some.
+  /// Call when a chunk's summary has got ones; call when it has lost its ones.
   void note_usable(const PoolChunk& chunk) { bitmap::set(usable_, chunk.slot); }
   void note_taken(const PoolChunk& chunk) {
     if (!chunk.may_have_free()) bitmap::clear(usable_, chunk.slot);
   }
-  /// The first usable chunk at or after a slot, going round; nullptr if there is none.
+  /// \returns the first usable chunk at or after a slot, around the ring; nullptr if there is none.
   PoolChunk* next_usable(std::uint32_t from) const {
     const std::size_t slot = bitmap::find_one_around(usable_, from, count_);
     return slot != count_ ? chunks_[slot] : nullptr;
   }
 
-  /// Free blocks of all chunks. \cost a step per word.
+  /// \returns the free blocks of all chunks. \cost a step per word.
   std::size_t free_count() const;
 
   void validate(const std::uint64_t* walk_word) const;
@@ -58,7 +59,7 @@ class ChunkWalk {
  public:
   ChunkWalk(ChunkRing& ring, detail::FixedPoolFront& front) : ring_(ring), front_(front) { stand_nowhere(); }
 
-  /// Goes on to the next word that has ones. \returns false, and stands nowhere, when there is none.
+  /// Moves to the next word that has ones. \returns false, standing nowhere, when there is none.
   bool advance() {
     PoolChunk* chunk = chunk_;
     std::uint32_t word = 0;
@@ -86,13 +87,13 @@ class ChunkWalk {
   }
   void stand_nowhere();
 
-  /// The chunk it stands in; nullptr: nowhere.
+  /// \returns the chunk that the walk stands in; nullptr: it stands nowhere.
   PoolChunk* chunk() const { return chunk_; }
 
   void validate() const;
 
  private:
-  // The inlined paths may have emptied the word without having told the summary.
+  // The inlined paths may have emptied the word without telling the summary.
   void leave_word() {
     if (chunk_->words()[word_] != 0) return;
     chunk_->forget_word(word_);

@@ -44,7 +44,7 @@ BlockRun ChunkRuns::find_settled(std::uint32_t count) {
       if (chunk->longest_run > largest) largest = chunk->longest_run;
       chunk = next;
     }
-    largest_in_[list] = largest;  // or less, of those that have moved to a lower list
+    largest_in_[list] = largest;  // an upper limit: counts chunks that just moved lower, too
   }
   return {};
 }

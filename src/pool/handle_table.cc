@@ -1,5 +1,5 @@
-// The slow side of HandlePool: its table of slots, in pages of the page cache. A part of its pool: no visit
-// of all pools tells of it, but it is in the registry, so that fork takes its mutex.
+// The slow side of HandlePool: its table of slots, in pages of the page cache. The table is a part of its
+// pool: walks over all pools skip it, but the registry has it, so that fork takes its mutex.
 #include <cstring>
 #include <new>
 
@@ -30,7 +30,7 @@ HandleTableState& state_of(HandleTable& table) { return static_cast<HandleTableS
 
 bool make_page_locked(HandleTable& table, std::uint32_t index) {
   if (index == HandleTable::kPageCount) return false;
-  // Of no pool that takes blocks back: its slots are none.
+  // The span names no pool: no pointer into it is a block.
   const Span* const page = allocate_span({.pages = 1, .kind = SpanKind::kPool});
   if (page == nullptr) return false;
   if (!page->is_zeroed) std::memset(page->start, 0, kPageBytes);

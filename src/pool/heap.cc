@@ -1,5 +1,5 @@
-// The door of Heap: making and ending a heap, its limits, what goes to its back end (heap_state.h), and what
-// the library asks of any pool.
+// The entry points of Heap: making and ending a heap, its limits, calls of its back end (heap_state.h), and
+// the operations that every pool has.
 #include "tarn/heap.h"
 
 #include <cerrno>
@@ -26,8 +26,8 @@ constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
 
 HeapState& state_of(PoolHeader& pool) { return static_cast<HeapState&>(pool); }
 
-// Runs the callback when an allocation has crossed the soft limit. It may use the heap: nothing is held
-// meanwhile, and a crossing inside of it does not call it again.
+// Runs the callback when an allocation has crossed the soft limit. The callback may use the heap: no lock is
+// held, and a crossing inside of the callback does not call it again.
 void note_soft_limit(HeapState& state, const LiveBytes& live) {
   if (state.on_soft_limit == nullptr) return;
   {
@@ -118,7 +118,7 @@ void* heap_reallocate(HeapState* state, void* block, std::size_t size) noexcept 
   if (state->back_end->resize(*state, block, usable, size)) return block;
   void* const moved = heap_allocate(state, size, alignment);
   if (moved == nullptr) return size <= usable ? block : nullptr;
-  // What the caller did not ask for is marked.
+  // Bytes beyond the requested ones are poisoned.
   if (state->slabs.poisons()) os::unpoison(block, usable);
   std::memcpy(moved, block, usable < size ? usable : size);
   heap_deallocate(state, block);

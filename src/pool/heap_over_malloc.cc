@@ -1,4 +1,4 @@
-// A heap whose blocks are malloc's, one by one, so that a checker which knows malloc sees every block's ends.
+// A heap whose blocks come from malloc, one by one, so that a checker which knows malloc sees their ends.
 #include "general/system_blocks.h"
 #include "os/fatal.h"
 #include "pool/heap_state.h"
@@ -9,7 +9,7 @@ namespace {
 using detail::HeapState;
 using detail::ProgramGuard;
 
-// malloc may be ours, and is then not called under a pool's lock: the block is charged before it is there.
+// malloc may be ours, and must not be called under a pool's lock: so the block is charged before it exists.
 void* allocate(HeapState& state, std::size_t size, std::size_t alignment, LiveBytes* live) {
   {
     ProgramGuard guard(state.mutex);

@@ -1,4 +1,4 @@
-// A heap over slabs of its own.
+// A heap over its own slabs.
 #include "os/checker.h"
 #include "pool/heap_state.h"
 
@@ -31,7 +31,7 @@ void deallocate(HeapState& state, void* block) {
 std::size_t usable_size(HeapState& state, const void* block) {
   ProgramGuard guard(state.mutex);
   const std::size_t bytes = state.slabs.block_bytes(block);
-  if (state.slabs.poisons()) os::unpoison(block, bytes);  // who asks may use all of it
+  if (state.slabs.poisons()) os::unpoison(block, bytes);  // callers of usable_size may use all of it
   return bytes;
 }
 
@@ -72,7 +72,7 @@ void clear(HeapState& state) {
   state.live_bytes = state.live_count = 0;
 }
 
-// Without the lock: nobody else uses the heap any more, and memory goes back.
+// Without the lock, because memory goes back; no other thread uses the heap any more.
 void end(HeapState& state) {
   ReturnedPages returned;
   state.slabs.end(returned);

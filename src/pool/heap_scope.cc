@@ -1,4 +1,4 @@
-// Scopes: the heap that serves the calling thread's requests to the general pool.
+// Scopes: a heap serves the calling thread's requests to the general pool.
 #include <cerrno>
 
 #include "pool/heap_state.h"
@@ -17,7 +17,7 @@ void* refuse(PoolHeader&, std::size_t, std::size_t) {
 constexpr PoolOperations kRefusingOperations{"no heap", refuse,  nullptr, nullptr,
                                              nullptr,   nullptr, nullptr, nullptr};
 
-// The scope of a heap that could not be made. In no registry, so its mutex is never taken.
+// The scope of a heap that could not be made. No registry has it, so its mutex is never taken.
 constinit PoolHeader refusing_pool{.operations = &kRefusingOperations};
 
 }  // namespace

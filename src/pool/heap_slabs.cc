@@ -104,7 +104,7 @@ Span* HeapSlabs::make_slab(const BlockRequest& request, const Shape& shape) {
   Span* const slab = take_span(word_count, shape.bytes, request.alignment);
   if (slab == nullptr) return nullptr;
   slab->pages = static_cast<PageCount>(shape.bytes / unit_bytes());
-  slab->stride = static_cast<std::uint32_t>(shape.stride);  // unused where it does not fit: one block
+  slab->stride = static_cast<std::uint32_t>(shape.stride);  // may be cut off for one block, which needs none
   slab->block_count = block_count;
   slab->word_count = word_count;
   slab->size_class.store(request.size_class, std::memory_order_relaxed);
@@ -115,7 +115,7 @@ Span* HeapSlabs::make_slab(const BlockRequest& request, const Shape& shape) {
   return slab;
 }
 
-// The last of a buffer may have room for a block where it has none for a slab of several.
+// The last pages of a buffer may have room for one block but not for a slab of several.
 Span* HeapSlabs::make_any_slab(const BlockRequest& request) {
   const Shape shape = shape_of(request);
   Span* const slab = make_slab(request, shape);
@@ -124,7 +124,7 @@ Span* HeapSlabs::make_any_slab(const BlockRequest& request) {
   return make_slab(request, {least_bytes, shape.stride});
 }
 
-// In a buffer the empty slabs that were kept may be all that is left.
+// In a buffer, the kept empty slabs may be the only memory left.
 Span* HeapSlabs::make_slab_or_room(const BlockRequest& request, ReturnedPages& returned) {
   Span* const slab = make_any_slab(request);
   if (slab != nullptr || (!lies_in_buffer() && quarantine_.is_empty())) return slab;

@@ -1,12 +1,12 @@
-// The slabs of a heap: with the general pool's size classes, in pages of the page cache or in a buffer of the
-// caller's.
+// The slabs of a heap: of the general pool's size classes, in pages of the page cache or in a caller's
+// buffer.
 //
-// A block above 256 KiB, or aligned beyond a slab's, is a slab of one block and of no class. One empty slab
-// of a class stays, against making and ending one in turn. Under a memory checker slabs that end first wait
-// in `quarantine`, so that a use of what has ended meets its mark and no other block.
+// A block above 256 KiB, or aligned beyond a slab's alignment, has a slab of its own, of no class. Each class
+// keeps one empty slab, so that a free and an allocation in turn do not end and make one. Under a memory
+// checker, ended slabs first wait in `quarantine`, so that a use after free meets poison, not another block.
 //
 // Invariant: a slab is in `available` of its class when it has free blocks and in `full` otherwise;
-// mapped_bytes is the sum of the bytes of these slabs, of those in quarantine and of the spare pages.
+// mapped_bytes is the sum of the bytes of these slabs, of the slabs in quarantine and of the spare pages.
 // Threads: the heap's mutex is held, unless a function says otherwise.
 #pragma once
 #include <cstddef>
@@ -23,7 +23,7 @@
 
 namespace tarn::internal {
 
-/// What a heap is asked for.
+/// A request to a heap.
 struct BlockRequest {
   SizeClass size_class;  // kNone: a slab of its own
   std::size_t block_bytes;
@@ -32,10 +32,10 @@ struct BlockRequest {
 
 class HeapSlabs {
  public:
-  /// Once, before all else. \param buffer nullptr: the page cache. \returns false when a buffer is too small
-  /// or memory for its tables is refused.
+  /// Once, before all other calls. \param buffer nullptr: the page cache. \returns false when a buffer is too
+  /// small or memory for its tables is refused.
   bool begin(PoolHeader& pool, void* buffer, std::size_t buffer_bytes, bool poisons);
-  /// Ends all slabs. \pre the heap ends.
+  /// Ends all slabs, at the end of the heap.
   void end(ReturnedPages& returned);
 
   bool lies_in_buffer() const { return buffer_.is_active(); }
@@ -45,7 +45,7 @@ class HeapSlabs {
   /// Needs no lock.
   BlockRequest request_of(std::size_t size, std::size_t alignment) const {
     const std::size_t unit = unit_bytes();
-    // Tiny ones have less.
+    // Tiny blocks are aligned less.
     if (alignment > detail::kTinyLimit && size <= detail::kTinyLimit) size = detail::kTinyLimit + 1;
     if (size <= detail::kMediumLimit && alignment <= unit) {
       const SizeClass size_class = alignment <= 16 ? detail::class_of_bin[detail::bin_of(size)]
@@ -58,38 +58,38 @@ class HeapSlabs {
   /// \returns nullptr when memory is refused.
   void* take_block(const BlockRequest& request, ReturnedPages& returned);
 
-  /// Takes a live block back; stops the process when it is none. \returns its bytes.
+  /// Frees a live block; stops the process when the pointer is none. \returns the block's bytes.
   std::size_t take_back(void* block, ReturnedPages& returned);
 
-  /// Bytes of a live block; stops the process when it is none.
+  /// \returns the bytes of a live block; stops the process when the pointer is none.
   std::size_t block_bytes(const void* block) const;
 
-  /// The slab that holds an address; nullptr: none of the heap.
+  /// \returns the slab that holds an address; nullptr: no slab of the heap does.
   Span* find(const void* pointer) const {
     Span* const span = lies_in_buffer() ? buffer_.find(pointer) : page_map.find(pointer);
     return span != nullptr && span->marked_pool() == pool_ ? span : nullptr;
   }
   Span* find_in_buffer(const void* pointer) const { return buffer_.find(pointer); }
 
-  /// Ends all live blocks.
+  /// Frees all live blocks.
   void retire_all(ReturnedPages& returned);
 
-  /// Gives back what holds no live block. \returns bytes.
+  /// Gives slabs and pages without live blocks back. \returns bytes.
   std::size_t release_unused(ReturnedPages& returned);
 
-  /// A page taken ahead of need, backed; nullptr when memory is refused. No lock is held.
+  /// Makes a page ahead of need, backed; nullptr when memory is refused. No lock is held.
   static Span* make_spare();
   void add_spare(Span* page);
 
-  /// Stops the process where the invariant does not hold or other blocks are live.
+  /// Stops the process when the invariant is broken or the live blocks differ from the arguments.
   void validate(std::size_t live_bytes, std::size_t live_count) const;
 
  private:
   std::size_t unit_bytes() const { return lies_in_buffer() ? BufferPages::kUnitBytes : kPageBytes; }
-  /// A slab's size lies in `pages`, in units of its heap.
+  /// \returns a slab's size: `pages` counts in units of the slab's heap.
   std::size_t slab_bytes(const Span& slab) const { return slab.pages * unit_bytes(); }
   std::size_t block_bytes_of(const Span& slab) const;
-  /// How a slab for the request is cut.
+  /// The measures of a slab for a request.
   struct Shape {
     std::size_t bytes;
     std::size_t stride;
@@ -119,7 +119,7 @@ class HeapSlabs {
   std::size_t mapped_bytes_ = 0;
   List<Span> full_;
   List<Span> spare_;       // single pages
-  List<Span> quarantine_;  // the oldest first, all of them poisoned
+  List<Span> quarantine_;  // oldest first, all poisoned
   std::size_t quarantined_bytes_ = 0;
   List<Span> available_[kBinCount];
 };

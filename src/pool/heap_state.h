@@ -1,8 +1,8 @@
-// The library's record of a heap, its limits, and the two back ends a heap may have: slabs of its own, or
-// malloc for each block (the option pools_use_malloc). A heap gets its back end when it is made.
+// The library's record of a heap, its limits, and the two back ends that a heap may have: its own slabs, or
+// malloc for each block (the option pools_use_malloc). Making a heap fixes its back end.
 //
-// Invariant, with the mutex held: live_bytes and live_count are sums over live blocks; over malloc, where no
-// lock is held around malloc, which may be ours, they also count blocks that are just being made or freed.
+// Invariant, with the mutex held: live_bytes and live_count are sums over live blocks. Over malloc they also
+// count blocks that are being made or freed: malloc may be ours, so no lock is held around it.
 // Threads: any; the heap's mutex.
 #pragma once
 #include <cstddef>
@@ -13,25 +13,25 @@
 
 namespace tarn::internal {
 
-/// Live bytes on either side of an allocation.
+/// Live bytes before and after an allocation.
 struct LiveBytes {
   std::size_t before, after;
 };
 
-/// What differs between the back ends. No lock is held.
+/// The functions that differ between back ends. No lock is held.
 struct HeapBackEnd {
-  /// A block, charged to the heap; nullptr when the hard limit or memory refuses it.
+  /// Allocates a block and charges the heap; nullptr when the hard limit or the system refuses it.
   void* (*allocate)(detail::HeapState& state, std::size_t size, std::size_t alignment, LiveBytes* live);
   void (*deallocate)(detail::HeapState& state, void* block);
   std::size_t (*usable_size)(detail::HeapState& state, const void* block);
-  /// Makes a block of `usable` bytes one of `size` where it is. \returns false where it must move.
+  /// Resizes a block of `usable` bytes to `size` in place. \returns false when the block must move.
   bool (*resize)(detail::HeapState& state, void* block, std::size_t usable, std::size_t size);
   bool (*owns)(detail::HeapState& state, const void* pointer);
   /// \returns bytes taken ahead of need.
   std::size_t (*prewarm)(detail::HeapState& state, std::size_t bytes);
-  /// Ends all live blocks; the heap goes on.
+  /// Frees all live blocks; the heap stays usable.
   void (*clear)(detail::HeapState& state);
-  /// Gives all memory but the record back.
+  /// Gives all memory except the record back.
   void (*end)(detail::HeapState& state);
 };
 
@@ -73,16 +73,16 @@ struct HeapState : internal::PoolHeader {
 
 namespace tarn::internal {
 
-/// The record of a heap that is in no registry yet; nullptr when memory is refused or a buffer is too small.
+/// Makes the record of a heap that no registry has yet; nullptr if memory is refused or a buffer too small.
 detail::HeapState* make_heap_state(const HeapOptions& options, const PoolOperations& operations,
                                    bool poisons);
 
-// A heap's operations as a pool, those that the heap of all arenas shares.
+// The operations that a heap and the heap of all arenas share.
 std::size_t usable_size_in_heap(PoolHeader& pool, const void* block);
 PoolUse use_of_heap(PoolHeader& pool, ReturnedPages&);
 std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned);
 
-/// Stops the process where the invariant does not hold. \pre no other thread uses the heap.
+/// Stops the process when the invariant is broken. \pre no other thread uses the heap.
 void validate(detail::HeapState& state);
 
 }  // namespace tarn::internal

@@ -1,4 +1,4 @@
-// The door of ObjectPool: making and ending a pool, and what goes to its back end (object_pool_state.h).
+// The entry points of ObjectPool: making and ending a pool, and calls of its back end (object_pool_state.h).
 #include "tarn/object_pool.h"
 
 #include <new>
@@ -53,7 +53,7 @@ void destroy_live(ObjectPoolState& state) {
   state.back_end->visit_live(state, {[](void* block, void* context) {
                                        ObjectPoolState& pool = *static_cast<ObjectPoolState*>(context);
                                        if (pool.type.poisons) os::note_pool_free(&pool, block);
-                                       // First, so that a destructor's own calls see it.
+                                       // Freed first, so that calls of the destructor see a free block.
                                        pool.back_end->deallocate(pool, block);
                                        if (pool.type.poisons) os::unpoison(block, pool.type.bytes);
                                        destroy_object(pool, block);
@@ -61,7 +61,7 @@ void destroy_live(ObjectPoolState& state) {
                                      &state});
 }
 
-// What is live stays usable; for a checker it is no longer the pool's.
+// Live objects stay usable; for a checker they no longer belong to the pool.
 void end_for_checkers(ObjectPoolState& state) {
   if (!state.type.poisons) return;
   os::end_checked_pool(&state);

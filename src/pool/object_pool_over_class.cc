@@ -1,4 +1,4 @@
-// An object pool whose objects have a size class of their own (private_class.h).
+// An object pool whose objects have their own size class (private_class.h).
 #include "base/units.h"
 #include "central/class_slabs.h"
 #include "central/owners.h"
@@ -43,7 +43,7 @@ std::size_t release_unused(ObjectPoolState& state) {
   }
   owners.for_each([&](SlabOwner& owner) {
     trim_class_locked(owner, state.size_class, TrimDepth::kAll, returned);
-    end_spare_slabs(owner, 0, returned);  // among them those that ended here before
+    end_spare_slabs(owner, 0, returned);  // slabs that ended here before may be among them
   });
   return returned.bytes();
 }

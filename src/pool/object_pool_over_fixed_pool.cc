@@ -30,7 +30,7 @@ std::size_t prewarm(ObjectPoolState& state, std::size_t count) {
 
 std::size_t release_unused(ObjectPoolState& state) { return detail::fixed_pool_release_unused(state.fixed); }
 
-// The fixed pool tells of itself.
+// The fixed pool reports its own memory.
 PoolUse use(PoolHeader& pool, ReturnedPages&) {
   const std::size_t bytes = static_cast<ObjectPoolState&>(pool).type.bytes;
   return {pool.operations->kind, pool.name, bytes, 0, 0, 0, 0, false};
@@ -42,7 +42,7 @@ void* first_of_malloc(const ObjectPoolState& state) { return first_system_block(
 
 void visit_live(ObjectPoolState& state, const BlockVisitor& visit) { visit_live_blocks(state.fixed, visit); }
 
-// A fixed pool that still has live objects stays behind for them.
+// A fixed pool with live objects stays for them.
 bool end(ObjectPoolState& state, std::size_t live) {
   if (live != 0 && state.at_end != AtPoolEnd::kDestroy) return false;
   detail::end_fixed_pool(state.fixed);

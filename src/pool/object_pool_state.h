@@ -1,8 +1,8 @@
-// The library's record of an object pool, and the two back ends a pool may have: a size class of its own, or
-// a fixed pool behind a mutex, where there are too many pools for that or blocks are to be malloc's (the
-// option pools_use_malloc). A pool gets its back end when it is made; with the latter every call is slow.
+// The library's record of an object pool, and the two back ends that a pool may have: its own size class, or
+// a fixed pool behind a mutex when all such classes are taken or blocks must be malloc's (the option
+// pools_use_malloc). Making a pool fixes its back end; with a fixed pool every call is slow.
 //
-// Threads: any, but for making and ending.
+// Threads: any, except for making and ending.
 #pragma once
 #include <cstddef>
 
@@ -14,7 +14,7 @@
 
 namespace tarn::internal {
 
-/// What differs between the back ends.
+/// The functions that differ between back ends.
 struct ObjectPoolBackEnd {
   void* (*allocate)(detail::ObjectPoolState& state);
   void (*deallocate)(detail::ObjectPoolState& state, void* block);
@@ -24,12 +24,12 @@ struct ObjectPoolBackEnd {
   std::size_t (*release_unused)(detail::ObjectPoolState& state);
   PoolUse (*use)(PoolHeader& pool, ReturnedPages& returned);
 
-  // The end of a pool, in this order; no other thread uses it.
+  // The end of a pool calls these in this order; no other thread uses the pool.
   void (*begin_to_end)(detail::ObjectPoolState& state);
-  /// The oldest live block that malloc made; nullptr: there is none.
+  /// \returns the oldest live block that malloc made; nullptr: there is none.
   void* (*first_of_malloc)(const detail::ObjectPoolState& state);
   void (*visit_live)(detail::ObjectPoolState& state, const BlockVisitor& visit);
-  /// \param live objects there were; kDestroy has ended them. \returns whether the record may go too.
+  /// \param live objects at the end; kDestroy has destroyed them. \returns whether the record may be freed.
   bool (*end)(detail::ObjectPoolState& state, std::size_t live);
 };
 
@@ -46,14 +46,14 @@ struct ObjectPoolState : internal::PoolHeader {
   bool is_ending;                  // every free goes to its slab at once
   AtPoolEnd at_end;
   ObjectPoolType type;
-  FixedPoolFront fixed;  // has a mutex of its own
+  FixedPoolFront fixed;  // has its own mutex
 };
 
 }  // namespace TARN_NAMESPACE::detail
 
 namespace tarn::internal {
 
-/// Takes the fixed pool that a pool's objects are to lie in. \returns false when memory is refused.
+/// Makes the fixed pool for an object pool's objects. \returns false when memory is refused.
 bool make_fixed_pool_of(detail::ObjectPoolState& state);
 
 }  // namespace tarn::internal

@@ -12,7 +12,7 @@ struct CallCounts {
   std::uint64_t allocations, deallocations, reallocations, requested_bytes;
 };
 
-/// Of one thread, under its owner's mutex.
+/// The counts of one thread, under its owner's mutex.
 struct ThreadCallCounts {
   PerClass<CallCounts> of_class;
   CallCounts large;  // and all calls of reallocate

@@ -1,12 +1,12 @@
-// What a thread has: the magazines its fast path pops from and pushes to, and the owner of its slabs.
+// A thread's heap: the magazines that its fast path pops from and pushes to, and the owner of its slabs.
 //
 // Invariant, with the owner's mutex held: a class without a magazine has the empty record; otherwise
 // blocks[0] is nullptr, blocks + count is the record's `top`, blocks + capacity its `limit`; magazine_bytes
 // == sum of capacity x block size, at most thread_limits.magazine_bytes.
 //
-// Synchronisation: `top` of a record belongs to the thread alone; others read it for statistics. Everything
-// else is changed under owner->mutex. Heaps are never freed; that of a thread that has ended is handed, with
-// its owner, to the next thread that starts.
+// Synchronisation: `top` of a record belongs to the thread alone; other threads read it for statistics. All
+// else changes under owner->mutex. Heaps are never freed: the heap of a thread that has ended goes, with its
+// owner, to the next thread that starts.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +23,8 @@ namespace tarn::internal {
 struct Magazine {
   void** blocks;
   std::uint16_t capacity;
-  std::uint16_t next_flushed;  // where the next flush begins
-  bool was_missed;             // refilled or flushed since the last look for idle ones
+  std::uint16_t next_flushed;  // the slot where the next flush begins
+  bool was_missed;             // refilled or flushed since the last look for idle classes
 };
 
 struct ThreadCounters {
@@ -33,13 +33,13 @@ struct ThreadCounters {
 
 struct ThreadHeap {
   SlabOwner* owner;            // constant
-  detail::ThreadCache* cache;  // its records; constant
+  detail::ThreadCache* cache;  // the thread's records; constant
   ThreadHeap* next;            // in the registry
-  ThreadHeap* next_unused;     // in the list of those whose thread has ended
+  ThreadHeap* next_unused;     // in the list of heaps whose thread has ended
   std::size_t magazine_bytes;
-  unsigned next_class_looked_at;  // for blocks kept idly
+  unsigned next_class_looked_at;  // by the look for idle classes
   ThreadCounters counters;
-  ThreadCallCounts* calls;  // nullptr unless counted
+  ThreadCallCounts* calls;  // nullptr unless calls are counted
   PerClass<Magazine> magazines;
 
   os::Mutex& mutex() const { return owner->mutex; }
@@ -54,14 +54,14 @@ inline constexpr detail::Record kEmptyRecord{const_cast<void**>(detail::empty_ma
 
 struct ThreadLimits {
   std::size_t magazine_bytes;  // of one thread
-  bool every_call_is_slow;     // magazines stay out of the fast path's reach
+  bool every_call_is_slow;     // the fast path never sees the magazines
   bool check_every_free;
   bool count_calls;
 };
 inline constinit ThreadLimits thread_limits{std::size_t{8} << 20, false, false, false};
 
-/// Walks the invariant above; stops the process where it does not hold. \pre the owner's mutex is held, and
-/// the heap's thread is the caller or does not run.
+/// Walks the invariant above; stops the process where it is broken. \pre the owner's mutex is held, and the
+/// heap's thread is the caller or does not run.
 void validate_locked(const ThreadHeap& heap);
 
 }  // namespace tarn::internal

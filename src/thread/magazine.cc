@@ -7,12 +7,12 @@
 namespace tarn::internal {
 namespace {
 
-constexpr unsigned kFirstCapacity = 15;  // with its sentinel two cache lines
+constexpr unsigned kFirstCapacity = 15;  // two cache lines with the sentinel
 constexpr std::size_t kFirstMagazineBytes = 8 * 1024;
 
-// How much a thread may keep at hand, against what it has taken from its slabs. Small blocks may be all of
-// it: what is kept idly is given up before the heap grows. Larger ones have pages of their own, which another
-// class could use; above kOwnSlabBlockBytes a block is a slab, and the page cache keeps them for all.
+// How much of its taken bytes a thread may keep in a magazine. For small blocks it may be all: idle blocks
+// are dropped before the heap grows. Larger blocks have their own pages, which another class could use; above
+// kOwnSlabBlockBytes each block is a slab, and the page cache keeps the pages for all threads.
 constexpr std::size_t kSmallBlockBytes = 2048;
 constexpr std::size_t kLeastSmallBytes = 1024 * 1024;
 constexpr std::size_t kLeastLargerBytes = 512 * 1024;
@@ -34,7 +34,7 @@ bool may_keep(const ThreadHeap& heap, std::size_t block_bytes, std::size_t more_
   return bytes <= kLeastLargerBytes || bytes <= taken / share;
 }
 
-// Replaces the array, keeping its blocks. \pre the blocks fit. \returns false when memory is refused.
+// Replaces the array and keeps its blocks. \pre the blocks fit. \returns false when memory is refused.
 bool resize(ThreadHeap& heap, SizeClass size_class, unsigned capacity) {
   Magazine& magazine = heap.magazines[size_class];
   const unsigned count = count_of(heap, size_class);

@@ -1,13 +1,13 @@
-// The magazines of a thread: how large they are, and their blocks going back to the slabs.
+// The magazines of a thread: their sizes, and how their blocks return to the slabs.
 //
-// Threads: under the owner's mutex, by the heap's thread, or while it does not use the magazine.
+// Threads: under the owner's mutex; by the heap's thread, or while that thread does not use the magazine.
 #pragma once
 #include "page/returned_pages.h"
 #include "thread/heap_record.h"
 
 namespace tarn::internal {
 
-/// Blocks in a magazine; from another thread, of some moment.
+/// \returns the number of blocks in a magazine; called by another thread, the number at some moment.
 inline unsigned count_of(const ThreadHeap& heap, SizeClass size_class) {
   const Magazine& magazine = heap.magazines[size_class];
   if (magazine.blocks == nullptr) return 0;
@@ -15,7 +15,7 @@ inline unsigned count_of(const ThreadHeap& heap, SizeClass size_class) {
                                magazine.blocks);
 }
 
-/// After a change of the array: `count` blocks are in it.
+/// Sets the record after a change of the array, which holds `count` blocks.
 inline void set_record(ThreadHeap& heap, SizeClass size_class, unsigned count) {
   const Magazine& magazine = heap.magazines[size_class];
   detail::Record& record = heap.record(size_class);
@@ -23,19 +23,19 @@ inline void set_record(ThreadHeap& heap, SizeClass size_class, unsigned count) {
   record.limit = magazine.blocks + magazine.capacity;
 }
 
-/// A magazine grows each time it is missed, while its class and its thread may have more. \returns whether
-/// there is one.
+/// Makes or grows a magazine; a magazine grows at each miss, while its class and its thread may keep more.
+/// \returns whether there is a magazine.
 bool prepare_magazine(ThreadHeap& heap, SizeClass size_class);
 
-/// Returns some of the blocks that nobody missed since the last look, and halves a magazine that is empty
-/// then.
-/// \returns how many blocks went.
+/// Returns at most `most` of the blocks that were not needed since the last look, and halves a magazine that
+/// is then empty.
+/// \returns how many blocks were returned.
 unsigned shrink_idle_magazine(ThreadHeap& heap, SizeClass size_class, unsigned most, ReturnedPages& returned);
 
-/// Empties a magazine into the slabs and gives its array up.
+/// Returns a magazine's blocks to the slabs and frees its array.
 void drop_magazine_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned);
 
-/// The same for all of them.
+/// The same for all magazines of the heap.
 void drop_magazines_locked(ThreadHeap& heap, ReturnedPages& returned);
 
 }  // namespace tarn::internal

@@ -16,18 +16,18 @@
 namespace tarn::internal {
 namespace {
 
-enum class Use : std::uint8_t { kNone, kPool, kEnded };  // ended: blocks may be live
+enum class Use : std::uint8_t { kNone, kPool, kEnded };  // kEnded: blocks may still be live
 
 os::Mutex& mutex = os::global_mutex<os::LockRank::kPrivateClass>();
 constinit PerClass<Use> uses{};
 
-constexpr std::size_t kColouredStride = 128;        // blocks at multiples of it leave cache sets unused
-constexpr std::size_t kLargestColoured = 8 * 1024;  // above, a slab has too few blocks to give one up
+constexpr std::size_t kColouredStride = 128;        // a stride that is a multiple leaves cache sets unused
+constexpr std::size_t kLargestColoured = 8 * 1024;  // larger: a slab has too few blocks to give one up
 
 ClassGeometry geometry_for(std::size_t bytes, std::size_t alignment) {
   if (alignment < 8) alignment = 8;
-  // Multiples of 512 B get a line or less more, as in the general table; what then still lies on few cache
-  // sets begins at another line in each slab. Measured: docs/decisions/004-pools.md.
+  // Multiples of 512 B get at most one line more, as in the general table. If blocks still lie on few cache
+  // sets, each slab begins at another line. Measured: docs/decisions/004-pools.md.
   std::size_t stride = round_up(bytes, alignment);
   if (alignment <= 16) {
     stride = coloured_stride(static_cast<std::uint32_t>(stride));
@@ -47,7 +47,7 @@ ClassGeometry geometry_for(std::size_t bytes, std::size_t alignment) {
   }
 }
 
-// No slab is left, so no thread has a block of the class that it could still push.
+// Drops all magazines of the class. No slab is left, so no thread has a block of the class to push.
 void forget_magazines(SizeClass size_class, ReturnedPages& returned) {
   registry.for_each_heap([&](ThreadHeap& heap) { drop_magazine_locked(heap, size_class, returned); });
 }
@@ -91,7 +91,7 @@ void release_private_class(SizeClass size_class) {
 
 ClassCensus count_private_class(SizeClass size_class, ReturnedPages& returned) {
   std::size_t total = 0, unused = 0, pages = 0;
-  const GiveBackGuard give_back;  // no free block is out of its slab
+  const GiveBackGuard give_back;  // so no free block is out of its slab
   registry.for_each_owner([&](SlabOwner& owner, const ThreadHeap* heap) {
     collect_pending_locked(owner, size_class, returned);
     total += owner.totals[size_class].blocks;
@@ -107,9 +107,9 @@ std::size_t settle_private_class(SizeClass size_class) {
   ReturnedPages returned;
   const std::size_t before = count_private_class(size_class, returned).slab_bytes;
   {
-    const GiveBackGuard give_back;  // no free block is out of its slab
+    const GiveBackGuard give_back;  // so no free block is out of its slab
     registry.for_each_heap([&](ThreadHeap& heap) { drop_magazine_locked(heap, size_class, returned); });
-    // Blocks of other threads' slabs came back as remote frees.
+    // Blocks in slabs of other threads came back as remote frees.
     owners.for_each(
         [&](SlabOwner& owner) { trim_class_locked(owner, size_class, TrimDepth::kAll, returned); });
     returned.give_back();
@@ -125,8 +125,8 @@ void visit_live_blocks(SizeClass size_class, const BlockVisitor& visit) {
     const Span* last = nullptr;
     for (std::size_t page = 0; page < pages; ++page) {
       const Span* const span = static_cast<const Span*>(region.spans[page].load(std::memory_order_acquire));
-      // The owner before the class: a spare slab, which other threads make slabs of other classes of, has
-      // none.
+      // Check the owner before the class: a spare slab has no owner, and other threads make slabs of other
+      // classes of it.
       if (span == nullptr || span == last || span->owner.load(std::memory_order_acquire) == nullptr) continue;
       if (span->size_class.load(std::memory_order_relaxed) != size_class) continue;
       last = span;

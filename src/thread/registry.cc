@@ -11,7 +11,7 @@
 namespace tarn::internal {
 namespace {
 
-/// Memory for one record of a type; nullptr when it is refused.
+/// Memory for one record of a type; nullptr when memory is refused.
 template <typename T>
 void* take() {
   return metadata.allocate(sizeof(T));
@@ -71,7 +71,7 @@ void Registry::end_use_locked(ThreadHeap& heap) {
   first_unused_ = &heap;
 }
 
-// The order matters: a freer that announces a slab after the last trim sees an orphan and collects by itself.
+// The order matters: a freer that announces a slab after the last trim sees an orphan and collects itself.
 void Registry::detach(ThreadHeap& heap) {
   ReturnedPages returned;
   {

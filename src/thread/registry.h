@@ -1,5 +1,5 @@
-// The heaps of all threads: their birth, their end, and what a fork leaves of them.
-// Synchronisation: the lists are guarded by owners.mutex(), a heap by its owner's.
+// The heaps of all threads: how they begin, how they end, and which a fork leaves.
+// Synchronisation: owners.mutex() guards the lists, the owner's mutex guards a heap.
 #pragma once
 #include "central/owners.h"
 #include "thread/heap_record.h"
@@ -8,11 +8,11 @@ namespace tarn::internal {
 
 class Registry {
  public:
-  /// A heap for a thread that has none: one whose thread has ended, or a new one. \returns nullptr when
-  /// memory is refused.
+  /// Attaches a heap to a thread without one: the heap of a thread that has ended, or a new one. \returns
+  /// nullptr when memory is refused.
   ThreadHeap* attach();
 
-  /// The thread ends: its blocks go back to their slabs, its owner becomes an orphan.
+  /// Call when the thread ends: its blocks return to their slabs, its owner becomes an orphan.
   void detach(ThreadHeap& heap);
 
   /// Calls visit(owner, heap) for each owner with its mutex held; heap is nullptr for the shared one. No slab
@@ -39,14 +39,14 @@ class Registry {
     }
   }
 
-  /// The index of pages has become another: all caches get it. \pre the calling thread is the only one.
+  /// Call when the index of pages was replaced: all caches get the new one. \pre no other thread runs.
   void show_page_index();
 
-  /// Stops the process where a heap and its owner do not agree on whether a thread uses them.
+  /// Stops the process when a heap and its owner disagree on whether a thread uses them.
   void validate();
 
-  /// In the child of a fork: the other threads are gone; their owners, with what their magazines held, become
-  /// orphans.
+  /// In the child of a fork the other threads are gone: their owners, with the blocks of their magazines,
+  /// become orphans.
   void keep_only_after_fork(ThreadHeap* own);
 
  private:
@@ -54,7 +54,7 @@ class Registry {
   void end_use_locked(ThreadHeap& heap);
 
   ThreadHeap* first_ = nullptr;
-  ThreadHeap* first_unused_ = nullptr;  // the thread has ended
+  ThreadHeap* first_unused_ = nullptr;  // heaps whose thread has ended
 };
 
 extern Registry registry;

@@ -37,9 +37,9 @@ namespace tarn::internal {
 
 namespace {
 
-// A thread that calls so few times gets no heap: its blocks come from the one that all such threads share, at
-// a lock each. A heap costs 20 KiB and a page per size class, and what it takes to make and end it is some
-// hundred such calls.
+// A thread with fewer calls gets no heap: its blocks come from the shared owner, at one lock per call. A heap
+// costs 20 KiB and a page per size class, and making and ending it costs as much as some hundred such
+// calls.
 constexpr std::uint32_t kCallsToEarnAHeap = 64;
 
 struct ThisThread {
@@ -56,7 +56,7 @@ static_assert(sizeof(ThisThread) + sizeof(detail::thread_cache) + sizeof(derived
 constinit std::atomic<bool> end_key_is_made{false};
 pthread_key_t end_key;
 
-// The fast path sees the thread's own records, or none; derived forms of operator new ask again.
+// Shows the thread's own records to the fast path, or hides them; derived forms of operator new ask again.
 void show_records(bool are_shown) {
   const bool may_be = are_shown && this_thread.heap != nullptr && !thread_limits.every_call_is_slow;
   const auto empty = const_cast<detail::ThreadCache*>(&detail::empty_cache);
@@ -64,8 +64,8 @@ void show_records(bool are_shown) {
   derived_cache = empty;
 }
 
-// Destructors of other keys and of libc run after this one and may still allocate: has_ended sends them to
-// the shared heap.
+// Destructors of other keys and of libc run after this one and may still allocate: has_ended makes the shared
+// owner serve them.
 void on_thread_end(void* heap) {
   this_thread.has_ended = true;
   this_thread.heap = nullptr;
@@ -73,9 +73,9 @@ void on_thread_end(void* heap) {
   registry.detach(*static_cast<ThreadHeap*>(heap));
 }
 
-// A thread alone, without a helper, has nothing to wait for and nobody to keep away. Then nothing is written
-// either: each page would be copied, in parent and child.
-constinit unsigned careful_forks = 0;  // one within another's handler, too
+// Without other threads and without a helper, a fork has nothing to wait for. Then it must not write either:
+// each written page would be copied, in parent and child.
+constinit unsigned careful_forks = 0;  // above 1: a fork within the handler of another
 
 void before_fork() {
   if (os::is_only_thread() && !helper.is_running()) return;
@@ -99,9 +99,9 @@ void after_fork_in_child() {
   if (had_others) registry.keep_only_after_fork(this_thread.heap);
 }
 
-// Before main, so that no thread's first call can meet a fork that does not know the library yet; and before
-// all other constructors, so that the locks are taken last: handlers of other libraries may wait for threads
-// that allocate.
+// Before main, so that no thread's first call can meet a fork that does not know the library yet. Before all
+// other constructors, so that a fork takes our locks last: fork handlers of other libraries may wait for
+// threads that allocate.
 [[gnu::constructor(101)]] void begin_process() {
   os::note_processors();
   os::fork_set.set_walk(os::LockRank::kThreadHeap,
@@ -136,7 +136,7 @@ ThreadHeap* attach_this_thread() {
   this_thread.heap = heap;
   show_records(this_thread.scope == nullptr);
   if (make_end_key() && pthread_setspecific(end_key, heap) == 0) return heap;
-  // The end of a thread that has no key goes unseen: it must not keep anything.
+  // Without a key, the end of the thread will not be seen: so the thread must keep nothing.
   on_thread_end(heap);
   return nullptr;
 }

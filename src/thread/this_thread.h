@@ -5,29 +5,29 @@
 namespace tarn::internal {
 
 /// The thread's records as the derived forms of operator new and delete see them (override/new.cc): the empty
-/// cache until show_records_to_derived_forms(), and again after each change of detail::thread_cache. Never
-/// null.
+/// cache until show_records_to_derived_forms() is called, and again after each change of
+/// detail::thread_cache. Never null.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local detail::ThreadCache* derived_cache;
 inline void show_records_to_derived_forms() { derived_cache = detail::thread_cache; }
 
-/// The heap of this thread, nullptr before its first slow call and after its end.
+/// \returns this thread's heap; nullptr before its first slow call and after its end.
 ThreadHeap* this_heap();
 
 /// Gives the thread a heap if it has none. \returns nullptr when memory is refused or the thread has ended.
 ThreadHeap* attach_this_thread();
 
-/// The same for a thread that calls often enough, and for the first of the process. \returns nullptr for
-/// others, too.
+/// The same, but only for a thread that calls often enough, and for the first thread of the process. \returns
+/// nullptr for other threads too.
 ThreadHeap* attach_if_earned();
 
-/// Whether the thread's destructors have run: then its blocks come from the shared heap.
+/// Whether the thread's destructors have run: then the shared owner serves its calls.
 bool this_thread_has_ended();
 
-/// What serves the thread's allocations instead of the general pool; nullptr: nothing.
+/// The scope that serves the thread's allocations in place of the general pool; nullptr: none.
 void* this_thread_scope();
 
-/// Changes it. While there is one, the thread's records are out of the fast path's reach, so that every call
-/// of the general pool takes the slow door.
+/// Changes the scope. While a thread has one, the fast path does not see its records, so that every call of
+/// the general pool takes the slow door.
 void set_this_thread_scope(void* scope);
 
 }  // namespace tarn::internal

@@ -1,6 +1,6 @@
-// The slow side of a thread's cache: its magazines are refilled from slabs and flushed to them.
+// The slow side of a thread's cache: refills its magazines from slabs, and flushes them to slabs.
 //
-// Threads: the heap's own, under the owner's mutex.
+// Threads: the heap's own thread, under the owner's mutex.
 #pragma once
 #include "page/returned_pages.h"
 #include "thread/heap_record.h"
@@ -13,8 +13,8 @@ void* allocate_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& ret
 /// Puts a block into the magazine of its class, flushing it when it is full.
 void deallocate_locked(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPages& returned);
 
-/// Takes up to `wanted` blocks past the magazine. A heap that would have to grow first gives up what it keeps
-/// idly. \returns 0 when memory is refused.
+/// Takes up to `wanted` blocks, bypassing the magazine. A heap that would have to grow first returns its idle
+/// blocks. \returns 0 when memory is refused.
 unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted,
                             ReturnedPages& returned);
 

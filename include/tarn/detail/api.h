@@ -1,4 +1,4 @@
-// How a declaration says that it is exported, and how a hit is inlined also where nothing is optimised.
+// How declarations are exported, and how a hit is inlined even without optimisation.
 #pragma once
 #include "tarn/detail/abi.h"
 

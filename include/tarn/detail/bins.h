@@ -1,8 +1,8 @@
-// bin: a step of request sizes. Bins up to 1 KiB are 16 bytes wide, so that the number of a request's bin is
-// the request rounded up, divided by 16. Above, there are 16 bins per doubling, then 8.
+// bin: a step of request sizes. Bins up to 1 KiB are 16 bytes wide, so a request's bin is the request rounded
+// up, divided by 16. Above 1 KiB there are 16 bins per doubling, then 8.
 //
-// Which size class serves a bin is a table's choice (central/size_class.h). A class is named by the largest
-// bin it serves; the classes of typed pools (object_pool.h) have the numbers behind the last bin.
+// A table (central/size_class.h) chooses which size class serves a bin. A class is named by the largest bin
+// it serves; the classes of typed pools (object_pool.h) have the numbers after the last bin.
 //
 // Threads: the tables are written once, before the first block is handed out.
 #pragma once
@@ -52,7 +52,7 @@ constexpr Bin bin_of(std::size_t size) {
   return medium_bin_of(size);
 }
 
-/// Size class that serves each bin: itself, or a larger one where the table of size classes is
+/// The size class that serves each bin: the bin's own, or a larger one where the table of size classes is
 /// coarser.
 struct ClassOfBin {
   SizeClass of[kBinCount];
@@ -60,8 +60,8 @@ struct ClassOfBin {
 };
 TARN_API extern ClassOfBin class_of_bin;
 
-/// The same by steps of 64 bytes up to 16 KiB, so that a hit of these sizes needs one load to find its
-/// record.
+/// The same in steps of 64 bytes up to 16 KiB, so that a hit of these sizes finds its record with one
+/// load.
 inline constexpr std::size_t kSteppedLimit = 16384;
 struct ClassOfStep {
   SizeClass of[kSteppedLimit / 64 + 1];

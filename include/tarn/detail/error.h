@@ -1,5 +1,5 @@
-// How the pools throw. Programs without exceptions end with one line instead; those call the forms that
-// return nullptr.
+// How the pools throw. Programs built without exceptions end with one line instead; they should call the
+// functions that return nullptr.
 #pragma once
 #include <new>
 
@@ -7,7 +7,7 @@
 
 namespace TARN_NAMESPACE::detail {
 
-/// Ends the process: out of memory where an exception was asked for.
+/// Ends the process: memory ran out in a function that would throw.
 [[noreturn]] TARN_API void end_for_lack_of_memory() noexcept;
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_bad_alloc() {

@@ -12,11 +12,11 @@
 
 namespace TARN_NAMESPACE::detail {
 
-/// The order of the library's locks; named in the library's own os/lock_rank.h.
+/// The order of the library's locks; the ranks are named in os/lock_rank.h.
 enum class LockRank : std::uint8_t;
 
 #if defined(TARN_CHECKS_LOCKS)
-// Only in the library's own objects and tests, when they are built to be checked (os/held_locks.h).
+// Only in the library's own objects and in tests, in builds that check locks (os/held_locks.h).
 void note_lock_wanted(LockRank rank);
 void note_lock_taken(LockRank rank);
 void note_lock_let_go(LockRank rank);
@@ -26,13 +26,13 @@ TARN_INLINE void note_lock_taken(LockRank /*rank*/) {}
 TARN_INLINE void note_lock_let_go(LockRank /*rank*/) {}
 #endif
 
-/// Whoever holds a mutex may take one of a higher rank. A fork takes every mutex of the library, so each must
-/// be known to it: only those classes make one that the fork walks (os/lock_rank.h). While a thread forks,
-/// all are its own: it may take and let go what it holds, because handlers of the program that run then may
-/// allocate. The mutex stays held for the fork.
+/// A thread that holds a mutex may take one of a higher rank. A fork takes every mutex of the library, so the
+/// fork must know each: only classes that the fork walks make mutexes (os/lock_rank.h). While a thread forks,
+/// all mutexes are its own: its lock() and unlock() return at once and the mutex stays held, because the
+/// program's fork handlers may allocate.
 class Mutex {
  public:
-  // Always inlined, these and the guards': a program's copy and the library's need not be the same.
+  // Always inlined, like the guards: a program's copy and the library's may differ.
   TARN_INLINE void lock() {
     note_lock_wanted(rank_);
     if (!take_free()) lock_slow();
@@ -77,7 +77,7 @@ class Mutex {
   const LockRank rank_;
 };
 
-/// One of many of a rank, as a member of a record that the rank's walk finds.
+/// One of many mutexes of a rank, as a member of a record that the rank's walk finds.
 template <LockRank kRank>
 class MemberMutex : public Mutex {
  public:
@@ -95,12 +95,12 @@ class MutexGuard {
   Mutex& mutex_;
 };
 
-/// For what only the program's own threads touch: while there is one thread, no lock is taken, as libc does
-/// with its own.
+/// Guards data that only the program's own threads touch: while there is one thread, no lock is taken, as in
+/// libc.
 class ProgramGuard {
  public:
   TARN_INLINE explicit ProgramGuard(Mutex& mutex) : ProgramGuard(&mutex) {}
-  /// \param mutex nullptr: there is nothing to take.
+  /// \param mutex nullptr: takes nothing.
   TARN_INLINE explicit ProgramGuard(Mutex* mutex)
       : mutex_(mutex != nullptr && is_needed() ? mutex : nullptr) {
     if (mutex_ != nullptr) mutex_->lock();

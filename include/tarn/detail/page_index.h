@@ -1,7 +1,7 @@
-// Which record of a thread's cache takes a block back, by the page the block lies in.
+// Page of a block -> record of a thread's cache that takes the block.
 //
-// Threads: an entry is written by whoever makes or ends a slab and is read by all; a block's entry cannot
-// change while the block is live.
+// Threads: the thread that makes or ends a slab writes its entries; all threads read them. A block's entry
+// does not change while the block is live.
 #pragma once
 #include <cstdint>
 
@@ -9,9 +9,9 @@
 
 namespace TARN_NAMESPACE::detail {
 
-/// One 16-bit entry per 64 KiB of address space: the byte offset of the record, 0 for whatever is not a block
-/// of a slab. Where the address space is limited, the mask is 0 and the one entry is 0: then each free looks
-/// its block up in the page map instead. Each cache holds a copy; that of the empty cache is empty.
+/// One 16-bit entry per 64 KiB of address space: the byte offset of the record; 0 when the page is not a
+/// slab's. Where the address space is limited, the mask is 0 and the only entry is 0: then each free looks up
+/// its block in the page map. Each cache holds a copy of this struct; the empty cache's copy is empty.
 struct PageIndex {
   const std::uint16_t* record_offsets;
   std::uintptr_t mask;

@@ -1,4 +1,4 @@
-// What the adapters ask of any pool: bytes at an alignment, and the same back.
+// The interface that the adapters need of a pool: allocate bytes at an alignment, and deallocate them.
 #pragma once
 #include <cstddef>
 #include <limits>
@@ -14,7 +14,7 @@ class SharedFixedPool;
 
 namespace TARN_NAMESPACE::detail {
 
-/// \throws std::bad_array_new_length when `count` objects are more than the address space holds.
+/// \throws std::bad_array_new_length when `count` objects exceed the address space.
 template <typename T>
 constexpr std::size_t array_bytes(std::size_t count) {
   if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) [[unlikely]]
@@ -26,7 +26,7 @@ template <typename Pool>
 inline constexpr bool kHasFixedBlocks =
     std::is_same_v<Pool, FixedPool> || std::is_same_v<Pool, SharedFixedPool>;
 
-/// Blocks of a fixed pool that hold so many bytes.
+/// \returns how many blocks of a fixed pool hold that many bytes.
 template <typename Pool>
 std::size_t blocks_for(const Pool& pool, std::size_t bytes) {
   return bytes <= pool.block_bytes() ? 1 : (bytes + pool.block_bytes() - 1) / pool.block_bytes();

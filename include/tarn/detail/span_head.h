@@ -1,15 +1,15 @@
-// What the inlined paths of the pools read of a span's record, which lies apart from its blocks.
+// The part of a span's record that the pools' inlined paths read. The record lies apart from the blocks.
 //
 // start        block 0; blocks follow at distances of `stride` bytes.
 // free_bits    bit i % 64 of word i / 64 is one when block i is free.
-// pool         the pool's own record when the span belongs to one; nullptr for spans of the general pool. Its
-//              lowest bit may be set to send every free through the pool's slow door.
-// reciprocal   ceil(2^32 / stride): (offset * reciprocal) >> 32 is the block's index when offset is that of a
-//              block.
-// pool_blocks  instead of it, in a chunk of a fixed pool: how many blocks there are.
+// pool         the pool's own record when the span belongs to a pool; nullptr for spans of the general pool.
+//              When its lowest bit is set, every free takes the pool's slow door.
+// reciprocal   ceil(2^32 / stride): (offset * reciprocal) >> 32 is a block's index when offset is the start
+//              of a block.
+// pool_blocks  in a chunk of a fixed pool, in place of `reciprocal`: the number of blocks.
 //
-// Threads: constant while the span lives, but for free_bits' words and the lowest bit of `pool`, which are
-// the pool's, under its rules.
+// Threads: constant while the span lives, except the words of free_bits and the lowest bit of `pool`; the
+// pool's own rules guard those.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -29,7 +29,7 @@ struct SpanHead {
     std::uint32_t pool_blocks;
   };
 
-  /// `pool` with its mark, which the pool may be changing under a lock that the reader does not hold.
+  /// `pool` with its mark; the pool may change the mark under a lock that the reader does not hold.
   void* marked_pool() const { return __atomic_load_n(&pool, __ATOMIC_RELAXED); }
   void set_marked_pool(void* marked) { __atomic_store_n(&pool, marked, __ATOMIC_RELAXED); }
 };
@@ -42,7 +42,7 @@ struct SpanTable {
   std::size_t bytes;
   const std::atomic<SpanHead*>* spans;  // one per page
 
-  /// The span that holds an address; nullptr when there is none in this region.
+  /// \returns the span that holds an address; nullptr when this region has none there.
   SpanHead* find(const void* pointer) const {
     const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(pointer) - start;
     return offset < bytes ? spans[offset >> kPageShift].load(std::memory_order_relaxed) : nullptr;

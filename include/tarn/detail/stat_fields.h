@@ -1,5 +1,5 @@
-/* The one list of statistics. The structs that hold them, the JSON, the lines of malloc_stats, the XML of
- * malloc_info and the report of `tarn run --stats` are all made from it.
+/* The one list of statistics. It generates the structs that hold them, the JSON, the lines of malloc_stats,
+ * the XML of malloc_info and the report of `tarn run --stats`.
  *
  * A row has these columns:
  *   group, key   where the figure stands in the JSON
@@ -8,15 +8,15 @@
  *   line, label  the line of malloc_stats, and the words before the figure; 0: not in it
  *   report       of `tarn run --stats`: title of the line, then text with {} for the figure, or {+} for its
  *                sum with the next one; "": not in it
- *   help         what it tells
- * The word before the columns says who counts, and so how the figure is summed:
- *   STATE        worked out when asked, from what the tiers hold at that moment
- *   IF_COUNTED   the same, and known only while calls are counted (option count_calls)
- *   OF_THREADS   an event that each thread's cache counts; the sum of all of them
- *   OF_OWNERS    an event that each owner of slabs counts; the sum of all of them
- *   OF_PAGES     what the page cache counts
+ *   help         what the figure tells
+ * The word before the columns names the counter, and so how the figure is summed:
+ *   STATE        computed when asked, from the state of the tiers at that moment
+ *   IF_COUNTED   the same, but known only while calls are counted (option count_calls)
+ *   OF_THREADS   an event that each thread's cache counts; the sum over all caches
+ *   OF_OWNERS    an event that each owner of slabs counts; the sum over all owners
+ *   OF_PAGES     an event that the page cache counts
  *
- * New rows go to the end, whatever their group: programs know a member by its place. */
+ * Add new rows at the end, whatever their group: programs find a member by its position. */
 #pragma once
 
 // clang-format off
@@ -81,7 +81,7 @@
         "System calls that it took.")
 // clang-format on
 
-/* What may be done with a row: nothing, or a member of a struct. */
+/* Uses of a row: nothing, or a member of a struct. */
 #define TARN_STATISTIC_NONE(...)
 #define TARN_STATISTIC_MEMBER(group, key, member, ...) uint64_t member;
 

@@ -1,19 +1,19 @@
 // The fast path, inlined into every program that links the library: a hit is one load from an array of
-// pointers that is already in the cache, and a decrement (allocate) or a store and an increment (deallocate).
-// Neither touches the block.
+// pointers that is already in the CPU cache, and a decrement (allocate) or a store and an increment
+// (deallocate). The block itself is not touched.
 //
-// magazine   a small array of free blocks of one size class; slot 0 holds nullptr, which ends it.
+// magazine   a small array of free blocks of one size class; slot 0 holds nullptr, which marks the end.
 // record     {top, limit}: `top` points at the block handed out next, `limit` at the last slot. There is one
-//            per bin (bins.h) and one per class of a typed pool; the byte offset of a small request's record
-//            is the rounded request itself.
-// cache      all records of a thread. A thread-local pointer leads to it: to the thread's own, or to the
-//            empty cache, which all threads share, as long as a thread has none or its calls must all take
-//            the slow door. So the library needs eight bytes of static thread-local storage on this path, and
-//            can be loaded at run time.
+//            record per bin (bins.h) and one per class of a typed pool; the byte offset of a small request's
+//            record is the rounded request itself.
+// cache      all records of a thread. A thread-local pointer leads to the thread's own cache, or to the empty
+//            cache, which all threads share, while a thread has no cache or its calls must all take the slow
+//            door. So this path needs eight bytes of static thread-local storage, and the library can be
+//            loaded at run time.
 //
-// Invariant: magazine[0] == nullptr and magazine <= top <= limit; a record nobody armed has top == limit and
-// *top == nullptr: it is empty for allocate and full for deallocate, so every exception takes the one slow
-// door.
+// Invariant: magazine[0] == nullptr and magazine <= top <= limit. A record without a magazine has top ==
+// limit and *top == nullptr: it is empty for allocate and full for deallocate, so every exception takes the
+// one slow door.
 //
 // Threads: a cache belongs to its thread; others read `top` for statistics only. The empty cache is never
 // written.
@@ -32,7 +32,7 @@ struct Record {
 };
 static_assert(sizeof(Record) == 16, "the offset of a small record is the rounded request size");
 
-/// The magazine of a record nobody armed.
+/// The magazine of a record that has none.
 TARN_API extern void* const empty_magazine[1];
 
 struct ThreadCache {
@@ -40,11 +40,11 @@ struct ThreadCache {
   PageIndex page_index;
 };
 
-/// What a thread without records of its own has.
+/// The cache of a thread without records of its own.
 TARN_API extern const ThreadCache empty_cache;
 
-/// Never null. \why initial-exec: any other model costs a call; eight bytes fit into what libc keeps for late
-/// libraries.
+/// Never null. \why initial-exec: any other model costs a call; eight bytes fit into the room that libc keeps
+/// for libraries loaded late.
 [[gnu::tls_model("initial-exec")]] TARN_API extern constinit thread_local ThreadCache* thread_cache;
 
 TARN_API void* allocate_slow(std::size_t size) noexcept;
@@ -56,12 +56,12 @@ TARN_INLINE Record& record_at(ThreadCache* cache, std::size_t byte_offset) {
   return *reinterpret_cast<Record*>(reinterpret_cast<char*>(cache) + byte_offset);
 }
 
-/// The offset of the record that takes a block back; 0 for whatever is no block of a slab.
+/// \returns the offset of the record that takes a block; 0 when the pointer is no block of a slab.
 TARN_INLINE std::size_t record_offset_of(const ThreadCache* cache, const void* block) {
   return cache->page_index.record_offset_of(block);
 }
 
-// `top` is read by other threads (statistics), hence the relaxed accesses; they cost what plain ones do.
+// Other threads read `top` for statistics, hence the relaxed accesses; they cost the same as plain ones.
 TARN_INLINE void* pop(Record& record) {
   void** const top = record.top;
   void* const block = *top;
