@@ -27,7 +27,7 @@ using namespace internal;
 
 constexpr unsigned kLargestBatch = 4096;
 
-/// \returns the class of a request of at most 256 KiB. Reading the options may change the class.
+/// \returns the class of a request of at most 256 KiB. \pre the options have been read.
 SizeClass class_of_request(std::size_t size) { return detail::class_of_bin[detail::bin_of(size)]; }
 
 // Serves threads whose destructors have run, that have not earned a heap, or whose heap was refused memory.
@@ -107,11 +107,11 @@ void* allocate_slow(std::size_t size) noexcept {
   if (scope_pool() != nullptr) [[unlikely]]
     return allocate_in_scope(size, size <= kTinyLimit ? kTinyLimit : 16);
   if (size > kMediumLimit) return allocate_large_block(size, kPageBytes);
+  ThreadHeap* const heap = heap_of_this_thread();  // also reads the options, which choose the classes
+  const SizeClass size_class = class_of_request(size);
   // A request whose bin is no class of the table has no record of its own: the record of its class serves it.
-  if (void* const block = pop(thread_cache->records[index_of_class(class_of_request(size))])) [[likely]]
-    return block;
-  ThreadHeap* const heap = heap_of_this_thread();
-  return allocate_in_class(heap, class_of_request(size), size);
+  if (void* const block = pop(thread_cache->records[index_of_class(size_class)])) return block;
+  return allocate_in_class(heap, size_class, size);
 }
 
 void* allocate_class_slow(SizeClass size_class) noexcept {
