@@ -83,7 +83,7 @@ help:
 	@echo 'make compare           build, then run two real programs on tarn and on every allocator installed'
 	@echo 'make test              build, then all tests but the long ones; ends with "N passed, N failed"'
 	@echo 'make test-sanitizers   the tests under AddressSanitizer, UndefinedBehaviorSanitizer, ThreadSanitizer'
-	@echo 'make check             all of these tests, and the long ones'
+	@echo 'make check             all of these tests, the long ones, and a minute of fuzzing for each fuzz target'
 	@echo 'make bench             the sources'\'' benchmarks on every allocator, quickly; BENCH_ARGS= for all of it'
 	@echo 'make install           into PREFIX=/usr/local; DESTDIR is honoured'
 	@echo 'make docs              write anew what is generated: docs/options.md, and the figures of the benchmarks in prose'
