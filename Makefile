@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 BUILD ?= build
 PREFIX ?= /usr/local
 WERROR ?= OFF
-SANITIZERS := address undefined thread
+SANITIZERS := address thread
 sanitizer_dirs := $(SANITIZERS:%=$(BUILD)-%)
 # Of `tarn bench`: a first look in a minute; BENCH_ARGS= for all of it in about ten, see docs/benchmarks.md.
 BENCH_ARGS ?= --quick
@@ -82,7 +82,7 @@ help:
 	@echo 'make run               build, then run the game server on the pools and on every allocator installed'
 	@echo 'make compare           build, then run two real programs on tarn and on every allocator installed'
 	@echo 'make test              build, then all tests but the long ones; ends with "N passed, N failed"'
-	@echo 'make test-sanitizers   the tests under AddressSanitizer, UndefinedBehaviorSanitizer, ThreadSanitizer'
+	@echo 'make test-sanitizers   the tests under Address- and UndefinedBehaviorSanitizer, then under ThreadSanitizer'
 	@echo 'make check             all of these tests, the long ones, and a minute of fuzzing for each fuzz target'
 	@echo 'make bench             the sources'\'' benchmarks on every allocator, quickly; BENCH_ARGS= for all of it'
 	@echo 'make install           into PREFIX=/usr/local; DESTDIR is honoured'

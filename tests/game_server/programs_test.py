@@ -21,17 +21,16 @@ def run(*command, **how):
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, **how)
 
 
-def processes_of(name):
-    """Ids of running processes of one of our programs."""
+def processes_with(variable):
+    """Ids of the processes whose environment has a variable; tests that run beside this one have others."""
     found = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                command = (entry / "cmdline").read_bytes().split(b"\0")
+                if variable.encode() in (entry / "environ").read_bytes().split(b"\0"):
+                    found.add(int(entry.name))
             except OSError:
                 continue
-            if command[0].decode(errors="replace") == name:
-                found.add(int(entry.name))
     return found
 
 
@@ -129,17 +128,18 @@ class Runner(unittest.TestCase):
         self.assertNotIn("http", page)
 
     def test_interrupted_it_leaves_no_process_and_no_stack_trace(self):
-        before = processes_of(SERVER) | processes_of(BOTS)
+        mark = f"TARN_TEST_RUN={self.json}"
         runner = subprocess.Popen([*self.command, "--seconds", "60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  text=True, start_new_session=True)
+                                  text=True, start_new_session=True, env=os.environ | dict([mark.split("=")]))
         self.addCleanup(runner.kill)
         first = runner.stderr.readline()  # the first run has begun
+        self.assertIn(runner.pid, processes_with(mark))
         runner.send_signal(signal.SIGINT)
         out, errors = runner.communicate(timeout=DEADLINE)
         self.assertIn("[1/", first)
         self.assertEqual(runner.returncode, 130, out + errors)
         self.assertNotIn("Traceback", errors)
-        self.assertEqual((processes_of(SERVER) | processes_of(BOTS)) - before, set())
+        self.assertEqual(processes_with(mark), set())
 
     def test_unknown_contenders_and_missing_builds_are_one_line(self):
         done = run(*self.command, "--only", "dlmalloc")
