@@ -14,9 +14,19 @@ inline constexpr std::uint32_t kPagesPerChunk = kChunkBytes / kPageBytes;
 inline constexpr std::size_t kOsPageBytesLargest = 64 * 1024;  // the largest OS page of a supported kernel
 inline constexpr std::size_t kCacheLineBytes = 64;
 
-using PageCount = std::uint32_t;
+/// A number of pages; neither bytes nor the index of a page converts to it.
+enum class PageCount : std::uint32_t {};
+constexpr std::uint32_t number_of(PageCount pages) { return static_cast<std::uint32_t>(pages); }
+constexpr std::size_t bytes_of(PageCount pages) { return std::size_t{number_of(pages)} << kPageShift; }
+/// \returns the least pages that hold `bytes`.
+constexpr PageCount pages_for(std::size_t bytes) {
+  return static_cast<PageCount>((bytes + kPageBytes - 1) >> kPageShift);
+}
+constexpr PageCount operator+(PageCount a, PageCount b) { return PageCount{number_of(a) + number_of(b)}; }
+constexpr PageCount operator-(PageCount a, PageCount b) { return PageCount{number_of(a) - number_of(b)}; }
+constexpr PageCount& operator+=(PageCount& a, PageCount b) { return a = a + b; }
+constexpr PageCount& operator-=(PageCount& a, PageCount b) { return a = a - b; }
 
-constexpr std::size_t bytes_of(PageCount pages) { return static_cast<std::size_t>(pages) << kPageShift; }
 constexpr std::size_t round_up(std::size_t value, std::size_t power_of_two) {
   return (value + power_of_two - 1) & ~(power_of_two - 1);
 }

@@ -146,7 +146,7 @@ bool settle_slab(SlabOwner& owner, Span* slab, ReturnedPages& returned) {
   const List<Span>& available = listed(owner, *slab);
   const bool is_last = available.first() == available.last();
   // Kept, so that a free and an allocation in turn do not retire and make a slab each time.
-  if (is_last && (slab->pages == 1 || slab->bytes() <= owner.taken_bytes / kKeptSlabShare)) {
+  if (is_last && (slab->pages == PageCount{1} || slab->bytes() <= owner.taken_bytes / kKeptSlabShare)) {
     note_kept_memory(owner, returned);
     return true;
   }

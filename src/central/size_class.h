@@ -79,14 +79,14 @@ constexpr ClassGeometry make_geometry(std::uint32_t block_bytes, std::uint32_t s
   g.reciprocal = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + g.stride - 1) / g.stride);
   // Above 32 KiB each block has its own slab, so that any class can reuse the pages. The rest of its last
   // page is never touched.
-  const auto own_pages = static_cast<PageCount>((g.stride + kPageBytes - 1) >> kPageShift);
-  g.slab_pages = g.block_bytes <= 1024    ? 1
-                 : g.block_bytes <= 8192  ? 4
-                 : g.block_bytes <= 32768 ? 8
+  const PageCount own_pages = pages_for(g.stride);
+  g.slab_pages = g.block_bytes <= 1024    ? PageCount{1}
+                 : g.block_bytes <= 8192  ? PageCount{4}
+                 : g.block_bytes <= 32768 ? PageCount{8}
                                           : own_pages;
-  g.first_slab_pages = g.block_bytes <= 8192    ? 1
-                       : g.block_bytes <= 16384 ? 2
-                       : g.block_bytes <= 32768 ? 4
+  g.first_slab_pages = g.block_bytes <= 8192    ? PageCount{1}
+                       : g.block_bytes <= 16384 ? PageCount{2}
+                       : g.block_bytes <= 32768 ? PageCount{4}
                                                 : own_pages;
   g.block_count = static_cast<std::uint16_t>(bytes_of(g.slab_pages) / g.stride);
   g.word_count = static_cast<std::uint16_t>((g.block_count + 63) / 64);

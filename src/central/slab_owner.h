@@ -26,7 +26,9 @@
 namespace tarn::internal {
 
 struct SlabTotals {
-  std::uint32_t slabs, pages, blocks;
+  std::uint32_t slabs;
+  PageCount pages;
+  std::uint32_t blocks;
 };
 
 struct OwnerCounters {
@@ -37,7 +39,7 @@ struct OwnerCounters {
 /// many slabs, and the page cache has one lock for all threads.
 inline constexpr unsigned kSpareKinds = 3;
 constexpr unsigned spare_kind_of(PageCount pages) {
-  return pages == 1 ? 0 : pages == 4 ? 1 : pages == 8 ? 2 : kSpareKinds;
+  return pages == PageCount{1} ? 0 : pages == PageCount{4} ? 1 : pages == PageCount{8} ? 2 : kSpareKinds;
 }
 
 struct alignas(kCacheLineBytes) SlabOwner {

@@ -19,10 +19,6 @@ constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
 
 constinit std::atomic<std::size_t> live_count{0}, live_bytes{0}, allocations{0};
 
-PageCount pages_for(std::size_t size) {
-  return static_cast<PageCount>((size + kPageBytes - 1) >> kPageShift);
-}
-
 void note_begin(const Span& span) {
   live_count.fetch_add(1, std::memory_order_relaxed);
   live_bytes.fetch_add(span.bytes(), std::memory_order_relaxed);
@@ -87,7 +83,7 @@ Span* move_large(Span* span, std::size_t size) {
   ReturnedPages returned;
   note_end(*span);
   if (all_moved) {
-    free_moved_span(span, static_cast<PageCount>(moved_bytes >> kPageShift), returned);
+    free_moved_span(span, pages_for(moved_bytes), returned);
   } else {
     free_span(span, returned);
   }

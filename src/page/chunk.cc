@@ -7,7 +7,7 @@
 namespace tarn::internal {
 
 Chunk* ChunkLists::first_of(const Lists& lists, std::uint64_t filled, PageCount pages) {
-  filled &= ~std::uint64_t{0} << pages;
+  filled &= ~std::uint64_t{0} << number_of(pages);
   return filled == 0 ? nullptr : lists[std::countr_zero(filled)].first()->chunk;
 }
 

@@ -34,6 +34,7 @@ struct Chunk {
   ChunkLink by_free;
   ChunkLink by_dirty;
 
+  char* page(unsigned index) const { return start + index * kPageBytes; }
   void validate() const;
 };
 

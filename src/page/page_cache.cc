@@ -15,11 +15,18 @@ namespace {
 constexpr unsigned kRangesPerPurge = 16;
 constexpr std::uint32_t kLargestGrowthChunks = 16;
 
+/// \returns how many of `pages` pages lie in the chunk whose page `first` is the first of them.
+PageCount part_in_chunk(unsigned first, PageCount pages) {
+  const PageCount behind{kPagesPerChunk - first};
+  return pages < behind ? pages : behind;
+}
+
 /// \returns the first page of the shortest run of `mask` that has at least `pages` pages.
 unsigned best_run(std::uint32_t mask, PageCount pages) {
   unsigned best_first = 0, best_count = kPagesPerChunk + 1;
   for (Run run = next_run(mask, 0); run.count != 0; run = next_run(mask, run.first + run.count))
-    if (run.count >= pages && run.count < best_count) best_first = run.first, best_count = run.count;
+    if (run.count >= number_of(pages) && run.count < best_count)
+      best_first = run.first, best_count = run.count;
   return best_first;
 }
 
@@ -83,7 +90,7 @@ void PageCache::note_use_locked(PageCount pages, PageCount clean_pages) {
 }
 
 PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages) {
-  const std::uint32_t mask = run_mask(first, pages);
+  const std::uint32_t mask = run_mask(first, number_of(pages));
   TARN_ASSERT((chunk.free_mask & mask) == mask);
   const auto dirty = PageCount{count_ones(chunk.dirty_mask & mask)};
   if (dirty != pages) os::tell_growth("pages without memory taken");
@@ -91,7 +98,7 @@ PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages
   chunk.dirty_mask &= ~mask;
   relist_locked(chunk);
   note_use_locked(pages, pages - dirty);
-  PageRun run{chunk.start + bytes_of(first), dirty == 0};
+  PageRun run{chunk.page(first), dirty == PageCount{0}};
   if (chunk.is_left_out_of_dumps) {
     chunk.is_left_out_of_dumps = false;
     run.left_out_start = chunk.start;
@@ -131,13 +138,13 @@ PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room) {
   const std::uint32_t region_count = page_map.region_count();
   for (std::uint32_t r = 0; r < region_count; ++r) {
     Region& region = page_map.region(r);
-    PageCount found = 0;
+    PageCount found{0};
     std::uint32_t first = 0;
     for (std::uint32_t i = 0; i < region.committed_chunks; ++i) {
       const auto prefix = static_cast<PageCount>(std::countr_one(region.chunks[i].free_mask));
       found += prefix;
       if (found >= pages + room) return take_pages_from_locked(&region.chunks[first], 0, pages);
-      if (prefix != kPagesPerChunk) found = 0, first = i + 1;
+      if (prefix != PageCount{kPagesPerChunk}) found = PageCount{0}, first = i + 1;
     }
   }
   return {nullptr, false};
@@ -145,9 +152,9 @@ PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room) {
 
 // Takes a run that starts at a page of a chunk and continues through the chunks behind it.
 PageRun PageCache::take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages) {
-  PageRun run{chunk->start + bytes_of(first), true};
-  for (; pages != 0; ++chunk, first = 0) {
-    const PageCount part = pages < kPagesPerChunk - first ? pages : kPagesPerChunk - first;
+  PageRun run{chunk->page(first), true};
+  for (; pages != PageCount{0}; ++chunk, first = 0) {
+    const PageCount part = part_in_chunk(first, pages);
     const PageRun taken = take_run_locked(*chunk, first, part);
     run.is_zeroed &= taken.is_zeroed;
     if (run.left_out_start == nullptr) run.left_out_start = taken.left_out_start;
@@ -189,14 +196,14 @@ bool PageCache::convert_to_dense() {
     chunk = lists_[static_cast<unsigned>(Density::kSparse)].clean_chunk();
     if (chunk == nullptr) return false;
     chunk->free_mask = 0;
-    taken_out_pages_ += kPagesPerChunk;
+    taken_out_pages_ += PageCount{kPagesPerChunk};
     relist_locked(*chunk);
   }
   os::advise_huge(chunk->start, kChunkBytes);
   os::LockGuard guard(mutex_);
   chunk->density = Density::kDense;
   chunk->free_mask = ~0u;
-  taken_out_pages_ -= kPagesPerChunk;
+  taken_out_pages_ -= PageCount{kPagesPerChunk};
   relist_locked(*chunk);
   return true;
 }
@@ -204,8 +211,8 @@ bool PageCache::convert_to_dense() {
 // Makes new chunks until a run of `pages` exists. Only the holder of the growth lock changes
 // committed_chunks, so the system can be called without the page cache's lock.
 bool PageCache::grow(PageCount pages, Density density) {
-  if (density == Density::kDense && pages <= kPagesPerChunk && convert_to_dense()) return true;
-  const std::uint32_t needed = (pages + kPagesPerChunk - 1) / kPagesPerChunk;
+  if (density == Density::kDense && pages <= PageCount{kPagesPerChunk} && convert_to_dense()) return true;
+  const std::uint32_t needed = (number_of(pages) + kPagesPerChunk - 1) / kPagesPerChunk;
   const std::uint32_t region_count = page_map.region_count();
   Region* region = region_count == 0 ? nullptr : &page_map.region(region_count - 1);
   if (region == nullptr || region->chunk_count - region->committed_chunks < needed) {
@@ -228,12 +235,13 @@ bool PageCache::grow(PageCount pages, Density density) {
 }
 
 PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t alignment, PageCount room) {
-  const PageCount slack = static_cast<PageCount>(alignment >> kPageShift) - 1;
+  const PageCount slack = pages_for(alignment) - PageCount{1};
   const PageCount wanted = pages + slack;
   auto take = [&](bool may_mix) {
     os::LockGuard guard(mutex_);
-    return wanted + room <= kPagesPerChunk ? take_from_chunks_locked(wanted, room, density, may_mix)
-                                           : take_chunks_locked(wanted, room);
+    return wanted + room <= PageCount{kPagesPerChunk}
+               ? take_from_chunks_locked(wanted, room, density, may_mix)
+               : take_chunks_locked(wanted, room);
   };
   PageRun run = take(false);
   if (run.start == nullptr) {
@@ -248,11 +256,11 @@ PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t 
     if (run.start == nullptr) return run;
   }
   run.include_in_dumps();
-  if (slack != 0) {
+  if (slack != PageCount{0}) {
     const PageState state = run.is_zeroed ? PageState::kClean : PageState::kDirty;
     char* const aligned = reinterpret_cast<char*>(round_up(address_of(run.start), alignment));
-    const auto before = static_cast<PageCount>(static_cast<std::size_t>(aligned - run.start) >> kPageShift);
-    if (before != 0) free_pages(run.start, before, state);
+    const PageCount before = pages_for(static_cast<std::size_t>(aligned - run.start));
+    if (before != PageCount{0}) free_pages(run.start, before, state);
     if (before != slack) free_pages(aligned + bytes_of(pages), slack - before, state);
     run.start = aligned;
   }
@@ -280,9 +288,9 @@ PageRun PageCache::extension_locked(char* end, PageCount pages) {
   if (chunk == nullptr || chunk_of_locked(end - 1, &last_page) + (first == 0 ? 1 : 0) != chunk) return {};
   unsigned page = first;
   const Chunk* at = chunk;
-  for (PageCount left = pages; left != 0; ++at, page = 0) {
-    const PageCount part = left < kPagesPerChunk - page ? left : kPagesPerChunk - page;
-    const std::uint32_t mask = run_mask(page, part);
+  for (PageCount left = pages; left != PageCount{0}; ++at, page = 0) {
+    const PageCount part = part_in_chunk(page, left);
+    const std::uint32_t mask = run_mask(page, number_of(part));
     // An uncommitted chunk has no free pages, and the zeroed end of the table follows the last chunk of a
     // region: so this test also ends the walk.
     if (at->start != chunk->start + ((at - chunk) << kChunkShift) || (at->free_mask & mask) != mask)
@@ -293,11 +301,11 @@ PageRun PageCache::extension_locked(char* end, PageCount pages) {
 }
 
 void PageCache::mark_free_locked(char* start, PageCount pages, PageState state) {
-  while (pages != 0) {
+  while (pages != PageCount{0}) {
     unsigned page = 0;
     Chunk& chunk = *chunk_of_locked(start, &page);
-    const PageCount part = pages < kPagesPerChunk - page ? pages : kPagesPerChunk - page;
-    const std::uint32_t mask = run_mask(page, part);
+    const PageCount part = part_in_chunk(page, pages);
+    const std::uint32_t mask = run_mask(page, number_of(part));
     TARN_ASSERT((chunk.free_mask & mask) == 0);
     chunk.free_mask |= mask;
     if (state == PageState::kDirty) chunk.dirty_mask |= mask;
@@ -332,12 +340,12 @@ unsigned PageCache::collect_dirty_locked(Range* ranges, unsigned capacity, std::
     Chunk& chunk = *coldest;
     const unsigned first =
         static_cast<unsigned>(std::countr_zero(run_starts(chunk.dirty_mask, chunk.dirty_run)));
-    const PageCount pages = chunk.dirty_run;
-    const std::uint32_t mask = run_mask(first, pages);
+    const PageCount pages{chunk.dirty_run};
+    const std::uint32_t mask = run_mask(first, number_of(pages));
     chunk.free_mask &= ~mask;
     chunk.dirty_mask &= ~mask;
     relist_locked(chunk);
-    ranges[count++] = {chunk.start + bytes_of(first), pages};
+    ranges[count++] = {chunk.page(first), pages};
     collected += bytes_of(pages);
   }
   return count;
@@ -363,7 +371,7 @@ std::size_t PageCache::purge(std::size_t bytes) {
     bool was_refused[kRangesPerPurge];
     for (unsigned i = 0; i < count; ++i) {
       was_refused[i] = !os::purge(ranges[i].start, bytes_of(ranges[i].pages));
-      if (!was_refused[i] && ranges[i].pages == kPagesPerChunk)
+      if (!was_refused[i] && ranges[i].pages == PageCount{kPagesPerChunk})
         os::leave_out_of_dumps(ranges[i].start, kChunkBytes);
     }
     bool any_refused = false;
@@ -378,7 +386,7 @@ std::size_t PageCache::purge(std::size_t bytes) {
         dirty_bytes_ += range_bytes;  // the system kept the memory, for example because it is locked
         continue;
       }
-      if (ranges[i].pages == kPagesPerChunk) {
+      if (ranges[i].pages == PageCount{kPagesPerChunk}) {
         unsigned page = 0;
         chunk_of_locked(ranges[i].start, &page)->is_left_out_of_dumps = true;
       }
@@ -400,14 +408,14 @@ std::size_t PageCache::prewarm(std::size_t bytes) {
   Link* runs = nullptr;
   std::size_t made = 0;
   for (; made < bytes; made += kChunkBytes) {
-    char* const start = allocate_pages(kPagesPerChunk).start;
+    char* const start = allocate_pages(PageCount{kPagesPerChunk}).start;
     if (start == nullptr) break;
     os::populate(start, kChunkBytes);
     runs = new (start) Link{runs};
   }
   while (runs != nullptr) {
     Link* const next = runs->next;
-    free_pages(reinterpret_cast<char*>(runs), kPagesPerChunk, PageState::kDirty);
+    free_pages(reinterpret_cast<char*>(runs), PageCount{kPagesPerChunk}, PageState::kDirty);
     runs = next;
   }
   keep(made);

@@ -62,7 +62,7 @@ class PageCache {
   /// steps.
   /// \param room pages that should be free behind the run, for try_extend; they stay free and unreserved.
   PageRun allocate_pages(PageCount pages, Density density = Density::kSparse,
-                         std::size_t alignment = kPageBytes, PageCount room = 0);
+                         std::size_t alignment = kPageBytes, PageCount room = PageCount{0});
 
   /// Extends a run in place. \returns false when the pages behind it are in use.
   bool try_extend(char* end, PageCount pages, bool* is_zeroed);
@@ -141,7 +141,7 @@ class PageCache {
   std::atomic<std::size_t> dirty_bytes_{0};
   std::atomic<std::size_t> committed_bytes_{0};
   GiveBackPolicy policy_{std::size_t{64} << 20};
-  PageCount taken_out_pages_ = 0;  // in no list while the system purges them
+  PageCount taken_out_pages_{0};  // in no list while the system purges them
   PageCacheStats stats_{};
   ChunkLists lists_[2];  // by density
 };

@@ -111,14 +111,15 @@ bool PageMap::commit_tables(const Region& region, std::uint32_t count) {
   return commit_entries(writable_index_, entries(before, kPagesPerChunk * kEntryBytes));
 }
 
-void PageMap::write_spans(const Span* span, PageCount first, PageCount count, Span* value) {
-  const char* const start = span->start + bytes_of(first);
+void PageMap::write_spans(const Span* span, std::uint32_t first, PageCount count, Span* value) {
+  const char* const start = span->start + first * kPageBytes;
   const std::uint32_t regions = region_count_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < regions; ++i) {
     const std::size_t offset = address_of(start) - address_of(regions_[i].start);
     if (offset >= regions_[i].bytes) continue;
     std::atomic<detail::SpanHead*>* const entries = regions_[i].spans + (offset >> kPageShift);
-    for (PageCount page = 0; page < count; ++page) entries[page].store(value, std::memory_order_release);
+    for (std::uint32_t page = 0; page < number_of(count); ++page)
+      entries[page].store(value, std::memory_order_release);
     break;
   }
 }
@@ -126,7 +127,7 @@ void PageMap::write_spans(const Span* span, PageCount first, PageCount count, Sp
 void PageMap::set_record(Span* span, std::uint16_t record_offset) {
   if (writable_index_ == nullptr) return;
   std::uint16_t* const records = writable_index_ + (address_of(span->start) >> kPageShift);
-  for (PageCount page = 0; page < span->pages; ++page)
+  for (std::uint32_t page = 0; page < number_of(span->pages); ++page)
     __atomic_store_n(records + page, record_offset, __ATOMIC_RELAXED);
 }
 

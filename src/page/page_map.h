@@ -79,8 +79,10 @@ class PageMap {
 
   /// Enters a span, or some of its pages; clears such entries.
   void set(Span* span) { write_spans(span, 0, span->pages, span); }
-  void set_pages(Span* span, PageCount first, PageCount count) { write_spans(span, first, count, span); }
-  void clear_pages(Span* span, PageCount first, PageCount count) { write_spans(span, first, count, nullptr); }
+  void set_pages(Span* span, std::uint32_t first, PageCount count) { write_spans(span, first, count, span); }
+  void clear_pages(Span* span, std::uint32_t first, PageCount count) {
+    write_spans(span, first, count, nullptr);
+  }
   void clear(Span* span) {
     if (span->kind == SpanKind::kSlab) set_record(span, 0);
     write_spans(span, 0, span->pages, nullptr);
@@ -93,7 +95,7 @@ class PageMap {
   void validate();
 
  private:
-  void write_spans(const Span* span, PageCount first, PageCount count, Span* value);
+  void write_spans(const Span* span, std::uint32_t first, PageCount count, Span* value);
 
   std::atomic<std::uint32_t> region_count_{0};
   std::uint16_t* writable_index_ = nullptr;  // nullptr where the index could not be had

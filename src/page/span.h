@@ -44,7 +44,10 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
 
   alignas(kCacheLineBytes) Span* previous;
   Span* next;
-  PageCount pages;
+  union {
+    PageCount pages;
+    std::uint32_t buffer_units;  // of a slab in a caller's buffer (pool/buffer_pages.h)
+  };
   std::uint32_t free_count;
   std::uint16_t scan_word;  // the words below it have no ones
   bool is_listed;

@@ -7,7 +7,7 @@ namespace tarn::internal {
 namespace {
 
 PageRun take_pages(const SpanRequest& request) {
-  if (request.room != 0) {
+  if (request.room != PageCount{0}) {
     const PageRun run =
         page_cache.allocate_pages(request.pages, request.density, request.alignment, request.room);
     if (run.start != nullptr) return run;
@@ -51,9 +51,9 @@ bool resize_span(Span* span, PageCount pages, ReturnedPages& returned) {
     if (!page_cache.try_extend(span->start + bytes_of(old_pages), pages - old_pages, &is_zeroed))
       return false;
     span->pages = pages;
-    page_map.set_pages(span, old_pages, pages - old_pages);
+    page_map.set_pages(span, number_of(old_pages), pages - old_pages);
   } else if (pages < old_pages) {
-    page_map.clear_pages(span, pages, old_pages - pages);
+    page_map.clear_pages(span, number_of(pages), old_pages - pages);
     span->pages = pages;
     page_cache.free_pages(span->start + bytes_of(pages), old_pages - pages, PageState::kDirty);
     returned.note_given_back();

@@ -22,7 +22,7 @@ struct SpanRequest {
   std::uint32_t bitmap_words = 0;
   Density density = Density::kSparse;
   std::size_t alignment = kPageBytes;  // bytes, a power of two
-  PageCount room = 0;                  // pages that should be free behind a span that will grow
+  PageCount room{0};                   // pages that should be free behind a span that will grow
   void* pool = nullptr;                // for kPool: the pool that the span belongs to
 };
 

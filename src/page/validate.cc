@@ -70,7 +70,8 @@ void PageCache::validate() {
   }
   TARN_CHECK(committed_bytes_ == committed);
   TARN_CHECK(dirty_bytes_ == (sums[0].dirty_pages + sums[1].dirty_pages) * kPageBytes);
-  TARN_CHECK(stats_.used_bytes + (sums[0].free_pages + sums[1].free_pages + taken_out_pages_) * kPageBytes ==
+  TARN_CHECK(stats_.used_bytes + (sums[0].free_pages + sums[1].free_pages) * kPageBytes +
+                 bytes_of(taken_out_pages_) ==
              committed);
   TARN_CHECK(stats_.used_bytes <= stats_.peak_used_bytes && committed <= stats_.reserved_bytes);
   policy_.validate(dirty_bytes_);
@@ -88,7 +89,7 @@ void PageMap::validate() {
       const auto* const found = static_cast<const Span*>(region.spans[page].load(std::memory_order_acquire));
       if (page == end) {
         span = found;
-        end = page + (span == nullptr ? 1 : span->pages);
+        end = page + (span == nullptr ? 1 : number_of(span->pages));
         TARN_CHECK(end <= pages);
         TARN_CHECK(span == nullptr || span->first_page() == region.start + page * kPageBytes);
         TARN_CHECK(span == nullptr || span->kind != SpanKind::kFree);

@@ -67,7 +67,7 @@ std::uint32_t usual_chunk_count(std::size_t stride) {
 
 PoolChunk* make_chunk(const ChunkRequest& request) {
   const std::size_t used_bytes = request.block_count * request.stride;
-  const auto pages = static_cast<PageCount>((used_bytes + kPageBytes - 1) >> kPageShift);
+  const PageCount pages = pages_for(used_bytes);
   const auto words = static_cast<std::uint32_t>(bitmap::words_for(request.block_count));
   void* const record = metadata.allocate(record_bytes(words));
   if (record == nullptr) return nullptr;

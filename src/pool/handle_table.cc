@@ -31,7 +31,7 @@ HandleTableState& state_of(HandleTable& table) { return static_cast<HandleTableS
 bool make_page_locked(HandleTable& table, std::uint32_t index) {
   if (index == HandleTable::kPageCount) return false;
   // The span names no pool: no pointer into it is a block.
-  const Span* const page = allocate_span({.pages = 1, .kind = SpanKind::kPool});
+  const Span* const page = allocate_span({.pages = PageCount{1}, .kind = SpanKind::kPool});
   if (page == nullptr) return false;
   if (!page->is_zeroed) std::memset(page->start, 0, kPageBytes);
   table.pages[index].store(reinterpret_cast<HandleSlot*>(page->start), std::memory_order_release);

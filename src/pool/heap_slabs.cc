@@ -49,7 +49,7 @@ HeapSlabs::Shape HeapSlabs::shape_of(const BlockRequest& request) const {
 }
 
 Span* HeapSlabs::make_spare() {
-  Span* const page = allocate_span({.pages = 1, .kind = SpanKind::kPool});
+  Span* const page = allocate_span({.pages = PageCount{1}, .kind = SpanKind::kPool});
   if (page != nullptr) os::populate(page->start, kPageBytes);
   return page;
 }
@@ -84,13 +84,14 @@ Span* HeapSlabs::take_span(std::uint32_t words, std::size_t bytes, std::size_t a
   if (lies_in_buffer()) {
     Span* const span = make_span_over(nullptr, words, pool_);
     if (span == nullptr) return nullptr;
+    span->buffer_units = static_cast<std::uint32_t>(bytes / BufferPages::kUnitBytes);
     span->start = buffer_.take(span, bytes, alignment);
     if (span->start != nullptr) return span;
     end_span_over(span);
     return nullptr;
   }
   if (bytes == kPageBytes && alignment == kPageBytes && !spare_.is_empty()) return take_spare(words);
-  return allocate_span({.pages = static_cast<PageCount>(bytes >> kPageShift),
+  return allocate_span({.pages = pages_for(bytes),
                         .kind = SpanKind::kPool,
                         .bitmap_words = words,
                         .alignment = alignment,
@@ -103,7 +104,6 @@ Span* HeapSlabs::make_slab(const BlockRequest& request, const Shape& shape) {
   const auto word_count = static_cast<std::uint16_t>(bitmap::words_for(block_count));
   Span* const slab = take_span(word_count, shape.bytes, request.alignment);
   if (slab == nullptr) return nullptr;
-  slab->pages = static_cast<PageCount>(shape.bytes / unit_bytes());
   slab->stride = static_cast<std::uint32_t>(shape.stride);  // may be cut off for one block, which needs none
   slab->block_count = block_count;
   slab->word_count = word_count;

@@ -86,8 +86,9 @@ class HeapSlabs {
 
  private:
   std::size_t unit_bytes() const { return lies_in_buffer() ? BufferPages::kUnitBytes : kPageBytes; }
-  /// \returns a slab's size: `pages` counts in units of the slab's heap.
-  std::size_t slab_bytes(const Span& slab) const { return slab.pages * unit_bytes(); }
+  std::size_t slab_bytes(const Span& slab) const {
+    return lies_in_buffer() ? slab.buffer_units * BufferPages::kUnitBytes : slab.bytes();
+  }
   std::size_t block_bytes_of(const Span& slab) const;
   /// The measures of a slab for a request.
   struct Shape {

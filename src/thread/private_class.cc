@@ -90,7 +90,8 @@ void release_private_class(SizeClass size_class) {
 }
 
 ClassCensus count_private_class(SizeClass size_class, ReturnedPages& returned) {
-  std::size_t total = 0, unused = 0, pages = 0;
+  std::size_t total = 0, unused = 0;
+  PageCount pages{0};
   const GiveBackGuard give_back;  // so no free block is out of its slab
   registry.for_each_owner([&](SlabOwner& owner, const ThreadHeap* heap) {
     collect_pending_locked(owner, size_class, returned);
@@ -100,7 +101,7 @@ ClassCensus count_private_class(SizeClass size_class, ReturnedPages& returned) {
       unused += slab->free_count;
     if (heap != nullptr) unused += count_of(*heap, size_class);
   });
-  return {total > unused ? total - unused : 0, bytes_of(static_cast<PageCount>(pages))};
+  return {total > unused ? total - unused : 0, bytes_of(pages)};
 }
 
 std::size_t settle_private_class(SizeClass size_class) {

@@ -12,9 +12,9 @@ namespace {
 using namespace internal;
 
 constexpr std::size_t kMostBytes = std::size_t{32} << 20;
-constexpr PageCount kMostPages = 2 * kPagesPerChunk + 8;
+constexpr std::uint32_t kMostPages = 2 * kPagesPerChunk + 8;
 
-PageCount pages_of(const Block& run) { return static_cast<PageCount>(run.size >> kPageShift); }
+PageCount pages_of(const Block& run) { return pages_for(run.size); }
 
 class PageCacheRun {
  public:
@@ -89,20 +89,20 @@ class PageCacheRun {
   void give_back_part() {
     if (live_.is_empty()) return;
     const Block run = live_.take(program_);
-    const auto first = static_cast<PageCount>(program_.below(pages_of(run)));
-    const auto end = first + 1 + static_cast<PageCount>(program_.below(pages_of(run) - first));
+    const PageCount pages = pages_of(run);
+    const auto first = static_cast<PageCount>(program_.below(number_of(pages)));
+    const PageCount end = first + static_cast<PageCount>(1 + program_.below(number_of(pages - first)));
     page_cache.free_pages(run.start + bytes_of(first), end - first, PageState::kDirty);
-    if (first != 0) live_.add(run.start, bytes_of(first));
-    if (end != pages_of(run)) live_.add(run.start + bytes_of(end), run.size - bytes_of(end));
+    if (first != PageCount{0}) live_.add(run.start, bytes_of(first));
+    if (end != pages) live_.add(run.start + bytes_of(end), run.size - bytes_of(end));
   }
 
   void give_back(const Block& run) { page_cache.free_pages(run.start, pages_of(run), PageState::kDirty); }
 
   // Of larger runs the ends of each page.
   static bool is_zero(const char* start, PageCount pages) {
-    for (PageCount page = 0; page < pages; ++page)
-      if (!test::is_zero(start + bytes_of(page), 64) || !test::is_zero(start + bytes_of(page + 1) - 64, 64))
-        return false;
+    for (const char* const end = start + bytes_of(pages); start != end; start += kPageBytes)
+      if (!test::is_zero(start, 64) || !test::is_zero(start + kPageBytes - 64, 64)) return false;
     return true;
   }
 

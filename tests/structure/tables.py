@@ -21,7 +21,6 @@ MAY_NAME = {
 COVERED = {
     "base/block_visitor": "tests/pools/object_pool_test.cc",
     "base/option_table": "tests/unit/general/configuration_test.cc",
-    "base/units": "tests/unit/page/page_map_test.cc",
     "central/per_class": "tests/unit/central/size_class_test.cc",
     "central/slab_owner": "tests/unit/central/owners_test.cc",
     "general/block_finder": "tests/pools/pool_use_test.cc",

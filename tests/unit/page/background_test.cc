@@ -13,7 +13,7 @@ namespace tarn::internal {
 namespace {
 
 constexpr std::uint32_t kNeverMs = 1'000'000'000;
-constexpr PageCount kMuch = 512;  // pages
+constexpr PageCount kMuch{512};
 static_assert(bytes_of(kMuch) >= 64 * Background::kWorthATick);
 
 void free_pages(PageCount pages) {
@@ -63,7 +63,7 @@ TEST_F(BackgroundTest, WithoutAHelperTheThreadsThatFreeTickTheClock) {
 
 TEST_F(BackgroundTest, WithoutADecayTimeEachPageGoesBackAtOnce) {
   begin(Helpers::kAllowed, 0, 0);
-  free_pages(1);
+  free_pages(PageCount{1});
   background.notice();
   EXPECT_EQ(page_cache.dirty_bytes(), 0u);
   EXPECT_FALSE(helper.is_running());
@@ -80,7 +80,7 @@ TEST_F(BackgroundHelperTest, WithoutADecayTimeTheHelperTrimsTheTiersAboveAndEnds
 
 TEST_F(BackgroundTest, ALittleFreeMemoryIsNotWorthAThread) {
   begin(Helpers::kAllowed, 2000, 0);
-  free_pages(Background::kWorthATick / kPageBytes - 1);
+  free_pages(pages_for(Background::kWorthATick) - PageCount{1});
   background.notice();
   EXPECT_FALSE(helper.is_running());
   EXPECT_NE(page_cache.dirty_bytes(), 0u);

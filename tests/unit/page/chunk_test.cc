@@ -39,8 +39,8 @@ class ChunkListsTest : public ::testing::Test {
 };
 
 TEST_F(ChunkListsTest, NothingIsFoundInEmptyLists) {
-  EXPECT_EQ(lists.find_free(1), nullptr);
-  EXPECT_EQ(lists.find_dirty(1), nullptr);
+  EXPECT_EQ(lists.find_free(PageCount{1}), nullptr);
+  EXPECT_EQ(lists.find_dirty(PageCount{1}), nullptr);
   EXPECT_EQ(lists.coldest_dirty(), nullptr);
   EXPECT_EQ(lists.clean_chunk(), nullptr);
   validate();
@@ -50,32 +50,32 @@ TEST_F(ChunkListsTest, TheShortestRunThatIsLongEnoughIsFound) {
   Chunk& four = set(0, 0b1111, 0);
   Chunk& ten = set(1, run_mask(5, 10), 0);
   Chunk& all = set(2, ~0u, 0);
-  for (PageCount pages = 1; pages <= kPagesPerChunk; ++pages)
-    EXPECT_EQ(lists.find_free(pages), pages <= 4 ? &four : pages <= 10 ? &ten : &all) << pages;
-  EXPECT_EQ(lists.find_dirty(1), nullptr);
+  for (std::uint32_t pages = 1; pages <= kPagesPerChunk; ++pages)
+    EXPECT_EQ(lists.find_free(PageCount{pages}), pages <= 4 ? &four : pages <= 10 ? &ten : &all) << pages;
+  EXPECT_EQ(lists.find_dirty(PageCount{1}), nullptr);
 }
 
 TEST_F(ChunkListsTest, DirtyRunsAreFoundForThemselves) {
   Chunk& chunk = set(0, ~0u, run_mask(3, 6));
   set(1, ~0u, run_mask(0, 2));
-  EXPECT_EQ(lists.find_dirty(3), &chunk);
-  EXPECT_EQ(lists.find_dirty(7), nullptr);
+  EXPECT_EQ(lists.find_dirty(PageCount{3}), &chunk);
+  EXPECT_EQ(lists.find_dirty(PageCount{7}), nullptr);
 }
 
 TEST_F(ChunkListsTest, PagesInSeveralRunsCountByTheLongest) {
   set(0, 0b1011'0111, 0);
-  EXPECT_EQ(lists.find_free(3), &chunks[0]);
-  EXPECT_EQ(lists.find_free(4), nullptr);
+  EXPECT_EQ(lists.find_free(PageCount{3}), &chunks[0]);
+  EXPECT_EQ(lists.find_free(PageCount{4}), nullptr);
 }
 
 TEST_F(ChunkListsTest, AChunkMovesWithItsRunsAndLeavesWithTheLast) {
   set(0, 0b1111, 0b0011);
   set(0, 0b0111, 0);
-  EXPECT_EQ(lists.find_free(4), nullptr);
-  EXPECT_EQ(lists.find_free(3), &chunks[0]);
-  EXPECT_EQ(lists.find_dirty(1), nullptr);
+  EXPECT_EQ(lists.find_free(PageCount{4}), nullptr);
+  EXPECT_EQ(lists.find_free(PageCount{3}), &chunks[0]);
+  EXPECT_EQ(lists.find_dirty(PageCount{1}), nullptr);
   set(0, 0, 0);
-  EXPECT_EQ(lists.find_free(1), nullptr);
+  EXPECT_EQ(lists.find_free(PageCount{1}), nullptr);
 }
 
 TEST_F(ChunkListsTest, OfTheLongestDirtyRunsTheOneThatCameFirstIsTheColdest) {
@@ -83,7 +83,7 @@ TEST_F(ChunkListsTest, OfTheLongestDirtyRunsTheOneThatCameFirstIsTheColdest) {
   Chunk& first = set(1, ~0u, run_mask(0, 8));
   Chunk& second = set(2, ~0u, run_mask(9, 8));
   EXPECT_EQ(lists.coldest_dirty(), &first);
-  EXPECT_EQ(lists.find_dirty(8), &second) << "the warmest is used again";
+  EXPECT_EQ(lists.find_dirty(PageCount{8}), &second) << "the warmest is used again";
   set(1, ~0u, 0);
   EXPECT_EQ(lists.coldest_dirty(), &second);
 }
@@ -103,11 +103,11 @@ TEST_F(ChunkListsTest, WhatIsFoundFitsBestOfAllChunksInRandomPrograms) {
     const auto word = static_cast<std::uint32_t>(random.next());
     const auto free_mask = i % 2 == 0 ? word : word | static_cast<std::uint32_t>(random.next());
     set(random.below(chunks.size()), free_mask, free_mask & static_cast<std::uint32_t>(random.next()));
-    const auto pages = static_cast<PageCount>(1 + random.below(kPagesPerChunk));
+    const auto pages = static_cast<std::uint32_t>(1 + random.below(kPagesPerChunk));
     unsigned best = kPagesPerChunk + 1;
     for (const Chunk& chunk : chunks)
       if (chunk.free_run >= pages && chunk.free_run < best) best = chunk.free_run;
-    const Chunk* const found = lists.find_free(pages);
+    const Chunk* const found = lists.find_free(PageCount{pages});
     ASSERT_EQ(found != nullptr ? found->free_run : kPagesPerChunk + 1, best);
   }
 }

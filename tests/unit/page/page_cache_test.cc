@@ -18,31 +18,31 @@
 namespace tarn::internal {
 namespace {
 
-char* take(PageCount pages) {
-  char* const start = page_cache.allocate_pages(pages).start;
+char* take(std::uint32_t pages) {
+  char* const start = page_cache.allocate_pages(PageCount{pages}).start;
   page_cache.validate();
   return start;
 }
-void give_back(char* start, PageCount pages) {
-  page_cache.free_pages(start, pages, PageState::kDirty);
+void give_back(char* start, std::uint32_t pages) {
+  page_cache.free_pages(start, PageCount{pages}, PageState::kDirty);
   page_cache.validate();
 }
-char* page(char* start, PageCount number) { return start + bytes_of(number); }
+char* page(char* start, std::uint32_t number) { return start + number * kPageBytes; }
 
 TEST(PageCache, GivesPagesThatAreZeroWritableAndApart) {
   std::vector<char*> runs;
-  for (PageCount pages = 1; pages <= 100; pages = pages * 3 / 2 + 1) {
-    const PageRun run = page_cache.allocate_pages(pages);
+  for (std::uint32_t pages = 1; pages <= 100; pages = pages * 3 / 2 + 1) {
+    const PageRun run = page_cache.allocate_pages(PageCount{pages});
     ASSERT_NE(run.start, nullptr);
     EXPECT_TRUE(run.is_zeroed);
-    EXPECT_TRUE(test::is_zero(run.start, bytes_of(pages)));
+    EXPECT_TRUE(test::is_zero(run.start, bytes_of(PageCount{pages})));
     EXPECT_EQ(address_of(run.start) % kPageBytes, 0u);
-    test::fill(run.start, bytes_of(pages), pages);
+    test::fill(run.start, bytes_of(PageCount{pages}), pages);
     runs.push_back(run.start);
   }
   std::size_t i = 0;
-  for (PageCount pages = 1; pages <= 100; pages = pages * 3 / 2 + 1) {
-    EXPECT_TRUE(test::holds(runs[i], bytes_of(pages), pages));
+  for (std::uint32_t pages = 1; pages <= 100; pages = pages * 3 / 2 + 1) {
+    EXPECT_TRUE(test::holds(runs[i], bytes_of(PageCount{pages}), pages));
     give_back(runs[i++], pages);
   }
   EXPECT_EQ(page_cache.stats().used_bytes, 0u);
@@ -94,7 +94,7 @@ TEST(PageCache, ASpanIsSplitAndItsRestServesOthers) {
   char* const whole = take(kPagesPerChunk);
   give_back(whole, kPagesPerChunk);
   std::uint32_t seen = 0;
-  for (const PageCount pages : {5u, 1u, 20u, 6u}) {
+  for (const std::uint32_t pages : {5u, 1u, 20u, 6u}) {
     char* const part = take(pages);
     const std::size_t first = static_cast<std::size_t>(part - whole) >> kPageShift;
     ASSERT_LT(first + pages, kPagesPerChunk + 1u) << "from another chunk";
@@ -123,9 +123,9 @@ TEST(PageCache, TheBestHoleWithinAChunkIsTaken) {
 
 TEST(PageCache, WarmPagesAreReusedBeforeFreshOnes) {
   char* const run = take(3);
-  std::memset(run, 1, bytes_of(3));
+  std::memset(run, 1, bytes_of(PageCount{3}));
   give_back(run, 3);
-  const PageRun again = page_cache.allocate_pages(3);
+  const PageRun again = page_cache.allocate_pages(PageCount{3});
   EXPECT_EQ(again.start, run);
   EXPECT_FALSE(again.is_zeroed);
 }
@@ -140,18 +140,18 @@ TEST(PageCache, ChunksInARowMakeARunLongerThanAChunk) {
 }
 
 TEST(PageCache, PurgedPagesReadAsZeroAndSaySo) {
-  constexpr PageCount kPages = 3 * kPagesPerChunk;
+  constexpr std::uint32_t kPages = 3 * kPagesPerChunk;
   char* const run = take(kPages);
-  std::memset(run, 1, bytes_of(kPages));
+  std::memset(run, 1, bytes_of(PageCount{kPages}));
   give_back(run, kPages);
-  EXPECT_EQ(page_cache.dirty_bytes(), bytes_of(kPages));
-  EXPECT_EQ(page_cache.purge(SIZE_MAX), bytes_of(kPages));
+  EXPECT_EQ(page_cache.dirty_bytes(), bytes_of(PageCount{kPages}));
+  EXPECT_EQ(page_cache.purge(SIZE_MAX), bytes_of(PageCount{kPages}));
   EXPECT_EQ(page_cache.dirty_bytes(), 0u);
   EXPECT_EQ(page_cache.purge(SIZE_MAX), 0u);
   page_cache.validate();
-  const PageRun again = page_cache.allocate_pages(kPages);
+  const PageRun again = page_cache.allocate_pages(PageCount{kPages});
   EXPECT_TRUE(again.is_zeroed);
-  EXPECT_TRUE(test::is_zero(again.start, bytes_of(kPages)));
+  EXPECT_TRUE(test::is_zero(again.start, bytes_of(PageCount{kPages})));
 }
 
 TEST(PageCache, PurgingAPartGivesBackAtLeastThat) {
@@ -164,16 +164,16 @@ TEST(PageCache, PurgingAPartGivesBackAtLeastThat) {
 
 TEST(PageCache, PagesTheSystemDoesNotTakeBackStayDirty) {
   char* const run = take(10);
-  std::memset(run, 1, bytes_of(10));
+  std::memset(run, 1, bytes_of(PageCount{10}));
   give_back(run, 10);
   {
     const test::FaultInjection faults(test::FaultInjection::kind(os::Call::kPurge), 0,
                                       test::FaultInjection::Extent::kAllFromThere);
     EXPECT_EQ(page_cache.purge(SIZE_MAX), 0u);
   }
-  EXPECT_EQ(page_cache.dirty_bytes(), bytes_of(10));
+  EXPECT_EQ(page_cache.dirty_bytes(), bytes_of(PageCount{10}));
   page_cache.validate();
-  const PageRun again = page_cache.allocate_pages(10);
+  const PageRun again = page_cache.allocate_pages(PageCount{10});
   EXPECT_EQ(again.start, run);
   EXPECT_FALSE(again.is_zeroed);
 }
@@ -189,41 +189,41 @@ TEST(PageCache, WhatNobodyNeededForTwoTicksGoesBack) {
 TEST(PageCache, ARunIsExtendedWhileThePagesBehindItAreFree) {
   char* const run = take(4);
   bool is_zeroed = false;
-  ASSERT_TRUE(page_cache.try_extend(page(run, 4), 4, &is_zeroed));
+  ASSERT_TRUE(page_cache.try_extend(page(run, 4), PageCount{4}, &is_zeroed));
   EXPECT_TRUE(is_zeroed);
-  std::memset(run, 1, bytes_of(8));
-  EXPECT_FALSE(page_cache.try_extend(page(run, 6), 2, &is_zeroed)) << "those are its own";
+  std::memset(run, 1, bytes_of(PageCount{8}));
+  EXPECT_FALSE(page_cache.try_extend(page(run, 6), PageCount{2}, &is_zeroed)) << "those are its own";
   const std::size_t used = page_cache.stats().used_bytes;
-  EXPECT_EQ(used, bytes_of(8));
+  EXPECT_EQ(used, bytes_of(PageCount{8}));
 }
 
 TEST(PageCache, ARunIsExtendedAcrossChunks) {
   char* const run = take(3 * kPagesPerChunk);
   give_back(page(run, 20), 3 * kPagesPerChunk - 20);
   bool is_zeroed = true;
-  EXPECT_TRUE(page_cache.try_extend(page(run, 20), 2 * kPagesPerChunk, &is_zeroed));
+  EXPECT_TRUE(page_cache.try_extend(page(run, 20), PageCount{2 * kPagesPerChunk}, &is_zeroed));
   EXPECT_FALSE(is_zeroed);
-  EXPECT_EQ(page_cache.stats().used_bytes, bytes_of(2 * kPagesPerChunk + 20));
+  EXPECT_EQ(page_cache.stats().used_bytes, bytes_of(PageCount{2 * kPagesPerChunk + 20}));
 }
 
 TEST(PageCache, ARunIsNotExtendedIntoPagesInUseNorBeyondTheEnd) {
   char* const run = take(kPagesPerChunk);
   give_back(page(run, 5), 10);
   bool is_zeroed = false;
-  EXPECT_FALSE(page_cache.try_extend(page(run, 5), 11, &is_zeroed));
-  EXPECT_FALSE(page_cache.try_extend(page(run, kPagesPerChunk), 1u << 24, &is_zeroed));
-  EXPECT_TRUE(page_cache.try_extend(page(run, 5), 10, &is_zeroed));
+  EXPECT_FALSE(page_cache.try_extend(page(run, 5), PageCount{11}, &is_zeroed));
+  EXPECT_FALSE(page_cache.try_extend(page(run, kPagesPerChunk), PageCount{1u << 24}, &is_zeroed));
+  EXPECT_TRUE(page_cache.try_extend(page(run, 5), PageCount{10}, &is_zeroed));
 }
 
 TEST(PageCache, RunsAreAlignedAsAskedAndNothingAroundThemIsLost) {
   for (std::size_t alignment = kPageBytes; alignment <= 8 * kChunkBytes; alignment *= 2)
-    for (const PageCount pages : {1u, 3u, 33u, 100u}) {
+    for (const std::uint32_t pages : {1u, 3u, 33u, 100u}) {
       const std::size_t used = page_cache.stats().used_bytes;
-      char* const run = page_cache.allocate_pages(pages, Density::kSparse, alignment).start;
+      char* const run = page_cache.allocate_pages(PageCount{pages}, Density::kSparse, alignment).start;
       ASSERT_NE(run, nullptr);
       EXPECT_EQ(address_of(run) % alignment, 0u);
-      EXPECT_EQ(page_cache.stats().used_bytes, used + bytes_of(pages));
-      std::memset(run, 1, bytes_of(pages));
+      EXPECT_EQ(page_cache.stats().used_bytes, used + bytes_of(PageCount{pages}));
+      std::memset(run, 1, bytes_of(PageCount{pages}));
       give_back(run, pages);
       EXPECT_EQ(page_cache.stats().used_bytes, used);
       page_cache.validate();
@@ -252,17 +252,17 @@ TEST(PageCache, ThreadsGetPagesOfTheirOwn) {
       test::Random random(t);
       struct {
         char* start;
-        PageCount pages;
+        std::uint32_t pages;
       } held[16] = {};
       for (std::uint64_t i = 0; i < rounds; ++i) {
         auto& [start, pages] = held[random.below(16)];
         if (start != nullptr) {
-          for (PageCount p = 0; p < pages; ++p) wrong += *page(start, p) != static_cast<char>(t + 1);
+          for (std::uint32_t p = 0; p < pages; ++p) wrong += *page(start, p) != static_cast<char>(t + 1);
           give_back(start, pages);
         }
-        pages = 1 + static_cast<PageCount>(random.below(random.below(20) == 0 ? 80 : 8));
+        pages = 1 + static_cast<std::uint32_t>(random.below(random.below(20) == 0 ? 80 : 8));
         start = take(pages);
-        for (PageCount p = 0; p < pages; ++p) *page(start, p) = static_cast<char>(t + 1);
+        for (std::uint32_t p = 0; p < pages; ++p) *page(start, p) = static_cast<char>(t + 1);
         if (random.below(100) == 0) page_cache.purge(kChunkBytes);
         if (random.below(100) == 0) page_cache.tick();
       }

@@ -37,8 +37,8 @@ TEST(PageMap, EveryAddressOfASpanLeadsToItAndNoneBeside) {
   Span span{};
   const Region* const region = page_map.add_region(kRegionBytes, kRegionBytes);
   ASSERT_TRUE(page_map.commit_tables(*region, region->chunk_count));
-  span.start = region->start + bytes_of(7);
-  span.pages = 40;
+  span.start = region->start + 7 * kPageBytes;
+  span.pages = PageCount{40};
   span.kind = SpanKind::kSlab;
   page_map.set(&span);
   EXPECT_EQ(indexed(span.start), 0) << "until its record is named";
@@ -64,7 +64,7 @@ TEST(PageMap, LaterRegionsAreFoundToo) {
     const Region* const region = page_map.add_region(kRegionBytes, kRegionBytes);
     ASSERT_TRUE(page_map.commit_tables(*region, 1));
     span.start = region->start;
-    span.pages = 1;
+    span.pages = PageCount{1};
     page_map.set(&span);
   }
   for (Span& span : spans) EXPECT_EQ(page_map.find(span.start + 5), &span);

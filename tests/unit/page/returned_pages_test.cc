@@ -9,7 +9,9 @@
 namespace tarn::internal {
 namespace {
 
-Span* allocate(PageCount pages) { return allocate_span({.pages = pages, .kind = SpanKind::kLarge}); }
+Span* allocate(std::uint32_t pages) {
+  return allocate_span({.pages = PageCount{pages}, .kind = SpanKind::kLarge});
+}
 
 TEST(ReturnedPagesTest, StayOutOfThePageCacheUntilTheyAreGivenBack) {
   Span* const span = allocate(2);

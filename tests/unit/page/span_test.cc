@@ -60,7 +60,7 @@ TEST(Span, ContainsItsBytesAndNoOthers) {
   static char memory[4 * kPageBytes];
   Span span{};
   span.start = memory + kPageBytes;
-  span.pages = 2;
+  span.pages = PageCount{2};
   EXPECT_TRUE(span.contains(span.start));
   EXPECT_TRUE(span.contains(span.start + 2 * kPageBytes - 1));
   EXPECT_FALSE(span.contains(span.start - 1));

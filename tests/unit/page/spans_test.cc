@@ -10,8 +10,8 @@
 namespace tarn::internal {
 namespace {
 
-Span* allocate(PageCount pages, SpanKind kind = SpanKind::kLarge) {
-  return allocate_span({.pages = pages, .kind = kind});
+Span* allocate(std::uint32_t pages, SpanKind kind = SpanKind::kLarge) {
+  return allocate_span({.pages = PageCount{pages}, .kind = kind});
 }
 
 void end(Span* span) {
@@ -31,8 +31,8 @@ TEST(Spans, AreFoundByAddressFromTheirAllocationToTheirEnd) {
 
 TEST(Spans, HaveTheAlignmentAndThePoolTheyWereAskedWith) {
   int pool = 0;
-  Span* const span =
-      allocate_span({.pages = 2, .kind = SpanKind::kPool, .alignment = kChunkBytes, .pool = &pool});
+  Span* const span = allocate_span(
+      {.pages = PageCount{2}, .kind = SpanKind::kPool, .alignment = kChunkBytes, .pool = &pool});
   ASSERT_NE(span, nullptr);
   EXPECT_EQ(address_of(span->start) % kChunkBytes, 0u);
   EXPECT_EQ(span->marked_pool(), &pool);
@@ -40,7 +40,7 @@ TEST(Spans, HaveTheAlignmentAndThePoolTheyWereAskedWith) {
 }
 
 TEST(Spans, HaveRoomForTheirBits) {
-  Span* const span = allocate_span({.pages = 1, .kind = SpanKind::kSlab, .bitmap_words = 100});
+  Span* const span = allocate_span({.pages = PageCount{1}, .kind = SpanKind::kSlab, .bitmap_words = 100});
   ASSERT_NE(span, nullptr);
   EXPECT_GE(1u << span->capacity_log2, 100u);
   end(span);
@@ -60,13 +60,13 @@ TEST(Spans, GiveTheirRecordToTheIndexAndTakeItBack) {
 }
 
 TEST(Spans, GrowAndShrinkWhereTheyAre) {
-  Span* const span = allocate_span({.pages = 4, .kind = SpanKind::kLarge, .room = 4});
+  Span* const span = allocate_span({.pages = PageCount{4}, .kind = SpanKind::kLarge, .room = PageCount{4}});
   ReturnedPages returned;
-  ASSERT_TRUE(resize_span(span, 8, returned));
+  ASSERT_TRUE(resize_span(span, PageCount{8}, returned));
   EXPECT_EQ(page_map.find(span->start + 7 * kPageBytes), span);
-  ASSERT_TRUE(resize_span(span, 2, returned));
+  ASSERT_TRUE(resize_span(span, PageCount{2}, returned));
   EXPECT_EQ(page_map.find(span->start + 2 * kPageBytes), nullptr);
-  EXPECT_EQ(span->pages, 2u);
+  EXPECT_EQ(span->pages, PageCount{2});
   free_span(span, returned);
 }
 
@@ -74,7 +74,7 @@ TEST(Spans, ThatWereMovedLeaveCleanPages) {
   Span* const span = allocate(kPagesPerChunk + 2);
   const std::size_t dirty = page_cache.dirty_bytes();
   ReturnedPages returned;
-  free_moved_span(span, kPagesPerChunk, returned);
+  free_moved_span(span, PageCount{kPagesPerChunk}, returned);
   EXPECT_EQ(page_cache.dirty_bytes(), dirty + 2 * kPageBytes);
 }
 

@@ -16,8 +16,8 @@ class UnusedReserves : public ::testing::Test {
   void SetUp() override {
     page_cache.configure({0, SIZE_MAX, std::size_t{1} << 30});
     metadata.reserve();
-    run = page_cache.allocate_pages(3).start;
-    std::memset(run, 1, bytes_of(3));
+    run = page_cache.allocate_pages(PageCount{3}).start;
+    std::memset(run, 1, 3 * kPageBytes);
   }
 
   char* run = nullptr;
@@ -36,13 +36,13 @@ TEST_F(UnusedReserves, AreGivenUpAsAWholeAndOnlyOnce) {
 TEST_F(UnusedReserves, WhatIsInUseStaysAsItIs) {
   release_unused_reserves();
   EXPECT_EQ(run[0], 1);
-  EXPECT_EQ(run[bytes_of(3) - 1], 1);
-  EXPECT_EQ(page_cache.stats().used_bytes, bytes_of(3));
+  EXPECT_EQ(run[3 * kPageBytes - 1], 1);
+  EXPECT_EQ(page_cache.stats().used_bytes, 3 * kPageBytes);
 }
 
 TEST_F(UnusedReserves, LaterOnesAreTakenWhenNeeded) {
   release_unused_reserves();
-  char* const more = page_cache.allocate_pages(5 * kPagesPerChunk).start;
+  char* const more = page_cache.allocate_pages(PageCount{5 * kPagesPerChunk}).start;
   ASSERT_NE(more, nullptr);
   std::memset(more, 1, 5 * kChunkBytes);
   for (int i = 0; i < 100; ++i) ASSERT_NE(metadata.allocate(Metadata::kLargestReused), nullptr);

@@ -21,7 +21,8 @@ void validate_all() {
   metadata.validate();
 }
 
-Span* make_span(PageCount pages, Density density = Density::kSparse) {
+Span* make_span(std::uint32_t page_count, Density density = Density::kSparse) {
+  const PageCount pages{page_count};
   Span* const span = span_store.take(0);
   span->start = page_cache.allocate_pages(pages, density).start;
   span->pages = pages;
@@ -56,7 +57,7 @@ TEST(Validate, SpansOfAllSizesThatComeAndGoBreakNothing) {
   std::vector<Span*> spans;
   for (int i = 0; i < 2000; ++i) {
     if (spans.size() < 30 || random.below(2) == 0) {
-      const auto pages = static_cast<PageCount>(1 + random.below(random.below(10) == 0 ? 100 : 8));
+      const auto pages = static_cast<std::uint32_t>(1 + random.below(random.below(10) == 0 ? 100 : 8));
       spans.push_back(make_span(pages, random.below(2) == 0 ? Density::kDense : Density::kSparse));
     } else {
       std::swap(spans[random.below(spans.size())], spans.back());
@@ -111,15 +112,15 @@ TEST_F(BrokenInvariant, DirtyBytesAreThoseOfAllDirtyPages) {
 TEST_F(BrokenInvariant, UsedAndFreePagesMakeUpWhatIsCommitted) {
   const auto free_twice = [&] {
     page_map.clear(span);
-    for (int i = 0; i < 2; ++i) page_cache.free_pages(span->start, 3, PageState::kClean);
+    for (int i = 0; i < 2; ++i) page_cache.free_pages(span->start, PageCount{3}, PageState::kClean);
   };
   expect_stop("", free_twice);  // an assertion in debug builds
 }
 
 TEST_F(BrokenInvariant, AllPagesOfASpanLeadToIt) {
-  expect_stop("found == span", [&] { page_map.clear_pages(span, 1, 1); });
-  expect_stop("first_page()", [&] { page_map.clear_pages(span, 0, 1); });
-  expect_stop("found == span", [&] { ++span->pages; });
+  expect_stop("found == span", [&] { page_map.clear_pages(span, 1, PageCount{1}); });
+  expect_stop("first_page()", [&] { page_map.clear_pages(span, 0, PageCount{1}); });
+  expect_stop("found == span", [&] { span->pages += PageCount{1}; });
 }
 
 TEST_F(BrokenInvariant, ASpanThatHasEndedIsInNoPageMap) {
@@ -127,7 +128,7 @@ TEST_F(BrokenInvariant, ASpanThatHasEndedIsInNoPageMap) {
 }
 
 TEST_F(BrokenInvariant, NoPageOfASpanIsFree) {
-  expect_stop("free_mask", [&] { page_cache.free_pages(span->start, 3, PageState::kDirty); });
+  expect_stop("free_mask", [&] { page_cache.free_pages(span->start, PageCount{3}, PageState::kDirty); });
 }
 
 TEST_F(BrokenInvariant, APageWithoutASpanHasNoRecordInTheIndex) {
@@ -136,7 +137,7 @@ TEST_F(BrokenInvariant, APageWithoutASpanHasNoRecordInTheIndex) {
     page_map.region(0).spans[static_cast<std::size_t>(span->start - page_map.region(0).start) >> kPageShift] =
         nullptr;
     span->start += kPageBytes;
-    --span->pages;
+    span->pages -= PageCount{1};
   });
 }
 
