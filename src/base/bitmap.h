@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "base/bits.h"
+#include "base/units.h"
 
 namespace tarn::internal {
 
@@ -19,8 +20,8 @@ constexpr std::uint32_t reciprocal_of(std::uint32_t stride) {
 }
 
 /// The index of the block at `offset` bytes; exact at a block's start, within the limits of size_class.cc.
-constexpr std::uint32_t index_of_offset(std::uint32_t offset, std::uint32_t reciprocal) {
-  return static_cast<std::uint32_t>((std::uint64_t{offset} * reciprocal) >> 32);
+constexpr BlockIndex index_of_offset(std::uint32_t offset, std::uint32_t reciprocal) {
+  return static_cast<BlockIndex>((std::uint64_t{offset} * reciprocal) >> 32);
 }
 
 namespace bitmap {
@@ -29,6 +30,13 @@ inline constexpr unsigned kWordBits = 64;
 
 constexpr std::size_t words_for(std::size_t size) { return (size + kWordBits - 1) / kWordBits; }
 constexpr std::uint64_t bit(std::size_t index) { return std::uint64_t{1} << (index % kWordBits); }
+
+/// Bit i belongs to block i: the word and the bit of a block, and the block of a bit.
+constexpr std::uint32_t word_of(BlockIndex index) { return number_of(index) / kWordBits; }
+constexpr std::uint64_t bit(BlockIndex index) { return bit(std::size_t{number_of(index)}); }
+constexpr BlockIndex index_of_bit(std::uint32_t word, int position) {
+  return BlockIndex{word * kWordBits + static_cast<std::uint32_t>(position)};
+}
 
 inline std::uint64_t load(const std::uint64_t* word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 inline void store(std::uint64_t* word, std::uint64_t value) {
@@ -54,6 +62,9 @@ constexpr void for_each_one(std::uint64_t word, Visit visit) {
 
 inline bool test(const std::uint64_t* words, std::size_t index) {
   return (load(words + index / kWordBits) & bit(index)) != 0;
+}
+inline bool test(const std::uint64_t* words, BlockIndex index) {
+  return test(words, std::size_t{number_of(index)});
 }
 inline void set(std::uint64_t* words, std::size_t index) {
   std::uint64_t* const word = words + index / kWordBits;

@@ -27,6 +27,11 @@ constexpr PageCount operator-(PageCount a, PageCount b) { return PageCount{numbe
 constexpr PageCount& operator+=(PageCount& a, PageCount b) { return a = a + b; }
 constexpr PageCount& operator-=(PageCount& a, PageCount b) { return a = a - b; }
 
+/// The index of a block in its span; no bytes, no class and no number of blocks converts to it.
+enum class BlockIndex : std::uint32_t {};
+constexpr std::uint32_t number_of(BlockIndex index) { return static_cast<std::uint32_t>(index); }
+constexpr BlockIndex& operator++(BlockIndex& index) { return index = BlockIndex{number_of(index) + 1}; }
+
 constexpr std::size_t round_up(std::size_t value, std::size_t power_of_two) {
   return (value + power_of_two - 1) & ~(power_of_two - 1);
 }

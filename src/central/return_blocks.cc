@@ -37,12 +37,12 @@ unsigned return_scattered(SlabOwner& owner, void* const* blocks, unsigned count,
       if (distance == stride || distance + stride == 0) break;
     }
     const auto offset = static_cast<std::uint32_t>(address_of(blocks[i]) - address_of(slab->start));
-    const std::uint32_t index = index_of_offset(offset, slab->reciprocal);
-    if (index * stride != offset || index >= slab->block_count) break;
-    const std::uint32_t word = index / 64;
+    const BlockIndex index = index_of_offset(offset, slab->reciprocal);
+    if (number_of(index) * stride != offset || number_of(index) >= slab->block_count) break;
+    const std::uint32_t word = bitmap::word_of(index);
     const std::uint64_t bits = slab->free_bits[word];
-    if (((bits >> (index % 64)) & 1) != 0) break;
-    slab->free_bits[word] = bits | (std::uint64_t{1} << (index % 64));
+    if ((bits & bitmap::bit(index)) != 0) break;
+    slab->free_bits[word] = bits | bitmap::bit(index);
     slab->scan_word = word < slab->scan_word ? static_cast<std::uint16_t>(word) : slab->scan_word;
     slab->is_scavenged = false;
     owner.taken_bytes -= stride;
@@ -68,15 +68,15 @@ struct Cut {
 /// The place of a walk's next block in a slab.
 struct Place {
   std::uintptr_t offset;
-  std::uint32_t index;
+  BlockIndex index;
 };
 
 // Gathers the next blocks of the walk that lie in one word of the slab's bitmap. Blocks freed in the order of
 // their allocation lie one stride apart; these need no multiplication. \returns their bits.
 // \post place.offset >= used_bytes when the next block lies in another slab, or there is none.
 std::uint64_t gather_word(const Cut& slab, Walk& walk, Place& place) {
-  const std::uint32_t word = place.index / 64;
-  std::uint64_t bit = std::uint64_t{1} << (place.index % 64), mask = 0;
+  const std::uint32_t word = bitmap::word_of(place.index);
+  std::uint64_t bit = bitmap::bit(place.index), mask = 0;
   for (;;) {
     if ((mask & bit) != 0) [[unlikely]]
       os::fatal("double free", walk.blocks[walk.at]);
@@ -91,10 +91,10 @@ std::uint64_t gather_word(const Cut& slab, Walk& walk, Place& place) {
       continue;
     }
     place.index = index_of_offset(static_cast<std::uint32_t>(place.offset), slab.reciprocal);
-    if (place.index * slab.stride != place.offset) [[unlikely]]
+    if (number_of(place.index) * slab.stride != place.offset) [[unlikely]]
       os::fatal("free of a pointer into a block", walk.blocks[walk.at]);
-    bit = std::uint64_t{1} << (place.index % 64);
-    if (place.index / 64 != word) return mask;
+    bit = bitmap::bit(place.index);
+    if (bitmap::word_of(place.index) != word) return mask;
   }
 }
 
@@ -111,11 +111,11 @@ Returned return_run(SlabOwner* own, Walk& walk, unsigned most_words, ReturnedPag
   // A slab that has ended has no live blocks.
   if (owner == nullptr) os::fatal("double free", walk.blocks[walk.at]);
   const Cut cut{address_of(slab->start), slab->stride, slab->reciprocal, slab->block_count * slab->stride};
-  place.offset = std::uintptr_t{place.index} * cut.stride;
+  place.offset = std::uintptr_t{number_of(place.index)} * cut.stride;
   const unsigned first = walk.at;
   unsigned words = 0;
   do {
-    const std::uint32_t word = place.index / 64;
+    const std::uint32_t word = bitmap::word_of(place.index);
     const std::uint64_t mask = gather_word(cut, walk, place);
     if (owner == own) {
       mark_free(*slab, word, mask);

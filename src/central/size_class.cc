@@ -49,8 +49,8 @@ constexpr bool indices_are_exact() {
   for (unsigned bin = 1; bin < kBinCount; ++bin) {
     const ClassGeometry& g = kGeometry.of[bin];
     for (std::uint32_t i = 0; i<g.block_count; i += g.block_count> 64 ? 61 : 1)
-      if (index_of(g, i * g.stride) != i) return false;
-    if (index_of(g, (g.block_count - 1u) * g.stride) != g.block_count - 1u) return false;
+      if (index_of(g, i * g.stride) != BlockIndex{i}) return false;
+    if (index_of(g, (g.block_count - 1u) * g.stride) != BlockIndex{g.block_count - 1u}) return false;
   }
   return true;
 }

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/bitmap.h"
 #include "base/size_class_presets.h"
 #include "base/units.h"
 #include "tarn/detail/bins.h"
@@ -126,8 +127,8 @@ extern ClassGeometryTable class_geometry;
 inline bool is_private_class(SizeClass size_class) { return index_of_class(size_class) >= kBinCount; }
 
 /// \returns the index of the block at `offset` bytes in its slab; exact when a block starts at that offset.
-constexpr std::uint32_t index_of(const ClassGeometry& geometry, std::uint32_t offset) {
-  return static_cast<std::uint32_t>((std::uint64_t{offset} * geometry.reciprocal) >> 32);
+constexpr BlockIndex index_of(const ClassGeometry& geometry, std::uint32_t offset) {
+  return index_of_offset(offset, geometry.reciprocal);
 }
 
 /// \returns whether a table has a separate class for a bin.

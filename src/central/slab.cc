@@ -49,7 +49,7 @@ unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
     if (bits == 0) continue;
     const unsigned ones = bits == ~std::uint64_t{0} ? 64 : count_ones(bits);
     const std::uint64_t taken = ones <= left ? bits : bitmap::lowest_ones(bits, left);
-    end = emit_word(taken, slab.start + std::size_t{word} * 64 * slab.stride, slab.stride, end);
+    end = emit_word(taken, slab.block(bitmap::index_of_bit(word, 0)), slab.stride, end);
     slab.free_bits[word] = bits & ~taken;
     if (ones > left) break;
     left -= ones;
@@ -60,8 +60,7 @@ unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
 }
 
 void stop_for_double_free(const Span& slab, std::uint32_t word, std::uint64_t mask) {
-  const std::size_t index = word * 64 + static_cast<std::size_t>(std::countr_zero(mask));
-  os::fatal("double free", slab.start + index * slab.stride);
+  os::fatal("double free", slab.block(bitmap::index_of_bit(word, std::countr_zero(mask))));
 }
 
 void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask) {
@@ -82,19 +81,19 @@ std::uint32_t merge_remote_bits(Span& slab) {
   return slab.free_count - before;
 }
 
-Span* slab_of_block(void* block, std::uint32_t* index) {
+Span* slab_of_block(void* block, BlockIndex* index) {
   Span* const slab = page_map.find(block);
   if (slab == nullptr || slab->kind != SpanKind::kSlab)
     os::fatal("free of a pointer that is no block", block);
   const auto offset = static_cast<std::uint32_t>(address_of(block) - address_of(slab->start));
   *index = index_of_offset(offset, slab->reciprocal);
-  if (*index * slab->stride != offset || *index >= slab->block_count)
+  if (number_of(*index) * slab->stride != offset || number_of(*index) >= slab->block_count)
     os::fatal("free of a pointer into a block", block);
   return slab;
 }
 
-bool is_marked_free_locked(const Span& slab, std::uint32_t index) {
-  const std::uint64_t remote = slab.remote_bits[index / bitmap::kWordBits].load(std::memory_order_relaxed);
+bool is_marked_free_locked(const Span& slab, BlockIndex index) {
+  const std::uint64_t remote = slab.remote_bits[bitmap::word_of(index)].load(std::memory_order_relaxed);
   return bitmap::test(slab.free_bits, index) || (remote & bitmap::bit(index)) != 0;
 }
 

@@ -24,10 +24,10 @@ void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask);
 std::uint32_t merge_remote_bits(Span& slab);
 
 /// \returns the slab that holds a block, and the block's index; stops the process when it is no block.
-Span* slab_of_block(void* block, std::uint32_t* index);
+Span* slab_of_block(void* block, BlockIndex* index);
 
 /// \returns whether a block's bit marks the block as free.
-bool is_marked_free_locked(const Span& slab, std::uint32_t index);
+bool is_marked_free_locked(const Span& slab, BlockIndex index);
 
 [[noreturn]] void stop_for_double_free(const Span& slab, std::uint32_t word, std::uint64_t mask);
 

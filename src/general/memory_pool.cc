@@ -66,7 +66,7 @@ void* allocate_in_scope(std::size_t size, std::size_t alignment) {
 
 // The safe way: each free checks the block's bit under its owner's lock.
 void deallocate_checked(void* block) {
-  std::uint32_t index = 0;
+  BlockIndex index{};
   Span* const slab = slab_of_block(block, &index);
   ReturnedPages returned;
   for (;;) {

@@ -19,8 +19,8 @@ SizeClass class_of(const Span& slab) { return slab.size_class.load(std::memory_o
 bool is_start_of_block(const Span& span, const void* block) {
   const std::size_t offset = address_of(block) - address_of(span.start);
   if (!is_slab(&span)) return offset == 0;
-  const std::uint32_t index = index_of(class_geometry[class_of(span)], static_cast<std::uint32_t>(offset));
-  return std::size_t{index} * span.stride == offset;
+  const BlockIndex index = index_of(class_geometry[class_of(span)], static_cast<std::uint32_t>(offset));
+  return number_of(index) * std::size_t{span.stride} == offset;
 }
 
 Span* span_of_block(const void* block) {

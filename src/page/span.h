@@ -63,6 +63,7 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
 
   /// The start of the span's pages; the first block may begin some lines later.
   char* first_page() const { return start - address_of(start) % kPageBytes; }
+  char* block(BlockIndex index) const { return start + number_of(index) * std::size_t{stride}; }
   std::size_t bytes() const { return bytes_of(pages); }
   bool contains(const void* pointer) const { return address_of(pointer) - address_of(start) < bytes(); }
 };

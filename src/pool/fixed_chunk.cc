@@ -22,21 +22,21 @@ void PoolChunk::free_all() {
   longest_run = block_count;
 }
 
-std::uint32_t PoolChunk::find_run(std::uint32_t count) {
+BlockIndex PoolChunk::find_run(std::uint32_t count) {
   if (count > bitmap::kWordBits)
-    return static_cast<std::uint32_t>(bitmap::find_long_run(words(), block_count, count));
-  const std::uint32_t found = find_run_in(run_word, word_count, count);
-  return found != block_count ? found : find_run_in(0, run_word, count);
+    return static_cast<BlockIndex>(bitmap::find_long_run(words(), block_count, count));
+  const BlockIndex found = find_run_in(run_word, word_count, count);
+  return found != end() ? found : find_run_in(0, run_word, count);
 }
 
-std::uint32_t PoolChunk::find_run_in(std::uint32_t first, std::uint32_t end, std::uint32_t count) {
-  for (std::uint32_t i = next_word(first); i < end; i = next_word(i + 1)) {
+BlockIndex PoolChunk::find_run_in(std::uint32_t first_word, std::uint32_t end_word, std::uint32_t count) {
+  for (std::uint32_t i = next_word(first_word); i < end_word; i = next_word(i + 1)) {
     const std::uint64_t starts = bitmap::run_starts_in(words(), i, block_count, count);
     if (starts == 0) continue;
     run_word = i;
-    return i * bitmap::kWordBits + static_cast<std::uint32_t>(std::countr_zero(starts));
+    return bitmap::index_of_bit(i, std::countr_zero(starts));
   }
-  return block_count;
+  return end();
 }
 
 void PoolChunk::validate(const std::uint64_t* walk_word) {

@@ -31,7 +31,8 @@ struct PoolChunk {
   std::uint64_t summary[kLargestWordCount / bitmap::kWordBits];
 
   std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
-  char* block(std::size_t index) const { return span->start + index * span->stride; }
+  char* block(BlockIndex index) const { return span->block(index); }
+  BlockIndex end() const { return BlockIndex{block_count}; }  // behind the last block
 
   /// \returns the first word at or after `from` that may have ones; word_count if there is none.
   std::uint32_t next_word(std::uint32_t from) const {
@@ -44,13 +45,13 @@ struct PoolChunk {
   std::size_t free_count() { return bitmap::count(words(), block_count); }
   void free_all();
 
-  /// \returns the index of the first of `count` free blocks in a row; block_count if there are none.
-  std::uint32_t find_run(std::uint32_t count);
+  /// \returns the first of `count` free blocks in a row; end() if there are none.
+  BlockIndex find_run(std::uint32_t count);
 
   /// Takes blocks. \pre they are free. \returns whether the summary has lost ones.
-  bool take(std::uint32_t first, std::uint32_t count) {
+  bool take(BlockIndex first, std::uint32_t count) {
     bool has_emptied = false;
-    bitmap::for_each_word(first, count, [&](std::size_t i, std::uint64_t mask) {
+    bitmap::for_each_word(number_of(first), count, [&](std::size_t i, std::uint64_t mask) {
       const std::uint64_t rest = words()[i] & ~mask;
       bitmap::store(words() + i, rest);
       if (rest != 0) return;
@@ -59,16 +60,14 @@ struct PoolChunk {
     });
     return has_emptied;
   }
-  /// Frees blocks. \returns block_count; or the index of a block that was already free, and then the chunk's
-  /// state is broken.
-  std::uint32_t free(std::uint32_t first, std::uint32_t count) {
-    std::uint32_t freed_twice = block_count;
-    bitmap::for_each_word(first, count, [&](std::size_t i, std::uint64_t mask) {
+  /// Frees blocks. \returns end(); or a block that was already free, and then the chunk's state is broken.
+  BlockIndex free(BlockIndex first, std::uint32_t count) {
+    BlockIndex freed_twice = end();
+    bitmap::for_each_word(number_of(first), count, [&](std::size_t i, std::uint64_t mask) {
       std::uint64_t* const word = words() + i;
       const std::uint64_t bits = *word;
       if ((bits & mask) != 0) [[unlikely]]
-        freed_twice = static_cast<std::uint32_t>(i * bitmap::kWordBits) +
-                      static_cast<std::uint32_t>(std::countr_zero(bits & mask));
+        freed_twice = bitmap::index_of_bit(static_cast<std::uint32_t>(i), std::countr_zero(bits & mask));
       bitmap::set(summary, i);
       bitmap::store(word, bits | mask);
     });
@@ -79,7 +78,7 @@ struct PoolChunk {
   void validate(const std::uint64_t* walk_word);
 
  private:
-  std::uint32_t find_run_in(std::uint32_t first_word, std::uint32_t end, std::uint32_t count);
+  BlockIndex find_run_in(std::uint32_t first_word, std::uint32_t end_word, std::uint32_t count);
 };
 
 /// \returns the chunk of a span. \pre the span is a chunk of a fixed pool.

@@ -74,7 +74,7 @@ void* allocate_run(FixedPoolState& state, std::size_t count) {
   const auto wanted = static_cast<std::uint32_t>(count);
   BlockRun run = state.runs.find(wanted, state.walk.chunk());
   if (run.chunk == nullptr) {
-    run = {grow(state), 0};
+    run = {grow(state), BlockIndex{0}};
     if (run.chunk == nullptr || run.chunk->block_count < wanted) return nullptr;
   }
   if (run.chunk->take(run.first, wanted)) state.ring.note_taken(*run.chunk);
@@ -82,24 +82,24 @@ void* allocate_run(FixedPoolState& state, std::size_t count) {
 }
 
 // \returns the index of the first of `count` blocks in its chunk.
-std::uint32_t index_of_block(const FixedPoolState& state, const Span& span, const void* block,
-                             std::size_t count) {
+BlockIndex index_of_block(const FixedPoolState& state, const Span& span, const void* block,
+                          std::size_t count) {
   const std::size_t offset = static_cast<std::size_t>(static_cast<const char*>(block) - span.start);
   const std::size_t index = offset / state.front->stride;
   if (address_of(block) < address_of(span.start) || index * state.front->stride != offset)
     state.stop("free of a pointer into a block", block);
   if (index >= span.pool_blocks || count > span.pool_blocks - index)
     state.stop("free of a pointer that is no block of the pool", block);
-  return static_cast<std::uint32_t>(index);
+  return static_cast<BlockIndex>(index);
 }
 
 BlockRun take_back(FixedPoolState& state, const void* blocks, std::size_t count) {
   const Span* const span = find_span(state, blocks);
   if (span == nullptr) state.stop("free of a pointer that is no block of the pool", blocks);
-  const std::uint32_t first = index_of_block(state, *span, blocks, count);
+  const BlockIndex first = index_of_block(state, *span, blocks, count);
   PoolChunk& chunk = chunk_of(*span);
-  const std::uint32_t freed_twice = chunk.free(first, static_cast<std::uint32_t>(count));
-  if (freed_twice != chunk.block_count) state.stop("double free", chunk.block(freed_twice));
+  const BlockIndex freed_twice = chunk.free(first, static_cast<std::uint32_t>(count));
+  if (freed_twice != chunk.end()) state.stop("double free", chunk.block(freed_twice));
   state.ring.note_usable(chunk);
   state.runs.unsettle(chunk);
   return {&chunk, first};
@@ -156,7 +156,7 @@ void end(FixedPoolState& state, ReturnedPages& returned) {
 void visit_live(FixedPoolState& state, const BlockVisitor& visit) {
   for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
     PoolChunk& chunk = state.ring[slot];
-    for (std::uint32_t i = 0; i < chunk.block_count; ++i)
+    for (BlockIndex i{0}; i != chunk.end(); ++i)
       if (!bitmap::test(chunk.words(), i)) visit(chunk.block(i));
   }
 }

@@ -85,7 +85,7 @@ void ChunkWalk::validate() const {
   if (chunk_ == nullptr) return TARN_CHECK(front_.word == &no_free_bits);
   TARN_CHECK(chunk_ == &ring_[chunk_->slot] && word_ < chunk_->word_count);
   TARN_CHECK(front_.word == chunk_->words() + word_);
-  TARN_CHECK(front_.word_start == chunk_->block(std::size_t{word_} * bitmap::kWordBits));
+  TARN_CHECK(front_.word_start == chunk_->block(bitmap::index_of_bit(word_, 0)));
 }
 
 }  // namespace tarn::internal

@@ -83,7 +83,7 @@ class ChunkWalk {
     chunk_ = &chunk;
     word_ = word;
     front_.word = chunk.words() + word;
-    front_.word_start = chunk.block(std::size_t{word} * bitmap::kWordBits);
+    front_.word_start = chunk.block(bitmap::index_of_bit(word, 0));
   }
   void stand_nowhere();
 

@@ -58,7 +58,7 @@ void ChunkRuns::validate(const ChunkRing& ring) const {
     for (PoolChunk* chunk = by_bound_[list].first(); chunk != nullptr; chunk = chunk->next, ++listed) {
       TARN_CHECK(is_settled(*chunk) && &ring[chunk->slot] == chunk);
       TARN_CHECK(list_of(chunk->longest_run) == list && chunk->longest_run <= largest_in_[list]);
-      TARN_CHECK(chunk->find_run(chunk->longest_run + 1) == chunk->block_count);
+      TARN_CHECK(chunk->find_run(chunk->longest_run + 1) == chunk->end());
     }
   TARN_CHECK(listed == ring.count());
 }

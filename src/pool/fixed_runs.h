@@ -21,7 +21,7 @@ namespace tarn::internal {
 /// Blocks side by side.
 struct BlockRun {
   PoolChunk* chunk;  // nullptr: there is no such run
-  std::uint32_t first;
+  BlockIndex first;
 };
 
 class ChunkRuns {
@@ -36,9 +36,9 @@ class ChunkRuns {
       unsettle_slow(chunk);
   }
   /// Call after several blocks side by side were freed: the next search may find them.
-  void note_freed_run(PoolChunk& chunk, std::uint32_t first) {
+  void note_freed_run(PoolChunk& chunk, BlockIndex first) {
     last_freed_ = &chunk;
-    chunk.run_word = first / bitmap::kWordBits;
+    chunk.run_word = bitmap::word_of(first);
   }
 
   /// Finds `count` free blocks; looks first where some were freed last, then in `likely` (may be nullptr).
@@ -78,7 +78,7 @@ class ChunkRuns {
   // chunk again.
   bool find_in(PoolChunk& chunk, std::uint32_t count, BlockRun* run) {
     *run = {&chunk, chunk.find_run(count)};
-    if (run->first != chunk.block_count) return true;
+    if (run->first != chunk.end()) return true;
     settle(chunk, count <= chunk.block_count ? count - 1 : chunk.block_count);
     return false;
   }

@@ -220,13 +220,12 @@ void* HeapSlabs::take_block(const BlockRequest& request, ReturnedPages& returned
   return block;
 }
 
-Span& HeapSlabs::slab_of_block(const void* block, std::uint32_t* index) const {
+Span& HeapSlabs::slab_of_block(const void* block, BlockIndex* index) const {
   Span* const slab = find(block);
   if (slab == nullptr) stop("free of a pointer that is no block of the heap", block);
   const std::size_t offset = address_of(block) - address_of(slab->start);
-  *index = slab->block_count == 1 ? 0 : static_cast<std::uint32_t>(offset / slab->stride);
-  if ((slab->block_count == 1 ? offset != 0 : *index * std::size_t{slab->stride} != offset) ||
-      *index >= slab->block_count)
+  *index = slab->block_count == 1 ? BlockIndex{0} : static_cast<BlockIndex>(offset / slab->stride);
+  if (slab->block(*index) != block || number_of(*index) >= slab->block_count)
     stop("free of a pointer into a block", block);
   if (bitmap::test(slab->free_bits, *index)) stop("double free", block);
   return *slab;
@@ -237,7 +236,7 @@ std::size_t HeapSlabs::block_bytes_of(const Span& slab) const {
 }
 
 std::size_t HeapSlabs::block_bytes(const void* block) const {
-  std::uint32_t index = 0;
+  BlockIndex index{};
   return block_bytes_of(slab_of_block(block, &index));
 }
 
@@ -247,7 +246,7 @@ bool HeapSlabs::is_worth_keeping(const Span& slab) const {
 }
 
 std::size_t HeapSlabs::take_back(void* block, ReturnedPages& returned) {
-  std::uint32_t index = 0;
+  BlockIndex index{};
   Span& slab = slab_of_block(block, &index);
   const std::size_t bytes = block_bytes_of(slab);
   if (poisons_) {
@@ -255,7 +254,7 @@ std::size_t HeapSlabs::take_back(void* block, ReturnedPages& returned) {
     os::poison(block, bytes);
   }
   const bool was_full = slab.free_count == 0;
-  mark_free(slab, index / bitmap::kWordBits, bitmap::bit(index));
+  mark_free(slab, bitmap::word_of(index), bitmap::bit(index));
   List<Span>& available = available_[index_of_class(class_of(slab))];
   if (was_full) {
     full_.remove(&slab);

@@ -109,7 +109,7 @@ class HeapSlabs {
   void end_empty_slabs(ReturnedPages& returned);
   void end_all_spare(ReturnedPages& returned);
 
-  Span& slab_of_block(const void* block, std::uint32_t* index) const;
+  Span& slab_of_block(const void* block, BlockIndex* index) const;
   bool is_worth_keeping(const Span& slab) const;
   void validate_slab(const Span& slab) const;
   [[noreturn]] void stop(const char* what, const void* block) const;

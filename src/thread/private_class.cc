@@ -42,7 +42,7 @@ ClassGeometry geometry_for(std::size_t bytes, std::size_t alignment) {
       geometry.colours = static_cast<std::uint16_t>(stride / kCacheLineBytes);
     bool is_exact = true;
     for (std::uint32_t i = 0; i < geometry.block_count && is_exact; ++i)
-      is_exact = index_of(geometry, i * geometry.stride) == i;
+      is_exact = index_of(geometry, i * geometry.stride) == BlockIndex{i};
     if (is_exact) return geometry;
   }
 }
@@ -131,18 +131,18 @@ void visit_live_blocks(SizeClass size_class, const BlockVisitor& visit) {
       if (span == nullptr || span == last || span->owner.load(std::memory_order_acquire) == nullptr) continue;
       if (span->size_class.load(std::memory_order_relaxed) != size_class) continue;
       last = span;
-      for (std::uint32_t i = 0; i < span->block_count; ++i)
-        if (!is_marked_free_locked(*span, i)) visit(span->start + std::size_t{i} * span->stride);
+      for (BlockIndex i{0}; number_of(i) < span->block_count; ++i)
+        if (!is_marked_free_locked(*span, i)) visit(span->block(i));
     }
   }
 }
 
 void mark_block_free(void* block) {
-  std::uint32_t index = 0;
+  BlockIndex index{};
   Span* const slab = slab_of_block(block, &index);
   SlabOwner& owner = *slab->owner.load(std::memory_order_acquire);
   os::LockGuard guard(owner.mutex);
-  mark_free(*slab, index / bitmap::kWordBits, bitmap::bit(index));
+  mark_free(*slab, bitmap::word_of(index), bitmap::bit(index));
   owner.taken_bytes -= slab->stride;
   if (!slab->is_listed) list_slab(owner, slab);
 }

@@ -155,7 +155,18 @@ TEST(Bitmap, RunsOfAWordMayEndInTheNext) {
 TEST(Bitmap, AnOffsetLeadsToTheIndexOfItsBlock) {
   for (const std::uint32_t stride : {8u, 16u, 24u, 48u, 112u, 1088u, 20480u, 262144u})
     for (std::uint32_t index = 0; index * stride < 512 * 1024; ++index)
-      ASSERT_EQ(index_of_offset(index * stride, reciprocal_of(stride)), index) << stride;
+      ASSERT_EQ(index_of_offset(index * stride, reciprocal_of(stride)), BlockIndex{index}) << stride;
+}
+
+TEST(Bitmap, ABlockHasTheBitOfItsIndex) {
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    const BlockIndex index{i};
+    EXPECT_EQ(bitmap::index_of_bit(bitmap::word_of(index), std::countr_zero(bitmap::bit(index))), index);
+    std::uint64_t words[4] = {};
+    bitmap::set(words, i);
+    EXPECT_TRUE(bitmap::test(words, index));
+    EXPECT_EQ(words[bitmap::word_of(index)], bitmap::bit(index));
+  }
 }
 
 }  // namespace

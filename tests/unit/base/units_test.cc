@@ -4,6 +4,8 @@
 
 #include <type_traits>
 
+#include "tarn/detail/bins.h"
+
 namespace tarn::internal {
 namespace {
 
@@ -24,6 +26,16 @@ static_assert(!std::is_convertible_v<int, PageCount> && !std::is_convertible_v<P
 static_assert(Adds<PageCount, PageCount> && !Adds<PageCount, std::size_t> && !Adds<PageCount, int>);
 static_assert(Compares<PageCount, PageCount> && !Compares<PageCount, std::size_t> &&
               !Compares<PageCount, int>);
+
+// Nor can bytes, an address, a class or a number of blocks be passed for the index of a block.
+static_assert(!std::is_convertible_v<std::size_t, BlockIndex> &&
+              !std::is_convertible_v<BlockIndex, std::size_t>);
+static_assert(!std::is_convertible_v<unsigned, BlockIndex> && !std::is_convertible_v<BlockIndex, unsigned>);
+static_assert(!std::is_convertible_v<int, BlockIndex> && !std::is_convertible_v<void*, BlockIndex>);
+static_assert(!std::is_convertible_v<detail::SizeClass, BlockIndex>);
+static_assert(!std::is_convertible_v<PageCount, BlockIndex> && !std::is_convertible_v<BlockIndex, PageCount>);
+static_assert(!Adds<BlockIndex, BlockIndex> && !Adds<BlockIndex, unsigned>);
+static_assert(Compares<BlockIndex, BlockIndex> && !Compares<BlockIndex, unsigned>);
 
 TEST(Units, BytesAreHeldByTheFewestPages) {
   EXPECT_EQ(pages_for(0), PageCount{0});

@@ -59,7 +59,7 @@ class OwnerFixture : public ::testing::Test {
   }
 
   static Span* slab_of(void* block) {
-    std::uint32_t index = 0;
+    BlockIndex index{};
     return slab_of_block(block, &index);
   }
 

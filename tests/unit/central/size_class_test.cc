@@ -97,7 +97,7 @@ TEST(SizeClass, TheIndexOfEveryBlockIsExact) {
   for (unsigned bin = 1; bin < kBinCount; ++bin) {
     const ClassGeometry& geometry = kGeometry.of[bin];
     for (std::uint32_t i = 0; i < geometry.block_count; ++i)
-      ASSERT_EQ(index_of(geometry, i * geometry.stride), i) << geometry.block_bytes;
+      ASSERT_EQ(index_of(geometry, i * geometry.stride), BlockIndex{i}) << geometry.block_bytes;
   }
 }
 
@@ -106,7 +106,7 @@ TEST(SizeClass, NoOffsetBetweenBlocksLooksLikeABlock) {
   for (unsigned bin = 1; bin < kBinCount; ++bin) {
     const ClassGeometry& geometry = kGeometry.of[bin];
     for (std::uint32_t offset = 0; offset < bytes_of(geometry.slab_pages); offset += 8) {
-      const bool looks_like_one = index_of(geometry, offset) * geometry.stride == offset;
+      const bool looks_like_one = number_of(index_of(geometry, offset)) * geometry.stride == offset;
       ASSERT_EQ(looks_like_one, offset % geometry.stride == 0) << geometry.block_bytes << " at " << offset;
     }
   }

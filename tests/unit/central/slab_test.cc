@@ -25,11 +25,11 @@ class Slabs : public ::testing::Test {
     if (slab != nullptr) begin_slab(*slab, size_class, 0);
     return slab;
   }
-  static std::uint32_t index(const Span& slab, const void* block) {
-    return static_cast<std::uint32_t>(static_cast<const char*>(block) - slab.start) / slab.stride;
+  static BlockIndex index(const Span& slab, const void* block) {
+    return BlockIndex{static_cast<std::uint32_t>(static_cast<const char*>(block) - slab.start) / slab.stride};
   }
   static void give_back(Span& slab, const void* block) {
-    mark_free(slab, index(slab, block) / 64, std::uint64_t{1} << index(slab, block) % 64);
+    mark_free(slab, bitmap::word_of(index(slab, block)), bitmap::bit(index(slab, block)));
   }
 };
 

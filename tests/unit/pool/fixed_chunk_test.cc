@@ -32,15 +32,15 @@ TEST(FixedChunk, BeginsWithAllBlocksFree) {
     const OwnedChunk chunk = chunk_of_blocks(count);
     chunk->validate(nullptr);
     EXPECT_EQ(chunk->free_count(), count);
-    EXPECT_EQ(chunk->find_run(count), 0u);
-    EXPECT_EQ(chunk->find_run(count + 1), count) << "there are none behind the last";
+    EXPECT_EQ(chunk->find_run(count), BlockIndex{0});
+    EXPECT_EQ(chunk->find_run(count + 1), chunk->end()) << "there are none behind the last";
   }
 }
 
 TEST(FixedChunk, IsFoundByTheAddressesOfItsPagesUntilItEnds) {
   OwnedChunk chunk = chunk_of_blocks(1000, 100);
   const Span* const span = chunk->span;
-  char* const last = chunk->block(999) + 99;
+  char* const last = chunk->block(BlockIndex{999}) + 99;
   EXPECT_EQ(page_map.find(last), span);
   EXPECT_EQ(&chunk_of(*span), chunk.get());
   chunk.reset();
@@ -48,26 +48,27 @@ TEST(FixedChunk, IsFoundByTheAddressesOfItsPagesUntilItEnds) {
 }
 
 TEST(FixedChunk, BeginsAtItsColourWhereThereIsRoom) {
-  EXPECT_EQ(address_of(chunk_of_blocks(100, 128, 64)->block(0)) % kPageBytes, 64u);
-  EXPECT_EQ(address_of(chunk_of_blocks(512, 128, 64)->block(0)) % kPageBytes, 0u) << "a page is full";
+  EXPECT_EQ(address_of(chunk_of_blocks(100, 128, 64)->block(BlockIndex{0})) % kPageBytes, 64u);
+  EXPECT_EQ(address_of(chunk_of_blocks(512, 128, 64)->block(BlockIndex{0})) % kPageBytes, 0u)
+      << "a page is full";
 }
 
 TEST(FixedChunk, SaysWhichBlockWasFreeAlready) {
   const OwnedChunk chunk = chunk_of_blocks(200);
-  chunk->take(10, 100);
-  EXPECT_EQ(chunk->free(20, 80), chunk->block_count);
-  EXPECT_EQ(chunk->free(15, 6), 20u);
-  EXPECT_EQ(chunk->free(150, 1), 150u);
+  chunk->take(BlockIndex{10}, 100);
+  EXPECT_EQ(chunk->free(BlockIndex{20}, 80), chunk->end());
+  EXPECT_EQ(chunk->free(BlockIndex{15}, 6), BlockIndex{20});
+  EXPECT_EQ(chunk->free(BlockIndex{150}, 1), BlockIndex{150});
 }
 
 TEST(FixedChunk, ForgetsAWordWithItsLastBlockAndFindsItAgainWithTheFirst) {
   const OwnedChunk chunk = chunk_of_blocks(128);
-  EXPECT_FALSE(chunk->take(0, 63));
-  EXPECT_TRUE(chunk->take(63, 1));
+  EXPECT_FALSE(chunk->take(BlockIndex{0}, 63));
+  EXPECT_TRUE(chunk->take(BlockIndex{63}, 1));
   EXPECT_EQ(chunk->next_word(0), 1u);
-  EXPECT_TRUE(chunk->take(64, 64));
+  EXPECT_TRUE(chunk->take(BlockIndex{64}, 64));
   EXPECT_FALSE(chunk->may_have_free());
-  chunk->free(127, 1);
+  chunk->free(BlockIndex{127}, 1);
   EXPECT_EQ(chunk->next_word(0), 1u);
   chunk->validate(nullptr);
 }
@@ -82,19 +83,19 @@ TEST(FixedChunk, FindsARunWheneverThereIsOneInRandomPrograms) {
     };
     for (int i = 0; i < 3000; ++i) {
       const auto wanted = static_cast<std::uint32_t>(1 + random.below(random.below(4) == 0 ? count : 20));
-      const std::uint32_t first = chunk->find_run(wanted);
+      const std::uint32_t first = number_of(chunk->find_run(wanted));
       std::size_t longest = 0, length = 0;
       for (const bool free : is_free) longest = std::max(longest, length = free ? length + 1 : 0);
       ASSERT_EQ(first != count, longest >= wanted) << wanted << " of " << longest;
       if (first != count) {
         for (std::uint32_t at = first; at < first + wanted; ++at) ASSERT_TRUE(is_free[at]);
-        chunk->take(first, wanted);
+        chunk->take(BlockIndex{first}, wanted);
         mark(first, wanted, false);
       }
       const auto some = static_cast<std::uint32_t>(random.below(count));
       std::uint32_t end = some;
       while (end < count && !is_free[end] && end - some < 30) ++end;
-      if (end != some) chunk->free(some, end - some);
+      if (end != some) chunk->free(BlockIndex{some}, end - some);
       mark(some, end - some, true);
       chunk->validate(nullptr);
       ASSERT_EQ(chunk->free_count(),

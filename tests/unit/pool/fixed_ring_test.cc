@@ -35,7 +35,7 @@ class FixedRing : public ::testing::Test {
     chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(index));
   }
   void take_all(PoolChunk& chunk) {
-    chunk.take(0, kBlocks);
+    chunk.take(BlockIndex{0}, kBlocks);
     ring_.note_taken(chunk);
   }
   /// What the inlined path does to the word it knows.
@@ -70,7 +70,7 @@ TEST_F(FixedRing, FindsTheNextUsableChunkGoingRound) {
   for (PoolChunk* chunk : chunks_) take_all(*chunk);
   EXPECT_EQ(ring_.next_usable(0), nullptr);
   PoolChunk& chunk = ring_[150];
-  chunk.free(5, 1);
+  chunk.free(BlockIndex{5}, 1);
   ring_.note_usable(chunk);
   for (const std::uint32_t from : {0u, 149u, 150u, 151u, 199u, 200u})
     EXPECT_EQ(ring_.next_usable(from), &chunk) << from;
@@ -117,7 +117,7 @@ TEST_F(FixedRing, AWalkGoesOnBehindWhereItStands) {
   drain_word();
   ring_[0].free_all();
   ASSERT_TRUE(walk.advance());
-  EXPECT_EQ(front_.word_start, ring_[1].block(128));
+  EXPECT_EQ(front_.word_start, ring_[1].block(BlockIndex{128}));
   drain_word();
   ASSERT_TRUE(walk.advance());
   EXPECT_EQ(walk.chunk(), &ring_[2]);
@@ -127,7 +127,7 @@ using FixedRingDeathTest = FixedRing;
 
 TEST_F(FixedRingDeathTest, AUsableChunkThatTheRingDoesNotKnowBreaksTheInvariant) {
   take_all(add());
-  chunks_[0]->free(0, 1);
+  chunks_[0]->free(BlockIndex{0}, 1);
   EXPECT_DEATH(ring_.validate(nullptr), "may_have_free");
 }
 

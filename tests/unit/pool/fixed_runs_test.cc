@@ -40,7 +40,7 @@ class FixedRuns : public ::testing::Test {
     return true;
   }
   void give_back(const BlockRun& run, std::uint32_t count) {
-    EXPECT_EQ(run.chunk->free(run.first, count), run.chunk->block_count);
+    EXPECT_EQ(run.chunk->free(run.first, count), run.chunk->end());
     ring_.note_usable(*run.chunk);
     runs_.unsettle(*run.chunk);
     runs_.note_freed_run(*run.chunk, run.first);
@@ -53,7 +53,7 @@ class FixedRuns : public ::testing::Test {
 
 TEST_F(FixedRuns, ASearchThatFailsSettlesTheChunkUnderALowerBound) {
   PoolChunk& chunk = add(100);
-  chunk.take(50, 1);
+  chunk.take(BlockIndex{50}, 1);
   EXPECT_FALSE(take(60));
   EXPECT_TRUE(is_settled(chunk)) << "every free takes the slow door";
   EXPECT_EQ(chunk.longest_run, 59u);
@@ -66,15 +66,15 @@ TEST_F(FixedRuns, ASearchThatFailsSettlesTheChunkUnderALowerBound) {
 
 TEST_F(FixedRuns, AFreeUnsettlesItsChunk) {
   PoolChunk& chunk = add(64);
-  chunk.take(0, 64);
+  chunk.take(BlockIndex{0}, 64);
   EXPECT_FALSE(take(2));
-  give_back({&chunk, 10}, 2);
+  give_back({&chunk, BlockIndex{10}}, 2);
   EXPECT_FALSE(is_settled(chunk));
   EXPECT_EQ(ChunkRuns::pool_of(*chunk.span), this);
   runs_.validate(ring_);
   BlockRun run{};
   EXPECT_TRUE(take(2, &run));
-  EXPECT_EQ(run.first, 10u);
+  EXPECT_EQ(run.first, BlockIndex{10});
 }
 
 TEST_F(FixedRuns, AChunkThatIsTooSmallForARunIsPassedBy) {
@@ -91,12 +91,12 @@ TEST_F(FixedRuns, AChunkThatIsTooSmallForARunIsPassedBy) {
 TEST_F(FixedRuns, LooksFirstWhereBlocksCameBackLast) {
   std::vector<PoolChunk*> chunks;
   for (int i = 0; i < 10; ++i) chunks.push_back(&add(1000));
-  chunks[7]->take(300, 100);
-  give_back({chunks[7], 320}, 20);
+  chunks[7]->take(BlockIndex{300}, 100);
+  give_back({chunks[7], BlockIndex{320}}, 20);
   BlockRun run{};
   EXPECT_TRUE(take(5, &run));
   EXPECT_EQ(run.chunk, chunks[7]);
-  EXPECT_EQ(run.first / 64, 320u / 64);
+  EXPECT_EQ(bitmap::word_of(run.first), 320u / 64);
 }
 
 TEST_F(FixedRuns, OfAllLengthsAreFoundWheneverThereAreSome) {
@@ -109,7 +109,7 @@ TEST_F(FixedRuns, OfAllLengthsAreFoundWheneverThereAreSome) {
     if (taken.size() < 300 && random.below(2) == 0) {
       bool exists = false;
       for (std::uint32_t slot = 0; slot < ring_.count(); ++slot)
-        exists |= ring_[slot].find_run(count) != ring_[slot].block_count;
+        exists |= ring_[slot].find_run(count) != ring_[slot].end();
       ASSERT_EQ(take(count, &run), exists) << count;
       if (exists) taken.emplace_back(run, count);
     } else if (!taken.empty()) {
@@ -126,9 +126,9 @@ using FixedRunsDeathTest = FixedRuns;
 
 TEST_F(FixedRunsDeathTest, ASettledChunkWithALongerRunBreaksTheInvariant) {
   PoolChunk& chunk = add(100);
-  chunk.take(0, 100);
+  chunk.take(BlockIndex{0}, 100);
   EXPECT_FALSE(take(2));
-  chunk.free(20, 5);
+  chunk.free(BlockIndex{20}, 5);
   EXPECT_DEATH(runs_.validate(ring_), "longest_run");
 }
 

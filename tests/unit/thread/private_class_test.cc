@@ -53,7 +53,7 @@ TEST(PrivateClass, BlocksHaveTheirSizeAlignmentAndAnExactIndex) {
       EXPECT_EQ(geometry.stride % alignment, 0u);
       EXPECT_GE(geometry.block_count, 1u);
       for (std::uint32_t i = 0; i < geometry.block_count; ++i)
-        ASSERT_EQ(index_of(geometry, i * geometry.stride), i);
+        ASSERT_EQ(index_of(geometry, i * geometry.stride), BlockIndex{i});
       std::vector<void*> blocks;
       for (int i = 0; i < 50; ++i) {
         blocks.push_back(allocate(size_class));
