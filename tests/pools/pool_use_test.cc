@@ -24,6 +24,7 @@
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"
+#include "tarn/stats.h"
 
 namespace tarn::test {
 namespace {
@@ -237,7 +238,9 @@ TEST(PoolUse, AVisitInAnotherThreadEndsWhilePoolsComeAndGo) {
   other.join();
 }
 
+// A helper thread may have given some of it back before trim does.
 TEST(Trim, GivesBackWhatSharedPoolsAndHeapsDoNotUse) {
+  const std::uint64_t purged_before = tarn::statistics().purged_bytes;
   SharedFixedPool events({.block_bytes = 1000, .name = "events"});
   FixedPool packets({.block_bytes = 1000, .name = "packets"});
   ObjectPool<Session> sessions({.name = "sessions"});
@@ -252,7 +255,8 @@ TEST(Trim, GivesBackWhatSharedPoolsAndHeapsDoNotUse) {
   for (int i = 0; i < 1000; ++i) blocks.push_back(room.allocate(3000));
   for (void* block : blocks) room.deallocate(block);
   room.prewarm(kMiB);
-  EXPECT_GE(tarn::trim(), 5 * kMiB);
+  tarn::trim();
+  EXPECT_GE(tarn::statistics().purged_bytes - purged_before, 5 * kMiB);
   const std::map<std::string, PoolUse> after = pools();
   EXPECT_EQ(after.at("events").mapped_bytes, 0u);
   EXPECT_EQ(after.at("sessions").mapped_bytes, 0u);
