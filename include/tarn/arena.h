@@ -48,6 +48,7 @@ struct ArenaMark {
 namespace detail {
 
 struct ArenaChunk;
+struct ArenaBackEnd;
 
 /// A chunk's memory follows its header. A cleanup is a callback, in the memory of the arena itself.
 struct ArenaCleanup {
@@ -65,6 +66,7 @@ struct ArenaFront {
   std::size_t capacity;
   std::size_t high_water;
   std::size_t overflows;  // chunks taken from upstream after the first, since the last reset_overflows
+  const ArenaBackEnd* back_end;
   ArenaOptions options;
   bool poisons;
   char name[32];
@@ -74,7 +76,6 @@ TARN_API void make_arena(ArenaFront& arena, const ArenaOptions& options, bool po
 TARN_API void end_arena(ArenaFront& arena) noexcept;
 TARN_API void* arena_allocate_slow(ArenaFront& arena, std::size_t size, std::size_t alignment) noexcept;
 TARN_API void arena_rewind(ArenaFront& arena, const ArenaMark& mark) noexcept;
-TARN_API void arena_reset(ArenaFront& arena) noexcept;
 TARN_API std::size_t arena_release_unused(ArenaFront& arena) noexcept;
 TARN_API std::size_t arena_prewarm(ArenaFront& arena, std::size_t bytes) noexcept;
 TARN_API std::size_t arena_used(const ArenaFront& arena) noexcept;
@@ -154,7 +155,7 @@ class Arena {
   /// mark and no reset came since.
   void rewind(const ArenaMark& mark) noexcept { detail::arena_rewind(front_, mark); }
   /// Frees everything; the chunks are kept for later allocations.
-  void reset() noexcept { detail::arena_reset(front_); }
+  void reset() noexcept { detail::arena_rewind(front_, {}); }
 
   /// Gives the chunks behind the current one back. \returns bytes.
   std::size_t release_unused() noexcept { return detail::arena_release_unused(front_); }

@@ -1,4 +1,6 @@
-// The slow side of Arena: chunks.
+// The slow side of Arena: chunks. Making an arena fixes which of two sets of operations it has: over malloc
+// (the option pools_use_malloc) each block has its own chunk, so that a checker which knows malloc sees the
+// block's end.
 //
 // A chunk is {header, bytes}. Chunks are linked in the order of their use; those behind the current one are
 // kept for later. A chunk's used_before is the sum of bytes used in all chunks before it when the arena moved
@@ -29,6 +31,16 @@ struct alignas(16) ArenaChunk {
   std::size_t bytes() { return static_cast<std::size_t>(end - begin()); }
 };
 
+/// The functions that differ between chunks of many blocks and chunks over malloc.
+struct ArenaBackEnd {
+  /// \returns the bytes of the next chunk, at least `needed`; 0: the arena may not take one.
+  std::size_t (*chunk_bytes)(const ArenaFront& arena, std::size_t needed);
+  void* (*allocate)(ArenaFront& arena, std::size_t size, std::size_t alignment);
+  /// Frees all after the mark. The callbacks have run.
+  void (*rewind)(ArenaFront& arena, const ArenaMark& mark);
+  std::size_t (*prewarm)(ArenaFront& arena, std::size_t bytes);
+};
+
 namespace {
 
 constexpr std::size_t kLargestDoubling = std::size_t{1} << 20;
@@ -39,19 +51,13 @@ HeapState* upstream(const ArenaFront& arena) {
   return arena.options.heap != nullptr ? HeapAccess::state(*arena.options.heap) : arena_heap();
 }
 
-bool takes_each_block_from_malloc() { return configuration.is_on(Option::kPoolsUseMalloc); }
-
-void wipe(void* start, std::size_t bytes) {
-  std::memset(start, 0, bytes);
-  asm volatile("" : : "r"(start) : "memory");  // keeps the compiler from removing the stores
-}
-
 void end_bytes(const ArenaFront& arena, char* start, const char* end) {
   const auto bytes = static_cast<std::size_t>(end - start);
   if (bytes == 0) return;
   if (arena.options.wipes) {
     if (arena.poisons) os::unpoison(start, bytes);
-    wipe(start, bytes);
+    std::memset(start, 0, bytes);
+    asm volatile("" : : "r"(start) : "memory");  // keeps the compiler from removing the stores
   }
   if (arena.poisons) os::poison(start, bytes);
 }
@@ -77,35 +83,17 @@ ArenaChunk* make_chunk_at(ArenaFront& arena, void* memory, std::size_t bytes, bo
   return chunk;
 }
 
-std::size_t next_chunk_bytes(const ArenaFront& arena, std::size_t needed) {
-  if (takes_each_block_from_malloc()) return needed;
-  std::size_t bytes = arena.options.initial_bytes;
-  if (arena.chunk != nullptr) {
-    const std::size_t doubled = arena.chunk->bytes() * 2;
-    bytes = arena.options.increment_bytes != 0 ? arena.options.increment_bytes
-            : doubled < kLargestDoubling       ? doubled
-                                               : kLargestDoubling;
-  }
-  return bytes > needed ? bytes : needed;
-}
-
 // An arena that may not grow stays in its buffer, even a buffer too small for a chunk; without a buffer, in
 // its first chunk.
-bool may_take_chunk(const ArenaFront& arena, std::size_t needed) {
-  const bool is_without_memory = arena.first == nullptr && arena.options.buffer == nullptr;
-  if (arena.options.may_grow || is_without_memory) return true;
-  if (!takes_each_block_from_malloc()) return false;
-  // Over malloc, each block has its own chunk: together these may be as large as the one chunk would be.
-  const std::size_t room =
-      arena.options.buffer != nullptr ? arena.options.buffer_bytes : arena.options.initial_bytes;
-  return arena.capacity <= room && needed <= room - arena.capacity;
+bool may_take_chunk(const ArenaFront& arena) {
+  return arena.options.may_grow || (arena.first == nullptr && arena.options.buffer == nullptr);
 }
 
 // Makes a chunk of at least `needed` bytes, behind the current one.
 ArenaChunk* make_chunk(ArenaFront& arena, std::size_t needed) {
   const bool is_first = arena.first == nullptr;
-  if (!may_take_chunk(arena, needed)) return nullptr;
-  std::size_t bytes = next_chunk_bytes(arena, needed);
+  std::size_t bytes = arena.back_end->chunk_bytes(arena, needed);
+  if (bytes == 0) return nullptr;
   if (arena.capacity >= arena.options.largest_bytes) return nullptr;  // the buffer may exceed the cap
   const std::size_t left = arena.options.largest_bytes - arena.capacity;
   if (needed > left) return nullptr;
@@ -150,14 +138,6 @@ ArenaChunk* find_kept(ArenaFront& arena, std::size_t size, std::size_t alignment
   return nullptr;
 }
 
-void move_on_to(ArenaFront& arena, ArenaChunk* chunk) {
-  if (arena.chunk != nullptr) {
-    arena.chunk->left_at = arena.next;
-    chunk->used_before = arena_used(arena);
-  }
-  stand_in(arena, chunk);
-}
-
 void end_behind(ArenaFront& arena, ArenaChunk** link) {
   while (ArenaChunk* const chunk = *link) {
     *link = chunk->next;
@@ -173,45 +153,36 @@ void run_cleanups(ArenaFront& arena, const void* until) {
   }
 }
 
-}  // namespace
-
-void make_arena(ArenaFront& arena, const ArenaOptions& options, bool poisons) noexcept {
-  set_up_once();
-  arena = {};
-  arena.options = options;
-  arena.poisons = poisons;
-  std::strncpy(arena.name, options.name != nullptr ? options.name : "arena", sizeof arena.name - 1);
-  char* const start = reinterpret_cast<char*>(round_up(address_of(options.buffer), alignof(ArenaChunk)));
-  const std::size_t lost = static_cast<std::size_t>(start - static_cast<char*>(options.buffer));
-  if (options.buffer == nullptr || options.buffer_bytes < lost + sizeof(ArenaChunk)) return;
-  if (takes_each_block_from_malloc()) return;
-  arena.first = make_chunk_at(arena, start, options.buffer_bytes - lost, true);
-  stand_in(arena, arena.first);
+std::size_t chunk_bytes(const ArenaFront& arena, std::size_t needed) {
+  if (!may_take_chunk(arena)) return 0;
+  std::size_t bytes = arena.options.initial_bytes;
+  if (arena.chunk != nullptr) {
+    const std::size_t doubled = arena.chunk->bytes() * 2;
+    bytes = arena.options.increment_bytes != 0 ? arena.options.increment_bytes
+            : doubled < kLargestDoubling       ? doubled
+                                               : kLargestDoubling;
+  }
+  return bytes > needed ? bytes : needed;
 }
 
-void end_arena(ArenaFront& arena) noexcept {
-  arena_reset(arena);
-  end_behind(arena, &arena.first);
-}
-
-void* arena_allocate_slow(ArenaFront& arena, std::size_t size, std::size_t alignment) noexcept {
-  if (!is_power_of_two(alignment) || alignment > kLargestRequest || size > kLargestRequest) return nullptr;
+void* allocate(ArenaFront& arena, std::size_t size, std::size_t alignment) {
   ArenaChunk* chunk = find_kept(arena, size, alignment);
   if (chunk == nullptr)
     chunk = make_chunk(arena, size + (alignment > alignof(ArenaChunk) ? alignment - alignof(ArenaChunk) : 0));
   if (chunk == nullptr) return nullptr;
-  move_on_to(arena, chunk);
+  if (arena.chunk != nullptr) {
+    arena.chunk->left_at = arena.next;
+    chunk->used_before = arena_used(arena);
+  }
+  stand_in(arena, chunk);
   char* const start = aligned_start(*chunk, alignment);
   arena.next = start + size;
-  if (takes_each_block_from_malloc()) arena.next = arena.end;
   note_high_water(arena);
   if (arena.poisons) os::unpoison(start, size);
   return start;
 }
 
-void arena_rewind(ArenaFront& arena, const ArenaMark& mark) noexcept {
-  note_high_water(arena);
-  run_cleanups(arena, mark.cleanup);
+void rewind(ArenaFront& arena, const ArenaMark& mark) {
   auto* chunk = static_cast<ArenaChunk*>(mark.chunk);
   if (arena.chunk != nullptr) arena.chunk->left_at = arena.next;
   ArenaChunk* const last = arena.chunk;
@@ -226,23 +197,9 @@ void arena_rewind(ArenaFront& arena, const ArenaMark& mark) noexcept {
   }
   stand_in(arena, chunk);
   arena.next = start;
-  // Over malloc, each block has its own chunk, so that checkers see the block's end.
-  if (takes_each_block_from_malloc()) {
-    end_behind(arena, begins_there ? &arena.first : &chunk->next);
-    if (begins_there) stand_in(arena, nullptr);
-  }
 }
 
-void arena_reset(ArenaFront& arena) noexcept { arena_rewind(arena, {}); }
-
-std::size_t arena_release_unused(ArenaFront& arena) noexcept {
-  const std::size_t before = arena.capacity;
-  if (arena.chunk != nullptr) end_behind(arena, &arena.chunk->next);
-  return before - arena.capacity;
-}
-
-std::size_t arena_prewarm(ArenaFront& arena, std::size_t bytes) noexcept {
-  if (takes_each_block_from_malloc()) return bytes;
+std::size_t prewarm(ArenaFront& arena, std::size_t bytes) {
   if (static_cast<std::size_t>(arena.end - arena.next) < bytes && find_kept(arena, bytes, 1) == nullptr) {
     ArenaChunk* const made = make_chunk(arena, bytes);
     if (made != nullptr && arena.chunk == nullptr) stand_in(arena, made);
@@ -257,6 +214,77 @@ std::size_t arena_prewarm(ArenaFront& arena, std::size_t bytes) noexcept {
     if (arena.poisons) os::poison(start, room);
   }
   return largest;
+}
+
+constexpr ArenaBackEnd kChunks{chunk_bytes, allocate, rewind, prewarm};
+
+// The blocks of an arena that may not grow may together be as large as its one chunk would be.
+std::size_t chunk_bytes_over_malloc(const ArenaFront& arena, std::size_t needed) {
+  const ArenaOptions& options = arena.options;
+  const std::size_t room = options.buffer != nullptr ? options.buffer_bytes : options.initial_bytes;
+  const bool has_room = arena.capacity <= room && needed <= room - arena.capacity;
+  return has_room || may_take_chunk(arena) ? needed : 0;
+}
+
+void* allocate_over_malloc(ArenaFront& arena, std::size_t size, std::size_t alignment) {
+  void* const block = allocate(arena, size, alignment);
+  arena.next = arena.end;  // the next block finds no room here
+  return block;
+}
+
+void rewind_over_malloc(ArenaFront& arena, const ArenaMark& mark) {
+  rewind(arena, mark);
+  auto* const chunk = static_cast<ArenaChunk*>(mark.chunk);
+  end_behind(arena, chunk == nullptr ? &arena.first : &chunk->next);
+  if (chunk == nullptr) stand_in(arena, nullptr);
+}
+
+std::size_t prewarm_over_malloc(ArenaFront&, std::size_t bytes) { return bytes; }
+
+constexpr ArenaBackEnd kOverMalloc{chunk_bytes_over_malloc, allocate_over_malloc, rewind_over_malloc,
+                                   prewarm_over_malloc};
+
+}  // namespace
+
+void make_arena(ArenaFront& arena, const ArenaOptions& options, bool poisons) noexcept {
+  set_up_once();
+  arena = {};
+  const bool is_over_malloc = configuration.is_on(Option::kPoolsUseMalloc);
+  arena.back_end = is_over_malloc ? &kOverMalloc : &kChunks;
+  arena.options = options;
+  arena.poisons = poisons;
+  std::strncpy(arena.name, options.name != nullptr ? options.name : "arena", sizeof arena.name - 1);
+  char* const start = reinterpret_cast<char*>(round_up(address_of(options.buffer), alignof(ArenaChunk)));
+  const std::size_t lost = static_cast<std::size_t>(start - static_cast<char*>(options.buffer));
+  if (is_over_malloc || options.buffer == nullptr || options.buffer_bytes < lost + sizeof(ArenaChunk)) return;
+  arena.first = make_chunk_at(arena, start, options.buffer_bytes - lost, true);
+  stand_in(arena, arena.first);
+}
+
+void end_arena(ArenaFront& arena) noexcept {
+  arena_rewind(arena, {});
+  end_behind(arena, &arena.first);
+}
+
+void* arena_allocate_slow(ArenaFront& arena, std::size_t size, std::size_t alignment) noexcept {
+  if (!is_power_of_two(alignment) || alignment > kLargestRequest || size > kLargestRequest) return nullptr;
+  return arena.back_end->allocate(arena, size, alignment);
+}
+
+void arena_rewind(ArenaFront& arena, const ArenaMark& mark) noexcept {
+  note_high_water(arena);
+  run_cleanups(arena, mark.cleanup);
+  arena.back_end->rewind(arena, mark);
+}
+
+std::size_t arena_release_unused(ArenaFront& arena) noexcept {
+  const std::size_t before = arena.capacity;
+  if (arena.chunk != nullptr) end_behind(arena, &arena.chunk->next);
+  return before - arena.capacity;
+}
+
+std::size_t arena_prewarm(ArenaFront& arena, std::size_t bytes) noexcept {
+  return arena.back_end->prewarm(arena, bytes);
 }
 
 std::size_t arena_used(const ArenaFront& arena) noexcept {

@@ -47,7 +47,6 @@ COVERED = {
     "override/operators": "tests/override/new_forms_test.cc",
     "override/process_calls": "tests/process/unnoticeable_test.cc",
     "override/runtime": "tests/fault/new_handler_test.cc",
-    "pool/arena": "tests/pools/arena_test.cc",
     "pool/fixed_pool": "tests/pools/fixed_pool_test.cc",
     "pool/fixed_pool_state": "tests/pools/fixed_pool_test.cc",
     "pool/handle_table": "tests/adapters/handle_pool_test.cc",
