@@ -62,11 +62,13 @@ std::size_t most_spare_bytes(const SlabOwner& owner) {
   return owner.peak_taken_bytes < owner.spare_limit_bytes ? owner.peak_taken_bytes : owner.spare_limit_bytes;
 }
 
-// If an owner has taken more bytes of late than it has now, the difference was written and is free now. Other
-// owners may well be in the same state.
+std::size_t bytes_freed_of_late(const SlabOwner& owner) {
+  return owner.peak_taken_bytes > owner.taken_bytes ? owner.peak_taken_bytes - owner.taken_bytes : 0;
+}
+
+// What was freed of late was written. Other owners may well be in the same state.
 void note_kept_memory(const SlabOwner& owner, ReturnedPages& returned) {
-  returned.note_kept((owner.peak_taken_bytes - owner.taken_bytes) *
-                     owners_in_use.load(std::memory_order_relaxed));
+  returned.note_kept(bytes_freed_of_late(owner) * owners_in_use.load(std::memory_order_relaxed));
 }
 
 Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {

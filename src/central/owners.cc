@@ -27,8 +27,7 @@ Activity look_at(SlabOwner& owner, ReturnedPages& returned) {
     const bool has_pending = owner.pending_count.load(std::memory_order_relaxed) != 0;
     return owner.is_trimmed && !has_pending ? Activity::kIdle : Activity::kIdleAndDue;
   }
-  if (owner.peak_taken_bytes > owner.taken_bytes)
-    owner.peak_taken_bytes -= (owner.peak_taken_bytes - owner.taken_bytes) / 4;
+  owner.peak_taken_bytes -= bytes_freed_of_late(owner) / 4;
   end_spare_slabs(owner, most_spare_bytes(owner), returned);
   owner.is_trimmed = false;
   return Activity::kBusy;

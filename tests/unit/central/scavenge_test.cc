@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "os/memory.h"
 #include "os/process.h"
 #include "unit/central/owner_fixture.h"
 
@@ -54,6 +55,22 @@ TEST_F(Scavenge, LeavesSlabsMadeAheadOfNeedBacked) {
   for (Span* slab = owner.available[kTestClass].first(); slab != nullptr; slab = slab->next)
     slab->is_kept = true;
   EXPECT_EQ(scavenge(owner), 0u);
+}
+
+TEST_F(Scavenge, BlocksItHasTakenAreNotFreedMemoryOfTheOwner) {
+  static const SlabOwner* scavenged = nullptr;
+  static std::size_t freed = 0;
+  const std::vector<void*> live = sparse_slab(1);
+  scavenged = &owner;
+  freed = 0;
+  owner.peak_taken_bytes = owner.taken_bytes;  // as long after the peak
+  os::set_fault_hook_for_test([](os::Call) {
+    freed += bytes_freed_of_late(*scavenged);
+    return os::Fault::kNone;
+  });
+  scavenge(owner);
+  os::set_fault_hook_for_test(nullptr);
+  EXPECT_EQ(freed, 0u);
 }
 
 }  // namespace
