@@ -23,23 +23,13 @@ FixedPoolOptions read_options(Program& program) {
 }
 
 template <typename Pool>
-class FixedPoolRun {
+class FixedPoolRun final : public Run {
  public:
   FixedPoolRun(Program& program, const FixedPoolOptions& options)
-      : program_(program), options_(options), pool_(std::in_place, options) {}
-
-  void run() {
-    while (!program_.is_over()) step(program_.byte() % 12);
-    check_counts();
-    live_.check_all();
-    if (program_.byte() % 2 == 0)
-      while (!live_.is_empty()) give_back(live_.take_last());
-    pool_.reset();
-    check_nothing_is_lost();
-  }
+      : Run(program), options_(options), pool_(std::in_place, options) {}
 
  private:
-  void step(unsigned operation) {
+  void step(unsigned operation) override {
     if (operation < 6 && live_.bytes() > kMostBytes) operation = 11;
     switch (operation) {
       case 0:
@@ -61,7 +51,7 @@ class FixedPoolRun {
         live_.forget_all();
         return check_counts();
       default:
-        if (!live_.is_empty()) give_back(live_.take(program_));
+        give_back_one();
     }
   }
 
@@ -100,7 +90,7 @@ class FixedPoolRun {
   }
 
   // As it was taken, block by block, or by who knows no more than the address.
-  void give_back(const Block& run) {
+  void give_back(const Block& run) override {
     const std::size_t bytes = pool_->block_bytes(), count = run.size / bytes;
     switch (run.pattern % 3) {
       case 0:
@@ -114,16 +104,15 @@ class FixedPoolRun {
   }
 
   std::size_t live_count() const { return live_.bytes() / pool_->block_bytes(); }
-  void check_counts() const {
+  void end_pool() override { pool_.reset(); }
+  void check_counts() const override {
     check(pool_->live_count() == live_count(), "a pool knows how many blocks are live");
     internal::validate(detail::FixedPoolAccess::state(*pool_));
     check_invariants();
   }
 
-  Program& program_;
   const FixedPoolOptions options_;
   std::optional<Pool> pool_;
-  LiveBlocks live_;
 };
 
 }  // namespace
@@ -135,9 +124,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool is_shared = program.flag();
   const tarn::FixedPoolOptions options = read_options(program);
   if (is_shared) {
-    FixedPoolRun<tarn::SharedFixedPool>(program, options).run();
+    FixedPoolRun<tarn::SharedFixedPool>(program, options).run_pool(12);
   } else {
-    FixedPoolRun<tarn::FixedPool>(program, options).run();
+    FixedPoolRun<tarn::FixedPool>(program, options).run_pool(12);
   }
   return 0;
 }

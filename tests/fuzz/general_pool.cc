@@ -11,32 +11,31 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{48} << 20, kLargest = std::size_t{3} << 20;
 constexpr unsigned kMostThreads = 4;  // of a program: making one takes long
 
-class GeneralPool {
+class GeneralPool final : public Run {
  public:
-  explicit GeneralPool(Program& program) : program_(program) {}
+  using Run::Run;
 
   void run() {
-    while (!program_.is_over()) step(program_.byte() % 16);
-    live_.check_all();
-    while (!live_.is_empty()) tarn::deallocate(live_.take_last().start);
+    make_steps(16);
+    give_back_all();
     check_nothing_is_lost();
   }
 
  private:
-  void step(unsigned operation) {
+  void step(unsigned operation) override {
     const bool may_allocate = live_.bytes() < kMostBytes;
     switch (operation) {
       case 0:
       case 1:
       case 2:
       case 3:
-        return may_allocate ? allocate(program_.size_between(0, 1024)) : deallocate();
+        return may_allocate ? allocate(program_.size_between(0, 1024)) : give_back_one();
       case 4:
-        return may_allocate ? allocate(program_.size_between(0, kLargest)) : deallocate();
+        return may_allocate ? allocate(program_.size_between(0, kLargest)) : give_back_one();
       case 5:
-        return may_allocate ? allocate_aligned() : deallocate();
+        return may_allocate ? allocate_aligned() : give_back_one();
       case 6:
-        return may_allocate ? allocate_zeroed() : deallocate();
+        return may_allocate ? allocate_zeroed() : give_back_one();
       case 7:
         return may_allocate ? allocate_many() : deallocate_many();
       case 8:
@@ -51,7 +50,7 @@ class GeneralPool {
         static_cast<void>(trim(program_.below(1 << 20)));
         return check_invariants();
       default:
-        return deallocate();
+        return give_back_one();
     }
   }
 
@@ -95,9 +94,7 @@ class GeneralPool {
     note(block, size, 8);
   }
 
-  void deallocate() {
-    if (live_.is_empty()) return;
-    const Block block = live_.take(program_);
+  void give_back(const Block& block) override {
     block.size % 2 == 0 ? tarn::deallocate(block.start) : tarn::deallocate(block.start, block.size);
   }
 
@@ -122,8 +119,6 @@ class GeneralPool {
     }).join();
   }
 
-  Program& program_;
-  LiveBlocks live_;
   unsigned threads_ = 0;
 };
 

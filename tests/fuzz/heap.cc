@@ -24,25 +24,15 @@ HeapOptions read_options(Program& program) {
   return options;
 }
 
-class HeapRun {
+class HeapRun final : public Run {
  public:
   HeapRun(Program& program, const HeapOptions& options)
-      : program_(program), limit_(options.hard_limit), is_in_buffer_(options.buffer != nullptr) {
+      : Run(program), limit_(options.hard_limit), is_in_buffer_(options.buffer != nullptr) {
     heap_.emplace(options);
   }
 
-  void run() {
-    while (!program_.is_over()) step(program_.byte() % 14);
-    check_use();
-    live_.check_all();
-    if (program_.byte() % 2 == 0)
-      while (!live_.is_empty()) give_back(live_.take_last());
-    heap_.reset();
-    check_nothing_is_lost();
-  }
-
  private:
-  void step(unsigned operation) {
+  void step(unsigned operation) override {
     switch (operation) {
       case 0:
       case 1:
@@ -60,10 +50,10 @@ class HeapRun {
         return reallocate();
       case 7:
         heap_->release_unused();
-        return check_use();
+        return check_counts();
       case 8:
         static_cast<void>(heap_->prewarm(program_.below(1 << 20)));
-        return check_use();
+        return check_counts();
       case 9:
         limit_ = program_.flag() ? program_.below(kLargest) : SIZE_MAX;
         return heap_->set_limits(SIZE_MAX, limit_);
@@ -71,9 +61,9 @@ class HeapRun {
         if (program_.byte() % 4 != 0) return;
         heap_->clear();
         live_.forget_all();
-        return check_use();
+        return check_counts();
       default:
-        if (!live_.is_empty()) give_back(live_.take(program_));
+        give_back_one();
     }
   }
 
@@ -118,11 +108,12 @@ class HeapRun {
     live_.add(kept, block == nullptr ? old.size : size);
   }
 
-  void give_back(const Block& block) {
+  void end_pool() override { heap_.reset(); }
+  void give_back(const Block& block) override {
     block.pattern % 2 == 0 ? heap_->deallocate(block.start) : tarn::deallocate(block.start);
   }
 
-  void check_use() const {
+  void check_counts() const override {
     if (!heap_->is_valid()) return;
     std::size_t bytes = 0;
     live_.visit([&](const Block& block) { bytes += heap_->usable_size(block.start); });
@@ -134,11 +125,9 @@ class HeapRun {
     check_invariants();
   }
 
-  Program& program_;
   std::size_t limit_;
   const bool is_in_buffer_;
   std::optional<Heap> heap_;
-  LiveBlocks live_;
 };
 
 }  // namespace
@@ -148,6 +137,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace tarn::fuzz;
   Program program(data, size);
   const tarn::HeapOptions options = read_options(program);
-  HeapRun(program, options).run();
+  HeapRun(program, options).run_pool(14);
   return 0;
 }

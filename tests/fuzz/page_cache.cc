@@ -16,15 +16,15 @@ constexpr std::uint32_t kMostPages = 2 * kPagesPerChunk + 8;
 
 PageCount pages_of(const Block& run) { return pages_for(run.size); }
 
-class PageCacheRun {
+class PageCacheRun final : public Run {
  public:
-  explicit PageCacheRun(Program& program) : program_(program) {
+  explicit PageCacheRun(Program& program) : Run(program) {
     page_cache.configure({program.flag() ? 0 : program.below(1 << 24), SIZE_MAX, std::size_t{64} << 20});
   }
 
   void run() {
-    while (!program_.is_over()) step(program_.byte() % 12);
-    while (!live_.is_empty()) give_back(live_.take_last());
+    make_steps(12);
+    give_back_all();
     page_cache.keep_nothing();
     check_counts();
     page_cache.purge(SIZE_MAX);
@@ -33,7 +33,7 @@ class PageCacheRun {
   }
 
  private:
-  void step(unsigned operation) {
+  void step(unsigned operation) override {
     switch (operation) {
       case 0:
       case 1:
@@ -57,7 +57,7 @@ class PageCacheRun {
         page_cache.give_back_excess();
         return check_counts();
       default:
-        if (!live_.is_empty()) give_back(live_.take(program_));
+        give_back_one();
     }
   }
 
@@ -97,7 +97,9 @@ class PageCacheRun {
     if (end != pages) live_.add(run.start + bytes_of(end), run.size - bytes_of(end));
   }
 
-  void give_back(const Block& run) { page_cache.free_pages(run.start, pages_of(run), PageState::kDirty); }
+  void give_back(const Block& run) override {
+    page_cache.free_pages(run.start, pages_of(run), PageState::kDirty);
+  }
 
   // Of larger runs the ends of each page.
   static bool is_zero(const char* start, PageCount pages) {
@@ -106,13 +108,10 @@ class PageCacheRun {
     return true;
   }
 
-  void check_counts() const {
+  void check_counts() const override {
     check_invariants();
     check(page_cache.stats().used_bytes == live_.bytes(), "the page cache counts the pages in use");
   }
-
-  Program& program_;
-  LiveBlocks live_;
 };
 
 }  // namespace

@@ -95,4 +95,25 @@ void check_nothing_is_lost() {
   check(internal::page_cache.stats().used_bytes == 0, "all pages come back once all blocks have");
 }
 
+void Run::make_steps(unsigned operations) {
+  while (!program_.is_over()) step(program_.byte() % operations);
+  check_counts();
+  live_.check_all();
+}
+
+void Run::run_pool(unsigned operations) {
+  make_steps(operations);
+  if (program_.byte() % 2 == 0) give_back_all();
+  end_pool();
+  check_nothing_is_lost();
+}
+
+void Run::give_back_one() {
+  if (!live_.is_empty()) give_back(live_.take(program_));
+}
+
+void Run::give_back_all() {
+  while (!live_.is_empty()) give_back(live_.take_last());
+}
+
 }  // namespace tarn::fuzz

@@ -84,4 +84,31 @@ void check_invariants();
 /// The same when a program has given back all it had: then all pages are free.
 void check_nothing_is_lost();
 
+/// A program that is run, and the blocks it has live.
+class Run {
+ public:
+  explicit Run(Program& program) : program_(program) {}
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  /// Makes all steps, each one of `operations`, and checks what is live then.
+  void make_steps(unsigned operations);
+  /// The same for a pool, which ends with its blocks live or after their ends, as the program says.
+  void run_pool(unsigned operations);
+
+ protected:
+  ~Run() = default;
+  void give_back_one();
+  void give_back_all();
+
+  Program& program_;
+  LiveBlocks live_;
+
+ private:
+  virtual void step(unsigned operation) = 0;
+  virtual void give_back(const Block& block) = 0;
+  virtual void end_pool() {}
+  virtual void check_counts() const { check_invariants(); }
+};
+
 }  // namespace tarn::fuzz
