@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tarn/detail/c_api.h"
 #include "tarn/detail/stat_fields.h"
 
 /* A program may be older or newer than the library it meets: members are only added, and at the end. */
@@ -26,19 +27,6 @@ struct tarn_statistics {
   TARN_EVERY_STATISTIC(TARN_STATISTIC_MEMBER)
 };
 
-#ifdef __cplusplus
-#define TARN_C_NOEXCEPT noexcept
-extern "C" {
-#else
-#define TARN_C_NOEXCEPT
-#endif
-
-#if defined(__GNUC__)
-#define TARN_C_API __attribute__((visibility("default")))
-#else
-#define TARN_C_API
-#endif
-
 /** Fills `*statistics`.
  *  \param bytes sizeof(struct tarn_statistics): it tells the library which members the program knows. Members
  *  that the library does not know become 0.
@@ -46,12 +34,7 @@ extern "C" {
  *  left to count in. */
 TARN_C_API size_t tarn_read_statistics(struct tarn_statistics* statistics, size_t bytes) TARN_C_NOEXCEPT;
 
-#undef TARN_C_API
-#undef TARN_C_NOEXCEPT
-
 #ifdef __cplusplus
-}  // extern "C"
-
 #include "tarn/detail/abi.h"
 
 namespace TARN_NAMESPACE {

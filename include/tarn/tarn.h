@@ -16,22 +16,9 @@
 
 #include <stddef.h>
 
+#include "tarn/detail/c_api.h"
 #include "tarn/version.h"
 
-#ifdef __cplusplus
-#define TARN_C_NOEXCEPT noexcept
-extern "C" {
-#else
-#define TARN_C_NOEXCEPT
-#endif
-
-#if defined(__GNUC__)
-#define TARN_C_API __attribute__((visibility("default")))
-#define TARN_C_ATTRIBUTES(...) __attribute__((__VA_ARGS__))
-#else
-#define TARN_C_API
-#define TARN_C_ATTRIBUTES(...)
-#endif
 #define TARN_C_BLOCK TARN_C_ATTRIBUTES(malloc, warn_unused_result)
 
 /** \returns a block of at least `size` bytes, also for 0, contents undefined; NULL with errno ENOMEM.
@@ -86,12 +73,5 @@ TARN_C_API void tarn_deallocate_batch(void* const* blocks, size_t count) TARN_C_
 /** \returns the version of the library that runs, as "0.1.0"; constant. */
 TARN_C_API const char* tarn_version(void) TARN_C_NOEXCEPT;
 
-#ifdef __cplusplus
-}  // extern "C"
-#endif
-
-#undef TARN_C_API
-#undef TARN_C_ATTRIBUTES
 #undef TARN_C_BLOCK
-#undef TARN_C_NOEXCEPT
 #endif /* TARN_TARN_H */

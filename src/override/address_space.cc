@@ -15,9 +15,8 @@
 #include "page/helper.h"
 #include "page/page_map.h"
 #include "page/unused_reserves.h"
+#include "tarn/detail/c_api.h"
 #include "thread/registry.h"
-
-#define TARN_EXPORT extern "C" [[gnu::visibility("default")]]
 
 namespace {
 
@@ -78,19 +77,19 @@ int set_limit(int process, int resource, const void* wanted, void* old) {
 
 }  // namespace
 
-TARN_EXPORT int setrlimit(int resource, const void* wanted) noexcept {
+TARN_C_API int setrlimit(int resource, const void* wanted) noexcept {
   return set_limit(0, resource, wanted, nullptr);
 }
-TARN_EXPORT int setrlimit64(int resource, const void* wanted) noexcept {
+TARN_C_API int setrlimit64(int resource, const void* wanted) noexcept {
   return set_limit(0, resource, wanted, nullptr);
 }
 
-TARN_EXPORT int prlimit(int process, int resource, const void* wanted, void* old) noexcept {
+TARN_C_API int prlimit(int process, int resource, const void* wanted, void* old) noexcept {
   return set_limit(process, resource, wanted, old);
 }
-TARN_EXPORT int prlimit64(int process, int resource, const void* wanted, void* old) noexcept {
+TARN_C_API int prlimit64(int process, int resource, const void* wanted, void* old) noexcept {
   return set_limit(process, resource, wanted, old);
 }
 
-TARN_EXPORT int mlockall(int flags) noexcept { return answer_with(os::lock_all_memory(flags)); }
-TARN_EXPORT int munlockall() noexcept { return answer_with(os::unlock_all_memory()); }
+TARN_C_API int mlockall(int flags) noexcept { return answer_with(os::lock_all_memory(flags)); }
+TARN_C_API int munlockall() noexcept { return answer_with(os::unlock_all_memory()); }

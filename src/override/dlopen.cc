@@ -12,6 +12,7 @@
 
 #include "general/configuration.h"
 #include "general/setup.h"
+#include "tarn/detail/c_api.h"
 
 namespace {
 
@@ -42,7 +43,7 @@ int flags_to_pass_on(int flags) {
 
 }  // namespace
 
-extern "C" [[gnu::visibility("default")]] void* dlopen(const char* file, int flags) noexcept {
+TARN_C_API void* dlopen(const char* file, int flags) noexcept {
   const int passed_on = flags_to_pass_on(flags);
   return find_next_dlopen()(file, passed_on);
 }

@@ -9,9 +9,8 @@
 
 #include "base/units.h"
 #include "os/process.h"
+#include "tarn/detail/c_api.h"
 #include "tarn/memory_pool.h"
-
-#define TARN_EXPORT extern "C" [[gnu::visibility("default")]]
 
 namespace {
 
@@ -19,23 +18,23 @@ std::size_t os_page_bytes() { return tarn::internal::os::page_bytes(); }
 
 }  // namespace
 
-TARN_EXPORT void* malloc(std::size_t size) noexcept { return tarn::allocate(size); }
+TARN_C_API void* malloc(std::size_t size) noexcept { return tarn::allocate(size); }
 
-TARN_EXPORT void free(void* block) noexcept { tarn::deallocate(block); }
+TARN_C_API void free(void* block) noexcept { tarn::deallocate(block); }
 
-TARN_EXPORT void cfree(void* block) noexcept { tarn::deallocate(block); }
+TARN_C_API void cfree(void* block) noexcept { tarn::deallocate(block); }
 
-TARN_EXPORT void free_sized(void* block, std::size_t) noexcept { tarn::deallocate(block); }
+TARN_C_API void free_sized(void* block, std::size_t) noexcept { tarn::deallocate(block); }
 
-TARN_EXPORT void free_aligned_sized(void* block, std::size_t, std::size_t) noexcept {
+TARN_C_API void free_aligned_sized(void* block, std::size_t, std::size_t) noexcept {
   tarn::deallocate(block);
 }
 
-TARN_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept {
+TARN_C_API void* calloc(std::size_t count, std::size_t size) noexcept {
   return tarn::allocate_zeroed(count, size);
 }
 
-TARN_EXPORT void* realloc(void* block, std::size_t size) noexcept {
+TARN_C_API void* realloc(void* block, std::size_t size) noexcept {
   if (block != nullptr && size == 0) {  // frees, as glibc does
     tarn::deallocate(block);
     return nullptr;
@@ -43,7 +42,7 @@ TARN_EXPORT void* realloc(void* block, std::size_t size) noexcept {
   return tarn::reallocate(block, size);
 }
 
-TARN_EXPORT int posix_memalign(void** result, std::size_t alignment, std::size_t size) noexcept {
+TARN_C_API int posix_memalign(void** result, std::size_t alignment, std::size_t size) noexcept {
   if (alignment % sizeof(void*) != 0 || !tarn::internal::is_power_of_two(alignment)) return EINVAL;
   const int saved_errno = errno;
   void* const block = tarn::allocate(size, alignment);
@@ -55,20 +54,20 @@ TARN_EXPORT int posix_memalign(void** result, std::size_t alignment, std::size_t
   return 0;
 }
 
-TARN_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+TARN_C_API void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
   return tarn::allocate(size, alignment);
 }
 
 // Rounds an alignment that is no power of two up, as glibc does.
-TARN_EXPORT void* memalign(std::size_t alignment, std::size_t size) noexcept {
+TARN_C_API void* memalign(std::size_t alignment, std::size_t size) noexcept {
   std::size_t power = 16;
   while (power < alignment && power << 1 != 0) power <<= 1;
   return tarn::allocate(size, power);
 }
 
-TARN_EXPORT void* valloc(std::size_t size) noexcept { return tarn::allocate(size, os_page_bytes()); }
+TARN_C_API void* valloc(std::size_t size) noexcept { return tarn::allocate(size, os_page_bytes()); }
 
-TARN_EXPORT void* pvalloc(std::size_t size) noexcept {
+TARN_C_API void* pvalloc(std::size_t size) noexcept {
   const std::size_t page = os_page_bytes();
   if (size > SIZE_MAX - page) {
     errno = ENOMEM;
@@ -77,6 +76,6 @@ TARN_EXPORT void* pvalloc(std::size_t size) noexcept {
   return tarn::allocate(tarn::internal::round_up(size == 0 ? 1 : size, page), page);
 }
 
-TARN_EXPORT std::size_t malloc_usable_size(void* block) noexcept { return tarn::usable_size(block); }
+TARN_C_API std::size_t malloc_usable_size(void* block) noexcept { return tarn::usable_size(block); }
 
-TARN_EXPORT int malloc_trim(std::size_t keep) noexcept { return tarn::trim(keep) != 0; }
+TARN_C_API int malloc_trim(std::size_t keep) noexcept { return tarn::trim(keep) != 0; }

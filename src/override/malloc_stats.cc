@@ -10,8 +10,7 @@
 #include "observe/stats.h"
 #include "os/fatal.h"
 #include "page/page_cache.h"
-
-#define TARN_EXPORT extern "C" [[gnu::visibility("default")]]
+#include "tarn/detail/c_api.h"
 
 namespace tarn::internal {
 namespace {
@@ -62,10 +61,10 @@ int to_int(std::size_t value) { return value > INT_MAX ? INT_MAX : static_cast<i
 
 using tarn::internal::make_mallinfo2;
 
-TARN_EXPORT struct mallinfo2 mallinfo2() noexcept { return make_mallinfo2(); }
+TARN_C_API struct mallinfo2 mallinfo2() noexcept { return make_mallinfo2(); }
 
 // The fields are ints; a figure that does not fit reads as the largest int, not as a small wrong number.
-TARN_EXPORT struct mallinfo mallinfo() noexcept {
+TARN_C_API struct mallinfo mallinfo() noexcept {
   using tarn::internal::to_int;
   const struct mallinfo2 from = make_mallinfo2();
   struct mallinfo info {};
@@ -82,7 +81,7 @@ TARN_EXPORT struct mallinfo mallinfo() noexcept {
   return info;
 }
 
-TARN_EXPORT int malloc_info(int options, FILE* stream) noexcept {
+TARN_C_API int malloc_info(int options, FILE* stream) noexcept {
   using namespace tarn::internal;
   if (options != 0 || stream == nullptr) {
     errno = EINVAL;
@@ -120,7 +119,7 @@ TARN_EXPORT int malloc_info(int options, FILE* stream) noexcept {
   return 0;
 }
 
-TARN_EXPORT void malloc_stats() noexcept {
+TARN_C_API void malloc_stats() noexcept {
   using namespace tarn::internal;
   FixedText<1024> text;
   {
@@ -132,7 +131,7 @@ TARN_EXPORT void malloc_stats() noexcept {
 }
 
 // \returns 1 for every parameter that glibc knows; only the trim threshold has an effect here.
-TARN_EXPORT int mallopt(int parameter, int value) noexcept {
+TARN_C_API int mallopt(int parameter, int value) noexcept {
   using namespace tarn::internal;
   set_up_once();  // options must be read first
   switch (parameter) {

@@ -21,8 +21,7 @@
 
 #include "os/syscall.h"
 #include "page/helper.h"
-
-#define TARN_EXPORT extern "C" [[gnu::visibility("default")]]
+#include "tarn/detail/c_api.h"
 
 namespace {
 
@@ -199,22 +198,22 @@ long to_long(const void* pointer) { return reinterpret_cast<long>(pointer); }
 
 }  // namespace
 
-TARN_EXPORT int setuid(uid_t user) noexcept { return next_setuid(user); }
-TARN_EXPORT int seteuid(uid_t user) noexcept { return next_seteuid(user); }
-TARN_EXPORT int setreuid(uid_t real, uid_t effective) noexcept { return next_setreuid(real, effective); }
-TARN_EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved) noexcept {
+TARN_C_API int setuid(uid_t user) noexcept { return next_setuid(user); }
+TARN_C_API int seteuid(uid_t user) noexcept { return next_seteuid(user); }
+TARN_C_API int setreuid(uid_t real, uid_t effective) noexcept { return next_setreuid(real, effective); }
+TARN_C_API int setresuid(uid_t real, uid_t effective, uid_t saved) noexcept {
   return next_setresuid(real, effective, saved);
 }
-TARN_EXPORT int setgid(gid_t group) noexcept { return next_setgid(group); }
-TARN_EXPORT int setegid(gid_t group) noexcept { return next_setegid(group); }
-TARN_EXPORT int setregid(gid_t real, gid_t effective) noexcept { return next_setregid(real, effective); }
-TARN_EXPORT int setresgid(gid_t real, gid_t effective, gid_t saved) noexcept {
+TARN_C_API int setgid(gid_t group) noexcept { return next_setgid(group); }
+TARN_C_API int setegid(gid_t group) noexcept { return next_setegid(group); }
+TARN_C_API int setregid(gid_t real, gid_t effective) noexcept { return next_setregid(real, effective); }
+TARN_C_API int setresgid(gid_t real, gid_t effective, gid_t saved) noexcept {
   return next_setresgid(real, effective, saved);
 }
-TARN_EXPORT int setgroups(std::size_t count, const gid_t* groups) noexcept {
+TARN_C_API int setgroups(std::size_t count, const gid_t* groups) noexcept {
   return next_setgroups(count, groups);
 }
-TARN_EXPORT int initgroups(const char* user, gid_t group) {
+TARN_C_API int initgroups(const char* user, gid_t group) {
   // It reads files. A thread that is cancelled there would leave its pause behind: nothing here is unwound.
   int state = 0;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
@@ -223,23 +222,23 @@ TARN_EXPORT int initgroups(const char* user, gid_t group) {
   return answer;
 }
 
-TARN_EXPORT int capset(cap_user_header_t header, const cap_user_data_t data) noexcept {
+TARN_C_API int capset(cap_user_header_t header, const cap_user_data_t data) noexcept {
   return static_cast<int>(call_alone(SYS_capset, to_long(header), to_long(data)));
 }
-TARN_EXPORT int unshare(int flags) noexcept { return static_cast<int>(call_alone(SYS_unshare, flags)); }
-TARN_EXPORT int setns(int descriptor, int kind) noexcept {
+TARN_C_API int unshare(int flags) noexcept { return static_cast<int>(call_alone(SYS_unshare, flags)); }
+TARN_C_API int setns(int descriptor, int kind) noexcept {
   return static_cast<int>(call_alone(SYS_setns, descriptor, kind));
 }
-TARN_EXPORT int chroot(const char* path) noexcept {
+TARN_C_API int chroot(const char* path) noexcept {
   return static_cast<int>(call_alone(SYS_chroot, to_long(path)));
 }
-TARN_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {
+TARN_C_API int close_range(unsigned first, unsigned last, int flags) noexcept {
   if ((flags & CLOSE_RANGE_UNSHARE) != 0)
     return static_cast<int>(call_alone(SYS_close_range, first, last, flags));
   return static_cast<int>(as_libc(syscall6(SYS_close_range, first, last, flags)));
 }
 
-TARN_EXPORT int clone(int (*body)(void*), void* stack, int flags, void* argument, ...) noexcept {
+TARN_C_API int clone(int (*body)(void*), void* stack, int flags, void* argument, ...) noexcept {
   va_list arguments;
   va_start(arguments, argument);
   void *const parent_id = va_arg(arguments, void*), *const storage = va_arg(arguments, void*),
@@ -257,7 +256,7 @@ TARN_EXPORT int clone(int (*body)(void*), void* stack, int flags, void* argument
 }
 
 // libc's own _Fork runs no handlers: only the following is left to do.
-TARN_EXPORT pid_t _Fork() noexcept {
+TARN_C_API pid_t _Fork() noexcept {
   helper.step_aside();
   const pid_t child = next_fork();
   if (child == 0) {
@@ -268,7 +267,7 @@ TARN_EXPORT pid_t _Fork() noexcept {
   return child;
 }
 
-TARN_EXPORT int prctl(int option, ...) noexcept {
+TARN_C_API int prctl(int option, ...) noexcept {
   va_list arguments;
   va_start(arguments, option);
   const long b = va_arg(arguments, long), c = va_arg(arguments, long), d = va_arg(arguments, long),
@@ -280,7 +279,7 @@ TARN_EXPORT int prctl(int option, ...) noexcept {
 }
 
 // libc declares syscall with a variable argument list; its callers pass seven words in the same registers.
-TARN_EXPORT long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept
+TARN_C_API long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept
     asm("syscall");
 long tarn_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept {
   if (is_fork(number, a, b)) return fork_alone(number, a, b, c, d, e);

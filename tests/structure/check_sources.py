@@ -16,7 +16,7 @@ import tables
 # Lowest first: a file includes its own folder and those before it.
 TIERS = ["base", "os", "page", "central", "thread", "general", "pool", "observe", "override"]
 # Public headers belong to tiers too; those that are not named here are the pools'.
-PUBLIC = {"version": "base", "detail/abi": "base", "detail/api": "base", "detail/bins": "base", "detail/error": "base",
+PUBLIC = {"version": "base", "detail/abi": "base", "detail/api": "base", "detail/c_api": "base", "detail/bins": "base", "detail/error": "base",
           "detail/mutex": "os", "detail/page_index": "page", "detail/span_head": "page", "detail/thread_cache": "thread",
           "memory_pool": "general", "tarn": "general", "pool_use": "general", "hooks": "general", "steady_state": "observe",
           "detail/stat_fields": "base", "stats": "observe"}
