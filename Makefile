@@ -12,7 +12,8 @@ RUN_ARGS ?=
 
 # Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
 .NOTPARALLEL:
-.PHONY: run compare test test-sanitizers check bench build configure setup setup-tests install docs clean help $(sanitizer_dirs)
+.PHONY: run compare test test-sanitizers check bench build configure setup setup-tests install docs \
+        clean help $(sanitizer_dirs)
 
 run: setup configure
 	@cmake --build $(BUILD) -j $(JOBS) --target game_server game_bots tarn_malloc_shared tarn_tool
@@ -41,13 +42,14 @@ build: setup configure
 
 # Ninja where there is one; a folder that is configured keeps what it has.
 generator = $$(test -f $(1)/CMakeCache.txt || ! command -v ninja >/dev/null || echo -G Ninja)
-cmake_configure = cmake -S . -B $(1) $(call generator,$(1)) -DTARN_WERROR=$(WERROR) $(2) --log-level=WARNING >/dev/null
+cmake_configure = cmake -S . -B $(1) $(call generator,$(1)) -DTARN_WERROR=$(WERROR) $(2) \
+                  --log-level=WARNING >/dev/null
 
 configure: setup
 	@$(call cmake_configure,$(BUILD),-DTARN_BUILD_TESTS=ON -DTARN_BUILD_EXAMPLES=ON)
 
-# ThreadSanitizer of g++ 12 fails on kernels that randomise more than 28 bits of addresses; the build runs tests to list
-# them.
+# ThreadSanitizer of g++ 12 fails on kernels that randomise more than 28 bits of addresses; the build runs
+# tests to list them.
 thread_wrapper := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 $(sanitizer_dirs): $(BUILD)-%: setup
@@ -55,7 +57,8 @@ $(sanitizer_dirs): $(BUILD)-%: setup
 	  -DTARN_BUILD_TOOLS=OFF -DTARN_BUILD_BENCH=OFF -DTARN_BUILD_EXAMPLES=$(if $(filter address,$*),ON,OFF))
 	@$(if $(filter thread,$*),$(thread_wrapper)) cmake --build $@ -j $(JOBS)
 
-# A folder that is configured keeps what it has; a new one gets neither tests nor examples, nor needs their packages.
+# A folder that is configured keeps what it has; a new one gets neither tests nor examples, nor needs their
+# packages.
 install:
 	@scripts/setup.sh --install
 	@test -f $(BUILD)/CMakeCache.txt || \
@@ -82,11 +85,16 @@ help:
 	@echo 'make run               build, then run the game server on the pools and on every allocator installed'
 	@echo 'make compare           build, then run two real programs on tarn and on every allocator installed'
 	@echo 'make test              build, then all tests but the long ones; ends with "N passed, N failed"'
-	@echo 'make test-sanitizers   the tests under Address- and UndefinedBehaviorSanitizer, then under ThreadSanitizer'
-	@echo 'make check             all of these tests, the long ones, and a minute of fuzzing for each fuzz target'
-	@echo 'make bench             the sources'\'' benchmarks on every allocator, quickly; BENCH_ARGS= for all of it'
+	@echo 'make test-sanitizers   the tests under Address- and UndefinedBehaviorSanitizer,' \
+	      'then under ThreadSanitizer'
+	@echo 'make check             all of these tests, the long ones, and a minute of fuzzing' \
+	      'for each fuzz target'
+	@echo 'make bench             the sources'\'' benchmarks on every allocator, quickly;' \
+	      'BENCH_ARGS= for all of it'
 	@echo 'make install           into PREFIX=/usr/local; DESTDIR is honoured'
-	@echo 'make docs              write anew what is generated: docs/options.md, and the figures of the benchmarks in prose'
+	@echo 'make docs              write anew what is generated: docs/options.md,' \
+	      'and the figures of the benchmarks in prose'
 	@echo 'make clean             remove what was built'
 	@echo 'Missing packages are installed when you are root or may use sudo without a password.'
-	@echo 'Variables: JOBS=N, BUILD=DIR, PREFIX=DIR, WERROR=ON, BENCH_ARGS="...", RUN_ARGS="..."; CC and CXX before the first build.'
+	@echo 'Variables: JOBS=N, BUILD=DIR, PREFIX=DIR, WERROR=ON, BENCH_ARGS="...", RUN_ARGS="...";' \
+	      'CC and CXX before the first build.'

@@ -30,8 +30,9 @@ tarn_public_library(tarn_core_static tarn_static)
 tarn_public_library(tarn_malloc_shared malloc)
 tarn_public_library(tarn_malloc_static malloc_static)
 
-# One name of each file of entry points, asked for by whoever links them. \why a program that calls malloc through other
-# libraries alone would leave the archive's members out, and under --as-needed the shared library too.
+# One name of each file of entry points, asked for by whoever links them. \why a program that calls malloc
+# through other libraries alone would leave the archive's members out, and under --as-needed the shared
+# library too.
 set(tarn_entry_points -Wl,--undefined=malloc -Wl,--undefined=mallinfo2 -Wl,--undefined=_Znwm)
 foreach(target tarn_malloc_shared tarn_malloc_static)
   if(TARGET ${target})
@@ -55,17 +56,20 @@ install(TARGETS ${tarn_libraries} EXPORT tarnTargets LIBRARY DESTINATION ${CMAKE
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tarn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(tarn_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tarn)
 install(EXPORT tarnTargets NAMESPACE tarn:: DESTINATION ${tarn_package_dir})
-configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tarnConfig.cmake.in ${PROJECT_BINARY_DIR}/tarnConfig.cmake
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tarnConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/tarnConfig.cmake
                               INSTALL_DESTINATION ${tarn_package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/tarnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/tarnConfig.cmake ${PROJECT_BINARY_DIR}/tarnConfigVersion.cmake
         DESTINATION ${tarn_package_dir})
 
-# The .pc files find the prefix from where they lie, so that `cmake --install --prefix` needs no new configuration.
+# The .pc files find the prefix from where they lie, so that `cmake --install --prefix` needs no new
+# configuration.
 set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
   set(pc_prefix ${CMAKE_INSTALL_PREFIX})
@@ -85,21 +89,25 @@ endfunction()
 tarn_pc_file(tarn "-ltarn_core" "${PROJECT_DESCRIPTION}")
 if(TARGET tarn_malloc_shared)
   list(JOIN tarn_entry_points " " flags)
-  tarn_pc_file(tarn-malloc "${flags} -ltarn" "${PROJECT_DESCRIPTION}, in the place of malloc and operator new")
+  tarn_pc_file(tarn-malloc "${flags} -ltarn"
+               "${PROJECT_DESCRIPTION}, in the place of malloc and operator new")
 endif()
 
 if(TARN_BUILD_TESTS)
   if(TARGET tarn_malloc_shared)
-    add_test(NAME packaging.consumer COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test/run.sh ${PROJECT_SOURCE_DIR}
+    add_test(NAME packaging.consumer COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test/run.sh
+             ${PROJECT_SOURCE_DIR}
              ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/consumer_test)
     set_tests_properties(packaging.consumer PROPERTIES LABELS packaging TIMEOUT 600 PROCESSORS 2)
     add_test(NAME packaging.make_install COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer_test/make_install.sh
              ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/make_install)
-    set_tests_properties(packaging.make_install PROPERTIES LABELS "packaging;long" SKIP_RETURN_CODE 77 TIMEOUT 1500
+    set_tests_properties(packaging.make_install PROPERTIES LABELS "packaging;long" SKIP_RETURN_CODE 77
+                         TIMEOUT 1500
                          PROCESSORS 2)
   endif()
   if(TARGET tarn_tool)
-    add_test(NAME packaging.options_page COMMAND ${PROJECT_SOURCE_DIR}/scripts/options_page.py $<TARGET_FILE:tarn_tool>
+    add_test(NAME packaging.options_page COMMAND ${PROJECT_SOURCE_DIR}/scripts/options_page.py
+             $<TARGET_FILE:tarn_tool>
              --check ${PROJECT_SOURCE_DIR}/docs/options.md)
     set_tests_properties(packaging.options_page PROPERTIES LABELS packaging)
   endif()
