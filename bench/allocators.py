@@ -88,7 +88,8 @@ def describe(allocator):
     """What a reader needs to know which library this was."""
     if allocator.preload is None:
         return {"name": allocator.name}
-    return {"name": allocator.name, "file": allocator.preload.name, "package": _package_version(allocator.preload)}
+    return {"name": allocator.name, "file": allocator.preload.name,
+            "package": _package_version(allocator.preload)}
 
 
 def _cpu_model():

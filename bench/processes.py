@@ -1,4 +1,5 @@
-"""Child processes of a measurement: each in a session of its own, so that an interrupt ends it and all it started."""
+"""Child processes of a measurement: each in a session of its own, so that an interrupt ends it and all it
+started."""
 
 import contextlib
 import os
@@ -15,7 +16,8 @@ class ProcessFailed(Exception):
 def run_process(command, environment, timeout_seconds, **options):
     """Standard output of a process; on a time-out or an interrupt it and its children are ended."""
     child = subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **options
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        **options
     )
     try:
         output, errors = child.communicate(timeout=timeout_seconds)
@@ -41,7 +43,8 @@ def _status_text(status):
 
 
 class Progress:
-    """One line on a terminal that says where the run is and how long it still takes; on a pipe a line per heading."""
+    """One line on a terminal that says where the run is and how long it still takes; on a pipe a line per
+    heading."""
 
     def __init__(self, jobs):
         self.remaining = list(jobs)

@@ -1,7 +1,7 @@
 """The real programs of programs.py, and what each of them works on.
 
-Every input is made here, from fixed seeds, so that a run needs nothing but Debian's packages. A program is one command
-without a shell; it reads files of the work folder only.
+Every input is made here, from fixed seeds, so that a run needs nothing but Debian's packages. A program is
+one command without a shell; it reads files of the work folder only.
 """
 
 import random
@@ -179,8 +179,10 @@ def is_installed(program):
 def write_inputs(folder):
     """All inputs, into a folder that is empty."""
     scripts = {
-        "script.py": PYTHON_SCRIPT, "script.pl": PERL_SCRIPT, "script.sql": SQL_SCRIPT, "source.cc": CXX_SOURCE,
-        "script.lua": LUA_SCRIPT, "script.awk": AWK_SCRIPT, "script.sh": BASH_SCRIPT, "script.cmake": CMAKE_SCRIPT,
+        "script.py": PYTHON_SCRIPT, "script.pl": PERL_SCRIPT, "script.sql": SQL_SCRIPT,
+        "source.cc": CXX_SOURCE,
+        "script.lua": LUA_SCRIPT, "script.awk": AWK_SCRIPT, "script.sh": BASH_SCRIPT,
+        "script.cmake": CMAKE_SCRIPT,
     }  # fmt: skip
     for name, text in scripts.items():
         (folder / name).write_text(text)
@@ -226,7 +228,8 @@ def _history():
     files = {f"folder{i % 6}/file{i}.txt": [_line(numbers) for _ in range(300)] for i in range(60)}
     parts = []
     for commit in range(1, 401):
-        parts.append(f"commit refs/heads/main\ncommitter A <a@example.org> {1_600_000_000 + commit * 3600} +0000\n")
+        parts.append(f"commit refs/heads/main\ncommitter A <a@example.org> {1_600_000_000 + commit * 3600} "
+                     "+0000\n")
         parts.append(_data(f"Change {commit}\n"))
         for name in numbers.sample(sorted(files), 6):
             lines = files[name]

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs real programs on every allocator, interleaved: wall and CPU time, peak RSS, page faults.
 
-Each program runs once per round on each allocator, in rotating order; figures are medians. A run whose exit status is
-not 0, or whose output differs from that of the first run, is named and not counted. Small programs (true, ls) tell
-what the allocator costs a process that hardly allocates: the difference to glibc in memory and in start-up time.
+Each program runs once per round on each allocator, in rotating order; figures are medians. A run whose exit
+status is not 0, or whose output differs from that of the first run, is named and not counted. Small programs
+(true, ls) tell what the allocator costs a process that hardly allocates: the difference to glibc in memory
+and in start-up time.
 """
 
 import argparse
@@ -26,7 +27,8 @@ TIMEOUT_SECONDS = 120
 
 
 def parse_command_line():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build", help="build folder (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="default: %(default)s")
     parser.add_argument("--small-rounds", type=int, default=100, help="of true and ls (default: %(default)s)")
@@ -69,7 +71,8 @@ def run_once(launcher, program, allocator, folder):
     if allocator.preload:
         command += ["--preload", str(allocator.preload)]
     environment = program_inputs.environment(folder)
-    usage = json.loads(run_process([*command, "--", *program.command], environment, TIMEOUT_SECONDS, cwd=folder))
+    usage = json.loads(run_process([*command, "--", *program.command], environment, TIMEOUT_SECONDS,
+                                   cwd=folder))
     status, signal_number = usage.pop("exit_status"), usage.pop("signal")
     if status or signal_number:
         raise ProcessFailed(f"exit status {status}, signal {signal_number}")
@@ -91,7 +94,8 @@ def measure_program(launcher, program, allocator, folder, runs):
 def measure(launcher, plan, competitors, folder, runs):
     """`plan` is [(program, rounds)]."""
     progress = Progress(
-        (program.name, competitor.name) for program, rounds in plan for _ in range(rounds) for competitor in competitors
+        (program.name, competitor.name) for program, rounds in plan for _ in range(rounds)
+        for competitor in competitors
     )
     try:
         for program, rounds in plan:
@@ -119,22 +123,26 @@ def program_table(runs, programs, names, field, unit_divisor):
                 cells.append("failed")
         lines.append(cells)
     means = overall(runs, programs, names, field)
-    lines.append(["geometric mean / glibc"] + [f"{means[name]:.3f}" if name in means else "" for name in names])
+    lines.append(["geometric mean / glibc"]
+                 + [f"{means[name]:.3f}" if name in means else "" for name in names])
     return table(["program"] + names, lines)
 
 
 def overall(runs, programs, names, field, base="glibc"):
-    """Geometric mean over the programs of an allocator's median / that of `base`; only allocators that ran all."""
+    """Geometric mean over the programs of an allocator's median / that of `base`; only allocators that ran
+    all."""
     means = {}
     for name in names:
-        medians = [(runs.median(program, name, field), runs.median(program, base, field)) for program in programs]
+        medians = [(runs.median(program, name, field), runs.median(program, base, field))
+                   for program in programs]
         if medians and all(own and of_base for own, of_base in medians):
             means[name] = geometric_mean(own / of_base for own, of_base in medians)
     return means
 
 
 def against_best(runs, programs, names, field, peers):
-    """tarn / the best peer over all programs, and the geometric mean of tarn / the best peer of each program."""
+    """tarn / the best peer over all programs, and the geometric mean of tarn / the best peer of each
+    program."""
     means = overall(runs, programs, names, field)
     candidates = {name: mean for name, mean in means.items() if name in peers}
     if allocators.TARN not in means or not candidates:
@@ -156,7 +164,8 @@ def small_program_table(runs, programs, names):
     for program in programs:
         for name in names:
             rss, wall = (runs.median(program, name, field) for field in ("peak_rss_kib", "wall_ms"))
-            base_rss, base_wall = (runs.median(program, "glibc", field) for field in ("peak_rss_kib", "wall_ms"))
+            base_rss, base_wall = (runs.median(program, "glibc", field)
+                                   for field in ("peak_rss_kib", "wall_ms"))
             if None not in (rss, base_rss):
                 lines.append([f"{program} on {name}", f"{rss:.0f}", f"{rss - base_rss:+.0f}", f"{wall:.3f}",
                               f"{wall - base_wall:+.3f}"])  # fmt: skip
@@ -202,7 +211,8 @@ def make_plan(options):
 
 
 def write_json(path, about, runs):
-    values = [{"program": program, "allocator": name, **entry} for (program, name), entry in runs.values.items()]
+    values = [{"program": program, "allocator": name, **entry} for (program, name),
+              entry in runs.values.items()]
     lines = ",\n".join(json.dumps(value) for value in values)
     head = json.dumps({**about, "failures": runs.failures}, indent=1)[:-2]
     Path(path).write_text(head + ',\n "runs": [\n' + lines + "\n]}\n")

@@ -17,7 +17,8 @@ CASES = (("64", "forward"), ("512", "forward"), ("mixed", "forward"), ("mixed", 
 def parse_command_line():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", default="build", help="build folder (default: %(default)s)")
-    parser.add_argument("--idle", default="1,2,5,10", help="seconds after which to look (default: %(default)s)")
+    parser.add_argument("--idle", default="1,2,5,10",
+                        help="seconds after which to look (default: %(default)s)")
     parser.add_argument("--with", dest="peers", default=allocators.DEFAULT_PEERS,
                         help="peers, comma-separated, also NAME=PATH (default: %(default)s)")  # fmt: skip
     parser.add_argument("--json", help="write the machine and every figure to this file")
@@ -35,7 +36,8 @@ def resident_table(lines):
     fields = [field for field in lines[0] if field.endswith("_mib") and field != "start_mib"]
     header = ["sizes, order, allocator"] + [field.removesuffix("_mib").replace("_", " ") for field in fields]
     rows = [
-        [f"{line['sizes']}, {line['order']}, {line['allocator']}"] + [f"{line[field]:.0f}" for field in fields]
+        [f"{line['sizes']}, {line['order']}, {line['allocator']}"]
+        + [f"{line[field]:.0f}" for field in fields]
         for line in lines
     ]
     return "Resident, MiB:\n\n" + table(header, rows)
@@ -84,7 +86,8 @@ def main():
     }
     if options.json:
         head = json.dumps(about, indent=1)[:-2]
-        Path(options.json).write_text(head + ',\n "runs": [\n' + ",\n".join(map(json.dumps, lines)) + "\n]}\n")
+        Path(options.json).write_text(head + ',\n "runs": [\n' + ",\n".join(map(json.dumps, lines))
+                                      + "\n]}\n")
     if options.markdown:
         Path(options.markdown).write_text(text)
     return status

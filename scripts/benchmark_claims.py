@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes what README.md, docs/benchmarks.md and bench/results/README.md say of the reference run of `tarn bench`, or checks
+"""Writes what README.md, docs/benchmarks.md and bench/results/README.md say of the reference run of `tarn
+bench`, or checks
 it: figures in prose rot, so these come from its JSON.
 
 Each file holds blocks between `<!-- claims: NAME -->` and `<!-- end -->`; what stands between is made here.
@@ -31,20 +32,23 @@ BEHIND = 0.9  # a row in which tarn is slower than this share of the best other'
 
 # Speed beside the best other malloc of each row that the project wants: (preloaded, inlined).
 TARGETS = {
-    "000_single": (1.4, 1.7), "000_multi": (1.4, 1.7), "000_stress_single": (1.4, 1.7), "000_stress_multi": (1.4, 1.7),
+    "000_single": (1.4, 1.7), "000_multi": (1.4, 1.7), "000_stress_single": (1.4, 1.7),
+    "000_stress_multi": (1.4, 1.7),
     "000_mixed": (1.4, 1.7), "001_1024": (1.4, 1.7), "001_2048": (1.4, 1.7), "001_4096": (1.4, 1.7),
     "001_8192": (1.4, 1.7), "001_16344": (1.15, 1.7), "001_32767": (1.15, 1.7), "002_fixed": (1.4, 1.7),
     "002_mixed": (1.15, 1.7), "004_batches": (1.4, 1.7), "cross_thread": (1.0, 1.0), "server": (1.0, 1.0),
     "latency": (1.0, 1.0),
 }  # fmt: skip
 
-THREAD_SAFE = ("glibc", "mimalloc", "jemalloc", "tcmalloc", "tbb", "boost-singleton", "loki-locked", "foonathan-locked",
+THREAD_SAFE = ("glibc", "mimalloc", "jemalloc", "tcmalloc", "tbb", "boost-singleton", "loki-locked",
+               "foonathan-locked",
                "pmr-synchronized")  # fmt: skip
 
 
 @dataclass(frozen=True)
 class PoolTarget:
-    """One of tarn's pools against each of some others: the geometric mean over rows of theirs / ours, the strongest."""
+    """One of tarn's pools against each of some others: the geometric mean over rows of theirs / ours, the
+    strongest."""
 
     what: str
     ours: str
@@ -56,15 +60,20 @@ class PoolTarget:
 
 POOL_TARGETS = (
     PoolTarget("FixedPool, Boost's pool", "tarn-fixed", ("boost-pool",), "003_fixed", 1.3),
-    PoolTarget("FixedPool, random sizes, Boost's pool", "tarn-fixed", ("boost-pool",), "003_random_sizes", 1.3),
+    PoolTarget("FixedPool, random sizes, Boost's pool", "tarn-fixed", ("boost-pool",), "003_random_sizes",
+               1.3),
     PoolTarget("ObjectPool, Boost's pool", "tarn-object", ("boost-pool",), "003_fixed", 1.3),
     PoolTarget("FixedPool, thread-safe others, one thread", "tarn-fixed", THREAD_SAFE, "003_fixed", 2),
-    PoolTarget("FixedPool, thread-safe others, in a process with threads", "tarn-fixed", THREAD_SAFE, "003_threaded", 2),
-    PoolTarget("ObjectPool, thread-safe others, in a process with threads", "tarn-object", THREAD_SAFE, "003_threaded", 2),
+    PoolTarget("FixedPool, thread-safe others, in a process with threads", "tarn-fixed", THREAD_SAFE,
+               "003_threaded", 2),
+    PoolTarget("ObjectPool, thread-safe others, in a process with threads", "tarn-object", THREAD_SAFE,
+               "003_threaded", 2),
     PoolTarget("ObjectPool, 004's batches, mallocs", "tarn-object", THREAD_SAFE[:5], "004_batches", 2),
-    PoolTarget("runs among 40,000 blocks, Boost's ordered calls", "tarn-fixed", ("boost-ordered",), "003_contiguous", 100,
+    PoolTarget("runs among 40,000 blocks, Boost's ordered calls", "tarn-fixed", ("boost-ordered",),
+               "003_contiguous", 100,
                "40000"),
-    PoolTarget("Arena over a buffer, monotonic_buffer_resource", "tarn-arena", ("pmr-monotonic",), "arena", 1, "buffer"),
+    PoolTarget("Arena over a buffer, monotonic_buffer_resource", "tarn-arena", ("pmr-monotonic",), "arena", 1,
+               "buffer"),
     PoolTarget("Arena that grows, the same", "tarn-arena", ("pmr-monotonic",), "arena", 1, "grow"),
     PoolTarget("Arena made anew, the same", "tarn-arena", ("pmr-monotonic",), "arena", 1, "fresh"),
 )  # fmt: skip
@@ -144,8 +153,10 @@ def mean_and_worst(run, groups, name, others):
 
 def machine_line(run):
     machine = run.json["machine"]
-    return (f"{machine['cpu']}, {machine['cores']} cores, {machine['kernel']}, glibc {machine['glibc']}, huge pages "
-            f"{machine['transparent_huge_pages']}; {run.json['rounds_done']} rounds at scale {run.json['scale']:g}, "
+    return (f"{machine['cpu']}, {machine['cores']} cores, {machine['kernel']}, glibc {machine['glibc']}, "
+            "huge pages "
+            f"{machine['transparent_huge_pages']}; {run.json['rounds_done']} rounds at scale "
+            f"{run.json['scale']:g}, "
             f"{run.json['date'][:10]}.\n")  # fmt: skip
 
 
@@ -158,7 +169,8 @@ def headline(run):
         lines.append([f"{source}, {title}", str(rows), mean_and_worst(run, groups, "tarn", mallocs),
                       mean_and_worst(run, groups, "tarn-inline", mallocs),
                       strongest_single(run, groups, mallocs, mallocs)])  # fmt: skip
-    header = ["benchmark", "rows", "tarn preloaded (worst row)", "tarn inlined (worst row)", "best single other malloc"]
+    header = ["benchmark", "rows", "tarn preloaded (worst row)", "tarn inlined (worst row)",
+              "best single other malloc"]
     return machine_line(run) + "\n" + table(header, lines)
 
 
@@ -172,12 +184,14 @@ def where_tarn_loses(run):
     for group in run.groups:
         for name in ("tarn", "tarn-inline"):
             ratios = run.ratios([group], name, mallocs)
-            behind = [one for one in ratios if one[0] < BEHIND and one[4]["upper_quartile"] < one[3]["lower_quartile"]]
+            behind = [one for one in ratios if one[0] < BEHIND
+                      and one[4]["upper_quartile"] < one[3]["lower_quartile"]]
             if not behind:
                 continue
             ratio, _, row, own, best, other = min(behind, key=lambda one: one[0])
             lines.append([group, name, f"{len(behind)} of {len(ratios)}", f"{ratio:.2f}", row,
-                          f"{other} {nanoseconds(best['median'])}, {name} {nanoseconds(own['median'])}"])  # fmt: skip
+                          # fmt: skip
+                          f"{other} {nanoseconds(best['median'])}, {name} {nanoseconds(own['median'])}"])
     header = ["group", "of", f"rows behind ({BEHIND:g} or less)", "worst", "row", "ns"]
     return table(header, lines)
 
@@ -191,7 +205,8 @@ def targets(run):
     lines = []
     for group, (preloaded, inlined) in TARGETS.items():
         drop_in, inline = (run.mean([group], name, mallocs) for name in ("tarn", "tarn-inline"))
-        lines.append([group, f"{preloaded:g}", verdict(drop_in, preloaded), f"{inlined:g}", verdict(inline, inlined)])
+        lines.append([group, f"{preloaded:g}", verdict(drop_in, preloaded), f"{inlined:g}",
+                      verdict(inline, inlined)])
     return table(["group", "preloaded: at least", "measured", "inlined: at least", "measured"], lines)
 
 
@@ -205,13 +220,16 @@ def pool_targets(run):
     lines = []
     for target in POOL_TARGETS:
         of_others = {other: pool_ratios(run, target, other) for other in target.others}
-        mean, strongest = min((geometric_mean(ratios), other) for other, ratios in of_others.items() if ratios)
+        mean, strongest = min((geometric_mean(ratios), other)
+                              for other, ratios in of_others.items() if ratios)
         worst = min(of_others[strongest])
-        lines.append([target.what, f"{target.at_least:g}", f"{verdict(mean, target.at_least)} ({strongest})", f"{worst:.2f}"])
+        lines.append([target.what, f"{target.at_least:g}", f"{verdict(mean, target.at_least)} ({strongest})",
+                      f"{worst:.2f}"])
     return table(["target", "at least", "measured, the strongest other", "its worst row"], lines)
 
 
-CLAIMS = {"headline": headline, "where_tarn_loses": where_tarn_loses, "targets": targets, "pool_targets": pool_targets}
+CLAIMS = {"headline": headline, "where_tarn_loses": where_tarn_loses, "targets": targets,
+          "pool_targets": pool_targets}
 
 
 def with_claims(text, run):
@@ -219,8 +237,10 @@ def with_claims(text, run):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 where a file says something else")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true",
+                        help="write nothing; exit with 1 where a file says something else")
     options = parser.parse_args()
     run = Run(reference_file())
     status = 0
@@ -232,7 +252,8 @@ def main():
         if new == old:
             continue
         if options.check:
-            print(f"{path.relative_to(PROJECT)} does not say what {reference_file().relative_to(PROJECT)} does; "
+            print(f"{path.relative_to(PROJECT)} does not say what {reference_file().relative_to(PROJECT)} "
+                  "does; "
                   "run scripts/benchmark_claims.py", file=sys.stderr)  # fmt: skip
             status = 1
         else:

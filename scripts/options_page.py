@@ -2,7 +2,8 @@
 """Writes docs/options.md from the library's table of options, as `tarn options --json` prints it.
 
 Usage: options_page.py PATH_OF_TARN > docs/options.md       (make docs does this)
-       options_page.py PATH_OF_TARN --check docs/options.md  exit status 1 when the page is not what it would write
+       options_page.py PATH_OF_TARN --check docs/options.md  exit status 1 when the page is not what it would
+       write
 """
 
 import json
@@ -44,7 +45,8 @@ def page(options):
 def main():
     if len(sys.argv) not in (2, 4) or (len(sys.argv) == 4 and sys.argv[2] != "--check"):
         sys.exit(__doc__)
-    printed = subprocess.run([sys.argv[1], "options", "--json"], stdout=subprocess.PIPE, check=True, text=True).stdout
+    printed = subprocess.run([sys.argv[1], "options", "--json"], stdout=subprocess.PIPE, check=True,
+                             text=True).stdout
     text = page(json.loads(printed))
     if len(sys.argv) == 2:
         print(text, end="")

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the tests of one or several build folders with ctest. The last line is "N passed, N failed", the sum of all.
+"""Runs the tests of one or several build folders with ctest. The last line is "N passed, N failed", the sum
+of all.
 
-Exit status 0 only if nothing failed and something passed. TARN_LONG_TESTS=1 runs the tests labelled `long` too.
+Exit status 0 only if nothing failed and something passed. TARN_LONG_TESTS=1 runs the tests labelled `long`
+too.
 """
 
 import argparse
@@ -13,7 +15,8 @@ from pathlib import Path
 
 
 def parse_command_line():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", metavar="BUILD", help="build folder")
     parser.add_argument("--jobs", type=int, default=2, help="tests at a time (default: %(default)s)")
     parser.add_argument("--labels", help="only the tests whose labels match this regular expression")
@@ -21,7 +24,8 @@ def parse_command_line():
 
 
 def without_address_randomisation(folder):
-    """\\why ThreadSanitizer of g++ 12 needs it where the kernel randomises more than 28 bits; elsewhere it does no harm."""
+    """\\why ThreadSanitizer of g++ 12 needs it where the kernel randomises more than 28 bits; elsewhere it
+    does no harm."""
     cache = (folder / "CMakeCache.txt").read_text()
     command = ["setarch", "-R"]
     if "TARN_SANITIZE:STRING=thread\n" not in cache:
@@ -39,7 +43,8 @@ def run_ctest(folder, arguments):
         command += ["-L", arguments.labels]
     if os.environ.get("TARN_LONG_TESTS") != "1":
         command += ["-LE", "^long$"]
-    status = subprocess.run(without_address_randomisation(folder) + command, stdin=subprocess.DEVNULL).returncode
+    status = subprocess.run(without_address_randomisation(folder) + command,
+                            stdin=subprocess.DEVNULL).returncode
     if not report.exists():
         return {"ctest": "failed"}
     outcomes = {case.get("name"): outcome_of(case) for case in xml.parse(report).iter("testcase")}

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs what building and comparing tarn needs on Debian 12, with --tests also what its tests need (a browser, the
-# formatter, a compiler that fuzzes, programs that run on it), with --install only what installing it needs, and does
-# nothing when all of it is there.
+# Installs what building and comparing tarn needs on Debian 12, with --tests also what its tests need (a
+# browser, the formatter, a compiler that fuzzes, programs that run on it), with --install only what
+# installing it needs, and does nothing when all of it is there.
 # Root and whoever may use sudo without a password get it installed; others get the one line to run.
 # The list holds what the CMake files look for, the allocators to compare with and the programs the tests run.
 set -eu
@@ -54,7 +54,8 @@ elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
 else
   become_root='su -c'
   if command -v sudo >/dev/null; then become_root='sudo sh -c'; fi
-  echo "setup: packages are missing and installing them needs root; run this, then the same command again:" >&2
+  echo "setup: packages are missing and installing them needs root;" \
+       "run this, then the same command again:" >&2
   echo "  $become_root 'apt-get update && apt-get install -y --no-install-recommends$missing'" >&2
   exit 1
 fi

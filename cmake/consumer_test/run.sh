@@ -15,7 +15,8 @@ build_and_test() {  # NAME CMAKE_ARGUMENTS...
   shift
   echo "== $name"
   cmake -S "$here" -B "$work/$name" -G "$generator" "$@" >"$work/$name.log" 2>&1 &&
-    cmake --build "$work/$name" -j 2 >>"$work/$name.log" 2>&1 || { cat "$work/$name.log"; fail "$name does not build"; }
+    cmake --build "$work/$name" -j 2 >>"$work/$name.log" 2>&1 ||
+    { cat "$work/$name.log"; fail "$name does not build"; }
   ctest --test-dir "$work/$name" --output-on-failure || fail "$name does not run"
 }
 
@@ -29,7 +30,8 @@ compile_and_run() {  # NAME LINK_FLAGS SOURCE COMPILER... ; the flags of pkg-con
 
 rm -rf "$work"
 mkdir -p "$work"
-cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" 2>&1 || { cat "$work/install.log"; fail install; }
+cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" 2>&1 ||
+  { cat "$work/install.log"; fail install; }
 if grep -rIl "$source" "$work/prefix/lib" >"$work/paths" 2>/dev/null; then
   cat "$work/paths"
   fail "installed files name the source directory"
@@ -49,8 +51,10 @@ if command -v pkg-config >/dev/null; then
   compile_and_run pc_malloc tarn-malloc uses_malloc.cc c++ -std=c++20
 fi
 if [ -x "$work/prefix/bin/tarn" ]; then
-  "$work/prefix/bin/tarn" run -- "$work/find_package/uses_malloc" || fail "the installed command does not find its library"
-  "$work/prefix/bin/tarn" bench --only 002_fixed --sizes 64 --scale 0.001 --rounds 1 --with none --quiet >/dev/null ||
+  "$work/prefix/bin/tarn" run -- "$work/find_package/uses_malloc" ||
+    fail "the installed command does not find its library"
+  "$work/prefix/bin/tarn" bench --only 002_fixed --sizes 64 --scale 0.001 --rounds 1 --with none \
+    --quiet >/dev/null ||
     fail "the installed command does not find its benchmarks"
 fi
 echo "consumer test: passed"

@@ -1,8 +1,8 @@
 """Work for `make run`: builds, serialises, parses, groups and sorts 25,000 records.
 
-About 2.7 million allocations, most of them of 16 to 160 bytes, many freed in another order than they were made in.
-The records come from a fixed seed and the output depends on them alone. Python must take each object from malloc
-(PYTHONMALLOC=malloc), or its own pools hide the allocator.
+About 2.7 million allocations, most of them of 16 to 160 bytes, many freed in another order than they were
+made in. The records come from a fixed seed and the output depends on them alone. Python must take each object
+from malloc (PYTHONMALLOC=malloc), or its own pools hide the allocator.
 """
 
 import json

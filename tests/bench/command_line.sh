@@ -21,6 +21,7 @@ refused --contestant malloc --threads 100000
 refused --contestant malloc --sizes ,
 
 # What is listed for a choice is what runs.
-listed=$("$program" --contestant malloc --list --group 002_fixed --threads 1,2 --sizes 40,80 | grep -c '"row"')
-run=$("$program" --contestant malloc --group 002_fixed --threads 1,2 --sizes 40,80 --scale 0.001 | grep -c '"ns"')
+set -- --contestant malloc --group 002_fixed --threads 1,2 --sizes 40,80
+listed=$("$program" "$@" --list | grep -c '"row"')
+run=$("$program" "$@" --scale 0.001 | grep -c '"ns"')
 [ "$listed" -eq 4 ] && [ "$run" -eq 4 ] || { echo "listed $listed rows, ran $run, wanted 4" >&2; exit 1; }

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds the fuzz targets with clang's libFuzzer and AddressSanitizer, and runs each for some seconds from its committed
-# corpus. What breaks one is left in the build folder as crash-TARGET-...; `fuzz_TARGET FILE` shows it again.
-# With `merge` instead of seconds the corpus is written anew from what was found: of the fewest programs that reach all of
-# it the longest, which reach nearly as much.
+# Builds the fuzz targets with clang's libFuzzer and AddressSanitizer, and runs each for some seconds from its
+# committed corpus. What breaks one is left in the build folder as crash-TARGET-...; `fuzz_TARGET FILE` shows
+# it again. With `merge` instead of seconds the corpus is written anew from what was found: of the fewest
+# programs that reach all of it the longest, which reach nearly as much.
 # usage: fuzz.sh PROJECT BUILD SECONDS|merge [TARGET...]
 set -eu
 project=$1 build=$2 seconds=$3
@@ -31,14 +31,16 @@ for target; do
   mkdir -p "$found"
   closed=1
   if [ "$target" = options ]; then closed=3; fi  # what the parser complains about goes nowhere
-  run="$build/tests/fuzz/fuzz_$target -close_fd_mask=$closed -max_len=512 -len_control=0 -artifact_prefix=$build/crash-$target-"
+  run="$build/tests/fuzz/fuzz_$target -close_fd_mask=$closed -max_len=512 -len_control=0"
+  run="$run -artifact_prefix=$build/crash-$target-"
   if [ "$seconds" = merge ]; then
     rm -rf "$build/merged" && mkdir "$build/merged"
     $run -merge=1 "$build/merged" "$corpus/$target" "$found" 2>"$build/$target.log"
     rm -rf "${corpus:?}/$target" && mkdir -p "$corpus/$target"
     (cd "$build/merged" && ls -S | head -n 36 | xargs cp -t "$corpus/$target")
     echo "$target: $(ls "$corpus/$target" | wc -l) programs"
-  elif TARN_FUZZ_LAST=$build/crash-$target-last $run -max_total_time="$seconds" "$found" "$corpus/$target" 2>"$build/$target.log"; then
+  elif TARN_FUZZ_LAST=$build/crash-$target-last $run -max_total_time="$seconds" "$found" \
+       "$corpus/$target" 2>"$build/$target.log"; then
     rm -f "$build/crash-$target-last"
     echo "$target: $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$build/$target.log") programs, none breaks it"
   else

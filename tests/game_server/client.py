@@ -1,7 +1,8 @@
-"""A client in a few lines, that can also misbehave; and the real server, started on a port of the system's choice.
+"""A client in a few lines, that can also misbehave; and the real server, started on a port of the system's
+choice.
 
-Nothing here waits for time to pass: a test reads until the server has answered or closed, within a deadline that only
-an error reaches.
+Nothing here waits for time to pass: a test reads until the server has answered or closed, within a deadline
+that only an error reaches.
 """
 
 import json
@@ -16,7 +17,8 @@ import unittest
 FOLDER = os.environ["TARN_TEST_GAME"]
 DEADLINE = 30
 HELLO, JOIN, MOVE, SHOOT, CHAT, LOOK, PING, LEAVE, USE = range(1, 10)
-(WELCOME, JOINED, MOVED, SHOT_TAKEN, CHAT_TAKEN, VIEW, PONG, LEFT, USED, SNAPSHOT, SAID, SCORES) = range(65, 77)
+(WELCOME, JOINED, MOVED, SHOT_TAKEN, CHAT_TAKEN, VIEW, PONG, LEFT, USED, SNAPSHOT, SAID,
+ SCORES) = range(65, 77)
 ERROR = 127
 MALFORMED, OVERSIZED, OUT_OF_TURN, ROOM_FULL, SERVER_FULL, SLOW_READER, STALLED = range(1, 8)
 
@@ -114,7 +116,8 @@ class Client:
 class Server:
     def __init__(self, *options, memory="pools", prefix=()):
         command = [*prefix, f"{FOLDER}/game_server", "--memory", memory, "--commands", "--json", *options]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE)
         self.pending = b""
         self.port = self.hear()["port"]
 
@@ -135,7 +138,8 @@ class Server:
         return self.hear()
 
     def stats_when(self, is_so):
-        """Asks until it is so; each answer costs the server a turn of its loop, so this is no busy waiting of ours."""
+        """Asks until it is so; each answer costs the server a turn of its loop, so this is no busy waiting of
+        ours."""
         for _ in range(20000):
             stats = self.stats()
             if is_so(stats):
@@ -176,5 +180,6 @@ class ServerTest(unittest.TestCase):
         """All clients have closed: nothing of theirs may remain."""
         def is_empty(stats):
             live = stats["live"]
-            return live == {"sessions": 0, "packets": 0, "events": 0, "entities": creatures, "items": 0, "nodes": 0}
+            return live == {"sessions": 0, "packets": 0, "events": 0, "entities": creatures, "items": 0,
+                            "nodes": 0}
         server.stats_when(is_empty)

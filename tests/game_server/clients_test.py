@@ -18,7 +18,8 @@ class Play(ServerTest):
             self.assertEqual((player, rooms, ticks), (1, 64, 60))
             client.send(join(5))
             self.assertEqual(struct.unpack("<HIH", client.expect(JOINED))[::2], (5, 1))
-            client.send(move(10, 3, 4), packet(SHOOT, struct.pack("<Ihh", 11, 9, 9)), look(12), chat(13, b"hi"), ping(14))
+            client.send(move(10, 3, 4), packet(SHOOT, struct.pack("<Ihh", 11, 9, 9)), look(12),
+                        chat(13, b"hi"), ping(14))
             self.assertEqual(struct.unpack_from("<I", client.expect(MOVED))[0], 10)
             self.assertEqual(struct.unpack("<IH", client.expect(SHOT_TAKEN)), (11, 1))
             self.assertEqual(struct.unpack_from("<IH", client.expect(VIEW))[0], 12)
@@ -121,7 +122,8 @@ class Malformed(ServerTest):
 
     def test_requests_out_of_turn(self):
         server = self.server()
-        for packets in ((join(),), (ping(1),), (hello(), move(1)), (hello(), chat(1, b"x")), (hello(), hello())):
+        for packets in ((join(),), (ping(1),), (hello(), move(1)), (hello(), chat(1, b"x")),
+                        (hello(), hello())):
             self.assertEqual(self.refused(server, *packets), OUT_OF_TURN)
 
     def test_what_follows_a_refused_packet_is_not_handled_and_what_came_before_is_answered(self):

@@ -12,8 +12,10 @@ import page  # noqa: E402
 
 def summary_of(tick_count):
     ticks = [1_000_000 + 1_000 * i for i in range(tick_count)]
-    return figures.summary([{"packets_per_second": 1000.0, "cpu_microseconds_per_packet": 1.0, "cpu_percent": 90.0,
-                             "peak_rss_bytes": 1 << 20, "idle_rss_bytes": 1 << 20, "allocations_per_tick": 5.0,
+    return figures.summary([{"packets_per_second": 1000.0, "cpu_microseconds_per_packet": 1.0,
+                             "cpu_percent": 90.0,
+                             "peak_rss_bytes": 1 << 20, "idle_rss_bytes": 1 << 20,
+                             "allocations_per_tick": 5.0,
                              "tick_wall_nanoseconds": ticks, "tick_cpu_nanoseconds": ticks}])
 
 
@@ -40,7 +42,8 @@ class Percentiles(unittest.TestCase):
         self.assertIn("tick p99.9 1.00x", figures.verdict(many, "ours", ["peer"])[0])
 
     def test_the_page_says_which_dots_it_draws(self):
-        self.assertEqual([title for _, title in page.tick_titles([{"summary": summary_of(350)}])], ["p50", "p90", "max"])
+        self.assertEqual([title for _, title in page.tick_titles([{"summary": summary_of(350)}])],
+                         ["p50", "p90", "max"])
 
 
 if __name__ == "__main__":

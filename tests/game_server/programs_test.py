@@ -94,7 +94,8 @@ class Bots(ServerTest):
 
     def test_a_signal_ends_bots_politely(self):
         server = self.server()
-        bots = subprocess.Popen([BOTS, "--port", str(server.port), "--bots", "100", "--json"], stdout=subprocess.PIPE,
+        bots = subprocess.Popen([BOTS, "--port", str(server.port), "--bots", "100", "--json"],
+                                stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
         self.addCleanup(bots.kill)
         bots.stdout.readline()
@@ -110,12 +111,14 @@ class Runner(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.json, self.page = f"{scratch.name}/r.json", f"{scratch.name}/r.html"
-        self.command = [str(RUNNER), "--build", BUILD, "--json", self.json, "--page", self.page, "--bots", "100"]
+        self.command = [str(RUNNER), "--build", BUILD, "--json", self.json, "--page", self.page, "--bots",
+                        "100"]
 
     def test_a_short_run_has_a_table_a_page_and_every_sample(self):
         done = run(*self.command, "--rounds", "1", "--seconds", "4", "--only", "glibc,std::pmr,tarn pools")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        for text in ("packets/s", "tick p50", "max ms", "peak RSS", "idle RSS", "allocs/tick", "tarn pools", "std::pmr"):
+        for text in ("packets/s", "tick p50", "max ms", "peak RSS", "idle RSS", "allocs/tick", "tarn pools",
+                     "std::pmr"):
             self.assertIn(text, done.stdout)
         results = json.loads(Path(self.json).read_text(encoding="utf-8"))
         self.assertEqual([c["name"] for c in results["contenders"]], ["glibc", "std::pmr", "tarn pools"])
@@ -129,7 +132,8 @@ class Runner(unittest.TestCase):
 
     def test_interrupted_it_leaves_no_process_and_no_stack_trace(self):
         mark = f"TARN_TEST_RUN={self.json}"
-        runner = subprocess.Popen([*self.command, "--seconds", "60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        runner = subprocess.Popen([*self.command, "--seconds", "60"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE,
                                   text=True, start_new_session=True, env=os.environ | dict([mark.split("=")]))
         self.addCleanup(runner.kill)
         first = runner.stderr.readline()  # the first run has begun

@@ -1,9 +1,10 @@
-"""A core file of a program is no larger than its memory and holds all of it: core_file.py KIND LIBRARY PROGRAM...
+"""A core file of a program is no larger than its memory and holds all of it: core_file.py KIND LIBRARY
+PROGRAM...
 
-KIND      gcore, the debugger's core of a running program, or kernel, what the kernel leaves when a program aborts
-LIBRARY   to be preloaded; "none" for the control
-All of its memory: each page of its own that is backed lies in the file, so the metadata too. Leaves with status 77
-and a line where there is no gdb, or where the kernel hands cores to a program.
+KIND      gcore, the debugger's core of a running program, or kernel, what the kernel leaves when a program
+aborts LIBRARY   to be preloaded; "none" for the control
+All of its memory: each page of its own that is backed lies in the file, so the metadata too. Leaves with
+status 77 and a line where there is no gdb, or where the kernel hands cores to a program.
 """
 import os
 import resource
@@ -112,7 +113,8 @@ def check(kind, library, command, directory):
     process.communicate()
     path = core_in(directory)
     size, missing = os.path.getsize(path), count_missing(pages, dumped_ranges(path))
-    print(f"resident {resident >> 10} KiB, core {size >> 10} KiB, {len(pages)} pages, {len(missing)} of them missing")
+    print(f"resident {resident >> 10} KiB, core {size >> 10} KiB, {len(pages)} pages, {len(missing)} of them "
+          "missing")
     for page in missing[:10]:
         print(f"missing: {page:#x}")
     return 1 if missing or not pages or size > resident + MORE_BYTES else 0
@@ -122,7 +124,8 @@ def reason_to_skip(kind):
     if kind == "gcore":
         return None if shutil.which("gcore") else "gcore is not installed"
     with open("/proc/sys/kernel/core_pattern", encoding="utf-8") as file:
-        return None if file.read().startswith("core") else "the kernel leaves no core file in the working directory"
+        is_here = file.read().startswith("core")
+    return None if is_here else "the kernel leaves no core file in the working directory"
 
 
 def main():

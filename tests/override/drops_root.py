@@ -1,7 +1,8 @@
 """A daemon that drops root keeps no thread that has it: drops_root.py DAEMON LIBRARY.
 
-Starts the daemon with the library preloaded, on a socket of its own, asks it once, and looks at all threads of those of
-its processes that changed the user. Leaves with status 77 and a line where there is no such daemon, or no root to drop.
+Starts the daemon with the library preloaded, on a socket of its own, asks it once, and looks at all threads
+of those of its processes that changed the user. Leaves with status 77 and a line where there is no such
+daemon, or no root to drop.
 """
 import os
 import shutil
@@ -17,7 +18,8 @@ LIMIT_SECONDS = 10
 
 
 def nginx(directory):
-    names = " ".join(f"name{i}.example" for i in range(10000))  # whose tables the master frees before it makes workers
+    # whose tables the master frees before it makes workers
+    names = " ".join(f"name{i}.example" for i in range(10000))
     configuration = f"""
         user nobody nogroup; daemon off; worker_processes 2; pid {directory}/pid; error_log {directory}/errors;
         events {{ }}
@@ -36,7 +38,8 @@ def nginx(directory):
     path = os.path.join(directory, "configuration")
     with open(path, "w", encoding="ascii") as file:
         file.write(configuration)
-    return ["nginx", "-p", directory, "-e", directory + "/errors", "-c", path], lambda: ask_nginx(directory + "/socket")
+    return ["nginx", "-p", directory, "-e", directory + "/errors", "-c",
+            path], lambda: ask_nginx(directory + "/socket")
 
 
 def ask_nginx(path):
@@ -56,7 +59,8 @@ def dnsmasq(directory):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    return ["dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--pid-file=",
+    return ["dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts",
+            "--pid-file=",
             "--addn-hosts=" + hosts, f"--port={port}", "--listen-address=127.0.0.1", "--bind-interfaces",
             "--user=nobody", "--group=nogroup"], lambda: ask_dnsmasq(port)
 
@@ -106,8 +110,10 @@ def check(processes):
             except FileNotFoundError:  # it has just ended
                 continue
             # Names the lines in which a thread differs; one without capabilities is none the worse for it.
-            wrong += [f"thread {task} of {process} has {name} {other[name]}, the process {own[name]}" for name in own
-                      if other[name] != own[name] and not (name.startswith("Cap") and int(other[name], 16) == 0)]
+            wrong += [f"thread {task} of {process} has {name} {other[name]}, the process {own[name]}"
+                      for name in own
+                      if other[name] != own[name]
+                      and not (name.startswith("Cap") and int(other[name], 16) == 0)]
     return dropped, wrong
 
 
@@ -130,7 +136,8 @@ def main():
         finally:
             daemon.terminate()
             status = daemon.wait(LIMIT_SECONDS)
-    print(f"answered: {has_answered}; processes without root: {dropped}; left with status {status}", *wrong, sep="\n")
+    print(f"answered: {has_answered}; processes without root: {dropped}; left with status {status}", *wrong,
+          sep="\n")
     return 0 if has_answered and dropped and not wrong and status == 0 else 1
 
 

@@ -1,11 +1,12 @@
 """Runs a program twice, with and without the library preloaded, and compares output, errors and exit status.
 
-usage: same_output.py LIBRARY [--needs PROGRAM] [--work-dir] [--neighbour NAME [--last]] -- PROGRAM ARGUMENTS...
+usage: same_output.py LIBRARY [--needs PROGRAM] [--work-dir] [--neighbour NAME [--last]] -- PROGRAM
+ARGUMENTS...
 
 --needs PROGRAM   leaves with status 77 and a message when PROGRAM is not installed
 --work-dir        each run gets an empty directory of its own as working directory
---neighbour NAME  both runs have that library preloaded too, a tool that stands in front of libc; 77 when there is none
---last            our library comes behind the neighbour, not before it
+--neighbour NAME  both runs have that library preloaded too, a tool that stands in front of libc; 77 when
+there is none --last            our library comes behind the neighbour, not before it
 A program that leaves with status 77 without the library is skipped: something it needs is missing.
 The preloaded run must leave a statistics file, as a proof that the library was at work.
 """
@@ -45,7 +46,8 @@ def run(command, preloaded, settings, own_directory, around):
     preload = [*around, "env", "LD_PRELOAD=" + ":".join(preloaded)] if preloaded else []
     with tempfile.TemporaryDirectory() as directory, tempfile.TemporaryDirectory() as statistics:
         environment["TARN_STATS_FILE"] = statistics + "/stats"
-        result = subprocess.run([*preload, *command], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+        result = subprocess.run([*preload, *command], env=environment, stdin=subprocess.DEVNULL,
+                                capture_output=True,
                                 cwd=directory if own_directory else None, timeout=LIMIT_SECONDS, check=False)
         # The directory's random name is the only thing that may differ.
         texts = [text.replace(directory.encode(), b"DIRECTORY") for text in (result.stdout, result.stderr)]
@@ -53,7 +55,8 @@ def run(command, preloaded, settings, own_directory, around):
 
 
 def parse_command_line():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library")
     parser.add_argument("--needs", default=None)
     parser.add_argument("--work-dir", action="store_true")

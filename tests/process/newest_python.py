@@ -1,4 +1,5 @@
-"""Runs a script under the newest Python 3 there is, with the library preloaded: newest_python.py LIBRARY SCRIPT.
+"""Runs a script under the newest Python 3 there is, with the library preloaded: newest_python.py LIBRARY
+SCRIPT.
 
 Python 3.12 is the first that looks for threads at a fork; with only an older one the script looks itself.
 """

@@ -1,7 +1,7 @@
 """Short programs start no thread under the library: one_thread.py LIBRARY.
 
-strace shows each clone; one that makes a thread has CLONE_THREAD. A program that frees much is the proof that it would
-be seen. Leaves with status 77 and a line where strace is missing or may not trace.
+strace shows each clone; one that makes a thread has CLONE_THREAD. A program that frees much is the proof that
+it would be seen. Leaves with status 77 and a line where strace is missing or may not trace.
 """
 import os
 import shutil
@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 
-SHORT = [["true"], ["ls"], ["date"], ["bash", "-c", ":"], ["sh", "-c", "true; true"], ["git", "init", "-q", "."],
+SHORT = [["true"], ["ls"], ["date"], ["bash", "-c", ":"], ["sh", "-c", "true; true"],
+         ["git", "init", "-q", "."],
          ["git", "status"]]
 FREES_MUCH = ["/usr/bin/python3", "-c", "x = [bytes(1 << 20) for _ in range(64)]; del x"]
 SKIPPED = 77
@@ -18,7 +19,8 @@ SKIPPED = 77
 def threads_started(command, library, directory):
     record = os.path.join(directory, "record")
     preload = ["-E", "LD_PRELOAD=" + library] if library else []
-    result = subprocess.run(["strace", "-f", "-qq", "-e", "trace=clone,clone3", "-o", record, *preload, *command],
+    result = subprocess.run(["strace", "-f", "-qq", "-e", "trace=clone,clone3", "-o", record, *preload,
+                             *command],
                             cwd=directory, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     if result.returncode != 0:
         return None

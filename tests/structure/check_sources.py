@@ -1,5 +1,6 @@
-"""Checks the rules that the sources keep: the tiers' order, no circle among the files of a folder, who may name what of
-page/, a test for every file, the width of lines and the format; that every header compiles alone; what each says in C++17.
+"""Checks the rules that the sources keep: the tiers' order, no circle among the files of a folder, who may
+name what of page/, a test for every file, the width of lines and the format; that every header compiles
+alone; what each says in C++17.
 
 usage: check_sources.py tiers|circles|rooms|tests|width|format PROJECT
        check_sources.py headers|old_dialect PROJECT COMPILER
@@ -10,19 +11,25 @@ import re
 import shutil
 import subprocess
 import sys
+import tokenize
 
 import tables
 
 # Lowest first: a file includes its own folder and those before it.
 TIERS = ["base", "os", "page", "central", "thread", "general", "pool", "observe", "override"]
 # Public headers belong to tiers too; those that are not named here are the pools'.
-PUBLIC = {"version": "base", "detail/abi": "base", "detail/api": "base", "detail/c_api": "base", "detail/bins": "base", "detail/error": "base",
-          "detail/mutex": "os", "detail/page_index": "page", "detail/span_head": "page", "detail/thread_cache": "thread",
-          "memory_pool": "general", "tarn": "general", "pool_use": "general", "hooks": "general", "steady_state": "observe",
+PUBLIC = {"version": "base", "detail/abi": "base", "detail/api": "base", "detail/c_api": "base",
+          "detail/bins": "base", "detail/error": "base",
+          "detail/mutex": "os", "detail/page_index": "page", "detail/span_head": "page",
+          "detail/thread_cache": "thread",
+          "memory_pool": "general", "tarn": "general", "pool_use": "general", "hooks": "general",
+          "steady_state": "observe",
           "detail/stat_fields": "base", "stats": "observe"}
 ONLY_BASE = ["central/size_class.h", "central/size_class.cc"]
-FORBIDDEN_BELOW_OBSERVE = ["iostream", "fmt/", "string", "vector", "map", "unordered_map", "memory", "mutex", "thread"]
-FORBIDDEN_BELOW_OBSERVE += ["functional", "deque", "list", "set", "sstream", "fstream", "condition_variable", "cstdio"]
+FORBIDDEN_BELOW_OBSERVE = ["iostream", "fmt/", "string", "vector", "map", "unordered_map", "memory", "mutex",
+                           "thread"]
+FORBIDDEN_BELOW_OBSERVE += ["functional", "deque", "list", "set", "sstream", "fstream", "condition_variable",
+                            "cstdio"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -30,8 +37,8 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 # What makes and ends spans, writes the page map, or is the helper's.
 INSIDES_OF_PAGE = re.compile(r"\bspan_store\b|\bbackground\b|"
-                             r"\bpage_map\.(?:set|clear|set_pages|clear_pages|add_region|commit_tables|release_tail|"
-                             r"reserve_index|drop_index)\b")
+                             r"\bpage_map\.(?:set|clear|set_pages|clear_pages|add_region|commit_tables|"
+                             r"release_tail|reserve_index|drop_index)\b")
 WIDTH = 110
 SKIPPED = 77  # as the exit status
 
@@ -48,7 +55,8 @@ def wrong_includes(source, relative, tier):
         if kind == "<":
             if relative.startswith("tarn/"):
                 continue
-            if rank < TIERS.index("observe") and any(name == word or name.startswith(word) and word.endswith("/")
+            if rank < TIERS.index("observe") and any(name == word or name.startswith(word)
+                                                     and word.endswith("/")
                                                      for word in FORBIDDEN_BELOW_OBSERVE):
                 yield f"{relative}: <{name}> is not for the core"
             continue
@@ -82,7 +90,8 @@ def check_headers(project, compiler):
 
     def compile_alone(header):
         result = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I",
-                                 project / "include", "-I", project / "src", "-x", "c++", "-include", header, "/dev/null"],
+                                 project / "include", "-I", project / "src", "-x", "c++", "-include", header,
+                                 "/dev/null"],
                                 stderr=subprocess.PIPE, text=True, check=False)
         return f"{header.relative_to(project)}:\n{result.stderr}" if result.returncode != 0 else None
 
@@ -90,19 +99,24 @@ def check_headers(project, compiler):
         faults = [fault for fault in pool.map(compile_alone, headers) if fault]
     # The headers for C must be such.
     for name in ("tarn.h", "stats.h"):
-        result = subprocess.run(["cc", "-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I",
-                                 project / "include", "-x", "c", "-include", project / "include/tarn" / name, "/dev/null"],
+        result = subprocess.run(["cc", "-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic",
+                                 "-Werror", "-I",
+                                 project / "include", "-x", "c", "-include", project / "include/tarn" / name,
+                                 "/dev/null"],
                                 stderr=subprocess.PIPE, text=True, check=False)
         faults += [f"{name} as C:\n{result.stderr}"] if result.returncode != 0 else []
     return faults
 
 
 def check_old_dialect(project, compiler):
-    """A C++ header that C++17 does not compile says in its first message what it needs; the compiler stops there."""
+    """A C++ header that C++17 does not compile says in its first message what it needs; the compiler stops
+    there."""
     faults = []
     for header in sorted((project / "include").rglob("*.h")):
-        result = subprocess.run([compiler, "-std=c++17", "-fsyntax-only", "-I", project / "include", "-x", "c++",
-                                 "-include", header, "/dev/null"], stderr=subprocess.PIPE, text=True, check=False)
+        result = subprocess.run([compiler, "-std=c++17", "-fsyntax-only", "-I", project / "include", "-x",
+                                 "c++",
+                                 "-include", header, "/dev/null"], stderr=subprocess.PIPE, text=True,
+                                check=False)
         errors = [line for line in result.stderr.splitlines() if "error:" in line]
         if errors and ("tarn needs C++20" not in errors[0] or len(errors) > 2):
             faults.append(f"{header.relative_to(project)} in C++17:\n{result.stderr}")
@@ -123,7 +137,8 @@ def includes_among_files(root, files):
     graph = {without_suffix(path, root): set() for path in files}
     for path in files:
         name = without_suffix(path, root)
-        included = {other.removesuffix(".h") for kind, other in INCLUDE.findall(path.read_text("utf-8")) if kind == '"'}
+        included = {other.removesuffix(".h")
+                    for kind, other in INCLUDE.findall(path.read_text("utf-8")) if kind == '"'}
         graph[name] |= (included & graph.keys()) - {name}
     return graph
 
@@ -190,29 +205,59 @@ def check_rooms(project, named_today=None):
 
 
 def check_tests(project, covered=None):
-    """Every source file, and every header without one, has a test of its name, or a line that says what tests it."""
+    """Every source file, and every header without one, has a test of its name, or a line that says what tests
+    it."""
     covered = tables.COVERED if covered is None else covered
     faults = []
     names = sorted({without_suffix(path, project / "src") for path in cpp_files(project, "src")})
     for name in names:
         test = covered.get(name, f"tests/unit/{name}_test.cc")
         if not (project / test).exists():
-            faults.append(f"src/{name}: there is no {test}" + ("" if name in covered else ", nor a line in tables.COVERED"))
+            faults.append(f"src/{name}: there is no {test}"
+                          + ("" if name in covered else ", nor a line in tables.COVERED"))
         elif name in covered and (project / f"tests/unit/{name}_test.cc").exists():
             faults.append(f"src/{name}: has a test of its name; take it out of COVERED")
-    return faults + [f"src/{name}: is in tables.COVERED, and is not there" for name in covered if name not in names]
+    return faults + [f"src/{name}: is in tables.COVERED, and is not there"
+                     for name in covered if name not in names]
+
+
+def foreign_text(path):
+    """The lines of a script's long strings, docstrings apart: text of other languages."""
+    if path.suffix != ".py":
+        return set()
+    with path.open("rb") as file:
+        tokens = [token for token in tokenize.tokenize(file.readline)
+                  if token.type not in (tokenize.COMMENT, tokenize.NL)]
+    starts = (tokenize.ENCODING, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    return {line for before, token in zip(tokens, tokens[1:])
+            if token.type == tokenize.STRING and before.type not in starts and token.start[0] != token.end[0]
+            for line in range(token.start[0], token.end[0] + 1)}
+
+
+def files_of_limited_width(project):
+    yield from cpp_files(project, *tables.FORMATTED)
+    folders = [*tables.FORMATTED, "cmake", "scripts"]
+    yield from cpp_files(project, *folders, kinds=(".py", ".sh", ".cmake"))
+    for folder in folders:
+        yield from sorted((project / folder).rglob("CMakeLists.txt"))
+    for name in ("CMakeLists.txt", "Makefile", ".ci/run"):
+        if (project / name).exists():
+            yield project / name
 
 
 def check_width(project):
+    """A line of a single word is as long as the word."""
     return [f"{path.relative_to(project)}:{number}: {len(line)} columns"
-            for path in cpp_files(project, *tables.FORMATTED)
-            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1) if len(line) > WIDTH]
+            for path in files_of_limited_width(project)
+            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+            if len(line) > WIDTH and len(line.split()) > 1 and number not in foreign_text(path)]
 
 
 def clang_format():
     """The program of the version whose format is the project's, or None."""
     for program in filter(None, map(shutil.which, ("clang-format-14", "clang-format"))):
-        version = subprocess.run([program, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
+        version = subprocess.run([program, "--version"], stdout=subprocess.PIPE, text=True,
+                                 check=False).stdout
         if " version 14." in version:
             return program
     return None
@@ -223,13 +268,15 @@ def check_format(project):
     if program is None:
         print("skipped: no clang-format 14, whose format is the project's (Debian 12: clang-format-14)")
         sys.exit(SKIPPED)
-    result = subprocess.run([program, "--dry-run", "--Werror", "--style=file", *cpp_files(project, *tables.FORMATTED)],
+    result = subprocess.run([program, "--dry-run", "--Werror", "--style=file",
+                             *cpp_files(project, *tables.FORMATTED)],
                             stderr=subprocess.PIPE, text=True, check=False)
     faults = {line.split(": error:")[0] for line in result.stderr.splitlines() if ": error:" in line}
     return [f"{fault}: not as clang-format writes it" for fault in sorted(faults)]
 
 
-CHECKS = {"tiers": check_tiers, "circles": check_circles, "rooms": check_rooms, "tests": check_tests, "width": check_width,
+CHECKS = {"tiers": check_tiers, "circles": check_circles, "rooms": check_rooms, "tests": check_tests,
+          "width": check_width,
           "format": check_format, "headers": check_headers, "old_dialect": check_old_dialect}
 
 

@@ -100,7 +100,8 @@ class Tests(Tree):
 
     def test_a_line_names_a_test_that_is_there(self):
         self.write("src/os/a.cc")
-        self.refuses(check.check_tests(self.project, {"os/a": "tests/model/a_test.cc"}), "tests/model/a_test.cc")
+        self.refuses(check.check_tests(self.project, {"os/a": "tests/model/a_test.cc"}),
+                     "tests/model/a_test.cc")
         self.write("tests/model/a_test.cc")
         self.assertEqual(check.check_tests(self.project, {"os/a": "tests/model/a_test.cc"}), [])
         self.write("tests/unit/os/a_test.cc")
@@ -117,6 +118,20 @@ class Appearance(Tree):
         self.assertEqual(check.check_width(self.project), [])
         self.write("tools/b.c", "\n// " + "x" * 108 + "\n")
         self.refuses(check.check_width(self.project), "tools/b.c:2", "111")
+
+    def test_a_line_of_111_columns_of_any_language(self):
+        for name in ("Makefile", "tests/unit/CMakeLists.txt", "cmake/a.cmake", "scripts/a.sh", "bench/a.py"):
+            with self.subTest(name):
+                self.write(name, "# " + "x" * 109 + "\n")
+                self.refuses(check.check_width(self.project), f"{name}:1", "111")
+                self.write(name, "x" * 111 + "\n")
+                self.assertEqual(check.check_width(self.project), [], "it cannot be parted")
+
+    def test_text_of_another_language_in_a_script_is_as_wide_as_it_is(self):
+        self.write("scripts/a.py", 'PAGE = """\n' + "x " * 60 + '\n"""\n')
+        self.assertEqual(check.check_width(self.project), [])
+        self.write("scripts/a.py", '"""What\n' + "x " * 60 + '\n"""\n')
+        self.refuses(check.check_width(self.project), "scripts/a.py:2", "120")
 
     @unittest.skipUnless(check.clang_format(), "no clang-format 14")
     def test_a_format_that_is_not_the_projects(self):

@@ -1,6 +1,7 @@
 """The results page of `tarn bench` in a real browser: what it shows, and that it needs nothing but itself.
 
-TARN_TEST_PAGE names the page. Run it with the interpreter that python3-selenium belongs to: /usr/bin/python3 on Debian.
+TARN_TEST_PAGE names the page. Run it with the interpreter that python3-selenium belongs to: /usr/bin/python3
+on Debian.
 """
 
 import collections
@@ -32,7 +33,8 @@ except ImportError:
 
 def what_is_missing():
     if webdriver is None:
-        return f"{sys.executable} has no selenium: apt-get install python3-selenium, and run this with /usr/bin/python3"
+        return (f"{sys.executable} has no selenium: apt-get install python3-selenium, and run this with "
+                "/usr/bin/python3")
     for program, package in ((CHROMIUM, "chromium"), (CHROMEDRIVER, "chromium-driver")):
         if not os.access(program, os.X_OK):
             return f"{program} is missing: apt-get install {package}"
@@ -73,7 +75,8 @@ def geometric_means(group):
         for result in row["results"]:
             if best > 0:
                 ratios[result["c"]].append(result["median"] / best)
-    return {c: (math.exp(sum(map(math.log, values)) / len(values)), len(values)) for c, values in ratios.items()}
+    return {c: (math.exp(sum(map(math.log, values)) / len(values)), len(values))
+            for c, values in ratios.items()}
 
 
 class BenchPage(unittest.TestCase):
@@ -81,9 +84,11 @@ class BenchPage(unittest.TestCase):
     def setUpClass(cls):
         page = pathlib.Path(os.environ["TARN_TEST_PAGE"]).resolve()
         cls.text = page.read_text()
-        cls.embedded = re.search(r'<script type="application/json" id="results">(.*?)</script>', cls.text, re.DOTALL)[1]
+        cls.embedded = re.search(r'<script type="application/json" id="results">(.*?)</script>', cls.text,
+                                 re.DOTALL)[1]
         cls.data = json.loads(cls.embedded)
-        cls.groups = [group for source in cls.data["sources"] for group in source["groups"] if cls.has_results(group)]
+        cls.groups = [group for source in cls.data["sources"]
+                      for group in source["groups"] if cls.has_results(group)]
         profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         cls.addClassCleanup(profile.cleanup)
         cls.browser = start_browser(profile.name)
@@ -99,7 +104,8 @@ class BenchPage(unittest.TestCase):
     @classmethod
     def open(cls):
         cls.browser.get(cls.url)
-        WebDriverWait(cls.browser, DEADLINE).until(lambda _: cls.run_js("document.documentElement.dataset.drawn"))
+        WebDriverWait(cls.browser, DEADLINE).until(
+            lambda _: cls.run_js("document.documentElement.dataset.drawn"))
 
     @classmethod
     def show(cls, size, scheme):
@@ -117,7 +123,8 @@ class BenchPage(unittest.TestCase):
         self.browser.execute_script("document.querySelector(arguments[0]).click()", selector)
 
     def marks_of(self, contenders):
-        marks = "[...document.querySelectorAll('.mark')].filter(m => arguments[0].includes(+m.dataset.c)).length"
+        marks = ("[...document.querySelectorAll('.mark')].filter(m => "
+                 "arguments[0].includes(+m.dataset.c)).length")
         return self.run_js(marks, contenders)
 
 
@@ -127,7 +134,8 @@ class ItStandsAlone(BenchPage):
         for reference in re.findall(r"""(?:\b(?:src|href|action)\s*=\s*|url\()["']?([^"'\s>)]*)""", source):
             self.assertRegex(reference, r"^(#|data:)")
         self.assertEqual(set(re.findall(r"https?://[^\"'\s]*", source)), {"http://www.w3.org/2000/svg"})
-        for word in ("@import", "fetch(", "XMLHttpRequest", "WebSocket", "EventSource", "sendBeacon", "import("):
+        for word in ("@import", "fetch(", "XMLHttpRequest", "WebSocket", "EventSource", "sendBeacon",
+                     "import("):
             self.assertNotIn(word, source)
 
     def test_nothing_is_fetched(self):
@@ -169,7 +177,8 @@ class ItShowsEverything(BenchPage):
             [...f.querySelectorAll('.mark')].map(m => [f.dataset.group, +m.dataset.c]))""")
         counts = collections.Counter(map(tuple, shown))
         for group in self.groups:
-            results = [result["c"] for row in group["rows"] for result in row["results"] if result["median"] > 0]
+            results = [result["c"] for row in group["rows"]
+                       for result in row["results"] if result["median"] > 0]
             for c, rows in collections.Counter(results).items():
                 self.assertGreaterEqual(counts[group["name"], c], rows, (group["name"], c))
 
@@ -177,11 +186,13 @@ class ItShowsEverything(BenchPage):
         """Titles and texts of the charts of each group that is looked at along an axis."""
         script = """return [...document.querySelectorAll('figure.chart')].filter(f => f.dataset.group === arguments[0])
             .map(f => [f.querySelector('h4, figcaption, h5')?.textContent ?? '', f.textContent])"""
-        return [self.browser.execute_script(script, group["name"]) for group in self.groups if group["axis"] == axis]
+        return [self.browser.execute_script(script, group["name"])
+                for group in self.groups if group["axis"] == axis]
 
     def test_percentiles_are_drawn_as_curves(self):
         for charts in self.charts_of_axis("percentile"):
-            self.assertTrue(any("p50" in text and "p99.9" in text and "max" in text for _, text in charts), charts)
+            self.assertTrue(any("p50" in text and "p99.9" in text and "max" in text for _, text in charts),
+                            charts)
 
     def test_memory_is_drawn_over_time(self):
         for charts in self.charts_of_axis("time"):
@@ -192,7 +203,8 @@ class ItShowsEverything(BenchPage):
         lines = """[...document.querySelectorAll('section.group')].map(s => [s.id.slice('group-'.length),
             [...s.querySelectorAll('details table')].map(t => t.tBodies[0].rows.length)])"""
         WebDriverWait(self.browser, DEADLINE).until(lambda _: all(counts for _, counts in self.run_js(lines)))
-        self.assertEqual(dict(self.run_js(lines)), {group["name"]: [len(group["rows"])] * 2 for group in self.groups})
+        self.assertEqual(dict(self.run_js(lines)),
+                         {group["name"]: [len(group["rows"])] * 2 for group in self.groups})
 
     def test_the_overview_holds_the_geometric_means_of_the_data(self):
         cells = """[...document.querySelectorAll('#overview td[data-group]')].map(td =>
@@ -210,7 +222,8 @@ class ItShowsEverything(BenchPage):
         self.assertEqual({(group, c) for group, means in expected.items() for c in means} - present, set())
 
     def test_no_cell_marked_best_has_a_better_one_beside_it(self):
-        cells = "[...document.querySelectorAll('#overview td.best')].map(td => [td.dataset.group, +td.dataset.c])"
+        cells = ("[...document.querySelectorAll('#overview td.best')].map(td => [td.dataset.group, "
+                 "+td.dataset.c])")
         marked = self.run_js(cells)
         expected = {group["name"]: geometric_means(group) for group in self.groups}
         for group, c in marked:
@@ -227,11 +240,14 @@ class ItShowsEverything(BenchPage):
 
     def test_names_with_markup_are_shown_as_text(self):
         names = [contender["name"] for contender in self.data["contenders"]]
-        listed = self.run_js("[...document.querySelectorAll('#contenders tbody th')].map(th => th.textContent)")
+        listed = self.run_js("[...document.querySelectorAll('#contenders tbody th')].map(th => "
+                             "th.textContent)")
         self.assertEqual(listed, names)
-        shown = self.run_js("[...document.querySelectorAll('button[data-contender]')].map(b => b.textContent)")
+        shown = self.run_js("[...document.querySelectorAll('button[data-contender]')].map(b => "
+                            "b.textContent)")
         self.assertEqual(sorted(shown), sorted(names))
-        self.assertEqual(self.run_js("document.querySelectorAll('img, iframe, object, embed, main script').length"), 0)
+        self.assertEqual(self.run_js("document.querySelectorAll('img, iframe, object, embed, main "
+                                     "script').length"), 0)
 
 
 class ItCanBeRead(BenchPage):
@@ -294,7 +310,8 @@ class ItCanBeRead(BenchPage):
             for cell in self.run_js(cells):
                 fill, opacity = cell.split(" | ")
                 share = float(opacity)
-                tinted = [share * over + (1 - share) * under for over, under in zip(parse_colour(fill), ground)]
+                tinted = [share * over + (1 - share) * under
+                          for over, under in zip(parse_colour(fill), ground)]
                 self.assertGreaterEqual(contrast(ink, tinted), LEAST_CONTRAST, (scheme, cell))
 
 
@@ -303,7 +320,8 @@ class ContendersCanBeHidden(BenchPage):
         self.open()
 
     def test_hiding_one_removes_its_marks_and_showing_it_brings_them_back(self):
-        first_of_kind = {contender["kind"]: c for c, contender in reversed(list(enumerate(self.data["contenders"])))}
+        first_of_kind = {contender["kind"]: c
+                         for c, contender in reversed(list(enumerate(self.data["contenders"])))}
         for c in filter(lambda c: self.marks_of([c]), first_of_kind.values()):
             before = self.marks_of([c])
             self.click(f'button[data-contender="{c}"]')
@@ -317,7 +335,8 @@ class ContendersCanBeHidden(BenchPage):
 
     def test_the_pools_of_other_libraries_go_and_come_together(self):
         pools = [c for c, contender in enumerate(self.data["contenders"]) if contender["kind"] == "pool"]
-        before, others = self.marks_of(pools), [c for c in range(len(self.data["contenders"])) if c not in pools]
+        before, others = self.marks_of(pools), [c for c in range(len(self.data["contenders"]))
+                                                if c not in pools]
         if not pools:
             return
         of_others = self.marks_of(others)
@@ -350,7 +369,8 @@ class ContendersCanBeHidden(BenchPage):
         return self.run_js(cells, contender)
 
     def click_pools(self):
-        self.run_js("[...document.querySelectorAll('button.all')].find(b => b.textContent.startsWith('pools')).click()")
+        self.run_js("[...document.querySelectorAll('button.all')].find(b => "
+                    "b.textContent.startsWith('pools')).click()")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The page of `tarn bench` in headless Chromium: that of the reference run, which has everything, and one with what is
+# The page of `tarn bench` in headless Chromium: that of the reference run, which has everything, and one with
+# what is
 # unusual: an interrupted run of one round in which something failed, with names that look like markup.
 # Usage: bench_page_test.sh TOOL PROJECT SCRATCH
 set -eu

@@ -1,5 +1,5 @@
-"""`tarn bench` from outside, with the real benchmark programs at a tiny scale: what it measures, tells and writes, and
-what it makes of allocators that go wrong.
+"""`tarn bench` from outside, with the real benchmark programs at a tiny scale: what it measures, tells and
+writes, and what it makes of allocators that go wrong.
 """
 
 import json
@@ -15,10 +15,12 @@ TOOL = os.environ["TARN_TEST_TOOL"]
 LIBRARIES = os.environ["TARN_TEST_LIBRARIES"]
 TARN = os.environ["TARN_TEST_TARN"]  # the drop-in library
 HARMLESS, CRASHING = (f"{LIBRARIES}/libfake_{name}.so" for name in ("harmless", "crashing"))
-OVERLAPPING, HANGING, FAILING = (f"{LIBRARIES}/libfake_{name}.so" for name in ("overlapping", "hanging", "failing"))
+OVERLAPPING, HANGING, FAILING = (f"{LIBRARIES}/libfake_{name}.so"
+                                 for name in ("overlapping", "hanging", "failing"))
 DEADLINE = 120  # seconds; no test comes near it unless something hangs
 TINY = ["--scale", "0.001"]
-# Two groups that take a moment: one of sizes, one of threads; and the blocks that the overlapping library gives twice.
+# Two groups that take a moment: one of sizes, one of threads; and the blocks that the overlapping library
+# gives twice.
 SMALL = ["--only", "002_fixed,boundary", "--sizes", "64,96", "--threads", "1,4"]
 
 
@@ -27,13 +29,15 @@ class BenchTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.scratch = scratch.name
-        self.environment = {key: value for key, value in os.environ.items() if key not in ("LD_PRELOAD", "NO_COLOR")}
+        self.environment = {key: value
+                            for key, value in os.environ.items() if key not in ("LD_PRELOAD", "NO_COLOR")}
 
     def path(self, name):
         return os.path.join(self.scratch, name)
 
     def bench(self, *words, **environment):
-        return subprocess.run([TOOL, "bench", "--quiet", *words], capture_output=True, text=True, timeout=DEADLINE,
+        return subprocess.run([TOOL, "bench", "--quiet", *words], capture_output=True, text=True,
+                              timeout=DEADLINE,
                               env={**self.environment, **environment}, check=False)
 
     def results(self, *words):
@@ -44,7 +48,8 @@ class BenchTest(unittest.TestCase):
             return result, json.load(file)
 
     def start(self, *words):
-        process = subprocess.Popen([TOOL, "bench", "--quiet", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        process = subprocess.Popen([TOOL, "bench", "--quiet", *words], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE,
                                    text=True, env=self.environment)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
@@ -85,7 +90,8 @@ class Everything(BenchTest):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual(run["failures"], [])
         kinds = {a["name"]: a["kind"] for a in run["allocators"]}
-        everywhere = {name for name, kind in kinds.items() if kind in ("system", "general", "tarn", "tarn-inline")}
+        everywhere = {name for name, kind in kinds.items()
+                      if kind in ("system", "general", "tarn", "tarn-inline")}
         for group in run["groups"]:
             for row in group["rows"]:
                 names = {a["name"] for a in row["allocators"]}
@@ -96,7 +102,8 @@ class Everything(BenchTest):
                     self.assertGreater(allocator["runs"][0][row["metric"]], 0)
                     self.assertGreater(allocator["runs"][0]["peak_rss_bytes"], 100_000)
         sources = {name.split("_")[0] for name in (g["group"] for g in run["groups"])}
-        self.assertLessEqual({"000", "001", "002", "003", "004", "server", "latency", "footprint", "micro"}, sources)
+        self.assertLessEqual({"000", "001", "002", "003", "004", "server", "latency", "footprint", "micro"},
+                             sources)
         for section in ("000  ", "001  ", "002  ", "003  ", "004  ", "ours  "):
             self.assertIn(section, result.stdout)
         with open(self.path("page.html"), encoding="utf-8") as file:
@@ -169,9 +176,10 @@ class Results(BenchTest):
 
     def test_tables_and_page_can_be_made_again_from_the_json(self):
         first, _ = self.results("--html", self.path("1.html"), "--with", "none", *SMALL)
-        again = self.bench("--from", self.path("r.json"), "--html", self.path("2.html"), "--json", self.path("2.json"))
+        again = self.bench("--from", self.path("r.json"), "--html", self.path("2.html"), "--json",
+                           self.path("2.json"))
         self.assertEqual(again.returncode, 0, again.stderr)
-        tables = first.stdout[:first.stdout.find("not installed")] if "not installed" in first.stdout else first.stdout
+        tables = first.stdout.partition("not installed")[0]
         self.assertEqual(again.stdout, tables)
         for a, b in (("1.html", "2.html"), ("r.json", "2.json")):
             with open(self.path(a), encoding="utf-8") as one, open(self.path(b), encoding="utf-8") as other:
@@ -189,7 +197,8 @@ class Failures(BenchTest):
         result, run = self.results("--with", f"bad={library}", *SMALL, *words)
         self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
         self.assertIn("FAILED bad", result.stdout)
-        measured = {(g["group"], a["name"]) for g in run["groups"] for r in g["rows"] for a in r["allocators"]}
+        measured = {(g["group"], a["name"]) for g in run["groups"] for r in g["rows"]
+                    for a in r["allocators"]}
         for group in run["groups"]:
             self.assertIn((group["group"], "tarn"), measured)
         return result.stdout, [f for f in run["failures"] if f["name"] == "bad"], measured
@@ -224,7 +233,8 @@ class Failures(BenchTest):
         output, failures, measured = self.failure(OVERLAPPING)
         self.assertIn("FAILED bad in 002_fixed: returned wrong blocks (round 1)", output)
         self.assertIn("overlaps", output)
-        self.assertEqual({f["group"] for f in failures if f["what"] == "returned wrong blocks"} & {"002_fixed"},
+        self.assertEqual({f["group"] for f in failures
+                          if f["what"] == "returned wrong blocks"} & {"002_fixed"},
                          {"002_fixed"})
         self.assertNotIn(("002_fixed", "bad"), measured)
 
@@ -241,7 +251,8 @@ class Interrupts(BenchTest):
 
     def test_control_c_tells_what_is_done_and_leaves_nothing(self):
         process = self.start(*self.ENDLESS, "--json", self.path("r.json"), "--html", self.path("page.html"))
-        child = self.child_of(process, "--group", "tarn-inline")  # the second to run: there is something to tell
+        # the second to run: there is something to tell
+        child = self.child_of(process, "--group", "tarn-inline")
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=DEADLINE)
         self.assertEqual(process.returncode, 130)
@@ -277,8 +288,10 @@ class BadInput(BenchTest):
                             (["--scale", "0"], "--scale takes"), (["--scale", "-1"], "--scale takes"),
                             (["--scale", "nan"], "--scale"), (["--scale", "1e9"], "--scale takes"),
                             (["--rounds", "0"], "--rounds takes"), (["--threads", "0"], "--threads takes"),
-                            (["--threads", "1,many"], "--threads takes"), (["--threads", "100000"], "--threads takes"),
-                            (["--sizes", "0"], "--sizes takes"), (["--sizes", "99999999999"], "--sizes takes"),
+                            (["--threads", "1,many"], "--threads takes"),
+                            (["--threads", "100000"], "--threads takes"),
+                            (["--sizes", "0"], "--sizes takes"),
+                            (["--sizes", "99999999999"], "--sizes takes"),
                             (["--timeout", "0"], "--timeout"), (["--cold", "--warm"], "exclude each other"),
                             (["--only", "003_fixed", "--sizes", "63"], "--only 003_fixed"),
                             (["--html", "/nowhere/page.html"], "cannot write /nowhere/page.html"),

@@ -1,6 +1,7 @@
 """The command `tarn` from outside: what it prints, how it exits, and that it leaves nothing behind.
 
-The library it preloads is a stand-in (fake_library.cc), so that these tests say something about the command alone.
+The library it preloads is a stand-in (fake_library.cc), so that these tests say something about the command
+alone.
 """
 
 import json
@@ -17,7 +18,8 @@ TOOL = os.environ["TARN_TEST_TOOL"]
 LIBRARIES = os.environ["TARN_TEST_LIBRARIES"]
 GOLDEN = os.environ["TARN_TEST_GOLDEN"]
 IS_SANITIZED = bool(os.environ.get("TARN_TEST_SANITIZE"))
-HARMLESS, CRASHING, TALKING = (f"{LIBRARIES}/libfake_{name}.so" for name in ("harmless", "crashing", "talking"))
+HARMLESS, CRASHING, TALKING = (f"{LIBRARIES}/libfake_{name}.so"
+                               for name in ("harmless", "crashing", "talking"))
 DEADLINE = 30  # seconds; no test comes near it unless something hangs
 
 
@@ -84,7 +86,8 @@ class CommandTest(unittest.TestCase):
 class Help(CommandTest):
     def test_every_help_page_is_the_golden_one(self):
         pages = [self.tarn("--help").stdout]
-        pages += [self.tarn("help", command).stdout for command in ("run", "compare", "bench", "classes", "options")]
+        pages += [self.tarn("help", command).stdout
+                  for command in ("run", "compare", "bench", "classes", "options")]
         text = ("\n" + "=" * 80 + "\n").join(pages)
         if os.environ.get("TARN_TEST_UPDATE_GOLDEN"):
             with open(GOLDEN, "w", encoding="utf-8") as file:
@@ -137,7 +140,8 @@ class Run(CommandTest):
     def test_statistics_go_to_standard_error_and_leave_the_output_alone(self):
         result = self.tarn("run", "--stats", "--", "echo", "hello")
         self.assertEqual(result.stdout, "hello\n")
-        for text in ("1.000 MiB at the end, 2.000 MiB at most", "1,234,567 allocate", "37.5 %", "exit status 0"):
+        for text in ("1.000 MiB at the end, 2.000 MiB at most", "1,234,567 allocate", "37.5 %",
+                     "exit status 0"):
             self.assertIn(text, result.stderr)
         self.assert_nothing_left()
 
@@ -181,7 +185,8 @@ class Run(CommandTest):
     def test_set_reaches_the_library_and_is_checked_first(self):
         result = self.tarn("run", "--stats", "--set", "classes=stepped", "--", "true")
         self.assertIn("(stepped)", result.stderr)
-        self.assert_one_line(self.tarn("run", "--set", "classes=odd", "--", "true"), 2, self.option("classes")["accepts"])
+        self.assert_one_line(self.tarn("run", "--set", "classes=odd", "--", "true"), 2,
+                             self.option("classes")["accepts"])
 
     def test_a_program_that_cannot_be_run_has_the_status_of_env(self):
         self.assert_one_line(self.tarn("run", "--", "no-such-program"), 127, "no-such-program")
@@ -205,7 +210,8 @@ class Compare(CommandTest):
             return result, {a["name"]: a for a in json.load(file)["allocators"]}
 
     def test_echo_is_compared_and_all_is_well(self):
-        result = self.tarn("compare", "--rounds", "3", "--with", f"other={HARMLESS}", "--json", self.path("r.json"),
+        result = self.tarn("compare", "--rounds", "3", "--with", f"other={HARMLESS}", "--json",
+                           self.path("r.json"),
                            "--", "/bin/echo", "hello")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual(result.stderr, "")
@@ -271,7 +277,8 @@ class Compare(CommandTest):
     def test_much_output_is_drained_and_verified(self):
         result = self.compare("--with", f"loud={TALKING}", "--", "bash", "-c",
                               "head -c 3000000 /dev/zero; true")
-        self.assertIn("differs from glibc's behind byte 65536 (3000008 bytes instead of 3000000)", result.stdout)
+        self.assertIn("differs from glibc's behind byte 65536 (3000008 bytes instead of 3000000)",
+                      result.stdout)
 
     def test_a_timeout_kills_all_that_the_program_started(self):
         started = time.monotonic()
@@ -313,7 +320,8 @@ class Compare(CommandTest):
 
     def test_the_first_place_rotates(self):
         order = self.path("order")
-        self.tarn("compare", "--warmup", "0", "--rounds", "3", "--with", f"other={HARMLESS}", "--quiet", "--", "sh",
+        self.tarn("compare", "--warmup", "0", "--rounds", "3", "--with", f"other={HARMLESS}", "--quiet", "--",
+                  "sh",
                   "-c", f"echo ${{LD_PRELOAD:-none}} >>{order}")
         with open(order, encoding="utf-8") as file:
             self.assertEqual([i for i, line in enumerate(file) if line == "none\n"], [0, 5, 7])
@@ -414,7 +422,8 @@ class Tables(CommandTest):
         text = self.tarn("options").stdout
         for option in listed:
             self.assertEqual(option["environment"], "TARN_" + option["name"].upper())
-            self.assertIn(f"    {option['environment']}  default {option['default']}  takes {option['accepts']}\n", text)
+            self.assertIn(f"    {option['environment']}  default {option['default']}  takes "
+                          f"{option['accepts']}\n", text)
 
     def test_an_unknown_preset_is_one_line_and_status_2(self):
         self.assert_one_line(self.tarn("classes", "--preset", "odd"), 2, "'odd'")

@@ -1,5 +1,5 @@
-"""Makes of a bench.json one that a page seldom sees: an interrupted run of a single round with a failure, contenders that
-are missing here and there, and a name that looks like markup.
+"""Makes of a bench.json one that a page seldom sees: an interrupted run of a single round with a failure,
+contenders that are missing here and there, and a name that looks like markup.
 
 Usage: unusual_results.py BENCH_JSON
 """

@@ -1,5 +1,5 @@
-"""Draws what `tarn compare --json` wrote: wall time, CPU time, peak RSS and page faults of a program on each allocator,
-as ratios to the system's allocator (or to the best, where that failed). Shorter bars are better.
+"""Draws what `tarn compare --json` wrote: wall time, CPU time, peak RSS and page faults of a program on each
+allocator, as ratios to the system's allocator (or to the best, where that failed). Shorter bars are better.
 
 Usage: plot_compare.py RESULTS.json PICTURE.png|PICTURE.svg
 """
@@ -26,7 +26,8 @@ LONGEST_BAR = 3.0  # ratios beyond it are cut off, so that one bad allocator doe
 
 
 def with_unit(metric, value):
-    units = {"s": [("s", 1), ("ms", 1e-3), ("us", 1e-6)], "B": [("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)]}
+    units = {"s": [("s", 1), ("ms", 1e-3), ("us", 1e-6)],
+             "B": [("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)]}
     if metric == "page_faults":
         return f"{value:,.0f}"
     for name, size in units["s" if metric.endswith("seconds") else "B"]:
@@ -45,7 +46,8 @@ def ratios_of(allocators, metric):
     base = summaries[0]["median"] if allocators[0]["name"] == "glibc" else min(s["median"] for s in summaries)
     base = base or 1.0
     return [
-        (s["median"] / base, (s["median"] - s["lower_quartile"]) / base, (s["upper_quartile"] - s["median"]) / base)
+        (s["median"] / base, (s["median"] - s["lower_quartile"]) / base,
+         (s["upper_quartile"] - s["median"]) / base)
         for s in summaries
     ]
 
@@ -55,7 +57,8 @@ def draw_bar(axes, place, name, ratio, spread, limit, text):
     end = min(length + spread[1], limit)
     axes.barh(place, length, height=0.66, color=colour_of(name), zorder=2)
     if ratio <= limit:
-        axes.errorbar(length, place, xerr=[[spread[0]], [end - length]], color=INK, linewidth=1, capsize=2.5, zorder=3)
+        axes.errorbar(length, place, xerr=[[spread[0]], [end - length]], color=INK, linewidth=1, capsize=2.5,
+                      zorder=3)
     mark = "» " if ratio > limit else ""
     weight = "bold" if name == "tarn" else "normal"
     axes.annotate(f"{mark}{ratio:.2f}", (end, place), xytext=(7, 0), textcoords="offset points", va="center",

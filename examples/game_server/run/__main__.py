@@ -1,7 +1,7 @@
 """Runs the game server on every kind of memory that is there, in turns, and says how they compare.
 
-A round plays once with each contender, and each round starts with another one, so that what disturbs the machine
-disturbs all alike. Uses loopback only.
+A round plays once with each contender, and each round starts with another one, so that what disturbs the
+machine disturbs all alike. Uses loopback only.
 """
 
 import argparse
@@ -39,7 +39,8 @@ def parse_command_line():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build", metavar="DIR", help="build folder (%(default)s)")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds (%(default)s)")
-    parser.add_argument("--seconds", type=float, default=70, metavar="S", help="for all rounds together (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=70, metavar="S",
+                        help="for all rounds together (%(default)s)")
     parser.add_argument("--bots", type=int, default=2000, metavar="N", help="bots (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="what the bots do (%(default)s)")
     parser.add_argument("--only", metavar="NAME,...", help="contenders; default: all that are there")
@@ -57,7 +58,8 @@ def find_contenders(build):
     clean = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     peers, notes = allocators.find_peers(allocators.DEFAULT_PEERS)
     ours, more_notes = allocators.find_tarn(build)
-    found = [Contender(DROP_IN if peer in ours else peer.name, "new", peer.environment(), str(peer.preload or ""))
+    found = [Contender(DROP_IN if peer in ours else peer.name, "new", peer.environment(),
+                       str(peer.preload or ""))
              for peer in [*peers, *ours]]
     found.append(Contender("std::pmr", "pmr", clean, ""))
     found.append(Contender(POOLS, "pools", clean, ""))
@@ -85,7 +87,8 @@ class Progress:
     def say(self, text):
         left = (time.monotonic() - self.start) / self.done * (self.total - self.done) if self.done else None
         line = f"[{self.done + 1}/{self.total}] {text}" + (f", {left:.0f} s left" if left else "")
-        print(f"\r\x1b[K{line}" if self.is_terminal else line, end="" if self.is_terminal else "\n", file=sys.stderr,
+        print(f"\r\x1b[K{line}" if self.is_terminal else line, end="" if self.is_terminal else "\n",
+              file=sys.stderr,
               flush=True)
 
     def clear(self):
@@ -142,7 +145,8 @@ class Tournament:
             "measured_seconds_per_run": self.load.seconds,
             "interrupted": self.is_interrupted,
             "failures": self.failures,
-            "contenders": [{"name": c.name, "memory": c.memory, "library": c.library, "runs": self.runs[c.name],
+            "contenders": [{"name": c.name, "memory": c.memory, "library": c.library,
+                            "runs": self.runs[c.name],
                             "summary": figures.summary(self.runs[c.name]) if self.runs[c.name] else None}
                            for c in self.contenders],
         }
@@ -154,7 +158,8 @@ def report(tournament, notes):
         print("\n".join(figures.table(summaries)))
         rounds = max(len(runs) for runs in tournament.runs.values())
         ticks = min(summary["tick_count"] for summary in summaries.values())
-        print(f"\n{rounds} rounds of {tournament.load.seconds:.1f} s, {tournament.load.bots} bots, one server thread. "
+        print(f"\n{rounds} rounds of {tournament.load.seconds:.1f} s, {tournament.load.bots} bots, one "
+              "server thread. "
               f"* best. Medians of rounds; ticks of all rounds together, {ticks} or more.")
         peers = [c.name for c in tournament.contenders if c.memory == "new"]
         for line in figures.verdict(summaries, POOLS, peers):

@@ -1,6 +1,7 @@
 """From runs to figures: medians over rounds, percentiles over the ticks of all rounds.
 
-A percentile beyond the median is told only where enough ticks took longer; else the maximum speaks for the tail.
+A percentile beyond the median is told only where enough ticks took longer; else the maximum speaks for the
+tail.
 """
 
 import statistics
@@ -32,15 +33,18 @@ def percentile(ordered, fraction):
 def percentiles(samples, prefix):
     """The median, the percentiles that so many samples allow, and the maximum."""
     ordered = sorted(samples)
-    tails = [(key, fraction) for key, _, fraction in TAILS if round(len(ordered) * (1 - fraction), 6) >= LEAST_BEYOND]
+    tails = [(key, fraction)
+             for key, _, fraction in TAILS if round(len(ordered) * (1 - fraction), 6) >= LEAST_BEYOND]
     return {f"{prefix}_p50": percentile(ordered, 0.5), f"{prefix}_max": ordered[-1],
             **{f"{prefix}_{key}": percentile(ordered, fraction) for key, fraction in tails}}
 
 
 def summary(runs):
-    """One figure per key of FIGURES that the samples allow, and the CPU time of ticks, from a contender's runs."""
+    """One figure per key of FIGURES that the samples allow, and the CPU time of ticks, from a contender's
+    runs."""
     figures = {key: statistics.median(run[key] for run in runs)
-               for key in ("packets_per_second", "cpu_microseconds_per_packet", "cpu_percent", "peak_rss_bytes",
+               for key in ("packets_per_second", "cpu_microseconds_per_packet", "cpu_percent",
+                           "peak_rss_bytes",
                            "idle_rss_bytes", "allocations_per_tick")}
     for clock, prefix in (("wall", "tick"), ("cpu", "tick_cpu")):
         figures |= percentiles([t for run in runs for t in run[f"tick_{clock}_nanoseconds"]], prefix)
@@ -54,7 +58,8 @@ def shown_figures(summaries):
 
 
 def tail_figure(summaries):
-    """What the comparison takes for the longest ticks: the highest percentile if all contenders have it, or the maximum."""
+    """What the comparison takes for the longest ticks: the highest percentile if all contenders have it, or
+    the maximum."""
     key, title, _ = TAILS[-1]
     return (key, title) if all(f"tick_{key}" in summary for summary in summaries) else ("max", "max")
 
@@ -70,7 +75,8 @@ def table(summaries):
     columns = [["", *names]]
     for key, title, unit, factor, digits, more_is_better in shown_figures(summaries.values()):
         best = best_of(summaries, key, more_is_better) if more_is_better is not None else None
-        cells = [f"{summaries[name][key] * factor:.{digits}f}" + ("*" if summaries[name][key] == best else " ")
+        cells = [f"{summaries[name][key] * factor:.{digits}f}"
+                 + ("*" if summaries[name][key] == best else " ")
                  for name in names]
         columns.append([f"{title} {unit} ", *cells])
     widths = [max(map(len, column)) for column in columns]
@@ -88,14 +94,17 @@ def beside_the_best(summaries, ours, peers, keys):
 
 
 def verdict(summaries, ours, peers):
-    """How our pools stand beside the best of all others, figure by figure; and once more by CPU time, which other work
-    on the machine disturbs far less."""
+    """How our pools stand beside the best of all others, figure by figure; and once more by CPU time, which
+    other work on the machine disturbs far less."""
     peers = [name for name in peers if name in summaries]
     if ours not in summaries or not peers:
         return []
     key, title = tail_figure(summaries.values())
-    wall = (("packets_per_second", "packets/s"), (f"tick_{key}", f"tick {title}"), ("peak_rss_bytes", "peak RSS"),
+    wall = (("packets_per_second", "packets/s"), (f"tick_{key}", f"tick {title}"),
+            ("peak_rss_bytes", "peak RSS"),
             ("idle_rss_bytes", "idle RSS"))
-    cpu = (("cpu_microseconds_per_packet", "a packet"), ("tick_cpu_p50", "tick p50"), (f"tick_cpu_{key}", f"tick {title}"))
-    return [f"{ours} beside the best general allocator of each: {beside_the_best(summaries, ours, peers, wall)}.",
+    cpu = (("cpu_microseconds_per_packet", "a packet"), ("tick_cpu_p50", "tick p50"),
+           (f"tick_cpu_{key}", f"tick {title}"))
+    return [f"{ours} beside the best general allocator of each: "
+            f"{beside_the_best(summaries, ours, peers, wall)}.",
             f"In the server's own CPU time: {beside_the_best(summaries, ours, peers, cpu)}."]

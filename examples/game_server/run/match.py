@@ -1,7 +1,8 @@
-"""One run: a server on one kind of memory, bots that play on it for some seconds, and what the server counted.
+"""One run: a server on one kind of memory, bots that play on it for some seconds, and what the server
+counted.
 
-Both programs are told what to do through their standard input, whose end stops them: whatever becomes of the runner,
-they do not outlive it. They are in a session of their own, so that Ctrl-C is the runner's to pass on.
+Both programs are told what to do through their standard input, whose end stops them: whatever becomes of the
+runner, they do not outlive it. They are in a session of their own, so that Ctrl-C is the runner's to pass on.
 """
 
 import json
@@ -78,7 +79,8 @@ class Program:
     def last_words(self):
         self.process.wait(PATIENCE)
         lines = self.process.stderr.read().decode(errors="replace").strip().splitlines()
-        return f"{self.name} ended with status {self.process.returncode}" + (f": {lines[-1]}" if lines else "")
+        return f"{self.name} ended with status {self.process.returncode}" + (f": {lines[-1]}" if lines
+                                                                             else "")
 
     def expect_success(self):
         if self.process.wait(PATIENCE) != 0:
@@ -142,7 +144,8 @@ def look(server):
 def require_nothing_lost(bots, idle):
     refused = {reason: count for reason, count in bots["refused"].items() if count}
     if refused or bots["lost"] or bots["connects_failed"]:
-        raise RunFailed(f"{bots['lost']} connections lost, {bots['connects_failed']} refused, errors: {refused}")
+        raise RunFailed(f"{bots['lost']} connections lost, {bots['connects_failed']} refused, errors: "
+                        f"{refused}")
     left = {kind: count for kind, count in idle["live"].items() if count and kind != "entities"}
     if left:
         raise RunFailed(f"the idle server still holds {left}")
@@ -156,7 +159,8 @@ def play(folder, contender, load):
         require_preloaded(contender, server.process.pid)
         bots_command = [f"{folder}/game_bots", "--port", str(port), "--bots", str(load.bots), "--seed",
                         str(load.seed), "--commands", "--json"]
-        with Program("the bots", bots_command, {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}) as bots:
+        with Program("the bots", bots_command,
+                     {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}) as bots:
             bots.hear()  # all play
             time.sleep(WARM_UP)
             begin = look(server)

@@ -34,7 +34,8 @@ def kind_of(name):
 
 def label(name, y):
     weight = " bold" if name in OURS else ""
-    return f'<text class="name{weight}" x="{LEFT - 8}" y="{y + 4}" text-anchor="end">{html.escape(name)}</text>'
+    return (f'<text class="name{weight}" x="{LEFT - 8}" y="{y + 4}" '
+            f'text-anchor="end">{html.escape(name)}</text>')
 
 
 def svg(height, parts):
@@ -55,7 +56,8 @@ def bars(contenders, values_of, text_of):
         y = ROW * i + ROW / 2
         x = [LEFT + span * value / longest for value in (low, middle, high)]
         parts += [label(name, y), f'<rect class="{kind_of(name)}" x="{LEFT}" y="{y - 8}" height="16" rx="2" '
-                  f'width="{max(x[1] - LEFT, 1):.1f}"/>', f'<line class="span" x1="{x[0]:.1f}" x2="{x[2]:.1f}" y1="{y}" '
+                  f'width="{max(x[1] - LEFT, 1):.1f}"/>',
+                  f'<line class="span" x1="{x[0]:.1f}" x2="{x[2]:.1f}" y1="{y}" '
                   f'y2="{y}"/>', f'<text x="{x[2] + 6:.1f}" y="{y + 4}">{text_of(middle)}</text>']
     return svg(ROW * len(values), parts)
 
@@ -95,7 +97,8 @@ def all_ticks(contender):
 
 def tick_titles(contenders):
     """Key and title of each figure of ticks that all contenders have."""
-    return [(key, title.removeprefix("tick ")) for key, title, *_ in shown_figures([c["summary"] for c in contenders])
+    return [(key, title.removeprefix("tick "))
+            for key, title, *_ in shown_figures([c["summary"] for c in contenders])
             if key.startswith("tick_")]
 
 
@@ -124,18 +127,22 @@ def tick_tails(contenders):
         if share >= floor:
             y = height * math.log(share) / math.log(floor)
             parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - 12}" y1="{y:.1f}" y2="{y:.1f}"/>'
-                         f'<text class="faint" x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{share:.1%}</text>')
+                         f'<text class="faint" x="{LEFT - 8}" y="{y + 4:.1f}" '
+                         f'text-anchor="end">{share:.1%}</text>')
     for name in sorted(ticks, key=lambda name: name in OURS):
         durations = ticks[name]
-        points = [f"{axis.x(value):.1f},{height * math.log((len(durations) - i) / len(durations)) / math.log(floor):.1f}"
+        points = [f"{axis.x(value):.1f},"
+                  f"{height * math.log((len(durations) - i) / len(durations)) / math.log(floor):.1f}"
                   for i, value in enumerate(durations)]
-        parts.append(f'<path class="{kind_of(name)}" d="M{" L".join(points)}"><title>{html.escape(name)}</title></path>')
+        parts.append(f'<path class="{kind_of(name)}" '
+                     f'd="M{" L".join(points)}"><title>{html.escape(name)}</title></path>')
     return svg(height + 20, parts)
 
 
 def table(contenders):
     figures = shown_figures([c["summary"] for c in contenders])
-    rows = ["<tr><th></th>" + "".join(f"<th>{title}, {unit}</th>" for _, title, unit, *_ in figures) + "</tr>"]
+    rows = ["<tr><th></th>" + "".join(f"<th>{title}, {unit}</th>" for _, title, unit, *_ in figures)
+            + "</tr>"]
     for contender in contenders:
         cells = []
         for key, _, _, factor, digits, more_is_better in figures:
@@ -156,7 +163,8 @@ def render(results):
                bars(contenders, over_rounds("packets_per_second"), lambda v: f"{v / 1000:,.0f} k")),
         figure("CPU per packet", "User and system time of the server. Less is better.",
                bars(contenders, over_rounds("cpu_microseconds_per_packet"), lambda v: f"{v:.3f} us")),
-        figure("Tick duration", f"{', '.join(title for _, title in tick_titles(contenders))}, from large dot to small. "
+        figure("Tick duration",
+               f"{', '.join(title for _, title in tick_titles(contenders))}, from large dot to small. "
                "Left is better.",
                tick_ranges(contenders)),
         figure("Ticks that took longer", "Share of all ticks beyond each duration. Strong line: tarn pools.",
@@ -166,10 +174,13 @@ def render(results):
         figure("Idle RSS", "Half a second after the last bot has left. Less is better.",
                bars(contenders, over_rounds("idle_rss_bytes"), lambda v: f"{v / 2**20:.1f} MiB")),
     ]
-    failures = "".join(f"<p>Failed: {html.escape(n)}: {html.escape(f)}</p>" for n, f in results["failures"].items())
-    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    failures = "".join(f"<p>Failed: {html.escape(n)}: {html.escape(f)}</p>"
+                       for n, f in results["failures"].items())
+    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" '
+            f'content="width=device-width">'
             f"<title>The game server on each kind of memory</title><style>{STYLE}</style>"
             f"<h1>The game server on each kind of memory</h1><p>{results['bots']} bots, {rounds} rounds of "
             f"{results['measured_seconds_per_run']:.1f} s each, interleaved, seed {results['seed']}. "
             f"{html.escape(machine['cpu'])}, {machine['cores']} cores, {html.escape(machine['kernel'])}, "
-            f"{results['date'][:10]}.</p>{failures}<div class='plots'>{''.join(plots)}</div>{table(contenders)}</html>\n")
+            f"{results['date'][:10]}.</p>{failures}<div "
+            f"class='plots'>{''.join(plots)}</div>{table(contenders)}</html>\n")

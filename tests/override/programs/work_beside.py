@@ -1,4 +1,5 @@
-"""What a library preloaded beside ours may disturb: memory given back while idle, time, threads, children, identity."""
+"""What a library preloaded beside ours may disturb: memory given back while idle, time, threads, children,
+identity."""
 import os
 import subprocess
 import sys
@@ -26,7 +27,8 @@ print(free_and_idle())
 if "FAKETIME" in os.environ:
     print(time.strftime("%Y") if os.environ["FAKETIME"][0] == "@" else time.time() > 0)
 results = []
-threads = [threading.Thread(target=lambda: results.append(len([bytes(i) for i in range(3000)]))) for _ in range(4)]
+threads = [threading.Thread(target=lambda: results.append(len([bytes(i) for i in range(3000)])))
+           for _ in range(4)]
 for thread in threads:
     thread.start()
 for thread in threads:

@@ -37,7 +37,8 @@ with concurrent.futures.ThreadPoolExecutor(4) as threads:
 print([status_of_child(seed) for seed in range(1, 11)])
 
 must_stop = threading.Event()
-busy = [threading.Thread(target=lambda: [use_blocks(7) for _ in iter(must_stop.is_set, True)]) for _ in range(2)]
+busy = [threading.Thread(target=lambda: [use_blocks(7) for _ in iter(must_stop.is_set, True)])
+        for _ in range(2)]
 for thread in busy:
     thread.start()
 print([status_of_child(seed) for seed in range(1, 11)])

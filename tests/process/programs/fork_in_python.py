@@ -1,4 +1,5 @@
-"""Forks with memory just freed: Python 3.12 warns when the process has another thread then; any version may count."""
+"""Forks with memory just freed: Python 3.12 warns when the process has another thread then; any version may
+count."""
 import os
 import sys
 import warnings

@@ -1,4 +1,5 @@
-"""Loads libraries by ctypes and uses each in this thread, in others and in a child: load_in_python.py LIBRARY..."""
+"""Loads libraries by ctypes and uses each in this thread, in others and in a child: load_in_python.py
+LIBRARY..."""
 import ctypes
 import os
 import sys
