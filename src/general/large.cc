@@ -1,8 +1,10 @@
 #include "general/large.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 
+#include "general/setup.h"
 #include "os/fatal.h"
 #include "os/memory.h"
 #include "page/spans.h"
@@ -55,7 +57,28 @@ Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room) 
   return span;
 }
 
+void* out_of_memory() {
+  errno = ENOMEM;
+  return nullptr;
+}
+
+void* allocate_large_block(std::size_t size, std::size_t alignment, std::size_t room, bool* is_zeroed) {
+  ThreadHeap* const heap = heap_of_this_thread();  // also reads the options
+  const Span* const span = allocate_large(size, alignment, room);
+  if (span == nullptr) return out_of_memory();
+  if (is_zeroed != nullptr) *is_zeroed = span->is_zeroed;
+  if (counts_calls(heap)) {
+    os::LockGuard guard(heap->mutex());
+    heap->calls->large.add_allocation(size, span->bytes());
+  }
+  return span->start;
+}
+
 void deallocate_large(Span* span, void* block) {
+  if (ThreadHeap* const heap = this_heap(); counts_calls(heap)) {
+    os::LockGuard guard(heap->mutex());
+    heap->calls->large.add_deallocation(span->bytes());
+  }
   if (span->start != block) os::fatal("free of a pointer into a block", block);
   ReturnedPages returned;
   note_end(*span);

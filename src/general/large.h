@@ -13,10 +13,15 @@ namespace tarn::internal {
 /// of the block was written since the system gave it.
 Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room = 0);
 
+/// The same for callers of the general pool: counts the call. \returns nullptr with errno ENOMEM when memory
+/// is refused. \post *is_zeroed is the span's.
+void* allocate_large_block(std::size_t size, std::size_t alignment, std::size_t room = 0,
+                           bool* is_zeroed = nullptr);
+
 /// \returns the room for a block that has grown to `size` bytes once and will probably grow again.
 std::size_t room_to_grow(std::size_t size);
 
-/// Stops the process when `block` is not the start of the span.
+/// Counts the call, where calls are counted. Stops the process when `block` is not the start of the span.
 void deallocate_large(Span* span, void* block);
 
 /// Resizes the block in place to hold `size` bytes; frees pages that it no longer needs. \returns false when
@@ -26,6 +31,9 @@ bool resize_large(Span* span, std::size_t size);
 /// Moves the block's pages into a new block of `size` bytes with room to grow. \returns nullptr when that is
 /// impossible or costs more than copying.
 Span* move_large(Span* span, std::size_t size);
+
+/// \returns nullptr; sets errno to ENOMEM.
+void* out_of_memory();
 
 struct LargeStats {
   std::size_t live_count, live_bytes, allocations;

@@ -12,9 +12,7 @@
 #include "central/slab.h"
 #include "central/take_blocks.h"
 #include "general/block_finder.h"
-#include "general/counted_calls.h"
 #include "general/large.h"
-#include "general/large_block.h"
 #include "general/setup.h"
 #include "os/fatal.h"
 #include "page/helper.h"
@@ -47,7 +45,7 @@ void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t siz
     block = nullptr;
   }
   if (counts_calls(&heap) && block != nullptr)
-    count_allocation(heap.calls->of_class[size_class], size, class_geometry[size_class].block_bytes);
+    heap.calls->of_class[size_class].add_allocation(size, class_geometry[size_class].block_bytes);
   return block;
 }
 
@@ -87,16 +85,8 @@ void deallocate_in_class(void* block, SizeClass size_class) {
   if (heap == nullptr) return return_blocks(nullptr, &block, 1, returned);
   os::LockGuard guard(heap->mutex());
   if (counts_calls(heap))
-    count_deallocation(heap->calls->of_class[size_class], class_geometry[size_class].block_bytes);
+    heap->calls->of_class[size_class].add_deallocation(class_geometry[size_class].block_bytes);
   deallocate_locked(*heap, block, size_class, returned);
-}
-
-void deallocate_large_block(Span* span, void* block) {
-  if (ThreadHeap* const heap = this_heap(); counts_calls(heap)) {
-    os::LockGuard guard(heap->mutex());
-    count_deallocation(heap->calls->large, span->bytes());
-  }
-  deallocate_large(span, block);
 }
 
 }  // namespace
@@ -125,7 +115,7 @@ void deallocate_slow(void* block) noexcept {
   if (span == nullptr) os::fatal("free of a pointer that is no block", block);
   if (is_of_pool(span)) return pool_of(*span)->operations->deallocate(*pool_of(*span), block);
   if (is_slab(span)) return deallocate_in_class(block, span->size_class.load(std::memory_order_relaxed));
-  deallocate_large_block(span, block);
+  deallocate_large(span, block);
 }
 
 void deallocate_class_slow(void* block, SizeClass size_class) noexcept {

@@ -2,9 +2,7 @@
 #include <cstring>
 
 #include "general/block_finder.h"
-#include "general/counted_calls.h"
 #include "general/large.h"
-#include "general/large_block.h"
 #include "general/setup.h"
 #include "os/fatal.h"
 #include "tarn/memory_pool.h"

@@ -8,16 +8,6 @@
 
 namespace tarn::internal {
 
-struct CallCounts {
-  std::uint64_t allocations, deallocations, reallocations, requested_bytes;
-};
-
-/// The counts of one thread, under its owner's mutex.
-struct ThreadCallCounts {
-  PerClass<CallCounts> of_class;
-  CallCounts large;  // and all calls of reallocate
-};
-
 /// Live bytes at every moment. Threads: any.
 struct CountedLive {
   std::atomic<std::size_t> bytes, peak_bytes;
@@ -30,5 +20,25 @@ struct CountedLive {
   void subtract(std::size_t less) { bytes.fetch_sub(less, std::memory_order_relaxed); }
 };
 inline constinit CountedLive counted_live{};
+
+struct CallCounts {
+  std::uint64_t allocations, deallocations, reallocations, requested_bytes;
+
+  void add_allocation(std::size_t requested, std::size_t given) {
+    ++allocations;
+    requested_bytes += requested;
+    counted_live.add(given);
+  }
+  void add_deallocation(std::size_t given) {
+    ++deallocations;
+    counted_live.subtract(given);
+  }
+};
+
+/// The counts of one thread, under its owner's mutex.
+struct ThreadCallCounts {
+  PerClass<CallCounts> of_class;
+  CallCounts large;  // and all calls of reallocate
+};
 
 }  // namespace tarn::internal

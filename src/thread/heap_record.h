@@ -46,6 +46,9 @@ struct ThreadHeap {
   detail::Record& record(SizeClass size_class) const { return cache->records[index_of_class(size_class)]; }
 };
 
+/// \returns whether a heap's calls are counted; `heap` may be nullptr.
+inline bool counts_calls(const ThreadHeap* heap) { return heap != nullptr && heap->calls != nullptr; }
+
 static_assert(sizeof(detail::Record) == kRecordBytes);
 
 /// A record without a magazine: empty for allocate, full for deallocate.

@@ -25,8 +25,6 @@ COVERED = {
     "central/slab_owner": "tests/unit/central/owners_test.cc",
     "general/block_finder": "tests/pools/pool_use_test.cc",
     "general/c_api": "tests/conformance/allocate_test.cc",
-    "general/counted_calls": "tests/unit/observe/counted_calls_test.cc",
-    "general/large_block": "tests/unit/general/large_test.cc",
     "general/memory_pool": "tests/conformance/allocate_test.cc",
     "general/pool_header": "tests/pools/pool_use_test.cc",
     "general/pool_registry": "tests/pools/pool_use_test.cc",
