@@ -3,11 +3,18 @@
 
 namespace tarn::internal {
 
-/// A function and its context; needs no allocation.
-struct BlockVisitor {
-  void (*call)(void* block, void* context);
-  void* context;
-  void operator()(void* block) const { call(block, context); }
+/// Refers to any function of a block, which must outlive the visitor; needs no allocation.
+class BlockVisitor {
+ public:
+  template <typename Visit>
+  BlockVisitor(const Visit& visit)
+      : call_([](void* block, const void* context) { (*static_cast<const Visit*>(context))(block); }),
+        context_(&visit) {}
+  void operator()(void* block) const { call_(block, context_); }
+
+ private:
+  void (*call_)(void* block, const void* context);
+  const void* context_;
 };
 
 }  // namespace tarn::internal

@@ -12,7 +12,6 @@
 #include "os/held_locks.h"
 #include "page/metadata.h"
 #include "pool/fixed_pool_state.h"
-#include "pool/live_blocks.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -180,15 +179,3 @@ void fixed_pool_check_user_slow(FixedPoolFront& front) noexcept {
 }
 
 }  // namespace TARN_NAMESPACE::detail
-
-namespace tarn::internal {
-
-void visit_live_blocks(detail::FixedPoolFront& front, const BlockVisitor& visit) {
-  front.state->back_end->visit_live(*front.state, visit);
-}
-
-void* first_system_block(const detail::FixedPoolFront& front) {
-  return front.state->back_end->first_of_malloc(*front.state);
-}
-
-}  // namespace tarn::internal

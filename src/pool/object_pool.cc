@@ -50,15 +50,13 @@ void destroy_live(ObjectPoolState& state) {
     state.back_end->deallocate(state, block);
   }
   state.is_ending = true;
-  state.back_end->visit_live(state, {[](void* block, void* context) {
-                                       ObjectPoolState& pool = *static_cast<ObjectPoolState*>(context);
-                                       if (pool.type.poisons) os::note_pool_free(&pool, block);
-                                       // Freed first, so that calls of the destructor see a free block.
-                                       pool.back_end->deallocate(pool, block);
-                                       if (pool.type.poisons) os::unpoison(block, pool.type.bytes);
-                                       destroy_object(pool, block);
-                                     },
-                                     &state});
+  state.back_end->visit_live(state, [&](void* block) {
+    if (state.type.poisons) os::note_pool_free(&state, block);
+    // Freed first, so that calls of the destructor see a free block.
+    state.back_end->deallocate(state, block);
+    if (state.type.poisons) os::unpoison(block, state.type.bytes);
+    destroy_object(state, block);
+  });
 }
 
 // Live objects stay usable; for a checker they no longer belong to the pool.
@@ -66,11 +64,7 @@ void end_for_checkers(ObjectPoolState& state) {
   if (!state.type.poisons) return;
   os::end_checked_pool(&state);
   state.fixed.checked_as = nullptr;
-  state.back_end->visit_live(state, {[](void* block, void* context) {
-                                       os::unpoison(block,
-                                                    static_cast<ObjectPoolState*>(context)->type.bytes);
-                                     },
-                                     &state});
+  state.back_end->visit_live(state, [&](void* block) { os::unpoison(block, state.type.bytes); });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // An object pool whose objects lie in a fixed pool.
-#include "pool/live_blocks.h"
+#include "pool/fixed_pool_state.h"
 #include "pool/object_pool_state.h"
 
 namespace tarn::internal {
@@ -38,9 +38,13 @@ PoolUse use(PoolHeader& pool, ReturnedPages&) {
 
 void begin_to_end(ObjectPoolState&) {}
 
-void* first_of_malloc(const ObjectPoolState& state) { return first_system_block(state.fixed); }
+void* first_of_malloc(const ObjectPoolState& state) {
+  return state.fixed.state->back_end->first_of_malloc(*state.fixed.state);
+}
 
-void visit_live(ObjectPoolState& state, const BlockVisitor& visit) { visit_live_blocks(state.fixed, visit); }
+void visit_live(ObjectPoolState& state, const BlockVisitor& visit) {
+  state.fixed.state->back_end->visit_live(*state.fixed.state, visit);
+}
 
 // A fixed pool with live objects stays for them.
 bool end(ObjectPoolState& state, std::size_t live) {

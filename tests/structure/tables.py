@@ -50,7 +50,6 @@ COVERED = {
     "pool/handle_table": "tests/adapters/handle_pool_test.cc",
     "pool/heap": "tests/pools/heap_test.cc",
     "pool/heap_state": "tests/pools/heap_test.cc",
-    "pool/live_blocks": "tests/pools/object_pool_test.cc",
     "pool/object_pool": "tests/pools/object_pool_test.cc",
     "pool/object_pool_state": "tests/pools/object_pool_test.cc",
     "thread/call_counts": "tests/unit/observe/counted_calls_test.cc",

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "pool/fixed_pool_state.h"
-#include "pool/live_blocks.h"
 
 namespace tarn::internal {
 namespace {
@@ -38,11 +37,9 @@ TEST(FixedPoolOverChunks, VisitsLiveBlocksAndLetsTheVisitorFreeThem) {
   std::vector<void*> blocks(35);
   pool.allocate_batch(blocks.size(), blocks.data());
   for (std::size_t i = 0; i < blocks.size(); i += 2) pool.deallocate(blocks[i]);
-  visit_live_blocks(
-      *state_of(pool).front,
-      {[](void* block, void* context) { static_cast<FixedPool*>(context)->deallocate(block); }, &pool});
+  kFixedPoolOverChunks.visit_live(state_of(pool), [&](void* block) { pool.deallocate(block); });
   EXPECT_EQ(pool.live_count(), 0u);
-  EXPECT_EQ(first_system_block(*state_of(pool).front), nullptr);
+  EXPECT_EQ(kFixedPoolOverChunks.first_of_malloc(state_of(pool)), nullptr);
   validate(state_of(pool));
 }
 

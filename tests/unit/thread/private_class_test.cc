@@ -89,10 +89,7 @@ TEST(PrivateClass, LiveBlocksAreVisitedInAddressOrder) {
   }
   settle_private_class(size_class);
   std::vector<void*> visited;
-  visit_live_blocks(size_class, {[](void* block, void* context) {
-                                   static_cast<std::vector<void*>*>(context)->push_back(block);
-                                 },
-                                 &visited});
+  visit_live_blocks(size_class, [&](void* block) { visited.push_back(block); });
   EXPECT_EQ(visited, std::vector<void*>(live.begin(), live.end()));
   for (void* block : visited) mark_block_free(block);
   EXPECT_EQ(census(size_class).live_count, 0u);
