@@ -31,8 +31,7 @@ class allocator {
 
   [[nodiscard]] T* allocate(std::size_t count) {
     void* const block = detail::allocate_from(*source_, detail::array_bytes<T>(count), alignof(T));
-    if (block == nullptr) detail::throw_bad_alloc();
-    return static_cast<T*>(block);
+    return static_cast<T*>(detail::checked(block));
   }
   void deallocate(T* block, std::size_t count) noexcept {
     detail::deallocate_to(*source_, block, count * sizeof(T), alignof(T));
@@ -61,9 +60,7 @@ class allocator<T, MemoryPool> {
   [[nodiscard]] TARN_INLINE T* allocate(std::size_t count) {
     const std::size_t bytes = detail::array_bytes<T>(count);
     void* const block = alignof(T) <= 16 ? tarn::allocate(bytes) : tarn::allocate(bytes, alignof(T));
-    if (block == nullptr) [[unlikely]]
-      detail::throw_bad_alloc();
-    return static_cast<T*>(block);
+    return static_cast<T*>(detail::checked(block));
   }
   TARN_INLINE void deallocate(T* block, std::size_t) noexcept { tarn::deallocate(block); }
 

@@ -123,8 +123,7 @@ class Arena {
     detail::ArenaCleanup* cleanup = nullptr;
     if constexpr (!std::is_trivially_destructible_v<T>) {
       cleanup = static_cast<detail::ArenaCleanup*>(
-          allocate(sizeof(detail::ArenaCleanup), alignof(detail::ArenaCleanup)));
-      if (cleanup == nullptr) detail::throw_bad_alloc();
+          detail::checked(allocate(sizeof(detail::ArenaCleanup), alignof(detail::ArenaCleanup))));
     }
     void* const block = allocate(sizeof(T), alignof(T));
     if (block == nullptr) {

@@ -17,26 +17,19 @@
 namespace TARN_NAMESPACE {
 
 struct CoroutineFrame {
-  TARN_INLINE static void* operator new(std::size_t size) { return checked(tarn::allocate(size)); }
+  TARN_INLINE static void* operator new(std::size_t size) { return detail::checked(tarn::allocate(size)); }
 
   template <typename... Arguments>
   static void* operator new(std::size_t size, std::allocator_arg_t, Heap& heap, Arguments&&...) {
-    return checked(heap.allocate(size));
+    return detail::checked(heap.allocate(size));
   }
   /// The same for a coroutine that is a member function: its object is the first argument.
   template <typename Object, typename... Arguments>
   static void* operator new(std::size_t size, Object&, std::allocator_arg_t, Heap& heap, Arguments&&...) {
-    return checked(heap.allocate(size));
+    return detail::checked(heap.allocate(size));
   }
 
   TARN_INLINE static void operator delete(void* frame, std::size_t) noexcept { tarn::deallocate(frame); }
-
- private:
-  TARN_INLINE static void* checked(void* frame) {
-    if (frame == nullptr) [[unlikely]]
-      detail::throw_bad_alloc();
-    return frame;
-  }
 };
 
 }  // namespace TARN_NAMESPACE

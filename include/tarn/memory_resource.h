@@ -22,9 +22,7 @@ class memory_resource final : public std::pmr::memory_resource {
 
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-    void* const block = detail::allocate_from(*source_, bytes, alignment);
-    if (block == nullptr) detail::throw_bad_alloc();
-    return block;
+    return detail::checked(detail::allocate_from(*source_, bytes, alignment));
   }
   void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
     detail::deallocate_to(*source_, block, bytes, alignment);

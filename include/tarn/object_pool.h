@@ -92,10 +92,7 @@ class ObjectPool {
   /// \cost a hit of the thread's magazine for the memory: three loads, a store, a compare, inlined.
   template <typename... Arguments>
   [[nodiscard]] TARN_INLINE T* create(Arguments&&... arguments) {
-    void* const block = allocate();
-    if (block == nullptr) [[unlikely]]
-      detail::throw_bad_alloc();
-    return construct(block, std::forward<Arguments>(arguments)...);
+    return construct(detail::checked(allocate()), std::forward<Arguments>(arguments)...);
   }
 
   /// The same, but returns nullptr when memory is refused.

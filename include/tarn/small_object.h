@@ -17,13 +17,13 @@ namespace TARN_NAMESPACE {
 
 template <typename Derived>
 struct SmallObject {
-  TARN_INLINE static void* operator new(std::size_t size) { return checked(tarn::allocate(size)); }
-  TARN_INLINE static void* operator new[](std::size_t size) { return checked(tarn::allocate(size)); }
+  TARN_INLINE static void* operator new(std::size_t size) { return detail::checked(tarn::allocate(size)); }
+  TARN_INLINE static void* operator new[](std::size_t size) { return detail::checked(tarn::allocate(size)); }
   static void* operator new(std::size_t size, std::align_val_t alignment) {
-    return checked(tarn::allocate(size, static_cast<std::size_t>(alignment)));
+    return detail::checked(tarn::allocate(size, static_cast<std::size_t>(alignment)));
   }
   static void* operator new[](std::size_t size, std::align_val_t alignment) {
-    return checked(tarn::allocate(size, static_cast<std::size_t>(alignment)));
+    return detail::checked(tarn::allocate(size, static_cast<std::size_t>(alignment)));
   }
   static void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return tarn::allocate(size); }
   static void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
@@ -46,13 +46,6 @@ struct SmallObject {
   ~SmallObject() = default;
   SmallObject(const SmallObject&) = default;
   SmallObject& operator=(const SmallObject&) = default;
-
- private:
-  TARN_INLINE static void* checked(void* block) {
-    if (block == nullptr) [[unlikely]]
-      detail::throw_bad_alloc();
-    return block;
-  }
 };
 
 }  // namespace TARN_NAMESPACE

@@ -18,6 +18,13 @@ namespace TARN_NAMESPACE::detail {
 #endif
 }
 
+/// \returns the block. \throws std::bad_alloc where there is none.
+TARN_INLINE void* checked(void* block) {
+  if (block == nullptr) [[unlikely]]
+    throw_bad_alloc();
+  return block;
+}
+
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_bad_array_length() {
 #if defined(__cpp_exceptions)
   throw std::bad_array_new_length();
