@@ -13,6 +13,7 @@ inline constexpr std::size_t kChunkBytes = std::size_t{1} << kChunkShift;
 inline constexpr std::uint32_t kPagesPerChunk = kChunkBytes / kPageBytes;
 inline constexpr std::size_t kOsPageBytesLargest = 64 * 1024;  // the largest OS page of a supported kernel
 inline constexpr std::size_t kCacheLineBytes = 64;
+inline constexpr std::size_t kLargestRequest = std::size_t{1} << 46;  // of bytes, and of an alignment
 
 /// A number of pages; neither bytes nor the index of a page converts to it.
 enum class PageCount : std::uint32_t {};

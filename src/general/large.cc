@@ -17,7 +17,6 @@ namespace {
 // less.
 constexpr std::size_t kWorthMoving = 2 * kChunkBytes;
 constexpr std::size_t kMostRoom = std::size_t{64} << 20;
-constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
 
 constinit std::atomic<std::size_t> live_count{0}, live_bytes{0}, allocations{0};
 

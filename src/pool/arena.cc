@@ -44,7 +44,6 @@ struct ArenaBackEnd {
 namespace {
 
 constexpr std::size_t kLargestDoubling = std::size_t{1} << 20;
-constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
 constexpr std::size_t kOsPageBytes = 4096;  // the smallest OS page of any system
 
 HeapState* upstream(const ArenaFront& arena) {

@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "general/configuration.h"
+#include "general/large.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
 #include "os/checker.h"
@@ -21,8 +22,6 @@ namespace TARN_NAMESPACE::detail {
 using namespace internal;
 
 namespace {
-
-constexpr std::size_t kLargestRequest = std::size_t{1} << 46;
 
 HeapState& state_of(PoolHeader& pool) { return static_cast<HeapState&>(pool); }
 
@@ -39,11 +38,6 @@ void note_soft_limit(HeapState& state, const LiveBytes& live) {
   state.on_soft_limit(*state.heap, state.context);
   os::LockGuard guard(state.mutex);
   state.is_calling_back = false;
-}
-
-void* refuse() {
-  errno = ENOMEM;
-  return nullptr;
 }
 
 void deallocate_any(PoolHeader& pool, void* block) { heap_deallocate(&state_of(pool), block); }
@@ -93,10 +87,10 @@ void* heap_allocate(HeapState* state, std::size_t size, std::size_t alignment) n
     errno = EINVAL;
     return nullptr;
   }
-  if (state == nullptr || size > kLargestRequest || alignment > kLargestRequest) return refuse();
+  if (state == nullptr || size > kLargestRequest || alignment > kLargestRequest) return out_of_memory();
   LiveBytes live{};
   void* const block = state->back_end->allocate(*state, size, alignment, &live);
-  if (block == nullptr) return refuse();
+  if (block == nullptr) return out_of_memory();
   note_soft_limit(*state, live);
   return block;
 }

@@ -1,6 +1,5 @@
 // Scopes: a heap serves the calling thread's requests to the general pool.
-#include <cerrno>
-
+#include "general/large.h"
 #include "pool/heap_state.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -9,10 +8,7 @@ using namespace internal;
 
 namespace {
 
-void* refuse(PoolHeader&, std::size_t, std::size_t) {
-  errno = ENOMEM;
-  return nullptr;
-}
+void* refuse(PoolHeader&, std::size_t, std::size_t) { return out_of_memory(); }
 
 constexpr PoolOperations kRefusingOperations{"no heap", refuse,  nullptr, nullptr,
                                              nullptr,   nullptr, nullptr, nullptr};
