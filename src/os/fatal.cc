@@ -9,7 +9,7 @@
 namespace tarn::internal::os {
 
 void write_line(const char* text, unsigned long length) {
-  syscall6(SYS_write, 2, reinterpret_cast<long>(text), static_cast<long>(length));
+  syscall6(SYS_write, 2, to_long(text), to_long(length));
 }
 
 namespace {
@@ -24,8 +24,8 @@ namespace {
     std::uint64_t mask;
   } const by_default{};
   const std::uint64_t abort_signal = std::uint64_t{1} << (SIGABRT - 1);
-  syscall6(SYS_rt_sigaction, SIGABRT, reinterpret_cast<long>(&by_default), 0, sizeof abort_signal);
-  syscall6(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&abort_signal), 0, sizeof abort_signal);
+  syscall6(SYS_rt_sigaction, SIGABRT, to_long(&by_default), 0, sizeof abort_signal);
+  syscall6(SYS_rt_sigprocmask, SIG_UNBLOCK, to_long(&abort_signal), 0, sizeof abort_signal);
   syscall6(SYS_tgkill, syscall6(SYS_getpid), syscall6(SYS_gettid), SIGABRT);
   for (;;) syscall6(SYS_exit_group, 127);
 }

@@ -71,8 +71,6 @@ HelperRecord* helper_record() {
   return memory == nullptr ? nullptr : record_of(memory);
 }
 
-long to_long(const void* pointer) { return reinterpret_cast<long>(pointer); }
-
 void wait_for(const std::atomic<std::uint32_t>& word, std::uint32_t value, int operation,
               std::uint64_t timeout_ms) {
   const timespec timeout{static_cast<time_t>(timeout_ms / 1000),

@@ -34,9 +34,6 @@ Fault fault_of(Call call) {
 }
 bool must_fail(Call call) { return fault_of(call) != Fault::kNone; }
 
-long to_long(const void* pointer) { return reinterpret_cast<long>(pointer); }
-long to_long(std::uintptr_t number) { return static_cast<long>(number); }
-
 char* map_anonymous(std::size_t bytes, int protection, int flags = 0) {
   const long answer =
       syscall6(SYS_mmap, 0, to_long(bytes), protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);

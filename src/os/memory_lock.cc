@@ -21,9 +21,7 @@ struct Area {
 /// Reads the areas of the process from /proc/self/maps, a piece of the file at a time.
 class Areas {
  public:
-  Areas()
-      : descriptor_(syscall6(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/maps"),
-                             O_RDONLY | O_CLOEXEC)) {}
+  Areas() : descriptor_(syscall6(SYS_openat, AT_FDCWD, to_long("/proc/self/maps"), O_RDONLY | O_CLOEXEC)) {}
   ~Areas() {
     if (is_open()) close_file(static_cast<int>(descriptor_));
   }
@@ -47,7 +45,7 @@ class Areas {
 
   int next_character() {
     if (at_ == length_) {
-      length_ = syscall6(SYS_read, descriptor_, reinterpret_cast<long>(text_), sizeof text_);
+      length_ = syscall6(SYS_read, descriptor_, to_long(text_), sizeof text_);
       at_ = 0;
       if (length_ <= 0) return length_ = 0, kEnd;
     }
@@ -94,15 +92,15 @@ bool for_each_used_range(Visit visit) {
 /// \returns the answer of mlockall for this much memory: 0, EPERM or ENOMEM.
 int refusal_of(std::size_t bytes) {
   struct rlimit limit {};
-  syscall6(SYS_prlimit64, 0, RLIMIT_MEMLOCK, 0, reinterpret_cast<long>(&limit));
+  syscall6(SYS_prlimit64, 0, RLIMIT_MEMLOCK, 0, to_long(&limit));
   if (bytes <= limit.rlim_cur) return 0;
   // Only exceeding the limit shows whether it holds for this process.
   const std::size_t more = limit.rlim_cur + kOsPageBytesLargest;
-  const long answer = syscall6(SYS_mmap, 0, static_cast<long>(more), PROT_NONE,
+  const long answer = syscall6(SYS_mmap, 0, to_long(more), PROT_NONE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_LOCKED, -1, 0);
   if (answer == -EPERM) return EPERM;
   if (answer < 0 && answer > -4096) return ENOMEM;
-  syscall6(SYS_munmap, answer, static_cast<long>(more));
+  syscall6(SYS_munmap, answer, to_long(more));
   return 0;
 }
 

@@ -12,8 +12,7 @@ namespace {
 
 long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
            const timespec* timeout) {
-  return syscall6(SYS_futex, reinterpret_cast<long>(&word), operation | FUTEX_PRIVATE_FLAG, value,
-                  reinterpret_cast<long>(timeout));
+  return syscall6(SYS_futex, to_long(&word), operation | FUTEX_PRIVATE_FLAG, value, to_long(timeout));
 }
 
 }  // namespace

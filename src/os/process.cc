@@ -40,7 +40,7 @@ std::uint64_t clock_ms() {
   timespec now{};
   // The program may have replaced libc's clock_gettime by its own, for its own threads.
   if (is_on_helper()) {
-    syscall6(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, reinterpret_cast<long>(&now));
+    syscall6(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, to_long(&now));
   } else {
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   }
@@ -59,13 +59,11 @@ const char* environment(const char* name) {
 }
 
 long read_file(const char* path, char* storage, std::size_t capacity) {
-  const long descriptor =
-      syscall6(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC, 0);
+  const long descriptor = syscall6(SYS_openat, AT_FDCWD, to_long(path), O_RDONLY | O_CLOEXEC, 0);
   if (descriptor < 0) return -1;
   std::size_t length = 0;
   while (length < capacity) {
-    const long count = syscall6(SYS_read, descriptor, reinterpret_cast<long>(storage + length),
-                                static_cast<long>(capacity - length));
+    const long count = syscall6(SYS_read, descriptor, to_long(storage + length), to_long(capacity - length));
     if (count <= 0) break;
     length += static_cast<std::size_t>(count);
   }
@@ -74,14 +72,13 @@ long read_file(const char* path, char* storage, std::size_t capacity) {
 }
 
 int create_file(const char* path) {
-  return static_cast<int>(syscall6(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path),
+  return static_cast<int>(syscall6(SYS_openat, AT_FDCWD, to_long(path),
                                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
 }
 
 bool write_all(int descriptor, const char* data, std::size_t bytes) {
   while (bytes > 0) {
-    const long count =
-        syscall6(SYS_write, descriptor, reinterpret_cast<long>(data), static_cast<long>(bytes));
+    const long count = syscall6(SYS_write, descriptor, to_long(data), to_long(bytes));
     if (count <= 0) return false;
     data += count;
     bytes -= static_cast<std::size_t>(count);

@@ -31,8 +31,7 @@ std::uint32_t thread_id() { return static_cast<std::uint32_t>(syscall6(SYS_getti
 void let_others_run() { syscall6(SYS_sched_yield); }
 
 int change_limit(int process, int resource, const void* wanted, void* old) {
-  return static_cast<int>(-syscall6(SYS_prlimit64, process, resource, reinterpret_cast<long>(wanted),
-                                    reinterpret_cast<long>(old)));
+  return static_cast<int>(-syscall6(SYS_prlimit64, process, resource, to_long(wanted), to_long(old)));
 }
 
 }  // namespace tarn::internal::os

@@ -3,6 +3,8 @@
 #pragma once
 #include <sys/syscall.h>
 
+#include <cstddef>
+
 namespace tarn::internal::os {
 
 #if defined(__x86_64__)
@@ -32,5 +34,9 @@ inline long syscall6(long number, long a = 0, long b = 0, long c = 0, long d = 0
 #else
 #error "tarn supports x86-64 and aarch64"
 #endif
+
+/// Arguments that are no longs.
+inline long to_long(const void* pointer) { return reinterpret_cast<long>(pointer); }
+inline long to_long(std::size_t number) { return static_cast<long>(number); }
 
 }  // namespace tarn::internal::os

@@ -28,6 +28,7 @@ namespace {
 using tarn::internal::helper;
 using tarn::internal::HelperPause;
 using tarn::internal::os::syscall6;
+using tarn::internal::os::to_long;
 
 /// The next definition of a function in symbol order, after this library's.
 template <typename Function>
@@ -163,15 +164,19 @@ bool is_fork(long number, long first, long second) {
 #endif
 }
 
-/// Forks without the helper, so that the child has no lock whose holder does not exist there.
-long fork_alone(long number, long a, long b, long c, long d, long e) {
-  helper.step_aside();
-  const long answer = syscall6(number, a, b, c, d, e);
-  if (answer == 0) {
+void end_fork(long child) {
+  if (child == 0) {
     helper.forget_after_fork(tarn::internal::Helper::OtherThreads::kNone);
   } else {
     helper.return_later();
   }
+}
+
+/// Forks without the helper, so that the child has no lock whose holder does not exist there.
+long fork_alone(long number, long a, long b, long c, long d, long e) {
+  helper.step_aside();
+  const long answer = syscall6(number, a, b, c, d, e);
+  end_fork(answer);
   return as_libc(answer);
 }
 
@@ -193,8 +198,6 @@ int run_cloned(void* cloned) {
   const ClonedBody& child = *static_cast<const ClonedBody*>(cloned);
   return child.body(child.argument);
 }
-
-long to_long(const void* pointer) { return reinterpret_cast<long>(pointer); }
 
 }  // namespace
 
@@ -259,11 +262,7 @@ TARN_C_API int clone(int (*body)(void*), void* stack, int flags, void* argument,
 TARN_C_API pid_t _Fork() noexcept {
   helper.step_aside();
   const pid_t child = next_fork();
-  if (child == 0) {
-    helper.forget_after_fork(tarn::internal::Helper::OtherThreads::kNone);
-  } else {
-    helper.return_later();
-  }
+  end_fork(child);
   return child;
 }
 
