@@ -24,21 +24,21 @@ struct SystemBlock;
 struct PoolOperations {
   const char* kind;
   /// Allocates for a thread in the pool's scope; nullptr where a kind of pool has no scopes.
-  void* (*allocate)(PoolHeader& pool, std::size_t size, std::size_t alignment);
+  void* (*allocate)(PoolHeader& pool, std::size_t size, std::size_t alignment) = nullptr;
   /// Frees a block in the pool's memory. Stops the process when the pointer is no live block.
-  void (*deallocate)(PoolHeader& pool, void* block);
+  void (*deallocate)(PoolHeader& pool, void* block) = nullptr;
   /// \returns the bytes of a live block.
-  std::size_t (*usable_size)(PoolHeader& pool, const void* block);
+  std::size_t (*usable_size)(PoolHeader& pool, const void* block) = nullptr;
   /// Changes a block's size within its pool; nullptr where blocks move to the general pool instead.
-  void* (*reallocate)(PoolHeader& pool, void* block, std::size_t size);
+  void* (*reallocate)(PoolHeader& pool, void* block, std::size_t size) = nullptr;
   /// Counts the pool's memory. Slabs that end on the way are added to `returned`. nullptr where the record is
   /// a part of another pool.
-  PoolUse (*use)(PoolHeader& pool, ReturnedPages& returned);
+  PoolUse (*use)(PoolHeader& pool, ReturnedPages& returned) = nullptr;
   /// Gives memory without live blocks back. \returns bytes. nullptr where only the pool's own thread may.
-  std::size_t (*release_unused)(PoolHeader& pool, ReturnedPages& returned);
+  std::size_t (*release_unused)(PoolHeader& pool, ReturnedPages& returned) = nullptr;
   /// \returns the span that holds an address in memory that the page map does not know; nullptr where the
   /// kind has no such memory.
-  Span* (*find_span)(PoolHeader& pool, const void* pointer);
+  Span* (*find_span)(PoolHeader& pool, const void* pointer) = nullptr;
 };
 
 struct PoolHeader {

@@ -23,8 +23,7 @@ namespace {
 
 static_assert(sizeof(HandleSlot) * HandleTable::kSlotsPerPage <= kPageBytes);
 
-constexpr PoolOperations kOperations{"handle table", nullptr, nullptr, nullptr,
-                                     nullptr,        nullptr, nullptr, nullptr};
+constexpr PoolOperations kOperations{.kind = "handle table"};
 
 HandleTableState& state_of(HandleTable& table) { return static_cast<HandleTableState&>(table); }
 

@@ -10,8 +10,7 @@ namespace {
 
 void* refuse(PoolHeader&, std::size_t, std::size_t) { return out_of_memory(); }
 
-constexpr PoolOperations kRefusingOperations{"no heap", refuse,  nullptr, nullptr,
-                                             nullptr,   nullptr, nullptr, nullptr};
+constexpr PoolOperations kRefusingOperations{.kind = "no heap", .allocate = refuse};
 
 // The scope of a heap that could not be made. No registry has it, so its mutex is never taken.
 constinit PoolHeader refusing_pool{.operations = &kRefusingOperations};

@@ -26,8 +26,7 @@ PoolUse use_of(PoolHeader& pool, ReturnedPages& returned) {
   return state_of(pool).back_end->use(pool, returned);
 }
 
-constexpr PoolOperations kOperations{"object pool", nullptr, nullptr, nullptr,
-                                     nullptr,       use_of,  nullptr, nullptr};
+constexpr PoolOperations kOperations{.kind = "object pool", .use = use_of};
 
 void report_live(const ObjectPoolState& state, std::size_t count) {
   FixedText<256> line;
