@@ -152,7 +152,7 @@ struct HeapAccess {
 
 /// While a scope lives, the heap serves the calling thread's tarn::allocate, and its malloc and new where
 /// tarn takes their place. Scopes nest; the innermost one counts. Blocks may be freed after the scope, in any
-/// thread. \cost entering and leaving the outermost scope copy 4 KiB each; every allocation inside takes
+/// thread. \cost entering and leaving the outermost scope switch a pointer each; every allocation inside takes
 /// the heap's mutex.
 class HeapScope {
  public:

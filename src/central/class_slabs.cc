@@ -110,6 +110,7 @@ void count_slab_in(SlabOwner& owner, const Span& slab) {
   totals.slabs += 1;
   totals.pages += slab.pages;
   totals.blocks += slab.block_count;
+  owner.slab_bytes += slab.bytes();
 }
 
 void count_slab_out(SlabOwner& owner, const Span& slab) {
@@ -117,6 +118,7 @@ void count_slab_out(SlabOwner& owner, const Span& slab) {
   totals.slabs -= 1;
   totals.pages -= slab.pages;
   totals.blocks -= slab.block_count;
+  owner.slab_bytes -= slab.bytes();
 }
 
 void move_slab(SlabOwner& from, SlabOwner& to, Span* slab) {

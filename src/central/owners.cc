@@ -28,6 +28,8 @@ Activity look_at(SlabOwner& owner, ReturnedPages& returned) {
     return owner.is_trimmed && !has_pending ? Activity::kIdle : Activity::kIdleAndDue;
   }
   owner.peak_taken_bytes -= bytes_freed_of_late(owner) / 4;
+  if (owner.looked_at_bytes > owner.slab_bytes)
+    owner.looked_at_bytes -= (owner.looked_at_bytes - owner.slab_bytes) / 4;
   end_spare_slabs(owner, most_spare_bytes(owner), returned);
   owner.is_trimmed = false;
   return Activity::kBusy;

@@ -7,7 +7,7 @@
 // block.
 //
 // Colouring: blocks whose size is a multiple of 512 B would all start on the same cache sets, so their stride
-// is one line more (16 B at 512). Aligned classes are exempt. Measured in docs/decisions/001-substrate.md.
+// is one line more (16 B at 512). Aligned classes are exempt. Measured in docs/decisions/004-pools.md.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -15,6 +15,7 @@
 // an orphan. Remote frees need no lock (remote_free.h). A second owner's mutex is only ever tried.
 #pragma once
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "base/list.h"
@@ -37,9 +38,10 @@ struct OwnerCounters {
 
 /// Kinds of spare slabs, by their number of pages. A thread that frees and allocates in turn ends and makes
 /// many slabs, and the page cache has one lock for all threads.
-inline constexpr unsigned kSpareKinds = 3;
+inline constexpr unsigned kSpareKinds = 4;
 constexpr unsigned spare_kind_of(PageCount pages) {
-  return pages == PageCount{1} ? 0 : pages == PageCount{4} ? 1 : pages == PageCount{8} ? 2 : kSpareKinds;
+  const std::uint32_t count = number_of(pages);
+  return std::has_single_bit(count) && count <= 8 ? std::countr_zero(count) : kSpareKinds;
 }
 
 struct alignas(kCacheLineBytes) SlabOwner {
@@ -51,6 +53,8 @@ struct alignas(kCacheLineBytes) SlabOwner {
   bool is_orphan;  // the list of orphans has it
   std::size_t taken_bytes;
   std::size_t peak_taken_bytes;  // recent peak: falls by a quarter each half decay time
+  std::size_t slab_bytes;        // of all slabs it owns
+  std::size_t looked_at_bytes;   // its slabs may be so much before it looks for idle classes again
   std::size_t spare_bytes;
   std::size_t returned_bytes;     // to slabs, since the helper thread was last asked to trim
   std::size_t spare_limit_bytes;  // limit of spare_bytes

@@ -2,7 +2,8 @@
 //
 // Invariant, with the owner's mutex held: a class without a magazine has the empty record; otherwise
 // blocks[0] is nullptr, blocks + count is the record's `top`, blocks + capacity its `limit`; magazine_bytes
-// == sum of capacity x block size, at most thread_limits.magazine_bytes.
+// == sum of capacity x block size; a magazine grows only while that stays within
+// thread_limits.magazine_bytes.
 //
 // Synchronisation: `top` of a record belongs to the thread alone; other threads read it for statistics. All
 // else changes under owner->mutex. Heaps are never freed: the heap of a thread that has ended goes, with its
@@ -24,7 +25,7 @@ struct Magazine {
   void** blocks;
   std::uint16_t capacity;
   std::uint16_t next_flushed;  // the slot where the next flush begins
-  bool was_missed;             // refilled or flushed since the last look for idle classes
+  std::uint8_t misses;         // refills and flushes since the last look at the class; at most 255
 };
 
 struct ThreadCounters {

@@ -8,16 +8,23 @@ namespace tarn::internal {
 namespace {
 
 constexpr unsigned kFirstCapacity = 15;  // two cache lines with the sentinel
-constexpr std::size_t kFirstMagazineBytes = 8 * 1024;
+constexpr std::size_t kFirstMagazineBytes = 16 * 1024;
 
-// How much of its taken bytes a thread may keep in a magazine. For small blocks it may be all: idle blocks
-// are dropped before the heap grows. Larger blocks have their own pages, which another class could use; above
-// kOwnSlabBlockBytes each block is a slab, and the page cache keeps the pages for all threads.
+// How much a thread may keep in its magazines. All threads together may keep kThreadsBytes, however little
+// they have taken: so few threads get much, and many threads little each.
+constexpr std::size_t kThreadsBytes = 16 * 1024 * 1024;
+constexpr std::size_t kLeastThreadBytes = 64 * 1024;
+// Of small blocks a thread may also keep as many as it has taken: idle blocks are dropped before the heap
+// grows. Larger blocks have their own pages, which another class could use; above kOwnSlabBlockBytes each
+// block is a slab, and the page cache keeps the pages for all threads. So a class of larger blocks keeps
+// little before it has shown that it is in use, by many misses.
 constexpr std::size_t kSmallBlockBytes = 2048;
-constexpr std::size_t kLeastSmallBytes = 1024 * 1024;
-constexpr std::size_t kLeastLargerBytes = 512 * 1024;
+constexpr std::size_t kMostSmallBytes = 1024 * 1024;
+constexpr std::size_t kMostRareBytes = 512 * 1024;
+constexpr std::size_t kMostBusyBytes = 8 * 1024 * 1024;
 constexpr std::size_t kLargerShare = 16;
 constexpr std::size_t kOwnSlabShare = 32;
+constexpr unsigned kMissesOfABusyClass = 32;
 
 std::size_t record_bytes(unsigned capacity) { return (capacity + 1) * sizeof(void*); }
 
@@ -26,12 +33,20 @@ unsigned first_capacity(const ClassGeometry& geometry) {
   return by_bytes > kFirstCapacity ? kFirstCapacity : static_cast<unsigned>(by_bytes);
 }
 
-bool may_keep(const ThreadHeap& heap, std::size_t block_bytes, std::size_t more_bytes) {
+std::size_t share_of_a_thread(std::size_t most) {
+  const std::size_t threads = owners_in_use.load(std::memory_order_relaxed);
+  const std::size_t share = threads < 2 ? kThreadsBytes : kThreadsBytes / threads;
+  return share > most ? most : share < kLeastThreadBytes ? kLeastThreadBytes : share;
+}
+
+bool may_keep(const ThreadHeap& heap, const Magazine& magazine, std::size_t block_bytes,
+              std::size_t more_bytes) {
   const std::size_t bytes = heap.magazine_bytes + more_bytes, taken = heap.owner->taken_bytes;
   if (bytes > thread_limits.magazine_bytes) return false;
-  if (block_bytes <= kSmallBlockBytes) return bytes <= kLeastSmallBytes || bytes <= taken;
+  if (block_bytes <= kSmallBlockBytes) return bytes <= taken || bytes <= share_of_a_thread(kMostSmallBytes);
   const std::size_t share = block_bytes > kOwnSlabBlockBytes ? kOwnSlabShare : kLargerShare;
-  return bytes <= kLeastLargerBytes || bytes <= taken / share;
+  const bool is_busy = magazine.misses >= kMissesOfABusyClass;
+  return bytes <= taken / share || bytes <= share_of_a_thread(is_busy ? kMostBusyBytes : kMostRareBytes);
 }
 
 // Replaces the array and keeps its blocks. \pre the blocks fit. \returns false when memory is refused.
@@ -64,7 +79,7 @@ bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
   unsigned capacity = magazine.capacity * 2u + 1;
   if (capacity > geometry.largest_magazine) capacity = geometry.largest_magazine;
   const std::size_t more = (capacity - std::size_t{magazine.capacity}) * geometry.block_bytes;
-  if (may_keep(heap, geometry.block_bytes, more)) resize(heap, size_class, capacity);
+  if (may_keep(heap, magazine, geometry.block_bytes, more)) resize(heap, size_class, capacity);
   return magazine.blocks != nullptr;
 }
 

@@ -19,7 +19,8 @@ constexpr unsigned kLargestRefill = 128;
 constexpr unsigned kLargestFlush = 64;
 // Words of bitmaps written at once: scattered blocks of other owners cost a cache miss each.
 constexpr unsigned kMostWords = 32;
-constexpr unsigned kClassesPerLook = 16;
+constexpr unsigned kClassesPerLook = 64;
+constexpr std::size_t kGrowthShare = 64;
 
 unsigned at_most(unsigned limit, unsigned value) { return value < limit ? value : limit; }
 
@@ -27,13 +28,19 @@ unsigned at_most(unsigned limit, unsigned value) { return value < limit ? value 
 // empty slab. \returns how many blocks the magazine had.
 unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   Magazine& magazine = heap.magazines[size_class];
-  if (magazine.was_missed || magazine.blocks == nullptr) {
-    magazine.was_missed = false;
-    return 0;
-  }
+  const bool was_missed = magazine.misses != 0;
+  magazine.misses = 0;
+  if (was_missed || magazine.blocks == nullptr) return 0;
   const unsigned gone = shrink_idle_magazine(heap, size_class, kLargestFlush, returned);
   retire_empty_slab(*heap.owner, size_class, returned);
   return gone;
+}
+
+// The peak is a recent one: it falls with time. So slabs that come and go need no look.
+bool grows_beyond_its_peak(SlabOwner& owner) {
+  if (owner.slab_bytes < owner.looked_at_bytes) return false;
+  owner.looked_at_bytes = owner.slab_bytes + owner.slab_bytes / kGrowthShare;
+  return true;
 }
 
 // Before a heap grows, some of its classes, in turn, return idle blocks: the heap may then not have to grow.
@@ -49,7 +56,8 @@ void look_for_idle_classes(ThreadHeap& heap, ReturnedPages& returned) {
 
 // Records a miss, so that a look for idle classes skips the magazine.
 void note_miss(ThreadHeap& heap, SizeClass size_class, std::uint64_t& counter) {
-  heap.magazines[size_class].was_missed = true;
+  std::uint8_t& misses = heap.magazines[size_class].misses;
+  if (misses != UINT8_MAX) ++misses;
   ++counter;
   ++heap.owner->slow_calls;
 }
@@ -84,7 +92,7 @@ unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** block
   // Slabs of one block come and go with each call, and the page cache keeps their pages for every class.
   if (class_geometry[size_class].block_bytes <= kOwnSlabBlockBytes &&
       !has_blocks_locked(owner, size_class, returned)) {
-    look_for_idle_classes(heap, returned);
+    if (grows_beyond_its_peak(owner)) look_for_idle_classes(heap, returned);
     if (owner.available[size_class].is_empty() && make_slab_locked(owner, size_class) == nullptr) return 0;
   }
   return take_blocks_locked(owner, size_class, blocks, wanted, returned);

@@ -5,8 +5,7 @@
 // 1. Warm-up rounds verify and fill the file caches; their costs are thrown away.
 // 2. A run that ends otherwise than expected takes its allocator out of the rounds that follow.
 // 3. Standard output must be that of the system allocator's first run. If the system allocator itself writes
-// something
-//    else another time, the program is not deterministic, and only exit statuses are compared.
+//    something else another time, the program is not deterministic, and only exit statuses are compared.
 #pragma once
 #include <optional>
 #include <string>

@@ -22,9 +22,17 @@ class MagazineTest : public ::testing::Test {
   }
 
   void fill(unsigned count) {
-    heap.magazines[kClass].was_missed = true;  // as by a refill; else the look for idle classes shrinks it
+    heap.magazines[kClass].misses = 1;  // as by a refill; else the look for idle classes shrinks it
     ASSERT_EQ(take_blocks_locked(heap, kClass, heap.magazines[kClass].blocks + 1, count, returned), count);
     set_record(heap, kClass, count);
+  }
+
+  void prepare_all_magazines(int times) {
+    for (const SizeClass size_class : kAllClasses) {
+      if (is_private_class(size_class)) break;
+      heap.magazines[size_class].misses = 200;
+      for (int i = 0; i < times; ++i) prepare_magazine(heap, size_class);
+    }
   }
 
   ThreadHeap& heap;
@@ -68,11 +76,31 @@ TEST_F(MagazineTest, OneThatIsDroppedLeavesTheEmptyRecord) {
 }
 
 TEST_F(MagazineTest, AThreadKeepsAtMostItsLimit) {
-  for (const SizeClass size_class : kAllClasses) {
-    if (is_private_class(size_class)) break;
-    for (int i = 0; i < 12; ++i) prepare_magazine(heap, size_class);
-  }
+  prepare_all_magazines(1);
+  const std::size_t first_ones = heap.magazine_bytes;
+  EXPECT_LE(first_ones, std::size_t{5} << 20);
+  prepare_all_magazines(12);
   EXPECT_LE(heap.magazine_bytes, thread_limits.magazine_bytes);
+}
+
+TEST_F(MagazineTest, OfLargeBlocksABusyClassKeepsMoreThanARareOne) {
+  const SizeClass size_class = detail::class_of_bin[detail::bin_of(50000)];
+  for (int i = 0; i < 12; ++i) prepare_magazine(heap, size_class);
+  const unsigned of_rare = heap.magazines[size_class].capacity;
+  heap.magazines[size_class].misses = 200;
+  for (int i = 0; i < 12; ++i) prepare_magazine(heap, size_class);
+  EXPECT_GT(heap.magazines[size_class].capacity, of_rare);
+}
+
+TEST_F(MagazineTest, ManyThreadsKeepLittleEach) {
+  const std::uint32_t threads = owners_in_use.exchange(256);
+  prepare_all_magazines(12);
+  owners_in_use = threads;
+  // What a magazine begins with, it has whatever the number of threads.
+  EXPECT_LE(heap.magazine_bytes, std::size_t{3} << 20);
+  drop_magazines_locked(heap, returned);
+  prepare_all_magazines(12);
+  EXPECT_GT(heap.magazine_bytes, std::size_t{4} << 20);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <set>
 #include <vector>
 
@@ -75,6 +76,28 @@ TEST_F(ThreadHeapTest, AHeapThatWouldGrowFirstGivesUpWhatItKeepsIdly) {
   // use.
   for (unsigned index = 20; index < 60; ++index) allocate(class_of_index(index));
   EXPECT_LT(cached(), kept);
+}
+
+// Few live blocks of random sizes, as of a server's packets: each class is empty most of the time.
+TEST_F(ThreadHeapTest, FewLiveBlocksOfManySizesMakeNoSlabsOnceAllClassesHaveOne) {
+  struct Live {
+    void* block;
+    SizeClass size_class;
+  };
+  std::vector<Live> live(64, Live{nullptr, SizeClass::kNone});
+  std::mt19937 random(1);
+  const auto replace = [&](int times) {
+    for (; times > 0; --times) {
+      Live& one = live[random() % live.size()];
+      if (one.block != nullptr) deallocate(one.block, one.size_class);
+      one.size_class = detail::class_of_bin[detail::bin_of(16 + random() % 4000)];
+      one.block = allocate(one.size_class);
+    }
+  };
+  replace(20000);
+  const std::uint64_t made = heap.owner->counters.slabs_made;
+  replace(20000);
+  EXPECT_LE(heap.owner->counters.slabs_made - made, 20u);
 }
 
 TEST_F(ThreadHeapTest, AClassOfLargeBlocksHasNoMagazineAtFirst) {
