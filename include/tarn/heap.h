@@ -152,8 +152,8 @@ struct HeapAccess {
 
 /// While a scope lives, the heap serves the calling thread's tarn::allocate, and its malloc and new where
 /// tarn takes their place. Scopes nest; the innermost one counts. Blocks may be freed after the scope, in any
-/// thread. \cost entering and leaving the outermost scope switch a pointer each; every allocation inside takes
-/// the heap's mutex.
+/// thread. \cost entering and leaving the outermost scope switch a pointer each; every allocation inside
+/// takes the heap's mutex.
 class HeapScope {
  public:
   explicit HeapScope(Heap& heap) noexcept : outer_(detail::exchange_current_heap(&heap)) {}

@@ -24,6 +24,9 @@ class Background {
   /// Sets the function that each tick calls. Without one all heaps count as idle.
   void set_trim_idle(TrimIdle trim_idle) { trim_idle_.store(trim_idle, std::memory_order_release); }
 
+  /// Whether free memory may stay until a tick; \returns false when the decay time is 0.
+  bool keeps_memory() const { return clock_.has_ticks(); }
+
   /// Call after pages came back to the page cache. \cost two loads unless there is something to start.
   void notice();
 

@@ -51,4 +51,8 @@ class ReturnedPages {
   bool has_given_back_ = false;
 };
 
+/// Leaves free memory outside of the page cache to the helper's next looks. \returns false when no helper
+/// will come, or `bytes` are not worth one: then the caller frees the memory itself. \pre no lock is held.
+bool leave_to_helper(std::size_t bytes);
+
 }  // namespace tarn::internal

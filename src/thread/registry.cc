@@ -2,9 +2,11 @@
 
 #include <new>
 
+#include "central/remote_free.h"
 #include "central/trim.h"
 #include "os/fatal.h"
 #include "page/metadata.h"
+#include "page/page_cache.h"
 #include "page/page_map.h"
 #include "thread/magazine.h"
 
@@ -20,6 +22,11 @@ void* take() {
 template <typename T>
 void give_back(void* record) {
   if (record != nullptr) metadata.free(record, sizeof(T));
+}
+
+std::size_t slab_bytes_of(ThreadHeap& heap) {
+  os::LockGuard guard(heap.mutex());
+  return heap.owner->slab_bytes;
 }
 
 }  // namespace
@@ -61,6 +68,7 @@ ThreadHeap* Registry::attach() {
   }
   owners.begin_use_locked(*heap->owner);
   os::LockGuard heap_guard(heap->mutex());
+  ++heap->owner->slow_calls;
   heap->owner->has_thread.store(true, std::memory_order_seq_cst);
   return heap;
 }
@@ -71,17 +79,50 @@ void Registry::end_use_locked(ThreadHeap& heap) {
   first_unused_ = &heap;
 }
 
-// The order matters: a freer that announces a slab after the last trim sees an orphan and collects itself.
+// The order matters: a freer that announces a slab after the last look sees an orphan and collects itself.
 void Registry::detach(ThreadHeap& heap) {
+  const bool is_left = leave_to_helper(slab_bytes_of(heap));
   ReturnedPages returned;
   {
     os::LockGuard guard(heap.mutex());
-    drop_magazines_locked(heap, returned);
+    if (!is_left) drop_magazines_locked(heap, returned);
     heap.owner->has_thread.store(false, std::memory_order_seq_cst);
-    trim_locked(*heap.owner, TrimDepth::kAll, returned);
+    if (is_left) {
+      collect_all_pending_locked(*heap.owner, returned);
+      heap.owner->is_trimmed = false;
+    } else {
+      trim_locked(*heap.owner, TrimDepth::kAll, returned);
+    }
   }
   os::LockGuard guard(owners.mutex());
   end_use_locked(heap);
+}
+
+ThreadHeap* Registry::first() {
+  os::LockGuard guard(owners.mutex());
+  return first_;
+}
+
+void Registry::return_left_magazines(Left which) {
+  for (ThreadHeap* heap = first(); heap != nullptr; heap = heap->next) {
+    SlabOwner& owner = *heap->owner;
+    if (owner.has_thread.load(std::memory_order_relaxed)) continue;
+    const GiveBackGuard give_back;
+    ReturnedPages returned;
+    {
+      os::LockGuard guard(owner.mutex);
+      const bool is_idle = owner.slow_calls == owner.slow_calls_at_last_trim;
+      if (owner.has_thread || heap->magazine_bytes == 0 || (which == Left::kIdle && !is_idle)) continue;
+      drop_magazines_locked(*heap, returned);
+      owner.is_trimmed = false;
+    }
+    returned.give_back();
+  }
+}
+
+bool Registry::trim_idle() {
+  return_left_magazines(Left::kIdle);
+  return owners.trim_idle();
 }
 
 void Registry::show_page_index() {

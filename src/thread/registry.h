@@ -11,9 +11,19 @@ class Registry {
   /// Attaches a heap to a thread without one: the heap of a thread that has ended, or a new one. \returns
   /// nullptr when memory is refused.
   ThreadHeap* attach();
+  /// Whether a heap of an ended thread is ready, so that attach() costs little.
+  bool has_unused() const { return first_unused_.load(std::memory_order_relaxed) != nullptr; }
 
-  /// Call when the thread ends: its blocks return to their slabs, its owner becomes an orphan.
+  /// Call when the thread ends: its owner becomes an orphan. Magazines and empty slabs stay for the next
+  /// thread where the helper will return them if none comes; else they are returned at once.
   void detach(ThreadHeap& heap);
+
+  /// Returns what ended threads have left: of those that had no slow call since the last look, or of all.
+  enum class Left : std::uint8_t { kIdle, kAll };
+  void return_left_magazines(Left which);
+
+  /// The helper's look at all heaps and owners. \returns whether all owners were idle.
+  bool trim_idle();
 
   /// Calls visit(owner, heap) for each owner with its mutex held; heap is nullptr for the shared one. No slab
   /// changes its owner meanwhile.
@@ -52,9 +62,10 @@ class Registry {
  private:
   ThreadHeap* make_heap_locked();
   void end_use_locked(ThreadHeap& heap);
+  ThreadHeap* first();
 
   ThreadHeap* first_ = nullptr;
-  ThreadHeap* first_unused_ = nullptr;  // heaps whose thread has ended
+  std::atomic<ThreadHeap*> first_unused_{nullptr};  // heaps whose thread has ended; changed under the mutex
 };
 
 extern Registry registry;

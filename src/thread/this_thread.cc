@@ -37,9 +37,8 @@ namespace tarn::internal {
 
 namespace {
 
-// A thread with fewer calls gets no heap: its blocks come from the shared owner, at one lock per call. A heap
-// costs 20 KiB and a page per size class, and making and ending it costs as much as some hundred such
-// calls.
+// A thread with fewer calls gets no new heap: its blocks come from the shared owner, at one lock per call. A
+// new heap costs 20 KiB and a page per size class; that of a thread that has ended costs a few writes.
 constexpr std::uint32_t kCallsToEarnAHeap = 64;
 
 struct ThisThread {
@@ -106,7 +105,7 @@ void after_fork_in_child() {
   os::note_processors();
   os::fork_set.set_walk(os::LockRank::kThreadHeap,
                         [](os::ForkSet::Visit visit) { owners.visit_for_fork(visit); });
-  background.set_trim_idle([] { return owners.trim_idle(); });
+  background.set_trim_idle([] { return registry.trim_idle(); });
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
@@ -143,7 +142,7 @@ ThreadHeap* attach_this_thread() {
 
 ThreadHeap* attach_if_earned() {
   const bool has_earned = owners.live_threads() == 0 || thread_limits.every_call_is_slow ||
-                          ++this_thread.calls_without_heap > kCallsToEarnAHeap;
+                          registry.has_unused() || ++this_thread.calls_without_heap > kCallsToEarnAHeap;
   return has_earned ? attach_this_thread() : nullptr;
 }
 

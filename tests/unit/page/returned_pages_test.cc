@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "page/background.h"
+#include "page/helper.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "page/spans.h"
@@ -36,6 +38,17 @@ TEST(ReturnedPagesTest, GoBackAtTheLatestWhenTheyGoOutOfScope) {
     returned.add(second);
   }
   EXPECT_EQ(page_cache.stats().used_bytes, used - 4 * kPageBytes);
+}
+
+TEST(LeaveToHelper, IsRefusedForLittleAndWhereNoHelperComes) {
+  EXPECT_FALSE(leave_to_helper(Background::kWorthATick - 1));
+  background.configure(true, 0);
+  EXPECT_FALSE(leave_to_helper(Background::kWorthATick));
+  background.configure(false, 2000);
+  EXPECT_FALSE(leave_to_helper(Background::kWorthATick));
+  background.configure(true, 2000);
+  const bool is_left = leave_to_helper(Background::kWorthATick);
+  EXPECT_EQ(is_left, helper.is_running());
 }
 
 }  // namespace

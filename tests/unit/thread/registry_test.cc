@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "page/background.h"
+#include "page/helper.h"
+#include "support/sanitizer.h"
+#include "tarn/memory_pool.h"
 #include "thread/magazine.h"
 #include "thread/thread_heap.h"
 
@@ -49,7 +53,79 @@ TEST(Registry, ThreadsThatLiveAtOnceHaveHeapsOfTheirOwn) {
   EXPECT_EQ(owners.peak_threads(), 2u);
 }
 
-TEST(Registry, AThreadThatEndsLeavesNothingInItsMagazines) {
+/// What a thread leaves, of several classes and in several slabs.
+class LeftHeap : public ::testing::Test {
+ protected:
+  static constexpr unsigned kFirst = 10, kLast = 40;
+
+  void use_and_end() {
+    for (unsigned index = kFirst; index < kLast; ++index) {
+      const SizeClass size_class = class_of_index(index);
+      ReturnedPages returned;
+      os::LockGuard guard(heap.mutex());
+      deallocate_locked(heap, allocate_locked(heap, size_class, returned), size_class, returned);
+    }
+    thread.end();
+  }
+  unsigned cached() {
+    os::LockGuard guard(heap.mutex());
+    validate_locked(heap);
+    validate_locked(*heap.owner);
+    unsigned count = 0;
+    for (unsigned index = kFirst; index < kLast; ++index) count += count_of(heap, class_of_index(index));
+    return count;
+  }
+
+  Attached thread;
+  ThreadHeap& heap = thread.heap();
+};
+
+TEST_F(LeftHeap, GoesToTheNextThreadWithItsMagazines) {
+  if (test::kSanitizer) GTEST_SKIP() << "a sanitizer's build has no helper";
+  use_and_end();
+  EXPECT_TRUE(registry.has_unused());
+  const unsigned left = cached();
+  EXPECT_GT(left, 0u);
+  Attached next;
+  EXPECT_EQ(&next.heap(), &heap);
+  EXPECT_FALSE(registry.has_unused());
+  EXPECT_EQ(cached(), left);
+}
+
+TEST_F(LeftHeap, IsReturnedAtTheSecondLookWhenNoThreadComes) {
+  if (test::kSanitizer) GTEST_SKIP() << "a sanitizer's build has no helper";
+  use_and_end();
+  helper.step_aside();
+  registry.trim_idle();
+  registry.trim_idle();
+  EXPECT_EQ(cached(), 0u);
+  EXPECT_EQ(heap.owner->slab_bytes, 0u);
+  helper.return_now();
+}
+
+TEST_F(LeftHeap, IsReturnedByATrim) {
+  use_and_end();
+  trim();
+  EXPECT_EQ(cached(), 0u);
+  EXPECT_EQ(heap.owner->slab_bytes, 0u);
+}
+
+TEST_F(LeftHeap, IsReturnedAtOnceWhereNothingIsToBeKept) {
+  background.configure(true, 0);
+  use_and_end();
+  background.configure(true, 2000);
+  EXPECT_EQ(cached(), 0u);
+  EXPECT_EQ(heap.owner->slab_bytes, 0u);
+}
+
+TEST_F(LeftHeap, IsReturnedAtOnceWhereNoHelperMayRun) {
+  background.configure(false, 2000);
+  use_and_end();
+  background.configure(true, 2000);
+  EXPECT_EQ(cached(), 0u);
+}
+
+TEST(Registry, AThreadThatLeavesLittleReturnsItAtOnce) {
   constexpr SizeClass kClass = class_of_index(10);  // 160 bytes
   Attached thread;
   ThreadHeap& heap = thread.heap();
