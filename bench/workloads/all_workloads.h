@@ -6,6 +6,7 @@
 #include "first_touch.h"
 #include "footprint.h"
 #include "large.h"
+#include "replace.h"
 #include "scaling.h"
 #include "server.h"
 #include "shared.h"
@@ -14,6 +15,7 @@
 #include "source_002.h"
 #include "source_003.h"
 #include "source_004.h"
+#include "thread_churn.h"
 #include "waste.h"
 
 namespace tarn::bench {
@@ -23,13 +25,27 @@ template <class Api, template <std::size_t> class Pool, class Runs>
 class MallocContestant : public Contestant {
  public:
   MallocContestant(const char* name, Kind kind, const char* library)
-      : Contestant(
-            name, kind, library,
-            {source_000::run<Api>, source_001::run<Api>, source_002::run<Api>, source_003::run_fixed<Pool>,
-             source_003::run_threaded<Pool>, source_003::run_random_sizes<Pool>, contiguous::run<Runs>,
-             source_004::run_all_batches<Pool>, source_004::run_single_calls<Pool>, cross_thread::run<Api>,
-             server::run<Api>, first_touch::run<Api>, large::run<Api>, boundary::run<Api>, scaling::run<Api>,
-             waste::run<Api>, footprint::run<Api>, shared::run<Pool>}) {}
+      : Contestant(name, kind, library,
+                   {source_000::run<Api>,
+                    source_001::run<Api>,
+                    source_002::run<Api>,
+                    source_003::run_fixed<Pool>,
+                    source_003::run_threaded<Pool>,
+                    source_003::run_random_sizes<Pool>,
+                    contiguous::run<Runs>,
+                    source_004::run_all_batches<Pool>,
+                    source_004::run_single_calls<Pool>,
+                    cross_thread::run<Api>,
+                    server::run<Api>,
+                    first_touch::run<Api>,
+                    large::run<Api>,
+                    boundary::run<Api>,
+                    scaling::run<Api>,
+                    replace::run<Api>,
+                    thread_churn::run<Api>,
+                    waste::run<Api>,
+                    footprint::run<Api>,
+                    shared::run<Pool>}) {}
 };
 
 /// A pool of blocks for one thread.

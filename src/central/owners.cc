@@ -23,13 +23,13 @@ enum class Activity : std::uint8_t { kBusy, kIdle, kIdleAndDue };
 Activity look_at(SlabOwner& owner, ReturnedPages& returned) {
   const bool is_idle = owner.slow_calls == owner.slow_calls_at_last_trim;
   owner.slow_calls_at_last_trim = owner.slow_calls;
+  if (owner.looked_at_bytes > owner.slab_bytes)
+    owner.looked_at_bytes -= (owner.looked_at_bytes - owner.slab_bytes) / 4;
   if (is_idle) {
     const bool has_pending = owner.pending_count.load(std::memory_order_relaxed) != 0;
     return owner.is_trimmed && !has_pending ? Activity::kIdle : Activity::kIdleAndDue;
   }
   owner.peak_taken_bytes -= bytes_freed_of_late(owner) / 4;
-  if (owner.looked_at_bytes > owner.slab_bytes)
-    owner.looked_at_bytes -= (owner.looked_at_bytes - owner.slab_bytes) / 4;
   end_spare_slabs(owner, most_spare_bytes(owner), returned);
   owner.is_trimmed = false;
   return Activity::kBusy;

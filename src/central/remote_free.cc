@@ -78,6 +78,7 @@ bool collect_announced_locked(SlabOwner& owner, SizeClass size_class, ReturnedPa
     }
   }
   owner.pending_count.fetch_sub(count, std::memory_order_relaxed);
+  if (count != 0) owner.is_trimmed = false;
   return !owner.available[size_class].is_empty();
 }
 

@@ -24,6 +24,7 @@ void trim_locked(SlabOwner& owner, TrimDepth depth, ReturnedPages& returned) {
     if (!class_is_ending[size_class].load(std::memory_order_relaxed))
       trim_class_locked(owner, size_class, depth, returned);
   end_spare_slabs(owner, 0, returned);
+  owner.looked_at_bytes = owner.slab_bytes;
 }
 
 }  // namespace tarn::internal

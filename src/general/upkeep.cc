@@ -17,7 +17,7 @@ std::size_t trim(std::size_t keep) noexcept {
     os::LockGuard guard(heap->mutex());
     drop_magazines_locked(*heap, returned);
   }
-  registry.return_left_magazines(Registry::Left::kAll);
+  registry.return_all_left(Registry::Left::kAll);
   pool_registry.release_unused();
   page_cache.keep_nothing();
   const std::size_t scavenged = owners.trim_all();

@@ -15,7 +15,7 @@ constexpr std::uint64_t kExcessMs = 50;
 }  // namespace
 
 constinit Background background;
-constinit Helper helper{{Background::run, Background::was_left}};
+constinit Helper helper{{Background::begin, Background::run, Background::was_left}};
 
 void Background::notice() {
   os::check_no_lock_is_held("while memory is given back");
@@ -52,6 +52,7 @@ bool Background::sleep_unless_stopped(std::uint64_t time_ms) {
 
 void Background::tick() {
   const TrimIdle trim_idle = trim_idle_.load(std::memory_order_acquire);
+  has_left_.exchange(false, std::memory_order_seq_cst);
   all_heaps_were_idle_ = trim_idle == nullptr || trim_idle();
   page_cache.tick();
 }
@@ -64,23 +65,43 @@ void Background::tick_by_callers() {
 bool Background::is_tick_due() { return clock_.is_due(os::clock_ms()); }
 
 bool Background::has_nothing_to_do() const {
-  return page_cache.dirty_bytes() < kWorthATick && all_heaps_were_idle_;
+  return page_cache.dirty_bytes() < kWorthATick && all_heaps_were_idle_ &&
+         !has_left_.load(std::memory_order_seq_cst);
 }
 
-void Background::run() {
-  Background& self = background;
+void Background::look_until_idle() {
   for (unsigned idle_ticks = 0; idle_ticks < kIdleTicksToEnd || page_cache.dirty_bytes() >= kWorthATick;) {
     const std::uint32_t wakes = os::helper_wakes();
     if (os::helper_must_stop()) return;
-    if (self.has_excess_.load(std::memory_order_acquire) == 0)
-      os::helper_sleep(wakes, self.clock_.period_ms() + 1);
+    if (has_excess_.load(std::memory_order_acquire) == 0) os::helper_sleep(wakes, clock_.period_ms() + 1);
     if (os::helper_must_stop()) return;
-    if (self.has_excess_.load(std::memory_order_acquire) != 0) self.watch_excess();
+    if (has_excess_.load(std::memory_order_acquire) != 0) watch_excess();
     // Where nothing is kept, each look is a tick: the tiers above give up theirs, and the helper ends.
-    if (os::helper_must_stop() || (self.clock_.has_ticks() && !self.is_tick_due())) continue;
-    self.tick();
-    idle_ticks = self.has_nothing_to_do() ? idle_ticks + 1 : 0;
+    if (os::helper_must_stop() || (clock_.has_ticks() && !is_tick_due())) continue;
+    tick();
+    idle_ticks = has_nothing_to_do() ? idle_ticks + 1 : 0;
   }
+}
+
+// A store and a load here and in note_left(), in one total order: the helper sees memory that was left, or
+// the thread that leaves it sees that the helper has ended.
+bool Background::has_more_to_do() {
+  has_ended_.store(true, std::memory_order_seq_cst);
+  if (os::helper_must_stop() || !has_left_.load(std::memory_order_seq_cst)) return false;
+  begin();
+  return true;
+}
+
+bool Background::note_left() {
+  has_left_.store(true, std::memory_order_seq_cst);
+  return !has_ended_.load(std::memory_order_seq_cst);
+}
+
+void Background::begin() { background.has_ended_.store(false, std::memory_order_seq_cst); }
+
+void Background::run() {
+  do background.look_until_idle();
+  while (background.has_more_to_do());
 }
 
 bool Background::was_left() {

@@ -27,13 +27,17 @@ class Background {
   /// Whether free memory may stay until a tick; \returns false when the decay time is 0.
   bool keeps_memory() const { return clock_.has_ticks(); }
 
+  /// Call when memory was left in the tiers above. \returns false when no further tick comes.
+  bool note_left();
+
   /// Call after pages came back to the page cache. \cost two loads unless there is something to start.
   void notice();
 
   /// The least free memory that makes a tick worth its cost.
   static constexpr std::size_t kWorthATick = 256 * 1024;  // bytes
 
-  /// The helper's work.
+  /// The helper's work; begin() is called before its thread starts.
+  static void begin();
   static void run();
   static bool was_left();
 
@@ -44,9 +48,13 @@ class Background {
   void tick();
   void tick_by_callers();
   bool has_nothing_to_do() const;
+  void look_until_idle();
+  bool has_more_to_do();
 
   std::atomic<TrimIdle> trim_idle_{nullptr};
   std::atomic<bool> all_heaps_were_idle_{false};  // at the last tick
+  std::atomic<bool> has_left_{false};             // memory was left since the last tick began
+  std::atomic<bool> has_ended_{true};             // no helper looks any more
   TickClock clock_{2000};
   std::atomic<std::uint32_t> has_excess_{0};
   std::atomic<std::uint32_t> notices_{0};

@@ -42,6 +42,7 @@ os::HelperStart Helper::start() {
   os::find_out_about_purge();
   if (pauses_.load(std::memory_order_seq_cst) != 0) return os::HelperStart::kNotNow;
   is_wanted_.store(false, std::memory_order_relaxed);
+  work_.begin();
   return os::start_helper(work_.run);
 }
 

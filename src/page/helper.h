@@ -18,6 +18,8 @@ namespace tarn::internal {
 
 /// The work of a helper.
 struct HelperWork {
+  /// Called before the helper's thread starts.
+  void (*begin)();
   /// The helper's whole life, on its own thread.
   void (*run)();
   /// Called when the helper was ended early: its announcements are void. \returns whether work is left.

@@ -17,9 +17,11 @@ void ReturnedPages::note_kept(std::size_t bytes) {
   has_kept_much_ |= bytes + page_cache.dirty_bytes() >= Background::kWorthATick;
 }
 
-bool leave_to_helper(std::size_t bytes) {
+bool may_leave_to_helper(std::size_t bytes) {
   return bytes >= Background::kWorthATick && background.keeps_memory() && helper.ensure();
 }
+
+bool leave_to_helper() { return background.note_left(); }
 
 void ReturnedPages::give_back() {
   while (first_ != nullptr) {

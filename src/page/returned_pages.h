@@ -51,8 +51,12 @@ class ReturnedPages {
   bool has_given_back_ = false;
 };
 
-/// Leaves free memory outside of the page cache to the helper's next looks. \returns false when no helper
-/// will come, or `bytes` are not worth one: then the caller frees the memory itself. \pre no lock is held.
-bool leave_to_helper(std::size_t bytes);
+/// Whether free memory outside of the page cache may be left to the helper's next looks: a helper runs, and
+/// `bytes` are worth its look. \pre no lock is held.
+bool may_leave_to_helper(std::size_t bytes);
+
+/// Call when memory was left. \returns false when the helper ends without another look: then the caller
+/// returns the memory itself.
+bool leave_to_helper();
 
 }  // namespace tarn::internal

@@ -8,6 +8,7 @@
 #include "pool/object_pool_state.h"
 #include "thread/magazine.h"
 #include "thread/private_class.h"
+#include "thread/registry.h"
 #include "thread/this_thread.h"
 
 namespace tarn::internal {
@@ -37,10 +38,9 @@ std::size_t prewarm(ObjectPoolState& state, std::size_t count) {
 
 std::size_t release_unused(ObjectPoolState& state) {
   ReturnedPages returned;
-  if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
-    os::LockGuard guard(heap->mutex());
-    drop_magazine_locked(*heap, state.size_class, returned);
-  }
+  registry.for_each_heap([&](ThreadHeap& heap) {
+    if (&heap == this_heap() || heap.is_left) drop_magazine_locked(heap, state.size_class, returned);
+  });
   owners.for_each([&](SlabOwner& owner) {
     trim_class_locked(owner, state.size_class, TrimDepth::kAll, returned);
     end_spare_slabs(owner, 0, returned);  // slabs that ended here before may be among them

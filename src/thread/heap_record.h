@@ -3,12 +3,13 @@
 // Invariant, with the owner's mutex held: a class without a magazine has the empty record; otherwise
 // blocks[0] is nullptr, blocks + count is the record's `top`, blocks + capacity its `limit`; magazine_bytes
 // == sum of capacity x block size; a magazine grows only while that stays within
-// thread_limits.magazine_bytes.
+// thread_limits.magazine_bytes; larger_magazine_bytes is the part of it for blocks above kSmallBlockBytes.
 //
 // Synchronisation: `top` of a record belongs to the thread alone; other threads read it for statistics. All
 // else changes under owner->mutex. Heaps are never freed: the heap of a thread that has ended goes, with its
 // owner, to the next thread that starts.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,20 +26,27 @@ struct Magazine {
   void** blocks;
   std::uint16_t capacity;
   std::uint16_t next_flushed;  // the slot where the next flush begins
-  std::uint8_t misses;         // refills and flushes since the last look at the class; at most 255
+  std::uint8_t misses;         // refills and flushes, at most 255; halved at each look for idle classes
+  void* top_seen;              // the block on top at the last look
 };
 
 struct ThreadCounters {
   TARN_STATISTICS_OF_THREADS(TARN_STATISTIC_MEMBER)
 };
 
+/// Magazines of blocks up to this size have a budget of their own.
+inline constexpr std::size_t kSmallBlockBytes = 2048;
+
 struct ThreadHeap {
   SlabOwner* owner;            // constant
   detail::ThreadCache* cache;  // the thread's records; constant
   ThreadHeap* next;            // in the registry
   ThreadHeap* next_unused;     // in the list of heaps whose thread has ended
+  std::atomic<bool> is_left;   // its thread has ended and left magazines and slabs; changed under the mutex
   std::size_t magazine_bytes;
-  unsigned next_class_looked_at;  // by the look for idle classes
+  std::size_t larger_magazine_bytes;  // the part for blocks above kSmallBlockBytes
+  unsigned next_class_looked_at;      // by the look for idle classes
+  bool lacks_room;                    // a magazine was refused to grow since the last look
   ThreadCounters counters;
   ThreadCallCounts* calls;  // nullptr unless calls are counted
   PerClass<Magazine> magazines;

@@ -18,13 +18,15 @@ constexpr std::size_t kLeastThreadBytes = 64 * 1024;
 // grows. Larger blocks have their own pages, which another class could use; above kOwnSlabBlockBytes each
 // block is a slab, and the page cache keeps the pages for all threads. So a class of larger blocks keeps
 // little before it has shown that it is in use, by many misses.
-constexpr std::size_t kSmallBlockBytes = 2048;
 constexpr std::size_t kMostSmallBytes = 1024 * 1024;
 constexpr std::size_t kMostRareBytes = 512 * 1024;
-constexpr std::size_t kMostBusyBytes = 8 * 1024 * 1024;
+constexpr std::size_t kMostBusyBytes = 6 * 1024 * 1024;
 constexpr std::size_t kLargerShare = 16;
 constexpr std::size_t kOwnSlabShare = 32;
 constexpr unsigned kMissesOfABusyClass = 32;
+// Beside larger blocks their use costs more than the page cache, and each one kept is in the way of a buffer
+// that grows in place.
+constexpr std::size_t kLargestBusyBytes = 64 * 1024;
 
 std::size_t record_bytes(unsigned capacity) { return (capacity + 1) * sizeof(void*); }
 
@@ -41,12 +43,21 @@ std::size_t share_of_a_thread(std::size_t most) {
 
 bool may_keep(const ThreadHeap& heap, const Magazine& magazine, std::size_t block_bytes,
               std::size_t more_bytes) {
-  const std::size_t bytes = heap.magazine_bytes + more_bytes, taken = heap.owner->taken_bytes;
-  if (bytes > thread_limits.magazine_bytes) return false;
-  if (block_bytes <= kSmallBlockBytes) return bytes <= taken || bytes <= share_of_a_thread(kMostSmallBytes);
+  if (heap.magazine_bytes + more_bytes > thread_limits.magazine_bytes) return false;
+  const std::size_t larger = heap.larger_magazine_bytes, taken = heap.owner->taken_bytes;
+  const bool is_small = block_bytes <= kSmallBlockBytes;
+  const std::size_t bytes = (is_small ? heap.magazine_bytes - larger : larger) + more_bytes;
+  if (is_small) return bytes <= taken || bytes <= share_of_a_thread(kMostSmallBytes);
   const std::size_t share = block_bytes > kOwnSlabBlockBytes ? kOwnSlabShare : kLargerShare;
-  const bool is_busy = magazine.misses >= kMissesOfABusyClass;
+  const bool is_busy = magazine.misses >= kMissesOfABusyClass && block_bytes <= kLargestBusyBytes;
   return bytes <= taken / share || bytes <= share_of_a_thread(is_busy ? kMostBusyBytes : kMostRareBytes);
+}
+
+void count_capacity(ThreadHeap& heap, SizeClass size_class, std::size_t before, std::size_t now) {
+  const std::size_t block_bytes = class_geometry[size_class].block_bytes;
+  const std::size_t more_bytes = (now - before) * block_bytes;  // modulo 2^64 where it is less
+  heap.magazine_bytes += more_bytes;
+  if (block_bytes > kSmallBlockBytes) heap.larger_magazine_bytes += more_bytes;
 }
 
 // Replaces the array and keeps its blocks. \pre the blocks fit. \returns false when memory is refused.
@@ -59,8 +70,7 @@ bool resize(ThreadHeap& heap, SizeClass size_class, unsigned capacity) {
   for (unsigned i = 1; i <= count; ++i) blocks[i] = magazine.blocks[i];
   void** const old_blocks = magazine.blocks;
   const unsigned old_capacity = magazine.capacity;
-  heap.magazine_bytes +=
-      (capacity - static_cast<std::size_t>(old_capacity)) * class_geometry[size_class].block_bytes;
+  count_capacity(heap, size_class, old_capacity, capacity);
   magazine.blocks = blocks;
   magazine.capacity = static_cast<std::uint16_t>(capacity);
   set_record(heap, size_class, count);
@@ -79,7 +89,10 @@ bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
   unsigned capacity = magazine.capacity * 2u + 1;
   if (capacity > geometry.largest_magazine) capacity = geometry.largest_magazine;
   const std::size_t more = (capacity - std::size_t{magazine.capacity}) * geometry.block_bytes;
-  if (may_keep(heap, magazine, geometry.block_bytes, more)) resize(heap, size_class, capacity);
+  if (!may_keep(heap, magazine, geometry.block_bytes, more))
+    heap.lacks_room = true;
+  else
+    resize(heap, size_class, capacity);
   return magazine.blocks != nullptr;
 }
 
@@ -100,7 +113,7 @@ void drop_magazine_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages&
   if (magazine.blocks == nullptr) return;
   return_blocks(heap.owner, magazine.blocks + 1, count_of(heap, size_class), returned);
   heap.record(size_class) = kEmptyRecord;
-  heap.magazine_bytes -= magazine.capacity * std::size_t{class_geometry[size_class].block_bytes};
+  count_capacity(heap, size_class, magazine.capacity, 0);
   metadata.free(magazine.blocks, record_bytes(magazine.capacity));
   magazine = {};
 }
@@ -110,7 +123,7 @@ void drop_magazines_locked(ThreadHeap& heap, ReturnedPages& returned) {
 }
 
 void validate_locked(const ThreadHeap& heap) {
-  std::size_t bytes = 0;
+  std::size_t bytes = 0, larger_bytes = 0;
   for (const SizeClass size_class : kAllClasses) {
     const Magazine& magazine = heap.magazines[size_class];
     const detail::Record& record = heap.record(size_class);
@@ -121,9 +134,11 @@ void validate_locked(const ThreadHeap& heap) {
     TARN_CHECK(magazine.blocks[0] == nullptr && record.limit == magazine.blocks + magazine.capacity);
     TARN_CHECK(magazine.blocks <= record.top && record.top <= record.limit);
     for (void** block = magazine.blocks + 1; block <= record.top; ++block) TARN_CHECK(*block != nullptr);
-    bytes += magazine.capacity * std::size_t{class_geometry[size_class].block_bytes};
+    const std::size_t block_bytes = class_geometry[size_class].block_bytes;
+    bytes += magazine.capacity * block_bytes;
+    if (block_bytes > kSmallBlockBytes) larger_bytes += magazine.capacity * block_bytes;
   }
-  TARN_CHECK(bytes == heap.magazine_bytes);
+  TARN_CHECK(bytes == heap.magazine_bytes && larger_bytes == heap.larger_magazine_bytes);
 }
 
 }  // namespace tarn::internal

@@ -5,6 +5,9 @@
 #include "central/remote_free.h"
 #include "central/trim.h"
 #include "os/fatal.h"
+#include "os/helper_thread.h"
+#include "os/process.h"
+#include "os/process_status.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
@@ -24,9 +27,34 @@ void give_back(void* record) {
   if (record != nullptr) metadata.free(record, sizeof(T));
 }
 
+// A thread that ends leaves magazines up to this size: the next thread may be one that calls rarely.
+constexpr std::size_t kMostLeftBytes = 512 * 1024;
+
 std::size_t slab_bytes_of(ThreadHeap& heap) {
   os::LockGuard guard(heap.mutex());
   return heap.owner->slab_bytes;
+}
+
+bool is_idle(ThreadHeap& heap) {
+  os::LockGuard guard(heap.mutex());
+  return heap.owner->slow_calls == heap.owner->slow_calls_at_last_trim;
+}
+
+// The order matters, for both: a freer that announces a slab after the last look sees an orphan and collects
+// itself.
+void return_all_locked(ThreadHeap& heap, ReturnedPages& returned) {
+  drop_magazines_locked(heap, returned);
+  heap.is_left = false;
+  heap.owner->has_thread.store(false, std::memory_order_seq_cst);
+  trim_locked(*heap.owner, TrimDepth::kAll, returned);
+}
+
+void leave_locked(ThreadHeap& heap, ReturnedPages& returned) {
+  if (heap.magazine_bytes > kMostLeftBytes) drop_magazines_locked(heap, returned);
+  heap.is_left = true;
+  heap.owner->has_thread.store(false, std::memory_order_seq_cst);
+  collect_all_announced_locked(*heap.owner, returned);
+  heap.owner->is_trimmed = false;
 }
 
 }  // namespace
@@ -57,8 +85,9 @@ ThreadHeap* Registry::make_heap_locked() {
   return heap;
 }
 
-ThreadHeap* Registry::attach() {
+ThreadHeap* Registry::attach(Take which) {
   os::LockGuard guard(owners.mutex());
+  if (which == Take::kLeft && !has_left()) return nullptr;
   ThreadHeap* heap = first_unused_;
   if (heap != nullptr) {
     first_unused_ = heap->next_unused;
@@ -68,6 +97,7 @@ ThreadHeap* Registry::attach() {
   }
   owners.begin_use_locked(*heap->owner);
   os::LockGuard heap_guard(heap->mutex());
+  heap->is_left = false;
   ++heap->owner->slow_calls;
   heap->owner->has_thread.store(true, std::memory_order_seq_cst);
   return heap;
@@ -79,23 +109,31 @@ void Registry::end_use_locked(ThreadHeap& heap) {
   first_unused_ = &heap;
 }
 
-// The order matters: a freer that announces a slab after the last look sees an orphan and collects itself.
 void Registry::detach(ThreadHeap& heap) {
-  const bool is_left = leave_to_helper(slab_bytes_of(heap));
+  // The helper ends with the main thread, and may do so before it looks.
+  const bool is_main = os::thread_id() == os::process_id();
+  const bool is_left = !is_main && may_leave_to_helper(slab_bytes_of(heap));
   ReturnedPages returned;
   {
     os::LockGuard guard(heap.mutex());
-    if (!is_left) drop_magazines_locked(heap, returned);
-    heap.owner->has_thread.store(false, std::memory_order_seq_cst);
-    if (is_left) {
-      collect_all_pending_locked(*heap.owner, returned);
-      heap.owner->is_trimmed = false;
-    } else {
-      trim_locked(*heap.owner, TrimDepth::kAll, returned);
-    }
+    is_left ? leave_locked(heap, returned) : return_all_locked(heap, returned);
   }
-  os::LockGuard guard(owners.mutex());
-  end_use_locked(heap);
+  {
+    os::LockGuard guard(owners.mutex());
+    end_use_locked(heap);
+  }
+  if (is_left && !leave_to_helper()) return_left(heap);
+}
+
+void Registry::return_left(ThreadHeap& heap) {
+  ReturnedPages returned;
+  const GiveBackGuard give_back;
+  {
+    os::LockGuard guard(heap.mutex());
+    if (!heap.is_left) return;
+    return_all_locked(heap, returned);
+  }
+  returned.give_back();
 }
 
 ThreadHeap* Registry::first() {
@@ -103,25 +141,13 @@ ThreadHeap* Registry::first() {
   return first_;
 }
 
-void Registry::return_left_magazines(Left which) {
-  for (ThreadHeap* heap = first(); heap != nullptr; heap = heap->next) {
-    SlabOwner& owner = *heap->owner;
-    if (owner.has_thread.load(std::memory_order_relaxed)) continue;
-    const GiveBackGuard give_back;
-    ReturnedPages returned;
-    {
-      os::LockGuard guard(owner.mutex);
-      const bool is_idle = owner.slow_calls == owner.slow_calls_at_last_trim;
-      if (owner.has_thread || heap->magazine_bytes == 0 || (which == Left::kIdle && !is_idle)) continue;
-      drop_magazines_locked(*heap, returned);
-      owner.is_trimmed = false;
-    }
-    returned.give_back();
-  }
+void Registry::return_all_left(Left which) {
+  for (ThreadHeap* heap = first(); heap != nullptr && !os::helper_must_stop(); heap = heap->next)
+    if (heap->is_left && (which == Left::kAll || is_idle(*heap))) return_left(*heap);
 }
 
 bool Registry::trim_idle() {
-  return_left_magazines(Left::kIdle);
+  return_all_left(Left::kIdle);
   return owners.trim_idle();
 }
 
@@ -146,6 +172,7 @@ void Registry::keep_only_after_fork(ThreadHeap* own) {
     os::LockGuard heap_guard(heap->mutex());
     drop_magazines_locked(*heap, returned);
     heap->owner->has_thread.store(false, std::memory_order_seq_cst);
+    heap->owner->is_trimmed = false;
     end_use_locked(*heap);
   }
 }

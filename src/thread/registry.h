@@ -10,17 +10,23 @@ class Registry {
  public:
   /// Attaches a heap to a thread without one: the heap of a thread that has ended, or a new one. \returns
   /// nullptr when memory is refused.
-  ThreadHeap* attach();
-  /// Whether a heap of an ended thread is ready, so that attach() costs little.
-  bool has_unused() const { return first_unused_.load(std::memory_order_relaxed) != nullptr; }
+  enum class Take : std::uint8_t { kLeft, kAny };  // kLeft: only one that has_left() tells of
+  ThreadHeap* attach(Take which = Take::kAny);
+
+  /// Whether the next heap is as its thread has left it, so that attach() costs little.
+  bool has_left() const {
+    const ThreadHeap* const heap = first_unused_.load(std::memory_order_relaxed);
+    return heap != nullptr && heap->is_left.load(std::memory_order_relaxed);
+  }
 
   /// Call when the thread ends: its owner becomes an orphan. Magazines and empty slabs stay for the next
   /// thread where the helper will return them if none comes; else they are returned at once.
   void detach(ThreadHeap& heap);
 
   /// Returns what ended threads have left: of those that had no slow call since the last look, or of all.
+  /// \pre no lock is held.
   enum class Left : std::uint8_t { kIdle, kAll };
-  void return_left_magazines(Left which);
+  void return_all_left(Left which);
 
   /// The helper's look at all heaps and owners. \returns whether all owners were idle.
   bool trim_idle();
@@ -62,6 +68,7 @@ class Registry {
  private:
   ThreadHeap* make_heap_locked();
   void end_use_locked(ThreadHeap& heap);
+  void return_left(ThreadHeap& heap);
   ThreadHeap* first();
 
   ThreadHeap* first_ = nullptr;

@@ -116,6 +116,18 @@ bool make_end_key() {
   return end_key_is_made;
 }
 
+ThreadHeap* attach(Registry::Take which) {
+  if (this_thread.heap != nullptr || this_thread.has_ended) return this_thread.heap;
+  ThreadHeap* const heap = registry.attach(which);
+  if (heap == nullptr) return nullptr;
+  this_thread.heap = heap;
+  show_records(this_thread.scope == nullptr);
+  if (make_end_key() && pthread_setspecific(end_key, heap) == 0) return heap;
+  // Without a key, the end of the thread will not be seen: so the thread must keep nothing.
+  on_thread_end(heap);
+  return nullptr;
+}
+
 }  // namespace
 
 void* this_thread_scope() { return this_thread.scope; }
@@ -128,22 +140,13 @@ void set_this_thread_scope(void* scope) {
 ThreadHeap* this_heap() { return this_thread.heap; }
 bool this_thread_has_ended() { return this_thread.has_ended; }
 
-ThreadHeap* attach_this_thread() {
-  if (this_thread.heap != nullptr || this_thread.has_ended) return this_thread.heap;
-  ThreadHeap* const heap = registry.attach();
-  if (heap == nullptr) return nullptr;
-  this_thread.heap = heap;
-  show_records(this_thread.scope == nullptr);
-  if (make_end_key() && pthread_setspecific(end_key, heap) == 0) return heap;
-  // Without a key, the end of the thread will not be seen: so the thread must keep nothing.
-  on_thread_end(heap);
-  return nullptr;
-}
+ThreadHeap* attach_this_thread() { return attach(Registry::Take::kAny); }
 
 ThreadHeap* attach_if_earned() {
   const bool has_earned = owners.live_threads() == 0 || thread_limits.every_call_is_slow ||
-                          registry.has_unused() || ++this_thread.calls_without_heap > kCallsToEarnAHeap;
-  return has_earned ? attach_this_thread() : nullptr;
+                          ++this_thread.calls_without_heap > kCallsToEarnAHeap;
+  if (has_earned) return attach_this_thread();
+  return registry.has_left() ? attach(Registry::Take::kLeft) : nullptr;
 }
 
 }  // namespace tarn::internal

@@ -20,6 +20,7 @@ constexpr unsigned kLargestFlush = 64;
 // Words of bitmaps written at once: scattered blocks of other owners cost a cache miss each.
 constexpr unsigned kMostWords = 32;
 constexpr unsigned kClassesPerLook = 64;
+constexpr unsigned kMissesPerLook = 64;
 constexpr std::size_t kGrowthShare = 64;
 
 unsigned at_most(unsigned limit, unsigned value) { return value < limit ? value : limit; }
@@ -28,9 +29,12 @@ unsigned at_most(unsigned limit, unsigned value) { return value < limit ? value 
 // empty slab. \returns how many blocks the magazine had.
 unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   Magazine& magazine = heap.magazines[size_class];
-  const bool was_missed = magazine.misses != 0;
-  magazine.misses = 0;
-  if (was_missed || magazine.blocks == nullptr) return 0;
+  if (magazine.blocks == nullptr) return 0;
+  void* const top = *heap.record(size_class).top;
+  const bool was_used = magazine.misses != 0 || magazine.top_seen != top;
+  magazine.misses /= 2;
+  magazine.top_seen = top;
+  if (was_used) return 0;
   const unsigned gone = shrink_idle_magazine(heap, size_class, kLargestFlush, returned);
   retire_empty_slab(*heap.owner, size_class, returned);
   return gone;
@@ -43,8 +47,10 @@ bool grows_beyond_its_peak(SlabOwner& owner) {
   return true;
 }
 
-// Before a heap grows, some of its classes, in turn, return idle blocks: the heap may then not have to grow.
+// Some classes of a heap, in turn, return idle blocks: before the heap grows, which it may then not have to,
+// and when magazines that are in use have no room beside idle ones.
 void look_for_idle_classes(ThreadHeap& heap, ReturnedPages& returned) {
+  heap.lacks_room = false;
   collect_all_pending_locked(*heap.owner, returned);
   unsigned gone = 0;
   for (unsigned looked_at = 0; looked_at < kClassesPerLook && gone < kLargestFlush; ++looked_at) {
@@ -55,11 +61,12 @@ void look_for_idle_classes(ThreadHeap& heap, ReturnedPages& returned) {
 }
 
 // Records a miss, so that a look for idle classes skips the magazine.
-void note_miss(ThreadHeap& heap, SizeClass size_class, std::uint64_t& counter) {
+void note_miss(ThreadHeap& heap, SizeClass size_class, std::uint64_t& counter, ReturnedPages& returned) {
   std::uint8_t& misses = heap.magazines[size_class].misses;
   if (misses != UINT8_MAX) ++misses;
   ++counter;
-  ++heap.owner->slow_calls;
+  if (++heap.owner->slow_calls % kMissesPerLook == 0 && heap.lacks_room)
+    look_for_idle_classes(heap, returned);
 }
 
 // Chooses the part of a full magazine that is flushed next: each part in turn, but never the newest blocks,
@@ -100,7 +107,7 @@ unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** block
 
 void* allocate_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   if (count_of(heap, size_class) == 0) {
-    note_miss(heap, size_class, heap.counters.refills);
+    note_miss(heap, size_class, heap.counters.refills, returned);
     if (!prepare_magazine(heap, size_class)) {
       void* block = nullptr;
       return take_blocks_locked(heap, size_class, &block, 1, returned) == 1 ? block : nullptr;
@@ -117,7 +124,7 @@ void* allocate_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& ret
 void deallocate_locked(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPages& returned) {
   const unsigned count = count_of(heap, size_class);
   if (count == heap.magazines[size_class].capacity) {
-    note_miss(heap, size_class, heap.counters.flushes);
+    note_miss(heap, size_class, heap.counters.flushes, returned);
     if (count != 0) flush(heap, size_class, count, returned);
     if (!prepare_magazine(heap, size_class)) return return_blocks(heap.owner, &block, 1, returned);
   }

@@ -31,7 +31,7 @@ class HelperLife : public ::testing::Test {
   }
   void TearDown() override { own.step_aside(); }
 
-  Helper own{{wait_until_told, [] { return is_work_left.load(); }}};
+  Helper own{{[] {}, wait_until_told, [] { return is_work_left.load(); }}};
 };
 
 TEST_F(HelperLife, BeginsWhenItIsFirstNeeded) {

@@ -7,6 +7,7 @@
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "page/spans.h"
+#include "support/sanitizer.h"
 
 namespace tarn::internal {
 namespace {
@@ -41,14 +42,25 @@ TEST(ReturnedPagesTest, GoBackAtTheLatestWhenTheyGoOutOfScope) {
 }
 
 TEST(LeaveToHelper, IsRefusedForLittleAndWhereNoHelperComes) {
-  EXPECT_FALSE(leave_to_helper(Background::kWorthATick - 1));
+  EXPECT_FALSE(may_leave_to_helper(Background::kWorthATick - 1));
   background.configure(true, 0);
-  EXPECT_FALSE(leave_to_helper(Background::kWorthATick));
+  EXPECT_FALSE(may_leave_to_helper(Background::kWorthATick));
   background.configure(false, 2000);
-  EXPECT_FALSE(leave_to_helper(Background::kWorthATick));
+  EXPECT_FALSE(may_leave_to_helper(Background::kWorthATick));
+  EXPECT_FALSE(leave_to_helper());
   background.configure(true, 2000);
-  const bool is_left = leave_to_helper(Background::kWorthATick);
-  EXPECT_EQ(is_left, helper.is_running());
+  const bool may_leave = may_leave_to_helper(Background::kWorthATick);
+  EXPECT_EQ(may_leave, helper.is_running());
+  EXPECT_EQ(leave_to_helper(), may_leave);
+}
+
+TEST(LeaveToHelper, IsNotHeardByAHelperThatHasEnded) {
+  if (test::kSanitizer) GTEST_SKIP() << "a sanitizer's build has no helper";
+  ASSERT_TRUE(may_leave_to_helper(Background::kWorthATick));
+  helper.step_aside();
+  EXPECT_FALSE(leave_to_helper());
+  helper.return_now();
+  EXPECT_TRUE(helper.is_running()) << "what was left is work";
 }
 
 }  // namespace

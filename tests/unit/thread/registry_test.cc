@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <thread>
 #include <vector>
 
 #include "page/background.h"
@@ -58,6 +59,7 @@ class LeftHeap : public ::testing::Test {
  protected:
   static constexpr unsigned kFirst = 10, kLast = 40;
 
+  // On a thread of its own: the main thread leaves nothing.
   void use_and_end() {
     for (unsigned index = kFirst; index < kLast; ++index) {
       const SizeClass size_class = class_of_index(index);
@@ -65,7 +67,7 @@ class LeftHeap : public ::testing::Test {
       os::LockGuard guard(heap.mutex());
       deallocate_locked(heap, allocate_locked(heap, size_class, returned), size_class, returned);
     }
-    thread.end();
+    std::thread([this] { thread.end(); }).join();
   }
   unsigned cached() {
     os::LockGuard guard(heap.mutex());
@@ -83,12 +85,12 @@ class LeftHeap : public ::testing::Test {
 TEST_F(LeftHeap, GoesToTheNextThreadWithItsMagazines) {
   if (test::kSanitizer) GTEST_SKIP() << "a sanitizer's build has no helper";
   use_and_end();
-  EXPECT_TRUE(registry.has_unused());
+  EXPECT_TRUE(registry.has_left());
   const unsigned left = cached();
   EXPECT_GT(left, 0u);
   Attached next;
   EXPECT_EQ(&next.heap(), &heap);
-  EXPECT_FALSE(registry.has_unused());
+  EXPECT_FALSE(registry.has_left());
   EXPECT_EQ(cached(), left);
 }
 
@@ -108,6 +110,38 @@ TEST_F(LeftHeap, IsReturnedByATrim) {
   trim();
   EXPECT_EQ(cached(), 0u);
   EXPECT_EQ(heap.owner->slab_bytes, 0u);
+}
+
+// What ends is given back to the page cache, which then looks for a helper: with no lock held.
+TEST_F(LeftHeap, OfManySlabsIsReturnedByATrimWhileTheHelperIsAside) {
+  {
+    std::vector<void*> blocks(4000);
+    ReturnedPages returned;
+    os::LockGuard guard(heap.mutex());
+    for (void*& block : blocks) block = allocate_locked(heap, class_of_index(kFirst), returned);
+    for (void* block : blocks) deallocate_locked(heap, block, class_of_index(kFirst), returned);
+  }
+  use_and_end();
+  helper.step_aside();
+  for (int i = 0; i < 100; ++i) trim();
+  EXPECT_EQ(cached(), 0u);
+  EXPECT_EQ(heap.owner->slab_bytes, 0u);
+  helper.return_now();
+}
+
+TEST_F(LeftHeap, HasNoMagazinesWhenTheyWereLarge) {
+  constexpr SizeClass kClass = class_of_index(60);
+  {
+    std::vector<void*> blocks(4000);
+    ReturnedPages returned;
+    os::LockGuard guard(heap.mutex());
+    for (void*& block : blocks) block = allocate_locked(heap, kClass, returned);
+    for (void* block : blocks) deallocate_locked(heap, block, kClass, returned);
+    ASSERT_GT(heap.magazine_bytes, std::size_t{512} << 10);
+  }
+  use_and_end();
+  EXPECT_EQ(cached(), 0u);
+  EXPECT_EQ(heap.magazine_bytes, 0u);
 }
 
 TEST_F(LeftHeap, IsReturnedAtOnceWhereNothingIsToBeKept) {
