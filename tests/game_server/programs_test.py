@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -131,13 +132,19 @@ class Runner(unittest.TestCase):
         self.assertNotIn("http", page)
 
     def test_interrupted_it_leaves_no_process_and_no_stack_trace(self):
+        for delay in (0, 0.002, 0.005, 0.02, 0.1):  # while a program starts, and while both run
+            with self.subTest(delay=delay):
+                self.interrupt_after(delay)
+
+    def interrupt_after(self, delay):
         mark = f"TARN_TEST_RUN={self.json}"
         runner = subprocess.Popen([*self.command, "--seconds", "60"], stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE,
-                                  text=True, start_new_session=True, env=os.environ | dict([mark.split("=")]))
+                                  stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                  env=os.environ | dict([mark.split("=")]))
         self.addCleanup(runner.kill)
         first = runner.stderr.readline()  # the first run has begun
         self.assertIn(runner.pid, processes_with(mark))
+        time.sleep(delay)
         runner.send_signal(signal.SIGINT)
         out, errors = runner.communicate(timeout=DEADLINE)
         self.assertIn("[1/", first)

@@ -19,7 +19,7 @@ sys.path.insert(0, str(SOURCE / "bench"))
 import allocators  # noqa: E402
 import figures  # noqa: E402
 import page  # noqa: E402
-from match import IDLE, WARM_UP, Contender, Load, RunFailed, play  # noqa: E402
+from match import IDLE, WARM_UP, Contender, Load, RunFailed, end_all, play  # noqa: E402
 
 POOLS, DROP_IN = "tarn pools", "tarn drop-in"
 OVERHEAD = WARM_UP + IDLE + 0.4  # seconds of a run that are not measured: starting, connecting, leaving
@@ -121,6 +121,8 @@ class Tournament:
                 self.play_round(number, progress)
         except KeyboardInterrupt:
             self.is_interrupted = True
+        finally:
+            end_all()
         progress.clear()
 
     def play_round(self, number, progress):

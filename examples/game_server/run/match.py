@@ -5,9 +5,11 @@ Both programs are told what to do through their standard input, whose end stops 
 runner, they do not outlive it. They are in a session of their own, so that Ctrl-C is the runner's to pass on.
 """
 
+import contextlib
 import json
 import os
 import select
+import signal
 import subprocess
 import time
 from dataclasses import dataclass
@@ -36,14 +38,39 @@ class Load:
     seconds: float
 
 
+STOPPING = {signal.SIGINT, signal.SIGTERM}
+started = []  # programs that may still run
+
+
+@contextlib.contextmanager
+def signals_held():
+    """Signals that interrupt this program come at the end of the block."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def end_all():
+    """Ends every program that was started, also one whose start was interrupted."""
+    with signals_held():
+        while started:
+            started[-1].end()
+
+
 class Program:
     """A child that prints one JSON object per line."""
 
     def __init__(self, name, command, environment):
         self.name = name
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, env=environment, start_new_session=True)
         self.pending = b""
+        with signals_held():
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                env=environment, start_new_session=True,
+                preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING))
+            started.append(self)
 
     def __enter__(self):
         return self
@@ -100,6 +127,8 @@ class Program:
                 stream.close()
             except BrokenPipeError:
                 pass
+        if self in started:
+            started.remove(self)
 
 
 def require_preloaded(contender, pid):
