@@ -45,7 +45,7 @@ Span* take_spare(SlabOwner& owner, PageCount pages, std::uint32_t words) {
 }
 
 // Keeps an ended slab as a spare one of its owner, while spare bytes are few against the bytes that the owner
-// took of late. An orphan keeps none: no thread would ask for them.
+// took of late. An orphan gets no more: no other thread asks for them.
 bool keep_as_spare(SlabOwner& owner, Span* slab) {
   const unsigned kind = spare_kind_of(slab->pages);
   if (kind == kSpareKinds || owner.spare_bytes + slab->bytes() > most_spare_bytes(owner)) return false;

@@ -52,6 +52,7 @@ bool Background::sleep_unless_stopped(std::uint64_t time_ms) {
 
 void Background::tick() {
   const TrimIdle trim_idle = trim_idle_.load(std::memory_order_acquire);
+  all_heaps_were_idle_ = false;  // unless this tick comes to its end
   has_left_.exchange(false, std::memory_order_seq_cst);
   all_heaps_were_idle_ = trim_idle == nullptr || trim_idle();
   page_cache.tick();
@@ -106,6 +107,7 @@ void Background::run() {
 
 bool Background::was_left() {
   background.has_excess_.store(0, std::memory_order_relaxed);
+  background.has_ended_.store(true, std::memory_order_seq_cst);
   return !background.has_nothing_to_do();
 }
 

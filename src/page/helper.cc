@@ -43,7 +43,10 @@ os::HelperStart Helper::start() {
   if (pauses_.load(std::memory_order_seq_cst) != 0) return os::HelperStart::kNotNow;
   is_wanted_.store(false, std::memory_order_relaxed);
   work_.begin();
-  return os::start_helper(work_.run);
+  const os::HelperStart result = os::start_helper(work_.run);
+  if (result == os::HelperStart::kNotNow) is_wanted_.store(work_.was_left(), std::memory_order_relaxed);
+  if (result == os::HelperStart::kRefused) work_.was_left();
+  return result;
 }
 
 void Helper::step_aside() {

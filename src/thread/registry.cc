@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "central/class_slabs.h"
 #include "central/remote_free.h"
 #include "central/trim.h"
 #include "os/fatal.h"
@@ -27,7 +28,8 @@ void give_back(void* record) {
   if (record != nullptr) metadata.free(record, sizeof(T));
 }
 
-// A thread that ends leaves magazines up to this size: the next thread may be one that calls rarely.
+// A thread that ends leaves magazines, and spare slabs, up to this size: the next thread may be one that
+// calls rarely, and no other owner takes spare slabs.
 constexpr std::size_t kMostLeftBytes = 512 * 1024;
 
 std::size_t slab_bytes_of(ThreadHeap& heap) {
@@ -51,6 +53,7 @@ void return_all_locked(ThreadHeap& heap, ReturnedPages& returned) {
 
 void leave_locked(ThreadHeap& heap, ReturnedPages& returned) {
   if (heap.magazine_bytes > kMostLeftBytes) drop_magazines_locked(heap, returned);
+  end_spare_slabs(*heap.owner, kMostLeftBytes, returned);
   heap.is_left = true;
   heap.owner->has_thread.store(false, std::memory_order_seq_cst);
   collect_all_announced_locked(*heap.owner, returned);

@@ -15,7 +15,7 @@ class Registry {
 
   /// Whether the next heap is as its thread has left it, so that attach() costs little.
   bool has_left() const {
-    const ThreadHeap* const heap = first_unused_.load(std::memory_order_relaxed);
+    const ThreadHeap* const heap = first_unused_.load(std::memory_order_acquire);
     return heap != nullptr && heap->is_left.load(std::memory_order_relaxed);
   }
 

@@ -20,6 +20,9 @@ constexpr unsigned kLargestFlush = 64;
 // Words of bitmaps written at once: scattered blocks of other owners cost a cache miss each.
 constexpr unsigned kMostWords = 32;
 constexpr unsigned kClassesPerLook = 64;
+// One call looks at most twice. Both looks together must not come to one class twice: the first might halve
+// its misses to 0, and the second would shrink the magazine that the call refills.
+static_assert(2 * kClassesPerLook < kClassCount - 1);
 constexpr unsigned kMissesPerLook = 64;
 constexpr std::size_t kGrowthShare = 64;
 
@@ -29,13 +32,13 @@ unsigned at_most(unsigned limit, unsigned value) { return value < limit ? value 
 // empty slab. \returns how many blocks the magazine had.
 unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   Magazine& magazine = heap.magazines[size_class];
-  if (magazine.blocks == nullptr) return 0;
-  void* const top = *heap.record(size_class).top;
-  const bool was_used = magazine.misses != 0 || magazine.top_seen != top;
+  const bool was_missed = magazine.misses != 0;
   magazine.misses /= 2;
-  magazine.top_seen = top;
+  if (magazine.blocks == nullptr) return 0;
+  const bool was_used = was_missed || magazine.top_seen != *heap.record(size_class).top;
+  const unsigned gone = was_used ? 0 : shrink_idle_magazine(heap, size_class, kLargestFlush, returned);
+  magazine.top_seen = *heap.record(size_class).top;
   if (was_used) return 0;
-  const unsigned gone = shrink_idle_magazine(heap, size_class, kLargestFlush, returned);
   retire_empty_slab(*heap.owner, size_class, returned);
   return gone;
 }
