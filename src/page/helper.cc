@@ -44,8 +44,10 @@ os::HelperStart Helper::start() {
   is_wanted_.store(false, std::memory_order_relaxed);
   work_.begin();
   const os::HelperStart result = os::start_helper(work_.run);
-  if (result == os::HelperStart::kNotNow) is_wanted_.store(work_.was_left(), std::memory_order_relaxed);
-  if (result == os::HelperStart::kRefused) work_.was_left();
+  if (result != os::HelperStart::kStarted) {
+    const bool is_work_left = work_.was_left();
+    if (result == os::HelperStart::kNotNow) is_wanted_.store(is_work_left, std::memory_order_relaxed);
+  }
   return result;
 }
 

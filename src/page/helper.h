@@ -22,7 +22,8 @@ struct HelperWork {
   void (*begin)();
   /// The helper's whole life, on its own thread.
   void (*run)();
-  /// Called when the helper was ended early: its announcements are void. \returns whether work is left.
+  /// Called when the helper was ended early or did not start: its announcements are void. \returns whether
+  /// work is left.
   bool (*was_left)();
 };
 

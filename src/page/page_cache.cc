@@ -6,13 +6,11 @@
 #include "base/bits.h"
 #include "os/fatal.h"
 #include "os/growth_watch.h"
-#include "os/helper_thread.h"
 #include "os/memory.h"
 
 namespace tarn::internal {
 namespace {
 
-constexpr unsigned kRangesPerPurge = 16;
 constexpr std::uint32_t kLargestGrowthChunks = 16;
 
 /// \returns how many of `pages` pages lie in the chunk whose page `first` is the first of them.
@@ -33,34 +31,6 @@ unsigned best_run(std::uint32_t mask, PageCount pages) {
 }  // namespace
 
 constinit PageCache page_cache;
-
-namespace {
-
-os::Mutex& give_back_mutex = os::global_mutex<os::LockRank::kGiveBack>();
-// The number of the helper that holds the give-back mutex; 0: no helper holds it.
-constinit std::atomic<std::uint32_t> helper_gives_back{0};
-
-}  // namespace
-
-GiveBackGuard::GiveBackGuard() {
-  // In the child of a bare clone the helper's record is empty, so a lock that the helper held has no holder.
-  if (helper_gives_back.load(std::memory_order_relaxed) != 0 && !os::helper_is_alive())
-    page_cache.forget_who_gives_back();
-  give_back_mutex.lock();
-  if (os::is_on_helper()) helper_gives_back.store(os::helper_number(), std::memory_order_relaxed);
-}
-
-GiveBackGuard::~GiveBackGuard() {
-  if (os::is_on_helper()) helper_gives_back.store(0, std::memory_order_relaxed);
-  give_back_mutex.unlock();
-}
-
-void PageCache::forget_who_gives_back() {
-  std::uint32_t holder = helper_gives_back.load(std::memory_order_relaxed);
-  if (holder == 0 || os::helper_is_alive()) return;
-  if (helper_gives_back.compare_exchange_strong(holder, 0, std::memory_order_relaxed))
-    give_back_mutex.unlock();
-}
 
 void PageCache::set_free_page_threshold(std::size_t bytes) {
   os::LockGuard guard(mutex_);
@@ -322,83 +292,6 @@ void PageCache::free_pages(char* start, PageCount pages, PageState state) {
   if (state == PageState::kDirty) dirty_bytes_ += bytes_of(pages);
 }
 
-Chunk* PageCache::coldest_dirty_locked() {
-  Chunk* const sparse = lists_[static_cast<unsigned>(Density::kSparse)].coldest_dirty();
-  Chunk* const dense = lists_[static_cast<unsigned>(Density::kDense)].coldest_dirty();
-  if (sparse == nullptr || dense == nullptr) return sparse != nullptr ? sparse : dense;
-  // Whole huge pages first, split ones last.
-  return dense->dirty_run == kPagesPerChunk || sparse->dirty_run == 0 ? dense : sparse;
-}
-
-// Takes dirty runs out of the cache until they add up to `bytes`: longest runs first, the coldest of equals.
-unsigned PageCache::collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes) {
-  unsigned count = 0;
-  std::size_t collected = 0;
-  while (count < capacity && collected < bytes) {
-    Chunk* const coldest = coldest_dirty_locked();
-    if (coldest == nullptr) break;
-    Chunk& chunk = *coldest;
-    const unsigned first =
-        static_cast<unsigned>(std::countr_zero(run_starts(chunk.dirty_mask, chunk.dirty_run)));
-    const PageCount pages{chunk.dirty_run};
-    const std::uint32_t mask = run_mask(first, number_of(pages));
-    chunk.free_mask &= ~mask;
-    chunk.dirty_mask &= ~mask;
-    relist_locked(chunk);
-    ranges[count++] = {chunk.page(first), pages};
-    collected += bytes_of(pages);
-  }
-  return count;
-}
-
-std::size_t PageCache::purge(std::size_t bytes) {
-  std::size_t purged = 0;
-  while (purged < bytes) {
-    if (os::helper_must_stop()) break;
-    const GiveBackGuard give_back;
-    Range ranges[kRangesPerPurge];
-    unsigned count = 0;
-    {
-      os::LockGuard guard(mutex_);
-      count = collect_dirty_locked(ranges, kRangesPerPurge, bytes - purged);
-      for (unsigned i = 0; i < count; ++i) {
-        dirty_bytes_ -= bytes_of(ranges[i].pages);
-        taken_out_pages_ += ranges[i].pages;
-      }
-      policy_.note_low(dirty_bytes_);
-    }
-    if (count == 0) break;
-    bool was_refused[kRangesPerPurge];
-    for (unsigned i = 0; i < count; ++i) {
-      was_refused[i] = !os::purge(ranges[i].start, bytes_of(ranges[i].pages));
-      if (!was_refused[i] && ranges[i].pages == PageCount{kPagesPerChunk})
-        os::leave_out_of_dumps(ranges[i].start, kChunkBytes);
-    }
-    bool any_refused = false;
-    os::LockGuard guard(mutex_);
-    for (unsigned i = 0; i < count; ++i) {
-      const std::size_t range_bytes = bytes_of(ranges[i].pages);
-      taken_out_pages_ -= ranges[i].pages;
-      mark_free_locked(ranges[i].start, ranges[i].pages,
-                       was_refused[i] ? PageState::kDirty : PageState::kClean);
-      any_refused |= was_refused[i];
-      if (was_refused[i]) {
-        dirty_bytes_ += range_bytes;  // the system kept the memory, for example because it is locked
-        continue;
-      }
-      if (ranges[i].pages == PageCount{kPagesPerChunk}) {
-        unsigned page = 0;
-        chunk_of_locked(ranges[i].start, &page)->is_left_out_of_dumps = true;
-      }
-      purged += range_bytes;
-      stats_.purged_bytes += range_bytes;
-      ++stats_.purge_calls;
-    }
-    if (any_refused) break;
-  }
-  return purged;
-}
-
 std::size_t PageCache::prewarm(std::size_t bytes) {
   // All runs are taken before the first is freed, else each would be the same run. A run's first bytes hold
   // the link.
@@ -430,35 +323,6 @@ void PageCache::keep(std::size_t bytes) {
 void PageCache::keep_nothing() {
   os::LockGuard guard(mutex_);
   policy_.keep_nothing();
-}
-
-bool PageCache::give_back_lasting_excess() {
-  std::size_t excess = 0;
-  {
-    os::LockGuard guard(mutex_);
-    excess = policy_.lasting_excess(dirty_bytes_);
-  }
-  return excess == 0 || purge_excess(excess);
-}
-
-void PageCache::give_back_excess() {
-  if (const std::size_t excess = policy_.excess(dirty_bytes()); excess != 0) purge_excess(excess);
-}
-
-bool PageCache::purge_excess(std::size_t bytes) {
-  const std::size_t purged = purge(bytes);
-  os::LockGuard guard(mutex_);
-  policy_.note_given_back(purged);
-  return purged != 0;
-}
-
-std::size_t PageCache::tick() {
-  std::size_t unused = 0;
-  {
-    os::LockGuard guard(mutex_);
-    unused = policy_.tick(dirty_bytes_);
-  }
-  return unused == 0 ? 0 : purge(unused);
 }
 
 std::size_t PageCache::release_tails_locked() {

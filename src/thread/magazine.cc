@@ -24,8 +24,8 @@ constexpr std::size_t kMostBusyBytes = 6 * 1024 * 1024;
 constexpr std::size_t kLargerShare = 16;
 constexpr std::size_t kOwnSlabShare = 32;
 constexpr unsigned kMissesOfABusyClass = 32;
-// Beside larger blocks their use costs more than the page cache, and each one kept is in the way of a buffer
-// that grows in place.
+// Writing a larger block costs more than asking the page cache for it; and where such blocks are kept, a
+// buffer cannot grow in place.
 constexpr std::size_t kLargestBusyBytes = 64 * 1024;
 
 std::size_t record_bytes(unsigned capacity) { return (capacity + 1) * sizeof(void*); }

@@ -119,7 +119,10 @@ void Registry::detach(ThreadHeap& heap) {
   ReturnedPages returned;
   {
     os::LockGuard guard(heap.mutex());
-    is_left ? leave_locked(heap, returned) : return_all_locked(heap, returned);
+    if (is_left)
+      leave_locked(heap, returned);
+    else
+      return_all_locked(heap, returned);
   }
   {
     os::LockGuard guard(owners.mutex());

@@ -8,9 +8,9 @@ namespace tarn::internal {
 
 class Registry {
  public:
-  /// Attaches a heap to a thread without one: the heap of a thread that has ended, or a new one. \returns
-  /// nullptr when memory is refused.
   enum class Take : std::uint8_t { kLeft, kAny };  // kLeft: only one that has_left() tells of
+  /// Attaches a heap to a thread without one: the heap of a thread that has ended, or a new one. \returns
+  /// nullptr when memory is refused, or there is none such.
   ThreadHeap* attach(Take which = Take::kAny);
 
   /// Whether the next heap is as its thread has left it, so that attach() costs little.
@@ -23,9 +23,9 @@ class Registry {
   /// thread where the helper will return them if none comes; else they are returned at once.
   void detach(ThreadHeap& heap);
 
+  enum class Left : std::uint8_t { kIdle, kAll };
   /// Returns what ended threads have left: of those that had no slow call since the last look, or of all.
   /// \pre no lock is held.
-  enum class Left : std::uint8_t { kIdle, kAll };
   void return_all_left(Left which);
 
   /// The helper's look at all heaps and owners. \returns whether all owners were idle.

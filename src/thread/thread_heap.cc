@@ -29,17 +29,20 @@ constexpr std::size_t kGrowthShare = 64;
 unsigned at_most(unsigned limit, unsigned value) { return value < limit ? value : limit; }
 
 // Returns what a class did not need since the last look: blocks in its magazine, which pin slabs, and an
-// empty slab. \returns how many blocks the magazine had.
+// empty slab. A class whose calls all hit has no miss, but another block on top. \returns how many blocks the
+// magazine had.
 unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   Magazine& magazine = heap.magazines[size_class];
   const bool was_missed = magazine.misses != 0;
   magazine.misses /= 2;
   if (magazine.blocks == nullptr) return 0;
-  const bool was_used = was_missed || magazine.top_seen != *heap.record(size_class).top;
-  const unsigned gone = was_used ? 0 : shrink_idle_magazine(heap, size_class, kLargestFlush, returned);
-  magazine.top_seen = *heap.record(size_class).top;
-  if (was_used) return 0;
-  retire_empty_slab(*heap.owner, size_class, returned);
+  const detail::Record& record = heap.record(size_class);
+  unsigned gone = 0;
+  if (!was_missed && magazine.top_seen == *record.top) {
+    gone = shrink_idle_magazine(heap, size_class, kLargestFlush, returned);
+    retire_empty_slab(*heap.owner, size_class, returned);
+  }
+  magazine.top_seen = *record.top;
   return gone;
 }
 

@@ -45,7 +45,8 @@ const std::vector<SourceInfo>& bench_sources() {
       {"ours", "What the sources leave out",
        "Blocks that one thread allocates and another frees, a server in small, single calls and their worst "
        "cases, memory "
-       "touched for the first time, large blocks, sizes beside a boundary, scaling over threads."},
+       "touched for the first time, large blocks, sizes beside a boundary, scaling over threads, few live "
+       "blocks of many sizes, threads that come and go."},
       {"ours-memory", "What the sources leave out: memory",
        "What blocks cost beyond the bytes asked for, with the size classes of sources 001 and 000 beside "
        "tarn's own, and "
