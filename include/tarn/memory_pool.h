@@ -68,7 +68,9 @@ TARN_API void* reallocate(void* block, std::size_t size) noexcept;
 /// \returns how many bytes of a live block the caller may use; 0 for nullptr.
 TARN_API std::size_t usable_size(const void* block) noexcept;
 
-/// \returns how many bytes a request of this size would get; `size` itself when there is no such block.
+/// \returns how many bytes a request of this size would get; `size` itself when there is no such block. The
+/// first 8 requests of a size up to 1 KiB may get up to twice as much (usable_size tells), before it is known
+/// to be in use; none do after prewarm().
 TARN_API std::size_t good_size(std::size_t size) noexcept;
 
 /// Gives free memory back to the system: the calling thread's cached blocks, all empty slabs, and all free
@@ -76,8 +78,9 @@ TARN_API std::size_t good_size(std::size_t size) noexcept;
 TARN_API std::size_t trim(std::size_t keep = 0) noexcept;
 
 /// Makes `bytes` of free pages, backed by memory, that stay until trim: the next allocations then neither
-/// call the system nor fault. \returns bytes made; fewer when memory is refused. \cost a system call per
-/// 2 MiB, and the work of a fault per OS page.
+/// call the system nor fault. From then on each size has slabs of its own from its first request on.
+/// \returns bytes made; fewer when memory is refused. \cost a system call per 2 MiB, and the work of a fault
+/// per OS page.
 TARN_API std::size_t prewarm(std::size_t bytes) noexcept;
 
 /// Fills `blocks` with up to `count` blocks of `size` bytes. \returns how many blocks there are; fewer only

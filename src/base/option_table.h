@@ -27,6 +27,7 @@ enum class Option : std::uint8_t {
   kDecay,
   kBackground,
   kThreadCacheBytes,
+  kShareSlabs,
   kHugePages,
   kHugePageThreshold,
   kReserveBytes,
@@ -64,7 +65,12 @@ inline constexpr OptionInfo kOptionTable[] = {
      "Let a helper thread give memory back while the program idles; it exists only while there is some to "
      "give back."},
     {Option::kThreadCacheBytes, "thread_cache", OptionKind::kBytes, 8 * kMiB, 64 * kKiB, kGiB, nullptr,
-     "Most bytes of free blocks that one thread keeps at hand."},
+     "Most bytes of free blocks that one thread keeps at hand, and as many again that it leaves for threads "
+     "that "
+     "share its slabs."},
+    {Option::kShareSlabs, "share_slabs", OptionKind::kChoice, 1, 0, 2, "never|auto|always",
+     "Let threads take their blocks from slabs that they share: never, once they are more than the "
+     "processors, or always. Sharing saves much memory where threads are many."},
     {Option::kHugePages, "huge_pages", OptionKind::kChoice, 1, 0, 2, "never|auto|always",
      "Ask the system for 2 MiB pages: never, once the heap is large, or from the start."},
     {Option::kHugePageThreshold, "huge_page_threshold", OptionKind::kBytes, 32 * kMiB, 0, 1024 * kGiB,

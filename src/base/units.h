@@ -15,6 +15,10 @@ inline constexpr std::size_t kOsPageBytesLargest = 64 * 1024;  // the largest OS
 inline constexpr std::size_t kCacheLineBytes = 64;
 inline constexpr std::size_t kLargestRequest = std::size_t{1} << 46;  // of bytes, and of an alignment
 
+constexpr std::uint32_t at_most(std::uint32_t limit, std::uint32_t value) {
+  return value < limit ? value : limit;
+}
+
 /// A number of pages; neither bytes nor the index of a page converts to it.
 enum class PageCount : std::uint32_t {};
 constexpr std::uint32_t number_of(PageCount pages) { return static_cast<std::uint32_t>(pages); }

@@ -3,7 +3,6 @@
 #include "base/bitmap.h"
 #include "central/slab.h"
 #include "os/checker.h"
-#include "os/fatal.h"
 #include "page/page_cache.h"
 #include "page/spans.h"
 
@@ -21,7 +20,24 @@ constexpr unsigned kSparesTried = 4;
 constexpr std::size_t kKeptSlabShare = 16;  // an empty slab is kept if it is at most 1/16 of the taken bytes
 
 List<Span>& listed(SlabOwner& owner, const Span& slab) {
-  return owner.available[slab.size_class.load(std::memory_order_relaxed)];
+  return owner.classes[slab.size_class.load(std::memory_order_relaxed)].available;
+}
+
+// With more free blocks a slab is used by less than half.
+std::uint16_t half_of(const Span& slab) { return static_cast<std::uint16_t>(slab.block_count / 2); }
+
+bool is_used_by_half(const Span& slab) { return slab.free_count <= half_of(slab); }
+
+// Such a slab moves to the back of its list with one free block more than half.
+void settle_at_half(Span& slab) { slab.settle_at = static_cast<std::uint16_t>(half_of(slab) + 1); }
+
+void note_has_slabs(SlabOwner& owner, SizeClass size_class, bool has_slabs) {
+  const unsigned index = index_of_class(size_class);
+  std::atomic<std::uint64_t>& word = owner.classes_with_slabs[index / 64];
+  const std::uint64_t bit = std::uint64_t{1} << index % 64,
+                      others = word.load(std::memory_order_relaxed) & ~bit;
+  word.store(has_slabs ? others | bit : others, std::memory_order_relaxed);
+  owner.rare_calls[size_class].store(0, std::memory_order_relaxed);
 }
 
 void unpoison(const Span& slab) {
@@ -49,7 +65,7 @@ Span* take_spare(SlabOwner& owner, PageCount pages, std::uint32_t words) {
 bool keep_as_spare(SlabOwner& owner, Span* slab) {
   const unsigned kind = spare_kind_of(slab->pages);
   if (kind == kSpareKinds || owner.spare_bytes + slab->bytes() > most_spare_bytes(owner)) return false;
-  if (!owner.has_thread.load(std::memory_order_relaxed)) return false;
+  if (owner.threads.load(std::memory_order_relaxed) == 0) return false;
   owner.spare[kind].push_front(slab);
   owner.spare_bytes += slab->bytes();
   owner.is_trimmed = false;
@@ -59,7 +75,7 @@ bool keep_as_spare(SlabOwner& owner, Span* slab) {
 }  // namespace
 
 std::size_t most_spare_bytes(const SlabOwner& owner) {
-  return owner.peak_taken_bytes < owner.spare_limit_bytes ? owner.peak_taken_bytes : owner.spare_limit_bytes;
+  return owner.peak_taken_bytes < owner.kept_limit_bytes ? owner.peak_taken_bytes : owner.kept_limit_bytes;
 }
 
 std::size_t bytes_freed_of_late(const SlabOwner& owner) {
@@ -73,7 +89,7 @@ void note_kept_memory(const SlabOwner& owner, ReturnedPages& returned) {
 
 Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
   const ClassGeometry& geometry = class_geometry[size_class];
-  const std::size_t class_bytes = bytes_of(owner.totals[size_class].pages);
+  const std::size_t class_bytes = bytes_of(owner.classes[size_class].totals.pages);
   const PageCount pages = class_bytes < kFullSlabClassBytes ? geometry.first_slab_pages : geometry.slab_pages;
   const bool is_dense = class_bytes >= kDenseClassBytes && page_cache.uses_huge_pages();
   const auto words = static_cast<std::uint32_t>(bitmap::words_for(blocks_in(geometry, pages)));
@@ -96,17 +112,55 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
 }
 
 void list_slab(SlabOwner& owner, Span* slab) {
-  slab->is_listed = true;
-  listed(owner, *slab).push_back(slab);
+  if (is_used_by_half(*slab)) {
+    settle_at_half(*slab);
+    listed(owner, *slab).push_front(slab);
+  } else {
+    slab->settle_at = slab->block_count;
+    listed(owner, *slab).push_back(slab);
+  }
 }
 
 void unlist_slab(SlabOwner& owner, Span* slab) {
-  slab->is_listed = false;
+  slab->settle_at = 0;
   listed(owner, *slab).remove(slab);
 }
 
+void place_slab(SlabOwner& owner, Span* slab) {
+  if (slab->free_count < slab->settle_at) return;
+  if (slab->is_listed()) unlist_slab(owner, slab);
+  list_slab(owner, slab);
+}
+
+void settle_taken(SlabOwner& owner, Span* slab) {
+  if (slab->free_count == 0) return unlist_slab(owner, slab);
+  if (is_used_by_half(*slab)) settle_at_half(*slab);
+}
+
+void sort_slabs(SlabOwner& owner, SizeClass size_class) {
+  List<Span>& slabs = owner.classes[size_class].available;
+  for (Span *slab = slabs.first(), *next = nullptr; slab != nullptr; slab = next) {
+    next = slab->next;
+    if (!is_used_by_half(*slab) || slab == slabs.first()) continue;
+    slabs.remove(slab);
+    slabs.push_front(slab);
+  }
+}
+
+void keep_slab(SlabOwner& owner, Span* slab) {
+  if (!slab->is_kept) owner.made_ahead_bytes += slab->bytes();
+  slab->is_kept = true;
+}
+
+void keep_no_longer(SlabOwner& owner, Span* slab) {
+  if (slab->is_kept) owner.made_ahead_bytes -= slab->bytes();
+  slab->is_kept = false;
+}
+
 void count_slab_in(SlabOwner& owner, const Span& slab) {
-  SlabTotals& totals = owner.totals[slab.size_class.load(std::memory_order_relaxed)];
+  const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
+  SlabTotals& totals = owner.classes[size_class].totals;
+  if (totals.slabs == 0) note_has_slabs(owner, size_class, true);
   totals.slabs += 1;
   totals.pages += slab.pages;
   totals.blocks += slab.block_count;
@@ -114,8 +168,10 @@ void count_slab_in(SlabOwner& owner, const Span& slab) {
 }
 
 void count_slab_out(SlabOwner& owner, const Span& slab) {
-  SlabTotals& totals = owner.totals[slab.size_class.load(std::memory_order_relaxed)];
+  const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
+  SlabTotals& totals = owner.classes[size_class].totals;
   totals.slabs -= 1;
+  if (totals.slabs == 0) note_has_slabs(owner, size_class, false);
   totals.pages -= slab.pages;
   totals.blocks -= slab.block_count;
   owner.slab_bytes -= slab.bytes();
@@ -124,6 +180,10 @@ void count_slab_out(SlabOwner& owner, const Span& slab) {
 void move_slab(SlabOwner& from, SlabOwner& to, Span* slab) {
   unlist_slab(from, slab);
   count_slab_out(from, *slab);
+  if (slab->is_kept) {
+    from.made_ahead_bytes -= slab->bytes();
+    to.made_ahead_bytes += slab->bytes();
+  }
   const std::size_t taken = (slab->block_count - slab->free_count) * std::size_t{slab->stride};
   from.taken_bytes -= taken;
   to.taken_bytes += taken;
@@ -144,8 +204,8 @@ void retire_slab(SlabOwner& owner, Span* slab, Retired fate, ReturnedPages& retu
 }
 
 bool settle_slab(SlabOwner& owner, Span* slab, ReturnedPages& returned) {
-  slab->is_scavenged = false;
-  if (!slab->is_listed) list_slab(owner, slab);
+  slab->quiet = Quiet::kNot;
+  place_slab(owner, slab);
   if (slab->free_count != slab->block_count || slab->is_kept) return true;
   const List<Span>& available = listed(owner, *slab);
   const bool is_last = available.first() == available.last();
@@ -159,7 +219,7 @@ bool settle_slab(SlabOwner& owner, Span* slab, ReturnedPages& returned) {
 }
 
 void retire_empty_slab(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
-  Span* const slab = owner.available[size_class].first();
+  Span* const slab = owner.classes[size_class].available.last();
   if (slab != nullptr && slab->free_count == slab->block_count && !slab->is_kept)
     retire_slab(owner, slab, Retired::kMayStay, returned);
 }
@@ -174,29 +234,6 @@ void end_spare_slabs(SlabOwner& owner, std::size_t bytes, ReturnedPages& returne
       free_span(slab, returned);
     }
   }
-}
-
-void validate_locked(const SlabOwner& owner) {
-  for (const SizeClass size_class : kAllClasses) {
-    std::uint32_t slabs = 0, blocks = 0, free_blocks = 0;
-    for (const Span* slab = owner.available[size_class].first(); slab != nullptr; slab = slab->next) {
-      TARN_CHECK(slab->is_listed && slab->owner.load() == &owner);
-      TARN_CHECK(slab->size_class.load() == size_class && slab->free_count != 0);
-      validate_locked(*slab);
-      slabs += 1;
-      blocks += slab->block_count;
-      free_blocks += slab->free_count;
-    }
-    const SlabTotals& totals = owner.totals[size_class];
-    TARN_CHECK(slabs <= totals.slabs && blocks <= totals.blocks && free_blocks <= blocks);
-  }
-  std::size_t spare_bytes = 0;
-  for (unsigned kind = 0; kind < kSpareKinds; ++kind)
-    for (const Span* slab = owner.spare[kind].first(); slab != nullptr; slab = slab->next) {
-      TARN_CHECK(slab->owner.load() == nullptr && spare_kind_of(slab->pages) == kind);
-      spare_bytes += slab->bytes();
-    }
-  TARN_CHECK(spare_bytes == owner.spare_bytes);
 }
 
 }  // namespace tarn::internal

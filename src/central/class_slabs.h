@@ -11,9 +11,23 @@ namespace tarn::internal {
 /// Makes a slab of a class, all blocks free, counted and listed. \returns nullptr when memory is refused.
 Span* make_slab_locked(SlabOwner& owner, SizeClass size_class);
 
-/// list_slab: lists a slab with free blocks as one to take from; unlist_slab removes it from the list.
+/// list_slab: lists a slab with free blocks as one to take from; unlist_slab removes it from the list. Slabs
+/// that are used by half or more come first, since those used by less may then become free as a whole. A list
+/// with more steps would gain little: docs/decisions/011-shared-owners.md.
 void list_slab(SlabOwner& owner, Span* slab);
 void unlist_slab(SlabOwner& owner, Span* slab);
+
+/// Call after blocks came back to a slab: lists it where it now belongs.
+void place_slab(SlabOwner& owner, Span* slab);
+/// Call after blocks were taken from the first slab of a list: lists it anew where it belongs, or no longer.
+void settle_taken(SlabOwner& owner, Span* slab);
+
+/// Puts the slabs of a class into their order again: those used by half or more first.
+void sort_slabs(SlabOwner& owner, SizeClass size_class);
+
+/// Keeps a slab, made ahead of need, until keep_no_longer(): it stays though all its blocks are free.
+void keep_slab(SlabOwner& owner, Span* slab);
+void keep_no_longer(SlabOwner& owner, Span* slab);
 
 /// Counts a slab in the owner's totals, or no longer.
 void count_slab_in(SlabOwner& owner, const Span& slab);
@@ -22,8 +36,8 @@ void count_slab_out(SlabOwner& owner, const Span& slab);
 /// Moves a listed slab with free blocks to another owner. \pre both mutexes are held.
 void move_slab(SlabOwner& from, SlabOwner& to, Span* slab);
 
-/// Settles a slab that blocks were returned to: lists it when it has free blocks; retires it when all are
-/// free and the class has another slab. \returns whether the slab remains.
+/// Settles a slab that blocks were returned to: lists it; retires it when all its blocks are free and the
+/// class has another slab. \returns whether the slab remains.
 bool settle_slab(SlabOwner& owner, Span* slab, ReturnedPages& returned);
 
 /// Whether a retired slab may stay with its owner as a spare one.
@@ -31,7 +45,7 @@ enum class Retired : std::uint8_t { kMayStay, kGoes };
 /// Retires a listed slab. \pre all its blocks are free.
 void retire_slab(SlabOwner& owner, Span* slab, Retired fate, ReturnedPages& returned);
 
-/// Retires the slab that a class takes from next, if all its blocks are free and it was not made ahead.
+/// Retires the last slab that a class would take from, if all its blocks are free and it was not made ahead.
 void retire_empty_slab(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned);
 
 /// Ends spare slabs until at most `bytes` of them are left.

@@ -1,8 +1,10 @@
 #include "central/owners.h"
 
+#include <climits>
 #include <new>
 
 #include "central/class_slabs.h"
+#include "central/depot.h"
 #include "central/remote_free.h"
 #include "central/scavenge.h"
 #include "central/trim.h"
@@ -15,54 +17,94 @@ namespace tarn::internal {
 namespace {
 
 constexpr unsigned kOrphansTried = 8;
+constexpr unsigned kReturnedAtOnce = 1024;  // blocks, about 5 us
 
 /// The result of a look at an owner.
 enum class Activity : std::uint8_t { kBusy, kIdle, kIdleAndDue };
 
-// An owner is idle when its thread had no slow call since the last look.
+// An owner is idle when its threads had no slow call since the last look.
+bool is_idle(const SlabOwner& owner) { return owner.slow_calls == owner.slow_calls_at_last_trim; }
+
 Activity look_at(SlabOwner& owner, ReturnedPages& returned) {
-  const bool is_idle = owner.slow_calls == owner.slow_calls_at_last_trim;
+  const bool was_idle = is_idle(owner);
   owner.slow_calls_at_last_trim = owner.slow_calls;
   if (owner.looked_at_bytes > owner.slab_bytes)
     owner.looked_at_bytes -= (owner.looked_at_bytes - owner.slab_bytes) / 4;
-  if (is_idle) {
+  if (was_idle) {
     const bool has_pending = owner.pending_count.load(std::memory_order_relaxed) != 0;
     return owner.is_trimmed && !has_pending ? Activity::kIdle : Activity::kIdleAndDue;
   }
   owner.peak_taken_bytes -= bytes_freed_of_late(owner) / 4;
   end_spare_slabs(owner, most_spare_bytes(owner), returned);
+  look_at_depot(owner);
   owner.is_trimmed = false;
   return Activity::kBusy;
 }
 
+// Parked blocks return in small steps, since the owner's threads may wait.
+template <typename Step>
+void return_in_steps(SlabOwner& owner, Step step) {
+  for (bool has_more = true; has_more && !os::helper_must_stop();) {
+    ReturnedPages returned;
+    const GiveBackGuard give_back;
+    {
+      os::LockGuard guard(owner.mutex);
+      has_more = step(returned);
+    }
+    returned.give_back();
+  }
+}
+
+// Ends when a thread of the owner comes back.
+void trim_idle_owner(SlabOwner& owner) {
+  return_in_steps(owner, [&](ReturnedPages& returned) {
+    return is_idle(owner) && limit_parked(owner, 0, kReturnedAtOnce, returned);
+  });
+  return_in_steps(owner, [&](ReturnedPages& returned) {
+    if (is_idle(owner)) trim_locked(owner, TrimDepth::kIdle, returned);
+    owner.is_trimmed = is_idle(owner);
+    return false;
+  });
+  scavenge(owner, Scavenged::kAll);
+  if (!os::helper_must_stop()) return;
+  os::LockGuard guard(owner.mutex);
+  owner.is_trimmed = false;
+}
+
 }  // namespace
 
+constinit SlabOwner Owners::shared_{};
 constinit Owners owners;
 
 SlabOwner* Owners::make_locked() {
-  void* const record = metadata.allocate(sizeof(SlabOwner));
-  if (record == nullptr) return nullptr;
-  auto* const owner = new (record) SlabOwner{};
+  // All else is zero at first, and not written: most classes are never used.
+  auto* const owner = static_cast<SlabOwner*>(metadata.allocate_zeroed(sizeof(SlabOwner)));
+  if (owner == nullptr) return nullptr;
+  new (&owner->mutex) os::MemberMutex<os::LockRank::kThreadHeap>();
   owner->next_owner = first_;
   first_ = owner;
+  list_orphan_locked(*owner);
   return owner;
 }
 
-void Owners::begin_use_locked(SlabOwner& owner) {
-  if (owner.is_orphan) {
-    orphans_.remove(&owner);
-    owner.is_orphan = false;
-    orphan_count_.fetch_sub(1, std::memory_order_relaxed);
-  }
-  const std::uint32_t now = owners_in_use.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (now > peak_threads_.load(std::memory_order_relaxed))
-    peak_threads_.store(now, std::memory_order_relaxed);
-}
-
-void Owners::end_use_locked(SlabOwner& owner) {
+void Owners::list_orphan_locked(SlabOwner& owner) {
   orphans_.push_front(&owner);
   owner.is_orphan = true;
   orphan_count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Owners::begin_use_locked(SlabOwner& owner) {
+  if (!owner.is_orphan) return;
+  orphans_.remove(&owner);
+  owner.is_orphan = false;
+  orphan_count_.fetch_sub(1, std::memory_order_relaxed);
+  owners_in_use.fetch_add(1, std::memory_order_relaxed);
+}
+
+// A thread that shares the owner may have begun or ended meanwhile.
+void Owners::end_use_locked(SlabOwner& owner) {
+  if (owner.is_orphan || owner.threads.load(std::memory_order_relaxed) != 0) return;
+  list_orphan_locked(owner);
   owners_in_use.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -73,7 +115,7 @@ Span* Owners::adopt_from_orphans(SlabOwner& owner, SizeClass size_class) {
   for (SlabOwner* orphan = orphans_.first(); orphan != nullptr && adopted == nullptr && tried < kOrphansTried;
        orphan = orphan->next, ++tried) {
     if (!orphan->mutex.try_lock()) continue;
-    adopted = orphan->available[size_class].first();
+    adopted = orphan->classes[size_class].available.first();
     if (adopted != nullptr) move_slab(*orphan, owner, adopted);
     orphan->mutex.unlock();
   }
@@ -91,28 +133,33 @@ bool Owners::trim_idle() {
   for (SlabOwner* owner = first(); owner != nullptr; owner = owner->next_owner) {
     if (os::helper_must_stop()) return false;
     Activity activity = Activity::kBusy;
-    ReturnedPages returned;
     {
+      ReturnedPages returned;
       const GiveBackGuard give_back;
       if (owner->mutex.try_lock()) {
         activity = look_at(*owner, returned);
-        if (activity == Activity::kIdleAndDue) trim_locked(*owner, TrimDepth::kIdle, returned);
-        owner->is_trimmed = activity != Activity::kBusy;
         owner->mutex.unlock();
       }
       returned.give_back();
     }
-    if (activity == Activity::kBusy) all_were_idle = false;
-    if (activity == Activity::kIdleAndDue) scavenge(*owner);
+    if (activity == Activity::kIdleAndDue) trim_idle_owner(*owner);
+    if (activity != Activity::kBusy) continue;
+    all_were_idle = false;
+    return_in_steps(*owner, [owner](ReturnedPages& returned) {
+      return return_surplus(*owner, kReturnedAtOnce, returned);
+    });
+    scavenge(*owner, Scavenged::kQuiet);
   }
   return all_were_idle;
 }
 
 std::size_t Owners::trim_all() {
   std::size_t purged = 0;
-  // First collect all announcements: collecting those of one owner may pass some on to another owner.
+  // What is parked may be of another owner's slab, and collecting the announcements of one owner may pass
+  // some on to another: so all of these come before the first slab is looked at.
   {
     ReturnedPages returned;
+    for_each([&](SlabOwner& owner) { limit_parked(owner, 0, UINT_MAX, returned); });
     for_each([&](SlabOwner& owner) { collect_all_pending_locked(owner, returned); });
   }
   for (SlabOwner* owner = first(); owner != nullptr; owner = owner->next_owner) {
@@ -125,7 +172,7 @@ std::size_t Owners::trim_all() {
       }
       returned.give_back();
     }
-    purged += scavenge(*owner);
+    purged += scavenge(*owner, Scavenged::kAll);
   }
   return purged;
 }
@@ -137,7 +184,7 @@ void Owners::validate() {
     if (owner != &shared_) ++(owner->is_orphan ? orphans : others);
   TARN_CHECK(orphans == orphan_count_.load() && others == owners_in_use.load());
   for (const SlabOwner* orphan = orphans_.first(); orphan != nullptr; orphan = orphan->next, --orphans)
-    TARN_CHECK(orphan->is_orphan && !orphan->has_thread.load());
+    TARN_CHECK(orphan->is_orphan && orphan->threads.load() == 0);
   TARN_CHECK(orphans == 0);
 }
 

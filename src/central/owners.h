@@ -1,8 +1,8 @@
 // All owners of slabs: those of threads, the shared one for threads without an owner, and the orphans, whose
 // slabs other owners adopt.
 //
-// Invariant: an owner is in the list of orphans exactly when is_orphan; orphan_count counts the orphans, and
-// owners_in_use all other owners but the shared one.
+// Invariant, with mutex() held: an owner is in the list of orphans exactly when is_orphan; an orphan has no
+// thread; orphan_count counts the orphans, and owners_in_use all other owners but the shared one.
 // Synchronisation: `mutex` guards the lists; it ranks below the owners' own mutexes. Owners are only ever
 // added, at the front, so a walk over all owners needs the mutex only to read the head.
 #pragma once
@@ -20,11 +20,13 @@ class Owners {
 
   os::Mutex& mutex() { return mutex_; }
 
-  /// Makes an owner without a thread. \returns nullptr when memory is refused. \pre mutex() is held.
+  /// Makes an owner, at first an orphan. \returns nullptr when memory is refused. \pre mutex() is held.
   SlabOwner* make_locked();
 
-  /// A thread begins to use an owner; a thread has ended and leaves its owner. \pre mutex() is held.
+  /// Call before a thread begins to use an owner: it is no orphan from then on. \pre mutex() is held.
   void begin_use_locked(SlabOwner& owner);
+  /// Call after a thread has ended its use: an owner without a thread becomes an orphan. \pre mutex() is
+  /// held.
   void end_use_locked(SlabOwner& owner);
 
   /// Adopts a slab of an orphan: `owner` then owns, counts and lists it; nullptr if none is ready at once.
@@ -57,20 +59,16 @@ class Owners {
   /// Stops the process when the lists and their counts disagree.
   void validate();
 
-  /// Owners that have a thread now, and the most that had one at once.
-  std::uint32_t live_threads() const { return owners_in_use.load(std::memory_order_relaxed); }
-  std::uint32_t peak_threads() const { return peak_threads_.load(std::memory_order_relaxed); }
-
  private:
   SlabOwner* first();
+  void list_orphan_locked(SlabOwner& owner);
   Span* adopt_from_orphans(SlabOwner& owner, SizeClass size_class);
 
-  os::Mutex& mutex_ = os::global_mutex<os::LockRank::kThreads>();
-  SlabOwner shared_{};
+  static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kThreads>();
+  static constinit SlabOwner shared_;  // apart, so that a program's start writes no page of it
   SlabOwner* first_ = &shared_;
   List<SlabOwner> orphans_;
   std::atomic<std::uint32_t> orphan_count_{0};
-  std::atomic<std::uint32_t> peak_threads_{0};
 };
 
 extern Owners owners;

@@ -11,10 +11,12 @@ constexpr std::uint32_t kManyPending = 64;  // slabs; from here on the freer col
 SizeClass push_pending(SlabOwner& owner, Span* slab) {
   const SizeClass size_class = slab->size_class.load(std::memory_order_relaxed);
   std::atomic<Span*>& stack = owner.pending[size_class];
+  // Before the push: who sees 0 may take it that nothing was announced, and a fork in between leaves a count
+  // that is too high, not one that hides an announcement.
+  owner.pending_count.fetch_add(1, std::memory_order_relaxed);
   Span* head = stack.load(std::memory_order_relaxed);
   do slab->pending_next.store(head, std::memory_order_relaxed);
   while (!stack.compare_exchange_weak(head, slab, std::memory_order_seq_cst, std::memory_order_relaxed));
-  owner.pending_count.fetch_add(1, std::memory_order_relaxed);
   return size_class;
 }
 
@@ -36,9 +38,9 @@ Announced announce(Span* slab) {
   }
 }
 
-// No thread collects for an orphan, and the thread of an idle owner does not collect either.
+// No thread collects for an orphan, and the threads of an idle owner do not collect either.
 bool needs_help(const SlabOwner& owner) {
-  return !owner.has_thread.load(std::memory_order_seq_cst) ||
+  return owner.threads.load(std::memory_order_seq_cst) == 0 ||
          owner.pending_count.load(std::memory_order_relaxed) > kManyPending;
 }
 
@@ -79,7 +81,7 @@ bool collect_announced_locked(SlabOwner& owner, SizeClass size_class, ReturnedPa
   }
   owner.pending_count.fetch_sub(count, std::memory_order_relaxed);
   if (count != 0) owner.is_trimmed = false;
-  return !owner.available[size_class].is_empty();
+  return !owner.classes[size_class].available.is_empty();
 }
 
 // A Span that served a slab of another class may still be on that class's stack, and later frees in its new

@@ -17,6 +17,7 @@ constexpr std::size_t kReturnedWorthALook = 1024 * 1024;
 
 // Free memory inside slabs is given back when the owner idles, but only if the helper looks.
 void note_returned(SlabOwner& owner, std::size_t bytes, ReturnedPages& returned) {
+  owner.is_trimmed = false;
   owner.returned_bytes += bytes;
   if (owner.returned_bytes < kReturnedWorthALook) return;
   owner.returned_bytes = 0;
@@ -44,9 +45,9 @@ unsigned return_scattered(SlabOwner& owner, void* const* blocks, unsigned count,
     if ((bits & bitmap::bit(index)) != 0) break;
     slab->free_bits[word] = bits | bitmap::bit(index);
     slab->scan_word = word < slab->scan_word ? static_cast<std::uint16_t>(word) : slab->scan_word;
-    slab->is_scavenged = false;
+    slab->quiet = Quiet::kNot;
     owner.taken_bytes -= stride;
-    if (++slab->free_count == slab->block_count || !slab->is_listed) [[unlikely]]
+    if (++slab->free_count >= slab->settle_at) [[unlikely]]
       settle_slab(owner, slab, returned);
   }
   return i;

@@ -20,11 +20,48 @@ struct TakenBlocks {
   std::uint64_t bits[kLargestWordCount];
 };
 
-// \returns the first slab of a class that was not scavenged; the slabs before it move behind it.
-Span* next_slab_locked(List<Span>& slabs) {
+// Slabs that are mostly free come last; a look goes no further than so many that were not scavenged.
+constexpr unsigned kMostLookedAt = 1024;
+
+bool is_due(const Span& slab, Scavenged which) {
+  if (slab.is_kept) return false;
+  return which == Scavenged::kAll ? slab.quiet != Quiet::kScavenged : slab.quiet == Quiet::kTwoLooks;
+}
+
+// A look at the slabs of a class that are mostly free; these are the last of the list. \returns whether some
+// have been quiet since the last look, beside a slab that threads can use meanwhile.
+bool look_for_quiet_locked(const List<Span>& slabs) {
+  bool has_quiet = false;
+  unsigned looked_at = 0;
+  for (Span* slab = slabs.last();
+       slab != nullptr && slab->settle_at == slab->block_count && looked_at < kMostLookedAt;
+       slab = slab->previous) {
+    if (slab->is_kept || slab->quiet == Quiet::kScavenged) continue;
+    ++looked_at;
+    if (slab->quiet == Quiet::kOneLook) slab->quiet = Quiet::kTwoLooks;
+    if (slab->quiet == Quiet::kNot) slab->quiet = Quiet::kOneLook;
+    has_quiet |= slab->quiet == Quiet::kTwoLooks;
+  }
+  return has_quiet && slabs.first() != slabs.last();
+}
+
+// \returns the last slab of a class that is due, unless it is the only one that threads can use.
+Span* last_quiet_slab_locked(const List<Span>& slabs) {
+  if (slabs.first() == slabs.last()) return nullptr;
+  unsigned looked_at = 0;
+  for (Span* slab = slabs.last(); slab != nullptr && looked_at < kMostLookedAt; slab = slab->previous) {
+    if (is_due(*slab, Scavenged::kQuiet)) return slab;
+    looked_at += slab->quiet != Quiet::kScavenged;
+  }
+  return nullptr;
+}
+
+// \returns the first slab of a class that is due; the slabs before it move behind it.
+Span* next_slab_locked(List<Span>& slabs, Scavenged which) {
+  if (which == Scavenged::kQuiet) return last_quiet_slab_locked(slabs);
   Span* const first = slabs.first();
   for (Span* slab = first; slab != nullptr; slab = slabs.first()) {
-    if (!slab->is_scavenged && !slab->is_kept) return slab;
+    if (is_due(*slab, which)) return slab;
     slabs.remove(slab);
     slabs.push_back(slab);
     if (slabs.first() == first) break;
@@ -32,8 +69,8 @@ Span* next_slab_locked(List<Span>& slabs) {
   return nullptr;
 }
 
-bool take_free_blocks_locked(SlabOwner& owner, SizeClass size_class, TakenBlocks& taken) {
-  Span* const slab = next_slab_locked(owner.available[size_class]);
+bool take_free_blocks_locked(SlabOwner& owner, SizeClass size_class, Scavenged which, TakenBlocks& taken) {
+  Span* const slab = next_slab_locked(owner.classes[size_class].available, which);
   if (slab == nullptr) return false;
   unlist_slab(owner, slab);
   owner.taken_bytes += std::size_t{slab->free_count} * slab->stride;
@@ -56,7 +93,7 @@ void put_back(const TakenBlocks& taken, ReturnedPages& returned) {
     for (std::uint32_t word = 0; word < taken.slab->word_count; ++word)
       if (taken.bits[word] != 0) mark_free(*taken.slab, word, taken.bits[word]);
     owner.taken_bytes -= std::size_t{taken.slab->free_count - before} * taken.slab->stride;
-    if (settle_slab(owner, taken.slab, returned)) taken.slab->is_scavenged = true;
+    if (settle_slab(owner, taken.slab, returned)) taken.slab->quiet = Quiet::kScavenged;
     return;
   }
 }
@@ -79,22 +116,30 @@ std::size_t purge_free_pages(const TakenBlocks& taken, std::size_t os_page) {
 
 }  // namespace
 
-std::size_t scavenge(SlabOwner& owner) {
+std::size_t scavenge(SlabOwner& owner, Scavenged which) {
   const std::size_t os_page = os::page_bytes();
   std::size_t purged = 0;
   TakenBlocks taken;
   ReturnedPages returned;
   for (const SizeClass size_class : kAllClasses) {
+    if (which == Scavenged::kQuiet) {
+      os::LockGuard guard(owner.mutex);
+      if (!look_for_quiet_locked(owner.classes[size_class].available)) continue;
+    }
     while (!os::helper_must_stop()) {
       const GiveBackGuard give_back;
       if (class_is_ending[size_class].load(std::memory_order_relaxed)) break;
       {
         os::LockGuard guard(owner.mutex);
-        if (!take_free_blocks_locked(owner, size_class, taken)) break;
+        if (!take_free_blocks_locked(owner, size_class, which, taken)) break;
       }
       purged += purge_free_pages(taken, os_page);
       put_back(taken, returned);
       returned.give_back();
+    }
+    if (which == Scavenged::kAll) {
+      os::LockGuard guard(owner.mutex);
+      sort_slabs(owner, size_class);
     }
   }
   return purged;

@@ -59,7 +59,8 @@ static_assert(kGeometry.of[detail::kTinyBin].word_count <= 128);
 
 }  // namespace
 
-constinit ClassGeometryTable class_geometry = make_geometry_table();
+alignas(kCacheLineBytes) constinit ClassGeometryTable class_geometry = make_geometry_table();
+constinit ClassOfBin rare_class_of_bin = make_rare_class_of_bin(kPresetClasses.of[0]);
 
 SizeClass aligned_class_of(const ClassOfBin& classes, std::size_t size, std::size_t alignment) {
   // A slab of one block starts on a page.

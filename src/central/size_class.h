@@ -9,6 +9,7 @@
 // Colouring: blocks whose size is a multiple of 512 B would all start on the same cache sets, so their stride
 // is one line more (16 B at 512). Aligned classes are exempt. Measured in docs/decisions/004-pools.md.
 #pragma once
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -160,6 +161,24 @@ constexpr PresetClasses make_preset_classes() {
   return presets;
 }
 inline constexpr PresetClasses kPresetClasses = make_preset_classes();
+
+/// \returns the classes that serve bins while they see little traffic: one for each doubling up to 256 B, two
+/// up to 1 KiB. So a small program uses few slabs, and what its blocks lose is less than these would cost.
+constexpr ClassOfBin make_rare_class_of_bin(const ClassOfBin& classes) {
+  ClassOfBin rare = classes;
+  for (unsigned bin = 1; bin < kBinCount; ++bin) {
+    const std::uint32_t bytes = bin_limit(Bin{bin});
+    if (is_aligned_class(class_of_index(bin)) || bytes > detail::kSmallLimit) continue;
+    const std::uint32_t power = std::bit_ceil(bytes < 16 ? 16 : bytes);
+    const std::uint32_t between = power / 4 * 3;
+    const bool fits_between = bytes > 256 && bytes <= between;
+    rare.of[bin] = classes[detail::bin_of(fits_between ? between : power)];
+  }
+  return rare;
+}
+
+/// The classes that serve bins of little traffic, of the table in use.
+extern ClassOfBin rare_class_of_bin;
 
 /// The same for detail::class_of_step. A step of 64 bytes lies in one bin.
 constexpr detail::ClassOfStep make_class_of_step(const ClassOfBin& classes) {

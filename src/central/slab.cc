@@ -33,15 +33,15 @@ void begin_slab(Span& span, SizeClass size_class, std::size_t colour) {
   span.kind = SpanKind::kSlab;
   span.free_count = span.block_count;
   span.scan_word = 0;
-  span.is_listed = false;
+  span.settle_at = 0;
   span.is_kept = false;
-  span.is_scavenged = false;
+  span.quiet = Quiet::kNot;
   bitmap::fill(span.free_bits, span.block_count);
 }
 
 unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
   const unsigned count = wanted < slab.free_count ? wanted : slab.free_count;
-  slab.is_scavenged = false;
+  slab.quiet = Quiet::kNot;
   void** end = blocks + count;
   std::uint32_t word = slab.scan_word;
   for (unsigned left = count; left != 0; ++word) {

@@ -8,8 +8,12 @@
 namespace tarn::internal {
 
 bool has_blocks_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
-  return !owner.available[size_class].is_empty() || collect_pending_locked(owner, size_class, returned) ||
-         owners.adopt_slab(owner, size_class) != nullptr;
+  const Span* const first = owner.classes[size_class].available.first();
+  // Blocks that were used come before untouched ones.
+  if (first != nullptr && first->free_count != first->block_count) return true;
+  if (owner.pending_count.load(std::memory_order_relaxed) != 0)
+    collect_pending_locked(owner, size_class, returned);
+  return !owner.classes[size_class].available.is_empty() || owners.adopt_slab(owner, size_class) != nullptr;
 }
 
 unsigned take_blocks_locked(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted,
@@ -18,12 +22,12 @@ unsigned take_blocks_locked(SlabOwner& owner, SizeClass size_class, void** block
     return 0;
   unsigned taken = 0;
   while (taken < wanted) {
-    Span* const slab = owner.available[size_class].first();
+    Span* const slab = owner.classes[size_class].available.first();
     if (slab == nullptr) break;
     const unsigned part = take_from_slab(*slab, blocks + taken, wanted - taken);
     owner.taken_bytes += std::size_t{part} * slab->stride;
     taken += part;
-    if (slab->free_count == 0) unlist_slab(owner, slab);
+    settle_taken(owner, slab);
   }
   if (owner.taken_bytes > owner.peak_taken_bytes) owner.peak_taken_bytes = owner.taken_bytes;
   return taken;

@@ -1,6 +1,9 @@
 #include "central/trim.h"
 
+#include <climits>
+
 #include "central/class_slabs.h"
+#include "central/depot.h"
 #include "central/remote_free.h"
 
 namespace tarn::internal {
@@ -8,10 +11,11 @@ namespace tarn::internal {
 constinit PerClass<std::atomic<bool>> class_is_ending{};
 
 void trim_class_locked(SlabOwner& owner, SizeClass size_class, TrimDepth depth, ReturnedPages& returned) {
+  return_parked(owner, size_class, UINT_MAX, returned);
   collect_pending_locked(owner, size_class, returned);
-  for (Span* slab = owner.available[size_class].first(); slab != nullptr;) {
+  for (Span* slab = owner.classes[size_class].available.first(); slab != nullptr;) {
     Span* const next = slab->next;
-    if (depth == TrimDepth::kAll) slab->is_kept = false;
+    if (depth == TrimDepth::kAll) keep_no_longer(owner, slab);
     if (slab->free_count == slab->block_count && !slab->is_kept)
       retire_slab(owner, slab, Retired::kGoes, returned);
     slab = next;

@@ -10,7 +10,7 @@ namespace tarn::internal {
 /// How far trimming goes: kIdle keeps slabs made ahead of need, kAll retires them too.
 enum class TrimDepth : std::uint8_t { kIdle, kAll };
 
-/// Merges the remote frees of a class and retires its slabs without live blocks.
+/// Returns what is parked of a class, merges its remote frees and retires its slabs without live blocks.
 void trim_class_locked(SlabOwner& owner, SizeClass size_class, TrimDepth depth, ReturnedPages& returned);
 
 /// The same for all classes, except those whose pool is ending, and for the spare slabs.

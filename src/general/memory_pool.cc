@@ -98,8 +98,9 @@ void* allocate_slow(std::size_t size) noexcept {
     return allocate_in_scope(size, size <= kTinyLimit ? kTinyLimit : 16);
   if (size > kMediumLimit) return allocate_large_block(size, kPageBytes);
   ThreadHeap* const heap = heap_of_this_thread();  // also reads the options, which choose the classes
-  const SizeClass size_class = class_of_request(size);
-  // A request whose bin is no class of the table has no record of its own: the record of its class serves it.
+  const Bin bin = detail::bin_of(size);
+  const SizeClass size_class = class_that_serves(heap, bin);
+  // A request that another bin's class serves finds its blocks in the record of that class.
   if (void* const block = pop(thread_cache->records[index_of_class(size_class)])) return block;
   return allocate_in_class(heap, size_class, size);
 }

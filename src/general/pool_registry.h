@@ -63,11 +63,11 @@ class PoolRegistry {
   void remove_locked(PoolHeader& pool);
   void end_walk_locked(PoolWalk& walk);
 
-  os::Mutex& mutex_ = os::global_mutex<os::LockRank::kPoolRegistry>();
+  static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kPoolRegistry>();
   List<PoolHeader> pools_;  // in the order of their numbers
   PoolWalk* first_walk_ = nullptr;
   std::uint64_t pools_added_ = 0;
-  os::Mutex& callers_memory_mutex_ = os::global_mutex<os::LockRank::kCallersMemory>();
+  static constexpr os::Mutex& callers_memory_mutex_ = os::global_mutex<os::LockRank::kCallersMemory>();
   std::atomic<PoolHeader*> first_in_callers_memory_{nullptr};
 };
 

@@ -6,6 +6,7 @@
 #include "general/setup.h"
 #include "os/fatal.h"
 #include "tarn/memory_pool.h"
+#include "thread/thread_heap.h"
 
 namespace TARN_NAMESPACE {
 namespace {
@@ -52,12 +53,14 @@ void* reallocate_of_pool(PoolHeader& pool, void* block, std::size_t size) {
   return size <= usable ? block : move_by_copy(block, usable, size);
 }
 
-// Whether a block stays in place: a small one while its class is that of its size, a larger one while the
-// size is at least half of its bytes.
+// Whether a block stays in place: a small one while its class may serve its size, a larger one while the size
+// is at least half of its bytes.
 bool may_stay(const Span& slab, std::size_t usable, std::size_t size) {
   if (size > usable) return false;
-  return size <= detail::kSmallLimit ? detail::class_of_bin[detail::bin_of(size)] == class_of(slab)
-                                     : size >= usable / 2;
+  if (size > detail::kSmallLimit) return size >= usable / 2;
+  const Bin bin = detail::bin_of(size);
+  if (detail::class_of_bin[bin] == class_of(slab)) return true;
+  return rare_class_of_bin[bin] == class_of(slab) && is_rare(this_heap(), bin);
 }
 
 /// \returns nullptr when a large block can neither be resized in place nor be moved by its pages.

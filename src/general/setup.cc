@@ -4,12 +4,13 @@
 
 #include "central/size_class.h"
 #include "general/configuration.h"
+#include "os/helper_thread.h"
 #include "os/lock_rank.h"
 #include "page/background.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
-#include "thread/thread_heap.h"
+#include "thread/registry.h"
 
 namespace tarn::internal {
 namespace {
@@ -31,9 +32,27 @@ std::size_t huge_page_threshold() {
   }
 }
 
-void apply() {
-  detail::class_of_bin = kPresetClasses.of[configuration.value(Option::kClasses)];
+// As many threads run at once as there are processors; that two of them need one owner is seldom, and short.
+void limit_owners() {
+  enum { kNever, kAuto, kAlways };
+  const std::int64_t share = configuration.value(Option::kShareSlabs);
+  if (share == kNever) return;
+  const std::uint32_t wanted = share == kAlways ? 1 : os::processor_count();
+  const bool is_limit = wanted != 0 && wanted < Registry::kMostShared;
+  registry.set_most_owners(is_limit ? wanted : Registry::kMostShared);
+}
+
+// The tables are those of the default preset from the start.
+void choose_classes() {
+  const std::int64_t preset = configuration.value(Option::kClasses);
+  if (preset == 0) return;
+  detail::class_of_bin = kPresetClasses.of[preset];
   detail::class_of_step = make_class_of_step(detail::class_of_bin);
+  rare_class_of_bin = make_rare_class_of_bin(detail::class_of_bin);
+}
+
+void apply() {
+  choose_classes();
   metadata.reserve();
   page_map.reserve_index();
   const bool keeps_nothing = configuration.value(Option::kDecay) == 0;
@@ -44,6 +63,7 @@ void apply() {
   const bool asks_at_every_free = configuration.is_on(Option::kPoolsUseMalloc);
   thread_limits = {bytes_value(Option::kThreadCacheBytes), checks || counts || asks_at_every_free, checks,
                    counts};
+  limit_owners();
   background.configure(configuration.is_on(Option::kBackground),
                        static_cast<std::uint32_t>(configuration.value(Option::kDecay)));
 }

@@ -54,7 +54,7 @@ class SystemBlocks {
   SystemBlock* find_locked(const void* block);
   bool grow_locked(Table& old);
 
-  os::Mutex& mutex_ = os::global_mutex<os::LockRank::kSystemBlocks>();
+  static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kSystemBlocks>();
   SystemBlock** buckets_ = nullptr;
   std::size_t bucket_count_ = 0;  // a power of two
   std::size_t block_count_ = 0;   // at most bucket_count_

@@ -6,6 +6,7 @@
 #include "tarn/memory_pool.h"
 #include "thread/magazine.h"
 #include "thread/registry.h"
+#include "thread/thread_heap.h"
 
 namespace TARN_NAMESPACE {
 
@@ -27,6 +28,7 @@ std::size_t trim(std::size_t keep) noexcept {
 
 std::size_t prewarm(std::size_t bytes) noexcept {
   set_up_once();
+  end_rare_classes();
   return page_cache.prewarm(bytes);
 }
 

@@ -30,11 +30,12 @@ void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
   for (const SizeClass size_class : kAllClasses) {
     collect_pending_locked(owner, size_class, returned);
     ClassUse& use = stats.classes[index_of_class(size_class)];
-    const SlabTotals& totals = owner.totals[size_class];
+    const SlabTotals& totals = owner.classes[size_class].totals;
     use.slabs += totals.slabs;
     use.slab_bytes += bytes_of(totals.pages);
     use.total_blocks += totals.blocks;
-    for (const Span* slab = owner.available[size_class].first(); slab != nullptr; slab = slab->next)
+    use.cached_blocks += owner.classes[size_class].parked.count;
+    for (const Span* slab = owner.classes[size_class].available.first(); slab != nullptr; slab = slab->next)
       use.free_blocks += slab->free_count;
   }
   stats.free_in_slabs_bytes += owner.spare_bytes;
@@ -116,10 +117,8 @@ void collect_stats(Stats& stats) {
   std::memset(&stats, 0, sizeof stats);
   {
     ReturnedPages returned;
-    registry.for_each_owner([&](SlabOwner& owner, const ThreadHeap* heap) {
-      add_owner(owner, stats, returned);
-      if (heap != nullptr) add_heap(*heap, stats);
-    });
+    registry.for_each([&](SlabOwner& owner) { add_owner(owner, stats, returned); },
+                      [&](const ThreadHeap& heap) { add_heap(heap, stats); });
   }
   add_classes(stats);
   add_large(stats);
@@ -127,8 +126,8 @@ void collect_stats(Stats& stats) {
   add_pools(stats);
   stats.metadata_bytes = metadata.used_bytes();
   stats.resident_bytes = os::resident_bytes();
-  stats.live_threads = owners.live_threads();
-  stats.peak_threads = owners.peak_threads();
+  stats.live_threads = registry.live_threads();
+  stats.peak_threads = registry.peak_threads();
   stats.are_calls_counted = configuration.is_on(Option::kCountCalls);
   stats.peak_live_bytes = counted_live.peak_bytes.load(std::memory_order_relaxed);
 }

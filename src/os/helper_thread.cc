@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include <atomic>
+#include <bit>
 #include <climits>
 #include <cstddef>
 
@@ -373,6 +374,13 @@ SignalBlock::~SignalBlock() {
 
 void note_processors() {
   processors_bytes = syscall6(SYS_sched_getaffinity, 0, sizeof processors, to_long(processors));
+}
+
+unsigned processor_count() {
+  if (processors_bytes <= 0) note_processors();  // a constructor of another library may allocate first
+  unsigned count = 0;
+  for (const unsigned long word : processors) count += static_cast<unsigned>(std::popcount(word));
+  return count;
 }
 
 }  // namespace tarn::internal::os

@@ -28,6 +28,11 @@ void Background::notice() {
   if (has_excess_.exchange(1, std::memory_order_acq_rel) == 0) os::wake_helper();
 }
 
+void Background::note_kept() {
+  os::check_no_lock_is_held("while free memory is noted");
+  if (!helper.ensure() && clock_.has_ticks()) tick_by_callers();
+}
+
 // A program that frees its heap and refills it in a loop needs the memory again within this time.
 void Background::watch_excess() {
   page_cache.give_back_lasting_excess();  // starts the watch
@@ -58,9 +63,14 @@ void Background::tick() {
   page_cache.tick();
 }
 
+// The first notices bring no tick: what was in use until now is not idle.
 void Background::tick_by_callers() {
-  if (notices_.fetch_add(1, std::memory_order_relaxed) % kNoticesPerClock != 0) return;
-  if (is_tick_due()) tick();
+  const std::uint32_t notices = notices_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (notices % kNoticesPerClock != 0 || !is_tick_due()) return;
+  // What a tick gives back comes here again.
+  if (is_ticking_.exchange(true, std::memory_order_acquire)) return;
+  tick();
+  is_ticking_.store(false, std::memory_order_release);
 }
 
 bool Background::is_tick_due() { return clock_.is_due(os::clock_ms()); }
@@ -106,6 +116,8 @@ void Background::run() {
 }
 
 bool Background::was_left() {
+  // In the child of a fork, the thread that ticked is gone.
+  background.is_ticking_.store(false, std::memory_order_relaxed);
   background.has_excess_.store(0, std::memory_order_relaxed);
   background.has_ended_.store(true, std::memory_order_seq_cst);
   return !background.has_nothing_to_do();

@@ -27,6 +27,9 @@ class Background {
   /// Whether free memory may stay until a tick; \returns false when the decay time is 0.
   bool keeps_memory() const { return clock_.has_ticks(); }
 
+  /// Call when the tiers above keep much free memory: some party will look whether it is needed.
+  void note_kept();
+
   /// Call when memory was left in the tiers above. \returns false when no further tick comes.
   bool note_left();
 
@@ -58,6 +61,7 @@ class Background {
   TickClock clock_{2000};
   std::atomic<std::uint32_t> has_excess_{0};
   std::atomic<std::uint32_t> notices_{0};
+  std::atomic<bool> is_ticking_{false};  // a caller does a tick's work
 };
 
 extern Background background;

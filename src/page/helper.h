@@ -29,8 +29,9 @@ struct HelperWork {
 
 class Helper {
  public:
-  /// Time between two helpers, so that a program which forks all the time has none.
-  static constexpr std::uint64_t kPauseMs = 8;
+  /// Time between two helpers, so that a program which forks all the time has none. Python looks for a second
+  /// thread right after a fork, which on a busy machine may be some time slices later.
+  static constexpr std::uint64_t kPauseMs = 50;
   /// The same after a system call made by number: such programs call for each thread in turn, and may look
   /// for new threads until there is none.
   static constexpr std::uint64_t kLongPauseMs = 100;

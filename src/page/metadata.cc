@@ -1,5 +1,7 @@
 #include "page/metadata.h"
 
+#include <cstring>
+
 #include "os/memory.h"
 
 namespace tarn::internal {
@@ -51,22 +53,36 @@ bool Metadata::take_piece(std::size_t bytes) {
   return true;
 }
 
-void* Metadata::allocate(std::size_t bytes) {
-  bytes = round_up(bytes, kCacheLineBytes);
-  os::LockGuard guard(mutex_);
+void* Metadata::take_free_locked(std::size_t bytes) {
   const std::size_t lines = bytes / kCacheLineBytes;
-  if (bytes <= kLargestReused && free_[lines] != nullptr) {
-    FreeRecord* const record = free_[lines];
-    free_[lines] = record->next;
-    used_bytes_ += bytes;
-    return record;
-  }
+  if (bytes > kLargestReused || free_[lines] == nullptr) return nullptr;
+  FreeRecord* const record = free_[lines];
+  free_[lines] = record->next;
+  used_bytes_ += bytes;
+  return record;
+}
+
+void* Metadata::cut_locked(std::size_t bytes) {
   if (static_cast<std::size_t>(end_ - next_) < bytes && !take_piece(bytes)) return nullptr;
   void* const record = next_;
   next_ += bytes;
   cut_bytes_ += bytes;
   used_bytes_ += bytes;
   return record;
+}
+
+void* Metadata::allocate(std::size_t bytes) {
+  bytes = round_up(bytes, kCacheLineBytes);
+  os::LockGuard guard(mutex_);
+  void* const record = take_free_locked(bytes);
+  return record != nullptr ? record : cut_locked(bytes);
+}
+
+void* Metadata::allocate_zeroed(std::size_t bytes) {
+  bytes = round_up(bytes, kCacheLineBytes);
+  os::LockGuard guard(mutex_);
+  if (void* const record = take_free_locked(bytes)) return std::memset(record, 0, bytes);
+  return cut_locked(bytes);
 }
 
 void Metadata::free(void* record, std::size_t bytes) {

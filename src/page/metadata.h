@@ -25,6 +25,9 @@ class Metadata {
   /// Contents are undefined (a reused record is as its last user left it); aligned to a cache line.
   /// \returns nullptr when memory is refused.
   void* allocate(std::size_t bytes);
+  /// The same with every byte 0. A record that was never used is not written: of a large one that is mostly
+  /// zero, only the OS pages in use get memory.
+  void* allocate_zeroed(std::size_t bytes);
   void free(void* record, std::size_t bytes);
 
   void validate();
@@ -41,8 +44,10 @@ class Metadata {
 
   bool reserve_more(std::size_t bytes);
   bool take_piece(std::size_t bytes);
+  void* take_free_locked(std::size_t bytes);
+  void* cut_locked(std::size_t bytes);
 
-  os::Mutex& mutex_ = os::global_mutex<os::LockRank::kMetadata>();
+  static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kMetadata>();
   char* next_ = nullptr;
   char* end_ = nullptr;
   char* reserve_next_ = nullptr;  // reserved, not committed yet

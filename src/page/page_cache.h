@@ -133,8 +133,8 @@ class PageCache {
   unsigned collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes);
   Chunk* chunk_of_locked(const char* address, unsigned* page);
 
-  os::Mutex& mutex_ = os::global_mutex<os::LockRank::kPageCache>();
-  os::Mutex& growth_mutex_ = os::global_mutex<os::LockRank::kPageGrowth>();
+  static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kPageCache>();
+  static constexpr os::Mutex& growth_mutex_ = os::global_mutex<os::LockRank::kPageGrowth>();
   std::size_t huge_page_threshold_ = std::size_t{32} << 20;
   std::size_t reserve_bytes_ = std::size_t{64} << 30;
   // Both counters are read without the lock, as hints.

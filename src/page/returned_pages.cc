@@ -9,13 +9,15 @@ namespace tarn::internal {
 
 void ReturnedPages::finish() {
   give_back();
-  if (has_kept_much_) helper.ensure();
+  if (has_kept_much_) background.note_kept();
   if (has_given_back_) background.notice();
 }
 
 void ReturnedPages::note_kept(std::size_t bytes) {
   has_kept_much_ |= bytes + page_cache.dirty_bytes() >= Background::kWorthATick;
 }
+
+bool may_keep_memory() { return background.keeps_memory(); }
 
 bool may_leave_to_helper(std::size_t bytes) {
   return bytes >= Background::kWorthATick && background.keeps_memory() && helper.ensure();

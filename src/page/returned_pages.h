@@ -51,6 +51,10 @@ class ReturnedPages {
   bool has_given_back_ = false;
 };
 
+/// \returns whether free memory may stay with the tiers above until someone looks; false when the decay time
+/// is 0.
+bool may_keep_memory();
+
 /// Whether free memory outside of the page cache may be left to the helper's next looks: a helper runs, and
 /// `bytes` are worth its look. \pre no lock is held.
 bool may_leave_to_helper(std::size_t bytes);

@@ -1,7 +1,6 @@
 #include "page/span.h"
 
 #include <bit>
-#include <cstring>
 #include <new>
 
 #include "page/metadata.h"
@@ -30,9 +29,8 @@ Span* SpanStore::take(std::uint32_t words) {
   const std::uint32_t capacity = 1u << log2;
   const std::size_t bitmap_bytes =
       capacity <= Span::kInlineWords ? 0 : round_up(capacity * 8, kCacheLineBytes);
-  char* const record = static_cast<char*>(metadata.allocate(sizeof(Span) + 2 * bitmap_bytes));
+  char* const record = static_cast<char*>(metadata.allocate_zeroed(sizeof(Span) + 2 * bitmap_bytes));
   if (record == nullptr) return nullptr;
-  std::memset(record, 0, sizeof(Span) + 2 * bitmap_bytes);  // a reused record is as its last user left it
   Span* const span = new (record) Span{};
   span->capacity_log2 = static_cast<std::uint8_t>(log2);
   const bool is_inline = bitmap_bytes == 0;

@@ -3,7 +3,8 @@
 //
 // Invariant of a slab, with its owner's lock held:
 //   free_count == number of ones in free_bits;
-//   block_count == live blocks + blocks in magazines + free_count + ones in remote_bits.
+//   block_count == live blocks + blocks in magazines and depots + free_count + ones in remote_bits, but for a
+//   slab whose free blocks scavenge() has taken out.
 //
 // Which thread may touch which field: the first line is constant while the span lives, except `owner`, which
 // changes under the locks of both owners. The second line and free_bits belong to the holder of the owner's
@@ -32,6 +33,14 @@ struct SlabOwner;
 /// that pool frees its blocks itself.
 enum class SpanKind : std::uint8_t { kFree, kSlab, kLarge, kPool };
 
+/// How long no block came to a slab or left it.
+enum class Quiet : std::uint8_t {
+  kNot,       // since no look
+  kOneLook,   // since the last look at the slabs of its owner
+  kTwoLooks,  // since the one before
+  kScavenged  // since its wholly free OS pages were given back
+};
+
 struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   static constexpr std::uint32_t kInlineWords = 4;
 
@@ -50,10 +59,11 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   };
   std::uint32_t free_count;
   std::uint16_t scan_word;  // the words below it have no ones
-  bool is_listed;
+  // Of a slab: with so many free blocks its place in the owner's list changes; 0 while no list has it.
+  std::uint16_t settle_at;
   bool is_kept;                // made ahead of need: it stays, backed, until a trim by hand
   bool is_zeroed;              // no page of it was written since the system gave it
-  bool is_scavenged;           // its wholly free OS pages were given back, and no block came or went since
+  Quiet quiet;                 // of a slab
   std::uint8_t capacity_log2;  // room for bitmap words; chosen when the Span is made, constant since
   std::uint64_t inline_free_bits[kInlineWords];
 
@@ -65,6 +75,7 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   char* first_page() const { return start - address_of(start) % kPageBytes; }
   char* block(BlockIndex index) const { return start + number_of(index) * std::size_t{stride}; }
   std::size_t bytes() const { return bytes_of(pages); }
+  bool is_listed() const { return settle_at != 0; }
   bool contains(const void* pointer) const { return address_of(pointer) - address_of(start) < bytes(); }
 };
 static_assert(sizeof(Span) == 3 * kCacheLineBytes);
@@ -77,7 +88,7 @@ class SpanStore {
   void give_back(Span* span);
 
  private:
-  os::Mutex& mutex_ = os::global_mutex<os::LockRank::kSpans>();
+  static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kSpans>();
   Span* free_[8] = {};
 };
 

@@ -1,6 +1,9 @@
 // An object pool whose objects have their own size class (private_class.h).
+#include <climits>
+
 #include "base/units.h"
 #include "central/class_slabs.h"
+#include "central/depot.h"
 #include "central/owners.h"
 #include "central/trim.h"
 #include "os/fatal.h"
@@ -39,8 +42,9 @@ std::size_t prewarm(ObjectPoolState& state, std::size_t count) {
 std::size_t release_unused(ObjectPoolState& state) {
   ReturnedPages returned;
   registry.for_each_heap([&](ThreadHeap& heap) {
-    if (&heap == this_heap() || heap.is_left) drop_magazine_locked(heap, state.size_class, returned);
+    if (&heap == this_heap() || heap.is_left()) drop_magazine_locked(heap, state.size_class, returned);
   });
+  owners.for_each([&](SlabOwner& owner) { return_parked(owner, state.size_class, UINT_MAX, returned); });
   owners.for_each([&](SlabOwner& owner) {
     trim_class_locked(owner, state.size_class, TrimDepth::kAll, returned);
     end_spare_slabs(owner, 0, returned);  // slabs that ended here before may be among them

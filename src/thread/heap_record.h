@@ -6,8 +6,8 @@
 // thread_limits.magazine_bytes; larger_magazine_bytes is the part of it for blocks above kSmallBlockBytes.
 //
 // Synchronisation: `top` of a record belongs to the thread alone; other threads read it for statistics. All
-// else changes under owner->mutex. Heaps are never freed: the heap of a thread that has ended goes, with its
-// owner, to the next thread that starts.
+// else changes under owner->mutex. Heaps are never freed: the heap of a thread that has ended goes to the
+// next thread that starts.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -27,6 +27,7 @@ struct Magazine {
   std::uint16_t capacity;
   std::uint16_t next_flushed;  // the slot where the next flush begins
   std::uint8_t misses;         // refills and flushes, at most 255; halved at each look for idle classes
+  bool has_flushed;            // at least once
   void* top_seen;              // the block on top at the last look
 };
 
@@ -37,12 +38,21 @@ struct ThreadCounters {
 /// Magazines of blocks up to this size have a budget of their own.
 inline constexpr std::size_t kSmallBlockBytes = 2048;
 
+/// What a heap is to threads.
+enum class HeapUse : std::uint8_t {
+  kNone,     // no thread has it, and its magazines are gone
+  kThread,   // a thread has it
+  kLeft,     // its thread has ended and has left magazines and slabs
+  kLongLeft  // the helper has seen it so before
+};
+
 struct ThreadHeap {
-  SlabOwner* owner;            // constant
-  detail::ThreadCache* cache;  // the thread's records; constant
-  ThreadHeap* next;            // in the registry
-  ThreadHeap* next_unused;     // in the list of heaps whose thread has ended
-  std::atomic<bool> is_left;   // its thread has ended and left magazines and slabs; changed under the mutex
+  SlabOwner* owner;               // constant
+  detail::ThreadCache* cache;     // the thread's records; constant
+  std::atomic<ThreadHeap*> next;  // in the registry; heaps of one owner are neighbours
+  ThreadHeap* next_unused;        // in the list of heaps whose thread has ended
+  bool is_unused;                 // that list has it; changed under owners.mutex()
+  std::atomic<HeapUse> use;       // read without the mutex, to choose
   std::size_t magazine_bytes;
   std::size_t larger_magazine_bytes;  // the part for blocks above kSmallBlockBytes
   unsigned next_class_looked_at;      // by the look for idle classes
@@ -52,8 +62,15 @@ struct ThreadHeap {
   PerClass<Magazine> magazines;
 
   os::Mutex& mutex() const { return owner->mutex; }
+  bool is_left() const {
+    const HeapUse now = use.load(std::memory_order_relaxed);
+    return now == HeapUse::kLeft || now == HeapUse::kLongLeft;
+  }
   detail::Record& record(SizeClass size_class) const { return cache->records[index_of_class(size_class)]; }
 };
+
+/// Number of heaps that a thread has.
+inline constinit std::atomic<std::uint32_t> heaps_in_use{0};
 
 /// \returns whether a heap's calls are counted; `heap` may be nullptr.
 inline bool counts_calls(const ThreadHeap* heap) { return heap != nullptr && heap->calls != nullptr; }

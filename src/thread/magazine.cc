@@ -10,6 +10,13 @@ namespace {
 constexpr unsigned kFirstCapacity = 15;  // two cache lines with the sentinel
 constexpr std::size_t kFirstMagazineBytes = 16 * 1024;
 
+// Threads that share an owner have its depot to fall back on, and are many. These limits are of small blocks.
+constexpr unsigned kFirstSharingCapacity = 7;
+constexpr std::size_t kFirstSharingBytes = 4 * 1024;
+constexpr std::size_t kSharingThreadsBytes = 4 * 1024 * 1024;
+constexpr std::size_t kLeastSharingBytes = 32 * 1024;
+constexpr std::size_t kSharingShare = 8;
+
 // How much a thread may keep in its magazines. All threads together may keep kThreadsBytes, however little
 // they have taken: so few threads get much, and many threads little each.
 constexpr std::size_t kThreadsBytes = 16 * 1024 * 1024;
@@ -30,26 +37,48 @@ constexpr std::size_t kLargestBusyBytes = 64 * 1024;
 
 std::size_t record_bytes(unsigned capacity) { return (capacity + 1) * sizeof(void*); }
 
-unsigned first_capacity(const ClassGeometry& geometry) {
-  const std::size_t by_bytes = kFirstMagazineBytes / geometry.block_bytes;
-  return by_bytes > kFirstCapacity ? kFirstCapacity : static_cast<unsigned>(by_bytes);
+// One thread more than there are owners is mostly the main thread, which waits for the others.
+bool shares_owner(const ThreadHeap& heap) {
+  return heap.owner->threads.load(std::memory_order_relaxed) > 1 &&
+         heaps_in_use.load(std::memory_order_relaxed) > owners_in_use.load(std::memory_order_relaxed) + 1;
+}
+
+unsigned first_capacity(const ThreadHeap& heap, const ClassGeometry& geometry) {
+  const bool shares = shares_owner(heap);
+  const std::size_t by_bytes = (shares ? kFirstSharingBytes : kFirstMagazineBytes) / geometry.block_bytes;
+  const unsigned most = shares ? kFirstSharingCapacity : kFirstCapacity;
+  return by_bytes > most ? most : static_cast<unsigned>(by_bytes);
 }
 
 std::size_t share_of_a_thread(std::size_t most) {
-  const std::size_t threads = owners_in_use.load(std::memory_order_relaxed);
+  const std::size_t threads = heaps_in_use.load(std::memory_order_relaxed);
   const std::size_t share = threads < 2 ? kThreadsBytes : kThreadsBytes / threads;
   return share > most ? most : share < kLeastThreadBytes ? kLeastThreadBytes : share;
+}
+
+std::size_t share_of_a_sharing_thread() {
+  const std::size_t threads = heaps_in_use.load(std::memory_order_relaxed);
+  const std::size_t share = kSharingThreadsBytes / (threads == 0 ? 1 : threads);
+  return share > kMostSmallBytes ? kMostSmallBytes : share < kLeastSharingBytes ? kLeastSharingBytes : share;
+}
+
+// \returns the thread's part of what its owner's threads have taken.
+std::size_t taken_by(const ThreadHeap& heap) {
+  const std::uint32_t threads = heap.owner->threads.load(std::memory_order_relaxed);
+  return threads < 2 ? heap.owner->taken_bytes : heap.owner->taken_bytes / threads;
 }
 
 bool may_keep(const ThreadHeap& heap, const Magazine& magazine, std::size_t block_bytes,
               std::size_t more_bytes) {
   if (heap.magazine_bytes + more_bytes > thread_limits.magazine_bytes) return false;
-  const std::size_t larger = heap.larger_magazine_bytes, taken = heap.owner->taken_bytes;
-  const bool is_small = block_bytes <= kSmallBlockBytes;
+  const std::size_t larger = heap.larger_magazine_bytes, taken = taken_by(heap);
+  const bool is_small = block_bytes <= kSmallBlockBytes, shares = shares_owner(heap);
   const std::size_t bytes = (is_small ? heap.magazine_bytes - larger : larger) + more_bytes;
+  if (is_small && shares) return bytes <= taken / kSharingShare || bytes <= share_of_a_sharing_thread();
   if (is_small) return bytes <= taken || bytes <= share_of_a_thread(kMostSmallBytes);
   const std::size_t share = block_bytes > kOwnSlabBlockBytes ? kOwnSlabShare : kLargerShare;
   const bool is_busy = magazine.misses >= kMissesOfABusyClass && block_bytes <= kLargestBusyBytes;
+  if (shares && !is_busy) return bytes <= share_of_a_sharing_thread();
   return bytes <= taken / share || bytes <= share_of_a_thread(is_busy ? kMostBusyBytes : kMostRareBytes);
 }
 
@@ -83,7 +112,7 @@ bool resize(ThreadHeap& heap, SizeClass size_class, unsigned capacity) {
 bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
   Magazine& magazine = heap.magazines[size_class];
   const ClassGeometry& geometry = class_geometry[size_class];
-  const unsigned first = first_capacity(geometry);
+  const unsigned first = first_capacity(heap, geometry);
   if (magazine.blocks == nullptr && first != 0) return resize(heap, size_class, first);
   if (magazine.capacity >= geometry.largest_magazine) return true;
   unsigned capacity = magazine.capacity * 2u + 1;

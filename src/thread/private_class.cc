@@ -1,9 +1,11 @@
 #include "thread/private_class.h"
 
 #include <atomic>
+#include <climits>
 
 #include "base/bitmap.h"
 #include "central/class_slabs.h"
+#include "central/depot.h"
 #include "central/remote_free.h"
 #include "central/slab.h"
 #include "central/trim.h"
@@ -54,7 +56,7 @@ void forget_magazines(SizeClass size_class, ReturnedPages& returned) {
 
 bool has_slabs(SizeClass size_class) {
   std::size_t slabs = 0;
-  owners.for_each([&](SlabOwner& owner) { slabs += owner.totals[size_class].slabs; });
+  owners.for_each([&](SlabOwner& owner) { slabs += owner.classes[size_class].totals.slabs; });
   return slabs != 0;
 }
 
@@ -93,14 +95,15 @@ ClassCensus count_private_class(SizeClass size_class, ReturnedPages& returned) {
   std::size_t total = 0, unused = 0;
   PageCount pages{0};
   const GiveBackGuard give_back;  // so no free block is out of its slab
-  registry.for_each_owner([&](SlabOwner& owner, const ThreadHeap* heap) {
+  const auto count_owner = [&](SlabOwner& owner) {
     collect_pending_locked(owner, size_class, returned);
-    total += owner.totals[size_class].blocks;
-    pages += owner.totals[size_class].pages;
-    for (const Span* slab = owner.available[size_class].first(); slab != nullptr; slab = slab->next)
+    total += owner.classes[size_class].totals.blocks;
+    pages += owner.classes[size_class].totals.pages;
+    unused += owner.classes[size_class].parked.count;
+    for (const Span* slab = owner.classes[size_class].available.first(); slab != nullptr; slab = slab->next)
       unused += slab->free_count;
-    if (heap != nullptr) unused += count_of(*heap, size_class);
-  });
+  };
+  registry.for_each(count_owner, [&](const ThreadHeap& heap) { unused += count_of(heap, size_class); });
   return {total > unused ? total - unused : 0, bytes_of(pages)};
 }
 
@@ -110,7 +113,8 @@ std::size_t settle_private_class(SizeClass size_class) {
   {
     const GiveBackGuard give_back;  // so no free block is out of its slab
     registry.for_each_heap([&](ThreadHeap& heap) { drop_magazine_locked(heap, size_class, returned); });
-    // Blocks in slabs of other threads came back as remote frees.
+    owners.for_each([&](SlabOwner& owner) { return_parked(owner, size_class, UINT_MAX, returned); });
+    // Blocks in slabs of other owners came back as remote frees.
     owners.for_each(
         [&](SlabOwner& owner) { trim_class_locked(owner, size_class, TrimDepth::kAll, returned); });
     returned.give_back();
@@ -144,13 +148,13 @@ void mark_block_free(void* block) {
   os::LockGuard guard(owner.mutex);
   mark_free(*slab, bitmap::word_of(index), bitmap::bit(index));
   owner.taken_bytes -= slab->stride;
-  if (!slab->is_listed) list_slab(owner, slab);
+  place_slab(owner, slab);
 }
 
 std::size_t prewarm_class(ThreadHeap& heap, SizeClass size_class, std::size_t count) {
   SlabOwner& owner = *heap.owner;
   os::LockGuard guard(owner.mutex);
-  const List<Span>& available = owner.available[size_class];
+  const List<Span>& available = owner.classes[size_class].available;
   std::size_t free_count = 0;
   for (Span* slab = available.first(); slab != nullptr; slab = slab->next) free_count += slab->free_count;
   while (free_count < count) {
@@ -159,7 +163,7 @@ std::size_t prewarm_class(ThreadHeap& heap, SizeClass size_class, std::size_t co
     free_count += slab->free_count;
   }
   for (Span* slab = available.first(); slab != nullptr; slab = slab->next) {
-    slab->is_kept = true;
+    keep_slab(owner, slab);
     os::populate(slab->first_page(), slab->bytes());
   }
   return free_count;

@@ -1,8 +1,11 @@
 #include "thread/registry.h"
 
+#include <climits>
 #include <new>
+#include <type_traits>
 
 #include "central/class_slabs.h"
+#include "central/depot.h"
 #include "central/remote_free.h"
 #include "central/trim.h"
 #include "os/fatal.h"
@@ -17,46 +20,51 @@
 namespace tarn::internal {
 namespace {
 
-/// Memory for one record of a type; nullptr when memory is refused.
+/// \returns a record of which every byte is 0; nullptr when memory is refused.
 template <typename T>
-void* take() {
-  return metadata.allocate(sizeof(T));
+T* take() {
+  static_assert(std::is_trivially_destructible_v<T>);
+  return static_cast<T*>(metadata.allocate_zeroed(sizeof(T)));
 }
 
 template <typename T>
-void give_back(void* record) {
+void give_back(T* record) {
   if (record != nullptr) metadata.free(record, sizeof(T));
 }
 
-// A thread that ends leaves magazines, and spare slabs, up to this size: the next thread may be one that
-// calls rarely, and no other owner takes spare slabs.
+constexpr unsigned kUnusedTried = 8;
+
+// A thread that ends leaves magazines, parked blocks, and spare slabs, each up to this size: the next thread
+// may be one that calls rarely, and no other owner takes any of them.
 constexpr std::size_t kMostLeftBytes = 512 * 1024;
 
+// Of all heaps of its owner.
 std::size_t slab_bytes_of(ThreadHeap& heap) {
   os::LockGuard guard(heap.mutex());
   return heap.owner->slab_bytes;
 }
 
-bool is_idle(ThreadHeap& heap) {
-  os::LockGuard guard(heap.mutex());
-  return heap.owner->slow_calls == heap.owner->slow_calls_at_last_trim;
+// \returns whether the owner has no thread any more.
+bool end_thread_locked(ThreadHeap& heap, HeapUse use) {
+  heap.use.store(use, std::memory_order_relaxed);
+  return heap.owner->threads.fetch_sub(1, std::memory_order_seq_cst) == 1;
 }
 
-// The order matters, for both: a freer that announces a slab after the last look sees an orphan and collects
-// itself.
+// The order matters, for both: a freer that announces a slab after the last look sees an owner without a
+// thread and collects itself.
 void return_all_locked(ThreadHeap& heap, ReturnedPages& returned) {
   drop_magazines_locked(heap, returned);
-  heap.is_left = false;
-  heap.owner->has_thread.store(false, std::memory_order_seq_cst);
-  trim_locked(*heap.owner, TrimDepth::kAll, returned);
+  heap.owner->is_trimmed = false;
+  if (end_thread_locked(heap, HeapUse::kNone)) trim_locked(*heap.owner, TrimDepth::kAll, returned);
 }
 
 void leave_locked(ThreadHeap& heap, ReturnedPages& returned) {
   if (heap.magazine_bytes > kMostLeftBytes) drop_magazines_locked(heap, returned);
-  end_spare_slabs(*heap.owner, kMostLeftBytes, returned);
-  heap.is_left = true;
-  heap.owner->has_thread.store(false, std::memory_order_seq_cst);
-  collect_all_announced_locked(*heap.owner, returned);
+  if (end_thread_locked(heap, HeapUse::kLeft)) {
+    limit_parked(*heap.owner, kMostLeftBytes, UINT_MAX, returned);
+    end_spare_slabs(*heap.owner, kMostLeftBytes, returned);
+    collect_all_announced_locked(*heap.owner, returned);
+  }
   heap.owner->is_trimmed = false;
 }
 
@@ -64,52 +72,85 @@ void leave_locked(ThreadHeap& heap, ReturnedPages& returned) {
 
 constinit Registry registry;
 
+// \returns a heap of the owner that gets the next heap; nullptr when that is to be a new one. Heaps are made
+// when all others have a thread, so owners have equally many.
+ThreadHeap* Registry::next_neighbour_locked() {
+  return owner_count_ < most_owners_ ? nullptr : first_of_owner_[next_shared_++ % owner_count_];
+}
+
 ThreadHeap* Registry::make_heap_locked() {
-  void* const record = take<ThreadHeap>();
-  void* const cache = take<detail::ThreadCache>();
-  void* const calls = thread_limits.count_calls ? take<ThreadCallCounts>() : nullptr;
+  auto* const heap = take<ThreadHeap>();
+  auto* const cache = take<detail::ThreadCache>();
+  auto* const calls = thread_limits.count_calls ? take<ThreadCallCounts>() : nullptr;
   const bool is_refused =
-      record == nullptr || cache == nullptr || (thread_limits.count_calls && calls == nullptr);
-  SlabOwner* const owner = is_refused ? nullptr : owners.make_locked();
+      heap == nullptr || cache == nullptr || (thread_limits.count_calls && calls == nullptr);
+  ThreadHeap* const neighbour = next_neighbour_locked();
+  SlabOwner* owner = nullptr;
+  if (!is_refused) owner = neighbour == nullptr ? owners.make_locked() : neighbour->owner;
   if (owner == nullptr) {
-    give_back<ThreadHeap>(record);
-    give_back<detail::ThreadCache>(cache);
-    give_back<ThreadCallCounts>(calls);
+    give_back(heap);
+    give_back(cache);
+    give_back(calls);
     return nullptr;
   }
-  owner->spare_limit_bytes = thread_limits.magazine_bytes;
-  ThreadHeap* const heap = new (record) ThreadHeap{};
   heap->owner = owner;
   heap->cache = new (cache) detail::ThreadCache(detail::empty_cache);
   heap->cache->page_index = page_map.index();
-  if (calls != nullptr) heap->calls = new (calls) ThreadCallCounts{};
-  heap->next = first_;
-  first_ = heap;
+  heap->calls = calls;
+  std::atomic<ThreadHeap*>& link = neighbour == nullptr ? first_ : neighbour->next;
+  heap->next.store(link.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  link.store(heap, std::memory_order_release);
+  if (neighbour == nullptr) {
+    owner->kept_limit_bytes = thread_limits.magazine_bytes;
+    if (owner_count_ < kMostShared) first_of_owner_[owner_count_] = heap;
+    ++owner_count_;
+  }
   return heap;
+}
+
+// \returns the heap that was left last; or one near it whose owner no thread uses, where the other's owner
+// has some. nullptr if all heaps have a thread.
+ThreadHeap* Registry::take_unused_locked(Take which) {
+  ThreadHeap *before = nullptr, *best = first_unused_, *previous = best;
+  const auto is_alone = [](const ThreadHeap& heap) { return heap.owner->threads == 0; };
+  if (best == nullptr) return nullptr;
+  for (unsigned tried = 1; which == Take::kAny && !is_alone(*best) && tried < kUnusedTried; ++tried) {
+    ThreadHeap* const next = previous->next_unused;
+    if (next == nullptr) break;
+    if (is_alone(*next)) before = previous, best = next;
+    previous = next;
+  }
+  if (before == nullptr)
+    first_unused_ = best->next_unused;
+  else
+    before->next_unused = best->next_unused;
+  best->is_unused = false;
+  return best;
 }
 
 ThreadHeap* Registry::attach(Take which) {
   os::LockGuard guard(owners.mutex());
   if (which == Take::kLeft && !has_left()) return nullptr;
-  ThreadHeap* heap = first_unused_;
-  if (heap != nullptr) {
-    first_unused_ = heap->next_unused;
-  } else {
-    heap = make_heap_locked();
-    if (heap == nullptr) return nullptr;
-  }
+  ThreadHeap* heap = take_unused_locked(which);
+  if (heap == nullptr) heap = make_heap_locked();
+  if (heap == nullptr) return nullptr;
+  const std::uint32_t now = heaps_in_use.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (now > peak_threads_.load(std::memory_order_relaxed))
+    peak_threads_.store(now, std::memory_order_relaxed);
   owners.begin_use_locked(*heap->owner);
   os::LockGuard heap_guard(heap->mutex());
-  heap->is_left = false;
+  heap->use.store(HeapUse::kThread, std::memory_order_relaxed);
   ++heap->owner->slow_calls;
-  heap->owner->has_thread.store(true, std::memory_order_seq_cst);
+  heap->owner->threads.fetch_add(1, std::memory_order_seq_cst);
   return heap;
 }
 
 void Registry::end_use_locked(ThreadHeap& heap) {
   owners.end_use_locked(*heap.owner);
   heap.next_unused = first_unused_;
+  heap.is_unused = true;
   first_unused_ = &heap;
+  heaps_in_use.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Registry::detach(ThreadHeap& heap) {
@@ -128,33 +169,38 @@ void Registry::detach(ThreadHeap& heap) {
     os::LockGuard guard(owners.mutex());
     end_use_locked(heap);
   }
-  if (is_left && !leave_to_helper()) return_left(heap);
+  if (is_left && !leave_to_helper()) return_left(heap, Left::kAll);
 }
 
-void Registry::return_left(ThreadHeap& heap) {
+void Registry::return_left(ThreadHeap& heap, Left which) {
   ReturnedPages returned;
   const GiveBackGuard give_back;
   {
     os::LockGuard guard(heap.mutex());
-    if (!heap.is_left) return;
-    return_all_locked(heap, returned);
+    if (!heap.is_left()) return;
+    if (which == Left::kLong && heap.use == HeapUse::kLeft) return heap.use.store(HeapUse::kLongLeft);
+    drop_magazines_locked(heap, returned);
+    heap.owner->is_trimmed = false;
+    heap.use.store(HeapUse::kNone, std::memory_order_relaxed);
+    if (heap.owner->threads.load(std::memory_order_relaxed) == 0)
+      trim_locked(*heap.owner, TrimDepth::kAll, returned);
   }
   returned.give_back();
 }
 
-ThreadHeap* Registry::first() {
-  os::LockGuard guard(owners.mutex());
-  return first_;
-}
-
-void Registry::return_all_left(Left which) {
-  for (ThreadHeap* heap = first(); heap != nullptr && !os::helper_must_stop(); heap = heap->next)
-    if (heap->is_left && (which == Left::kAll || is_idle(*heap))) return_left(*heap);
+bool Registry::return_all_left(Left which) {
+  bool is_some_left = false;
+  for (ThreadHeap* heap = first_; heap != nullptr && !os::helper_must_stop(); heap = heap->next)
+    if (heap->is_left()) {
+      return_left(*heap, which);
+      is_some_left |= heap->is_left();
+    }
+  return is_some_left;
 }
 
 bool Registry::trim_idle() {
-  return_all_left(Left::kIdle);
-  return owners.trim_idle();
+  const bool is_some_left = return_all_left(Left::kLong);
+  return owners.trim_idle() && !is_some_left;
 }
 
 void Registry::show_page_index() {
@@ -163,22 +209,34 @@ void Registry::show_page_index() {
 
 void Registry::validate() {
   os::LockGuard guard(owners.mutex());
-  std::size_t orphans = 0;
-  for (const ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) orphans += heap->owner->is_orphan;
-  for (const ThreadHeap* heap = first_unused_; heap != nullptr; heap = heap->next_unused, --orphans)
-    TARN_CHECK(heap->owner->is_orphan && orphans != 0);
-  TARN_CHECK(orphans == 0);
+  std::size_t unused = 0, in_use = 0;
+  for (const ThreadHeap* heap = first_; heap != nullptr;) {
+    const SlabOwner& owner = *heap->owner;
+    os::LockGuard owner_guard(heap->mutex());
+    std::uint32_t threads = 0;
+    for (; heap != nullptr && heap->owner == &owner; heap = heap->next) {
+      ++(heap->is_unused ? unused : in_use);
+      threads += heap->use == HeapUse::kThread;
+      TARN_CHECK(heap->use != HeapUse::kThread || (!heap->is_unused && !owner.is_orphan));
+    }
+    TARN_CHECK(owner.threads.load() == threads);
+  }
+  for (const ThreadHeap* heap = first_unused_; heap != nullptr; heap = heap->next_unused, --unused)
+    TARN_CHECK(heap->is_unused && unused != 0);
+  TARN_CHECK(unused == 0 && in_use == heaps_in_use.load());
 }
 
 void Registry::keep_only_after_fork(ThreadHeap* own) {
   ReturnedPages returned;
   os::LockGuard guard(owners.mutex());
   for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
-    if (heap == own || heap->owner->is_orphan) continue;
+    if (heap == own || heap->is_unused) continue;
     os::LockGuard heap_guard(heap->mutex());
-    drop_magazines_locked(*heap, returned);
-    heap->owner->has_thread.store(false, std::memory_order_seq_cst);
-    heap->owner->is_trimmed = false;
+    if (heap->use == HeapUse::kThread) {
+      drop_magazines_locked(*heap, returned);
+      end_thread_locked(*heap, HeapUse::kNone);
+      heap->owner->is_trimmed = false;
+    }
     end_use_locked(*heap);
   }
 }

@@ -1,4 +1,12 @@
 // The heaps of all threads: how they begin, how they end, and which a fork leaves.
+//
+// The heaps of the first threads have owners of their own, so that no two meet at a lock. Those of more
+// threads share the owners: so a class has a partly used slab in each of these, and not for each thread.
+// Source: 002's CentralCache; docs/decisions/011-shared-owners.md has the figures.
+//
+// Invariant, with owners.mutex() held: a heap is in a list of unused heaps exactly when is_unused; heaps in
+// no such list have, or are about to lose, their thread. Of an owner: threads == heaps of it whose use is
+// kThread.
 // Synchronisation: owners.mutex() guards the lists, the owner's mutex guards a heap.
 #pragma once
 #include "central/owners.h"
@@ -16,33 +24,36 @@ class Registry {
   /// Whether the next heap is as its thread has left it, so that attach() costs little.
   bool has_left() const {
     const ThreadHeap* const heap = first_unused_.load(std::memory_order_acquire);
-    return heap != nullptr && heap->is_left.load(std::memory_order_relaxed);
+    return heap != nullptr && heap->is_left();
   }
 
-  /// Call when the thread ends: its owner becomes an orphan. Magazines and empty slabs stay for the next
-  /// thread where the helper will return them if none comes; else they are returned at once.
+  /// Call when the thread ends; an owner that no thread uses then becomes an orphan. Magazines and empty
+  /// slabs stay for the next thread where the helper will return them if none comes; else they are returned
+  /// at once.
   void detach(ThreadHeap& heap);
 
-  enum class Left : std::uint8_t { kIdle, kAll };
-  /// Returns what ended threads have left: of those that had no slow call since the last look, or of all.
-  /// \pre no lock is held.
-  void return_all_left(Left which);
+  enum class Left : std::uint8_t { kLong, kAll };
+  /// Returns what ended threads have left: before the last such look, or at all. \pre no lock is held.
+  /// \returns whether some is left.
+  bool return_all_left(Left which);
 
   /// The helper's look at all heaps and owners. \returns whether all owners were idle.
   bool trim_idle();
 
-  /// Calls visit(owner, heap) for each owner with its mutex held; heap is nullptr for the shared one. No slab
-  /// changes its owner meanwhile.
-  template <typename Visit>
-  void for_each_owner(Visit visit) {
+  /// Calls visit_owner(owner) for each owner and then, while its mutex is still held, visit_heap(heap) for
+  /// each heap of it. No slab changes its owner meanwhile.
+  template <typename VisitOwner, typename VisitHeap>
+  void for_each(VisitOwner visit_owner, VisitHeap visit_heap) {
     os::LockGuard guard(owners.mutex());
-    for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
-      os::LockGuard heap_guard(heap->mutex());
-      visit(*heap->owner, heap);
+    for (ThreadHeap* heap = first_; heap != nullptr;) {
+      SlabOwner& owner = *heap->owner;
+      os::LockGuard owner_guard(owner.mutex);
+      visit_owner(owner);
+      for (; heap != nullptr && heap->owner == &owner; heap = heap->next) visit_heap(*heap);
     }
     // Last, since what another owner collects may pass announcements on to this one.
     os::LockGuard shared_guard(owners.shared().mutex);
-    visit(owners.shared(), static_cast<ThreadHeap*>(nullptr));
+    visit_owner(owners.shared());
   }
 
   /// Calls visit(heap) for each heap with its owner's mutex held.
@@ -58,21 +69,36 @@ class Registry {
   /// Call when the index of pages was replaced: all caches get the new one. \pre no other thread runs.
   void show_page_index();
 
-  /// Stops the process when a heap and its owner disagree on whether a thread uses them.
+  /// Stops the process when the lists, the heaps and their owners disagree on which threads use them.
   void validate();
+
+  /// Threads that have a heap now, and the most that had one at once.
+  std::uint32_t live_threads() const { return heaps_in_use.load(std::memory_order_relaxed); }
+  std::uint32_t peak_threads() const { return peak_threads_.load(std::memory_order_relaxed); }
+
+  static constexpr std::uint32_t kMostShared = 64;
+  /// Sets how many owners there may be, before threads share them: at most kMostShared, or UINT32_MAX for one
+  /// for each thread. Call it before the first heap is made.
+  void set_most_owners(std::uint32_t most) { most_owners_ = most; }
 
   /// In the child of a fork the other threads are gone: their owners, with the blocks of their magazines,
   /// become orphans.
   void keep_only_after_fork(ThreadHeap* own);
 
  private:
+  ThreadHeap* next_neighbour_locked();
+  ThreadHeap* take_unused_locked(Take which);
   ThreadHeap* make_heap_locked();
   void end_use_locked(ThreadHeap& heap);
-  void return_left(ThreadHeap& heap);
-  ThreadHeap* first();
+  void return_left(ThreadHeap& heap, Left which);
 
-  ThreadHeap* first_ = nullptr;
+  std::atomic<ThreadHeap*> first_{nullptr};         // heaps are only ever added: a walk needs no lock
   std::atomic<ThreadHeap*> first_unused_{nullptr};  // heaps whose thread has ended; changed under the mutex
+  std::uint32_t most_owners_ = UINT32_MAX;
+  std::uint32_t owner_count_ = 0;
+  std::uint32_t next_shared_ = 0;
+  ThreadHeap* first_of_owner_[kMostShared] = {};  // one heap of each owner
+  std::atomic<std::uint32_t> peak_threads_{0};
 };
 
 extern Registry registry;

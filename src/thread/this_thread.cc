@@ -143,7 +143,7 @@ bool this_thread_has_ended() { return this_thread.has_ended; }
 ThreadHeap* attach_this_thread() { return attach(Registry::Take::kAny); }
 
 ThreadHeap* attach_if_earned() {
-  const bool has_earned = owners.live_threads() == 0 || thread_limits.every_call_is_slow ||
+  const bool has_earned = registry.live_threads() == 0 || thread_limits.every_call_is_slow ||
                           ++this_thread.calls_without_heap > kCallsToEarnAHeap;
   if (has_earned) return attach_this_thread();
   return registry.has_left() ? attach(Registry::Take::kLeft) : nullptr;

@@ -3,6 +3,8 @@
 #include <cstring>
 
 #include "central/class_slabs.h"
+#include "central/depot.h"
+#include "central/owners.h"
 #include "central/remote_free.h"
 #include "central/return_blocks.h"
 #include "central/take_blocks.h"
@@ -25,8 +27,13 @@ constexpr unsigned kClassesPerLook = 64;
 static_assert(2 * kClassesPerLook < kClassCount - 1);
 constexpr unsigned kMissesPerLook = 64;
 constexpr std::size_t kGrowthShare = 64;
+constexpr std::size_t kSmallHeapBytes = 256 * 1024;  // a look costs more than it can find
 
-unsigned at_most(unsigned limit, unsigned value) { return value < limit ? value : limit; }
+// A slab of its own costs a class one to two OS pages; a call that another class serves, some ns.
+constexpr std::uint8_t kCallsToEarnSlabs = 8;
+constinit std::atomic<bool> no_class_is_rare{false};
+
+SlabOwner& owner_of(const ThreadHeap* heap) { return heap != nullptr ? *heap->owner : owners.shared(); }
 
 // Returns what a class did not need since the last look: blocks in its magazine, which pin slabs, and an
 // empty slab. A class whose calls all hit has no miss, but another block on top. \returns how many blocks the
@@ -34,7 +41,7 @@ unsigned at_most(unsigned limit, unsigned value) { return value < limit ? value 
 unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   Magazine& magazine = heap.magazines[size_class];
   const bool was_missed = magazine.misses != 0;
-  magazine.misses /= 2;
+  if (was_missed) magazine.misses /= 2;  // of a class that was never used, nothing is written
   if (magazine.blocks == nullptr) return 0;
   const detail::Record& record = heap.record(size_class);
   unsigned gone = 0;
@@ -48,7 +55,7 @@ unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, ReturnedPage
 
 // The peak is a recent one: it falls with time. So slabs that come and go need no look.
 bool grows_beyond_its_peak(SlabOwner& owner) {
-  if (owner.slab_bytes < owner.looked_at_bytes) return false;
+  if (owner.slab_bytes < kSmallHeapBytes || owner.slab_bytes < owner.looked_at_bytes) return false;
   owner.looked_at_bytes = owner.slab_bytes + owner.slab_bytes / kGrowthShare;
   return true;
 }
@@ -84,12 +91,25 @@ unsigned next_flushed(const Magazine& magazine, unsigned count, unsigned flushed
   return magazine.next_flushed < last + flushed ? last : 0;
 }
 
+// Blocks that a coarser class had given while this one was rare return to their slabs when this one is first
+// flushed: a block among them that was freed twice is seen then, as if the class had never been rare.
+void return_rare_blocks(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
+  if (is_private_class(size_class)) return;
+  const SizeClass rare_class = rare_class_of_bin[Bin{index_of_class(size_class)}];
+  if (rare_class != size_class) shrink_idle_magazine(heap, rare_class, kLargestFlush, returned);
+}
+
 void flush(ThreadHeap& heap, SizeClass size_class, unsigned count, ReturnedPages& returned) {
   Magazine& magazine = heap.magazines[size_class];
+  if (!magazine.has_flushed) return_rare_blocks(heap, size_class, returned);
+  magazine.has_flushed = true;
   const unsigned wanted = at_most(kLargestFlush, count - count / 2);
   const unsigned first = next_flushed(magazine, count, wanted);
   void** const gap = magazine.blocks + 1 + first;
-  const unsigned flushed = return_some_blocks(heap.owner, gap, wanted, kMostWords, returned);
+  const bool is_parked =
+      may_park(*heap.owner, size_class) && park(*heap.owner, size_class, gap, wanted, returned);
+  const unsigned flushed =
+      is_parked ? wanted : return_some_blocks(heap.owner, gap, wanted, kMostWords, returned);
   const unsigned kept = count - flushed, behind = kept - first;
   const unsigned moved = at_most(flushed, behind);
   std::memmove(gap, magazine.blocks + 1 + count - moved, moved * sizeof(void*));
@@ -99,14 +119,38 @@ void flush(ThreadHeap& heap, SizeClass size_class, unsigned count, ReturnedPages
 
 }  // namespace
 
+bool is_rare(const ThreadHeap* heap, Bin bin) {
+  const SizeClass size_class = detail::class_of_bin[bin];
+  if (heap != nullptr && heap->magazines[size_class].blocks != nullptr) return false;
+  const SlabOwner& owner = owner_of(heap);
+  return !owner.has_slabs(size_class) &&
+         owner.rare_calls[size_class].load(std::memory_order_relaxed) < kCallsToEarnSlabs &&
+         !thread_limits.every_call_is_slow && !no_class_is_rare.load(std::memory_order_relaxed);
+}
+
+SizeClass class_that_serves(const ThreadHeap* heap, Bin bin) {
+  const SizeClass size_class = detail::class_of_bin[bin];
+  if (!is_rare(heap, bin)) return size_class;
+  std::atomic<std::uint8_t>& calls = owner_of(heap).rare_calls[size_class];
+  calls.store(static_cast<std::uint8_t>(calls.load(std::memory_order_relaxed) + 1),
+              std::memory_order_relaxed);
+  return rare_class_of_bin[bin];
+}
+
+void end_rare_classes() { no_class_is_rare.store(true, std::memory_order_relaxed); }
+
 unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted,
                             ReturnedPages& returned) {
   SlabOwner& owner = *heap.owner;
+  if (const unsigned parked = unpark(owner, size_class, blocks, wanted); parked != 0) return parked;
   // Slabs of one block come and go with each call, and the page cache keeps their pages for every class.
   if (class_geometry[size_class].block_bytes <= kOwnSlabBlockBytes &&
       !has_blocks_locked(owner, size_class, returned)) {
     if (grows_beyond_its_peak(owner)) look_for_idle_classes(heap, returned);
-    if (owner.available[size_class].is_empty() && make_slab_locked(owner, size_class) == nullptr) return 0;
+    if (owner.classes[size_class].available.is_empty())
+      give_way(owner, size_class, bytes_of(class_geometry[size_class].first_slab_pages), returned);
+    if (owner.classes[size_class].available.is_empty() && make_slab_locked(owner, size_class) == nullptr)
+      return 0;
   }
   return take_blocks_locked(owner, size_class, blocks, wanted, returned);
 }

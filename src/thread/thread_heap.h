@@ -7,6 +7,17 @@
 
 namespace tarn::internal {
 
+/// Whether a bin's class has not earned slabs: then a coarser class, which other bins share, serves the bin.
+/// \param heap the caller's; nullptr: a thread that the shared owner serves. Needs no mutex, as the next one.
+bool is_rare(const ThreadHeap* heap, Bin bin);
+
+/// \returns the class that serves the next request of a bin; counts the request if the bin is rare, until the
+/// owner's threads have asked often enough that slabs of an own class pay.
+SizeClass class_that_serves(const ThreadHeap* heap, Bin bin);
+
+/// From now on no bin is rare: a program that warms up wants all growth to come before its work begins.
+void end_rare_classes();
+
 /// Takes one block through the magazine of its class, refilling it. \returns nullptr when memory is refused.
 void* allocate_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned);
 

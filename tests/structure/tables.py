@@ -23,6 +23,7 @@ COVERED = {
     "base/option_table": "tests/unit/general/configuration_test.cc",
     "central/per_class": "tests/unit/central/size_class_test.cc",
     "central/slab_owner": "tests/unit/central/owners_test.cc",
+    "central/validate": "tests/unit/central/owners_test.cc",
     "general/block_finder": "tests/pools/pool_use_test.cc",
     "general/c_api": "tests/conformance/allocate_test.cc",
     "general/memory_pool": "tests/conformance/allocate_test.cc",

@@ -16,22 +16,22 @@ class ClassSlabs : public OwnerFixture {
 TEST_F(ClassSlabs, AFreshOneIsCountedAndListed) {
   Span* const slab = make();
   ASSERT_NE(slab, nullptr);
-  EXPECT_EQ(owner.totals[kTestClass].slabs, 1u);
-  EXPECT_EQ(owner.totals[kTestClass].blocks, slab->block_count);
-  EXPECT_EQ(owner.available[kTestClass].first(), slab);
+  EXPECT_EQ(owner.classes[kTestClass].totals.slabs, 1u);
+  EXPECT_EQ(owner.classes[kTestClass].totals.blocks, slab->block_count);
+  EXPECT_EQ(owner.classes[kTestClass].available.first(), slab);
 }
 
 TEST_F(ClassSlabs, TheLastOfAClassStaysWhenItIsEmpty) {
   Span* const slab = slab_of(take(owner, 1)[0]);
   give_back(owner, {slab->start});
-  EXPECT_EQ(owner.totals[kTestClass].slabs, 1u);
+  EXPECT_EQ(owner.classes[kTestClass].totals.slabs, 1u);
   EXPECT_EQ(slab->free_count, slab->block_count);
 }
 
 TEST_F(ClassSlabs, AnEmptyOneBesideOthersBecomesASpareOfAnyClass) {
   const std::vector<void*> blocks = take(owner, 2000);
   give_back(owner, blocks);
-  EXPECT_EQ(owner.totals[kTestClass].slabs, 1u);
+  EXPECT_EQ(owner.classes[kTestClass].totals.slabs, 1u);
   const std::size_t spare = owner.spare_bytes;
   EXPECT_GT(spare, 0u);
   take(owner, 1, class_of_index(20));
@@ -54,6 +54,46 @@ TEST_F(ClassSlabs, SparesAreEndedDownToALimit) {
   EXPECT_EQ(owner.spare_bytes, 2 * kPageBytes);
 }
 
+/// Two slabs of a class with all their blocks in use.
+class TwoFullSlabs : public ClassSlabs {
+ protected:
+  TwoFullSlabs() {
+    const unsigned count = blocks_in(class_geometry[kTestClass], PageCount{1});
+    for (std::vector<void*>& slab : blocks) slab = take(owner, count);
+  }
+  void free_of(unsigned slab, std::size_t count) {
+    give_back(owner, {blocks[slab].end() - static_cast<std::ptrdiff_t>(count), blocks[slab].end()});
+    blocks[slab].resize(blocks[slab].size() - count);
+  }
+  bool next_is_of(unsigned slab) { return slab_of(take(owner, 1)[0]) == slab_of(blocks[slab][0]); }
+
+  std::vector<void*> blocks[2];
+};
+
+TEST_F(TwoFullSlabs, TheOneUsedByHalfIsTakenFromFirst) {
+  const std::size_t quarter = blocks[0].size() / 4;
+  free_of(0, 3 * quarter);
+  free_of(1, quarter);
+  EXPECT_TRUE(next_is_of(1));
+}
+
+TEST_F(TwoFullSlabs, OneThatBecomesEmptierGoesBehind) {
+  const std::size_t quarter = blocks[0].size() / 4;
+  free_of(1, quarter);
+  free_of(0, quarter);
+  EXPECT_TRUE(next_is_of(0));
+  for (std::size_t i = 0; i < quarter; ++i) free_of(0, 2);
+  EXPECT_TRUE(next_is_of(1));
+}
+
+TEST_F(TwoFullSlabs, OneThatFillsAgainStaysInFront) {
+  const std::size_t quarter = blocks[0].size() / 4;
+  free_of(0, 3 * quarter);
+  take(owner, static_cast<unsigned>(2 * quarter));
+  free_of(1, 3 * quarter);
+  EXPECT_TRUE(next_is_of(0));
+}
+
 TEST_F(ClassSlabs, OneThatMovesTakesItsBlocksAlong) {
   const std::vector<void*> blocks = take(owner, 10);
   Span* const slab = slab_of(blocks[0]);
@@ -63,21 +103,21 @@ TEST_F(ClassSlabs, OneThatMovesTakesItsBlocksAlong) {
     move_slab(owner, other, slab);
     other.mutex.unlock();
   }
-  EXPECT_EQ(owner.totals[kTestClass].slabs, 0u);
-  EXPECT_EQ(other.totals[kTestClass].slabs, 1u);
+  EXPECT_EQ(owner.classes[kTestClass].totals.slabs, 0u);
+  EXPECT_EQ(other.classes[kTestClass].totals.slabs, 1u);
   EXPECT_EQ(other.taken_bytes, 10 * slab->stride);
 }
 
 TEST_F(ClassSlabs, OneMadeAheadOfNeedIsNotRetired) {
   Span* const slab = make();
-  slab->is_kept = true;
+  keep_slab(owner, slab);
   ReturnedPages returned;
   os::LockGuard guard(owner.mutex);
   retire_empty_slab(owner, kTestClass, returned);
-  EXPECT_EQ(owner.totals[kTestClass].slabs, 1u);
-  slab->is_kept = false;
+  EXPECT_EQ(owner.classes[kTestClass].totals.slabs, 1u);
+  keep_no_longer(owner, slab);
   retire_empty_slab(owner, kTestClass, returned);
-  EXPECT_EQ(owner.totals[kTestClass].slabs, 0u);
+  EXPECT_EQ(owner.classes[kTestClass].totals.slabs, 0u);
 }
 
 }  // namespace

@@ -26,14 +26,14 @@ class OwnerFixture : public ::testing::Test {
     os::LockGuard guard(owners.mutex());
     SlabOwner* const made = owners.make_locked();
     owners.begin_use_locked(*made);
-    made->has_thread.store(true);
-    made->spare_limit_bytes = std::size_t{8} << 20;
+    made->threads.store(1);
+    made->kept_limit_bytes = std::size_t{8} << 20;
     return *made;
   }
 
   /// As when its thread ends.
   static void end(SlabOwner& ended) {
-    ended.has_thread.store(false);
+    ended.threads.store(0);
     os::LockGuard guard(owners.mutex());
     owners.end_use_locked(ended);
   }

@@ -29,26 +29,41 @@ TEST_F(OwnersTest, ASlabOfAThreadThatLivesIsNotAdopted) {
 }
 
 TEST_F(OwnersTest, AnOrphanThatIsUsedAgainIsNoneAnyMore) {
-  const std::uint32_t threads = owners.live_threads();
+  const std::uint32_t in_use = owners_in_use;
   take(owner, 20);
   end(owner);
-  EXPECT_EQ(owners.live_threads(), threads - 1);
+  EXPECT_EQ(owners_in_use, in_use - 1);
   {
     os::LockGuard guard(owners.mutex());
     owners.begin_use_locked(owner);
   }
-  EXPECT_EQ(owners.live_threads(), threads);
+  EXPECT_EQ(owners_in_use, in_use);
   os::LockGuard guard(other.mutex);
   EXPECT_EQ(owners.adopt_slab(other, kTestClass), nullptr);
+}
+
+TEST_F(OwnersTest, AnOwnerThatAThreadStillUsesIsNoOrphan) {
+  owner.threads = 2;
+  take(owner, 20);
+  const std::uint32_t in_use = owners_in_use;
+  for (unsigned threads : {1u, 0u}) {
+    owner.threads = threads;
+    os::LockGuard guard(owners.mutex());
+    owners.end_use_locked(owner);
+    EXPECT_EQ(owner.is_orphan, threads == 0);
+  }
+  EXPECT_EQ(owners_in_use, in_use - 1);
+  os::LockGuard guard(other.mutex);
+  EXPECT_NE(owners.adopt_slab(other, kTestClass), nullptr);
 }
 
 TEST_F(OwnersTest, AnIdleOwnerIsTrimmedAtTheSecondLook) {
   give_back(owner, take(owner, 2000));
   owner.slow_calls = 7;
   EXPECT_FALSE(owners.trim_idle());
-  EXPECT_NE(owner.totals[kTestClass].slabs, 0u);
+  EXPECT_NE(owner.classes[kTestClass].totals.slabs, 0u);
   owners.trim_idle();
-  EXPECT_EQ(owner.totals[kTestClass].slabs, 0u);
+  EXPECT_EQ(owner.classes[kTestClass].totals.slabs, 0u);
   EXPECT_TRUE(owner.is_trimmed);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "central/class_slabs.h"
 #include "os/memory.h"
 #include "os/process.h"
 #include "unit/central/owner_fixture.h"
@@ -29,32 +30,50 @@ TEST_F(Scavenge, GivesThePagesThatHoldNoLiveBlockBack) {
   const std::vector<void*> live = sparse_slab(1);
   const std::size_t pages = kPageBytes / os::page_bytes();
   if (pages < 4) GTEST_SKIP() << "OS pages are as large as slabs here";
-  EXPECT_GE(scavenge(owner), (pages - 2) * os::page_bytes());
+  EXPECT_GE(scavenge(owner, Scavenged::kAll), (pages - 2) * os::page_bytes());
   EXPECT_EQ(static_cast<unsigned char*>(live[0])[159], 0xab) << "a live block keeps its contents";
 }
 
 TEST_F(Scavenge, LooksAtASlabOnceUntilBlocksComeOrGo) {
   const std::vector<void*> live = sparse_slab(2);
-  scavenge(owner);
-  EXPECT_EQ(scavenge(owner), 0u);
+  scavenge(owner, Scavenged::kAll);
+  EXPECT_EQ(scavenge(owner, Scavenged::kAll), 0u);
   give_back(owner, {live[1]});
-  EXPECT_GT(scavenge(owner), 0u);
+  EXPECT_GT(scavenge(owner, Scavenged::kAll), 0u);
+}
+
+TEST_F(Scavenge, OfABusyOwnerTakesWhatNoBlockCameToForTwoLooks) {
+  const std::vector<void*> live = sparse_slab(2);
+  EXPECT_EQ(scavenge(owner, Scavenged::kQuiet), 0u);
+  EXPECT_GT(scavenge(owner, Scavenged::kQuiet), 0u);
+  EXPECT_EQ(scavenge(owner, Scavenged::kQuiet), 0u);
+  give_back(owner, {live[1]});
+  EXPECT_EQ(scavenge(owner, Scavenged::kQuiet), 0u);
+  EXPECT_GT(scavenge(owner, Scavenged::kQuiet), 0u);
+}
+
+TEST_F(Scavenge, OfABusyOwnerLeavesTheOnlySlabThatThreadsCanUse) {
+  const std::vector<void*> blocks = take(owner, 100);
+  for (void* block : blocks) std::memset(block, 0xab, 160);
+  give_back(owner, std::vector<void*>(blocks.begin() + 1, blocks.end()));
+  for (int look = 0; look < 3; ++look) EXPECT_EQ(scavenge(owner, Scavenged::kQuiet), 0u);
+  EXPECT_GT(scavenge(owner, Scavenged::kAll), 0u);
 }
 
 TEST_F(Scavenge, LeavesEveryFreeBlockInItsSlab) {
   const std::vector<void*> live = sparse_slab(5);
   const Span* const slab = slab_of(live[0]);
   const std::uint32_t free_before = slab->free_count;
-  scavenge(owner);
+  scavenge(owner, Scavenged::kAll);
   EXPECT_EQ(slab->free_count, free_before);
 }
 
 TEST_F(Scavenge, LeavesSlabsMadeAheadOfNeedBacked) {
   const std::vector<void*> live = sparse_slab(1);
-  slab_of(live[0])->is_kept = true;
-  for (Span* slab = owner.available[kTestClass].first(); slab != nullptr; slab = slab->next)
-    slab->is_kept = true;
-  EXPECT_EQ(scavenge(owner), 0u);
+  keep_slab(owner, slab_of(live[0]));
+  for (Span* slab = owner.classes[kTestClass].available.first(); slab != nullptr; slab = slab->next)
+    keep_slab(owner, slab);
+  EXPECT_EQ(scavenge(owner, Scavenged::kAll), 0u);
 }
 
 TEST_F(Scavenge, BlocksItHasTakenAreNotFreedMemoryOfTheOwner) {
@@ -68,7 +87,7 @@ TEST_F(Scavenge, BlocksItHasTakenAreNotFreedMemoryOfTheOwner) {
     freed += bytes_freed_of_late(*scavenged);
     return os::Fault::kNone;
   });
-  scavenge(owner);
+  scavenge(owner, Scavenged::kAll);
   os::set_fault_hook_for_test(nullptr);
   EXPECT_EQ(freed, 0u);
 }

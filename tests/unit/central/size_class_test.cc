@@ -37,6 +37,25 @@ TEST_P(Presets, EverySizeGetsTheSmallestClassThatHoldsIt) {
         << size;
 }
 
+TEST_P(Presets, ARareClassHoldsItsSizesAndIsItsOwn) {
+  const ClassOfBin rare = make_rare_class_of_bin(classes);
+  std::set<SizeClass> small;
+  for (std::size_t size = 0; size <= kMediumLimit; ++size) {
+    const Bin bin = bin_of(size);
+    const std::uint32_t bytes = kGeometry[rare[bin]].block_bytes;
+    ASSERT_GE(bytes, size);
+    ASSERT_EQ(kGeometry[rare[bin]].stride % 16, 0u) << size;
+    ASSERT_EQ(rare[bin_of(bytes)], rare[bin]) << size;
+    if (size > 1024) {
+      ASSERT_EQ(rare[bin], classes[bin]) << size;
+    } else {
+      ASSERT_LE(bytes, size <= 16 ? 32 : 2 * size) << size;
+      small.insert(rare[bin]);
+    }
+  }
+  EXPECT_LE(small.size(), 9u);
+}
+
 TEST_P(Presets, BlocksAreAlignedToSixteenBytesAndTinyOnesToEight) {
   for (std::size_t size = 0; size <= kMediumLimit; ++size)
     ASSERT_EQ(geometry_for(size).stride % (size <= detail::kTinyLimit ? 8 : 16), 0u) << size;

@@ -19,20 +19,20 @@ TEST_F(Trim, LeavesNoSlabWithoutALiveBlock) {
   give_back(owner, take(owner, 3000));
   const std::size_t spare = owner.spare_bytes;
   EXPECT_EQ(trim(TrimDepth::kIdle), spare + kPageBytes);
-  EXPECT_EQ(owner.totals[kTestClass].slabs, 0u);
+  EXPECT_EQ(owner.classes[kTestClass].totals.slabs, 0u);
   EXPECT_EQ(owner.spare_bytes, 0u);
 }
 
 TEST_F(Trim, LeavesSlabsWithLiveBlocks) {
   take(owner, 3);
   EXPECT_EQ(trim(TrimDepth::kAll), 0u);
-  EXPECT_EQ(owner.totals[kTestClass].slabs, 1u);
+  EXPECT_EQ(owner.classes[kTestClass].totals.slabs, 1u);
 }
 
 TEST_F(Trim, TakesWhatWasMadeAheadOfNeedOnlyWhenAskedForAll) {
   {
     os::LockGuard guard(owner.mutex);
-    make_slab_locked(owner, kTestClass)->is_kept = true;
+    keep_slab(owner, make_slab_locked(owner, kTestClass));
   }
   EXPECT_EQ(trim(TrimDepth::kIdle), 0u);
   EXPECT_EQ(trim(TrimDepth::kAll), kPageBytes);

@@ -56,17 +56,17 @@ TEST(Stats, BlocksOfOtherThreadsCountWhetherTheyLiveOrHaveEnded) {
   std::barrier allocated(2), counted(2);
   std::vector<void*> blocks;
   std::thread([&] {
-    for (int i = 0; i < 500; ++i) blocks.push_back(tarn::allocate(48));
+    for (int i = 0; i < 500; ++i) blocks.push_back(tarn::allocate(64));
   }).join();
   std::thread living([&] {
-    for (int i = 0; i < 500; ++i) blocks.push_back(tarn::allocate(48));
+    for (int i = 0; i < 500; ++i) blocks.push_back(tarn::allocate(64));
     allocated.arrive_and_wait();
     counted.arrive_and_wait();
   });
   allocated.arrive_and_wait();
-  EXPECT_EQ(use_of(stats(), 48).live_blocks, 1000u);
+  EXPECT_EQ(use_of(stats(), 64).live_blocks, 1000u);
   for (void* block : blocks) tarn::deallocate(block);
-  EXPECT_EQ(use_of(stats(), 48).live_blocks, 0u);
+  EXPECT_EQ(use_of(stats(), 64).live_blocks, 0u);
   counted.arrive_and_wait();
   living.join();
 }

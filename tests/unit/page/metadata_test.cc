@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <vector>
 
 #include "fault/fault_injection.h"
@@ -30,6 +31,17 @@ TEST(Metadata, AFreedRecordServesTheNextOfItsSize) {
   metadata.free(record, 500);
   EXPECT_NE(metadata.allocate(300), record);
   EXPECT_EQ(metadata.allocate(480), record) << "sizes are counted in cache lines";
+}
+
+TEST(Metadata, AZeroedRecordIsZeroWhetherItIsNewOrWasUsed) {
+  const std::vector<char> zeros(500);
+  for (int i = 0; i < 2; ++i) {
+    void* const record = metadata.allocate_zeroed(500);
+    ASSERT_NE(record, nullptr);
+    EXPECT_EQ(std::memcmp(record, zeros.data(), 500), 0);
+    test::fill(record, 500, 1);
+    metadata.free(record, 500);
+  }
 }
 
 TEST(Metadata, CountsWhatIsInUse) {

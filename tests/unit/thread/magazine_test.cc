@@ -93,9 +93,9 @@ TEST_F(MagazineTest, OfLargeBlocksABusyClassKeepsMoreThanARareOne) {
 }
 
 TEST_F(MagazineTest, ManyThreadsKeepLittleEach) {
-  const std::uint32_t threads = owners_in_use.exchange(256);
+  const std::uint32_t threads = heaps_in_use.exchange(256);
   prepare_all_magazines(12);
-  owners_in_use = threads;
+  heaps_in_use = threads;
   // What a magazine begins with, it has whatever the number of threads.
   EXPECT_LE(heap.magazine_bytes, std::size_t{3} << 20);
   drop_magazines_locked(heap, returned);

@@ -8,6 +8,7 @@
 
 #include "page/background.h"
 #include "page/helper.h"
+#include "page/page_map.h"
 #include "support/sanitizer.h"
 #include "tarn/memory_pool.h"
 #include "thread/magazine.h"
@@ -37,9 +38,9 @@ class Attached {
 TEST(Registry, TheHeapOfAThreadThatEndedGoesToTheNext) {
   Attached first;
   ThreadHeap* const heap = &first.heap();
-  EXPECT_TRUE(heap->owner->has_thread.load());
+  EXPECT_EQ(heap->owner->threads.load(), 1u);
   first.end();
-  EXPECT_FALSE(heap->owner->has_thread.load());
+  EXPECT_EQ(heap->owner->threads.load(), 0u);
   Attached second;
   EXPECT_EQ(&second.heap(), heap);
 }
@@ -48,10 +49,93 @@ TEST(Registry, ThreadsThatLiveAtOnceHaveHeapsOfTheirOwn) {
   Attached first, second;
   EXPECT_NE(&first.heap(), &second.heap());
   EXPECT_NE(first.heap().owner, second.heap().owner);
-  EXPECT_EQ(owners.live_threads(), 2u);
+  EXPECT_EQ(registry.live_threads(), 2u);
   first.end();
-  EXPECT_EQ(owners.live_threads(), 1u);
-  EXPECT_EQ(owners.peak_threads(), 2u);
+  EXPECT_EQ(registry.live_threads(), 1u);
+  EXPECT_EQ(registry.peak_threads(), 2u);
+}
+
+/// Two owners for all threads.
+class SharedOwners : public ::testing::Test {
+ protected:
+  static constexpr SizeClass kClass = class_of_index(10);
+
+  SharedOwners() { registry.set_most_owners(2); }
+  ~SharedOwners() override { registry.validate(); }
+
+  static void* take_block(ThreadHeap& heap) {
+    ReturnedPages returned;
+    os::LockGuard guard(heap.mutex());
+    return allocate_locked(heap, kClass, returned);
+  }
+  static void give_back(ThreadHeap& heap, void* block) {
+    ReturnedPages returned;
+    os::LockGuard guard(heap.mutex());
+    deallocate_locked(heap, block, kClass, returned);
+  }
+};
+
+TEST_F(SharedOwners, ServeThreadsInTurn) {
+  Attached threads[6];
+  for (unsigned i = 2; i < 6; ++i) EXPECT_EQ(threads[i].heap().owner, threads[i - 2].heap().owner);
+  EXPECT_NE(threads[0].heap().owner, threads[1].heap().owner);
+  EXPECT_EQ(threads[0].heap().owner->threads, 3u);
+  registry.validate();
+}
+
+TEST_F(SharedOwners, GiveTheirSlabsToAllTheirThreads) {
+  Attached threads[3];
+  ThreadHeap &first = threads[0].heap(), &second = threads[2].heap();
+  void* const block = take_block(first);
+  void* const other = take_block(second);
+  EXPECT_EQ(page_map.find(block), page_map.find(other));
+  EXPECT_EQ(first.owner->classes[kClass].totals.slabs, 1u);
+  give_back(second, block);
+  give_back(first, other);
+  validate_locked(*first.owner);
+}
+
+TEST_F(SharedOwners, BecomeOrphansWithTheirLastThread) {
+  Attached threads[3];
+  ThreadHeap &first = threads[0].heap(), &second = threads[2].heap();
+  SlabOwner& owner = *first.owner;
+  void* const block = take_block(first);
+  threads[0].end();
+  EXPECT_FALSE(owner.is_orphan);
+  give_back(second, take_block(second));
+  threads[2].end();
+  EXPECT_TRUE(owner.is_orphan);
+  EXPECT_EQ(owner.threads, 0u);
+  registry.validate();
+  give_back(threads[1].heap(), block);
+}
+
+TEST_F(SharedOwners, AreVisitedOnceWithEachOfTheirHeaps) {
+  Attached threads[5];
+  std::vector<SlabOwner*> seen;
+  std::vector<ThreadHeap*> heaps;
+  registry.for_each([&](SlabOwner& owner) { seen.push_back(&owner); },
+                    [&](ThreadHeap& heap) {
+                      EXPECT_EQ(heap.owner, seen.back());
+                      heaps.push_back(&heap);
+                    });
+  EXPECT_EQ(seen.size(), 3u) << "with the one for threads without a heap";
+  std::sort(seen.begin(), seen.end());
+  EXPECT_EQ(std::unique(seen.begin(), seen.end()), seen.end());
+  for (Attached& thread : threads) EXPECT_EQ(std::count(heaps.begin(), heaps.end(), &thread.heap()), 1);
+}
+
+TEST_F(SharedOwners, MakeTheFirstMagazinesOfTheirThreadsSmall) {
+  const auto made = [](ThreadHeap& heap) {
+    os::LockGuard guard(heap.mutex());
+    for (unsigned index = 1; index < 100; ++index) prepare_magazine(heap, class_of_index(index));
+    return heap.magazine_bytes;
+  };
+  Attached alone, other, first_more;
+  const std::size_t usual = made(alone.heap());
+  EXPECT_EQ(made(first_more.heap()), usual) << "as if one of the three slept";
+  Attached second_more;
+  EXPECT_LE(made(second_more.heap()), usual / 2);
 }
 
 /// What a thread leaves, of several classes and in several slabs.
@@ -179,13 +263,12 @@ TEST(Registry, AThreadThatLeavesLittleReturnsItAtOnce) {
   validate_locked(*heap.owner);
 }
 
-TEST(Registry, AVisitOfOwnersSeesTheSharedOneWithoutAHeap) {
+TEST(Registry, AVisitOfOwnersSeesTheSharedOneLast) {
   Attached first;
-  std::vector<SlabOwner*> with_heap, without;
-  registry.for_each_owner(
-      [&](SlabOwner& owner, ThreadHeap* heap) { (heap != nullptr ? with_heap : without).push_back(&owner); });
-  EXPECT_EQ(std::count(with_heap.begin(), with_heap.end(), first.heap().owner), 1);
-  EXPECT_EQ(without, std::vector<SlabOwner*>{&owners.shared()});
+  std::vector<SlabOwner*> seen;
+  registry.for_each([&](SlabOwner& owner) { seen.push_back(&owner); }, [](const ThreadHeap&) {});
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), first.heap().owner), 1);
+  EXPECT_EQ(seen.back(), &owners.shared());
 }
 
 TEST(Registry, AVisitSeesEveryHeapOnce) {

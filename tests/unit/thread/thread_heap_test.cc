@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "central/class_slabs.h"
+#include "central/trim.h"
+#include "tarn/memory_pool.h"
 #include "thread/magazine.h"
 #include "thread/registry.h"
 
@@ -62,7 +64,8 @@ TEST_F(ThreadHeapTest, AFullMagazineIsFlushedAndNothingIsLost) {
   const std::vector<void*> blocks = allocate_many(3000);
   for (void* block : blocks) deallocate(block);
   EXPECT_GT(heap.counters.flushes, 0u);
-  EXPECT_EQ(heap.owner->taken_bytes, cached() * std::size_t{class_geometry[kClass].stride});
+  EXPECT_EQ(heap.owner->taken_bytes, (cached() + heap.owner->classes[kClass].parked.count) *
+                                         std::size_t{class_geometry[kClass].stride});
   const std::vector<void*> again = allocate_many(3000);
   EXPECT_EQ(std::set<void*>(again.begin(), again.end()).size(), 3000u);
 }
@@ -98,6 +101,67 @@ TEST_F(ThreadHeapTest, FewLiveBlocksOfManySizesMakeNoSlabsOnceAllClassesHaveOne)
   const std::uint64_t made = heap.owner->counters.slabs_made;
   replace(20000);
   EXPECT_LE(heap.owner->counters.slabs_made - made, 20u);
+}
+
+class RareClassTest : public ThreadHeapTest {
+ protected:
+  static constexpr Bin kBin{10};                             // 160 bytes
+  static constexpr SizeClass kCoarser = class_of_index(16);  // 256 bytes
+
+  /// As malloc does. \returns the number of the first call that the bin's own class served.
+  int call_until_earned(ThreadHeap& caller, int most) {
+    for (int call = 1; call <= most; ++call)
+      if (class_that_serves(&caller, kBin) == kClass) return call;
+    return most + 1;
+  }
+};
+
+TEST_F(RareClassTest, ACoarserClassServesABinUntilItsCallsHaveEarnedSlabs) {
+  EXPECT_EQ(class_that_serves(&heap, kBin), kCoarser);
+  const int earned = call_until_earned(heap, 100);
+  EXPECT_GT(earned, 4);
+  EXPECT_LE(earned, 64);
+  EXPECT_EQ(class_that_serves(&heap, kBin), kClass) << "it stays earned";
+}
+
+TEST_F(RareClassTest, AClassThatHasSlabsIsNotRareForAnyThreadOfTheOwner) {
+  allocate();
+  EXPECT_EQ(class_that_serves(&heap, kBin), kClass);
+  ThreadHeap sharing{};
+  sharing.owner = heap.owner;
+  EXPECT_EQ(class_that_serves(&sharing, kBin), kClass);
+}
+
+TEST_F(RareClassTest, AClassWhoseSlabsHaveEndedMustEarnNewOnes) {
+  deallocate(allocate());
+  ASSERT_EQ(class_that_serves(&heap, kBin), kClass);
+  {
+    ReturnedPages returned;
+    os::LockGuard guard(heap.mutex());
+    drop_magazine_locked(heap, kClass, returned);
+    trim_class_locked(*heap.owner, kClass, TrimDepth::kAll, returned);
+  }
+  EXPECT_EQ(class_that_serves(&heap, kBin), kCoarser);
+}
+
+TEST_F(RareClassTest, TheCallsOfAllThreadsOfAnOwnerCount) {
+  ThreadHeap sharing{};
+  sharing.owner = heap.owner;
+  ASSERT_EQ(call_until_earned(heap, 4), 5);
+  EXPECT_LE(call_until_earned(sharing, 100), 60);
+  EXPECT_FALSE(is_rare(&heap, kBin));
+}
+
+TEST_F(RareClassTest, ThreadsWithoutAHeapEarnSlabsForTheSharedOwner) {
+  int calls = 1;
+  while (class_that_serves(nullptr, kBin) == kCoarser && calls < 100) ++calls;
+  EXPECT_LE(calls, 64);
+  EXPECT_TRUE(is_rare(&heap, kBin)) << "another owner's count";
+}
+
+TEST_F(RareClassTest, AfterAPrewarmNoClassIsRare) {
+  prewarm(1);
+  EXPECT_EQ(class_that_serves(&heap, kBin), kClass);
 }
 
 TEST_F(ThreadHeapTest, AClassOfLargeBlocksHasNoMagazineAtFirst) {

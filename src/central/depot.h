@@ -1,0 +1,45 @@
+// The depot of an owner: free blocks that threads with full magazines have parked, for threads with empty
+// ones. Blocks come and go as they are, and nothing is looked up: a copy of pointers takes the place of a bit
+// for each block. What is parked belongs to the owner, so whoever holds its mutex may return it to the slabs.
+// Source: 002's CentralCache; magazines and their depot: Bonwick and Adams, USENIX 2001.
+//
+// Threads: all of these under the owner's mutex.
+#pragma once
+#include "central/slab_owner.h"
+#include "page/returned_pages.h"
+
+namespace tarn::internal {
+
+/// Call at each flush. \returns whether its blocks may be parked: when the class had many flushes of late,
+/// and then all but each sixteenth. What is not parked returns to the slabs, whose bits tell of a block that
+/// was freed twice, and of a pointer that is none: so a depot delays that, but does not prevent it.
+bool may_park(SlabOwner& owner, SizeClass size_class);
+
+/// Parks blocks of a class, at most 256. \returns false when there is no room, which is when threads have not
+/// asked for as many of late, or memory is refused.
+bool park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned count,
+          ReturnedPages& returned);
+
+/// Takes up to `wanted` parked blocks; the block to use first comes last. With too few, there is more room
+/// from then on. \returns how many.
+unsigned unpark(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted);
+
+/// Returns up to `most` parked blocks to their slabs. \returns how many were parked and went.
+unsigned return_parked(SlabOwner& owner, SizeClass size_class, unsigned most, ReturnedPages& returned);
+
+/// Call when the owner grows by a slab of `bytes`: returns about as much of what is parked of a class that is
+/// not in use, but few blocks, since the caller waits. A class is in use if blocks of it were parked or
+/// unparked since the walk along the classes last came to it.
+void give_way(SlabOwner& owner, SizeClass growing, std::size_t bytes, ReturnedPages& returned);
+
+/// Returns parked blocks of all classes until at most `bytes` of them are left, at most `most` blocks.
+/// \returns whether more than `bytes` are left.
+bool limit_parked(SlabOwner& owner, std::size_t bytes, unsigned most, ReturnedPages& returned);
+
+/// Of each class, what was not needed since the last look has no room any more.
+void look_at_depot(SlabOwner& owner);
+
+/// Returns what has no room, at most `most` blocks. \returns whether more is left.
+bool return_surplus(SlabOwner& owner, unsigned most, ReturnedPages& returned);
+
+}  // namespace tarn::internal

@@ -1,0 +1,69 @@
+// The invariant that central/slab_owner.h states, walked.
+#include "central/slab.h"
+#include "central/slab_owner.h"
+#include "os/fatal.h"
+
+namespace tarn::internal {
+namespace {
+
+void validate_slabs(const SlabOwner& owner) {
+  std::size_t made_ahead_bytes = 0;
+  for (const SizeClass size_class : kAllClasses) {
+    std::uint32_t slabs = 0, blocks = 0, free_blocks = 0;
+    for (const Span* slab = owner.classes[size_class].available.first(); slab != nullptr; slab = slab->next) {
+      TARN_CHECK(slab->is_listed() && slab->owner.load() == &owner);
+      TARN_CHECK(slab->size_class.load() == size_class && slab->free_count != 0);
+      TARN_CHECK(slab->free_count < slab->settle_at || slab->settle_at == slab->block_count);
+      validate_locked(*slab);
+      if (slab->is_kept) made_ahead_bytes += slab->bytes();
+      slabs += 1;
+      blocks += slab->block_count;
+      free_blocks += slab->free_count;
+    }
+    const SlabTotals& totals = owner.classes[size_class].totals;
+    TARN_CHECK(owner.has_slabs(size_class) == (totals.slabs != 0));
+    TARN_CHECK(slabs <= totals.slabs && blocks <= totals.blocks && free_blocks <= blocks);
+  }
+  TARN_CHECK(made_ahead_bytes <= owner.made_ahead_bytes);  // those without a free block are in no list
+}
+
+void validate_spare_slabs(const SlabOwner& owner) {
+  std::size_t spare_bytes = 0;
+  for (unsigned kind = 0; kind < kSpareKinds; ++kind)
+    for (const Span* slab = owner.spare[kind].first(); slab != nullptr; slab = slab->next) {
+      TARN_CHECK(slab->owner.load() == nullptr && spare_kind_of(slab->pages) == kind);
+      spare_bytes += slab->bytes();
+    }
+  TARN_CHECK(spare_bytes == owner.spare_bytes);
+}
+
+void validate_depot(const SlabOwner& owner) {
+  std::size_t bytes = 0;
+  for (const SizeClass size_class : kAllClasses) {
+    const Parked& parked = owner.classes[size_class].parked;
+    unsigned count = 0;
+    for (const ParkedArray* array = parked.first; array != nullptr; array = array->next) {
+      const unsigned in_this = array == parked.first ? parked.in_first : unsigned{ParkedArray::kBlocks};
+      TARN_CHECK(in_this != 0 && in_this <= ParkedArray::kBlocks);
+      for (unsigned i = 0; i < in_this; ++i) TARN_CHECK(array->blocks[i] != nullptr);
+      count += in_this;
+    }
+    TARN_CHECK(count == parked.count && count <= parked.peak);
+    TARN_CHECK((count != 0) == bitmap::test(owner.parked_classes, index_of_class(size_class)));
+    if (count != 0) bytes += (class_geometry[size_class].block_bytes + sizeof(void*)) * count;
+  }
+  TARN_CHECK(bytes == owner.parked_bytes);
+  unsigned spare = 0;
+  for (const ParkedArray* array = owner.spare_arrays; array != nullptr; array = array->next) ++spare;
+  TARN_CHECK(spare == owner.spare_array_count);
+}
+
+}  // namespace
+
+void validate_locked(const SlabOwner& owner) {
+  validate_slabs(owner);
+  validate_spare_slabs(owner);
+  validate_depot(owner);
+}
+
+}  // namespace tarn::internal
