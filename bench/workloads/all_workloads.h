@@ -1,11 +1,15 @@
 // The workloads that any malloc can run, and those that a pool of blocks can.
 #pragma once
 #include "boundary.h"
+#include "bucket_growth.h"
 #include "contiguous.h"
 #include "cross_thread.h"
+#include "decline.h"
 #include "first_touch.h"
 #include "footprint.h"
+#include "idle_threads.h"
 #include "large.h"
+#include "many_threads.h"
 #include "replace.h"
 #include "scaling.h"
 #include "server.h"
@@ -43,6 +47,10 @@ class MallocContestant : public Contestant {
                     scaling::run<Api>,
                     replace::run<Api>,
                     thread_churn::run<Api>,
+                    many_threads::run<Api>,
+                    idle_threads::run<Api>,
+                    decline::run<Api>,
+                    bucket_growth::run<Pool>,
                     waste::run<Api>,
                     footprint::run<Api>,
                     shared::run<Pool>}) {}
@@ -55,7 +63,8 @@ class UnsharedContestant : public Contestant {
   UnsharedContestant(const char* name, Kind kind, const char* library)
       : Contestant(name, kind, library,
                    {source_003::run_fixed<Pool>, source_003::run_random_sizes<Pool>,
-                    source_004::run_all_batches<Pool>, source_004::run_single_calls<Pool>}) {}
+                    source_004::run_all_batches<Pool>, source_004::run_single_calls<Pool>,
+                    bucket_growth::run<Pool>}) {}
 };
 
 /// A pool of blocks for any thread.
@@ -63,10 +72,10 @@ template <template <std::size_t> class Pool>
 class SharedContestant : public Contestant {
  public:
   SharedContestant(const char* name, Kind kind, const char* library)
-      : Contestant(
-            name, kind, library,
-            {source_003::run_fixed<Pool>, source_003::run_threaded<Pool>, source_003::run_random_sizes<Pool>,
-             source_004::run_all_batches<Pool>, source_004::run_single_calls<Pool>, shared::run<Pool>}) {}
+      : Contestant(name, kind, library,
+                   {source_003::run_fixed<Pool>, source_003::run_threaded<Pool>,
+                    source_003::run_random_sizes<Pool>, source_004::run_all_batches<Pool>,
+                    source_004::run_single_calls<Pool>, bucket_growth::run<Pool>, shared::run<Pool>}) {}
 };
 
 }  // namespace tarn::bench
