@@ -91,6 +91,13 @@ bool is_past_its_peak(const SlabOwner& owner) {
 /// Whether blocks find room, and if not, whether there would be some if threads had asked for more.
 enum class Room : std::uint8_t { kEnough, kNotAskedFor, kNone };
 
+// What the depot would hold if it had had room for all.
+std::uint32_t height_of(const Parked& parked) { return parked.count + parked.refused; }
+
+void note_height(Parked& parked) {
+  if (height_of(parked) > parked.peak) parked.peak = height_of(parked);
+}
+
 Room room_for(const SlabOwner& owner, SizeClass size_class, unsigned count) {
   if (is_past_its_peak(owner) || !may_keep_memory()) return Room::kNone;
   if (owner.parked_bytes + bytes_of_blocks(size_class, count) > most_bytes(owner)) return Room::kNone;
@@ -114,7 +121,10 @@ bool park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned 
           ReturnedPages& returned) {
   Parked& parked = owner.classes[size_class].parked;
   const Room room = room_for(owner, size_class, count);
-  if (room == Room::kNotAskedFor) parked.refused = at_most(kMostCounted, parked.refused + count);
+  if (room == Room::kNotAskedFor) {
+    parked.refused = at_most(kMostCounted, parked.refused + count);
+    note_height(parked);
+  }
   if (room != Room::kEnough) return false;
   parked.was_used = true;
   for (unsigned done = 0; done < count;) {
@@ -139,7 +149,8 @@ bool park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned 
     owner.parked_bytes += bytes_of_blocks(size_class, part);
     done += part;
   }
-  if (parked.count > parked.peak) parked.peak = parked.count;
+  note_height(parked);
+  owner.is_trimmed = false;
   // The helper returns it when nobody needs it. Other owners may well be in the same state.
   returned.note_kept(owner.parked_bytes * owners_in_use.load(std::memory_order_relaxed));
   return true;
@@ -149,13 +160,10 @@ unsigned unpark(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned 
   Parked& parked = owner.classes[size_class].parked;
   // Written before anything is read: a page that has no memory yet costs a read and a write two faults.
   __atomic_store_n(&parked.was_used, true, __ATOMIC_RELAXED);
-  if (parked.count < wanted && parked.refused != 0) {
-    const std::uint32_t missed = at_most(parked.refused, wanted - parked.count);
-    parked.refused -= missed;
-    parked.asked = at_most(kMostCounted, parked.asked + missed);
-  }
   const unsigned taken = take(owner, size_class, blocks, wanted);
-  if (parked.asked < parked.peak - parked.count) parked.asked = parked.peak - parked.count;
+  parked.refused -= at_most(parked.refused, wanted - taken);
+  const std::uint32_t fall = parked.peak - height_of(parked);
+  if (parked.asked < fall) parked.asked = fall;
   return taken;
 }
 

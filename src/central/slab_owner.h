@@ -59,9 +59,9 @@ struct alignas(kCacheLineBytes) ParkedArray {
 struct Parked {
   ParkedArray* first;
   std::uint32_t count;
-  // Since the last look: the most there were; how many of these threads have taken, and would have taken of
-  // those there was no room for; how many there was no room for that no thread asked for again.
-  std::uint32_t peak, asked, refused;
+  // Since the last look: how many there was no room for that no thread asked for again; the most that count
+  // and `refused` were together; the most by which both together then fell.
+  std::uint32_t refused, peak, asked;
   std::uint32_t needed;  // that were asked for between the two looks before
   std::uint16_t in_first;
   std::uint8_t flushes;  // of late, as far as may_park() counts them

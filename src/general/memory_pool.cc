@@ -83,10 +83,14 @@ void deallocate_in_class(void* block, SizeClass size_class) {
   ThreadHeap* const heap = heap_of_this_thread();
   ReturnedPages returned;
   if (heap == nullptr) return return_blocks(nullptr, &block, 1, returned);
-  os::LockGuard guard(heap->mutex());
-  if (counts_calls(heap))
-    heap->calls->of_class[size_class].add_deallocation(class_geometry[size_class].block_bytes);
-  deallocate_locked(*heap, block, size_class, returned);
+  ForeignBlocks foreign;
+  {
+    os::LockGuard guard(heap->mutex());
+    if (counts_calls(heap))
+      heap->calls->of_class[size_class].add_deallocation(class_geometry[size_class].block_bytes);
+    deallocate_locked(*heap, block, size_class, foreign, returned);
+  }
+  if (foreign.count != 0) return_foreign(foreign, size_class, returned);
 }
 
 }  // namespace
@@ -94,6 +98,10 @@ void deallocate_in_class(void* block, SizeClass size_class) {
 namespace detail {
 
 void* allocate_slow(std::size_t size) noexcept {
+  // Sizes that callers do not look up inline. A scope hides the records.
+  if (size > kSteppedLimit && size <= kMediumLimit)
+    if (void* const block = pop(thread_cache->records[index_of_class(class_of_bin[bin_of(size)])]))
+      return block;
   if (scope_pool() != nullptr) [[unlikely]]
     return allocate_in_scope(size, size <= kTinyLimit ? kTinyLimit : 16);
   if (size > kMediumLimit) return allocate_large_block(size, kPageBytes);

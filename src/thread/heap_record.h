@@ -56,6 +56,7 @@ struct ThreadHeap {
   std::size_t magazine_bytes;
   std::size_t larger_magazine_bytes;  // the part for blocks above kSmallBlockBytes
   unsigned next_class_looked_at;      // by the look for idle classes
+  unsigned misses_since_look;         // of all classes
   bool lacks_room;                    // a magazine was refused to grow since the last look
   ThreadCounters counters;
   ThreadCallCounts* calls;  // nullptr unless calls are counted

@@ -11,11 +11,11 @@ constexpr unsigned kFirstCapacity = 15;  // two cache lines with the sentinel
 constexpr std::size_t kFirstMagazineBytes = 16 * 1024;
 
 // Threads that share an owner have its depot to fall back on, and are many. These limits are of small blocks.
-constexpr unsigned kFirstSharingCapacity = 7;
-constexpr std::size_t kFirstSharingBytes = 4 * 1024;
-constexpr std::size_t kSharingThreadsBytes = 4 * 1024 * 1024;
-constexpr std::size_t kLeastSharingBytes = 32 * 1024;
-constexpr std::size_t kSharingShare = 8;
+constexpr std::size_t kSharingThreadsBytes = 16 * 1024 * 1024;
+constexpr std::size_t kLeastSharingBytes = 64 * 1024;
+constexpr std::size_t kSharingShare = 8;  // of what a thread has taken
+constexpr std::size_t kFirstSharingShare =
+    64;  // of what a thread may keep, for the first magazine of a class
 
 // How much a thread may keep in its magazines. All threads together may keep kThreadsBytes, however little
 // they have taken: so few threads get much, and many threads little each.
@@ -43,23 +43,23 @@ bool shares_owner(const ThreadHeap& heap) {
          heaps_in_use.load(std::memory_order_relaxed) > owners_in_use.load(std::memory_order_relaxed) + 1;
 }
 
+std::size_t share_of_a_sharing_thread() {
+  const std::size_t threads = heaps_in_use.load(std::memory_order_relaxed);
+  const std::size_t share = kSharingThreadsBytes / (threads == 0 ? 1 : threads);
+  return share > kMostSmallBytes ? kMostSmallBytes : share < kLeastSharingBytes ? kLeastSharingBytes : share;
+}
+
 unsigned first_capacity(const ThreadHeap& heap, const ClassGeometry& geometry) {
-  const bool shares = shares_owner(heap);
-  const std::size_t by_bytes = (shares ? kFirstSharingBytes : kFirstMagazineBytes) / geometry.block_bytes;
-  const unsigned most = shares ? kFirstSharingCapacity : kFirstCapacity;
-  return by_bytes > most ? most : static_cast<unsigned>(by_bytes);
+  const std::size_t bytes =
+      shares_owner(heap) ? share_of_a_sharing_thread() / kFirstSharingShare : kFirstMagazineBytes;
+  const std::size_t by_bytes = bytes / geometry.block_bytes;
+  return by_bytes > kFirstCapacity ? kFirstCapacity : static_cast<unsigned>(by_bytes);
 }
 
 std::size_t share_of_a_thread(std::size_t most) {
   const std::size_t threads = heaps_in_use.load(std::memory_order_relaxed);
   const std::size_t share = threads < 2 ? kThreadsBytes : kThreadsBytes / threads;
   return share > most ? most : share < kLeastThreadBytes ? kLeastThreadBytes : share;
-}
-
-std::size_t share_of_a_sharing_thread() {
-  const std::size_t threads = heaps_in_use.load(std::memory_order_relaxed);
-  const std::size_t share = kSharingThreadsBytes / (threads == 0 ? 1 : threads);
-  return share > kMostSmallBytes ? kMostSmallBytes : share < kLeastSharingBytes ? kLeastSharingBytes : share;
 }
 
 // \returns the thread's part of what its owner's threads have taken.
@@ -125,15 +125,21 @@ bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
   return magazine.blocks != nullptr;
 }
 
+unsigned return_newest_blocks(ThreadHeap& heap, SizeClass size_class, unsigned most,
+                              ReturnedPages& returned) {
+  const Magazine& magazine = heap.magazines[size_class];
+  const unsigned count = count_of(heap, size_class), gone = at_most(most, count);
+  if (gone == 0) return 0;
+  return_blocks(heap.owner, magazine.blocks + 1 + count - gone, gone, returned);
+  set_record(heap, size_class, count - gone);
+  return gone;
+}
+
 unsigned shrink_idle_magazine(ThreadHeap& heap, SizeClass size_class, unsigned most,
                               ReturnedPages& returned) {
-  Magazine& magazine = heap.magazines[size_class];
-  const unsigned count = count_of(heap, size_class), gone = count < most ? count : most;
-  if (gone != 0) {
-    return_blocks(heap.owner, magazine.blocks + 1 + count - gone, gone, returned);
-    set_record(heap, size_class, count - gone);
-  }
-  if (gone == count && magazine.capacity > 1) resize(heap, size_class, magazine.capacity / 2u);
+  const unsigned gone = return_newest_blocks(heap, size_class, most, returned);
+  const unsigned capacity = heap.magazines[size_class].capacity;
+  if (count_of(heap, size_class) == 0 && capacity > 1) resize(heap, size_class, capacity / 2);
   return gone;
 }
 

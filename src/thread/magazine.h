@@ -27,9 +27,10 @@ inline void set_record(ThreadHeap& heap, SizeClass size_class, unsigned count) {
 /// \returns whether there is a magazine.
 bool prepare_magazine(ThreadHeap& heap, SizeClass size_class);
 
-/// Returns at most `most` of the blocks that were not needed since the last look, and halves a magazine that
-/// is then empty.
-/// \returns how many blocks were returned.
+/// Returns at most `most` of a magazine's blocks, the newest. \returns how many.
+unsigned return_newest_blocks(ThreadHeap& heap, SizeClass size_class, unsigned most, ReturnedPages& returned);
+
+/// The same, of blocks that were not needed since the last look; halves a magazine that is then empty.
 unsigned shrink_idle_magazine(ThreadHeap& heap, SizeClass size_class, unsigned most, ReturnedPages& returned);
 
 /// Returns a magazine's blocks to the slabs and frees its array.

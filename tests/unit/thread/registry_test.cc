@@ -13,6 +13,7 @@
 #include "tarn/memory_pool.h"
 #include "thread/magazine.h"
 #include "thread/thread_heap.h"
+#include "unit/thread/heap_calls.h"
 
 namespace tarn::internal {
 namespace {
@@ -63,16 +64,8 @@ class SharedOwners : public ::testing::Test {
   SharedOwners() { registry.set_most_owners(2); }
   ~SharedOwners() override { registry.validate(); }
 
-  static void* take_block(ThreadHeap& heap) {
-    ReturnedPages returned;
-    os::LockGuard guard(heap.mutex());
-    return allocate_locked(heap, kClass, returned);
-  }
-  static void give_back(ThreadHeap& heap, void* block) {
-    ReturnedPages returned;
-    os::LockGuard guard(heap.mutex());
-    deallocate_locked(heap, block, kClass, returned);
-  }
+  static void* take_block(ThreadHeap& heap) { return internal::take_block(heap, kClass); }
+  static void give_back(ThreadHeap& heap, void* block) { internal::give_back(heap, block, kClass); }
 };
 
 TEST_F(SharedOwners, ServeThreadsInTurn) {
@@ -134,8 +127,18 @@ TEST_F(SharedOwners, MakeTheFirstMagazinesOfTheirThreadsSmall) {
   Attached alone, other, first_more;
   const std::size_t usual = made(alone.heap());
   EXPECT_EQ(made(first_more.heap()), usual) << "as if one of the three slept";
-  Attached second_more;
-  EXPECT_LE(made(second_more.heap()), usual / 2);
+  Attached more[61];
+  EXPECT_LE(made(more[60].heap()), usual / 2) << "of 64 threads";
+}
+
+TEST_F(SharedOwners, BlocksOfAnotherOwnerReturnToItAndNotToOnesOwn) {
+  Attached producer, consumer;
+  ASSERT_NE(producer.heap().owner, consumer.heap().owner);
+  for (int i = 0; i < 20'000; ++i) give_back(consumer.heap(), take_block(producer.heap()));
+  const SlabOwner &taken_from = *producer.heap().owner, &other = *consumer.heap().owner;
+  EXPECT_EQ(other.classes[kClass].totals.slabs, 0u);
+  EXPECT_EQ(other.parked_bytes, 0u);
+  EXPECT_LE(taken_from.classes[kClass].totals.slabs, 8u) << "some blocks were taken again and again";
 }
 
 /// What a thread leaves, of several classes and in several slabs.
@@ -147,9 +150,7 @@ class LeftHeap : public ::testing::Test {
   void use_and_end() {
     for (unsigned index = kFirst; index < kLast; ++index) {
       const SizeClass size_class = class_of_index(index);
-      ReturnedPages returned;
-      os::LockGuard guard(heap.mutex());
-      deallocate_locked(heap, allocate_locked(heap, size_class, returned), size_class, returned);
+      give_back(heap, take_block(heap, size_class), size_class);
     }
     std::thread([this] { thread.end(); }).join();
   }
@@ -200,10 +201,8 @@ TEST_F(LeftHeap, IsReturnedByATrim) {
 TEST_F(LeftHeap, OfManySlabsIsReturnedByATrimWhileTheHelperIsAside) {
   {
     std::vector<void*> blocks(4000);
-    ReturnedPages returned;
-    os::LockGuard guard(heap.mutex());
-    for (void*& block : blocks) block = allocate_locked(heap, class_of_index(kFirst), returned);
-    for (void* block : blocks) deallocate_locked(heap, block, class_of_index(kFirst), returned);
+    for (void*& block : blocks) block = take_block(heap, class_of_index(kFirst));
+    for (void* block : blocks) give_back(heap, block, class_of_index(kFirst));
   }
   use_and_end();
   helper.step_aside();
@@ -217,10 +216,8 @@ TEST_F(LeftHeap, HasNoMagazinesWhenTheyWereLarge) {
   constexpr SizeClass kClass = class_of_index(60);
   {
     std::vector<void*> blocks(4000);
-    ReturnedPages returned;
-    os::LockGuard guard(heap.mutex());
-    for (void*& block : blocks) block = allocate_locked(heap, kClass, returned);
-    for (void* block : blocks) deallocate_locked(heap, block, kClass, returned);
+    for (void*& block : blocks) block = take_block(heap, kClass);
+    for (void* block : blocks) give_back(heap, block, kClass);
     ASSERT_GT(heap.magazine_bytes, std::size_t{512} << 10);
   }
   use_and_end();
@@ -248,9 +245,8 @@ TEST(Registry, AThreadThatLeavesLittleReturnsItAtOnce) {
   Attached thread;
   ThreadHeap& heap = thread.heap();
   {
-    ReturnedPages returned;
+    give_back(heap, take_block(heap, kClass), kClass);
     os::LockGuard guard(heap.mutex());
-    deallocate_locked(heap, allocate_locked(heap, kClass, returned), kClass, returned);
     EXPECT_GT(count_of(heap, kClass), 0u);
     validate_locked(heap);
   }

@@ -11,6 +11,7 @@
 #include "tarn/memory_pool.h"
 #include "thread/magazine.h"
 #include "thread/registry.h"
+#include "unit/thread/heap_calls.h"
 
 namespace tarn::internal {
 namespace {
@@ -23,16 +24,16 @@ class ThreadHeapTest : public ::testing::Test {
   ~ThreadHeapTest() override { registry.detach(heap); }
 
   void* allocate(SizeClass size_class = kClass) {
-    ReturnedPages returned;
-    os::LockGuard guard(heap.mutex());
-    void* const block = allocate_locked(heap, size_class, returned);
-    validate_locked(heap);
+    void* const block = take_block(heap, size_class);
+    validate();
     return block;
   }
   void deallocate(void* block, SizeClass size_class = kClass) {
-    ReturnedPages returned;
+    give_back(heap, block, size_class);
+    validate();
+  }
+  void validate() {
     os::LockGuard guard(heap.mutex());
-    deallocate_locked(heap, block, size_class, returned);
     validate_locked(heap);
   }
   std::vector<void*> allocate_many(int count) {
