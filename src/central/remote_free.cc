@@ -74,6 +74,7 @@ bool collect_announced_locked(SlabOwner& owner, SizeClass size_class, ReturnedPa
     SlabOwner* const now = slab->owner.load(std::memory_order_seq_cst);
     if (now == &owner) {
       owner.taken_bytes -= std::size_t{merge_remote_bits(*slab)} * slab->stride;
+      ++owner.counters.remote_batches;
       if (slab->free_count != 0) settle_slab(owner, slab, returned);
     } else if (now != nullptr && slab->is_pending.exchange(1) == 0) {
       announce(slab);

@@ -128,8 +128,6 @@ Returned return_run(SlabOwner* own, Walk& walk, unsigned most_words, ReturnedPag
   if (owner == own) {
     own->taken_bytes -= bytes;
     settle_slab(*own, slab, returned);
-  } else if (own != nullptr) {
-    ++own->counters.remote_batches;
   }
   return {words, bytes};
 }

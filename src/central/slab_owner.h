@@ -8,14 +8,14 @@
 //
 // Invariant, with the mutex held: a slab of this owner is in `available` of its class exactly when
 // is_listed(); a slab with free blocks is listed, unless scavenge() has it; totals are the sums over all
-// slabs owned; taken_bytes == bytes of blocks that are in no slab: live, in magazines or a depot, or
-// announced and not yet collected; spare_bytes == bytes of the spare slabs; parked_bytes == bytes of the
-// blocks in the depot, which may be of other owners' slabs.
+// slabs owned; taken_bytes == bytes of blocks that are in no slab: live, in magazines or a depot, on their
+// way to an owner, or announced and not yet collected; spare_bytes == bytes of the spare slabs; parked_bytes
+// == bytes of the blocks in the depot, which may be of other owners' slabs.
 //
 // Synchronisation: `mutex` guards all but `pending`, and rare_calls, which may lose a count. The owner's
 // threads take it only on their slow paths, rarely contended: by each other, statistics, trimming, the helper
-// thread, or a freer that collects for an idle owner or an orphan. Remote frees need no lock (remote_free.h).
-// A second owner's mutex is only ever tried.
+// thread, or a freer that parks many blocks here or collects for an idle owner or an orphan. Remote frees
+// need no lock (remote_free.h). A second owner's mutex is only ever tried.
 #pragma once
 #include <atomic>
 #include <bit>

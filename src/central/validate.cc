@@ -48,7 +48,7 @@ void validate_depot(const SlabOwner& owner) {
       for (unsigned i = 0; i < in_this; ++i) TARN_CHECK(array->blocks[i] != nullptr);
       count += in_this;
     }
-    TARN_CHECK(count == parked.count && count <= parked.peak);
+    TARN_CHECK(count == parked.count && count + parked.refused <= parked.peak);
     TARN_CHECK((count != 0) == bitmap::test(owner.parked_classes, index_of_class(size_class)));
     if (count != 0) bytes += (class_geometry[size_class].block_bytes + sizeof(void*)) * count;
   }

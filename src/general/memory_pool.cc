@@ -82,15 +82,10 @@ void deallocate_in_class(void* block, SizeClass size_class) {
   if (thread_limits.check_every_free) return deallocate_checked(block);
   ThreadHeap* const heap = heap_of_this_thread();
   ReturnedPages returned;
-  if (heap == nullptr) return return_blocks(nullptr, &block, 1, returned);
-  ForeignBlocks foreign;
-  {
-    os::LockGuard guard(heap->mutex());
-    if (counts_calls(heap))
-      heap->calls->of_class[size_class].add_deallocation(class_geometry[size_class].block_bytes);
-    deallocate_locked(*heap, block, size_class, foreign, returned);
-  }
-  if (foreign.count != 0) return_foreign(foreign, size_class, returned);
+  if (heap != nullptr) return deallocate(*heap, block, size_class, returned);
+  SlabOwner& owner = owners.shared();
+  os::LockGuard guard(owner.mutex);
+  return_blocks(&owner, &block, 1, returned);
 }
 
 }  // namespace

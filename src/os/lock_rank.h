@@ -33,6 +33,7 @@ enum class LockRank : std::uint8_t {
   kGiveBack,       // held while free memory is out of its lists to be given back
   kThreads,        // the lists of heaps
   kThreadHeap,     // many: a thread's slabs
+  kReturning,      // many: blocks of other owners are on their way to them
   kPageGrowth,     // taking more chunks
   kPageCache,      // free pages, the page map
   kSpans,          // records of spans
@@ -49,7 +50,7 @@ using detail::LockRank;
 
 constexpr bool is_member_rank(LockRank rank) {
   return rank == LockRank::kPool || rank == LockRank::kPoolStructure || rank == LockRank::kThreadHeap ||
-         rank == LockRank::kTest;
+         rank == LockRank::kReturning || rank == LockRank::kTest;
 }
 
 struct MutexTable;

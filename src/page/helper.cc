@@ -30,11 +30,13 @@ void Helper::start_wanted() {
   const os::SignalBlock no_signals;  // a signal handler that forks would wait for its own thread's flag
   if (starting_.exchange(1, std::memory_order_seq_cst) != 0) return;
   // step_aside counts first and then looks at this flag, so one of the two threads sees the other.
-  if (is_running())
+  if (is_running()) {
     is_wanted_.store(false, std::memory_order_relaxed);  // another thread was faster
-  else if (start() == os::HelperStart::kRefused &&
-           failed_starts_.fetch_add(1, std::memory_order_relaxed) == kMostFailedStarts)
+    if (!is_running()) is_wanted_.store(true, std::memory_order_relaxed);
+  } else if (start() == os::HelperStart::kRefused &&
+             failed_starts_.fetch_add(1, std::memory_order_relaxed) == kMostFailedStarts) {
     may_start_.store(false, std::memory_order_relaxed);
+  }
   starting_.store(0, std::memory_order_release);
 }
 

@@ -3,8 +3,8 @@
 //
 // Invariant of a slab, with its owner's lock held:
 //   free_count == number of ones in free_bits;
-//   block_count == live blocks + blocks in magazines and depots + free_count + ones in remote_bits, but for a
-//   slab whose free blocks scavenge() has taken out.
+//   block_count == live blocks + blocks in magazines and depots, or on their way to an owner + free_count +
+//   ones in remote_bits, but for a slab whose free blocks scavenge() has taken out.
 //
 // Which thread may touch which field: the first line is constant while the span lives, except `owner`, which
 // changes under the locks of both owners. The second line and free_bits belong to the holder of the owner's

@@ -6,8 +6,9 @@
 // thread_limits.magazine_bytes; larger_magazine_bytes is the part of it for blocks above kSmallBlockBytes.
 //
 // Synchronisation: `top` of a record belongs to the thread alone; other threads read it for statistics. All
-// else changes under owner->mutex. Heaps are never freed: the heap of a thread that has ended goes to the
-// next thread that starts.
+// else changes under owner->mutex. `returning` is held while the thread, without that mutex, returns blocks
+// that are in no magazine any more; only forks wait for it. Heaps are never freed: the heap of a thread that
+// has ended goes to the next thread that starts.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -54,10 +55,11 @@ struct ThreadHeap {
   bool is_unused;                 // that list has it; changed under owners.mutex()
   std::atomic<HeapUse> use;       // read without the mutex, to choose
   std::size_t magazine_bytes;
-  std::size_t larger_magazine_bytes;  // the part for blocks above kSmallBlockBytes
-  unsigned next_class_looked_at;      // by the look for idle classes
-  unsigned misses_since_look;         // of all classes
-  bool lacks_room;                    // a magazine was refused to grow since the last look
+  std::size_t larger_magazine_bytes;                    // the part for blocks above kSmallBlockBytes
+  unsigned next_class_looked_at;                        // by the look for idle classes
+  unsigned misses_since_look;                           // of all classes
+  bool lacks_room;                                      // a magazine was refused to grow since the last look
+  os::MemberMutex<os::LockRank::kReturning> returning;  // held while blocks are out of the magazines
   ThreadCounters counters;
   ThreadCallCounts* calls;  // nullptr unless calls are counted
   PerClass<Magazine> magazines;

@@ -93,6 +93,7 @@ ThreadHeap* Registry::make_heap_locked() {
     give_back(calls);
     return nullptr;
   }
+  new (&heap->returning) os::MemberMutex<os::LockRank::kReturning>();
   heap->owner = owner;
   heap->cache = new (cache) detail::ThreadCache(detail::empty_cache);
   heap->cache->page_index = page_map.index();
@@ -205,6 +206,10 @@ bool Registry::trim_idle() {
 
 void Registry::show_page_index() {
   for_each_heap([](ThreadHeap& heap) { heap.cache->page_index = page_map.index(); });
+}
+
+void Registry::visit_for_fork(os::ForkSet::Visit visit) {
+  for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) visit(heap->returning);
 }
 
 void Registry::validate() {

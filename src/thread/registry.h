@@ -66,6 +66,9 @@ class Registry {
     }
   }
 
+  /// Calls visit for the mutex `returning` of each heap. \pre a fork has locked owners.mutex().
+  void visit_for_fork(os::ForkSet::Visit visit);
+
   /// Call when the index of pages was replaced: all caches get the new one. \pre no other thread runs.
   void show_page_index();
 

@@ -105,6 +105,8 @@ void after_fork_in_child() {
   os::note_processors();
   os::fork_set.set_walk(os::LockRank::kThreadHeap,
                         [](os::ForkSet::Visit visit) { owners.visit_for_fork(visit); });
+  os::fork_set.set_walk(os::LockRank::kReturning,
+                        [](os::ForkSet::Visit visit) { registry.visit_for_fork(visit); });
   background.set_trim_idle([] { return registry.trim_idle(); });
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }

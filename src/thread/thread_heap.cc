@@ -15,6 +15,15 @@
 namespace tarn::internal {
 namespace {
 
+/// Blocks that a full magazine gave up, the first of a slab of another owner. That one speaks for all: most
+/// threads free what few others have taken.
+struct ForeignBlocks {
+  static constexpr unsigned kMost = 64;
+  SlabOwner* owner = nullptr;  // that of the first block's slab, at some moment
+  unsigned count = 0;
+  void* blocks[kMost];
+};
+
 // Blocks moved at once: enough to share the cost of a lock and a lookup, few enough that the call that moves
 // them takes a fraction of a microsecond (the 99.9th percentile of a call). Taking a block costs about 1 ns,
 // returning one 4 ns.
@@ -106,8 +115,8 @@ void return_rare_blocks(ThreadHeap& heap, SizeClass size_class, ReturnedPages& r
 }
 
 SlabOwner* owner_of_block(const void* block) {
-  const auto* const slab = static_cast<const Span*>(page_map.first_table().find(block));
-  return slab == nullptr ? nullptr : slab->owner.load(std::memory_order_relaxed);
+  const Span* const slab = page_map.find(block);
+  return slab == nullptr ? nullptr : slab->owner.load(std::memory_order_acquire);
 }
 
 // Closes the gap that `flushed` blocks from slot `first` on have left, with the newest blocks.
@@ -133,12 +142,32 @@ void flush(ThreadHeap& heap, SizeClass size_class, ForeignBlocks& foreign, Retur
   if (foreign.owner != &owner && foreign.owner != nullptr) {
     std::memcpy(foreign.blocks, gap, wanted * sizeof(void*));
     foreign.count = wanted;
-    ++owner.counters.remote_batches;
     return close_gap(heap, size_class, first, wanted);
   }
   const bool is_parked = may_park(owner, size_class) && park(owner, size_class, gap, wanted, returned);
   close_gap(heap, size_class, first,
             is_parked ? wanted : return_some_blocks(&owner, gap, wanted, kMostWords, returned));
+}
+
+// Many blocks pay for the lock of their owner, where its threads can take them as they are.
+bool park_with_their_owner(const ForeignBlocks& foreign, SizeClass size_class, ReturnedPages& returned) {
+  SlabOwner& owner = *foreign.owner;
+  if (foreign.count < kForeignWorthALock || !owner.mutex.try_lock()) return false;
+  const bool is_parked = owner.threads.load(std::memory_order_relaxed) != 0 && may_park(owner, size_class) &&
+                         park(owner, size_class, foreign.blocks, foreign.count, returned);
+  owner.mutex.unlock();
+  return is_parked;
+}
+
+void deallocate_locked(ThreadHeap& heap, void* block, SizeClass size_class, ForeignBlocks& foreign,
+                       ReturnedPages& returned) {
+  const unsigned count = count_of(heap, size_class);
+  if (count == heap.magazines[size_class].capacity) {
+    note_miss(heap, size_class, heap.counters.flushes, returned);
+    if (count != 0) flush(heap, size_class, foreign, returned);
+    if (!prepare_magazine(heap, size_class)) return return_blocks(heap.owner, &block, 1, returned);
+  }
+  if (!detail::push(heap.record(size_class), block)) os::fatal("double free", block);
 }
 
 }  // namespace
@@ -195,27 +224,20 @@ void* allocate_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& ret
   return detail::pop(heap.record(size_class));
 }
 
-void deallocate_locked(ThreadHeap& heap, void* block, SizeClass size_class, ForeignBlocks& foreign,
-                       ReturnedPages& returned) {
-  const unsigned count = count_of(heap, size_class);
-  if (count == heap.magazines[size_class].capacity) {
-    note_miss(heap, size_class, heap.counters.flushes, returned);
-    if (count != 0) flush(heap, size_class, foreign, returned);
-    if (!prepare_magazine(heap, size_class)) return return_blocks(heap.owner, &block, 1, returned);
+void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPages& returned) {
+  ForeignBlocks foreign;
+  {
+    os::LockGuard guard(heap.mutex());
+    if (counts_calls(&heap))
+      heap.calls->of_class[size_class].add_deallocation(class_geometry[size_class].block_bytes);
+    deallocate_locked(heap, block, size_class, foreign, returned);
+    if (foreign.count == 0) return;
+    // A fork waits for this: its child would lose the blocks, or get half of an announcement.
+    heap.returning.lock();
   }
-  if (!detail::push(heap.record(size_class), block)) os::fatal("double free", block);
-}
-
-// Many blocks pay for the lock of their owner, where its threads can take them as they are.
-void return_foreign(const ForeignBlocks& foreign, SizeClass size_class, ReturnedPages& returned) {
-  SlabOwner& owner = *foreign.owner;
-  if (foreign.count < kForeignWorthALock || !owner.mutex.try_lock())
-    return return_blocks(nullptr, foreign.blocks, foreign.count, returned);
-  const bool is_used = owner.threads.load(std::memory_order_relaxed) != 0;
-  if (!is_used || !may_park(owner, size_class) ||
-      !park(owner, size_class, foreign.blocks, foreign.count, returned))
-    return_blocks(&owner, foreign.blocks, foreign.count, returned);
-  owner.mutex.unlock();
+  if (!park_with_their_owner(foreign, size_class, returned))
+    return_blocks(nullptr, foreign.blocks, foreign.count, returned);
+  heap.returning.unlock();
 }
 
 }  // namespace tarn::internal

@@ -1,6 +1,6 @@
 // The slow side of a thread's cache: refills its magazines from slabs, and flushes them to slabs.
 //
-// Threads: the heap's own thread, under the owner's mutex.
+// Threads: the heap's own thread; of the functions that end in _locked, under the owner's mutex.
 #pragma once
 #include "page/returned_pages.h"
 #include "thread/heap_record.h"
@@ -21,22 +21,9 @@ void end_rare_classes();
 /// Takes one block through the magazine of its class, refilling it. \returns nullptr when memory is refused.
 void* allocate_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned);
 
-/// Blocks that a full magazine gave up, the first of a slab of another owner.
-struct ForeignBlocks {
-  static constexpr unsigned kMost = 64;
-  SlabOwner* owner = nullptr;  // that of the first block's slab, at some moment
-  unsigned count = 0;
-  void* blocks[kMost];
-};
-
-/// Puts a block into the magazine of its class, flushing it when it is full.
-/// \post Blocks of others are in `foreign`; the caller lets go of the mutex, then returns them: the owner's
-/// threads need not wait meanwhile.
-void deallocate_locked(ThreadHeap& heap, void* block, SizeClass size_class, ForeignBlocks& foreign,
-                       ReturnedPages& returned);
-
-/// Returns blocks to another owner: to its depot, or to their slabs. \pre no owner's mutex is held.
-void return_foreign(const ForeignBlocks& foreign, SizeClass size_class, ReturnedPages& returned);
+/// Puts a block into the magazine of its class, flushing it when it is full; takes and lets go of the owner's
+/// mutex. Blocks of other owners return to these without it, so that the owner's threads need not wait.
+void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPages& returned);
 
 /// Takes up to `wanted` blocks, bypassing the magazine. A heap that would have to grow first returns its idle
 /// blocks. \returns 0 when memory is refused.

@@ -12,12 +12,7 @@ inline void* take_block(ThreadHeap& heap, SizeClass size_class) {
 
 inline void give_back(ThreadHeap& heap, void* block, SizeClass size_class) {
   ReturnedPages returned;
-  ForeignBlocks foreign;
-  {
-    os::LockGuard guard(heap.mutex());
-    deallocate_locked(heap, block, size_class, foreign, returned);
-  }
-  if (foreign.count != 0) return_foreign(foreign, size_class, returned);
+  deallocate(heap, block, size_class, returned);
 }
 
 }  // namespace tarn::internal
