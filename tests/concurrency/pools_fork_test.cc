@@ -156,6 +156,57 @@ TEST(ForkOfPools, ChildrenTakeHandlesOfAPoolThatOtherThreadsWereIn) {
   EXPECT_TRUE(result.is_success()) << result.describe();
 }
 
+// One thread makes objects, another destroys them. \returns how many forks lost an object on its way back.
+int fork_between_two_threads(std::uint64_t forks) {
+  constexpr unsigned kPlaces = 256;
+  ObjectPool<Object> pool({.at_end = AtPoolEnd::kHandOver});
+  std::atomic<Object*> places[kPlaces] = {};
+  std::atomic<bool> must_stop{false};
+  std::barrier start(3);
+  std::thread maker([&] {
+    start.arrive_and_wait();
+    Object* made = nullptr;
+    for (unsigned i = 0; !must_stop; ++i) {
+      if (made == nullptr) made = pool.create();
+      Object* expected = nullptr;
+      if (places[i % kPlaces].compare_exchange_strong(expected, made)) made = nullptr;
+    }
+    if (made != nullptr) pool.destroy(made);
+  });
+  std::thread destroyer([&] {
+    start.arrive_and_wait();
+    for (unsigned i = 0; !must_stop; ++i)
+      if (Object* const object = places[i % kPlaces].exchange(nullptr)) pool.destroy(object);
+  });
+  start.arrive_and_wait();
+  int lost = 0;
+  for (std::uint64_t i = 0; i < forks; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      std::size_t placed = 0;
+      for (const std::atomic<Object*>& place : places) placed += place != nullptr;
+      const std::size_t in_hand = 2;  // of the two threads
+      _exit(pool.live_count() <= placed + in_hand ? 0 : 1);
+    }
+    int status = 0;
+    if (waitpid(child, &status, 0) != child) status = -1;
+    lost += status != 0;
+  }
+  must_stop = true;
+  maker.join();
+  destroyer.join();
+  for (const std::atomic<Object*>& place : places)
+    if (place != nullptr) pool.destroy(place);
+  return lost;
+}
+
+TEST(ForkOfPools, TheChildLosesNoObjectOnItsWayToAnotherThreadsSlabs) {
+  const ChildResult result =
+      run_in_child([] { return fork_between_two_threads(amount(300, 5000)); }, long_tests() ? 600 : 60);
+  EXPECT_TRUE(result.is_success()) << result.describe();
+}
+
 // A scope is the thread's that forked, and goes on in the child.
 TEST(ForkOfPools, AScopeGoesOnInTheChild) {
   Heap heap;
