@@ -13,7 +13,7 @@ constexpr std::size_t kFirstMagazineBytes = 16 * 1024;
 // Threads that share an owner have its depot to fall back on, and are many. These limits are of small blocks,
 // and of larger ones that are seldom used.
 constexpr std::size_t kSharingThreadsBytes = 8 * 1024 * 1024;
-constexpr std::size_t kLeastSharingBytes = 64 * 1024;
+constexpr std::size_t kLeastSharingBytes = 128 * 1024;
 constexpr std::size_t kSharingShare = 8;  // of what a thread has taken
 constexpr std::size_t kFirstSharingShare =
     64;  // of what a thread may keep, for the first magazine of a class
