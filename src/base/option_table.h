@@ -65,9 +65,8 @@ inline constexpr OptionInfo kOptionTable[] = {
      "Let a helper thread give memory back while the program idles; it exists only while there is some to "
      "give back."},
     {Option::kThreadCacheBytes, "thread_cache", OptionKind::kBytes, 8 * kMiB, 64 * kKiB, kGiB, nullptr,
-     "Most bytes of free blocks that one thread keeps at hand, and as many again that it leaves for threads "
-     "that "
-     "share its slabs."},
+     "Most bytes of free blocks that one thread keeps at hand, and as many again that it leaves for "
+     "threads that share its slabs."},
     {Option::kShareSlabs, "share_slabs", OptionKind::kChoice, 1, 0, 2, "never|auto|always",
      "Let threads take their blocks from slabs that they share: never, once they are more than the "
      "processors, or always. Sharing saves much memory where threads are many."},

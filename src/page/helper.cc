@@ -26,7 +26,7 @@ void Helper::start_wanted() {
   if (!may_start_.load(std::memory_order_relaxed)) return is_wanted_.store(false, std::memory_order_relaxed);
   if (pauses_.load(std::memory_order_relaxed) != 0) return;
   if (os::clock_ms() < not_before_ms_.load(std::memory_order_relaxed)) return;
-  if (starting_.load(std::memory_order_relaxed) != 0) return;  // by a thread that may not run for long
+  if (starting_.load(std::memory_order_relaxed) != 0) return;  // another thread may take long to do it
   const os::SignalBlock no_signals;  // a signal handler that forks would wait for its own thread's flag
   if (starting_.exchange(1, std::memory_order_seq_cst) != 0) return;
   // step_aside counts first and then looks at this flag, so one of the two threads sees the other.
