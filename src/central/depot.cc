@@ -1,9 +1,11 @@
 #include "central/depot.h"
 
 #include <cstring>
+#include <new>
+#include <utility>
 
-#include "base/bitmap.h"
 #include "central/return_blocks.h"
+#include "os/held_locks.h"
 #include "page/metadata.h"
 
 namespace tarn::internal {
@@ -22,8 +24,8 @@ constexpr std::size_t kLittleBytes = 1024 * 1024;
 constexpr std::uint8_t kFlushesToEarn = 32;
 constexpr std::uint8_t kFlushesPerReturn = 16;
 
-// Spare arrays are few: each park or unpark needs one more or one less at most five times.
-constexpr unsigned kMostSpareArrays = 8;
+// As many as a park or an unpark needs or leaves, so that one after the other asks for no memory.
+constexpr unsigned kMostSpareArrays = 3;
 
 constexpr unsigned kMostGivingWay = 256;  // blocks, 1 to 2 us
 
@@ -31,23 +33,50 @@ std::size_t bytes_of_blocks(SizeClass size_class, unsigned count) {
   return (class_geometry[size_class].block_bytes + sizeof(void*)) * count;
 }
 
-ParkedArray* take_array(SlabOwner& owner) {
-  ParkedArray* const array = owner.spare_arrays;
+ParkedArray* take_array(Parked& parked) {
+  ParkedArray* const array = parked.spare;
   if (array == nullptr) return static_cast<ParkedArray*>(metadata.allocate(sizeof(ParkedArray)));
-  owner.spare_arrays = array->next;
-  --owner.spare_array_count;
+  parked.spare = array->next;
+  --parked.spare_count;
   return array;
 }
 
-void give_back_array(SlabOwner& owner, ParkedArray* array) {
-  if (owner.spare_array_count == kMostSpareArrays) return metadata.free(array, sizeof(ParkedArray));
-  array->next = owner.spare_arrays;
-  owner.spare_arrays = array;
-  ++owner.spare_array_count;
+void give_back_array(Parked& parked, ParkedArray* array) {
+  if (parked.spare_count == kMostSpareArrays) return metadata.free(array, sizeof(ParkedArray));
+  array->next = parked.spare;
+  parked.spare = array;
+  ++parked.spare_count;
 }
 
-unsigned take(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted) {
-  Parked& parked = owner.classes[size_class].parked;
+Depot* depot_of(const SlabOwner& owner) { return owner.depot.load(std::memory_order_acquire); }
+
+// Threads may do so at once: one of them wins.
+void make_depot(SlabOwner& owner) {
+  auto* const depot = static_cast<Depot*>(metadata.allocate_zeroed(sizeof(Depot)));
+  if (depot == nullptr) return;
+  if (os::kChecksLocks)
+    for (const SizeClass size_class : kAllClasses) new (&depot->of[size_class].mutex) DepotMutex;
+  Depot* none = nullptr;
+  if (!owner.depot.compare_exchange_strong(none, depot, std::memory_order_acq_rel))
+    metadata.free(depot, sizeof(Depot));
+}
+
+std::uint64_t bit_of(SizeClass size_class) { return std::uint64_t{1} << index_of_class(size_class) % 64; }
+bool is_in(const ClassSet& set, SizeClass size_class) {
+  return (set.words[index_of_class(size_class) / 64].load(std::memory_order_relaxed) & bit_of(size_class)) !=
+         0;
+}
+void set(ClassSet& set, SizeClass size_class) {
+  set.words[index_of_class(size_class) / 64].fetch_or(bit_of(size_class), std::memory_order_relaxed);
+}
+void clear(ClassSet& set, SizeClass size_class) {
+  set.words[index_of_class(size_class) / 64].fetch_and(~bit_of(size_class), std::memory_order_relaxed);
+}
+
+// \pre the mutex of what is parked of the class is held, for all that take a Parked.
+
+unsigned take(Depot& depot, SizeClass size_class, void** blocks, unsigned wanted) {
+  Parked& parked = depot.of[size_class];
   const unsigned count = at_most(parked.count, wanted);
   if (count == 0) return 0;
   for (unsigned left = count; left != 0;) {
@@ -59,11 +88,11 @@ unsigned take(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wa
     ParkedArray* const array = parked.first;
     parked.first = array->next;
     parked.in_first = parked.first == nullptr ? 0 : ParkedArray::kBlocks;
-    if (parked.first == nullptr) bitmap::clear(owner.parked_classes, index_of_class(size_class));
-    give_back_array(owner, array);
+    give_back_array(parked, array);
   }
   parked.count -= count;
-  owner.parked_bytes -= bytes_of_blocks(size_class, count);
+  if (parked.count == 0) clear(depot.parked, size_class);
+  depot.bytes.fetch_sub(bytes_of_blocks(size_class, count), std::memory_order_relaxed);
   return count;
 }
 
@@ -75,6 +104,23 @@ std::uint32_t least_room(SizeClass size_class) {
 std::size_t most_bytes(const SlabOwner& owner) {
   const std::uint32_t threads = owner.threads.load(std::memory_order_relaxed);
   return owner.kept_limit_bytes * at_most(kMostThreadsCounted, threads);
+}
+
+// \returns the first class with parked blocks from `from` on, or else before it.
+SizeClass next_parked(Depot& depot, unsigned from) {
+  for (unsigned i = 0; i < kClassCount; ++i) {
+    const SizeClass size_class = class_of_index((from + i) % kClassCount);
+    if (is_in(depot.parked, size_class)) return size_class;
+  }
+  return SizeClass::kNone;
+}
+
+// \returns how many blocks have no room any more; 0 also if the class is in use at this moment.
+std::uint32_t surplus_of(Parked& parked) {
+  if (!parked.mutex.try_lock()) return 0;
+  const std::uint32_t surplus = parked.count > parked.needed ? parked.count - parked.needed : 0;
+  parked.mutex.unlock();
+  return surplus;
 }
 
 // After a peak, what is freed returns to the slabs, and what is taken comes from the fullest of them: blocks
@@ -98,10 +144,11 @@ void note_height(Parked& parked) {
   if (height_of(parked) > parked.peak) parked.peak = height_of(parked);
 }
 
-Room room_for(const SlabOwner& owner, SizeClass size_class, unsigned count) {
+Room room_for(const SlabOwner& owner, const Depot& depot, SizeClass size_class, unsigned count) {
   if (is_past_its_peak(owner) || !may_keep_memory()) return Room::kNone;
-  if (owner.parked_bytes + bytes_of_blocks(size_class, count) > most_bytes(owner)) return Room::kNone;
-  const Parked& parked = owner.classes[size_class].parked;
+  const std::size_t bytes = depot.bytes.load(std::memory_order_relaxed);
+  if (bytes + bytes_of_blocks(size_class, count) > most_bytes(owner)) return Room::kNone;
+  const Parked& parked = depot.of[size_class];
   const std::uint32_t needed = parked.needed > parked.asked ? parked.needed : parked.asked;
   const std::uint32_t least = least_room(size_class);
   return parked.count + count > (needed > least ? needed : least) ? Room::kNotAskedFor : Room::kEnough;
@@ -109,34 +156,46 @@ Room room_for(const SlabOwner& owner, SizeClass size_class, unsigned count) {
 
 }  // namespace
 
+std::size_t parked_bytes(const SlabOwner& owner) {
+  const Depot* const depot = depot_of(owner);
+  return depot == nullptr ? 0 : depot->bytes.load(std::memory_order_relaxed);
+}
+
+std::uint32_t parked_count(const SlabOwner& owner, SizeClass size_class) {
+  Depot* const depot = depot_of(owner);
+  if (depot == nullptr || !is_in(depot->parked, size_class)) return 0;
+  os::LockGuard guard(depot->of[size_class].mutex);
+  return depot->of[size_class].count;
+}
+
 bool may_park(SlabOwner& owner, SizeClass size_class) {
-  std::uint8_t& flushes = owner.classes[size_class].parked.flushes;
-  if (++flushes < kFlushesToEarn) return false;
-  if (flushes < kFlushesToEarn + kFlushesPerReturn) return true;
+  Depot* const depot = depot_of(owner);
+  if (depot == nullptr) {
+    if (++owner.early_flushes >= kFlushesToEarn) make_depot(owner);
+    return false;
+  }
+  Relaxed<std::uint8_t>& flushes = depot->of[size_class].flushes;
+  if (!is_in(depot->flushed, size_class)) set(depot->flushed, size_class);
+  const std::uint8_t now = ++flushes;
+  if (now < kFlushesToEarn) return false;
+  if (now < kFlushesToEarn + kFlushesPerReturn) return true;
   flushes = kFlushesToEarn;
   return false;
 }
 
-bool park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned count,
-          ReturnedPages& returned) {
-  Parked& parked = owner.classes[size_class].parked;
-  const Room room = room_for(owner, size_class, count);
-  if (room == Room::kNotAskedFor) {
-    parked.refused = at_most(kMostCounted, parked.refused + count);
-    note_height(parked);
-  }
-  if (room != Room::kEnough) return false;
-  parked.was_used = true;
+namespace {
+
+// All or nothing. \returns false when memory is refused.
+bool add(Depot& depot, SizeClass size_class, void* const* blocks, unsigned count) {
+  Parked& parked = depot.of[size_class];
   for (unsigned done = 0; done < count;) {
     if (parked.first == nullptr || parked.in_first == ParkedArray::kBlocks) {
-      ParkedArray* const array = take_array(owner);
+      ParkedArray* const array = take_array(parked);
       if (array == nullptr) {
-        // All or nothing: the caller returns its blocks to the slabs.
         void* undone[1];
-        for (; done != 0; --done) take(owner, size_class, undone, 1);
+        for (; done != 0; --done) take(depot, size_class, undone, 1);
         return false;
       }
-      if (parked.first == nullptr) bitmap::set(owner.parked_classes, index_of_class(size_class));
       array->next = parked.first;
       parked.first = array;
       parked.in_first = 0;
@@ -144,86 +203,141 @@ bool park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned 
     const unsigned space = ParkedArray::kBlocks - parked.in_first, left = count - done;
     const unsigned part = at_most(space, left);
     std::memcpy(parked.first->blocks + parked.in_first, blocks + done, part * sizeof(void*));
+    if (parked.count == 0) set(depot.parked, size_class);
     parked.in_first = static_cast<std::uint16_t>(parked.in_first + part);
     parked.count += part;
-    owner.parked_bytes += bytes_of_blocks(size_class, part);
+    depot.bytes.fetch_add(bytes_of_blocks(size_class, part), std::memory_order_seq_cst);
     done += part;
   }
-  note_height(parked);
-  owner.is_trimmed = false;
-  // The helper returns it when nobody needs it. Other owners may well be in the same state.
-  returned.note_kept(owner.parked_bytes * owners_in_use.load(std::memory_order_relaxed));
   return true;
 }
 
-unsigned unpark(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted) {
-  Parked& parked = owner.classes[size_class].parked;
-  // Written before anything is read: a page that has no memory yet costs a read and a write two faults.
-  __atomic_store_n(&parked.was_used, true, __ATOMIC_RELAXED);
-  const unsigned taken = take(owner, size_class, blocks, wanted);
+bool park_locked(SlabOwner& owner, Depot& depot, SizeClass size_class, void* const* blocks, unsigned count) {
+  Parked& parked = depot.of[size_class];
+  const Room room = room_for(owner, depot, size_class, count);
+  if (room == Room::kNotAskedFor) {
+    parked.refused = at_most(kMostCounted, parked.refused + count);
+    note_height(parked);
+  }
+  if (room != Room::kEnough || !add(depot, size_class, blocks, count)) return false;
+  parked.was_used = true;
+  note_height(parked);
+  return true;
+}
+
+unsigned take_for_use(Depot& depot, SizeClass size_class, void** blocks, unsigned wanted) {
+  Parked& parked = depot.of[size_class];
+  parked.was_used = true;
+  const unsigned taken = take(depot, size_class, blocks, wanted);
   parked.refused -= at_most(parked.refused, wanted - taken);
   const std::uint32_t fall = parked.peak - height_of(parked);
   if (parked.asked < fall) parked.asked = fall;
   return taken;
 }
 
+}  // namespace
+
+bool park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned count,
+          ReturnedPages& returned) {
+  Depot* const depot = depot_of(owner);
+  if (depot == nullptr || !depot->of[size_class].mutex.try_lock()) return false;
+  const bool is_parked = park_locked(owner, *depot, size_class, blocks, count);
+  depot->of[size_class].mutex.unlock();
+  if (!is_parked) return false;
+  owner.is_trimmed = false;
+  // The helper returns it when nobody needs it. Other owners may well be in the same state.
+  returned.note_kept(depot->bytes.load(std::memory_order_relaxed) *
+                     owners_in_use.load(std::memory_order_relaxed));
+  return true;
+}
+
+unsigned unpark(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted) {
+  Depot* const depot = depot_of(owner);
+  if (depot == nullptr || !is_in(depot->flushed, size_class)) return 0;
+  if (!depot->of[size_class].mutex.try_lock()) return 0;
+  const unsigned taken = take_for_use(*depot, size_class, blocks, wanted);
+  depot->of[size_class].mutex.unlock();
+  return taken;
+}
+
+unsigned unpark_locked(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted) {
+  Depot* const depot = depot_of(owner);
+  if (depot == nullptr || !is_in(depot->parked, size_class)) return 0;
+  os::LockGuard guard(depot->of[size_class].mutex);
+  return take_for_use(*depot, size_class, blocks, wanted);
+}
+
 unsigned return_parked(SlabOwner& owner, SizeClass size_class, unsigned most, ReturnedPages& returned) {
+  Depot* const depot = depot_of(owner);
+  if (depot == nullptr || !is_in(depot->parked, size_class)) return 0;
+  Parked& parked = depot->of[size_class];
   unsigned gone = 0;
   void* blocks[ParkedArray::kBlocks];
   while (gone < most) {
-    const unsigned count = take(owner, size_class, blocks, at_most(ParkedArray::kBlocks, most - gone));
+    unsigned count = 0;
+    {
+      os::LockGuard guard(parked.mutex);
+      if (gone == 0) most = at_most(most, parked.count);  // else threads that park might go on for ever
+      count = take(*depot, size_class, blocks, at_most(ParkedArray::kBlocks, most - gone));
+      parked.peak -= count;
+    }
     if (count == 0) break;
     return_blocks(&owner, blocks, count, returned);
     gone += count;
   }
-  if (gone != 0) owner.classes[size_class].parked.peak -= gone;
   return gone;
 }
 
 void give_way(SlabOwner& owner, SizeClass growing, std::size_t bytes, ReturnedPages& returned) {
-  const std::size_t next =
-      bitmap::find_one_around(owner.parked_classes, owner.next_giving_way % kClassCount, kClassCount);
-  if (next >= kClassCount) return;
-  owner.next_giving_way = static_cast<std::uint32_t>(next) + 1;
-  const SizeClass size_class = class_of_index(static_cast<unsigned>(next));
+  Depot* const depot = depot_of(owner);
+  if (depot == nullptr) return;
+  const SizeClass size_class = next_parked(*depot, owner.next_giving_way);
+  if (size_class == SizeClass::kNone) return;
+  owner.next_giving_way = index_of_class(size_class) + 1;
   if (size_class == growing) return;
-  Parked& parked = owner.classes[size_class].parked;
-  if (!parked.was_used) {
-    const std::size_t blocks = bytes / class_geometry[size_class].block_bytes + 1;
-    const unsigned most = blocks < kMostGivingWay ? static_cast<unsigned>(blocks) : kMostGivingWay;
-    return_parked(owner, size_class, most, returned);
-    if (parked.count != 0) owner.next_giving_way = static_cast<std::uint32_t>(next);
-  }
-  parked.was_used = false;
+  Parked& parked = depot->of[size_class];
+  if (!parked.mutex.try_lock()) return;
+  const bool was_used = std::exchange(parked.was_used, false);
+  parked.mutex.unlock();
+  if (was_used) return;
+  const std::size_t blocks = bytes / class_geometry[size_class].block_bytes + 1;
+  const unsigned most = blocks < kMostGivingWay ? static_cast<unsigned>(blocks) : kMostGivingWay;
+  return_parked(owner, size_class, most, returned);
+  if (is_in(depot->parked, size_class)) owner.next_giving_way = index_of_class(size_class);
 }
 
 bool limit_parked(SlabOwner& owner, std::size_t bytes, unsigned most, ReturnedPages& returned) {
   for (const SizeClass size_class : kAllClasses) {
-    if (owner.parked_bytes <= bytes || most == 0) break;
+    if (parked_bytes(owner) <= bytes || most == 0) break;
     most -= return_parked(owner, size_class, most, returned);
   }
-  return owner.parked_bytes > bytes;
+  return parked_bytes(owner) > bytes;
 }
 
 void look_at_depot(SlabOwner& owner) {
+  Depot* const depot = depot_of(owner);
+  if (depot == nullptr) return;
   for (const SizeClass size_class : kAllClasses) {
-    Parked& parked = owner.classes[size_class].parked;
-    if ((parked.needed | parked.asked | parked.refused | parked.peak | parked.flushes) == 0) continue;
+    Parked& parked = depot->of[size_class];
+    if (!is_in(depot->flushed, size_class) || !parked.mutex.try_lock()) continue;
     parked.needed = parked.asked;
     parked.asked = parked.refused = 0;
     parked.peak = parked.count;
-    parked.flushes /= 2;
+    parked.flushes = parked.flushes / 2;
+    parked.mutex.unlock();
   }
 }
 
 bool return_surplus(SlabOwner& owner, unsigned most, ReturnedPages& returned) {
+  Depot* const depot = depot_of(owner);
+  if (depot == nullptr) return false;
   for (const SizeClass size_class : kAllClasses) {
-    Parked& parked = owner.classes[size_class].parked;
-    if (parked.count <= parked.needed) continue;
+    if (!is_in(depot->parked, size_class)) continue;
+    const std::uint32_t surplus = surplus_of(depot->of[size_class]);
+    if (surplus == 0) continue;
     if (most == 0) return true;
-    const std::uint32_t surplus = parked.count - parked.needed;
     most -= return_parked(owner, size_class, at_most(most, surplus), returned);
-    if (parked.count > parked.needed) return true;
+    if (surplus_of(depot->of[size_class]) != 0) return true;
   }
   return false;
 }

@@ -3,12 +3,23 @@
 // for each block. What is parked belongs to the owner, so whoever holds its mutex may return it to the slabs.
 // Source: 002's CentralCache; magazines and their depot: Bonwick and Adams, USENIX 2001.
 //
-// Threads: all of these under the owner's mutex.
+// Each class has a mutex, held for as long as a few pointers are copied: where threads are many, one of them
+// may be descheduled while it holds it. So threads that park and unpark only try it, and go to the slabs
+// instead. They hold the mutex of their heap meanwhile, and all others that of the owner: so a fork, which
+// takes all of these, finds no class locked.
+//
+// Threads: may_park, park and unpark by a thread in a SlowCall, for any owner; parked_bytes by any; all
+// others under the owner's mutex.
 #pragma once
 #include "central/slab_owner.h"
 #include "page/returned_pages.h"
 
 namespace tarn::internal {
+
+/// \returns the bytes of all that is parked, with its places in the depot.
+std::size_t parked_bytes(const SlabOwner& owner);
+/// \returns how many blocks of a class are parked.
+std::uint32_t parked_count(const SlabOwner& owner, SizeClass size_class);
 
 /// Call at each flush. \returns whether its blocks may be parked: when the class had many flushes of late,
 /// and then all but each sixteenth. What is not parked returns to the slabs, whose bits tell of a block that
@@ -16,15 +27,19 @@ namespace tarn::internal {
 bool may_park(SlabOwner& owner, SizeClass size_class);
 
 /// Parks blocks of a class, at most 256. \returns false when there is no room, which is when threads have not
-/// asked for as many of late, or memory is refused.
+/// asked for as many of late; or when another thread parks or unparks, or memory is refused.
 bool park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned count,
           ReturnedPages& returned);
 
 /// Takes up to `wanted` parked blocks; the block to use first comes last. With too few, there is more room
-/// from then on. \returns how many.
+/// from then on. \returns how many; 0 also when another thread parks or unparks.
 unsigned unpark(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted);
 
-/// Returns up to `most` parked blocks to their slabs. \returns how many were parked and went.
+/// The same, but waits for another thread that parks or unparks: before the owner makes a slab. \pre the
+/// owner's mutex is held.
+unsigned unpark_locked(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted);
+
+/// Returns up to `most` of the blocks that are parked now to their slabs. \returns how many went.
 unsigned return_parked(SlabOwner& owner, SizeClass size_class, unsigned most, ReturnedPages& returned);
 
 /// Call when the owner grows by a slab of `bytes`: returns about as much of what is parked of a class that is

@@ -18,6 +18,7 @@ namespace {
 
 constexpr unsigned kOrphansTried = 8;
 constexpr unsigned kReturnedAtOnce = 1024;  // blocks, about 5 us
+constexpr unsigned kMostSteps = 1024;       // of one look: threads may park as fast as the helper returns
 
 /// The result of a look at an owner.
 enum class Activity : std::uint8_t { kBusy, kIdle, kIdleAndDue };
@@ -44,7 +45,8 @@ Activity look_at(SlabOwner& owner, ReturnedPages& returned) {
 // Parked blocks return in small steps, since the owner's threads may wait.
 template <typename Step>
 void return_in_steps(SlabOwner& owner, Step step) {
-  for (bool has_more = true; has_more && !os::helper_must_stop();) {
+  bool has_more = true;
+  for (unsigned steps = 0; has_more && steps < kMostSteps && !os::helper_must_stop(); ++steps) {
     ReturnedPages returned;
     const GiveBackGuard give_back;
     {
@@ -63,6 +65,9 @@ void trim_idle_owner(SlabOwner& owner) {
   return_in_steps(owner, [&](ReturnedPages& returned) {
     if (is_idle(owner)) trim_locked(owner, TrimDepth::kIdle, returned);
     owner.is_trimmed = is_idle(owner);
+    // A thread of another owner parks here first, and then says that the owner is not trimmed.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (parked_bytes(owner) != 0) owner.is_trimmed = false;
     return false;
   });
   scavenge(owner, Scavenged::kAll);
@@ -80,7 +85,7 @@ SlabOwner* Owners::make_locked() {
   // All else is zero at first, and not written: most classes are never used.
   auto* const owner = static_cast<SlabOwner*>(metadata.allocate_zeroed(sizeof(SlabOwner)));
   if (owner == nullptr) return nullptr;
-  new (&owner->mutex) os::MemberMutex<os::LockRank::kThreadHeap>();
+  new (&owner->mutex) os::MemberMutex<os::LockRank::kOwner>();
   owner->next_owner = first_;
   first_ = owner;
   list_orphan_locked(*owner);

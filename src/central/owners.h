@@ -46,7 +46,12 @@ class Owners {
   /// Calls visit(owner) for each owner with its mutex held. No slab changes its owner meanwhile.
   template <typename Visit>
   void for_each(Visit visit) {
-    os::LockGuard all_guard(mutex_);
+    os::LockGuard guard(mutex_);
+    for_each_locked(visit);
+  }
+  /// \pre mutex() is held. The shared owner comes last: what others collect may pass announcements on to it.
+  template <typename Visit>
+  void for_each_locked(Visit visit) {
     for (SlabOwner* owner = first_; owner != nullptr; owner = owner->next_owner) {
       os::LockGuard guard(owner->mutex);
       visit(*owner);

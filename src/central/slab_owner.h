@@ -1,21 +1,22 @@
 // An owner of slabs: lists of slabs with free blocks by size class, stacks of slabs that other threads have
 // announced, and a depot of free blocks that are in no slab.
 //
-// While threads are few, each that calls often has its own owner; more threads share some owners
-// (thread/registry.h). Threads that call rarely, and threads that have ended, share one more. An owner that
-// no thread uses is an orphan; the next thread that starts gets the whole owner. Owners are never freed, so a
-// stale pointer to one is harmless.
+// While threads are few, each that calls often has its own owner; more threads share some owners, each of
+// which then serves the threads of a processor (thread/slow_call.h). Threads that call rarely, and threads
+// that have ended, share one more. An owner that no thread uses is an orphan; the next thread that starts
+// gets the whole owner. Owners are never freed, so a stale pointer to one is harmless.
 //
 // Invariant, with the mutex held: a slab of this owner is in `available` of its class exactly when
 // is_listed(); a slab with free blocks is listed, unless scavenge() has it; totals are the sums over all
 // slabs owned; taken_bytes == bytes of blocks that are in no slab: live, in magazines or a depot, on their
-// way to an owner, or announced and not yet collected; spare_bytes == bytes of the spare slabs; parked_bytes
-// == bytes of the blocks in the depot, which may be of other owners' slabs.
+// way to an owner, or announced and not yet collected; spare_bytes == bytes of the spare slabs; the depot's
+// bytes == bytes of the blocks in it, which may be of other owners' slabs.
 //
-// Synchronisation: `mutex` guards all but `pending`, and rare_calls, which may lose a count. The owner's
-// threads take it only on their slow paths, rarely contended: by each other, statistics, trimming, the helper
-// thread, or a freer that parks many blocks here or collects for an idle owner or an orphan. Remote frees
-// need no lock (remote_free.h). A second owner's mutex is only ever tried.
+// Synchronisation: `mutex` guards all but `pending`, the depot (depot.h), and what is atomic or Relaxed: the
+// first of these is written without it, and slow_calls and rare_calls may lose a count. Threads take it only
+// where a slow call comes to the slabs, rarely contended: by each other, statistics, trimming, the helper
+// thread, or a freer that collects for an idle owner or an orphan. Remote frees need no lock (remote_free.h).
+// A second owner's mutex is only ever tried.
 #pragma once
 #include <atomic>
 #include <bit>
@@ -23,6 +24,7 @@
 
 #include "base/bitmap.h"
 #include "base/list.h"
+#include "base/relaxed.h"
 #include "central/per_class.h"
 #include "os/lock_rank.h"
 #include "page/span.h"
@@ -55,52 +57,68 @@ struct alignas(kCacheLineBytes) ParkedArray {
   void* blocks[kBlocks];
 };
 
+using DepotMutex = os::MemberMutex<os::LockRank::kDepot>;
+
 /// A stack of free blocks: linked arrays, of which all but the first are full.
-struct Parked {
+struct alignas(kCacheLineBytes) Parked {
+  DepotMutex mutex;  // of all below; held while some pointers are copied
   ParkedArray* first;
+  ParkedArray* spare;  // empty ones
   std::uint32_t count;
   // Since the last look: how many there was no room for that no thread asked for again; the most that count
   // and `refused` were together; the most by which both together then fell.
   std::uint32_t refused, peak, asked;
   std::uint32_t needed;  // that were asked for between the two looks before
   std::uint16_t in_first;
-  std::uint8_t flushes;  // of late, as far as may_park() counts them
-  bool was_used;         // blocks came or went since give_way() came to the class
+  std::uint8_t spare_count;
+  bool was_used;                  // blocks came or went since give_way() came to the class
+  Relaxed<std::uint8_t> flushes;  // of late, as far as may_park() counts them
+};
+static_assert(sizeof(Parked) == kCacheLineBytes);
+
+/// Classes, each with a bit. Any thread may set and clear bits.
+struct ClassSet {
+  std::atomic<std::uint64_t> words[bitmap::words_for(kClassCount)];
 };
 
-/// What an owner has of a size class, in one line: so a slow call touches one, and an OS page has 64 classes.
-struct alignas(kCacheLineBytes) OwnedClass {
+/// What an owner has parked. Zeroed memory at first, of which classes without a flush write nothing.
+struct Depot {
+  std::atomic<std::size_t> bytes;
+  ClassSet parked;   // classes with parked blocks
+  ClassSet flushed;  // classes that were flushed once
+  PerClass<Parked> of;
+};
+
+/// The slabs of an owner of a size class.
+struct alignas(kCacheLineBytes / 2) OwnedClass {
   List<Span> available;  // slabs to take from, the first one first
-  Parked parked;
   SlabTotals totals;
 };
-static_assert(sizeof(OwnedClass) == kCacheLineBytes);
+static_assert(sizeof(OwnedClass) == kCacheLineBytes / 2);
 
 struct alignas(kCacheLineBytes) SlabOwner {
-  os::MemberMutex<os::LockRank::kThreadHeap> mutex;
-  std::atomic<std::uint32_t> threads;  // that use it; with 0 no thread collects its remote frees
+  os::MemberMutex<os::LockRank::kOwner> mutex;
+  std::atomic<std::uint32_t> threads;  // whose home it is; with 0 no thread collects its remote frees
   SlabOwner* next_owner;               // in the list of all owners
   SlabOwner* previous;                 // in the list of orphans
   SlabOwner* next;
   bool is_orphan;  // the list of orphans has it
-  std::size_t taken_bytes;
-  std::size_t peak_taken_bytes;  // recent peak: falls by a quarter each half decay time
-  std::size_t slab_bytes;        // of all slabs it owns
-  std::size_t looked_at_bytes;   // its slabs may be so much before it looks for idle classes again
-  std::size_t made_ahead_bytes;  // of its slabs whose is_kept is set
+  Relaxed<std::size_t> taken_bytes;
+  std::size_t peak_taken_bytes;           // recent peak: falls by a quarter each half decay time
+  Relaxed<std::size_t> slab_bytes;        // of all slabs it owns
+  std::size_t looked_at_bytes;            // its slabs may be so much before it looks for idle classes again
+  Relaxed<std::size_t> made_ahead_bytes;  // of its slabs whose is_kept is set
   std::size_t spare_bytes;
-  std::size_t returned_bytes;  // to slabs, since the helper thread was last asked to trim
-  std::size_t parked_bytes;
-  std::size_t kept_limit_bytes;  // limit of spare_bytes; of parked_bytes for each thread
-  std::uint64_t slow_calls;      // of the owner's threads
+  std::size_t returned_bytes;    // to slabs, since the helper thread was last asked to trim
+  std::size_t kept_limit_bytes;  // limit of spare_bytes; and, for each thread, of what is parked
+  Relaxed<std::uint64_t> slow_calls;
   std::uint64_t slow_calls_at_last_trim;
-  bool is_trimmed;  // trimmed at that count, and no block came or went since
+  Relaxed<bool> is_trimmed;  // trimmed at that count, and no block came or went since
   OwnerCounters counters;
-  std::uint32_t spare_array_count;
-  ParkedArray* spare_arrays;
-  std::uint32_t next_giving_way;  // class where the next look for idle parked blocks begins
-  std::uint64_t parked_classes[bitmap::words_for(kClassCount)];  // those of which blocks are parked
-  List<Span> spare[kSpareKinds];  // slabs that ended here; the next slab of any class is made of one
+  std::atomic<Depot*> depot;             // nullptr before there were some flushes
+  Relaxed<std::uint32_t> early_flushes;  // before there was a depot
+  std::uint32_t next_giving_way;         // class where the next look for idle parked blocks begins
+  List<Span> spare[kSpareKinds];         // slabs that ended here; the next slab of any class is made of one
   std::atomic<std::uint64_t> classes_with_slabs[bitmap::words_for(kClassCount)];
   PerClass<std::atomic<std::uint8_t>> rare_calls;  // of classes without slabs, that others served
   // Other threads write these; their number lies beside what each slow call reads.

@@ -2,6 +2,7 @@
 #include "central/slab.h"
 #include "central/slab_owner.h"
 #include "os/fatal.h"
+#include "os/lock_rank.h"
 
 namespace tarn::internal {
 namespace {
@@ -37,25 +38,34 @@ void validate_spare_slabs(const SlabOwner& owner) {
   TARN_CHECK(spare_bytes == owner.spare_bytes);
 }
 
+void validate_parked(const Parked& parked) {
+  unsigned count = 0;
+  for (const ParkedArray* array = parked.first; array != nullptr; array = array->next) {
+    const unsigned in_this = array == parked.first ? parked.in_first : unsigned{ParkedArray::kBlocks};
+    TARN_CHECK(in_this != 0 && in_this <= ParkedArray::kBlocks);
+    for (unsigned i = 0; i < in_this; ++i) TARN_CHECK(array->blocks[i] != nullptr);
+    count += in_this;
+  }
+  TARN_CHECK(count == parked.count && count + parked.refused <= parked.peak);
+  unsigned spare = 0;
+  for (const ParkedArray* array = parked.spare; array != nullptr; array = array->next) ++spare;
+  TARN_CHECK(spare == parked.spare_count);
+}
+
+// Threads that park change the sums while one class after the other is looked at.
 void validate_depot(const SlabOwner& owner) {
+  Depot* const depot = owner.depot.load(std::memory_order_acquire);
+  if (depot == nullptr) return;
   std::size_t bytes = 0;
   for (const SizeClass size_class : kAllClasses) {
-    const Parked& parked = owner.classes[size_class].parked;
-    unsigned count = 0;
-    for (const ParkedArray* array = parked.first; array != nullptr; array = array->next) {
-      const unsigned in_this = array == parked.first ? parked.in_first : unsigned{ParkedArray::kBlocks};
-      TARN_CHECK(in_this != 0 && in_this <= ParkedArray::kBlocks);
-      for (unsigned i = 0; i < in_this; ++i) TARN_CHECK(array->blocks[i] != nullptr);
-      count += in_this;
-    }
-    TARN_CHECK(count == parked.count && count + parked.refused <= parked.peak);
-    TARN_CHECK((count != 0) == bitmap::test(owner.parked_classes, index_of_class(size_class)));
-    if (count != 0) bytes += (class_geometry[size_class].block_bytes + sizeof(void*)) * count;
+    Parked& parked = depot->of[size_class];
+    os::LockGuard guard(parked.mutex);
+    validate_parked(parked);
+    const unsigned index = index_of_class(size_class);
+    TARN_CHECK((parked.count != 0) == ((depot->parked.words[index / 64].load() >> index % 64 & 1) != 0));
+    if (parked.count != 0) bytes += (class_geometry[size_class].block_bytes + sizeof(void*)) * parked.count;
   }
-  TARN_CHECK(bytes == owner.parked_bytes);
-  unsigned spare = 0;
-  for (const ParkedArray* array = owner.spare_arrays; array != nullptr; array = array->next) ++spare;
-  TARN_CHECK(spare == owner.spare_array_count);
+  TARN_CHECK(bytes == depot->bytes.load() || !os::is_only_thread());
 }
 
 }  // namespace

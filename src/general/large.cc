@@ -67,7 +67,7 @@ void* allocate_large_block(std::size_t size, std::size_t alignment, std::size_t 
   if (span == nullptr) return out_of_memory();
   if (is_zeroed != nullptr) *is_zeroed = span->is_zeroed;
   if (counts_calls(heap)) {
-    os::LockGuard guard(heap->mutex());
+    os::LockGuard guard(heap->mutex);
     heap->calls->large.add_allocation(size, span->bytes());
   }
   return span->start;
@@ -75,7 +75,7 @@ void* allocate_large_block(std::size_t size, std::size_t alignment, std::size_t 
 
 void deallocate_large(Span* span, void* block) {
   if (ThreadHeap* const heap = this_heap(); counts_calls(heap)) {
-    os::LockGuard guard(heap->mutex());
+    os::LockGuard guard(heap->mutex);
     heap->calls->large.add_deallocation(span->bytes());
   }
   if (span->start != block) os::fatal("free of a pointer into a block", block);

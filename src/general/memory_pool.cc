@@ -16,6 +16,7 @@
 #include "general/setup.h"
 #include "os/fatal.h"
 #include "page/helper.h"
+#include "thread/slow_call.h"
 #include "thread/thread_heap.h"
 
 namespace TARN_NAMESPACE {
@@ -37,11 +38,11 @@ void* allocate_from_shared(SizeClass size_class, ReturnedPages& returned) {
 }
 
 void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t size, ReturnedPages& returned) {
-  os::LockGuard guard(heap.mutex());
+  SlowCall call(heap);
   void* block = nullptr;
   if (!thread_limits.check_every_free) {
-    block = allocate_locked(heap, size_class, returned);
-  } else if (take_blocks_locked(heap, size_class, &block, 1, returned) == 0) {
+    block = allocate(heap, size_class, returned);
+  } else if (take_blocks(heap, size_class, &block, 1, returned) == 0) {
     block = nullptr;
   }
   if (counts_calls(&heap) && block != nullptr)
@@ -160,12 +161,11 @@ std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) n
   if (size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
       !thread_limits.every_call_is_slow) {
     ReturnedPages returned;
-    os::LockGuard guard(heap->mutex());
+    SlowCall call(*heap);
     while (taken < count) {
       const std::size_t left = count - taken;
       const unsigned wanted = left < kLargestBatch ? static_cast<unsigned>(left) : kLargestBatch;
-      const unsigned part =
-          take_blocks_locked(*heap, class_of_request(size), blocks + taken, wanted, returned);
+      const unsigned part = take_blocks(*heap, class_of_request(size), blocks + taken, wanted, returned);
       if (part == 0) break;
       taken += part;
     }

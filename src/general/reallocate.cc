@@ -78,7 +78,7 @@ void* reallocate_large(Span* span, std::size_t size) {
 void count_reallocation() {
   ThreadHeap* const heap = this_heap();
   if (!counts_calls(heap)) return;
-  os::LockGuard guard(heap->mutex());
+  os::LockGuard guard(heap->mutex);
   ++heap->calls->large.reallocations;
 }
 

@@ -4,8 +4,8 @@
 
 #include "central/size_class.h"
 #include "general/configuration.h"
-#include "os/helper_thread.h"
 #include "os/lock_rank.h"
+#include "os/processors.h"
 #include "page/background.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"

@@ -15,7 +15,7 @@ using namespace internal;
 std::size_t trim(std::size_t keep) noexcept {
   if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
     ReturnedPages returned;
-    os::LockGuard guard(heap->mutex());
+    HeapGuard guard(*heap);
     drop_magazines_locked(*heap, returned);
   }
   registry.return_all_left(Registry::Left::kAll);

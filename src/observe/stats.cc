@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "central/depot.h"
 #include "central/remote_free.h"
 #include "general/configuration.h"
 #include "general/large.h"
@@ -34,7 +35,7 @@ void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
     use.slabs += totals.slabs;
     use.slab_bytes += bytes_of(totals.pages);
     use.total_blocks += totals.blocks;
-    use.cached_blocks += owner.classes[size_class].parked.count;
+    use.cached_blocks += parked_count(owner, size_class);
     for (const Span* slab = owner.classes[size_class].available.first(); slab != nullptr; slab = slab->next)
       use.free_blocks += slab->free_count;
   }
@@ -117,8 +118,8 @@ void collect_stats(Stats& stats) {
   std::memset(&stats, 0, sizeof stats);
   {
     ReturnedPages returned;
-    registry.for_each([&](SlabOwner& owner) { add_owner(owner, stats, returned); },
-                      [&](const ThreadHeap& heap) { add_heap(heap, stats); });
+    registry.for_each([&](const ThreadHeap& heap) { add_heap(heap, stats); },
+                      [&](SlabOwner& owner) { add_owner(owner, stats, returned); });
   }
   add_classes(stats);
   add_large(stats);

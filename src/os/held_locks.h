@@ -25,8 +25,11 @@ inline constexpr LockRank kHeldWhileGivingBack[] = {LockRank::kGiveBack};
 /// Stops the process when the calling thread holds any other lock. \param before_what ends the line "kRank is
 /// held ...".
 #if defined(TARN_CHECKS_LOCKS)
+/// Whether this build checks. Others read no mutex's rank: there, zeroed memory is a free mutex.
+inline constexpr bool kChecksLocks = true;
 void check_no_lock_is_held(const char* before_what);
 #else
+inline constexpr bool kChecksLocks = false;
 inline void check_no_lock_is_held(const char* /*before_what*/) {}
 #endif
 

@@ -14,11 +14,11 @@
 #include <time.h>
 
 #include <atomic>
-#include <bit>
 #include <climits>
 #include <cstddef>
 
 #include "base/units.h"
+#include "os/processors.h"
 #include "os/syscall.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -61,8 +61,6 @@ struct HelperRecord {
 };
 
 constinit std::atomic<char*> room{nullptr};
-constinit unsigned long processors[1024 / 64] = {};
-constinit long processors_bytes = 0;
 
 HelperRecord* record_of(char* memory) {
   return reinterpret_cast<HelperRecord*>(memory + kRoomBytes - sizeof(HelperRecord));
@@ -142,7 +140,7 @@ void give_up_privileges() {
 // Resets what the helper inherited from the thread that made it.
 void become_ordinary() {
   syscall6(SYS_prctl, PR_SET_NAME, to_long("tarn-helper"));
-  if (processors_bytes > 0) syscall6(SYS_sched_setaffinity, 0, processors_bytes, to_long(processors));
+  use_all_processors();
 }
 
 // The kernel keeps a list for each thread that libc made, and forgets the list when the thread ends.
@@ -370,17 +368,6 @@ SignalBlock::SignalBlock() {
 
 SignalBlock::~SignalBlock() {
   syscall6(SYS_rt_sigprocmask, SIG_SETMASK, to_long(&before_), 0, sizeof before_);
-}
-
-void note_processors() {
-  processors_bytes = syscall6(SYS_sched_getaffinity, 0, sizeof processors, to_long(processors));
-}
-
-unsigned processor_count() {
-  if (processors_bytes <= 0) note_processors();  // a constructor of another library may allocate first
-  unsigned count = 0;
-  for (const unsigned long word : processors) count += static_cast<unsigned>(std::popcount(word));
-  return count;
 }
 
 }  // namespace tarn::internal::os

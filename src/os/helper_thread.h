@@ -70,11 +70,6 @@ std::uint32_t helper_number();
 /// identities again.
 bool has_privileges();
 
-/// Stores the processors of the process. Once, when the library is loaded.
-void note_processors();
-/// \returns how many these are; 0 if the system does not tell.
-unsigned processor_count();
-
 /// While one lives, the calling thread gets no signals.
 class SignalBlock {
  public:

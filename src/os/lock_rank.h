@@ -2,7 +2,8 @@
 //
 // A mutex that exists once lies in a table, by its rank. A mutex that exists many times is a MemberMutex, and
 // its rank has a walk that visits all of them. Nothing else can make a mutex, so a fork, which goes through
-// the ranks, cannot miss one.
+// the ranks, cannot miss one. Only kDepot has no walk: a thread holds the mutex of its heap or of the owner
+// while it takes one of these, and a fork that has all of those finds each kDepot free.
 //
 // Rules: a thread that holds a lock takes only locks of higher ranks; a lock of the same or of a lower rank
 // is only ever tried. No lock but kGiveBack is held across a call that gives memory back or runs a function
@@ -32,8 +33,9 @@ enum class LockRank : std::uint8_t {
   kSystemBlocks,   // pool blocks that come from malloc
   kGiveBack,       // held while free memory is out of its lists to be given back
   kThreads,        // the lists of heaps
-  kThreadHeap,     // many: a thread's slabs
-  kReturning,      // many: blocks of other owners are on their way to them
+  kMagazines,      // many: a thread's magazines
+  kOwner,          // many: the slabs of an owner
+  kDepot,          // many: what an owner has parked of a class
   kPageGrowth,     // taking more chunks
   kPageCache,      // free pages, the page map
   kSpans,          // records of spans
@@ -49,8 +51,8 @@ namespace tarn::internal::os {
 using detail::LockRank;
 
 constexpr bool is_member_rank(LockRank rank) {
-  return rank == LockRank::kPool || rank == LockRank::kPoolStructure || rank == LockRank::kThreadHeap ||
-         rank == LockRank::kReturning || rank == LockRank::kTest;
+  return rank == LockRank::kPool || rank == LockRank::kPoolStructure || rank == LockRank::kOwner ||
+         rank == LockRank::kMagazines || rank == LockRank::kDepot || rank == LockRank::kTest;
 }
 
 struct MutexTable;

@@ -35,7 +35,7 @@ struct CallCounts {
   }
 };
 
-/// The counts of one thread, under its owner's mutex.
+/// The counts of one thread, under its heap's mutex.
 struct ThreadCallCounts {
   PerClass<CallCounts> of_class;
   CallCounts large;  // and all calls of reallocate

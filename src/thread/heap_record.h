@@ -1,14 +1,20 @@
 // A thread's heap: the magazines that its fast path pops from and pushes to, and the owner of its slabs.
 //
-// Invariant, with the owner's mutex held: a class without a magazine has the empty record; otherwise
-// blocks[0] is nullptr, blocks + count is the record's `top`, blocks + capacity its `limit`; magazine_bytes
-// == sum of capacity x block size; a magazine grows only while that stays within
-// thread_limits.magazine_bytes; larger_magazine_bytes is the part of it for blocks above kSmallBlockBytes.
+// A slow call of the thread is served by the heap's home; or, where more threads than owners call, by the
+// owner that belongs to the processor which the thread runs on (SlowCall).
+//
+// Invariant, with the mutex held and no slow call of the thread running: `owner` is the home; a class without
+// a magazine has the empty record; otherwise blocks[0] is nullptr, blocks + count is the record's `top`,
+// blocks + capacity its `limit`; magazine_bytes == sum of capacity x block size; a magazine grows only while
+// that stays within thread_limits.magazine_bytes; larger_magazine_bytes is the part of it for blocks above
+// kSmallBlockBytes.
 //
 // Synchronisation: `top` of a record belongs to the thread alone; other threads read it for statistics. All
-// else changes under owner->mutex. `returning` is held while the thread, without that mutex, returns blocks
-// that are in no magazine any more; only forks wait for it. Heaps are never freed: the heap of a thread that
-// has ended goes to the next thread that starts.
+// else changes under the heap's mutex, which its thread holds during a slow call (SlowCall), and other
+// threads while they look at the heap or return its blocks. A process of one thread, as libc counts, takes
+// none: the helper touches no heap that a thread has. Who returns or takes blocks holds the owner's mutex
+// too, for that time only. Heaps are never freed: the heap of a thread that has ended goes to the next thread
+// that starts.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -48,23 +54,24 @@ enum class HeapUse : std::uint8_t {
 };
 
 struct ThreadHeap {
-  SlabOwner* owner;               // constant
+  SlabOwner* home;                // constant; counts the heap's thread
+  SlabOwner* owner;               // that serves the slow call which runs now; else the home
   detail::ThreadCache* cache;     // the thread's records; constant
   std::atomic<ThreadHeap*> next;  // in the registry; heaps of one owner are neighbours
   ThreadHeap* next_unused;        // in the list of heaps whose thread has ended
   bool is_unused;                 // that list has it; changed under owners.mutex()
   std::atomic<HeapUse> use;       // read without the mutex, to choose
   std::size_t magazine_bytes;
-  std::size_t larger_magazine_bytes;                    // the part for blocks above kSmallBlockBytes
-  unsigned next_class_looked_at;                        // by the look for idle classes
-  unsigned misses_since_look;                           // of all classes
-  bool lacks_room;                                      // a magazine was refused to grow since the last look
-  os::MemberMutex<os::LockRank::kReturning> returning;  // held while blocks are out of the magazines
+  std::size_t larger_magazine_bytes;  // the part for blocks above kSmallBlockBytes
+  unsigned next_class_looked_at;      // by the look for idle classes
+  unsigned misses_since_look;         // of all classes
+  bool lacks_room;                    // a magazine was refused to grow since the last look
+  bool stays_home;                    // slabs were made ahead there: only the home serves its slow calls
+  os::MemberMutex<os::LockRank::kMagazines> mutex;
   ThreadCounters counters;
   ThreadCallCounts* calls;  // nullptr unless calls are counted
   PerClass<Magazine> magazines;
 
-  os::Mutex& mutex() const { return owner->mutex; }
   bool is_left() const {
     const HeapUse now = use.load(std::memory_order_relaxed);
     return now == HeapUse::kLeft || now == HeapUse::kLongLeft;
@@ -74,6 +81,12 @@ struct ThreadHeap {
 
 /// Number of heaps that a thread has.
 inline constinit std::atomic<std::uint32_t> heaps_in_use{0};
+
+/// Whether more threads call than there are owners. One more is mostly the main thread, which waits for the
+/// others.
+inline bool threads_share_owners() {
+  return heaps_in_use.load(std::memory_order_relaxed) > owners_in_use.load(std::memory_order_relaxed) + 1;
+}
 
 /// \returns whether a heap's calls are counted; `heap` may be nullptr.
 inline bool counts_calls(const ThreadHeap* heap) { return heap != nullptr && heap->calls != nullptr; }
@@ -92,7 +105,16 @@ struct ThreadLimits {
 };
 inline constinit ThreadLimits thread_limits{std::size_t{8} << 20, false, false, false};
 
-/// Walks the invariant above; stops the process where it is broken. \pre the owner's mutex is held, and the
+/// The mutexes of a heap and of its home: so blocks of the magazines can return.
+class HeapGuard {
+ public:
+  explicit HeapGuard(ThreadHeap& heap) : magazines_(heap.mutex), home_(heap.home->mutex) {}
+
+ private:
+  os::LockGuard magazines_, home_;
+};
+
+/// Walks the invariant above; stops the process where it is broken. \pre the heap's mutex is held, and the
 /// heap's thread is the caller or does not run.
 void validate_locked(const ThreadHeap& heap);
 

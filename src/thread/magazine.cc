@@ -14,9 +14,8 @@ constexpr std::size_t kFirstMagazineBytes = 16 * 1024;
 // and of larger ones that are seldom used.
 constexpr std::size_t kSharingThreadsBytes = 8 * 1024 * 1024;
 constexpr std::size_t kLeastSharingBytes = 128 * 1024;
-constexpr std::size_t kSharingShare = 8;  // of what a thread has taken
-constexpr std::size_t kFirstSharingShare =
-    64;  // of what a thread may keep, for the first magazine of a class
+constexpr std::size_t kSharingShare = 8;        // of what a thread has taken
+constexpr std::size_t kFirstSharingShare = 32;  // of what a thread may keep, for a first magazine
 
 // How much a thread may keep in its magazines. All threads together may keep kThreadsBytes, however little
 // they have taken: so few threads get much, and many threads little each.
@@ -38,21 +37,15 @@ constexpr std::size_t kLargestBusyBytes = 64 * 1024;
 
 std::size_t record_bytes(unsigned capacity) { return (capacity + 1) * sizeof(void*); }
 
-// One thread more than there are owners is mostly the main thread, which waits for the others.
-bool shares_owner(const ThreadHeap& heap) {
-  return heap.owner->threads.load(std::memory_order_relaxed) > 1 &&
-         heaps_in_use.load(std::memory_order_relaxed) > owners_in_use.load(std::memory_order_relaxed) + 1;
-}
-
 std::size_t share_of_a_sharing_thread() {
   const std::size_t threads = heaps_in_use.load(std::memory_order_relaxed);
   const std::size_t share = kSharingThreadsBytes / (threads == 0 ? 1 : threads);
   return share > kMostSmallBytes ? kMostSmallBytes : share < kLeastSharingBytes ? kLeastSharingBytes : share;
 }
 
-unsigned first_capacity(const ThreadHeap& heap, const ClassGeometry& geometry) {
+unsigned first_capacity(const ClassGeometry& geometry) {
   const std::size_t bytes =
-      shares_owner(heap) ? share_of_a_sharing_thread() / kFirstSharingShare : kFirstMagazineBytes;
+      threads_share_owners() ? share_of_a_sharing_thread() / kFirstSharingShare : kFirstMagazineBytes;
   const std::size_t by_bytes = bytes / geometry.block_bytes;
   return by_bytes > kFirstCapacity ? kFirstCapacity : static_cast<unsigned>(by_bytes);
 }
@@ -73,7 +66,7 @@ bool may_keep(const ThreadHeap& heap, const Magazine& magazine, std::size_t bloc
               std::size_t more_bytes) {
   if (heap.magazine_bytes + more_bytes > thread_limits.magazine_bytes) return false;
   const std::size_t larger = heap.larger_magazine_bytes, taken = taken_by(heap);
-  const bool is_small = block_bytes <= kSmallBlockBytes, shares = shares_owner(heap);
+  const bool is_small = block_bytes <= kSmallBlockBytes, shares = threads_share_owners();
   const std::size_t bytes = (is_small ? heap.magazine_bytes - larger : larger) + more_bytes;
   if (is_small && shares) return bytes <= taken / kSharingShare || bytes <= share_of_a_sharing_thread();
   if (is_small) return bytes <= taken || bytes <= share_of_a_thread(kMostSmallBytes);
@@ -113,7 +106,7 @@ bool resize(ThreadHeap& heap, SizeClass size_class, unsigned capacity) {
 bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
   Magazine& magazine = heap.magazines[size_class];
   const ClassGeometry& geometry = class_geometry[size_class];
-  const unsigned first = first_capacity(heap, geometry);
+  const unsigned first = first_capacity(geometry);
   if (magazine.blocks == nullptr && first != 0) return resize(heap, size_class, first);
   if (magazine.capacity >= geometry.largest_magazine) return true;
   unsigned capacity = magazine.capacity * 2u + 1;

@@ -1,6 +1,7 @@
 // The magazines of a thread: their sizes, and how their blocks return to the slabs.
 //
-// Threads: under the owner's mutex; by the heap's thread, or while that thread does not use the magazine.
+// Threads: the heap's thread in a SlowCall, or others under a HeapGuard while that thread does not use the
+// magazine. Those that return blocks: under the mutex of heap.owner too.
 #pragma once
 #include "page/returned_pages.h"
 #include "thread/heap_record.h"

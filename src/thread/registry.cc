@@ -38,34 +38,28 @@ constexpr unsigned kUnusedTried = 8;
 // may be one that calls rarely, and no other owner takes any of them.
 constexpr std::size_t kMostLeftBytes = 512 * 1024;
 
-// Of all heaps of its owner.
-std::size_t slab_bytes_of(ThreadHeap& heap) {
-  os::LockGuard guard(heap.mutex());
-  return heap.owner->slab_bytes;
-}
-
 // \returns whether the owner has no thread any more.
 bool end_thread_locked(ThreadHeap& heap, HeapUse use) {
   heap.use.store(use, std::memory_order_relaxed);
-  return heap.owner->threads.fetch_sub(1, std::memory_order_seq_cst) == 1;
+  return heap.home->threads.fetch_sub(1, std::memory_order_seq_cst) == 1;
 }
 
 // The order matters, for both: a freer that announces a slab after the last look sees an owner without a
 // thread and collects itself.
 void return_all_locked(ThreadHeap& heap, ReturnedPages& returned) {
   drop_magazines_locked(heap, returned);
-  heap.owner->is_trimmed = false;
-  if (end_thread_locked(heap, HeapUse::kNone)) trim_locked(*heap.owner, TrimDepth::kAll, returned);
+  heap.home->is_trimmed = false;
+  if (end_thread_locked(heap, HeapUse::kNone)) trim_locked(*heap.home, TrimDepth::kAll, returned);
 }
 
 void leave_locked(ThreadHeap& heap, ReturnedPages& returned) {
   if (heap.magazine_bytes > kMostLeftBytes) drop_magazines_locked(heap, returned);
   if (end_thread_locked(heap, HeapUse::kLeft)) {
-    limit_parked(*heap.owner, kMostLeftBytes, UINT_MAX, returned);
-    end_spare_slabs(*heap.owner, kMostLeftBytes, returned);
-    collect_all_announced_locked(*heap.owner, returned);
+    limit_parked(*heap.home, kMostLeftBytes, UINT_MAX, returned);
+    end_spare_slabs(*heap.home, kMostLeftBytes, returned);
+    collect_all_announced_locked(*heap.home, returned);
   }
-  heap.owner->is_trimmed = false;
+  heap.home->is_trimmed = false;
 }
 
 }  // namespace
@@ -75,7 +69,14 @@ constinit Registry registry;
 // \returns a heap of the owner that gets the next heap; nullptr when that is to be a new one. Heaps are made
 // when all others have a thread, so owners have equally many.
 ThreadHeap* Registry::next_neighbour_locked() {
-  return owner_count_ < most_owners_ ? nullptr : first_of_owner_[next_shared_++ % owner_count_];
+  const std::uint32_t count = owner_count_.load(std::memory_order_relaxed);
+  return count < most_owners_ ? nullptr : first_of_owner_[next_shared_++ % count];
+}
+
+SlabOwner* Registry::owner_in_use(std::uint32_t number) const {
+  const std::uint32_t count = at_most(kMostShared, owner_count_.load(std::memory_order_acquire));
+  SlabOwner* const owner = owner_of_number_[number % count].load(std::memory_order_relaxed);
+  return owner->threads.load(std::memory_order_relaxed) == 0 ? nullptr : owner;
 }
 
 ThreadHeap* Registry::make_heap_locked() {
@@ -86,15 +87,15 @@ ThreadHeap* Registry::make_heap_locked() {
       heap == nullptr || cache == nullptr || (thread_limits.count_calls && calls == nullptr);
   ThreadHeap* const neighbour = next_neighbour_locked();
   SlabOwner* owner = nullptr;
-  if (!is_refused) owner = neighbour == nullptr ? owners.make_locked() : neighbour->owner;
+  if (!is_refused) owner = neighbour == nullptr ? owners.make_locked() : neighbour->home;
   if (owner == nullptr) {
     give_back(heap);
     give_back(cache);
     give_back(calls);
     return nullptr;
   }
-  new (&heap->returning) os::MemberMutex<os::LockRank::kReturning>();
-  heap->owner = owner;
+  new (&heap->mutex) os::MemberMutex<os::LockRank::kMagazines>();
+  heap->home = heap->owner = owner;
   heap->cache = new (cache) detail::ThreadCache(detail::empty_cache);
   heap->cache->page_index = page_map.index();
   heap->calls = calls;
@@ -103,8 +104,12 @@ ThreadHeap* Registry::make_heap_locked() {
   link.store(heap, std::memory_order_release);
   if (neighbour == nullptr) {
     owner->kept_limit_bytes = thread_limits.magazine_bytes;
-    if (owner_count_ < kMostShared) first_of_owner_[owner_count_] = heap;
-    ++owner_count_;
+    const std::uint32_t number = owner_count_.load(std::memory_order_relaxed);
+    if (number < kMostShared) {
+      first_of_owner_[number] = heap;
+      owner_of_number_[number].store(owner, std::memory_order_relaxed);
+    }
+    owner_count_.store(number + 1, std::memory_order_release);
   }
   return heap;
 }
@@ -113,7 +118,7 @@ ThreadHeap* Registry::make_heap_locked() {
 // has some. nullptr if all heaps have a thread.
 ThreadHeap* Registry::take_unused_locked(Take which) {
   ThreadHeap *before = nullptr, *best = first_unused_, *previous = best;
-  const auto is_alone = [](const ThreadHeap& heap) { return heap.owner->threads == 0; };
+  const auto is_alone = [](const ThreadHeap& heap) { return heap.home->threads == 0; };
   if (best == nullptr) return nullptr;
   for (unsigned tried = 1; which == Take::kAny && !is_alone(*best) && tried < kUnusedTried; ++tried) {
     ThreadHeap* const next = previous->next_unused;
@@ -138,16 +143,17 @@ ThreadHeap* Registry::attach(Take which) {
   const std::uint32_t now = heaps_in_use.fetch_add(1, std::memory_order_relaxed) + 1;
   if (now > peak_threads_.load(std::memory_order_relaxed))
     peak_threads_.store(now, std::memory_order_relaxed);
-  owners.begin_use_locked(*heap->owner);
-  os::LockGuard heap_guard(heap->mutex());
+  owners.begin_use_locked(*heap->home);
+  HeapGuard heap_guard(*heap);
   heap->use.store(HeapUse::kThread, std::memory_order_relaxed);
-  ++heap->owner->slow_calls;
-  heap->owner->threads.fetch_add(1, std::memory_order_seq_cst);
+  heap->stays_home = false;
+  ++heap->home->slow_calls;
+  heap->home->threads.fetch_add(1, std::memory_order_seq_cst);
   return heap;
 }
 
 void Registry::end_use_locked(ThreadHeap& heap) {
-  owners.end_use_locked(*heap.owner);
+  owners.end_use_locked(*heap.home);
   heap.next_unused = first_unused_;
   heap.is_unused = true;
   first_unused_ = &heap;
@@ -157,10 +163,10 @@ void Registry::end_use_locked(ThreadHeap& heap) {
 void Registry::detach(ThreadHeap& heap) {
   // The helper ends with the main thread, and may do so before it looks.
   const bool is_main = os::thread_id() == os::process_id();
-  const bool is_left = !is_main && may_leave_to_helper(slab_bytes_of(heap));
+  const bool is_left = !is_main && may_leave_to_helper(heap.home->slab_bytes);
   ReturnedPages returned;
   {
-    os::LockGuard guard(heap.mutex());
+    HeapGuard guard(heap);
     if (is_left)
       leave_locked(heap, returned);
     else
@@ -177,14 +183,14 @@ void Registry::return_left(ThreadHeap& heap, Left which) {
   ReturnedPages returned;
   const GiveBackGuard give_back;
   {
-    os::LockGuard guard(heap.mutex());
+    HeapGuard guard(heap);
     if (!heap.is_left()) return;
     if (which == Left::kLong && heap.use == HeapUse::kLeft) return heap.use.store(HeapUse::kLongLeft);
     drop_magazines_locked(heap, returned);
-    heap.owner->is_trimmed = false;
+    heap.home->is_trimmed = false;
     heap.use.store(HeapUse::kNone, std::memory_order_relaxed);
-    if (heap.owner->threads.load(std::memory_order_relaxed) == 0)
-      trim_locked(*heap.owner, TrimDepth::kAll, returned);
+    if (heap.home->threads.load(std::memory_order_relaxed) == 0)
+      trim_locked(*heap.home, TrimDepth::kAll, returned);
   }
   returned.give_back();
 }
@@ -209,17 +215,17 @@ void Registry::show_page_index() {
 }
 
 void Registry::visit_for_fork(os::ForkSet::Visit visit) {
-  for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) visit(heap->returning);
+  for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) visit(heap->mutex);
 }
 
 void Registry::validate() {
   os::LockGuard guard(owners.mutex());
   std::size_t unused = 0, in_use = 0;
   for (const ThreadHeap* heap = first_; heap != nullptr;) {
-    const SlabOwner& owner = *heap->owner;
-    os::LockGuard owner_guard(heap->mutex());
+    const SlabOwner& owner = *heap->home;
+    os::LockGuard owner_guard(heap->home->mutex);
     std::uint32_t threads = 0;
-    for (; heap != nullptr && heap->owner == &owner; heap = heap->next) {
+    for (; heap != nullptr && heap->home == &owner; heap = heap->next) {
       ++(heap->is_unused ? unused : in_use);
       threads += heap->use == HeapUse::kThread;
       TARN_CHECK(heap->use != HeapUse::kThread || (!heap->is_unused && !owner.is_orphan));
@@ -236,11 +242,11 @@ void Registry::keep_only_after_fork(ThreadHeap* own) {
   os::LockGuard guard(owners.mutex());
   for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
     if (heap == own || heap->is_unused) continue;
-    os::LockGuard heap_guard(heap->mutex());
+    HeapGuard heap_guard(*heap);
     if (heap->use == HeapUse::kThread) {
       drop_magazines_locked(*heap, returned);
       end_thread_locked(*heap, HeapUse::kNone);
-      heap->owner->is_trimmed = false;
+      heap->home->is_trimmed = false;
     }
     end_use_locked(*heap);
   }

@@ -1,13 +1,14 @@
 // The heaps of all threads: how they begin, how they end, and which a fork leaves.
 //
-// The heaps of the first threads have owners of their own, so that no two meet at a lock. Those of more
-// threads share the owners: so a class has a partly used slab in each of these, and not for each thread.
+// The heaps of the first threads have owners of their own, so that no two meet at a lock. More threads share
+// the owners: so a class has a partly used slab in each of these, and not for each thread. Each heap then has
+// one of them as its home; which one serves a slow call, SlowCall chooses.
 // Source: 002's CentralCache; docs/decisions/011-shared-owners.md has the figures.
 //
 // Invariant, with owners.mutex() held: a heap is in a list of unused heaps exactly when is_unused; heaps in
-// no such list have, or are about to lose, their thread. Of an owner: threads == heaps of it whose use is
-// kThread.
-// Synchronisation: owners.mutex() guards the lists, the owner's mutex guards a heap.
+// no such list have, or are about to lose, their thread. Of an owner: threads == heaps whose home it is and
+// whose use is kThread.
+// Synchronisation: owners.mutex() guards the lists; a heap has a mutex of its own.
 #pragma once
 #include "central/owners.h"
 #include "thread/heap_record.h"
@@ -40,33 +41,29 @@ class Registry {
   /// The helper's look at all heaps and owners. \returns whether all owners were idle.
   bool trim_idle();
 
-  /// Calls visit_owner(owner) for each owner and then, while its mutex is still held, visit_heap(heap) for
-  /// each heap of it. No slab changes its owner meanwhile.
-  template <typename VisitOwner, typename VisitHeap>
-  void for_each(VisitOwner visit_owner, VisitHeap visit_heap) {
+  /// Calls visit_heap(heap) for each heap and then visit_owner(owner) for each owner, each with its mutex
+  /// held. No slab changes its owner meanwhile.
+  template <typename VisitHeap, typename VisitOwner>
+  void for_each(VisitHeap visit_heap, VisitOwner visit_owner) {
     os::LockGuard guard(owners.mutex());
-    for (ThreadHeap* heap = first_; heap != nullptr;) {
-      SlabOwner& owner = *heap->owner;
-      os::LockGuard owner_guard(owner.mutex);
-      visit_owner(owner);
-      for (; heap != nullptr && heap->owner == &owner; heap = heap->next) visit_heap(*heap);
+    for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
+      os::LockGuard heap_guard(heap->mutex);
+      visit_heap(*heap);
     }
-    // Last, since what another owner collects may pass announcements on to this one.
-    os::LockGuard shared_guard(owners.shared().mutex);
-    visit_owner(owners.shared());
+    owners.for_each_locked(visit_owner);
   }
 
-  /// Calls visit(heap) for each heap with its owner's mutex held.
+  /// Calls visit(heap) for each heap under its HeapGuard.
   template <typename Visit>
   void for_each_heap(Visit visit) {
     os::LockGuard guard(owners.mutex());
     for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
-      os::LockGuard heap_guard(heap->mutex());
+      const HeapGuard heap_guard(*heap);
       visit(*heap);
     }
   }
 
-  /// Calls visit for the mutex `returning` of each heap. \pre a fork has locked owners.mutex().
+  /// Calls visit for the mutex of each heap. \pre a fork has locked owners.mutex().
   void visit_for_fork(os::ForkSet::Visit visit);
 
   /// Call when the index of pages was replaced: all caches get the new one. \pre no other thread runs.
@@ -78,6 +75,9 @@ class Registry {
   /// Threads that have a heap now, and the most that had one at once.
   std::uint32_t live_threads() const { return heaps_in_use.load(std::memory_order_relaxed); }
   std::uint32_t peak_threads() const { return peak_threads_.load(std::memory_order_relaxed); }
+
+  /// \returns the owner of a number, or one that stands in for it; nullptr if no thread has it as its home.
+  SlabOwner* owner_in_use(std::uint32_t number) const;
 
   static constexpr std::uint32_t kMostShared = 64;
   /// Sets how many owners there may be, before threads share them: at most kMostShared, or UINT32_MAX for one
@@ -98,9 +98,11 @@ class Registry {
   std::atomic<ThreadHeap*> first_{nullptr};         // heaps are only ever added: a walk needs no lock
   std::atomic<ThreadHeap*> first_unused_{nullptr};  // heaps whose thread has ended; changed under the mutex
   std::uint32_t most_owners_ = UINT32_MAX;
-  std::uint32_t owner_count_ = 0;
+  std::atomic<std::uint32_t> owner_count_{0};
   std::uint32_t next_shared_ = 0;
   ThreadHeap* first_of_owner_[kMostShared] = {};  // one heap of each owner
+  // Apart from the heaps, whose lines their threads write.
+  std::atomic<SlabOwner*> owner_of_number_[kMostShared] = {};
   std::atomic<std::uint32_t> peak_threads_{0};
 };
 

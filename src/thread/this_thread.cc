@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "os/lock_rank.h"
+#include "os/processors.h"
 #include "page/background.h"
 #include "page/helper.h"
 #include "thread/registry.h"
@@ -103,9 +104,8 @@ void after_fork_in_child() {
 // threads that allocate.
 [[gnu::constructor(101)]] void begin_process() {
   os::note_processors();
-  os::fork_set.set_walk(os::LockRank::kThreadHeap,
-                        [](os::ForkSet::Visit visit) { owners.visit_for_fork(visit); });
-  os::fork_set.set_walk(os::LockRank::kReturning,
+  os::fork_set.set_walk(os::LockRank::kOwner, [](os::ForkSet::Visit visit) { owners.visit_for_fork(visit); });
+  os::fork_set.set_walk(os::LockRank::kMagazines,
                         [](os::ForkSet::Visit visit) { registry.visit_for_fork(visit); });
   background.set_trim_idle([] { return registry.trim_idle(); });
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

@@ -11,26 +11,18 @@
 #include "os/fatal.h"
 #include "page/page_map.h"
 #include "thread/magazine.h"
+#include "thread/slow_call.h"
 
 namespace tarn::internal {
 namespace {
-
-/// Blocks that a full magazine gave up, the first of a slab of another owner. That one speaks for all: most
-/// threads free what few others have taken.
-struct ForeignBlocks {
-  static constexpr unsigned kMost = 64;
-  SlabOwner* owner = nullptr;  // that of the first block's slab, at some moment
-  unsigned count = 0;
-  void* blocks[kMost];
-};
 
 // Blocks moved at once: enough to share the cost of a lock and a lookup, few enough that the call that moves
 // them takes a fraction of a microsecond (the 99.9th percentile of a call). Taking a block costs about 1 ns,
 // returning one 4 ns.
 constexpr unsigned kLargestRefill = 128;
-constexpr unsigned kLargestFlush = ForeignBlocks::kMost;
-// Fewer return without a lock, which the owner's threads would wait for too often.
-constexpr unsigned kForeignWorthALock = 32;
+constexpr unsigned kLargestFlush = 64;
+// Fewer blocks of another owner do not pay for the lines of its depot.
+constexpr unsigned kForeignWorthParking = 32;
 // Words of bitmaps written at once: scattered blocks of other owners cost a cache miss each.
 constexpr unsigned kMostWords = 32;
 constexpr unsigned kClassesPerLook = 64;
@@ -47,7 +39,7 @@ constexpr std::size_t kSmallHeapBytes = 256 * 1024;  // a look costs more than i
 constexpr std::uint8_t kCallsToEarnSlabs = 8;
 constinit std::atomic<bool> no_class_is_rare{false};
 
-SlabOwner& owner_of(const ThreadHeap* heap) { return heap != nullptr ? *heap->owner : owners.shared(); }
+SlabOwner& owner_of(const ThreadHeap* heap) { return heap != nullptr ? owner_near(*heap) : owners.shared(); }
 
 // Returns what a class did not need since the last look: blocks in its magazine, which pin slabs, and an
 // empty slab. A class whose calls all hit has no miss, but another block on top. \returns how many blocks the
@@ -76,7 +68,7 @@ bool grows_beyond_its_peak(SlabOwner& owner) {
 
 // Some classes of a heap, in turn, return idle blocks: before the heap grows, which it may then not have to,
 // and when magazines that are in use have no room beside idle ones.
-void look_for_idle_classes(ThreadHeap& heap, ReturnedPages& returned) {
+void look_for_idle_classes_locked(ThreadHeap& heap, ReturnedPages& returned) {
   heap.lacks_room = false;
   heap.misses_since_look = 0;
   collect_all_pending_locked(*heap.owner, returned);
@@ -94,7 +86,9 @@ void note_miss(ThreadHeap& heap, SizeClass size_class, std::uint64_t& counter, R
   if (misses != UINT8_MAX) ++misses;
   ++counter;
   ++heap.owner->slow_calls;
-  if (++heap.misses_since_look >= kMissesPerLook && heap.lacks_room) look_for_idle_classes(heap, returned);
+  if (++heap.misses_since_look < kMissesPerLook || !heap.lacks_room) return;
+  os::LockGuard guard(heap.owner->mutex);
+  look_for_idle_classes_locked(heap, returned);
 }
 
 // Chooses the part of a full magazine that is flushed next: each part in turn, but never the newest blocks,
@@ -111,7 +105,9 @@ unsigned next_flushed(const Magazine& magazine, unsigned count, unsigned flushed
 void return_rare_blocks(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   if (is_private_class(size_class)) return;
   const SizeClass rare_class = rare_class_of_bin[Bin{index_of_class(size_class)}];
-  if (rare_class != size_class) return_newest_blocks(heap, rare_class, kLargestFlush, returned);
+  if (rare_class == size_class) return;
+  os::LockGuard guard(heap.owner->mutex);
+  return_newest_blocks(heap, rare_class, kLargestFlush, returned);
 }
 
 SlabOwner* owner_of_block(const void* block) {
@@ -129,45 +125,38 @@ void close_gap(ThreadHeap& heap, SizeClass size_class, unsigned first, unsigned 
   set_record(heap, size_class, kept);
 }
 
-void flush(ThreadHeap& heap, SizeClass size_class, ForeignBlocks& foreign, ReturnedPages& returned) {
+bool try_to_park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned count,
+                 ReturnedPages& returned) {
+  return may_park(owner, size_class) && park(owner, size_class, blocks, count, returned);
+}
+
+// Without the mutex of their owner, so that its threads need not wait.
+void return_to_another(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned count,
+                       ReturnedPages& returned) {
+  const bool may_be_parked =
+      count >= kForeignWorthParking && owner.threads.load(std::memory_order_relaxed) != 0;
+  if (!may_be_parked || !try_to_park(owner, size_class, blocks, count, returned))
+    return_blocks(nullptr, blocks, count, returned);
+}
+
+// The first of the blocks speaks for all: most threads free what few others have taken.
+void flush(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   Magazine& magazine = heap.magazines[size_class];
   SlabOwner& owner = *heap.owner;
   if (!magazine.has_flushed) return_rare_blocks(heap, size_class, returned);
   magazine.has_flushed = true;
   const unsigned count = count_of(heap, size_class);
-  const unsigned wanted = at_most(kLargestFlush, count - count / 2);
-  const unsigned first = next_flushed(magazine, count, wanted);
+  unsigned flushed = at_most(kLargestFlush, count - count / 2);
+  const unsigned first = next_flushed(magazine, count, flushed);
   void** const gap = magazine.blocks + 1 + first;
-  foreign.owner = owner_of_block(gap[0]);
-  if (foreign.owner != &owner && foreign.owner != nullptr) {
-    std::memcpy(foreign.blocks, gap, wanted * sizeof(void*));
-    foreign.count = wanted;
-    return close_gap(heap, size_class, first, wanted);
+  SlabOwner* const from = owner_of_block(gap[0]);
+  if (from != &owner && from != nullptr) {
+    return_to_another(*from, size_class, gap, flushed, returned);
+  } else if (!try_to_park(owner, size_class, gap, flushed, returned)) {
+    os::LockGuard guard(owner.mutex);
+    flushed = return_some_blocks(&owner, gap, flushed, kMostWords, returned);
   }
-  const bool is_parked = may_park(owner, size_class) && park(owner, size_class, gap, wanted, returned);
-  close_gap(heap, size_class, first,
-            is_parked ? wanted : return_some_blocks(&owner, gap, wanted, kMostWords, returned));
-}
-
-// Many blocks pay for the lock of their owner, where its threads can take them as they are.
-bool park_with_their_owner(const ForeignBlocks& foreign, SizeClass size_class, ReturnedPages& returned) {
-  SlabOwner& owner = *foreign.owner;
-  if (foreign.count < kForeignWorthALock || !owner.mutex.try_lock()) return false;
-  const bool is_parked = owner.threads.load(std::memory_order_relaxed) != 0 && may_park(owner, size_class) &&
-                         park(owner, size_class, foreign.blocks, foreign.count, returned);
-  owner.mutex.unlock();
-  return is_parked;
-}
-
-void deallocate_locked(ThreadHeap& heap, void* block, SizeClass size_class, ForeignBlocks& foreign,
-                       ReturnedPages& returned) {
-  const unsigned count = count_of(heap, size_class);
-  if (count == heap.magazines[size_class].capacity) {
-    note_miss(heap, size_class, heap.counters.flushes, returned);
-    if (count != 0) flush(heap, size_class, foreign, returned);
-    if (!prepare_magazine(heap, size_class)) return return_blocks(heap.owner, &block, 1, returned);
-  }
-  if (!detail::push(heap.record(size_class), block)) os::fatal("double free", block);
+  close_gap(heap, size_class, first, flushed);
 }
 
 }  // namespace
@@ -192,14 +181,16 @@ SizeClass class_that_serves(const ThreadHeap* heap, Bin bin) {
 
 void end_rare_classes() { no_class_is_rare.store(true, std::memory_order_relaxed); }
 
-unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted,
-                            ReturnedPages& returned) {
+unsigned take_blocks(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted,
+                     ReturnedPages& returned) {
   SlabOwner& owner = *heap.owner;
   if (const unsigned parked = unpark(owner, size_class, blocks, wanted); parked != 0) return parked;
+  os::LockGuard guard(owner.mutex);
   // Slabs of one block come and go with each call, and the page cache keeps their pages for every class.
   if (class_geometry[size_class].block_bytes <= kOwnSlabBlockBytes &&
       !has_blocks_locked(owner, size_class, returned)) {
-    if (grows_beyond_its_peak(owner)) look_for_idle_classes(heap, returned);
+    if (const unsigned parked = unpark_locked(owner, size_class, blocks, wanted); parked != 0) return parked;
+    if (grows_beyond_its_peak(owner)) look_for_idle_classes_locked(heap, returned);
     if (owner.classes[size_class].available.is_empty())
       give_way(owner, size_class, bytes_of(class_geometry[size_class].first_slab_pages), returned);
     if (owner.classes[size_class].available.is_empty() && make_slab_locked(owner, size_class) == nullptr)
@@ -208,16 +199,16 @@ unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** block
   return take_blocks_locked(owner, size_class, blocks, wanted, returned);
 }
 
-void* allocate_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
+void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   if (count_of(heap, size_class) == 0) {
     note_miss(heap, size_class, heap.counters.refills, returned);
     if (!prepare_magazine(heap, size_class)) {
       void* block = nullptr;
-      return take_blocks_locked(heap, size_class, &block, 1, returned) == 1 ? block : nullptr;
+      return take_blocks(heap, size_class, &block, 1, returned) == 1 ? block : nullptr;
     }
     const Magazine& magazine = heap.magazines[size_class];
     const unsigned wanted = at_most(kLargestRefill, magazine.capacity / 2u + 1);
-    const unsigned taken = take_blocks_locked(heap, size_class, magazine.blocks + 1, wanted, returned);
+    const unsigned taken = take_blocks(heap, size_class, magazine.blocks + 1, wanted, returned);
     if (taken == 0) return nullptr;
     set_record(heap, size_class, taken);
   }
@@ -225,19 +216,19 @@ void* allocate_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& ret
 }
 
 void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPages& returned) {
-  ForeignBlocks foreign;
-  {
-    os::LockGuard guard(heap.mutex());
-    if (counts_calls(&heap))
-      heap.calls->of_class[size_class].add_deallocation(class_geometry[size_class].block_bytes);
-    deallocate_locked(heap, block, size_class, foreign, returned);
-    if (foreign.count == 0) return;
-    // A fork waits for this: its child would lose the blocks, or get half of an announcement.
-    heap.returning.lock();
+  const SlowCall call(heap);
+  if (counts_calls(&heap))
+    heap.calls->of_class[size_class].add_deallocation(class_geometry[size_class].block_bytes);
+  const unsigned count = count_of(heap, size_class);
+  if (count == heap.magazines[size_class].capacity) {
+    note_miss(heap, size_class, heap.counters.flushes, returned);
+    if (count != 0) flush(heap, size_class, returned);
+    if (!prepare_magazine(heap, size_class)) {
+      os::LockGuard guard(heap.owner->mutex);
+      return return_blocks(heap.owner, &block, 1, returned);
+    }
   }
-  if (!park_with_their_owner(foreign, size_class, returned))
-    return_blocks(nullptr, foreign.blocks, foreign.count, returned);
-  heap.returning.unlock();
+  if (!detail::push(heap.record(size_class), block)) os::fatal("double free", block);
 }
 
 }  // namespace tarn::internal

@@ -1,6 +1,6 @@
 // The slow side of a thread's cache: refills its magazines from slabs, and flushes them to slabs.
 //
-// Threads: the heap's own thread; of the functions that end in _locked, under the owner's mutex.
+// Threads: the heap's own thread.
 #pragma once
 #include "page/returned_pages.h"
 #include "thread/heap_record.h"
@@ -18,16 +18,17 @@ SizeClass class_that_serves(const ThreadHeap* heap, Bin bin);
 /// From now on no bin is rare: a program that warms up wants all growth to come before its work begins.
 void end_rare_classes();
 
-/// Takes one block through the magazine of its class, refilling it. \returns nullptr when memory is refused.
-void* allocate_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned);
+/// Takes one block through the magazine of its class, refilling it. \pre a SlowCall. \returns nullptr when
+/// memory is refused.
+void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned);
 
-/// Puts a block into the magazine of its class, flushing it when it is full; takes and lets go of the owner's
-/// mutex. Blocks of other owners return to these without it, so that the owner's threads need not wait.
+/// Puts a block into the magazine of its class, flushing it when it is full, in a SlowCall. Blocks of other
+/// owners return to these without their mutex.
 void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPages& returned);
 
 /// Takes up to `wanted` blocks, bypassing the magazine. A heap that would have to grow first returns its idle
-/// blocks. \returns 0 when memory is refused.
-unsigned take_blocks_locked(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted,
-                            ReturnedPages& returned);
+/// blocks. \pre a SlowCall. \returns 0 when memory is refused.
+unsigned take_blocks(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted,
+                     ReturnedPages& returned);
 
 }  // namespace tarn::internal

@@ -25,8 +25,8 @@ inline void validate_library() {
   owners.for_each([](const SlabOwner& owner) { validate_locked(owner); });
   owners.validate();
   registry.validate();
-  if (const ThreadHeap* const heap = this_heap(); heap != nullptr) {
-    os::LockGuard guard(heap->mutex());
+  if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
+    os::LockGuard guard(heap->mutex);
     validate_locked(*heap);
   }
   pool_registry.validate();

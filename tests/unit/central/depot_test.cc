@@ -14,18 +14,23 @@ class DepotTest : public OwnerFixture {
  protected:
   static constexpr std::size_t kParkedBytes = 160 + sizeof(void*);  // of a block, with its place in the depot
 
+  DepotTest() {
+    while (owner.depot.load() == nullptr) may_park(owner, kTestClass);
+    may_park(owner, kTestClass);  // the first flush that the depot sees
+  }
   ~DepotTest() override {
     ReturnedPages returned;
     for (SlabOwner* each : {&owner, &other}) {
       os::LockGuard guard(each->mutex);
       limit_parked(*each, 0, UINT32_MAX, returned);
-      EXPECT_EQ(each->parked_bytes, 0u);
+      EXPECT_EQ(parked_bytes(*each), 0u);
     }
   }
 
+  Parked& parked() { return owner.depot.load()->of[kTestClass]; }
   /// As if threads had asked for many blocks before.
   bool park_all(const std::vector<void*>& blocks, SizeClass size_class = kTestClass) {
-    owner.classes[size_class].parked.needed = 10'000;
+    owner.depot.load()->of[size_class].needed = 10'000;
     return park_some(blocks, size_class);
   }
   /// As full magazines do it: what finds no room returns to the slabs. \returns whether all found room.
@@ -60,7 +65,7 @@ TEST_F(DepotTest, BlocksComeBackInTheirOrder) {
     check(owner);
   }
   EXPECT_EQ(back, blocks);
-  EXPECT_EQ(owner.parked_bytes, 0u);
+  EXPECT_EQ(parked_bytes(owner), 0u);
   give_back(owner, back);
 }
 
@@ -74,7 +79,7 @@ TEST_F(DepotTest, AnEmptyOneHasNothing) {
 
 TEST_F(DepotTest, HasRoomForWhatWasRefusedAndAskedForAgain) {
   EXPECT_FALSE(park_some(take(owner, 640)));
-  EXPECT_EQ(owner.classes[kTestClass].parked.count, 64u) << "little before threads have asked";
+  EXPECT_EQ(parked_count(owner, kTestClass), 64u) << "little before threads have asked";
   EXPECT_EQ(unpark_some(640).size(), 64u);
   EXPECT_TRUE(park_some(take(owner, 640)));
 }
@@ -85,14 +90,14 @@ TEST_F(DepotTest, HasRoomForWhatIsAskedForAtATimeHoweverOften) {
     EXPECT_EQ(has_room, i != 0);
     EXPECT_EQ(unpark_some(100).size(), has_room ? 100u : 64u);
   }
-  EXPECT_EQ(owner.classes[kTestClass].parked.asked, 100u);
+  EXPECT_EQ(parked().asked, 100u);
 }
 
 TEST_F(DepotTest, ThreadsThatOnlyAskOrOnlyFreeGetNoRoom) {
   unpark_some(640);
   EXPECT_FALSE(park_some(take(owner, 640)));
   EXPECT_FALSE(park_some(take(owner, 640)));
-  EXPECT_EQ(owner.classes[kTestClass].parked.count, 64u);
+  EXPECT_EQ(parked_count(owner, kTestClass), 64u);
 }
 
 TEST_F(DepotTest, ReturnsWhatNobodyNeededBetweenTwoLooks) {
@@ -103,12 +108,12 @@ TEST_F(DepotTest, ReturnsWhatNobodyNeededBetweenTwoLooks) {
     look_at_depot(owner);
     while (return_surplus(owner, 100, returned)) {
     }
-    return owner.classes[kTestClass].parked.count;
+    return parked_count(owner, kTestClass);
   };
   {
     os::LockGuard guard(owner.mutex);
     look_at_depot(owner);
-    owner.classes[kTestClass].parked.needed = 640;
+    parked().needed = 640;
   }
   ASSERT_TRUE(park_some(unpark_some(200)));
   ASSERT_TRUE(park_some(unpark_some(150)));
@@ -121,7 +126,7 @@ TEST_F(DepotTest, BlocksThatComeAndGoBetweenTwoLooksKeepTheirRoom) {
   const auto look = [&] {
     os::LockGuard guard(owner.mutex);
     look_at_depot(owner);
-    return owner.classes[kTestClass].parked.needed;
+    return parked().needed;
   };
   ASSERT_TRUE(park_all(take(owner, 640)));
   const std::vector<void*> blocks = unpark_some(640);
@@ -150,7 +155,7 @@ TEST_F(DepotTest, HasNoRoomBeyondTheLimitOfItsOwner) {
   owner.kept_limit_bytes = 64 * kParkedBytes;
   const std::vector<void*> blocks = take(owner, 65);
   EXPECT_FALSE(park_all(blocks));
-  EXPECT_EQ(owner.parked_bytes, 64 * kParkedBytes);
+  EXPECT_EQ(parked_bytes(owner), 64 * kParkedBytes);
 }
 
 TEST_F(DepotTest, HasNoRoomAfterAPeakSoThatBlocksComeFromTheFullestSlabs) {
@@ -170,7 +175,7 @@ TEST_F(DepotTest, ReturnsBlocksToTheSlabsOfEveryOwner) {
   {
     os::LockGuard guard(owner.mutex);
     EXPECT_EQ(return_parked(owner, kTestClass, 150, returned), 150u);
-    EXPECT_EQ(owner.classes[kTestClass].parked.count, 50u);
+    EXPECT_EQ(parked_count(owner, kTestClass), 50u);
     EXPECT_EQ(return_parked(owner, kTestClass, 150, returned), 50u);
     EXPECT_EQ(owner.taken_bytes, 0u);
   }
@@ -184,7 +189,7 @@ TEST_F(DepotTest, IsTrimmedWithItsOwner) {
   ReturnedPages returned;
   os::LockGuard guard(owner.mutex);
   trim_locked(owner, TrimDepth::kIdle, returned);
-  EXPECT_EQ(owner.parked_bytes, 0u);
+  EXPECT_EQ(parked_bytes(owner), 0u);
   EXPECT_EQ(owner.slab_bytes, 0u);
 }
 
@@ -195,7 +200,7 @@ TEST_F(DepotTest, AnIdleClassGivesWayToOneThatGrows) {
     ReturnedPages returned;
     os::LockGuard guard(owner.mutex);
     give_way(owner, kGrowing, kPageBytes, returned);
-    return owner.classes[kTestClass].parked.count;
+    return parked_count(owner, kTestClass);
   };
   EXPECT_EQ(grow(), 1000u) << "it was in use a moment ago";
   EXPECT_EQ(grow(), 744u);
@@ -213,7 +218,38 @@ TEST_F(DepotTest, AClassThatGrowsKeepsItsOwn) {
   ReturnedPages returned;
   os::LockGuard guard(owner.mutex);
   for (int i = 0; i < 3; ++i) give_way(owner, kTestClass, kPageBytes, returned);
-  EXPECT_EQ(owner.classes[kTestClass].parked.count, 100u);
+  EXPECT_EQ(parked_count(owner, kTestClass), 100u);
+}
+
+// As while a thread is descheduled that parks or unparks.
+TEST_F(DepotTest, NoThreadWaitsForAnother) {
+  ASSERT_TRUE(park_all(take(owner, 200)));
+  const std::vector<void*> more = take(owner, 64);
+  {
+    os::LockGuard guard(parked().mutex);
+    EXPECT_TRUE(unpark_some(10).empty());
+    ReturnedPages returned;
+    EXPECT_FALSE(park(owner, kTestClass, more.data(), 64, returned));
+  }
+  EXPECT_EQ(unpark_some(200).size(), 200u);
+  give_back(owner, more);
+}
+
+TEST_F(DepotTest, IsAskedAgainByWhoHoldsItsOwner) {
+  ASSERT_TRUE(park_all(take(owner, 200)));
+  std::vector<void*> blocks(200);
+  os::LockGuard guard(owner.mutex);
+  EXPECT_EQ(unpark_locked(owner, kTestClass, blocks.data(), 200), 200u);
+  EXPECT_EQ(unpark_locked(owner, kTestClass, blocks.data(), 1), 0u);
+  ReturnedPages returned;
+  return_blocks(&owner, blocks.data(), 200, returned);
+}
+
+TEST_F(DepotTest, IsMadeAfterSomeFlushes) {
+  int flushes = 1;
+  while (!may_park(other, kTestClass) && other.depot.load() == nullptr) ++flushes;
+  EXPECT_GT(flushes, 20);
+  EXPECT_EQ(parked_bytes(other), 0u);
 }
 
 TEST_F(DepotTest, IsLimitedInSteps) {
@@ -223,7 +259,7 @@ TEST_F(DepotTest, IsLimitedInSteps) {
   os::LockGuard guard(owner.mutex);
   EXPECT_TRUE(limit_parked(owner, some, 100, returned));
   EXPECT_FALSE(limit_parked(owner, some, 100, returned));
-  EXPECT_LE(owner.parked_bytes, some);
+  EXPECT_LE(parked_bytes(owner), some);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "central/take_blocks.h"
 #include "thread/registry.h"
 #include "thread/thread_heap.h"
@@ -13,17 +15,17 @@ constexpr SizeClass kClass = class_of_index(10);  // 160 bytes
 
 class MagazineTest : public ::testing::Test {
  protected:
-  MagazineTest() : heap(*registry.attach()), guard(heap.mutex()) {}
+  MagazineTest() : heap(*registry.attach()) { guard.emplace(heap); }
   ~MagazineTest() override {
     validate_locked(heap);
-    heap.mutex().unlock();
+    guard.reset();
     registry.detach(heap);
-    heap.mutex().lock();  // for the guard
   }
 
   void fill(unsigned count) {
     heap.magazines[kClass].misses = 1;  // as by a refill; else the look for idle classes shrinks it
-    ASSERT_EQ(take_blocks_locked(heap, kClass, heap.magazines[kClass].blocks + 1, count, returned), count);
+    ASSERT_EQ(take_blocks_locked(*heap.owner, kClass, heap.magazines[kClass].blocks + 1, count, returned),
+              count);
     set_record(heap, kClass, count);
   }
 
@@ -37,7 +39,7 @@ class MagazineTest : public ::testing::Test {
 
   ThreadHeap& heap;
   ReturnedPages returned;
-  os::LockGuard guard;
+  std::optional<HeapGuard> guard;
 };
 
 TEST_F(MagazineTest, TheFirstFillsTwoCacheLines) {

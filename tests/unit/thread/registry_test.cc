@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "central/depot.h"
 #include "page/background.h"
 #include "page/helper.h"
 #include "page/page_map.h"
@@ -17,24 +18,6 @@
 
 namespace tarn::internal {
 namespace {
-
-/// A thread's heap without the thread.
-class Attached {
- public:
-  Attached() : heap_(registry.attach()) {}
-  ~Attached() { end(); }
-  Attached(const Attached&) = delete;
-  Attached& operator=(const Attached&) = delete;
-
-  void end() {
-    if (heap_ != nullptr) registry.detach(*heap_);
-    heap_ = nullptr;
-  }
-  ThreadHeap& heap() { return *heap_; }
-
- private:
-  ThreadHeap* heap_;
-};
 
 TEST(Registry, TheHeapOfAThreadThatEndedGoesToTheNext) {
   Attached first;
@@ -107,11 +90,8 @@ TEST_F(SharedOwners, AreVisitedOnceWithEachOfTheirHeaps) {
   Attached threads[5];
   std::vector<SlabOwner*> seen;
   std::vector<ThreadHeap*> heaps;
-  registry.for_each([&](SlabOwner& owner) { seen.push_back(&owner); },
-                    [&](ThreadHeap& heap) {
-                      EXPECT_EQ(heap.owner, seen.back());
-                      heaps.push_back(&heap);
-                    });
+  registry.for_each([&](ThreadHeap& heap) { heaps.push_back(&heap); },
+                    [&](SlabOwner& owner) { seen.push_back(&owner); });
   EXPECT_EQ(seen.size(), 3u) << "with the one for threads without a heap";
   std::sort(seen.begin(), seen.end());
   EXPECT_EQ(std::unique(seen.begin(), seen.end()), seen.end());
@@ -120,7 +100,7 @@ TEST_F(SharedOwners, AreVisitedOnceWithEachOfTheirHeaps) {
 
 TEST_F(SharedOwners, MakeTheFirstMagazinesOfTheirThreadsSmall) {
   const auto made = [](ThreadHeap& heap) {
-    os::LockGuard guard(heap.mutex());
+    HeapGuard guard(heap);
     for (unsigned index = 1; index < 100; ++index) prepare_magazine(heap, class_of_index(index));
     return heap.magazine_bytes;
   };
@@ -137,8 +117,16 @@ TEST_F(SharedOwners, BlocksOfAnotherOwnerReturnToItAndNotToOnesOwn) {
   for (int i = 0; i < 20'000; ++i) give_back(consumer.heap(), take_block(producer.heap()));
   const SlabOwner &taken_from = *producer.heap().owner, &other = *consumer.heap().owner;
   EXPECT_EQ(other.classes[kClass].totals.slabs, 0u);
-  EXPECT_EQ(other.parked_bytes, 0u);
+  EXPECT_EQ(parked_bytes(other), 0u);
   EXPECT_LE(taken_from.classes[kClass].totals.slabs, 8u) << "some blocks were taken again and again";
+}
+
+TEST_F(SharedOwners, WithoutAThreadStandInForNoProcessor) {
+  Attached threads[6];
+  for (unsigned i = 0; i < 6; i += 2) threads[i].end();
+  EXPECT_EQ(registry.owner_in_use(0), nullptr);
+  EXPECT_EQ(registry.owner_in_use(1), threads[1].heap().home);
+  EXPECT_EQ(registry.owner_in_use(3), threads[1].heap().home) << "a processor more than there are owners";
 }
 
 /// What a thread leaves, of several classes and in several slabs.
@@ -155,7 +143,7 @@ class LeftHeap : public ::testing::Test {
     std::thread([this] { thread.end(); }).join();
   }
   unsigned cached() {
-    os::LockGuard guard(heap.mutex());
+    HeapGuard guard(heap);
     validate_locked(heap);
     validate_locked(*heap.owner);
     unsigned count = 0;
@@ -246,12 +234,12 @@ TEST(Registry, AThreadThatLeavesLittleReturnsItAtOnce) {
   ThreadHeap& heap = thread.heap();
   {
     give_back(heap, take_block(heap, kClass), kClass);
-    os::LockGuard guard(heap.mutex());
+    HeapGuard guard(heap);
     EXPECT_GT(count_of(heap, kClass), 0u);
     validate_locked(heap);
   }
   thread.end();
-  os::LockGuard guard(heap.mutex());
+  HeapGuard guard(heap);
   EXPECT_EQ(count_of(heap, kClass), 0u);
   EXPECT_EQ(heap.magazine_bytes, 0u);
   EXPECT_EQ(heap.owner->taken_bytes, 0u);
@@ -262,7 +250,7 @@ TEST(Registry, AThreadThatLeavesLittleReturnsItAtOnce) {
 TEST(Registry, AVisitOfOwnersSeesTheSharedOneLast) {
   Attached first;
   std::vector<SlabOwner*> seen;
-  registry.for_each([&](SlabOwner& owner) { seen.push_back(&owner); }, [](const ThreadHeap&) {});
+  registry.for_each([](const ThreadHeap&) {}, [&](SlabOwner& owner) { seen.push_back(&owner); });
   EXPECT_EQ(std::count(seen.begin(), seen.end(), first.heap().owner), 1);
   EXPECT_EQ(seen.back(), &owners.shared());
 }

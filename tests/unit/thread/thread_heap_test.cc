@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "central/class_slabs.h"
+#include "central/depot.h"
 #include "central/trim.h"
 #include "tarn/memory_pool.h"
 #include "thread/magazine.h"
@@ -33,7 +34,7 @@ class ThreadHeapTest : public ::testing::Test {
     validate();
   }
   void validate() {
-    os::LockGuard guard(heap.mutex());
+    os::LockGuard guard(heap.mutex);
     validate_locked(heap);
   }
   std::vector<void*> allocate_many(int count) {
@@ -65,8 +66,8 @@ TEST_F(ThreadHeapTest, AFullMagazineIsFlushedAndNothingIsLost) {
   const std::vector<void*> blocks = allocate_many(3000);
   for (void* block : blocks) deallocate(block);
   EXPECT_GT(heap.counters.flushes, 0u);
-  EXPECT_EQ(heap.owner->taken_bytes, (cached() + heap.owner->classes[kClass].parked.count) *
-                                         std::size_t{class_geometry[kClass].stride});
+  EXPECT_EQ(heap.owner->taken_bytes,
+            (cached() + parked_count(*heap.owner, kClass)) * std::size_t{class_geometry[kClass].stride});
   const std::vector<void*> again = allocate_many(3000);
   EXPECT_EQ(std::set<void*>(again.begin(), again.end()).size(), 3000u);
 }
@@ -129,7 +130,7 @@ TEST_F(RareClassTest, AClassThatHasSlabsIsNotRareForAnyThreadOfTheOwner) {
   allocate();
   EXPECT_EQ(class_that_serves(&heap, kBin), kClass);
   ThreadHeap sharing{};
-  sharing.owner = heap.owner;
+  sharing.home = sharing.owner = heap.home;
   EXPECT_EQ(class_that_serves(&sharing, kBin), kClass);
 }
 
@@ -138,7 +139,7 @@ TEST_F(RareClassTest, AClassWhoseSlabsHaveEndedMustEarnNewOnes) {
   ASSERT_EQ(class_that_serves(&heap, kBin), kClass);
   {
     ReturnedPages returned;
-    os::LockGuard guard(heap.mutex());
+    HeapGuard guard(heap);
     drop_magazine_locked(heap, kClass, returned);
     trim_class_locked(*heap.owner, kClass, TrimDepth::kAll, returned);
   }
@@ -147,7 +148,7 @@ TEST_F(RareClassTest, AClassWhoseSlabsHaveEndedMustEarnNewOnes) {
 
 TEST_F(RareClassTest, TheCallsOfAllThreadsOfAnOwnerCount) {
   ThreadHeap sharing{};
-  sharing.owner = heap.owner;
+  sharing.home = sharing.owner = heap.home;
   ASSERT_EQ(call_until_earned(heap, 4), 5);
   EXPECT_LE(call_until_earned(sharing, 100), 60);
   EXPECT_FALSE(is_rare(&heap, kBin));

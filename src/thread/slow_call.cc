@@ -1,0 +1,16 @@
+#include "thread/slow_call.h"
+
+#include "os/processors.h"
+#include "thread/registry.h"
+
+namespace tarn::internal {
+
+SlabOwner& owner_near(const ThreadHeap& heap) {
+  if (!threads_share_owners() || heap.stays_home) return *heap.home;
+  SlabOwner* const near = registry.owner_in_use(os::this_processor());
+  return near == nullptr ? *heap.home : *near;
+}
+
+SlowCall::SlowCall(ThreadHeap& heap) : guard_(heap.mutex), heap_(heap) { heap.owner = &owner_near(heap); }
+
+}  // namespace tarn::internal

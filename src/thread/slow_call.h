@@ -1,0 +1,30 @@
+// A slow call of a thread: which owner serves it, and the mutex that it holds meanwhile.
+//
+// While threads have homes of their own, the home serves. Where threads share owners, the owner of the
+// processor that the thread runs on serves it: threads that run at once then meet neither at a mutex nor at
+// the lines of a list, however many threads there are.
+// Source: the per-CPU caches of google/tcmalloc; docs/decisions/011-shared-owners.md.
+//
+// Threads: the heap's own.
+#pragma once
+#include "thread/heap_record.h"
+
+namespace tarn::internal {
+
+/// \returns the owner that would serve a slow call now.
+SlabOwner& owner_near(const ThreadHeap& heap);
+
+class SlowCall {
+ public:
+  /// Takes the heap's mutex, if there are other threads. Chooses heap.owner, whose mutex it does not take.
+  explicit SlowCall(ThreadHeap& heap);
+  ~SlowCall() { heap_.owner = heap_.home; }
+  SlowCall(const SlowCall&) = delete;
+  SlowCall& operator=(const SlowCall&) = delete;
+
+ private:
+  detail::ProgramGuard guard_;
+  ThreadHeap& heap_;
+};
+
+}  // namespace tarn::internal

@@ -1,0 +1,42 @@
+#include "base/relaxed.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <thread>
+
+namespace tarn::internal {
+namespace {
+
+TEST(Relaxed, IsANumber) {
+  Relaxed<std::uint32_t> number;
+  EXPECT_EQ(number, 0u);
+  number = 7;
+  number += 5;
+  number -= 2;
+  EXPECT_EQ(++number, 11u);
+}
+
+TEST(Relaxed, WrapsInItsType) {
+  Relaxed<std::uint8_t> number;
+  number = 255;
+  EXPECT_EQ(++number, 0u);
+}
+
+TEST(Relaxed, IsReadWhileAnotherThreadChangesIt) {
+  Relaxed<std::uint64_t> number;
+  std::thread writer([&] {
+    for (int i = 0; i < 100'000; ++i) ++number;
+  });
+  std::uint64_t last = 0;
+  while (last != 100'000) {
+    const std::uint64_t now = number;
+    ASSERT_GE(now, last);
+    last = now;
+  }
+  writer.join();
+}
+
+}  // namespace
+}  // namespace tarn::internal
