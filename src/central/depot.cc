@@ -123,17 +123,6 @@ std::uint32_t surplus_of(Parked& parked) {
   return surplus;
 }
 
-// After a peak, what is freed returns to the slabs, and what is taken comes from the fullest of them: blocks
-// that went round through the depot would keep every page of the peak in use. Each class has one slab that
-// may not have been used up yet, and slabs made ahead of need are no peak.
-bool is_past_its_peak(const SlabOwner& owner) {
-  std::size_t classes = 0;
-  for (const std::atomic<std::uint64_t>& word : owner.classes_with_slabs)
-    classes += count_ones(word.load(std::memory_order_relaxed));
-  const std::size_t unused_bytes = kLittleBytes + classes * kPageBytes + owner.made_ahead_bytes;
-  return owner.slab_bytes > 2 * owner.taken_bytes + unused_bytes;
-}
-
 /// Whether blocks find room, and if not, whether there would be some if threads had asked for more.
 enum class Room : std::uint8_t { kEnough, kNotAskedFor, kNone };
 
@@ -144,6 +133,8 @@ void note_height(Parked& parked) {
   if (height_of(parked) > parked.peak) parked.peak = height_of(parked);
 }
 
+// After a peak, what is freed returns to the slabs, and what is taken comes from the fullest of them: blocks
+// that went round through the depot would keep every page of the peak in use.
 Room room_for(const SlabOwner& owner, const Depot& depot, SizeClass size_class, unsigned count) {
   if (is_past_its_peak(owner) || !may_keep_memory()) return Room::kNone;
   const std::size_t bytes = depot.bytes.load(std::memory_order_relaxed);
@@ -155,6 +146,15 @@ Room room_for(const SlabOwner& owner, const Depot& depot, SizeClass size_class, 
 }
 
 }  // namespace
+
+// Each class has one slab that may not have been used up yet, and slabs made ahead of need are no peak.
+bool is_past_its_peak(const SlabOwner& owner) {
+  std::size_t classes = 0;
+  for (const std::atomic<std::uint64_t>& word : owner.classes_with_slabs)
+    classes += count_ones(word.load(std::memory_order_relaxed));
+  const std::size_t unused_bytes = kLittleBytes + classes * kPageBytes + owner.made_ahead_bytes;
+  return owner.slab_bytes > 2 * owner.taken_bytes + unused_bytes;
+}
 
 std::size_t parked_bytes(const SlabOwner& owner) {
   const Depot* const depot = depot_of(owner);

@@ -16,6 +16,9 @@
 
 namespace tarn::internal {
 
+/// Whether the slabs hold much more than twice what is in use. \threads any; at some moment.
+bool is_past_its_peak(const SlabOwner& owner);
+
 /// \returns the bytes of all that is parked, with its places in the depot.
 std::size_t parked_bytes(const SlabOwner& owner);
 /// \returns how many blocks of a class are parked.

@@ -93,7 +93,7 @@ constexpr ClassGeometry make_geometry(std::uint32_t block_bytes, std::uint32_t s
   g.block_count = static_cast<std::uint16_t>(bytes_of(g.slab_pages) / g.stride);
   g.word_count = static_cast<std::uint16_t>((g.block_count + 63) / 64);
   const std::uint32_t by_bytes = 1024 * 1024 / g.block_bytes;
-  g.largest_magazine = static_cast<std::uint16_t>(by_bytes < 16 ? 16 : by_bytes > 1023 ? 1023 : by_bytes);
+  g.largest_magazine = static_cast<std::uint16_t>(by_bytes < 16 ? 16 : by_bytes > 8191 ? 8191 : by_bytes);
   return g;
 }
 

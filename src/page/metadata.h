@@ -13,7 +13,7 @@ namespace tarn::internal {
 
 class Metadata {
  public:
-  static constexpr std::size_t kLargestReused = 32 * 1024;  // bytes
+  static constexpr std::size_t kLargestReused = 64 * 1024;  // bytes; the array of the largest magazine
 
   /// Reserves addresses for all later records; without them, addresses are taken when needed. Once, at start.
   void reserve();

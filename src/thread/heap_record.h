@@ -28,9 +28,11 @@
 
 namespace tarn::internal {
 
-/// The array behind a record. blocks[0] is nullptr; `capacity` blocks follow.
+/// The array behind a record. blocks[0] is nullptr; room for `room` blocks follows, of which `capacity` are
+/// used.
 struct Magazine {
   void** blocks;
+  std::uint16_t room;
   std::uint16_t capacity;
   std::uint16_t next_flushed;  // the slot where the next flush begins
   std::uint8_t misses;         // refills and flushes, at most 255; halved at each look for idle classes

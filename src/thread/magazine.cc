@@ -1,5 +1,6 @@
 #include "thread/magazine.h"
 
+#include "central/depot.h"
 #include "central/return_blocks.h"
 #include "os/fatal.h"
 #include "page/metadata.h"
@@ -34,6 +35,9 @@ constexpr unsigned kMissesOfABusyClass = 32;
 // Writing a larger block costs more than asking the page cache for it; and where such blocks are kept, a
 // buffer cannot grow in place.
 constexpr std::size_t kLargestBusyBytes = 64 * 1024;
+
+constexpr unsigned kMostAfterAPeak = 1023;
+constexpr unsigned kRoomAfterAPeak = 32;
 
 std::size_t record_bytes(unsigned capacity) { return (capacity + 1) * sizeof(void*); }
 
@@ -83,6 +87,14 @@ void count_capacity(ThreadHeap& heap, SizeClass size_class, std::size_t before, 
   if (block_bytes > kSmallBlockBytes) heap.larger_magazine_bytes += more_bytes;
 }
 
+// \pre the array has room.
+void set_capacity(ThreadHeap& heap, SizeClass size_class, unsigned capacity, unsigned count) {
+  Magazine& magazine = heap.magazines[size_class];
+  count_capacity(heap, size_class, magazine.capacity, capacity);
+  magazine.capacity = static_cast<std::uint16_t>(capacity);
+  set_record(heap, size_class, count);
+}
+
 // Replaces the array and keeps its blocks. \pre the blocks fit. \returns false when memory is refused.
 bool resize(ThreadHeap& heap, SizeClass size_class, unsigned capacity) {
   Magazine& magazine = heap.magazines[size_class];
@@ -92,13 +104,26 @@ bool resize(ThreadHeap& heap, SizeClass size_class, unsigned capacity) {
   blocks[0] = nullptr;
   for (unsigned i = 1; i <= count; ++i) blocks[i] = magazine.blocks[i];
   void** const old_blocks = magazine.blocks;
-  const unsigned old_capacity = magazine.capacity;
-  count_capacity(heap, size_class, old_capacity, capacity);
+  const unsigned old_room = magazine.room;
   magazine.blocks = blocks;
-  magazine.capacity = static_cast<std::uint16_t>(capacity);
-  set_record(heap, size_class, count);
-  if (old_blocks != nullptr) metadata.free(old_blocks, record_bytes(old_capacity));
+  magazine.room = static_cast<std::uint16_t>(capacity);
+  set_capacity(heap, size_class, capacity, count);
+  if (old_blocks != nullptr) metadata.free(old_blocks, record_bytes(old_room));
   return true;
+}
+
+// A magazine that holds all that a program frees after a peak, and serves all that it takes, would keep every
+// page of the peak in use: there it becomes as small as it was allowed to be, a little at each flush, and the
+// blocks then come from the fullest slabs.
+unsigned most_capacity(const ThreadHeap& heap, SizeClass size_class) {
+  const unsigned largest = class_geometry[size_class].largest_magazine;
+  return largest > kMostAfterAPeak && is_past_its_peak(*heap.owner) ? kMostAfterAPeak : largest;
+}
+
+void lower_capacity(ThreadHeap& heap, SizeClass size_class, unsigned most) {
+  const unsigned count = count_of(heap, size_class), capacity = heap.magazines[size_class].capacity;
+  const unsigned least = count + kRoomAfterAPeak > most ? count + kRoomAfterAPeak : most;
+  if (least < capacity) set_capacity(heap, size_class, least, count);
 }
 
 }  // namespace
@@ -108,14 +133,21 @@ bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
   const ClassGeometry& geometry = class_geometry[size_class];
   const unsigned first = first_capacity(geometry);
   if (magazine.blocks == nullptr && first != 0) return resize(heap, size_class, first);
-  if (magazine.capacity >= geometry.largest_magazine) return true;
-  unsigned capacity = magazine.capacity * 2u + 1;
-  if (capacity > geometry.largest_magazine) capacity = geometry.largest_magazine;
+  unsigned most = geometry.largest_magazine;
+  if (magazine.capacity >= kMostAfterAPeak) {
+    most = most_capacity(heap, size_class);
+    if (magazine.capacity > most) lower_capacity(heap, size_class, most);
+  }
+  if (magazine.capacity >= most) return true;
+  const unsigned capacity = at_most(most, magazine.capacity * 2u + 1);
   const std::size_t more = (capacity - std::size_t{magazine.capacity}) * geometry.block_bytes;
-  if (!may_keep(heap, magazine, geometry.block_bytes, more))
+  if (!may_keep(heap, magazine, geometry.block_bytes, more)) {
     heap.lacks_room = true;
-  else
+  } else if (capacity <= magazine.room) {
+    set_capacity(heap, size_class, capacity, count_of(heap, size_class));
+  } else {
     resize(heap, size_class, capacity);
+  }
   return magazine.blocks != nullptr;
 }
 
@@ -143,7 +175,7 @@ void drop_magazine_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages&
   return_blocks(heap.owner, magazine.blocks + 1, count_of(heap, size_class), returned);
   heap.record(size_class) = kEmptyRecord;
   count_capacity(heap, size_class, magazine.capacity, 0);
-  metadata.free(magazine.blocks, record_bytes(magazine.capacity));
+  metadata.free(magazine.blocks, record_bytes(magazine.room));
   magazine = {};
 }
 
@@ -160,6 +192,7 @@ void validate_locked(const ThreadHeap& heap) {
       TARN_CHECK(record.top == kEmptyRecord.top && record.limit == kEmptyRecord.limit);
       continue;
     }
+    TARN_CHECK(magazine.capacity <= magazine.room);
     TARN_CHECK(magazine.blocks[0] == nullptr && record.limit == magazine.blocks + magazine.capacity);
     TARN_CHECK(magazine.blocks <= record.top && record.top <= record.limit);
     for (void** block = magazine.blocks + 1; block <= record.top; ++block) TARN_CHECK(*block != nullptr);

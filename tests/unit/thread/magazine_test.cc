@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "central/return_blocks.h"
 #include "central/take_blocks.h"
 #include "thread/registry.h"
 #include "thread/thread_heap.h"
@@ -22,10 +25,17 @@ class MagazineTest : public ::testing::Test {
     registry.detach(heap);
   }
 
+  void take(void** blocks, std::size_t count) {
+    for (std::size_t taken = 0; taken < count;) {
+      const auto wanted = static_cast<unsigned>(count - taken);
+      const unsigned part = take_blocks_locked(*heap.owner, kClass, blocks + taken, wanted, returned);
+      ASSERT_NE(part, 0u);
+      taken += part;
+    }
+  }
   void fill(unsigned count) {
     heap.magazines[kClass].misses = 1;  // as by a refill; else the look for idle classes shrinks it
-    ASSERT_EQ(take_blocks_locked(*heap.owner, kClass, heap.magazines[kClass].blocks + 1, count, returned),
-              count);
+    take(heap.magazines[kClass].blocks + 1, count);
     set_record(heap, kClass, count);
   }
 
@@ -83,6 +93,31 @@ TEST_F(MagazineTest, AThreadKeepsAtMostItsLimit) {
   EXPECT_LE(first_ones, std::size_t{5} << 20);
   prepare_all_magazines(12);
   EXPECT_LE(heap.magazine_bytes, thread_limits.magazine_bytes);
+}
+
+TEST_F(MagazineTest, BecomesSmallAfterAPeakAndGrowsAgain) {
+  constexpr unsigned kUsual = 1023, kTaken = 60'000;  // 9.6 MB
+  std::vector<void*> peak(kTaken);
+  take(peak.data(), kTaken);
+  for (int i = 0; i < 12; ++i) prepare_magazine(heap, kClass);
+  const unsigned largest = heap.magazines[kClass].capacity;
+  ASSERT_GT(largest, 2 * kUsual);
+  fill(largest);
+  // A few blocks stay in each slab, so that the slabs do.
+  constexpr unsigned kLeft = kTaken / 100;
+  for (unsigned i = 0; i < kLeft; ++i) std::swap(peak[i], peak[i * 100]);
+  return_blocks(heap.owner, peak.data() + kLeft, kTaken - kLeft, returned);
+  for (int flushes = 0; heap.magazines[kClass].capacity > kUsual && flushes < 1000; ++flushes) {
+    return_newest_blocks(heap, kClass, 64, returned);
+    prepare_magazine(heap, kClass);
+    validate_locked(heap);
+  }
+  EXPECT_EQ(heap.magazines[kClass].capacity, kUsual);
+  take(peak.data() + kLeft, kTaken - kLeft);
+  for (int i = 0; i < 12; ++i) prepare_magazine(heap, kClass);
+  EXPECT_EQ(heap.magazines[kClass].capacity, largest);
+  validate_locked(heap);
+  return_blocks(heap.owner, peak.data(), kTaken, returned);
 }
 
 TEST_F(MagazineTest, OfLargeBlocksABusyClassKeepsMoreThanARareOne) {

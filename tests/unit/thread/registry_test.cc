@@ -114,11 +114,11 @@ TEST_F(SharedOwners, MakeTheFirstMagazinesOfTheirThreadsSmall) {
 TEST_F(SharedOwners, BlocksOfAnotherOwnerReturnToItAndNotToOnesOwn) {
   Attached producer, consumer;
   ASSERT_NE(producer.heap().owner, consumer.heap().owner);
-  for (int i = 0; i < 20'000; ++i) give_back(consumer.heap(), take_block(producer.heap()));
+  for (int i = 0; i < 100'000; ++i) give_back(consumer.heap(), take_block(producer.heap()));
   const SlabOwner &taken_from = *producer.heap().owner, &other = *consumer.heap().owner;
   EXPECT_EQ(other.classes[kClass].totals.slabs, 0u);
   EXPECT_EQ(parked_bytes(other), 0u);
-  EXPECT_LE(taken_from.classes[kClass].totals.slabs, 8u) << "some blocks were taken again and again";
+  EXPECT_LE(taken_from.classes[kClass].totals.slabs, 32u) << "of 250: blocks were taken again and again";
 }
 
 TEST_F(SharedOwners, WithoutAThreadStandInForNoProcessor) {

@@ -63,13 +63,13 @@ TEST_F(ThreadHeapTest, AMagazineGrowsWhenItIsMissedAgain) {
 }
 
 TEST_F(ThreadHeapTest, AFullMagazineIsFlushedAndNothingIsLost) {
-  const std::vector<void*> blocks = allocate_many(3000);
+  const std::vector<void*> blocks = allocate_many(20'000);
   for (void* block : blocks) deallocate(block);
   EXPECT_GT(heap.counters.flushes, 0u);
   EXPECT_EQ(heap.owner->taken_bytes,
             (cached() + parked_count(*heap.owner, kClass)) * std::size_t{class_geometry[kClass].stride});
-  const std::vector<void*> again = allocate_many(3000);
-  EXPECT_EQ(std::set<void*>(again.begin(), again.end()).size(), 3000u);
+  const std::vector<void*> again = allocate_many(20'000);
+  EXPECT_EQ(std::set<void*>(again.begin(), again.end()).size(), 20'000u);
 }
 
 TEST_F(ThreadHeapTest, AHeapThatWouldGrowFirstGivesUpWhatItKeepsIdly) {
