@@ -3,7 +3,7 @@
 // While threads have homes of their own, the home serves. Where threads share owners, the owner of the
 // processor that the thread runs on serves it: threads that run at once then meet neither at a mutex nor at
 // the lines of a list, however many threads there are.
-// Source: the per-CPU caches of google/tcmalloc; docs/decisions/011-shared-owners.md.
+// Source: the per-CPU caches of google/tcmalloc; docs/decisions/013-slow-calls.md.
 //
 // Threads: the heap's own.
 #pragma once
