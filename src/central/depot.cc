@@ -27,6 +27,8 @@ constexpr std::uint8_t kFlushesPerReturn = 16;
 // As many as a park or an unpark needs or leaves, so that one after the other asks for no memory.
 constexpr unsigned kMostSpareArrays = 3;
 
+constexpr unsigned kTries = 32;  // as long as a copy takes
+
 constexpr unsigned kMostGivingWay = 256;  // blocks, 1 to 2 us
 
 std::size_t bytes_of_blocks(SizeClass size_class, unsigned count) {
@@ -206,7 +208,7 @@ bool add(Depot& depot, SizeClass size_class, void* const* blocks, unsigned count
     if (parked.count == 0) set(depot.parked, size_class);
     parked.in_first = static_cast<std::uint16_t>(parked.in_first + part);
     parked.count += part;
-    depot.bytes.fetch_add(bytes_of_blocks(size_class, part), std::memory_order_seq_cst);
+    depot.bytes.fetch_add(bytes_of_blocks(size_class, part), std::memory_order_relaxed);
     done += part;
   }
   return true;
@@ -260,11 +262,12 @@ unsigned unpark(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned 
   return taken;
 }
 
-unsigned unpark_locked(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted) {
+unsigned unpark_again(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted) {
   Depot* const depot = depot_of(owner);
-  if (depot == nullptr || !is_in(depot->parked, size_class)) return 0;
-  os::LockGuard guard(depot->of[size_class].mutex);
-  return take_for_use(*depot, size_class, blocks, wanted);
+  unsigned taken = 0, tries = 0;
+  while (depot != nullptr && is_in(depot->parked, size_class) && taken == 0 && tries++ < kTries)
+    taken = unpark(owner, size_class, blocks, wanted);
+  return taken;
 }
 
 unsigned return_parked(SlabOwner& owner, SizeClass size_class, unsigned most, ReturnedPages& returned) {

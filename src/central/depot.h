@@ -3,12 +3,12 @@
 // for each block. What is parked belongs to the owner, so whoever holds its mutex may return it to the slabs.
 // Source: 002's CentralCache; magazines and their depot: Bonwick and Adams, USENIX 2001.
 //
-// Each class has a mutex, held for as long as a few pointers are copied: where threads are many, one of them
+// Each class has a mutex, held for as long as some pointers are copied: where threads are many, one of them
 // may be descheduled while it holds it. So threads that park and unpark only try it, and go to the slabs
-// instead. They hold the mutex of their heap meanwhile, and all others that of the owner: so a fork, which
-// takes all of these, finds no class locked.
+// instead. They hold the mutex of their heap meanwhile, if there are other threads, and all others hold that
+// of the owner: so a fork, which takes all of these, finds no class locked.
 //
-// Threads: may_park, park and unpark by a thread in a SlowCall, for any owner; parked_bytes by any; all
+// Threads: may_park, park and both unparks by a thread in a SlowCall, for any owner; parked_bytes by any; all
 // others under the owner's mutex.
 #pragma once
 #include "central/slab_owner.h"
@@ -38,9 +38,8 @@ bool park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned 
 /// from then on. \returns how many; 0 also when another thread parks or unparks.
 unsigned unpark(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted);
 
-/// The same, but waits for another thread that parks or unparks: before the owner makes a slab. \pre the
-/// owner's mutex is held.
-unsigned unpark_locked(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted);
+/// The same, before the owner makes a slab: tries for as long as another thread takes that runs now.
+unsigned unpark_again(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted);
 
 /// Returns up to `most` of the blocks that are parked now to their slabs. \returns how many went.
 unsigned return_parked(SlabOwner& owner, SizeClass size_class, unsigned most, ReturnedPages& returned);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned kOrphansTried = 8;
 constexpr unsigned kReturnedAtOnce = 1024;  // blocks, about 5 us
-constexpr unsigned kMostSteps = 1024;       // of one look: threads may park as fast as the helper returns
+constexpr unsigned kMostSteps = 4096;       // of one look: threads may park as fast as the helper returns
 
 /// The result of a look at an owner.
 enum class Activity : std::uint8_t { kBusy, kIdle, kIdleAndDue };
@@ -33,7 +33,9 @@ Activity look_at(SlabOwner& owner, ReturnedPages& returned) {
     owner.looked_at_bytes -= (owner.looked_at_bytes - owner.slab_bytes) / 4;
   if (was_idle) {
     const bool has_pending = owner.pending_count.load(std::memory_order_relaxed) != 0;
-    return owner.is_trimmed && !has_pending ? Activity::kIdle : Activity::kIdleAndDue;
+    // A thread of another owner may park here while this one is being trimmed.
+    const bool is_empty = !has_pending && parked_bytes(owner) == 0;
+    return owner.is_trimmed && is_empty ? Activity::kIdle : Activity::kIdleAndDue;
   }
   owner.peak_taken_bytes -= bytes_freed_of_late(owner) / 4;
   end_spare_slabs(owner, most_spare_bytes(owner), returned);
@@ -65,9 +67,6 @@ void trim_idle_owner(SlabOwner& owner) {
   return_in_steps(owner, [&](ReturnedPages& returned) {
     if (is_idle(owner)) trim_locked(owner, TrimDepth::kIdle, returned);
     owner.is_trimmed = is_idle(owner);
-    // A thread of another owner parks here first, and then says that the owner is not trimmed.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (parked_bytes(owner) != 0) owner.is_trimmed = false;
     return false;
   });
   scavenge(owner, Scavenged::kAll);

@@ -54,6 +54,9 @@ constexpr std::uint32_t bin_limit(Bin of_bin) {
   return 128u << (bin - kFirstAlignedBin);
 }
 
+/// Blocks of the largest magazine.
+inline constexpr unsigned kLargestMagazine = 8191;
+
 /// The constants of a size class, the same in every table that uses the class.
 struct ClassGeometry {
   std::uint32_t block_bytes;  // usable by the caller
@@ -93,7 +96,9 @@ constexpr ClassGeometry make_geometry(std::uint32_t block_bytes, std::uint32_t s
   g.block_count = static_cast<std::uint16_t>(bytes_of(g.slab_pages) / g.stride);
   g.word_count = static_cast<std::uint16_t>((g.block_count + 63) / 64);
   const std::uint32_t by_bytes = 1024 * 1024 / g.block_bytes;
-  g.largest_magazine = static_cast<std::uint16_t>(by_bytes < 16 ? 16 : by_bytes > 8191 ? 8191 : by_bytes);
+  g.largest_magazine = static_cast<std::uint16_t>(by_bytes < 16                 ? 16
+                                                  : by_bytes > kLargestMagazine ? kLargestMagazine
+                                                                                : by_bytes);
   return g;
 }
 

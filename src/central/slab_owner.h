@@ -12,11 +12,11 @@
 // way to an owner, or announced and not yet collected; spare_bytes == bytes of the spare slabs; the depot's
 // bytes == bytes of the blocks in it, which may be of other owners' slabs.
 //
-// Synchronisation: `mutex` guards all but `pending`, the depot (depot.h), and what is atomic or Relaxed: the
-// first of these is written without it, and slow_calls and rare_calls may lose a count. Threads take it only
-// where a slow call comes to the slabs, rarely contended: by each other, statistics, trimming, the helper
-// thread, or a freer that collects for an idle owner or an orphan. Remote frees need no lock (remote_free.h).
-// A second owner's mutex is only ever tried.
+// Synchronisation: `mutex` guards all but `pending`, the depot (depot.h), and what is atomic or Relaxed: of
+// these, others write is_trimmed and the counts of calls and flushes, which may lose one. Threads take it
+// only where a slow call comes to the slabs, rarely contended: by each other, statistics, trimming, the
+// helper thread, or a freer that collects for an idle owner or an orphan. Remote frees need no lock
+// (remote_free.h). A second owner's mutex is only ever tried.
 #pragma once
 #include <atomic>
 #include <bit>

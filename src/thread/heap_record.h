@@ -68,7 +68,7 @@ struct ThreadHeap {
   unsigned next_class_looked_at;      // by the look for idle classes
   unsigned misses_since_look;         // of all classes
   bool lacks_room;                    // a magazine was refused to grow since the last look
-  bool stays_home;                    // slabs were made ahead there: only the home serves its slow calls
+  bool stays_home;                    // the thread made slabs ahead there: while there are some, it serves
   os::MemberMutex<os::LockRank::kMagazines> mutex;
   ThreadCounters counters;
   ThreadCallCounts* calls;  // nullptr unless calls are counted

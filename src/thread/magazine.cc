@@ -37,7 +37,8 @@ constexpr unsigned kMissesOfABusyClass = 32;
 constexpr std::size_t kLargestBusyBytes = 64 * 1024;
 
 constexpr unsigned kMostAfterAPeak = 1023;
-constexpr unsigned kRoomAfterAPeak = 32;
+static_assert((kLargestMagazine + 1) * sizeof(void*) <= Metadata::kLargestReused);
+constexpr unsigned kRoomAfterAPeak = 16;
 
 std::size_t record_bytes(unsigned capacity) { return (capacity + 1) * sizeof(void*); }
 

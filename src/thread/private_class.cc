@@ -62,23 +62,18 @@ bool has_slabs(SizeClass size_class) {
 
 constexpr int kMostCounts = 4;
 
-std::size_t count_in_magazines(SizeClass size_class) {
-  std::size_t count = 0;
-  registry.for_each_heap([&](const ThreadHeap& heap) { count += count_of(heap, size_class); });
-  return count;
-}
-
-ClassCensus count_in_owners(SizeClass size_class, std::size_t unused, ReturnedPages& returned) {
-  std::size_t total = 0;
+ClassCensus count_once(SizeClass size_class, ReturnedPages& returned) {
+  std::size_t total = 0, unused = 0;
   PageCount pages{0};
-  owners.for_each([&](SlabOwner& owner) {
+  const auto count_owner = [&](SlabOwner& owner) {
     collect_pending_locked(owner, size_class, returned);
     total += owner.classes[size_class].totals.blocks;
     pages += owner.classes[size_class].totals.pages;
     unused += parked_count(owner, size_class);
     for (const Span* slab = owner.classes[size_class].available.first(); slab != nullptr; slab = slab->next)
       unused += slab->free_count;
-  });
+  };
+  registry.for_each([&](const ThreadHeap& heap) { unused += count_of(heap, size_class); }, count_owner);
   return {total > unused ? total - unused : 0, bytes_of(pages)};
 }
 
@@ -115,15 +110,13 @@ void release_private_class(SizeClass size_class) {
 
 ClassCensus count_private_class(SizeClass size_class, ReturnedPages& returned) {
   const GiveBackGuard give_back;  // so no free block is out of its slab
-  ClassCensus census{};
-  // A thread may return blocks of its magazine after these are counted, and then they count twice: in a class
-  // that no thread uses that is once at most.
-  std::size_t before = count_in_magazines(size_class);
+  // Free blocks that go from a magazine or a depot to their slab meanwhile count twice, or not at all; of a
+  // class that no thread uses, few do.
+  ClassCensus census = count_once(size_class, returned);
   for (int tries = 0; tries < kMostCounts; ++tries) {
-    census = count_in_owners(size_class, before, returned);
-    const std::size_t after = count_in_magazines(size_class);
-    if (after == before) break;
-    before = after;
+    const ClassCensus before = census;
+    census = count_once(size_class, returned);
+    if (census.live_count == before.live_count) break;
   }
   return census;
 }
@@ -174,8 +167,8 @@ void mark_block_free(void* block) {
 
 std::size_t prewarm_class(ThreadHeap& heap, SizeClass size_class, std::size_t count) {
   SlabOwner& owner = *heap.home;
-  const HeapGuard guard(heap);
   heap.stays_home = true;
+  os::LockGuard guard(owner.mutex);
   const List<Span>& available = owner.classes[size_class].available;
   std::size_t free_count = 0;
   for (Span* slab = available.first(); slab != nullptr; slab = slab->next) free_count += slab->free_count;

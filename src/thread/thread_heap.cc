@@ -189,7 +189,7 @@ unsigned take_blocks(ThreadHeap& heap, SizeClass size_class, void** blocks, unsi
   // Slabs of one block come and go with each call, and the page cache keeps their pages for every class.
   if (class_geometry[size_class].block_bytes <= kOwnSlabBlockBytes &&
       !has_blocks_locked(owner, size_class, returned)) {
-    if (const unsigned parked = unpark_locked(owner, size_class, blocks, wanted); parked != 0) return parked;
+    if (const unsigned parked = unpark_again(owner, size_class, blocks, wanted); parked != 0) return parked;
     if (grows_beyond_its_peak(owner)) look_for_idle_classes_locked(heap, returned);
     if (owner.classes[size_class].available.is_empty())
       give_way(owner, size_class, bytes_of(class_geometry[size_class].first_slab_pages), returned);

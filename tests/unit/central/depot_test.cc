@@ -235,12 +235,12 @@ TEST_F(DepotTest, NoThreadWaitsForAnother) {
   give_back(owner, more);
 }
 
-TEST_F(DepotTest, IsAskedAgainByWhoHoldsItsOwner) {
+TEST_F(DepotTest, IsAskedAgainBeforeItsOwnerMakesASlab) {
   ASSERT_TRUE(park_all(take(owner, 200)));
   std::vector<void*> blocks(200);
   os::LockGuard guard(owner.mutex);
-  EXPECT_EQ(unpark_locked(owner, kTestClass, blocks.data(), 200), 200u);
-  EXPECT_EQ(unpark_locked(owner, kTestClass, blocks.data(), 1), 0u);
+  EXPECT_EQ(unpark_again(owner, kTestClass, blocks.data(), 200), 200u);
+  EXPECT_EQ(unpark_again(owner, kTestClass, blocks.data(), 1), 0u);
   ReturnedPages returned;
   return_blocks(&owner, blocks.data(), 200, returned);
 }
