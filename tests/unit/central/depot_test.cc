@@ -227,7 +227,8 @@ TEST_F(DepotTest, NoThreadWaitsForAnother) {
   const std::vector<void*> more = take(owner, 64);
   {
     os::LockGuard guard(parked().mutex);
-    EXPECT_TRUE(unpark_some(10).empty());
+    void* blocks[10];
+    EXPECT_EQ(unpark(owner, kTestClass, blocks, 10), 0u);
     ReturnedPages returned;
     EXPECT_FALSE(park(owner, kTestClass, more.data(), 64, returned));
   }
@@ -238,10 +239,10 @@ TEST_F(DepotTest, NoThreadWaitsForAnother) {
 TEST_F(DepotTest, IsAskedAgainBeforeItsOwnerMakesASlab) {
   ASSERT_TRUE(park_all(take(owner, 200)));
   std::vector<void*> blocks(200);
+  ReturnedPages returned;
   os::LockGuard guard(owner.mutex);
   EXPECT_EQ(unpark_again(owner, kTestClass, blocks.data(), 200), 200u);
   EXPECT_EQ(unpark_again(owner, kTestClass, blocks.data(), 1), 0u);
-  ReturnedPages returned;
   return_blocks(&owner, blocks.data(), 200, returned);
 }
 
