@@ -71,7 +71,7 @@ inline constexpr OptionInfo kOptionTable[] = {
      "Let threads take their blocks from slabs that they share: never, once they are more than the "
      "processors, or always. Sharing saves much memory where threads are many."},
     {Option::kHugePages, "huge_pages", OptionKind::kChoice, 1, 0, 2, "never|auto|always",
-     "Ask the system for 2 MiB pages: never, once the heap is large, or from the start."},
+     "Ask the system for 2 MiB pages: never, for much used sizes once the heap is large, or for all memory."},
     {Option::kHugePageThreshold, "huge_page_threshold", OptionKind::kBytes, 32 * kMiB, 0, 1024 * kGiB,
      nullptr, "Heap size from which huge_pages:auto asks for 2 MiB pages."},
     {Option::kReserveBytes, "reserve", OptionKind::kBytes, 64 * kGiB, 4 * kMiB, 16 * 1024 * kGiB, nullptr,

@@ -20,12 +20,15 @@ constinit std::atomic<bool> is_done{false};
 
 std::size_t bytes_value(Option option) { return static_cast<std::size_t>(configuration.value(option)); }
 
+enum class HugePages : std::uint8_t { kNever, kAuto, kAlways };
+
+HugePages huge_pages() { return static_cast<HugePages>(configuration.value(Option::kHugePages)); }
+
 std::size_t huge_page_threshold() {
-  enum { kNever, kAuto, kAlways };
-  switch (configuration.value(Option::kHugePages)) {
-    case kNever:
+  switch (huge_pages()) {
+    case HugePages::kNever:
       return SIZE_MAX;
-    case kAlways:
+    case HugePages::kAlways:
       return 0;
     default:
       return bytes_value(Option::kHugePageThreshold);
@@ -57,7 +60,7 @@ void apply() {
   page_map.reserve_index();
   const bool keeps_nothing = configuration.value(Option::kDecay) == 0;
   page_cache.configure({keeps_nothing ? 0 : bytes_value(Option::kFreePageThreshold), huge_page_threshold(),
-                        bytes_value(Option::kReserveBytes)});
+                        bytes_value(Option::kReserveBytes), huge_pages() == HugePages::kAlways});
   const bool checks = configuration.is_on(Option::kCheck), counts = configuration.is_on(Option::kCountCalls);
   // Where malloc is ours, each free must check whether the block belongs to a pool (system_blocks.h).
   const bool asks_at_every_free = configuration.is_on(Option::kPoolsUseMalloc);

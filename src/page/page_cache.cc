@@ -37,17 +37,31 @@ void PageCache::set_free_page_threshold(std::size_t bytes) {
   policy_.set_threshold(bytes);
 }
 
-Chunk* PageCache::chunk_of_locked(const char* address, unsigned* page) {
+Region* PageCache::region_of_locked(const char* address) {
   const std::uint32_t count = page_map.region_count();
   for (std::uint32_t i = 0; i < count; ++i) {
     Region& region = page_map.region(i);
-    const std::size_t offset = address_of(address) - address_of(region.start);
-    if (offset >= region.bytes) continue;
-    *page = static_cast<unsigned>(offset >> kPageShift) % kPagesPerChunk;
-    const std::size_t index = offset >> kChunkShift;
-    return index < region.committed_chunks ? &region.chunks[index] : nullptr;
+    if (address_of(address) - address_of(region.start) < region.bytes) return &region;
   }
   return nullptr;
+}
+
+Chunk* PageCache::chunk_of_locked(const char* address, unsigned* page) {
+  Region* const region = region_of_locked(address);
+  if (region == nullptr) return nullptr;
+  const std::size_t offset = address_of(address) - address_of(region->start);
+  *page = static_cast<unsigned>(offset >> kPageShift) % kPagesPerChunk;
+  const std::size_t index = offset >> kChunkShift;
+  return index < region->committed_chunks ? &region->chunks[index] : nullptr;
+}
+
+void PageCache::relist_locked(Chunk& chunk) {
+  const bool was_free = chunk.free_run == kPagesPerChunk;
+  lists_[static_cast<unsigned>(chunk.density)].relist(chunk);
+  const bool is_free = chunk.free_run == kPagesPerChunk;
+  if (was_free == is_free) return;
+  Region& region = *region_of_locked(chunk.start);
+  region.free_chunks.assign(static_cast<std::uint32_t>(&chunk - region.chunks), is_free);
 }
 
 void PageCache::note_use_locked(PageCount pages, PageCount clean_pages) {
@@ -105,16 +119,14 @@ PageRun PageCache::take_from_chunks_locked(PageCount pages, PageCount room, Dens
 
 // For more than a chunk: whole free chunks in a row, and the first pages of the chunk behind them.
 PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room) {
-  const std::uint32_t region_count = page_map.region_count();
-  for (std::uint32_t r = 0; r < region_count; ++r) {
-    Region& region = page_map.region(r);
-    PageCount found{0};
-    std::uint32_t first = 0;
-    for (std::uint32_t i = 0; i < region.committed_chunks; ++i) {
-      const auto prefix = static_cast<PageCount>(std::countr_one(region.chunks[i].free_mask));
-      found += prefix;
-      if (found >= pages + room) return take_pages_from_locked(&region.chunks[first], 0, pages);
-      if (prefix != PageCount{kPagesPerChunk}) found = PageCount{0}, first = i + 1;
+  for (std::uint32_t r = 0; r < page_map.region_count(); ++r) {
+    const Region& region = page_map.region(r);
+    ChunkRun run = region.free_chunks.next_run(0);
+    for (; run.count != 0; run = region.free_chunks.next_run(run.first + run.count)) {
+      const std::uint32_t behind = run.first + run.count;  // maybe not committed: then it has no free pages
+      const auto found = PageCount{run.count * kPagesPerChunk} +
+                         static_cast<PageCount>(std::countr_one(region.chunks[behind].free_mask));
+      if (found >= pages + room) return take_pages_from_locked(&region.chunks[run.first], 0, pages);
     }
   }
   return {nullptr, false};
@@ -205,6 +217,7 @@ bool PageCache::grow(PageCount pages, Density density) {
 }
 
 PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t alignment, PageCount room) {
+  if (all_huge_pages_) density = Density::kDense;
   const PageCount slack = pages_for(alignment) - PageCount{1};
   const PageCount wanted = pages + slack;
   auto take = [&](bool may_mix) {

@@ -27,6 +27,7 @@ struct PageCacheLimits {
   std::size_t free_page_threshold;  // bytes
   std::size_t huge_page_threshold;  // bytes of heap; SIZE_MAX: never ask for huge pages
   std::size_t reserve_bytes;
+  bool all_huge_pages = false;  // also for sparse spans
 };
 
 struct PageCacheStats {
@@ -53,6 +54,7 @@ class PageCache {
   void configure(const PageCacheLimits& limits) {
     huge_page_threshold_ = limits.huge_page_threshold;
     reserve_bytes_ = limits.reserve_bytes;
+    all_huge_pages_ = limits.all_huge_pages;
     policy_.set_threshold(limits.free_page_threshold);
   }
 
@@ -127,16 +129,18 @@ class PageCache {
   bool commit_chunks(Region& region, std::uint32_t first, std::uint32_t count, Density density);
   void note_use_locked(PageCount pages, PageCount clean_pages);
   void mark_free_locked(char* start, PageCount pages, PageState state);
-  void relist_locked(Chunk& chunk) { lists_[static_cast<unsigned>(chunk.density)].relist(chunk); }
+  void relist_locked(Chunk& chunk);
   Chunk* coldest_dirty_locked();
   bool purge_excess(std::size_t bytes);
   unsigned collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes);
-  Chunk* chunk_of_locked(const char* address, unsigned* page);
+  static Region* region_of_locked(const char* address);
+  static Chunk* chunk_of_locked(const char* address, unsigned* page);
 
   static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kPageCache>();
   static constexpr os::Mutex& growth_mutex_ = os::global_mutex<os::LockRank::kPageGrowth>();
   std::size_t huge_page_threshold_ = std::size_t{32} << 20;
   std::size_t reserve_bytes_ = std::size_t{64} << 30;
+  bool all_huge_pages_ = false;
   // Both counters are read without the lock, as hints.
   std::atomic<std::size_t> dirty_bytes_{0};
   std::atomic<std::size_t> committed_bytes_{0};

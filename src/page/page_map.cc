@@ -85,7 +85,8 @@ Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
   region.committed_chunks = 0;
 
   const std::size_t span_bytes = (region.bytes >> kPageShift) * sizeof *region.spans;
-  const std::size_t chunk_bytes = (region.chunk_count + 1) * sizeof(Chunk);
+  const std::size_t bits_bytes = FreeChunks::bytes_for(region.chunk_count);
+  const std::size_t chunk_bytes = bits_bytes + (region.chunk_count + 1) * sizeof(Chunk);
   char* const tables = static_cast<char*>(os::reserve_readable(round_up(span_bytes, kOsPageBytesLargest) +
                                                                round_up(chunk_bytes, kOsPageBytesLargest)));
   if (tables == nullptr) {
@@ -93,7 +94,9 @@ Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
     return nullptr;
   }
   region.spans = reinterpret_cast<std::atomic<detail::SpanHead*>*>(tables);
-  region.chunks = reinterpret_cast<Chunk*>(tables + round_up(span_bytes, kOsPageBytesLargest));
+  char* const bits = tables + round_up(span_bytes, kOsPageBytesLargest);
+  region.free_chunks.use(bits, region.chunk_count);
+  region.chunks = reinterpret_cast<Chunk*>(bits + bits_bytes);
   region_count_.store(count + 1, std::memory_order_release);
   return &region;
 }
@@ -104,7 +107,10 @@ bool PageMap::commit_tables(const Region& region, std::uint32_t count) {
     return Entries{bytes_before + first * bytes_each, bytes_before + end * bytes_each, first != 0};
   };
   if (!commit_entries(region.spans, entries(0, kPagesPerChunk * sizeof *region.spans))) return false;
-  if (!commit_entries(region.chunks, entries(0, sizeof(Chunk)))) return false;
+  Entries chunks = entries(region.free_chunks.bytes(), sizeof(Chunk));
+  if (first == 0) chunks.first = 0;  // the bits before them too
+  if (!commit_entries(reinterpret_cast<char*>(region.chunks) - region.free_chunks.bytes(), chunks))
+    return false;
   if (writable_index_ == nullptr) return true;
   constexpr std::size_t kEntryBytes = sizeof *writable_index_;
   const std::size_t before = (address_of(region.start) >> kPageShift) * kEntryBytes;

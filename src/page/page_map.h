@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "base/units.h"
+#include "page/free_chunks.h"
 #include "page/span.h"
 #include "tarn/detail/page_index.h"
 
@@ -29,6 +30,7 @@ struct Region {
   Chunk* chunks;                          // one per chunk, and a last one that stays zero and ends every walk
   std::uint32_t chunk_count;
   std::uint32_t committed_chunks;  // a prefix
+  FreeChunks free_chunks;          // its bits lie before the chunks
 };
 
 class PageMap {

@@ -57,6 +57,7 @@ void PageCache::validate() {
       const Chunk& chunk = region.chunks[i];
       chunk.validate();
       TARN_CHECK(chunk.start == region.start + i * kChunkBytes);
+      TARN_CHECK(region.free_chunks.is_free(i) == (chunk.free_run == kPagesPerChunk));
       Sums& sum = sums[static_cast<unsigned>(chunk.density)];
       sum.free_pages += count_ones(chunk.free_mask);
       sum.dirty_pages += count_ones(chunk.dirty_mask);

@@ -80,6 +80,15 @@ TEST(PageCache, TablesAreNoLargerThanTheHeapNeeds) {
   EXPECT_LE(test::writable_bytes() - before, kChunkBytes + 4 * kPageBytes);
 }
 
+TEST(PageCache, HugePagesCanBeForAllSpans) {
+  page_cache.configure({0, 0, 64 * kChunkBytes, true});
+  ASSERT_NE(page_cache.allocate_pages(PageCount{1}, Density::kSparse).start, nullptr);
+  ASSERT_NE(page_cache.allocate_pages(PageCount{3 * kPagesPerChunk}, Density::kSparse).start, nullptr);
+  const Region& region = page_map.region(0);
+  for (std::uint32_t i = 0; i < region.committed_chunks; ++i)
+    EXPECT_EQ(region.chunks[i].density, Density::kDense);
+}
+
 TEST(PageCache, FreeingTheMiddleSpanMergesBothNeighbours) {
   char* const whole = take(kPagesPerChunk);
   give_back(whole, 10);
