@@ -57,27 +57,42 @@ constexpr bool indices_are_exact() {
 static_assert(indices_are_exact());
 static_assert(kGeometry.of[detail::kTinyBin].word_count <= 128);
 
-}  // namespace
-
-alignas(kCacheLineBytes) constinit ClassGeometryTable class_geometry = make_geometry_table();
-constinit ClassOfBin rare_class_of_bin = make_rare_class_of_bin(kPresetClasses.of[0]);
-
-SizeClass aligned_class_of(const ClassOfBin& classes, std::size_t size, std::size_t alignment) {
+// A class whose stride is a multiple of the alignment mostly is the one of the size rounded up to it.
+constexpr SizeClass find_aligned_class(const ClassOfBin& classes, std::size_t size, std::size_t alignment) {
   // A slab of one block starts on a page.
-  if (size > 32768 && size <= detail::kMediumLimit && alignment <= kPageBytes)
+  if (size > kOwnSlabBlockBytes && size <= detail::kMediumLimit && alignment <= kPageBytes)
     return classes[detail::bin_of(size)];
-  if (size > 32768 || alignment > 32768) return SizeClass::kNone;
-  const std::size_t needed = size < alignment ? alignment : size;
+  if (size > kOwnSlabBlockBytes || alignment > kOwnSlabBlockBytes) return SizeClass::kNone;
+  const std::size_t needed = size == 0 ? alignment : round_up(size, alignment);
   const unsigned power = 63u - static_cast<unsigned>(__builtin_clzll(needed < 128 ? 128 : needed * 2 - 1));
   const SizeClass power_class = class_of_index(detail::kFirstAlignedBin + power - 7);
   for (Bin bin = detail::bin_of(needed); number_of(bin) < detail::kTinyBin;) {
     const SizeClass candidate = classes[bin];
     const ClassGeometry& geometry = kGeometry[candidate];
     if (geometry.block_bytes >= kGeometry[power_class].block_bytes) break;
-    if (geometry.stride % alignment == 0) return candidate;
+    if ((geometry.stride & (alignment - 1)) == 0) return candidate;
     bin = Bin{index_of_class(candidate) + 1};
   }
   return power_class;
+}
+
+constexpr detail::ClassOfStep aligned_steps(const ClassOfBin& classes) {
+  detail::ClassOfStep steps{};
+  for (std::size_t step = 1; step * 64 <= detail::kSteppedLimit; ++step)
+    steps.of[step] = find_aligned_class(classes, step * 64, 64);
+  return steps;
+}
+
+}  // namespace
+
+alignas(kCacheLineBytes) constinit ClassGeometryTable class_geometry = make_geometry_table();
+constinit ClassOfBin rare_class_of_bin = make_rare_class_of_bin(kPresetClasses.of[0]);
+constinit detail::ClassOfStep class_of_aligned_step = aligned_steps(kPresetClasses.of[0]);
+
+detail::ClassOfStep make_class_of_aligned_step(const ClassOfBin& classes) { return aligned_steps(classes); }
+
+SizeClass aligned_class_of(const ClassOfBin& classes, std::size_t size, std::size_t alignment) {
+  return find_aligned_class(classes, size, alignment);
 }
 
 }  // namespace tarn::internal

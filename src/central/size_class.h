@@ -34,6 +34,10 @@ constexpr std::uint16_t record_offset_of_class(SizeClass size_class) {
   return static_cast<std::uint16_t>(index_of_class(size_class) * kRecordBytes);
 }
 
+constexpr SizeClass class_of_record(std::size_t record_offset) {
+  return class_of_index(static_cast<unsigned>(record_offset / kRecordBytes));
+}
+
 /// Above this size in bytes each block has its own slab, so that any class can reuse the pages it frees.
 inline constexpr std::uint32_t kOwnSlabBlockBytes = 32 * 1024;
 
@@ -192,6 +196,10 @@ constexpr detail::ClassOfStep make_class_of_step(const ClassOfBin& classes) {
     steps.of[step] = classes[detail::bin_of(step * 64)];
   return steps;
 }
+
+/// The same for requests aligned to 64 bytes.
+extern detail::ClassOfStep class_of_aligned_step;
+detail::ClassOfStep make_class_of_aligned_step(const ClassOfBin& classes);
 
 /// The smallest class of a table whose every block is aligned to `alignment` (a
 /// power of two above 16) and holds `size` bytes; kNone if there is none. \cost a few steps.

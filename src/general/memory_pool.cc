@@ -129,20 +129,32 @@ void deallocate_class_slow(void* block, SizeClass size_class) noexcept {
 
 }  // namespace detail
 
+namespace {
+
+void* allocate_aligned_slow(std::size_t size, std::size_t alignment) {
+  if (scope_pool() != nullptr) return allocate_in_scope(size, alignment);
+  if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate(size);
+  set_up_once();  // the classes must be known
+  const SizeClass size_class = aligned_class_of(detail::class_of_bin, size, alignment);
+  if (size_class == SizeClass::kNone) return allocate_large_block(size, alignment);
+  return allocate_in_class(heap_of_this_thread(), size_class, size);
+}
+
+}  // namespace
+
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
   if (!is_power_of_two(alignment)) {
     errno = EINVAL;
     return nullptr;
   }
   if (alignment <= 16) return allocate(size < alignment ? alignment : size);
-  if (scope_pool() != nullptr) return allocate_in_scope(size, alignment);
-  if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate(size);
-  set_up_once();  // the classes must be known
-  const SizeClass size_class = aligned_class_of(detail::class_of_bin, size, alignment);
-  if (size_class == SizeClass::kNone) return allocate_large_block(size, alignment);
+  // A hit. Where the records are hidden, or the options not read yet, all are empty.
+  const SizeClass size_class = alignment == 64 && size - 1 < detail::kSteppedLimit
+                                   ? class_of_aligned_step[(size + 63) / 64]
+                                   : aligned_class_of(detail::class_of_bin, size, alignment);
   if (void* const block = detail::pop(detail::thread_cache->records[index_of_class(size_class)]))
     return block;
-  return allocate_in_class(heap_of_this_thread(), size_class, size);
+  return allocate_aligned_slow(size, alignment);
 }
 
 void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {

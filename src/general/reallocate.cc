@@ -5,6 +5,7 @@
 #include "general/large.h"
 #include "general/setup.h"
 #include "os/fatal.h"
+#include "page/page_map.h"
 #include "tarn/memory_pool.h"
 #include "thread/thread_heap.h"
 
@@ -18,7 +19,7 @@ SizeClass class_of(const Span& slab) { return slab.size_class.load(std::memory_o
 bool is_start_of_block(const Span& span, const void* block) {
   const std::size_t offset = address_of(block) - address_of(span.start);
   if (!is_slab(&span)) return offset == 0;
-  const BlockIndex index = index_of(class_geometry[class_of(span)], static_cast<std::uint32_t>(offset));
+  const BlockIndex index = index_of_offset(static_cast<std::uint32_t>(offset), span.reciprocal);
   return number_of(index) * std::size_t{span.stride} == offset;
 }
 
@@ -55,12 +56,12 @@ void* reallocate_of_pool(PoolHeader& pool, void* block, std::size_t size) {
 
 // Whether a block stays in place: a small one while its class may serve its size, a larger one while the size
 // is at least half of its bytes.
-bool may_stay(const Span& slab, std::size_t usable, std::size_t size) {
+bool may_stay(SizeClass size_class, std::size_t usable, std::size_t size) {
   if (size > usable) return false;
   if (size > detail::kSmallLimit) return size >= usable / 2;
   const Bin bin = detail::bin_of(size);
-  if (detail::class_of_bin[bin] == class_of(slab)) return true;
-  return rare_class_of_bin[bin] == class_of(slab) && is_rare(this_heap(), bin);
+  if (detail::class_of_bin[bin] == size_class) return true;
+  return rare_class_of_bin[bin] == size_class && is_rare(this_heap(), bin);
 }
 
 /// \returns nullptr when a large block can neither be resized in place nor be moved by its pages.
@@ -84,7 +85,9 @@ void count_reallocation() {
 
 }  // namespace
 
-void* reallocate(void* block, std::size_t size) noexcept {
+namespace {
+
+void* reallocate_slow(void* block, std::size_t size) {
   if (block == nullptr) return allocate(size);
   count_reallocation();
   if (PoolHeader* const pool = pool_over_system(block)) return reallocate_of_pool(*pool, block, size);
@@ -92,16 +95,39 @@ void* reallocate(void* block, std::size_t size) noexcept {
   if (is_of_pool(span)) return reallocate_of_pool(*pool_of(*span), block, size);
   const std::size_t usable = usable_bytes(*span, block);
   if (is_slab(span)) {
-    if (may_stay(*span, usable, size)) return block;
+    if (may_stay(class_of(*span), usable, size)) return block;
   } else if (size > detail::kMediumLimit) {
     if (void* const resized = reallocate_large(span, size)) return resized;
   }
   return move_by_copy(block, usable, size);
 }
 
-std::size_t usable_size(const void* block) noexcept {
+std::size_t usable_size_slow(const void* block) {
   if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->usable_size(*pool, block);
   return block == nullptr ? 0 : usable_bytes(*span_of_block(block), block);
+}
+
+}  // namespace
+
+// The index of pages, which a thread's cache shows while no call needs the slow way, names the class of
+// nearly every block.
+
+void* reallocate(void* block, std::size_t size) noexcept {
+  const std::size_t record = detail::record_offset_of(detail::thread_cache, block);
+  if (record == 0) [[unlikely]]
+    return reallocate_slow(block, size);
+  const Span& slab = *page_map.find(block);
+  if (!is_start_of_block(slab, block)) os::fatal("use of a pointer into a block", block);
+  const SizeClass size_class = class_of_record(record);
+  const std::size_t usable = class_geometry[size_class].block_bytes;
+  return may_stay(size_class, usable, size) ? block : move_by_copy(block, usable, size);
+}
+
+std::size_t usable_size(const void* block) noexcept {
+  const std::size_t record = detail::record_offset_of(detail::thread_cache, block);
+  if (record == 0) [[unlikely]]
+    return usable_size_slow(block);
+  return class_geometry[class_of_record(record)].block_bytes;
 }
 
 std::size_t good_size(std::size_t size) noexcept {

@@ -52,6 +52,7 @@ void choose_classes() {
   detail::class_of_bin = kPresetClasses.of[preset];
   detail::class_of_step = make_class_of_step(detail::class_of_bin);
   rare_class_of_bin = make_rare_class_of_bin(detail::class_of_bin);
+  class_of_aligned_step = make_class_of_aligned_step(detail::class_of_bin);
 }
 
 void apply() {

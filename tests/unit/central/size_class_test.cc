@@ -77,6 +77,12 @@ TEST_P(Presets, AlignedRequestsGetBlocksThatAllHaveTheAlignment) {
     }
 }
 
+TEST_P(Presets, TheTableForAnAlignmentOf64SaysTheSameAsTheSearch) {
+  const detail::ClassOfStep steps = make_class_of_aligned_step(classes);
+  for (std::size_t size = 1; size <= detail::kSteppedLimit; ++size)
+    ASSERT_EQ(steps[(size + 63) / 64], aligned_class_of(classes, size, 64)) << size;
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, Presets, ::testing::ValuesIn(kSizeClassPresets),
                          ::testing::PrintToStringParamName());
 
