@@ -10,7 +10,8 @@ namespace tarn::internal {
 namespace {
 
 // A class of this size soon fills its next slab wholly, so the slab may take huge pages: the part of a new
-// slab that is unused is at most an eighth of the class.
+// slab that is unused is at most an eighth of the class. Not so a block with its own slab: its pages have a
+// rest, and programs leave buffers of this size partly unwritten.
 constexpr std::size_t kDenseClassBytes = 8 * 1024 * 1024;
 
 // A class of this size gets slabs of full size: these are fewer, and each is a small part of the class.
@@ -91,7 +92,8 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
   const ClassGeometry& geometry = class_geometry[size_class];
   const std::size_t class_bytes = bytes_of(owner.classes[size_class].totals.pages);
   const PageCount pages = class_bytes < kFullSlabClassBytes ? geometry.first_slab_pages : geometry.slab_pages;
-  const bool is_dense = class_bytes >= kDenseClassBytes && page_cache.uses_huge_pages();
+  const bool is_dense = class_bytes >= kDenseClassBytes && geometry.block_bytes <= kOwnSlabBlockBytes &&
+                        page_cache.uses_huge_pages();
   const auto words = static_cast<std::uint32_t>(bitmap::words_for(blocks_in(geometry, pages)));
   Span* slab = take_spare(owner, pages, words);
   const bool has_record = slab != nullptr && slab->size_class.load(std::memory_order_relaxed) == size_class;

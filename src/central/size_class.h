@@ -99,16 +99,18 @@ constexpr ClassGeometry make_geometry(std::uint32_t block_bytes, std::uint32_t s
                                                 : own_pages;
   g.block_count = static_cast<std::uint16_t>(bytes_of(g.slab_pages) / g.stride);
   g.word_count = static_cast<std::uint16_t>((g.block_count + 63) / 64);
-  const std::uint32_t by_bytes = 1024 * 1024 / g.block_bytes;
+  const std::uint32_t by_bytes = (g.block_bytes > 16384 ? 4 : 1) * 1024 * 1024 / g.block_bytes;
   g.largest_magazine = static_cast<std::uint16_t>(by_bytes < 16                 ? 16
                                                   : by_bytes > kLargestMagazine ? kLargestMagazine
                                                                                 : by_bytes);
   return g;
 }
 
-/// \returns the stride that keeps blocks of a size off each other's cache sets.
+/// \returns the stride that keeps blocks of a size off each other's cache sets. A block that is alone in its
+/// slab needs none, and would take a page more.
 constexpr std::uint32_t coloured_stride(std::uint32_t bytes) {
-  return bytes % 512 != 0 ? bytes : bytes + (bytes >= 1024 ? 64 : 16);
+  if (bytes % 512 != 0 || bytes > kOwnSlabBlockBytes) return bytes;
+  return bytes + (bytes >= 1024 ? 64 : 16);
 }
 
 struct ClassGeometryTable {

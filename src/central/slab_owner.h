@@ -44,10 +44,10 @@ struct OwnerCounters {
 
 /// Kinds of spare slabs, by their number of pages. A thread that frees and allocates in turn ends and makes
 /// many slabs, and the page cache has one lock for all threads.
-inline constexpr unsigned kSpareKinds = 4;
+inline constexpr unsigned kSpareKinds = 5;  // of 1 to 4 and of 8 pages
 constexpr unsigned spare_kind_of(PageCount pages) {
   const std::uint32_t count = number_of(pages);
-  return std::has_single_bit(count) && count <= 8 ? std::countr_zero(count) : kSpareKinds;
+  return count <= 4 ? count - 1 : count == 8 ? 4 : kSpareKinds;
 }
 
 /// An array of free blocks of one class, in the depot.

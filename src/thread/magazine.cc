@@ -32,9 +32,6 @@ constexpr std::size_t kMostBusyBytes = 6 * 1024 * 1024;
 constexpr std::size_t kLargerShare = 16;
 constexpr std::size_t kOwnSlabShare = 32;
 constexpr unsigned kMissesOfABusyClass = 32;
-// Writing a larger block costs more than asking the page cache for it; and where such blocks are kept, a
-// buffer cannot grow in place.
-constexpr std::size_t kLargestBusyBytes = 64 * 1024;
 
 constexpr unsigned kMostAfterAPeak = 1023;
 static_assert((kLargestMagazine + 1) * sizeof(void*) <= Metadata::kLargestReused);
@@ -76,7 +73,7 @@ bool may_keep(const ThreadHeap& heap, const Magazine& magazine, std::size_t bloc
   if (is_small && shares) return bytes <= taken / kSharingShare || bytes <= share_of_a_sharing_thread();
   if (is_small) return bytes <= taken || bytes <= share_of_a_thread(kMostSmallBytes);
   const std::size_t share = block_bytes > kOwnSlabBlockBytes ? kOwnSlabShare : kLargerShare;
-  const bool is_busy = magazine.misses >= kMissesOfABusyClass && block_bytes <= kLargestBusyBytes;
+  const bool is_busy = magazine.misses >= kMissesOfABusyClass;
   if (shares && !is_busy) return bytes <= share_of_a_sharing_thread();
   return bytes <= taken / share || bytes <= share_of_a_thread(is_busy ? kMostBusyBytes : kMostRareBytes);
 }

@@ -33,7 +33,7 @@ ClassGeometry geometry_for(std::size_t bytes, std::size_t alignment) {
   std::size_t stride = round_up(bytes, alignment);
   if (alignment <= 16) {
     stride = coloured_stride(static_cast<std::uint32_t>(stride));
-  } else if (alignment <= kCacheLineBytes && stride % 512 == 0) {
+  } else if (alignment <= kCacheLineBytes && stride % 512 == 0 && stride <= kOwnSlabBlockBytes) {
     stride += kCacheLineBytes;
   }
   // The reciprocal must be exact for every block of a slab.
