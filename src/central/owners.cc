@@ -3,6 +3,7 @@
 #include <climits>
 #include <new>
 
+#include "central/cached_spans.h"
 #include "central/class_slabs.h"
 #include "central/depot.h"
 #include "central/remote_free.h"
@@ -34,11 +35,12 @@ Activity look_at(SlabOwner& owner, ReturnedPages& returned) {
   if (was_idle) {
     const bool has_pending = owner.pending_count.load(std::memory_order_relaxed) != 0;
     // A thread of another owner may park here while this one is being trimmed.
-    const bool is_empty = !has_pending && parked_bytes(owner) == 0;
+    const bool is_empty = !has_pending && parked_bytes(owner) == 0 && cached_span_bytes(owner) == 0;
     return owner.is_trimmed && is_empty ? Activity::kIdle : Activity::kIdleAndDue;
   }
   owner.peak_taken_bytes -= bytes_freed_of_late(owner) / 4;
   end_spare_slabs(owner, most_spare_bytes(owner), returned);
+  look_at_cached_spans(owner, returned);
   look_at_depot(owner);
   owner.is_trimmed = false;
   return Activity::kBusy;
@@ -130,6 +132,14 @@ Span* Owners::adopt_from_orphans(SlabOwner& owner, SizeClass size_class) {
 SlabOwner* Owners::first() {
   os::LockGuard guard(mutex_);
   return first_;
+}
+
+bool Owners::end_all_cached_spans() {
+  bool were_some = false;
+  ReturnedPages returned;
+  for (SlabOwner* owner = first(); owner != nullptr; owner = owner->next_owner)
+    were_some |= end_cached_spans(*owner, returned);
+  return were_some;
 }
 
 bool Owners::trim_idle() {

@@ -36,6 +36,10 @@ class Owners {
                                                               : adopt_from_orphans(owner, size_class);
   }
 
+  /// Frees the cached spans of all owners: call when memory was refused. \returns whether there were some.
+  /// \pre no lock is held.
+  bool end_all_cached_spans();
+
   /// Trims the owners whose thread had no slow call since the last time: gives back their empty slabs, and
   /// free pages inside other slabs. \returns whether all owners were idle.
   bool trim_idle();

@@ -89,6 +89,30 @@ struct Depot {
   PerClass<Parked> of;
 };
 
+/// The contents of a slot (cached_spans.h): a span's address, its number of pages above it, and in the
+/// highest bit whether a look has seen it; 0: none.
+struct CachedSpan {
+  static constexpr unsigned kPagesShift = 48, kSeenShift = 63;
+  std::uint64_t value = 0;
+
+  static CachedSpan of(const Span& span) {
+    return {address_of(&span) | std::uint64_t{number_of(span.pages)} << kPagesShift};
+  }
+  bool is_none() const { return value == 0; }
+  Span* span() const { return reinterpret_cast<Span*>(value & ((std::uint64_t{1} << kPagesShift) - 1)); }
+  PageCount pages() const { return PageCount{static_cast<std::uint32_t>(value << 1 >> (kPagesShift + 1))}; }
+  bool was_seen() const { return value >> kSeenShift != 0; }
+  CachedSpan seen() const { return {value | std::uint64_t{1} << kSeenShift}; }
+};
+
+/// Free spans of large blocks. Any thread may take one out of its slot.
+struct alignas(kCacheLineBytes) CachedSpans {
+  static constexpr unsigned kSlots = 7;
+  std::atomic<std::uint64_t> slots[kSlots];
+  Relaxed<std::uint32_t> turns;  // of the slots, to be replaced
+};
+static_assert(sizeof(CachedSpans) == kCacheLineBytes);
+
 /// The slabs of an owner of a size class.
 struct alignas(kCacheLineBytes / 2) OwnedClass {
   List<Span> available;  // slabs to take from, the first one first
@@ -123,6 +147,7 @@ struct alignas(kCacheLineBytes) SlabOwner {
   PerClass<std::atomic<std::uint8_t>> rare_calls;  // of classes without slabs, that others served
   // Other threads write these; their number lies beside what each slow call reads.
   alignas(kCacheLineBytes) std::atomic<std::uint32_t> pending_count;
+  CachedSpans cached;
   PerClass<OwnedClass> classes;
   PerClass<std::atomic<Span*>> pending;
 

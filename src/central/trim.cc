@@ -2,6 +2,7 @@
 
 #include <climits>
 
+#include "central/cached_spans.h"
 #include "central/class_slabs.h"
 #include "central/depot.h"
 #include "central/remote_free.h"
@@ -28,6 +29,7 @@ void trim_locked(SlabOwner& owner, TrimDepth depth, ReturnedPages& returned) {
     if (!class_is_ending[size_class].load(std::memory_order_relaxed))
       trim_class_locked(owner, size_class, depth, returned);
   end_spare_slabs(owner, 0, returned);
+  end_cached_spans(owner, returned);
   owner.looked_at_bytes = owner.slab_bytes;
 }
 

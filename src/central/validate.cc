@@ -1,8 +1,10 @@
 // The invariant that central/slab_owner.h states, walked.
+#include "central/cached_spans.h"
 #include "central/slab.h"
 #include "central/slab_owner.h"
 #include "os/fatal.h"
 #include "os/lock_rank.h"
+#include "page/page_map.h"
 
 namespace tarn::internal {
 namespace {
@@ -36,6 +38,16 @@ void validate_spare_slabs(const SlabOwner& owner) {
       spare_bytes += slab->bytes();
     }
   TARN_CHECK(spare_bytes == owner.spare_bytes);
+}
+
+// Other threads may take them meanwhile.
+void validate_cached_spans(const SlabOwner& owner) {
+  if (!os::is_only_thread()) return;
+  for_each_cached_span(owner, [](CachedSpan cached) {
+    const Span& span = *cached.span();
+    TARN_CHECK(span.kind == SpanKind::kCached && span.pages == cached.pages());
+    TARN_CHECK(page_map.find(span.start) == &span);
+  });
 }
 
 void validate_parked(const Parked& parked) {
@@ -73,6 +85,7 @@ void validate_depot(const SlabOwner& owner) {
 void validate_locked(const SlabOwner& owner) {
   validate_slabs(owner);
   validate_spare_slabs(owner);
+  validate_cached_spans(owner);
   validate_depot(owner);
 }
 

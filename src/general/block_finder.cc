@@ -12,6 +12,7 @@ Span* find_any_span(const void* pointer) {
   if (is_slab(span)) return span;
   // Pages that a pool keeps ahead of need, or has given back, name no pool: they hold no block.
   if (is_of_pool(span) && pool_of(*span) == nullptr) return nullptr;
+  if (span != nullptr && span->kind == SpanKind::kCached) return nullptr;
   Span* const in_buffer = pool_registry.find_span(pointer);
   return in_buffer != nullptr ? in_buffer : span;
 }

@@ -4,10 +4,15 @@
 #include <cerrno>
 #include <cstring>
 
+#include "central/cached_spans.h"
+#include "central/owners.h"
 #include "general/setup.h"
 #include "os/fatal.h"
 #include "os/memory.h"
+#include "page/page_cache.h"
 #include "page/spans.h"
+#include "thread/registry.h"
+#include "thread/slow_call.h"
 
 namespace tarn::internal {
 namespace {
@@ -18,17 +23,58 @@ namespace {
 constexpr std::size_t kWorthMoving = 2 * kChunkBytes;
 constexpr std::size_t kMostRoom = std::size_t{64} << 20;
 
+// Of threads without a heap.
 constinit std::atomic<std::size_t> live_count{0}, live_bytes{0}, allocations{0};
 
-void note_begin(const Span& span) {
-  live_count.fetch_add(1, std::memory_order_relaxed);
-  live_bytes.fetch_add(span.bytes(), std::memory_order_relaxed);
-  allocations.fetch_add(1, std::memory_order_relaxed);
+// A block may be freed by another thread than the one that allocated it: so counts of live blocks mean
+// something only as sums, modulo 2^64.
+void note(std::size_t blocks, std::size_t bytes) {
+  if (ThreadHeap* const heap = this_heap(); heap != nullptr) [[likely]] {
+    heap->large.live_count += blocks;
+    heap->large.live_bytes += bytes;
+    return;
+  }
+  live_count.fetch_add(blocks, std::memory_order_relaxed);
+  live_bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
 
-void note_end(const Span& span) {
-  live_count.fetch_sub(1, std::memory_order_relaxed);
-  live_bytes.fetch_sub(span.bytes(), std::memory_order_relaxed);
+void note_begin(const Span& span) {
+  note(1, span.bytes());
+  if (ThreadHeap* const heap = this_heap(); heap != nullptr) [[likely]]
+    ++heap->large.allocations;
+  else
+    allocations.fetch_add(1, std::memory_order_relaxed);
+}
+
+void note_end(const Span& span) { note(std::size_t{0} - 1, std::size_t{0} - span.bytes()); }
+
+// \returns the owner whose cached spans serve this thread; nullptr: the thread has no heap.
+SlabOwner* owner_of_this_thread() {
+  const ThreadHeap* const heap = this_heap();
+  return heap == nullptr ? nullptr : &owner_near(*heap);
+}
+
+// \returns nullptr when a span is to be made; then none is cached that could be a part of it.
+Span* take_cached(const SpanRequest& request) {
+  SlabOwner* const owner = owner_of_this_thread();
+  if (owner == nullptr) return nullptr;
+  ReturnedPages returned;
+  if (request.pages <= kLargestCachedSpan && request.alignment == kPageBytes && request.room == PageCount{0})
+    return take_cached_span(*owner, request.pages, returned);
+  if (page_cache.dirty_bytes() < bytes_of(request.pages)) end_cached_spans(*owner, returned);
+  return nullptr;
+}
+
+void cache_or_free(Span* span, ReturnedPages& returned) {
+  SlabOwner* const owner = owner_of_this_thread();
+  owner == nullptr ? free_span(span, returned) : cache_span(*owner, span, returned);
+}
+
+// Cached spans may lie behind a block that grows. \returns whether there were some.
+bool end_cached() {
+  SlabOwner* const owner = owner_of_this_thread();
+  ReturnedPages returned;
+  return owner != nullptr && end_cached_spans(*owner, returned);
 }
 
 // Moves chunk by chunk: the kernel's areas begin and end at chunks. \returns whether no page was copied.
@@ -48,10 +94,13 @@ std::size_t room_to_grow(std::size_t size) { return size < kMostRoom ? size : kM
 
 Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room) {
   if (size > kLargestRequest || alignment > kLargestRequest) return nullptr;
-  Span* const span = allocate_span({.pages = pages_for(size == 0 ? 1 : size),
-                                    .kind = SpanKind::kLarge,
-                                    .alignment = alignment < kPageBytes ? kPageBytes : alignment,
-                                    .room = pages_for(room)});
+  const SpanRequest request{.pages = pages_for(size == 0 ? 1 : size),
+                            .kind = SpanKind::kLarge,
+                            .alignment = alignment < kPageBytes ? kPageBytes : alignment,
+                            .room = pages_for(room)};
+  Span* span = take_cached(request);
+  if (span == nullptr) span = allocate_span(request);
+  if (span == nullptr && owners.end_all_cached_spans()) span = allocate_span(request);
   if (span != nullptr) note_begin(*span);
   return span;
 }
@@ -81,15 +130,17 @@ void deallocate_large(Span* span, void* block) {
   if (span->start != block) os::fatal("free of a pointer into a block", block);
   ReturnedPages returned;
   note_end(*span);
-  free_span(span, returned);
+  cache_or_free(span, returned);
 }
 
 bool resize_large(Span* span, std::size_t size) {
   if (size > kLargestRequest) return false;
   ReturnedPages returned;
   const std::size_t before = span->bytes();
-  if (!resize_span(span, pages_for(size), returned)) return false;
-  live_bytes.fetch_add(span->bytes() - before, std::memory_order_relaxed);
+  const PageCount pages = pages_for(size);
+  if (!resize_span(span, pages, returned) && !(end_cached() && resize_span(span, pages, returned)))
+    return false;
+  note(0, span->bytes() - before);
   return true;
 }
 
@@ -112,9 +163,19 @@ Span* move_large(Span* span, std::size_t size) {
   return moved;
 }
 
+// Threads go on while their heaps are visited one after the other: so a block may be missed that is freed in
+// a heap visited later.
 LargeStats large_stats() {
-  return {live_count.load(std::memory_order_relaxed), live_bytes.load(std::memory_order_relaxed),
-          allocations.load(std::memory_order_relaxed)};
+  LargeStats stats{live_count.load(std::memory_order_relaxed), live_bytes.load(std::memory_order_relaxed),
+                   allocations.load(std::memory_order_relaxed)};
+  registry.for_each_heap([&stats](const ThreadHeap& heap) {
+    stats.live_count += heap.large.live_count;
+    stats.live_bytes += heap.large.live_bytes;
+    stats.allocations += heap.large.allocations;
+  });
+  for (std::size_t* const sum : {&stats.live_count, &stats.live_bytes})
+    if (*sum > SIZE_MAX / 2) *sum = 0;
+  return stats;
 }
 
 }  // namespace tarn::internal

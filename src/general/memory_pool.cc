@@ -53,8 +53,13 @@ void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t siz
 void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size) {
   helper.on_slow_call();
   ReturnedPages returned;
-  void* const block = heap != nullptr ? allocate_from_heap(*heap, size_class, size, returned)
-                                      : allocate_from_shared(size_class, returned);
+  const auto take = [&] {
+    return heap != nullptr ? allocate_from_heap(*heap, size_class, size, returned)
+                           : allocate_from_shared(size_class, returned);
+  };
+  void* block = take();
+  if (block == nullptr && owners.end_all_cached_spans()) [[unlikely]]
+    block = take();
   return block != nullptr ? block : out_of_memory();
 }
 

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "central/cached_spans.h"
 #include "central/depot.h"
 #include "central/remote_free.h"
 #include "general/configuration.h"
@@ -40,6 +41,7 @@ void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
       use.free_blocks += slab->free_count;
   }
   stats.free_in_slabs_bytes += owner.spare_bytes;
+  stats.cached_bytes += cached_span_bytes(owner);
   const OwnerCounters& counters = owner.counters;
   TARN_STATISTICS_OF_OWNERS(TARN_ADD)
 }

@@ -29,9 +29,9 @@ using detail::SizeClass;
 
 struct SlabOwner;
 
-/// kSlab: of a thread's owner. kLarge: one block of the general pool. kPool: of the pool that `pool` names;
-/// that pool frees its blocks itself.
-enum class SpanKind : std::uint8_t { kFree, kSlab, kLarge, kPool };
+/// kSlab: of a thread's owner. kLarge: one block of the general pool. kCached: such a block that was freed,
+/// and that an owner keeps. kPool: of the pool that `pool` names; that pool frees its blocks itself.
+enum class SpanKind : std::uint8_t { kFree, kSlab, kLarge, kCached, kPool };
 
 /// How long no block came to a slab or left it.
 enum class Quiet : std::uint8_t {

@@ -55,6 +55,12 @@ enum class HeapUse : std::uint8_t {
   kLongLeft  // the helper has seen it so before
 };
 
+/// What the threads of a heap did with large blocks. Of live blocks only the sums over all heaps mean
+/// something: one thread may free what another has allocated.
+struct LargeCounts {
+  Relaxed<std::size_t> live_count, live_bytes, allocations;
+};
+
 struct ThreadHeap {
   SlabOwner* home;                // constant; counts the heap's thread
   SlabOwner* owner;               // that serves the slow call which runs now; else the home
@@ -71,6 +77,7 @@ struct ThreadHeap {
   bool stays_home;                    // the thread made slabs ahead there: while there are some, it serves
   os::MemberMutex<os::LockRank::kMagazines> mutex;
   ThreadCounters counters;
+  LargeCounts large;
   ThreadCallCounts* calls;  // nullptr unless calls are counted
   PerClass<Magazine> magazines;
 

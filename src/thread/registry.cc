@@ -4,6 +4,7 @@
 #include <new>
 #include <type_traits>
 
+#include "central/cached_spans.h"
 #include "central/class_slabs.h"
 #include "central/depot.h"
 #include "central/remote_free.h"
@@ -57,6 +58,7 @@ void leave_locked(ThreadHeap& heap, ReturnedPages& returned) {
   if (end_thread_locked(heap, HeapUse::kLeft)) {
     limit_parked(*heap.home, kMostLeftBytes, UINT_MAX, returned);
     end_spare_slabs(*heap.home, kMostLeftBytes, returned);
+    end_cached_spans(*heap.home, returned);
     collect_all_announced_locked(*heap.home, returned);
   }
   heap.home->is_trimmed = false;

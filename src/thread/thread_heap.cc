@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "central/cached_spans.h"
 #include "central/class_slabs.h"
 #include "central/depot.h"
 #include "central/owners.h"
@@ -190,7 +191,10 @@ unsigned take_blocks(ThreadHeap& heap, SizeClass size_class, void** blocks, unsi
   if (class_geometry[size_class].block_bytes <= kOwnSlabBlockBytes &&
       !has_blocks_locked(owner, size_class, returned)) {
     if (const unsigned parked = unpark_again(owner, size_class, blocks, wanted); parked != 0) return parked;
-    if (grows_beyond_its_peak(owner)) look_for_idle_classes_locked(heap, returned);
+    if (grows_beyond_its_peak(owner)) {
+      end_cached_spans(owner, returned);
+      look_for_idle_classes_locked(heap, returned);
+    }
     if (owner.classes[size_class].available.is_empty())
       give_way(owner, size_class, bytes_of(class_geometry[size_class].first_slab_pages), returned);
     if (owner.classes[size_class].available.is_empty() && make_slab_locked(owner, size_class) == nullptr)
