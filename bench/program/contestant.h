@@ -32,7 +32,7 @@ using Workload = void (*)(Session& session);
 
 class Contestant {
  public:
-  static constexpr std::size_t kMaxWorkloads = 24;
+  static constexpr std::size_t kMaxWorkloads = 32;
 
   /// Appends itself to the program's contestants. `library` says what it is and which version.
   /// \pre a static object: the list keeps its address

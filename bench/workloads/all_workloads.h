@@ -11,6 +11,7 @@
 #include "large.h"
 #include "many_threads.h"
 #include "replace.h"
+#include "resize.h"
 #include "scaling.h"
 #include "server.h"
 #include "shared.h"
@@ -43,6 +44,7 @@ class MallocContestant : public Contestant {
                     server::run<Api>,
                     first_touch::run<Api>,
                     large::run<Api>,
+                    resize::run<Api>,
                     boundary::run<Api>,
                     scaling::run<Api>,
                     replace::run<Api>,
@@ -52,6 +54,7 @@ class MallocContestant : public Contestant {
                     decline::run<Api>,
                     bucket_growth::run<Pool>,
                     waste::run<Api>,
+                    waste::run_by_size<Api>,
                     footprint::run<Api>,
                     shared::run<Pool>}) {}
 };

@@ -3,6 +3,7 @@
 // page every time.
 #pragma once
 #include "contestant.h"
+#include "table.h"
 #include "threads.h"
 #include "use.h"
 
@@ -26,6 +27,38 @@ struct Pair {
   void round() {
     void* const block = escape(Api::allocate(bytes));
     touch_pages(block, 0, bytes);
+    Api::deallocate(block, bytes);
+  }
+};
+
+/// Blocks of 1.9 MB, of which the first byte is written.
+template <class Api>
+class Others {
+ public:
+  static constexpr std::size_t kBytes = 1'900'000;
+
+  explicit Others(std::size_t count) : blocks_(count) {
+    for (void*& block : blocks_) block = allocate_used<Api>(kBytes);
+  }
+  ~Others() {
+    for (void* block : blocks_) Api::deallocate(block, kBytes);
+  }
+  Others(const Others&) = delete;
+  Others& operator=(const Others&) = delete;
+
+ private:
+  Table<void*> blocks_;
+};
+
+/// A pair of which only the first byte is written: what counts is how the block is found.
+template <class Api>
+struct PairAmongOthers {
+  std::size_t bytes;
+
+  void verify(Worker&) { round(); }
+  void round() {
+    void* const block = escape(Api::allocate(bytes));
+    touch_pages(block, 0, 1);
     Api::deallocate(block, bytes);
   }
 };
@@ -68,6 +101,12 @@ void run(Session& session) {
   if (!session.enter("large")) return;
   for (const std::size_t bytes : session.sizes({300 * kKiB, kMiB, 4 * kMiB, 16 * kMiB}))
     run_row(session, {.series = series("pair"), .bytes = bytes}, Pair<Api>{bytes});
+  for (const std::size_t count : session.values({10, 1000})) {
+    const Row row = {.series = series("pair among %zu of 1.9 MB", count), .bytes = 3'000'000};
+    if (!session.wants(row)) continue;
+    const Others<Api> others(count);
+    run_row(session, row, PairAmongOthers<Api>{row.bytes});
+  }
   run_growth<Api>(session, series("realloc, doubling to 64 MiB"), 64 * kMiB,
                   [](std::size_t bytes) { return 2 * bytes; });
   run_growth<Api>(session, series("realloc by 64 KiB to 16 MiB"), 16 * kMiB,

@@ -58,4 +58,24 @@ void run(Session& session) {
     run_up_to<Api>(session, largest_bytes);
 }
 
+inline constexpr std::size_t kTotalBytes = std::size_t{128} << 20;
+
+// Resident bytes per byte of 128 MiB in blocks of one size, each written whole.
+template <class Api>
+void run_by_size(Session& session) {
+  if (!session.enter("waste_by_size")) return;
+  for (const std::size_t bytes :
+       session.sizes({1000, 20'000, 33'000, 65'536, 70'000, 131'072, 262'144, 1'000'000})) {
+    const Row row = {.bytes = bytes, .temperature = Temperature::kCold, .metric = "resident_per_byte"};
+    if (!session.wants(row)) continue;
+    Table<void*> blocks(kTotalBytes / bytes);
+    const long before_kib = resident_memory().now_kib;
+    for (void*& block : blocks) block = escape(std::memset(Api::allocate(bytes), 1, bytes));
+    const double resident_bytes = 1024.0 * static_cast<double>(resident_memory().now_kib - before_kib);
+    const double asked_bytes = static_cast<double>(kTotalBytes / bytes * bytes);
+    for (void* block : blocks) Api::deallocate(block, bytes);
+    session.report(row, resident_bytes / asked_bytes, kTotalBytes / bytes);
+  }
+}
+
 }  // namespace tarn::bench::waste

@@ -45,7 +45,8 @@ const std::vector<SourceInfo>& bench_sources() {
       {"ours", "What the sources leave out",
        "Blocks that one thread allocates and another frees, a server in small, single calls and their worst "
        "cases, memory "
-       "touched for the first time, large blocks, sizes beside a boundary, scaling over threads, few live "
+       "touched for the first time, large blocks, blocks that change their size, sizes beside a boundary, "
+       "scaling over threads, few live "
        "blocks of many sizes, threads that come and go."},
       {"ours-memory", "What the sources leave out: memory",
        "What blocks cost beyond the bytes asked for, with the size classes of sources 001 and 000 beside "
@@ -108,6 +109,9 @@ const std::vector<GroupInfo>& bench_groups() {
       {"large", "ours", "Large blocks",
        "a block allocated, touched once per page and freed; or grown by realloc", "ns", Axis::kRow,
        kAnyRounds, 0.08},
+      {"resize", "ours", "Blocks that change their size",
+       "a call of realloc or of malloc_usable_size; or a block grown step by step and freed", "ns",
+       Axis::kRow, kAnyRounds, 0.1},
       {"boundary", "ours", "Sizes beside a boundary", "a block of 64 allocated and freed together", "ns",
        Axis::kBytes, kAnyRounds, 0.03},
       {"scaling", "ours", "Scaling over threads",
@@ -131,6 +135,8 @@ const std::vector<GroupInfo>& bench_groups() {
       {"waste", "ours-memory", "What blocks cost in memory",
        "resident bytes per byte asked for, of 20,480 blocks of random sizes up to a maximum", "ratio",
        Axis::kBytes, 3, 0.1},
+      {"waste_by_size", "ours-memory", "What blocks of one size cost in memory",
+       "resident bytes per byte of 128 MiB, each block written whole", "ratio", Axis::kBytes, 3, 0.3},
       {"thread_memory", "ours-memory", "Memory of many threads",
        "resident bytes per live byte, of threads that each have replaced 500 objects ten times", "ratio",
        Axis::kThreads, 3, 0.3},
