@@ -4,12 +4,14 @@
 // Dirty bytes above a limit are excess. Excess that lasted from one look to the next goes back, since no
 // thread needed it; a short peak does not last. The limit is the free-page threshold; it rises while the
 // program asks again for memory that was just given back (idea: glibc's dynamic trim threshold), so that a
-// program which frees and refills its heap in a loop does not fault its pages each time. Each tick, twice per
-// decay time, gives back the bytes that stayed dirty since the last tick, also below the limit, and halves
-// the limit towards the threshold. A late tick counts once: after a suspended machine wakes, missed ticks are
+// program which frees and refills its heap in a loop does not fault its pages each time. It falls, as far as
+// an eighth of the threshold, while the heap grows by pages without memory beside dirty ones: those are then
+// of no use to it, being many small holes. Each tick, twice per decay time, gives back the bytes that stayed
+// dirty since the last tick, also below the limit, and takes the limit half the way, or twice as far, towards
+// the threshold. A late tick counts once: after a suspended machine wakes, missed ticks are
 // not made up for.
 //
-// Invariant: limit >= threshold + kept bytes; no low is above the dirty bytes.
+// Invariant: limit >= threshold / 8 + kept bytes; no low is above the dirty bytes.
 // Threads: the page cache's lock; any thread may call exceeds_limit(), excess() and TickClock::is_due().
 #pragma once
 #include <atomic>
@@ -49,17 +51,24 @@ class GiveBackPolicy {
     if (dirty < lowest_excess_) lowest_excess_ = dirty;
   }
 
-  /// Call when `bytes` without memory come into use. Soon after pages went back for exceeding the limit, this
-  /// shows that the limit is too low for this program.
-  void note_clean_use(std::size_t bytes) {
-    const std::size_t missed = bytes < recently_given_back_ ? bytes : recently_given_back_;
-    if (missed == 0) return;
+  /// Call when `bytes` without memory come into use while `dirty` ones stay free. Soon after pages went back
+  /// for exceeding the limit, this shows that the limit is too low for this program; else, that the dirty
+  /// pages are of no use to it.
+  void note_clean_use(std::size_t bytes, std::size_t dirty) {
+    const std::size_t missed = lesser(bytes, recently_given_back_);
+    const std::size_t unused = lesser(bytes - missed, above(dirty, kept_));
+    if (missed == 0 && unused == 0) return;
     recently_given_back_ -= missed;
-    set_limit(limit() + missed);
+    has_fallen_ |= unused != 0;
+    const std::size_t fallen = above(limit() + missed, unused);
+    set_limit(fallen < lowest_limit() ? lowest_limit() : fallen);
   }
 
-  /// Call when `bytes` went back for exceeding the limit.
-  void note_given_back(std::size_t bytes) { recently_given_back_ += bytes; }
+  /// Call when `bytes` went back for exceeding the limit. What went back because the limit had fallen was of
+  /// no use, so to need as much again does not show that it should have stayed.
+  void note_given_back(std::size_t bytes) {
+    recently_given_back_ += above(bytes, above(least_limit(), limit()));
+  }
 
   /// \returns bytes to give back at once.
   std::size_t excess(std::size_t dirty) const { return above(dirty, limit()); }
@@ -76,13 +85,21 @@ class GiveBackPolicy {
     const std::size_t unused = above(lowest_dirty_, kept_);
     lowest_dirty_ = dirty;
     recently_given_back_ = 0;
-    if (unused != 0) set_limit(limit() / 2 > least_limit() ? limit() / 2 : least_limit());
+    if (limit() > least_limit()) {
+      if (unused != 0) set_limit(limit() / 2 > least_limit() ? limit() / 2 : least_limit());
+    } else if (!has_fallen_) {
+      set_limit(lesser(2 * limit(), least_limit()));
+    }
+    has_fallen_ = false;
     return unused;
   }
 
  private:
   static std::size_t above(std::size_t bytes, std::size_t limit) { return bytes > limit ? bytes - limit : 0; }
+  static std::size_t lesser(std::size_t one, std::size_t other) { return one < other ? one : other; }
+  // Unless the limit has fallen, and if it has.
   std::size_t least_limit() const { return threshold_ + kept_; }
+  std::size_t lowest_limit() const { return threshold_ / 8 + kept_; }
   void set_limit(std::size_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
 
   std::size_t threshold_;
@@ -91,6 +108,7 @@ class GiveBackPolicy {
   std::size_t lowest_dirty_ = 0;         // bytes, since the last tick
   std::size_t lowest_excess_ = 0;        // dirty bytes, since the last look for lasting excess
   std::size_t recently_given_back_ = 0;  // bytes, for exceeding the limit, since the last tick
+  bool has_fallen_ = false;              // the limit, since the last tick
 };
 
 /// Says when a tick is due: twice per decay time, and only to the first thread that asks.

@@ -68,12 +68,12 @@ void PageCache::note_use_locked(PageCount pages, PageCount clean_pages) {
   const std::size_t dirty = bytes_of(pages - clean_pages);
   dirty_bytes_ -= dirty;
   policy_.note_low(dirty_bytes_);
-  policy_.note_clean_use(bytes_of(clean_pages));
+  policy_.note_clean_use(bytes_of(clean_pages), dirty_bytes_);
   stats_.used_bytes += bytes_of(pages);
   if (stats_.used_bytes > stats_.peak_used_bytes) stats_.peak_used_bytes = stats_.used_bytes;
 }
 
-PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages) {
+PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages, PageCount* clean_pages) {
   const std::uint32_t mask = run_mask(first, number_of(pages));
   TARN_ASSERT((chunk.free_mask & mask) == mask);
   const auto dirty = PageCount{count_ones(chunk.dirty_mask & mask)};
@@ -81,7 +81,7 @@ PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages
   chunk.free_mask &= ~mask;
   chunk.dirty_mask &= ~mask;
   relist_locked(chunk);
-  note_use_locked(pages, pages - dirty);
+  *clean_pages += pages - dirty;
   PageRun run{chunk.page(first), dirty == PageCount{0}};
   if (chunk.is_left_out_of_dumps) {
     chunk.is_left_out_of_dumps = false;
@@ -114,7 +114,8 @@ PageRun PageCache::take_from_chunks_locked(PageCount pages, PageCount room, Dens
   const PageCount wanted = pages + room;
   Chunk* const chunk = choose_chunk_locked(wanted, density, may_mix, &is_dirty);
   if (chunk == nullptr) return {nullptr, false};
-  return take_run_locked(*chunk, best_run(is_dirty ? chunk->dirty_mask : chunk->free_mask, wanted), pages);
+  return take_pages_from_locked(chunk, best_run(is_dirty ? chunk->dirty_mask : chunk->free_mask, wanted),
+                                pages);
 }
 
 // For more than a chunk: whole free chunks in a row, and the first pages of the chunk behind them.
@@ -135,14 +136,16 @@ PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room) {
 // Takes a run that starts at a page of a chunk and continues through the chunks behind it.
 PageRun PageCache::take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages) {
   PageRun run{chunk->page(first), true};
-  for (; pages != PageCount{0}; ++chunk, first = 0) {
-    const PageCount part = part_in_chunk(first, pages);
-    const PageRun taken = take_run_locked(*chunk, first, part);
+  PageCount left = pages, clean_pages{0};
+  for (; left != PageCount{0}; ++chunk, first = 0) {
+    const PageCount part = part_in_chunk(first, left);
+    const PageRun taken = take_run_locked(*chunk, first, part, &clean_pages);
     run.is_zeroed &= taken.is_zeroed;
     if (run.left_out_start == nullptr) run.left_out_start = taken.left_out_start;
     if (taken.left_out_end != nullptr) run.left_out_end = taken.left_out_end;
-    pages -= part;
+    left -= part;
   }
+  note_use_locked(pages, clean_pages);
   return run;
 }
 

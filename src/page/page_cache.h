@@ -120,7 +120,7 @@ class PageCache {
 
   Chunk* choose_chunk_locked(PageCount pages, Density density, bool may_mix, bool* is_dirty);
   PageRun take_from_chunks_locked(PageCount pages, PageCount room, Density density, bool may_mix);
-  PageRun take_run_locked(Chunk& chunk, unsigned first, PageCount pages);
+  PageRun take_run_locked(Chunk& chunk, unsigned first, PageCount pages, PageCount* clean_pages);
   PageRun take_chunks_locked(PageCount pages, PageCount room);
   PageRun extension_locked(char* end, PageCount pages);
   PageRun take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages);

@@ -39,7 +39,7 @@ void ChunkLists::validate(Density density, std::size_t with_free, std::size_t wi
 }
 
 void GiveBackPolicy::validate(std::size_t dirty) const {
-  TARN_CHECK(limit() >= least_limit());
+  TARN_CHECK(limit() >= lowest_limit());
   TARN_CHECK(lowest_dirty_ <= dirty && lowest_excess_ <= dirty);
 }
 

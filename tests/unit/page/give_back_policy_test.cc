@@ -24,7 +24,7 @@ struct Heap {
     dirty -= warm;
     clean -= bytes - warm;
     policy.note_low(dirty);
-    policy.note_clean_use(bytes - warm);
+    policy.note_clean_use(bytes - warm, dirty);
   }
   /// \returns `bytes`, which went back.
   std::size_t purge(std::size_t bytes) {
@@ -141,6 +141,49 @@ TEST(GiveBackPolicy, TheLimitHalvesTowardsTheThresholdWhileMemoryIsUnused) {
   for (const std::size_t limit : {500, 250, 125, 64, 64}) {
     heap.free(kMiB);
     heap.tick();
+    heap.tick();
+    EXPECT_EQ(heap.policy.limit(), limit * kMiB);
+  }
+}
+
+TEST(GiveBackPolicy, TheLimitFallsWhileTheHeapGrowsBesideDirtyPages) {
+  Heap heap(64 * kMiB);
+  heap.free(40 * kMiB);
+  heap.policy.note_clean_use(30 * kMiB, heap.dirty);
+  EXPECT_EQ(heap.policy.limit(), 34 * kMiB);
+  EXPECT_TRUE(heap.policy.exceeds_limit(heap.dirty));
+  heap.policy.note_clean_use(30 * kMiB, heap.dirty);
+  EXPECT_EQ(heap.policy.limit(), 8 * kMiB);
+  heap.policy.validate(heap.dirty);
+}
+
+TEST(GiveBackPolicy, AHeapThatGrowsWithoutDirtyPagesKeepsItsLimit) {
+  Heap heap(64 * kMiB);
+  heap.policy.note_clean_use(500 * kMiB, 0);
+  EXPECT_EQ(heap.policy.limit(), 64 * kMiB);
+  heap.policy.keep(10 * kMiB);
+  heap.policy.note_clean_use(500 * kMiB, 11 * kMiB);
+  EXPECT_EQ(heap.policy.limit(), 73 * kMiB) << "no further than by what is of no use";
+}
+
+TEST(GiveBackPolicy, HolesThatWentBackWhileTheHeapGrewDoNotRaiseTheLimitByItsGrowth) {
+  Heap heap(64 * kMiB);
+  for (int round = 0; round < 5; ++round) {
+    heap.free(40 * kMiB);
+    heap.policy.note_clean_use(60 * kMiB, heap.dirty);
+    EXPECT_GT(heap.give_back_excess(), 0u) << round;
+    EXPECT_LE(heap.policy.limit(), 24 * kMiB) << round;
+  }
+}
+
+TEST(GiveBackPolicy, AFallenLimitRisesAgainWithTime) {
+  Heap heap(64 * kMiB);
+  heap.free(60 * kMiB);
+  heap.policy.note_clean_use(60 * kMiB, heap.dirty);
+  ASSERT_EQ(heap.policy.limit(), 8 * kMiB);
+  heap.tick();
+  EXPECT_EQ(heap.policy.limit(), 8 * kMiB) << "it has just fallen";
+  for (const std::size_t limit : {16, 32, 64, 64}) {
     heap.tick();
     EXPECT_EQ(heap.policy.limit(), limit * kMiB);
   }
