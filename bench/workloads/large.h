@@ -101,16 +101,16 @@ void run(Session& session) {
   if (!session.enter("large")) return;
   for (const std::size_t bytes : session.sizes({300 * kKiB, kMiB, 4 * kMiB, 16 * kMiB}))
     run_row(session, {.series = series("pair"), .bytes = bytes}, Pair<Api>{bytes});
+  run_growth<Api>(session, series("realloc, doubling to 64 MiB"), 64 * kMiB,
+                  [](std::size_t bytes) { return 2 * bytes; });
+  run_growth<Api>(session, series("realloc by 64 KiB to 16 MiB"), 16 * kMiB,
+                  [](std::size_t bytes) { return bytes + 64 * kKiB; });
   for (const std::size_t count : session.values({10, 1000})) {
     const Row row = {.series = series("pair among %zu of 1.9 MB", count), .bytes = 3'000'000};
     if (!session.wants(row)) continue;
     const Others<Api> others(count);
     run_row(session, row, PairAmongOthers<Api>{row.bytes});
   }
-  run_growth<Api>(session, series("realloc, doubling to 64 MiB"), 64 * kMiB,
-                  [](std::size_t bytes) { return 2 * bytes; });
-  run_growth<Api>(session, series("realloc by 64 KiB to 16 MiB"), 16 * kMiB,
-                  [](std::size_t bytes) { return bytes + 64 * kKiB; });
 }
 
 }  // namespace tarn::bench::large
