@@ -10,7 +10,7 @@ using Slot = std::atomic<std::uint64_t>;
 
 // Programs ask for a buffer of another size as often as for the same one. \pre it has as many pages.
 bool fits(CachedSpan cached, PageCount pages) {
-  return number_of(cached.pages() - pages) <= number_of(pages) / 8;
+  return number_of(cached.pages() - pages) <= number_of(pages) / 2;
 }
 
 // \returns whether the caller now has the span.
@@ -70,28 +70,27 @@ void replace_one_in_turn(SlabOwner& owner, CachedSpan span, PageCount pages, Ret
 
 Span* take_cached_span(SlabOwner& owner, PageCount pages, ReturnedPages& returned) {
   bool are_some = false;
-  Slot* slot_of_larger = nullptr;
-  CachedSpan larger;
+  Slot* best_slot = nullptr;
+  CachedSpan best{~std::uint64_t{0} >> 1};  // larger than all
   for (Slot& slot : owner.cached.slots) {
     const CachedSpan cached{slot.load(std::memory_order_relaxed)};
     are_some |= !cached.is_none();
-    if (cached.pages() < pages) continue;
-    if (!fits(cached, pages)) {
-      slot_of_larger = &slot;
-      larger = cached;
-    } else if (take_out(slot, cached)) {
-      Span* const span = cached.span();
-      span->kind = SpanKind::kLarge;
-      span->is_zeroed = false;
-      ++owner.slow_calls;
-      return span;
-    }
+    if (cached.pages() < pages || cached.pages() >= best.pages()) continue;
+    best_slot = &slot;
+    best = cached;
+  }
+  if (best_slot != nullptr && fits(best, pages) && take_out(*best_slot, best)) {
+    Span* const span = best.span();
+    span->kind = SpanKind::kLarge;
+    span->is_zeroed = false;
+    ++owner.slow_calls;
+    return span;
   }
   if (!are_some || page_cache.dirty_bytes() >= bytes_of(pages)) return nullptr;
-  if (slot_of_larger == nullptr)
+  if (best_slot == nullptr)
     end_cached_spans(owner, returned);  // together some may be large enough
-  else if (take_out(*slot_of_larger, larger))
-    free_cached(larger, returned);
+  else if (take_out(*best_slot, best))
+    free_cached(best, returned);
   return nullptr;
 }
 

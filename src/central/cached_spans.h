@@ -21,9 +21,9 @@ namespace tarn::internal {
 inline constexpr PageCount kLargestCachedSpan = pages_for(std::size_t{8} << 20);
 inline constexpr PageCount kMostCachedPages = pages_for(std::size_t{16} << 20);
 
-/// \returns a span of kind kLarge with at least `pages` pages and at most an eighth more; nullptr if there is
-/// none. Where one would then be made of memory that the process does not have, a larger one goes back for
-/// it, or else all. \post is_zeroed is false.
+/// \returns a span of kind kLarge with at least `pages` pages and at most half as many again, the smallest of
+/// these; nullptr if there is none. Where one would then be made of memory that the process does not have, a
+/// larger one goes back for it, or else all. \post is_zeroed is false.
 Span* take_cached_span(SlabOwner& owner, PageCount pages, ReturnedPages& returned);
 
 /// Caches a span of kind kLarge that ended, or frees it: where no slot is empty, each eighth span takes the

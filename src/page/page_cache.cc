@@ -225,6 +225,7 @@ PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t 
   const PageCount wanted = pages + slack;
   auto take = [&](bool may_mix) {
     os::LockGuard guard(mutex_);
+    ++stats_.page_cache_locks;
     return wanted + room <= PageCount{kPagesPerChunk}
                ? take_from_chunks_locked(wanted, room, density, may_mix)
                : take_chunks_locked(wanted, room);
@@ -257,6 +258,7 @@ bool PageCache::try_extend(char* end, PageCount pages, bool* is_zeroed) {
   PageRun run{};
   {
     os::LockGuard guard(mutex_);
+    ++stats_.page_cache_locks;
     run = extension_locked(end, pages);
   }
   if (run.start == nullptr) return false;
@@ -303,6 +305,7 @@ void PageCache::mark_free_locked(char* start, PageCount pages, PageState state) 
 
 void PageCache::free_pages(char* start, PageCount pages, PageState state) {
   os::LockGuard guard(mutex_);
+  ++stats_.page_cache_locks;
   mark_free_locked(start, pages, state);
   stats_.used_bytes -= bytes_of(pages);
   if (state == PageState::kDirty) dirty_bytes_ += bytes_of(pages);

@@ -78,7 +78,10 @@
   OF_PAGES(events, purged_bytes, purged_bytes, kBytes, 3, "given back so far", "slow path: ; {} purged", \
         "Memory given back to the system so far.") \
   OF_PAGES(events, purge_calls, purge_calls, kCount, 0, "", "slow path:  in {} calls", \
-        "System calls that it took.")
+        "System calls that it took.") \
+  OF_PAGES(events, page_cache_locks, page_cache_locks, kCount, 0, "", \
+           "slow path: ; page cache locked {} times", \
+        "Times pages were taken or freed under the one lock that all threads have in common.")
 // clang-format on
 
 /* Uses of a row: nothing, or a member of a struct. */

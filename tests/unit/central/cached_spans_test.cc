@@ -54,14 +54,25 @@ TEST_F(CachedSpansTest, ServeTheNextBlocks) {
   EXPECT_FALSE(end());
 }
 
-TEST_F(CachedSpansTest, MayBeAnEighthLarger) {
+TEST_F(CachedSpansTest, MayBeHalfAsLargeAgain) {
   page_cache.prewarm(2 * kChunkBytes);  // else they would go before the heap grows
   cache(allocate(18));
-  EXPECT_EQ(take_span(15), nullptr);
+  EXPECT_EQ(take_span(11), nullptr);
   EXPECT_EQ(take_span(19), nullptr);
-  Span* const span = take_span(16);
+  Span* const span = take_span(12);
   ASSERT_NE(span, nullptr);
   cache(span);
+}
+
+TEST_F(CachedSpansTest, TheSmallestThatIsEnoughIsTaken) {
+  for (const std::uint32_t pages : {14u, 9u, 12u, 7u, 11u}) cache(allocate(pages));
+  for (const std::uint32_t pages : {9u, 11u, 12u, 14u}) {
+    Span* const span = take_span(10 - (pages == 9u));
+    ASSERT_NE(span, nullptr);
+    EXPECT_EQ(span->pages, PageCount{pages});
+    ReturnedPages returned;
+    free_span(span, returned);
+  }
 }
 
 TEST_F(CachedSpansTest, WithoutAnEmptySlotEachEighthTakesTheOldestOnes) {
