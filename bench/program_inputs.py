@@ -74,8 +74,8 @@ int main() {
   std::regex pattern("(a|b)*c");
   Chain<10> chain;
   std::vector<std::string> words{"a", "b"};
-  for (const auto& word : words | std::views::filter([&](auto& w) { return std::regex_match(w, pattern); }))
-    std::cout << word << std::filesystem::path(word) << chain.next.size();
+  for (const auto& word : words)
+    if (std::regex_match(word, pattern)) std::cout << word << std::filesystem::path(word) << chain.next.size();
 }
 """
 
@@ -128,6 +128,80 @@ list(LENGTH numbers length)
 message("${length}")
 """
 
+PHP_SCRIPT = r"""<?php
+$count = []; $by_prefix = [];
+foreach (file('words.txt', FILE_IGNORE_NEW_LINES) as $n => $line) {
+  if ($n >= 60000) break;
+  foreach (explode(' ', $line) as $word) {
+    $count[$word] = ($count[$word] ?? 0) + 1;
+    $by_prefix[substr($word, 0, 3)][] = strtoupper($word) . $n % 7;
+  }
+}
+ksort($count);
+$json = json_encode($by_prefix);
+$copy = json_decode($json, true);
+echo count($count), ' ', strlen($json), ' ', count($copy), ' ', md5(serialize($copy)), "\n";
+"""
+
+RUBY_SCRIPT = """
+count = Hash.new(0)
+lines = Hash.new { |all, word| all[word] = [] }
+File.foreach('words.txt').with_index do |line, n|
+  break if n >= 30_000
+  line.split.each { |word| count[word] += 1; lines[word[0, 4]] << word + n.to_s }
+end
+top = count.sort_by { |word, n| [-n, word] }.first(20)
+text = lines.map { |word, all| word + '=' + all.sort.join(',') }.join(';')
+puts top.inspect, text.gsub(/([aeiou])(\\d)/, '\\2\\1').length, lines.size
+"""
+
+# A web server and its clients in one process: threads, sockets, and buffers that one thread makes and another
+# frees.
+WEB_SCRIPT = """
+import hashlib, http.client, http.server, json, threading
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_POST(self):
+        order = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        lines = [f"{price:.2f}" for price in order["prices"]]
+        body = json.dumps({"total": sum(order["prices"]), "lines": lines}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *_):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+digests = {}
+def client(number):
+    connection, digest = http.client.HTTPConnection(*server.server_address), hashlib.sha256()
+    for i in range(150):
+        connection.request("POST", "/", json.dumps({"prices": [k * 0.37 for k in range(i * number % 700)]}))
+        digest.update(connection.getresponse().read())
+    digests[number] = digest.hexdigest()
+    connection.close()
+clients = [threading.Thread(target=client, args=(i,)) for i in range(1, 9)]
+for thread in clients: thread.start()
+for thread in clients: thread.join()
+print(sorted(digests.items()))
+server.shutdown()
+"""
+
+STYLE_SHEET = """<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
+<xsl:key name="by-kind" match="item" use="@kind"/>
+<xsl:template match="/list"><kinds>
+  <xsl:for-each select="item[generate-id() = generate-id(key('by-kind', @kind)[1])]">
+    <xsl:sort select="@kind" data-type="number"/>
+    <kind number="{@kind}" items="{count(key('by-kind', @kind))}">
+      <xsl:for-each select="key('by-kind', @kind)"><xsl:sort select="name"/>
+        <xsl:copy-of select="name"/></xsl:for-each>
+    </kind>
+  </xsl:for-each>
+</kinds></xsl:template>
+</xsl:stylesheet>
+"""
+
 
 @dataclass(frozen=True)
 class Program:
@@ -153,6 +227,15 @@ PROGRAMS = (
     Program("bash", ("bash", "script.sh")),
     Program("cmake", ("cmake", "-P", "script.cmake")),
     Program("sort", ("sort", "--parallel=2", "-k3,3", "-k1,1", "words.txt", "words.txt")),
+    Program("g++-O2", ("g++", "-std=c++20", "-O2", "-S", "-o", "-", "source.cc")),
+    Program("clang", ("clang++", "-std=c++20", "-O2", "-S", "-o", "-", "source.cc")),
+    Program("php", ("php", "-d", "memory_limit=-1", "script.php")),
+    Program("ruby", ("ruby", "script.rb")),
+    Program("web", ("/usr/bin/python3", "-S", "web.py")),
+    Program("dns", ("named-checkzone", "-q", "-D", "-o", "-", "example.org", "zone.txt")),
+    Program("xsltproc", ("xsltproc", "style.xsl", "list.xml")),
+    Program("z3", ("z3", "puzzle.smt2")),
+    Program("dot", ("dot", "-Tplain", "graph.dot")),
 )  # fmt: skip
 
 SMALL_PROGRAMS = (Program("true", ("true",)), Program("ls", ("ls", "-l", "/usr/lib")))
@@ -165,6 +248,7 @@ def environment(home):
         "HOME": str(home),
         "LC_ALL": "C.UTF-8",
         "PYTHONMALLOC": "malloc",
+        "USE_ZEND_ALLOC": "0",
         "PYTHONHASHSEED": "0",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -182,7 +266,10 @@ def write_inputs(folder):
         "script.py": PYTHON_SCRIPT, "script.pl": PERL_SCRIPT, "script.sql": SQL_SCRIPT,
         "source.cc": CXX_SOURCE,
         "script.lua": LUA_SCRIPT, "script.awk": AWK_SCRIPT, "script.sh": BASH_SCRIPT,
-        "script.cmake": CMAKE_SCRIPT,
+        "script.cmake": CMAKE_SCRIPT, "script.php": PHP_SCRIPT, "script.rb": RUBY_SCRIPT,
+        "web.py": WEB_SCRIPT,
+        "style.xsl": STYLE_SHEET, "list.xml": _xml_list(), "zone.txt": _zone(), "graph.dot": _graph(),
+        "puzzle.smt2": _queens(24),
     }  # fmt: skip
     for name, text in scripts.items():
         (folder / name).write_text(text)
@@ -211,6 +298,41 @@ def _json_records():
         for i in range(40_000)
     ]
     return "[" + ",\n".join(records) + "]\n"
+
+
+def _xml_list():
+    numbers = random.Random(4)
+    items = "\n".join(f'<item id="{i}" kind="{numbers.randrange(400)}">'
+                      f"<name>user {numbers.randrange(9000)}</name>"
+                      f"<tag>a{i % 7}</tag><tag>b{i % 11}</tag></item>"
+                      for i in range(40_000))  # fmt: skip
+    return f"<list>\n{items}\n</list>\n"
+
+
+def _zone():
+    """A zone of 60,000 hosts, as a name server loads it."""
+    numbers = random.Random(5)
+    head = ("$TTL 3600\n@ IN SOA ns.example.org. root.example.org. 1 7200 900 1209600 3600\n"
+            "@ IN NS ns\nns IN A 192.0.2.1\n")  # fmt: skip
+    hosts = (f"host{i}.rack{i % 97} IN A 10.{i >> 16}.{i >> 8 & 255}.{i & 255}\n"
+             f'host{i}.rack{i % 97} IN TXT "serial {numbers.getrandbits(64):x}"\n' for i in range(60_000))
+    return head + "".join(hosts)
+
+
+def _graph():
+    numbers = random.Random(6)
+    edges = "".join(f"  n{i} -> n{numbers.randrange(max(0, i - 40), i)};\n" for i in range(1, 1600))
+    return f"digraph {{\n{edges}}}\n"
+
+
+def _queens(count):
+    """So many queens on a board of that size, none of which attacks another."""
+    lines = [f"(declare-const q{i} Int)\n(assert (and (>= q{i} 0) (< q{i} {count})))" for i in range(count)]
+    for i in range(count):
+        for j in range(i):
+            lines.append(f"(assert (and (not (= q{i} q{j})) (not (= (- q{i} q{j}) {i - j})) "
+                         f"(not (= (- q{j} q{i}) {i - j}))))")  # fmt: skip
+    return "\n".join([*lines, "(check-sat)", ""])
 
 
 def _make_repository(folder):

@@ -68,9 +68,9 @@ TARN_API void* reallocate(void* block, std::size_t size) noexcept;
 /// \returns how many bytes of a live block the caller may use; 0 for nullptr.
 TARN_API std::size_t usable_size(const void* block) noexcept;
 
-/// \returns how many bytes a request of this size would get; `size` itself when there is no such block. The
-/// first 8 requests of a size up to 1 KiB may get up to twice as much (usable_size tells), before it is known
-/// to be in use; none do after prewarm().
+/// \returns how many bytes a request of this size would get; `size` itself when there is no such block. Some
+/// get more, and usable_size tells: the first 8 of a size up to 1 KiB up to twice as much, before it is known
+/// to be in use (none after prewarm()); above 256 KiB up to half as much again, from a block freed before.
 TARN_API std::size_t good_size(std::size_t size) noexcept;
 
 /// Gives free memory back to the system: the calling thread's cached blocks, all empty slabs, and all free

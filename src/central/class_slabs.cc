@@ -9,13 +9,10 @@
 namespace tarn::internal {
 namespace {
 
-// A class of this size soon fills its next slab wholly, so the slab may take huge pages: the part of a new
-// slab that is unused is at most an eighth of the class. Not so a block with its own slab: its pages have a
-// rest, and programs leave buffers of this size partly unwritten.
-constexpr std::size_t kDenseClassBytes = 8 * 1024 * 1024;
-
-// A class of this size gets slabs of full size: these are fewer, and each is a small part of the class.
-constexpr std::size_t kFullSlabClassBytes = 1024 * 1024;
+// A class of this size gets slabs of full size, which are fewer and each a small part of the class. It fills
+// them soon, so they may take huge pages. Not so a block with its own slab: its pages have a rest, and
+// programs leave buffers of this size partly unwritten.
+constexpr std::size_t kLargeClassBytes = 1024 * 1024;
 
 constexpr unsigned kSparesTried = 4;
 constexpr std::size_t kKeptSlabShare = 16;  // an empty slab is kept if it is at most 1/16 of the taken bytes
@@ -91,9 +88,10 @@ void note_kept_memory(const SlabOwner& owner, ReturnedPages& returned) {
 Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
   const ClassGeometry& geometry = class_geometry[size_class];
   const std::size_t class_bytes = bytes_of(owner.classes[size_class].totals.pages);
-  const PageCount pages = class_bytes < kFullSlabClassBytes ? geometry.first_slab_pages : geometry.slab_pages;
-  const bool is_dense = class_bytes >= kDenseClassBytes && geometry.block_bytes <= kOwnSlabBlockBytes &&
-                        page_cache.uses_huge_pages();
+  const bool is_large = class_bytes >= kLargeClassBytes;
+  const PageCount pages = is_large ? geometry.slab_pages : geometry.first_slab_pages;
+  const bool is_dense =
+      is_large && geometry.block_bytes <= kOwnSlabBlockBytes && page_cache.uses_huge_pages();
   const auto words = static_cast<std::uint32_t>(bitmap::words_for(blocks_in(geometry, pages)));
   Span* slab = take_spare(owner, pages, words);
   const bool has_record = slab != nullptr && slab->size_class.load(std::memory_order_relaxed) == size_class;

@@ -23,6 +23,9 @@ namespace {
 constexpr std::size_t kWorthMoving = 2 * kChunkBytes;
 constexpr std::size_t kMostRoom = std::size_t{64} << 20;
 
+// A block of this size leaves at most half of its memory in a huge page that it does not fill.
+constexpr std::size_t kSmallestDense = 2 * kChunkBytes;
+
 // Of threads without a heap.
 constinit std::atomic<std::size_t> live_count{0}, live_bytes{0}, allocations{0};
 
@@ -47,6 +50,12 @@ void note_begin(const Span& span) {
 }
 
 void note_end(const Span& span) { note(std::size_t{0} - 1, std::size_t{0} - span.bytes()); }
+
+// Who does not ask for zeros must write what is to be read, mostly from the front to the end. Tables that are
+// to be zeroed may stay mostly unwritten.
+Density density_of_written(std::size_t size) {
+  return size >= kSmallestDense && page_cache.uses_huge_pages(size) ? Density::kDense : Density::kSparse;
+}
 
 // \returns the owner whose cached spans serve this thread; nullptr: the thread has no heap.
 SlabOwner* owner_of_this_thread() {
@@ -92,10 +101,11 @@ bool move_chunks(char* from, char* to, std::size_t bytes) {
 
 std::size_t room_to_grow(std::size_t size) { return size < kMostRoom ? size : kMostRoom; }
 
-Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room) {
+Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room, Density density) {
   if (size > kLargestRequest || alignment > kLargestRequest) return nullptr;
   const SpanRequest request{.pages = pages_for(size == 0 ? 1 : size),
                             .kind = SpanKind::kLarge,
+                            .density = density,
                             .alignment = alignment < kPageBytes ? kPageBytes : alignment,
                             .room = pages_for(room)};
   Span* span = take_cached(request);
@@ -112,7 +122,8 @@ void* out_of_memory() {
 
 void* allocate_large_block(std::size_t size, std::size_t alignment, std::size_t room, bool* is_zeroed) {
   ThreadHeap* const heap = heap_of_this_thread();  // also reads the options
-  const Span* const span = allocate_large(size, alignment, room);
+  const Density density = is_zeroed == nullptr ? density_of_written(size) : Density::kSparse;
+  const Span* const span = allocate_large(size, alignment, room, density);
   if (span == nullptr) return out_of_memory();
   if (is_zeroed != nullptr) *is_zeroed = span->is_zeroed;
   if (counts_calls(heap)) {
@@ -149,7 +160,7 @@ Span* move_large(Span* span, std::size_t size) {
   if (bytes < kWorthMoving || size < bytes || address_of(span->start) % kChunkBytes != 0) return nullptr;
   // Under this limit the kernel would count both ranges and refuse the move.
   if (os::address_space_limit() != SIZE_MAX) return nullptr;
-  Span* const moved = allocate_large(size, kPageBytes, room_to_grow(size));
+  Span* const moved = allocate_large(size, kPageBytes, room_to_grow(size), density_of_written(size));
   if (moved == nullptr) return nullptr;
   const bool all_moved = move_chunks(span->start, moved->start, moved_bytes);
   std::memcpy(moved->start + moved_bytes, span->start + moved_bytes, bytes - moved_bytes);

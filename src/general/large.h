@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 
+#include "page/chunk.h"
 #include "page/span.h"
 
 namespace tarn::internal {
@@ -11,10 +12,11 @@ namespace tarn::internal {
 /// \param room bytes that should be free behind a block that is growing.
 /// \returns nullptr when memory is refused; else the span, whose start is the block; span->is_zeroed: no page
 /// of the block was written since the system gave it.
-Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room = 0);
+Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room = 0,
+                     Density density = Density::kSparse);
 
 /// The same for callers of the general pool: counts the call. \returns nullptr with errno ENOMEM when memory
-/// is refused. \post *is_zeroed is the span's.
+/// is refused. \param is_zeroed not nullptr: of a block that must be zeroed; \post the span's.
 void* allocate_large_block(std::size_t size, std::size_t alignment, std::size_t room = 0,
                            bool* is_zeroed = nullptr);
 

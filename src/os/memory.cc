@@ -251,6 +251,11 @@ std::size_t release_tail(void* start) {
 }
 
 void advise_huge(void* start, std::size_t bytes) { advise(start, bytes, MADV_HUGEPAGE); }
+void advise_small(void* start, std::size_t bytes) { advise(start, bytes, MADV_NOHUGEPAGE); }
+void advise_huge_to_end(void* start) {
+  if (const Reserve* const reserve = reserve_of(start); reserve != nullptr)
+    advise_huge(start, reserve->end.load(std::memory_order_relaxed) + kGuardBytes - address_of(start));
+}
 void populate(void* start, std::size_t bytes) { advise(start, bytes, MADV_POPULATE_WRITE); }
 
 bool move_pages(void* from, void* to, std::size_t bytes) {

@@ -47,6 +47,7 @@ Chunk* PageCache::coldest_dirty_locked() {
 }
 
 // Takes dirty runs out of the cache until they add up to `bytes`: longest runs first, the coldest of equals.
+// Of a chunk without a span all is taken, so that nothing of it is left for dumps of the process.
 unsigned PageCache::collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes) {
   unsigned count = 0;
   std::size_t collected = 0;
@@ -54,15 +55,18 @@ unsigned PageCache::collect_dirty_locked(Range* ranges, unsigned capacity, std::
     Chunk* const coldest = coldest_dirty_locked();
     if (coldest == nullptr) break;
     Chunk& chunk = *coldest;
-    const unsigned first =
-        static_cast<unsigned>(std::countr_zero(run_starts(chunk.dirty_mask, chunk.dirty_run)));
-    const PageCount pages{chunk.dirty_run};
+    unsigned first = 0;
+    PageCount pages{kPagesPerChunk};
+    if (chunk.free_run != kPagesPerChunk) {
+      first = static_cast<unsigned>(std::countr_zero(run_starts(chunk.dirty_mask, chunk.dirty_run)));
+      pages = PageCount{chunk.dirty_run};
+    }
     const std::uint32_t mask = run_mask(first, number_of(pages));
+    ranges[count] = {chunk.page(first), pages, chunk.dirty_mask & mask};
     chunk.free_mask &= ~mask;
     chunk.dirty_mask &= ~mask;
     relist_locked(chunk);
-    ranges[count++] = {chunk.page(first), pages};
-    collected += bytes_of(pages);
+    collected += bytes_of(ranges[count++].dirty());
   }
   return count;
 }
@@ -78,7 +82,7 @@ std::size_t PageCache::purge(std::size_t bytes) {
       os::LockGuard guard(mutex_);
       count = collect_dirty_locked(ranges, kRangesPerPurge, bytes - purged);
       for (unsigned i = 0; i < count; ++i) {
-        dirty_bytes_ -= bytes_of(ranges[i].pages);
+        dirty_bytes_ -= bytes_of(ranges[i].dirty());
         taken_out_pages_ += ranges[i].pages;
       }
       policy_.note_low(dirty_bytes_);
@@ -93,19 +97,20 @@ std::size_t PageCache::purge(std::size_t bytes) {
     bool any_refused = false;
     os::LockGuard guard(mutex_);
     for (unsigned i = 0; i < count; ++i) {
-      const std::size_t range_bytes = bytes_of(ranges[i].pages);
       taken_out_pages_ -= ranges[i].pages;
-      mark_free_locked(ranges[i].start, ranges[i].pages,
-                       was_refused[i] ? PageState::kDirty : PageState::kClean);
+      mark_free_locked(ranges[i].start, ranges[i].pages, PageState::kClean);
       any_refused |= was_refused[i];
+      const std::size_t range_bytes = bytes_of(ranges[i].dirty());
+      unsigned page = 0;
+      Chunk& chunk = *chunk_of_locked(ranges[i].start, &page);
       if (was_refused[i]) {
-        dirty_bytes_ += range_bytes;  // the system kept the memory, for example because it is locked
+        // The system kept the memory, for example because it is locked.
+        chunk.dirty_mask |= ranges[i].dirty_mask;
+        relist_locked(chunk);
+        dirty_bytes_ += range_bytes;
         continue;
       }
-      if (ranges[i].pages == PageCount{kPagesPerChunk}) {
-        unsigned page = 0;
-        chunk_of_locked(ranges[i].start, &page)->is_left_out_of_dumps = true;
-      }
+      if (ranges[i].pages == PageCount{kPagesPerChunk}) chunk.is_left_out_of_dumps = true;
       purged += range_bytes;
       stats_.purged_bytes += range_bytes;
       ++stats_.purge_calls;

@@ -11,7 +11,8 @@
 namespace tarn::internal {
 namespace {
 
-constexpr std::uint32_t kLargestGrowthChunks = 16;
+// A call of the system costs little beside the memory of even a chunk; what is made ahead is in core files.
+constexpr std::uint32_t kLargestGrowthChunks = 4;
 
 /// \returns how many of `pages` pages lie in the chunk whose page `first` is the first of them.
 PageCount part_in_chunk(unsigned first, PageCount pages) {
@@ -73,7 +74,8 @@ void PageCache::note_use_locked(PageCount pages, PageCount clean_pages) {
   if (stats_.used_bytes > stats_.peak_used_bytes) stats_.peak_used_bytes = stats_.used_bytes;
 }
 
-PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages, PageCount* clean_pages) {
+PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages, Density density,
+                                   PageCount* clean_pages) {
   const std::uint32_t mask = run_mask(first, number_of(pages));
   TARN_ASSERT((chunk.free_mask & mask) == mask);
   const auto dirty = PageCount{count_ones(chunk.dirty_mask & mask)};
@@ -82,18 +84,23 @@ PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages
   chunk.dirty_mask &= ~mask;
   relist_locked(chunk);
   *clean_pages += pages - dirty;
-  PageRun run{chunk.page(first), dirty == PageCount{0}};
-  if (chunk.is_left_out_of_dumps) {
-    chunk.is_left_out_of_dumps = false;
-    run.left_out_start = chunk.start;
-    run.left_out_end = chunk.start + kChunkBytes;
+  PageRun run{.start = chunk.page(first), .is_zeroed = dirty == PageCount{0}, .density = density};
+  const ChunkRange range{chunk.start, chunk.start + kChunkBytes};
+  if (chunk.is_left_out_of_dumps) run.left_out = range;
+  chunk.is_left_out_of_dumps = false;
+  if (run.is_zeroed && pages == PageCount{kPagesPerChunk} && chunk.density != density) {
+    chunk.density = density;  // no list has it now
+    run.advised = range;
   }
   return run;
 }
 
-void PageRun::include_in_dumps() const {
-  if (left_out_start != nullptr)
-    os::include_in_dumps(left_out_start, static_cast<std::size_t>(left_out_end - left_out_start));
+void PageRun::tell_system() const {
+  if (left_out.start != nullptr)
+    os::include_in_dumps(left_out.start, static_cast<std::size_t>(left_out.end - left_out.start));
+  if (advised.start == nullptr) return;
+  const auto bytes = static_cast<std::size_t>(advised.end - advised.start);
+  density == Density::kDense ? os::advise_huge(advised.start, bytes) : os::advise_small(advised.start, bytes);
 }
 
 // Warm pages first, of the wished density before the other; then free ones. Sparse spans take cold pages of
@@ -113,13 +120,13 @@ PageRun PageCache::take_from_chunks_locked(PageCount pages, PageCount room, Dens
   bool is_dirty = false;
   const PageCount wanted = pages + room;
   Chunk* const chunk = choose_chunk_locked(wanted, density, may_mix, &is_dirty);
-  if (chunk == nullptr) return {nullptr, false};
-  return take_pages_from_locked(chunk, best_run(is_dirty ? chunk->dirty_mask : chunk->free_mask, wanted),
-                                pages);
+  if (chunk == nullptr) return {};
+  const unsigned first = best_run(is_dirty ? chunk->dirty_mask : chunk->free_mask, wanted);
+  return take_pages_from_locked(chunk, first, pages, density);
 }
 
 // For more than a chunk: whole free chunks in a row, and the first pages of the chunk behind them.
-PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room) {
+PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room, Density density) {
   for (std::uint32_t r = 0; r < page_map.region_count(); ++r) {
     const Region& region = page_map.region(r);
     ChunkRun run = region.free_chunks.next_run(0);
@@ -127,22 +134,22 @@ PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room) {
       const std::uint32_t behind = run.first + run.count;  // maybe not committed: then it has no free pages
       const auto found = PageCount{run.count * kPagesPerChunk} +
                          static_cast<PageCount>(std::countr_one(region.chunks[behind].free_mask));
-      if (found >= pages + room) return take_pages_from_locked(&region.chunks[run.first], 0, pages);
+      if (found >= pages + room) return take_pages_from_locked(&region.chunks[run.first], 0, pages, density);
     }
   }
-  return {nullptr, false};
+  return {};
 }
 
 // Takes a run that starts at a page of a chunk and continues through the chunks behind it.
-PageRun PageCache::take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages) {
-  PageRun run{chunk->page(first), true};
+PageRun PageCache::take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages, Density density) {
+  PageRun run{.start = chunk->page(first), .is_zeroed = true, .density = density};
   PageCount left = pages, clean_pages{0};
   for (; left != PageCount{0}; ++chunk, first = 0) {
     const PageCount part = part_in_chunk(first, left);
-    const PageRun taken = take_run_locked(*chunk, first, part, &clean_pages);
+    const PageRun taken = take_run_locked(*chunk, first, part, density, &clean_pages);
     run.is_zeroed &= taken.is_zeroed;
-    if (run.left_out_start == nullptr) run.left_out_start = taken.left_out_start;
-    if (taken.left_out_end != nullptr) run.left_out_end = taken.left_out_end;
+    run.left_out.extend(taken.left_out);
+    run.advised.extend(taken.advised);
     left -= part;
   }
   note_use_locked(pages, clean_pages);
@@ -216,7 +223,16 @@ bool PageCache::grow(PageCount pages, Density density) {
   if (wished > left) wished = left;
   const std::uint32_t first = region->committed_chunks;
   return commit_chunks(*region, first, wished, density) ||
-         (wished != needed && commit_chunks(*region, first, needed, density));
+         (wished != needed && commit_chunks(*region, first, needed, density)) ||
+         join_huge_pages(*region, needed);
+}
+
+// Where the kernel's map of the process is full, it refuses areas, but one may grow by addresses of its kind.
+bool PageCache::join_huge_pages(Region& region, std::uint32_t count) {
+  const std::uint32_t first = region.committed_chunks;
+  if (first == 0 || region.chunks[first - 1].density != Density::kDense) return false;
+  os::advise_huge_to_end(region.start + (std::size_t{first} << kChunkShift));
+  return commit_chunks(region, first, count, Density::kDense);
 }
 
 PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t alignment, PageCount room) {
@@ -228,7 +244,7 @@ PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t 
     ++stats_.page_cache_locks;
     return wanted + room <= PageCount{kPagesPerChunk}
                ? take_from_chunks_locked(wanted, room, density, may_mix)
-               : take_chunks_locked(wanted, room);
+               : take_chunks_locked(wanted, room, density);
   };
   PageRun run = take(false);
   if (run.start == nullptr) {
@@ -242,7 +258,7 @@ PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t 
     }
     if (run.start == nullptr) return run;
   }
-  run.include_in_dumps();
+  run.tell_system();
   if (slack != PageCount{0}) {
     const PageState state = run.is_zeroed ? PageState::kClean : PageState::kDirty;
     char* const aligned = reinterpret_cast<char*>(round_up(address_of(run.start), alignment));
@@ -262,7 +278,7 @@ bool PageCache::try_extend(char* end, PageCount pages, bool* is_zeroed) {
     run = extension_locked(end, pages);
   }
   if (run.start == nullptr) return false;
-  run.include_in_dumps();
+  run.tell_system();
   *is_zeroed = run.is_zeroed;
   return true;
 }
@@ -272,8 +288,9 @@ PageRun PageCache::extension_locked(char* end, PageCount pages) {
   unsigned first = 0;
   Chunk* const chunk = chunk_of_locked(end, &first);
   unsigned last_page = 0;
+  const Chunk* const last = chunk_of_locked(end - 1, &last_page);
   // Regions may lie side by side; a span must not cross from one into the next.
-  if (chunk == nullptr || chunk_of_locked(end - 1, &last_page) + (first == 0 ? 1 : 0) != chunk) return {};
+  if (chunk == nullptr || last + (first == 0 ? 1 : 0) != chunk) return {};
   unsigned page = first;
   const Chunk* at = chunk;
   for (PageCount left = pages; left != PageCount{0}; ++at, page = 0) {
@@ -285,7 +302,7 @@ PageRun PageCache::extension_locked(char* end, PageCount pages) {
       return {};
     left -= part;
   }
-  return take_pages_from_locked(chunk, first, pages);
+  return take_pages_from_locked(chunk, first, pages, last->density);
 }
 
 void PageCache::mark_free_locked(char* start, PageCount pages, PageState state) {

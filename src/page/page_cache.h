@@ -2,7 +2,8 @@
 // chunk's mask, so spans split and coalesce by setting bits; larger spans are runs of whole chunks.
 //
 // Choice: the chunk whose longest run of dirty (backed, warm) pages fits best; else the one whose longest run
-// of free pages does; else new chunks. Dense spans prefer chunks of huge pages, sparse spans avoid them.
+// of free pages does; else new chunks. Dense spans prefer chunks of huge pages, sparse spans avoid them. A
+// chunk without memory that a span takes as a whole becomes what the span is.
 // Giving back: give_back_policy.h says how much; the helper thread or a thread that frees asks for it
 // (background.h).
 //
@@ -11,6 +12,7 @@
 // Threads: any; one lock, which is not held across calls that commit or purge.
 #pragma once
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "base/list.h"
@@ -37,16 +39,29 @@ struct PageCacheStats {
 
 enum class PageState : std::uint8_t { kClean, kDirty };
 
+/// Chunks in a row.
+struct ChunkRange {
+  char* start = nullptr;  // nullptr: none
+  char* end = nullptr;
+
+  /// Also the chunks from the first one of `other` on. \pre it lies behind.
+  void extend(const ChunkRange& other) {
+    if (other.start == nullptr) return;
+    if (start == nullptr) start = other.start;
+    end = other.end;
+  }
+};
+
 /// Pages allocated from the cache.
 struct PageRun {
   char* start = nullptr;   // nullptr: none
   bool is_zeroed = false;  // never written since the system gave them
-  // Chunks that dumps of the process must hold again; the thread that takes the pages tells the system,
-  // without the lock.
-  char* left_out_start = nullptr;
-  char* left_out_end = nullptr;
+  // What the thread that takes the pages tells the system, without the lock:
+  ChunkRange left_out{};  // chunks that dumps of the process must hold again
+  ChunkRange advised{};   // chunks that get another density, and maybe some that have it
+  Density density = Density::kSparse;
 
-  void include_in_dumps() const;
+  void tell_system() const;
 };
 
 class PageCache {
@@ -88,8 +103,10 @@ class PageCache {
 
   bool exceeds_limit() const { return policy_.exceeds_limit(dirty_bytes()); }
 
-  /// Whether dense spans get huge pages at the present heap size.
-  bool uses_huge_pages() const { return committed_bytes() >= huge_page_threshold_; }
+  /// Whether dense spans get huge pages at the present heap size and `bytes` more.
+  bool uses_huge_pages(std::size_t bytes = 0) const {
+    return committed_bytes() + bytes >= huge_page_threshold_;
+  }
 
   /// Gives back up to `bytes` of free memory; SIZE_MAX: all of it. \returns bytes given back.
   std::size_t purge(std::size_t bytes);
@@ -116,16 +133,20 @@ class PageCache {
   struct Range {
     char* start;
     PageCount pages;
+    std::uint32_t dirty_mask;  // of the chunk's pages
+    PageCount dirty() const { return PageCount{static_cast<std::uint32_t>(std::popcount(dirty_mask))}; }
   };
 
   Chunk* choose_chunk_locked(PageCount pages, Density density, bool may_mix, bool* is_dirty);
   PageRun take_from_chunks_locked(PageCount pages, PageCount room, Density density, bool may_mix);
-  PageRun take_run_locked(Chunk& chunk, unsigned first, PageCount pages, PageCount* clean_pages);
-  PageRun take_chunks_locked(PageCount pages, PageCount room);
+  PageRun take_run_locked(Chunk& chunk, unsigned first, PageCount pages, Density density,
+                          PageCount* clean_pages);
+  PageRun take_chunks_locked(PageCount pages, PageCount room, Density density);
   PageRun extension_locked(char* end, PageCount pages);
-  PageRun take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages);
+  PageRun take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages, Density density);
   bool grow(PageCount pages, Density density);
   bool convert_to_dense();
+  bool join_huge_pages(Region& region, std::uint32_t count);
   bool commit_chunks(Region& region, std::uint32_t first, std::uint32_t count, Density density);
   void note_use_locked(PageCount pages, PageCount clean_pages);
   void mark_free_locked(char* start, PageCount pages, PageState state);
@@ -138,13 +159,13 @@ class PageCache {
 
   static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kPageCache>();
   static constexpr os::Mutex& growth_mutex_ = os::global_mutex<os::LockRank::kPageGrowth>();
-  std::size_t huge_page_threshold_ = std::size_t{32} << 20;
+  std::size_t huge_page_threshold_ = std::size_t{8} << 20;
   std::size_t reserve_bytes_ = std::size_t{64} << 30;
   bool all_huge_pages_ = false;
   // Both counters are read without the lock, as hints.
   std::atomic<std::size_t> dirty_bytes_{0};
   std::atomic<std::size_t> committed_bytes_{0};
-  GiveBackPolicy policy_{std::size_t{64} << 20};
+  GiveBackPolicy policy_{std::size_t{8} << 20};
   PageCount taken_out_pages_{0};  // in no list while the system purges them
   PageCacheStats stats_{};
   ChunkLists lists_[2];  // by density

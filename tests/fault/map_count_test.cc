@@ -44,19 +44,18 @@ void use_up_all_areas() {
   munmap(last, 4096);
 }
 
-TEST(MapCount, UsedUpLeavesBlocksForAHeapThatGrows) {
+void grow_with_the_map_full(std::size_t before, std::size_t count) {
   if (most_areas() > kLargestLimitToReach) GTEST_SKIP() << "too many areas to use up";
-  const ChildResult result = run_in_child([] {
-    constexpr std::size_t kBefore = 18000, kBlocks = 28000;
-    static void* blocks[kBlocks];
-    // A heap without huge pages. What a child of fork commits first does not join what its parent had.
-    for (std::size_t i = 0; i < kBefore; ++i) fill(blocks[i] = Pool::allocate(1000), 1000, i);
+  const ChildResult result = run_in_child([&] {
+    std::vector<void*> blocks(count);
+    // What a child of fork commits first does not join what its parent had.
+    for (std::size_t i = 0; i < before; ++i) fill(blocks[i] = Pool::allocate(1000), 1000, i);
     use_up_all_areas();
-    for (std::size_t i = kBefore; i < kBlocks; ++i) {
+    for (std::size_t i = before; i < count; ++i) {
       if ((blocks[i] = Pool::allocate(1000)) == nullptr) return 1;
       fill(blocks[i], 1000, i);
     }
-    for (std::size_t i = 0; i < kBlocks; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       if (!holds(blocks[i], 1000, i)) return 2;
       Pool::deallocate(blocks[i]);
     }
@@ -64,6 +63,10 @@ TEST(MapCount, UsedUpLeavesBlocksForAHeapThatGrows) {
   });
   EXPECT_TRUE(result.is_success()) << result.describe();
 }
+
+// Both within a region, also where the first ones are small: another one would be an area.
+TEST(MapCount, UsedUpLeavesBlocksForAHeapThatGrows) { grow_with_the_map_full(10000, 14000); }
+TEST(MapCount, UsedUpLeavesBlocksForAHeapOfHugePagesThatGrows) { grow_with_the_map_full(18000, 28000); }
 
 TEST(MapCount, StaysSmallHoweverThinlyALargeHeapIsUsed) {
   const ChildResult result = run_in_child([] {

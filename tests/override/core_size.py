@@ -15,7 +15,7 @@ import tempfile
 SKIPPED = 77
 MIB = 1024 * 1024
 LIVE_MIB = [0, 100]
-# A chunk and the pieces of its tables; a large heap is committed an eighth ahead.
+# A chunk and the pieces of its tables; a large heap is committed up to 8 MiB ahead.
 SLACK = 4 * MIB
 PT_LOAD = 1
 

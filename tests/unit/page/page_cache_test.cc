@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -89,6 +90,43 @@ TEST(PageCache, HugePagesCanBeForAllSpans) {
     EXPECT_EQ(region.chunks[i].density, Density::kDense);
 }
 
+// \returns a letter for each of the first chunks: 'd' of huge pages, 's' of small ones.
+std::string densities(std::uint32_t count) {
+  std::string letters;
+  for (std::uint32_t i = 0; i < count; ++i)
+    letters += page_map.region(0).chunks[i].density == Density::kDense ? 'd' : 's';
+  return letters;
+}
+
+TEST(PageCache, AChunkWithoutMemoryBecomesWhatTheSpanThatTakesItIs) {
+  constexpr PageCount kWhole{4 * kPagesPerChunk}, kTwo{2 * kPagesPerChunk};
+  char* const run = page_cache.allocate_pages(kWhole, Density::kSparse).start;
+  EXPECT_EQ(densities(4), "ssss");
+  page_cache.free_pages(run, kWhole, PageState::kClean);
+  EXPECT_EQ(page_cache.allocate_pages(kTwo + PageCount{1}, Density::kDense).start, run);
+  EXPECT_EQ(densities(4), "ddss") << "of the third, the span has only a page";
+  page_cache.validate();
+  page_cache.free_pages(run, kTwo, PageState::kClean);
+  EXPECT_EQ(page_cache.allocate_pages(kTwo, Density::kSparse).start, run);
+  EXPECT_EQ(densities(4), "ssss");
+  page_cache.free_pages(run, kTwo, PageState::kDirty);
+  EXPECT_EQ(page_cache.allocate_pages(kTwo, Density::kDense).start, run);
+  EXPECT_EQ(densities(4), "ssss") << "its memory is there already";
+  page_cache.validate();
+}
+
+TEST(PageCache, AnExtensionIsAsDenseAsWhatItExtends) {
+  constexpr PageCount kWhole{3 * kPagesPerChunk}, kOne{kPagesPerChunk};
+  char* const run = page_cache.allocate_pages(kWhole, Density::kSparse).start;
+  page_cache.free_pages(run, kWhole, PageState::kClean);
+  ASSERT_EQ(page_cache.allocate_pages(kOne, Density::kDense).start, run);
+  bool is_zeroed = false;
+  ASSERT_TRUE(page_cache.try_extend(run + kChunkBytes, kOne, &is_zeroed));
+  EXPECT_TRUE(is_zeroed);
+  EXPECT_EQ(densities(3), "dds");
+  page_cache.validate();
+}
+
 TEST(PageCache, FreeingTheMiddleSpanMergesBothNeighbours) {
   char* const whole = take(kPagesPerChunk);
   give_back(whole, 10);
@@ -161,6 +199,18 @@ TEST(PageCache, PurgedPagesReadAsZeroAndSaySo) {
   const PageRun again = page_cache.allocate_pages(PageCount{kPages});
   EXPECT_TRUE(again.is_zeroed);
   EXPECT_TRUE(test::is_zero(again.start, bytes_of(PageCount{kPages})));
+}
+
+TEST(PageCache, AChunkWithoutASpanIsPurgedAsAWholeAndLeftOutOfDumps) {
+  char* const run = take(kPagesPerChunk);
+  std::memset(run, 1, kChunkBytes);
+  give_back(run, 7);
+  EXPECT_EQ(page_cache.purge(SIZE_MAX), 7 * kPageBytes);
+  EXPECT_FALSE(page_map.region(0).chunks[0].is_left_out_of_dumps);
+  give_back(page(run, 7), kPagesPerChunk - 7);
+  EXPECT_EQ(page_cache.purge(1), (kPagesPerChunk - 7) * kPageBytes);
+  EXPECT_TRUE(page_map.region(0).chunks[0].is_left_out_of_dumps);
+  page_cache.validate();
 }
 
 TEST(PageCache, PurgingAPartGivesBackAtLeastThat) {
