@@ -128,21 +128,6 @@ list(LENGTH numbers length)
 message("${length}")
 """
 
-PHP_SCRIPT = r"""<?php
-$count = []; $by_prefix = [];
-foreach (file('words.txt', FILE_IGNORE_NEW_LINES) as $n => $line) {
-  if ($n >= 60000) break;
-  foreach (explode(' ', $line) as $word) {
-    $count[$word] = ($count[$word] ?? 0) + 1;
-    $by_prefix[substr($word, 0, 3)][] = strtoupper($word) . $n % 7;
-  }
-}
-ksort($count);
-$json = json_encode($by_prefix);
-$copy = json_decode($json, true);
-echo count($count), ' ', strlen($json), ' ', count($copy), ' ', md5(serialize($copy)), "\n";
-"""
-
 RUBY_SCRIPT = """
 count = Hash.new(0)
 lines = Hash.new { |all, word| all[word] = [] }
@@ -161,6 +146,7 @@ WEB_SCRIPT = """
 import hashlib, http.client, http.server, json, threading
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     def do_POST(self):
         order = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         lines = [f"{price:.2f}" for price in order["prices"]]
@@ -229,7 +215,6 @@ PROGRAMS = (
     Program("sort", ("sort", "--parallel=2", "-k3,3", "-k1,1", "words.txt", "words.txt")),
     Program("g++-O2", ("g++", "-std=c++20", "-O2", "-S", "-o", "-", "source.cc")),
     Program("clang", ("clang++", "-std=c++20", "-O2", "-S", "-o", "-", "source.cc")),
-    Program("php", ("php", "-d", "memory_limit=-1", "script.php")),
     Program("ruby", ("ruby", "script.rb")),
     Program("web", ("/usr/bin/python3", "-S", "web.py")),
     Program("dns", ("named-checkzone", "-q", "-D", "-o", "-", "example.org", "zone.txt")),
@@ -248,7 +233,6 @@ def environment(home):
         "HOME": str(home),
         "LC_ALL": "C.UTF-8",
         "PYTHONMALLOC": "malloc",
-        "USE_ZEND_ALLOC": "0",
         "PYTHONHASHSEED": "0",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -266,7 +250,7 @@ def write_inputs(folder):
         "script.py": PYTHON_SCRIPT, "script.pl": PERL_SCRIPT, "script.sql": SQL_SCRIPT,
         "source.cc": CXX_SOURCE,
         "script.lua": LUA_SCRIPT, "script.awk": AWK_SCRIPT, "script.sh": BASH_SCRIPT,
-        "script.cmake": CMAKE_SCRIPT, "script.php": PHP_SCRIPT, "script.rb": RUBY_SCRIPT,
+        "script.cmake": CMAKE_SCRIPT, "script.rb": RUBY_SCRIPT,
         "web.py": WEB_SCRIPT,
         "style.xsl": STYLE_SHEET, "list.xml": _xml_list(), "zone.txt": _zone(), "graph.dot": _graph(),
         "puzzle.smt2": _queens(24),

@@ -71,9 +71,10 @@ inline constexpr OptionInfo kOptionTable[] = {
      "Let threads take their blocks from slabs that they share: never, once they are more than the "
      "processors, or always. Sharing saves much memory where threads are many."},
     {Option::kHugePages, "huge_pages", OptionKind::kChoice, 1, 0, 2, "never|auto|always",
-     "Ask the system for 2 MiB pages: never, for much used sizes once the heap is large, or for all memory."},
-    {Option::kHugePageThreshold, "huge_page_threshold", OptionKind::kBytes, 8 * kMiB, 0, 1024 * kGiB, nullptr,
-     "Heap size from which huge_pages:auto asks for 2 MiB pages."},
+     "Ask the system for 2 MiB pages: never, for sizes that are much used, and blocks from 4 MiB on, once "
+     "the heap is large, or for all memory."},
+    {Option::kHugePageThreshold, "huge_page_threshold", OptionKind::kBytes, 16 * kMiB, 0, 1024 * kGiB,
+     nullptr, "Heap size from which huge_pages:auto asks for 2 MiB pages."},
     {Option::kReserveBytes, "reserve", OptionKind::kBytes, 64 * kGiB, 4 * kMiB, 16 * 1024 * kGiB, nullptr,
      "Address space taken at first, then as much again as there is; it costs no memory."},
     {Option::kCheck, "check", OptionKind::kBool, 0, 0, 1, nullptr,

@@ -66,31 +66,43 @@ void replace_one_in_turn(SlabOwner& owner, CachedSpan span, PageCount pages, Ret
   }
 }
 
+struct Best {
+  Slot* slot = nullptr;                     // nullptr: none is enough
+  CachedSpan span{~std::uint64_t{0} >> 1};  // larger than all
+  bool are_some = false;
+};
+
+// \returns the smallest span that has `pages` pages.
+Best find_best(CachedSpans& cached, PageCount pages) {
+  Best best;
+  for (Slot& slot : cached.slots) {
+    const CachedSpan span{slot.load(std::memory_order_relaxed)};
+    best.are_some |= !span.is_none();
+    if (span.pages() < pages || span.pages() >= best.span.pages()) continue;
+    best.slot = &slot;
+    best.span = span;
+  }
+  return best;
+}
+
 }  // namespace
 
 Span* take_cached_span(SlabOwner& owner, PageCount pages, ReturnedPages& returned) {
-  bool are_some = false;
-  Slot* best_slot = nullptr;
-  CachedSpan best{~std::uint64_t{0} >> 1};  // larger than all
-  for (Slot& slot : owner.cached.slots) {
-    const CachedSpan cached{slot.load(std::memory_order_relaxed)};
-    are_some |= !cached.is_none();
-    if (cached.pages() < pages || cached.pages() >= best.pages()) continue;
-    best_slot = &slot;
-    best = cached;
-  }
-  if (best_slot != nullptr && fits(best, pages) && take_out(*best_slot, best)) {
-    Span* const span = best.span();
+  Best best = find_best(owner.cached, pages);
+  // Another thread may take it first; each time that happens, a thread got what it wanted.
+  for (; best.slot != nullptr && fits(best.span, pages); best = find_best(owner.cached, pages)) {
+    if (!take_out(*best.slot, best.span)) continue;
+    Span* const span = best.span.span();
     span->kind = SpanKind::kLarge;
     span->is_zeroed = false;
     ++owner.slow_calls;
     return span;
   }
-  if (!are_some || page_cache.dirty_bytes() >= bytes_of(pages)) return nullptr;
-  if (best_slot == nullptr)
+  if (!best.are_some || page_cache.dirty_bytes() >= bytes_of(pages)) return nullptr;
+  if (best.slot == nullptr)
     end_cached_spans(owner, returned);  // together some may be large enough
-  else if (take_out(*best_slot, best))
-    free_cached(best, returned);
+  else if (take_out(*best.slot, best.span))
+    free_cached(best.span, returned);
   return nullptr;
 }
 

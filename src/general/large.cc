@@ -160,9 +160,12 @@ Span* move_large(Span* span, std::size_t size) {
   if (bytes < kWorthMoving || size < bytes || address_of(span->start) % kChunkBytes != 0) return nullptr;
   // Under this limit the kernel would count both ranges and refuse the move.
   if (os::address_space_limit() != SIZE_MAX) return nullptr;
-  Span* const moved = allocate_large(size, kPageBytes, room_to_grow(size), density_of_written(size));
+  const Density density = density_of_written(size);
+  Span* const moved = allocate_large(size, kPageBytes, room_to_grow(size), density);
   if (moved == nullptr) return nullptr;
   const bool all_moved = move_chunks(span->start, moved->start, moved_bytes);
+  // What moves takes its advice with it.
+  if (all_moved) page_cache.set_density(moved->start, pages_for(moved_bytes), density);
   std::memcpy(moved->start + moved_bytes, span->start + moved_bytes, bytes - moved_bytes);
   ReturnedPages returned;
   note_end(*span);

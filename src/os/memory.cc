@@ -104,6 +104,11 @@ Reserve* reserve_of(const void* pointer) {
   });
 }
 
+void advise_to_end(void* start, int advice) {
+  if (const Reserve* const reserve = reserve_of(start); reserve != nullptr)
+    advise(start, reserve->end.load(std::memory_order_relaxed) + kGuardBytes - address_of(start), advice);
+}
+
 // A child does not inherit a memory lock, but it inherits the memory of this variable.
 constinit std::atomic<Lock> lock_of_commits{Lock::kNone};
 constinit std::atomic<std::uint32_t> locking_process{0};
@@ -252,10 +257,10 @@ std::size_t release_tail(void* start) {
 
 void advise_huge(void* start, std::size_t bytes) { advise(start, bytes, MADV_HUGEPAGE); }
 void advise_small(void* start, std::size_t bytes) { advise(start, bytes, MADV_NOHUGEPAGE); }
-void advise_huge_to_end(void* start) {
-  if (const Reserve* const reserve = reserve_of(start); reserve != nullptr)
-    advise_huge(start, reserve->end.load(std::memory_order_relaxed) + kGuardBytes - address_of(start));
-}
+
+void advise_huge_to_end(void* start) { advise_to_end(start, MADV_HUGEPAGE); }
+void advise_small_to_end(void* start) { advise_to_end(start, MADV_NOHUGEPAGE); }
+
 void populate(void* start, std::size_t bytes) { advise(start, bytes, MADV_POPULATE_WRITE); }
 
 bool move_pages(void* from, void* to, std::size_t bytes) {

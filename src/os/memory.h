@@ -53,9 +53,10 @@ std::size_t release_tail(void* start);
 /// Asks for 2 MiB pages, or for none of them (a hint; failure changes nothing).
 void advise_huge(void* start, std::size_t bytes);
 void advise_small(void* start, std::size_t bytes);
-/// The same as advise_huge for all addresses from `start` to the end of its reserve, and the guard behind: no
-/// area of the kernel's map is split.
+/// The same for all addresses from `start` to the end of its reserve, and the guard behind: no area of the
+/// kernel's map is split.
 void advise_huge_to_end(void* start);
+void advise_small_to_end(void* start);
 
 /// Backs the range with memory now, in one call instead of a fault per OS page (a hint).
 void populate(void* start, std::size_t bytes);

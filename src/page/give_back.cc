@@ -47,7 +47,7 @@ Chunk* PageCache::coldest_dirty_locked() {
 }
 
 // Takes dirty runs out of the cache until they add up to `bytes`: longest runs first, the coldest of equals.
-// Of a chunk without a span all is taken, so that nothing of it is left for dumps of the process.
+// Of a chunk without a span all is taken, so that it can be left out of dumps of the process.
 unsigned PageCache::collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes) {
   unsigned count = 0;
   std::size_t collected = 0;

@@ -29,6 +29,10 @@ unsigned best_run(std::uint32_t mask, PageCount pages) {
   return best_first;
 }
 
+void advise(char* start, std::size_t bytes, Density density) {
+  density == Density::kDense ? os::advise_huge(start, bytes) : os::advise_small(start, bytes);
+}
+
 }  // namespace
 
 constinit PageCache page_cache;
@@ -88,19 +92,34 @@ PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages
   const ChunkRange range{chunk.start, chunk.start + kChunkBytes};
   if (chunk.is_left_out_of_dumps) run.left_out = range;
   chunk.is_left_out_of_dumps = false;
-  if (run.is_zeroed && pages == PageCount{kPagesPerChunk} && chunk.density != density) {
-    chunk.density = density;  // no list has it now
-    run.advised = range;
-  }
+  if (run.is_zeroed && pages == PageCount{kPagesPerChunk} && chunk.density != density) run.advised = range;
   return run;
+}
+
+// \pre no list has the chunks.
+void PageCache::set_density_locked(const ChunkRange& range, Density density) {
+  for (char* start = range.start; start != range.end; start += kChunkBytes) {
+    unsigned page = 0;
+    chunk_of_locked(start, &page)->density = density;
+  }
+}
+
+void PageCache::set_density(char* start, PageCount pages, Density density) {
+  if (density == Density::kSparse) return;
+  PageRun run{.start = start, .density = Density::kDense};
+  run.advised = {start, start + bytes_of(pages) / kChunkBytes * kChunkBytes};
+  {
+    os::LockGuard guard(mutex_);
+    set_density_locked(run.advised, run.density);
+  }
+  run.tell_system();
 }
 
 void PageRun::tell_system() const {
   if (left_out.start != nullptr)
     os::include_in_dumps(left_out.start, static_cast<std::size_t>(left_out.end - left_out.start));
   if (advised.start == nullptr) return;
-  const auto bytes = static_cast<std::size_t>(advised.end - advised.start);
-  density == Density::kDense ? os::advise_huge(advised.start, bytes) : os::advise_small(advised.start, bytes);
+  advise(advised.start, static_cast<std::size_t>(advised.end - advised.start), density);
 }
 
 // Warm pages first, of the wished density before the other; then free ones. Sparse spans take cold pages of
@@ -152,6 +171,7 @@ PageRun PageCache::take_pages_from_locked(Chunk* chunk, unsigned first, PageCoun
     run.advised.extend(taken.advised);
     left -= part;
   }
+  set_density_locked(run.advised, density);
   note_use_locked(pages, clean_pages);
   return run;
 }
@@ -163,7 +183,11 @@ bool PageCache::commit_chunks(Region& region, std::uint32_t first, std::uint32_t
   const std::size_t limit = os::address_space_limit();
   if (limit != SIZE_MAX && committed_bytes_ + bytes > limit) return false;
   if (!page_map.commit_tables(region, count) || !os::commit(start, bytes)) return false;
-  if (density == Density::kDense) os::advise_huge(start, bytes);
+  if (region.is_rest_advised) {
+    density = region.density_of_rest;
+  } else if (density == Density::kDense) {
+    os::advise_huge(start, bytes);
+  }
 
   os::LockGuard guard(mutex_);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -180,20 +204,20 @@ bool PageCache::commit_chunks(Region& region, std::uint32_t first, std::uint32_t
   return true;
 }
 
-// Making a wholly purged chunk dense costs nothing: it has no pages to copy.
-bool PageCache::convert_to_dense() {
+// To make a wholly purged chunk dense or sparse costs nothing: it has no pages to copy.
+bool PageCache::convert_chunk(Density density) {
   Chunk* chunk = nullptr;
   {
     os::LockGuard guard(mutex_);
-    chunk = lists_[static_cast<unsigned>(Density::kSparse)].clean_chunk();
+    chunk = lists_[1 - static_cast<unsigned>(density)].clean_chunk();
     if (chunk == nullptr) return false;
     chunk->free_mask = 0;
     taken_out_pages_ += PageCount{kPagesPerChunk};
     relist_locked(*chunk);
   }
-  os::advise_huge(chunk->start, kChunkBytes);
+  advise(chunk->start, kChunkBytes, density);
   os::LockGuard guard(mutex_);
-  chunk->density = Density::kDense;
+  chunk->density = density;
   chunk->free_mask = ~0u;
   taken_out_pages_ -= PageCount{kPagesPerChunk};
   relist_locked(*chunk);
@@ -203,7 +227,7 @@ bool PageCache::convert_to_dense() {
 // Makes new chunks until a run of `pages` exists. Only the holder of the growth lock changes
 // committed_chunks, so the system can be called without the page cache's lock.
 bool PageCache::grow(PageCount pages, Density density) {
-  if (density == Density::kDense && pages <= PageCount{kPagesPerChunk} && convert_to_dense()) return true;
+  if (pages <= PageCount{kPagesPerChunk} && convert_chunk(density)) return true;
   const std::uint32_t needed = (number_of(pages) + kPagesPerChunk - 1) / kPagesPerChunk;
   const std::uint32_t region_count = page_map.region_count();
   Region* region = region_count == 0 ? nullptr : &page_map.region(region_count - 1);
@@ -223,16 +247,26 @@ bool PageCache::grow(PageCount pages, Density density) {
   if (wished > left) wished = left;
   const std::uint32_t first = region->committed_chunks;
   return commit_chunks(*region, first, wished, density) ||
-         (wished != needed && commit_chunks(*region, first, needed, density)) ||
-         join_huge_pages(*region, needed);
+         (wished != needed && commit_chunks(*region, first, needed, density));
 }
 
-// Where the kernel's map of the process is full, it refuses areas, but one may grow by addresses of its kind.
-bool PageCache::join_huge_pages(Region& region, std::uint32_t count) {
+// Where the kernel's map of the process is full, it refuses areas, but one may grow by addresses of its kind:
+// so those behind the last chunk become of its kind. They stay so; hence only where all else was refused.
+bool PageCache::grow_last_area(PageCount pages) {
+  const std::uint32_t region_count = page_map.region_count();
+  if (region_count == 0 || os::address_space_limit() != SIZE_MAX) return false;
+  Region& region = page_map.region(region_count - 1);
   const std::uint32_t first = region.committed_chunks;
-  if (first == 0 || region.chunks[first - 1].density != Density::kDense) return false;
-  os::advise_huge_to_end(region.start + (std::size_t{first} << kChunkShift));
-  return commit_chunks(region, first, count, Density::kDense);
+  const std::uint32_t needed = (number_of(pages) + kPagesPerChunk - 1) / kPagesPerChunk;
+  if (first == 0 || region.chunk_count - first < needed) return false;
+  {
+    os::LockGuard guard(mutex_);
+    region.density_of_rest = region.chunks[first - 1].density;
+    region.is_rest_advised = true;
+  }
+  char* const rest = region.start + (std::size_t{first} << kChunkShift);
+  region.density_of_rest == Density::kDense ? os::advise_huge_to_end(rest) : os::advise_small_to_end(rest);
+  return commit_chunks(region, first, needed, region.density_of_rest);
 }
 
 PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t alignment, PageCount room) {
@@ -256,6 +290,7 @@ PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t 
       run = take(!has_grown);
       if (!has_grown) break;
     }
+    if (run.start == nullptr && grow_last_area(wanted + room)) run = take(true);
     if (run.start == nullptr) return run;
   }
   run.tell_system();

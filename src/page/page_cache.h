@@ -58,7 +58,7 @@ struct PageRun {
   bool is_zeroed = false;  // never written since the system gave them
   // What the thread that takes the pages tells the system, without the lock:
   ChunkRange left_out{};  // chunks that dumps of the process must hold again
-  ChunkRange advised{};   // chunks that get another density, and maybe some that have it
+  ChunkRange advised{};   // chunks of which some get another density
   Density density = Density::kSparse;
 
   void tell_system() const;
@@ -80,6 +80,10 @@ class PageCache {
   /// \param room pages that should be free behind the run, for try_extend; they stay free and unreserved.
   PageRun allocate_pages(PageCount pages, Density density = Density::kSparse,
                          std::size_t alignment = kPageBytes, PageCount room = PageCount{0});
+
+  /// Makes the whole chunks of a run dense again, after its pages came from elsewhere; kSparse: does nothing.
+  /// \pre the run is the caller's and starts with a chunk.
+  void set_density(char* start, PageCount pages, Density density);
 
   /// Extends a run in place. \returns false when the pages behind it are in use.
   bool try_extend(char* end, PageCount pages, bool* is_zeroed);
@@ -145,8 +149,8 @@ class PageCache {
   PageRun extension_locked(char* end, PageCount pages);
   PageRun take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages, Density density);
   bool grow(PageCount pages, Density density);
-  bool convert_to_dense();
-  bool join_huge_pages(Region& region, std::uint32_t count);
+  bool convert_chunk(Density density);
+  bool grow_last_area(PageCount pages);
   bool commit_chunks(Region& region, std::uint32_t first, std::uint32_t count, Density density);
   void note_use_locked(PageCount pages, PageCount clean_pages);
   void mark_free_locked(char* start, PageCount pages, PageState state);
@@ -154,12 +158,13 @@ class PageCache {
   Chunk* coldest_dirty_locked();
   bool purge_excess(std::size_t bytes);
   unsigned collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes);
+  static void set_density_locked(const ChunkRange& range, Density density);
   static Region* region_of_locked(const char* address);
   static Chunk* chunk_of_locked(const char* address, unsigned* page);
 
   static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kPageCache>();
   static constexpr os::Mutex& growth_mutex_ = os::global_mutex<os::LockRank::kPageGrowth>();
-  std::size_t huge_page_threshold_ = std::size_t{8} << 20;
+  std::size_t huge_page_threshold_ = std::size_t{16} << 20;
   std::size_t reserve_bytes_ = std::size_t{64} << 30;
   bool all_huge_pages_ = false;
   // Both counters are read without the lock, as hints.

@@ -83,6 +83,7 @@ Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
   region.bytes = wished_bytes;
   region.chunk_count = static_cast<std::uint32_t>(wished_bytes >> kChunkShift);
   region.committed_chunks = 0;
+  region.is_rest_advised = false;
 
   const std::size_t span_bytes = (region.bytes >> kPageShift) * sizeof *region.spans;
   const std::size_t bits_bytes = FreeChunks::bytes_for(region.chunk_count);

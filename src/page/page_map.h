@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "base/units.h"
+#include "page/chunk.h"
 #include "page/free_chunks.h"
 #include "page/span.h"
 #include "tarn/detail/page_index.h"
@@ -31,6 +32,9 @@ struct Region {
   std::uint32_t chunk_count;
   std::uint32_t committed_chunks;  // a prefix
   FreeChunks free_chunks;          // its bits lie before the chunks
+  // Under the growth lock: whether the addresses that are not committed have the advice of this density.
+  bool is_rest_advised;
+  Density density_of_rest;
 };
 
 class PageMap {

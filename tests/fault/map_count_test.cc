@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
+#include <vector>
 
+#include "concurrency/pool_memory.h"
 #include "support/child.h"
 #include "support/content.h"
 #include "support/pools.h"
@@ -44,12 +47,18 @@ void use_up_all_areas() {
   munmap(last, 4096);
 }
 
-void grow_with_the_map_full(std::size_t before, std::size_t count) {
+void grow_with_the_map_full(std::size_t before, std::size_t count, bool has_table = false) {
   if (most_areas() > kLargestLimitToReach) GTEST_SKIP() << "too many areas to use up";
   const ChildResult result = run_in_child([&] {
-    std::vector<void*> blocks(count);
+    std::vector<void*> blocks(std::max(before, count));
     // What a child of fork commits first does not join what its parent had.
     for (std::size_t i = 0; i < before; ++i) fill(blocks[i] = Pool::allocate(1000), 1000, i);
+    if (has_table) {
+      for (std::size_t i = 0; i < before; ++i) Pool::deallocate(blocks[i]);
+      trim_pool();
+      if (Pool::allocate_zeroed(before, 1500) == nullptr) return 3;
+      before = 0;
+    }
     use_up_all_areas();
     for (std::size_t i = before; i < count; ++i) {
       if ((blocks[i] = Pool::allocate(1000)) == nullptr) return 1;
@@ -64,9 +73,11 @@ void grow_with_the_map_full(std::size_t before, std::size_t count) {
   EXPECT_TRUE(result.is_success()) << result.describe();
 }
 
-// Both within a region, also where the first ones are small: another one would be an area.
+// All within a region, also where the first ones are small: another one would be an area.
 TEST(MapCount, UsedUpLeavesBlocksForAHeapThatGrows) { grow_with_the_map_full(10000, 14000); }
-TEST(MapCount, UsedUpLeavesBlocksForAHeapOfHugePagesThatGrows) { grow_with_the_map_full(18000, 28000); }
+TEST(MapCount, UsedUpLeavesBlocksForALargerHeapThatGrows) { grow_with_the_map_full(18000, 28000); }
+// Its pages are no huge ones, though the addresses had some.
+TEST(MapCount, UsedUpLeavesBlocksBehindATableOfZeroes) { grow_with_the_map_full(10000, 8000, true); }
 
 TEST(MapCount, StaysSmallHoweverThinlyALargeHeapIsUsed) {
   const ChildResult result = run_in_child([] {

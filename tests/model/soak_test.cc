@@ -1,7 +1,9 @@
 // Everything at once for as long as one likes: threads that come and go with blocks of up to 64 MiB, trims,
-// and forks whose children go on working. TARN_SOAK_SECONDS=3600 makes it an hour.
+// and forks whose children go on working. TARN_SOAK_SECONDS=3600 build/tests/model/model_soak is an hour.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
 #include <vector>
@@ -66,7 +68,8 @@ TEST(Soak, ThreadsBlocksToSixtyFourMebibytesTrimsAndForks) {
   validate_library();
   std::printf("%llu forks, %llu trims, at most %zu MiB resident\n", static_cast<unsigned long long>(forks),
               static_cast<unsigned long long>(trims), most_resident / kMiB);
-  EXPECT_LE(most_resident, 3 * kWorkers * kLiveOfWorker);
+  // A worker may exceed its limit by a block, and have another one while that is reallocated.
+  EXPECT_LE(most_resident, 2 * kWorkers * (kLiveOfWorker + 2 * 64 * kMiB));
   trim_pool();
   EXPECT_LE(held_bytes(), 64 * kMiB) << "of threads that are gone";
 }

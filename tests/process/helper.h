@@ -27,7 +27,7 @@ inline bool has_helper() {
 
 inline void wake_helper() { ::wake_helper(&PoolUnderTest::allocate, &PoolUnderTest::deallocate); }
 
-/// More than the 64 MiB that may stay free for a while, so that the helper gives some back after 50 ms.
+/// More than the 8 MiB that may stay free for a while, so that the helper gives some back after 50 ms.
 inline void free_more_than_may_stay(std::size_t touched_bytes = 1) {
   free_blocks(&PoolUnderTest::allocate, &PoolUnderTest::deallocate, 128, touched_bytes);
 }

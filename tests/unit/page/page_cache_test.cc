@@ -115,6 +115,42 @@ TEST(PageCache, AChunkWithoutMemoryBecomesWhatTheSpanThatTakesItIs) {
   page_cache.validate();
 }
 
+TEST(PageCache, AChunkWithMemoryBetweenOthersThatAreAdvisedIsAsTheyAre) {
+  constexpr PageCount kWhole{3 * kPagesPerChunk}, kOne{kPagesPerChunk};
+  char* const run = page_cache.allocate_pages(kWhole, Density::kSparse).start;
+  page_cache.free_pages(run, kOne, PageState::kClean);
+  page_cache.free_pages(run + kChunkBytes, kOne, PageState::kDirty);
+  page_cache.free_pages(run + 2 * kChunkBytes, kOne, PageState::kClean);
+  const PageRun again = page_cache.allocate_pages(kWhole, Density::kDense);
+  EXPECT_EQ(again.start, run);
+  EXPECT_EQ(again.advised.end - again.advised.start, 3 * static_cast<std::ptrdiff_t>(kChunkBytes));
+  EXPECT_EQ(densities(3), "ddd");
+  page_cache.validate();
+}
+
+TEST(PageCache, AChunkWithoutMemoryIsConvertedBeforeTheHeapGrows) {
+  constexpr PageCount kOne{kPagesPerChunk}, kPart{3};
+  char* const dense = page_cache.allocate_pages(kOne, Density::kDense).start;
+  page_cache.free_pages(dense, kOne, PageState::kClean);
+  EXPECT_EQ(page_cache.allocate_pages(kPart, Density::kSparse).start, dense);
+  EXPECT_EQ(densities(1), "s");
+  page_cache.free_pages(dense, kPart, PageState::kClean);
+  EXPECT_EQ(page_cache.allocate_pages(kPart, Density::kDense).start, dense);
+  EXPECT_EQ(densities(1), "d");
+  EXPECT_EQ(page_cache.committed_bytes(), kChunkBytes);
+  page_cache.validate();
+}
+
+TEST(PageCache, ChunksWhosePagesCameFromElsewhereCanBeMadeDenseAgain) {
+  constexpr PageCount kTwo{2 * kPagesPerChunk};
+  char* const run = page_cache.allocate_pages(kTwo + PageCount{1}, Density::kSparse).start;
+  page_cache.set_density(run, kTwo, Density::kSparse);
+  EXPECT_EQ(densities(3), "sss");
+  page_cache.set_density(run, kTwo + PageCount{1}, Density::kDense);
+  EXPECT_EQ(densities(3), "dds");
+  page_cache.validate();
+}
+
 TEST(PageCache, AnExtensionIsAsDenseAsWhatItExtends) {
   constexpr PageCount kWhole{3 * kPagesPerChunk}, kOne{kPagesPerChunk};
   char* const run = page_cache.allocate_pages(kWhole, Density::kSparse).start;
