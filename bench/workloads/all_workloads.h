@@ -11,6 +11,7 @@
 #include "idle_threads.h"
 #include "large.h"
 #include "many_threads.h"
+#include "near_full.h"
 #include "replace.h"
 #include "resize.h"
 #include "scaling.h"
@@ -55,6 +56,7 @@ class MallocContestant : public Contestant {
                     idle_threads::run<Api>,
                     decline::run<Api>,
                     bucket_growth::run<Pool>,
+                    near_full::run<Pool>,
                     waste::run<Api>,
                     waste::run_by_size<Api>,
                     footprint::run<Api>,
@@ -69,7 +71,7 @@ class UnsharedContestant : public Contestant {
       : Contestant(name, kind, library,
                    {source_003::run_fixed<Pool>, source_003::run_random_sizes<Pool>,
                     source_004::run_all_batches<Pool>, source_004::run_single_calls<Pool>,
-                    bucket_growth::run<Pool>}) {}
+                    bucket_growth::run<Pool>, near_full::run<Pool>}) {}
 };
 
 /// A pool of blocks for any thread.
@@ -77,10 +79,11 @@ template <template <std::size_t> class Pool>
 class SharedContestant : public Contestant {
  public:
   SharedContestant(const char* name, Kind kind, const char* library)
-      : Contestant(name, kind, library,
-                   {source_003::run_fixed<Pool>, source_003::run_threaded<Pool>,
-                    source_003::run_random_sizes<Pool>, source_004::run_all_batches<Pool>,
-                    source_004::run_single_calls<Pool>, bucket_growth::run<Pool>, shared::run<Pool>}) {}
+      : Contestant(
+            name, kind, library,
+            {source_003::run_fixed<Pool>, source_003::run_threaded<Pool>, source_003::run_random_sizes<Pool>,
+             source_004::run_all_batches<Pool>, source_004::run_single_calls<Pool>, bucket_growth::run<Pool>,
+             near_full::run<Pool>, shared::run<Pool>}) {}
 };
 
 }  // namespace tarn::bench

@@ -4,7 +4,8 @@
 // a circle; a walk takes each chunk's free blocks from the lowest address up, goes on to the next chunk with
 // free blocks, and starts over after the last chunk. The paper keeps a sorted list inside the free blocks, so
 // freeing has to search. Here a bit outside of the block holds its state, and bits are always sorted: freeing
-// sets a bit, n neighbours are a run of n ones, and nothing is written into a block.
+// sets a bit, n neighbours are a run of n ones, and nothing is written into a block. The blocks freed last
+// are handed out first, the last one before the others: a nearly full pool has its free blocks at hand.
 //
 // Threads: FixedPool is for one thread at a time; debug builds stop a second thread (TARN_CHECK_THREADS).
 // SharedFixedPool is the same pool behind its own mutex, which lies in the library's record of the pool.
@@ -55,9 +56,21 @@ namespace detail {
 struct FixedPoolState;
 struct FixedPoolAccess;
 
+/// A block that was freed of late, and is free. \invariant when all that were freed after it are live again,
+/// its word is `word_before` and the block's own bit: words change in no other way while the front has freed
+/// blocks.
+struct FreedBlock {
+  void* block;
+  std::uint64_t* word;
+  std::uint64_t word_before;  // 0: the ring does not know yet that the word has ones
+};
+
 /// The members that the inlined paths read and write; all others lie behind `state`.
 /// Invariant: block i of `*word` is at word_start + i * stride.
 struct FixedPoolFront {
+  FreedBlock* freed_top;  // behind the block freed last, which is handed out first
+  FreedBlock* freed;      // the oldest
+  FreedBlock* freed_end;
   std::uint64_t* word;  // its ones are handed out next; before the first block, a word that is always 0
   char* word_start;
   std::size_t stride;
@@ -98,10 +111,16 @@ TARN_API void fixed_pool_refused(FixedPoolFront& front) noexcept;
 TARN_API void fixed_pool_check_user_slow(FixedPoolFront& front) noexcept;
 
 TARN_INLINE void* fixed_pool_allocate(FixedPoolFront& front) {
+  // Observers of other threads read the words; a store costs what a plain one does.
+  if (FreedBlock* const top = front.freed_top; top != front.freed) {
+    const FreedBlock last = top[-1];
+    front.freed_top = top - 1;
+    __atomic_store_n(last.word, last.word_before, __ATOMIC_RELAXED);
+    return last.block;
+  }
   const std::uint64_t bits = *front.word;
   if (bits == 0) [[unlikely]]
     return fixed_pool_allocate_slow(front);
-  // Observers of other threads read the word; the store costs what a plain one does.
   __atomic_store_n(front.word, bits & (bits - 1), __ATOMIC_RELAXED);
   return front.word_start + static_cast<unsigned>(__builtin_ctzll(bits)) * front.stride;
 }
@@ -118,12 +137,16 @@ TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {
   // An address between blocks, or before or behind all blocks, is an error.
   if (static_cast<std::uint64_t>(product) >= front.reciprocal || index >= span->pool_blocks) [[unlikely]]
     return fixed_pool_deallocate_slow(front, block);
-  std::uint64_t& word = span->free_bits[index / 64];
-  const std::uint64_t bits = word;
-  // A bit that is set already is an error too; the first bit of an empty word must be reported to the ring.
-  if (bits == 0 || ((bits >> (index % 64)) & 1) != 0) [[unlikely]]
+  std::uint64_t* const word = span->free_bits + index / 64;
+  const std::uint64_t before = *word;
+  const std::uint64_t bit = std::uint64_t{1} << (index % 64);
+  FreedBlock* const top = front.freed_top;
+  // A bit that is set already is an error too.
+  if ((before & bit) != 0 || top == front.freed_end) [[unlikely]]
     return fixed_pool_deallocate_slow(front, block);
-  __atomic_store_n(&word, bits | (std::uint64_t{1} << (index % 64)), __ATOMIC_RELAXED);
+  *top = {block, word, before};
+  front.freed_top = top + 1;
+  __atomic_store_n(word, before | bit, __ATOMIC_RELAXED);
 }
 
 }  // namespace detail
@@ -144,8 +167,8 @@ class BasicFixedPool {
   BasicFixedPool(const BasicFixedPool&) = delete;
   BasicFixedPool& operator=(const BasicFixedPool&) = delete;
 
-  /// \returns a block of block_bytes(), contents undefined. \cost a hit is inlined: a load, a store, a
-  /// multiplication.
+  /// \returns a block of block_bytes(), contents undefined; the one freed last, else the lowest behind the
+  /// one before. \cost inlined: some loads, a store to its word of bits.
   TARN_INLINE void* allocate() {
     check_user();
     void* block = nullptr;

@@ -1,8 +1,8 @@
 // A chunk of a fixed pool: a span of blocks of one size, and the bits of the free ones.
 //
 // Invariant: bit i of the words is one exactly when block i is free. Bit w of the summary is one when word w
-// has ones. It may also be one while the pool's walk stands on word w: the inlined paths empty that word
-// without telling the summary.
+// has ones, unless these are yet to be reported (FixedPoolState). It may also be one when the word has none:
+// the inlined paths empty words without telling the summary.
 // Threads: the pool's. Another thread may count the ones meanwhile, under the pool's `structure`.
 #pragma once
 #include <bit>
@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "base/bitmap.h"
+#include "os/fatal.h"
 #include "page/returned_pages.h"
 #include "page/span.h"
 
@@ -74,10 +75,24 @@ struct PoolChunk {
     return freed_twice;
   }
 
-  /// Stops the process when the invariant is broken. \param walk_word the word that the walk stands on.
-  void validate(const std::uint64_t* walk_word);
+  /// Call when a word that was empty has got ones.
+  void note_word(const std::uint64_t* word) {
+    bitmap::set(summary, static_cast<std::size_t>(word - words()));
+  }
+
+  /// Stops the process when the invariant is broken. \param is_unreported(word) whether its ones are yet to
+  /// be reported.
+  template <typename IsUnreported>
+  void validate(IsUnreported is_unreported) {
+    validate_record();
+    for (std::uint32_t i = 0; i < word_count; ++i) {
+      const bool is_to_come = is_unreported(words() + i);
+      TARN_CHECK(words()[i] == 0 || bitmap::test(summary, i) || is_to_come);
+    }
+  }
 
  private:
+  void validate_record();
   BlockIndex find_run_in(std::uint32_t first_word, std::uint32_t end_word, std::uint32_t count);
 };
 

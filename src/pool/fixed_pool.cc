@@ -32,7 +32,7 @@ void deallocate_any(PoolHeader& pool, void* block) {
   if (state.front->checked_as != nullptr) os::note_pool_free(state.front->checked_as, block);
   const ProgramGuard guard(state.front->mutex);
   if (state.poisons) os::poison(block, state.front->stride);
-  fixed_pool_deallocate_slow(*state.front, block);
+  fixed_pool_deallocate(*state.front, block);
 }
 
 std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool).front->stride; }
@@ -94,6 +94,8 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Poo
   state->at_cap = options.at_cap;
   state->is_checked = poisons;
   state->poisons = poisons && !is_over_malloc;
+  // Checkers see more wrong uses of a block that stays free for long.
+  if (!poisons && !is_over_malloc) front.freed_end = state->freed + FixedPoolState::kFreedBlocks;
   // Over malloc, which may be ours, no lock is held: the counts are atomic.
   front.mutex = threads == PoolThreads::kAny && !is_over_malloc ? &state->mutex : nullptr;
   state->on_refusal = options.on_refusal;

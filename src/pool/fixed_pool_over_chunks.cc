@@ -44,6 +44,24 @@ PoolChunk* grow(FixedPoolState& state) {
   return chunk;
 }
 
+const Span* find_span(const FixedPoolState& state, const void* pointer) {
+  const Span* const span = page_map.find(pointer);
+  return span != nullptr && ChunkRuns::pool_of(*span) == &state ? span : nullptr;
+}
+
+// Tells the chunks what the front knows of their words, and forgets it.
+void report_freed(FixedPoolState& state) {
+  detail::FixedPoolFront& front = *state.front;
+  for (; front.freed_top != front.freed; --front.freed_top) {
+    const detail::FreedBlock& freed = front.freed_top[-1];
+    if (freed.word_before != 0) continue;
+    PoolChunk& chunk = chunk_of(*page_map.find(freed.block));
+    chunk.note_word(freed.word);
+    state.ring.note_usable(chunk);
+  }
+}
+
+// \pre the front has no freed blocks.
 void shrink(FixedPoolState& state, PoolChunk& chunk, ReturnedPages& returned) {
   if (state.walk.chunk() == &chunk) state.walk.stand_nowhere();
   state.runs.remove(chunk);
@@ -56,22 +74,19 @@ void shrink(FixedPoolState& state, PoolChunk& chunk, ReturnedPages& returned) {
   end_chunk(chunk, state.poisons, returned);
 }
 
-const Span* find_span(const FixedPoolState& state, const void* pointer) {
-  const Span* const span = page_map.find(pointer);
-  return span != nullptr && ChunkRuns::pool_of(*span) == &state ? span : nullptr;
-}
-
 void* allocate(FixedPoolState& state) {
-  if (!state.walk.advance()) {
+  do {
+    if (state.walk.advance()) continue;
     PoolChunk* const chunk = grow(state);
     if (chunk == nullptr) return nullptr;
     state.walk.stand_on(*chunk, 0);
-  }
+  } while (*state.front->word == 0);
   return detail::fixed_pool_allocate(*state.front);
 }
 
 void* allocate_run(FixedPoolState& state, std::size_t count) {
   const auto wanted = static_cast<std::uint32_t>(count);
+  report_freed(state);
   BlockRun run = state.runs.find(wanted, state.walk.chunk());
   if (run.chunk == nullptr) {
     run = {grow(state), BlockIndex{0}};
@@ -105,9 +120,13 @@ BlockRun take_back(FixedPoolState& state, const void* blocks, std::size_t count)
   return {&chunk, first};
 }
 
-void deallocate(FixedPoolState& state, void* block) { take_back(state, block, 1); }
+void deallocate(FixedPoolState& state, void* block) {
+  report_freed(state);
+  take_back(state, block, 1);
+}
 
 void deallocate_run(FixedPoolState& state, void* blocks, std::size_t count) {
+  report_freed(state);
   const BlockRun run = take_back(state, blocks, count);
   state.runs.note_freed_run(*run.chunk, run.first);
 }
@@ -130,6 +149,7 @@ std::size_t reserve(FixedPoolState& state, std::size_t count, bool populates) {
 
 std::size_t release_unused(FixedPoolState& state, ReturnedPages& returned) {
   const std::size_t before = state.mapped_bytes;
+  report_freed(state);
   for (std::uint32_t slot = state.ring.count(); slot-- > 0;) {
     PoolChunk& chunk = state.ring[slot];
     if (chunk.free_count() == chunk.block_count) shrink(state, chunk, returned);
@@ -138,6 +158,7 @@ std::size_t release_unused(FixedPoolState& state, ReturnedPages& returned) {
 }
 
 void clear(FixedPoolState& state) {
+  state.front->freed_top = state.front->freed;
   for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
     PoolChunk& chunk = state.ring[slot];
     state.runs.unsettle(chunk);
@@ -149,6 +170,7 @@ void clear(FixedPoolState& state) {
 }
 
 void end(FixedPoolState& state, ReturnedPages& returned) {
+  state.front->freed_top = state.front->freed;
   while (state.ring.count() != 0) shrink(state, state.ring[state.ring.count() - 1], returned);
   state.ring.end();
 }
@@ -163,17 +185,32 @@ void visit_live(FixedPoolState& state, const BlockVisitor& visit) {
 
 void* first_of_malloc(const FixedPoolState&) { return nullptr; }
 
+// Checks what the front knows of a word. \returns whether it is to report the word's ones.
+bool is_unreported(const detail::FixedPoolFront& front, const std::uint64_t* word) {
+  std::uint64_t bits = *word;
+  for (const detail::FreedBlock* freed = front.freed_top; freed != front.freed; --freed) {
+    if (freed[-1].word != word) continue;
+    const std::uint64_t before = freed[-1].word_before;
+    TARN_CHECK((bits & before) == before && std::has_single_bit(bits ^ before));
+    bits = before;
+  }
+  return bits == 0;
+}
+
 void validate_chunks(FixedPoolState& state) {
+  TARN_CHECK(state.front->freed <= state.front->freed_top &&
+             state.front->freed_top <= state.front->freed_end);
   std::size_t blocks = 0, bytes = 0;
   for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
-    const PoolChunk& chunk = state.ring[slot];
+    PoolChunk& chunk = state.ring[slot];
+    chunk.validate([&](const std::uint64_t* word) { return is_unreported(*state.front, word); });
     TARN_CHECK(ChunkRuns::pool_of(*chunk.span) == &state && chunk.span->stride == state.front->stride);
     blocks += chunk.block_count;
     bytes += chunk.span->bytes();
   }
   TARN_CHECK(state.capacity == blocks && state.capacity <= state.largest_count);
   TARN_CHECK(state.mapped_bytes == bytes);
-  state.ring.validate(state.front->word);
+  state.ring.validate();
   state.walk.validate();
   state.runs.validate(state.ring);
 }

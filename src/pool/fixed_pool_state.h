@@ -3,10 +3,12 @@
 // every block. Making a pool fixes its back end.
 //
 // Invariant over chunks: capacity and mapped_bytes are sums over the ring; each chunk is in the ring and in
-// one list of `runs`; live blocks = capacity - ones in the chunks' words. Over malloc: there is no chunk;
-// capacity counts live blocks, mapped_bytes is their bytes. Threads: those of the pool, one at a time. Over
-// malloc there is no lock: malloc may be ours, and must not be called under a pool's lock. Over chunks,
-// `structure` guards changes of the ring, capacity and mapped_bytes, since observers read them.
+// one list of `runs`; live blocks = capacity - ones in the chunks' words. When a word has ones that its
+// chunk's summary lacks, the front has an unreported block of it; while the front has freed blocks, nobody
+// but it takes ones. Over malloc: there is no chunk; capacity counts live blocks, mapped_bytes is their
+// bytes. Threads: those of the pool, one at a time. Over malloc there is no lock: malloc may be ours, and
+// must not be called under a pool's lock. Over chunks, `structure` guards changes of the ring, capacity and
+// mapped_bytes, since observers read them.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -50,7 +52,11 @@ extern const FixedPoolBackEnd kFixedPoolOverMalloc;
 namespace TARN_NAMESPACE::detail {
 
 struct FixedPoolState : internal::PoolHeader {
-  explicit FixedPoolState(FixedPoolFront& its_front) : front(&its_front), walk(ring, its_front) {}
+  static constexpr unsigned kFreedBlocks = 64;
+
+  explicit FixedPoolState(FixedPoolFront& its_front) : front(&its_front), walk(ring, its_front) {
+    its_front.freed_top = its_front.freed = its_front.freed_end = freed;
+  }
 
   const internal::FixedPoolBackEnd* back_end = nullptr;
   FixedPoolFront* front;
@@ -66,6 +72,7 @@ struct FixedPoolState : internal::PoolHeader {
   AtCap at_cap{};
   bool is_checked = false;  // memory checkers know the pool
   bool poisons = false;     // free blocks are poisoned
+  FreedBlock freed[kFreedBlocks];
   void (*on_refusal)(void*) = nullptr;
   void* context = nullptr;
 

@@ -64,11 +64,10 @@ std::size_t ChunkRing::free_count() const {
   return count;
 }
 
-void ChunkRing::validate(const std::uint64_t* walk_word) const {
+void ChunkRing::validate() const {
   TARN_CHECK(count_ <= capacity_);
   for (std::uint32_t slot = 0; slot < count_; ++slot) {
     PoolChunk& chunk = *chunks_[slot];
-    chunk.validate(walk_word);
     TARN_CHECK(chunk.slot == slot && is_usable(slot) == chunk.may_have_free());
     TARN_CHECK(slot == 0 || chunks_[slot - 1]->span->start < chunk.span->start);
   }

@@ -43,7 +43,7 @@ class ChunkRing {
   /// \returns the free blocks of all chunks. \cost a step per word.
   std::size_t free_count() const;
 
-  void validate(const std::uint64_t* walk_word) const;
+  void validate() const;
 
  private:
   void place(std::uint32_t slot, PoolChunk* chunk, bool is_usable);
@@ -59,7 +59,7 @@ class ChunkWalk {
  public:
   ChunkWalk(ChunkRing& ring, detail::FixedPoolFront& front) : ring_(ring), front_(front) { stand_nowhere(); }
 
-  /// Moves to the next word that has ones. \returns false, standing nowhere, when there is none.
+  /// Moves to the next word that may have ones. \returns false, standing nowhere, when there is none.
   bool advance() {
     PoolChunk* chunk = chunk_;
     std::uint32_t word = 0;

@@ -68,8 +68,10 @@ TYPED_TEST(AnyFixedPool, WalksAllChunksInAddressOrderWhateverTheOrderOfFreeing) 
     const std::size_t kept = random.below(blocks.size() + 1), freed = blocks.size() - kept;
     for (std::size_t i = kept; i < blocks.size(); ++i) pool.deallocate(blocks[i]);
     blocks.resize(kept);
-    const std::vector<void*> again = take(pool, freed);
+    const std::vector<void*> at_hand = take(pool, std::min<std::size_t>(freed, 64));
+    const std::vector<void*> again = take(pool, freed - at_hand.size());
     EXPECT_LE(descents(again), 1u) << "one lap passes the end once";
+    blocks.insert(blocks.end(), at_hand.begin(), at_hand.end());
     blocks.insert(blocks.end(), again.begin(), again.end());
     EXPECT_EQ(pool.capacity(), 5000u) << "no block was missed";
   }
@@ -81,10 +83,42 @@ TYPED_TEST(AnyFixedPool, GoesOnBehindTheLastBlockBeforeItComesBackToTheFirst) {
   TypeParam pool({.block_bytes = 32, .blocks_per_chunk = 256});
   ASSERT_EQ(pool.reserve(512), 512u);
   const std::vector<void*> first = take(pool, 192), last = take(pool, 64);
-  give_back(pool, first);
+  pool.deallocate(first.front(), first.size());  // as a run: the blocks freed one by one would come first
   const std::vector<void*> second = take(pool, 256), third = take(pool, 192);
   EXPECT_GT(address(second.front()), address(last.back()));
   EXPECT_EQ(third, first) << "after the last chunk the first again";
+}
+
+TYPED_TEST(AnyFixedPool, TheBlocksFreedLastAreHadFirst) {
+  TypeParam pool({.block_bytes = 32, .blocks_per_chunk = 256});
+  const std::vector<void*> blocks = take(pool, 256);
+  for (const std::size_t i : {7u, 200u, 3u, 199u}) pool.deallocate(blocks[i]);
+  for (const std::size_t i : {199u, 3u, 200u, 7u}) EXPECT_EQ(pool.allocate(), blocks[i]);
+  EXPECT_EQ(pool.live_count(), 256u);
+}
+
+// Whatever the front of freed blocks knows and the chunks do not.
+TYPED_TEST(AnyFixedPool, EveryFreedBlockIsFoundByBlocksAndRunsOfAFullPool) {
+  TypeParam pool({.block_bytes = 16, .blocks_per_chunk = 300, .largest_count = 900});
+  std::vector<void*> blocks = take(pool, 900);
+  std::sort(blocks.begin(), blocks.end());
+  Random random(2);
+  for (int round = 0; round < 300; ++round) {
+    const std::size_t chunk = random.below(3) * 300, count = 1 + random.below(140);
+    const std::size_t first = chunk + random.below(300 - count);
+    for (std::size_t i = 0; i < count; ++i)
+      pool.deallocate(blocks[first + (round % 2 == 0 ? i : count - 1 - i)]);
+    EXPECT_EQ(pool.usable_count(), count);
+    if (round % 3 == 0) {
+      ASSERT_EQ(pool.allocate(count), blocks[first]);
+    } else {
+      std::vector<void*> again = take(pool, count);
+      std::sort(again.begin(), again.end());
+      ASSERT_TRUE(
+          std::equal(again.begin(), again.end(), blocks.begin() + static_cast<std::ptrdiff_t>(first)));
+    }
+    ASSERT_EQ(pool.allocate(), nullptr);
+  }
 }
 
 TYPED_TEST(AnyFixedPool, SkipsChunksThatHaveNoUsableBlock) {

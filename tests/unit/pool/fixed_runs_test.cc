@@ -118,7 +118,7 @@ TEST_F(FixedRuns, OfAllLengthsAreFoundWheneverThereAreSome) {
       taken.pop_back();
     }
     runs_.validate(ring_);
-    ring_.validate(nullptr);
+    ring_.validate();
   }
 }
 
