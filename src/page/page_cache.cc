@@ -14,6 +14,14 @@ namespace {
 // A call of the system costs little beside the memory of even a chunk; what is made ahead is in core files.
 constexpr std::uint32_t kLargestGrowthChunks = 4;
 
+// Long runs are few; a heap with more of them is a heap of free memory.
+constexpr unsigned kMostComparedRuns = 32;
+
+unsigned pages_at_front(const Chunk& chunk) {
+  return static_cast<unsigned>(std::countr_one(chunk.free_mask));
+}
+unsigned pages_at_end(const Chunk& chunk) { return static_cast<unsigned>(std::countl_one(chunk.free_mask)); }
+
 /// \returns how many of `pages` pages lie in the chunk whose page `first` is the first of them.
 PageCount part_in_chunk(unsigned first, PageCount pages) {
   const PageCount behind{kPagesPerChunk - first};
@@ -144,19 +152,34 @@ PageRun PageCache::take_from_chunks_locked(PageCount pages, PageCount room, Dens
   return take_pages_from_locked(chunk, first, pages, density);
 }
 
-// For more than a chunk: whole free chunks in a row, and the first pages of the chunk behind them.
+// For more than a chunk: whole free chunks in a row, the first pages of the chunk behind them, and the last
+// ones of the chunk before them; these not for what is to grow, since only whole chunks can be moved. Of the
+// runs that are long enough, the one of which least is left.
 PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room, Density density) {
-  for (std::uint32_t r = 0; r < page_map.region_count(); ++r) {
+  const unsigned wanted = number_of(pages + room);
+  unsigned least_left = ~0u, missing = 0, compared = 0;
+  Chunk* best = nullptr;
+  for (std::uint32_t r = 0; r < page_map.region_count() && least_left != 0 && compared < kMostComparedRuns;
+       ++r) {
     const Region& region = page_map.region(r);
     ChunkRun run = region.free_chunks.next_run(0);
     for (; run.count != 0; run = region.free_chunks.next_run(run.first + run.count)) {
       const std::uint32_t behind = run.first + run.count;  // maybe not committed: then it has no free pages
-      const auto found = PageCount{run.count * kPagesPerChunk} +
-                         static_cast<PageCount>(std::countr_one(region.chunks[behind].free_mask));
-      if (found >= pages + room) return take_pages_from_locked(&region.chunks[run.first], 0, pages, density);
+      const unsigned found = run.count * kPagesPerChunk + pages_at_front(region.chunks[behind]);
+      const bool may_begin_before = room == PageCount{0} && run.first != 0;
+      const unsigned all = found + (may_begin_before ? pages_at_end(region.chunks[run.first - 1]) : 0);
+      if (all < wanted) continue;
+      if (all - wanted < least_left) {
+        best = &region.chunks[run.first];
+        least_left = all - wanted;
+        missing = found < wanted ? wanted - found : 0;
+      }
+      if (least_left == 0 || ++compared == kMostComparedRuns) break;
     }
   }
-  return {};
+  if (best == nullptr) return {};
+  return missing == 0 ? take_pages_from_locked(best, 0, pages, density)
+                      : take_pages_from_locked(best - 1, kPagesPerChunk - missing, pages, density);
 }
 
 // Takes a run that starts at a page of a chunk and continues through the chunks behind it.

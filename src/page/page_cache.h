@@ -1,5 +1,6 @@
 // Free spans between the system and the tiers above. A span of up to a chunk is a run of one-bits in a
-// chunk's mask, so spans split and coalesce by setting bits; larger spans are runs of whole chunks.
+// chunk's mask, so spans split and coalesce by setting bits; a larger one has
+// whole chunks, and may have some pages of those before and behind them.
 //
 // Choice: the chunk whose longest run of dirty (backed, warm) pages fits best; else the one whose longest run
 // of free pages does; else new chunks. Dense spans prefer chunks of huge pages, sparse spans avoid them. A

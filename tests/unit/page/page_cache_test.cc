@@ -222,6 +222,27 @@ TEST(PageCache, ChunksInARowMakeARunLongerThanAChunk) {
   page_cache.validate();
 }
 
+TEST(PageCache, TheLongRunThatFitsBestIsTaken) {
+  char* const all = take(40 * kPagesPerChunk);
+  for (const std::uint32_t chunk : {1u, 10u, 20u, 25u}) {
+    const std::uint32_t chunks = chunk == 1 ? 6 : chunk == 10 ? 2 : chunk == 20 ? 3 : 4;
+    give_back(page(all, chunk * kPagesPerChunk), chunks * kPagesPerChunk);
+  }
+  EXPECT_EQ(take(3 * kPagesPerChunk), page(all, 20 * kPagesPerChunk));
+  EXPECT_EQ(take(2 * kPagesPerChunk - 5), page(all, 10 * kPagesPerChunk));
+  EXPECT_EQ(take(3 * kPagesPerChunk), page(all, 25 * kPagesPerChunk));
+}
+
+TEST(PageCache, ALongRunMayBeginInTheChunkBeforeUnlessItIsToGrow) {
+  char* const all = take(8 * kPagesPerChunk);
+  give_back(page(all, 2 * kPagesPerChunk - 10), 10 + kPagesPerChunk + 6);
+  const PageCount pages{kPagesPerChunk + 6 + 7};
+  char* const growing = page_cache.allocate_pages(pages, Density::kSparse, kPageBytes, PageCount{1}).start;
+  EXPECT_GE(growing, page(all, 8 * kPagesPerChunk)) << "only whole chunks can be moved";
+  EXPECT_EQ(take(number_of(pages)), page(all, 2 * kPagesPerChunk - 7));
+  EXPECT_EQ(take(3), page(all, 2 * kPagesPerChunk - 10)) << "the rest stays free";
+}
+
 TEST(PageCache, PurgedPagesReadAsZeroAndSaySo) {
   constexpr std::uint32_t kPages = 3 * kPagesPerChunk;
   char* const run = take(kPages);
