@@ -4,8 +4,9 @@
 // a circle; a walk takes each chunk's free blocks from the lowest address up, goes on to the next chunk with
 // free blocks, and starts over after the last chunk. The paper keeps a sorted list inside the free blocks, so
 // freeing has to search. Here a bit outside of the block holds its state, and bits are always sorted: freeing
-// sets a bit, n neighbours are a run of n ones, and nothing is written into a block. The blocks freed last
-// are handed out first, the last one before the others: a nearly full pool has its free blocks at hand.
+// sets a bit, n neighbours are a run of n ones, and nothing is written into a block. At least 32
+// blocks that were freed last are handed out first, the last one before the others: a nearly full pool has
+// its free blocks at hand.
 //
 // Threads: FixedPool is for one thread at a time; debug builds stop a second thread (TARN_CHECK_THREADS).
 // SharedFixedPool is the same pool behind its own mutex, which lies in the library's record of the pool.

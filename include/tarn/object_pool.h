@@ -27,7 +27,7 @@ namespace TARN_NAMESPACE {
 /// The fate of objects that are live when their pool ends.
 enum class AtPoolEnd : std::uint8_t {
   kReport,    // one line on standard error; the objects stay valid, as with kHandOver
-  kDestroy,   // destructors run in address order; a destructor may not destroy other objects of the pool
+  kDestroy,   // destructors run in address order; a destructor may neither destroy nor create other objects
   kHandOver,  // objects stay valid; call the destructor, then tarn::deallocate frees the memory
 };
 

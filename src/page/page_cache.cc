@@ -153,20 +153,23 @@ PageRun PageCache::take_from_chunks_locked(PageCount pages, PageCount room, Dens
 }
 
 // For more than a chunk: whole free chunks in a row, the first pages of the chunk behind them, and the last
-// ones of the chunk before them; these not for what is to grow, since only whole chunks can be moved. Of the
-// runs that are long enough, the one of which least is left.
+// ones of the chunk before them; these not for what is to grow, since only whole chunks can be moved, nor for
+// what is to fill huge pages. Of the runs that are long enough, the one of which least is left.
 PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room, Density density) {
   const unsigned wanted = number_of(pages + room);
   unsigned least_left = ~0u, missing = 0, compared = 0;
+  const bool is_sparse = density == Density::kSparse;
   Chunk* best = nullptr;
   for (std::uint32_t r = 0; r < page_map.region_count() && least_left != 0 && compared < kMostComparedRuns;
        ++r) {
     const Region& region = page_map.region(r);
     ChunkRun run = region.free_chunks.next_run(0);
     for (; run.count != 0; run = region.free_chunks.next_run(run.first + run.count)) {
+      const unsigned whole = run.count * kPagesPerChunk;
+      if (whole + 2 * (kPagesPerChunk - 1) < wanted) continue;
       const std::uint32_t behind = run.first + run.count;  // maybe not committed: then it has no free pages
-      const unsigned found = run.count * kPagesPerChunk + pages_at_front(region.chunks[behind]);
-      const bool may_begin_before = room == PageCount{0} && run.first != 0;
+      const unsigned found = whole + pages_at_front(region.chunks[behind]);
+      const bool may_begin_before = is_sparse && room == PageCount{0} && run.first != 0;
       const unsigned all = found + (may_begin_before ? pages_at_end(region.chunks[run.first - 1]) : 0);
       if (all < wanted) continue;
       if (all - wanted < least_left) {

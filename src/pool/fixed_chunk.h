@@ -1,8 +1,8 @@
 // A chunk of a fixed pool: a span of blocks of one size, and the bits of the free ones.
 //
 // Invariant: bit i of the words is one exactly when block i is free. Bit w of the summary is one when word w
-// has ones, unless these are yet to be reported (FixedPoolState). It may also be one when the word has none:
-// the inlined paths empty words without telling the summary.
+// has ones, unless these are yet to be reported (FixedPoolState). It may also be one while the pool's walk
+// stands on word w: the inlined paths empty that word without telling the summary.
 // Threads: the pool's. Another thread may count the ones meanwhile, under the pool's `structure`.
 #pragma once
 #include <bit>
@@ -80,14 +80,16 @@ struct PoolChunk {
     bitmap::set(summary, static_cast<std::size_t>(word - words()));
   }
 
-  /// Stops the process when the invariant is broken. \param is_unreported(word) whether its ones are yet to
-  /// be reported.
+  /// Stops the process when the invariant is broken. \param walk_word the word that the walk stands on.
+  /// \param is_unreported(word) whether its ones are yet to be reported.
   template <typename IsUnreported>
-  void validate(IsUnreported is_unreported) {
+  void validate(const std::uint64_t* walk_word, IsUnreported is_unreported) {
     validate_record();
     for (std::uint32_t i = 0; i < word_count; ++i) {
-      const bool is_to_come = is_unreported(words() + i);
-      TARN_CHECK(words()[i] == 0 || bitmap::test(summary, i) || is_to_come);
+      const std::uint64_t* const word = words() + i;
+      const bool has_ones = *word != 0, is_noted = bitmap::test(summary, i), is_to_come = is_unreported(word);
+      TARN_CHECK(is_noted || is_to_come || !has_ones);
+      TARN_CHECK(has_ones || !is_noted || word == walk_word);
     }
   }
 

@@ -131,6 +131,7 @@ void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count) noexcept
 }
 
 void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t count) noexcept {
+  if (count == 1) return fixed_pool_deallocate(front, blocks);
   if (count != 0) front.state->back_end->deallocate_run(*front.state, blocks, count);
 }
 

@@ -1,4 +1,6 @@
 // A fixed pool over its own chunks.
+#include <algorithm>
+
 #include "base/units.h"
 #include "os/checker.h"
 #include "os/memory.h"
@@ -49,16 +51,21 @@ const Span* find_span(const FixedPoolState& state, const void* pointer) {
   return span != nullptr && ChunkRuns::pool_of(*span) == &state ? span : nullptr;
 }
 
-// Tells the chunks what the front knows of their words, and forgets it.
-void report_freed(FixedPoolState& state) {
+// Tells the chunks what the front knows of the words of its oldest blocks, and forgets these.
+void report_oldest(FixedPoolState& state, std::size_t count) {
   detail::FixedPoolFront& front = *state.front;
-  for (; front.freed_top != front.freed; --front.freed_top) {
-    const detail::FreedBlock& freed = front.freed_top[-1];
-    if (freed.word_before != 0) continue;
-    PoolChunk& chunk = chunk_of(*page_map.find(freed.block));
-    chunk.note_word(freed.word);
+  for (const detail::FreedBlock* freed = front.freed; freed != front.freed + count; ++freed) {
+    if (freed->word_before != 0) continue;
+    PoolChunk& chunk = chunk_of(*page_map.find(freed->block));
+    chunk.note_word(freed->word);
     state.ring.note_usable(chunk);
   }
+  std::copy(front.freed + count, front.freed_top, front.freed);
+  front.freed_top -= count;
+}
+
+void report_freed(FixedPoolState& state) {
+  report_oldest(state, static_cast<std::size_t>(state.front->freed_top - state.front->freed));
 }
 
 // \pre the front has no freed blocks.
@@ -75,12 +82,11 @@ void shrink(FixedPoolState& state, PoolChunk& chunk, ReturnedPages& returned) {
 }
 
 void* allocate(FixedPoolState& state) {
-  do {
-    if (state.walk.advance()) continue;
+  if (!state.walk.advance()) {
     PoolChunk* const chunk = grow(state);
     if (chunk == nullptr) return nullptr;
     state.walk.stand_on(*chunk, 0);
-  } while (*state.front->word == 0);
+  }
   return detail::fixed_pool_allocate(*state.front);
 }
 
@@ -121,6 +127,12 @@ BlockRun take_back(FixedPoolState& state, const void* blocks, std::size_t count)
 }
 
 void deallocate(FixedPoolState& state, void* block) {
+  const detail::FixedPoolFront& front = *state.front;
+  if (const auto count = static_cast<std::size_t>(front.freed_top - front.freed);
+      count != 0 && front.freed_top == front.freed_end) {
+    report_oldest(state, count / 2);
+    return detail::fixed_pool_deallocate(*state.front, block);
+  }
   report_freed(state);
   take_back(state, block, 1);
 }
@@ -203,7 +215,8 @@ void validate_chunks(FixedPoolState& state) {
   std::size_t blocks = 0, bytes = 0;
   for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
     PoolChunk& chunk = state.ring[slot];
-    chunk.validate([&](const std::uint64_t* word) { return is_unreported(*state.front, word); });
+    chunk.validate(state.front->word,
+                   [&](const std::uint64_t* word) { return is_unreported(*state.front, word); });
     TARN_CHECK(ChunkRuns::pool_of(*chunk.span) == &state && chunk.span->stride == state.front->stride);
     blocks += chunk.block_count;
     bytes += chunk.span->bytes();

@@ -59,7 +59,7 @@ class ChunkWalk {
  public:
   ChunkWalk(ChunkRing& ring, detail::FixedPoolFront& front) : ring_(ring), front_(front) { stand_nowhere(); }
 
-  /// Moves to the next word that may have ones. \returns false, standing nowhere, when there is none.
+  /// Moves to the next word that has ones. \returns false, standing nowhere, when there is none.
   bool advance() {
     PoolChunk* chunk = chunk_;
     std::uint32_t word = 0;

@@ -35,7 +35,7 @@ struct Magazine {
   std::uint16_t room;
   std::uint16_t capacity;
   std::uint16_t next_flushed;  // the slot where the next flush begins
-  std::uint8_t misses;         // refills and flushes, at most 255; halved at each look for idle classes
+  std::uint8_t misses;         // refills and flushes, at most 255; falls at each look for idle classes
   bool has_flushed;            // at least once
   void* top_seen;              // the block on top at the last look
 };

@@ -30,30 +30,42 @@ constexpr unsigned kClassesPerLook = 64;
 // Fewer take magazines from classes that are in use, where a thread uses many: with 64, 64 threads with 500
 // objects each take 11 ns a replacement instead of 7.
 constexpr unsigned kMissesPerLook = 512;
-// One call looks at most twice. Both looks together must not come to one class twice: the first might halve
+// One call looks at most twice. Both looks together must not come to one class twice: the first might lower
 // its misses to 0, and the second would shrink the magazine that the call refills.
 static_assert(2 * kClassesPerLook < kClassCount - 1);
-constexpr std::size_t kGrowthShare = 64;
+constexpr std::size_t kGrowthShare = 256;
+constexpr std::size_t kLeastGrowth = 2 * kPageBytes;
 constexpr std::size_t kSmallHeapBytes = 256 * 1024;  // a look costs more than it can find
 
 // A slab of its own costs a class one to two OS pages; a call that another class serves, some ns.
 constexpr std::uint8_t kCallsToEarnSlabs = 8;
 constinit std::atomic<bool> no_class_is_rare{false};
 
+/// How eagerly a look for idle classes takes.
+struct Look {
+  unsigned most_blocks;
+  unsigned misses_shift;  // by which a class's misses fall
+};
+constexpr Look kWhenMagazinesLackRoom{kLargestFlush, 1};
+// A heap that grows writes pages for the first time, beside which the return of so many blocks is little.
+constexpr Look kWhenTheHeapGrows{512, 2};
+
 SlabOwner& owner_of(const ThreadHeap* heap) { return heap != nullptr ? owner_near(*heap) : owners.shared(); }
 
 // Returns what a class did not need since the last look: blocks in its magazine, which pin slabs, and an
 // empty slab. A class whose calls all hit has no miss, but another block on top. \returns how many blocks the
 // magazine had.
-unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
+unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, unsigned misses_shift, unsigned most,
+                            ReturnedPages& returned) {
   Magazine& magazine = heap.magazines[size_class];
   const bool was_missed = magazine.misses != 0;
-  if (was_missed) magazine.misses /= 2;  // of a class that was never used, nothing is written
+  // Nothing is written of a class that was never used.
+  if (was_missed) magazine.misses >>= misses_shift;
   if (magazine.blocks == nullptr) return 0;
   const detail::Record& record = heap.record(size_class);
   unsigned gone = 0;
   if (!was_missed && magazine.top_seen == *record.top) {
-    gone = shrink_idle_magazine(heap, size_class, kLargestFlush, returned);
+    gone = shrink_idle_magazine(heap, size_class, most, returned);
     retire_empty_slab(*heap.owner, size_class, returned);
   }
   magazine.top_seen = *record.top;
@@ -63,20 +75,22 @@ unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, ReturnedPage
 // The peak is a recent one: it falls with time. So slabs that come and go need no look.
 bool grows_beyond_its_peak(SlabOwner& owner) {
   if (owner.slab_bytes < kSmallHeapBytes || owner.slab_bytes < owner.looked_at_bytes) return false;
-  owner.looked_at_bytes = owner.slab_bytes + owner.slab_bytes / kGrowthShare;
+  const std::size_t more = owner.slab_bytes / kGrowthShare;
+  owner.looked_at_bytes = owner.slab_bytes + (more < kLeastGrowth ? kLeastGrowth : more);
   return true;
 }
 
 // Some classes of a heap, in turn, return idle blocks: before the heap grows, which it may then not have to,
 // and when magazines that are in use have no room beside idle ones.
-void look_for_idle_classes_locked(ThreadHeap& heap, ReturnedPages& returned) {
+void look_for_idle_classes_locked(ThreadHeap& heap, const Look& look, ReturnedPages& returned) {
   heap.lacks_room = false;
   heap.misses_since_look = 0;
   collect_all_pending_locked(*heap.owner, returned);
   unsigned gone = 0;
-  for (unsigned looked_at = 0; looked_at < kClassesPerLook && gone < kLargestFlush; ++looked_at) {
+  for (unsigned looked_at = 0; looked_at < kClassesPerLook && gone < look.most_blocks; ++looked_at) {
     heap.next_class_looked_at = heap.next_class_looked_at % (kClassCount - 1) + 1;
-    gone += give_up_idle_class(heap, class_of_index(heap.next_class_looked_at), returned);
+    gone += give_up_idle_class(heap, class_of_index(heap.next_class_looked_at), look.misses_shift,
+                               look.most_blocks - gone, returned);
   }
   returned.give_back();
 }
@@ -89,7 +103,7 @@ void note_miss(ThreadHeap& heap, SizeClass size_class, std::uint64_t& counter, R
   ++heap.owner->slow_calls;
   if (++heap.misses_since_look < kMissesPerLook || !heap.lacks_room) return;
   os::LockGuard guard(heap.owner->mutex);
-  look_for_idle_classes_locked(heap, returned);
+  look_for_idle_classes_locked(heap, kWhenMagazinesLackRoom, returned);
 }
 
 // Chooses the part of a full magazine that is flushed next: each part in turn, but never the newest blocks,
@@ -193,7 +207,7 @@ unsigned take_blocks(ThreadHeap& heap, SizeClass size_class, void** blocks, unsi
     if (const unsigned parked = unpark_again(owner, size_class, blocks, wanted); parked != 0) return parked;
     if (grows_beyond_its_peak(owner)) {
       end_cached_spans(owner, returned);
-      look_for_idle_classes_locked(heap, returned);
+      look_for_idle_classes_locked(heap, kWhenTheHeapGrows, returned);
     }
     if (owner.classes[size_class].available.is_empty())
       give_way(owner, size_class, bytes_of(class_geometry[size_class].first_slab_pages), returned);

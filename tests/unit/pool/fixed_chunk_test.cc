@@ -28,7 +28,7 @@ OwnedChunk chunk_of_blocks(std::uint32_t count, std::size_t stride = 64, std::si
 }
 
 void validate(PoolChunk& chunk) {
-  chunk.validate([](const std::uint64_t*) { return false; });
+  chunk.validate(nullptr, [](const std::uint64_t*) { return false; });
 }
 
 TEST(FixedChunk, BeginsWithAllBlocksFree) {
@@ -118,7 +118,7 @@ TEST(FixedChunk, UsuallyHasAPageOfSmallBlocksAndLeavesRoomForColours) {
 TEST(FixedChunkDeathTest, AFreeBlockThatTheSummaryDoesNotKnowBreaksTheInvariant) {
   const OwnedChunk chunk = chunk_of_blocks(200);
   chunk->forget_word(2);
-  EXPECT_DEATH(validate(*chunk), "summary");
+  EXPECT_DEATH(validate(*chunk), "is_noted");
 }
 
 }  // namespace
