@@ -145,7 +145,10 @@ TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {
   // A bit that is set already is an error too.
   if ((before & bit) != 0 || top == front.freed_end) [[unlikely]]
     return fixed_pool_deallocate_slow(front, block);
-  *top = {block, word, before};
+  // One by one: a compiler that joins plain stores in a vector register delays the next allocation by them.
+  __atomic_store_n(&top->block, block, __ATOMIC_RELAXED);
+  __atomic_store_n(&top->word, word, __ATOMIC_RELAXED);
+  __atomic_store_n(&top->word_before, before, __ATOMIC_RELAXED);
   front.freed_top = top + 1;
   __atomic_store_n(word, before | bit, __ATOMIC_RELAXED);
 }
