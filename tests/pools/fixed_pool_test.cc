@@ -90,6 +90,7 @@ TYPED_TEST(AnyFixedPool, GoesOnBehindTheLastBlockBeforeItComesBackToTheFirst) {
 }
 
 TYPED_TEST(AnyFixedPool, TheBlocksFreedLastAreHadFirst) {
+  if (kAddressSanitizer) GTEST_SKIP() << "a freed block stays free for long there";
   TypeParam pool({.block_bytes = 32, .blocks_per_chunk = 256});
   const std::vector<void*> blocks = take(pool, 256);
   for (const std::size_t i : {7u, 200u, 3u, 199u}) pool.deallocate(blocks[i]);
@@ -98,6 +99,7 @@ TYPED_TEST(AnyFixedPool, TheBlocksFreedLastAreHadFirst) {
 }
 
 TYPED_TEST(AnyFixedPool, OfManyFreedInARowTheLastAreHadFirst) {
+  if (kAddressSanitizer) GTEST_SKIP() << "a freed block stays free for long there";
   TypeParam pool({.block_bytes = 32, .blocks_per_chunk = 256});
   const std::vector<void*> blocks = take(pool, 256);
   for (std::size_t freed = 30; freed <= 256; freed += 13) {
