@@ -233,8 +233,6 @@ bool make_room() {
   return true;
 }
 
-bool seccomp_is_active() { return syscall6(SYS_prctl, PR_GET_SECCOMP) != 0; }
-
 bool main_has_ended(const HelperRecord& record) {
   return record.main_is_known && !has_robust_list(record.process);
 }
@@ -242,6 +240,8 @@ bool main_has_ended(const HelperRecord& record) {
 #endif
 
 }  // namespace
+
+bool seccomp_is_active() { return syscall6(SYS_prctl, PR_GET_SECCOMP) != 0; }
 
 #if defined(TARN_INSTRUMENTED)
 

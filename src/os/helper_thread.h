@@ -25,6 +25,9 @@ enum class HelperStart : std::uint8_t {
   kNotNow,   // it would disturb, or belong to a child that shares this memory
 };
 
+/// Whether the calling thread runs under a filter of system calls.
+bool seccomp_is_active();
+
 /// Whether the system would allow a helper. Ask before all other calls: under some filters those end the
 /// process.
 bool may_have_helper();

@@ -5,6 +5,8 @@
 // the ranks, cannot miss one. Only kDepot has no walk: a thread holds the mutex of its heap or of the owner
 // while it takes one of these, and a fork that has all of those finds each kDepot free.
 //
+// A magazine's OwnerLock is no mutex, and comes after all of these: nothing is locked inside.
+//
 // Rules: a thread that holds a lock takes only locks of higher ranks; a lock of the same or of a lower rank
 // is only ever tried. No lock but kGiveBack is held across a call that gives memory back or runs a function
 // of the program's. Debug and sanitizer builds check both (os/held_locks.h).

@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <cstdarg>
 
+#include "os/owner_lock.h"
 #include "os/syscall.h"
 #include "page/helper.h"
 #include "tarn/detail/c_api.h"
@@ -122,9 +123,11 @@ Care care_for(long number, long first, long third) {
   }
 }
 
-/// After the program sets its own filter, no helper starts again. \returns as libc does.
+/// After the program sets its own filter, no helper starts again, and nobody fences all threads by a call.
+/// \returns as libc does.
 long set_filter(long number, long a, long b, long c, long d, long e) {
   helper.step_aside();
+  tarn::internal::os::OwnerLock::forbid_calls();
   const long answer = syscall6(number, a, b, c, d, e);
   if (answer >= 0) {
     helper.forbid();
@@ -166,6 +169,7 @@ bool is_fork(long number, long first, long second) {
 
 void end_fork(long child) {
   if (child == 0) {
+    tarn::internal::os::OwnerLock::forget_other_threads();
     helper.forget_after_fork(tarn::internal::Helper::OtherThreads::kNone);
   } else {
     helper.return_later();
@@ -194,6 +198,7 @@ struct ClonedBody {
   void* argument;
 };
 int run_cloned(void* cloned) {
+  tarn::internal::os::OwnerLock::forget_other_threads();
   helper.forget_after_fork(tarn::internal::Helper::OtherThreads::kNone);
   const ClonedBody& child = *static_cast<const ClonedBody*>(cloned);
   return child.body(child.argument);

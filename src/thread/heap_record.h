@@ -10,11 +10,11 @@
 // kSmallBlockBytes.
 //
 // Synchronisation: `top` of a record belongs to the thread alone; other threads read it for statistics. All
-// else changes under the heap's mutex, which its thread holds during a slow call (SlowCall), and other
-// threads while they look at the heap or return its blocks. A process of one thread, as libc counts, takes
-// none: the helper touches no heap that a thread has. Who returns or takes blocks holds the owner's mutex
-// too, for that time only. Heaps are never freed: the heap of a thread that has ended goes to the next thread
-// that starts.
+// else but `pools` changes under the heap's mutex, which its thread holds during a slow call (SlowCall), and
+// other threads while they look at the heap or return its blocks. A process of one thread, as libc counts,
+// takes none: the helper touches no heap that a thread has. Who returns or takes blocks holds the owner's
+// mutex too, for that time only. Heaps are never freed: the heap of a thread that has ended goes to the next
+// thread that starts.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -25,6 +25,7 @@
 #include "tarn/detail/stat_fields.h"
 #include "tarn/detail/thread_cache.h"
 #include "thread/call_counts.h"
+#include "thread/pool_table.h"
 
 namespace tarn::internal {
 
@@ -79,6 +80,7 @@ struct ThreadHeap {
   ThreadCounters counters;
   LargeCounts large;
   ThreadCallCounts* calls;  // nullptr unless calls are counted
+  PoolTable pools;          // of the thread alone, without the mutex
   PerClass<Magazine> magazines;
 
   bool is_left() const {

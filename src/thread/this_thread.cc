@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "os/lock_rank.h"
+#include "os/owner_lock.h"
 #include "os/processors.h"
 #include "page/background.h"
 #include "page/helper.h"
@@ -36,19 +37,13 @@ namespace tarn::internal {
 [[gnu::tls_model("initial-exec")]] constinit thread_local detail::ThreadCache* derived_cache =
     const_cast<detail::ThreadCache*>(&detail::empty_cache);
 
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThisThread this_thread{};
+
 namespace {
 
 // A thread with fewer calls gets no new heap: its blocks come from the shared owner, at one lock per call. A
 // new heap costs 20 KiB and a page per size class; that of a thread that has ended costs a few writes.
 constexpr std::uint32_t kCallsToEarnAHeap = 64;
-
-struct ThisThread {
-  ThreadHeap* heap;
-  void* scope;
-  std::uint32_t calls_without_heap;
-  bool has_ended;
-};
-[[gnu::tls_model("initial-exec")]] constinit thread_local ThisThread this_thread{};
 
 static_assert(sizeof(ThisThread) + sizeof(detail::thread_cache) + sizeof(derived_cache) <= 64,
               "what libc keeps for libraries that are loaded at run time is little");
@@ -80,7 +75,9 @@ constinit unsigned careful_forks = 0;  // above 1: a fork within the handler of 
 void before_fork() {
   if (os::is_only_thread() && !helper.is_running()) return;
   helper.step_aside();
+  const bool is_nested = os::is_fork_owner();
   os::fork_set.lock_all();
+  if (!is_nested) os::OwnerLock::note_fork();
   ++careful_forks;
 }
 
@@ -94,6 +91,7 @@ void after_fork_in_parent() {
 void after_fork_in_child() {
   if (careful_forks == 0) return;
   --careful_forks;
+  os::OwnerLock::forget_other_threads();
   const bool had_others = os::fork_set.unlock_all_in_child();
   helper.forget_after_fork(had_others ? Helper::OtherThreads::kGone : Helper::OtherThreads::kNone);
   if (had_others) registry.keep_only_after_fork(this_thread.heap);
@@ -139,7 +137,6 @@ void set_this_thread_scope(void* scope) {
   show_records(scope == nullptr);
 }
 
-ThreadHeap* this_heap() { return this_thread.heap; }
 bool this_thread_has_ended() { return this_thread.has_ended; }
 
 ThreadHeap* attach_this_thread() { return attach(Registry::Take::kAny); }

@@ -10,8 +10,16 @@ namespace tarn::internal {
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local detail::ThreadCache* derived_cache;
 inline void show_records_to_derived_forms() { derived_cache = detail::thread_cache; }
 
+struct ThisThread {
+  ThreadHeap* heap;
+  void* scope;
+  std::uint32_t calls_without_heap;
+  bool has_ended;
+};
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local ThisThread this_thread;
+
 /// \returns this thread's heap; nullptr before its first slow call and after its end.
-ThreadHeap* this_heap();
+inline ThreadHeap* this_heap() { return this_thread.heap; }
 
 /// Gives the thread a heap if it has none. \returns nullptr when memory is refused or the thread has ended.
 ThreadHeap* attach_this_thread();

@@ -1,0 +1,102 @@
+#include "os/owner_lock.h"
+
+#include <linux/membarrier.h>
+
+#include "os/helper_thread.h"
+#include "os/mutex.h"
+#include "os/process.h"
+#include "os/syscall.h"
+
+namespace tarn::internal::os {
+namespace {
+
+constinit std::atomic<bool> is_prepared{false};
+constinit std::atomic<bool> is_forbidden{false};
+constinit std::atomic<std::uint32_t> forking_process{0};
+constinit std::atomic<std::uint32_t> nobody_wakes{0};
+
+bool membarrier(int command) { return syscall6(SYS_membarrier, command, 0, 0) == 0; }
+
+bool fence_by_system() {
+  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return true;
+  return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
+         membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
+// Others need microseconds; a second at most, since a fork may have left a count behind.
+template <typename Condition>
+void wait_until(Condition is_true) {
+  for (int waits = 0; !is_true() && waits < 1000; ++waits) wait_on(nobody_wakes, 0, 1);
+}
+
+// In a handler of the program's that runs in the child before forget_other_threads().
+bool are_owners_gone() {
+  return is_fork_owner() && forking_process.load(std::memory_order_relaxed) != process_id();
+}
+
+}  // namespace
+
+void OwnerLock::fence() {
+  std::atomic<std::uint32_t> any{0};
+  any.exchange(1, std::memory_order_seq_cst);  // a full fence on x86
+#if defined(__aarch64__)
+  asm volatile("dmb ish" ::: "memory");
+#endif
+}
+
+void OwnerLock::prepare() {
+  if (is_prepared.exchange(true) || seccomp_is_active()) return;
+  visitors_in_call.fetch_add(1);
+  auto expected = Fences::kOwners;
+  if (!is_forbidden.load() && fence_by_system())
+    common.fences.compare_exchange_strong(expected, Fences::kVisitors);
+  visitors_in_call.fetch_sub(1);
+}
+
+void OwnerLock::forbid_calls() {
+  is_forbidden = true;
+  wait_until([] { return visitors_in_call.load() == 0; });  // prepare() may be on its way
+  auto expected = Fences::kVisitors;
+  if (common.fences.compare_exchange_strong(expected, Fences::kBoth)) {
+    // Now each side has a fence; who entered without one did so before this call.
+    fence_all_threads();
+    common.fences = Fences::kOwners;
+  }
+  wait_until([] { return common.fences.load() == Fences::kOwners && visitors_in_call.load() == 0; });
+}
+
+void OwnerLock::fence_all_threads() {
+  if (common.fences.load() == Fences::kOwners) return;
+  visitors_in_call.fetch_add(1);
+  if (common.fences.load() != Fences::kOwners && !fence_by_system()) {
+    // A filter that the library was not told of. What a processor has stored others see within microseconds.
+    common.fences = Fences::kBoth;
+    for (const std::uint64_t end = clock_ms() + 2; clock_ms() < end;) wait_on(nobody_wakes, 0, 1);
+    common.fences = Fences::kOwners;
+  }
+  visitors_in_call.fetch_sub(1);
+}
+
+void OwnerLock::note_fork() {
+  if (is_prepared) forking_process.store(process_id(), std::memory_order_relaxed);
+}
+
+void OwnerLock::forget_other_threads() {
+  common.process_number.fetch_add(1, std::memory_order_relaxed);
+  visitors_in_call = 0;
+  auto expected = Fences::kBoth;
+  common.fences.compare_exchange_strong(expected, Fences::kOwners);
+}
+
+// An owner inside needs nanoseconds; or the processor, and then this thread sleeps: nobody wakes it.
+void OwnerLock::wait_for_owner() {
+  constexpr int kLooks = 100;
+  const std::uint32_t inside = this_process();
+  for (int looks = 0; owner_.load(std::memory_order_seq_cst) == inside; ++looks) {
+    if (looks < kLooks) continue;
+    if (are_owners_gone()) return;
+    wait_on(owner_, inside, 1);
+  }
+}
+
+}  // namespace tarn::internal::os

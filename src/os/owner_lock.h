@@ -1,0 +1,70 @@
+// A lock of one thread, its owner, that others, the visitors, may take too. The owner takes it and lets it go
+// with plain stores, and has no fence that would wait for what the thread wrote before (idea: D. Dice,
+// H. Huang, M. Yang, "Asymmetric Dekker Synchronization", 2001; membarrier(2)).
+//
+// Owner and visitor each write a word of their own, then read the other's, with a fence in between: so either
+// the visitor sees the owner inside, or the owner the visitor's wish. The visitor's fence is one for all
+// threads of the process, by a system call. Where the process may not make that call, since the system has it
+// not, or since a filter of system calls stands or is to come, the owner has a fence of its own.
+//
+// Threads: enter and leave by the owner; the others by one visitor at a time, as another lock sees to. This
+// lock is the innermost: the owner waits for nothing inside, since the visitor waits for it, with that lock
+// held. After a fork, an owner that is gone is outside.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+namespace tarn::internal::os {
+
+class OwnerLock {
+ public:
+  /// \returns false when a visitor has the lock or waits for it: wait for the lock that visitors hold.
+  bool enter() {
+    owner_.store(this_process(), std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (common.fences.load(std::memory_order_acquire) != Fences::kVisitors) [[unlikely]]
+      fence();
+    if (!is_wanted_.load(std::memory_order_seq_cst)) [[likely]]
+      return true;
+    leave();
+    return false;
+  }
+  void leave() { owner_.store(kOutside, std::memory_order_release); }
+
+  /// A visitor wants the lock; fences all threads; waits until the owner is outside; lets it go.
+  void want() { is_wanted_.store(true, std::memory_order_seq_cst); }
+  static void fence_all_threads();
+  void wait_for_owner();
+  void let_go() { is_wanted_.store(false, std::memory_order_release); }
+
+  /// Spares owners their fences, if the process may; once, best while it has one thread: with more it takes
+  /// the kernel some 10 ms.
+  static void prepare();
+  /// A filter of system calls may soon stand: from now on owners have fences, and visitors make no call.
+  static void forbid_calls();
+
+  /// Before a fork, by its thread; then in the child: the owners that are gone are outside, and nobody is in
+  /// a call.
+  static void note_fork();
+  static void forget_other_threads();
+
+ private:
+  static constexpr std::uint32_t kOutside = 0;
+  enum class Fences : std::uint8_t { kOwners, kBoth, kVisitors };
+
+  static std::uint32_t this_process() { return common.process_number.load(std::memory_order_relaxed); }
+  static void fence();
+
+  // What every enter reads, in a cache line that nobody writes.
+  struct alignas(64) Common {
+    std::atomic<std::uint32_t> process_number;
+    std::atomic<Fences> fences;
+  };
+  inline static constinit Common common{1, Fences::kOwners};
+  inline static constinit std::atomic<std::uint32_t> visitors_in_call{0};
+
+  std::atomic<std::uint32_t> owner_{kOutside};  // else the number of its process
+  std::atomic<bool> is_wanted_{false};
+};
+
+}  // namespace tarn::internal::os

@@ -1,0 +1,35 @@
+// What a thread has of the pools that it uses: a record for each, found by the pool's slot.
+//
+// A slot is a small number that a pool has while it lives; another may have it later. So an entry also names
+// the pool by its serial number, which no other ever has: the record of a pool that has ended is not looked
+// at.
+// Threads: its own. With the thread's heap, the table goes to the next thread.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace tarn::internal {
+
+class PoolTable {
+ public:
+  static constexpr std::uint32_t kMostSlots = 65536;
+
+  /// \returns nullptr when there is none.
+  void* find(std::uint32_t slot, std::uint64_t serial) const {
+    return slot < size_ && entries_[slot].serial == serial ? entries_[slot].record : nullptr;
+  }
+  /// \returns false when memory is refused. \pre there is no such entry.
+  bool add(std::uint32_t slot, std::uint64_t serial, void* record);
+
+ private:
+  struct Entry {
+    std::uint64_t serial;  // 0: none
+    void* record;
+  };
+  static constexpr std::uint32_t kFirstSize = 16;
+
+  Entry* entries_ = nullptr;
+  std::uint32_t size_ = 0;
+};
+
+}  // namespace tarn::internal

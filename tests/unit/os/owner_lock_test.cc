@@ -1,0 +1,94 @@
+#include "os/owner_lock.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "os/helper_thread.h"
+#include "os/lock_rank.h"
+#include "os/mutex.h"
+#include "support/child.h"
+#include "support/seed.h"
+
+namespace tarn::internal::os {
+namespace {
+
+struct Counted {
+  OwnerLock lock;
+  MemberMutex<LockRank::kTest> visitors;
+  std::uint64_t count = 0;  // under the lock
+
+  void add_as_owner() {
+    if (lock.enter()) {
+      ++count;
+      return lock.leave();
+    }
+    const LockGuard guard(visitors);
+    ++count;
+  }
+  void add_as_visitor() {
+    const LockGuard guard(visitors);
+    lock.want();
+    OwnerLock::fence_all_threads();
+    lock.wait_for_owner();
+    ++count;
+    lock.let_go();
+  }
+};
+
+/// \param meanwhile is called when half of the visits are over.
+template <typename Meanwhile>
+void expect_no_step_is_lost(Meanwhile meanwhile) {
+  const std::uint64_t steps = test::amount(1'000'000, 50'000'000), visits = steps / 100;
+  Counted counted;
+  std::thread owner([&] {
+    for (std::uint64_t i = 0; i < steps; ++i) counted.add_as_owner();
+  });
+  std::thread other([&] {
+    for (std::uint64_t i = 0; i < visits; ++i) counted.add_as_visitor();
+  });
+  for (std::uint64_t i = 0; i < visits; ++i) {
+    counted.add_as_visitor();
+    if (i == visits / 2) meanwhile();
+  }
+  owner.join();
+  other.join();
+  EXPECT_EQ(counted.count, steps + 2 * visits);
+}
+
+TEST(OwnerLock, KeepsOwnerAndVisitorsApart) {
+  // Each way in a process of its own: what is prepared or forbidden stays so.
+  EXPECT_TRUE(test::run_in_child([] {
+                expect_no_step_is_lost([] {});
+                return ::testing::Test::HasFailure() ? 1 : 0;
+              }).is_success());
+  if (seccomp_is_active()) GTEST_SKIP() << "under a filter owners have fences";
+  EXPECT_TRUE(test::run_in_child([] {
+                OwnerLock::prepare();
+                expect_no_step_is_lost([] {});
+                return ::testing::Test::HasFailure() ? 1 : 0;
+              }).is_success());
+  EXPECT_TRUE(test::run_in_child([] {
+                OwnerLock::prepare();
+                expect_no_step_is_lost([] { OwnerLock::forbid_calls(); });
+                return ::testing::Test::HasFailure() ? 1 : 0;
+              }).is_success());
+  EXPECT_TRUE(test::run_in_child([] {
+                expect_no_step_is_lost([] { OwnerLock::prepare(); });
+                return ::testing::Test::HasFailure() ? 1 : 0;
+              }).is_success());
+}
+
+TEST(OwnerLock, AnOwnerThatAForkHasLeftBehindIsOutside) {
+  OwnerLock lock;
+  ASSERT_TRUE(lock.enter());
+  OwnerLock::forget_other_threads();
+  lock.want();
+  lock.wait_for_owner();  // returns
+  EXPECT_FALSE(lock.enter());
+  lock.let_go();
+  EXPECT_TRUE(lock.enter());
+}
+
+}  // namespace
+}  // namespace tarn::internal::os
