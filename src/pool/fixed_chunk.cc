@@ -1,6 +1,7 @@
 #include "pool/fixed_chunk.h"
 
 #include <bit>
+#include <cstring>
 #include <new>
 
 #include "os/checker.h"
@@ -12,7 +13,11 @@
 namespace tarn::internal {
 namespace {
 
-std::size_t record_bytes(std::uint32_t words) { return sizeof(PoolChunk) + words * sizeof(std::uint64_t); }
+std::size_t record_bytes(std::uint32_t words, std::uint32_t live_bytes) {
+  const std::size_t word_bytes = words * sizeof(std::uint64_t);
+  if (live_bytes == 0) return sizeof(PoolChunk) + word_bytes;
+  return sizeof(PoolChunk) + round_up(word_bytes, kCacheLineBytes) + live_bytes;
+}
 
 }  // namespace
 
@@ -20,6 +25,10 @@ void PoolChunk::free_all() {
   bitmap::fill(words(), block_count);
   bitmap::fill(summary, word_count);
   longest_run = block_count;
+}
+
+void PoolChunk::write_live_bytes() {
+  for (std::uint32_t i = 0; i < live_byte_count; ++i) live_bytes(*span)[i] = bitmap::test(words(), i) ? 0 : 1;
 }
 
 BlockIndex PoolChunk::find_run(std::uint32_t count) {
@@ -64,20 +73,22 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
   const std::size_t used_bytes = request.block_count * request.stride;
   const PageCount pages = pages_for(used_bytes);
   const auto words = static_cast<std::uint32_t>(bitmap::words_for(request.block_count));
-  void* const record = metadata.allocate(record_bytes(words));
+  const std::uint32_t live_byte_count = request.has_live_bytes ? request.block_count : 0;
+  void* const record = metadata.allocate(record_bytes(words, live_byte_count));
   if (record == nullptr) return nullptr;
   Span* const span = allocate_span({.pages = pages,
                                     .kind = SpanKind::kPool,
                                     .density = request.is_dense ? Density::kDense : Density::kSparse,
                                     .pool = request.pool});
   if (span == nullptr) {
-    metadata.free(record, record_bytes(words));
+    metadata.free(record, record_bytes(words, live_byte_count));
     return nullptr;
   }
   PoolChunk* const chunk = new (record) PoolChunk{};
   chunk->span = span;
   chunk->block_count = request.block_count;
   chunk->word_count = words;
+  chunk->live_byte_count = live_byte_count;
   chunk->free_all();
   const bool has_room = request.colour_bytes <= bytes_of(pages) - used_bytes;
   if (request.poisons) os::poison(span->start, bytes_of(pages));
@@ -85,6 +96,7 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
   span->free_bits = chunk->words();
   span->stride = static_cast<std::uint32_t>(request.stride);
   span->pool_blocks = request.block_count;
+  std::memset(live_bytes(*span), 0, live_byte_count);
   return chunk;
 }
 
@@ -92,7 +104,7 @@ void end_chunk(PoolChunk& chunk, bool poisons, ReturnedPages& returned) {
   Span* const span = chunk.span;
   if (poisons) os::unpoison(span->first_page(), span->bytes());
   span->set_marked_pool(nullptr);
-  metadata.free(&chunk, record_bytes(chunk.word_count));
+  metadata.free(&chunk, record_bytes(chunk.word_count, chunk.live_byte_count));
   free_span(span, returned);
 }
 

@@ -1,8 +1,10 @@
 // A chunk of a fixed pool: a span of blocks of one size, and the bits of the free ones.
 //
-// Invariant: bit i of the words is one exactly when block i is free. Bit w of the summary is one when word w
-// has ones, unless these are yet to be reported (FixedPoolState). It may also be one while the pool's walk
-// stands on word w: the inlined paths empty that word without telling the summary.
+// Invariant: bit i of the words is one exactly when block i is free, and in no magazine
+// (thread_magazines.h). Bit w of the summary is one when word w has ones, unless these are yet to be
+// reported (FixedPoolState). It may also be one while the pool's walk stands on word w: the inlined paths
+// empty that word without telling the summary. A chunk of a pool that may have magazines has a byte for each
+// block; while the pool has them, the byte is 1 exactly when the block is live.
 // Threads: the pool's. Another thread may count the ones meanwhile, under the pool's `structure`.
 #pragma once
 #include <bit>
@@ -16,7 +18,7 @@
 
 namespace tarn::internal {
 
-struct PoolChunk {
+struct alignas(kCacheLineBytes) PoolChunk {
   static constexpr std::size_t kLargestCount = 32768;  // blocks
   static constexpr std::size_t kColouredStride = 128;  // a stride that is a multiple leaves cache sets unused
   static constexpr std::size_t kLargestWordCount = kLargestCount / bitmap::kWordBits;
@@ -27,8 +29,9 @@ struct PoolChunk {
   std::uint32_t slot;  // the chunk's place in the ring
   std::uint32_t block_count;
   std::uint32_t word_count;
-  std::uint32_t longest_run;  // while the chunk is settled (ChunkRuns), no free run is longer
-  std::uint32_t run_word;     // the search for the next run begins at this word
+  std::uint32_t longest_run;      // while the chunk is settled (ChunkRuns), no free run is longer
+  std::uint32_t run_word;         // the search for the next run begins at this word
+  std::uint32_t live_byte_count;  // 0, or a byte for each block
   std::uint64_t summary[kLargestWordCount / bitmap::kWordBits];
 
   std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
@@ -42,6 +45,11 @@ struct PoolChunk {
   bool may_have_free() const { return next_word(0) != word_count; }
   /// Call when a word has lost its last one.
   void forget_word(std::uint32_t word) { bitmap::clear(summary, word); }
+
+  /// Whether a block is live. \pre the pool has magazines.
+  bool is_live(BlockIndex index) const;
+  /// Writes the live bytes: what is free by its bit is not live. \pre no other thread uses the pool.
+  void write_live_bytes();
 
   std::size_t free_count() { return bitmap::count(words(), block_count); }
   void free_all();
@@ -103,6 +111,23 @@ inline PoolChunk& chunk_of(const Span& span) {
   return *reinterpret_cast<PoolChunk*>(span.free_bits - sizeof(PoolChunk) / sizeof(std::uint64_t));
 }
 
+/// \returns the bytes that say of each block whether it is live. \pre the chunk has them.
+inline std::uint8_t* live_bytes(const detail::SpanHead& span) {
+  const std::size_t words = bitmap::words_for(span.pool_blocks);
+  return reinterpret_cast<std::uint8_t*>(span.free_bits) +
+         round_up(words * sizeof(*span.free_bits), kCacheLineBytes);
+}
+
+inline bool PoolChunk::is_live(BlockIndex index) const {
+  return __atomic_load_n(live_bytes(*span) + number_of(index), __ATOMIC_RELAXED) != 0;
+}
+
+/// A free block that its chunk's words do not name, in a magazine or depot.
+struct FreeEntry {
+  void* block;
+  std::uint8_t* is_live;  // its byte
+};
+
 struct ChunkRequest {
   void* pool;
   std::size_t stride;
@@ -110,6 +135,7 @@ struct ChunkRequest {
   std::size_t colour_bytes;  // distance from the first page to the first block, if there is room
   bool is_dense;             // the program will touch all pages
   bool poisons;
+  bool has_live_bytes = false;  // a pool that may have magazines
 };
 
 /// \returns the number of blocks in a chunk when the program does not choose it.

@@ -10,8 +10,9 @@
 #include "general/setup.h"
 #include "os/checker.h"
 #include "os/held_locks.h"
+#include "os/owner_lock.h"
 #include "page/metadata.h"
-#include "pool/fixed_pool_state.h"
+#include "pool/thread_magazines.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -25,14 +26,69 @@ constexpr std::size_t kLeastStride = 8;
 
 FixedPoolState& state_of(PoolHeader& pool) { return static_cast<FixedPoolState&>(pool); }
 
+ThreadMagazines* magazines_of(const FixedPoolState& state) {
+  return state.magazines.load(std::memory_order_acquire);
+}
+
+std::size_t free_count(const FixedPoolState& state) {
+  const ThreadMagazines* const magazines = magazines_of(state);
+  return state.ring.free_count() + (magazines != nullptr ? magazines->count() : 0);
+}
+
+std::size_t release_unused(FixedPoolState& state, ReturnedPages& returned) {
+  const WholePoolGuard guard(*state.front);
+  if (ThreadMagazines* const magazines = magazines_of(state)) magazines->empty();
+  return state.back_end->release_unused(state, returned);
+}
+
+/// Counts calls that had to lock, and one by another thread than the last as many. \returns whether it is
+/// time to give threads magazines. \pre the mutex is held.
+bool note_call(FixedPoolState& state) {
+  constexpr unsigned kEnough = 1024, kOfAnother = 64;
+  if (!state.may_have_magazines || os::is_only_thread()) return false;
+  state.calls_counted += state.last_user == &thread_cache ? 1 : kOfAnother;
+  state.last_user = &thread_cache;
+  if (state.calls_counted < kEnough) return false;
+  state.calls_counted = 0;
+  return true;
+}
+
+/// Calls use() under the pool's mutex, unless there are magazines. \returns these, or nullptr.
+template <typename Use>
+[[gnu::noinline]] ThreadMagazines* use_without_magazines(FixedPoolFront& front, Use use) {
+  FixedPoolState& state = *front.state;
+  bool is_busy = false;
+  {
+    const ProgramGuard guard(front.mutex);
+    if (ThreadMagazines* const magazines = magazines_of(state)) return magazines;
+    is_busy = note_call(state);
+    use();
+  }
+  if (is_busy) make_magazines(state);
+  return nullptr;
+}
+
+// \pre the pool had no magazines a moment ago.
+[[gnu::noinline]] void* allocate_without_magazines(FixedPoolFront& front) {
+  void* block = nullptr;
+  ThreadMagazines* const magazines =
+      use_without_magazines(front, [&] { block = fixed_pool_allocate(front); });
+  return magazines != nullptr ? magazines->allocate() : block;
+}
+
+[[gnu::noinline]] void deallocate_without_magazines(FixedPoolFront& front, void* block) {
+  ThreadMagazines* const magazines =
+      use_without_magazines(front, [&] { fixed_pool_deallocate(front, block); });
+  if (magazines != nullptr) magazines->deallocate(block);
+}
+
 void deallocate_any(PoolHeader& pool, void* block) {
   FixedPoolState& state = state_of(pool);
   if (state.front->user != nullptr && state.front->user != &thread_cache)
     fixed_pool_check_user_slow(*state.front);
   if (state.front->checked_as != nullptr) os::note_pool_free(state.front->checked_as, block);
-  const ProgramGuard guard(state.front->mutex);
   if (state.poisons) os::poison(block, state.front->stride);
-  fixed_pool_deallocate(*state.front, block);
+  fixed_pool_deallocate_shared(*state.front, block);
 }
 
 std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool).front->stride; }
@@ -40,15 +96,14 @@ std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool
 PoolUse use_of(PoolHeader& pool, ReturnedPages&) {
   FixedPoolState& state = state_of(pool);
   os::LockGuard guard(state.structure);
-  const std::size_t live = state.capacity - state.ring.free_count(), stride = state.front->stride;
+  const std::size_t capacity = state.capacity, free = free_count(state), stride = state.front->stride;
+  const std::size_t live = capacity > free ? capacity - free : 0;  // blocks may move while they are counted
   return {state.operations->kind, state.name, stride, live, live * stride, 0, state.mapped_bytes, false};
 }
 
 std::size_t release_unused_shared(PoolHeader& pool, ReturnedPages& returned) {
   FixedPoolState& state = state_of(pool);
-  if (state.front->mutex == nullptr) return 0;
-  os::LockGuard guard(*state.front->mutex);
-  return state.back_end->release_unused(state, returned);
+  return state.front->mutex != nullptr ? release_unused(state, returned) : 0;
 }
 
 constexpr PoolOperations kOperations{"fixed pool", nullptr, deallocate_any,        usable_size_of,
@@ -96,6 +151,8 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Poo
   state->poisons = poisons && !is_over_malloc;
   // Checkers see more wrong uses of a block that stays free for long.
   if (!poisons && !is_over_malloc) front.freed_end = state->freed + FixedPoolState::kFreedBlocks;
+  state->may_have_magazines = threads == PoolThreads::kAny && !poisons && !is_over_malloc;
+  if (state->may_have_magazines) os::OwnerLock::prepare();
   // Over malloc, which may be ours, no lock is held: the counts are atomic.
   front.mutex = threads == PoolThreads::kAny && !is_over_malloc ? &state->mutex : nullptr;
   state->on_refusal = options.on_refusal;
@@ -113,6 +170,7 @@ void end_fixed_pool(FixedPoolFront& front) noexcept {
   if (state.is_checked) os::end_checked_pool(&state);
   ReturnedPages returned;
   state.back_end->end(state, returned);
+  if (ThreadMagazines* const magazines = magazines_of(state)) magazines->end();
   metadata.free(&state, sizeof(FixedPoolState));
 }
 
@@ -124,15 +182,58 @@ void fixed_pool_deallocate_slow(FixedPoolFront& front, void* block) noexcept {
   if (block != nullptr) front.state->back_end->deallocate(*front.state, block);
 }
 
+void* fixed_pool_allocate_shared(FixedPoolFront& front) noexcept {
+  ThreadMagazines* const magazines = magazines_of(*front.state);
+  return magazines != nullptr ? magazines->allocate() : allocate_without_magazines(front);
+}
+
+void fixed_pool_deallocate_shared(FixedPoolFront& front, void* block) noexcept {
+  if (block == nullptr) return;
+  ThreadMagazines* const magazines = magazines_of(*front.state);
+  magazines != nullptr ? magazines->deallocate(block) : deallocate_without_magazines(front, block);
+}
+
+std::size_t fixed_pool_allocate_batch(FixedPoolFront& front, std::size_t count, void** blocks) noexcept {
+  std::size_t taken = 0;
+  ThreadMagazines* magazines = magazines_of(*front.state);
+  if (magazines == nullptr)
+    magazines = use_without_magazines(front, [&] {
+      while (taken < count && (blocks[taken] = fixed_pool_allocate(front)) != nullptr) ++taken;
+    });
+  return magazines != nullptr ? magazines->allocate_batch(count, blocks) : taken;
+}
+
+void fixed_pool_deallocate_batch(FixedPoolFront& front, void* const* blocks, std::size_t count) noexcept {
+  ThreadMagazines* magazines = magazines_of(*front.state);
+  if (magazines == nullptr)
+    magazines = use_without_magazines(front, [&] {
+      for (std::size_t i = 0; i < count; ++i) fixed_pool_deallocate(front, blocks[i]);
+    });
+  for (std::size_t i = 0; magazines != nullptr && i < count; ++i)
+    if (blocks[i] != nullptr) magazines->deallocate(blocks[i]);
+}
+
 void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count) noexcept {
-  if (count == 1) return fixed_pool_allocate(front);
-  if (count == 0 || count > front.state->blocks_per_chunk) return nullptr;
-  return front.state->back_end->allocate_run(*front.state, count);
+  if (count == 1) return fixed_pool_allocate_shared(front);
+  FixedPoolState& state = *front.state;
+  if (count == 0 || count > state.blocks_per_chunk) return nullptr;
+  {
+    const ProgramGuard guard(front.mutex);
+    if (void* const blocks = state.back_end->allocate_run(state, count)) return blocks;
+  }
+  const WholePoolGuard guard(front);
+  ThreadMagazines* const magazines = magazines_of(state);
+  if (magazines == nullptr) return nullptr;
+  magazines->empty();
+  return state.back_end->allocate_run(state, count);
 }
 
 void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t count) noexcept {
-  if (count == 1) return fixed_pool_deallocate(front, blocks);
-  if (count != 0) front.state->back_end->deallocate_run(*front.state, blocks, count);
+  if (count == 1) return fixed_pool_deallocate_shared(front, blocks);
+  const ProgramGuard guard(front.mutex);
+  if (count == 0) return;
+  front.state->back_end->deallocate_run(*front.state, blocks, count);
+  if (ThreadMagazines* const magazines = magazines_of(*front.state)) magazines->note_freed_bits();
 }
 
 bool fixed_pool_owns(const FixedPoolFront& front, const void* pointer) noexcept {
@@ -140,17 +241,21 @@ bool fixed_pool_owns(const FixedPoolFront& front, const void* pointer) noexcept 
 }
 
 std::size_t fixed_pool_reserve(FixedPoolFront& front, std::size_t count, bool populates) noexcept {
-  return front.state->back_end->reserve(*front.state, count, populates);
+  FixedPoolState& state = *front.state;
+  const WholePoolGuard guard(front);
+  if (ThreadMagazines* const magazines = magazines_of(state)) magazines->empty();
+  return state.back_end->reserve(state, count, populates);
 }
 
 std::size_t fixed_pool_release_unused(FixedPoolFront& front) noexcept {
   ReturnedPages returned;
-  const ProgramGuard guard(front.mutex);
-  return front.state->back_end->release_unused(*front.state, returned);
+  return release_unused(*front.state, returned);
 }
 
 void fixed_pool_clear(FixedPoolFront& front) noexcept {
   FixedPoolState& state = *front.state;
+  const WholePoolGuard guard(front);
+  if (ThreadMagazines* const magazines = magazines_of(state)) magazines->empty();
   if (state.is_checked) {
     os::end_checked_pool(&state);
     os::begin_checked_pool(&state);
@@ -160,13 +265,21 @@ void fixed_pool_clear(FixedPoolFront& front) noexcept {
 
 std::size_t fixed_pool_capacity(const FixedPoolFront& front) noexcept { return front.state->capacity; }
 std::size_t fixed_pool_usable_count(const FixedPoolFront& front) noexcept {
-  return front.state->ring.free_count();
+  const WholePoolGuard guard(front);
+  return free_count(*front.state);
+}
+std::size_t fixed_pool_live_count(const FixedPoolFront& front) noexcept {
+  const WholePoolGuard guard(front);
+  return front.state->capacity - free_count(*front.state);
 }
 std::size_t fixed_pool_blocks_per_chunk(const FixedPoolFront& front) noexcept {
   return front.state->blocks_per_chunk;
 }
 std::size_t fixed_pool_alignment(const FixedPoolFront& front) noexcept { return front.state->alignment; }
-std::size_t fixed_pool_chunk_count(const FixedPoolFront& front) noexcept { return front.state->ring.count(); }
+std::size_t fixed_pool_chunk_count(const FixedPoolFront& front) noexcept {
+  const ProgramGuard guard(front.mutex);
+  return front.state->ring.count();
+}
 bool fixed_pool_throws(const FixedPoolFront& front) noexcept { return front.state->at_cap == AtCap::kThrow; }
 
 void fixed_pool_refused(FixedPoolFront& front) noexcept {

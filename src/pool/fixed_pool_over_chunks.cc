@@ -6,7 +6,7 @@
 #include "os/memory.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
-#include "pool/fixed_pool_state.h"
+#include "pool/thread_magazines.h"
 
 namespace tarn::internal {
 namespace {
@@ -32,7 +32,8 @@ PoolChunk* grow(FixedPoolState& state) {
   }
   PoolChunk* const chunk =
       make_chunk({&state, state.front->stride, static_cast<std::uint32_t>(count), next_colour(state),
-                  state.mapped_bytes >= kDenseBytes && page_cache.uses_huge_pages(), state.poisons});
+                  state.mapped_bytes >= kDenseBytes && page_cache.uses_huge_pages(), state.poisons,
+                  state.may_have_magazines});
   if (chunk == nullptr) return nullptr;
   {
     os::LockGuard guard(state.structure);
@@ -90,6 +91,21 @@ void* allocate(FixedPoolState& state) {
   return detail::fixed_pool_allocate(*state.front);
 }
 
+bool has_magazines(const FixedPoolState& state) { return state.magazines.load() != nullptr; }
+
+// The blocks of a run begin, or end, to be live. \pre the pool has magazines.
+void begin_lives(BlockRun run, std::size_t count) {
+  for (std::uint8_t* byte = live_bytes(*run.chunk->span) + number_of(run.first); count-- > 0; ++byte)
+    __atomic_store_n(byte, 1, __ATOMIC_RELAXED);
+}
+
+void end_lives(const FixedPoolState& state, BlockRun run, std::size_t count) {
+  std::uint8_t* const bytes = live_bytes(*run.chunk->span);
+  for (BlockIndex i = run.first; count-- > 0; ++i)
+    if (__atomic_exchange_n(bytes + number_of(i), 0, __ATOMIC_RELAXED) == 0)
+      state.stop("double free", run.chunk->block(i));
+}
+
 void* allocate_run(FixedPoolState& state, std::size_t count) {
   const auto wanted = static_cast<std::uint32_t>(count);
   report_freed(state);
@@ -99,6 +115,7 @@ void* allocate_run(FixedPoolState& state, std::size_t count) {
     if (run.chunk == nullptr || run.chunk->block_count < wanted) return nullptr;
   }
   if (run.chunk->take(run.first, wanted)) state.ring.note_taken(*run.chunk);
+  if (has_magazines(state)) begin_lives(run, count);
   return run.chunk->block(run.first);
 }
 
@@ -114,16 +131,12 @@ BlockIndex index_of_block(const FixedPoolState& state, const Span& span, const v
   return static_cast<BlockIndex>(index);
 }
 
-BlockRun take_back(FixedPoolState& state, const void* blocks, std::size_t count) {
-  const Span* const span = find_span(state, blocks);
-  if (span == nullptr) state.stop("free of a pointer that is no block of the pool", blocks);
-  const BlockIndex first = index_of_block(state, *span, blocks, count);
-  PoolChunk& chunk = chunk_of(*span);
-  const BlockIndex freed_twice = chunk.free(first, static_cast<std::uint32_t>(count));
+void take_back(FixedPoolState& state, BlockRun run, std::size_t count) {
+  PoolChunk& chunk = *run.chunk;
+  const BlockIndex freed_twice = chunk.free(run.first, static_cast<std::uint32_t>(count));
   if (freed_twice != chunk.end()) state.stop("double free", chunk.block(freed_twice));
   state.ring.note_usable(chunk);
   state.runs.unsettle(chunk);
-  return {&chunk, first};
 }
 
 void deallocate(FixedPoolState& state, void* block) {
@@ -134,12 +147,14 @@ void deallocate(FixedPoolState& state, void* block) {
     return detail::fixed_pool_deallocate(*state.front, block);
   }
   report_freed(state);
-  take_back(state, block, 1);
+  take_back(state, find_blocks(state, block, 1), 1);
 }
 
 void deallocate_run(FixedPoolState& state, void* blocks, std::size_t count) {
   report_freed(state);
-  const BlockRun run = take_back(state, blocks, count);
+  const BlockRun run = find_blocks(state, blocks, count);
+  if (has_magazines(state)) end_lives(state, run, count);
+  take_back(state, run, count);
   state.runs.note_freed_run(*run.chunk, run.first);
 }
 
@@ -175,6 +190,7 @@ void clear(FixedPoolState& state) {
     PoolChunk& chunk = state.ring[slot];
     state.runs.unsettle(chunk);
     chunk.free_all();
+    if (has_magazines(state)) chunk.write_live_bytes();
     state.ring.note_usable(chunk);
     if (state.poisons) os::poison(chunk.span->first_page(), chunk.span->bytes());
   }
@@ -191,7 +207,7 @@ void visit_live(FixedPoolState& state, const BlockVisitor& visit) {
   for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
     PoolChunk& chunk = state.ring[slot];
     for (BlockIndex i{0}; i != chunk.end(); ++i)
-      if (!bitmap::test(chunk.words(), i)) visit(chunk.block(i));
+      if (has_magazines(state) ? chunk.is_live(i) : !bitmap::test(chunk.words(), i)) visit(chunk.block(i));
   }
 }
 
@@ -223,12 +239,59 @@ void validate_chunks(FixedPoolState& state) {
   }
   TARN_CHECK(state.capacity == blocks && state.capacity <= state.largest_count);
   TARN_CHECK(state.mapped_bytes == bytes);
+  if (has_magazines(state)) state.magazines.load()->validate();
   state.ring.validate();
   state.walk.validate();
   state.runs.validate(state.ring);
 }
 
 }  // namespace
+
+BlockRun find_blocks(const FixedPoolState& state, const void* blocks, std::size_t count) {
+  const Span* const span = find_span(state, blocks);
+  if (span == nullptr) state.stop("free of a pointer that is no block of the pool", blocks);
+  return {&chunk_of(*span), index_of_block(state, *span, blocks, count)};
+}
+
+void begin_magazines(FixedPoolState& state) {
+  report_freed(state);
+  state.front->freed_end = state.front->freed;
+  for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) state.ring[slot].write_live_bytes();
+}
+
+std::uint32_t take_free_blocks(FixedPoolState& state, std::uint32_t least, std::uint32_t most,
+                               FreeEntry* entries) {
+  const detail::FixedPoolFront& front = *state.front;
+  std::uint32_t taken = 0;
+  while (taken < least) {
+    std::uint64_t bits = *front.word;
+    if (bits == 0) {
+      if (state.walk.advance()) continue;
+      PoolChunk* const chunk = taken == 0 ? grow(state) : nullptr;
+      if (chunk == nullptr) break;
+      state.walk.stand_on(*chunk, 0);
+      continue;
+    }
+    const PoolChunk& chunk = *state.walk.chunk();
+    std::uint8_t* const bytes = live_bytes(*chunk.span) + number_of(state.walk.first());
+    for (; bits != 0 && taken < most; bits &= bits - 1) {
+      const int position = std::countr_zero(bits);
+      entries[taken++] = {front.word_start + static_cast<std::size_t>(position) * front.stride,
+                          bytes + position};
+    }
+    bitmap::store(front.word, bits);
+  }
+  std::reverse(entries, entries + taken);  // the top is taken first: the lowest address
+  return taken;
+}
+
+void free_entries(FixedPoolState& state, const FreeEntry* entries, std::uint32_t count) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Span& span = *page_map.find(entries[i].block);
+    const auto index = static_cast<BlockIndex>(entries[i].is_live - live_bytes(span));
+    take_back(state, {&chunk_of(span), index}, 1);
+  }
+}
 
 constexpr FixedPoolBackEnd kFixedPoolOverChunks{allocate, allocate_run, deallocate,      deallocate_run,
                                                 owns,     reserve,      release_unused,  clear,

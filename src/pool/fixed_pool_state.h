@@ -3,12 +3,13 @@
 // every block. Making a pool fixes its back end.
 //
 // Invariant over chunks: capacity and mapped_bytes are sums over the ring; each chunk is in the ring and in
-// one list of `runs`; live blocks = capacity - ones in the chunks' words. When a word has ones that its
-// chunk's summary lacks, the front has an unreported block of it; while the front has freed blocks, nobody
-// but it takes ones. Over malloc: there is no chunk; capacity counts live blocks, mapped_bytes is their
-// bytes. Threads: those of the pool, one at a time. Over malloc there is no lock: malloc may be ours, and
-// must not be called under a pool's lock. Over chunks, `structure` guards changes of the ring, capacity and
-// mapped_bytes, since observers read them.
+// one list of `runs`; live blocks = capacity - ones in the chunks' words - entries of magazines. When a word
+// has ones that its chunk's summary lacks, the front has an unreported block of it; while the front has freed
+// blocks, nobody but it takes ones; a pool with magazines has none of them. Over malloc: there is no chunk;
+// capacity counts live blocks, mapped_bytes is their bytes.
+// Threads: those of the pool, one at a time, but for the magazines' own rules. Over malloc there is no lock:
+// malloc may be ours, and must not be called under a pool's lock. Over chunks, `structure` guards changes of
+// the ring, capacity and mapped_bytes, since observers read them.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -22,6 +23,8 @@
 #include "tarn/fixed_pool.h"
 
 namespace tarn::internal {
+
+class ThreadMagazines;
 
 /// The functions that differ between back ends. A count of blocks is at least 1, at most blocks_per_chunk.
 struct FixedPoolBackEnd {
@@ -73,6 +76,12 @@ struct FixedPoolState : internal::PoolHeader {
   bool is_checked = false;  // memory checkers know the pool
   bool poisons = false;     // free blocks are poisoned
   FreedBlock freed[kFreedBlocks];
+  bool may_have_magazines = false;  // its chunks have live bytes
+  // Under the mutex, while there are no magazines.
+  const void* last_user = nullptr;  // the thread
+  unsigned calls_counted = 0;       // those of another thread than the one before count more
+  /// Changes once, under the registry's lock and the pool's mutex.
+  std::atomic<internal::ThreadMagazines*> magazines{nullptr};
   void (*on_refusal)(void*) = nullptr;
   void* context = nullptr;
 
@@ -95,5 +104,18 @@ namespace tarn::internal {
 
 /// Stops the process when the invariant is broken. \pre no other thread uses the pool.
 inline void validate(detail::FixedPoolState& state) { state.back_end->validate(state); }
+
+// For the magazines of a pool over chunks, under its mutex.
+
+/// Tells the chunks what the front knows; from now on it has no freed blocks, and the live bytes are true.
+void begin_magazines(detail::FixedPoolState& state);
+/// Takes blocks out of their chunk's words: at least `least` where there are that many, then the rest of the
+/// last word, up to `most`; the last entry has the lowest address. Makes a chunk when no word has ones.
+/// \returns how many; 0 when the pool cannot grow.
+std::uint32_t take_free_blocks(detail::FixedPoolState& state, std::uint32_t least, std::uint32_t most,
+                               FreeEntry* entries);
+void free_entries(detail::FixedPoolState& state, const FreeEntry* entries, std::uint32_t count);
+/// \returns the place of `count` blocks; stops the process when they are none of the pool. Needs no mutex.
+BlockRun find_blocks(const detail::FixedPoolState& state, const void* blocks, std::size_t count);
 
 }  // namespace tarn::internal

@@ -89,6 +89,8 @@ class ChunkWalk {
 
   /// \returns the chunk that the walk stands in; nullptr: it stands nowhere.
   PoolChunk* chunk() const { return chunk_; }
+  /// \returns the index of its first block there.
+  BlockIndex first() const { return bitmap::index_of_bit(word_, 0); }
 
   void validate() const;
 

@@ -6,8 +6,8 @@
 // number of chunks.
 //
 // Invariant: each chunk is in one list. A settled chunk is in the list of its bound, has no longer run, and
-// its span has the mark in the pool's address that sends every free through the slow door. An unsettled chunk
-// has neither a bound below its size nor the mark. Threads: the pool's.
+// its span has the mark in the pool's address that sends every free to the bits through the slow door. An
+// unsettled chunk has neither a bound below its size nor the mark. Threads: the pool's.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -49,7 +49,7 @@ class ChunkRuns {
   }
 
   /// \returns the pool of a span, without the mark.
-  static void* pool_of(const Span& span) {
+  static void* pool_of(const detail::SpanHead& span) {
     return reinterpret_cast<void*>(address_of(span.marked_pool()) & ~kMark);
   }
 

@@ -6,25 +6,16 @@ namespace tarn::internal {
 namespace {
 
 using detail::ObjectPoolState;
-using detail::ProgramGuard;
 
-void* allocate(ObjectPoolState& state) {
-  ProgramGuard guard(state.fixed.mutex);
-  return detail::fixed_pool_allocate(state.fixed);
-}
+void* allocate(ObjectPoolState& state) { return detail::fixed_pool_allocate_shared(state.fixed); }
 
 void deallocate(ObjectPoolState& state, void* block) {
-  ProgramGuard guard(state.fixed.mutex);
-  detail::fixed_pool_deallocate(state.fixed, block);
+  detail::fixed_pool_deallocate_shared(state.fixed, block);
 }
 
-std::size_t live_count(ObjectPoolState& state) {
-  ProgramGuard guard(state.fixed.mutex);
-  return detail::fixed_pool_capacity(state.fixed) - detail::fixed_pool_usable_count(state.fixed);
-}
+std::size_t live_count(ObjectPoolState& state) { return detail::fixed_pool_live_count(state.fixed); }
 
 std::size_t prewarm(ObjectPoolState& state, std::size_t count) {
-  ProgramGuard guard(state.fixed.mutex);
   return detail::fixed_pool_reserve(state.fixed, count, true);
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <barrier>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -46,10 +47,13 @@ bool use_all(Shared& shared) {
       if (!holds(block, size, size)) return false;
       tarn::deallocate(block);
     }
+    void* const packet = shared.packets.allocate();
+    fill(packet, 64, size);
     void* const packets = shared.packets.allocate(10);
     fill(packets, 640, size);
     shared.objects.destroy(shared.objects.create());
-    if (!holds(packets, 640, size)) return false;
+    if (!holds(packets, 640, size) || !holds(packet, 64, size)) return false;
+    shared.packets.deallocate(packet);
     shared.packets.deallocate(packets, 10);
   }
   SharedFixedPool own(32);
@@ -98,6 +102,52 @@ int fork_while_busy(std::uint64_t forks) {
 TEST(ForkOfPools, ChildrenOfAProcessBusyInItsPoolsWork) {
   const ChildResult result =
       run_in_child([] { return fork_while_busy(amount(60, 3000)); }, long_tests() ? 600 : 60);
+  EXPECT_TRUE(result.is_success()) << result.describe();
+}
+
+// The magazines of threads that are gone are within reach; each may have had one more block in its hands.
+int fork_beside_a_full_pool(std::uint64_t forks) {
+  constexpr std::size_t kThreads = 3, kHeld = 30, kMost = kThreads * kHeld + 50;
+  SharedFixedPool pool({.block_bytes = 64, .largest_count = kMost});
+  std::atomic<bool> must_stop{false};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      Random random(t);
+      std::vector<void*> held;
+      while (!must_stop) {
+        if (held.size() < kHeld && random.below(2) == 0) {
+          if (void* const block = pool.allocate()) held.push_back(block);
+        } else if (!held.empty()) {
+          pool.deallocate(held.back());
+          held.pop_back();
+        }
+      }
+      for (void* block : held) pool.deallocate(block);
+    });
+  int failed = 0;
+  for (std::uint64_t i = 0; i < forks && failed == 0; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      std::set<void*> blocks;
+      while (void* const block = pool.allocate())
+        if (!blocks.insert(block).second) _exit(1);
+      if (blocks.size() < kMost - kThreads * (kHeld + 1)) _exit(2);
+      const std::size_t live = pool.live_count();
+      for (void* block : blocks) pool.deallocate(block);
+      _exit(live <= kMost && pool.live_count() == live - blocks.size() ? 0 : 3);
+    }
+    int status = -1;
+    failed = waitpid(child, &status, 0) == child ? WEXITSTATUS(status) + (WIFEXITED(status) ? 0 : 100) : 200;
+  }
+  must_stop = true;
+  for (std::thread& thread : threads) thread.join();
+  return failed;
+}
+
+TEST(ForkOfPools, TheChildHasTheFreeBlocksOfThreadsThatAreGone) {
+  const ChildResult result =
+      run_in_child([] { return fork_beside_a_full_pool(amount(100, 3000)); }, long_tests() ? 600 : 60);
   EXPECT_TRUE(result.is_success()) << result.describe();
 }
 

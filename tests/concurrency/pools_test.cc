@@ -2,13 +2,19 @@
 // more.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <csignal>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "pool/thread_magazines.h"
+#include "support/child.h"
 #include "support/content.h"
+#include "support/sanitizer.h"
 #include "support/seed.h"
 #include "support/sizes.h"
 #include "tarn/arena.h"
@@ -49,6 +55,109 @@ void look_at_all_pools() {
   for_each_pool(
       [](const PoolUse& use, void* context) { *static_cast<std::size_t*>(context) += use.live_bytes; },
       &bytes);
+}
+
+// Each thread has at most its part of the cap: whatever magazine a free block lies in, nobody is refused.
+TEST(PoolThreads, AreNotRefusedWhileABlockIsFree) {
+  constexpr std::size_t kPart = 40;
+  for (const std::size_t spare : {0u, 1u, 100u}) {
+    SharedFixedPool pool(
+        {.block_bytes = 64, .blocks_per_chunk = 70, .largest_count = kThreads * kPart + spare});
+    detail::FixedPoolState& state = detail::FixedPoolAccess::state(pool);
+    if (spare != 1) internal::make_magazines(state);
+    std::vector<void*> held[kThreads];
+    std::atomic<std::uint64_t> refusals{0};
+    run_watched(
+        amount(30000, 1000000),
+        [&](unsigned t, Random& random) {
+          std::vector<void*>& own = held[t];
+          if (own.size() == kPart || (!own.empty() && random.below(100) < 45)) {
+            std::swap(own[random.below(own.size())], own.back());
+            ASSERT_TRUE(holds(own.back(), 64, t));
+            pool.deallocate(own.back());
+            return own.pop_back();
+          }
+          void* blocks[20];
+          const std::size_t most = std::min<std::size_t>(kPart - own.size(), 20);
+          const std::size_t wanted = random.below(10) == 0 ? 1 + random.below(most) : 1;
+          const std::size_t taken = wanted == 1 ? ((blocks[0] = pool.allocate()) != nullptr ? 1 : 0)
+                                                : pool.allocate_batch(wanted, blocks);
+          refusals += wanted - taken;
+          for (std::size_t i = 0; i < taken; ++i) {
+            fill(blocks[i], 64, t);
+            own.push_back(blocks[i]);
+          }
+        },
+        [&] {
+          look_at_all_pools();
+          if (spare == 100) pool.release_unused();
+        });
+    EXPECT_EQ(refusals, 0u) << spare;
+    internal::validate(state);
+    for (const std::vector<void*>& own : held)
+      for (void* block : own) pool.deallocate(block);
+    EXPECT_EQ(pool.live_count(), 0u);
+    if (state.back_end == &internal::kFixedPoolOverChunks) {
+      EXPECT_EQ(pool.reserve(SIZE_MAX), kThreads * kPart + spare) << "no block was lost";
+    }
+    internal::validate(state);
+  }
+}
+
+// One of two threads that free a block at the same moment stops the process.
+TEST(PoolThreads, FindABlockThatTwoFreeAtOnce) {
+  if (kSanitizer) GTEST_SKIP() << "a sanitizer follows no threads of a child";
+  SharedFixedPool any(64);
+  if (!detail::FixedPoolAccess::state(any).may_have_magazines) GTEST_SKIP() << "malloc finds it";
+  for (std::uint64_t round = amount(60, 3000); round-- > 0;) {
+    const ChildResult result = run_in_child([round] {
+      SharedFixedPool pool({.block_bytes = 64, .name = "packets"});
+      detail::FixedPoolState& state = detail::FixedPoolAccess::state(pool);
+      if (round % 2 == 0) internal::make_magazines(state);
+      void* const block = pool.allocate();
+      std::atomic<int> waiting{2};
+      const auto free_it = [&] {
+        for (int i = 0; i < 100; ++i) pool.deallocate(pool.allocate());  // has a magazine
+        for (--waiting; waiting != 0;) continue;
+        pool.deallocate(block);
+      };
+      std::thread other(free_it);
+      free_it();
+      other.join();
+      return 0;
+    });
+    ASSERT_EQ(result.signal, SIGABRT) << result.describe();
+    ASSERT_NE(result.error.find("double free in 'packets'"), std::string::npos) << result.error;
+  }
+}
+
+// What one thread makes and another frees, in a pool that is full most of the time.
+TEST(PoolThreads, HandBlocksOfAFixedPoolOn) {
+  constexpr std::size_t kMost = 500;
+  SharedFixedPool pool({.block_bytes = 100, .blocks_per_chunk = 90, .largest_count = kMost});
+  internal::make_magazines(detail::FixedPoolAccess::state(pool));
+  std::atomic<void*> slots[kSlots] = {};
+  run_watched(
+      amount(50000, 2000000),
+      [&](unsigned t, Random& random) {
+        std::atomic<void*>& slot = slots[random.below(kSlots)];
+        if (t % 2 == 0) {
+          void* const block = pool.allocate();
+          if (block == nullptr) return std::this_thread::yield();
+          fill(block, 100, 3);
+          if (void* const last = slot.exchange(block)) {
+            ASSERT_TRUE(holds(last, 100, 3));
+            pool.deallocate(last);
+          }
+        } else if (void* const block = slot.exchange(nullptr)) {
+          ASSERT_TRUE(holds(block, 100, 3));
+          pool.deallocate(block);
+        }
+      },
+      [&] { look_at_all_pools(); });
+  for (std::atomic<void*>& slot : slots) pool.deallocate(slot);
+  EXPECT_EQ(pool.live_count(), 0u);
+  internal::validate(detail::FixedPoolAccess::state(pool));
 }
 
 TEST(PoolThreads, ShareAFixedPoolThatOthersTrimAndLookAt) {

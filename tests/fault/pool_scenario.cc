@@ -7,6 +7,7 @@
 
 #include "fault/scenario.h"
 #include "support/content.h"
+#include "support/pool_with_magazines.h"
 #include "support/sizes.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
@@ -145,6 +146,7 @@ int use_fixed_pools() {
     for (const std::size_t block_bytes : {24u, 1000u}) {
       if (const int line = use_fixed_pool<FixedPool>(block_bytes, per_chunk)) return line;
       if (const int line = use_fixed_pool<SharedFixedPool>(block_bytes, per_chunk)) return line;
+      if (const int line = use_fixed_pool<PoolWithMagazines>(block_bytes, per_chunk)) return line;
     }
   return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "fuzz/program.h"
 #include "pool/fixed_pool_state.h"
+#include "support/pool_with_magazines.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::fuzz {
@@ -124,7 +125,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool is_shared = program.flag();
   const tarn::FixedPoolOptions options = read_options(program);
   if (is_shared) {
+    Program with_magazines = program;
     FixedPoolRun<tarn::SharedFixedPool>(program, options).run_pool(12);
+    FixedPoolRun<tarn::test::PoolWithMagazines>(with_magazines, options).run_pool(12);
   } else {
     FixedPoolRun<tarn::FixedPool>(program, options).run_pool(12);
   }

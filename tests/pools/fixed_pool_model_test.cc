@@ -10,6 +10,7 @@
 
 #include "pool/fixed_pool_state.h"
 #include "support/content.h"
+#include "support/pool_with_magazines.h"
 #include "support/seed.h"
 #include "support/sizes.h"
 #include "tarn/fixed_pool.h"
@@ -191,9 +192,13 @@ class FixedPoolPrograms : public ::testing::TestWithParam<Parameters> {
 TEST_P(FixedPoolPrograms, NeverOverlapAndCountEveryBlock) {
   for (const std::uint64_t seed : {1u, 2u, 3u}) run<FixedPool>(seed);
   run<SharedFixedPool>(4);
+  for (const std::uint64_t seed : {5u, 6u}) run<PoolWithMagazines>(seed);
 }
 
-TEST_P(FixedPoolPrograms, WithASeedNobodyTriedNeverOverlap) { run<FixedPool>(fresh_seed()); }
+TEST_P(FixedPoolPrograms, WithASeedNobodyTriedNeverOverlap) {
+  run<FixedPool>(fresh_seed());
+  run<PoolWithMagazines>(fresh_seed());
+}
 
 std::string name_of(const ::testing::TestParamInfo<Parameters>& info) {
   return std::to_string(std::get<0>(info.param)) + "BytesIn" + std::to_string(std::get<1>(info.param));

@@ -1,4 +1,5 @@
-// FixedPool and SharedFixedPool: the walk in address order, runs side by side, caps, and the counts.
+// FixedPool and SharedFixedPool, with and without magazines: the walk in address order, runs side by side,
+// caps, and the counts.
 #include "tarn/fixed_pool.h"
 
 #include <gtest/gtest.h>
@@ -8,9 +9,11 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "support/content.h"
+#include "support/pool_with_magazines.h"
 #include "support/process_memory.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
@@ -22,8 +25,14 @@ namespace {
 
 template <typename Pool>
 class AnyFixedPool : public ::testing::Test {};
-using FixedPools = ::testing::Types<FixedPool, SharedFixedPool>;
+using FixedPools = ::testing::Types<FixedPool, SharedFixedPool, PoolWithMagazines>;
 TYPED_TEST_SUITE(AnyFixedPool, FixedPools);
+
+/// A shared pool may get magazines: then blocks that were freed come before others, however many they are.
+template <typename Pool>
+class OrderedFixedPool : public ::testing::Test {};
+using OrderedFixedPools = ::testing::Types<FixedPool>;
+TYPED_TEST_SUITE(OrderedFixedPool, OrderedFixedPools);
 
 std::uintptr_t address(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 char* bytes(void* block) { return static_cast<char*>(block); }
@@ -57,7 +66,7 @@ TYPED_TEST(AnyFixedPool, HandsAChunkOutInAddressOrderWithoutGaps) {
   }
 }
 
-TYPED_TEST(AnyFixedPool, WalksAllChunksInAddressOrderWhateverTheOrderOfFreeing) {
+TYPED_TEST(OrderedFixedPool, WalksAllChunksInAddressOrderWhateverTheOrderOfFreeing) {
   TypeParam pool({.block_bytes = 48, .blocks_per_chunk = 100});
   ASSERT_EQ(pool.reserve(5000), 5000u);
   std::vector<void*> blocks = take(pool, 5000);
@@ -79,7 +88,7 @@ TYPED_TEST(AnyFixedPool, WalksAllChunksInAddressOrderWhateverTheOrderOfFreeing) 
 }
 
 // Of the 64 blocks among which it stands, those that are freed meanwhile come first.
-TYPED_TEST(AnyFixedPool, GoesOnBehindTheLastBlockBeforeItComesBackToTheFirst) {
+TYPED_TEST(OrderedFixedPool, GoesOnBehindTheLastBlockBeforeItComesBackToTheFirst) {
   TypeParam pool({.block_bytes = 32, .blocks_per_chunk = 256});
   ASSERT_EQ(pool.reserve(512), 512u);
   const std::vector<void*> first = take(pool, 192), last = take(pool, 64);
@@ -98,7 +107,7 @@ TYPED_TEST(AnyFixedPool, TheBlocksFreedLastAreHadFirst) {
   EXPECT_EQ(pool.live_count(), 256u);
 }
 
-TYPED_TEST(AnyFixedPool, OfManyFreedInARowTheLastAreHadFirst) {
+TYPED_TEST(OrderedFixedPool, OfManyFreedInARowTheLastAreHadFirst) {
   if (kAddressSanitizer) GTEST_SKIP() << "a freed block stays free for long there";
   TypeParam pool({.block_bytes = 32, .blocks_per_chunk = 256});
   const std::vector<void*> blocks = take(pool, 256);
@@ -524,6 +533,30 @@ TYPED_TEST(AnyFixedPool, AllocationAndFreeingTouchNoOtherBlock) {
   for (std::size_t i = 0; i < blocks.size(); i += 2) pool.deallocate(blocks[i]);
   for (int i = 0; i < 1000; ++i) EXPECT_NE(pool.allocate(2), nullptr);
   EXPECT_LT(resident_bytes(), before + 2 * kMiB);
+}
+
+TEST(SharedFixedPoolInstances, HaveMagazinesWhenThreadsTakeTurns) {
+  SharedFixedPool pool({.block_bytes = 64, .blocks_per_chunk = 100});
+  const detail::FixedPoolState& state = detail::FixedPoolAccess::state(pool);
+  const auto has_magazines = [&] { return state.magazines.load() != nullptr; };
+  if (!state.may_have_magazines) GTEST_SKIP() << "checkers and malloc know no magazines";
+  std::vector<void*> blocks = take(pool, 50);
+  give_back(pool, blocks);
+  blocks = take(pool, 50);
+  std::thread([&] { give_back(pool, take(pool, 10)); }).join();
+  EXPECT_FALSE(has_magazines()) << "a second thread came once";
+  for (std::size_t i = 0; i < 40; ++i) {
+    pool.deallocate(blocks[i]);
+    std::thread([&] { blocks[i] = pool.allocate(); }).join();
+  }
+  EXPECT_TRUE(has_magazines());
+  internal::validate(detail::FixedPoolAccess::state(pool));
+  EXPECT_EQ(pool.live_count(), 50u);
+  EXPECT_EQ(std::set<void*>(blocks.begin(), blocks.end()).size(), 50u);
+  give_back(pool, blocks);
+  EXPECT_EQ(pool.live_count(), 0u);
+  EXPECT_EQ(pool.usable_count(), pool.capacity());
+  internal::validate(detail::FixedPoolAccess::state(pool));
 }
 
 TEST(FixedPoolInstances, ManyPoolsLiveSideBySide) {

@@ -360,6 +360,30 @@ TEST(ObjectPool, AnyNumberOfPoolsLivesAtOnce) {
   }
 }
 
+TEST(ObjectPool, PoolsBeyondTheClassesDestroyWhatThreadsThatTookTurnsLeave) {
+  std::vector<std::unique_ptr<ObjectPool<Bytes<40>>>> others;
+  for (int i = 0; i < 90; ++i) others.push_back(std::make_unique<ObjectPool<Bytes<40>>>());
+  Counted::alive = Counted::made = 0;
+  {
+    ObjectPool<Counted> pool({.at_end = AtPoolEnd::kDestroy});
+    std::vector<Counted*> objects;
+    for (std::ptrdiff_t turn = 0; turn < 80; ++turn) {
+      for (int i = 0; i < 10; ++i) objects.push_back(pool.create());
+      std::thread([&] {
+        objects.push_back(pool.create());
+        const auto first = objects.begin() + 6 * turn;
+        for (auto object = first; object != first + 5; ++object) pool.destroy(*object);
+        objects.erase(first, first + 5);
+      }).join();
+    }
+    EXPECT_EQ(pool.live_count(), 80u * 6);
+    EXPECT_EQ(Counted::alive, 80u * 6);
+    EXPECT_EQ(std::set<Counted*>(objects.begin(), objects.end()).size(), 80u * 6);
+  }
+  EXPECT_EQ(Counted::alive, 0u);
+  EXPECT_EQ(Counted::made, 80u * 11);
+}
+
 TEST(ObjectPool, PoolsBeyondTheClassesKeepTheirPolicies) {
   std::vector<std::unique_ptr<ObjectPool<Bytes<40>>>> others;
   for (int i = 0; i < 90; ++i) others.push_back(std::make_unique<ObjectPool<Bytes<40>>>());

@@ -1,0 +1,327 @@
+#include "pool/thread_magazines.h"
+
+#include <algorithm>
+#include <new>
+
+#include "page/metadata.h"
+#include "page/page_map.h"
+#include "thread/this_thread.h"
+
+namespace tarn::internal {
+namespace {
+
+using detail::FixedPoolState;
+using detail::ProgramGuard;
+
+// A bit for each slot of the threads' tables; under the registry's lock.
+constinit std::uint64_t used_slots[PoolTable::kMostSlots / bitmap::kWordBits] = {};
+
+std::uint32_t take_slot() {
+  std::uint32_t word = 0;
+  while (word < std::size(used_slots) && used_slots[word] == ~std::uint64_t{0}) ++word;
+  if (word == std::size(used_slots)) return PoolTable::kMostSlots;
+  const BlockIndex slot = bitmap::index_of_bit(word, std::countr_one(used_slots[word]));
+  bitmap::set(used_slots, number_of(slot));
+  return number_of(slot);
+}
+
+}  // namespace
+
+ThreadMagazines::ThreadMagazines(FixedPoolState& pool, std::uint32_t slot)
+    : pool_(pool),
+      serial_(pool.number),
+      slot_(slot),
+      limit_(static_cast<std::uint32_t>(
+          std::clamp<std::size_t>(kMagazineBytes / pool.front->stride, 2, kMagazineBlocks))),
+      moved_(limit_ / 2),
+      reciprocal_(pool.front->reciprocal),
+      spans_(page_map.first_table()) {}
+
+ThreadMagazines* ThreadMagazines::make(FixedPoolState& pool) {
+  void* const record = metadata.allocate(sizeof(ThreadMagazines));
+  if (record == nullptr) return nullptr;
+  const std::uint32_t slot = take_slot();
+  if (slot != PoolTable::kMostSlots) return new (record) ThreadMagazines(pool, slot);
+  metadata.free(record, sizeof(ThreadMagazines));
+  return nullptr;
+}
+
+void ThreadMagazines::end() {
+  while (Magazine* const magazine = first_) {
+    first_ = magazine->next;
+    metadata.free(magazine, sizeof(Magazine));
+  }
+  {
+    const os::LockGuard registry(os::global_mutex<os::LockRank::kPoolRegistry>());
+    bitmap::clear(used_slots, slot_);
+  }
+  metadata.free(this, sizeof(ThreadMagazines));
+}
+
+TARN_INLINE ThreadMagazines::Magazine* ThreadMagazines::of_this_thread() const {
+  const ThreadHeap* const heap = this_heap();
+  return heap != nullptr ? static_cast<Magazine*>(heap->pools.find(slot_, serial_)) : nullptr;
+}
+
+// Makes it if there is none. \returns nullptr when the thread has no heap, or memory is refused. \pre the
+// pool's mutex is held.
+ThreadMagazines::Magazine* ThreadMagazines::magazine_of_this_thread() {
+  ThreadHeap* const heap = this_heap();
+  if (heap == nullptr) return nullptr;
+  if (void* const record = heap->pools.find(slot_, serial_)) return static_cast<Magazine*>(record);
+  void* const record = metadata.allocate(sizeof(Magazine));
+  if (record == nullptr) return nullptr;
+  auto* const magazine = new (record) Magazine;
+  if (!heap->pools.add(slot_, serial_, magazine)) {
+    metadata.free(record, sizeof(Magazine));
+    return nullptr;
+  }
+  magazine->next = first_;
+  first_ = magazine;
+  ++magazine_count_;
+  return magazine;
+}
+
+// \pre the magazine is the caller's, and has entries.
+TARN_INLINE void* ThreadMagazines::take(Magazine& magazine) {
+  const std::uint32_t rest = magazine.count.load(std::memory_order_relaxed) - 1;
+  void* const block = magazine.entries[rest].block;
+  std::uint8_t* const is_live = magazine.entries[rest].is_live;
+  magazine.count.store(rest, std::memory_order_relaxed);
+  __atomic_store_n(is_live, 1, __ATOMIC_RELAXED);
+  return block;
+}
+
+// \pre the magazine is the caller's, and has room. A fork may copy it at any moment.
+TARN_INLINE void ThreadMagazines::put(Magazine& magazine, void* block, std::uint8_t* is_live) {
+  const std::uint32_t count = magazine.count.load(std::memory_order_relaxed);
+  magazine.entries[count].block = block;
+  magazine.entries[count].is_live = is_live;
+  magazine.count.store(count + 1, std::memory_order_release);
+}
+
+void* ThreadMagazines::allocate() {
+  Magazine* const magazine = of_this_thread();
+  if (magazine != nullptr && magazine->lock.enter()) [[likely]] {
+    void* const block = magazine->count.load(std::memory_order_relaxed) != 0 ? take(*magazine) : nullptr;
+    magazine->lock.leave();
+    if (block != nullptr) return block;
+  }
+  return allocate_slow(magazine);
+}
+
+std::size_t ThreadMagazines::allocate_batch(std::size_t count, void** blocks) {
+  std::size_t taken = 0;
+  while (taken < count) {
+    Magazine* const magazine = of_this_thread();
+    if (magazine != nullptr && magazine->lock.enter()) [[likely]] {
+      while (taken < count && magazine->count.load(std::memory_order_relaxed) != 0)
+        blocks[taken++] = take(*magazine);
+      magazine->lock.leave();
+    }
+    if (taken == count) break;
+    void* const block = allocate_slow(magazine);
+    if (block == nullptr) break;
+    blocks[taken++] = block;
+  }
+  return taken;
+}
+
+void* ThreadMagazines::allocate_slow(Magazine* magazine) {
+  if (magazine == nullptr) attach_if_earned();
+  const ProgramGuard guard(pool_.mutex);
+  if (magazine == nullptr) magazine = magazine_of_this_thread();
+  if (void* const block = take_or_fill(magazine); block != nullptr || is_scarce_) return block;
+  visit_all();
+  is_scarce_ = empty() < enough();
+  leave_all();
+  return take_or_fill(magazine);
+}
+
+// \pre the pool's mutex is held.
+void* ThreadMagazines::take_or_fill(Magazine* magazine) {
+  if (is_scarce_ || magazine == nullptr) return take_one();
+  return magazine->count != 0 || fill(*magazine) ? take(*magazine) : nullptr;
+}
+
+// \pre the pool's mutex is held.
+void* ThreadMagazines::take_one() {
+  FreeEntry entry{};
+  const std::size_t capacity = pool_.capacity;
+  if (take_from_depot(&entry, 1) == 0 && take_free_blocks(pool_, 1, 1, &entry) == 0) return nullptr;
+  if (pool_.capacity != capacity) is_scarce_ = false;
+  __atomic_store_n(entry.is_live, 1, __ATOMIC_RELAXED);
+  return entry.block;
+}
+
+// \pre the pool's mutex is held; the magazine is the caller's, and empty.
+bool ThreadMagazines::fill(Magazine& magazine) {
+  const std::uint32_t taken = take_from_depot(magazine.entries, moved_);
+  magazine.count = taken != 0 ? taken : take_free_blocks(pool_, moved_, limit_, magazine.entries);
+  return magazine.count != 0;
+}
+
+// So many free blocks that each thread may have some at hand and another finds more; the depot holds them,
+// and they are half of the pool at most.
+std::uint32_t ThreadMagazines::enough() const {
+  const std::uint32_t for_all = std::min(magazine_count_ + 1, kDepotMagazines) * moved_;
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(pool_.capacity / 2, 1, for_all));
+}
+
+// \returns the byte of a block that was live until now. \pre the pool's mutex is held, or the thread is
+// inside of its magazine's lock: so no chunk ends meanwhile.
+TARN_INLINE std::uint8_t* ThreadMagazines::end_life(void* block) const {
+  const detail::SpanHead* span = spans_.find(block);
+  if (span == nullptr) [[unlikely]]
+    span = page_map.find(block);
+  if (span == nullptr || ChunkRuns::pool_of(*span) != &pool_) [[unlikely]]
+    find_blocks(pool_, block, 1);
+  const auto offset = static_cast<std::uint64_t>(static_cast<char*>(block) - span->start);
+  // As in fixed_pool_deallocate.
+  const auto product = static_cast<unsigned __int128>(offset) * reciprocal_;
+  const auto index = static_cast<std::uint64_t>(product >> 64);
+  if (static_cast<std::uint64_t>(product) >= reciprocal_ || index >= span->pool_blocks) [[unlikely]]
+    find_blocks(pool_, block, 1);
+  std::uint8_t* const is_live = live_bytes(*span) + index;
+  if (__atomic_exchange_n(is_live, 0, __ATOMIC_RELAXED) == 0) [[unlikely]]
+    pool_.stop("double free", block);
+  return is_live;
+}
+
+void ThreadMagazines::deallocate(void* block) {
+  Magazine* const magazine = of_this_thread();
+  if (magazine != nullptr && magazine->lock.enter()) [[likely]] {
+    const bool has_room = magazine->count.load(std::memory_order_relaxed) != limit_ && !is_scarce_;
+    if (has_room) [[likely]]
+      put(*magazine, block, end_life(block));
+    magazine->lock.leave();
+    if (has_room) [[likely]]
+      return;
+  }
+  deallocate_slow(magazine, block);
+}
+
+void ThreadMagazines::deallocate_slow(Magazine* magazine, void* block) {
+  if (magazine == nullptr) attach_if_earned();
+  const ProgramGuard guard(pool_.mutex);
+  std::uint8_t* const is_live = end_life(block);
+  if (magazine == nullptr) magazine = magazine_of_this_thread();
+  if (magazine == nullptr || is_scarce_) {
+    const FreeEntry entry{block, is_live};
+    keep_in_depot(&entry, 1);
+    if (depot_count_ >= enough()) is_scarce_ = false;
+    return;
+  }
+  if (magazine->count == limit_) {
+    keep_in_depot(magazine->entries, moved_);
+    std::copy(magazine->entries + moved_, magazine->entries + limit_, magazine->entries);
+    magazine->count = limit_ - moved_;
+  }
+  put(*magazine, block, is_live);
+}
+
+// \pre the pool's mutex is held.
+void ThreadMagazines::keep_in_depot(const FreeEntry* entries, std::uint32_t count) {
+  if (depot_count_ + count > kDepotMagazines * limit_) {
+    const std::uint32_t oldest = depot_count_ / 2;
+    free_entries(pool_, depot_, oldest);
+    std::copy(depot_ + oldest, depot_ + depot_count_, depot_);
+    depot_count_ -= oldest;
+  }
+  std::copy(entries, entries + count, depot_ + depot_count_);
+  depot_count_ += count;
+}
+
+// \pre the pool's mutex is held.
+std::uint32_t ThreadMagazines::take_from_depot(FreeEntry* entries, std::uint32_t most) {
+  const std::uint32_t taken = std::min<std::uint32_t>(depot_count_, most);
+  depot_count_ -= taken;
+  std::copy(depot_ + depot_count_, depot_ + depot_count_ + taken, entries);
+  return taken;
+}
+
+std::size_t ThreadMagazines::count() const {
+  std::size_t count = depot_count_;
+  for (const Magazine* magazine = first_; magazine != nullptr; magazine = magazine->next)
+    count += magazine->count.load(std::memory_order_relaxed);
+  return count;
+}
+
+std::size_t ThreadMagazines::empty() {
+  const std::size_t moved = count();
+  is_scarce_ = false;
+  free_entries(pool_, depot_, depot_count_);
+  depot_count_ = 0;
+  for (Magazine* magazine = first_; magazine != nullptr; magazine = magazine->next) {
+    free_entries(pool_, magazine->entries, magazine->count);
+    magazine->count = 0;
+  }
+  return moved;
+}
+
+void ThreadMagazines::visit_all() {
+  for (Magazine* magazine = first_; magazine != nullptr; magazine = magazine->next) magazine->lock.want();
+  if (first_ != nullptr) os::OwnerLock::fence_all_threads();
+  for (Magazine* magazine = first_; magazine != nullptr; magazine = magazine->next)
+    magazine->lock.wait_for_owner();
+}
+
+void ThreadMagazines::leave_all() {
+  for (Magazine* magazine = first_; magazine != nullptr; magazine = magazine->next) magazine->lock.let_go();
+}
+
+void ThreadMagazines::validate() {
+  std::size_t entries = 0;
+  const auto check = [&](const FreeEntry* first, std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const BlockRun run = find_blocks(pool_, first[i].block, 1);
+      TARN_CHECK(first[i].is_live == live_bytes(*run.chunk->span) + number_of(run.first));
+      TARN_CHECK(*first[i].is_live == 0 && !bitmap::test(run.chunk->words(), run.first));
+    }
+    entries += count;
+  };
+  TARN_CHECK(depot_count_ <= kDepotMagazines * limit_);
+  check(depot_, depot_count_);
+  for (const Magazine* magazine = first_; magazine != nullptr; magazine = magazine->next) {
+    TARN_CHECK(magazine->count <= limit_);
+    check(magazine->entries, magazine->count);
+    TARN_CHECK(!is_scarce_ || magazine->count == 0);
+  }
+  std::size_t dead = 0, ones = 0;
+  for (std::uint32_t slot = 0; slot < pool_.ring.count(); ++slot) {
+    PoolChunk& chunk = pool_.ring[slot];
+    for (BlockIndex i{0}; i != chunk.end(); ++i) {
+      const bool is_one = bitmap::test(chunk.words(), i), is_live = chunk.is_live(i);
+      TARN_CHECK(!(is_one && is_live));
+      dead += is_live ? 0 : 1;
+      ones += is_one ? 1 : 0;
+    }
+  }
+  TARN_CHECK(dead == ones + entries);  // so that no entry is named twice
+}
+
+void make_magazines(FixedPoolState& state) {
+  const os::LockGuard registry(os::global_mutex<os::LockRank::kPoolRegistry>());
+  const os::LockGuard guard(state.mutex);
+  if (!state.may_have_magazines || state.magazines.load(std::memory_order_relaxed) != nullptr) return;
+  ThreadMagazines* const magazines = ThreadMagazines::make(state);
+  if (magazines == nullptr) return;
+  begin_magazines(state);
+  state.magazines.store(magazines, std::memory_order_release);
+}
+
+WholePoolGuard::WholePoolGuard(const detail::FixedPoolFront& front) {
+  if (front.mutex == nullptr || os::is_only_thread()) return;
+  pool_ = front.state;
+  pool_->mutex.lock();
+  magazines_ = pool_->magazines.load(std::memory_order_relaxed);
+  if (magazines_ != nullptr) magazines_->visit_all();
+}
+
+WholePoolGuard::~WholePoolGuard() {
+  if (pool_ == nullptr) return;
+  if (magazines_ != nullptr) magazines_->leave_all();
+  pool_->mutex.unlock();
+}
+
+}  // namespace tarn::internal
