@@ -4,9 +4,9 @@
 // a circle; a walk takes each chunk's free blocks from the lowest address up, goes on to the next chunk with
 // free blocks, and starts over after the last chunk. The paper keeps a sorted list inside the free blocks, so
 // freeing has to search. Here a bit outside of the block holds its state, and bits are always sorted: freeing
-// sets a bit, n neighbours are a run of n ones, and nothing is written into a block. At least 32
-// blocks that were freed last are handed out first, the last one before the others: a nearly full pool has
-// its free blocks at hand.
+// sets a bit, n neighbours are a run of n ones, and nothing is written into a block. The blocks freed last,
+// 32 or more of them, are handed out first, the last one before the others: a nearly full pool has its free
+// blocks at hand.
 //
 // Threads: FixedPool is for one thread at a time; debug builds stop a second thread (TARN_CHECK_THREADS).
 // SharedFixedPool is the same pool for any threads.
@@ -250,7 +250,8 @@ class BasicFixedPool {
   /// Gives chunks without live blocks back to the page cache. \returns their bytes.
   std::size_t release_unused() noexcept { return detail::fixed_pool_release_unused(front_); }
 
-  /// Frees all live blocks at once; the pool keeps its chunks. \cost a store per 64 blocks.
+  /// Frees all live blocks at once; the pool keeps its chunks. \cost a store per 64 blocks, with
+  /// magazines one more for each block.
   void clear() noexcept { detail::fixed_pool_clear(front_); }
 
   /// Lets another thread use the pool from now on. Does nothing unless threads are checked.

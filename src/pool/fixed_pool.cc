@@ -41,8 +41,8 @@ std::size_t release_unused(FixedPoolState& state, ReturnedPages& returned) {
   return state.back_end->release_unused(state, returned);
 }
 
-/// Counts calls that had to lock, and one by another thread than the last as many. \returns whether it is
-/// time to give threads magazines. \pre the mutex is held.
+/// Counts calls that had to lock; one by another thread than the call before counts as kOfAnother calls.
+/// \returns whether it is time to give threads magazines. \pre the mutex is held.
 bool note_call(FixedPoolState& state) {
   constexpr unsigned kEnough = 1024, kOfAnother = 64;
   if (!state.may_have_magazines || os::is_only_thread()) return false;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "process/helper.h"
+#include "process/sandbox.h"
 
 namespace tarn::test {
 namespace {
@@ -171,27 +172,10 @@ TEST(Unnoticeable, AFilterOfAllThreadsThatKillsInMadviseLeavesNoLockHeld) {
   expect_work_where_madvise_kills(SECCOMP_FILTER_FLAG_TSYNC);
 }
 
-// A sandbox whose list holds what libc's malloc needs, and what this test needs to say how it went.
-void allow_what_libc_needs() {
-  constexpr unsigned kAllowed[] = {SYS_brk,      SYS_mmap,       SYS_munmap, SYS_mremap,
-                                   SYS_mprotect, SYS_madvise,    SYS_futex,  SYS_read,
-                                   SYS_write,    SYS_exit_group, SYS_exit,   SYS_rt_sigreturn};
-  std::vector<sock_filter> instructions{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
-  for (const unsigned number : kAllowed) {
-    instructions.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
-    instructions.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
-  }
-  instructions.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
-  const sock_fprog filter{static_cast<unsigned short>(instructions.size()), instructions.data()};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) != 0)
-    _exit(kSkipped);
-}
-
 TEST(Unnoticeable, ASandboxThatAllowsWhatLibcsMallocNeedsIsEnough) {
   in_child([] {
     free_more_than_may_stay();
-    allow_what_libc_needs();
+    if (!allow_what_libc_needs()) _exit(kSkipped);
     for (int round = 0; round < 10; ++round) free_more_than_may_stay();
     EXPECT_TRUE(small_blocks_work());
   });

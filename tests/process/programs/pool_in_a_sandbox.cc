@@ -1,9 +1,5 @@
 // A program whose threads share a fixed pool sets a filter that ends the process for any call which libc's
 // malloc does not need; then it looks into the magazines of its threads. Exit status 77: no filter.
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,24 +7,10 @@
 #include <thread>
 #include <vector>
 
+#include "process/sandbox.h"
 #include "tarn/fixed_pool.h"
 
 namespace {
-
-constexpr unsigned kAllowed[] = {SYS_brk,   SYS_mmap, SYS_munmap, SYS_mremap,     SYS_mprotect,
-                                 SYS_futex, SYS_read, SYS_write,  SYS_exit_group, SYS_exit};
-
-bool set_filter() {
-  std::vector<sock_filter> instructions{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
-  for (const unsigned number : kAllowed) {
-    instructions.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
-    instructions.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
-  }
-  instructions.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
-  const sock_fprog filter{static_cast<unsigned short>(instructions.size()), instructions.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0;
-}
 
 std::vector<void*> take_all(tarn::SharedFixedPool& pool) {
   std::vector<void*> blocks;
@@ -62,7 +44,7 @@ int main() {
   });
   while (!waits) std::this_thread::yield();
   pool.deallocate(pool.allocate());
-  if (!set_filter()) _exit(77);
+  if (!tarn::test::allow_what_libc_needs()) _exit(77);
   for (int round = 0; round < 10; ++round) {
     const std::vector<void*> blocks = take_all(pool);
     if (blocks.size() != kMost || pool.live_count() != kMost) _exit(2);
