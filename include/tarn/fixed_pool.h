@@ -80,6 +80,7 @@ struct FixedPoolFront {
   const void* user;        // the thread that uses the pool, while threads are checked
   Mutex* mutex;            // in `state`; nullptr: the caller keeps the calls apart
   const void* checked_as;  // the pool's name for memory checkers; nullptr: checkers are not told
+  bool has_magazines;      // of a shared pool; changes once, under its mutex
 };
 
 enum class PoolThreads : std::uint8_t { kOne, kAny };
@@ -173,11 +174,12 @@ class BasicFixedPool {
   BasicFixedPool& operator=(const BasicFixedPool&) = delete;
 
   /// \returns a block of block_bytes(), contents undefined; the one freed last, else the lowest behind the
-  /// one before. \cost inlined: some loads, a store to its word of bits; of a shared pool a call.
+  /// one before. \cost inlined: some loads, a store to its word of bits; of a shared pool a call,
+  /// once the process has threads.
   TARN_INLINE void* allocate() {
     check_user();
     void* block = nullptr;
-    if constexpr (kThreads == detail::PoolThreads::kOne) {
+    if (is_alone()) {
       block = detail::fixed_pool_allocate(front_);
     } else {
       block = detail::fixed_pool_allocate_shared(front_);
@@ -205,7 +207,7 @@ class BasicFixedPool {
     check_user();
     // Checkers are told first: after the free, another thread may be given the block.
     if (block != nullptr) detail::annotate_deallocation(front_.checked_as, block, front_.stride);
-    if constexpr (kThreads == detail::PoolThreads::kOne) {
+    if (is_alone()) {
       detail::fixed_pool_deallocate(front_, block);
     } else {
       detail::fixed_pool_deallocate_shared(front_, block);
@@ -272,6 +274,11 @@ class BasicFixedPool {
 
  private:
   friend struct detail::FixedPoolAccess;
+  /// Whether no other thread uses the pool now, and all free blocks are the front's.
+  TARN_INLINE bool is_alone() const {
+    if constexpr (kThreads == detail::PoolThreads::kOne) return true;
+    return !detail::ProgramGuard::is_needed() && !__atomic_load_n(&front_.has_magazines, __ATOMIC_RELAXED);
+  }
   TARN_INLINE void check_user() {
 #if TARN_CHECK_THREADS
     if constexpr (kThreads == detail::PoolThreads::kOne)

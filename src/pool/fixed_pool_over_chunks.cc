@@ -256,6 +256,7 @@ BlockRun find_blocks(const FixedPoolState& state, const void* blocks, std::size_
 void begin_magazines(FixedPoolState& state) {
   report_freed(state);
   state.front->freed_end = state.front->freed;
+  __atomic_store_n(&state.front->has_magazines, true, __ATOMIC_RELAXED);
   for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) state.ring[slot].write_live_bytes();
 }
 

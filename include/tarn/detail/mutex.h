@@ -105,6 +105,14 @@ class ProgramGuard {
       : mutex_(mutex != nullptr && is_needed() ? mutex : nullptr) {
     if (mutex_ != nullptr) mutex_->lock();
   }
+  /// Whether the process may have a second thread.
+  TARN_INLINE static bool is_needed() {
+#if defined(TARN_KNOWS_SINGLE_THREAD)
+    return __libc_single_threaded == 0;
+#else
+    return true;
+#endif
+  }
   TARN_INLINE ~ProgramGuard() {
     if (mutex_ != nullptr) mutex_->unlock();
   }
@@ -112,14 +120,6 @@ class ProgramGuard {
   ProgramGuard& operator=(const ProgramGuard&) = delete;
 
  private:
-  static bool is_needed() {
-#if defined(TARN_KNOWS_SINGLE_THREAD)
-    return __libc_single_threaded == 0;
-#else
-    return true;
-#endif
-  }
-
   Mutex* mutex_;
 };
 
