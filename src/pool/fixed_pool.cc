@@ -41,18 +41,6 @@ std::size_t release_unused(FixedPoolState& state, ReturnedPages& returned) {
   return state.back_end->release_unused(state, returned);
 }
 
-/// Counts calls that had to lock; one by another thread than the call before counts as kOfAnother calls.
-/// \returns whether it is time to give threads magazines. \pre the mutex is held.
-bool note_call(FixedPoolState& state) {
-  constexpr unsigned kEnough = 1024, kOfAnother = 64;
-  if (!state.may_have_magazines || os::is_only_thread()) return false;
-  state.calls_counted += state.last_user == &thread_cache ? 1 : kOfAnother;
-  state.last_user = &thread_cache;
-  if (state.calls_counted < kEnough) return false;
-  state.calls_counted = 0;
-  return true;
-}
-
 /// Calls use() under the pool's mutex, unless there are magazines. \returns these, or nullptr.
 template <typename Use>
 [[gnu::noinline]] ThreadMagazines* use_without_magazines(FixedPoolFront& front, Use use) {
@@ -61,7 +49,7 @@ template <typename Use>
   {
     const ProgramGuard guard(front.mutex);
     if (ThreadMagazines* const magazines = magazines_of(state)) return magazines;
-    is_busy = note_call(state);
+    is_busy = state.may_have_magazines && state.shared_use.note_call();
     use();
   }
   if (is_busy) make_magazines(state);

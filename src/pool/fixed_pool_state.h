@@ -20,6 +20,7 @@
 #include "os/fatal.h"
 #include "pool/fixed_ring.h"
 #include "pool/fixed_runs.h"
+#include "pool/shared_use.h"
 #include "tarn/fixed_pool.h"
 
 namespace tarn::internal {
@@ -77,9 +78,7 @@ struct FixedPoolState : internal::PoolHeader {
   bool poisons = false;     // free blocks are poisoned
   FreedBlock freed[kFreedBlocks];
   bool may_have_magazines = false;  // its chunks have live bytes
-  // Under the mutex, while there are no magazines.
-  const void* last_user = nullptr;  // the thread
-  unsigned calls_counted = 0;       // those of another thread than the one before count more
+  internal::SharedUse shared_use;   // while there are no magazines
   /// Changes once, under the registry's lock and the pool's mutex.
   std::atomic<internal::ThreadMagazines*> magazines{nullptr};
   void (*on_refusal)(void*) = nullptr;

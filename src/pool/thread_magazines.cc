@@ -13,24 +13,11 @@ namespace {
 using detail::FixedPoolState;
 using detail::ProgramGuard;
 
-// A bit for each slot of the threads' tables; under the registry's lock.
-constinit std::uint64_t used_slots[PoolTable::kMostSlots / bitmap::kWordBits] = {};
-
-std::uint32_t take_slot() {
-  std::uint32_t word = 0;
-  while (word < std::size(used_slots) && used_slots[word] == ~std::uint64_t{0}) ++word;
-  if (word == std::size(used_slots)) return PoolTable::kMostSlots;
-  const BlockIndex slot = bitmap::index_of_bit(word, std::countr_one(used_slots[word]));
-  bitmap::set(used_slots, number_of(slot));
-  return number_of(slot);
-}
-
 }  // namespace
 
 ThreadMagazines::ThreadMagazines(FixedPoolState& pool, std::uint32_t slot)
     : pool_(pool),
-      serial_(pool.number),
-      slot_(slot),
+      list_(slot, pool.number),
       limit_(static_cast<std::uint32_t>(
           std::clamp<std::size_t>(kMagazineBytes / pool.front->stride, 2, kMagazineBlocks))),
       moved_(limit_ / 2),
@@ -40,46 +27,15 @@ ThreadMagazines::ThreadMagazines(FixedPoolState& pool, std::uint32_t slot)
 ThreadMagazines* ThreadMagazines::make(FixedPoolState& pool) {
   void* const record = metadata.allocate(sizeof(ThreadMagazines));
   if (record == nullptr) return nullptr;
-  const std::uint32_t slot = take_slot();
+  const std::uint32_t slot = take_pool_slot();
   if (slot != PoolTable::kMostSlots) return new (record) ThreadMagazines(pool, slot);
   metadata.free(record, sizeof(ThreadMagazines));
   return nullptr;
 }
 
 void ThreadMagazines::end() {
-  while (Magazine* const magazine = first_) {
-    first_ = magazine->next;
-    metadata.free(magazine, sizeof(Magazine));
-  }
-  {
-    const os::LockGuard registry(os::global_mutex<os::LockRank::kPoolRegistry>());
-    bitmap::clear(used_slots, slot_);
-  }
+  list_.end();
   metadata.free(this, sizeof(ThreadMagazines));
-}
-
-TARN_INLINE ThreadMagazines::Magazine* ThreadMagazines::of_this_thread() const {
-  const ThreadHeap* const heap = this_heap();
-  return heap != nullptr ? static_cast<Magazine*>(heap->pools.find(slot_, serial_)) : nullptr;
-}
-
-// Makes it if there is none. \returns nullptr when the thread has no heap, or memory is refused. \pre the
-// pool's mutex is held.
-ThreadMagazines::Magazine* ThreadMagazines::magazine_of_this_thread() {
-  ThreadHeap* const heap = this_heap();
-  if (heap == nullptr) return nullptr;
-  if (void* const record = heap->pools.find(slot_, serial_)) return static_cast<Magazine*>(record);
-  void* const record = metadata.allocate(sizeof(Magazine));
-  if (record == nullptr) return nullptr;
-  auto* const magazine = new (record) Magazine;
-  if (!heap->pools.add(slot_, serial_, magazine)) {
-    metadata.free(record, sizeof(Magazine));
-    return nullptr;
-  }
-  magazine->next = first_;
-  first_ = magazine;
-  ++magazine_count_;
-  return magazine;
 }
 
 // \pre the magazine is the caller's, and has entries.
@@ -101,7 +57,7 @@ TARN_INLINE void ThreadMagazines::put(Magazine& magazine, void* block, std::uint
 }
 
 void* ThreadMagazines::allocate() {
-  Magazine* const magazine = of_this_thread();
+  Magazine* const magazine = list_.of_this_thread();
   if (magazine != nullptr && magazine->lock.enter()) [[likely]] {
     void* const block = magazine->count.load(std::memory_order_relaxed) != 0 ? take(*magazine) : nullptr;
     magazine->lock.leave();
@@ -113,7 +69,7 @@ void* ThreadMagazines::allocate() {
 std::size_t ThreadMagazines::allocate_batch(std::size_t count, void** blocks) {
   std::size_t taken = 0;
   while (taken < count) {
-    Magazine* const magazine = of_this_thread();
+    Magazine* const magazine = list_.of_this_thread();
     if (magazine != nullptr && magazine->lock.enter()) [[likely]] {
       while (taken < count && magazine->count.load(std::memory_order_relaxed) != 0)
         blocks[taken++] = take(*magazine);
@@ -130,7 +86,7 @@ std::size_t ThreadMagazines::allocate_batch(std::size_t count, void** blocks) {
 void* ThreadMagazines::allocate_slow(Magazine* magazine) {
   if (magazine == nullptr) attach_if_earned();
   const ProgramGuard guard(pool_.mutex);
-  if (magazine == nullptr) magazine = magazine_of_this_thread();
+  if (magazine == nullptr) magazine = list_.make_of_this_thread();
   if (void* const block = take_or_fill(magazine); block != nullptr || is_scarce_) return block;
   visit_all();
   is_scarce_ = empty() < enough();
@@ -164,7 +120,7 @@ bool ThreadMagazines::fill(Magazine& magazine) {
 // So many free blocks that each thread may have some at hand and another finds more; the depot holds them,
 // and they are half of the pool at most.
 std::uint32_t ThreadMagazines::enough() const {
-  const std::uint32_t for_all = std::min(magazine_count_ + 1, kDepotMagazines) * moved_;
+  const std::uint32_t for_all = std::min(list_.count() + 1, kDepotMagazines) * moved_;
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(pool_.capacity / 2, 1, for_all));
 }
 
@@ -189,7 +145,7 @@ TARN_INLINE std::uint8_t* ThreadMagazines::end_life(void* block) const {
 }
 
 void ThreadMagazines::deallocate(void* block) {
-  Magazine* const magazine = of_this_thread();
+  Magazine* const magazine = list_.of_this_thread();
   if (magazine != nullptr && magazine->lock.enter()) [[likely]] {
     const bool has_room = magazine->count.load(std::memory_order_relaxed) != limit_ && !is_scarce_;
     if (has_room) [[likely]]
@@ -205,7 +161,7 @@ void ThreadMagazines::deallocate_slow(Magazine* magazine, void* block) {
   if (magazine == nullptr) attach_if_earned();
   const ProgramGuard guard(pool_.mutex);
   std::uint8_t* const is_live = end_life(block);
-  if (magazine == nullptr) magazine = magazine_of_this_thread();
+  if (magazine == nullptr) magazine = list_.make_of_this_thread();
   if (magazine == nullptr || is_scarce_) {
     const FreeEntry entry{block, is_live};
     keep_in_depot(&entry, 1);
@@ -242,8 +198,7 @@ std::uint32_t ThreadMagazines::take_from_depot(FreeEntry* entries, std::uint32_t
 
 std::size_t ThreadMagazines::count() const {
   std::size_t count = depot_count_;
-  for (const Magazine* magazine = first_; magazine != nullptr; magazine = magazine->next)
-    count += magazine->count.load(std::memory_order_relaxed);
+  list_.for_each([&](const Magazine& magazine) { count += magazine.count.load(std::memory_order_relaxed); });
   return count;
 }
 
@@ -252,22 +207,11 @@ std::size_t ThreadMagazines::empty() {
   is_scarce_ = false;
   free_entries(pool_, depot_, depot_count_);
   depot_count_ = 0;
-  for (Magazine* magazine = first_; magazine != nullptr; magazine = magazine->next) {
-    free_entries(pool_, magazine->entries, magazine->count);
-    magazine->count = 0;
-  }
+  list_.for_each([&](Magazine& magazine) {
+    free_entries(pool_, magazine.entries, magazine.count);
+    magazine.count = 0;
+  });
   return moved;
-}
-
-void ThreadMagazines::visit_all() {
-  for (Magazine* magazine = first_; magazine != nullptr; magazine = magazine->next) magazine->lock.want();
-  if (first_ != nullptr) os::OwnerLock::fence_all_threads();
-  for (Magazine* magazine = first_; magazine != nullptr; magazine = magazine->next)
-    magazine->lock.wait_for_owner();
-}
-
-void ThreadMagazines::leave_all() {
-  for (Magazine* magazine = first_; magazine != nullptr; magazine = magazine->next) magazine->lock.let_go();
 }
 
 void ThreadMagazines::validate() {
@@ -282,11 +226,10 @@ void ThreadMagazines::validate() {
   };
   TARN_CHECK(depot_count_ <= kDepotMagazines * limit_);
   check(depot_, depot_count_);
-  for (const Magazine* magazine = first_; magazine != nullptr; magazine = magazine->next) {
-    TARN_CHECK(magazine->count <= limit_);
-    check(magazine->entries, magazine->count);
-    TARN_CHECK(!is_scarce_ || magazine->count == 0);
-  }
+  list_.for_each([&](const Magazine& magazine) {
+    TARN_CHECK(magazine.count <= limit_ && (!is_scarce_ || magazine.count == 0));
+    check(magazine.entries, magazine.count);
+  });
   std::size_t dead = 0, ones = 0;
   for (std::uint32_t slot = 0; slot < pool_.ring.count(); ++slot) {
     PoolChunk& chunk = pool_.ring[slot];

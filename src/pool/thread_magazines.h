@@ -28,8 +28,8 @@
 
 #include "base/relaxed.h"
 #include "base/units.h"
-#include "os/owner_lock.h"
 #include "pool/fixed_pool_state.h"
+#include "pool/magazine_list.h"
 
 namespace tarn::internal {
 
@@ -56,8 +56,8 @@ class alignas(kCacheLineBytes) ThreadMagazines {
   std::size_t count() const;
 
   /// Keeps all threads from their magazines. \pre the pool's mutex is held.
-  void visit_all();
-  void leave_all();
+  void visit_all() { list_.visit_all(); }
+  void leave_all() { list_.leave_all(); }
   /// Moves all entries to their chunks' words. \pre all are visited. \returns how many.
   std::size_t empty();
   /// Call when blocks have become free as bits. \pre the pool's mutex is held.
@@ -67,17 +67,12 @@ class alignas(kCacheLineBytes) ThreadMagazines {
   void validate();
 
  private:
-  struct alignas(kCacheLineBytes) Magazine {
-    os::OwnerLock lock;
+  struct alignas(kCacheLineBytes) Magazine : ListedMagazine<Magazine> {
     std::atomic<std::uint32_t> count{0};
-    Magazine* next = nullptr;  // in the pool's list
     FreeEntry entries[kMagazineBlocks];
   };
 
   ThreadMagazines(detail::FixedPoolState& pool, std::uint32_t slot);
-
-  Magazine* of_this_thread() const;
-  Magazine* magazine_of_this_thread();
 
   std::uint8_t* end_life(void* block) const;
   static void* take(Magazine& magazine);
@@ -92,8 +87,7 @@ class alignas(kCacheLineBytes) ThreadMagazines {
   std::uint32_t take_from_depot(FreeEntry* entries, std::uint32_t most);
 
   detail::FixedPoolState& pool_;
-  const std::uint64_t serial_;
-  const std::uint32_t slot_;   // in the threads' tables
+  MagazineList<Magazine> list_;
   const std::uint32_t limit_;  // of entries in a magazine
   const std::uint32_t moved_;  // of entries that a magazine gives to the depot, and mostly takes from it
   Relaxed<bool> is_scarce_;    // changes under the pool's mutex; begins when all are visited
@@ -102,8 +96,6 @@ class alignas(kCacheLineBytes) ThreadMagazines {
 
   // Under the pool's mutex.
   alignas(kCacheLineBytes) Relaxed<std::uint32_t> depot_count_;
-  std::uint32_t magazine_count_ = 0;
-  std::atomic<Magazine*> first_{nullptr};
   FreeEntry depot_[kDepotMagazines * kMagazineBlocks];  // the oldest first
 };
 

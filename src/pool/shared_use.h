@@ -1,0 +1,30 @@
+// When a pool that threads share gets magazines for them: once it is called much. Until then its mutex costs
+// little, and memory for magazines would be lost.
+#pragma once
+#include "os/lock_rank.h"
+#include "tarn/detail/thread_cache.h"
+
+namespace tarn::internal {
+
+/// Threads: under the pool's mutex.
+class SharedUse {
+ public:
+  /// Counts a call that had to lock; one by another thread than the last counts as many. \returns whether it
+  /// is time for magazines; it is again after as many calls.
+  bool note_call() {
+    if (os::is_only_thread()) return false;
+    calls_ += last_user_ == &detail::thread_cache ? 1 : kOfAnother;
+    last_user_ = &detail::thread_cache;
+    if (calls_ < kEnough) return false;
+    calls_ = 0;
+    return true;
+  }
+
+ private:
+  static constexpr unsigned kEnough = 1024, kOfAnother = 64;
+
+  const void* last_user_ = nullptr;
+  unsigned calls_ = 0;
+};
+
+}  // namespace tarn::internal
