@@ -113,13 +113,18 @@ TARN_API bool fixed_pool_throws(const FixedPoolFront& front) noexcept;
 TARN_API void fixed_pool_refused(FixedPoolFront& front) noexcept;
 TARN_API void fixed_pool_check_user_slow(FixedPoolFront& front) noexcept;
 
+// Its members are read one by one: they may have just been stored so, and a load of several would wait.
+TARN_INLINE void* take_freed(FixedPoolFront& front, FreedBlock* last) {
+  std::uint64_t* const word = __atomic_load_n(&last->word, __ATOMIC_RELAXED);
+  front.freed_top = last;
+  __atomic_store_n(word, __atomic_load_n(&last->word_before, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+  return __atomic_load_n(&last->block, __ATOMIC_RELAXED);
+}
+
 TARN_INLINE void* fixed_pool_allocate(FixedPoolFront& front) {
   // Observers of other threads read the words; a store costs what a plain one does.
   if (FreedBlock* const top = front.freed_top; top != front.freed) {
-    const FreedBlock last = top[-1];
-    front.freed_top = top - 1;
-    __atomic_store_n(last.word, last.word_before, __ATOMIC_RELAXED);
-    return last.block;
+    return take_freed(front, top - 1);
   }
   const std::uint64_t bits = *front.word;
   if (bits == 0) [[unlikely]]

@@ -172,8 +172,27 @@ void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
   return block == nullptr || is_zeroed ? block : std::memset(block, 0, bytes);
 }
 
+namespace {
+
+// What the thread's magazine has, if its record is not hidden. \returns how many.
+std::size_t pop_batch(SizeClass size_class, std::size_t count, void** blocks) {
+  detail::Record& record = detail::thread_cache->records[index_of_class(size_class)];
+  if (*record.top == nullptr) return 0;
+  const auto at_hand = static_cast<std::size_t>(record.top - this_heap()->magazines[size_class].blocks);
+  const std::size_t taken = count < at_hand ? count : at_hand;
+  void** const top = record.top - taken;
+  std::memcpy(blocks, top + 1, taken * sizeof(void*));
+  __atomic_store_n(&record.top, top, __ATOMIC_RELAXED);
+  return taken;
+}
+
+}  // namespace
+
 std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {
   std::size_t taken = 0;
+  // As a hit: where the records are hidden, or the options not read yet, all are empty.
+  if (size <= detail::kMediumLimit) taken = pop_batch(class_of_request(size), count, blocks);
+  if (taken == count) return taken;
   ThreadHeap* const heap = heap_of_this_thread();
   if (size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
       !thread_limits.every_call_is_slow) {
@@ -193,8 +212,26 @@ std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) n
   return taken;
 }
 
+// As many hits, but for the record: blocks of one class in a row push to it with one store of its top.
 void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count; ++i) deallocate(blocks[i]);
+  detail::ThreadCache* const cache = detail::thread_cache;
+  for (std::size_t i = 0; i < count;) {
+    const std::size_t offset = detail::record_offset_of(cache, blocks[i]);
+    detail::Record& record = detail::record_at(cache, offset);
+    void** top = record.top;
+    void** const limit = record.limit;
+    const std::size_t first = i;
+    for (void* last = *top; i < count && top != limit; ++i) {
+      void* const block = blocks[i];
+      if (block == last || detail::record_offset_of(cache, block) != offset) break;
+      *++top = last = block;
+    }
+    if (i != first) {
+      __atomic_store_n(&record.top, top, __ATOMIC_RELAXED);
+    } else {
+      detail::deallocate_slow(blocks[i++]);  // it may give the record another magazine
+    }
+  }
 }
 
 }  // namespace TARN_NAMESPACE

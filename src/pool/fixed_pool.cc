@@ -23,6 +23,7 @@ namespace {
 constexpr std::size_t kLargestBlock = 256 * 1024;
 constexpr std::size_t kLargestAlignment = 65536;
 constexpr std::size_t kLeastStride = 8;
+constexpr std::size_t kManyFreed = 16;  // blocks that are freed at once as bits
 
 FixedPoolState& state_of(PoolHeader& pool) { return static_cast<FixedPoolState&>(pool); }
 
@@ -54,6 +55,41 @@ template <typename Use>
   }
   if (is_busy) make_magazines(state);
   return nullptr;
+}
+
+// Those of the word whose ones are handed out next, which is stored once. \returns how many.
+std::size_t take_ones(FixedPoolFront& front, std::size_t count, void** blocks) {
+  const std::uint64_t bits = *front.word;
+  if (bits == 0) return 0;
+  const std::size_t ones = count_ones(bits);
+  const std::uint64_t taken = ones <= count ? bits : bitmap::lowest_ones(bits, static_cast<unsigned>(count));
+  char* const start = front.word_start;
+  const std::size_t stride = front.stride;
+  void** end = blocks;
+  bitmap::for_each_one(taken, [&](unsigned position) { *end++ = start + position * stride; });
+  bitmap::store(front.word, bits & ~taken);
+  return ones <= count ? ones : count;
+}
+
+// The blocks freed last, then the ones of each word.
+std::size_t allocate_several(FixedPoolFront& front, std::size_t count, void** blocks) {
+  std::size_t taken = 0;
+  while (taken < count) {
+    for (detail::FreedBlock* top = front.freed_top; taken < count && top != front.freed;)
+      blocks[taken++] = take_freed(front, --top);
+    taken += take_ones(front, count - taken, blocks + taken);
+    if (taken == count) break;
+    void* const block = fixed_pool_allocate_slow(front);
+    if (block == nullptr) break;
+    blocks[taken++] = block;
+  }
+  return taken;
+}
+
+// Few of them stay at hand.
+void deallocate_several(FixedPoolFront& front, void* const* blocks, std::size_t count) {
+  if (count >= kManyFreed) return front.state->back_end->deallocate_batch(*front.state, blocks, count);
+  for (std::size_t i = 0; i < count; ++i) fixed_pool_deallocate(front, blocks[i]);
 }
 
 // \pre the pool had no magazines a moment ago.
@@ -185,20 +221,15 @@ std::size_t fixed_pool_allocate_batch(FixedPoolFront& front, std::size_t count, 
   std::size_t taken = 0;
   ThreadMagazines* magazines = magazines_of(*front.state);
   if (magazines == nullptr)
-    magazines = use_without_magazines(front, [&] {
-      while (taken < count && (blocks[taken] = fixed_pool_allocate(front)) != nullptr) ++taken;
-    });
+    magazines = use_without_magazines(front, [&] { taken = allocate_several(front, count, blocks); });
   return magazines != nullptr ? magazines->allocate_batch(count, blocks) : taken;
 }
 
 void fixed_pool_deallocate_batch(FixedPoolFront& front, void* const* blocks, std::size_t count) noexcept {
   ThreadMagazines* magazines = magazines_of(*front.state);
   if (magazines == nullptr)
-    magazines = use_without_magazines(front, [&] {
-      for (std::size_t i = 0; i < count; ++i) fixed_pool_deallocate(front, blocks[i]);
-    });
-  for (std::size_t i = 0; magazines != nullptr && i < count; ++i)
-    if (blocks[i] != nullptr) magazines->deallocate(blocks[i]);
+    magazines = use_without_magazines(front, [&] { deallocate_several(front, blocks, count); });
+  if (magazines != nullptr) magazines->deallocate_batch(blocks, count);
 }
 
 void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count) noexcept {

@@ -158,6 +158,58 @@ void deallocate_run(FixedPoolState& state, void* blocks, std::size_t count) {
   state.runs.note_freed_run(*run.chunk, run.first);
 }
 
+// Frees the first blocks as bits, as long as they lie in one chunk: a word is stored once for those in a row
+// that lie in it. \returns how many.
+std::size_t free_in_chunk(FixedPoolState& state, PoolChunk& chunk, void* const* blocks, std::size_t count) {
+  const char* const start = chunk.span->start;
+  const std::uint64_t reciprocal = state.front->reciprocal;
+  const std::size_t stride = state.front->stride;
+  const char* const end = start + chunk.block_count * stride;
+  std::uint64_t* word = nullptr;
+  std::uint64_t bits = 0, bit = 0;
+  std::size_t freed = 0;
+  for (; freed < count; ++freed) {
+    // Mostly the neighbour of the one before.
+    if (freed != 0 && static_cast<char*>(blocks[freed]) == static_cast<char*>(blocks[freed - 1]) + stride &&
+        (bit << 1 & ~bits) != 0 && blocks[freed] < end) {
+      bit <<= 1;
+      bits |= bit;
+      continue;
+    }
+    // As in fixed_pool_deallocate.
+    const auto offset = static_cast<std::uint64_t>(static_cast<const char*>(blocks[freed]) - start);
+    const auto product = static_cast<unsigned __int128>(offset) * reciprocal;
+    const auto index = static_cast<std::uint64_t>(product >> 64);
+    if (static_cast<std::uint64_t>(product) >= reciprocal || index >= chunk.block_count) break;
+    if (std::uint64_t* const next = chunk.words() + index / bitmap::kWordBits; next != word) {
+      if (word != nullptr) bitmap::store(word, bits);
+      word = next;
+      bits = *word;
+      chunk.note_word(word);
+    }
+    bit = bitmap::bit(index);
+    if ((bits & bit) != 0) [[unlikely]]
+      state.stop("double free", blocks[freed]);
+    bits |= bit;
+  }
+  if (word != nullptr) bitmap::store(word, bits);
+  state.ring.note_usable(chunk);
+  state.runs.unsettle(chunk);
+  return freed;
+}
+
+void deallocate_batch(FixedPoolState& state, void* const* blocks, std::size_t count) {
+  report_freed(state);
+  for (std::size_t i = 0; i < count;) {
+    if (blocks[i] == nullptr) {
+      ++i;
+      continue;
+    }
+    PoolChunk& chunk = *find_blocks(state, blocks[i], 1).chunk;
+    i += free_in_chunk(state, chunk, blocks + i, count - i);
+  }
+}
+
 bool owns(const FixedPoolState& state, const void* pointer) { return find_span(state, pointer) != nullptr; }
 
 std::size_t reserve(FixedPoolState& state, std::size_t count, bool populates) {
@@ -294,8 +346,8 @@ void free_entries(FixedPoolState& state, const FreeEntry* entries, std::uint32_t
   }
 }
 
-constexpr FixedPoolBackEnd kFixedPoolOverChunks{allocate, allocate_run, deallocate,      deallocate_run,
-                                                owns,     reserve,      release_unused,  clear,
-                                                end,      visit_live,   first_of_malloc, validate_chunks};
+constexpr FixedPoolBackEnd kFixedPoolOverChunks{
+    allocate,       allocate_run, deallocate, deallocate_run, deallocate_batch, owns,           reserve,
+    release_unused, clear,        end,        visit_live,     first_of_malloc,  validate_chunks};
 
 }  // namespace tarn::internal

@@ -35,6 +35,11 @@ void deallocate_run(FixedPoolState& state, void* blocks, std::size_t) {
 
 void deallocate(FixedPoolState& state, void* block) { deallocate_run(state, block, 1); }
 
+void deallocate_batch(FixedPoolState& state, void* const* blocks, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (blocks[i] != nullptr) deallocate(state, blocks[i]);
+}
+
 bool owns(const FixedPoolState& state, const void* pointer) {
   return system_blocks.pool_of(pointer) == &state;
 }
@@ -62,8 +67,8 @@ void validate_counts(FixedPoolState& state) {
 
 }  // namespace
 
-constexpr FixedPoolBackEnd kFixedPoolOverMalloc{allocate, allocate_run, deallocate,      deallocate_run,
-                                                owns,     reserve,      release_unused,  clear,
-                                                end,      visit_live,   first_of_malloc, validate_counts};
+constexpr FixedPoolBackEnd kFixedPoolOverMalloc{
+    allocate,       allocate_run, deallocate, deallocate_run, deallocate_batch, owns,           reserve,
+    release_unused, clear,        end,        visit_live,     first_of_malloc,  validate_counts};
 
 }  // namespace tarn::internal

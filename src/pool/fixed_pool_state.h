@@ -34,6 +34,8 @@ struct FixedPoolBackEnd {
   void* (*allocate_run)(detail::FixedPoolState& state, std::size_t count);
   void (*deallocate)(detail::FixedPoolState& state, void* block);
   void (*deallocate_run)(detail::FixedPoolState& state, void* blocks, std::size_t count);
+  /// nullptr is ignored. Blocks that others freed last are no longer at hand.
+  void (*deallocate_batch)(detail::FixedPoolState& state, void* const* blocks, std::size_t count);
   bool (*owns)(const detail::FixedPoolState& state, const void* pointer);
   std::size_t (*reserve)(detail::FixedPoolState& state, std::size_t count, bool populates);
   /// Gives chunks without live blocks back. \returns bytes.

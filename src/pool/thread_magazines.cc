@@ -71,7 +71,8 @@ std::size_t ThreadMagazines::allocate_batch(std::size_t count, void** blocks) {
   while (taken < count) {
     Magazine* const magazine = list_.of_this_thread();
     if (magazine != nullptr && magazine->lock.enter()) [[likely]] {
-      while (taken < count && magazine->count.load(std::memory_order_relaxed) != 0)
+      const std::size_t at_hand = magazine->count.load(std::memory_order_relaxed);
+      for (std::size_t left = std::min(count - taken, at_hand); left != 0; --left)
         blocks[taken++] = take(*magazine);
       magazine->lock.leave();
     }
@@ -155,6 +156,24 @@ void ThreadMagazines::deallocate(void* block) {
       return;
   }
   deallocate_slow(magazine, block);
+}
+
+void ThreadMagazines::deallocate_batch(void* const* blocks, std::size_t count) {
+  for (std::size_t i = 0; i < count;) {
+    Magazine* const magazine = list_.of_this_thread();
+    if (magazine != nullptr && !is_scarce_ && magazine->lock.enter()) [[likely]] {
+      std::size_t room = is_scarce_ ? 0 : limit_ - magazine->count.load(std::memory_order_relaxed);
+      for (; i < count && room != 0; ++i) {
+        if (blocks[i] == nullptr) continue;
+        put(*magazine, blocks[i], end_life(blocks[i]));
+        --room;
+      }
+      magazine->lock.leave();
+    }
+    if (i == count) return;
+    if (blocks[i] != nullptr) deallocate_slow(magazine, blocks[i]);
+    ++i;
+  }
 }
 
 void ThreadMagazines::deallocate_slow(Magazine* magazine, void* block) {

@@ -51,6 +51,7 @@ class alignas(kCacheLineBytes) ThreadMagazines {
   std::size_t allocate_batch(std::size_t count, void** blocks);
   /// Stops the process when the pointer is no live block of the pool.
   void deallocate(void* block);
+  void deallocate_batch(void* const* blocks, std::size_t count);
 
   /// \returns the free blocks among the entries; while threads use the pool, of no single moment.
   std::size_t count() const;
