@@ -52,6 +52,9 @@ const SharedContestant<SharedFixed> shared_fixed("tarn-shared", Kind::kTarnPool,
 const Contestant shared_runs("tarn-shared", Kind::kTarnPool, kLibrary,
                              {contiguous::run<Runs<SharedFixedPool>>});
 const SharedContestant<Objects> objects("tarn-object", Kind::kTarnPool, kLibrary);
+const Contestant heap("tarn-heap", Kind::kTarnPool, kLibrary,
+                      {cross_thread::run<HeapCalls>, replace::run<HeapCalls>, many_threads::run<HeapCalls>,
+                       decline::run<HeapCalls>, shared::run<HeapBlocks>});
 const Contestant arena("tarn-arena", Kind::kTarnPool, kLibrary, {arenas::run<BumpArena>});
 
 }  // namespace

@@ -1,16 +1,19 @@
 // A heap with slabs of its own: named, limited, counted to the byte, usable from any thread, and destroyed
-// as a whole.
+// as a whole. Heaps may lie in a heap, whose limits then hold for all of them together.
 //
 // Its slabs hold no blocks of others, so each block names the heap that it is charged to: a free credits that
 // heap, in every thread and every scope. tarn::deallocate frees its blocks too, and so does free where tarn
 // takes malloc's place.
 //
-// Threads: any; one mutex per heap. Callbacks run in the allocating thread, unlocked, and may use the heap.
+// Threads: any. A heap of more than 64 KiB that is used much keeps free blocks of up to 4 KiB for each
+// thread, and bytes that the thread may allocate before it takes the heap's mutex: at most 64 KiB, and at
+// most 1/16 of the lowest limit. Callbacks run in the allocating thread, unlocked, and may use the heap.
 // Errors: nullptr with errno ENOMEM at the hard limit and when memory is refused; a bad pointer stops the
 // process.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 #include "tarn/detail/thread_cache.h"
 #include "tarn/hooks.h"
@@ -21,7 +24,8 @@ class Heap;
 
 struct HeapOptions {
   const char* name = "heap";  // copied, up to 31 characters; nullptr: "heap"
-  // Live bytes; the callback runs each time an allocation crosses this limit upwards.
+  // Live bytes; the callback runs each time an allocation crosses this limit upwards. With several threads, a
+  // second crossing counts once live bytes were below the limit by more than what threads have at hand.
   std::size_t soft_limit = SIZE_MAX;
   std::size_t hard_limit = SIZE_MAX;  // live bytes; an allocation that would exceed it is refused
   void (*on_soft_limit)(Heap& heap, void* context) = nullptr;
@@ -32,13 +36,22 @@ struct HeapOptions {
   /// only: tarn::deallocate would take them for parts of that block.
   void* buffer = nullptr;
   std::size_t buffer_bytes = 0;
+  /// Bytes of its pages and those of heaps within; an allocation that needs more pages (of 64 KiB) is
+  /// refused.
+  std::size_t mapped_limit = SIZE_MAX;
+  /// The heap that this one lies in: bytes of this heap count there too, and that heap's limits hold for both
+  /// together. A parent that ends first stops the process. Neither keeps anything at hand for its threads.
+  Heap* parent = nullptr;
 };
 
 struct HeapUse {
-  std::size_t live_bytes;  // of blocks handed out, as usable_size counts them
-  std::size_t live_count;
+  std::size_t live_bytes;  // of blocks handed out, as usable_size counts them, and inner_bytes
+  std::size_t live_count;  // of its own
+  // May be higher than the true one by the bytes that threads had at hand, never above the hard limit.
   std::size_t peak_live_bytes;
   std::size_t mapped_bytes;  // pages of its slabs and large blocks
+  // Of live_bytes: those of the heaps within.
+  std::size_t inner_bytes;
 };
 
 namespace detail {
@@ -60,6 +73,18 @@ TARN_API HeapUse heap_use(HeapState* state) noexcept;
 TARN_API void heap_set_limits(HeapState* state, std::size_t soft_limit, std::size_t hard_limit) noexcept;
 TARN_API Heap* exchange_current_heap(Heap* heap) noexcept;
 TARN_API Heap* current_heap() noexcept;
+/// \returns whether an address lies in pages of the library.
+TARN_API bool is_in_pages(const void* pointer) noexcept;
+TARN_API void say_that_malloc_is_foreign() noexcept;
+
+/// Tries malloc, and says so on standard error when it is not tarn's, unless a checker wants it so.
+[[gnu::noinline]] inline bool probe_malloc() noexcept {
+  void* volatile probe = std::malloc(1);
+  const bool is_ours = probe == nullptr || is_in_pages(probe);
+  std::free(probe);
+  if (!is_ours && !kPoisonsFreeBlocks) say_that_malloc_is_foreign();
+  return is_ours;
+}
 
 }  // namespace detail
 
@@ -129,7 +154,8 @@ class Heap {
   /// buffer.
   std::size_t prewarm(std::size_t bytes) noexcept { return detail::heap_prewarm(state_, bytes); }
 
-  /// The figures are exact at the moment of the call.
+  /// The figures are exact at the moment of the call, but for those that HeapUse says. \cost microseconds
+  /// once threads have blocks at hand: they are kept from the heap meanwhile.
   HeapUse use() const noexcept { return detail::heap_use(state_); }
   void set_limits(std::size_t soft_limit, std::size_t hard_limit) noexcept {
     detail::heap_set_limits(state_, soft_limit, hard_limit);
@@ -150,18 +176,34 @@ struct HeapAccess {
 
 }  // namespace detail
 
+/// What a HeapScope is for: all calls of its thread, or tarn's own only.
+enum class ScopeServes : bool { kAllCalls, kTarnCalls };
+
 /// While a scope lives, the heap serves the calling thread's tarn::allocate, and its malloc and new where
-/// tarn takes their place. Scopes nest; the innermost one counts. Blocks may be freed after the scope, in any
-/// thread. \cost entering and leaving the outermost scope switch a pointer each; every allocation inside
-/// takes the heap's mutex.
+/// tarn takes their place. Where it does not, containers and libraries bypass the heap: the first scope for
+/// all calls then says so in a line on standard error. Scopes nest; the innermost one counts. Blocks may be
+/// freed after the scope, in any thread. \cost entering and leaving the outermost scope switch a pointer
+/// each; every allocation inside takes the slow path.
 class HeapScope {
  public:
-  explicit HeapScope(Heap& heap) noexcept : outer_(detail::exchange_current_heap(&heap)) {}
+  explicit HeapScope(Heap& heap, ScopeServes serves = ScopeServes::kAllCalls) noexcept
+      : outer_(enter(heap, serves)) {}
   ~HeapScope() { detail::exchange_current_heap(outer_); }
   HeapScope(const HeapScope&) = delete;
   HeapScope& operator=(const HeapScope&) = delete;
 
+  /// \returns whether this program's malloc and new are tarn's, so that scopes serve them.
+  static bool serves_malloc() noexcept {
+    static const bool is_served = detail::probe_malloc();
+    return is_served;
+  }
+
  private:
+  static Heap* enter(Heap& heap, ScopeServes serves) noexcept {
+    if (serves == ScopeServes::kAllCalls) static_cast<void>(serves_malloc());  // not yet in the heap
+    return detail::exchange_current_heap(&heap);
+  }
+
   Heap* outer_;
 };
 

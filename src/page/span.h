@@ -50,6 +50,8 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   std::uint16_t word_count;
   std::atomic<SizeClass> size_class;  // a late announcement may read it while the Span becomes another slab
   SpanKind kind;
+  /// Of a slab of a heap whose threads have magazines: a byte for each block, 1 while it is live.
+  std::atomic<std::uint8_t*> is_live;
 
   alignas(kCacheLineBytes) Span* previous;
   Span* next;

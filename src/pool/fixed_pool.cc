@@ -50,7 +50,7 @@ template <typename Use>
   {
     const ProgramGuard guard(front.mutex);
     if (ThreadMagazines* const magazines = magazines_of(state)) return magazines;
-    is_busy = state.may_have_magazines && state.shared_use.note_call();
+    is_busy = state.may_have_magazines && !os::is_only_thread() && state.shared_use.note_call();
     use();
   }
   if (is_busy) make_magazines(state);

@@ -15,7 +15,7 @@
 #include "os/fatal.h"
 #include "os/held_locks.h"
 #include "page/metadata.h"
-#include "pool/heap_state.h"
+#include "pool/heap_magazines.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -25,19 +25,41 @@ namespace {
 
 HeapState& state_of(PoolHeader& pool) { return static_cast<HeapState&>(pool); }
 
-// Runs the callback when an allocation has crossed the soft limit. The callback may use the heap: no lock is
-// held, and a crossing inside of the callback does not call it again.
-void note_soft_limit(HeapState& state, const LiveBytes& live) {
-  if (state.on_soft_limit == nullptr) return;
+// \pre the mutex is held.
+HeapMagazines::Counts own_live_of(const HeapState& state) {
+  const std::size_t own = state.account.own();
+  const HeapMagazines* const magazines = state.magazines.load();
+  if (magazines == nullptr) return {own, state.taken_count};
+  const std::size_t credits = magazines->credits(), cached = magazines->cached().count;
+  return {own > credits ? own - credits : 0, state.taken_count > cached ? state.taken_count - cached : 0};
+}
+
+// The function may use the heap: no lock is held, and a crossing inside of it does not call it again.
+void note_soft_limit(HeapState& state) {
+  if (state.on_soft_limit == nullptr || !state.account.take_crossing()) return;
   {
     os::LockGuard guard(state.mutex);
-    if (live.before > state.soft_limit || live.after <= state.soft_limit || state.is_calling_back) return;
+    if (state.is_calling_back) return;
     state.is_calling_back = true;
   }
   os::check_no_lock_is_held("while a function of the program's runs");
   state.on_soft_limit(*state.heap, state.context);
   os::LockGuard guard(state.mutex);
   state.is_calling_back = false;
+}
+
+// Counts of several heaps cannot be exact together while their threads have credits: they have none.
+void lie_in(HeapState& state, HeapState& around) {
+  os::LockGuard guard(around.mutex);
+  if (HeapMagazines* const magazines = around.magazines.load()) magazines->keep_no_credit();
+  around.may_have_magazines = false;
+  state.may_have_magazines = false;
+  around.account.share();
+  around.slabs.mapped().share();
+  around.heaps_within.fetch_add(1, std::memory_order_relaxed);
+  state.around = &around;
+  state.account.begin(&around.account);
+  state.slabs.mapped().begin(&around.slabs.mapped());
 }
 
 void deallocate_any(PoolHeader& pool, void* block) { heap_deallocate(&state_of(pool), block); }
@@ -64,9 +86,12 @@ constexpr PoolOperations kOperations{
 }  // namespace
 
 HeapState* make_heap(Heap& heap, const HeapOptions& options, bool poisons) noexcept {
+  HeapState* const around = options.parent != nullptr ? HeapAccess::state(*options.parent) : nullptr;
+  if (options.parent != nullptr && around == nullptr) return nullptr;
   HeapState* const state = make_heap_state(options, kOperations, poisons);
   if (state == nullptr) return nullptr;
   state->heap = &heap;
+  if (around != nullptr) lie_in(*state, *around);
   if (state->slabs.poisons()) os::begin_checked_pool(state);
   pool_registry.add(*state);
   if (state->slabs.lies_in_buffer()) pool_registry.add_callers_memory(*state);
@@ -75,10 +100,13 @@ HeapState* make_heap(Heap& heap, const HeapOptions& options, bool poisons) noexc
 
 void end_heap(HeapState* state) noexcept {
   if (state == nullptr) return;
+  if (state->heaps_within.load(std::memory_order_relaxed) != 0)
+    os::fatal_in_pool(state->name, "end of a heap with a heap in it", state->heap);
   pool_registry.remove(*state);
   if (state->slabs.lies_in_buffer()) pool_registry.remove_callers_memory(*state);
   if (state->slabs.poisons()) os::end_checked_pool(state);
   state->back_end->end(*state);
+  if (state->around != nullptr) state->around->heaps_within.fetch_sub(1, std::memory_order_relaxed);
   metadata.free(state, sizeof(HeapState));
 }
 
@@ -88,15 +116,17 @@ void* heap_allocate(HeapState* state, std::size_t size, std::size_t alignment) n
     return nullptr;
   }
   if (state == nullptr || size > kLargestRequest || alignment > kLargestRequest) return out_of_memory();
-  LiveBytes live{};
-  void* const block = state->back_end->allocate(*state, size, alignment, &live);
-  if (block == nullptr) return out_of_memory();
-  note_soft_limit(*state, live);
-  return block;
+  if (HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire))
+    if (void* const block = magazines->take(size, alignment)) return block;
+  void* const block = state->back_end->allocate(*state, size, alignment);
+  return block != nullptr ? block : out_of_memory();
 }
 
 void heap_deallocate(HeapState* state, void* block) noexcept {
   if (state == nullptr) os::fatal("free of a block of a heap that has ended", block);
+  if (HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire);
+      magazines != nullptr && magazines->put(block))
+    return;
   state->back_end->deallocate(*state, block);
 }
 
@@ -139,15 +169,20 @@ std::size_t heap_prewarm(HeapState* state, std::size_t bytes) noexcept {
 
 HeapUse heap_use(HeapState* state) noexcept {
   if (state == nullptr) return {};
-  os::LockGuard guard(state->mutex);
-  return {state->live_bytes, state->live_count, state->peak_live_bytes, state->slabs.mapped_bytes()};
+  const WholeHeapGuard guard(*state);
+  const HeapMagazines::Counts own = own_live_of(*state);
+  const std::size_t inner = state->account.inner();
+  return {own.bytes + inner, own.count, state->account.peak(), state->slabs.mapped().charged(), inner};
 }
 
 void heap_set_limits(HeapState* state, std::size_t soft_limit, std::size_t hard_limit) noexcept {
   if (state == nullptr) return;
   os::LockGuard guard(state->mutex);
-  state->soft_limit = soft_limit;
-  state->hard_limit = hard_limit;
+  state->account.set_limits(soft_limit, hard_limit);
+  HeapMagazines* const magazines = state->magazines.load();
+  if (magazines == nullptr) return;
+  magazines->heed_limits();
+  magazines->collect();
 }
 
 }  // namespace TARN_NAMESPACE::detail
@@ -165,14 +200,21 @@ HeapState* make_heap_state(const HeapOptions& options, const PoolOperations& ope
   state->operations = &operations;
   state->back_end = is_over_malloc ? &kHeapOverMalloc : &kHeapOverSlabs;
   state->set_name(options.name, "heap");
-  state->soft_limit = options.soft_limit;
-  state->hard_limit = options.hard_limit;
+  state->account.set_limits(options.soft_limit, options.hard_limit);
+  state->slabs.mapped().set_limits(SIZE_MAX, options.mapped_limit);
   state->on_soft_limit = options.on_soft_limit;
   state->context = options.context;
-  if (state->slabs.begin(*state, options.buffer, options.buffer_bytes, poisons && !is_over_malloc))
+  if (state->slabs.begin(*state, options.buffer, options.buffer_bytes, poisons && !is_over_malloc)) {
+    state->may_have_magazines = !is_over_malloc && !poisons && !state->slabs.lies_in_buffer();
+    if (state->may_have_magazines) os::OwnerLock::prepare();
     return state;
+  }
   metadata.free(state, sizeof(HeapState));
   return nullptr;
+}
+
+void note_soft_limits(HeapState& state) {
+  for (HeapState* heap = &state; heap != nullptr; heap = heap->around) detail::note_soft_limit(*heap);
 }
 
 std::size_t usable_size_in_heap(PoolHeader& pool, const void* block) {
@@ -182,21 +224,28 @@ std::size_t usable_size_in_heap(PoolHeader& pool, const void* block) {
 PoolUse use_of_heap(PoolHeader& pool, ReturnedPages&) {
   HeapState& state = detail::state_of(pool);
   os::LockGuard guard(state.mutex);
-  return {
-      state.operations->kind,     state.name, 0, state.live_count, state.live_bytes, state.peak_live_bytes,
-      state.slabs.mapped_bytes(), false};
+  const HeapMagazines::Counts own = detail::own_live_of(state);
+  const HeapAccount& mapped = state.slabs.mapped();
+  return {state.operations->kind, state.name,   0,    own.count, own.bytes,
+          state.account.peak(),   mapped.own(), false};
 }
 
 std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned) {
   HeapState& state = detail::state_of(pool);
-  os::LockGuard guard(state.mutex);
+  const WholeHeapGuard guard(state);
+  if (HeapMagazines* const magazines = state.magazines.load()) magazines->empty(returned);
   return state.slabs.release_unused(returned);
 }
 
 void validate(HeapState& state) {
-  TARN_CHECK(state.live_bytes <= state.peak_live_bytes);
-  const bool is_over_malloc = state.back_end == &kHeapOverMalloc;
-  state.slabs.validate(is_over_malloc ? 0 : state.live_bytes, is_over_malloc ? 0 : state.live_count);
+  const HeapAccount& account = state.account;
+  TARN_CHECK(account.own() <= account.charged());
+  if (state.back_end == &kHeapOverMalloc) return state.slabs.validate(0, 0);
+  const HeapMagazines* const magazines = state.magazines.load();
+  const HeapMagazines::Counts own = detail::own_live_of(state),
+                              cached = magazines != nullptr ? magazines->cached() : HeapMagazines::Counts{};
+  if (magazines != nullptr) magazines->validate();
+  state.slabs.validate(own.bytes + cached.bytes, own.count + cached.count);
 }
 
 }  // namespace tarn::internal

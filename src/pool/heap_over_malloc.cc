@@ -10,19 +10,24 @@ using detail::HeapState;
 using detail::ProgramGuard;
 
 // malloc may be ours, and must not be called under a pool's lock: so the block is charged before it exists.
-void* allocate(HeapState& state, std::size_t size, std::size_t alignment, LiveBytes* live) {
+void* allocate(HeapState& state, std::size_t size, std::size_t alignment) {
   {
     ProgramGuard guard(state.mutex);
-    live->before = live->after = state.live_bytes;
-    if (!state.may_grow_locked(size)) return nullptr;
-    state.charge_locked(size);
-    live->after = state.live_bytes;
+    if (!state.account.charge(size)) return nullptr;
+    ++state.taken_count;
   }
   void* const block = system_blocks.allocate(state, size, alignment);
-  if (block != nullptr) return block;
-  ProgramGuard guard(state.mutex);
-  state.credit_locked(size);
-  return nullptr;
+  {
+    ProgramGuard guard(state.mutex);
+    if (block == nullptr) {
+      state.account.credit(size);
+      --state.taken_count;
+      return nullptr;
+    }
+    state.account.settle();
+  }
+  note_soft_limits(state);
+  return block;
 }
 
 void deallocate(HeapState& state, void* block) {
@@ -30,7 +35,8 @@ void deallocate(HeapState& state, void* block) {
   if (!system_blocks.deallocate(state, block, &bytes))
     os::fatal_in_pool(state.name, "free of a pointer that is no block of the heap", block);
   ProgramGuard guard(state.mutex);
-  state.credit_locked(bytes);
+  state.account.credit(bytes);
+  --state.taken_count;
 }
 
 std::size_t usable_size(HeapState&, const void* block) { return system_blocks.bytes_of_block(block); }
@@ -45,12 +51,13 @@ void end(HeapState& state) {
   system_blocks.deallocate_all(state);
   ReturnedPages returned;
   state.slabs.end(returned);
+  credit_all(state);
 }
 
 void clear(HeapState& state) {
   system_blocks.deallocate_all(state);
   os::LockGuard guard(state.mutex);
-  state.live_bytes = state.live_count = 0;
+  credit_all(state);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // A heap over its own slabs.
 #include "os/checker.h"
-#include "pool/heap_state.h"
+#include "page/spans.h"
+#include "pool/heap_magazines.h"
 
 namespace tarn::internal {
 namespace {
@@ -8,24 +9,76 @@ namespace {
 using detail::HeapState;
 using detail::ProgramGuard;
 
-void* allocate(HeapState& state, std::size_t size, std::size_t alignment, LiveBytes* live) {
-  ReturnedPages returned;
-  ProgramGuard guard(state.mutex);
-  live->before = live->after = state.live_bytes;
-  const BlockRequest request = state.slabs.request_of(size, alignment);
-  if (!state.may_grow_locked(request.block_bytes)) return nullptr;
+HeapMagazines* magazines_of(const HeapState& state) {
+  return state.magazines.load(std::memory_order_acquire);
+}
+
+void* take_block(HeapState& state, const BlockRequest& request, ReturnedPages& returned) {
+  if (HeapMagazines* const magazines = magazines_of(state)) return magazines->allocate(request, returned);
+  if (!state.account.charge(request.block_bytes)) return nullptr;
   void* const block = state.slabs.take_block(request, returned);
+  if (block == nullptr) state.account.credit(request.block_bytes);
+  state.taken_count += block != nullptr;
+  return block;
+}
+
+// What can be seen to be too much is not charged for a moment: others would be refused meanwhile.
+void* allocate_locked(HeapState& state, const BlockRequest& request, ReturnedPages& returned) {
+  if (request.size_class == SizeClass::kNone && state.slabs.is_beyond_limit(request)) return nullptr;
+  void* const block = take_block(state, request, returned);
+  if (block != nullptr) state.account.settle();
+  return block;
+}
+
+/// Calls use(returned) under the heap's mutex, and gives the heap magazines when it is time.
+template <typename Use>
+TARN_INLINE void use_locked(HeapState& state, const Use& use) {
+  if (magazines_of(state) != nullptr && this_heap() == nullptr) attach_if_earned();
+  bool is_busy = false;
+  {
+    ReturnedPages returned;
+    const ProgramGuard guard(state.mutex);
+    use(returned);
+    is_busy = magazines_of(state) == nullptr && may_have_magazines(state) && state.shared_use.note_call();
+  }
+  if (is_busy) make_magazines(state);
+}
+
+// Where no limit of live bytes is in the way, blocks in magazines may be what is missing below a limit of
+// mapped bytes, or of the system. \returns whether a second try is worth it.
+bool find_more(HeapState& state, std::size_t bytes) {
+  HeapMagazines* const magazines = magazines_of(state);
+  if (magazines == nullptr || state.account.room() < bytes) return false;
+  ReturnedPages returned;
+  if (const ProgramGuard guard(state.mutex); magazines->cached().count == 0) return false;
+  const WholeHeapGuard guard(state);
+  magazines->empty(returned);
+  state.slabs.release_unused(returned);
+  return true;
+}
+
+void* try_to_allocate(HeapState& state, const BlockRequest& request) {
+  void* block = nullptr;
+  use_locked(state, [&](ReturnedPages& returned) { block = allocate_locked(state, request, returned); });
+  return block;
+}
+
+void* allocate(HeapState& state, std::size_t size, std::size_t alignment) {
+  const BlockRequest request = state.slabs.request_of(size, alignment);
+  void* block = try_to_allocate(state, request);
+  if (block == nullptr && find_more(state, request.block_bytes)) block = try_to_allocate(state, request);
   if (block == nullptr) return nullptr;
-  state.charge_locked(request.block_bytes);
-  live->after = state.live_bytes;
   if (state.slabs.poisons()) os::note_pool_allocation(&state, block, size);
+  note_soft_limits(state);
   return block;
 }
 
 void deallocate(HeapState& state, void* block) {
-  ReturnedPages returned;
-  ProgramGuard guard(state.mutex);
-  state.credit_locked(state.slabs.take_back(block, returned));
+  use_locked(state, [&](ReturnedPages& returned) {
+    if (HeapMagazines* const magazines = magazines_of(state)) return magazines->deallocate(block, returned);
+    state.account.credit(state.slabs.take_back(block, returned));
+    --state.taken_count;
+  });
 }
 
 std::size_t usable_size(HeapState& state, const void* block) {
@@ -52,30 +105,37 @@ bool owns(HeapState& state, const void* pointer) {
 std::size_t prewarm(HeapState& state, std::size_t bytes) {
   if (state.slabs.lies_in_buffer()) return 0;
   std::size_t taken = 0;
+  ReturnedPages returned;
   for (; taken < bytes; taken += kPageBytes) {
     Span* const page = HeapSlabs::make_spare();
     if (page == nullptr) break;
     os::LockGuard guard(state.mutex);
-    state.slabs.add_spare(page);
+    if (!state.slabs.add_spare(page)) {
+      free_span(page, returned);
+      break;
+    }
   }
   return taken;
 }
 
 void clear(HeapState& state) {
   ReturnedPages returned;
-  os::LockGuard guard(state.mutex);
+  const WholeHeapGuard guard(state);
+  if (HeapMagazines* const magazines = magazines_of(state)) magazines->forget();
   if (state.slabs.poisons()) {
     os::end_checked_pool(&state);
     os::begin_checked_pool(&state);
   }
   state.slabs.retire_all(returned);
-  state.live_bytes = state.live_count = 0;
+  credit_all(state);
 }
 
 // Without the lock, because memory goes back; no other thread uses the heap any more.
 void end(HeapState& state) {
   ReturnedPages returned;
   state.slabs.end(returned);
+  if (HeapMagazines* const magazines = magazines_of(state)) magazines->end();
+  credit_all(state);
 }
 
 }  // namespace

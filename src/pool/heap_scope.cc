@@ -1,5 +1,9 @@
 // Scopes: a heap serves the calling thread's requests to the general pool.
+#include "general/configuration.h"
 #include "general/large.h"
+#include "general/setup.h"
+#include "os/fatal.h"
+#include "page/page_map.h"
 #include "pool/heap_state.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -29,6 +33,16 @@ Heap* exchange_current_heap(Heap* heap) noexcept {
 Heap* current_heap() noexcept {
   PoolHeader* const pool = scope_pool();
   return pool != nullptr && pool != &refusing_pool ? static_cast<HeapState*>(pool)->heap : nullptr;
+}
+
+bool is_in_pages(const void* pointer) noexcept { return page_map.find(pointer) != nullptr; }
+
+void say_that_malloc_is_foreign() noexcept {
+  set_up_once();
+  if (configuration.is_on(Option::kPoolsUseMalloc)) return;
+  static constexpr char kLine[] =
+      "tarn: a HeapScope serves tarn::allocate alone: malloc and new of this program are not tarn's\n";
+  os::write_line(kLine, sizeof kLine - 1);
 }
 
 }  // namespace TARN_NAMESPACE::detail

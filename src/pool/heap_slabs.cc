@@ -1,10 +1,14 @@
 #include "pool/heap_slabs.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/bitmap.h"
 #include "central/slab.h"
 #include "os/checker.h"
 #include "os/fatal.h"
 #include "os/memory.h"
+#include "page/metadata.h"
 #include "page/spans.h"
 
 namespace tarn::internal {
@@ -12,8 +16,11 @@ namespace {
 
 constexpr std::size_t kBlocksPerBufferSlab = 8;
 constexpr std::size_t kQuarantineBytes = 16 * 1024 * 1024;
+constexpr unsigned kMostTaken = 32;  // from a slab at once
 
 SizeClass class_of(const Span& slab) { return slab.size_class.load(std::memory_order_relaxed); }
+
+std::uint8_t* lives_of(const Span& slab) { return slab.is_live.load(std::memory_order_relaxed); }
 
 void set_all_free(Span& slab) {
   bitmap::fill(slab.free_bits, slab.block_count);
@@ -54,15 +61,16 @@ Span* HeapSlabs::make_spare() {
   return page;
 }
 
-void HeapSlabs::add_spare(Span* page) {
+bool HeapSlabs::add_spare(Span* page) {
+  if (!mapped_.charge(kPageBytes)) return false;
   spare_.push_front(page);
-  mapped_bytes_ += kPageBytes;
+  return true;
 }
 
 void HeapSlabs::end_all_spare(ReturnedPages& returned) {
   while (Span* const page = spare_.first()) {
     spare_.remove(page);
-    mapped_bytes_ -= kPageBytes;
+    mapped_.credit(kPageBytes);
     free_span(page, returned);
   }
 }
@@ -75,7 +83,6 @@ Span* HeapSlabs::take_spare(std::uint32_t words) {
     spare_.push_front(page);
     return nullptr;
   }
-  mapped_bytes_ -= kPageBytes;
   span->set_marked_pool(pool_);
   return span;
 }
@@ -90,7 +97,6 @@ Span* HeapSlabs::take_span(std::uint32_t words, std::size_t bytes, std::size_t a
     end_span_over(span);
     return nullptr;
   }
-  if (bytes == kPageBytes && alignment == kPageBytes && !spare_.is_empty()) return take_spare(words);
   return allocate_span({.pages = pages_for(bytes),
                         .kind = SpanKind::kPool,
                         .bitmap_words = words,
@@ -98,11 +104,20 @@ Span* HeapSlabs::take_span(std::uint32_t words, std::size_t bytes, std::size_t a
                         .pool = pool_});
 }
 
+// Spare pages are charged already.
+Span* HeapSlabs::take_charged_span(std::uint32_t words, std::size_t bytes, std::size_t alignment) {
+  if (bytes == kPageBytes && alignment == kPageBytes && !spare_.is_empty()) return take_spare(words);
+  if (!mapped_.charge(bytes)) return nullptr;
+  Span* const span = take_span(words, bytes, alignment);
+  if (span == nullptr) mapped_.credit(bytes);
+  return span;
+}
+
 Span* HeapSlabs::make_slab(const BlockRequest& request, const Shape& shape) {
   const auto block_count =
       static_cast<std::uint16_t>(shape.bytes / shape.stride == 0 ? 1 : shape.bytes / shape.stride);
   const auto word_count = static_cast<std::uint16_t>(bitmap::words_for(block_count));
-  Span* const slab = take_span(word_count, shape.bytes, request.alignment);
+  Span* const slab = take_charged_span(word_count, shape.bytes, std::max(request.alignment, unit_bytes()));
   if (slab == nullptr) return nullptr;
   slab->stride = static_cast<std::uint32_t>(shape.stride);  // may be cut off for one block, which needs none
   slab->block_count = block_count;
@@ -111,8 +126,27 @@ Span* HeapSlabs::make_slab(const BlockRequest& request, const Shape& shape) {
   slab->scan_word = 0;
   set_all_free(*slab);
   if (poisons_) os::poison(slab->start, shape.bytes);
-  mapped_bytes_ += shape.bytes;
+  if (keeps_lives_) begin_lives(*slab);
   return slab;
+}
+
+void HeapSlabs::keep_lives() {
+  keeps_lives_ = true;
+  const auto begin_all = [&](const List<Span>& slabs) {
+    for (Span* slab = slabs.first(); slab != nullptr; slab = slab->next) begin_lives(*slab);
+  };
+  begin_all(full_);
+  for (const List<Span>& slabs : available_) begin_all(slabs);
+}
+
+// \returns false when memory is refused.
+bool HeapSlabs::begin_lives(Span& slab) {
+  if (slab.block_count == 1 || lives_of(slab) != nullptr) return true;
+  auto* const lives = static_cast<std::uint8_t*>(metadata.allocate(slab.block_count));
+  if (lives == nullptr) return false;
+  for (std::size_t i = 0; i < slab.block_count; ++i) lives[i] = bitmap::test(slab.free_bits, i) ? 0 : 1;
+  slab.is_live.store(lives, std::memory_order_release);
+  return true;
 }
 
 // The last pages of a buffer may have room for one block but not for a slab of several.
@@ -124,12 +158,17 @@ Span* HeapSlabs::make_any_slab(const BlockRequest& request) {
   return make_slab(request, {least_bytes, shape.stride});
 }
 
-// In a buffer, the kept empty slabs may be the only memory left.
+// In a buffer, and below a limit of mapped bytes, the kept empty slabs may be the only memory left.
+bool HeapSlabs::may_make_room() const {
+  return lies_in_buffer() || !quarantine_.is_empty() || mapped_.least_limit() != SIZE_MAX;
+}
+
 Span* HeapSlabs::make_slab_or_room(const BlockRequest& request, ReturnedPages& returned) {
   Span* const slab = make_any_slab(request);
-  if (slab != nullptr || (!lies_in_buffer() && quarantine_.is_empty())) return slab;
+  if (slab != nullptr || !may_make_room()) return slab;
   end_quarantine(0, nullptr, returned);
-  if (lies_in_buffer()) end_empty_slabs(returned);
+  end_empty_slabs(returned);
+  end_all_spare(returned);
   returned.give_back();
   return make_any_slab(request);
 }
@@ -138,7 +177,10 @@ Span* HeapSlabs::make_slab_or_room(const BlockRequest& request, ReturnedPages& r
 void HeapSlabs::end_slab(Span* slab, ReturnedPages& returned) {
   const std::size_t bytes = slab_bytes(*slab);
   if (poisons_) os::unpoison(slab->start, bytes);
-  mapped_bytes_ -= bytes;
+  if (mixed_page::is_mixed(*slab)) mixed_page::end(*slab);
+  if (std::uint8_t* const lives = lives_of(*slab)) metadata.free(lives, slab->block_count);
+  slab->is_live.store(nullptr, std::memory_order_relaxed);
+  mapped_.credit(bytes);
   slab->set_marked_pool(nullptr);
   if (!lies_in_buffer()) return free_span(slab, returned);
   buffer_.give_back(slab->start, bytes);
@@ -173,11 +215,13 @@ void HeapSlabs::retire_list(List<Span>& slabs, ReturnedPages& returned) {
 
 void HeapSlabs::retire_all(ReturnedPages& returned) {
   retire_list(full_, returned);
+  retire_list(mixed_, returned);
+  std::fill(std::begin(mixed_of_), std::end(mixed_of_), Mixed{});
   for (List<Span>& slabs : available_) retire_list(slabs, returned);
 }
 
 void HeapSlabs::end_empty_slabs(ReturnedPages& returned) {
-  for (List<Span>& slabs : available_) {
+  const auto end_empty = [&](List<Span>& slabs) {
     for (Span* slab = slabs.first(); slab != nullptr;) {
       Span* const next = slab->next;
       if (slab->free_count == slab->block_count) {
@@ -186,25 +230,42 @@ void HeapSlabs::end_empty_slabs(ReturnedPages& returned) {
       }
       slab = next;
     }
-  }
+  };
+  free_at_hand();
+  end_empty(mixed_);
+  for (List<Span>& slabs : available_) end_empty(slabs);
 }
 
 std::size_t HeapSlabs::release_unused(ReturnedPages& returned) {
-  const std::size_t before = mapped_bytes_;
+  const std::size_t before = mapped_.own();
   end_quarantine(0, nullptr, returned);
   end_empty_slabs(returned);
   end_all_spare(returned);
-  return before - mapped_bytes_;
+  return before - mapped_.own();
+}
+
+// A slab of the class with free blocks.
+Span* HeapSlabs::take_slab(const BlockRequest& request, ReturnedPages& returned) {
+  List<Span>& available = available_[index_of_class(request.size_class)];
+  if (Span* const slab = available.first()) return slab;
+  Span* const slab = make_slab_or_room(request, returned);
+  if (slab != nullptr) available.push_front(slab);
+  return slab;
+}
+
+void HeapSlabs::note_taken(Span& slab) {
+  if (slab.free_count != 0) return;
+  available_[index_of_class(class_of(slab))].remove(&slab);
+  full_.push_front(&slab);
 }
 
 void* HeapSlabs::take_block(const BlockRequest& request, ReturnedPages& returned) {
-  List<Span>& available = available_[index_of_class(request.size_class)];
-  Span* slab = available.first();
-  if (slab == nullptr) {
-    slab = make_slab_or_room(request, returned);
-    if (slab == nullptr) return nullptr;
-    available.push_front(slab);
-  }
+  const bool may_mix = request.may_lie_in_mixed_page() && !poisons_ && !lies_in_buffer();
+  if (may_mix && mixed_of(request.block_bytes).live_count < kMostMixed &&
+      available_[index_of_class(request.size_class)].is_empty())
+    if (void* const block = take_mixed(request.block_bytes)) return block;
+  Span* const slab = take_slab(request, returned);
+  if (slab == nullptr) return may_mix ? take_mixed(request.block_bytes) : nullptr;
   void* block = nullptr;
   if (slab->block_count == 1) {
     slab->free_bits[0] = 0;
@@ -213,10 +274,67 @@ void* HeapSlabs::take_block(const BlockRequest& request, ReturnedPages& returned
   } else {
     take_from_slab(*slab, &block, 1);
   }
-  if (slab->free_count == 0) {
-    available.remove(slab);
-    full_.push_front(slab);
+  note_taken(*slab);
+  if (std::uint8_t* const lives = lives_of(*slab)) {
+    BlockIndex index{};
+    slab_of_block(block, &index);
+    __atomic_store_n(lives + number_of(index), 1, __ATOMIC_RELAXED);
   }
+  return block;
+}
+
+unsigned HeapSlabs::take_blocks(const BlockRequest& request, FreeBlock* blocks, unsigned count,
+                                ReturnedPages& returned) {
+  unsigned taken = 0;
+  while (taken < count) {
+    Span* const slab = take_slab(request, returned);
+    if (slab == nullptr || !begin_lives(*slab)) break;
+    void* of_slab[kMostTaken];
+    const unsigned found = take_from_slab(*slab, of_slab, std::min(count - taken, kMostTaken));
+    note_taken(*slab);
+    for (unsigned i = 0; i < found; ++i) {
+      const auto offset = static_cast<std::uint32_t>(static_cast<char*>(of_slab[i]) - slab->start);
+      const BlockIndex index = index_of(class_geometry[request.size_class], offset);
+      blocks[taken++] = {of_slab[i], lives_of(*slab) + number_of(index)};
+    }
+  }
+  return taken;
+}
+
+std::uint8_t* HeapSlabs::end_life(void* block) const {
+  BlockIndex index{};
+  const Span& slab = slab_of_block(block, &index);
+  std::uint8_t* const lives = lives_of(slab);
+  if (lives == nullptr) return nullptr;
+  std::uint8_t* const is_live = lives + number_of(index);
+  end_life(is_live, block);
+  return is_live;
+}
+
+bool HeapSlabs::is_taken(const FreeBlock& block, SizeClass size_class) const {
+  BlockIndex index{};
+  const Span& slab = slab_of_block(block.block, &index);
+  return class_of(slab) == size_class && block.is_live == lives_of(slab) + number_of(index);
+}
+
+// Older pages first, so that the newer ones empty.
+void* HeapSlabs::take_mixed(std::size_t bytes) {
+  Mixed& of = mixed_of(bytes);
+  if (of.at_hand_count != 0) {
+    ++of.live_count;
+    return mixed_.first()->block(BlockIndex{of.at_hand[--of.at_hand_count]});
+  }
+  void* block = nullptr;
+  for (Span* page = mixed_.first(); page != nullptr && block == nullptr; page = page->next)
+    block = mixed_page::take(*page, bytes);
+  if (block == nullptr) {
+    Span* const page = take_charged_span(mixed_page::kAllWords, kPageBytes, kPageBytes);
+    if (page == nullptr) return nullptr;
+    mixed_page::begin(*page);
+    mixed_.push_back(page);
+    block = mixed_page::take(*page, bytes);
+  }
+  ++of.live_count;
   return block;
 }
 
@@ -224,10 +342,17 @@ Span& HeapSlabs::slab_of_block(const void* block, BlockIndex* index) const {
   Span* const slab = find(block);
   if (slab == nullptr) stop("free of a pointer that is no block of the heap", block);
   const std::size_t offset = address_of(block) - address_of(slab->start);
-  *index = slab->block_count == 1 ? BlockIndex{0} : static_cast<BlockIndex>(offset / slab->stride);
+  const bool is_mixed = mixed_page::is_mixed(*slab);
+  *index = slab->block_count == 1 ? BlockIndex{0}
+           : is_mixed             ? static_cast<BlockIndex>(offset / mixed_page::kGranuleBytes)
+                      : static_cast<BlockIndex>(static_cast<std::uint32_t>(offset) / slab->stride);
   if (slab->block(*index) != block || number_of(*index) >= slab->block_count)
     stop("free of a pointer into a block", block);
   if (bitmap::test(slab->free_bits, *index)) stop("double free", block);
+  if (!is_mixed) return *slab;
+  if (!mixed_page::is_block(*slab, *index)) stop("free of a pointer into a block", block);
+  if (slab == mixed_.first() && mixed_of(mixed_page::block_bytes(*slab, *index)).is_at_hand(*index))
+    stop("double free", block);
   return *slab;
 }
 
@@ -235,9 +360,23 @@ std::size_t HeapSlabs::block_bytes_of(const Span& slab) const {
   return class_of(slab) != SizeClass::kNone ? class_geometry[class_of(slab)].block_bytes : slab_bytes(slab);
 }
 
+std::size_t HeapSlabs::block_bytes_of(const Span& slab, BlockIndex index) const {
+  return mixed_page::is_mixed(slab) ? mixed_page::block_bytes(slab, index) : block_bytes_of(slab);
+}
+
 std::size_t HeapSlabs::block_bytes(const void* block) const {
   BlockIndex index{};
-  return block_bytes_of(slab_of_block(block, &index));
+  const Span& slab = slab_of_block(block, &index);
+  const std::uint8_t* const lives = lives_of(slab);
+  if (lives != nullptr && __atomic_load_n(lives + number_of(index), __ATOMIC_RELAXED) == 0)
+    stop("double free", block);  // it lies in a magazine
+  return block_bytes_of(slab, index);
+}
+
+BlockRequest HeapSlabs::request_of_block(const void* block) const {
+  BlockIndex index{};
+  const Span& slab = slab_of_block(block, &index);
+  return {class_of(slab), block_bytes_of(slab, index), unit_bytes()};
 }
 
 bool HeapSlabs::is_worth_keeping(const Span& slab) const {
@@ -245,9 +384,33 @@ bool HeapSlabs::is_worth_keeping(const Span& slab) const {
   return class_of(slab) != SizeClass::kNone && slab.block_count > 1 && available.first() == available.last();
 }
 
+std::size_t HeapSlabs::take_back_mixed(Span& page, BlockIndex index, ReturnedPages& returned) {
+  const std::size_t bytes = mixed_page::block_bytes(page, index);
+  Mixed& of = mixed_of(bytes);
+  --of.live_count;
+  if (&page == mixed_.first() && of.at_hand_count < Mixed::kMostAtHand) {
+    of.at_hand[of.at_hand_count++] = static_cast<std::uint16_t>(number_of(index));
+    return bytes;
+  }
+  mixed_page::give_back(page, index);
+  if (page.free_count == page.block_count && mixed_.first() != mixed_.last()) {
+    mixed_.remove(&page);
+    retire_slab(&page, returned);
+  }
+  return bytes;
+}
+
+// In the first mixed page.
+void HeapSlabs::free_at_hand() {
+  for (Mixed& of : mixed_of_)
+    while (of.at_hand_count != 0)
+      mixed_page::give_back(*mixed_.first(), BlockIndex{of.at_hand[--of.at_hand_count]});
+}
+
 std::size_t HeapSlabs::take_back(void* block, ReturnedPages& returned) {
   BlockIndex index{};
   Span& slab = slab_of_block(block, &index);
+  if (mixed_page::is_mixed(slab)) return take_back_mixed(slab, index, returned);
   const std::size_t bytes = block_bytes_of(slab);
   if (poisons_) {
     os::note_pool_free(pool_, block);
@@ -298,8 +461,18 @@ void HeapSlabs::validate(std::size_t live_bytes, std::size_t live_count) const {
     add(*slab);
     quarantined += slab_bytes(*slab);
   }
+  for (const Span* page = mixed_.first(); page != nullptr; page = page->next) {
+    const mixed_page::Live live = mixed_page::validate(*page);
+    bytes += live.bytes;
+    count += live.count;
+    mapped += kPageBytes;
+  }
+  for (std::size_t i = 0; i < kMixedSizes; ++i) {
+    bytes -= mixed_of_[i].at_hand_count * i * mixed_page::kGranuleBytes;
+    count -= mixed_of_[i].at_hand_count;
+  }
   for (const Span* page = spare_.first(); page != nullptr; page = page->next) mapped += kPageBytes;
-  TARN_CHECK(mapped == mapped_bytes_ && quarantined == quarantined_bytes_);
+  TARN_CHECK(mapped == mapped_.own() && quarantined == quarantined_bytes_);
   TARN_CHECK(bytes == live_bytes && count == live_count);
 }
 

@@ -1,27 +1,28 @@
 // The library's record of a heap, its limits, and the two back ends that a heap may have: its own slabs, or
 // malloc for each block (the option pools_use_malloc). Making a heap fixes its back end.
 //
-// Invariant, with the mutex held: live_bytes and live_count are sums over live blocks. Over malloc they also
-// count blocks that are being made or freed: malloc may be ours, so no lock is held around it.
+// Invariant, with the mutex held: taken_count is the number of live blocks and of those in magazines
+// (heap_magazines.h); account says what is charged. Over malloc they also count blocks that are being made or
+// freed: malloc may be ours, so no lock is held around it.
 // Threads: any; the heap's mutex.
 #pragma once
+#include <atomic>
 #include <cstddef>
 
 #include "general/pool_header.h"
+#include "pool/heap_account.h"
 #include "pool/heap_slabs.h"
+#include "pool/shared_use.h"
 #include "tarn/heap.h"
 
 namespace tarn::internal {
 
-/// Live bytes before and after an allocation.
-struct LiveBytes {
-  std::size_t before, after;
-};
+class HeapMagazines;
 
 /// The functions that differ between back ends. No lock is held.
 struct HeapBackEnd {
   /// Allocates a block and charges the heap; nullptr when the hard limit or the system refuses it.
-  void* (*allocate)(detail::HeapState& state, std::size_t size, std::size_t alignment, LiveBytes* live);
+  void* (*allocate)(detail::HeapState& state, std::size_t size, std::size_t alignment);
   void (*deallocate)(detail::HeapState& state, void* block);
   std::size_t (*usable_size)(detail::HeapState& state, const void* block);
   /// Resizes a block of `usable` bytes to `size` in place. \returns false when the block must move.
@@ -43,30 +44,22 @@ extern const HeapBackEnd kHeapOverMalloc;
 namespace TARN_NAMESPACE::detail {
 
 struct HeapState : internal::PoolHeader {
-  const internal::HeapBackEnd* back_end;
   Heap* heap;
-  std::size_t live_bytes;
-  std::size_t live_count;
-  std::size_t peak_live_bytes;
-  std::size_t soft_limit;
-  std::size_t hard_limit;
+  HeapState* around;  // the heap that this one lies in, or nullptr
+  std::atomic<std::uint32_t> heaps_within;
+  internal::HeapAccount account;
+  std::size_t taken_count;
   void (*on_soft_limit)(Heap&, void*);
   void* context;
   bool is_calling_back;
+  bool may_have_magazines;
+  internal::SharedUse shared_use;  // while there are no magazines
   internal::HeapSlabs slabs;
-
-  bool may_grow_locked(std::size_t bytes) const {
-    return live_bytes <= hard_limit && bytes <= hard_limit - live_bytes;
-  }
-  void charge_locked(std::size_t bytes) {
-    live_bytes += bytes;
-    ++live_count;
-    if (live_bytes > peak_live_bytes) peak_live_bytes = live_bytes;
-  }
-  void credit_locked(std::size_t bytes) {
-    live_bytes -= bytes;
-    --live_count;
-  }
+  /// What every call reads, in a line that nobody writes: magazines changes once, under the registry's lock
+  /// and the mutex.
+  alignas(internal::kCacheLineBytes) std::atomic<internal::HeapMagazines*> magazines;
+  const internal::HeapBackEnd* back_end;
+  char rest_of_line[internal::kCacheLineBytes - 2 * sizeof(void*)];
 };
 
 }  // namespace TARN_NAMESPACE::detail
@@ -81,6 +74,16 @@ detail::HeapState* make_heap_state(const HeapOptions& options, const PoolOperati
 std::size_t usable_size_in_heap(PoolHeader& pool, const void* block);
 PoolUse use_of_heap(PoolHeader& pool, ReturnedPages&);
 std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned);
+
+/// When all blocks have ended; those of heaps within stay charged.
+inline void credit_all(detail::HeapState& state) {
+  state.account.credit(state.account.own());
+  state.taken_count = 0;
+}
+
+/// Calls the program's function when an allocation has crossed the soft limit of the heap or one around it.
+/// \pre no lock is held.
+void note_soft_limits(detail::HeapState& state);
 
 /// Stops the process when the invariant is broken. \pre no other thread uses the heap.
 void validate(detail::HeapState& state);

@@ -2,8 +2,8 @@
 // all of them in a list, for who visits them.
 //
 // Threads: a magazine is its thread's while that is inside of the magazine's lock, or holds the pool's mutex;
-// and any thread's that holds the pool's mutex and has visited all. The list changes under the mutex. A thread
-// that ends leaves its magazines to the next that gets its heap.
+// and any thread's that holds the pool's mutex and has visited all. The list changes under the mutex. A
+// thread that ends leaves its magazines to the next that gets its heap.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -1,7 +1,6 @@
 // When a pool that threads share gets magazines for them: once it is called much. Until then its mutex costs
 // little, and memory for magazines would be lost.
 #pragma once
-#include "os/lock_rank.h"
 #include "tarn/detail/thread_cache.h"
 
 namespace tarn::internal {
@@ -12,7 +11,6 @@ class SharedUse {
   /// Counts a call that had to lock; one by another thread than the last counts as many. \returns whether it
   /// is time for magazines; it is again after as many calls.
   bool note_call() {
-    if (os::is_only_thread()) return false;
     calls_ += last_user_ == &detail::thread_cache ? 1 : kOfAnother;
     last_user_ = &detail::thread_cache;
     if (calls_ < kEnough) return false;

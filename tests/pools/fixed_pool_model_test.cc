@@ -142,7 +142,26 @@ class FixedPoolModel {
     }
   }
 
+  // In order and not, with a nullptr now and then.
+  void give_back_batch() {
+    std::vector<void*> blocks;
+    for (std::size_t left = random_.below(40); left > 0 && !runs_.empty(); --left) {
+      const auto run = pick();
+      const auto [start, taken] = *run;
+      if (taken.count != 1) continue;
+      ASSERT_TRUE(holds(start, pool_.block_bytes(), taken.pattern)) << "contents were lost";
+      runs_.erase(run);
+      --live_;
+      blocks.push_back(start);
+      if (random_.below(10) == 0) blocks.push_back(nullptr);
+    }
+    if (random_.below(2) == 0)
+      for (std::size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[random_.below(i)]);
+    pool_.deallocate_batch(blocks.data(), blocks.size());
+  }
+
   void give_back_many() {
+    if (random_.below(2) == 0) return give_back_batch();
     for (std::size_t left = random_.below(runs_.size() + 1); left > 0; --left) give_back(pick());
   }
 

@@ -52,8 +52,10 @@ COVERED = {
     "pool/handle_table": "tests/adapters/handle_pool_test.cc",
     "pool/heap": "tests/pools/heap_test.cc",
     "pool/heap_state": "tests/pools/heap_test.cc",
+    "pool/magazine_list": "tests/unit/pool/thread_magazines_test.cc",
     "pool/object_pool": "tests/pools/object_pool_test.cc",
     "pool/object_pool_state": "tests/pools/object_pool_test.cc",
+    "pool/shared_use": "tests/unit/pool/heap_magazines_test.cc",
     "thread/call_counts": "tests/unit/observe/counted_calls_test.cc",
     "thread/heap_record": "tests/unit/thread/registry_test.cc",
 }

@@ -41,9 +41,9 @@ TEST(HeapOverSlabs, TheLimitIsThatOfLiveBytes) {
 TEST(HeapOverSlabsDeathTest, ACountThatIsNotThatOfTheSlabsBreaksTheInvariant) {
   Heap heap;
   static_cast<void>(heap.allocate(100));
-  ++state_of(heap).live_count;
+  ++state_of(heap).taken_count;
   EXPECT_DEATH(validate(state_of(heap)), "count == live_count");
-  --state_of(heap).live_count;
+  --state_of(heap).taken_count;
 }
 
 }  // namespace

@@ -71,38 +71,38 @@ TEST(HeapSlabs, ALargeRequestOrAnAlignedOneIsASlabOfOneBlock) {
   EXPECT_EQ(heap.slabs.request_of(300'000, 16).block_bytes, 5 * kPageBytes);
   void* const block = heap.allocate(100, 4 * kPageBytes);
   EXPECT_EQ(address_of(block) % (4 * kPageBytes), 0u);
-  EXPECT_EQ(heap.slabs.mapped_bytes(), kPageBytes);
+  EXPECT_EQ(heap.slabs.mapped().charged(), kPageBytes);
   heap.validate();
   EXPECT_TRUE(heap.deallocate(block));
-  EXPECT_EQ(heap.slabs.mapped_bytes(), 0u);
+  EXPECT_EQ(heap.slabs.mapped().charged(), 0u);
 }
 
 TEST(HeapSlabs, KeepsTheLastEmptySlabOfAClassAndEndsTheOthers) {
   Slabs heap;
   std::vector<void*> blocks;
   for (int i = 0; i < 300; ++i) blocks.push_back(heap.allocate(1000));
-  EXPECT_GE(heap.slabs.mapped_bytes(), 5 * kPageBytes);
+  EXPECT_GE(heap.slabs.mapped().charged(), 5 * kPageBytes);
   bool has_returned_pages = false;
   for (void* block : blocks) {
     has_returned_pages |= heap.deallocate(block);
     heap.validate();
   }
   EXPECT_TRUE(has_returned_pages);
-  const std::size_t kept = heap.slabs.mapped_bytes();
+  const std::size_t kept = heap.slabs.mapped().charged();
   EXPECT_GT(kept, 0u);
   EXPECT_EQ(heap.release_unused(), kept);
-  EXPECT_EQ(heap.slabs.mapped_bytes(), 0u);
+  EXPECT_EQ(heap.slabs.mapped().charged(), 0u);
 }
 
 TEST(HeapSlabs, ASparePageIsTheNextSlab) {
   Slabs heap;
   Span* const page = HeapSlabs::make_spare();
   char* const start = page->start;
-  heap.slabs.add_spare(page);
-  EXPECT_EQ(heap.slabs.mapped_bytes(), kPageBytes);
+  EXPECT_TRUE(heap.slabs.add_spare(page));
+  EXPECT_EQ(heap.slabs.mapped().charged(), kPageBytes);
   heap.validate();
   EXPECT_EQ(heap.allocate(1000), start);
-  EXPECT_EQ(heap.slabs.mapped_bytes(), kPageBytes);
+  EXPECT_EQ(heap.slabs.mapped().charged(), kPageBytes);
   heap.validate();
 }
 
