@@ -25,8 +25,8 @@ struct GeneralRuns {
 
 template <class Pool>
 struct Runs {
-  void* allocate_run(std::size_t count) { return pool.allocate(count); }
-  void deallocate_run(void* run, std::size_t count) { pool.deallocate(run, count); }
+  void* allocate_run(std::size_t count) { return pool.allocate_run(count); }
+  void deallocate_run(void* run, std::size_t count) { pool.deallocate_run(run, count); }
 
   Pool pool{contiguous::kBlockBytes};
 };

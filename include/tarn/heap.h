@@ -156,7 +156,7 @@ struct HeapAccess {
 /// takes the heap's mutex.
 class HeapScope {
  public:
-  explicit HeapScope(Heap& heap) noexcept : outer_(detail::exchange_current_heap(&heap)) {}
+  [[nodiscard]] explicit HeapScope(Heap& heap) noexcept : outer_(detail::exchange_current_heap(&heap)) {}
   ~HeapScope() { detail::exchange_current_heap(outer_); }
   HeapScope(const HeapScope&) = delete;
   HeapScope& operator=(const HeapScope&) = delete;

@@ -116,7 +116,7 @@ struct Throws {
   Throws() { throw 1; }
 };
 
-TEST(MakeUnique, LosesNothingWhenAConstructorThrows) { EXPECT_THROW(make_unique<Throws>(), int); }
+TEST(MakeUnique, LosesNothingWhenAConstructorThrows) { EXPECT_THROW(static_cast<void>(make_unique<Throws>()), int); }
 
 }  // namespace
 }  // namespace tarn::test

@@ -55,12 +55,11 @@ void fixed_pool_release() {
 void fixed_pool_runs() {
   tarn::FixedPool pool(64);
   for (int i = 0; i < 100; ++i) {
-    auto* const run = static_cast<char*>(pool.allocate(10));
+    auto* const run = static_cast<char*>(pool.allocate_run(10));
     use(run, 640);
     for (int k = 0; k < 10; ++k) pool.deallocate(run + 64 * k);
     void* blocks[3] = {};
-    pool.allocate_batch(3, blocks);
-    pool.deallocate_batch(blocks, 3);
+    pool.deallocate_batch(blocks, pool.allocate_batch(3, blocks));
   }
   pool.clear();
   pool.release_unused();

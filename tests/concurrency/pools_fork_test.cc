@@ -49,12 +49,12 @@ bool use_all(Shared& shared) {
     }
     void* const packet = shared.packets.allocate();
     fill(packet, 64, size);
-    void* const packets = shared.packets.allocate(10);
+    void* const packets = shared.packets.allocate_run(10);
     fill(packets, 640, size);
     shared.objects.destroy(shared.objects.create());
     if (!holds(packets, 640, size) || !holds(packet, 64, size)) return false;
     shared.packets.deallocate(packet);
-    shared.packets.deallocate(packets, 10);
+    shared.packets.deallocate_run(packets, 10);
   }
   SharedFixedPool own(32);
   ObjectPool<Object> typed({.at_end = AtPoolEnd::kHandOver});

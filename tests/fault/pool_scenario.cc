@@ -45,7 +45,7 @@ int use_fixed_pool(std::size_t block_bytes, std::size_t per_chunk) {
   };
   for (std::size_t i = 0; i < 400; ++i) {
     const std::size_t count = i % 5 == 0 ? 1 + i % per_chunk : 1;
-    note(count == 1 ? pool->allocate() : pool->allocate(count), count);
+    note(count == 1 ? pool->allocate() : pool->allocate_run(count), count);
     void* batch[10];
     if (i % 50 == 0)
       for (std::size_t k = pool->allocate_batch(10, batch); k-- > 0;) note(batch[k], 1);
@@ -55,7 +55,7 @@ int use_fixed_pool(std::size_t block_bytes, std::size_t per_chunk) {
   }
   for (std::size_t i = 0; i < live.size(); ++i) {
     EXPECT_OR_RETURN(holds(live[i].blocks, block_bytes, i));
-    pool->deallocate(live[i].blocks, live[i].count);
+    pool->deallocate_run(live[i].blocks, live[i].count);
   }
   EXPECT_OR_RETURN(pool->live_count() == 0);
   pool->release_unused();

@@ -67,9 +67,9 @@ void check_fixed_pool() {
   });
   expect_report("the last block of a run after its free", [] {
     Pool pool(64);
-    void* const blocks = pool.allocate(10);
+    void* const blocks = pool.allocate_run(10);
     touch(blocks, 639);
-    pool.deallocate(blocks, 10);
+    pool.deallocate_run(blocks, 10);
     touch(blocks, 639);
   });
   expect_report("a block of a batch after its free", [] {
