@@ -67,6 +67,16 @@ inline void annotate_bump([[maybe_unused]] void* block, [[maybe_unused]] std::si
 #endif
 }
 
+/// A part of a live block that its user keeps for later.
+inline void annotate_kept([[maybe_unused]] void* part, [[maybe_unused]] std::size_t bytes) {
+#if defined(TARN_ANNOTATE_ASAN)
+  __asan_poison_memory_region(part, bytes);
+#endif
+#if defined(TARN_VALGRIND)
+  VALGRIND_MAKE_MEM_NOACCESS(part, bytes);
+#endif
+}
+
 /// Tells profilers only: the library tells the checkers.
 inline void profile_allocation([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) {
 #if defined(TARN_HEAPTRACK)
