@@ -2,6 +2,7 @@
 #include "all_workloads.h"
 #include "arenas.h"
 #include "tarn/arena.h"
+#include "tarn/memory_resource.h"
 #include "tarn/version.h"
 #include "tarn_inline.h"
 #include "tarn_pools.h"
@@ -42,6 +43,32 @@ class BumpArena {
   Arena arena_;
 };
 
+/// The same as programs that take a std::pmr::memory_resource* have it.
+class ArenaResource {
+ public:
+  ArenaResource() = default;
+  ArenaResource(void* buffer, std::size_t bytes) : arena_(buffer, bytes) {}
+  void* allocate(std::size_t bytes) {
+    return static_cast<std::pmr::memory_resource*>(escape(&resource_))->allocate(bytes);
+  }
+  void reset() { arena_.reset(); }
+
+ private:
+  Arena arena_;
+  memory_resource<Arena> resource_{arena_};
+};
+
+/// The general pool as programs that take a std::pmr::memory_resource* have it: by a virtual call.
+template <std::size_t>
+struct Resource {
+  static constexpr Sharing kSharing = Sharing::kAnyThread;
+  void* allocate(std::size_t bytes) { return resource->allocate(bytes); }
+  void deallocate(void* block, std::size_t bytes) { resource->deallocate(block, bytes); }
+
+  std::pmr::memory_resource* resource =
+      static_cast<std::pmr::memory_resource*>(escape(tarn::default_resource()));
+};
+
 constexpr const char* kLibrary = "tarn " TARN_VERSION_STRING;
 
 const MallocContestant<TarnInline, General, GeneralRuns> general("tarn-inline", Kind::kTarnInline, kLibrary);
@@ -52,7 +79,10 @@ const SharedContestant<SharedFixed> shared_fixed("tarn-shared", Kind::kTarnPool,
 const Contestant shared_runs("tarn-shared", Kind::kTarnPool, kLibrary,
                              {contiguous::run<Runs<SharedFixedPool>>});
 const SharedContestant<Objects> objects("tarn-object", Kind::kTarnPool, kLibrary);
+const SharedContestant<Resource> resource("tarn-resource", Kind::kTarnPool, kLibrary);
 const Contestant arena("tarn-arena", Kind::kTarnPool, kLibrary, {arenas::run<BumpArena>});
+const Contestant arena_resource("tarn-arena-resource", Kind::kTarnPool, kLibrary,
+                                {arenas::run<ArenaResource>});
 
 }  // namespace
 }  // namespace tarn::bench
