@@ -18,6 +18,7 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 
 #include "tarn/detail/mutex.h"
 #include "tarn/heap.h"
@@ -36,7 +37,7 @@ class HandlerMemory {
 
   /// \param alignment bytes, a power of two; blocks aligned to more than 16 come from the general pool.
   /// \returns the smallest kept block with room for `bytes`; else one of the general pool. \cost a step per
-  /// size of the kept blocks that is too small; two atomic operations once the process has threads.
+  /// size of the kept blocks that is too small; an atomic exchange once the process has threads.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = 16) noexcept;
   /// \param bytes any; the memory knows the size. nullptr is ignored.
   void deallocate(void* block, std::size_t bytes, std::size_t alignment = 16) noexcept;
@@ -45,7 +46,9 @@ class HandlerMemory {
   /// when another thread is inside.
   std::size_t release_unused() noexcept;
 
-  std::size_t live_count() const noexcept { return live_count_.load(std::memory_order_relaxed); }
+  std::size_t live_count() const noexcept {
+    return counted_inside_.load(std::memory_order_relaxed) + counted_outside_.load(std::memory_order_relaxed);
+  }
   /// \returns how many blocks wait for the next operations. \pre no other thread uses the memory, as for
   /// kept_bytes().
   std::size_t kept_count() const noexcept { return kept_count_; }
@@ -82,12 +85,10 @@ class HandlerMemory {
     bool is_shown_ = false;
   };
 
-  /// \returns the live count with this change.
+  /// \pre the thread is inside. \returns the live count with this change, of 1 or SIZE_MAX, which is -1.
   std::size_t change_live_count(std::size_t by) {
-    if (detail::ProgramGuard::is_needed()) return live_count_.fetch_add(by, std::memory_order_relaxed) + by;
-    const std::size_t count = live_count_.load(std::memory_order_relaxed) + by;
-    live_count_.store(count, std::memory_order_relaxed);
-    return count;
+    counted_inside_.store(counted_inside_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+    return live_count();
   }
   static constexpr bool is_of_every_block(std::size_t alignment) {
     return alignment <= 16 && std::has_single_bit(alignment);
@@ -99,31 +100,38 @@ class HandlerMemory {
   Kept* smallest_ = nullptr;
   std::size_t kept_count_ = 0;
   std::size_t most_live_ = 0;
-  std::atomic<std::size_t> live_count_{0};
+  // The live blocks are the sum, modulo 2^64: each call counts in one of the two.
+  std::atomic<std::size_t> counted_inside_{0};
+  std::atomic<std::size_t> counted_outside_{0};  // of threads that found another one inside
   std::atomic<bool> is_visited_{false};
 };
 
 inline void* HandlerMemory::allocate(std::size_t bytes, std::size_t alignment) noexcept {
-  const std::size_t live = change_live_count(1);
   void* block = nullptr;
   void* outgrown = nullptr;
   if (const Visit visit(is_visited_); visit.is_in()) {
+    const std::size_t live = change_live_count(1);
     if (live > most_live_) most_live_ = live;
     if (is_of_every_block(alignment)) block = take_at_least(bytes);
     if (block == nullptr && kept_count_ + live > most_live_) outgrown = take_at_least(0);
+  } else {
+    counted_outside_.fetch_add(1, std::memory_order_relaxed);
   }
   if (block != nullptr) return block;
   tarn::deallocate(outgrown);
   block = take_from_general_pool(bytes, alignment);
-  if (block == nullptr) change_live_count(std::size_t{0} - 1);
+  if (block == nullptr) counted_outside_.fetch_sub(1, std::memory_order_relaxed);
   return block;
 }
 
 inline void HandlerMemory::deallocate(void* block, std::size_t, std::size_t alignment) noexcept {
   if (block == nullptr) return;
-  const std::size_t live = change_live_count(std::size_t{0} - 1);
-  if (is_of_every_block(alignment))
-    if (const Visit visit(is_visited_); visit.is_in() && kept_count_ + live < most_live_) return keep(block);
+  if (const Visit visit(is_visited_); visit.is_in()) {
+    const std::size_t live = change_live_count(SIZE_MAX);
+    if (is_of_every_block(alignment) && kept_count_ + live < most_live_) return keep(block);
+  } else {
+    counted_outside_.fetch_sub(1, std::memory_order_relaxed);
+  }
   tarn::deallocate(block);
 }
 
