@@ -151,7 +151,7 @@ inline std::size_t HandlerMemory::release_unused() noexcept {
     next = block->same != nullptr ? block->same : block->larger;
     if (block->same != nullptr) block->same->larger = block->larger;
     bytes += block->bytes;
-    detail::annotate_bump(block, block->bytes);
+    detail::annotate_kept_no_more(block, block->bytes);
     tarn::deallocate(block);
   }
   return bytes;
@@ -177,7 +177,7 @@ inline HandlerMemory::Kept* HandlerMemory::take_at_least(std::size_t bytes) {
     *at = first->larger;
   }
   --kept_count_;
-  detail::annotate_bump(taken, taken->bytes);
+  detail::annotate_kept_no_more(taken, taken->bytes);
   return taken;
 }
 

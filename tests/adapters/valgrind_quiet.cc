@@ -8,6 +8,7 @@
 
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
+#include "tarn/handler_memory.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"
@@ -168,6 +169,21 @@ void arena_release() {
   }
 }
 
+void handler_memory() {
+  tarn::HandlerMemory memory;
+  for (std::size_t i = 0; i < 50; ++i) {
+    const std::size_t size = 1 + i * i % 70 * 5000;
+    void* const handler = memory.allocate(size);
+    void* const small = memory.allocate(100);
+    use(handler, size);
+    use(small, 100);
+    memory.deallocate(handler, size);
+    memory.deallocate(small, 100);
+    if (i % 7 == 0) memory.release_unused();
+  }
+  use_general_pool();
+}
+
 constexpr std::pair<const char*, void (*)()> kCases[] = {
     {"fixed_pool_end", fixed_pool_end},
     {"fixed_pool_release", fixed_pool_release},
@@ -181,6 +197,7 @@ constexpr std::pair<const char*, void (*)()> kCases[] = {
     {"heap_in_a_buffer", heap_in_a_buffer},
     {"arena_end", arena_end},
     {"arena_release", arena_release},
+    {"handler_memory", handler_memory},
 };
 
 }  // namespace
