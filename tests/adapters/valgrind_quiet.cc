@@ -181,7 +181,6 @@ void handler_memory() {
     memory.deallocate(small, 100);
     if (i % 7 == 0) memory.release_unused();
   }
-  use_general_pool();
 }
 
 constexpr std::pair<const char*, void (*)()> kCases[] = {
