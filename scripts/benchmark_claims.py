@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what README.md, docs/benchmarks.md and bench/results/README.md say of the reference run of `tarn
-bench`, or checks
-it: figures in prose rot, so these come from its JSON.
+bench`, and what docs/pools/adapters.md says of the run in bench/results/2026-11-23/pmr.json, or checks
+it: figures in prose rot, so these come from the JSON of the runs.
 
 Each file holds blocks between `<!-- claims: NAME -->` and `<!-- end -->`; what stands between is made here.
 """
@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-FILES = ("README.md", "docs/benchmarks.md", "bench/results/README.md")
+FILES = ("README.md", "docs/benchmarks.md", "bench/results/README.md", "docs/pools/adapters.md")
+OTHER_RUNS = {"pmr": PROJECT / "bench/results/2026-11-23/pmr.json"}  # of claims that no reference run has
 BLOCK = re.compile(r"(<!-- claims: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 OTHER_MALLOCS = ("system", "general")
@@ -228,12 +229,59 @@ def pool_targets(run):
     return table(["target", "at least", "measured, the strongest other", "its worst row"], lines)
 
 
-CLAIMS = {"headline": headline, "where_tarn_loses": where_tarn_loses, "targets": targets,
+RESOURCE_GROUPS = {
+    "003_fixed": "10,000 blocks of one size, one thread",
+    "003_threaded": "the same, in a process with threads",
+    "near_full": "one block at a time, or a random one of many replaced",
+    "004_batches": "batches of objects, one or several threads",
+    "shared": "one resource of one or several threads",
+}
+RESOURCES = ("tarn-inline", "pmr-unsynchronized", "pmr-synchronized", "pmr-new-delete")
+ARENAS = {"buffer": "over a buffer with room for all", "grow": "that grows, and is reset",
+          "fresh": "made, grown and ended"}  # fmt: skip
+
+
+def times_as_long(pairs):
+    """"geometric mean (least to most)" of theirs / own."""
+    ratios = [theirs["median"] / own["median"] for theirs, own in pairs if theirs and own]
+    if not ratios:
+        return ""
+    mean, least, most = (f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
+                         for ratio in (geometric_mean(ratios), min(ratios), max(ratios)))
+    return f"{mean} ({least} to {most})"
+
+
+def pmr(run):
+    def pairs(rows, theirs, own):
+        return [(run.summary_of(row, theirs), run.summary_of(row, own)) for row in rows if not row["cold"]]
+
+    lines = [[what, *(times_as_long(pairs(run.groups[group], other, "tarn-resource")) for other in RESOURCES)]
+             for group, what in RESOURCE_GROUPS.items()]  # fmt: skip
+    pools = table(["time / that of `default_resource()`", "`tarn::allocate`, inlined",
+                   "`unsynchronized_pool_resource`", "`synchronized_pool_resource`",
+                   "`new_delete_resource` on glibc"], lines)  # fmt: skip
+    lines = []
+    for word, what in ARENAS.items():
+        rows = [row for row in run.groups["arena"] if row["row"].startswith(word)]
+        lines.append([what, *(times_as_long(pairs(rows, other, "tarn-arena-resource"))
+                              for other in ("tarn-arena", "pmr-monotonic"))])  # fmt: skip
+    arenas = table(["time / that of `memory_resource<Arena>`", "`Arena`, inlined",
+                    "`monotonic_buffer_resource`"], lines)  # fmt: skip
+    explanation = ("Each figure is the geometric mean over the rows, with the least and the most of them; "
+                   "above 1 tarn's resource is faster.\n")  # fmt: skip
+    return "\n".join((machine_line(run) + explanation, pools, arenas))
+
+
+CLAIMS = {"pmr": pmr, "headline": headline, "where_tarn_loses": where_tarn_loses, "targets": targets,
           "pool_targets": pool_targets}
 
 
-def with_claims(text, run):
-    return BLOCK.sub(lambda match: match[1] + CLAIMS[match[2]](run) + match[3], text)
+def with_claims(text, reference):
+    def claim(match):
+        other = OTHER_RUNS.get(match[2])
+        return match[1] + CLAIMS[match[2]](Run(other) if other else reference) + match[3]
+
+    return BLOCK.sub(claim, text)
 
 
 def main():
@@ -252,9 +300,8 @@ def main():
         if new == old:
             continue
         if options.check:
-            print(f"{path.relative_to(PROJECT)} does not say what {reference_file().relative_to(PROJECT)} "
-                  "does; "
-                  "run scripts/benchmark_claims.py", file=sys.stderr)  # fmt: skip
+            print(f"{path.relative_to(PROJECT)} does not say what the runs in bench/results do; "
+                  "run scripts/benchmark_claims.py", file=sys.stderr)
             status = 1
         else:
             path.write_text(new, encoding="utf-8")

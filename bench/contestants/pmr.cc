@@ -27,6 +27,16 @@ struct Synchronized : PoolResource<std::pmr::synchronized_pool_resource, Bytes> 
   static constexpr Sharing kSharing = Sharing::kAnyThread;
 };
 
+/// operator new and sized delete behind the interface of the others.
+template <std::size_t>
+struct NewDelete {
+  static constexpr Sharing kSharing = Sharing::kAnyThread;
+  void* allocate(std::size_t bytes) { return std::pmr::new_delete_resource()->allocate(bytes); }
+  void deallocate(void* block, std::size_t bytes) {
+    std::pmr::new_delete_resource()->deallocate(block, bytes);
+  }
+};
+
 using contiguous::kBlockBytes;
 
 struct Runs : PoolResource<std::pmr::unsynchronized_pool_resource, contiguous::kLongestRun * kBlockBytes> {
@@ -60,6 +70,7 @@ constexpr const char* kLibrary = "std::pmr, g++ " __VERSION__;
 
 const UnsharedContestant<Unsynchronized> unsynchronized("pmr-unsynchronized", Kind::kPool, kLibrary);
 const SharedContestant<Synchronized> synchronized("pmr-synchronized", Kind::kPool, kLibrary);
+const SharedContestant<NewDelete> new_delete("pmr-new-delete", Kind::kPool, kLibrary);
 const Contestant runs("pmr-unsynchronized", Kind::kPool, kLibrary, {contiguous::run<Runs>});
 const Contestant monotonic("pmr-monotonic", Kind::kPool, kLibrary, {arenas::run<Monotonic>});
 const Contestant direct_monotonic("pmr-monotonic-direct", Kind::kPool, kLibrary,

@@ -2,6 +2,7 @@
 #include "all_workloads.h"
 #include "arenas.h"
 #include "tarn/arena.h"
+#include "tarn/memory_resource.h"
 #include "tarn/version.h"
 #include "tarn_inline.h"
 #include "tarn_pools.h"
@@ -25,8 +26,8 @@ struct GeneralRuns {
 
 template <class Pool>
 struct Runs {
-  void* allocate_run(std::size_t count) { return pool.allocate(count); }
-  void deallocate_run(void* run, std::size_t count) { pool.deallocate(run, count); }
+  void* allocate_run(std::size_t count) { return pool.allocate_run(count); }
+  void deallocate_run(void* run, std::size_t count) { pool.deallocate_run(run, count); }
 
   Pool pool{contiguous::kBlockBytes};
 };
@@ -42,6 +43,32 @@ class BumpArena {
   Arena arena_;
 };
 
+/// The same as programs that take a std::pmr::memory_resource* have it.
+class ArenaResource {
+ public:
+  ArenaResource() = default;
+  ArenaResource(void* buffer, std::size_t bytes) : arena_(buffer, bytes) {}
+  void* allocate(std::size_t bytes) {
+    return static_cast<std::pmr::memory_resource*>(escape(&resource_))->allocate(bytes);
+  }
+  void reset() { arena_.reset(); }
+
+ private:
+  Arena arena_;
+  memory_resource<Arena> resource_{arena_};
+};
+
+/// The general pool as programs that take a std::pmr::memory_resource* have it: by a virtual call.
+template <std::size_t>
+struct Resource {
+  static constexpr Sharing kSharing = Sharing::kAnyThread;
+  void* allocate(std::size_t bytes) { return resource->allocate(bytes); }
+  void deallocate(void* block, std::size_t bytes) { resource->deallocate(block, bytes); }
+
+  std::pmr::memory_resource* resource =
+      static_cast<std::pmr::memory_resource*>(escape(tarn::default_resource()));
+};
+
 constexpr const char* kLibrary = "tarn " TARN_VERSION_STRING;
 
 const MallocContestant<TarnInline, General, GeneralRuns> general("tarn-inline", Kind::kTarnInline, kLibrary);
@@ -55,7 +82,10 @@ const SharedContestant<Objects> objects("tarn-object", Kind::kTarnPool, kLibrary
 const Contestant heap("tarn-heap", Kind::kTarnPool, kLibrary,
                       {cross_thread::run<HeapCalls>, replace::run<HeapCalls>, many_threads::run<HeapCalls>,
                        decline::run<HeapCalls>, shared::run<HeapBlocks>});
+const SharedContestant<Resource> resource("tarn-resource", Kind::kTarnPool, kLibrary);
 const Contestant arena("tarn-arena", Kind::kTarnPool, kLibrary, {arenas::run<BumpArena>});
+const Contestant arena_resource("tarn-arena-resource", Kind::kTarnPool, kLibrary,
+                                {arenas::run<ArenaResource>});
 
 }  // namespace
 }  // namespace tarn::bench

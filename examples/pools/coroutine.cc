@@ -1,13 +1,15 @@
-// Coroutines whose frames lie in a pool: one in the general pool, one in a heap.
+// Coroutines whose frames lie in a pool: in the general pool, in a heap, in a fixed pool.
 #include "tarn/coroutine.h"
 
 #include <coroutine>
 #include <exception>
 #include <utility>
 
+#include "tarn/fixed_pool.h"
+
 class Task {
  public:
-  struct promise_type : tarn::CoroutineFrame {
+  struct promise_type : tarn::AnyCoroutineFrame {
     Task get_return_object() { return Task(std::coroutine_handle<promise_type>::from_promise(*this)); }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
@@ -40,10 +42,17 @@ static Task thrice(std::allocator_arg_t, tarn::Heap&, int number) {
   co_return 3 * number;
 }
 
+static Task fourfold(std::allocator_arg_t, tarn::FixedPool&, int number) {
+  co_await std::suspend_always();
+  co_return 4 * number;
+}
+
 int main() {
   tarn::Heap heap("frames");
+  tarn::FixedPool blocks(256);
   Task first = twice(5);
   Task second = thrice(std::allocator_arg, heap, 5);
-  const bool is_in_heap = heap.use().live_count == 1;
-  return first.run() + second.run() == 25 && is_in_heap ? 0 : 1;
+  Task third = fourfold(std::allocator_arg, blocks, 5);
+  const bool are_in_pools = heap.use().live_count == 1 && blocks.live_count() == 1;
+  return first.run() + second.run() + third.run() == 45 && are_in_pools ? 0 : 1;
 }

@@ -17,12 +17,12 @@ int main() {
   std::memset(packet, 0, packets.block_bytes());
 
   // 1300 bytes: three blocks side by side.
-  void* const large = packets.allocate(3);
+  void* const large = packets.allocate_run(3);
   std::memset(large, 0, 3 * packets.block_bytes());
   std::printf("%zu live of %zu\n", packets.live_count(), packets.capacity());
 
   packets.deallocate(packet);
-  packets.deallocate(large, 3);
+  packets.deallocate_run(large, 3);
 
   while (packets.allocate() != nullptr) {
   }

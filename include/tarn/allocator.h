@@ -1,10 +1,15 @@
-// std allocators over the pools, for containers that take a type.
+// std allocators over the pools, for containers that take a type, and smart pointers whose objects lie in a
+// pool.
 //
 //   std::vector<int, tarn::allocator<int>>                 the general pool; no state, always equal
-//   tarn::allocator<int, tarn::Heap> a(heap)               a Heap, an Arena, a FixedPool; two allocators
+//   tarn::source_allocator<int, tarn::Heap> a(heap)        a Heap, an Arena, a FixedPool; two allocators
 //                                                          are equal when they have the same source
+//   tarn::make_unique<T>(…), tarn::make_shared<T>(…)       objects in the general pool
+//   tarn::allocate_unique<T>(heap, …), tarn::allocate_shared<T>(heap, …)
 //
-// A fixed pool serves a request with one block, or with several side by side when one is too small.
+// A source is a MemoryPool, Heap, Arena, FixedPool, SharedFixedPool, HandlerMemory, or any class with
+// allocate(bytes, alignment) and deallocate(block, bytes, alignment). A fixed pool serves a request with one
+// block, or with several side by side when one is too small. A source must outlive its blocks.
 // Threads: those of the source. Errors: std::bad_alloc; std::bad_array_new_length when the size overflows.
 #pragma once
 #include <cstddef>
@@ -12,6 +17,7 @@
 #include <memory>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/source.h"
@@ -19,15 +25,41 @@
 
 namespace TARN_NAMESPACE {
 
-template <typename T, typename Source = MemoryPool>
+/// The general pool. \why a template of one parameter: clang before 19 takes no other for a
+/// template <typename> class.
+template <typename T>
 class allocator {
+ public:
+  using value_type = T;
+  using is_always_equal = std::true_type;
+
+  constexpr allocator() noexcept = default;
+  template <typename U>
+  constexpr allocator(const allocator<U>&) noexcept {}
+
+  [[nodiscard]] TARN_INLINE T* allocate(std::size_t count) {
+    const std::size_t bytes = detail::array_bytes<T>(count);
+    void* const block = alignof(T) <= 16 ? tarn::allocate(bytes) : tarn::allocate(bytes, alignof(T));
+    return static_cast<T*>(detail::checked(block));
+  }
+  TARN_INLINE void deallocate(T* block, std::size_t) noexcept { tarn::deallocate(block); }
+
+  template <typename U>
+  constexpr bool operator==(const allocator<U>&) const noexcept {
+    return true;
+  }
+};
+
+/// Any other source, by a pointer.
+template <typename T, typename Source>
+class source_allocator {
  public:
   using value_type = T;
   using is_always_equal = std::false_type;
 
-  allocator(Source& source) noexcept : source_(&source) {}
+  source_allocator(Source& source) noexcept : source_(&source) {}
   template <typename U>
-  allocator(const allocator<U, Source>& other) noexcept : source_(&other.source()) {}
+  source_allocator(const source_allocator<U, Source>& other) noexcept : source_(&other.source()) {}
 
   [[nodiscard]] T* allocate(std::size_t count) {
     void* const block = detail::allocate_from(*source_, detail::array_bytes<T>(count), alignof(T));
@@ -39,7 +71,7 @@ class allocator {
 
   Source& source() const noexcept { return *source_; }
   template <typename U>
-  bool operator==(const allocator<U, Source>& other) const noexcept {
+  bool operator==(const source_allocator<U, Source>& other) const noexcept {
     return source_ == &other.source();
   }
 
@@ -47,28 +79,59 @@ class allocator {
   Source* source_;
 };
 
-template <typename T>
-class allocator<T, MemoryPool> {
- public:
-  using value_type = T;
-  using is_always_equal = std::true_type;
+namespace detail {
 
-  constexpr allocator() noexcept = default;
-  template <typename U>
-  constexpr allocator(const allocator<U, MemoryPool>&) noexcept {}
-
-  [[nodiscard]] TARN_INLINE T* allocate(std::size_t count) {
-    const std::size_t bytes = detail::array_bytes<T>(count);
-    void* const block = alignof(T) <= 16 ? tarn::allocate(bytes) : tarn::allocate(bytes, alignof(T));
-    return static_cast<T*>(detail::checked(block));
-  }
-  TARN_INLINE void deallocate(T* block, std::size_t) noexcept { tarn::deallocate(block); }
-
-  template <typename U>
-  constexpr bool operator==(const allocator<U, MemoryPool>&) const noexcept {
-    return true;
+/// The allocator of a source: what needs no pointer has none.
+template <typename Source>
+struct AllocatorOver {
+  template <typename T>
+  using allocator = source_allocator<T, Source>;
+  template <typename T>
+  static allocator<T> make(Source& source) {
+    return source;
   }
 };
+
+template <>
+struct AllocatorOver<MemoryPool> {
+  template <typename T>
+  using allocator = tarn::allocator<T>;
+  template <typename T>
+  static allocator<T> make(const MemoryPool&) {
+    return {};
+  }
+};
+
+/// Makes an object in a source's memory; the memory goes back when the constructor throws.
+template <typename T, typename Source, typename... Arguments>
+T* construct_in(Source& source, Arguments&&... arguments) {
+  struct Guard {
+    Source& source;
+    void* block;
+    ~Guard() {
+      if (block != nullptr) deallocate_to(source, block, sizeof(T), alignof(T));
+    }
+  } guard{source, checked(allocate_from(source, sizeof(T), alignof(T)))};
+  T* const object = ::new (guard.block) T(std::forward<Arguments>(arguments)...);
+  guard.block = nullptr;
+  return object;
+}
+
+/// \returns the start of an object's block: the most derived object, also when T is not its first base.
+template <typename T>
+void* block_of(T* object) noexcept {
+  if constexpr (std::is_polymorphic_v<T>) {
+    return const_cast<void*>(dynamic_cast<const volatile void*>(object));
+  } else {
+    return const_cast<std::remove_cv_t<T>*>(object);
+  }
+}
+
+}  // namespace detail
+
+/// The allocator of a source by its type: allocator<T> for the general pool, source_allocator for others.
+template <typename T, typename Source>
+using allocator_for = typename detail::AllocatorOver<Source>::template allocator<T>;
 
 /// Destroys an object and frees its memory, whichever pool it came from. A heap must still exist then;
 /// objects of an arena that lies in a heap or a buffer must not be destroyed this way.
@@ -81,9 +144,7 @@ struct deleter {
 
   void operator()(T* object) const noexcept {
     static_assert(sizeof(T) > 0, "the type must be complete");
-    // The block starts at the most derived object, also when T is not its first base class.
-    void* block = object;
-    if constexpr (std::is_polymorphic_v<T>) block = dynamic_cast<void*>(object);
+    void* const block = detail::block_of(object);
     object->~T();
     tarn::deallocate(block);
   }
@@ -95,14 +156,55 @@ using unique_ptr = std::unique_ptr<T, deleter<T>>;
 /// Makes an object in the general pool. \throws std::bad_alloc, and exceptions of the constructor.
 template <typename T, typename... Arguments>
 [[nodiscard]] unique_ptr<T> make_unique(Arguments&&... arguments) {
-  T* const block = allocator<T>().allocate(1);
-  struct Guard {
-    T* block;
-    ~Guard() { tarn::deallocate(block); }
-  } guard{block};
-  T* const object = ::new (static_cast<void*>(block)) T(std::forward<Arguments>(arguments)...);
-  guard.block = nullptr;
-  return unique_ptr<T>(object);
+  MemoryPool pool;
+  return unique_ptr<T>(detail::construct_in<T>(pool, std::forward<Arguments>(arguments)...));
+}
+
+/// Destroys an object of exactly this type and gives its memory back to its source, at its size. \why no
+/// conversion to the deleter of a base: it would give another size back.
+template <typename T, typename Source>
+class source_deleter {
+ public:
+  constexpr source_deleter() noexcept = default;  // of a null pointer
+  constexpr explicit source_deleter(Source& source) noexcept : source_(&source) {}
+  template <typename U>
+  requires(!std::is_const_v<U> && std::is_same_v<const U, T>) constexpr source_deleter(
+      const source_deleter<U, Source>& other) noexcept
+      : source_(other.source()) {}
+
+  void operator()(T* object) const noexcept {
+    object->~T();
+    detail::deallocate_to(*source_, const_cast<std::remove_cv_t<T>*>(object), sizeof(T), alignof(T));
+  }
+  constexpr Source* source() const noexcept { return source_; }
+
+ private:
+  Source* source_ = nullptr;
+};
+
+template <typename T, typename Source>
+using source_unique_ptr = std::unique_ptr<T, source_deleter<T, Source>>;
+
+/// Makes an object in a source's memory. \throws std::bad_alloc, and exceptions of the constructor.
+template <typename T, detail::MemorySource Source, typename... Arguments>
+[[nodiscard]] source_unique_ptr<T, Source> allocate_unique(Source& source, Arguments&&... arguments) {
+  return source_unique_ptr<T, Source>(detail::construct_in<T>(source, std::forward<Arguments>(arguments)...),
+                                      source_deleter<T, Source>(source));
+}
+
+/// Makes an object in one block with its control block; the block is freed when the last shared_ptr and the
+/// last weak_ptr have ended, in the thread where that happens. T may be an array, as in std::allocate_shared.
+/// \throws std::bad_alloc, and exceptions of the constructor.
+template <typename T, detail::MemorySource Source, typename... Arguments>
+[[nodiscard]] std::shared_ptr<T> allocate_shared(Source& source, Arguments&&... arguments) {
+  return std::allocate_shared<T>(detail::AllocatorOver<Source>::template make<std::byte>(source),
+                                 std::forward<Arguments>(arguments)...);
+}
+
+/// The same in the general pool.
+template <typename T, typename... Arguments>
+[[nodiscard]] std::shared_ptr<T> make_shared(Arguments&&... arguments) {
+  return std::allocate_shared<T>(allocator<std::byte>(), std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace TARN_NAMESPACE

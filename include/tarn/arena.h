@@ -132,7 +132,8 @@ class Arena {
     }
     T* const object = ::new (block) T(std::forward<Arguments>(arguments)...);
     if constexpr (!std::is_trivially_destructible_v<T>) {
-      *cleanup = {front_.cleanup, [](void* ended) noexcept { static_cast<T*>(ended)->~T(); }, object};
+      *cleanup = {front_.cleanup, [](void* ended) noexcept { static_cast<T*>(ended)->~T(); },
+                  const_cast<std::remove_cv_t<T>*>(object)};
       front_.cleanup = cleanup;
     }
     return object;
@@ -140,7 +141,7 @@ class Arena {
 
   /// Runs `run(context)` when a rewind passes this point, or at reset or the arena's end; the latest first.
   /// \returns false when memory is refused.
-  bool on_cleanup(void (*run)(void* context) noexcept, void* context) noexcept {
+  [[nodiscard]] bool on_cleanup(void (*run)(void* context) noexcept, void* context) noexcept {
     auto* const cleanup = static_cast<detail::ArenaCleanup*>(
         allocate(sizeof(detail::ArenaCleanup), alignof(detail::ArenaCleanup)));
     if (cleanup == nullptr) return false;
@@ -149,7 +150,7 @@ class Arena {
     return true;
   }
 
-  ArenaMark mark() const noexcept { return {front_.chunk, front_.next, front_.cleanup}; }
+  [[nodiscard]] ArenaMark mark() const noexcept { return {front_.chunk, front_.next, front_.cleanup}; }
   /// Frees everything allocated after the mark. \pre the mark is of this arena, and no rewind to an earlier
   /// mark and no reset came since.
   void rewind(const ArenaMark& mark) noexcept { detail::arena_rewind(front_, mark); }

@@ -52,7 +52,7 @@ struct HandlerExecutor<Handler> {
 template <typename Handler, typename Source>
 class AllocatedHandler : public detail::HandlerExecutor<Handler> {
  public:
-  using allocator_type = allocator<void*, Source>;  // Asio rebinds it to its own type
+  using allocator_type = allocator_for<void*, Source>;  // Asio rebinds it to its own type
 
   AllocatedHandler(Handler handler, allocator_type source)
       : handler_(std::move(handler)), allocator_(source) {}
@@ -87,7 +87,7 @@ struct AllocatedCompletion : AllocatedHandler<Handler, Source> {
 template <typename Initiation, typename Source>
 struct AllocatedInitiation {
   Initiation initiation;
-  [[no_unique_address]] allocator<void*, Source> source;
+  [[no_unique_address]] allocator_for<void*, Source> source;
 
   template <typename Handler, typename... Arguments>
   decltype(auto) operator()(Handler&& handler, Arguments&&... arguments) && {
@@ -107,13 +107,13 @@ struct AllocatedInitiation {
 
 /// The handler with memory from the general pool.
 template <typename Handler>
-auto with_allocator(Handler&& handler) {
+[[nodiscard]] auto with_allocator(Handler&& handler) {
   return AllocatedHandler<std::decay_t<Handler>, MemoryPool>(std::forward<Handler>(handler), {});
 }
 
 /// The handler with memory from a pool that must outlive the operation.
 template <typename Source, typename Handler>
-auto with_allocator(Source& source, Handler&& handler) {
+[[nodiscard]] auto with_allocator(Source& source, Handler&& handler) {
   return AllocatedHandler<std::decay_t<Handler>, Source>(std::forward<Handler>(handler), source);
 }
 

@@ -181,7 +181,7 @@ class BasicFixedPool {
   /// \returns a block of block_bytes(), contents undefined; the one freed last, else the lowest behind the
   /// one before. \cost inlined: some loads, a store to its word of bits; of a shared pool a call,
   /// once the process has threads.
-  TARN_INLINE void* allocate() {
+  [[nodiscard]] TARN_INLINE void* allocate() {
     check_user();
     void* block = nullptr;
     if (is_alone()) {
@@ -198,7 +198,7 @@ class BasicFixedPool {
   /// \returns the address of the first of `count` blocks side by side; nullptr for 0 and for more blocks than
   /// a chunk has.
   /// \cost O(words of 64 blocks in a chunk), independent of `count`.
-  void* allocate(std::size_t count) {
+  [[nodiscard]] void* allocate_run(std::size_t count) {
     check_user();
     void* const blocks = detail::fixed_pool_allocate_run(front_, count);
     if (blocks == nullptr) return refuse();
@@ -220,7 +220,7 @@ class BasicFixedPool {
   }
 
   /// Frees `count` blocks side by side; they may come from one call or from several.
-  void deallocate(void* blocks, std::size_t count) noexcept {
+  void deallocate_run(void* blocks, std::size_t count) noexcept {
     check_user();
     if (blocks == nullptr) return;
     detail::annotate_deallocation(front_.checked_as, blocks, front_.stride, count);
@@ -229,7 +229,7 @@ class BasicFixedPool {
 
   /// Fills `blocks` with up to `count` blocks. \returns how many blocks there are; fewer only at the cap, and
   /// then without a throw. \cost of a shared pool one lock for all, with magazines one for each 32.
-  std::size_t allocate_batch(std::size_t count, void** blocks) noexcept {
+  [[nodiscard]] std::size_t allocate_batch(std::size_t count, void** blocks) noexcept {
     check_user();
     const std::size_t taken = detail::fixed_pool_allocate_batch(front_, count, blocks);
     for (std::size_t i = 0; i < taken; ++i)

@@ -186,7 +186,7 @@ enum class ScopeServes : bool { kAllCalls, kTarnCalls };
 /// each; every allocation inside takes the slow path.
 class HeapScope {
  public:
-  explicit HeapScope(Heap& heap, ScopeServes serves = ScopeServes::kAllCalls) noexcept
+  [[nodiscard]] explicit HeapScope(Heap& heap, ScopeServes serves = ScopeServes::kAllCalls) noexcept
       : outer_(enter(heap, serves)) {}
   ~HeapScope() { detail::exchange_current_heap(outer_); }
   HeapScope(const HeapScope&) = delete;

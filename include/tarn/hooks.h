@@ -67,6 +67,26 @@ inline void annotate_bump([[maybe_unused]] void* block, [[maybe_unused]] std::si
 #endif
 }
 
+/// A part of a live block that its user keeps for later; annotate_kept_no_more ends that.
+inline void annotate_kept([[maybe_unused]] void* part, [[maybe_unused]] std::size_t bytes) {
+#if defined(TARN_ANNOTATE_ASAN)
+  __asan_poison_memory_region(part, bytes);
+#endif
+#if defined(TARN_VALGRIND)
+  VALGRIND_MAKE_MEM_NOACCESS(part, bytes);
+#endif
+}
+
+inline void annotate_kept_no_more([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) {
+#if defined(TARN_ANNOTATE_ASAN)
+  __asan_unpoison_memory_region(block, bytes);
+#endif
+#if defined(TARN_VALGRIND)
+  // Not as undefined: the general pool may have the memory again, and does not tell memcheck.
+  VALGRIND_MAKE_MEM_DEFINED(block, bytes);
+#endif
+}
+
 /// Tells profilers only: the library tells the checkers.
 inline void profile_allocation([[maybe_unused]] void* block, [[maybe_unused]] std::size_t bytes) {
 #if defined(TARN_HEAPTRACK)

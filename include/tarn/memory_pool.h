@@ -39,7 +39,7 @@ TARN_INLINE void deallocate_to(ThreadCache* cache, void* block, More... more) {
 
 /// \returns a block of at least `size` bytes, also for 0; nullptr with errno ENOMEM when memory is refused.
 /// \cost a hit (up to 16 KiB) is inlined: three loads, a store, a compare; above 1 KiB a load more.
-TARN_INLINE void* allocate(std::size_t size) noexcept {
+[[nodiscard]] TARN_INLINE void* allocate(std::size_t size) noexcept {
   return detail::allocate_from<detail::allocate_slow>(detail::thread_cache, size);
 }
 
@@ -53,17 +53,19 @@ TARN_INLINE void deallocate(void* block) noexcept {
 TARN_INLINE void deallocate(void* block, std::size_t) noexcept { deallocate(block); }
 
 /// \param alignment bytes, a power of two. \returns nullptr with errno EINVAL when it is not.
-TARN_API void* allocate(std::size_t size, std::size_t alignment) noexcept;
+[[nodiscard]] TARN_API void* allocate(std::size_t size, std::size_t alignment) noexcept;
 TARN_INLINE void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
 
 /// \returns zeroed memory for `count` objects of `size` bytes; nullptr with ENOMEM also when the product
 /// overflows.
-TARN_API void* allocate_zeroed(std::size_t count, std::size_t size) noexcept;
-TARN_INLINE void* allocate_zeroed(std::size_t size) noexcept { return allocate_zeroed(1, size); }
+[[nodiscard]] TARN_API void* allocate_zeroed(std::size_t count, std::size_t size) noexcept;
+[[nodiscard]] TARN_INLINE void* allocate_zeroed(std::size_t size) noexcept {
+  return allocate_zeroed(1, size);
+}
 
 /// Changes a block's size, in place where possible. A null block is an allocation. The old block stays valid
 /// on failure.
-TARN_API void* reallocate(void* block, std::size_t size) noexcept;
+[[nodiscard]] TARN_API void* reallocate(void* block, std::size_t size) noexcept;
 
 /// \returns how many bytes of a live block the caller may use; 0 for nullptr.
 TARN_API std::size_t usable_size(const void* block) noexcept;
@@ -85,22 +87,27 @@ TARN_API std::size_t prewarm(std::size_t bytes) noexcept;
 
 /// Fills `blocks` with up to `count` blocks of `size` bytes. \returns how many blocks there are; fewer only
 /// when memory is refused.
-TARN_API std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept;
+[[nodiscard]] TARN_API std::size_t allocate_batch(std::size_t size, std::size_t count,
+                                                  void** blocks) noexcept;
 
 /// Frees `count` blocks of any sizes.
 TARN_API void deallocate_batch(void* const* blocks, std::size_t count) noexcept;
 
 /// The general pool as a type: stateless; all its objects stand for the same pool.
 struct MemoryPool {
-  TARN_INLINE static void* allocate(std::size_t size) noexcept { return tarn::allocate(size); }
-  static void* allocate(std::size_t size, std::size_t alignment) noexcept {
+  [[nodiscard]] TARN_INLINE static void* allocate(std::size_t size) noexcept { return tarn::allocate(size); }
+  [[nodiscard]] static void* allocate(std::size_t size, std::size_t alignment) noexcept {
     return tarn::allocate(size, alignment);
   }
-  static void* allocate_zeroed(std::size_t size) noexcept { return tarn::allocate_zeroed(1, size); }
-  static void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
+  [[nodiscard]] static void* allocate_zeroed(std::size_t size) noexcept {
+    return tarn::allocate_zeroed(1, size);
+  }
+  [[nodiscard]] static void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
     return tarn::allocate_zeroed(count, size);
   }
-  static void* reallocate(void* block, std::size_t size) noexcept { return tarn::reallocate(block, size); }
+  [[nodiscard]] static void* reallocate(void* block, std::size_t size) noexcept {
+    return tarn::reallocate(block, size);
+  }
   TARN_INLINE static void deallocate(void* block) noexcept { tarn::deallocate(block); }
   TARN_INLINE static void deallocate(void* block, std::size_t size) noexcept {
     tarn::deallocate(block, size);
@@ -111,7 +118,8 @@ struct MemoryPool {
   static std::size_t usable_size(const void* block) noexcept { return tarn::usable_size(block); }
   static std::size_t good_size(std::size_t size) noexcept { return tarn::good_size(size); }
   static std::size_t trim(std::size_t keep = 0) noexcept { return tarn::trim(keep); }
-  static std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {
+  [[nodiscard]] static std::size_t allocate_batch(std::size_t size, std::size_t count,
+                                                  void** blocks) noexcept {
     return tarn::allocate_batch(size, count, blocks);
   }
   static void deallocate_batch(void* const* blocks, std::size_t count) noexcept {

@@ -2,6 +2,8 @@
 //
 //   tarn::memory_resource<tarn::Heap> resource(heap);      a Heap, an Arena, a FixedPool
 //   tarn::default_resource()                               the general pool
+//   tarn::pmr::polymorphic_allocator<T>                    std's, but without a resource it is the general
+//                                                          pool's (containers.h has the containers)
 //
 // Threads: those of the source. Errors: std::bad_alloc.
 #pragma once
@@ -44,4 +46,24 @@ inline std::pmr::memory_resource* default_resource() noexcept {
   return resource;
 }
 
+namespace pmr {
+
+/// The allocator of the containers in tarn::pmr: that of std::pmr, whose resource is default_resource() where
+/// none is given, also in copies of containers. Each converts to the other, and keeps the resource.
+template <typename T>
+class polymorphic_allocator : public std::pmr::polymorphic_allocator<T> {
+ public:
+  polymorphic_allocator() noexcept : polymorphic_allocator(default_resource()) {}
+  polymorphic_allocator(std::pmr::memory_resource* resource) noexcept
+      : std::pmr::polymorphic_allocator<T>(resource) {}
+  template <typename U>
+  polymorphic_allocator(const std::pmr::polymorphic_allocator<U>& other) noexcept
+      : std::pmr::polymorphic_allocator<T>(other) {}
+  polymorphic_allocator(const polymorphic_allocator&) noexcept = default;
+  polymorphic_allocator& operator=(const polymorphic_allocator&) = delete;
+
+  polymorphic_allocator select_on_container_copy_construction() const noexcept { return {}; }
+};
+
+}  // namespace pmr
 }  // namespace TARN_NAMESPACE

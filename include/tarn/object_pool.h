@@ -75,7 +75,7 @@ class ObjectPool {
   /// Destroys an object through its pool; make_unique's pointers hold one.
   struct Deleter {
     ObjectPool* pool;
-    void operator()(T* object) const noexcept { pool->destroy(object); }
+    void operator()(const T* object) const noexcept { pool->destroy(object); }
   };
   using unique_ptr = std::unique_ptr<T, Deleter>;
 
@@ -103,11 +103,11 @@ class ObjectPool {
   }
 
   /// Destroys an object and frees its memory; nullptr is ignored.
-  TARN_INLINE void destroy(T* object) noexcept {
+  TARN_INLINE void destroy(const T* object) noexcept {
     if (object == nullptr) [[unlikely]]
       return;
     object->~T();
-    deallocate(object);
+    deallocate(const_cast<std::remove_cv_t<T>*>(object));
   }
 
   template <typename... Arguments>
@@ -115,7 +115,8 @@ class ObjectPool {
     return unique_ptr(create(std::forward<Arguments>(arguments)...), Deleter{this});
   }
 
-  /// \cost the object's memory comes from this pool, the control block's from operator new.
+  /// \cost the object's memory comes from this pool, the control block's from operator new; a pool of
+  /// SharedBlock<T> has both in one block.
   template <typename... Arguments>
   [[nodiscard]] std::shared_ptr<T> make_shared(Arguments&&... arguments) {
     return std::shared_ptr<T>(create(std::forward<Arguments>(arguments)...), Deleter{this});
@@ -173,5 +174,69 @@ class ObjectPool {
   std::uint32_t record_offset_ = 0;
   detail::ObjectPoolState* state_;
 };
+
+namespace detail {
+
+/// What a shared_ptr's control block begins with: a table of functions, and the counts.
+#if defined(_LIBCPP_VERSION)
+inline constexpr std::size_t kCountWords = 3;
+#else
+inline constexpr std::size_t kCountWords = 2;
+#endif
+
+}  // namespace detail
+
+/// Room for a T and the control block of its shared_ptr: what a pool of shared objects is a pool of.
+///   tarn::ObjectPool<tarn::SharedBlock<Session>> sessions;
+///   std::shared_ptr<Session> session = tarn::allocate_shared<Session>(sessions, …);
+template <typename T>
+class SharedBlock {
+  struct Object {
+    void* allocator;
+    alignas(T) std::byte object[sizeof(T)];
+  };
+  void* counts_[detail::kCountWords];
+  Object object_;
+};
+
+namespace detail {
+
+/// \why U first: that is what rebinding replaces.
+template <typename U, typename T>
+class SharedBlockAllocator {
+ public:
+  using value_type = U;
+
+  explicit SharedBlockAllocator(ObjectPool<SharedBlock<T>>& pool) noexcept : pool_(&pool) {}
+  template <typename V>
+  SharedBlockAllocator(const SharedBlockAllocator<V, T>& other) noexcept : pool_(other.pool_) {}
+
+  [[nodiscard]] U* allocate(std::size_t) {
+    static_assert(sizeof(U) <= sizeof(SharedBlock<T>) && alignof(U) <= alignof(SharedBlock<T>));
+    return static_cast<U*>(checked(pool_->allocate()));
+  }
+  void deallocate(U* block, std::size_t) noexcept { pool_->deallocate(block); }
+  template <typename V>
+  bool operator==(const SharedBlockAllocator<V, T>& other) const noexcept {
+    return pool_ == other.pool_;
+  }
+
+ private:
+  template <typename, typename>
+  friend class SharedBlockAllocator;
+  ObjectPool<SharedBlock<T>>* pool_;
+};
+
+}  // namespace detail
+
+/// Makes a shared object in one block of a typed pool. The pool counts the block as live until the last
+/// weak_ptr has ended, and must live until then. \throws std::bad_alloc, and exceptions of the constructor.
+template <typename T, typename... Arguments>
+[[nodiscard]] std::shared_ptr<T> allocate_shared(ObjectPool<SharedBlock<std::remove_cv_t<T>>>& pool,
+                                                 Arguments&&... arguments) {
+  using Object = std::remove_cv_t<T>;
+  return std::allocate_shared<T>(detail::SharedBlockAllocator<Object, Object>(pool),
+                                 std::forward<Arguments>(arguments)...);
+}
 
 }  // namespace TARN_NAMESPACE

@@ -17,20 +17,26 @@ namespace TARN_NAMESPACE {
 
 template <typename Derived>
 struct SmallObject {
-  TARN_INLINE static void* operator new(std::size_t size) { return detail::checked(tarn::allocate(size)); }
-  TARN_INLINE static void* operator new[](std::size_t size) { return detail::checked(tarn::allocate(size)); }
-  static void* operator new(std::size_t size, std::align_val_t alignment) {
+  [[nodiscard]] TARN_INLINE static void* operator new(std::size_t size) {
+    return detail::checked(tarn::allocate(size));
+  }
+  [[nodiscard]] TARN_INLINE static void* operator new[](std::size_t size) {
+    return detail::checked(tarn::allocate(size));
+  }
+  [[nodiscard]] static void* operator new(std::size_t size, std::align_val_t alignment) {
     return detail::checked(tarn::allocate(size, static_cast<std::size_t>(alignment)));
   }
-  static void* operator new[](std::size_t size, std::align_val_t alignment) {
+  [[nodiscard]] static void* operator new[](std::size_t size, std::align_val_t alignment) {
     return detail::checked(tarn::allocate(size, static_cast<std::size_t>(alignment)));
   }
-  static void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return tarn::allocate(size); }
-  static void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  [[nodiscard]] static void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     return tarn::allocate(size);
   }
-  static void* operator new(std::size_t, void* place) noexcept { return place; }
-  static void* operator new[](std::size_t, void* place) noexcept { return place; }
+  [[nodiscard]] static void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+    return tarn::allocate(size);
+  }
+  [[nodiscard]] static void* operator new(std::size_t, void* place) noexcept { return place; }
+  [[nodiscard]] static void* operator new[](std::size_t, void* place) noexcept { return place; }
 
   TARN_INLINE static void operator delete(void* block) noexcept { tarn::deallocate(block); }
   TARN_INLINE static void operator delete[](void* block) noexcept { tarn::deallocate(block); }

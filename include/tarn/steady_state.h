@@ -35,7 +35,8 @@ TARN_API std::size_t steady_state_growth_count() noexcept;
 class SteadyState {
  public:
   /// \param name copied, up to 63 characters; nullptr: "steady state".
-  explicit SteadyState(AtGrowth action = AtGrowth::kReport, const char* name = "steady state") noexcept
+  [[nodiscard]] explicit SteadyState(AtGrowth action = AtGrowth::kReport,
+                                     const char* name = "steady state") noexcept
       : is_armed_(detail::arm_steady_state(action, name)) {}
   ~SteadyState() {
     if (is_armed_) detail::disarm_steady_state();

@@ -66,7 +66,8 @@ TARN_C_API size_t tarn_trim(size_t keep) TARN_C_NOEXCEPT;
 /** Fills `blocks` with `count` blocks of `size` bytes.
  *  \returns how many there are; fewer, with errno ENOMEM, only when memory is refused.
  *  \cost one lock per call, not per block, up to 256 KiB. */
-TARN_C_API size_t tarn_allocate_batch(size_t size, size_t count, void** blocks) TARN_C_NOEXCEPT;
+TARN_C_API size_t tarn_allocate_batch(size_t size, size_t count, void** blocks) TARN_C_NOEXCEPT
+    TARN_C_ATTRIBUTES(warn_unused_result);
 
 /** Takes `count` blocks back, of any sizes; NULLs among them are ignored. */
 TARN_C_API void tarn_deallocate_batch(void* const* blocks, size_t count) TARN_C_NOEXCEPT;

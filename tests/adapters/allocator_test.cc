@@ -40,27 +40,27 @@ TEST(Allocator, ContainersWorkOnTheGeneralPool) { fill_and_empty_containers(allo
 
 TEST(Allocator, ContainersWorkOnAHeapAndLeaveItEmpty) {
   Heap heap;
-  fill_and_empty_containers(allocator<int, Heap>(heap));
+  fill_and_empty_containers(source_allocator<int, Heap>(heap));
   EXPECT_EQ(heap.use().live_count, 0u);
   EXPECT_GT(heap.use().peak_live_bytes, 0u);
 }
 
 TEST(Allocator, ContainersWorkOnAnArena) {
   Arena arena;
-  fill_and_empty_containers(allocator<int, Arena>(arena));
+  fill_and_empty_containers(source_allocator<int, Arena>(arena));
   EXPECT_GT(arena.used(), 0u);
 }
 
 TEST(Allocator, NodesAndArraysComeFromAFixedPoolSideBySide) {
   FixedPool pool(128);
-  fill_and_empty_containers(allocator<int, FixedPool>(pool));
+  fill_and_empty_containers(source_allocator<int, FixedPool>(pool));
   EXPECT_EQ(pool.live_count(), 0u);
 }
 
 TEST(Allocator, AreEqualWhenTheSourceIsOne) {
   Heap one, other;
-  EXPECT_TRUE((allocator<int, Heap>(one) == allocator<char, Heap>(one)));
-  EXPECT_FALSE((allocator<int, Heap>(one) == allocator<int, Heap>(other)));
+  EXPECT_TRUE((source_allocator<int, Heap>(one) == source_allocator<char, Heap>(one)));
+  EXPECT_FALSE((source_allocator<int, Heap>(one) == source_allocator<int, Heap>(other)));
   EXPECT_TRUE((allocator<int>() == allocator<char>()));
   EXPECT_TRUE(std::allocator_traits<allocator<int>>::is_always_equal::value);
 }
@@ -69,7 +69,7 @@ TEST(Allocator, TooManyObjectsThrow) {
   volatile std::size_t count = std::numeric_limits<std::size_t>::max() / 2;
   EXPECT_THROW(static_cast<void>(allocator<int>().allocate(count)), std::bad_array_new_length);
   Heap limited({.hard_limit = 1000});
-  EXPECT_THROW((static_cast<void>(allocator<int, Heap>(limited).allocate(1000))), std::bad_alloc);
+  EXPECT_THROW((static_cast<void>(source_allocator<int, Heap>(limited).allocate(1000))), std::bad_alloc);
 }
 
 struct alignas(256) Wide {
@@ -79,14 +79,14 @@ struct alignas(256) Wide {
 TEST(Allocator, OverAlignedTypesAreAligned) {
   Heap heap;
   std::vector<Wide, allocator<Wide>> general(10);
-  std::vector<Wide, allocator<Wide, Heap>> in_heap(10, Wide{}, heap);
+  std::vector<Wide, source_allocator<Wide, Heap>> in_heap(10, Wide{}, heap);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(general.data()) % 256, 0u);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(in_heap.data()) % 256, 0u);
 }
 
 TEST(Allocator, AFixedPoolRefusesAnAlignmentItDoesNotHave) {
   FixedPool pool(256);
-  EXPECT_THROW((static_cast<void>(allocator<Wide, FixedPool>(pool).allocate(1))), std::bad_alloc);
+  EXPECT_THROW((static_cast<void>(source_allocator<Wide, FixedPool>(pool).allocate(1))), std::bad_alloc);
 }
 
 struct Base {
@@ -116,7 +116,9 @@ struct Throws {
   Throws() { throw 1; }
 };
 
-TEST(MakeUnique, LosesNothingWhenAConstructorThrows) { EXPECT_THROW(make_unique<Throws>(), int); }
+TEST(MakeUnique, LosesNothingWhenAConstructorThrows) {
+  EXPECT_THROW(static_cast<void>(make_unique<Throws>()), int);
+}
 
 }  // namespace
 }  // namespace tarn::test

@@ -4,8 +4,17 @@
 
 #include <coroutine>
 #include <exception>
+#include <memory>
+#include <memory_resource>
+#include <new>
 #include <thread>
 #include <utility>
+
+#include "tarn/allocator.h"
+#include "tarn/arena.h"
+#include "tarn/fixed_pool.h"
+#include "tarn/handler_memory.h"
+#include "tarn/memory_resource.h"
 
 namespace tarn::test {
 namespace {
@@ -86,6 +95,216 @@ TEST(CoroutineFrame, ARefusedFrameThrows) {
   Heap heap({.hard_limit = 1});
   int steps = 0;
   EXPECT_THROW(in_heap(std::allocator_arg, heap, &steps), std::bad_alloc);
+}
+
+// The frame's base is given, and whether the promise has something to return without a frame.
+template <typename Frame>
+struct Suspended {
+  struct promise_type : Frame {
+    Suspended get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+  std::coroutine_handle<promise_type> handle;
+};
+
+template <template <typename> class Frame>
+struct Tried {
+  struct promise_type : Frame<promise_type> {
+    Tried get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    static Tried get_return_object_on_allocation_failure() noexcept { return {nullptr}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+  std::coroutine_handle<promise_type> handle;
+};
+
+// Not inlined: clang would lay the frame into the caller's.
+template <typename Result>
+[[gnu::noinline]] Result without(int* steps) {
+  ++*steps;
+  co_return;
+}
+template <typename Result, typename Place>
+[[gnu::noinline]] Result with(std::allocator_arg_t, Place, int* steps) {
+  ++*steps;
+  co_return;
+}
+struct Session {
+  int steps = 0;
+  template <typename Result, typename Place>
+  [[gnu::noinline]] Result serve(std::allocator_arg_t, Place) {
+    ++steps;
+    co_return;
+  }
+};
+
+/// Runs a coroutine to its end; `while_suspended` sees where its frame lies.
+template <typename Result, typename Check>
+void run(Result result, Check while_suspended) {
+  ASSERT_TRUE(result.handle);
+  while_suspended();
+  result.handle.resume();
+  result.handle.destroy();
+}
+
+using Any = Suspended<AnyCoroutineFrame>;
+
+template <typename Result>
+class CoroutineFrames : public ::testing::Test {};
+using AllFrames =
+    ::testing::Types<Suspended<CoroutineFrame>, Tried<TryCoroutineFrame>, Any, Tried<TryAnyCoroutineFrame>>;
+TYPED_TEST_SUITE(CoroutineFrames, AllFrames);
+
+TYPED_TEST(CoroutineFrames, LieInTheHeapOfTheArgument) {
+  Heap heap;
+  const auto is_in_heap = [&] { EXPECT_EQ(heap.use().live_count, 1u); };
+  int steps = 0;
+  Session session;
+  auto lambda = [&](std::allocator_arg_t, Heap&) -> TypeParam {
+    ++steps;
+    co_return;
+  };
+  run(without<TypeParam>(&steps), [&] { EXPECT_EQ(heap.use().live_count, 0u); });
+  run(with<TypeParam, Heap&>(std::allocator_arg, heap, &steps), is_in_heap);
+  run(session.serve<TypeParam, Heap&>(std::allocator_arg, heap), is_in_heap);
+  auto* volatile hidden = &lambda;
+  run((*hidden)(std::allocator_arg, heap), [] {});
+  EXPECT_EQ(steps + session.steps, 4);
+  EXPECT_EQ(heap.use().live_count, 0u);
+}
+
+template <typename Source>
+void run_in(Source& source, std::size_t live_count) {
+  int steps = 0;
+  Session session;
+  for (int round = 0; round < 3; ++round) {
+    run(with<Any, Source&>(std::allocator_arg, source, &steps),
+        [&] { EXPECT_EQ(source.live_count(), live_count); });
+    run(session.serve<Any, Source&>(std::allocator_arg, source), [] {});
+    EXPECT_EQ(source.live_count(), 0u);
+  }
+  EXPECT_EQ(steps + session.steps, 6);
+}
+
+TEST(AnyCoroutineFrame, LiesInAnySourceAndGoesBackWhole) {
+  FixedPool one_block(512);
+  SharedFixedPool side_by_side(16);
+  HandlerMemory learnt;
+  run_in(one_block, 1);
+  run_in(learnt, 1);
+  EXPECT_EQ(learnt.kept_count(), 1u);
+  int steps = 0;
+  run(with<Any, SharedFixedPool&>(std::allocator_arg, side_by_side, &steps),
+      [&] { EXPECT_GT(side_by_side.live_count(), 1u); });
+  EXPECT_EQ(side_by_side.live_count(), 0u);
+  Arena arena;
+  run(with<Any, Arena&>(std::allocator_arg, arena, &steps), [&] { EXPECT_GT(arena.used(), 0u); });
+  run(with<Any, MemoryPool>(std::allocator_arg, {}, &steps), [] {});
+}
+
+/// Counts bytes, and notes a free of another size than was allocated.
+class Counting : public std::pmr::memory_resource {
+ public:
+  std::size_t live_bytes = 0;
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    live_bytes += bytes;
+    return default_resource()->allocate(bytes, alignment);
+  }
+  void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
+    live_bytes -= bytes;
+    default_resource()->deallocate(block, bytes, alignment);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+};
+
+TEST(AnyCoroutineFrame, LiesInAResourceByPointerOrReference) {
+  Counting resource;
+  const auto is_in_it = [&] { EXPECT_GT(resource.live_bytes, 0u); };
+  int steps = 0;
+  run(with<Any, std::pmr::memory_resource*>(std::allocator_arg, &resource, &steps), is_in_it);
+  EXPECT_EQ(resource.live_bytes, 0u);
+  run(with<Any, Counting*>(std::allocator_arg, &resource, &steps), is_in_it);
+  run(with<Any, std::pmr::memory_resource&>(std::allocator_arg, resource, &steps), is_in_it);
+  run(with<Any, std::pmr::polymorphic_allocator<>>(std::allocator_arg, &resource, &steps), is_in_it);
+  EXPECT_EQ(resource.live_bytes, 0u);
+  EXPECT_EQ(steps, 4);
+}
+
+TEST(AnyCoroutineFrame, IsMadeByACopyOfAnAllocator) {
+  Heap heap;
+  int steps = 0;
+  run(with<Any, source_allocator<char, Heap>>(std::allocator_arg, heap, &steps),
+      [&] { EXPECT_EQ(heap.use().live_count, 1u); });
+  EXPECT_EQ(heap.use().live_count, 0u);
+  const std::allocator<int> standard;
+  run(with<Any, const std::allocator<int>&>(std::allocator_arg, standard, &steps), [] {});
+  run(with<Any, allocator<void*>>(std::allocator_arg, {}, &steps), [] {});
+  EXPECT_EQ(steps, 3);
+}
+
+TEST(AnyCoroutineFrame, MayEndInAnotherThread) {
+  Heap heap;
+  int steps = 0;
+  const Any task = with<Any, Heap&>(std::allocator_arg, heap, &steps);
+  std::thread([&] { run(task, [] {}); }).join();
+  EXPECT_EQ(heap.use().live_count, 0u);
+}
+
+// The frame of such a heap's block cannot be found by its address (heap.h says so of tarn::deallocate).
+TEST(AnyCoroutineFrame, LiesInAHeapInABlockOfTheGeneralPool) {
+  void* const block = tarn::allocate(200 * 1024);
+  {
+    Heap heap({.buffer = block, .buffer_bytes = 200 * 1024});
+    int steps = 0;
+    run(with<Any, Heap&>(std::allocator_arg, heap, &steps), [&] { EXPECT_EQ(heap.use().live_count, 1u); });
+    EXPECT_EQ(heap.use().live_count, 0u);
+  }
+  tarn::deallocate(block);
+}
+
+struct PromiseThatThrows : AnyCoroutineFrame {
+  PromiseThatThrows() { throw 1; }
+};
+
+TEST(AnyCoroutineFrame, IsFreedWhenThePromiseThrows) {
+  Heap heap;
+  int steps = 0;
+  EXPECT_THROW((with<Suspended<PromiseThatThrows>, Heap&>(std::allocator_arg, heap, &steps)), int);
+  EXPECT_EQ(heap.use().live_count, 0u);
+}
+
+TEST(AnyCoroutineFrame, ARefusedFrameThrows) {
+  Heap heap({.hard_limit = 1});
+  FixedPool pool({.block_bytes = 16, .blocks_per_chunk = 1, .largest_count = 1});
+  int steps = 0;
+  EXPECT_THROW((with<Any, Heap&>(std::allocator_arg, heap, &steps)), std::bad_alloc);
+  EXPECT_THROW((with<Any, FixedPool&>(std::allocator_arg, pool, &steps)), std::bad_alloc);
+  EXPECT_THROW(
+      (with<Any, std::pmr::memory_resource*>(std::allocator_arg, std::pmr::null_memory_resource(), &steps)),
+      std::bad_alloc);
+  EXPECT_EQ(steps, 0);
+}
+
+TEST(TryCoroutineFrame, ARefusedFrameReturnsWhatThePromiseHasForIt) {
+  Heap heap({.hard_limit = 1});
+  FixedPool pool({.block_bytes = 16, .blocks_per_chunk = 1, .largest_count = 1, .at_cap = AtCap::kThrow});
+  int steps = 0;
+  using InHeap = Tried<TryCoroutineFrame>;
+  using Anywhere = Tried<TryAnyCoroutineFrame>;
+  EXPECT_FALSE((with<InHeap, Heap&>(std::allocator_arg, heap, &steps).handle));
+  EXPECT_FALSE((with<Anywhere, Heap&>(std::allocator_arg, heap, &steps).handle));
+  EXPECT_FALSE((with<Anywhere, FixedPool&>(std::allocator_arg, pool, &steps).handle));
+  EXPECT_FALSE((
+      with<Anywhere, std::pmr::memory_resource*>(std::allocator_arg, std::pmr::null_memory_resource(), &steps)
+          .handle));
+  EXPECT_EQ(steps, 0);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
+#include "tarn/handler_memory.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"
@@ -55,12 +56,11 @@ void fixed_pool_release() {
 void fixed_pool_runs() {
   tarn::FixedPool pool(64);
   for (int i = 0; i < 100; ++i) {
-    auto* const run = static_cast<char*>(pool.allocate(10));
+    auto* const run = static_cast<char*>(pool.allocate_run(10));
     use(run, 640);
     for (int k = 0; k < 10; ++k) pool.deallocate(run + 64 * k);
     void* blocks[3] = {};
-    pool.allocate_batch(3, blocks);
-    pool.deallocate_batch(blocks, 3);
+    pool.deallocate_batch(blocks, pool.allocate_batch(3, blocks));
   }
   pool.clear();
   pool.release_unused();
@@ -169,6 +169,20 @@ void arena_release() {
   }
 }
 
+void handler_memory() {
+  tarn::HandlerMemory memory;
+  for (std::size_t i = 0; i < 50; ++i) {
+    const std::size_t size = 1 + i * i % 70 * 5000;
+    void* const handler = memory.allocate(size);
+    void* const small = memory.allocate(100);
+    use(handler, size);
+    use(small, 100);
+    memory.deallocate(handler, size);
+    memory.deallocate(small, 100);
+    if (i % 7 == 0) memory.release_unused();
+  }
+}
+
 constexpr std::pair<const char*, void (*)()> kCases[] = {
     {"fixed_pool_end", fixed_pool_end},
     {"fixed_pool_release", fixed_pool_release},
@@ -182,6 +196,7 @@ constexpr std::pair<const char*, void (*)()> kCases[] = {
     {"heap_in_a_buffer", heap_in_a_buffer},
     {"arena_end", arena_end},
     {"arena_release", arena_release},
+    {"handler_memory", handler_memory},
 };
 
 }  // namespace

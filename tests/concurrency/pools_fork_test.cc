@@ -16,6 +16,7 @@
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/handle_pool.h"
+#include "tarn/handler_memory.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"
@@ -32,6 +33,7 @@ struct Object {
 struct Shared {
   SharedFixedPool packets{64};
   ObjectPool<Object> objects{{.at_end = AtPoolEnd::kHandOver}};
+  HandlerMemory handlers;
   Heap heap{"shared"};
   Heap in_buffer{{.buffer = buffer, .buffer_bytes = sizeof buffer}};
   static inline char buffer[16 * kMiB];
@@ -49,12 +51,17 @@ bool use_all(Shared& shared) {
     }
     void* const packet = shared.packets.allocate();
     fill(packet, 64, size);
-    void* const packets = shared.packets.allocate(10);
+    void* const packets = shared.packets.allocate_run(10);
     fill(packets, 640, size);
     shared.objects.destroy(shared.objects.create());
+    void* const handler = shared.handlers.allocate(size % 2000);
+    if (handler == nullptr) return false;
+    fill(handler, size % 2000, size);
+    if (!holds(handler, size % 2000, size)) return false;
+    shared.handlers.deallocate(handler, size % 2000);
     if (!holds(packets, 640, size) || !holds(packet, 64, size)) return false;
     shared.packets.deallocate(packet);
-    shared.packets.deallocate(packets, 10);
+    shared.packets.deallocate_run(packets, 10);
   }
   SharedFixedPool own(32);
   ObjectPool<Object> typed({.at_end = AtPoolEnd::kHandOver});

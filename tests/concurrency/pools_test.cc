@@ -179,10 +179,10 @@ TEST(PoolThreads, ShareAFixedPoolThatOthersTrimAndLookAt) {
           }
         } else if (choice < 90) {
           const std::size_t count = 1 + random.below(80);
-          void* const run = pool.allocate(count);
+          void* const run = pool.allocate_run(count);
           fill(run, count * 64, t);
           ASSERT_TRUE(holds(run, count * 64, t));
-          pool.deallocate(run, count);
+          pool.deallocate_run(run, count);
         } else {
           void* blocks[20];
           ASSERT_EQ(pool.allocate_batch(20, blocks), 20u);

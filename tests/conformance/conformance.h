@@ -35,7 +35,7 @@ using Pools =
     ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks, HeapBlocks<LibraryPages>,
                      HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>, ScopedBlocks<CallersBuffer>,
                      ArenaBlocks, ResourceBlocks<GeneralSource>, ResourceBlocks<HeapSource>,
-                     AllocatorBlocks<GeneralSource>, AllocatorBlocks<HeapSource> >;
+                     AllocatorBlocks<GeneralSource>, AllocatorBlocks<HeapSource>, HandlerBlocks>;
 using ReallocatingPools =
     ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks, HeapBlocks<LibraryPages>,
                      HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>, ScopedBlocks<CallersBuffer> >;

@@ -16,6 +16,7 @@
 #include "tarn/allocator.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
+#include "tarn/handler_memory.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/memory_resource.h"
@@ -270,13 +271,33 @@ struct AllocatorBlocks {
   static std::size_t usable_size(const void* block) { return tarn::usable_size(block); }
 
  private:
-  using Allocator = allocator<std::byte, std::remove_reference_t<decltype(Source::instance())>>;
+  using Allocator = allocator_for<std::byte, std::remove_reference_t<decltype(Source::instance())>>;
   static Allocator instance() {
     if constexpr (Allocator::is_always_equal::value) {
       return {};
     } else {
       return Allocator(Source::instance());
     }
+  }
+};
+
+/// Handler memory, which keeps what it is given back.
+struct HandlerBlocks {
+  static void* allocate(std::size_t size) { return memory().allocate(size); }
+  static void* allocate(std::size_t size, std::size_t alignment) {
+    return memory().allocate(size, alignment);
+  }
+  static void deallocate(void* block) { memory().deallocate(block, 0); }
+  static void deallocate(void* block, std::size_t size) { memory().deallocate(block, size); }
+  static void deallocate(void* block, std::size_t size, std::size_t alignment) {
+    memory().deallocate(block, size, alignment);
+  }
+  static std::size_t usable_size(const void* block) { return tarn::usable_size(block); }
+
+ private:
+  static HandlerMemory& memory() {
+    static HandlerMemory memory;
+    return memory;
   }
 };
 

@@ -29,7 +29,8 @@ constexpr Scenario kScenarios[] = {{"MixedSizes", allocate_mixed_sizes},
                                    {"FixedPools", use_fixed_pools},
                                    {"ObjectPools", use_object_pools},
                                    {"Heaps", use_heaps},
-                                   {"Arenas", use_arenas}};
+                                   {"Arenas", use_arenas},
+                                   {"HandlerMemory", use_handler_memory}};
 
 void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }
 

@@ -11,6 +11,7 @@
 #include "support/sizes.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
+#include "tarn/handler_memory.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"
@@ -45,7 +46,7 @@ int use_fixed_pool(std::size_t block_bytes, std::size_t per_chunk) {
   };
   for (std::size_t i = 0; i < 400; ++i) {
     const std::size_t count = i % 5 == 0 ? 1 + i % per_chunk : 1;
-    note(count == 1 ? pool->allocate() : pool->allocate(count), count);
+    note(count == 1 ? pool->allocate() : pool->allocate_run(count), count);
     void* batch[10];
     if (i % 50 == 0)
       for (std::size_t k = pool->allocate_batch(10, batch); k-- > 0;) note(batch[k], 1);
@@ -55,7 +56,7 @@ int use_fixed_pool(std::size_t block_bytes, std::size_t per_chunk) {
   }
   for (std::size_t i = 0; i < live.size(); ++i) {
     EXPECT_OR_RETURN(holds(live[i].blocks, block_bytes, i));
-    pool->deallocate(live[i].blocks, live[i].count);
+    pool->deallocate_run(live[i].blocks, live[i].count);
   }
   EXPECT_OR_RETURN(pool->live_count() == 0);
   pool->release_unused();
@@ -175,6 +176,29 @@ int use_heaps() {
     heap.clear();
     static_cast<void>(heap.allocate(3 * kMiB));
   }
+  return 0;
+}
+
+int use_handler_memory() {
+  HandlerMemory memory;
+  std::vector<std::pair<void*, std::size_t>> live;
+  for (const std::size_t size : boundary_sizes(300 * kKiB)) {
+    if (void* const block = memory.allocate(size)) {
+      fill(block, size < 1000 ? size : 1000, size);
+      live.push_back({block, size});
+    }
+    EXPECT_OR_RETURN(memory.live_count() == live.size());
+    if (live.size() < 10) continue;
+    for (; live.size() > 3; live.pop_back()) {
+      const auto [block, bytes] = live.back();
+      EXPECT_OR_RETURN(holds(block, bytes < 1000 ? bytes : 1000, bytes));
+      memory.deallocate(block, bytes);
+    }
+    EXPECT_OR_RETURN(memory.kept_count() <= 10);
+    if (size % 128 == 0) memory.release_unused();
+  }
+  for (const auto& [block, bytes] : live) memory.deallocate(block, bytes);
+  EXPECT_OR_RETURN(memory.live_count() == 0);
   return 0;
 }
 

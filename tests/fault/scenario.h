@@ -17,6 +17,7 @@ int use_fixed_pools();
 int use_object_pools();
 int use_heaps();
 int use_arenas();
+int use_handler_memory();
 
 /// When memory is back, all sizes can be had. Returns 0 or the line that failed.
 int allocate_everything();

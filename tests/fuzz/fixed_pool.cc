@@ -70,7 +70,7 @@ class FixedPoolRun final : public Run {
   }
 
   void allocate_run(std::size_t count) {
-    if (count * pool_->block_bytes() <= kMostBytes) note(pool_->allocate(count), count);
+    if (count * pool_->block_bytes() <= kMostBytes) note(pool_->allocate_run(count), count);
   }
 
   void allocate_batch() {
@@ -95,7 +95,7 @@ class FixedPoolRun final : public Run {
     const std::size_t bytes = pool_->block_bytes(), count = run.size / bytes;
     switch (run.pattern % 3) {
       case 0:
-        return pool_->deallocate(run.start, count);
+        return pool_->deallocate_run(run.start, count);
       case 1:
         for (std::size_t i = 0; i < count; ++i) pool_->deallocate(run.start + i * bytes);
         return;

@@ -188,13 +188,13 @@ TEST(Arena, ACallbackMayAllocateInTheArena) {
   Arena arena({.initial_bytes = 128, .increment_bytes = 128});
   Context context{&arena};
   for (int i = 0; i < 5; ++i)
-    arena.on_cleanup(
+    ASSERT_TRUE(arena.on_cleanup(
         [](void* argument) noexcept {
           auto& self = *static_cast<Context*>(argument);
           ++self.runs;
           for (int k = 0; k < 20; ++k) std::memset(self.arena->allocate(100), 1, 100);
         },
-        &context);
+        &context));
   arena.reset();
   EXPECT_EQ(context.runs, 5);
   EXPECT_EQ(arena.used(), 0u);

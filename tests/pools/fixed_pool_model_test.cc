@@ -76,7 +76,7 @@ class FixedPoolModel {
     const std::size_t most = pool_.blocks_per_chunk();
     const std::size_t count =
         1 + random_.below(std::min<std::size_t>(most, std::size_t{1} << random_.below(10)));
-    if (live_ + count <= most_live_) note(pool_.allocate(count), count);
+    if (live_ + count <= most_live_) note(pool_.allocate_run(count), count);
   }
 
   void allocate_batch() {
@@ -130,15 +130,15 @@ class FixedPoolModel {
       case 1:
         return tarn::deallocate(start);
       case 3:
-        return pool_.deallocate(start, taken.count);
+        return pool_.deallocate_run(start, taken.count);
       case 4:  // in two pieces
-        pool_.deallocate(start + taken.count / 2 * stride, taken.count - taken.count / 2);
-        return pool_.deallocate(start, taken.count / 2);
+        pool_.deallocate_run(start + taken.count / 2 * stride, taken.count - taken.count / 2);
+        return pool_.deallocate_run(start, taken.count / 2);
       case 5:
         for (std::size_t i = 0; i < taken.count; ++i) pool_.deallocate(start + i * stride);
         return;
       default:
-        return pool_.deallocate(start, 1);
+        return pool_.deallocate_run(start, 1);
     }
   }
 

@@ -17,7 +17,7 @@ constexpr long kMostMore = 64;  // instructions: another chunk's words may be wh
 FixedPool* make_pool(std::size_t count, std::vector<void*>& live) {
   auto* const pool = new FixedPool({.block_bytes = 64, .blocks_per_chunk = 1000, .largest_count = count});
   std::vector<void*> blocks(count);
-  pool->allocate_batch(count, blocks.data());
+  static_cast<void>(pool->allocate_batch(count, blocks.data()));
   for (std::size_t i = 0; i < count; ++i) {
     const bool is_in_run = i + 200 >= count && i % 32 < 16;
     i % 2 == 0 || is_in_run ? pool->deallocate(blocks[i]) : live.push_back(blocks[i]);
@@ -31,9 +31,9 @@ std::size_t next;
 
 void allocate() { static_cast<void>(pool->allocate()); }
 void deallocate() { pool->deallocate(live_blocks[next += 7]); }
-void allocate_run() { pool->deallocate(pool->allocate(2), 2); }
-void allocate_long_run() { pool->deallocate(pool->allocate(16), 16); }
-void refuse_run() { static_cast<void>(pool->allocate(500)); }
+void allocate_run() { pool->deallocate_run(pool->allocate_run(2), 2); }
+void allocate_long_run() { pool->deallocate_run(pool->allocate_run(16), 16); }
+void refuse_run() { static_cast<void>(pool->allocate_run(500)); }
 
 constexpr tarn::test::Operation kOperations[] = {{"allocate", allocate},
                                                  {"deallocate", deallocate},

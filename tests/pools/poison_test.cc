@@ -7,6 +7,7 @@
 #include "support/sanitizer.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
+#include "tarn/handler_memory.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"
@@ -67,15 +68,15 @@ void check_fixed_pool() {
   });
   expect_report("the last block of a run after its free", [] {
     Pool pool(64);
-    void* const blocks = pool.allocate(10);
+    void* const blocks = pool.allocate_run(10);
     touch(blocks, 639);
-    pool.deallocate(blocks, 10);
+    pool.deallocate_run(blocks, 10);
     touch(blocks, 639);
   });
   expect_report("a block of a batch after its free", [] {
     Pool pool(64);
     void* blocks[5];
-    pool.allocate_batch(5, blocks);
+    static_cast<void>(pool.allocate_batch(5, blocks));
     for (void* block : blocks) touch(block);
     pool.deallocate_batch(blocks, 5);
     touch(blocks[3]);
@@ -253,6 +254,29 @@ TEST_F(Poison, AUseAfterResetOfAnArenaIsReported) {
     for (int round = 0; round < 20; ++round) {
       Arena arena({.heap = &heap});
       for (std::size_t size = 1; size < 3000; size += 17) touch(arena.allocate(size), size - 1);
+    }
+  });
+}
+
+TEST_F(Poison, AUseOfABlockThatHandlerMemoryKeepsIsReported) {
+  expect_report("behind the first words of a kept block", [] {
+    HandlerMemory memory;
+    void* const block = memory.allocate(200);
+    touch(block, 199);
+    memory.deallocate(block, 200);
+    touch(block, 199);
+  });
+  expect_quiet("blocks that are kept, given again and released", [] {
+    HandlerMemory memory;
+    for (std::size_t size = 1; size < 3000; size += 17) {
+      void* const block = memory.allocate(size);
+      void* const small = memory.allocate(10);
+      touch(block, size - 1), touch(small, 9);
+      memory.deallocate(block, size), memory.deallocate(small, 10);
+      if (size % 5 == 0) memory.release_unused();
+      void* const other = tarn::allocate(size);
+      touch(other, size - 1);
+      tarn::deallocate(other);
     }
   });
 }

@@ -51,7 +51,7 @@ TEST(PoolUse, NamesEveryPoolWithWhatItHolds) {
   Heap room("room");
   Arena arena("frame");
   for (int i = 0; i < 150; ++i) static_cast<void>(packets.allocate());
-  static_cast<void>(events.allocate(3));
+  static_cast<void>(events.allocate_run(3));
   for (int i = 0; i < 10; ++i) static_cast<void>(sessions.create());
   void* const block = room.allocate(5000);
   static_cast<void>(room.allocate(5000));
@@ -141,7 +141,7 @@ TEST(PoolUse, LiveBytesOfPoolsStandInTheStatistics) {
   const std::size_t before = stats->pool_live_bytes;
   FixedPool packets(64);
   Heap room;
-  static_cast<void>(packets.allocate(10));
+  static_cast<void>(packets.allocate_run(10));
   void* const block = room.allocate(3 * kMiB);
   internal::collect_stats(*stats);
   EXPECT_EQ(stats->pool_live_bytes, before + 640 + room.use().live_bytes);

@@ -1,9 +1,9 @@
 """Checks the rules that the sources keep: the tiers' order, no circle among the files of a folder, who may
 name what of page/, a test for every file, the width of lines and the format; that every header compiles
-alone; what each says in C++17.
+alone; what each says in C++17; which results the compiler sees dropped.
 
-usage: check_sources.py tiers|circles|rooms|tests|width|format PROJECT
-       check_sources.py headers|old_dialect PROJECT COMPILER
+usage: check_sources.py tiers|circles|rooms|tests|width|format|nodiscard PROJECT
+       check_sources.py headers|old_dialect|dropped_results PROJECT COMPILER
 """
 import concurrent.futures
 import pathlib
@@ -275,9 +275,50 @@ def check_format(project):
     return [f"{fault}: not as clang-format writes it" for fault in sorted(faults)]
 
 
+INSIDE_DETAIL = re.compile(r"namespace (?:TARN_NAMESPACE::)?detail \{.*?\n\}  // namespace "
+                           r"(?:TARN_NAMESPACE::)?detail\n", re.DOTALL)
+# A declaration, up to its parameters, of what must not be dropped: blocks, objects, what holds them.
+GIVES_MEMORY = re.compile(r"[\w>\]*&]\s+[*&]*((?:tarn_)?(?:allocate|reallocate)\w*(?<!_slow)|create|"
+                          r"try_create|make_unique|make_shared|with_allocator|mark|on_cleanup|"
+                          r"operator new(?:\[\])?)\s*\(")
+NOT_A_DECLARATION = re.compile(r"=|\breturn\b|\bvoid\s+$|\bthrow\b")
+KEPT = ("[[nodiscard]]", "warn_unused_result", "TARN_C_BLOCK")
+
+
+def check_nodiscard(project):
+    """Each public function that hands memory or an object out is declared so that its result is not
+    dropped."""
+    faults = []
+    for header in sorted((project / "include/tarn").glob("*.h")):
+        text = COMMENT.sub("", INSIDE_DETAIL.sub("", header.read_text("utf-8")))
+        text = re.sub(r"^\s*#.*(?:\\\n.*)*", "", text, flags=re.MULTILINE)
+        for declaration in re.split(r"[;{}]|\b(?:public|protected|private):", text):
+            match = GIVES_MEMORY.search(declaration)
+            if match is None or NOT_A_DECLARATION.search(declaration[:match.start(1)]):
+                continue
+            if not any(word in declaration for word in KEPT):
+                faults.append(f"{header.relative_to(project)}: {match[1]} is not [[nodiscard]]")
+    return faults
+
+
+def check_dropped_results(project, compiler):
+    source = project / "tests/structure/dropped_results.cc"
+    result = subprocess.run([compiler, "-std=c++20", "-S", "-o", "/dev/null", "-Wunused-result", "-I",
+                             project / "include", source], stderr=subprocess.PIPE, text=True, check=False)
+    if result.returncode != 0:
+        return [result.stderr]
+    warned = {int(line) for line in
+              re.findall(r"dropped_results\.cc:(\d+):\d+: warning: ignoring", result.stderr)}
+    wanted = {number for number, line in enumerate(source.read_text("utf-8").splitlines(), 1)
+              if line.endswith("// dropped")}
+    return ([f"line {line}: no warning" for line in sorted(wanted - warned)]
+            + [f"line {line}: a warning too many" for line in sorted(warned - wanted)])
+
+
 CHECKS = {"tiers": check_tiers, "circles": check_circles, "rooms": check_rooms, "tests": check_tests,
           "width": check_width,
-          "format": check_format, "headers": check_headers, "old_dialect": check_old_dialect}
+          "format": check_format, "headers": check_headers, "old_dialect": check_old_dialect,
+          "nodiscard": check_nodiscard, "dropped_results": check_dropped_results}
 
 
 def main():

@@ -142,6 +142,30 @@ class Appearance(Tree):
         self.assertTrue(check.check_format(self.project))
 
 
+class Nodiscard(Tree):
+    def test_a_function_whose_result_may_be_dropped(self):
+        for declaration in ("void* allocate(std::size_t size);", "static T* try_create(int);",
+                            "TARN_INLINE static void* operator new(std::size_t size) { return 0; }",
+                            "std::size_t allocate_batch(int);",
+                            "template <typename T>\nunique_ptr<T> make_unique(T&& value);"):
+            self.write("include/tarn/a.h", f"class A {{\n public:\n  {declaration}\n}};\n")
+            self.refuses(check.check_nodiscard(self.project), "a.h", "is not [[nodiscard]]")
+
+    def test_what_is_kept_called_or_inside(self):
+        self.write("include/tarn/a.h", """namespace detail {
+void* allocate_frame(int);
+}  // namespace detail
+[[nodiscard]] void* allocate(int);
+inline void* use() {
+  void* const block = allocate(1);
+  block != nullptr ? void() : pool.allocate(2);
+  return tarn::allocate(3);
+}
+void allocate_all(int);
+""")
+        self.assertEqual(check.check_nodiscard(self.project), [])
+
+
 class Tiers(Tree):
     def test_an_upward_include(self):
         self.write("src/os/a.h", '#include "page/b.h"\n')

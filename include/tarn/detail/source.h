@@ -1,16 +1,13 @@
 // The interface that the adapters need of a pool: allocate bytes at an alignment, and deallocate them.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <limits>
 #include <new>
 #include <type_traits>
 
 #include "tarn/detail/error.h"
-
-namespace TARN_NAMESPACE {
-class FixedPool;
-class SharedFixedPool;
-}  // namespace TARN_NAMESPACE
+#include "tarn/memory_pool.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -22,9 +19,20 @@ constexpr std::size_t array_bytes(std::size_t count) {
   return count * sizeof(T);
 }
 
+/// Whether a pool hands out blocks of one size, and runs of them: FixedPool, SharedFixedPool.
 template <typename Pool>
-inline constexpr bool kHasFixedBlocks =
-    std::is_same_v<Pool, FixedPool> || std::is_same_v<Pool, SharedFixedPool>;
+inline constexpr bool kHasFixedBlocks = requires(Pool& pool, void* block, std::size_t count) {
+  pool.allocate_run(count);
+  pool.deallocate_run(block, count);
+  pool.block_bytes();
+};
+
+/// What the adapters take: a pool with blocks of one size, or one that is told bytes and an alignment.
+template <typename Pool>
+concept MemorySource = kHasFixedBlocks<Pool> || requires(Pool& pool, void* block, std::size_t bytes) {
+  { pool.allocate(bytes, bytes) } -> std::same_as<void*>;
+  pool.deallocate(block, bytes, bytes);
+};
 
 /// \returns how many blocks of a fixed pool hold that many bytes.
 template <typename Pool>
@@ -37,7 +45,11 @@ void* allocate_from(Source& source, std::size_t bytes, std::size_t alignment) {
   if constexpr (kHasFixedBlocks<Source>) {
     if (source.alignment() % alignment != 0) return nullptr;
     const std::size_t count = blocks_for(source, bytes);
-    return count == 1 ? source.allocate() : source.allocate(count);
+    return count == 1 ? source.allocate() : source.allocate_run(count);
+  } else if constexpr (std::is_same_v<Source, MemoryPool>) {
+    // A hit, where the blocks are aligned so anyway.
+    if (alignment > 16) return source.allocate(bytes, alignment);
+    return source.allocate(bytes < alignment ? alignment : bytes);
   } else {
     return source.allocate(bytes, alignment);
   }
@@ -46,7 +58,7 @@ void* allocate_from(Source& source, std::size_t bytes, std::size_t alignment) {
 template <typename Source>
 void deallocate_to(Source& source, void* block, std::size_t bytes, std::size_t alignment) {
   if constexpr (kHasFixedBlocks<Source>) {
-    source.deallocate(block, blocks_for(source, bytes));
+    source.deallocate_run(block, blocks_for(source, bytes));
   } else {
     source.deallocate(block, bytes, alignment);
   }

@@ -5,7 +5,7 @@
 int main() {
   tarn::FixedPool pool({.block_bytes = 1024, .blocks_per_chunk = 10, .name = "packets"});
   char* block = nullptr;
-  do block = static_cast<char*>(pool.allocate(10));
+  do block = static_cast<char*>(pool.allocate_run(10));
   while (reinterpret_cast<unsigned long>(block) % 65536 == 0);
   char* const first_page = block - reinterpret_cast<unsigned long>(block) % 65536;
   must_die_with("free of a pointer into a block in 'packets'", first_page);

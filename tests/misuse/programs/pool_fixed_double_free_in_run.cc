@@ -4,8 +4,8 @@
 
 int main() {
   tarn::FixedPool pool({.block_bytes = 64, .name = "packets"});
-  char* const blocks = static_cast<char*>(pool.allocate(100));
+  char* const blocks = static_cast<char*>(pool.allocate_run(100));
   must_die_with("double free in 'packets'", blocks + 70 * 64);
   pool.deallocate(opaque(blocks + 70 * 64));
-  pool.deallocate(opaque(blocks), 100);
+  pool.deallocate_run(opaque(blocks), 100);
 }

@@ -24,18 +24,18 @@ TEST(FixedPoolOverChunks, GrowsByAChunkWhenNoBlockIsFree) {
 
 TEST(FixedPoolOverChunks, ARunThatNoChunkHasRoomForChangesNothing) {
   FixedPool pool({.block_bytes = 64, .blocks_per_chunk = 100, .largest_count = 150});
-  ASSERT_NE(pool.allocate(60), nullptr);
-  ASSERT_NE(pool.allocate(40), nullptr);
-  EXPECT_EQ(pool.allocate(60), nullptr) << "the cap leaves 50";
+  ASSERT_NE(pool.allocate_run(60), nullptr);
+  ASSERT_NE(pool.allocate_run(40), nullptr);
+  EXPECT_EQ(pool.allocate_run(60), nullptr) << "the cap leaves 50";
   validate(state_of(pool));
-  EXPECT_NE(pool.allocate(50), nullptr);
+  EXPECT_NE(pool.allocate_run(50), nullptr);
   validate(state_of(pool));
 }
 
 TEST(FixedPoolOverChunks, VisitsLiveBlocksAndLetsTheVisitorFreeThem) {
   FixedPool pool({.block_bytes = 64, .blocks_per_chunk = 10});
   std::vector<void*> blocks(35);
-  pool.allocate_batch(blocks.size(), blocks.data());
+  ASSERT_EQ(pool.allocate_batch(blocks.size(), blocks.data()), blocks.size());
   for (std::size_t i = 0; i < blocks.size(); i += 2) pool.deallocate(blocks[i]);
   kFixedPoolOverChunks.visit_live(state_of(pool), [&](void* block) { pool.deallocate(block); });
   EXPECT_EQ(pool.live_count(), 0u);

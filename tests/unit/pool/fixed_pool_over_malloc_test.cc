@@ -16,14 +16,14 @@ TEST_F(FixedPoolOverMalloc, HasNoChunkAndCountsWhatIsLive) {
   detail::FixedPoolState& state = detail::FixedPoolAccess::state(pool);
   EXPECT_EQ(state.back_end, &kFixedPoolOverMalloc);
   void* const one = pool.allocate();
-  void* const run = pool.allocate(7);
+  void* const run = pool.allocate_run(7);
   EXPECT_EQ(pool.capacity(), 8u);
   EXPECT_EQ(pool.live_count(), 8u);
   EXPECT_EQ(pool.chunk_count(), 0u);
-  EXPECT_EQ(pool.allocate(3), nullptr) << "the cap";
+  EXPECT_EQ(pool.allocate_run(3), nullptr) << "the cap";
   EXPECT_EQ(system_blocks.pool_of(run), &state);
   validate(state);
-  pool.deallocate(run, 7);
+  pool.deallocate_run(run, 7);
   pool.deallocate(one);
   EXPECT_EQ(pool.live_count(), 0u);
   validate(state);

@@ -88,7 +88,7 @@ TEST_F(Magazines, AreLookedThroughBeforeARefusal) {
   EXPECT_EQ(pool.allocate(), nullptr);
   for (void* block : blocks) pool.deallocate(block);
   EXPECT_EQ(entries_of(pool), 64u);
-  EXPECT_NE(pool.allocate(64), nullptr) << "a run needs all of them as bits";
+  EXPECT_NE(pool.allocate_run(64), nullptr) << "a run needs all of them as bits";
   EXPECT_EQ(entries_of(pool), 0u);
   EXPECT_EQ(pool.allocate(), nullptr);
 }

@@ -1,0 +1,211 @@
+// The memory of the handlers of one connection or strand: it learns which blocks they need, and keeps those.
+//
+//   struct Connection { tcp::socket socket; tarn::HandlerMemory memory; … };
+//   socket.async_read_some(buffer, tarn::with_allocator(memory, [this](auto error, auto count) { … }));
+//
+// The idea: a connection has a few operations pending at once, and each new one needs a block of a size that
+// an ended one had. So a block that comes back is kept for the next operation. There is no fixed number or
+// size: as many blocks are kept as were live at once, and where all kept ones are too small, a larger block
+// from the general pool takes the place of the smallest. Sizes only grow, so at some point all blocks are
+// there, and the general pool is not called any more.
+//
+// Invariant: a block is kept only where kept and live blocks are fewer than the most that were live at once.
+// A source of every adapter (allocator.h), not of Asio's only. Threads: any; a thread that finds another one
+// inside does not wait, it uses the general pool. So a child of fork may use it too.
+// Errors: nullptr with errno ENOMEM when memory is refused, EINVAL for an alignment that is no power of two.
+// A block freed twice, or after the memory's end, is not detected here.
+#pragma once
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "tarn/detail/mutex.h"
+#include "tarn/heap.h"
+#include "tarn/hooks.h"
+#include "tarn/memory_pool.h"
+
+namespace TARN_NAMESPACE {
+
+class HandlerMemory {
+ public:
+  constexpr HandlerMemory() noexcept = default;  // takes no memory
+  /// Gives the kept blocks back. \pre none is live, and no other thread uses the memory.
+  ~HandlerMemory() { release_unused(); }
+  HandlerMemory(const HandlerMemory&) = delete;
+  HandlerMemory& operator=(const HandlerMemory&) = delete;
+
+  /// \param alignment bytes, a power of two; blocks aligned to more than 16 come from the general pool.
+  /// \returns the smallest kept block with room for `bytes`; else one of the general pool. \cost a step per
+  /// size of the kept blocks that is too small; an atomic exchange once the process has threads.
+  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = 16) noexcept;
+  /// \param bytes any; the memory knows the size. nullptr is ignored.
+  void deallocate(void* block, std::size_t bytes, std::size_t alignment = 16) noexcept;
+
+  /// Gives the kept blocks back, and forgets how many blocks were live at once. \returns how many bytes; 0
+  /// when another thread is inside.
+  std::size_t release_unused() noexcept;
+
+  std::size_t live_count() const noexcept {
+    return counted_inside_.load(std::memory_order_relaxed) + counted_outside_.load(std::memory_order_relaxed);
+  }
+  /// \returns how many blocks wait for the next operations. \pre no other thread uses the memory, as for
+  /// kept_bytes().
+  std::size_t kept_count() const noexcept { return kept_count_; }
+  /// \returns their bytes. \cost a step per kept block.
+  std::size_t kept_bytes() const noexcept;
+
+ private:
+  /// Lies in a kept block. Blocks of one size hang from one of them, the one freed last behind the first.
+  struct Kept {
+    Kept* larger;
+    Kept* same;
+    std::size_t bytes;
+  };
+
+  /// One thread at a time, and no waiting.
+  class Visit {
+   public:
+    explicit Visit(std::atomic<bool>& is_visited) : is_visited_(is_visited) {
+      // In a child of fork the flag may be that of a thread which is not there.
+      is_in_ = detail::ProgramGuard::is_needed() ? !is_visited_.exchange(true, std::memory_order_acquire)
+                                                 : !is_visited_.load(std::memory_order_relaxed);
+      is_shown_ = is_in_ && detail::ProgramGuard::is_needed();
+    }
+    ~Visit() {
+      if (is_shown_) is_visited_.store(false, std::memory_order_release);
+    }
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+    bool is_in() const { return is_in_; }
+
+   private:
+    std::atomic<bool>& is_visited_;
+    bool is_in_ = false;
+    bool is_shown_ = false;
+  };
+
+  /// \pre the thread is inside. \returns the live count with this change, of 1 or SIZE_MAX, which is -1.
+  std::size_t change_live_count(std::size_t by) {
+    counted_inside_.store(counted_inside_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+    return live_count();
+  }
+  static constexpr bool is_of_every_block(std::size_t alignment) {
+    return alignment <= 16 && std::has_single_bit(alignment);
+  }
+  Kept* take_at_least(std::size_t bytes);
+  void keep(void* block);
+  static void* take_from_general_pool(std::size_t bytes, std::size_t alignment);
+
+  Kept* smallest_ = nullptr;
+  std::size_t kept_count_ = 0;
+  std::size_t most_live_ = 0;
+  // The live blocks are the sum, modulo 2^64: each call counts in one of the two.
+  std::atomic<std::size_t> counted_inside_{0};
+  std::atomic<std::size_t> counted_outside_{0};  // of threads that found another one inside
+  std::atomic<bool> is_visited_{false};
+};
+
+inline void* HandlerMemory::allocate(std::size_t bytes, std::size_t alignment) noexcept {
+  void* block = nullptr;
+  void* outgrown = nullptr;
+  if (const Visit visit(is_visited_); visit.is_in()) {
+    const std::size_t live = change_live_count(1);
+    if (live > most_live_) most_live_ = live;
+    if (is_of_every_block(alignment)) block = take_at_least(bytes);
+    if (block == nullptr && kept_count_ + live > most_live_) outgrown = take_at_least(0);
+  } else {
+    counted_outside_.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (block != nullptr) return block;
+  tarn::deallocate(outgrown);
+  block = take_from_general_pool(bytes, alignment);
+  if (block == nullptr) counted_outside_.fetch_sub(1, std::memory_order_relaxed);
+  return block;
+}
+
+inline void HandlerMemory::deallocate(void* block, std::size_t, std::size_t alignment) noexcept {
+  if (block == nullptr) return;
+  if (const Visit visit(is_visited_); visit.is_in()) {
+    const std::size_t live = change_live_count(SIZE_MAX);
+    if (is_of_every_block(alignment) && kept_count_ + live < most_live_) return keep(block);
+  } else {
+    counted_outside_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  tarn::deallocate(block);
+}
+
+inline std::size_t HandlerMemory::release_unused() noexcept {
+  Kept* next = nullptr;
+  {
+    const Visit visit(is_visited_);
+    if (!visit.is_in()) return 0;
+    next = smallest_;
+    smallest_ = nullptr;
+    kept_count_ = 0;
+    most_live_ = live_count();
+  }
+  std::size_t bytes = 0;
+  while (next != nullptr) {
+    Kept* const block = next;
+    next = block->same != nullptr ? block->same : block->larger;
+    if (block->same != nullptr) block->same->larger = block->larger;
+    bytes += block->bytes;
+    detail::annotate_kept_no_more(block, block->bytes);
+    tarn::deallocate(block);
+  }
+  return bytes;
+}
+
+inline std::size_t HandlerMemory::kept_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (const Kept* first = smallest_; first != nullptr; first = first->larger)
+    for (const Kept* block = first; block != nullptr; block = block->same) bytes += block->bytes;
+  return bytes;
+}
+
+/// \returns nullptr when all kept blocks are smaller.
+inline HandlerMemory::Kept* HandlerMemory::take_at_least(std::size_t bytes) {
+  Kept** at = &smallest_;
+  while (*at != nullptr && (*at)->bytes < bytes) at = &(*at)->larger;
+  Kept* const first = *at;
+  if (first == nullptr) return nullptr;
+  Kept* const taken = first->same != nullptr ? first->same : first;
+  if (taken != first) {
+    first->same = taken->same;
+  } else {
+    *at = first->larger;
+  }
+  --kept_count_;
+  detail::annotate_kept_no_more(taken, taken->bytes);
+  return taken;
+}
+
+inline void HandlerMemory::keep(void* block) {
+  const std::size_t bytes = usable_size(block);
+  Kept** at = &smallest_;
+  while (*at != nullptr && (*at)->bytes < bytes) at = &(*at)->larger;
+  Kept* const first = *at;
+  auto* const kept = static_cast<Kept*>(block);
+  if (first != nullptr && first->bytes == bytes) {
+    *kept = {nullptr, first->same, bytes};
+    first->same = kept;
+  } else {
+    *kept = {first, nullptr, bytes};
+    *at = kept;
+  }
+  ++kept_count_;
+  detail::annotate_kept(kept + 1, bytes - sizeof(Kept));
+}
+
+/// \why not from the heap of a HeapScope: a kept block may outlive it.
+inline void* HandlerMemory::take_from_general_pool(std::size_t bytes, std::size_t alignment) {
+  const std::size_t size = bytes < sizeof(Kept) ? sizeof(Kept) : bytes;
+  Heap* const scope = current_heap();
+  if (scope != nullptr) detail::exchange_current_heap(nullptr);
+  void* const block = is_of_every_block(alignment) ? tarn::allocate(size) : tarn::allocate(size, alignment);
+  if (scope != nullptr) detail::exchange_current_heap(scope);
+  return block;
+}
+
+}  // namespace TARN_NAMESPACE
