@@ -77,6 +77,7 @@ struct FixedPoolState : internal::PoolHeader {
   bool poisons = false;     // free blocks are poisoned
   FreedBlock freed[kFreedBlocks];
   bool may_have_magazines = false;  // its chunks have live bytes
+  std::uint32_t walks = 0;  // over live blocks, under the mutex: no chunk ends, and no magazines begin
   // Under the mutex, while there are no magazines.
   const void* last_user = nullptr;  // the thread
   unsigned calls_counted = 0;       // those of another thread than the one before count more
