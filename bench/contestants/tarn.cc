@@ -52,6 +52,15 @@ const SharedContestant<SharedFixed> shared_fixed("tarn-shared", Kind::kTarnPool,
 const Contestant shared_runs("tarn-shared", Kind::kTarnPool, kLibrary,
                              {contiguous::run<Runs<SharedFixedPool>>});
 const SharedContestant<Objects> objects("tarn-object", Kind::kTarnPool, kLibrary);
+const Contestant walked_fixed("tarn-fixed", Kind::kTarnPool, kLibrary,
+                              {live_objects::run_walks<WalkedFixed>});
+const Contestant walked_shared("tarn-shared", Kind::kTarnPool, kLibrary,
+                               {live_objects::run_walks<WalkedShared>});
+const Contestant walked_objects("tarn-object", Kind::kTarnPool, kLibrary,
+                                {live_objects::run_walks<WalkedObjects>,
+                                 live_objects::run_handles<NamedByPointer>});
+const Contestant handles("tarn-handle", Kind::kTarnPool, kLibrary,
+                         {live_objects::run_walks<WalkedHandles>, live_objects::run_handles<NamedByHandle>});
 const Contestant arena("tarn-arena", Kind::kTarnPool, kLibrary, {arenas::run<BumpArena>});
 
 }  // namespace

@@ -22,6 +22,7 @@
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/handle_slots.h"
+#include "tarn/detail/live_walk.h"
 #include "tarn/hooks.h"
 #include "tarn/object_pool.h"
 
@@ -134,8 +135,7 @@ class HandlePool {
             visit_slot(chunk_of(slot), slot & kMask, visit);
         }
       } else {
-        for (std::uint32_t first = 0; first < walk.chunk->usable_count; first += kGroup)
-          visit_group(*walk.chunk, first, visit);
+        visit_chunk(*walk.chunk, walk.prefetches, visit);
       }
     }
   }
@@ -220,18 +220,28 @@ class HandlePool {
       visit(Handle<T>{chunk.first_slot + index, generation}, *object_at(chunk, index));
   }
 
-  // Finds the odd generations of a group first: no branch depends on one of them.
-  template <typename Visit>
-  TARN_INLINE void visit_group(detail::HandleChunk& chunk, std::uint32_t first, Visit& visit) {
+  // The odd generations of a group: no branch depends on one of them.
+  TARN_INLINE static std::uint64_t live_slots(detail::HandleChunk& chunk, std::uint32_t first) {
     using TwoGenerations [[gnu::may_alias]] = std::uint64_t;
     const auto* const pairs = reinterpret_cast<const TwoGenerations*>(chunk.generations() + first);
-    std::uint64_t bits = 0;
-    for (std::uint32_t i = 0; i < kGroup / 2; ++i) {
-      const std::uint64_t pair = __atomic_load_n(pairs + i, __ATOMIC_RELAXED);
-      bits |= ((pair | pair >> 31) & 3) << (2 * i);
+    // Two bits a step: the lower half of the sum gets those of even slots, the upper half those of odd ones.
+    std::uint64_t halves = 0;
+    for (std::uint32_t i = kGroup / 2; i-- > 0;)
+      halves = halves * 2 + (__atomic_load_n(pairs + i, __ATOMIC_RELAXED) & 0x0000000100000001u);
+    return detail::spread_bits(halves & 0xffffffffu) | detail::spread_bits(halves >> 32) << 1;
+  }
+
+  template <typename Visit>
+  TARN_INLINE void visit_chunk(detail::HandleChunk& chunk, bool prefetches, Visit& visit) {
+    std::uint64_t next = live_slots(chunk, 0);
+    for (std::uint32_t first = 0; first < chunk.usable_count; first += kGroup) {
+      std::uint64_t bits = next;
+      const std::uint32_t behind = first + kGroup;
+      next = behind < chunk.usable_count ? live_slots(chunk, behind) : 0;
+      if (prefetches) detail::prefetch_sparse(next, chunk.object(0, kStride) + behind * kStride, kStride);
+      for (; bits != 0; bits &= bits - 1)
+        visit_slot(chunk, first + static_cast<std::uint32_t>(__builtin_ctzll(bits)), visit);
     }
-    for (; bits != 0; bits &= bits - 1)
-      visit_slot(chunk, first + static_cast<std::uint32_t>(__builtin_ctzll(bits)), visit);
   }
 
   detail::HandleFront front_;

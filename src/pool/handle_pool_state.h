@@ -1,8 +1,8 @@
 // The library's record of a HandlePool.
 //
 // Invariant: `front.slot_count` is the sum over all chunks of 2^shift; `order` has the chunks with memory, by
-// the address of their objects; `chunks` has all, by their first slot. Slots in the stack or in magazines have
-// even generations.
+// the address of their objects; `chunks` has all, by their first slot. Usable slots of chunks with memory are
+// live, retired, in the stack, in a magazine, or on their way.
 // Threads: any; all below is under the mutex, but for what a process of one thread does. Magazines belong to
 // the thread that has their heap.
 #pragma once

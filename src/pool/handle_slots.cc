@@ -21,6 +21,7 @@
 #include "page/page_map.h"
 #include "page/spans.h"
 #include "pool/handle_pool_state.h"
+#include "tarn/detail/live_walk.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -448,6 +449,7 @@ void outlive(HandlePoolState& state) {
 HandleWalk::HandleWalk(HandleFront& front) noexcept : front_(front) {
   const ProgramGuard guard(front.state->mutex);
   ++front.state->walks;
+  prefetches = front.state->mapped_bytes >= kPrefetchedBytes;
 }
 
 HandleWalk::~HandleWalk() {
@@ -459,9 +461,13 @@ bool HandleWalk::advance() noexcept {
   const HandlePoolState& state = *front_.state;
   const ProgramGuard guard(front_.state->mutex);
   if (!front_.is_over_malloc) {
-    HandleChunk** const next = place_in_order(state, reinterpret_cast<const char*>(last_ + 1));
-    if (next == state.order + state.order_count) return false;
-    chunk = *next;
+    // Mostly the next one; elsewhere when chunks were made meanwhile.
+    const bool is_there = chunk != nullptr && state.order[position_] == chunk;
+    position_ = is_there ? position_ + 1
+                         : static_cast<std::uint32_t>(
+                               place_in_order(state, reinterpret_cast<const char*>(last_ + 1)) - state.order);
+    if (position_ == state.order_count) return false;
+    chunk = state.order[position_];
     last_ = address_of(chunk->objects.load(std::memory_order_relaxed));
     return true;
   }

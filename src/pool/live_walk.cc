@@ -28,8 +28,8 @@ std::uint32_t find_blocks_of_malloc(const FixedPoolState& state, std::uintptr_t 
   return count;
 }
 
-// \returns the first chunk that begins behind an address; nullptr: there is none.
-PoolChunk* find_chunk(const ChunkRing& ring, std::uintptr_t behind) {
+// \returns the slot of the first chunk that begins behind an address; the ring's count: there is none.
+std::uint32_t find_slot(const ChunkRing& ring, std::uintptr_t behind) {
   std::uint32_t first = 0, end = ring.count();
   while (first != end) {
     const std::uint32_t middle = first + (end - first) / 2;
@@ -39,7 +39,7 @@ PoolChunk* find_chunk(const ChunkRing& ring, std::uintptr_t behind) {
       end = middle;
     }
   }
-  return first != ring.count() ? &ring[first] : nullptr;
+  return first;
 }
 
 }  // namespace
@@ -49,6 +49,7 @@ LiveWalk::LiveWalk(FixedPoolFront& front) noexcept : front_(front) {
   is_over_malloc = state.back_end == &kFixedPoolOverMalloc;
   const ProgramGuard guard(front.mutex);
   ++state.walks;
+  prefetches = state.mapped_bytes >= kPrefetchedBytes;
   has_magazines_ = state.magazines.load(std::memory_order_acquire) != nullptr;
 }
 
@@ -65,13 +66,16 @@ bool LiveWalk::advance() noexcept {
     return block_count != 0;
   }
   const ProgramGuard guard(front_.mutex);
-  PoolChunk* const chunk = find_chunk(state.ring, last_);
-  if (chunk == nullptr) return false;
-  start = chunk->span->start;
+  // Mostly the next one; elsewhere when chunks were made meanwhile.
+  const bool is_there = start != nullptr && state.ring[slot_].span->start == start;
+  slot_ = is_there ? slot_ + 1 : find_slot(state.ring, last_);
+  if (slot_ == state.ring.count()) return false;
+  PoolChunk& chunk = state.ring[slot_];
+  start = chunk.span->start;
   last_ = address_of(start);
-  block_count = chunk->block_count;
-  free_bits = chunk->words();
-  live_bytes = has_magazines_ ? internal::live_bytes(*chunk->span) : nullptr;
+  block_count = chunk.block_count;
+  free_bits = chunk.words();
+  live_bytes = has_magazines_ ? internal::live_bytes(*chunk.span) : nullptr;
   return true;
 }
 

@@ -77,6 +77,15 @@ constexpr unsigned handle_chunk_shift(std::size_t stride) {
   return shift;
 }
 
+/// Moves bit i of the lower half to bit 2 * i. \pre the upper half is 0.
+constexpr std::uint64_t spread_bits(std::uint64_t bits) {
+  bits = (bits | bits << 16) & 0x0000ffff0000ffffu;
+  bits = (bits | bits << 8) & 0x00ff00ff00ff00ffu;
+  bits = (bits | bits << 4) & 0x0f0f0f0f0f0f0f0fu;
+  bits = (bits | bits << 2) & 0x3333333333333333u;
+  return (bits | bits << 1) & 0x5555555555555555u;
+}
+
 /// A walk over the live slots, chunk by chunk in address order; meanwhile the pool keeps its chunks.
 class HandleWalk {
  public:
@@ -95,13 +104,15 @@ class HandleWalk {
   };
   static constexpr unsigned kMostPlaces = 128;
 
+  bool prefetches = false;  // the pool is large
   HandleChunk* chunk = nullptr;
   std::uint32_t place_count = 0;
   Place places[kMostPlaces];
 
  private:
   HandleFront& front_;
-  std::uintptr_t last_ = 0;  // the address of the last first object, or of the last place
+  std::uint32_t position_ = 0;  // of the chunk, when it was found
+  std::uintptr_t last_ = 0;     // the address of the last first object, or of the last place
 };
 
 /// \returns false when memory is refused.

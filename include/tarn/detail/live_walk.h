@@ -38,10 +38,12 @@ class LiveWalk {
   const std::uint8_t* live_bytes = nullptr;  // nullptr: the bits say it
   std::uint32_t block_count = 0;
   bool is_over_malloc = false;
+  bool prefetches = false;  // the pool is large
   void* blocks[kMostBlocks];
 
  private:
   FixedPoolFront& front_;
+  std::uint32_t slot_ = 0;   // of the chunk in the ring, when it was found
   std::uintptr_t last_ = 0;  // the address of the last chunk's first block, or of the last of `blocks`
   bool has_magazines_ = false;
 };
@@ -82,12 +84,31 @@ struct LivenessInBytes {
   }
 };
 
+/// Asks for the first lines of the objects that ones name; side by side, the processor asks for them itself.
+TARN_INLINE void prefetch_sparse(std::uint64_t ones, const char* start, std::size_t stride) {
+  if (ones == ~std::uint64_t{0}) return;
+  for (; ones != 0; ones &= ones - 1)
+    __builtin_prefetch(start + static_cast<std::uint32_t>(__builtin_ctzll(ones)) * stride, 1);
+}
+
+/// Pools of this size and more do not fit into the caches: a walk asks for objects 64 ahead.
+inline constexpr std::size_t kPrefetchedBytes = std::size_t{32} << 20;
+
+/// Whether four are live side by side, as almost always where half are live. \why where a tenth is live,
+/// asking ahead took longer than it saved.
+TARN_INLINE bool are_many(std::uint64_t ones) { return (ones & ones >> 1 & ones >> 2 & ones >> 3) != 0; }
+
 template <typename Liveness, typename Visit>
-TARN_INLINE void visit_chunk(Liveness live, char* start, std::uint32_t block_count, std::size_t stride,
-                             Visit& visit) {
+TARN_INLINE void visit_chunk(Liveness live, const LiveWalk& walk, std::size_t stride, Visit& visit) {
+  const std::uint32_t block_count = walk.block_count;
+  const bool prefetches = walk.prefetches;
+  char* start = walk.start;
+  std::uint64_t next = live.bits(0, block_count < 64 ? block_count : 64);
   for (std::uint32_t first = 0; first < block_count; first += 64, start += 64 * stride) {
-    const std::uint32_t count = block_count - first < 64 ? block_count - first : 64;
-    std::uint64_t bits = live.bits(first, count);
+    std::uint64_t bits = next;
+    const std::uint32_t left = block_count - first;
+    next = left > 64 ? live.bits(first + 64, left < 128 ? left - 64 : 64) : 0;
+    if (prefetches && are_many(next)) prefetch_sparse(next, start + 64 * stride, stride);
     if (bits == ~std::uint64_t{0}) {
       char* block = start;
       for (std::uint32_t i = 0; i < 64; ++i, block += stride)
@@ -112,9 +133,9 @@ void visit_live_blocks(FixedPoolFront& front, std::size_t stride, Visit& visit) 
       for (std::uint32_t i = 0; i < walk.block_count; ++i)
         if (walk.is_live(walk.blocks[i])) visit(walk.blocks[i]);
     } else if (walk.live_bytes != nullptr) {
-      visit_chunk(LivenessInBytes{walk.live_bytes}, walk.start, walk.block_count, stride, visit);
+      visit_chunk(LivenessInBytes{walk.live_bytes}, walk, stride, visit);
     } else {
-      visit_chunk(LivenessInBits{walk.free_bits}, walk.start, walk.block_count, stride, visit);
+      visit_chunk(LivenessInBits{walk.free_bits}, walk, stride, visit);
     }
   }
 }
