@@ -1,11 +1,11 @@
 // Objects of a game: a loop over all that live, and objects that are made, looked up and ended.
 //
-// 003_walk     1000 to 1,000,000 objects, of which all, half or a tenth are live, spread at random; each
-//              round adds to two floats of every live object, in address order. The contestant `pointers` is
-//              a loop over an array of pointers, which a program without such a pool keeps beside it.
+// 003_walk     1000 to 1,000,000 objects, of which all, half or a tenth are live, spread at random; a round
+//              adds to two floats of every live object, in address order. The contestant `pointers` is a
+//              loop over an array of pointers, which a program keeps where its pool has no walk.
 //
-// 003_handles  10,000 objects made, each read by its handle, or pointer, in random order, and ended in another
-//              random order; in a process of one thread, and in one whose second thread sleeps
+// 003_handles  10,000 objects made, each read by its handle, or pointer, in random order, and ended in
+//              another; in a process of one thread, and in one whose second thread sleeps
 //
 // What they ask of a `Pool<Bytes>`:
 //   Object* create(), void destroy(Object*)      Object has at least the floats x and y
