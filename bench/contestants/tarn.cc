@@ -83,6 +83,15 @@ const Contestant heap("tarn-heap", Kind::kTarnPool, kLibrary,
                       {cross_thread::run<HeapCalls>, replace::run<HeapCalls>, many_threads::run<HeapCalls>,
                        decline::run<HeapCalls>, shared::run<HeapBlocks>});
 const SharedContestant<Resource> resource("tarn-resource", Kind::kTarnPool, kLibrary);
+const Contestant walked_fixed("tarn-fixed", Kind::kTarnPool, kLibrary,
+                              {live_objects::run_walks<WalkedFixed>});
+const Contestant walked_shared("tarn-shared", Kind::kTarnPool, kLibrary,
+                               {live_objects::run_walks<WalkedShared>});
+const Contestant walked_objects("tarn-object", Kind::kTarnPool, kLibrary,
+                                {live_objects::run_walks<WalkedObjects>,
+                                 live_objects::run_handles<NamedByPointer>});
+const Contestant handles("tarn-handle", Kind::kTarnPool, kLibrary,
+                         {live_objects::run_walks<WalkedHandles>, live_objects::run_handles<NamedByHandle>});
 const Contestant arena("tarn-arena", Kind::kTarnPool, kLibrary, {arenas::run<BumpArena>});
 const Contestant arena_resource("tarn-arena-resource", Kind::kTarnPool, kLibrary,
                                 {arenas::run<ArenaResource>});

@@ -1,7 +1,9 @@
 // tarn's pools of blocks as the workloads take them.
 #pragma once
 #include "contestant.h"
+#include "live_objects.h"
 #include "tarn/fixed_pool.h"
+#include "tarn/handle_pool.h"
 #include "tarn/heap.h"
 #include "tarn/object_pool.h"
 
@@ -62,6 +64,93 @@ class Objects {
     char bytes[Bytes];
   };
   ObjectPool<Node> pool_;
+};
+
+/// Game objects in a pool of raw blocks.
+template <class Pool, std::size_t Bytes>
+class WalkedBlocks {
+ public:
+  using Object = live_objects::Object<Bytes>;
+
+  explicit WalkedBlocks(std::size_t) {}
+  Object* create() { return ::new (pool_.allocate()) Object; }
+  void destroy(Object* object) { pool_.deallocate(object); }
+  void settle() {}
+  template <class Visit>
+  void for_each_live(Visit visit) {
+    pool_.for_each_live([&](void* block) { visit(*static_cast<Object*>(block)); });
+  }
+
+ private:
+  Pool pool_{FixedPoolOptions{.block_bytes = Bytes, .alignment = 8}};
+};
+
+template <std::size_t Bytes>
+using WalkedFixed = WalkedBlocks<FixedPool, Bytes>;
+template <std::size_t Bytes>
+using WalkedShared = WalkedBlocks<SharedFixedPool, Bytes>;
+
+template <std::size_t Bytes>
+class WalkedObjects {
+ public:
+  using Object = live_objects::Object<Bytes>;
+
+  explicit WalkedObjects(std::size_t) {}
+  Object* create() { return pool_.create(); }
+  void destroy(Object* object) { pool_.destroy(object); }
+  void settle() {}
+  template <class Visit>
+  void for_each_live(Visit visit) {
+    pool_.for_each_live(visit);
+  }
+
+ private:
+  ObjectPool<Object, LiveObjects::kListed> pool_{{.at_end = AtPoolEnd::kDestroy}};
+};
+
+template <std::size_t Bytes>
+class WalkedHandles {
+ public:
+  using Object = live_objects::Object<Bytes>;
+
+  explicit WalkedHandles(std::size_t) {}
+  Object* create() { return pool_.get(pool_.create()); }
+  void destroy(Object* object) { object->rest[0] = kDead; }
+  void settle() {
+    pool_.for_each_live([&](Handle<Object> handle, Object& object) {
+      if (object.rest[0] == kDead) pool_.destroy(handle);
+    });
+  }
+  template <class Visit>
+  void for_each_live(Visit visit) {
+    pool_.for_each_live([&](Handle<Object>, Object& object) { visit(object); });
+  }
+
+ private:
+  static constexpr char kDead = 1;
+  HandlePool<Object> pool_{{.at_end = AtPoolEnd::kDestroy}};
+};
+
+template <std::size_t Bytes>
+struct NamedByHandle {
+  using Object = live_objects::Object<Bytes>;
+
+  Handle<Object> create() { return pool.create(); }
+  Object* find(Handle<Object> handle) { return pool.get(handle); }
+  void destroy(Handle<Object> handle) { pool.destroy(handle); }
+
+  HandlePool<Object> pool{};
+};
+
+template <std::size_t Bytes>
+struct NamedByPointer {
+  using Object = live_objects::Object<Bytes>;
+
+  Object* create() { return pool.create(); }
+  Object* find(Object* object) { return object; }
+  void destroy(Object* object) { pool.destroy(object); }
+
+  ObjectPool<Object> pool{};
 };
 
 }  // namespace tarn::bench

@@ -1,7 +1,9 @@
-// What source 000 measured against: `new std::vector<char>(size)`, two allocations and zeroing.
+// What source 000 measured against: `new std::vector<char>(size)`, two allocations and zeroing. And what a
+// walk over a pool's live objects takes the place of: an array of pointers to them.
 #include <vector>
 
 #include "contestant.h"
+#include "live_objects.h"
 #include "source_000.h"
 
 namespace tarn::bench {
@@ -16,6 +18,8 @@ struct NewVector {
 
 const Contestant vector("vector", Kind::kPool, "new std::vector<char>, g++ " __VERSION__,
                         {source_000::run<NewVector>});
+const Contestant pointers("pointers", Kind::kPool, "an array of pointers to live objects",
+                          {live_objects::run_walks<live_objects::Pointers>});
 
 }  // namespace
 }  // namespace tarn::bench

@@ -20,6 +20,10 @@ int main() {
   entities.destroy(goblin);
   const tarn::Handle<Entity> orc = entities.create();  // most likely in the goblin's memory
   const bool is_gone = entities.get(entities.at(hero).target) == nullptr;
+
+  int total = 0;
+  entities.for_each_live([&](tarn::Handle<Entity>, Entity& entity) { total += entity.health; });
+  std::printf("%d health in all; ", total);
   std::printf("the target is %s, the orc has %d\n", is_gone ? "gone" : "there", entities.at(orc).health);
   return was_hit && is_gone && !entities.destroy(goblin) ? 0 : 1;
 }

@@ -1,165 +1,261 @@
-// An ObjectPool whose objects are reached by handles; a handle detects that its object has ended. Use it to
+// Objects of one type that are reached by handles; a handle detects that its object has ended. Use it to
 // find uses of ended objects, and for references that may outlive their object (an entity that another entity
 // aims at).
 //
 // A handle is a slot and a generation. Each slot counts its generations; the count is odd while the slot
-// holds an object. A handle is valid while its generation equals the slot's. Slots lie in a table apart from
-// the objects and stay there while the pool lives, so even an old handle can be checked.
+// holds an object. A handle is valid while its generation equals the slot's. The generations lie apart from
+// the objects and stay there while the pool lives, so even an old handle can be checked. A slot whose count
+// has reached the last generation (after 2^31 objects) is never used again: no handle is valid twice.
 //
 // Threads: any. get() takes no lock; another thread may still destroy the object right after.
 // Errors: create throws std::bad_alloc. For a handle whose object has ended, get returns nullptr, destroy
 // returns false, and at() stops the process with one line.
 #pragma once
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <new>
+#include <type_traits>
 #include <utility>
 
 #include "tarn/detail/error.h"
+#include "tarn/detail/handle_slots.h"
+#include "tarn/detail/live_walk.h"
+#include "tarn/hooks.h"
 #include "tarn/object_pool.h"
 
 namespace TARN_NAMESPACE {
 
+/// Handle<T>() is the null handle, which never has an object. The order is total and means nothing but that:
+/// by slot, then by generation; the null handle comes first.
 template <typename T>
 struct Handle {
   std::uint32_t slot = 0;
-  std::uint32_t generation = 0;  // 0: a handle that never has an object
+  std::uint32_t generation = 0;  // odd; 0 in the null handle
 
   explicit operator bool() const noexcept { return generation != 0; }
   friend bool operator==(const Handle&, const Handle&) = default;
+  friend std::strong_ordering operator<=>(const Handle&, const Handle&) = default;
 };
 
 namespace detail {
-
-struct HandleSlot {
-  std::atomic<void*> object;
-  std::atomic<std::uint32_t> generation;
-  std::uint32_t next_free;
-};
-
-/// The table of slots: its pages are made when needed and stay. It lies in the library, beside the mutex that
-/// guards taking and returning slots.
-struct HandleTable {
-  static constexpr std::uint32_t kSlotsPerPage = 4096;
-  static constexpr std::uint32_t kPageCount = 1024;
-  static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
-
-  std::atomic<std::uint32_t> count;
-  std::atomic<HandleSlot*> pages[kPageCount];
-
-  /// \pre slot < count.
-  HandleSlot& operator[](std::uint32_t slot) const {
-    return pages[slot / kSlotsPerPage].load(std::memory_order_acquire)[slot % kSlotsPerPage];
-  }
-};
-
-/// \returns nullptr when memory is refused.
-TARN_API HandleTable* make_handle_table(const char* name) noexcept;
-TARN_API void end_handle_table(HandleTable* table) noexcept;
-/// \returns kNoSlot when memory is refused or four million slots are taken.
-TARN_API std::uint32_t take_handle_slot(HandleTable* table) noexcept;
-TARN_API void give_back_handle_slot(HandleTable* table, std::uint32_t slot) noexcept;
-/// Ends the process with the pool's name and the handle.
-[[noreturn]] TARN_API void stop_at_stale_handle(HandleTable* table, std::uint32_t slot,
-                                                std::uint32_t generation) noexcept;
-
-/// A pool's table; lives as long as the pool.
-class HandleSlots {
- public:
-  explicit HandleSlots(const char* name) : table_(make_handle_table(name)) {
-    if (table_ == nullptr) throw_bad_alloc();
-  }
-  ~HandleSlots() { end_handle_table(table_); }
-  HandleSlots(const HandleSlots&) = delete;
-  HandleSlots& operator=(const HandleSlots&) = delete;
-
-  std::uint32_t count() const { return table_->count.load(std::memory_order_acquire); }
-  /// \pre slot < count().
-  HandleSlot& operator[](std::uint32_t slot) const { return (*table_)[slot]; }
-
-  /// \throws std::bad_alloc when memory is refused or four million slots are taken.
-  std::uint32_t take() {
-    const std::uint32_t slot = take_handle_slot(table_);
-    if (slot == HandleTable::kNoSlot) [[unlikely]]
-      throw_bad_alloc();
-    return slot;
-  }
-  void give_back(std::uint32_t slot) { give_back_handle_slot(table_, slot); }
-
-  [[noreturn]] void stop_at_stale(std::uint32_t slot, std::uint32_t generation) const {
-    stop_at_stale_handle(table_, slot, generation);
-  }
-
- private:
-  HandleTable* const table_;
-};
-
+struct HandlePoolAccess;
 }  // namespace detail
 
 template <typename T>
 class HandlePool {
  public:
+  static_assert(std::is_object_v<T> && !std::is_array_v<T>, "a pool of objects");
+  static_assert(sizeof(T) <= detail::kMediumLimit && alignof(T) <= 4096,
+                "objects up to 256 KiB, alignment up to 4 KiB");
+
+  using value_type = T;
+
   /// \throws std::bad_alloc when memory is refused.
-  explicit HandlePool(const ObjectPoolOptions& options = {}) : slots_(options.name), objects_(options) {}
+  explicit HandlePool(const ObjectPoolOptions& options = {}) {
+    if (!detail::make_handle_pool(front_, options.name, options.at_end == AtPoolEnd::kReport,
+                                  options.at_end == AtPoolEnd::kDestroy, options.initial_count, kType))
+      detail::throw_bad_alloc();
+  }
+  /// \pre no other thread uses the pool any more. The option at_end decides the fate of live objects.
+  ~HandlePool() { detail::end_handle_pool(front_); }
   HandlePool(const HandlePool&) = delete;
   HandlePool& operator=(const HandlePool&) = delete;
-  // The option at_end decides the fate of objects that are live here. \pre no other thread uses the pool.
 
-  /// \cost ObjectPool::create, and a mutex.
+  /// \throws std::bad_alloc when memory is refused or 4,194,304 slots are taken, and what the constructor
+  /// throws. \cost while the process has one thread: inlined, some loads and three stores; else a call.
   template <typename... Arguments>
-  [[nodiscard]] Handle<T> create(Arguments&&... arguments) {
-    const std::uint32_t slot = slots_.take();
-    T* object = nullptr;
-#if defined(__cpp_exceptions)
-    try {
-      object = objects_.create(std::forward<Arguments>(arguments)...);
-    } catch (...) {
-      slots_.give_back(slot);
-      throw;
-    }
-#else
-    object = objects_.create(std::forward<Arguments>(arguments)...);
-#endif
-    detail::HandleSlot& entry = slots_[slot];
-    entry.object.store(object, std::memory_order_release);
-    return {slot, entry.generation.fetch_add(1, std::memory_order_release) + 1};
+  [[nodiscard]] TARN_INLINE Handle<T> create(Arguments&&... arguments) {
+    const std::uint32_t slot = take_slot();
+    detail::HandleChunk& chunk = chunk_of(slot);
+    void* const memory = chunk.object(slot & kMask, kStride);
+    detail::annotate_allocation(front_.checked_as, memory, sizeof(T));
+    construct(memory, slot, std::forward<Arguments>(arguments)...);
+    std::atomic<std::uint32_t>& generation = chunk.generations()[slot & kMask];
+    const std::uint32_t next = generation.load(std::memory_order_relaxed) + 1;
+    // Release: a thread that reads this generation also reads the object.
+    generation.store(next, std::memory_order_release);
+    return {slot, next};
   }
 
-  /// \returns the object; nullptr when it has ended. \cost four loads.
-  T* get(Handle<T> handle) const noexcept {
-    if (handle.generation == 0 || handle.slot >= slots_.count()) return nullptr;
-    const detail::HandleSlot& entry = slots_[handle.slot];
-    // Acquire: a thread that reads the slot's next object also reads its new generation.
-    T* const object = static_cast<T*>(entry.object.load(std::memory_order_acquire));
-    return entry.generation.load(std::memory_order_acquire) == handle.generation ? object : nullptr;
+  /// \returns the object; nullptr when it has ended. \cost inlined: four loads.
+  TARN_INLINE T* get(Handle<T> handle) const noexcept {
+    if (!may_be_live(handle)) [[unlikely]]
+      return nullptr;
+    detail::HandleChunk& chunk = chunk_of(handle.slot);
+    const std::uint32_t index = handle.slot & kMask;
+    if (chunk.generations()[index].load(std::memory_order_acquire) != handle.generation) return nullptr;
+    return object_at(chunk, index);
   }
 
   /// \returns the object; stops the process when it has ended.
-  T& at(Handle<T> handle) const noexcept {
+  TARN_INLINE T& at(Handle<T> handle) const noexcept {
     T* const object = get(handle);
     if (object == nullptr) [[unlikely]]
-      slots_.stop_at_stale(handle.slot, handle.generation);
+      detail::stop_at_stale_handle(front_, handle.slot, handle.generation);
     return *object;
   }
 
-  /// Destroys the object. \returns false when it had ended already: of two calls, one returns true.
-  bool destroy(Handle<T> handle) noexcept {
-    if (handle.generation == 0 || handle.slot >= slots_.count()) return false;
-    detail::HandleSlot& entry = slots_[handle.slot];
-    T* const object = static_cast<T*>(entry.object.load(std::memory_order_acquire));
-    std::uint32_t generation = handle.generation;
-    if (!entry.generation.compare_exchange_strong(generation, generation + 1, std::memory_order_acq_rel))
+  /// Destroys the object. \returns false when it had ended already: of several calls, one returns true.
+  /// \cost as create; in a process with threads, an atomic exchange more.
+  TARN_INLINE bool destroy(Handle<T> handle) noexcept {
+    if (!may_be_live(handle)) [[unlikely]]
       return false;
-    objects_.destroy(object);
-    slots_.give_back(handle.slot);
+    detail::HandleChunk& chunk = chunk_of(handle.slot);
+    const std::uint32_t index = handle.slot & kMask;
+    if (!end_generation(chunk.generations()[index], handle.generation)) return false;
+    T* const object = object_at(chunk, index);
+    object->~T();
+    detail::annotate_deallocation(front_.checked_as, object, sizeof(T));
+    if (handle.generation == detail::HandleFront::kLastGeneration) [[unlikely]] {
+      detail::retire_handle_slot(front_, handle.slot);
+    } else {
+      give_back_slot(handle.slot);
+    }
     return true;
   }
 
-  std::size_t live_count() const noexcept { return objects_.live_count(); }
+  /// Calls visit(Handle<T>, T&) for each live object, in address order. visit may destroy any objects and
+  /// create new ones: an object destroyed before its turn is not visited, one created meanwhile may be.
+  /// Meanwhile the pool gives no memory back. An exception of visit ends the walk.
+  /// With other threads: an object that lives during the whole call is visited exactly once, none before its
+  /// constructor has returned. \pre no other thread destroys an object that visit touches.
+  /// \cost a step per live object, and one per two slots.
+  template <typename Visit>
+  void for_each_live(Visit&& visit) {
+    detail::HandleWalk walk(front_);
+    while (walk.advance()) {
+      if (front_.is_over_malloc) [[unlikely]] {
+        for (std::uint32_t i = 0; i < walk.place_count; ++i) {
+          const auto [object, slot] = walk.places[i];
+          // A slot that was used again has its object elsewhere.
+          if (chunk_of(slot).object(slot & kMask, kStride) == object)
+            visit_slot(chunk_of(slot), slot & kMask, visit);
+        }
+      } else {
+        visit_chunk(*walk.chunk, walk.prefetches, visit);
+      }
+    }
+  }
+
+  /// \cost counts the slots.
+  std::size_t live_count() const noexcept { return detail::handle_pool_live_count(front_); }
+
+  /// Makes backed memory for at least `count` more objects. \returns how many have memory.
+  std::size_t prewarm(std::size_t count) noexcept { return detail::handle_pool_prewarm(front_, count); }
+
+  /// Gives the memory of chunks without objects back; their generations stay. \returns bytes.
+  std::size_t release_unused() noexcept { return detail::handle_pool_release_unused(front_); }
 
  private:
-  detail::HandleSlots slots_;
-  ObjectPool<T> objects_;  // the last member: its objects end while the slots still exist
+  friend struct detail::HandlePoolAccess;
+
+  static constexpr std::size_t kStride = sizeof(T);
+  static constexpr unsigned kShift = detail::handle_chunk_shift(kStride);
+  static constexpr std::uint32_t kMask = (std::uint32_t{1} << kShift) - 1;
+  static constexpr std::uint32_t kGroup = kMask < 63 ? kMask + 1 : 64;
+  static void destroy_object(void* object) noexcept { static_cast<T*>(object)->~T(); }
+  static constexpr detail::HandlePoolType kType{sizeof(T), kStride,        alignof(T),
+                                                kShift,    destroy_object, detail::kPoisonsFreeBlocks};
+
+  TARN_INLINE detail::HandleChunk& chunk_of(std::uint32_t slot) const { return front_.chunk<kShift>(slot); }
+  TARN_INLINE T* object_at(const detail::HandleChunk& chunk, std::uint32_t index) const {
+    return std::launder(reinterpret_cast<T*>(chunk.object(index, kStride)));
+  }
+
+  TARN_INLINE bool may_be_live(Handle<T> handle) const {
+    return (handle.generation & 1) != 0 && handle.slot < front_.slot_count.load(std::memory_order_acquire);
+  }
+  // \returns false when the generation has ended before.
+  TARN_INLINE static bool end_generation(std::atomic<std::uint32_t>& generation, std::uint32_t live) {
+    if (detail::ProgramGuard::is_needed()) {
+      std::uint32_t expected = live;
+      return generation.compare_exchange_strong(expected, live + 1, std::memory_order_acq_rel);
+    }
+    if (generation.load(std::memory_order_relaxed) != live) return false;
+    generation.store(live + 1, std::memory_order_relaxed);
+    return true;
+  }
+
+  TARN_INLINE std::uint32_t take_slot() {
+    if (!detail::ProgramGuard::is_needed() && !front_.is_over_malloc && front_.free_top != front_.free_slots)
+        [[likely]]
+      return *--front_.free_top;
+    const std::uint32_t slot = detail::take_handle_slot(front_);
+    if (slot == detail::HandleFront::kNoSlot) [[unlikely]]
+      detail::throw_bad_alloc();
+    return slot;
+  }
+  TARN_INLINE void give_back_slot(std::uint32_t slot) {
+    if (!detail::ProgramGuard::is_needed() && !front_.is_over_malloc) [[likely]] {
+      *front_.free_top++ = slot;  // the stack has room for every slot
+    } else {
+      detail::give_back_handle_slot(front_, slot);
+    }
+  }
+
+  template <typename... Arguments>
+  TARN_INLINE void construct(void* memory, [[maybe_unused]] std::uint32_t slot, Arguments&&... arguments) {
+#if defined(__cpp_exceptions)
+    if constexpr (!std::is_nothrow_constructible_v<T, Arguments...>) {
+      try {
+        ::new (memory) T(std::forward<Arguments>(arguments)...);
+      } catch (...) {
+        detail::annotate_deallocation(front_.checked_as, memory, sizeof(T));
+        give_back_slot(slot);
+        throw;
+      }
+      return;
+    }
+#endif
+    ::new (memory) T(std::forward<Arguments>(arguments)...);
+  }
+
+  template <typename Visit>
+  TARN_INLINE void visit_slot(detail::HandleChunk& chunk, std::uint32_t index, Visit& visit) {
+    const std::uint32_t generation = chunk.generations()[index].load(std::memory_order_acquire);
+    if ((generation & 1) != 0) [[likely]]
+      visit(Handle<T>{chunk.first_slot + index, generation}, *object_at(chunk, index));
+  }
+
+  // The odd generations of a group: no branch depends on one of them.
+  TARN_INLINE static std::uint64_t live_slots(detail::HandleChunk& chunk, std::uint32_t first) {
+    using TwoGenerations [[gnu::may_alias]] = std::uint64_t;
+    const auto* const pairs = reinterpret_cast<const TwoGenerations*>(chunk.generations() + first);
+    // Two bits a step: the lower half of the sum gets those of even slots, the upper half those of odd ones.
+    std::uint64_t halves = 0;
+    for (std::uint32_t i = kGroup / 2; i-- > 0;)
+      halves = halves * 2 + (__atomic_load_n(pairs + i, __ATOMIC_RELAXED) & 0x0000000100000001u);
+    return detail::spread_bits(halves & 0xffffffffu) | detail::spread_bits(halves >> 32) << 1;
+  }
+
+  template <typename Visit>
+  TARN_INLINE void visit_chunk(detail::HandleChunk& chunk, bool prefetches, Visit& visit) {
+    std::uint64_t next = live_slots(chunk, 0);
+    for (std::uint32_t first = 0; first < chunk.usable_count; first += kGroup) {
+      std::uint64_t bits = next;
+      const std::uint32_t behind = first + kGroup;
+      next = behind < chunk.usable_count ? live_slots(chunk, behind) : 0;
+      if (prefetches) detail::prefetch_sparse(next, chunk.object(0, kStride) + behind * kStride, kStride);
+      for (; bits != 0; bits &= bits - 1)
+        visit_slot(chunk, first + static_cast<std::uint32_t>(__builtin_ctzll(bits)), visit);
+    }
+  }
+
+  detail::HandleFront front_;
 };
 
 }  // namespace TARN_NAMESPACE
+
+template <typename T>
+struct std::hash<tarn::Handle<T>> {
+  /// All bits of slot and generation reach all bits of the result (the last steps of splitmix64, S. Vigna).
+  std::size_t operator()(const tarn::Handle<T>& handle) const noexcept {
+    std::uint64_t bits = (std::uint64_t{handle.generation} << 32 | handle.slot) + 0x9e3779b97f4a7c15u;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
+    return static_cast<std::size_t>(bits ^ bits >> 31);
+  }
+};

@@ -19,7 +19,9 @@
 #include <utility>
 
 #include "tarn/detail/error.h"
+#include "tarn/detail/live_walk.h"
 #include "tarn/detail/thread_cache.h"
+#include "tarn/fixed_pool.h"
 #include "tarn/hooks.h"
 
 namespace TARN_NAMESPACE {
@@ -29,6 +31,12 @@ enum class AtPoolEnd : std::uint8_t {
   kReport,    // one line on standard error; the objects stay valid, as with kHandOver
   kDestroy,   // destructors run in address order; a destructor may neither destroy nor create other objects
   kHandOver,  // objects stay valid; call the destructor, then tarn::deallocate frees the memory
+};
+
+/// Whether a pool knows which of its objects are live, while it is used.
+enum class LiveObjects : std::uint8_t {
+  kCounted,  // the number only: free objects in threads' magazines look like live ones
+  kListed,   // each: for_each_live visits them. create and destroy cost more (docs/pools/object_pool.md)
 };
 
 struct ObjectPoolOptions {
@@ -46,6 +54,7 @@ struct ObjectPoolType {
   std::size_t alignment;
   void (*destroy)(void* object) noexcept;
   bool poisons;
+  LiveObjects live_objects = LiveObjects::kCounted;
 };
 
 /// \returns nullptr when memory is refused. \post *record_offset is the offset of the pool's record; 0 when
@@ -54,6 +63,8 @@ struct ObjectPoolType {
 TARN_API ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const ObjectPoolType& type,
                                            std::uint32_t* record_offset) noexcept;
 TARN_API void end_object_pool(ObjectPoolState* state) noexcept;
+/// \returns the fixed pool of a pool that lists its live objects.
+TARN_API FixedPoolFront* blocks_of_object_pool(ObjectPoolState* state) noexcept;
 TARN_API void* object_pool_allocate_slow(ObjectPoolState* state) noexcept;
 TARN_API void object_pool_deallocate_slow(ObjectPoolState* state, void* block) noexcept;
 TARN_API std::size_t object_pool_live_count(ObjectPoolState* state) noexcept;
@@ -62,7 +73,8 @@ TARN_API std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept
 
 }  // namespace detail
 
-template <typename T>
+/// \tparam kLive kListed for pools whose live objects are visited.
+template <typename T, LiveObjects kLive = LiveObjects::kCounted>
 class ObjectPool {
  public:
   static_assert(std::is_object_v<T> && !std::is_array_v<T>,
@@ -83,6 +95,7 @@ class ObjectPool {
   explicit ObjectPool(const ObjectPoolOptions& options = {})
       : state_(detail::make_object_pool(options, kType, &record_offset_)) {
     if (state_ == nullptr) detail::throw_bad_alloc();
+    if constexpr (kLive == LiveObjects::kListed) blocks_ = detail::blocks_of_object_pool(state_);
   }
   /// \pre no other thread uses the pool any more. The option at_end decides the fate of live objects.
   ~ObjectPool() { detail::end_object_pool(state_); }
@@ -124,9 +137,15 @@ class ObjectPool {
 
   /// \returns memory for one T without an object; nullptr when memory is refused.
   [[nodiscard]] TARN_INLINE void* allocate() noexcept {
-    void* block = detail::pop(detail::record_at(detail::thread_cache, record_offset_));
-    if (block == nullptr) [[unlikely]]
-      block = detail::object_pool_allocate_slow(state_);
+    void* block = nullptr;
+    if constexpr (kLive == LiveObjects::kListed) {
+      block = detail::is_alone(*blocks_) ? detail::fixed_pool_allocate(*blocks_)
+                                         : detail::fixed_pool_allocate_shared(*blocks_);
+    } else {
+      block = detail::pop(detail::record_at(detail::thread_cache, record_offset_));
+      if (block == nullptr) [[unlikely]]
+        block = detail::object_pool_allocate_slow(state_);
+    }
     if (block != nullptr) detail::annotate_allocation(state_, block, sizeof(T));
     return block;
   }
@@ -135,11 +154,29 @@ class ObjectPool {
     if (block == nullptr) [[unlikely]]
       return;
     detail::annotate_deallocation(state_, block, sizeof(T));
-    detail::ThreadCache* const cache = detail::thread_cache;
-    // An address that is not in this pool has another record.
-    if (detail::record_offset_of(cache, block) != record_offset_ ||
-        !detail::push(detail::record_at(cache, record_offset_), block)) [[unlikely]]
-      detail::object_pool_deallocate_slow(state_, block);
+    if constexpr (kLive == LiveObjects::kListed) {
+      detail::is_alone(*blocks_) ? detail::fixed_pool_deallocate(*blocks_, block)
+                                 : detail::fixed_pool_deallocate_shared(*blocks_, block);
+    } else {
+      detail::ThreadCache* const cache = detail::thread_cache;
+      // An address that is not in this pool has another record.
+      if (detail::record_offset_of(cache, block) != record_offset_ ||
+          !detail::push(detail::record_at(cache, record_offset_), block)) [[unlikely]]
+        detail::object_pool_deallocate_slow(state_, block);
+    }
+  }
+
+  /// Calls visit(T&) for each live object, in address order. visit may destroy any objects and create new
+  /// ones: an object destroyed before its turn is not visited, one created meanwhile may be. Meanwhile the
+  /// pool gives no memory back. An exception of visit ends the walk.
+  /// With other threads: an object that lives during the whole call is visited exactly once.
+  /// \pre no other thread creates or destroys objects of the pool meanwhile, or visit knows which it may
+  /// touch: it may be given one whose constructor still runs.
+  /// \cost a step per live object, and one per 64 objects (where threads have magazines, per 8).
+  template <typename Visit>
+  void for_each_live(Visit&& visit) requires(kLive == LiveObjects::kListed) {
+    const auto visit_object = [&](void* block) { visit(*std::launder(static_cast<T*>(block))); };
+    detail::visit_live_blocks(*blocks_, blocks_->stride, visit_object);
   }
 
   /// \returns the number of live objects. \cost a lock per thread and a step per slab.
@@ -154,7 +191,7 @@ class ObjectPool {
  private:
   static void destroy_object(void* object) noexcept { static_cast<T*>(object)->~T(); }
   static constexpr detail::ObjectPoolType kType{sizeof(T), alignof(T), destroy_object,
-                                                detail::kPoisonsFreeBlocks};
+                                                detail::kPoisonsFreeBlocks, kLive};
 
   template <typename... Arguments>
   TARN_INLINE T* construct(void* block, Arguments&&... arguments) {
@@ -173,6 +210,7 @@ class ObjectPool {
 
   std::uint32_t record_offset_ = 0;
   detail::ObjectPoolState* state_;
+  detail::FixedPoolFront* blocks_ = nullptr;  // of a pool that lists its objects
 };
 
 namespace detail {

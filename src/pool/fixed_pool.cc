@@ -38,6 +38,7 @@ std::size_t free_count(const FixedPoolState& state) {
 
 std::size_t release_unused(FixedPoolState& state, ReturnedPages& returned) {
   const WholePoolGuard guard(*state.front);
+  if (state.walks != 0) return 0;
   if (ThreadMagazines* const magazines = magazines_of(state)) magazines->empty();
   return state.back_end->release_unused(state, returned);
 }

@@ -81,6 +81,7 @@ struct FixedPoolState : internal::PoolHeader {
   FreedBlock freed[kFreedBlocks];
   bool may_have_magazines = false;  // its chunks have live bytes
   internal::SharedUse shared_use;   // while there are no magazines
+  std::uint32_t walks = 0;  // over live blocks, under the mutex: no chunk ends, and no magazines begin
   /// Changes once, under the registry's lock and the pool's mutex.
   std::atomic<internal::ThreadMagazines*> magazines{nullptr};
   void (*on_refusal)(void*) = nullptr;

@@ -78,7 +78,7 @@ ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const Object
   state->set_name(options.name, "object pool");
   state->at_end = options.at_end;
   state->type = type;
-  if (!configuration.is_on(Option::kPoolsUseMalloc))
+  if (!configuration.is_on(Option::kPoolsUseMalloc) && type.live_objects == LiveObjects::kCounted)
     state->size_class = acquire_private_class(type.bytes, type.alignment);
   const bool has_class = state->size_class != SizeClass::kNone;
   state->back_end = has_class ? &kObjectPoolOverClass : &kObjectPoolOverFixedPool;
@@ -103,6 +103,8 @@ void end_object_pool(ObjectPoolState* state) noexcept {
   end_for_checkers(*state);
   if (state->back_end->end(*state, live)) metadata.free(state, sizeof(ObjectPoolState));
 }
+
+FixedPoolFront* blocks_of_object_pool(ObjectPoolState* state) noexcept { return &state->fixed; }
 
 void* object_pool_allocate_slow(ObjectPoolState* state) noexcept { return state->back_end->allocate(*state); }
 

@@ -266,6 +266,7 @@ void make_magazines(FixedPoolState& state) {
   const os::LockGuard registry(os::global_mutex<os::LockRank::kPoolRegistry>());
   const os::LockGuard guard(state.mutex);
   if (!state.may_have_magazines || state.magazines.load(std::memory_order_relaxed) != nullptr) return;
+  if (state.walks != 0) return;
   ThreadMagazines* const magazines = ThreadMagazines::make(state);
   if (magazines == nullptr) return;
   begin_magazines(state);

@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <barrier>
+#include <set>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 namespace tarn::test {
@@ -37,6 +39,35 @@ TEST(HandlePool, AnEmptyHandleAndOneOfNoSlotAreAnswered) {
   EXPECT_EQ(pool.get({.slot = 5000, .generation = 1}), nullptr);
   EXPECT_FALSE(pool.destroy({.slot = 5000, .generation = 1}));
   EXPECT_FALSE(Handle<Thing>());
+}
+
+TEST(HandlePool, AForgedHandleOfAFreeSlotIsAnswered) {
+  HandlePool<Thing> pool;
+  const Handle<Thing> handle = pool.create(1);
+  pool.destroy(handle);
+  const Handle<Thing> forged{handle.slot, handle.generation + 1};
+  EXPECT_EQ(pool.get(forged), nullptr) << "the slot's generation is the same while it is free";
+  EXPECT_FALSE(pool.destroy(forged));
+  EXPECT_FALSE(pool.destroy({}));
+}
+
+TEST(HandlePool, HandlesAreKeysOfOrderedAndUnorderedContainers) {
+  HandlePool<Thing> pool({.at_end = AtPoolEnd::kDestroy});
+  std::vector<Handle<Thing>> handles{{}};
+  for (int i = 0; i < 2000; ++i) {
+    handles.push_back(pool.create(i));
+    if (i % 2 == 0) pool.destroy(handles.back());
+  }
+  const std::set<Handle<Thing>> ordered(handles.begin(), handles.end());
+  const std::unordered_set<Handle<Thing>> hashed(handles.begin(), handles.end());
+  EXPECT_EQ(ordered.size(), handles.size());
+  EXPECT_EQ(hashed.size(), handles.size());
+  EXPECT_EQ(*ordered.begin(), Handle<Thing>()) << "the null handle comes first";
+  EXPECT_LT((Handle<Thing>{1, 3}), (Handle<Thing>{2, 1}));
+  EXPECT_LT((Handle<Thing>{2, 1}), (Handle<Thing>{2, 3}));
+  std::set<std::size_t> low_bits;
+  for (const Handle<Thing>& handle : handles) low_bits.insert(std::hash<Handle<Thing>>()(handle) % 4096);
+  EXPECT_GT(low_bits.size(), 1200u) << "2001 handles of random hashes fill some 1,580 of 4,096 places";
 }
 
 TEST(HandlePool, AConstructorThatThrowsLosesNoSlot) {

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <set>
@@ -210,6 +211,65 @@ int fork_beside_handles(std::uint64_t forks) {
 TEST(ForkOfPools, ChildrenTakeHandlesOfAPoolThatOtherThreadsWereIn) {
   const ChildResult result =
       run_in_child([] { return fork_beside_handles(amount(500, 5000)); }, long_tests() ? 600 : 60);
+  EXPECT_TRUE(result.is_success()) << result.describe();
+}
+
+// The child walks over pools that other threads were in. \returns what it did not find as it should.
+int walk_in_child(ObjectPool<Object, LiveObjects::kListed>& objects, const std::set<Object*>& kept_objects,
+                  HandlePool<Object>& handled, const std::set<Object*>& kept_handled) {
+  std::vector<Object*> visited;
+  objects.for_each_live([&](Object& object) { visited.push_back(&object); });
+  if (!std::includes(visited.begin(), visited.end(), kept_objects.begin(), kept_objects.end())) return 1;
+  if (std::adjacent_find(visited.begin(), visited.end()) != visited.end()) return 2;
+  visited.clear();
+  int wrong = 0;
+  handled.for_each_live([&](Handle<Object> handle, Object& object) {
+    visited.push_back(&object);
+    if (handled.get(handle) != &object) wrong = 3;
+  });
+  if (!std::includes(visited.begin(), visited.end(), kept_handled.begin(), kept_handled.end())) return 4;
+  return wrong;
+}
+
+int fork_beside_pools_that_are_walked(std::uint64_t forks) {
+  ObjectPool<Object, LiveObjects::kListed> objects({.at_end = AtPoolEnd::kHandOver});
+  HandlePool<Object> handled({.at_end = AtPoolEnd::kHandOver});
+  std::set<Object*> kept_objects, kept_handled;
+  for (int i = 0; i < 1000; ++i) {
+    kept_objects.insert(objects.create());
+    kept_handled.insert(handled.get(handled.create()));
+  }
+  std::atomic<bool> must_stop{false};
+  constexpr unsigned kThreads = 2;
+  std::barrier start(kThreads + 1);
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < kThreads; ++t)
+    threads.emplace_back([&] {
+      start.arrive_and_wait();
+      while (!must_stop) {
+        objects.destroy(objects.create());
+        handled.destroy(handled.create());
+        objects.for_each_live([](Object&) {});
+      }
+    });
+  start.arrive_and_wait();
+  int status = 0;
+  for (std::uint64_t i = 0; i < forks && status == 0; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      _exit(walk_in_child(objects, kept_objects, handled, kept_handled));
+    }
+    if (waitpid(child, &status, 0) != child) status = -1;
+  }
+  must_stop = true;
+  for (std::thread& thread : threads) thread.join();
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
+TEST(ForkOfPools, ChildrenWalkOverPoolsThatOtherThreadsWereIn) {
+  const ChildResult result = run_in_child([] { return fork_beside_pools_that_are_walked(amount(200, 5000)); },
+                                          long_tests() ? 600 : 60);
   EXPECT_TRUE(result.is_success()) << result.describe();
 }
 

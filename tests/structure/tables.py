@@ -49,7 +49,7 @@ COVERED = {
     "page/give_back": "tests/unit/page/page_cache_test.cc",
     "pool/fixed_pool": "tests/pools/fixed_pool_test.cc",
     "pool/fixed_pool_state": "tests/pools/fixed_pool_test.cc",
-    "pool/handle_table": "tests/adapters/handle_pool_test.cc",
+    "pool/handle_pool_state": "tests/unit/pool/handle_slots_test.cc",
     "pool/heap": "tests/pools/heap_test.cc",
     "pool/heap_state": "tests/pools/heap_test.cc",
     "pool/magazine_list": "tests/unit/pool/thread_magazines_test.cc",

@@ -1,0 +1,74 @@
+// The library's record of a HandlePool.
+//
+// Invariant: `front.slot_count` is the sum over all chunks of 2^shift; `order` has the chunks with memory, by
+// the address of their objects; `chunks` has all, by their first slot. Usable slots of chunks with memory are
+// live, retired, in the stack, in a magazine, or on their way.
+// Threads: any; all below is under the mutex, but for what a process of one thread does. Magazines belong to
+// the thread that has their heap.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "general/pool_header.h"
+#include "tarn/detail/handle_slots.h"
+#include "thread/heap_record.h"
+
+namespace TARN_NAMESPACE::detail {
+
+/// Free slots of one thread.
+struct alignas(internal::kCacheLineBytes) HandleMagazine {
+  static constexpr std::uint32_t kMostSlots = 64;
+
+  const internal::ThreadHeap* owner;
+  std::atomic<std::uint32_t> count;  // a fork may copy it at any moment
+  std::uint32_t slots[kMostSlots];
+};
+
+/// A table of pointers or slots; readers may still use one that a larger has replaced.
+struct HandleArray {
+  void* start = nullptr;
+  std::size_t bytes = 0;
+};
+
+struct HandlePoolState : internal::PoolHeader {
+  static constexpr unsigned kMagazines = 256;  // threads beyond it, or that find no place, use the mutex
+  static constexpr unsigned kProbes = 8;
+  static constexpr unsigned kGrowths = 24;
+
+  HandlePoolType type{};
+  bool reports = false;
+  bool destroys = false;
+  bool has_ended = false;  // handed its objects over
+  HandleFront* front = nullptr;
+  HandleFront last_front{};          // once the pool has ended
+  std::uint32_t magazine_slots = 0;  // of a magazine; half of it moves at a time
+  std::uint32_t chunk_count = 0;
+  std::uint32_t chunks_made = 0;  // chooses the next colour
+  std::uint32_t order_count = 0;
+  std::uint32_t walks = 0;  // meanwhile no chunk loses its memory
+  std::size_t mapped_bytes = 0;
+  HandleChunk** order = nullptr;
+  HandleArray stack;
+  HandleArray chunk_arrays[kGrowths];  // the last one has `chunks`, and `order` behind it
+  unsigned chunk_array_count = 0;
+  std::uint32_t chunk_room = 0;
+  std::atomic<HandleMagazine*> magazines[kMagazines] = {};
+};
+
+/// Gives tests access to a pool.
+struct HandlePoolAccess {
+  template <typename Pool>
+  static HandleFront& front(Pool& pool) {
+    return pool.front_;
+  }
+  template <typename Pool>
+  static HandlePoolState& state(Pool& pool) {
+    return *pool.front_.state;
+  }
+};
+
+/// Stops the process when the invariant is broken. \pre no other thread uses the pool.
+void validate(HandlePoolState& state);
+
+}  // namespace TARN_NAMESPACE::detail

@@ -1,0 +1,172 @@
+#include "tarn/detail/handle_slots.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <barrier>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "pool/handle_pool_state.h"
+#include "tarn/handle_pool.h"
+#include "tarn/memory_pool.h"
+#include "unit/pool/over_malloc.h"
+
+namespace tarn::internal {
+namespace {
+
+using detail::HandleFront;
+using detail::HandlePoolAccess;
+
+struct Thing {
+  explicit Thing(int number) : value(number) {}
+  int value;
+  char payload[252] = {};
+};
+
+using Things = HandlePool<Thing>;
+
+TEST(HandleSlots, ChunksHaveSixtyFourKibibytesOrFourObjects) {
+  EXPECT_EQ(detail::handle_chunk_shift(1), 10u);
+  EXPECT_EQ(detail::handle_chunk_shift(64), 10u);
+  EXPECT_EQ(detail::handle_chunk_shift(65), 9u);
+  EXPECT_EQ(detail::handle_chunk_shift(256), 8u);
+  EXPECT_EQ(detail::handle_chunk_shift(16384), 2u);
+  EXPECT_EQ(detail::handle_chunk_shift(262144), 2u);
+}
+
+TEST(HandleSlots, MemoryWithoutObjectsGoesBackAndTheGenerationsStay) {
+  Things pool;
+  std::vector<Handle<Thing>> handles;
+  for (int i = 0; i < 2000; ++i) handles.push_back(pool.create(i));
+  validate(HandlePoolAccess::state(pool));
+  const std::size_t mapped = HandlePoolAccess::state(pool).mapped_bytes;
+  for (std::size_t i = 1; i < handles.size(); ++i) pool.destroy(handles[i]);
+  const std::size_t released = pool.release_unused();
+  EXPECT_GT(released, mapped / 2);
+  EXPECT_EQ(HandlePoolAccess::state(pool).mapped_bytes, mapped - released);
+  validate(HandlePoolAccess::state(pool));
+  EXPECT_EQ(pool.at(handles[0]).value, 0);
+  for (std::size_t i = 1; i < handles.size(); ++i) ASSERT_EQ(pool.get(handles[i]), nullptr);
+  const std::uint32_t slots = HandlePoolAccess::front(pool).slot_count;
+  std::set<std::uint32_t> used;
+  std::vector<Handle<Thing>> again;
+  for (int i = 0; i < 1999; ++i) again.push_back(pool.create(i));
+  EXPECT_EQ(HandlePoolAccess::front(pool).slot_count, slots) << "chunks get their memory again";
+  for (const Handle<Thing>& handle : again) {
+    EXPECT_TRUE(used.insert(handle.slot).second);
+    ASSERT_NE(pool.get(handle), nullptr);
+  }
+  for (std::size_t i = 1; i < handles.size(); ++i) ASSERT_EQ(pool.get(handles[i]), nullptr);
+  validate(HandlePoolAccess::state(pool));
+  for (const Handle<Thing>& handle : again) pool.destroy(handle);
+  pool.destroy(handles[0]);
+}
+
+TEST(HandleSlots, ASlotAtItsLastGenerationIsNeverUsedAgain) {
+  Things pool;
+  Handle<Thing> handle = pool.create(1);
+  pool.destroy(handle);
+  detail::HandleChunk& chunk = *HandlePoolAccess::front(pool).chunks.load()[0];
+  chunk.generations()[handle.slot] = HandleFront::kLastGeneration - 1;
+  handle = pool.create(2);
+  EXPECT_EQ(handle.generation, HandleFront::kLastGeneration);
+  EXPECT_EQ(pool.at(handle).value, 2);
+  EXPECT_TRUE(pool.destroy(handle));
+  EXPECT_EQ(pool.get(handle), nullptr);
+  EXPECT_FALSE(pool.destroy(handle));
+  EXPECT_EQ(pool.get({handle.slot, HandleFront::kRetired}), nullptr);
+  EXPECT_EQ(pool.get({handle.slot, 1}), nullptr) << "the first object's handle";
+  validate(HandlePoolAccess::state(pool));
+  for (int i = 0; i < 1000; ++i) {
+    const Handle<Thing> next = pool.create(i);
+    EXPECT_NE(next.slot, handle.slot);
+    pool.destroy(next);
+  }
+  EXPECT_NE(pool.release_unused(), 0u) << "a retired slot keeps no memory";
+  std::vector<Handle<Thing>> all;
+  for (int i = 0; i < 1000; ++i) {
+    all.push_back(pool.create(i));
+    ASSERT_NE(all.back().slot, handle.slot);
+  }
+  validate(HandlePoolAccess::state(pool));
+  for (const Handle<Thing>& other : all) pool.destroy(other);
+}
+
+TEST(HandleSlots, EveryThreadOfSeveralHasSlotsAtHandAndNoneIsLost) {
+  Things pool;
+  constexpr unsigned kThreads = 4;
+  std::barrier all(kThreads);
+  std::vector<std::thread> threads;
+  std::vector<std::vector<Handle<Thing>>> handles(kThreads);
+  for (unsigned t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      // Enough calls for a heap, and so for a magazine.
+      for (int i = 0; i < 5000; ++i) {
+        handles[t].push_back(pool.create(i));
+        if (handles[t].size() == 300)
+          for (int k = 0; k < 290; ++k) {
+            pool.destroy(handles[t].back());
+            handles[t].pop_back();
+          }
+      }
+      all.arrive_and_wait();
+      for (const Handle<Thing>& handle : handles[(t + 1) % kThreads]) EXPECT_TRUE(pool.destroy(handle));
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(pool.live_count(), 0u);
+  validate(HandlePoolAccess::state(pool));
+  pool.release_unused();
+  validate(HandlePoolAccess::state(pool));
+}
+
+TEST(HandleSlots, WhatIsHandedOverIsFreedByItsAddress) {
+  Thing* thing = nullptr;
+  {
+    Things pool({.name = "handed over", .at_end = AtPoolEnd::kHandOver});
+    for (int i = 0; i < 1000; ++i) static_cast<void>(pool.destroy(pool.create(i)));
+    thing = pool.get(pool.create(7));
+  }
+  EXPECT_EQ(thing->value, 7);
+  EXPECT_EQ(tarn::usable_size(thing), sizeof(Thing));
+  thing->~Thing();
+  tarn::deallocate(thing);
+}
+
+using HandleSlotsOverMalloc = OverMalloc;
+
+TEST_F(HandleSlotsOverMalloc, EachObjectIsABlockOfMallocs) {
+  Things pool({.at_end = AtPoolEnd::kDestroy});
+  std::vector<Handle<Thing>> handles;
+  for (int i = 0; i < 1000; ++i) handles.push_back(pool.create(i));
+  for (std::size_t i = 0; i < handles.size(); i += 2) EXPECT_TRUE(pool.destroy(handles[i]));
+  EXPECT_EQ(pool.release_unused(), 0u);
+  std::vector<const Thing*> expected, visited;
+  for (std::size_t i = 0; i < handles.size(); ++i)
+    if (i % 2 == 0) {
+      ASSERT_EQ(pool.get(handles[i]), nullptr);
+    } else {
+      expected.push_back(&pool.at(handles[i]));
+    }
+  std::sort(expected.begin(), expected.end());
+  pool.for_each_live([&](Handle<Thing> handle, const Thing& thing) {
+    EXPECT_EQ(pool.get(handle), &thing);
+    visited.push_back(&thing);
+  });
+  EXPECT_EQ(visited, expected);
+  validate(HandlePoolAccess::state(pool));
+}
+
+TEST_F(HandleSlotsOverMalloc, WhatIsHandedOverIsFreedByItsAddress) {
+  Thing* thing = nullptr;
+  {
+    Things pool({.at_end = AtPoolEnd::kHandOver});
+    thing = pool.get(pool.create(7));
+  }
+  EXPECT_EQ(thing->value, 7);
+  tarn::deallocate(thing);
+}
+
+}  // namespace
+}  // namespace tarn::internal
