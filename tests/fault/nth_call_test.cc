@@ -27,6 +27,7 @@ constexpr Scenario kScenarios[] = {{"MixedSizes", allocate_mixed_sizes},
                                    {"Threads", allocate_in_threads},
                                    {"RemoteFrees", free_from_another_thread},
                                    {"FixedPools", use_fixed_pools},
+                                   {"BufferPools", use_buffer_pools},
                                    {"ObjectPools", use_object_pools},
                                    {"Heaps", use_heaps},
                                    {"Arenas", use_arenas}};
