@@ -3,9 +3,9 @@
 //
 // Invariant: bytes() == the sum of the buffers' sizes; no buffer of a chain is empty.
 // Threads: one at a time.
-// Errors: append and split throw std::bad_alloc when memory for the list of buffers is refused, and then
-// nothing has changed; up to four buffers need no memory. Consuming more bytes than there are stops the
-// process with one line.
+// Errors: append and split throw std::bad_alloc when memory for the list of buffers is refused; the chains
+// are then as before (a handle that was moved into append ends). Up to four buffers need no memory. Consuming
+// more bytes than there are stops the process with one line.
 #pragma once
 #include <sys/uio.h>
 
