@@ -83,8 +83,11 @@ class SharedBuffer {
     if (handle_.others != nullptr) detail::add_reference(handle_);
   }
   SharedBuffer(SharedBuffer&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
-  SharedBuffer& operator=(SharedBuffer other) noexcept {
-    swap(other);
+  SharedBuffer& operator=(const SharedBuffer& other) noexcept { return *this = SharedBuffer(other); }
+  SharedBuffer& operator=(SharedBuffer&& other) noexcept {
+    const detail::BufferHandle taken = other.take();  // first: it may be this one
+    reset();
+    handle_ = taken;
     return *this;
   }
   /// The last handle's end frees the buffer.
@@ -93,7 +96,9 @@ class SharedBuffer {
   }
 
   void swap(SharedBuffer& other) noexcept { std::swap(handle_, other.handle_); }
-  void reset() noexcept { SharedBuffer().swap(*this); }
+  void reset() noexcept {
+    if (const detail::BufferHandle ended = take(); ended.others != nullptr) detail::end_reference(ended);
+  }
 
   explicit operator bool() const noexcept { return handle_.others != nullptr; }
   /// \returns the handle's bytes, which all handles of the buffer may write; nullptr without a buffer.

@@ -66,10 +66,10 @@ FixedPoolState* size_of(const Span* span) {
   return pool != nullptr && pool->operations == &kOperations ? static_cast<FixedPoolState*>(pool) : nullptr;
 }
 
-// \returns the count of a block; nullptr when it lies in no chunk.
+// \returns the count of a live block; nullptr when it is malloc's, and so lies in no chunk.
 std::uint32_t* references_of(const FixedPoolFront& front, const void* block) {
+  if (front.mutex == nullptr) return nullptr;
   const Span* const span = page_map.find(block);
-  if (size_of(span) != front.state) return nullptr;
   return chunk_of(*span).references + find_in_span(*span, front.reciprocal, block).index;
 }
 
