@@ -128,19 +128,19 @@ TARN_INLINE void* fixed_pool_allocate(FixedPoolFront& front) {
   return front.word_start + static_cast<unsigned>(__builtin_ctzll(bits)) * front.stride;
 }
 
-/// Where a block lies in a chunk of a fixed pool.
-struct BlockPlace {
-  std::uint64_t index;
-  bool is_block;  // else the address lies between blocks, or before or behind all blocks
-};
-
-TARN_INLINE BlockPlace find_in_span(const SpanHead& span, std::uint64_t reciprocal, const void* block) {
+/// Finds a block's index in a chunk of a fixed pool. \returns false when the address lies between blocks, or
+/// before or behind all blocks.
+TARN_INLINE bool find_in_span(const SpanHead& span, std::uint64_t reciprocal, const void* block,
+                              std::uint64_t* found) {
   const auto offset = static_cast<std::uint64_t>(static_cast<const char*>(block) - span.start);
   // The upper half of the product is the index; the lower half is below the factor only when the division is
   // exact (a divisibility test by D. Lemire, O. Kaser and N. Kurz, 2019).
   const auto product = static_cast<unsigned __int128>(offset) * reciprocal;
   const auto index = static_cast<std::uint64_t>(product >> 64);
-  return {index, static_cast<std::uint64_t>(product) < reciprocal && index < span.pool_blocks};
+  if (static_cast<std::uint64_t>(product) >= reciprocal || index >= span.pool_blocks) [[unlikely]]
+    return false;
+  *found = index;
+  return true;
 }
 
 /// Frees a block whose place is known.
@@ -165,10 +165,10 @@ TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {
   const SpanHead* const span = front.spans.find(block);
   if (span == nullptr || span->marked_pool() != front.state) [[unlikely]]
     return fixed_pool_deallocate_slow(front, block);
-  const BlockPlace place = find_in_span(*span, front.reciprocal, block);
-  if (!place.is_block) [[unlikely]]
+  std::uint64_t index = 0;
+  if (!find_in_span(*span, front.reciprocal, block, &index)) [[unlikely]]
     return fixed_pool_deallocate_slow(front, block);
-  fixed_pool_deallocate_at(front, *span, place.index, block);
+  fixed_pool_deallocate_at(front, *span, index, block);
 }
 
 }  // namespace detail

@@ -70,7 +70,9 @@ FixedPoolState* size_of(const Span* span) {
 std::uint32_t* references_of(const FixedPoolFront& front, const void* block) {
   if (front.mutex == nullptr) return nullptr;
   const Span* const span = page_map.find(block);
-  return chunk_of(*span).references + find_in_span(*span, front.reciprocal, block).index;
+  std::uint64_t index = 0;
+  find_in_span(*span, front.reciprocal, block, &index);
+  return chunk_of(*span).references + index;
 }
 
 void* take(BufferPoolState::Size& size, std::size_t bytes) {
@@ -108,13 +110,14 @@ TARN_INLINE void give_back_at(FixedPoolState& size, const Span& span, void* bloc
   FixedPoolFront& front = *size.front;
   if (ThreadMagazines* const magazines = size.magazines.load(std::memory_order_acquire))
     return kAs == FreedAs::kPlain ? magazines->deallocate_plain_buffer(block) : magazines->deallocate(block);
-  const BlockPlace place = find_in_span(span, front.reciprocal, block);
-  if (kAs == FreedAs::kPlain && place.is_block) stop_if_referred_to(size, span, place.index, block);
+  std::uint64_t index = 0;
+  const bool is_block = find_in_span(span, front.reciprocal, block, &index);
+  if (kAs == FreedAs::kPlain && is_block) stop_if_referred_to(size, span, index, block);
   // A mark of the span, and whatever is wrong, are for the slow door.
-  if (front.checked_as != nullptr || ProgramGuard::is_needed() || !place.is_block ||
-      span.marked_pool() != &size) [[unlikely]]
+  if (front.checked_as != nullptr || ProgramGuard::is_needed() || !is_block || span.marked_pool() != &size)
+      [[unlikely]]
     return give_back(front, block);
-  fixed_pool_deallocate_at(front, span, place.index, block);
+  fixed_pool_deallocate_at(front, span, index, block);
   size.taken->subtract(1);
 }
 

@@ -179,20 +179,14 @@ TARN_INLINE std::uint8_t* ThreadMagazines::end_life(void* block) const {
     span = page_map.find(block);
   if (span == nullptr || ChunkRuns::pool_of(*span) != &pool_) [[unlikely]]
     find_blocks(pool_, block, 1);
-  const detail::BlockPlace place = detail::find_in_span(*span, reciprocal_, block);
-  if (!place.is_block) [[unlikely]]
+  std::uint64_t index = 0;
+  if (!detail::find_in_span(*span, reciprocal_, block, &index)) [[unlikely]]
     find_blocks(pool_, block, 1);
-  if constexpr (kReferences == References::kMustBeNone) stop_if_referred_to(pool_, *span, place.index, block);
-  std::uint8_t* const is_live = live_bytes(*span) + place.index;
+  if constexpr (kReferences == References::kMustBeNone) stop_if_referred_to(pool_, *span, index, block);
+  std::uint8_t* const is_live = live_bytes(*span) + index;
   if (__atomic_exchange_n(is_live, 0, __ATOMIC_RELAXED) == 0) [[unlikely]]
     pool_.stop("double free", block);
   return is_live;
-}
-
-void ThreadMagazines::deallocate(void* block) { deallocate_with<References::kNotCounted>(block); }
-
-void ThreadMagazines::deallocate_plain_buffer(void* block) {
-  deallocate_with<References::kMustBeNone>(block);
 }
 
 template <ThreadMagazines::References kReferences>
@@ -207,6 +201,12 @@ TARN_INLINE void ThreadMagazines::deallocate_with(void* block) {
       return;
   }
   deallocate_slow<kReferences>(magazine, block);
+}
+
+void ThreadMagazines::deallocate(void* block) { deallocate_with<References::kNotCounted>(block); }
+
+void ThreadMagazines::deallocate_plain_buffer(void* block) {
+  deallocate_with<References::kMustBeNone>(block);
 }
 
 template <ThreadMagazines::References kReferences>
