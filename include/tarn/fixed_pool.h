@@ -134,19 +134,25 @@ TARN_INLINE void* fixed_pool_allocate(FixedPoolFront& front) {
   return front.word_start + static_cast<unsigned>(__builtin_ctzll(bits)) * front.stride;
 }
 
-TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {
-  const SpanHead* const span = front.spans.find(block);
-  if (span == nullptr || span->marked_pool() != front.state) [[unlikely]]
-    return fixed_pool_deallocate_slow(front, block);
-  const std::uint64_t offset = static_cast<std::uint64_t>(static_cast<char*>(block) - span->start);
+/// Finds a block's index in a chunk of a fixed pool. \returns false when the address lies between blocks, or
+/// before or behind all blocks.
+TARN_INLINE bool find_in_span(const SpanHead& span, std::uint64_t reciprocal, const void* block,
+                              std::uint64_t* found) {
+  const auto offset = static_cast<std::uint64_t>(static_cast<const char*>(block) - span.start);
   // The upper half of the product is the index; the lower half is below the factor only when the division is
   // exact (a divisibility test by D. Lemire, O. Kaser and N. Kurz, 2019).
-  const auto product = static_cast<unsigned __int128>(offset) * front.reciprocal;
+  const auto product = static_cast<unsigned __int128>(offset) * reciprocal;
   const auto index = static_cast<std::uint64_t>(product >> 64);
-  // An address between blocks, or before or behind all blocks, is an error.
-  if (static_cast<std::uint64_t>(product) >= front.reciprocal || index >= span->pool_blocks) [[unlikely]]
-    return fixed_pool_deallocate_slow(front, block);
-  std::uint64_t* const word = span->free_bits + index / 64;
+  if (static_cast<std::uint64_t>(product) >= reciprocal || index >= span.pool_blocks) [[unlikely]]
+    return false;
+  *found = index;
+  return true;
+}
+
+/// Frees a block whose place is known.
+TARN_INLINE void fixed_pool_deallocate_at(FixedPoolFront& front, const SpanHead& span, std::uint64_t index,
+                                          void* block) {
+  std::uint64_t* const word = span.free_bits + index / 64;
   const std::uint64_t before = *word;
   const std::uint64_t bit = std::uint64_t{1} << (index % 64);
   FreedBlock* const top = front.freed_top;
@@ -159,6 +165,16 @@ TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {
   __atomic_store_n(&top->word_before, before, __ATOMIC_RELAXED);
   front.freed_top = top + 1;
   __atomic_store_n(word, before | bit, __ATOMIC_RELAXED);
+}
+
+TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {
+  const SpanHead* const span = front.spans.find(block);
+  if (span == nullptr || span->marked_pool() != front.state) [[unlikely]]
+    return fixed_pool_deallocate_slow(front, block);
+  std::uint64_t index = 0;
+  if (!find_in_span(*span, front.reciprocal, block, &index)) [[unlikely]]
+    return fixed_pool_deallocate_slow(front, block);
+  fixed_pool_deallocate_at(front, *span, index, block);
 }
 
 /// Whether no other thread uses a shared pool now, and all free blocks are the front's.

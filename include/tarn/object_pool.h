@@ -20,18 +20,12 @@
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/live_walk.h"
+#include "tarn/detail/pool_end.h"
 #include "tarn/detail/thread_cache.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/hooks.h"
 
 namespace TARN_NAMESPACE {
-
-/// The fate of objects that are live when their pool ends.
-enum class AtPoolEnd : std::uint8_t {
-  kReport,    // one line on standard error; the objects stay valid, as with kHandOver
-  kDestroy,   // destructors run in address order; a destructor may neither destroy nor create other objects
-  kHandOver,  // objects stay valid; call the destructor, then tarn::deallocate frees the memory
-};
 
 /// Whether a pool knows which of its objects are live, while it is used.
 enum class LiveObjects : std::uint8_t {

@@ -1,5 +1,6 @@
-// The memory that a program's pools hold: every FixedPool, ObjectPool, HandlePool, Heap and arena heap by
-// name, counted at the time of the call.
+// The memory that a program's pools hold: every FixedPool, BufferPool, ObjectPool, HandlePool, Heap and arena heap by
+// name, counted at the time of the call. A buffer pool has an entry for each of its sizes, and one for larger
+// blocks.
 // Threads: any. The figures of a pool that other threads use are those of some moment during the walk.
 #pragma once
 #include <cstddef>
@@ -9,7 +10,7 @@
 namespace TARN_NAMESPACE {
 
 struct PoolUse {
-  const char* kind;         // "fixed pool", "object pool", "handle pool", "heap"
+  const char* kind;         // "fixed pool", "buffer pool", "object pool", "handle pool", "heap"
   const char* name;         // as given when the pool was made; valid until the visit returns
   std::size_t block_bytes;  // distance of two blocks; 0 when blocks differ
   std::size_t live_count;   // blocks handed out

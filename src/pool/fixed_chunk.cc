@@ -13,10 +13,17 @@
 namespace tarn::internal {
 namespace {
 
-std::size_t record_bytes(std::uint32_t words, std::uint32_t live_bytes) {
-  const std::size_t word_bytes = words * sizeof(std::uint64_t);
-  if (live_bytes == 0) return sizeof(PoolChunk) + word_bytes;
-  return sizeof(PoolChunk) + round_up(word_bytes, kCacheLineBytes) + live_bytes;
+// The words, then the live bytes, then the references; each begins on a line of its own.
+struct RecordLayout {
+  std::size_t references;  // the distance of their first from the record
+  std::size_t bytes;
+};
+
+RecordLayout layout_of(std::uint32_t words, std::uint32_t live_bytes, std::uint32_t references) {
+  std::size_t bytes = sizeof(PoolChunk) + words * sizeof(std::uint64_t);
+  if (live_bytes != 0) bytes = round_up(bytes, kCacheLineBytes) + live_bytes;
+  const std::size_t first = round_up(bytes, kCacheLineBytes);
+  return {first, references == 0 ? bytes : first + references * sizeof(std::uint32_t)};
 }
 
 }  // namespace
@@ -74,14 +81,16 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
   const PageCount pages = pages_for(used_bytes);
   const auto words = static_cast<std::uint32_t>(bitmap::words_for(request.block_count));
   const std::uint32_t live_byte_count = request.has_live_bytes ? request.block_count : 0;
-  void* const record = metadata.allocate(record_bytes(words, live_byte_count));
+  const RecordLayout layout =
+      layout_of(words, live_byte_count, request.has_references ? request.block_count : 0);
+  void* const record = metadata.allocate(layout.bytes);
   if (record == nullptr) return nullptr;
   Span* const span = allocate_span({.pages = pages,
                                     .kind = SpanKind::kPool,
                                     .density = request.is_dense ? Density::kDense : Density::kSparse,
                                     .pool = request.pool});
   if (span == nullptr) {
-    metadata.free(record, record_bytes(words, live_byte_count));
+    metadata.free(record, layout.bytes);
     return nullptr;
   }
   PoolChunk* const chunk = new (record) PoolChunk{};
@@ -89,6 +98,10 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
   chunk->block_count = request.block_count;
   chunk->word_count = words;
   chunk->live_byte_count = live_byte_count;
+  if (request.has_references) {
+    chunk->references = reinterpret_cast<std::uint32_t*>(static_cast<char*>(record) + layout.references);
+    std::memset(chunk->references, 0, layout.bytes - layout.references);
+  }
   chunk->free_all();
   const bool has_room = request.colour_bytes <= bytes_of(pages) - used_bytes;
   if (request.poisons) os::poison(span->start, bytes_of(pages));
@@ -104,7 +117,8 @@ void end_chunk(PoolChunk& chunk, bool poisons, ReturnedPages& returned) {
   Span* const span = chunk.span;
   if (poisons) os::unpoison(span->first_page(), span->bytes());
   span->set_marked_pool(nullptr);
-  metadata.free(&chunk, record_bytes(chunk.word_count, chunk.live_byte_count));
+  const std::uint32_t references = chunk.references != nullptr ? chunk.block_count : 0;
+  metadata.free(&chunk, layout_of(chunk.word_count, chunk.live_byte_count, references).bytes);
   free_span(span, returned);
 }
 

@@ -4,7 +4,8 @@
 // (thread_magazines.h). Bit w of the summary is one when word w has ones, unless these are yet to be
 // reported (FixedPoolState). It may also be one while the pool's walk stands on word w: the inlined paths
 // empty that word without telling the summary. A chunk of a pool that may have magazines has a byte for each
-// block; while the pool has them, the byte is 1 exactly when the block is live.
+// block; while the pool has them, the byte is 1 exactly when the block is live. A chunk of a buffer pool has
+// a count of references for each block, which is 0 while the block is free.
 // Threads: the pool's. Another thread may count the ones meanwhile, under the pool's `structure`.
 #pragma once
 #include <bit>
@@ -32,6 +33,7 @@ struct alignas(kCacheLineBytes) PoolChunk {
   std::uint32_t longest_run;      // while the chunk is settled (ChunkRuns), no free run is longer
   std::uint32_t run_word;         // the search for the next run begins at this word
   std::uint32_t live_byte_count;  // 0, or a byte for each block
+  std::uint32_t* references;      // nullptr, or a count for each block (tarn/shared_buffer.h)
   std::uint64_t summary[kLargestWordCount / bitmap::kWordBits];
 
   std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
@@ -107,7 +109,7 @@ struct alignas(kCacheLineBytes) PoolChunk {
 };
 
 /// \returns the chunk of a span. \pre the span is a chunk of a fixed pool.
-inline PoolChunk& chunk_of(const Span& span) {
+inline PoolChunk& chunk_of(const detail::SpanHead& span) {
   return *reinterpret_cast<PoolChunk*>(span.free_bits - sizeof(PoolChunk) / sizeof(std::uint64_t));
 }
 
@@ -136,6 +138,7 @@ struct ChunkRequest {
   bool is_dense;             // the program will touch all pages
   bool poisons;
   bool has_live_bytes = false;  // a pool that may have magazines
+  bool has_references = false;  // a buffer pool
 };
 
 /// \returns the number of blocks in a chunk when the program does not choose it.

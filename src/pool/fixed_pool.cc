@@ -96,14 +96,18 @@ void deallocate_several(FixedPoolFront& front, void* const* blocks, std::size_t 
 // \pre the pool had no magazines a moment ago.
 [[gnu::noinline]] void* allocate_without_magazines(FixedPoolFront& front) {
   void* block = nullptr;
-  ThreadMagazines* const magazines =
-      use_without_magazines(front, [&] { block = fixed_pool_allocate(front); });
+  ThreadMagazines* const magazines = use_without_magazines(front, [&] {
+    block = fixed_pool_allocate(front);
+    if (block != nullptr) front.state->note_taken(1);
+  });
   return magazines != nullptr ? magazines->allocate() : block;
 }
 
 [[gnu::noinline]] void deallocate_without_magazines(FixedPoolFront& front, void* block) {
-  ThreadMagazines* const magazines =
-      use_without_magazines(front, [&] { fixed_pool_deallocate(front, block); });
+  ThreadMagazines* const magazines = use_without_magazines(front, [&] {
+    fixed_pool_deallocate(front, block);
+    front.state->note_given_back(1);
+  });
   if (magazines != nullptr) magazines->deallocate(block);
 }
 
@@ -118,21 +122,22 @@ void deallocate_any(PoolHeader& pool, void* block) {
 
 std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool).front->stride; }
 
-PoolUse use_of(PoolHeader& pool, ReturnedPages&) {
-  FixedPoolState& state = state_of(pool);
-  os::LockGuard guard(state.structure);
-  const std::size_t capacity = state.capacity, free = free_count(state), stride = state.front->stride;
-  const std::size_t live = capacity > free ? capacity - free : 0;  // blocks may move while they are counted
-  return {state.operations->kind, state.name, stride, live, live * stride, 0, state.mapped_bytes, false};
-}
+constexpr PoolOperations kOperations{"fixed pool",
+                                     nullptr,
+                                     deallocate_any,
+                                     usable_size_of,
+                                     nullptr,
+                                     use_of_fixed_pool,
+                                     release_unused_of_shared_pool,
+                                     nullptr};
 
-std::size_t release_unused_shared(PoolHeader& pool, ReturnedPages& returned) {
-  FixedPoolState& state = state_of(pool);
-  return state.front->mutex != nullptr ? release_unused(state, returned) : 0;
-}
-
-constexpr PoolOperations kOperations{"fixed pool", nullptr, deallocate_any,        usable_size_of,
-                                     nullptr,      use_of,  release_unused_shared, nullptr};
+/// What kind of pool a record is made for.
+struct Purpose {
+  PoolThreads threads;
+  const BufferPoolState* buffers;  // nullptr: no buffer pool
+  TakenBlocks* taken;              // of a buffer pool
+  const PoolOperations& operations;
+};
 
 bool are_valid(const FixedPoolOptions& options) {
   return options.block_bytes != 0 && options.block_bytes <= kLargestBlock &&
@@ -146,10 +151,7 @@ bool lies_on_this_stack(const void* object) {
   return address_of(object) - address_of(__builtin_frame_address(0)) < kLargestStack;
 }
 
-}  // namespace
-
-bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, PoolThreads threads,
-                     bool poisons) noexcept {
+bool make(FixedPoolFront& front, const FixedPoolOptions& options, bool poisons, const Purpose& purpose) {
   if (!are_valid(options)) return false;
   set_up_once();
   void* const record = metadata.allocate(sizeof(FixedPoolState));
@@ -162,10 +164,13 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Poo
   front.reciprocal = ~std::uint64_t{0} / front.stride + 1;
   front.state = state;
   if (poisons) front.checked_as = state;
-  state->operations = &kOperations;
+  state->operations = &purpose.operations;
+  state->buffers = purpose.buffers;
+  state->taken = purpose.taken;
   state->back_end = is_over_malloc ? &kFixedPoolOverMalloc : &kFixedPoolOverChunks;
   state->set_name(options.name, "fixed pool");
-  state->stack_owner = lies_on_this_stack(&front) ? &thread_cache : nullptr;
+  const bool is_on_stack = purpose.buffers == nullptr && lies_on_this_stack(&front);
+  state->stack_owner = is_on_stack ? &thread_cache : nullptr;
   state->alignment = alignment;
   state->blocks_per_chunk = options.blocks_per_chunk != 0
                                 ? static_cast<std::uint32_t>(options.blocks_per_chunk)
@@ -176,10 +181,10 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Poo
   state->poisons = poisons && !is_over_malloc;
   // Checkers see more wrong uses of a block that stays free for long.
   if (!poisons && !is_over_malloc) front.freed_end = state->freed + FixedPoolState::kFreedBlocks;
-  state->may_have_magazines = threads == PoolThreads::kAny && !poisons && !is_over_malloc;
+  state->may_have_magazines = purpose.threads == PoolThreads::kAny && !poisons && !is_over_malloc;
   if (state->may_have_magazines) os::OwnerLock::prepare();
   // Over malloc, which may be ours, no lock is held: the counts are atomic.
-  front.mutex = threads == PoolThreads::kAny && !is_over_malloc ? &state->mutex : nullptr;
+  front.mutex = purpose.threads == PoolThreads::kAny && !is_over_malloc ? &state->mutex : nullptr;
   state->on_refusal = options.on_refusal;
   state->context = options.context;
   if (poisons) os::begin_checked_pool(state);
@@ -187,6 +192,13 @@ bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, Poo
   if (fixed_pool_reserve(front, options.initial_count, false) >= options.initial_count) return true;
   end_fixed_pool(front);
   return false;
+}
+
+}  // namespace
+
+bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, PoolThreads threads,
+                     bool poisons) noexcept {
+  return make(front, options, poisons, {threads, nullptr, nullptr, kOperations});
 }
 
 void end_fixed_pool(FixedPoolFront& front) noexcept {
@@ -315,3 +327,30 @@ void fixed_pool_check_user_slow(FixedPoolFront& front) noexcept {
 }
 
 }  // namespace TARN_NAMESPACE::detail
+
+namespace tarn::internal {
+
+using detail::FixedPoolState;
+
+bool make_pool_of_size(detail::FixedPoolFront& front, TakenBlocks& taken, const FixedPoolOptions& options,
+                       bool poisons, const detail::BufferPoolState& buffers,
+                       const PoolOperations& operations) {
+  return detail::make(front, options, poisons, {detail::PoolThreads::kAny, &buffers, &taken, operations});
+}
+
+PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages&) {
+  FixedPoolState& state = detail::state_of(pool);
+  os::LockGuard guard(state.structure);
+  const std::size_t capacity = state.capacity, free = detail::free_count(state), stride = state.front->stride;
+  const std::size_t live = capacity > free ? capacity - free : 0;  // blocks may move while they are counted
+  const std::size_t peak = state.taken == nullptr ? 0 : state.taken->peak.load(std::memory_order_relaxed);
+  return {state.operations->kind, state.name,         stride, live, live * stride,
+          peak * stride,          state.mapped_bytes, false};
+}
+
+std::size_t release_unused_of_shared_pool(PoolHeader& pool, ReturnedPages& returned) {
+  FixedPoolState& state = detail::state_of(pool);
+  return state.front->mutex != nullptr ? detail::release_unused(state, returned) : 0;
+}
+
+}  // namespace tarn::internal

@@ -33,7 +33,7 @@ PoolChunk* grow(FixedPoolState& state) {
   PoolChunk* const chunk =
       make_chunk({&state, state.front->stride, static_cast<std::uint32_t>(count), next_colour(state),
                   state.mapped_bytes >= kDenseBytes && page_cache.uses_huge_pages(), state.poisons,
-                  state.may_have_magazines});
+                  state.may_have_magazines, state.buffers != nullptr});
   if (chunk == nullptr) return nullptr;
   {
     os::LockGuard guard(state.structure);

@@ -5,8 +5,9 @@
 // Invariant over chunks: capacity and mapped_bytes are sums over the ring; each chunk is in the ring and in
 // one list of `runs`; live blocks = capacity - ones in the chunks' words - entries of magazines. When a word
 // has ones that its chunk's summary lacks, the front has an unreported block of it; while the front has freed
-// blocks, nobody but it takes ones; a pool with magazines has none of them. Over malloc: there is no chunk;
-// capacity counts live blocks, mapped_bytes is their bytes.
+// blocks, nobody but it takes ones; a pool with magazines has none of them. Of a buffer pool: taken == live
+// blocks + entries of magazines, without the depot's. Over malloc: there is no chunk; capacity counts live
+// blocks, mapped_bytes is their bytes.
 // Threads: those of the pool, one at a time, but for the magazines' own rules. Over malloc there is no lock:
 // malloc may be ours, and must not be called under a pool's lock. Over chunks, `structure` guards changes of
 // the ring, capacity and mapped_bytes, since observers read them.
@@ -16,6 +17,7 @@
 #include <cstdint>
 
 #include "base/block_visitor.h"
+#include "base/relaxed.h"
 #include "general/pool_header.h"
 #include "os/fatal.h"
 #include "pool/fixed_ring.h"
@@ -26,6 +28,20 @@
 namespace tarn::internal {
 
 class ThreadMagazines;
+
+/// How many blocks of a buffer pool's size are live or in a thread's magazine, and the most that were.
+struct TakenBlocks {
+  Relaxed<std::size_t> count;
+  std::atomic<std::size_t> peak{0};
+
+  void add(std::size_t more) { raise_peak(count += more); }
+  void subtract(std::size_t less) { count -= less; }
+  void raise_peak(std::size_t now) {
+    std::size_t most = peak.load(std::memory_order_relaxed);
+    while (most < now && !peak.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
+    }
+  }
+};
 
 /// The functions that differ between back ends. A count of blocks is at least 1, at most blocks_per_chunk.
 struct FixedPoolBackEnd {
@@ -57,6 +73,8 @@ extern const FixedPoolBackEnd kFixedPoolOverMalloc;
 
 namespace TARN_NAMESPACE::detail {
 
+struct BufferPoolState;
+
 struct FixedPoolState : internal::PoolHeader {
   static constexpr unsigned kFreedBlocks = 64;
 
@@ -84,8 +102,18 @@ struct FixedPoolState : internal::PoolHeader {
   std::uint32_t walks = 0;  // over live blocks, under the mutex: no chunk ends, and no magazines begin
   /// Changes once, under the registry's lock and the pool's mutex.
   std::atomic<internal::ThreadMagazines*> magazines{nullptr};
+  const BufferPoolState* buffers = nullptr;  // whose blocks are of one of its sizes; constant
+  internal::TakenBlocks* taken = nullptr;    // of a buffer pool; over chunks, under the mutex
   void (*on_refusal)(void*) = nullptr;
   void* context = nullptr;
+
+  bool counts_taken() const { return taken != nullptr && front->mutex != nullptr; }
+  void note_taken(std::size_t count) {
+    if (counts_taken()) taken->add(count);
+  }
+  void note_given_back(std::size_t count) {
+    if (counts_taken()) taken->subtract(count);
+  }
 
   [[noreturn]] void stop(const char* what, const void* block) const {
     internal::os::fatal_in_pool(name, what, block);
@@ -104,8 +132,30 @@ struct FixedPoolAccess {
 
 namespace tarn::internal {
 
+/// Makes a shared pool for one size of a buffer pool, whose blocks have counts of references.
+/// \param taken zeroed; as long as the pool.
+bool make_pool_of_size(detail::FixedPoolFront& front, TakenBlocks& taken, const FixedPoolOptions& options,
+                       bool poisons, const detail::BufferPoolState& buffers,
+                       const PoolOperations& operations);
+/// Whether the calling thread alone uses the pool, so that its inlined paths may be taken without a lock.
+TARN_INLINE bool is_alone(const detail::FixedPoolFront& front) {
+  return !detail::ProgramGuard::is_needed() && !__atomic_load_n(&front.has_magazines, __ATOMIC_RELAXED);
+}
+
+// The operations that fixed pools and the sizes of buffer pools share.
+PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages& returned);
+std::size_t release_unused_of_shared_pool(PoolHeader& pool, ReturnedPages& returned);
+
 /// Stops the process when the invariant is broken. \pre no other thread uses the pool.
 inline void validate(detail::FixedPoolState& state) { state.back_end->validate(state); }
+
+/// Stops the process when handles refer to a block that is freed as a plain one. \pre the span is a chunk of
+/// a buffer pool's size, the index a block of it.
+TARN_INLINE void stop_if_referred_to(const detail::FixedPoolState& state, const detail::SpanHead& span,
+                                     std::uint64_t index, const void* block) {
+  if (__atomic_load_n(chunk_of(span).references + index, __ATOMIC_RELAXED) != 0) [[unlikely]]
+    state.stop("free of a buffer that handles refer to", block);
+}
 
 // For the magazines of a pool over chunks, under its mutex.
 

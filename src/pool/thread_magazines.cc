@@ -107,6 +107,7 @@ void* ThreadMagazines::take_one() {
   const std::size_t capacity = pool_.capacity;
   if (take_from_depot(&entry, 1) == 0 && take_free_blocks(pool_, 1, 1, &entry) == 0) return nullptr;
   if (pool_.capacity != capacity) is_scarce_ = false;
+  pool_.note_taken(1);
   __atomic_store_n(entry.is_live, 1, __ATOMIC_RELAXED);
   return entry.block;
 }
@@ -115,6 +116,7 @@ void* ThreadMagazines::take_one() {
 bool ThreadMagazines::fill(Magazine& magazine) {
   const std::uint32_t taken = take_from_depot(magazine.entries, moved_);
   magazine.count = taken != 0 ? taken : take_free_blocks(pool_, moved_, limit_, magazine.entries);
+  pool_.note_taken(magazine.count);
   return magazine.count != 0;
 }
 
@@ -127,35 +129,41 @@ std::uint32_t ThreadMagazines::enough() const {
 
 // \returns the byte of a block that was live until now. \pre the pool's mutex is held, or the thread is
 // inside of its magazine's lock: so no chunk ends meanwhile.
+template <ThreadMagazines::References kReferences>
 TARN_INLINE std::uint8_t* ThreadMagazines::end_life(void* block) const {
   const detail::SpanHead* span = spans_.find(block);
   if (span == nullptr) [[unlikely]]
     span = page_map.find(block);
   if (span == nullptr || ChunkRuns::pool_of(*span) != &pool_) [[unlikely]]
     find_blocks(pool_, block, 1);
-  const auto offset = static_cast<std::uint64_t>(static_cast<char*>(block) - span->start);
-  // As in fixed_pool_deallocate.
-  const auto product = static_cast<unsigned __int128>(offset) * reciprocal_;
-  const auto index = static_cast<std::uint64_t>(product >> 64);
-  if (static_cast<std::uint64_t>(product) >= reciprocal_ || index >= span->pool_blocks) [[unlikely]]
+  std::uint64_t index = 0;
+  if (!detail::find_in_span(*span, reciprocal_, block, &index)) [[unlikely]]
     find_blocks(pool_, block, 1);
+  if constexpr (kReferences == References::kMustBeNone) stop_if_referred_to(pool_, *span, index, block);
   std::uint8_t* const is_live = live_bytes(*span) + index;
   if (__atomic_exchange_n(is_live, 0, __ATOMIC_RELAXED) == 0) [[unlikely]]
     pool_.stop("double free", block);
   return is_live;
 }
 
-void ThreadMagazines::deallocate(void* block) {
+template <ThreadMagazines::References kReferences>
+TARN_INLINE void ThreadMagazines::deallocate_with(void* block) {
   Magazine* const magazine = list_.of_this_thread();
   if (magazine != nullptr && magazine->lock.enter()) [[likely]] {
     const bool has_room = magazine->count.load(std::memory_order_relaxed) != limit_ && !is_scarce_;
     if (has_room) [[likely]]
-      put(*magazine, block, end_life(block));
+      put(*magazine, block, end_life<kReferences>(block));
     magazine->lock.leave();
     if (has_room) [[likely]]
       return;
   }
-  deallocate_slow(magazine, block);
+  deallocate_slow<kReferences>(magazine, block);
+}
+
+void ThreadMagazines::deallocate(void* block) { deallocate_with<References::kNotCounted>(block); }
+
+void ThreadMagazines::deallocate_plain_buffer(void* block) {
+  deallocate_with<References::kMustBeNone>(block);
 }
 
 void ThreadMagazines::deallocate_batch(void* const* blocks, std::size_t count) {
@@ -165,21 +173,22 @@ void ThreadMagazines::deallocate_batch(void* const* blocks, std::size_t count) {
       std::size_t room = is_scarce_ ? 0 : limit_ - magazine->count.load(std::memory_order_relaxed);
       for (; i < count && room != 0; ++i) {
         if (blocks[i] == nullptr) continue;
-        put(*magazine, blocks[i], end_life(blocks[i]));
+        put(*magazine, blocks[i], end_life<References::kNotCounted>(blocks[i]));
         --room;
       }
       magazine->lock.leave();
     }
     if (i == count) return;
-    if (blocks[i] != nullptr) deallocate_slow(magazine, blocks[i]);
+    if (blocks[i] != nullptr) deallocate_slow<References::kNotCounted>(magazine, blocks[i]);
     ++i;
   }
 }
 
+template <ThreadMagazines::References kReferences>
 void ThreadMagazines::deallocate_slow(Magazine* magazine, void* block) {
   if (magazine == nullptr) attach_if_earned();
   const ProgramGuard guard(pool_.mutex);
-  std::uint8_t* const is_live = end_life(block);
+  std::uint8_t* const is_live = end_life<kReferences>(block);
   if (magazine == nullptr) magazine = list_.make_of_this_thread();
   if (magazine == nullptr || is_scarce_) {
     const FreeEntry entry{block, is_live};
@@ -197,6 +206,7 @@ void ThreadMagazines::deallocate_slow(Magazine* magazine, void* block) {
 
 // \pre the pool's mutex is held.
 void ThreadMagazines::keep_in_depot(const FreeEntry* entries, std::uint32_t count) {
+  pool_.note_given_back(count);
   if (depot_count_ + count > kDepotMagazines * limit_) {
     const std::uint32_t oldest = depot_count_ / 2;
     free_entries(pool_, depot_, oldest);
@@ -228,6 +238,7 @@ std::size_t ThreadMagazines::empty() {
   depot_count_ = 0;
   list_.for_each([&](Magazine& magazine) {
     free_entries(pool_, magazine.entries, magazine.count);
+    pool_.note_given_back(magazine.count);
     magazine.count = 0;
   });
   return moved;
@@ -260,6 +271,7 @@ void ThreadMagazines::validate() {
     }
   }
   TARN_CHECK(dead == ones + entries);  // so that no entry is named twice
+  TARN_CHECK(!pool_.counts_taken() || pool_.taken->count == pool_.capacity - ones - depot_count_);
 }
 
 void make_magazines(FixedPoolState& state) {

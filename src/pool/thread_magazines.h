@@ -52,6 +52,8 @@ class alignas(kCacheLineBytes) ThreadMagazines {
   /// Stops the process when the pointer is no live block of the pool.
   void deallocate(void* block);
   void deallocate_batch(void* const* blocks, std::size_t count);
+  /// The same of a buffer pool; stops the process also when the block has references.
+  void deallocate_plain_buffer(void* block);
 
   /// \returns the free blocks among the entries; while threads use the pool, of no single moment.
   std::size_t count() const;
@@ -75,10 +77,17 @@ class alignas(kCacheLineBytes) ThreadMagazines {
 
   ThreadMagazines(detail::FixedPoolState& pool, std::uint32_t slot);
 
+  /// Whether a block that is freed may have references: only a buffer's are counted.
+  enum class References : bool { kNotCounted, kMustBeNone };
+
+  template <References kReferences>
   std::uint8_t* end_life(void* block) const;
+  template <References kReferences>
+  void deallocate_with(void* block);
   static void* take(Magazine& magazine);
   static void put(Magazine& magazine, void* block, std::uint8_t* is_live);
   [[gnu::noinline]] void* allocate_slow(Magazine* magazine);
+  template <References kReferences>
   [[gnu::noinline]] void deallocate_slow(Magazine* magazine, void* block);
   void* take_or_fill(Magazine* magazine);
   void* take_one();

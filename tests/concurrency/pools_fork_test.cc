@@ -15,6 +15,8 @@
 #include "support/seed.h"
 #include "support/sizes.h"
 #include "tarn/arena.h"
+#include "tarn/buffer_chain.h"
+#include "tarn/buffer_pool.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/handle_pool.h"
 #include "tarn/handler_memory.h"
@@ -33,12 +35,26 @@ struct Object {
 /// Pools that all threads share.
 struct Shared {
   SharedFixedPool packets{64};
+  // The child loses what threads that are gone had in their hands.
+  BufferPool buffers{{.largest_bytes = 4096, .at_end = AtPoolEnd::kHandOver}};
   ObjectPool<Object> objects{{.at_end = AtPoolEnd::kHandOver}};
   HandlerMemory handlers;
   Heap heap{"shared"};
   Heap in_buffer{{.buffer = buffer, .buffer_bytes = sizeof buffer}};
   static inline char buffer[16 * kMiB];
 };
+
+bool use_buffers(BufferPool& pool, std::size_t size) {
+  SharedBuffer buffer = pool.allocate_shared(size);
+  void* const plain = pool.allocate(size);
+  if (!buffer || plain == nullptr) return false;
+  fill(buffer.data(), size, size);
+  BufferChain chain;
+  for (std::size_t i = 0; i < 6; ++i) chain.append(buffer.slice(0, size - size / 2));
+  pool.deallocate(plain);
+  chain.consume(chain.bytes() / 2);
+  return holds(buffer.data(), size, size);
+}
 
 bool use_all(Shared& shared) {
   for (const std::size_t size : landmark_sizes(kMiB)) {
@@ -61,6 +77,7 @@ bool use_all(Shared& shared) {
     if (!holds(handler, size % 2000, size)) return false;
     shared.handlers.deallocate(handler, size % 2000);
     if (!holds(packets, 640, size) || !holds(packet, 64, size)) return false;
+    if (size <= 64 * kKiB && !use_buffers(shared.buffers, size)) return false;
     shared.packets.deallocate(packet);
     shared.packets.deallocate_run(packets, 10);
   }

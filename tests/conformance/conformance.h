@@ -34,7 +34,7 @@ struct Traits {
 using Pools =
     ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks, HeapBlocks<LibraryPages>,
                      HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>, ScopedBlocks<CallersBuffer>,
-                     ArenaBlocks, ResourceBlocks<GeneralSource>, ResourceBlocks<HeapSource>,
+                     ArenaBlocks, BufferBlocks, ResourceBlocks<GeneralSource>, ResourceBlocks<HeapSource>,
                      AllocatorBlocks<GeneralSource>, AllocatorBlocks<HeapSource>, HandlerBlocks>;
 using ReallocatingPools =
     ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks, HeapBlocks<LibraryPages>,

@@ -15,6 +15,7 @@
 #include "support/sizes.h"
 #include "tarn/allocator.h"
 #include "tarn/arena.h"
+#include "tarn/buffer_pool.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/handler_memory.h"
 #include "tarn/heap.h"
@@ -202,6 +203,26 @@ struct ScopedBlocks {
   }
 };
 
+/// One buffer pool, with a size for each doubling up to the largest.
+struct BufferBlocks {
+  static constexpr std::size_t kAlignment = 4096;
+  static BufferPool& pool() {
+    static BufferPool pool({.smallest_bytes = kAlignment,
+                            .largest_bytes = 256 * kKiB,
+                            .alignment = kAlignment,
+                            .name = "conformance"});
+    return pool;
+  }
+  static void* allocate(std::size_t size) { return pool().allocate(size); }
+  static void* allocate(std::size_t size, std::size_t alignment) {
+    return alignment <= kAlignment ? pool().allocate(size) : nullptr;
+  }
+  static void deallocate(void* block) { pool().deallocate(block); }
+  static void deallocate(void* block, std::size_t size) { pool().deallocate(block, size); }
+  static void deallocate(void* block, std::size_t, std::size_t) { tarn::deallocate(block); }
+  static std::size_t usable_size(const void* block) { return tarn::usable_size(block); }
+};
+
 /// One arena, reset whenever no block of it is live.
 struct ArenaBlocks {
   static void* allocate(std::size_t size) { return note(arena().allocate(size)); }
@@ -334,6 +355,12 @@ struct Traits<ResourceBlocks<Source>> {
 template <typename Source>
 struct Traits<AllocatorBlocks<Source>> {
   static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = 16;
+  static constexpr bool kTellsSizes = true;
+  static constexpr bool kChecksRequests = false;
+};
+template <>
+struct Traits<BufferBlocks> {
+  static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = BufferBlocks::kAlignment;
   static constexpr bool kTellsSizes = true;
   static constexpr bool kChecksRequests = false;
 };

@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "fault/scenario.h"
+#include "support/buffer_pool_with_magazines.h"
 #include "support/content.h"
 #include "support/pool_with_magazines.h"
 #include "support/sizes.h"
 #include "tarn/arena.h"
+#include "tarn/buffer_chain.h"
+#include "tarn/buffer_pool.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/handler_memory.h"
 #include "tarn/heap.h"
@@ -61,6 +64,54 @@ int use_fixed_pool(std::size_t block_bytes, std::size_t per_chunk) {
   EXPECT_OR_RETURN(pool->live_count() == 0);
   pool->release_unused();
   EXPECT_OR_RETURN(pool->capacity() == 0);
+  return 0;
+}
+
+std::size_t live_count(const BufferPool& pool) {
+  std::size_t count = pool.use_above().live_count;
+  for (std::size_t i = 0; i < pool.size_count(); ++i) count += pool.use(i).live_count;
+  return count;
+}
+
+bool try_append(BufferChain& chain, SharedBuffer buffer) { return chain.try_append(buffer); }
+
+template <typename Pool>
+int use_buffer_pool() {
+  std::unique_ptr<Pool> pool;
+  try {
+    pool = std::make_unique<Pool>(BufferPoolOptions{.largest_bytes = 4096});
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
+  std::vector<std::pair<void*, std::size_t>> plain;
+  BufferChain chain;
+  std::size_t chained = 0, bytes = 0;
+  for (std::size_t i = 0; i < 400; ++i) {
+    const std::size_t size = i % 40 == 0 ? 70000 + i * 1000 : 1 + i * 37 % 4096;
+    if (void* const block = pool->allocate(size)) {
+      fill(block, size, i);
+      plain.push_back({block, size});
+    }
+    SharedBuffer buffer = pool->allocate_shared(size);
+    const SharedBuffer copy = buffer;
+    if (buffer) {
+      fill(buffer.data(), size, size);
+      if (try_append(chain, std::move(buffer))) ++chained, bytes += size;
+    }
+    if (i % 90 == 0) pool->reserve(size, i);
+    if (i % 70 == 0) pool->release_unused();
+    const std::size_t is_held = copy && copy.reference_count() == 1 ? 1 : 0;
+    EXPECT_OR_RETURN(live_count(*pool) == plain.size() + chained + is_held);
+    EXPECT_OR_RETURN(chain.count() == chained && chain.bytes() == bytes);
+  }
+  for (; !chain.is_empty(); chain.consume(chain[0].size()))
+    EXPECT_OR_RETURN(holds(chain[0].data(), chain[0].size(), chain[0].size()));
+  EXPECT_OR_RETURN(live_count(*pool) == plain.size());
+  for (const auto& [block, size] : plain) pool->deallocate(block, size);
+  EXPECT_OR_RETURN(live_count(*pool) == 0);
+  internal::validate(detail::BufferPoolAccess::state(*pool));
+  pool->release_unused();
+  for (std::size_t i = 0; i <= pool->size_count(); ++i) EXPECT_OR_RETURN(pool->use(i).mapped_bytes == 0);
   return 0;
 }
 
@@ -150,6 +201,11 @@ int use_fixed_pools() {
       if (const int line = use_fixed_pool<PoolWithMagazines>(block_bytes, per_chunk)) return line;
     }
   return 0;
+}
+
+int use_buffer_pools() {
+  if (const int line = use_buffer_pool<BufferPool>()) return line;
+  return use_buffer_pool<BufferPoolWithMagazines>();
 }
 
 int use_object_pools() {

@@ -14,6 +14,7 @@ int allocate_batches();
 int allocate_in_threads();
 int free_from_another_thread();
 int use_fixed_pools();
+int use_buffer_pools();
 int use_object_pools();
 int use_heaps();
 int use_arenas();

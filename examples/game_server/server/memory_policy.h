@@ -20,11 +20,11 @@
 #pragma once
 #include <malloc.h>
 #include <tarn/arena.h>
+#include <tarn/buffer_pool.h>
 #include <tarn/fixed_pool.h>
 #include <tarn/memory_pool.h>
 #include <tarn/object_pool.h>
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -200,40 +200,10 @@ class PoolsMemory {
     void deallocate(void* block, std::size_t bytes) noexcept { tarn::deallocate(block, bytes); }
   };
 
-  /// A pool per doubling: few sizes, so that few chunks are partly empty. \why not the general pool: packets
-  /// of all sizes would keep a slab of each of its forty classes.
-  class Packets {
-   public:
-    void* allocate(std::size_t bytes) {
-      return or_throw(bytes <= kLargestBlock ? pools_[index_of(bytes)].allocate() : tarn::allocate(bytes));
-    }
-    void deallocate(void* block, std::size_t bytes) noexcept {
-      if (bytes <= kLargestBlock)
-        pools_[index_of(bytes)].deallocate(block);
-      else
-        tarn::deallocate(block, bytes);
-    }
-
-    void release_unused() {
-      for (tarn::FixedPool& pool : pools_) pool.release_unused();
-    }
-
-   private:
-    static constexpr std::size_t kSmallestBlock = 24;  // of most requests and answers
-    static constexpr std::size_t kLargestBlock = 4096;
-    static constexpr std::size_t kChunkBytes = 64 << 10;
-    static std::size_t index_of(std::size_t bytes) {
-      return bytes <= kSmallestBlock ? 0 : static_cast<std::size_t>(std::bit_width((bytes - 1) / 32)) + 1;
-    }
-    static tarn::FixedPool of(std::size_t block_bytes) {
-      return tarn::FixedPool({.block_bytes = block_bytes,
-                              .alignment = 8,
-                              .blocks_per_chunk = kChunkBytes / block_bytes,
-                              .name = "packets"});
-    }
-    tarn::FixedPool pools_[9] = {of(24),  of(32),   of(64),   of(128), of(256),
-                                 of(512), of(1024), of(2048), of(4096)};
-  };
+  /// A size per doubling: few sizes, so that few chunks are partly empty. \why not the general pool: packets
+  /// of all sizes would keep a slab of each of its forty classes. \why plain blocks, not shared buffers: the
+  /// packets count their references themselves, as under the other policies.
+  using Packets = tarn::BufferPool;
 
   /// One size holds every operation the server starts; a larger one of another asio version still has a
   /// place.
@@ -299,7 +269,13 @@ class PoolsMemory {
     return block;
   }
 
-  Packets packets_;
+  static constexpr tarn::BufferSize kPacketSizes[] = {{24},  {32},   {64},   {128}, {256},  // most are small
+                                                      {512}, {1024}, {2048}, {4096}};
+  Packets packets_{{.sizes = kPacketSizes,
+                    .alignment = 8,
+                    .chunk_bytes = 64 << 10,
+                    .at_cap = tarn::AtCap::kThrow,
+                    .name = "packets"}};
   Buffers buffers_;
   Handlers handlers_;
   Scratch scratch_;

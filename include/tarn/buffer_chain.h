@@ -1,0 +1,215 @@
+// Shared buffers one behind the other, as a stream of bytes: for readv, writev and sendmsg. The bytes are not
+// copied; a buffer may be in many chains, and more than once in one.
+//
+// Invariant: bytes() == the sum of the buffers' sizes; no buffer of a chain is empty.
+// Threads: one at a time.
+// Errors: append and split throw std::bad_alloc when memory for the list of buffers is refused; the chains
+// are then as before (a handle that was moved into append ends). Up to four buffers need no memory. Consuming
+// more bytes than there are stops the process with one line.
+#pragma once
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "tarn/detail/error.h"
+#include "tarn/memory_pool.h"
+#include "tarn/shared_buffer.h"
+
+namespace TARN_NAMESPACE {
+
+namespace detail {
+
+[[noreturn]] TARN_API void stop_at_chain_end(const BufferChain* chain) noexcept;
+
+}  // namespace detail
+
+class BufferChain {
+ public:
+  BufferChain() noexcept = default;
+  BufferChain(BufferChain&& other) noexcept { take(other); }
+  BufferChain& operator=(BufferChain&& other) noexcept {
+    if (this != &other) {
+      end();
+      take(other);
+    }
+    return *this;
+  }
+  /// The handles of the chain end.
+  ~BufferChain() { end(); }
+  BufferChain(const BufferChain&) = delete;
+  BufferChain& operator=(const BufferChain&) = delete;
+
+  /// Adds a buffer at the end; one of no bytes is dropped. \throws std::bad_alloc. \cost constant on average.
+  void append(SharedBuffer buffer) {
+    if (!try_append(buffer)) detail::throw_bad_alloc();
+  }
+  /// The same. \returns false when memory is refused: then the buffer is still the caller's. \post else the
+  /// caller's handle refers to no buffer.
+  [[nodiscard]] bool try_append(SharedBuffer& buffer) noexcept {
+    if (buffer.size() == 0) {
+      buffer.reset();
+      return true;
+    }
+    if (!make_room(1)) return false;
+    push(buffer.take());
+    return true;
+  }
+  /// Moves all buffers of another chain to the end of this one. \throws std::bad_alloc. \cost a step per
+  /// buffer of the other.
+  void append(BufferChain&& other) {
+    if (this == &other) return;
+    if (!make_room(other.count_)) detail::throw_bad_alloc();
+    for (std::uint32_t i = 0; i < other.count_; ++i) push(other.at(i));
+    other.first_ = other.count_ = 0;
+    other.bytes_ = 0;
+  }
+
+  std::size_t bytes() const noexcept { return bytes_; }
+  /// \returns how many buffers there are.
+  std::size_t count() const noexcept { return count_; }
+  bool is_empty() const noexcept { return count_ == 0; }
+  /// \returns a handle to buffer `index`. \pre index < count().
+  SharedBuffer operator[](std::size_t index) const noexcept {
+    const detail::BufferHandle& handle = at(static_cast<std::uint32_t>(index));
+    detail::add_reference(handle);
+    return SharedBuffer(handle);
+  }
+
+  /// Ends the handles of the first bytes, as after a write of so many. Stops the process when the chain has
+  /// fewer. \cost a step per buffer that ends.
+  void consume(std::size_t bytes) noexcept {
+    if (bytes > bytes_) [[unlikely]]
+      detail::stop_at_chain_end(this);
+    bytes_ -= bytes;
+    while (bytes != 0 && bytes >= at(0).size) {
+      bytes -= at(0).size;
+      detail::end_reference(pop());
+    }
+    if (bytes != 0) shorten_first(bytes);
+  }
+
+  /// Takes the first bytes out of the chain. Stops the process when it has fewer. \returns them; a buffer
+  /// that both parts need is in both. \throws std::bad_alloc. \cost a step per buffer that is moved.
+  BufferChain split(std::size_t bytes) {
+    if (bytes > bytes_) [[unlikely]]
+      detail::stop_at_chain_end(this);
+    std::uint32_t whole = 0;
+    std::size_t rest = bytes;
+    while (rest != 0 && rest >= at(whole).size) rest -= at(whole++).size;
+    BufferChain front;
+    if (!front.make_room(whole + (rest != 0 ? 1 : 0))) detail::throw_bad_alloc();
+    for (; whole != 0; --whole) front.push(pop());
+    if (rest != 0) {
+      detail::BufferHandle part = at(0);
+      detail::add_reference(part);
+      part.size = static_cast<std::uint32_t>(rest);
+      front.push(part);
+      shorten_first(rest);
+    }
+    bytes_ -= bytes;
+    return front;
+  }
+
+  /// Fills up to `most` entries with the first buffers, of at least one byte each. \returns how many there
+  /// are: min(count(), most). The entries are valid while these buffers are in the chain.
+  std::size_t fill_iovecs(iovec* entries, std::size_t most) const noexcept {
+    const std::size_t filled = most < count_ ? most : count_;
+    for (std::size_t i = 0; i < filled; ++i) {
+      const detail::BufferHandle& handle = at(static_cast<std::uint32_t>(i));
+      entries[i] = {handle.data, handle.size};
+    }
+    return filled;
+  }
+
+  /// Copies up to `most` of the first bytes. \returns how many.
+  std::size_t copy_to(void* target, std::size_t most) const noexcept {
+    std::size_t copied = 0;
+    for (std::uint32_t i = 0; i < count_ && copied < most; ++i) {
+      const detail::BufferHandle& handle = at(i);
+      const std::size_t bytes = handle.size < most - copied ? handle.size : most - copied;
+      std::memcpy(static_cast<char*>(target) + copied, handle.data, bytes);
+      copied += bytes;
+    }
+    return copied;
+  }
+
+  /// Ends all handles; the chain is empty, and stays usable.
+  void clear() noexcept {
+    while (count_ != 0) detail::end_reference(pop());
+    bytes_ = 0;
+  }
+
+ private:
+  static constexpr std::uint32_t kInline = 4;
+
+  // A ring: its room is a power of two.
+  detail::BufferHandle* entries() { return more_ != nullptr ? more_ : few_; }
+  const detail::BufferHandle* entries() const { return more_ != nullptr ? more_ : few_; }
+  const detail::BufferHandle& at(std::uint32_t index) const {
+    return entries()[(first_ + index) & (room_ - 1)];
+  }
+
+  // \pre there is room.
+  void push(const detail::BufferHandle& handle) {
+    entries()[(first_ + count_++) & (room_ - 1)] = handle;
+    bytes_ += handle.size;
+  }
+  // The count of bytes is the caller's to change. \pre the chain is not empty.
+  detail::BufferHandle pop() {
+    const detail::BufferHandle handle = at(0);
+    first_ = (first_ + 1) & (room_ - 1);
+    --count_;
+    return handle;
+  }
+  // \pre bytes < the size of the first buffer.
+  void shorten_first(std::size_t bytes) {
+    detail::BufferHandle& first = entries()[first_];
+    first.data += bytes;
+    first.offset += static_cast<std::uint32_t>(bytes);
+    first.size -= static_cast<std::uint32_t>(bytes);
+  }
+
+  bool make_room(std::uint32_t more) {
+    const std::size_t wanted = std::size_t{count_} + more;
+    if (wanted <= room_) return true;
+    std::size_t room = room_;
+    while (room < wanted) room *= 2;
+    if (room > std::size_t{1} << 31) return false;
+    auto* const grown =
+        static_cast<detail::BufferHandle*>(tarn::allocate(room * sizeof(detail::BufferHandle)));
+    if (grown == nullptr) return false;
+    for (std::uint32_t i = 0; i < count_; ++i) grown[i] = at(i);
+    tarn::deallocate(more_);
+    more_ = grown;
+    room_ = static_cast<std::uint32_t>(room);
+    first_ = 0;
+    return true;
+  }
+
+  void end() {
+    clear();
+    tarn::deallocate(more_);
+    more_ = nullptr;
+  }
+  // \pre this chain has neither handles nor memory.
+  void take(BufferChain& other) {
+    for (std::uint32_t i = 0; i < kInline; ++i) few_[i] = other.few_[i];
+    more_ = std::exchange(other.more_, nullptr);
+    room_ = std::exchange(other.room_, kInline);
+    first_ = std::exchange(other.first_, 0);
+    count_ = std::exchange(other.count_, 0);
+    bytes_ = std::exchange(other.bytes_, 0);
+  }
+
+  detail::BufferHandle* more_ = nullptr;  // nullptr: the entries are in few_
+  std::uint32_t room_ = kInline;
+  std::uint32_t first_ = 0;
+  std::uint32_t count_ = 0;
+  std::size_t bytes_ = 0;
+  detail::BufferHandle few_[kInline];
+};
+
+}  // namespace TARN_NAMESPACE

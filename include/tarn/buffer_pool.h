@@ -1,0 +1,181 @@
+// Buffers of any size, as of packets: a shared fixed pool for each of some sizes, by default a doubling each,
+// and a heap for what is larger. A buffer is a plain block, or a SharedBuffer, whose references are counted.
+//
+// The sizes are those of the blocks: there is no header in or before a block, so a size of 2,048 bytes holds
+// a packet of 2,048, and all blocks are aligned to a cache line. Each size has a cap and counts of its own.
+//
+// Threads: any. One thread makes and ends the pool, and no other uses it meanwhile.
+// Errors: a pool that may not or cannot grow calls its hook, then returns nullptr (or an empty handle) or
+// throws std::bad_alloc, as its options say. A wrong pointer stops the process with one line
+// (docs/safety.md). A pool that ends before its buffers reports them, and they stay valid.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "tarn/detail/error.h"
+#include "tarn/detail/pool_end.h"
+#include "tarn/fixed_pool.h"
+#include "tarn/hooks.h"
+#include "tarn/shared_buffer.h"
+
+namespace TARN_NAMESPACE {
+
+/// What happens to requests that are larger than all sizes of a pool.
+enum class AboveLargest : std::uint8_t {
+  kHeap,    // a heap of the pool's own serves them: pages of the page cache, counted exactly, one mutex
+  kRefuse,  // they are refused
+};
+
+struct BufferSize {
+  std::size_t bytes = 0;                 // 1 .. 262144
+  std::size_t largest_count = SIZE_MAX;  // the most blocks of this size
+};
+
+struct BufferPoolOptions {
+  std::size_t smallest_bytes = 64;    // 1 .. 262144; sizes double from this one up to
+  std::size_t largest_bytes = 16384;  // .. 262144; the last size, whether it is a doubling or not
+  /// In place of the doublings: up to 32 sizes, in ascending order. Read by the constructor only.
+  std::span<const BufferSize> sizes = {};
+  // A power of two up to 65536; sizes are rounded up to multiples of it, and of 8. Two that become the same
+  // are an error.
+  std::size_t alignment = 64;
+  std::size_t largest_count = SIZE_MAX;       // of each size: the most blocks,
+  std::size_t largest_size_bytes = SIZE_MAX;  // and the most bytes of all its blocks
+  std::size_t chunk_bytes = 0;  // a size grows by so many, at least a block; 0: as a fixed pool does
+  AboveLargest above = AboveLargest::kHeap;
+  std::size_t largest_above_bytes = SIZE_MAX;  // the most live bytes of larger blocks
+  AtCap at_cap = AtCap::kReturnNull;
+  AtPoolEnd at_end = AtPoolEnd::kReport;
+  const char* name = "buffer pool";  // copied, up to 31 characters; nullptr: "buffer pool"
+  /// Called when a cap or the system refuses a block, before the pool returns nullptr or throws
+  /// std::bad_alloc. The hook may free blocks of the pool, but only the next call gets them. No lock is held
+  /// during the call.
+  void (*on_refusal)(void* context) = nullptr;
+  void* context = nullptr;
+};
+
+/// The memory of one size, or of all larger blocks.
+struct BufferUse {
+  std::size_t block_bytes;  // the size; 0: of larger blocks
+  std::size_t live_count;
+  std::size_t live_bytes;
+  /// The most that were live at one time. Once threads have magazines, what lay in these counts too: up to 64
+  /// blocks for each thread, 256 KiB at most, or two blocks.
+  std::size_t peak_live_bytes;
+  std::size_t capacity;  // blocks that exist, live or not; of larger blocks, the live ones
+  std::size_t mapped_bytes;
+  std::size_t refusals;  // requests that got no block
+};
+
+namespace detail {
+
+struct BufferPoolState;
+struct BufferPoolAccess;
+
+TARN_API BufferPoolState* make_buffer_pool(const BufferPoolOptions& options, bool poisons) noexcept;
+TARN_API void end_buffer_pool(BufferPoolState* state) noexcept;
+TARN_API void* buffer_pool_allocate(BufferPoolState* state, std::size_t bytes) noexcept;
+TARN_API void buffer_pool_deallocate(BufferPoolState* state, void* block) noexcept;
+/// \post handle->others is nullptr when the buffer was refused.
+TARN_API void buffer_pool_allocate_shared(BufferPoolState* state, std::size_t bytes,
+                                          BufferHandle* handle) noexcept;
+TARN_API void buffer_pool_refused(BufferPoolState* state) noexcept;
+TARN_API bool buffer_pool_throws(const BufferPoolState* state) noexcept;
+TARN_API bool buffer_pool_owns(const BufferPoolState* state, const void* pointer) noexcept;
+TARN_API std::size_t buffer_pool_good_size(const BufferPoolState* state, std::size_t bytes) noexcept;
+TARN_API std::size_t buffer_pool_reserve(BufferPoolState* state, std::size_t bytes, std::size_t count,
+                                         bool populates) noexcept;
+TARN_API std::size_t buffer_pool_release_unused(BufferPoolState* state) noexcept;
+TARN_API std::size_t buffer_pool_size_count(const BufferPoolState* state) noexcept;
+/// \param index size_count() for the larger blocks.
+TARN_API BufferUse buffer_pool_use(const BufferPoolState* state, std::size_t index) noexcept;
+
+}  // namespace detail
+
+class BufferPool {
+ public:
+  /// \throws std::bad_alloc when memory is refused or an option is out of its range.
+  explicit BufferPool(const BufferPoolOptions& options = {})
+      : state_(detail::make_buffer_pool(options, detail::kPoisonsFreeBlocks)) {
+    if (state_ == nullptr) detail::throw_bad_alloc();
+  }
+  /// The option at_end decides the fate of live buffers. When they stay valid, the pool's memory does until
+  /// the process ends; trim() gives back what is unused of it. \pre no other thread uses the pool any more,
+  /// but its buffers.
+  ~BufferPool() { detail::end_buffer_pool(state_); }
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+
+  /// \returns a block of the smallest size that has at least `bytes`, contents undefined, whose references
+  /// nobody counts. \cost a call; a hit of the thread's magazine, once the process has threads.
+  [[nodiscard]] void* allocate(std::size_t bytes) {
+    void* const block = detail::buffer_pool_allocate(state_, bytes);
+    if (block == nullptr) [[unlikely]]
+      return refuse();
+    detail::profile_allocation(block, bytes);
+    return block;
+  }
+  /// Frees a plain block, from any thread; nullptr is ignored. tarn::deallocate does the same.
+  /// \pre a block of this pool that no SharedBuffer refers to.
+  void deallocate(void* block) noexcept {
+    if (block == nullptr) return;
+    detail::profile_deallocation(block);
+    detail::buffer_pool_deallocate(state_, block);
+  }
+  /// The same; the block's page tells its size.
+  void deallocate(void* block, std::size_t) noexcept { deallocate(block); }
+
+  /// \returns the only handle to a buffer of `bytes` bytes, less than 4 GiB, contents undefined; an empty one
+  /// when it is refused. \cost as allocate(), and a look-up of its count.
+  [[nodiscard]] SharedBuffer allocate_shared(std::size_t bytes) {
+    detail::BufferHandle handle;
+    detail::buffer_pool_allocate_shared(state_, bytes, &handle);
+    if (handle.others != nullptr) {
+      detail::profile_allocation(handle.data, bytes);
+    } else {
+      refuse();
+    }
+    return SharedBuffer(handle);
+  }
+
+  /// \returns whether an address lies in the pool's memory.
+  bool owns(const void* pointer) const noexcept { return detail::buffer_pool_owns(state_, pointer); }
+
+  /// \returns how many bytes a block of a request may hold; `bytes` itself when no size is as large.
+  std::size_t good_size(std::size_t bytes) const noexcept {
+    return detail::buffer_pool_good_size(state_, bytes);
+  }
+
+  /// Grows until at least `count` blocks of the size that serves `bytes` are usable. \returns how many are
+  /// usable; fewer at a cap or when memory is refused, 0 when no size is as large.
+  std::size_t reserve(std::size_t bytes, std::size_t count) noexcept {
+    return detail::buffer_pool_reserve(state_, bytes, count, false);
+  }
+  /// The same, with all blocks of the size backed by memory, so that no first touch faults.
+  std::size_t prewarm(std::size_t bytes, std::size_t count) noexcept {
+    return detail::buffer_pool_reserve(state_, bytes, count, true);
+  }
+
+  /// Gives memory without live blocks back to the page cache. \returns its bytes.
+  std::size_t release_unused() noexcept { return detail::buffer_pool_release_unused(state_); }
+
+  std::size_t size_count() const noexcept { return detail::buffer_pool_size_count(state_); }
+  /// The live figures are exact at the moment of the call. \pre index < size_count(); sizes ascend.
+  BufferUse use(std::size_t index) const noexcept { return detail::buffer_pool_use(state_, index); }
+  /// The same for all blocks that are larger than every size.
+  BufferUse use_above() const noexcept { return use(size_count()); }
+
+ private:
+  friend struct detail::BufferPoolAccess;
+
+  [[gnu::cold, gnu::noinline]] void* refuse() {
+    detail::buffer_pool_refused(state_);
+    if (detail::buffer_pool_throws(state_)) detail::throw_bad_alloc();
+    return nullptr;
+  }
+
+  detail::BufferPoolState* state_;
+};
+
+}  // namespace TARN_NAMESPACE

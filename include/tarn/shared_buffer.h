@@ -1,0 +1,160 @@
+// A handle to a buffer of a BufferPool: bytes whose references are counted. Copies of a handle refer to the
+// same bytes, a slice to a part of them; the last handle that ends frees the buffer to its pool.
+//
+// A handle is 24 bytes and knows where its buffer's count lies: apart from all blocks, so that no write past
+// a packet reaches it (docs/decisions/018-buffer-pools.md). What is counted are the handles beyond the first,
+// so a buffer that only ever has one handle costs no write to the count.
+//
+// Invariant: the count of a live shared buffer + 1 == the handles that refer to it, those in chains too; the
+// count of any other block is 0.
+// Threads: each handle is for one thread at a time; handles of one buffer may be used, copied and ended in
+// different threads. The bytes themselves are the program's to guard.
+// Errors: more than 2^31 - 1 references, and a slice beyond the end, stop the process with one line. A handle
+// that ends twice is a block that is freed twice: the pool sees it unless the block has been handed out again
+// (docs/safety.md).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "tarn/detail/api.h"
+#include "tarn/detail/mutex.h"
+#include "tarn/hooks.h"
+
+namespace TARN_NAMESPACE {
+
+class BufferChain;
+class BufferPool;
+
+namespace detail {
+
+/// What a SharedBuffer consists of; plain data, for lists of them.
+struct BufferHandle {
+  char* data = nullptr;
+  std::uint32_t* others = nullptr;  // the count of the other handles; nullptr: no buffer
+  std::uint32_t size = 0;           // bytes from data on
+  std::uint32_t offset = 0;         // of data in the block
+};
+
+struct BufferHandleAccess;
+
+/// The most handles of one buffer. \why threads that count at one moment do not wrap it before one of them
+/// stops the process.
+inline constexpr std::uint32_t kMostReferences = 0x7fffffff;
+
+/// Frees a buffer that has no handle.
+TARN_API void end_shared_buffer(const BufferHandle& handle) noexcept;
+[[noreturn]] TARN_API void stop_at_reference_count(const BufferHandle& handle) noexcept;
+[[noreturn]] TARN_API void stop_at_slice(const BufferHandle& handle) noexcept;
+
+TARN_INLINE void add_reference(const BufferHandle& handle) {
+  std::uint32_t before = 0;
+  if (ProgramGuard::is_needed()) {
+    before = __atomic_fetch_add(handle.others, 1, __ATOMIC_RELAXED);
+  } else {
+    before = *handle.others;
+    *handle.others = before + 1;
+  }
+  if (before >= kMostReferences - 1) [[unlikely]]
+    stop_at_reference_count(handle);
+}
+
+TARN_INLINE void end_reference(const BufferHandle& handle) {
+  // The only handle needs no exchange: nobody else can copy one.
+  if (__atomic_load_n(handle.others, __ATOMIC_ACQUIRE) != 0) {
+    const std::uint32_t before = __atomic_fetch_sub(handle.others, 1, __ATOMIC_ACQ_REL);
+    if (before >= kMostReferences) [[unlikely]]
+      stop_at_reference_count(handle);
+    if (before != 0) return;
+    __atomic_store_n(handle.others, 0, __ATOMIC_RELAXED);  // others have ended meanwhile
+  }
+  profile_deallocation(handle.data - handle.offset);
+  end_shared_buffer(handle);
+}
+
+}  // namespace detail
+
+class SharedBuffer {
+ public:
+  /// Refers to no buffer.
+  SharedBuffer() noexcept = default;
+  /// \cost an addition; an atomic one once the process has threads.
+  SharedBuffer(const SharedBuffer& other) noexcept : handle_(other.handle_) {
+    if (handle_.others != nullptr) detail::add_reference(handle_);
+  }
+  SharedBuffer(SharedBuffer&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  SharedBuffer& operator=(const SharedBuffer& other) noexcept { return *this = SharedBuffer(other); }
+  SharedBuffer& operator=(SharedBuffer&& other) noexcept {
+    const detail::BufferHandle taken = other.take();  // first: it may be this one
+    reset();
+    handle_ = taken;
+    return *this;
+  }
+  /// The last handle's end frees the buffer.
+  ~SharedBuffer() {
+    if (handle_.others != nullptr) detail::end_reference(handle_);
+  }
+
+  void swap(SharedBuffer& other) noexcept { std::swap(handle_, other.handle_); }
+  void reset() noexcept {
+    if (const detail::BufferHandle ended = take(); ended.others != nullptr) detail::end_reference(ended);
+  }
+
+  explicit operator bool() const noexcept { return handle_.others != nullptr; }
+  /// \returns the handle's bytes, which all handles of the buffer may write; nullptr without a buffer.
+  char* data() const noexcept { return handle_.data; }
+  /// \returns bytes.
+  std::size_t size() const noexcept { return handle_.size; }
+
+  /// \returns how many handles the buffer has; 0 without a buffer. Other threads may change it meanwhile,
+  /// unless it is 1.
+  std::size_t reference_count() const noexcept {
+    return handle_.others != nullptr ? std::size_t{1} + __atomic_load_n(handle_.others, __ATOMIC_ACQUIRE) : 0;
+  }
+
+  /// \returns another handle, to `bytes` bytes from `first` on. Stops the process when there are fewer.
+  SharedBuffer slice(std::size_t first, std::size_t bytes) const noexcept {
+    SharedBuffer part(*this);
+    part.remove_prefix(first);
+    part.truncate(bytes);
+    return part;
+  }
+  /// Takes bytes away from this handle, and no other: the first ones; all but the first `bytes`. Stops the
+  /// process when there are fewer.
+  void remove_prefix(std::size_t bytes) noexcept {
+    if (bytes > handle_.size) [[unlikely]]
+      detail::stop_at_slice(handle_);
+    handle_.data += bytes;
+    handle_.offset += static_cast<std::uint32_t>(bytes);
+    handle_.size -= static_cast<std::uint32_t>(bytes);
+  }
+  void truncate(std::size_t bytes) noexcept {
+    if (bytes > handle_.size) [[unlikely]]
+      detail::stop_at_slice(handle_);
+    handle_.size = static_cast<std::uint32_t>(bytes);
+  }
+
+ private:
+  friend class BufferChain;
+  friend class BufferPool;
+  friend struct detail::BufferHandleAccess;
+
+  /// Takes a reference over.
+  explicit SharedBuffer(const detail::BufferHandle& handle) noexcept : handle_(handle) {}
+  detail::BufferHandle take() noexcept { return std::exchange(handle_, {}); }
+
+  detail::BufferHandle handle_;
+};
+
+inline void swap(SharedBuffer& a, SharedBuffer& b) noexcept { a.swap(b); }
+
+namespace detail {
+
+/// Gives tests access to a handle's parts.
+struct BufferHandleAccess {
+  static BufferHandle& handle(SharedBuffer& buffer) { return buffer.handle_; }
+};
+
+}  // namespace detail
+
+}  // namespace TARN_NAMESPACE

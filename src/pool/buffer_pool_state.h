@@ -1,0 +1,82 @@
+// The library's record of a buffer pool: a shared fixed pool for each size, a heap for larger blocks.
+//
+// The count of a block's references lies beside its chunk's bits (PoolChunk::references). Larger blocks, and
+// those that come from malloc, lie in no chunk; each that is shared has a record of its own.
+//
+// Invariant: a count is 0 unless its block is a shared buffer of several handles. A LoneCount is in
+// `free_counts` exactly when its block is nullptr; all are in `counts` until the pool ends.
+// Threads: those of the fixed pools and of the heap. The lists of LoneCounts are under the mutex of the first
+// size; all else is constant but for the counts.
+#pragma once
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "pool/fixed_pool_state.h"
+#include "tarn/buffer_pool.h"
+
+namespace TARN_NAMESPACE::detail {
+
+struct HeapState;
+
+/// The references of a shared buffer that lies in no chunk. \why never another record's memory while the pool
+/// lives: a handle that ends twice finds that the block is not its own.
+struct LoneCount {
+  LoneCount* next;       // in the list of all
+  LoneCount* next_free;  // in the list of those without a block
+  BufferPoolState* pool;
+  FixedPoolFront* front;  // nullptr: the block is the heap's
+  void* block;            // nullptr: there is none
+  std::uint32_t others;   // as in BufferHandle
+};
+
+struct BufferPoolState {
+  static constexpr unsigned kMostSizes = 32;
+  static constexpr unsigned kDoublings = 20;  // enough for the largest block, and one for none
+
+  struct Size {
+    FixedPoolFront front;
+    internal::TakenBlocks taken;
+    std::atomic<std::size_t> refusals;
+  };
+
+  Size sizes[kMostSizes];
+  std::uint32_t strides[kMostSizes];      // of `sizes`, side by side
+  std::uint8_t first_larger[kDoublings];  // than half of this power of two
+  unsigned size_count;
+  std::size_t largest;  // bytes; the last stride
+  std::size_t alignment;
+  HeapState* heap;  // nullptr: larger blocks are refused
+  std::atomic<std::size_t> refusals_above;
+  LoneCount* counts;
+  LoneCount* free_counts;
+  AtCap at_cap;
+  AtPoolEnd at_end;
+  void (*on_refusal)(void*);
+  void* context;
+
+  const char* name() const { return sizes[0].front.state->name; }
+  internal::os::Mutex& counts_mutex() { return sizes[0].front.state->mutex; }
+  /// \returns the index of the smallest size for so many bytes. \pre bytes <= largest.
+  unsigned index_for(std::size_t bytes) const {
+    const std::size_t most = bytes == 0 ? 0 : bytes - 1;
+    unsigned index = first_larger[std::bit_width(most)];
+    while (strides[index] < bytes) ++index;
+    return index;
+  }
+};
+
+/// Gives tests access to a pool's state.
+struct BufferPoolAccess {
+  static BufferPoolState& state(BufferPool& pool) { return *pool.state_; }
+};
+
+}  // namespace TARN_NAMESPACE::detail
+
+namespace tarn::internal {
+
+/// Stops the process when the invariant is broken. \pre no other thread uses the pool.
+void validate(detail::BufferPoolState& state);
+
+}  // namespace tarn::internal

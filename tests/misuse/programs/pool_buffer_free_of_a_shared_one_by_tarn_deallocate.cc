@@ -1,0 +1,11 @@
+// The same, by a free that knows no pool.
+#include "misuse/misuse.h"
+#include "tarn/buffer_pool.h"
+#include "tarn/memory_pool.h"
+
+int main() {
+  tarn::BufferPool pool({.name = "packets"});
+  const tarn::SharedBuffer buffer = pool.allocate_shared(1000), other = buffer;
+  must_die_with("free of a buffer that handles refer to in 'packets'", buffer.data());
+  tarn::deallocate(opaque(other.data()));
+}
