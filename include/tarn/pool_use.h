@@ -1,6 +1,6 @@
-// The memory that a program's pools hold: every FixedPool, BufferPool, ObjectPool, HandlePool, Heap and arena heap by
-// name, counted at the time of the call. A buffer pool has an entry for each of its sizes, and one for larger
-// blocks.
+// The memory that a program's pools hold: every FixedPool, BufferPool, ObjectPool, HandlePool, Heap and arena
+// heap by name, counted at the time of the call. A buffer pool has an entry for each of its sizes, and one
+// for larger blocks.
 // Threads: any. The figures of a pool that other threads use are those of some moment during the walk.
 #pragma once
 #include <cstddef>
