@@ -69,6 +69,11 @@ void PoolRegistry::remove(PoolHeader& pool) {
   remove_locked(pool);
 }
 
+void PoolRegistry::note_off_stack(PoolHeader& pool) {
+  os::LockGuard guard(mutex_);
+  pool.stack_owner = nullptr;
+}
+
 void PoolRegistry::begin_walk(PoolWalk& walk) {
   os::LockGuard guard(mutex_);
   walk = {pools_.first(), pools_added_, &detail::thread_cache, first_walk_};

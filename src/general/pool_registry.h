@@ -23,10 +23,18 @@ struct PoolWalk {
   PoolWalk* next_walk;
 };
 
+/// Whether an object lies above this call on the thread's stack, judged by its distance.
+inline bool lies_on_this_stack(const void* object) {
+  constexpr std::size_t kLargestStack = std::size_t{64} << 20;
+  return address_of(object) - address_of(__builtin_frame_address(0)) < kLargestStack;
+}
+
 class PoolRegistry {
  public:
   void add(PoolHeader& pool);
   void remove(PoolHeader& pool);
+  /// From now on nothing of the pool lies on a thread's stack.
+  void note_off_stack(PoolHeader& pool);
 
   /// Adds a pool of which only one may exist, unless `only` has one already. \returns whether it was added.
   bool add_only(PoolHeader& pool, std::atomic<PoolHeader*>& only);

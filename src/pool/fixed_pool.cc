@@ -145,12 +145,6 @@ bool are_valid(const FixedPoolOptions& options) {
          options.blocks_per_chunk <= PoolChunk::kLargestCount;
 }
 
-/// Whether an object lies above this call on the thread's stack, judged by its distance.
-bool lies_on_this_stack(const void* object) {
-  constexpr std::size_t kLargestStack = std::size_t{64} << 20;
-  return address_of(object) - address_of(__builtin_frame_address(0)) < kLargestStack;
-}
-
 bool make(FixedPoolFront& front, const FixedPoolOptions& options, bool poisons, const Purpose& purpose) {
   if (!are_valid(options)) return false;
   set_up_once();

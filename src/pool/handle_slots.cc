@@ -432,14 +432,16 @@ void end_records(HandlePoolState& state, ReturnedPages& returned) {
       end_memory(state, chunk, returned);
 }
 
-// The record stays for the objects that the pool has handed over; the program's pool object does not.
-void outlive(HandlePoolState& state) {
+// The record stays for the objects that the pool has handed over; the program's pool object does not. From
+// now on a trim by another thread leaves the pool alone.
+void outlive(HandlePoolState& state, ReturnedPages& returned) {
+  const os::LockGuard guard(state.mutex);
   const HandleFront& front = *state.front;
+  end_records(state, returned);
   state.last_front.chunks.store(front.chunks.load(std::memory_order_relaxed), std::memory_order_relaxed);
   state.last_front.slot_count.store(front.slot_count, std::memory_order_relaxed);
   state.last_front.is_over_malloc = front.is_over_malloc;
   state.last_front.state = &state;
-  const os::LockGuard guard(state.mutex);
   state.front = &state.last_front;
   state.has_ended = true;
 }
@@ -501,6 +503,7 @@ bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool d
   state->reports = reports;
   state->destroys = destroys;
   state->front = &front;
+  state->stack_owner = lies_on_this_stack(&front) ? &thread_cache : nullptr;
   state->magazine_slots = static_cast<std::uint32_t>(
       std::clamp<std::size_t>(kMagazineBytes / type.stride, 2, HandleMagazine::kMostSlots));
   front.free_top = front.free_slots = nullptr;
@@ -523,16 +526,19 @@ void end_handle_pool(HandleFront& front) noexcept {
   if (live != 0 && state.reports) report_live(state, live);
   if (live != 0 && state.destroys) {
     destroy_live(state);
-    live = 0;
+    live = live_count(state);  // what their destructors have made is handed over
   }
   if (front.checked_as != nullptr) os::end_checked_pool(&state);
   for_each_live_slot(state, [&](HandleChunk& chunk, std::uint32_t index) {
     if (front.checked_as != nullptr) os::unpoison(chunk.object(index, state.type.stride), state.type.bytes);
   });
   ReturnedPages returned;
-  if (live == 0) pool_registry.remove(state);
+  if (live != 0) {
+    outlive(state, returned);
+    return pool_registry.note_off_stack(state);
+  }
+  pool_registry.remove(state);
   end_records(state, returned);
-  if (live != 0) return outlive(state);
   for (std::uint32_t i = 0; i < state.chunk_count; ++i)
     metadata.free(&chunk_at(state, i), record_bytes(state));
   for (unsigned i = 0; i < state.chunk_array_count; ++i) end_array(state.chunk_arrays[i], returned);

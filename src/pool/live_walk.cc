@@ -48,14 +48,14 @@ LiveWalk::LiveWalk(FixedPoolFront& front) noexcept : front_(front) {
   FixedPoolState& state = *front.state;
   is_over_malloc = state.back_end == &kFixedPoolOverMalloc;
   const ProgramGuard guard(front.mutex);
-  ++state.walks;
+  if (!is_over_malloc) ++state.walks;
   prefetches = state.mapped_bytes >= kPrefetchedBytes;
   has_magazines_ = state.magazines.load(std::memory_order_acquire) != nullptr;
 }
 
 LiveWalk::~LiveWalk() {
   const ProgramGuard guard(front_.mutex);
-  --front_.state->walks;
+  if (!is_over_malloc) --front_.state->walks;
 }
 
 bool LiveWalk::advance() noexcept {

@@ -284,6 +284,42 @@ int fork_beside_pools_that_are_walked(std::uint64_t forks) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
 }
 
+/// Writes over the stack that threads before this one have had.
+[[gnu::noinline]] void write_stack() {
+  volatile char bytes[64 * kKiB];
+  for (volatile char& byte : bytes) byte = char(0x5a);
+}
+
+// The child's threads get the stacks of threads that are gone, and the pools on them.
+TEST(ForkOfPools, TheChildLooksAtNoPoolOnTheStackOfAThreadThatIsGone) {
+  const ChildResult result = run_in_child([] {
+    std::barrier meet(2);
+    std::thread other([&] {
+      HandlePool<Object> handles;
+      FixedPool blocks(64);
+      static_cast<void>(handles.create());
+      static_cast<void>(blocks.allocate());
+      meet.arrive_and_wait();  // it is there
+      meet.arrive_and_wait();  // the child has ended
+    });
+    meet.arrive_and_wait();
+    const pid_t child = fork();
+    if (child == 0) {
+      for (int i = 0; i < 4; ++i) std::thread(write_stack).join();
+      tarn::trim();
+      std::size_t pools = 0;
+      for_each_pool([](const PoolUse&, void* count) { ++*static_cast<std::size_t*>(count); }, &pools);
+      _exit(0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    meet.arrive_and_wait();
+    other.join();
+    return status == 0 ? 0 : 1;
+  });
+  EXPECT_TRUE(result.is_success()) << result.describe();
+}
+
 TEST(ForkOfPools, ChildrenWalkOverPoolsThatOtherThreadsWereIn) {
   const ChildResult result = run_in_child([] { return fork_beside_pools_that_are_walked(amount(200, 5000)); },
                                           long_tests() ? 600 : 60);

@@ -34,7 +34,7 @@ struct HandleChunk {
   TARN_INLINE char* object(std::uint32_t index, std::size_t stride) const {
     char* const first = objects.load(std::memory_order_relaxed);
     if (first == nullptr) [[unlikely]]
-      return static_cast<char*>(blocks[index].load(std::memory_order_relaxed));
+      return blocks != nullptr ? static_cast<char*>(blocks[index].load(std::memory_order_relaxed)) : nullptr;
     return first + index * stride;
   }
 };
