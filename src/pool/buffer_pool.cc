@@ -157,7 +157,8 @@ std::size_t least_of(std::size_t a, std::size_t b) { return a < b ? a : b; }
 // \returns false when an option is out of its range, or memory is refused.
 bool add_size(BufferPoolState& state, const BufferPoolOptions& options, const BufferSize& size,
               bool poisons) {
-  constexpr std::size_t kMostPerChunk = PoolChunk::kLargestCount;
+  // With a record of at most Metadata::kLargestReused: 5 bytes and a bit for each block.
+  constexpr std::size_t kMostPerChunk = 12'000;
   if (size.bytes == 0 || size.bytes > kMediumLimit || !is_power_of_two(options.alignment)) return false;
   const std::size_t least_step = options.alignment < 8 ? 8 : options.alignment;
   const std::size_t bytes = round_up(size.bytes, least_step);
@@ -347,8 +348,10 @@ void buffer_pool_allocate_shared(BufferPoolState* state, std::size_t bytes, Buff
   if (block == nullptr) return;
   std::uint32_t* others = front != nullptr ? references_of(*front, block) : nullptr;
   if (others == nullptr) others = make_lone_count(*state, front, block);
-  if (others == nullptr)
+  if (others == nullptr) {
+    state->refusals_above.fetch_add(1, std::memory_order_relaxed);
     return front != nullptr ? give_back(*front, block) : heap_deallocate(state->heap, block);
+  }
   *handle = {static_cast<char*>(block), others, static_cast<std::uint32_t>(bytes), 0};
   if (__atomic_load_n(others, __ATOMIC_RELAXED) != 0) [[unlikely]]
     os::fatal_in_pool(state->name(), "copy of a handle whose buffer has ended", block);

@@ -43,15 +43,24 @@ std::size_t release_unused(FixedPoolState& state, ReturnedPages& returned) {
   return state.back_end->release_unused(state, returned);
 }
 
+/// Another thread may end a pool as soon as its last block is free: a free touches it no more then.
+enum class Call : bool { kAllocates, kFrees };
+
 /// Calls use() under the pool's mutex, unless there are magazines. \returns these, or nullptr.
-template <typename Use>
+template <Call kCall, typename Use>
 [[gnu::noinline]] ThreadMagazines* use_without_magazines(FixedPoolFront& front, Use use) {
   FixedPoolState& state = *front.state;
   bool is_busy = false;
   {
     const ProgramGuard guard(front.mutex);
     if (ThreadMagazines* const magazines = magazines_of(state)) return magazines;
-    is_busy = state.may_have_magazines && !os::is_only_thread() && state.shared_use.note_call();
+    if (state.may_have_magazines && !os::is_only_thread()) {
+      if constexpr (kCall == Call::kAllocates) {
+        is_busy = state.shared_use.note_allocation();
+      } else {
+        state.shared_use.note_free();
+      }
+    }
     use();
   }
   if (is_busy) make_magazines(state);
@@ -96,7 +105,7 @@ void deallocate_several(FixedPoolFront& front, void* const* blocks, std::size_t 
 // \pre the pool had no magazines a moment ago.
 [[gnu::noinline]] void* allocate_without_magazines(FixedPoolFront& front) {
   void* block = nullptr;
-  ThreadMagazines* const magazines = use_without_magazines(front, [&] {
+  ThreadMagazines* const magazines = use_without_magazines<Call::kAllocates>(front, [&] {
     block = fixed_pool_allocate(front);
     if (block != nullptr) front.state->note_taken(1);
   });
@@ -104,7 +113,7 @@ void deallocate_several(FixedPoolFront& front, void* const* blocks, std::size_t 
 }
 
 [[gnu::noinline]] void deallocate_without_magazines(FixedPoolFront& front, void* block) {
-  ThreadMagazines* const magazines = use_without_magazines(front, [&] {
+  ThreadMagazines* const magazines = use_without_magazines<Call::kFrees>(front, [&] {
     fixed_pool_deallocate(front, block);
     front.state->note_given_back(1);
   });
@@ -228,14 +237,15 @@ std::size_t fixed_pool_allocate_batch(FixedPoolFront& front, std::size_t count, 
   std::size_t taken = 0;
   ThreadMagazines* magazines = magazines_of(*front.state);
   if (magazines == nullptr)
-    magazines = use_without_magazines(front, [&] { taken = allocate_several(front, count, blocks); });
+    magazines = use_without_magazines<Call::kAllocates>(
+        front, [&] { taken = allocate_several(front, count, blocks); });
   return magazines != nullptr ? magazines->allocate_batch(count, blocks) : taken;
 }
 
 void fixed_pool_deallocate_batch(FixedPoolFront& front, void* const* blocks, std::size_t count) noexcept {
   ThreadMagazines* magazines = magazines_of(*front.state);
   if (magazines == nullptr)
-    magazines = use_without_magazines(front, [&] { deallocate_several(front, blocks, count); });
+    magazines = use_without_magazines<Call::kFrees>(front, [&] { deallocate_several(front, blocks, count); });
   if (magazines != nullptr) magazines->deallocate_batch(blocks, count);
 }
 

@@ -67,6 +67,16 @@ class HeapAccount {
     }
     return least;
   }
+  /// The same until the next hard limit.
+  std::size_t hard_room() const {
+    std::size_t least = SIZE_MAX;
+    for (const HeapAccount* account = this; account != nullptr; account = account->around_) {
+      const std::size_t charged = account->charged(), hard = account->hard_limit();
+      const std::size_t room = charged < hard ? hard - charged : 0;
+      if (room < least) least = room;
+    }
+    return least;
+  }
   /// \returns the lowest limit, of this heap or one around it.
   std::size_t least_limit() const {
     std::size_t least = SIZE_MAX;

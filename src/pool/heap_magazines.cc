@@ -57,16 +57,20 @@ void HeapMagazines::end_scarcity() {
 bool HeapMagazines::charge(std::size_t bytes, std::size_t* extra) {
   std::size_t room = heap_.account.room();
   if (bytes > room && most_credit_ != 0) {
+    if (const std::size_t hard_room = heap_.account.hard_room();
+        bytes > hard_room && bytes - hard_room > credits())
+      return false;
     most_credit_ = 0;  // threads that free meanwhile keep none either
     collect();
     room = heap_.account.room();
-    is_scarce_ = room < full_credit_ / 4;
+    scarce_room_ = std::max(full_credit_ / 4, 2 * std::min(bytes, kLargestBlock) * (list_.count() + 1));
+    is_scarce_ = room < scarce_room_;
     if (!is_scarce_) most_credit_ = full_credit_;
   }
   const bool crosses = bytes > room;
   *extra = crosses || is_scarce_ ? 0 : std::min(*extra, (room - bytes) / (2 * (list_.count() + 1)));
   if (!heap_.account.charge(bytes + *extra)) return false;
-  if (is_scarce_ && heap_.account.room() > full_credit_) end_scarcity();
+  end_scarcity_if_over();
   return true;
 }
 
@@ -80,11 +84,13 @@ bool HeapMagazines::pay(Magazine& magazine, std::size_t bytes) {
   return true;
 }
 
-// When there is no block for what was paid.
-void HeapMagazines::pay_back(Magazine& magazine, std::size_t bytes) {
-  heap_.account.credit(bytes);
-  magazine.credit -= bytes;
-  even_out(magazine);
+void HeapMagazines::give_up_credit(Magazine& magazine) {
+  heap_.account.credit(magazine.credit);
+  magazine.credit = 0;
+}
+
+void HeapMagazines::end_scarcity_if_over() {
+  if (is_scarce_ && heap_.account.room() > std::max(full_credit_, 2 * scarce_room_)) end_scarcity();
 }
 
 // After a free: what is beyond half of the most goes back.
@@ -93,7 +99,7 @@ void HeapMagazines::even_out(Magazine& magazine) {
   if (credit <= kept) return;
   heap_.account.credit(credit - kept);
   magazine.credit = kept;
-  if (is_scarce_ && heap_.account.room() > full_credit_) end_scarcity();
+  end_scarcity_if_over();
 }
 
 HeapMagazines::Stack* HeapMagazines::take_empty() {
@@ -143,7 +149,7 @@ void* HeapMagazines::allocate(const BlockRequest& request, ReturnedPages& return
     if (of.count() != 0 || load(*magazine, request, returned)) return pop(*magazine, of, bytes);
     void* const block = take_without_stack(request, returned);
     if (block == nullptr) {
-      pay_back(*magazine, bytes);
+      give_up_credit(*magazine);  // what was paid, and what is not for the peak
     } else {
       magazine->credit -= bytes;
     }
@@ -219,7 +225,7 @@ void HeapMagazines::deallocate(void* block, ReturnedPages& returned) {
   }
   heap_.account.credit(heap_.slabs.take_back(block, returned));
   --heap_.taken_count;
-  if (is_scarce_ && heap_.account.room() > full_credit_) end_scarcity();
+  end_scarcity_if_over();
 }
 
 std::size_t HeapMagazines::credits() const {
@@ -247,10 +253,7 @@ HeapMagazines::Counts HeapMagazines::cached() const {
 // New frees wait for the mutex meanwhile.
 void HeapMagazines::collect() {
   visit_all();
-  list_.for_each([&](Magazine& magazine) {
-    heap_.account.credit(magazine.credit);
-    magazine.credit = 0;
-  });
+  list_.for_each([&](Magazine& magazine) { give_up_credit(magazine); });
   leave_all();
 }
 
@@ -279,8 +282,7 @@ void HeapMagazines::forget() {
   depot_bytes_ = 0;
   list_.for_each([&](Magazine& magazine) {
     for (OfClass& of : magazine.of) of.forget();
-    heap_.account.credit(magazine.credit);
-    magazine.credit = 0;
+    give_up_credit(magazine);
   });
 }
 

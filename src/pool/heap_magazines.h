@@ -166,7 +166,8 @@ class alignas(kCacheLineBytes) HeapMagazines {
 
   bool charge(std::size_t bytes, std::size_t* extra);
   bool pay(Magazine& magazine, std::size_t bytes);
-  void pay_back(Magazine& magazine, std::size_t bytes);
+  void give_up_credit(Magazine& magazine);
+  void end_scarcity_if_over();
   void* take_without_stack(const BlockRequest& request, ReturnedPages& returned);
   bool load(Magazine& magazine, const BlockRequest& request, ReturnedPages& returned);
   bool make_room(OfClass& of, unsigned index, unsigned room, ReturnedPages& returned);
@@ -189,6 +190,7 @@ class alignas(kCacheLineBytes) HeapMagazines {
 
   // Under the mutex.
   alignas(kCacheLineBytes) bool is_scarce_ = false;
+  std::size_t scarce_room_ = 0;  // with more than twice that below the next limit, scarcity ends
   std::size_t full_credit_ = 0;  // most_credit_ while not scarce
   bool keeps_no_credit_ = false;
   std::size_t depot_bytes_ = 0;

@@ -22,33 +22,32 @@ void* take_block(HeapState& state, const BlockRequest& request, ReturnedPages& r
   return block;
 }
 
-// What can be seen to be too much is not charged for a moment: others would be refused meanwhile.
 void* allocate_locked(HeapState& state, const BlockRequest& request, ReturnedPages& returned) {
-  if (request.size_class == SizeClass::kNone && state.slabs.is_beyond_limit(request)) return nullptr;
   void* const block = take_block(state, request, returned);
   if (block != nullptr) state.account.settle();
   return block;
 }
 
-/// Calls use(returned) under the heap's mutex, and gives the heap magazines when it is time.
+/// Calls use(returned) under the heap's mutex. \returns whether it is time to give the heap magazines, if it
+/// allocates: behind its last free another thread may end it.
 template <typename Use>
-TARN_INLINE void use_locked(HeapState& state, const Use& use) {
+TARN_INLINE bool use_locked(HeapState& state, const Use& use) {
   if (magazines_of(state) != nullptr && this_heap() == nullptr) attach_if_earned();
-  bool is_busy = false;
-  {
-    ReturnedPages returned;
-    const ProgramGuard guard(state.mutex);
-    use(returned);
-    is_busy = magazines_of(state) == nullptr && may_have_magazines(state) && state.shared_use.note_call();
-  }
-  if (is_busy) make_magazines(state);
+  ReturnedPages returned;
+  const ProgramGuard guard(state.mutex);
+  const bool may_begin = magazines_of(state) == nullptr && may_have_magazines(state);
+  const bool allocates = use(returned);
+  if (!may_begin) return false;
+  if (allocates) return state.shared_use.note_allocation();
+  state.shared_use.note_free();
+  return false;
 }
 
 // Where no limit of live bytes is in the way, blocks in magazines may be what is missing below a limit of
 // mapped bytes, or of the system. \returns whether a second try is worth it.
 bool find_more(HeapState& state, std::size_t bytes) {
   HeapMagazines* const magazines = magazines_of(state);
-  if (magazines == nullptr || state.account.room() < bytes) return false;
+  if (magazines == nullptr || state.account.hard_room() < bytes) return false;
   ReturnedPages returned;
   if (const ProgramGuard guard(state.mutex); magazines->cached().count == 0) return false;
   const WholeHeapGuard guard(state);
@@ -57,14 +56,25 @@ bool find_more(HeapState& state, std::size_t bytes) {
   return true;
 }
 
+bool is_beyond_limit(HeapState& state, const BlockRequest& request) {
+  const ProgramGuard guard(state.mutex);
+  return state.slabs.is_beyond_limit(request);
+}
+
 void* try_to_allocate(HeapState& state, const BlockRequest& request) {
   void* block = nullptr;
-  use_locked(state, [&](ReturnedPages& returned) { block = allocate_locked(state, request, returned); });
+  const bool is_busy = use_locked(state, [&](ReturnedPages& returned) {
+    block = allocate_locked(state, request, returned);
+    return true;
+  });
+  if (is_busy) make_magazines(state);
   return block;
 }
 
 void* allocate(HeapState& state, std::size_t size, std::size_t alignment) {
   const BlockRequest request = state.slabs.request_of(size, alignment);
+  // What can be seen to be too much is not charged for a moment: others would be refused meanwhile.
+  if (request.size_class == SizeClass::kNone && is_beyond_limit(state, request)) return nullptr;
   void* block = try_to_allocate(state, request);
   if (block == nullptr && find_more(state, request.block_bytes)) block = try_to_allocate(state, request);
   if (block == nullptr) return nullptr;
@@ -75,9 +85,13 @@ void* allocate(HeapState& state, std::size_t size, std::size_t alignment) {
 
 void deallocate(HeapState& state, void* block) {
   use_locked(state, [&](ReturnedPages& returned) {
-    if (HeapMagazines* const magazines = magazines_of(state)) return magazines->deallocate(block, returned);
-    state.account.credit(state.slabs.take_back(block, returned));
-    --state.taken_count;
+    if (HeapMagazines* const magazines = magazines_of(state)) {
+      magazines->deallocate(block, returned);
+    } else {
+      state.account.credit(state.slabs.take_back(block, returned));
+      --state.taken_count;
+    }
+    return false;
   });
 }
 

@@ -10,12 +10,16 @@ class SharedUse {
  public:
   /// Counts a call that had to lock; one by another thread than the last counts as many. \returns whether it
   /// is time for magazines; it is again after as many calls.
-  bool note_call() {
-    calls_ += last_user_ == &detail::thread_cache ? 1 : kOfAnother;
-    last_user_ = &detail::thread_cache;
+  bool note_allocation() {
+    note_free();
     if (calls_ < kEnough) return false;
     calls_ = 0;
     return true;
+  }
+  /// The same for a free, behind which the pool may end at any moment: it begins no magazines.
+  void note_free() {
+    calls_ += last_user_ == &detail::thread_cache ? 1 : kOfAnother;
+    last_user_ = &detail::thread_cache;
   }
 
  private:
