@@ -143,7 +143,7 @@ class HeapAccount {
   Relaxed<std::size_t> own_;
   std::atomic<std::size_t> soft_limit_{SIZE_MAX}, hard_limit_{SIZE_MAX};
   HeapAccount* around_ = nullptr;
-  bool is_shared_ = false;
+  Relaxed<bool> is_shared_;            // others look without the mutex
   std::atomic<bool> is_above_{false};  // the soft limit
   std::atomic<bool> has_crossed_{false};
 };
