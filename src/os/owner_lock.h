@@ -29,6 +29,16 @@ class OwnerLock {
     leave();
     return false;
   }
+  /// The same without a call, for a path that shall be short: false also where owners have fences.
+  bool enter_at_once() {
+    owner_.store(this_process(), std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (common.fences.load(std::memory_order_acquire) == Fences::kVisitors &&
+        !is_wanted_.load(std::memory_order_seq_cst)) [[likely]]
+      return true;
+    leave();
+    return false;
+  }
   void leave() { owner_.store(kOutside, std::memory_order_release); }
 
   /// A visitor wants the lock; fences all threads; waits until the owner is outside; lets it go.

@@ -62,6 +62,25 @@ void lie_in(HeapState& state, HeapState& around) {
   state.slabs.mapped().begin(&around.slabs.mapped());
 }
 
+[[gnu::noinline]] void* allocate_slowly(HeapState* state, std::size_t size, std::size_t alignment) {
+  if (!is_power_of_two(alignment)) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  if (state == nullptr || size > kLargestRequest || alignment > kLargestRequest) return out_of_memory();
+  if (HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire))
+    if (void* const block = magazines->take(size, alignment)) return block;
+  void* const block = state->back_end->allocate(*state, size, alignment);
+  return block != nullptr ? block : out_of_memory();
+}
+
+[[gnu::noinline]] void deallocate_slowly(HeapState& state, void* block) {
+  if (HeapMagazines* const magazines = state.magazines.load(std::memory_order_acquire);
+      magazines != nullptr && magazines->put(block))
+    return;
+  state.back_end->deallocate(state, block);
+}
+
 void deallocate_any(PoolHeader& pool, void* block) { heap_deallocate(&state_of(pool), block); }
 
 void* allocate_any(PoolHeader& pool, std::size_t size, std::size_t alignment) {
@@ -111,23 +130,21 @@ void end_heap(HeapState* state) noexcept {
 }
 
 void* heap_allocate(HeapState* state, std::size_t size, std::size_t alignment) noexcept {
-  if (!is_power_of_two(alignment)) {
-    errno = EINVAL;
-    return nullptr;
-  }
-  if (state == nullptr || size > kLargestRequest || alignment > kLargestRequest) return out_of_memory();
-  if (HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire))
-    if (void* const block = magazines->take(size, alignment)) return block;
-  void* const block = state->back_end->allocate(*state, size, alignment);
-  return block != nullptr ? block : out_of_memory();
+  if (state == nullptr) [[unlikely]]
+    return allocate_slowly(state, size, alignment);
+  if (HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire)) [[likely]]
+    if (void* const block = magazines->take_at_once(size, alignment)) [[likely]]
+      return block;
+  return allocate_slowly(state, size, alignment);
 }
 
 void heap_deallocate(HeapState* state, void* block) noexcept {
-  if (state == nullptr) os::fatal("free of a block of a heap that has ended", block);
-  if (HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire);
-      magazines != nullptr && magazines->put(block))
+  if (state == nullptr) [[unlikely]]
+    os::fatal("free of a block of a heap that has ended", block);
+  HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire);
+  if (magazines != nullptr && magazines->put_at_once(block)) [[likely]]
     return;
-  state->back_end->deallocate(*state, block);
+  deallocate_slowly(*state, block);
 }
 
 std::size_t heap_usable_size(HeapState* state, const void* block) noexcept {

@@ -74,6 +74,12 @@ bool HeapMagazines::charge(std::size_t bytes, std::size_t* extra) {
   return true;
 }
 
+void* HeapMagazines::take(std::size_t size, std::size_t alignment) {
+  return take_of<Path::kAny>(HeapSlabs::request_in_pages(size, alignment).size_class);
+}
+
+bool HeapMagazines::put(void* block) { return put_on<Path::kAny>(block); }
+
 // Gives the magazine's thread credit for a block. \returns false when a limit refuses it.
 bool HeapMagazines::pay(Magazine& magazine, std::size_t bytes) {
   if (magazine.credit >= bytes) return true;

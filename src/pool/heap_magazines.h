@@ -52,10 +52,15 @@ class alignas(kCacheLineBytes) HeapMagazines {
   /// Forgets all blocks and ends the record. \pre no other thread uses the heap.
   void end();
 
-  /// \returns nullptr when no block is at hand. Needs no lock.
+  // Without the mutex.
+
+  /// \returns nullptr when no block is at hand.
   void* take(std::size_t size, std::size_t alignment);
-  /// \returns false when the block is to be freed under the mutex. Needs no lock.
+  /// \returns false when the block is to be freed under the mutex.
   bool put(void* block);
+  // The same, where a stack need not be exchanged: they make no call.
+  void* take_at_once(std::size_t size, std::size_t alignment);
+  bool put_at_once(void* block);
 
   // Under the heap's mutex.
 
@@ -158,11 +163,39 @@ class alignas(kCacheLineBytes) HeapMagazines {
   static bool has_stacks(SizeClass size_class) { return index_of_class(size_class) - 1 < kClasses - 1; }
   static bool has_stacks(const BlockRequest& request) { return has_stacks(request.size_class); }
   /// Blocks of a whole stack.
-  static unsigned room_of(std::size_t block_bytes) {
+  static constexpr unsigned room_of(std::size_t block_bytes) {
     const std::size_t room = kStackBytes / block_bytes;
     return room < Stack::kRoom ? static_cast<unsigned>(room) : Stack::kRoom;
   }
   static constexpr std::size_t kStackBytes = 16 * 1024;
+  struct Rooms {
+    std::uint8_t of[kClasses];
+  };
+  static constexpr Rooms make_rooms() {
+    Rooms rooms{};
+    for (unsigned index = 1; index < kClasses; ++index)
+      rooms.of[index] = static_cast<std::uint8_t>(room_of(kGeometry.of[index].block_bytes));
+    return rooms;
+  }
+  static const Rooms kRooms;
+
+  /// A live block's place.
+  struct Place {
+    SizeClass size_class;
+    std::uint8_t* is_live;  // nullptr: it is none that a stack may hold
+  };
+  Place place_of(void* block) const;
+
+  /// What a call may do: exchange its thread's stacks, and fence; or only what needs no call.
+  enum class Path { kAny, kAtOnce };
+  template <Path kPath>
+  static bool enter(Magazine& magazine) {
+    return kPath == Path::kAtOnce ? magazine.lock.enter_at_once() : magazine.lock.enter();
+  }
+  template <Path kPath>
+  void* take_of(SizeClass size_class);
+  template <Path kPath>
+  bool put_on(void* block);
 
   bool charge(std::size_t bytes, std::size_t* extra);
   bool pay(Magazine& magazine, std::size_t bytes);
@@ -239,43 +272,61 @@ TARN_INLINE void HeapMagazines::push(Magazine& magazine, OfClass& of, std::size_
   magazine.credit += bytes;
 }
 
-TARN_INLINE void* HeapMagazines::take(std::size_t size, std::size_t alignment) {
+inline constexpr HeapMagazines::Rooms HeapMagazines::kRooms = make_rooms();
+
+template <HeapMagazines::Path kPath>
+TARN_INLINE void* HeapMagazines::take_of(SizeClass size_class) {
   Magazine* const magazine = list_.of_this_thread();
-  const BlockRequest request = HeapSlabs::request_in_pages(size, alignment);
-  if (magazine == nullptr || !has_stacks(request) || !magazine->lock.enter()) return nullptr;
-  OfClass& of = magazine->of[index_of_class(request.size_class)];
+  if (magazine == nullptr || !has_stacks(size_class) || !enter<kPath>(*magazine)) return nullptr;
+  const unsigned index = index_of_class(size_class);
+  OfClass& of = magazine->of[index];
+  if (kPath == Path::kAny && of.count() == 0 && of.is_other_whole()) of.use_whole(kRooms.of[index]);
+  const std::size_t block_bytes = kGeometry[size_class].block_bytes;
   void* block = nullptr;
-  if (of.count() == 0 && of.is_other_whole()) of.use_whole(room_of(request.block_bytes));
-  if (of.count() != 0 && magazine->credit >= request.block_bytes) [[likely]]
-    block = pop(*magazine, of, request.block_bytes);
+  if (of.count() != 0 && magazine->credit >= block_bytes) [[likely]]
+    block = pop(*magazine, of, block_bytes);
   magazine->lock.leave();
   return block;
 }
 
-TARN_INLINE bool HeapMagazines::put(void* block) {
-  Magazine* const magazine = list_.of_this_thread();
-  if (magazine == nullptr) return false;
+TARN_INLINE HeapMagazines::Place HeapMagazines::place_of(void* block) const {
   const Span* const slab = page_map.find(block);
-  if (slab == nullptr || slab->marked_pool() != &heap_) return false;
+  if (slab == nullptr || slab->marked_pool() != &heap_) return {};
   const SizeClass size_class = slab->size_class.load(std::memory_order_relaxed);
   std::uint8_t* const lives = slab->is_live.load(std::memory_order_acquire);
-  if (!has_stacks(size_class) || lives == nullptr) return false;
-  const ClassGeometry& geometry = kGeometry[size_class];
+  if (!has_stacks(size_class) || lives == nullptr) return {};
   const auto offset = static_cast<std::uint32_t>(static_cast<char*>(block) - slab->start);
-  const BlockIndex index = index_of_offset(offset, geometry.reciprocal);
-  if (number_of(index) >= slab->block_count || slab->block(index) != block) return false;
-  if (!magazine->lock.enter()) return false;
-  OfClass& of = magazine->of[index_of_class(size_class)];
-  const unsigned room = room_of(geometry.block_bytes);
-  if (of.count() == room && of.other() != nullptr && !of.is_other_whole()) of.use_empty();
+  const BlockIndex index = index_of(kGeometry[size_class], offset);
+  if (number_of(index) >= slab->block_count || slab->block(index) != block) return {};
+  return {size_class, lives + number_of(index)};
+}
+
+template <HeapMagazines::Path kPath>
+TARN_INLINE bool HeapMagazines::put_on(void* block) {
+  Magazine* const magazine = list_.of_this_thread();
+  if (magazine == nullptr) return false;
+  const Place place = place_of(block);
+  if (place.is_live == nullptr || !enter<kPath>(*magazine)) return false;
+  const unsigned index = index_of_class(place.size_class), room = kRooms.of[index];
+  OfClass& of = magazine->of[index];
+  if (kPath == Path::kAny && of.count() == room && of.other() != nullptr && !of.is_other_whole())
+    of.use_empty();
+  const std::size_t block_bytes = kGeometry[place.size_class].block_bytes;
   const bool is_put =
-      of.used() != nullptr && of.count() < room && magazine->credit + geometry.block_bytes <= most_credit_;
+      of.used() != nullptr && of.count() < room && magazine->credit + block_bytes <= most_credit_;
   if (is_put) [[likely]] {
-    heap_.slabs.end_life(lives + number_of(index), block);
-    push(*magazine, of, geometry.block_bytes, {block, lives + number_of(index)});
+    heap_.slabs.end_life(place.is_live, block);
+    push(*magazine, of, block_bytes, {block, place.is_live});
   }
   magazine->lock.leave();
   return is_put;
 }
+
+TARN_INLINE void* HeapMagazines::take_at_once(std::size_t size, std::size_t alignment) {
+  if (size > kLargestBlock || !HeapSlabs::is_for_any_slab(alignment)) return nullptr;
+  return take_of<Path::kAtOnce>(HeapSlabs::class_for(size, alignment));
+}
+
+TARN_INLINE bool HeapMagazines::put_at_once(void* block) { return put_on<Path::kAtOnce>(block); }
 
 }  // namespace tarn::internal

@@ -70,6 +70,18 @@ class HeapSlabs {
   static BlockRequest request_in_pages(std::size_t size, std::size_t alignment) {
     return request_of(size, alignment, kPageBytes);
   }
+  /// Whether blocks of any slab have an alignment: 1, 2, 4, 8 or 16.
+  static constexpr bool is_for_any_slab(std::size_t alignment) {
+    constexpr std::size_t kPowers = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16;
+    return alignment <= 16 && (kPowers >> alignment & 1) != 0;
+  }
+  /// \returns the class that serves such a request. \pre the size is at most 256 KiB.
+  static SizeClass class_for(std::size_t size, std::size_t alignment) {
+    // Tiny blocks are aligned less.
+    const bool is_tiny = size <= detail::kTinyLimit;
+    if (is_tiny && alignment > detail::kTinyLimit) size = detail::kTinyLimit + 1;
+    return detail::class_of_bin[detail::bin_of(size)];
+  }
   /// Whether a block with a slab of its own would exceed a limit of mapped bytes, whatever else goes back.
   bool is_beyond_limit(const BlockRequest& request) const {
     return request.block_bytes > mapped_.room() + mapped_.own();
