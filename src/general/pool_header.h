@@ -59,6 +59,8 @@ struct PoolHeader {
 
   /// \param fallback the name when `text` is nullptr.
   void set_name(const char* text, const char* fallback);
+  /// Writes the line of a pool that ends with live objects.
+  void report_live(std::size_t count, std::size_t object_bytes) const;
 };
 
 /// \returns the pool of the calling thread's innermost scope; nullptr: the general pool.

@@ -16,17 +16,6 @@ namespace tarn::internal {
 
 constinit PoolRegistry pool_registry;
 
-void PoolHeader::set_name(const char* text, const char* fallback) {
-  if (text == nullptr) text = fallback;
-  std::size_t length = 0;
-  for (; length + 1 < kNameBytes && text[length] != '\0'; ++length) {
-    const char character = text[length];
-    name[length] =
-        character < ' ' || character == '"' || character == '\\' ? '_' : character;  // names go into JSON
-  }
-  name[length] = '\0';
-}
-
 namespace {
 
 // Runs before main, and so before the first pool is registered.

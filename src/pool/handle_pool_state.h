@@ -68,6 +68,15 @@ struct HandlePoolAccess {
   }
 };
 
+/// Gives the memory of chunks without objects back. \returns bytes.
+std::size_t release_unused_slots(HandlePoolState& state, internal::ReturnedPages& returned);
+
+/// Frees the block of an object. \pre blocks are malloc's.
+void free_object_of_malloc(HandlePoolState& state, HandleChunk& chunk, std::uint32_t index);
+
+/// At the pool's end.
+void end_magazines(HandlePoolState& state);
+
 /// Stops the process when the invariant is broken. \pre no other thread uses the pool.
 void validate(HandlePoolState& state);
 

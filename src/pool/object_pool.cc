@@ -3,12 +3,10 @@
 
 #include <new>
 
-#include "base/text.h"
 #include "general/configuration.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
 #include "os/checker.h"
-#include "os/fatal.h"
 #include "os/held_locks.h"
 #include "page/metadata.h"
 #include "pool/object_pool_state.h"
@@ -27,15 +25,6 @@ PoolUse use_of(PoolHeader& pool, ReturnedPages& returned) {
 }
 
 constexpr PoolOperations kOperations{.kind = "object pool", .use = use_of};
-
-void report_live(const ObjectPoolState& state, std::size_t count) {
-  FixedText<256> line;
-  line.add("tarn: '").add(state.name).add("' ended with ").add_decimal(count);
-  line.add(count == 1 ? " live object of " : " live objects of ")
-      .add_decimal(state.type.bytes)
-      .add(" bytes\n");
-  os::write_line(line.data(), line.length());
-}
 
 void destroy_object(const ObjectPoolState& state, void* block) {
   os::check_no_lock_is_held("while a function of the program's runs");
@@ -98,7 +87,7 @@ void end_object_pool(ObjectPoolState* state) noexcept {
   pool_registry.remove(*state);
   state->back_end->begin_to_end(*state);
   const std::size_t live = state->back_end->live_count(*state);
-  if (live != 0 && state->at_end == AtPoolEnd::kReport) report_live(*state, live);
+  if (live != 0 && state->at_end == AtPoolEnd::kReport) state->report_live(live, state->type.bytes);
   if (live != 0 && state->at_end == AtPoolEnd::kDestroy) destroy_live(*state);
   end_for_checkers(*state);
   if (state->back_end->end(*state, live)) metadata.free(state, sizeof(ObjectPoolState));

@@ -51,6 +51,8 @@ COVERED = {
     "pool/buffer_pool_state": "tests/pools/buffer_pool_test.cc",
     "pool/fixed_pool": "tests/pools/fixed_pool_test.cc",
     "pool/fixed_pool_state": "tests/pools/fixed_pool_test.cc",
+    "pool/handle_chunks": "tests/unit/pool/handle_slots_test.cc",
+    "pool/handle_pool": "tests/adapters/handle_pool_test.cc",
     "pool/handle_pool_state": "tests/unit/pool/handle_slots_test.cc",
     "pool/heap": "tests/pools/heap_test.cc",
     "pool/heap_state": "tests/pools/heap_test.cc",

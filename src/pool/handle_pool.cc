@@ -1,0 +1,228 @@
+// The life of a HandlePool: making and ending it, what the library asks any pool for, and its invariant.
+#include <algorithm>
+#include <new>
+
+#include "base/units.h"
+#include "general/configuration.h"
+#include "general/pool_registry.h"
+#include "general/setup.h"
+#include "general/system_blocks.h"
+#include "os/checker.h"
+#include "os/fatal.h"
+#include "os/held_locks.h"
+#include "page/metadata.h"
+#include "page/page_map.h"
+#include "pool/handle_chunks.h"
+#include "pool/handle_pool_state.h"
+#include "tarn/detail/handle_slots.h"
+
+namespace TARN_NAMESPACE::detail {
+
+using namespace internal;
+
+namespace {
+
+constexpr std::size_t kMagazineBytes = 256 * 1024;  // of objects whose slots a magazine has
+
+HandlePoolState& state_of(PoolHeader& pool) { return static_cast<HandlePoolState&>(pool); }
+
+// In address order; a destructor sees its object as ended.
+void destroy_live(HandlePoolState& state) {
+  HandleWalk walk(*state.front);
+  const auto destroy = [&](HandleChunk& chunk, std::uint32_t index) {
+    std::atomic<std::uint32_t>& generation = chunk.generations()[index];
+    const std::uint32_t live = generation.load(std::memory_order_relaxed);
+    if ((live & 1) == 0) return;
+    generation.store(live + 1, std::memory_order_relaxed);
+    os::check_no_lock_is_held("while a function of the program's runs");
+    void* const object = chunk.object(index, state.type.stride);
+    state.type.destroy(object);
+    if (state.front->checked_as != nullptr) os::note_pool_free(&state, object);
+    if (chunk.blocks != nullptr) free_object_of_malloc(state, chunk, index);
+  };
+  while (walk.advance()) {
+    if (walk.chunk != nullptr) {
+      for (std::uint32_t index = 0; index < walk.chunk->usable_count; ++index) destroy(*walk.chunk, index);
+    } else {
+      for (std::uint32_t i = 0; i < walk.place_count; ++i)
+        destroy(chunk_of_slot(state, walk.places[i].slot), index_of_slot(state, walk.places[i].slot));
+    }
+  }
+}
+
+// A block that tarn::deallocate was given: right only for an object that its pool has handed over.
+void deallocate_any(PoolHeader& pool, void* block) {
+  constexpr const char* kNoBlock = "free of a pointer that is no block of the pool";
+  HandlePoolState& state = state_of(pool);
+  if (!state.has_ended) os::fatal_in_pool(state.name, kNoBlock, block);
+  // Its slot counts as live ever after.
+  if (system_blocks.pool_of(block) == &state) {
+    std::size_t bytes = 0;
+    system_blocks.deallocate(state, block, &bytes);
+    return;
+  }
+  ReturnedPages returned;
+  const os::LockGuard guard(state.mutex);
+  const Span* const span = page_map.find(block);
+  if (span == nullptr || span->marked_pool() != &state) os::fatal_in_pool(state.name, kNoBlock, block);
+  HandleChunk& chunk = *reinterpret_cast<HandleChunk*>(span->free_bits);
+  const std::size_t offset = address_of(block) - address_of(span->start), index = offset / state.type.stride;
+  if (address_of(block) < address_of(span->start) || index >= chunk.usable_count)
+    os::fatal_in_pool(state.name, kNoBlock, block);
+  if (index * state.type.stride != offset)
+    os::fatal_in_pool(state.name, "free of a pointer into a block", block);
+  if (!has_object(chunk, static_cast<std::uint32_t>(index)))
+    os::fatal_in_pool(state.name, "double free", block);
+  chunk.generations()[index].fetch_add(1, std::memory_order_relaxed);
+  if (live_in(chunk) == 0) end_memory_of_chunk(state, chunk, returned);
+}
+
+std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool).type.bytes; }
+
+PoolUse use_of(PoolHeader& pool, ReturnedPages&) {
+  HandlePoolState& state = state_of(pool);
+  const ProgramGuard guard(state.mutex);
+  const std::size_t live = live_count(state), stride = state.type.stride;
+  const std::size_t mapped = state.front->is_over_malloc ? live * stride : state.mapped_bytes;
+  return {state.operations->kind, state.name, stride, live, live * stride, 0, mapped, false};
+}
+
+std::size_t release_unused_any(PoolHeader& pool, ReturnedPages& returned) {
+  return release_unused_slots(state_of(pool), returned);
+}
+
+constexpr PoolOperations kOperations{.kind = "handle pool",
+                                     .deallocate = deallocate_any,
+                                     .usable_size = usable_size_of,
+                                     .use = use_of,
+                                     .release_unused = release_unused_any};
+
+// Frees what the pool itself has; chunks that hold objects stay with their records.
+void end_records(HandlePoolState& state, ReturnedPages& returned) {
+  end_magazines(state);
+  end_stack(state, returned);
+  for (std::uint32_t i = 0; i < state.chunk_count; ++i)
+    if (HandleChunk& chunk = chunk_at(state, i);
+        chunk.objects.load(std::memory_order_relaxed) != nullptr && live_in(chunk) == 0)
+      end_memory_of_chunk(state, chunk, returned);
+}
+
+// The record stays for the objects that the pool has handed over; the program's pool object does not. From
+// now on a trim by another thread leaves the pool alone.
+void outlive(HandlePoolState& state, ReturnedPages& returned) {
+  const os::LockGuard guard(state.mutex);
+  const HandleFront& front = *state.front;
+  end_records(state, returned);
+  state.last_front.chunks.store(front.chunks.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  state.last_front.slot_count.store(front.slot_count, std::memory_order_relaxed);
+  state.last_front.is_over_malloc = front.is_over_malloc;
+  state.last_front.state = &state;
+  state.front = &state.last_front;
+  state.has_ended = true;
+}
+
+}  // namespace
+
+bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool destroys,
+                      std::size_t initial_count, const HandlePoolType& type) noexcept {
+  set_up_once();
+  void* const record = metadata.allocate(sizeof(HandlePoolState));
+  if (record == nullptr) return false;
+  auto* const state = new (record) HandlePoolState{};
+  state->operations = &kOperations;
+  state->set_name(name, "handle pool");
+  state->type = type;
+  state->reports = reports;
+  state->destroys = destroys;
+  state->front = &front;
+  state->stack_owner = lies_on_this_stack(&front) ? &thread_cache : nullptr;
+  state->magazine_slots = static_cast<std::uint32_t>(
+      std::clamp<std::size_t>(kMagazineBytes / type.stride, 2, HandleMagazine::kMostSlots));
+  front.free_top = front.free_slots = nullptr;
+  front.chunks.store(nullptr, std::memory_order_relaxed);
+  front.slot_count.store(0, std::memory_order_relaxed);
+  front.is_over_malloc = configuration.is_on(Option::kPoolsUseMalloc);
+  front.state = state;
+  front.checked_as = type.poisons ? state : nullptr;
+  if (front.is_over_malloc) state->type.poisons = false;
+  if (type.poisons) os::begin_checked_pool(state);
+  pool_registry.add(*state);
+  if (handle_pool_prewarm(front, initial_count) >= initial_count) return true;
+  end_handle_pool(front);
+  return false;
+}
+
+void end_handle_pool(HandleFront& front) noexcept {
+  HandlePoolState& state = *front.state;
+  std::size_t live = live_count(state);
+  if (live != 0 && state.reports) state.report_live(live, state.type.bytes);
+  if (live != 0 && state.destroys) {
+    destroy_live(state);
+    live = live_count(state);  // what their destructors have made is handed over
+  }
+  if (front.checked_as != nullptr) os::end_checked_pool(&state);
+  for_each_live_slot(state, [&](HandleChunk& chunk, std::uint32_t index) {
+    if (front.checked_as != nullptr) os::unpoison(chunk.object(index, state.type.stride), state.type.bytes);
+  });
+  ReturnedPages returned;
+  if (live != 0) {
+    outlive(state, returned);
+    return pool_registry.note_off_stack(state);
+  }
+  pool_registry.remove(state);
+  end_records(state, returned);
+  end_chunk_records(state, returned);
+  metadata.free(&state, sizeof(HandlePoolState));
+}
+
+std::size_t handle_pool_live_count(const HandleFront& front) noexcept {
+  const ProgramGuard guard(front.state->mutex);
+  return live_count(*front.state);
+}
+
+void stop_at_stale_handle(const HandleFront& front, std::uint32_t slot, std::uint32_t generation) noexcept {
+  const std::uintptr_t handle = (std::uintptr_t{generation} << 32) | slot;
+  os::fatal_in_pool(front.state->name, "use of a handle whose object has ended",
+                    reinterpret_cast<const void*>(handle));
+}
+
+void validate(HandlePoolState& state) {
+  const HandleFront& front = *state.front;
+  TARN_CHECK(front.slot_count == state.chunk_count << state.type.shift);
+  TARN_CHECK(state.chunk_count <= state.chunk_room && state.order_count <= state.chunk_count);
+  std::size_t bytes = 0, live = 0, usable = 0, retired = 0, entries = 0;
+  for (std::uint32_t i = 0; i < state.chunk_count; ++i) {
+    HandleChunk& chunk = chunk_at(state, i);
+    TARN_CHECK(chunk.first_slot == i << state.type.shift && chunk.usable_count <= slots_per_chunk(state));
+    chunk.free_count = 0;
+    const bool has_memory = front.is_over_malloc || chunk.objects.load() != nullptr;
+    TARN_CHECK(has_memory || live_in(chunk) == 0);
+    if (!has_memory) continue;
+    live += live_in(chunk);
+    usable += chunk.usable_count;
+    retired += chunk.retired_count;
+  }
+  for (std::uint32_t i = 0; i < state.order_count; ++i) {
+    const char* const objects = state.order[i]->objects.load();
+    const Span* const span = page_map.find(objects);
+    TARN_CHECK(span != nullptr && span->start == objects && span->marked_pool() == &state);
+    TARN_CHECK(i == 0 || state.order[i - 1]->objects.load() < objects);
+    bytes += span->bytes();
+  }
+  TARN_CHECK(bytes == state.mapped_bytes);
+  const auto check = [&](const std::uint32_t* slots, std::size_t count) {
+    entries += count;
+    for (std::size_t i = 0; i < count; ++i) {
+      HandleChunk& chunk = chunk_of_slot(state, slots[i]);
+      TARN_CHECK(index_of_slot(state, slots[i]) < chunk.usable_count);
+      TARN_CHECK(!has_object(chunk, index_of_slot(state, slots[i])));
+      TARN_CHECK(++chunk.free_count <= chunk.usable_count);
+    }
+  };
+  check(front.free_slots, static_cast<std::size_t>(front.free_top - front.free_slots));
+  for (const std::atomic<HandleMagazine*>& place : state.magazines)
+    if (const HandleMagazine* const magazine = place.load()) check(magazine->slots, magazine->count);
+  TARN_CHECK(live + entries + retired == usable);
+}
+
+}  // namespace TARN_NAMESPACE::detail
