@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -317,11 +318,11 @@ TEST(PoolUse, APoolWithoutANameHasThatOfItsKind) {
   for (const char* name : {"fixed pool", "object pool", "heap"}) EXPECT_EQ(found.count(name), 1u) << name;
 }
 
-TEST(PoolUse, MakesNamesFitForATextFile) {
+TEST(PoolUse, MakesNamesFitForALineOfText) {
   Heap long_name("a name of more than thirty-one characters"), odd("say \"hi\"\n\\");
   const std::map<std::string, PoolUse> found = pools();
   EXPECT_EQ(found.count("a name of more than thirty-one "), 1u);
-  EXPECT_EQ(found.count("say _hi___"), 1u);
+  EXPECT_EQ(found.count("say \"hi\"_\\"), 1u);
 }
 
 std::string stats_json() {
@@ -343,6 +344,40 @@ TEST(PoolUse, StandsInTheStatisticsFile) {
   ASSERT_NE(list, std::string::npos);
   for (const char* part : {"\"packets\"", "\"fixed pool\"", "\"room\"", "\"heap\"", "\"live_count\""})
     EXPECT_NE(text.find(part, list), std::string::npos) << part << " in " << text.substr(list);
+}
+
+TEST(PoolUse, NamesOfAnyBytesMakeNoWrongJson) {
+  Heap quoted("say \"hi\"\\\x7f\n"), foreign("caf\xc3\xa9 \xff\xf0\x9f\x8e"),
+      inner({.name = "in", .parent = &quoted});
+  // The 31st byte is the first of a character's two.
+  Heap cut("123456789012345678901234567890\xc3\xa9");
+  const std::string text = stats_json();
+  for (const char* part :
+       {R"("name":"say \"hi\"\\__","parent":null)",
+        "\"name\":\"caf\xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"",
+        R"("name":"in","parent":"say \"hi\"\\__")", "123456789012345678901234567890\xef\xbf\xbd\""})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+  FILE* const parser =
+      popen("python3 -c 'import json, sys; json.loads(sys.stdin.buffer.read().decode())'", "w");
+  ASSERT_NE(parser, nullptr);
+  std::fputs(text.c_str(), parser);
+  EXPECT_EQ(pclose(parser), 0) << text;
+}
+
+TEST(PoolUse, EveryFigureOfAPoolStandsInTheJsonAndNoLimitIsNull) {
+  FixedPool open({.block_bytes = 64, .name = "open"});
+  FixedPool capped({.block_bytes = 64, .largest_count = 7, .name = "capped"});
+  const std::string text = stats_json();
+  const std::size_t from = text.find("\"name\":\"open\"");
+  ASSERT_NE(from, std::string::npos);
+  const std::string open_text = text.substr(from, text.find('}', from) - from);
+  for (const char* key :
+       {"block_bytes", "live_count", "live_bytes", "peak_live_bytes", "mapped_bytes", "waste_bytes",
+        "capacity", "largest_count", "limit_bytes", "mapped_limit_bytes", "inner_bytes", "refusals"})
+    EXPECT_NE(open_text.find("\"" + std::string(key) + "\":"), std::string::npos)
+        << key << " in " << open_text;
+  EXPECT_NE(open_text.find("\"largest_count\":null,\"limit_bytes\":null"), std::string::npos) << open_text;
+  EXPECT_NE(text.find("\"largest_count\":7,\"limit_bytes\":448,"), std::string::npos);
 }
 
 TEST(PoolUse, LiveBytesOfPoolsStandInTheStatistics) {
