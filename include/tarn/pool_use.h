@@ -1,23 +1,46 @@
 // The memory that a program's pools hold: every FixedPool, BufferPool, ObjectPool, HandlePool, Heap and arena
 // heap by name, counted at the time of the call. A buffer pool has an entry for each of its sizes, and one
-// for larger blocks.
+// for larger blocks. tarn/metrics.h writes the same as text for Prometheus.
+//
+// Peaks cost no call anything, so some of them are bounds: the true peak is never above peak_live_bytes, and
+// below it by no more than
+//   - fixed pool: the rest of the 64 blocks in a row whose turn it is, at most 63; once threads have
+//     magazines, what lies in these (up to 64 blocks for each thread) and in their depot (four magazines);
+//   - buffer pool: nothing; once threads have magazines, what lies in these;
+//   - object pool: the free objects of its slabs, prewarmed ones too, and those that threads have at hand;
+//   - handle pool: nothing; in a process with threads, what lies in their magazines, and retired slots;
+//   - heap, larger blocks of a buffer pool: nothing; once threads have bytes at hand, these (tarn/heap.h).
 // Threads: any. The figures of a pool that other threads use are those of some moment during the walk.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 #include "tarn/detail/api.h"
 
 namespace TARN_NAMESPACE {
 
+/// A program may be older than the library it meets: members are only added, and at the end.
 struct PoolUse {
-  const char* kind;         // "fixed pool", "buffer pool", "object pool", "handle pool", "heap"
+  static constexpr std::size_t kNoLimit = SIZE_MAX;
+
+  const char* kind;         // "fixed pool", "buffer pool", "object pool", "handle pool", "heap", "arenas"
   const char* name;         // as given when the pool was made; valid until the visit returns
   std::size_t block_bytes;  // distance of two blocks; 0 when blocks differ
   std::size_t live_count;   // blocks handed out
   std::size_t live_bytes;
-  std::size_t peak_live_bytes;  // 0 when the pool does not record it
+  std::size_t peak_live_bytes;  // as above; of a heap with heaps in it, with theirs
   std::size_t mapped_bytes;     // of the pool's pages, live or not
   bool is_in_classes;           // the general pool's size classes count its blocks too
+  /// What mapped_bytes has and live_bytes has not: free blocks (those at hand for threads too), the ends of
+  /// pages, pages kept for later. A live block counts whole, also what its caller did not ask for.
+  std::size_t waste_bytes;
+  std::size_t capacity;            // blocks that exist, live or not; 0 when blocks differ
+  std::size_t largest_count;       // the cap: the most blocks the pool may have; kNoLimit: there is none
+  std::size_t limit_bytes;         // the most live bytes: those of largest_count, or a heap's hard limit
+  std::size_t mapped_limit_bytes;  // the most bytes of pages; of heaps alone
+  std::size_t inner_bytes;         // live bytes of the heaps within; the limits hold for both together
+  std::size_t refusals;            // calls that a cap, a limit or the lack of memory left without a block
+  const char* parent;  // the name of the heap it lies in; nullptr: it lies in none; valid as `name`
 };
 
 /// Calls `visit` for each pool that exists when the call begins. No lock is held during `visit`: it may trim,

@@ -21,6 +21,8 @@ List<Span>& listed(SlabOwner& owner, const Span& slab) {
   return owner.classes[slab.size_class.load(std::memory_order_relaxed)].available;
 }
 
+constinit PrivateClassBlocks blocks_of_private_classes[kClassCount - kBinCount];
+
 // With more free blocks a slab is used by less than half.
 std::uint16_t half_of(const Span& slab) { return static_cast<std::uint16_t>(slab.block_count / 2); }
 
@@ -157,6 +159,10 @@ void keep_no_longer(SlabOwner& owner, Span* slab) {
   slab->is_kept = false;
 }
 
+PrivateClassBlocks& private_class_blocks(SizeClass size_class) {
+  return blocks_of_private_classes[index_of_class(size_class) - kBinCount];
+}
+
 void count_slab_in(SlabOwner& owner, const Span& slab) {
   const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
   SlabTotals& totals = owner.classes[size_class].totals;
@@ -164,6 +170,7 @@ void count_slab_in(SlabOwner& owner, const Span& slab) {
   totals.slabs += 1;
   totals.pages += slab.pages;
   totals.blocks += slab.block_count;
+  if (is_private_class(size_class)) private_class_blocks(size_class).add(slab.block_count);
   owner.slab_bytes += slab.bytes();
 }
 
@@ -174,6 +181,7 @@ void count_slab_out(SlabOwner& owner, const Span& slab) {
   if (totals.slabs == 0) note_has_slabs(owner, size_class, false);
   totals.pages -= slab.pages;
   totals.blocks -= slab.block_count;
+  if (is_private_class(size_class)) private_class_blocks(size_class).subtract(slab.block_count);
   owner.slab_bytes -= slab.bytes();
 }
 

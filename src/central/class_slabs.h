@@ -1,8 +1,11 @@
 // An owner's slabs of each class: lists the slabs with free blocks, retires wholly free slabs, and keeps
 // spare slabs, which the next slabs are made of.
 //
-// Threads: all of these under the owner's mutex.
+// Threads: all of these under the owner's mutex, unless they say otherwise.
 #pragma once
+#include <atomic>
+#include <cstddef>
+
 #include "central/slab_owner.h"
 #include "page/returned_pages.h"
 
@@ -28,6 +31,26 @@ void sort_slabs(SlabOwner& owner, SizeClass size_class);
 /// Keeps a slab, made ahead of need, until keep_no_longer(): it stays though all its blocks are free.
 void keep_slab(SlabOwner& owner, Span* slab);
 void keep_no_longer(SlabOwner& owner, Span* slab);
+
+/// The blocks of a private class, in the slabs of all owners, and the most there were.
+class PrivateClassBlocks {
+ public:
+  /// For another pool's class. \pre it has no slabs.
+  void begin() { peak_.store(0, std::memory_order_relaxed); }
+  void add(std::size_t blocks) {
+    const std::size_t now = count_.fetch_add(blocks, std::memory_order_relaxed) + blocks;
+    for (std::size_t most = peak(); most < now;)
+      if (peak_.compare_exchange_weak(most, now, std::memory_order_relaxed)) break;
+  }
+  void subtract(std::size_t blocks) { count_.fetch_sub(blocks, std::memory_order_relaxed); }
+  std::size_t peak() const { return peak_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::size_t> count_{0}, peak_{0};
+};
+
+/// \pre a private class. Threads: any.
+PrivateClassBlocks& private_class_blocks(SizeClass size_class);
 
 /// Counts a slab in the owner's totals, or no longer.
 void count_slab_in(SlabOwner& owner, const Span& slab);

@@ -9,9 +9,8 @@ void PoolHeader::set_name(const char* text, const char* fallback) {
   if (text == nullptr) text = fallback;
   std::size_t length = 0;
   for (; length + 1 < kNameBytes && text[length] != '\0'; ++length) {
-    const char character = text[length];
-    name[length] =
-        character < ' ' || character == '"' || character == '\\' ? '_' : character;  // names go into JSON
+    const auto byte = static_cast<unsigned char>(text[length]);
+    name[length] = byte < ' ' || byte == 0x7f ? '_' : text[length];  // names stand in messages of one line
   }
   name[length] = '\0';
 }

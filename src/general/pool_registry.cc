@@ -75,7 +75,7 @@ void PoolRegistry::end_walk_locked(PoolWalk& walk) {
   *link = walk.next_walk;
 }
 
-bool PoolRegistry::next_in_walk(PoolWalk& walk, PoolUse* use, char* name) {
+bool PoolRegistry::next_in_walk(PoolWalk& walk, PoolUse* use, Names* names) {
   ReturnedPages returned;
   os::LockGuard guard(mutex_);  // the pool cannot end while it is held
   while (walk.next != nullptr && walk.next->number <= walk.last_number) {
@@ -83,8 +83,12 @@ bool PoolRegistry::next_in_walk(PoolWalk& walk, PoolUse* use, char* name) {
     walk.next = pool.next;
     if (pool.operations->use == nullptr) continue;
     *use = pool.operations->use(pool, returned);
-    std::memcpy(name, pool.name, PoolHeader::kNameBytes);
-    use->name = name;
+    std::memcpy(names->own, pool.name, PoolHeader::kNameBytes);
+    use->name = names->own;
+    if (use->parent != nullptr) {
+      std::memcpy(names->parent, use->parent, PoolHeader::kNameBytes);
+      use->parent = names->parent;
+    }
     return true;
   }
   end_walk_locked(walk);
@@ -173,8 +177,8 @@ void for_each_pool(void (*visit)(const PoolUse& use, void* context), void* conte
   internal::PoolWalk walk;
   internal::pool_registry.begin_walk(walk);
   PoolUse use{};
-  char name[internal::PoolHeader::kNameBytes];
-  while (internal::pool_registry.next_in_walk(walk, &use, name)) {
+  internal::PoolRegistry::Names names;
+  while (internal::pool_registry.next_in_walk(walk, &use, &names)) {
     internal::os::check_no_lock_is_held("while a function of the program's runs");
     visit(use, context);
   }

@@ -42,8 +42,12 @@ class PoolRegistry {
   /// Walks over the present pools: begin_walk, then next_in_walk until it returns false. No lock is held in
   /// between, so the caller may do anything, also make and end pools.
   void begin_walk(PoolWalk& walk);
-  /// Counts the next pool's memory and copies its name. \returns false at the end, when the walk is over.
-  bool next_in_walk(PoolWalk& walk, PoolUse* use, char* name);
+  /// The names of a pool, copied: they may outlive it.
+  struct Names {
+    char own[PoolHeader::kNameBytes], parent[PoolHeader::kNameBytes];
+  };
+  /// Counts the next pool's memory and copies its names. \returns false at the end, when the walk is over.
+  bool next_in_walk(PoolWalk& walk, PoolUse* use, Names* names);
 
   /// \returns the span of a pool over a caller's memory that holds an address, or nullptr. \cost a lock and a
   /// step per such pool, when there are any.

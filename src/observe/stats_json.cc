@@ -4,67 +4,56 @@
 
 #include "base/text.h"
 #include "general/configuration.h"
+#include "observe/pool_fields.h"
 #include "observe/stats.h"
+#include "observe/text_writer.h"
 #include "os/process.h"
-#include "tarn/pool_use.h"
 #include "tarn/version.h"
 
 namespace tarn::internal {
 namespace {
 
-// Appends text and writes it to the file when there is enough; remembers a failed write.
-class JsonFile {
+class JsonWriter {
  public:
-  explicit JsonFile(int descriptor) : descriptor_(descriptor) {}
+  explicit JsonWriter(TextWriter& text) : text_(text) {}
 
-  JsonFile& text(const char* string) {
-    text_.add(string);
-    if (text_.length() > kFlushAt) flush();
+  JsonWriter& number(const char* key, std::uint64_t value) {
+    add_key(key);
+    text_.add_decimal(value);
     return *this;
   }
-  JsonFile& number(const char* key, std::uint64_t value) {
-    separate();
-    text_.add('"').add(key).add("\":").add_decimal(value);
+  JsonWriter& null(const char* key) {
+    add_key(key);
+    text_.add("null");
     return *this;
   }
-  JsonFile& null(const char* key) {
-    separate();
-    text_.add('"').add(key).add("\":null");
+  JsonWriter& string(const char* key, const char* value) {
+    add_key(key);
+    text_.add('"').add_json_string(value).add('"');
     return *this;
   }
-  JsonFile& string(const char* key, const char* value) {
-    separate();
-    text_.add('"').add(key).add("\":\"").add(value).add('"');
-    return *this;
-  }
-  JsonFile& open(const char* key, const char* bracket) {
-    separate();
-    if (key != nullptr) text_.add('"').add(key).add("\":");
+  /// \param key nullptr in a list and for the whole.
+  JsonWriter& open(const char* key, char bracket) {
+    add_key(key);
     text_.add(bracket);
     is_first_ = true;
     return *this;
   }
-  JsonFile& close(const char* bracket) {
+  JsonWriter& close(char bracket) {
     is_first_ = false;
-    return text(bracket);
-  }
-  bool flush() {
-    is_good_ = is_good_ && os::write_all(descriptor_, text_.data(), text_.length());
-    text_.clear();
-    return is_good_;
+    text_.add(bracket);
+    return *this;
   }
 
  private:
-  static constexpr std::size_t kFlushAt = 1024;
-  void separate() {
+  void add_key(const char* key) {
     if (!is_first_) text_.add(',');
     is_first_ = false;
+    if (key != nullptr) text_.add('"').add(key).add("\":");
   }
 
-  int descriptor_;
+  TextWriter& text_;
   bool is_first_ = true;
-  bool is_good_ = true;
-  FixedText<2048> text_;
 };
 
 bool is_of_group(const StatField& field, const StatField& first) {
@@ -77,8 +66,8 @@ bool is_first_of_group(const StatField& field) {
   return true;
 }
 
-void write_group(JsonFile& json, const Stats& stats, const StatField& first) {
-  json.open(first.group, "{");
+void write_group(JsonWriter& json, const Stats& stats, const StatField& first) {
+  json.open(first.group, '{');
   for (const StatField& field : kStatFields) {
     if (!is_of_group(field, first)) continue;
     if (field.needs_counted_calls && !stats.are_calls_counted) {
@@ -87,32 +76,38 @@ void write_group(JsonFile& json, const Stats& stats, const StatField& first) {
       json.number(field.key, stats.*field.member);
     }
   }
-  json.close("}");
+  json.close('}');
 }
 
-void write_classes(JsonFile& json, const Stats& stats) {
-  json.open("size_classes", "[");
+void write_classes(JsonWriter& json, const Stats& stats) {
+  json.open("size_classes", '[');
   for (const ClassUse& use : stats.classes) {
     if (use.slabs == 0 && use.allocations == 0) continue;
-    json.open(nullptr, "{");
+    json.open(nullptr, '{');
     for (const ClassField& field : kClassFields) json.number(field.key, use.*field.member);
-    json.close("}");
+    json.close('}');
   }
-  json.close("]");
+  json.close(']');
 }
 
-void write_pools(JsonFile& json) {
-  json.open("pools", "[");
+void write_pool_field(JsonWriter& json, const PoolUse& use, const PoolField& field) {
+  const std::size_t value = use.*field.member;
+  value == PoolUse::kNoLimit ? json.null(field.key) : json.number(field.key, value);
+}
+
+void write_pools(JsonWriter& json) {
+  json.open("pools", '[');
   for_each_pool(
       [](const PoolUse& use, void* context) {
-        JsonFile& out = *static_cast<JsonFile*>(context);
-        out.open(nullptr, "{").string("kind", use.kind).string("name", use.name);
-        out.number("block_bytes", use.block_bytes).number("live_count", use.live_count);
-        out.number("live_bytes", use.live_bytes).number("peak_live_bytes", use.peak_live_bytes);
-        out.number("mapped_bytes", use.mapped_bytes).close("}");
+        JsonWriter& out = *static_cast<JsonWriter*>(context);
+        out.open(nullptr, '{').string("kind", use.kind).string("name", use.name);
+        use.parent != nullptr ? out.string("parent", use.parent) : out.null("parent");
+        out.number("block_bytes", use.block_bytes);
+        for (const PoolField& field : kPoolFields) write_pool_field(out, use, field);
+        out.close('}');
       },
       &json);
-  json.close("]");
+  json.close(']');
 }
 
 }  // namespace
@@ -120,15 +115,18 @@ void write_pools(JsonFile& json) {
 bool write_stats_json(int descriptor) {
   static Stats stats;  // too large for a thread's stack; only the end of the process calls this
   collect_stats(stats);
-  JsonFile json(descriptor);
-  json.text("{").string("tarn", TARN_VERSION_STRING).number("pid", os::process_id());
+  FileSink file(descriptor);
+  TextWriter text(FileSink::write, &file);
+  JsonWriter json(text);
+  json.open(nullptr, '{').string("tarn", TARN_VERSION_STRING).number("pid", os::process_id());
   json.string("size_classes_preset", kSizeClassPresets[configuration.value(Option::kClasses)].name);
   for (const StatField& field : kStatFields)
     if (is_first_of_group(field)) write_group(json, stats, field);
   write_classes(json, stats);
   write_pools(json);
-  json.close("}").text("\n");
-  return json.flush();
+  json.close('}');
+  text.add('\n').flush();
+  return file.is_good();
 }
 
 void write_stats_file() {

@@ -120,6 +120,15 @@ void deallocate_several(FixedPoolFront& front, void* const* blocks, std::size_t 
   if (magazines != nullptr) magazines->deallocate(block);
 }
 
+// A run for which blocks of magazines are needed; nullptr also when there are none.
+void* allocate_run_of_all(FixedPoolFront& front, std::size_t count) {
+  const WholePoolGuard guard(front);
+  ThreadMagazines* const magazines = magazines_of(*front.state);
+  if (magazines == nullptr) return nullptr;
+  magazines->empty();
+  return front.state->back_end->allocate_run(*front.state, count);
+}
+
 void deallocate_any(PoolHeader& pool, void* block) {
   FixedPoolState& state = state_of(pool);
   if (state.front->user != nullptr && state.front->user != &thread_cache)
@@ -215,7 +224,9 @@ void end_fixed_pool(FixedPoolFront& front) noexcept {
 }
 
 void* fixed_pool_allocate_slow(FixedPoolFront& front) noexcept {
-  return front.state->back_end->allocate(*front.state);
+  void* const block = front.state->back_end->allocate(*front.state);
+  if (block == nullptr) front.state->note_refusal();
+  return block;
 }
 
 void fixed_pool_deallocate_slow(FixedPoolFront& front, void* block) noexcept {
@@ -257,11 +268,9 @@ void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count) noexcept
     const ProgramGuard guard(front.mutex);
     if (void* const blocks = state.back_end->allocate_run(state, count)) return blocks;
   }
-  const WholePoolGuard guard(front);
-  ThreadMagazines* const magazines = magazines_of(state);
-  if (magazines == nullptr) return nullptr;
-  magazines->empty();
-  return state.back_end->allocate_run(state, count);
+  void* const blocks = allocate_run_of_all(front, count);
+  if (blocks == nullptr) state.note_refusal();
+  return blocks;
 }
 
 void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t count) noexcept {
@@ -347,9 +356,23 @@ PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages&) {
   os::LockGuard guard(state.structure);
   const std::size_t capacity = state.capacity, free = detail::free_count(state), stride = state.front->stride;
   const std::size_t live = capacity > free ? capacity - free : 0;  // blocks may move while they are counted
-  const std::size_t peak = state.taken == nullptr ? 0 : state.taken->peak.load(std::memory_order_relaxed);
-  return {state.operations->kind, state.name,         stride, live, live * stride,
-          peak * stride,          state.mapped_bytes, false};
+  const TakenBlocks& taken = state.taken != nullptr ? *state.taken : state.handed_out;
+  const std::size_t peak = taken.peak.load(std::memory_order_relaxed), mapped = state.mapped_bytes;
+  PoolUse use{};
+  use.kind = state.operations->kind;
+  use.block_bytes = stride;
+  use.live_count = live;
+  use.live_bytes = live * stride;
+  use.peak_live_bytes = (peak > live ? peak : live) * stride;
+  use.mapped_bytes = mapped;
+  use.waste_bytes = mapped > use.live_bytes ? mapped - use.live_bytes : 0;
+  use.capacity = capacity;
+  use.largest_count = state.largest_count;
+  use.limit_bytes =
+      state.largest_count < PoolUse::kNoLimit / stride ? state.largest_count * stride : PoolUse::kNoLimit;
+  use.mapped_limit_bytes = PoolUse::kNoLimit;
+  use.refusals = state.refusals.load(std::memory_order_relaxed);
+  return use;
 }
 
 std::size_t release_unused_of_shared_pool(PoolHeader& pool, ReturnedPages& returned) {

@@ -52,15 +52,51 @@ const Span* find_span(const FixedPoolState& state, const void* pointer) {
   return span != nullptr && ChunkRuns::pool_of(*span) == &state ? span : nullptr;
 }
 
+// The walk has come to stand on a word: its ones are handed out next, without a look at any count.
+void note_standing(FixedPoolState& state) { state.handed_out.add(count_ones(*state.front->word)); }
+
+bool advance(FixedPoolState& state) {
+  if (!state.walk.advance()) return false;
+  note_standing(state);
+  return true;
+}
+
+void stand_on_new(FixedPoolState& state, PoolChunk& chunk) {
+  state.walk.stand_on(chunk, 0);
+  note_standing(state);
+}
+
+/// Counts the blocks of a chunk that a call takes or frees by their bits. Those of the word that the walk
+/// stands on are handed out anyway.
+class BitCount {
+ public:
+  BitCount(FixedPoolState& state, const PoolChunk& chunk)
+      : state_(state), is_in_walk_(state.walk.chunk() == &chunk), ones_before_(ones()) {}
+  /// Call once `count` bits have become zeros.
+  void note_taken(std::size_t count) const { state_.handed_out.add(count - (ones_before_ - ones())); }
+  /// The same for ones.
+  void note_freed(std::size_t count) const { state_.handed_out.subtract(count - (ones() - ones_before_)); }
+
+ private:
+  unsigned ones() const { return is_in_walk_ ? count_ones(*state_.front->word) : 0; }
+
+  FixedPoolState& state_;
+  bool is_in_walk_;
+  unsigned ones_before_;
+};
+
 // Tells the chunks what the front knows of the words of its oldest blocks, and forgets these.
 void report_oldest(FixedPoolState& state, std::size_t count) {
   detail::FixedPoolFront& front = *state.front;
+  std::size_t elsewhere = 0;
   for (const detail::FreedBlock* freed = front.freed; freed != front.freed + count; ++freed) {
+    elsewhere += freed->word != front.word ? 1 : 0;
     if (freed->word_before != 0) continue;
     PoolChunk& chunk = chunk_of(*page_map.find(freed->block));
     chunk.note_word(freed->word);
     state.ring.note_usable(chunk);
   }
+  state.handed_out.subtract(elsewhere);
   std::copy(front.freed + count, front.freed_top, front.freed);
   front.freed_top -= count;
 }
@@ -71,7 +107,10 @@ void report_freed(FixedPoolState& state) {
 
 // \pre the front has no freed blocks.
 void shrink(FixedPoolState& state, PoolChunk& chunk, ReturnedPages& returned) {
-  if (state.walk.chunk() == &chunk) state.walk.stand_nowhere();
+  if (state.walk.chunk() == &chunk) {
+    state.handed_out.subtract(count_ones(*state.front->word));
+    state.walk.stand_nowhere();
+  }
   state.runs.remove(chunk);
   {
     os::LockGuard guard(state.structure);
@@ -83,10 +122,10 @@ void shrink(FixedPoolState& state, PoolChunk& chunk, ReturnedPages& returned) {
 }
 
 void* allocate(FixedPoolState& state) {
-  if (!state.walk.advance()) {
+  if (!advance(state)) {
     PoolChunk* const chunk = grow(state);
     if (chunk == nullptr) return nullptr;
-    state.walk.stand_on(*chunk, 0);
+    stand_on_new(state, *chunk);
   }
   return detail::fixed_pool_allocate(*state.front);
 }
@@ -114,7 +153,9 @@ void* allocate_run(FixedPoolState& state, std::size_t count) {
     run = {grow(state), BlockIndex{0}};
     if (run.chunk == nullptr || run.chunk->block_count < wanted) return nullptr;
   }
+  const BitCount bits(state, *run.chunk);
   if (run.chunk->take(run.first, wanted)) state.ring.note_taken(*run.chunk);
+  bits.note_taken(count);
   if (has_magazines(state)) begin_lives(run, count);
   return run.chunk->block(run.first);
 }
@@ -133,8 +174,10 @@ BlockIndex index_of_block(const FixedPoolState& state, const Span& span, const v
 
 void take_back(FixedPoolState& state, BlockRun run, std::size_t count) {
   PoolChunk& chunk = *run.chunk;
+  const BitCount bits(state, chunk);
   const BlockIndex freed_twice = chunk.free(run.first, static_cast<std::uint32_t>(count));
   if (freed_twice != chunk.end()) state.stop("double free", chunk.block(freed_twice));
+  bits.note_freed(count);
   state.ring.note_usable(chunk);
   state.runs.unsettle(chunk);
 }
@@ -165,6 +208,7 @@ std::size_t free_in_chunk(FixedPoolState& state, PoolChunk& chunk, void* const* 
   const std::uint64_t reciprocal = state.front->reciprocal;
   const std::size_t stride = state.front->stride;
   const char* const end = start + chunk.block_count * stride;
+  const BitCount counted(state, chunk);
   std::uint64_t* word = nullptr;
   std::uint64_t bits = 0, bit = 0;
   std::size_t freed = 0;
@@ -193,6 +237,7 @@ std::size_t free_in_chunk(FixedPoolState& state, PoolChunk& chunk, void* const* 
     bits |= bit;
   }
   if (word != nullptr) bitmap::store(word, bits);
+  counted.note_freed(freed);
   state.ring.note_usable(chunk);
   state.runs.unsettle(chunk);
   return freed;
@@ -246,7 +291,8 @@ void clear(FixedPoolState& state) {
     state.ring.note_usable(chunk);
     if (state.poisons) os::poison(chunk.span->first_page(), chunk.span->bytes());
   }
-  if (state.ring.count() != 0) state.walk.stand_on(state.ring[0], 0);
+  state.handed_out.count = 0;
+  if (state.ring.count() != 0) stand_on_new(state, state.ring[0]);
 }
 
 void end(FixedPoolState& state, ReturnedPages& returned) {
@@ -277,6 +323,13 @@ bool is_unreported(const detail::FixedPoolFront& front, const std::uint64_t* wor
   return bits == 0;
 }
 
+std::size_t freed_elsewhere(const detail::FixedPoolFront& front) {
+  std::size_t count = 0;
+  for (const detail::FreedBlock* freed = front.freed; freed != front.freed_top; ++freed)
+    count += freed->word != front.word ? 1 : 0;
+  return count;
+}
+
 void validate_chunks(FixedPoolState& state) {
   TARN_CHECK(state.front->freed <= state.front->freed_top &&
              state.front->freed_top <= state.front->freed_end);
@@ -291,6 +344,9 @@ void validate_chunks(FixedPoolState& state) {
   }
   TARN_CHECK(state.capacity == blocks && state.capacity <= state.largest_count);
   TARN_CHECK(state.mapped_bytes == bytes);
+  TARN_CHECK(state.handed_out.count == blocks - state.ring.free_count() + count_ones(*state.front->word) +
+                                           freed_elsewhere(*state.front));
+  TARN_CHECK(state.handed_out.count <= state.handed_out.peak);
   if (has_magazines(state)) state.magazines.load()->validate();
   state.ring.validate();
   state.walk.validate();
@@ -319,10 +375,10 @@ std::uint32_t take_free_blocks(FixedPoolState& state, std::uint32_t least, std::
   while (taken < least) {
     std::uint64_t bits = *front.word;
     if (bits == 0) {
-      if (state.walk.advance()) continue;
+      if (advance(state)) continue;
       PoolChunk* const chunk = taken == 0 ? grow(state) : nullptr;
       if (chunk == nullptr) break;
-      state.walk.stand_on(*chunk, 0);
+      stand_on_new(state, *chunk);
       continue;
     }
     const PoolChunk& chunk = *state.walk.chunk();

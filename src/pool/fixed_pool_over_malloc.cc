@@ -16,6 +16,7 @@ void* allocate_run(FixedPoolState& state, std::size_t count) {
   void* const blocks = system_blocks.allocate(state, bytes, state.alignment);
   if (blocks != nullptr) {
     state.mapped_bytes += bytes;
+    state.handed_out.raise_peak(live + count);
     if (state.taken != nullptr) state.taken->raise_peak(live + count);
   } else {
     state.capacity -= count;

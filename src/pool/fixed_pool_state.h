@@ -6,8 +6,9 @@
 // one list of `runs`; live blocks = capacity - ones in the chunks' words - entries of magazines. When a word
 // has ones that its chunk's summary lacks, the front has an unreported block of it; while the front has freed
 // blocks, nobody but it takes ones; a pool with magazines has none of them. Of a buffer pool: taken == live
-// blocks + entries of magazines, without the depot's. Over malloc: there is no chunk; capacity counts live
-// blocks, mapped_bytes is their bytes.
+// blocks + entries of magazines, without the depot's. handed_out == capacity - ones of words that the walk
+// does not stand on, unless the front has freed them; so live blocks never exceed it. Over malloc: there is
+// no chunk; capacity counts live blocks, mapped_bytes is their bytes.
 // Threads: those of the pool, one at a time, but for the magazines' own rules. Over malloc there is no lock:
 // malloc may be ours, and must not be called under a pool's lock. Over chunks, `structure` guards changes of
 // the ring, capacity and mapped_bytes, since observers read them.
@@ -29,7 +30,7 @@ namespace tarn::internal {
 
 class ThreadMagazines;
 
-/// How many blocks of a buffer pool's size are live or in a thread's magazine, and the most that were.
+/// A number of blocks, and the most that there were.
 struct TakenBlocks {
   Relaxed<std::size_t> count;
   std::atomic<std::size_t> peak{0};
@@ -104,6 +105,8 @@ struct FixedPoolState : internal::PoolHeader {
   std::atomic<internal::ThreadMagazines*> magazines{nullptr};
   const BufferPoolState* buffers = nullptr;  // whose blocks are of one of its sizes; constant
   internal::TakenBlocks* taken = nullptr;    // of a buffer pool; over chunks, under the mutex
+  internal::TakenBlocks handed_out;          // over malloc, only the peak: of live blocks
+  std::atomic<std::size_t> refusals{0};      // calls that got no block
   void (*on_refusal)(void*) = nullptr;
   void* context = nullptr;
 
@@ -114,6 +117,8 @@ struct FixedPoolState : internal::PoolHeader {
   void note_given_back(std::size_t count) {
     if (counts_taken()) taken->subtract(count);
   }
+
+  void note_refusal() { refusals.fetch_add(1, std::memory_order_relaxed); }
 
   [[noreturn]] void stop(const char* what, const void* block) const {
     internal::os::fatal_in_pool(name, what, block);

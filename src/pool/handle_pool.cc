@@ -79,12 +79,46 @@ void deallocate_any(PoolHeader& pool, void* block) {
 
 std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool).type.bytes; }
 
+struct SlotCounts {
+  std::size_t usable, used, live;
+};
+
+// Used are those that have ever had an object. A free slot that had one is taken before one that had none,
+// unless it lies in another thread's magazine: so `used` is the peak of live ones, and what magazines held.
+SlotCounts count_slots(const HandlePoolState& state) {
+  SlotCounts counts{};
+  for (std::uint32_t i = 0; i < state.chunk_count; ++i) {
+    HandleChunk& chunk = chunk_at(state, i);
+    const bool has_memory =
+        state.front->is_over_malloc || chunk.objects.load(std::memory_order_relaxed) != nullptr;
+    if (has_memory) counts.usable += chunk.usable_count - chunk.retired_count;
+    for (std::uint32_t index = 0; index < chunk.usable_count; ++index) {
+      const std::uint32_t generation = chunk.generations()[index].load(std::memory_order_relaxed);
+      counts.used += generation != 0 ? 1 : 0;
+      counts.live += generation & 1;
+    }
+  }
+  return counts;
+}
+
 PoolUse use_of(PoolHeader& pool, ReturnedPages&) {
   HandlePoolState& state = state_of(pool);
   const ProgramGuard guard(state.mutex);
-  const std::size_t live = live_count(state), stride = state.type.stride;
-  const std::size_t mapped = state.front->is_over_malloc ? live * stride : state.mapped_bytes;
-  return {state.operations->kind, state.name, stride, live, live * stride, 0, mapped, false};
+  const SlotCounts slots = count_slots(state);
+  PoolUse use{};
+  use.kind = state.operations->kind;
+  use.block_bytes = state.type.stride;
+  use.live_count = slots.live;
+  use.live_bytes = slots.live * use.block_bytes;
+  use.peak_live_bytes = slots.used * use.block_bytes;
+  use.mapped_bytes = state.front->is_over_malloc ? use.live_bytes : state.mapped_bytes;
+  use.waste_bytes = use.mapped_bytes > use.live_bytes ? use.mapped_bytes - use.live_bytes : 0;
+  use.capacity = slots.usable;
+  use.largest_count = HandleFront::kMostSlots;
+  use.limit_bytes = HandleFront::kMostSlots * use.block_bytes;
+  use.mapped_limit_bytes = PoolUse::kNoLimit;
+  use.refusals = state.refusals.load(std::memory_order_relaxed);
+  return use;
 }
 
 std::size_t release_unused_any(PoolHeader& pool, ReturnedPages& returned) {

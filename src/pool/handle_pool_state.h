@@ -48,6 +48,7 @@ struct HandlePoolState : internal::PoolHeader {
   std::uint32_t order_count = 0;
   std::uint32_t walks = 0;  // meanwhile no chunk loses its memory
   std::size_t mapped_bytes = 0;
+  std::atomic<std::size_t> refusals{0};  // calls that got no slot
   HandleChunk** order = nullptr;
   HandleArray stack;
   HandleArray chunk_arrays[kGrowths];  // the last one has `chunks`, and `order` behind it

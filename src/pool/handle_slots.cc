@@ -48,9 +48,14 @@ HandleMagazine* find_or_make_magazine(HandlePoolState& state, const ThreadHeap* 
   return nullptr;
 }
 
+void note_refusal(HandlePoolState& state) { state.refusals.fetch_add(1, std::memory_order_relaxed); }
+
 std::uint32_t take_from_stack(HandlePoolState& state, ReturnedPages& returned) {
   HandleFront& front = *state.front;
-  if (front.free_top == front.free_slots && !grow_handle_pool(state, returned)) return HandleFront::kNoSlot;
+  if (front.free_top == front.free_slots && !grow_handle_pool(state, returned)) {
+    note_refusal(state);
+    return HandleFront::kNoSlot;
+  }
   return *--front.free_top;
 }
 
@@ -154,6 +159,7 @@ std::uint32_t take_handle_slot(HandleFront& front) noexcept {
   void* const block = system_blocks.allocate(state, state.type.bytes, state.type.alignment);
   if (block == nullptr) {
     give_back_slot(state, slot);
+    note_refusal(state);
     return HandleFront::kNoSlot;
   }
   chunk_of_slot(state, slot).blocks[index_of_slot(state, slot)].store(block, std::memory_order_relaxed);

@@ -62,16 +62,22 @@ void lie_in(HeapState& state, HeapState& around) {
   state.slabs.mapped().begin(&around.slabs.mapped());
 }
 
+void* refuse(HeapState& state) {
+  state.refusals.fetch_add(1, std::memory_order_relaxed);
+  return out_of_memory();
+}
+
 [[gnu::noinline]] void* allocate_slowly(HeapState* state, std::size_t size, std::size_t alignment) {
   if (!is_power_of_two(alignment)) {
     errno = EINVAL;
     return nullptr;
   }
-  if (state == nullptr || size > kLargestRequest || alignment > kLargestRequest) return out_of_memory();
+  if (state == nullptr) return out_of_memory();
+  if (size > kLargestRequest || alignment > kLargestRequest) return refuse(*state);
   if (HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire))
     if (void* const block = magazines->take(size, alignment)) return block;
   void* const block = state->back_end->allocate(*state, size, alignment);
-  return block != nullptr ? block : out_of_memory();
+  return block != nullptr ? block : refuse(*state);
 }
 
 [[gnu::noinline]] void deallocate_slowly(HeapState& state, void* block) {
@@ -243,8 +249,20 @@ PoolUse use_of_heap(PoolHeader& pool, ReturnedPages&) {
   os::LockGuard guard(state.mutex);
   const HeapMagazines::Counts own = detail::own_live_of(state);
   const HeapAccount& mapped = state.slabs.mapped();
-  return {state.operations->kind, state.name,   0,    own.count, own.bytes,
-          state.account.peak(),   mapped.own(), false};
+  PoolUse use{};
+  use.kind = state.operations->kind;
+  use.live_count = own.count;
+  use.live_bytes = own.bytes;
+  use.peak_live_bytes = state.account.peak();
+  use.mapped_bytes = mapped.own();
+  use.waste_bytes = use.mapped_bytes > own.bytes ? use.mapped_bytes - own.bytes : 0;
+  use.largest_count = PoolUse::kNoLimit;
+  use.limit_bytes = state.account.hard_limit();
+  use.mapped_limit_bytes = mapped.hard_limit();
+  use.inner_bytes = state.account.inner();
+  use.refusals = state.refusals.load(std::memory_order_relaxed);
+  use.parent = state.around != nullptr ? state.around->name : nullptr;
+  return use;
 }
 
 std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned) {

@@ -57,6 +57,7 @@ class HeapAccount {
     return charged > own ? charged - own : 0;
   }
   std::size_t peak() const { return peak_.load(std::memory_order_relaxed); }
+  std::size_t hard_limit() const { return hard_limit_.load(std::memory_order_relaxed); }
 
   /// \returns the bytes that may be charged until the next limit, of this heap or one around it.
   std::size_t room() const {
@@ -94,7 +95,6 @@ class HeapAccount {
 
  private:
   std::size_t soft_limit() const { return soft_limit_.load(std::memory_order_relaxed); }
-  std::size_t hard_limit() const { return hard_limit_.load(std::memory_order_relaxed); }
 
   std::size_t room_of_own() const {
     const std::size_t charged = this->charged();

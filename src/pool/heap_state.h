@@ -51,6 +51,7 @@ struct HeapState : internal::PoolHeader {
   std::size_t taken_count;
   void (*on_soft_limit)(Heap&, void*);
   void* context;
+  std::atomic<std::size_t> refusals;  // calls that got no block
   bool is_calling_back;
   bool may_have_magazines;
   internal::SharedUse shared_use;  // while there are no magazines

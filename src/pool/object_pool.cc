@@ -95,7 +95,11 @@ void end_object_pool(ObjectPoolState* state) noexcept {
 
 FixedPoolFront* blocks_of_object_pool(ObjectPoolState* state) noexcept { return &state->fixed; }
 
-void* object_pool_allocate_slow(ObjectPoolState* state) noexcept { return state->back_end->allocate(*state); }
+void* object_pool_allocate_slow(ObjectPoolState* state) noexcept {
+  void* const block = state->back_end->allocate(*state);
+  if (block == nullptr) state->refusals.fetch_add(1, std::memory_order_relaxed);
+  return block;
+}
 
 void object_pool_deallocate_slow(ObjectPoolState* state, void* block) noexcept {
   state->back_end->deallocate(*state, block);

@@ -53,11 +53,21 @@ std::size_t release_unused(ObjectPoolState& state) {
 }
 
 PoolUse use(PoolHeader& pool, ReturnedPages& returned) {
-  const SizeClass size_class = static_cast<ObjectPoolState&>(pool).size_class;
-  const ClassCensus census = count_private_class(size_class, returned);
-  const std::size_t stride = class_geometry[size_class].stride;
-  return {pool.operations->kind, pool.name, stride, census.live_count, census.live_count * stride, 0,
-          census.slab_bytes,     true};
+  const ObjectPoolState& state = static_cast<ObjectPoolState&>(pool);
+  const ClassCensus census = count_private_class(state.size_class, returned);
+  PoolUse use{};
+  use.kind = pool.operations->kind;
+  use.block_bytes = class_geometry[state.size_class].stride;
+  use.live_count = census.live_count;
+  use.live_bytes = census.live_count * use.block_bytes;
+  use.peak_live_bytes = peak_of_private_class(state.size_class) * use.block_bytes;
+  use.mapped_bytes = census.slab_bytes;
+  use.is_in_classes = true;
+  use.waste_bytes = use.mapped_bytes > use.live_bytes ? use.mapped_bytes - use.live_bytes : 0;
+  use.capacity = census.block_count;
+  use.largest_count = use.limit_bytes = use.mapped_limit_bytes = PoolUse::kNoLimit;
+  use.refusals = state.refusals.load(std::memory_order_relaxed);
+  return use;
 }
 
 void begin_to_end(ObjectPoolState& state) {

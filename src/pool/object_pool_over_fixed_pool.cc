@@ -23,8 +23,11 @@ std::size_t release_unused(ObjectPoolState& state) { return detail::fixed_pool_r
 
 // The fixed pool reports its own memory.
 PoolUse use(PoolHeader& pool, ReturnedPages&) {
-  const std::size_t bytes = static_cast<ObjectPoolState&>(pool).type.bytes;
-  return {pool.operations->kind, pool.name, bytes, 0, 0, 0, 0, false};
+  PoolUse use{};
+  use.kind = pool.operations->kind;
+  use.block_bytes = static_cast<ObjectPoolState&>(pool).type.bytes;
+  use.largest_count = use.limit_bytes = use.mapped_limit_bytes = PoolUse::kNoLimit;
+  return use;
 }
 
 void begin_to_end(ObjectPoolState&) {}

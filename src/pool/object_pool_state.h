@@ -4,7 +4,9 @@
 //
 // Threads: any, except for making and ending.
 #pragma once
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "base/block_visitor.h"
 #include "central/size_class.h"
@@ -45,6 +47,7 @@ struct ObjectPoolState : internal::PoolHeader {
   internal::SizeClass size_class;  // kNone: objects lie in the fixed pool
   bool is_ending;                  // every free goes to its slab at once
   AtPoolEnd at_end;
+  std::atomic<std::size_t> refusals;  // calls that got no object; a fixed pool counts its own
   ObjectPoolType type;
   FixedPoolFront fixed;  // has its own mutex
 };

@@ -88,11 +88,15 @@ void* ThreadMagazines::allocate_slow(Magazine* magazine) {
   if (magazine == nullptr) attach_if_earned();
   const ProgramGuard guard(pool_.mutex);
   if (magazine == nullptr) magazine = list_.make_of_this_thread();
-  if (void* const block = take_or_fill(magazine); block != nullptr || is_scarce_) return block;
-  visit_all();
-  is_scarce_ = empty() < enough();
-  leave_all();
-  return take_or_fill(magazine);
+  void* block = take_or_fill(magazine);
+  if (block == nullptr && !is_scarce_) {
+    visit_all();
+    is_scarce_ = empty() < enough();
+    leave_all();
+    block = take_or_fill(magazine);
+  }
+  if (block == nullptr) pool_.note_refusal();
+  return block;
 }
 
 // \pre the pool's mutex is held.

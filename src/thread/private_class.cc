@@ -74,7 +74,7 @@ ClassCensus count_once(SizeClass size_class, ReturnedPages& returned) {
       unused += slab->free_count;
   };
   registry.for_each([&](const ThreadHeap& heap) { unused += count_of(heap, size_class); }, count_owner);
-  return {total > unused ? total - unused : 0, bytes_of(pages)};
+  return {total > unused ? total - unused : 0, bytes_of(pages), total};
 }
 
 }  // namespace
@@ -91,6 +91,7 @@ SizeClass acquire_private_class(std::size_t bytes, std::size_t alignment) {
       forget_magazines(size_class, returned);
     }
     use = Use::kPool;
+    private_class_blocks(size_class).begin();
     class_geometry[size_class] = geometry_for(bytes == 0 ? 1 : bytes, alignment);
     return size_class;
   }
@@ -120,6 +121,8 @@ ClassCensus count_private_class(SizeClass size_class, ReturnedPages& returned) {
   }
   return census;
 }
+
+std::size_t peak_of_private_class(SizeClass size_class) { return private_class_blocks(size_class).peak(); }
 
 std::size_t settle_private_class(SizeClass size_class) {
   ReturnedPages returned;

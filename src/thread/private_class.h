@@ -25,13 +25,16 @@ void begin_to_end_private_class(SizeClass size_class);
 void release_private_class(SizeClass size_class);
 
 struct ClassCensus {
-  std::size_t live_count, slab_bytes;
+  std::size_t live_count, slab_bytes, block_count;
 };
 
 /// Counts live blocks and pages of the class. Slabs that end on the way are added to `returned`.
 /// \threads any, with no lock held that ranks behind giving back; blocks in other threads' magazines are
 /// counted while they change.
 ClassCensus count_private_class(SizeClass size_class, ReturnedPages& returned);
+
+/// \returns the most blocks that the class's slabs had at one time, live or not.
+std::size_t peak_of_private_class(SizeClass size_class);
 
 /// Drops every thread's magazine of the class and retires its free slabs. \returns bytes of retired slabs.
 /// \pre no other thread uses the class meanwhile.

@@ -8,15 +8,19 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "observe/stats.h"
 #include "support/child.h"
+#include "support/pool_with_magazines.h"
 #include "support/sizes.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
@@ -81,6 +85,213 @@ TEST(PoolUse, NamesEveryPoolWithWhatItHolds) {
   EXPECT_EQ(found.at("arenas").live_count, 1u);
 }
 
+PoolUse use_of(const char* name) { return pools().at(name); }
+
+bool are_malloc_blocks() { return std::getenv("TARN_POOLS_USE_MALLOC") != nullptr; }
+
+void expect_waste_of(const PoolUse& use) {
+  EXPECT_EQ(use.waste_bytes, use.mapped_bytes - use.live_bytes) << use.name;
+}
+
+TEST(PoolUse, TellsCapsCapacityWasteAndRefusalsOfAFixedPool) {
+  FixedPool open({.block_bytes = 64, .name = "open"});
+  FixedPool capped({.block_bytes = 64, .blocks_per_chunk = 10, .largest_count = 15, .name = "capped"});
+  void* last = nullptr;
+  for (int i = 0; i < 15; ++i) last = capped.allocate();
+  EXPECT_EQ(capped.allocate(), nullptr);
+  EXPECT_EQ(capped.allocate_run(2), nullptr);
+  void* blocks[3];
+  EXPECT_EQ(capped.allocate_batch(3, blocks), 0u);
+  capped.deallocate(last);
+  const PoolUse use = use_of("capped");
+  EXPECT_EQ(use.live_count, 14u);
+  EXPECT_EQ(use.peak_live_bytes, 15u * 64);
+  EXPECT_EQ(use.capacity, are_malloc_blocks() ? 14u : 15u);
+  EXPECT_EQ(use.largest_count, 15u);
+  EXPECT_EQ(use.limit_bytes, 15u * 64);
+  EXPECT_EQ(use.mapped_limit_bytes, PoolUse::kNoLimit);
+  EXPECT_EQ(use.refusals, 3u);
+  EXPECT_EQ(use.parent, nullptr);
+  expect_waste_of(use);
+  EXPECT_EQ(use_of("open").largest_count, PoolUse::kNoLimit);
+  EXPECT_EQ(use_of("open").limit_bytes, PoolUse::kNoLimit);
+  EXPECT_EQ(use_of("open").refusals, 0u);
+}
+
+TEST(PoolUse, CountsTheRefusalsOfASharedPoolWithMagazines) {
+  PoolWithMagazines events({.block_bytes = 64, .largest_count = 100, .name = "events"});
+  std::thread([&] {
+    for (int i = 0; i < 100; ++i) EXPECT_NE(events.allocate(), nullptr);
+    for (int i = 0; i < 7; ++i) EXPECT_EQ(events.allocate(), nullptr);
+  }).join();
+  EXPECT_EQ(use_of("events").refusals, 7u);
+  EXPECT_EQ(use_of("events").live_count, 100u);
+  EXPECT_GE(use_of("events").peak_live_bytes, 100u * 64);
+}
+
+TEST(PoolUse, TellsTheLimitsAndTheParentOfAHeap) {
+  Heap tenant({.name = "tenant", .hard_limit = 1000000, .mapped_limit = 2000000});
+  Heap session({.name = "session", .hard_limit = 20000, .parent = &tenant});
+  static_cast<void>(session.allocate(10000));
+  EXPECT_EQ(session.allocate(15000), nullptr);
+  EXPECT_EQ(session.allocate(SIZE_MAX), nullptr);
+  const PoolUse outer = use_of("tenant"), inner = use_of("session");
+  EXPECT_EQ(outer.limit_bytes, 1000000u);
+  EXPECT_EQ(outer.mapped_limit_bytes, 2000000u);
+  EXPECT_EQ(outer.parent, nullptr);
+  EXPECT_EQ(outer.inner_bytes, inner.live_bytes);
+  EXPECT_EQ(outer.live_bytes, 0u);
+  EXPECT_EQ(outer.refusals, 0u);
+  EXPECT_EQ(inner.limit_bytes, 20000u);
+  EXPECT_EQ(inner.mapped_limit_bytes, PoolUse::kNoLimit);
+  EXPECT_EQ(inner.refusals, 2u);
+  EXPECT_EQ(inner.inner_bytes, 0u);
+  // The visit's own copy: it outlives the registry's lock.
+  std::string parent;
+  for_each_pool(
+      [](const PoolUse& use, void* context) {
+        if (use.parent != nullptr) *static_cast<std::string*>(context) = use.parent;
+      },
+      &parent);
+  EXPECT_EQ(parent, "tenant");
+  if (!are_malloc_blocks()) expect_waste_of(inner);
+}
+
+TEST(PoolUse, TellsThePeakOfAHandlePoolExactlyInOneThread) {
+  HandlePool<Session> sessions({.name = "sessions", .at_end = AtPoolEnd::kDestroy});
+  std::vector<Handle<Session>> live;
+  std::size_t most = 0;
+  std::mt19937 random(7);
+  for (int i = 0; i < 20000; ++i) {
+    const bool grows = random() % 100 < (i / 2000 % 2 == 0 ? 60u : 40u);
+    if (grows || live.empty()) {
+      live.push_back(sessions.create());
+    } else {
+      std::swap(live[random() % live.size()], live.back());
+      sessions.destroy(live.back());
+      live.pop_back();
+    }
+    most = std::max(most, live.size());
+    if (i % 3000 == 0) sessions.release_unused();
+  }
+  const PoolUse use = use_of("sessions");
+  EXPECT_EQ(use.live_count, live.size());
+  EXPECT_EQ(use.peak_live_bytes, most * use.block_bytes);
+  EXPECT_EQ(use.refusals, 0u);
+  EXPECT_EQ(use.largest_count, std::size_t{1} << 22);
+  EXPECT_GE(use.capacity, use.live_count);
+}
+
+TEST(PoolUse, ThePeakOfAnObjectPoolIsAtMostWhatItsSlabsHad) {
+  ObjectPool<Session> sessions({.name = "sessions"});
+  std::vector<Session*> live;
+  for (int i = 0; i < 5000; ++i) live.push_back(sessions.create());
+  const std::size_t capacity = use_of("sessions").capacity;
+  for (Session* session : live) sessions.destroy(session);
+  sessions.release_unused();
+  const PoolUse use = use_of("sessions");
+  if (!use.is_in_classes) GTEST_SKIP() << "a fixed pool tells of its objects";
+  EXPECT_EQ(use.live_count, 0u);
+  EXPECT_EQ(use.peak_live_bytes, capacity * use.block_bytes);
+  EXPECT_GE(capacity, 5000u);
+  EXPECT_EQ(use.refusals, 0u);
+  EXPECT_EQ(use.largest_count, PoolUse::kNoLimit);
+  expect_waste_of(use);
+}
+
+TEST(PoolUse, AnObjectPoolThatTakesAClassOfAnotherBeginsWithItsOwnPeak) {
+  for (const int count : {2000, 1}) {
+    ObjectPool<Session> sessions({.name = "sessions"});
+    std::vector<Session*> live;
+    for (int i = 0; i < count; ++i) live.push_back(sessions.create());
+    const PoolUse use = use_of("sessions");
+    if (use.is_in_classes) {
+      EXPECT_EQ(use.peak_live_bytes, use.capacity * use.block_bytes);
+    }
+    for (Session* session : live) sessions.destroy(session);
+  }
+}
+
+/// Blocks that threads take and free by chance; the most that were live at one time.
+class Traffic {
+ public:
+  template <typename Pool>
+  void run(Pool& pool, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<void*> live;
+    for (unsigned i = 0; i < 30000; ++i) {
+      const bool grows = random() % 100 < (i / 3000 % 2 == 0 ? 55u : 45u);
+      const unsigned kind = random() % 64;
+      if (grows || live.empty()) {
+        take(pool, live, kind);
+      } else {
+        std::swap(live[random() % live.size()], live.back());
+        --count_;
+        pool.deallocate(live.back());
+        live.pop_back();
+      }
+      if (kind == 63 && i % 7 == 0) static_cast<void>(pool.release_unused());
+    }
+    count_ -= live.size();
+    for (void* block : live) pool.deallocate(block);
+  }
+  std::size_t most() const { return most_; }
+
+ private:
+  template <typename Pool>
+  void take(Pool& pool, std::vector<void*>& live, unsigned kind) {
+    if (kind == 0 && !are_malloc_blocks()) {
+      char* const run = static_cast<char*>(pool.allocate_run(5));
+      for (std::size_t i = 0; i < 5; ++i) live.push_back(run + i * pool.block_bytes());
+      note(5);
+    } else if (kind == 1) {
+      void* blocks[20];
+      ASSERT_EQ(pool.allocate_batch(20, blocks), 20u);
+      live.insert(live.end(), blocks, blocks + 20);
+      note(20);
+    } else {
+      live.push_back(pool.allocate());
+      note(1);
+    }
+  }
+  // With several threads, at most as many as are live, and short of them by less than a batch for each.
+  void note(std::size_t taken) {
+    const std::size_t now = count_ += taken;
+    for (std::size_t most = most_; most < now;)
+      if (most_.compare_exchange_weak(most, now)) break;
+  }
+  std::atomic<std::size_t> count_{0}, most_{0};
+};
+
+constexpr std::size_t kRestOfWord = 63;
+
+TEST(PoolUse, ThePeakOfAFixedPoolIsTooHighByTheRestOfAWordAtMost) {
+  for (const unsigned seed : {1u, 2u, 3u}) {
+    FixedPool packets({.block_bytes = 64, .blocks_per_chunk = 300, .name = "packets"});
+    Traffic traffic;
+    traffic.run(packets, seed);
+    internal::validate(detail::FixedPoolAccess::state(packets));
+    const PoolUse use = use_of("packets");
+    EXPECT_EQ(use.live_count, 0u);
+    EXPECT_GE(use.peak_live_bytes, traffic.most() * 64);
+    EXPECT_LE(use.peak_live_bytes, (traffic.most() + (are_malloc_blocks() ? 0 : kRestOfWord)) * 64);
+  }
+}
+
+TEST(PoolUse, ThePeakOfASharedPoolIsTooHighByWhatMagazinesHoldAtMost) {
+  constexpr std::size_t kThreads = 3, kOfMagazines = 64 * (kThreads + 4);
+  PoolWithMagazines events({.block_bytes = 64, .blocks_per_chunk = 300, .name = "events"});
+  Traffic traffic;
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < kThreads; ++i) threads.emplace_back([&, i] { traffic.run(events, i + 1); });
+  for (std::thread& thread : threads) thread.join();
+  internal::validate(detail::FixedPoolAccess::state(events));
+  const PoolUse use = use_of("events");
+  EXPECT_EQ(use.live_count, 0u);
+  EXPECT_GE(use.peak_live_bytes, traffic.most() * 64);
+  EXPECT_LE(use.peak_live_bytes, (traffic.most() + kThreads * 20 + kOfMagazines + kRestOfWord) * 64);
+}
+
 TEST(PoolUse, ForgetsPoolsThatHaveEnded) {
   const std::size_t before = pools().size();
   {
@@ -107,11 +318,11 @@ TEST(PoolUse, APoolWithoutANameHasThatOfItsKind) {
   for (const char* name : {"fixed pool", "object pool", "heap"}) EXPECT_EQ(found.count(name), 1u) << name;
 }
 
-TEST(PoolUse, MakesNamesFitForATextFile) {
+TEST(PoolUse, MakesNamesFitForALineOfText) {
   Heap long_name("a name of more than thirty-one characters"), odd("say \"hi\"\n\\");
   const std::map<std::string, PoolUse> found = pools();
   EXPECT_EQ(found.count("a name of more than thirty-one "), 1u);
-  EXPECT_EQ(found.count("say _hi___"), 1u);
+  EXPECT_EQ(found.count("say \"hi\"_\\"), 1u);
 }
 
 std::string stats_json() {
@@ -133,6 +344,40 @@ TEST(PoolUse, StandsInTheStatisticsFile) {
   ASSERT_NE(list, std::string::npos);
   for (const char* part : {"\"packets\"", "\"fixed pool\"", "\"room\"", "\"heap\"", "\"live_count\""})
     EXPECT_NE(text.find(part, list), std::string::npos) << part << " in " << text.substr(list);
+}
+
+TEST(PoolUse, NamesOfAnyBytesMakeNoWrongJson) {
+  Heap quoted("say \"hi\"\\\x7f\n"), foreign("caf\xc3\xa9 \xff\xf0\x9f\x8e"),
+      inner({.name = "in", .parent = &quoted});
+  // The 31st byte is the first of a character's two.
+  Heap cut("123456789012345678901234567890\xc3\xa9");
+  const std::string text = stats_json();
+  for (const char* part :
+       {R"("name":"say \"hi\"\\__","parent":null)",
+        "\"name\":\"caf\xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"",
+        R"("name":"in","parent":"say \"hi\"\\__")", "123456789012345678901234567890\xef\xbf\xbd\""})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+  FILE* const parser =
+      popen("python3 -c 'import json, sys; json.loads(sys.stdin.buffer.read().decode())'", "w");
+  ASSERT_NE(parser, nullptr);
+  std::fputs(text.c_str(), parser);
+  EXPECT_EQ(pclose(parser), 0) << text;
+}
+
+TEST(PoolUse, EveryFigureOfAPoolStandsInTheJsonAndNoLimitIsNull) {
+  FixedPool open({.block_bytes = 64, .name = "open"});
+  FixedPool capped({.block_bytes = 64, .largest_count = 7, .name = "capped"});
+  const std::string text = stats_json();
+  const std::size_t from = text.find("\"name\":\"open\"");
+  ASSERT_NE(from, std::string::npos);
+  const std::string open_text = text.substr(from, text.find('}', from) - from);
+  for (const char* key :
+       {"block_bytes", "live_count", "live_bytes", "peak_live_bytes", "mapped_bytes", "waste_bytes",
+        "capacity", "largest_count", "limit_bytes", "mapped_limit_bytes", "inner_bytes", "refusals"})
+    EXPECT_NE(open_text.find("\"" + std::string(key) + "\":"), std::string::npos)
+        << key << " in " << open_text;
+  EXPECT_NE(open_text.find("\"largest_count\":null,\"limit_bytes\":null"), std::string::npos) << open_text;
+  EXPECT_NE(text.find("\"largest_count\":7,\"limit_bytes\":448,"), std::string::npos);
 }
 
 TEST(PoolUse, LiveBytesOfPoolsStandInTheStatistics) {

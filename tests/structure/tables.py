@@ -33,6 +33,7 @@ COVERED = {
     "general/setup": "tests/unit/general/configuration_test.cc",
     "general/system_blocks": "tests/pools/over_malloc_test.cc",
     "general/upkeep": "tests/concurrency/trim_test.cc",
+    "observe/pool_fields": "tests/pools/pool_use_test.cc",
     "observe/process_end": "tests/tool/command_test.py",
     "observe/stats_json": "tests/pools/pool_use_test.cc",
     "observe/steady_state": "tests/adapters/steady_state_test.cc",

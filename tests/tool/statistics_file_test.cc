@@ -56,6 +56,43 @@ TEST(StatisticsFile, EveryFigureWithAPlaceInTheReportIsThere) {
 #undef TARN_EXPECT
 }
 
+constexpr const char* kThreePools = R"({"pools":[
+  {"kind":"fixed pool","name":"packets","parent":null,"block_bytes":64,"live_count":10,"live_bytes":640,
+   "peak_live_bytes":1280,"mapped_bytes":65536,"waste_bytes":64896,"largest_count":100,"limit_bytes":6400,
+   "mapped_limit_bytes":null,"refusals":1234},
+  {"kind":"heap","name":"session","parent":"tenant","block_bytes":0,"live_count":3,"live_bytes":5000,
+   "peak_live_bytes":6000,"mapped_bytes":131072,"waste_bytes":126072,"limit_bytes":null,
+   "mapped_limit_bytes":262144,"refusals":0},
+  {"kind":"heap","name":"tenant","parent":null,"block_bytes":0,"mapped_bytes":0}]})";
+
+std::string line_of(const std::string& text, const char* part) {
+  const std::size_t at = text.find(part), start = text.rfind('\n', at) + 1;
+  return at == std::string::npos ? "" : text.substr(start, text.find('\n', at) - start);
+}
+
+TEST(StatisticsFile, APoolHasALineWithAllItsFigures) {
+  const std::string text = statistics_report(*parse_statistics(kThreePools), Colour::kOff);
+  const std::string packets = line_of(text, "packets"), session = line_of(text, "session in tenant");
+  for (const char* part :
+       {"fixed pool", "64", "10", "640 B", "1.250 KiB", "6.250 KiB", "64.00 KiB", "63.38 KiB", "1,234"})
+    EXPECT_NE(packets.find(part), std::string::npos) << part << " in " << text;
+  for (const char* part : {"heap", "any", "256.0 KiB", "128.0 KiB"})
+    EXPECT_NE(session.find(part), std::string::npos) << part << " in " << text;
+  EXPECT_NE(line_of(text, "  tenant").find("none"), std::string::npos) << text;
+  EXPECT_LT(text.find("session"), text.find("packets")) << "most pages first";
+  EXPECT_NE(text.find("pools, all at the end:"), std::string::npos) << text;
+}
+
+TEST(StatisticsFile, OfManyPoolsTheLargestAreShown) {
+  Json statistics;
+  for (int i = 0; i < 100; ++i)
+    statistics["pools"].push_back({{"kind", "heap"}, {"name", "h" + std::to_string(i)}, {"mapped_bytes", i}});
+  const std::string text = statistics_report(statistics, Colour::kOff);
+  EXPECT_NE(text.find("the 16 of 100 with most pages"), std::string::npos) << text;
+  EXPECT_NE(text.find("h99"), std::string::npos);
+  EXPECT_EQ(text.find("h83"), std::string::npos);
+}
+
 TEST(StatisticsFile, AFileCutShortIsNone) {
   EXPECT_FALSE(parse_statistics(""));
   EXPECT_FALSE(parse_statistics("{\"tarn\":"));

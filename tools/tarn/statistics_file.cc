@@ -15,6 +15,7 @@ namespace tarn::tool {
 namespace {
 
 constexpr std::size_t kShownClasses = 8;
+constexpr std::size_t kShownPools = 16;
 
 const Json& member(const Json& json, const char* name) {
   static const Json kNothing = Json::object();
@@ -112,6 +113,46 @@ std::vector<Json> most_wasteful(const Json& statistics, std::size_t most) {
   return classes;
 }
 
+std::vector<Json> largest_pools(const Json& statistics, std::size_t most) {
+  std::vector<Json> pools;
+  for (const Json& pool : member(statistics, "pools"))
+    if (pool.is_object()) pools.push_back(pool);
+  std::stable_sort(pools.begin(), pools.end(), [](const Json& a, const Json& b) {
+    return number(a, "mapped_bytes") > number(b, "mapped_bytes");
+  });
+  if (pools.size() > most) pools.resize(most);
+  return pools;
+}
+
+std::string text_member(const Json& json, const char* name) {
+  const Json& value = member(json, name);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+std::string pool_title(const Json& pool) {
+  const std::string parent = text_member(pool, "parent");
+  return "  " + text_member(pool, "name") + (parent.empty() ? "" : " in " + parent);
+}
+
+/// The tighter of the limits of live bytes and of pages.
+std::string limit_text(const Json& pool) {
+  const Json &live = member(pool, "limit_bytes"), &mapped = member(pool, "mapped_limit_bytes");
+  if (!live.is_number() && !mapped.is_number()) return "none";
+  if (!mapped.is_number()) return bytes(pool, "limit_bytes");
+  if (!live.is_number()) return bytes(pool, "mapped_limit_bytes");
+  return format_bytes(std::min(number(pool, "limit_bytes"), number(pool, "mapped_limit_bytes")));
+}
+
+/// What stands behind the other lines: a title with how many of all are shown, and the table.
+std::string pools_text(const Json& statistics, Colour colour) {
+  const Table table = pool_table(statistics, kShownPools);
+  if (table.is_empty()) return "";
+  const std::size_t all = member(statistics, "pools").size();
+  const std::string which =
+      all > kShownPools ? fmt::format("the {} of {} with most pages", kShownPools, all) : "all at the end";
+  return fmt::format("  pools, {}:\n", which) + table.render(colour);
+}
+
 std::string how_ended(const RunResult& run) {
   return run.ending == Ending::kSignaled ? "ended by " + format_signal(run.code)
                                          : fmt::format("exit status {}", run.code);
@@ -137,19 +178,45 @@ Table waste_table(const Json& statistics, std::size_t most) {
   return table;
 }
 
+Table pool_table(const Json& statistics, std::size_t most) {
+  Table table({{"  pool", Alignment::kLeft},
+               {"kind", Alignment::kLeft},
+               {"block"},
+               {"live"},
+               {"live bytes"},
+               {"peak"},
+               {"limit"},
+               {"mapped"},
+               {"waste"},
+               {"refused"}});
+  for (const Json& pool : largest_pools(statistics, most))
+    table.add_row({{pool_title(pool)},
+                   {text_member(pool, "kind")},
+                   {number(pool, "block_bytes") == 0 ? "any" : count(pool, "block_bytes")},
+                   {count(pool, "live_count")},
+                   {bytes(pool, "live_bytes")},
+                   {bytes(pool, "peak_live_bytes")},
+                   {limit_text(pool)},
+                   {bytes(pool, "mapped_bytes")},
+                   {bytes(pool, "waste_bytes")},
+                   {count(pool, "refusals")}});
+  return table;
+}
+
 std::string statistics_report(const Json& statistics, Colour colour) {
   std::vector<ReportLine> lines = report_lines(statistics);
   lines.insert(lines.end() - 1, {"waste", waste_text(statistics)});  // before the slow path
   std::string text;
   for (const ReportLine& one : lines) text += line(one.title, one.text);
   const Table table = waste_table(statistics, kShownClasses);
-  if (table.is_empty()) return text;
+  const std::string pools = pools_text(statistics, colour);
+  if (table.is_empty()) return text + pools;
   return text +
          fmt::format("  waste by size class, the worst {} at most ({}):\n", kShownClasses,
                      member(statistics, "size_classes_preset").is_string()
                          ? statistics["size_classes_preset"].get<std::string>()
                          : "preset not known") +
-         table.render(colour);
+         table.render(colour) + pools;
 }
 
 std::string run_report(const std::vector<std::string>& command, const RunResult& run, Colour colour) {

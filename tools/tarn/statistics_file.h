@@ -17,7 +17,10 @@ std::optional<Json> parse_statistics(const std::string& text);
 /// The size classes that waste most bytes (given minus requested), the worst first, at most `count`.
 Table waste_table(const Json& statistics, std::size_t count);
 
-/// The library's figures as text: memory, calls, waste by size class.
+/// The pools that the program had at its end, those with most pages first, at most `count`.
+Table pool_table(const Json& statistics, std::size_t count);
+
+/// The library's figures as text: memory, calls, waste by size class, pools.
 std::string statistics_report(const Json& statistics, Colour colour);
 
 /// One line and the costs of the run as the system counts them.
