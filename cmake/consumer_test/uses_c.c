@@ -57,9 +57,9 @@ static void allocate_batch(void) {
 
 static void read_statistics(void) {
   struct tarn_statistics before, after;
-  expect(tarn_read_statistics(&before, sizeof before) == sizeof before, "all members are known");
+  expect(tarn_stats(&before, sizeof before) == sizeof before, "all members are known");
   void* block = tarn_allocate(1000000);
-  tarn_read_statistics(&after, sizeof after);
+  tarn_stats(&after, sizeof after);
   expect(after.live_bytes - before.live_bytes == tarn_usable_size(block), "live bytes are exact");
   tarn_deallocate(block);
 }
