@@ -17,27 +17,31 @@ HEAD = """\
 
 Every option has a key and an environment name. Later sources win:
 
-1. `/etc/tarn.conf`
-2. the file that `TARN_CONF_FILE` names
-3. `TARN_CONF="key:value,key:value"`
-4. one environment variable per option, `TARN_KEY=value`
+1. `tarn_conf`, the program's own defaults
+2. `/etc/tarn.conf`
+3. the file that `TARN_CONF_FILE` names
+4. `TARN_CONF="key:value,key:value"`
+5. one environment variable per option, `TARN_KEY=value`
+6. `tarn::set_option`, called by the program ([run_time_options.md](run_time_options.md), also on `tarn_conf`)
 
 A file holds `key:value` or `key=value` pairs, one per line or separated by commas; `#` starts a comment. Sizes take the
 suffixes `K`, `M`, `G` (powers of 1024), times `ms` and `s`. An unknown key or a bad value costs one line on standard
-error and leaves the default. In a set-uid program the environment is ignored. All of it is read once, before the first
-block is handed out.
+error and leaves the value as it was. In a set-uid program the environment is ignored. All of it is read once, before the
+first block is handed out. From then on the program can set the options that the table marks.
 
-`tarn options` prints this table, `TARN_PRINT_OPTIONS=1 PROGRAM` the values that a program really runs with, and
-`tarn run --set KEY=VALUE -- PROGRAM` sets one for one run.
+`tarn options` prints this table, `TARN_PRINT_OPTIONS=1 PROGRAM` the values that a program really runs with and
+who set them, and `tarn run --set KEY=VALUE -- PROGRAM` sets one for one run.
 
 """
 
 
 def page(options):
-    rows = ["| key | environment | default | takes | what it does |", "|---|---|---|---|---|"]
+    rows = ["| key | environment | default | takes | at run time | what it does |",
+            "|---|---|---|---|---|---|"]
     for option in options:
         cells = [f"`{option['name']}`", f"`{option['environment']}`", option["default"] or "none",
-                 option["accepts"].replace("|", ", "), option["help"]]  # fmt: skip
+                 option["accepts"].replace("|", ", "),
+                 "may change" if option["changes_at_run_time"] else "fixed", option["help"]]  # fmt: skip
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return HEAD + "\n".join(rows) + "\n"
 

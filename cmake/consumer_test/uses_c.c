@@ -1,10 +1,13 @@
-/* Calls all of tarn/tarn.h and tarn/stats.h. */
+/* Calls all of tarn/tarn.h, tarn/stats.h and tarn/options.h, and brings defaults along. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <tarn/options.h>
 #include <tarn/stats.h>
 #include <tarn/tarn.h>
+
+const char* tarn_conf = "decay:700ms,thread_cache:1M";
 
 static int failures;
 
@@ -57,11 +60,29 @@ static void allocate_batch(void) {
 
 static void read_statistics(void) {
   struct tarn_statistics before, after;
-  expect(tarn_read_statistics(&before, sizeof before) == sizeof before, "all members are known");
+  expect(tarn_stats(&before, sizeof before) == sizeof before, "all members are known");
   void* block = tarn_allocate(1000000);
-  tarn_read_statistics(&after, sizeof after);
+  tarn_stats(&after, sizeof after);
   expect(after.live_bytes - before.live_bytes == tarn_usable_size(block), "live bytes are exact");
   tarn_deallocate(block);
+}
+
+static void count_option(const struct tarn_option_state* option, void* count) {
+  expect(option->bytes == sizeof *option && option->help[0] != 0, "an option is told");
+  ++*(int*)count;
+}
+
+static void set_options(void) {
+  char text[16];
+  int count = 0;
+  expect(tarn_option("decay", text, sizeof text) == 5 && strcmp(text, "700ms") == 0, "tarn_conf is read");
+  expect(tarn_set_option("decay", "3s") == 0, "an option is set");
+  expect(tarn_option("decay", text, sizeof text) == 6 && strcmp(text, "3000ms") == 0, "it tells its value");
+  expect(tarn_set_option("decay", "soon") == EINVAL, "a bad value is told");
+  expect(tarn_set_option("colour", "red") == ENOENT, "an unknown option is told");
+  expect(tarn_set_option("classes", "default") == EPERM, "what is fixed is told");
+  tarn_for_each_option(count_option, &count);
+  expect(count >= 15, "all options are told");
 }
 
 int main(void) {
@@ -70,6 +91,7 @@ int main(void) {
   allocate_aligned();
   allocate_batch();
   read_statistics();
+  set_options();
   expect(strcmp(tarn_version(), TARN_EXPECTED_VERSION) == 0, "the library is of the package's version");
   expect(strcmp(TARN_VERSION_STRING, TARN_EXPECTED_VERSION) == 0, "the headers are of the package's version");
   return failures != 0;

@@ -1,7 +1,7 @@
 /* What the library holds and has done, as numbers, for C and C++: for the metrics page of a server, a test
  * that looks for leaks, a line in a log. They are the figures of TARN_STATS_FILE and of `tarn run --stats`.
  *
- *   const tarn::Statistics now = tarn::statistics();              // C++
+ *   const tarn::Statistics now = tarn::stats();                   // C++
  *   metrics.set("live_bytes", now.live_bytes);
  *
  * The members and what each tells are listed in tarn/detail/stat_fields.h. Members that end in _bytes are
@@ -32,6 +32,9 @@ struct tarn_statistics {
  *  that the library does not know become 0.
  *  \returns how many bytes the library filled; 0, with errno ENOMEM and all members 0, when it has no memory
  *  left to count in. */
+TARN_C_API size_t tarn_stats(struct tarn_statistics* statistics, size_t bytes) TARN_C_NOEXCEPT;
+
+/** The former name of tarn_stats, for programs that were built with it. */
 TARN_C_API size_t tarn_read_statistics(struct tarn_statistics* statistics, size_t bytes) TARN_C_NOEXCEPT;
 
 #ifdef __cplusplus
@@ -42,11 +45,14 @@ namespace TARN_NAMESPACE {
 using Statistics = ::tarn_statistics;
 
 /// The figures of this moment; all 0 when the library has no memory left to count in.
-inline Statistics statistics() noexcept {
+inline Statistics stats() noexcept {
   Statistics figures;
-  tarn_read_statistics(&figures, sizeof figures);
+  tarn_stats(&figures, sizeof figures);
   return figures;
 }
+
+/// The former name of stats().
+inline Statistics statistics() noexcept { return stats(); }
 
 }  // namespace TARN_NAMESPACE
 #endif

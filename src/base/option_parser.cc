@@ -103,6 +103,22 @@ bool parse_option_value(const OptionInfo& option, std::string_view text, std::in
   return parse_any(option, text, value) && *value >= option.minimum && *value <= option.maximum;
 }
 
+const char* kind_name(OptionKind kind) {
+  switch (kind) {
+    case OptionKind::kBool:
+      return "switch";
+    case OptionKind::kBytes:
+      return "bytes";
+    case OptionKind::kMilliseconds:
+      return "milliseconds";
+    case OptionKind::kChoice:
+      return "choice";
+    case OptionKind::kPath:
+      break;
+  }
+  return "path";
+}
+
 std::string_view choice_name(const OptionInfo& option, std::int64_t index) {
   std::string_view choices = option.choices;
   for (; index > 0; --index) take_until(&choices, "|");

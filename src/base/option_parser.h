@@ -16,6 +16,9 @@ const OptionInfo* find_option(std::string_view key);
 /// only checked: *value does not change.
 bool parse_option_value(const OptionInfo& option, std::string_view text, std::int64_t* value);
 
+/// "switch", "bytes", "milliseconds", "choice" or "path".
+const char* kind_name(OptionKind kind);
+
 /// The name of a choice. \pre 0 <= index <= option.maximum of an option of kind kChoice.
 std::string_view choice_name(const OptionInfo& option, std::int64_t index);
 

@@ -4,7 +4,7 @@
 //
 // Invariant: kOptionTable[i].key is unique, default_value lies in [minimum, maximum]; checked at compile
 // time.
-// Threads: the table is constant; values are written once, before the first block is handed out.
+// Threads: the table is constant.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +19,12 @@ enum class OptionKind : std::uint8_t {
   kMilliseconds,  // a time; suffixes ms, s
   kChoice,        // one of `choices`, stored as its index
   kPath,          // a file name, stored separately
+};
+
+/// Until when a value may change.
+enum class OptionChange : std::uint8_t {
+  kAtStart,  // until the library has set itself up
+  kAnyTime,  // also while the program runs: general/apply_options.cc tells the tiers
 };
 
 enum class Option : std::uint8_t {
@@ -48,6 +54,7 @@ struct OptionInfo {
   std::int64_t maximum;
   const char* choices;  // kChoice: names separated by '|', in the order of their indices
   const char* help;     // one sentence
+  OptionChange change = OptionChange::kAtStart;
 };
 
 inline constexpr std::int64_t kKiB = 1024;
@@ -58,23 +65,28 @@ inline constexpr OptionInfo kOptionTable[] = {
     {Option::kClasses, "classes", OptionKind::kChoice, 0, 0, kSizeClassPresetCount - 1,
      kSizeClassPresetNames.text, kSizeClassPresetHelp.text},
     {Option::kFreePageThreshold, "free_page_threshold", OptionKind::kBytes, 8 * kMiB, 0, 1024 * kGiB, nullptr,
-     "Free memory kept for reuse; what exceeds it goes back to the system at once."},
+     "Free memory kept for reuse; what exceeds it goes back to the system at once.", OptionChange::kAnyTime},
     {Option::kDecay, "decay", OptionKind::kMilliseconds, 2000, 0, 3600 * 1000, nullptr,
-     "Time after which free memory that nobody needed goes back to the system; 0 keeps none."},
+     "Time after which free memory that nobody needed goes back to the system; 0 keeps none.",
+     OptionChange::kAnyTime},
     {Option::kBackground, "background", OptionKind::kBool, 1, 0, 1, nullptr,
      "Let a helper thread give memory back while the program idles; it exists only while there is some to "
-     "give back."},
+     "give back.",
+     OptionChange::kAnyTime},
     {Option::kThreadCacheBytes, "thread_cache", OptionKind::kBytes, 8 * kMiB, 64 * kKiB, kGiB, nullptr,
      "Most bytes of free blocks that one thread keeps at hand, and as many again that it leaves for "
-     "threads that share its slabs."},
+     "threads that share its slabs.",
+     OptionChange::kAnyTime},
     {Option::kShareSlabs, "share_slabs", OptionKind::kChoice, 1, 0, 2, "never|auto|always",
      "Let threads take their blocks from slabs that they share: never, once they are more than the "
-     "processors, or always. Sharing saves much memory where threads are many."},
+     "processors, or always. Sharing saves much memory where threads are many.",
+     OptionChange::kAnyTime},
     {Option::kHugePages, "huge_pages", OptionKind::kChoice, 1, 0, 2, "never|auto|always",
      "Ask the system for 2 MiB pages: never, for sizes that are much used, and blocks from 4 MiB on, once "
-     "the heap is large, or for all memory."},
+     "the heap is large, or for all memory.",
+     OptionChange::kAnyTime},
     {Option::kHugePageThreshold, "huge_page_threshold", OptionKind::kBytes, 16 * kMiB, 0, 1024 * kGiB,
-     nullptr, "Heap size from which huge_pages:auto asks for 2 MiB pages."},
+     nullptr, "Heap size from which huge_pages:auto asks for 2 MiB pages.", OptionChange::kAnyTime},
     {Option::kReserveBytes, "reserve", OptionKind::kBytes, 64 * kGiB, 4 * kMiB, 16 * 1024 * kGiB, nullptr,
      "Address space taken at first, then as much again as there is; it costs no memory."},
     {Option::kCheck, "check", OptionKind::kBool, 0, 0, 1, nullptr,
@@ -89,7 +101,8 @@ inline constexpr OptionInfo kOptionTable[] = {
      "What dlopen does with RTLD_DEEPBIND, which makes a library miss the preloaded malloc: clear the flag, "
      "or pass it on."},
     {Option::kStatsFile, "stats_file", OptionKind::kPath, 0, 0, 0, nullptr,
-     "Write statistics as JSON to this name with .PID appended when the program ends."},
+     "Write statistics as JSON to this name with .PID appended when the program ends.",
+     OptionChange::kAnyTime},
     {Option::kPrintOptions, "print_options", OptionKind::kBool, 0, 0, 1, nullptr,
      "Print every option and its value to standard error at start."},
 };

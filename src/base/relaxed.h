@@ -9,6 +9,7 @@ template <typename T>
 class Relaxed {
  public:
   constexpr Relaxed() = default;
+  constexpr explicit Relaxed(T value) : value_(value) {}
   Relaxed& operator=(T value) {
     value_.store(value, std::memory_order_relaxed);
     return *this;

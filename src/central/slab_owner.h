@@ -133,8 +133,8 @@ struct alignas(kCacheLineBytes) SlabOwner {
   std::size_t looked_at_bytes;            // its slabs may be so much before it looks for idle classes again
   Relaxed<std::size_t> made_ahead_bytes;  // of its slabs whose is_kept is set
   std::size_t spare_bytes;
-  std::size_t returned_bytes;    // to slabs, since the helper thread was last asked to trim
-  std::size_t kept_limit_bytes;  // limit of spare_bytes; and, for each thread, of what is parked
+  std::size_t returned_bytes;             // to slabs, since the helper thread was last asked to trim
+  Relaxed<std::size_t> kept_limit_bytes;  // limit of spare_bytes; and, for each thread, of what is parked
   Relaxed<std::uint64_t> slow_calls;
   std::uint64_t slow_calls_at_last_trim;
   Relaxed<bool> is_trimmed;  // trimmed at that count, and no block came or went since

@@ -6,11 +6,16 @@
 #include "base/text.h"
 #include "os/fatal.h"
 #include "os/process.h"
+#include "tarn/options.h"
+
+// Defined by the program, if it likes.
+#pragma weak tarn_conf
 
 namespace tarn::internal {
 namespace {
 
 constexpr std::size_t kLargestFile = 8 * 1024;
+constexpr const char* kMachineFile = "/etc/tarn.conf";
 
 void complain(const char* source, const char* what, std::string_view text, const OptionInfo* option) {
   FixedText<512> line;
@@ -28,26 +33,55 @@ void complain(const char* source, const char* what, std::string_view text, const
 
 constinit Configuration configuration;
 
-bool Configuration::set(const OptionInfo& option, std::string_view text) {
+const char* Configuration::source(Option option) const {
+  const char* const source = sources_[static_cast<std::size_t>(option)];
+  return source == nullptr ? "default" : source;
+}
+
+void Configuration::add_value(Text& text, const OptionInfo& option) const {
+  const std::int64_t number = value(option.id);
+  switch (option.kind) {
+    case OptionKind::kChoice:
+      text.add(choice_name(option, number));
+      break;
+    case OptionKind::kPath:
+      text.add(stats_file_);
+      break;
+    case OptionKind::kMilliseconds:
+      text.add_decimal(static_cast<std::uint64_t>(number)).add("ms");
+      break;
+    default:
+      text.add_decimal(static_cast<std::uint64_t>(number));
+      break;
+  }
+}
+
+void Configuration::set_number(const OptionInfo& option, std::int64_t value, const char* source) {
+  const std::int64_t at_least = value < option.minimum ? option.minimum : value;
+  values_[static_cast<std::size_t>(option.id)] = at_least > option.maximum ? option.maximum : at_least;
+  sources_[static_cast<std::size_t>(option.id)] = source;
+}
+
+bool Configuration::set(const OptionInfo& option, std::string_view text, const char* source) {
   std::int64_t value = 0;
   if (!parse_option_value(option, text, &value)) return false;
   if (option.kind == OptionKind::kPath) {
-    if (text.size() >= kLongestPath) return false;
+    if (text.size() >= kLongestValue) return false;
     std::memcpy(stats_file_, text.data(), text.size());
     stats_file_[text.size()] = '\0';
-    return true;
   }
   values_[static_cast<std::size_t>(option.id)] = value;
+  sources_[static_cast<std::size_t>(option.id)] = source;
   return true;
 }
 
-void Configuration::set_all(std::string_view text, const char* source) {
+void Configuration::set_all(std::string_view text, const char* source, const char* name_in_errors) {
   for (OptionPair pair; next_option_pair(&text, &pair);) {
     const OptionInfo* const option = find_option(pair.key);
     if (option == nullptr) {
-      complain(source, "unknown option", pair.key, nullptr);
-    } else if (!set(*option, pair.value)) {
-      complain(source, "bad value", pair.value, option);
+      complain(name_in_errors, "unknown option", pair.key, nullptr);
+    } else if (!set(*option, pair.value, source)) {
+      complain(name_in_errors, "bad value", pair.value, option);
     }
   }
 }
@@ -56,26 +90,32 @@ void Configuration::set_default_values() {
   for (std::size_t i = 0; i < kOptionCount; ++i) values_[i] = kOptionTable[i].default_value;
 }
 
-void Configuration::read_file(const char* path, bool must_exist) {
+void Configuration::read_program() {
+  if (&tarn_conf != nullptr && tarn_conf != nullptr) set_all(tarn_conf, "tarn_conf");
+}
+
+void Configuration::read_file(const char* path, const char* source) {
   char text[kLargestFile];
   const long length = os::read_file(path, text, sizeof text);
-  if (length >= 0) return set_all({text, static_cast<std::size_t>(length)}, path);
-  if (must_exist) complain("TARN_CONF_FILE", "cannot read", path, nullptr);
+  if (length >= 0) return set_all({text, static_cast<std::size_t>(length)}, source, path);
+  if (source != kMachineFile) complain(source, "cannot read", path, nullptr);
 }
 
 void Configuration::read_environment() {
-  if (const char* path = os::environment("TARN_CONF_FILE"); path != nullptr) read_file(path, true);
+  if (const char* path = os::environment("TARN_CONF_FILE"); path != nullptr)
+    read_file(path, "TARN_CONF_FILE");
   if (const char* pairs = os::environment("TARN_CONF"); pairs != nullptr) set_all(pairs, "TARN_CONF");
   for (const OptionInfo& option : kOptionTable) {
     const EnvironmentName name = environment_name(option);
     const char* const text = os::environment(name.text);
-    if (text != nullptr && !set(option, text)) complain(name.text, "bad value", text, &option);
+    if (text != nullptr && !set(option, text, "environment")) complain(name.text, "bad value", text, &option);
   }
 }
 
 void Configuration::read() {
   set_default_values();
-  read_file("/etc/tarn.conf", false);
+  read_program();
+  read_file(kMachineFile, kMachineFile);
   read_environment();
 }
 
@@ -83,21 +123,9 @@ void print_configuration() {
   for (const OptionInfo& option : kOptionTable) {
     FixedText<768> line;
     line.add("tarn: ").add(environment_name(option).text).add('=');
-    const std::int64_t value = configuration.value(option.id);
-    switch (option.kind) {
-      case OptionKind::kChoice:
-        line.add(choice_name(option, value));
-        break;
-      case OptionKind::kPath:
-        line.add(configuration.stats_file());
-        break;
-      case OptionKind::kMilliseconds:
-        line.add_decimal(static_cast<std::uint64_t>(value)).add("ms");
-        break;
-      default:
-        line.add_decimal(static_cast<std::uint64_t>(value));
-        break;
-    }
+    configuration.add_value(line, option);
+    const std::string_view source = configuration.source(option.id);
+    if (source != "default") line.add("  (").add(source).add(')');
     line.add('\n');
     os::write_line(line.data(), line.length());
   }

@@ -1,44 +1,59 @@
 // The values of the options (base/option_table.h), read once before the first block is handed out. Later
-// sources win: /etc/tarn.conf, the file named by TARN_CONF_FILE, TARN_CONF="key:value,...", TARN_KEY. A
-// set-uid program ignores the environment. A bad key or value prints one line on standard error and leaves
-// the default.
-// Threads: read() once, under the caller's lock; all else from any thread afterwards. Nothing here allocates.
+// sources win: the program's tarn_conf, /etc/tarn.conf, the file named by TARN_CONF_FILE,
+// TARN_CONF="key:value,...", TARN_KEY; and what the program sets by tarn/options.h. A set-uid program ignores
+// the environment. A bad key or value prints one line on standard error and leaves the value as it was.
+// Threads: values are read by any thread at any time. All else is under the set-up's mutex (general/setup.h).
+// Nothing here allocates.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "base/option_table.h"
+#include "base/relaxed.h"
+#include "base/text.h"
 
 namespace tarn::internal {
 
 class Configuration {
  public:
+  static constexpr std::size_t kLongestValue = 512;  // bytes of text, with the 0 behind a path
+
   void read();
 
   std::int64_t value(Option option) const { return values_[static_cast<std::size_t>(option)]; }
   bool is_on(Option option) const { return value(option) != 0; }
   const char* stats_file() const { return stats_file_; }
 
-  /// Sets one option from text, as "64M" or "on". \returns false when the text is no value of the option.
-  bool set(const OptionInfo& option, std::string_view text);
-  /// Sets options from pairs as base/option_parser.h reads them; `source` names the source in error lines.
-  void set_all(std::string_view text, const char* source);
+  /// Who set the present value: "default", or what was passed with it.
+  const char* source(Option option) const;
+  /// Adds the present value, as set() takes it.
+  void add_value(Text& text, const OptionInfo& option) const;
+
+  /// Sets one option from text, as "64M" or "on". \param source a name that lives on, of who sets it.
+  /// \returns false when the text is no value of the option.
+  bool set(const OptionInfo& option, std::string_view text, const char* source);
+  /// The same from a number, which is brought into the option's limits. \pre the option's value is a number.
+  void set_number(const OptionInfo& option, std::int64_t value, const char* source);
+  /// Sets options from pairs as base/option_parser.h reads them; `source` also names the source in error
+  /// lines.
+  void set_all(std::string_view text, const char* source) { set_all(text, source, source); }
 
  private:
-  static constexpr std::size_t kLongestPath = 512;
-
+  void set_all(std::string_view text, const char* source, const char* name_in_errors);
   void set_default_values();
-  void read_file(const char* path, bool must_exist);
+  void read_program();
+  void read_file(const char* path, const char* source);
   void read_environment();
 
-  std::int64_t values_[kOptionCount] = {};
-  char stats_file_[kLongestPath] = {};
+  Relaxed<std::int64_t> values_[kOptionCount];
+  const char* sources_[kOptionCount] = {};
+  char stats_file_[kLongestValue] = {};
 };
 
 extern Configuration configuration;
 
-/// Prints one line per option on standard error: environment name and value.
+/// Prints one line per option on standard error: environment name, value, and who set it if any has.
 void print_configuration();
 
 }  // namespace tarn::internal

@@ -2,74 +2,40 @@
 
 #include <atomic>
 
-#include "central/size_class.h"
+#include "general/apply_options.h"
 #include "general/configuration.h"
 #include "os/lock_rank.h"
-#include "os/processors.h"
-#include "page/background.h"
-#include "page/metadata.h"
-#include "page/page_cache.h"
-#include "page/page_map.h"
-#include "thread/registry.h"
 
 namespace tarn::internal {
 namespace {
 
 os::Mutex& mutex = os::global_mutex<os::LockRank::kSetUp>();
+constinit bool is_read = false;
 constinit std::atomic<bool> is_done{false};
 
-std::size_t bytes_value(Option option) { return static_cast<std::size_t>(configuration.value(option)); }
+void read_once_locked() {
+  if (is_read) return;
+  configuration.read();
+  is_read = true;
+}
 
-enum class HugePages : std::uint8_t { kNever, kAuto, kAlways };
+bool may_change_locked(const OptionInfo& option) {
+  return option.change == OptionChange::kAnyTime || !is_done.load(std::memory_order_relaxed);
+}
 
-HugePages huge_pages() { return static_cast<HugePages>(configuration.value(Option::kHugePages)); }
-
-std::size_t huge_page_threshold() {
-  switch (huge_pages()) {
-    case HugePages::kNever:
-      return SIZE_MAX;
-    case HugePages::kAlways:
-      return 0;
-    default:
-      return bytes_value(Option::kHugePageThreshold);
+/// Calls set() under the mutex. \returns whether a change has to be finished.
+template <typename Set>
+OptionSetting change(const OptionInfo& option, Set set) {
+  {
+    os::LockGuard guard(mutex);
+    read_once_locked();
+    if (!may_change_locked(option)) return OptionSetting::kTooLate;
+    if (!set()) return OptionSetting::kBadValue;
+    if (!is_done.load(std::memory_order_relaxed)) return OptionSetting::kDone;
+    apply_option(option.id);
   }
-}
-
-// As many threads run at once as there are processors; that two of them need one owner is seldom, and short.
-void limit_owners() {
-  enum { kNever, kAuto, kAlways };
-  const std::int64_t share = configuration.value(Option::kShareSlabs);
-  if (share == kNever) return;
-  const std::uint32_t wanted = share == kAlways ? 1 : os::processor_count();
-  const bool is_limit = wanted != 0 && wanted < Registry::kMostShared;
-  registry.set_most_owners(is_limit ? wanted : Registry::kMostShared);
-}
-
-// The tables are those of the default preset from the start.
-void choose_classes() {
-  const std::int64_t preset = configuration.value(Option::kClasses);
-  if (preset == 0) return;
-  detail::class_of_bin = kPresetClasses.of[preset];
-  detail::class_of_step = make_class_of_step(detail::class_of_bin);
-  rare_class_of_bin = make_rare_class_of_bin(detail::class_of_bin);
-  class_of_aligned_step = make_class_of_aligned_step(detail::class_of_bin);
-}
-
-void apply() {
-  choose_classes();
-  metadata.reserve();
-  page_map.reserve_index();
-  const bool keeps_nothing = configuration.value(Option::kDecay) == 0;
-  page_cache.configure({keeps_nothing ? 0 : bytes_value(Option::kFreePageThreshold), huge_page_threshold(),
-                        bytes_value(Option::kReserveBytes), huge_pages() == HugePages::kAlways});
-  const bool checks = configuration.is_on(Option::kCheck), counts = configuration.is_on(Option::kCountCalls);
-  // Where malloc is ours, each free must check whether the block belongs to a pool (system_blocks.h).
-  const bool asks_at_every_free = configuration.is_on(Option::kPoolsUseMalloc);
-  thread_limits = {bytes_value(Option::kThreadCacheBytes), checks || counts || asks_at_every_free, checks,
-                   counts};
-  limit_owners();
-  background.configure(configuration.is_on(Option::kBackground),
-                       static_cast<std::uint32_t>(configuration.value(Option::kDecay)));
+  finish_change(option.id);
+  return OptionSetting::kDone;
 }
 
 }  // namespace
@@ -78,10 +44,33 @@ void set_up_once() {
   if (is_done.load(std::memory_order_acquire)) return;
   os::LockGuard guard(mutex);
   if (is_done.load(std::memory_order_relaxed)) return;
-  configuration.read();
-  apply();
+  read_once_locked();
+  apply_all_options();
   if (configuration.is_on(Option::kPrintOptions)) print_configuration();
   is_done.store(true, std::memory_order_release);
+}
+
+OptionSetting set_option(const OptionInfo& option, std::string_view text, const char* source) {
+  return change(option, [&] { return configuration.set(option, text, source); });
+}
+
+void set_option_number(Option option, std::int64_t value, const char* source) {
+  const OptionInfo& info = kOptionTable[static_cast<std::size_t>(option)];
+  change(info, [&] { return configuration.set_number(info, value, source), true; });
+}
+
+OptionNow add_option_value(Text& text, const OptionInfo& option) {
+  os::LockGuard guard(mutex);
+  read_once_locked();
+  configuration.add_value(text, option);
+  return {configuration.source(option.id), may_change_locked(option)};
+}
+
+bool add_stats_file(Text& text) {
+  os::LockGuard guard(mutex);
+  if (!is_read || configuration.stats_file()[0] == '\0') return false;
+  text.add(configuration.stats_file());
+  return true;
 }
 
 }  // namespace tarn::internal

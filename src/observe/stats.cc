@@ -146,7 +146,7 @@ StatsSnapshot::~StatsSnapshot() {
 
 }  // namespace tarn::internal
 
-std::size_t tarn_read_statistics(tarn_statistics* statistics, std::size_t bytes) noexcept {
+std::size_t tarn_stats(tarn_statistics* statistics, std::size_t bytes) noexcept {
   using namespace tarn::internal;
   std::memset(static_cast<void*>(statistics), 0, bytes);
   set_up_once();  // options must be read first
@@ -158,4 +158,8 @@ std::size_t tarn_read_statistics(tarn_statistics* statistics, std::size_t bytes)
   const std::size_t known = bytes < sizeof(tarn_statistics) ? bytes : sizeof(tarn_statistics);
   std::memcpy(static_cast<void*>(statistics), &static_cast<const tarn_statistics&>(*snapshot), known);
   return known;
+}
+
+std::size_t tarn_read_statistics(tarn_statistics* statistics, std::size_t bytes) noexcept {
+  return tarn_stats(statistics, bytes);
 }

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "general/configuration.h"
+#include "general/setup.h"
 #include "observe/pool_fields.h"
 #include "observe/stats.h"
 #include "observe/text_writer.h"
@@ -130,9 +131,10 @@ bool write_stats_json(int descriptor) {
 }
 
 void write_stats_file() {
-  if (configuration.stats_file()[0] == '\0') return;
   FixedText<600> path;
-  path.add(configuration.stats_file()).add('.').add_decimal(os::process_id()).add('\0');
+  if (!add_stats_file(path)) return;
+  set_up_once();  // the file may have been named and nothing else done
+  path.add('.').add_decimal(os::process_id()).add('\0');
   const int descriptor = os::create_file(path.data());
   if (descriptor < 0) return;
   write_stats_json(descriptor);

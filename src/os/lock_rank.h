@@ -25,7 +25,7 @@
 namespace TARN_NAMESPACE::detail {
 
 enum class LockRank : std::uint8_t {
-  kSetUp,          // reading the options
+  kSetUp,          // reading and changing the options
   kThreadKey,      // making the key whose destructor ends a thread's heap
   kPoolRegistry,   // the list of pools
   kCallersMemory,  // the list of pools over a caller's memory

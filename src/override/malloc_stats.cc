@@ -5,11 +5,11 @@
 #include <climits>
 #include <cstdio>
 
+#include "base/option_table.h"
 #include "base/text.h"
 #include "general/setup.h"
 #include "observe/stats.h"
 #include "os/fatal.h"
-#include "page/page_cache.h"
 #include "tarn/detail/c_api.h"
 
 namespace tarn::internal {
@@ -136,7 +136,7 @@ TARN_C_API int mallopt(int parameter, int value) noexcept {
   set_up_once();  // options must be read first
   switch (parameter) {
     case M_TRIM_THRESHOLD:
-      page_cache.set_free_page_threshold(value < 0 ? SIZE_MAX / 2 : static_cast<std::size_t>(value));
+      set_option_number(Option::kFreePageThreshold, value < 0 ? INT64_MAX : value, "mallopt");
       return 1;
     case M_MXFAST:
     case M_TOP_PAD:

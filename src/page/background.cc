@@ -28,6 +28,14 @@ void Background::notice() {
   if (has_excess_.exchange(1, std::memory_order_acq_rel) == 0) os::wake_helper();
 }
 
+void Background::apply_change() {
+  if (!helper.may_start()) {
+    const HelperPause ends_it;
+  }
+  os::wake_helper();  // it may sleep for the former decay time
+  notice();
+}
+
 void Background::note_kept() {
   os::check_no_lock_is_held("while free memory is noted");
   if (!helper.ensure() && clock_.has_ticks()) tick_by_callers();

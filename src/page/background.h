@@ -2,7 +2,7 @@
 // the page cache's limit, and twice per decay time while there is free memory; it ends when there is none.
 // Where no helper can run, the threads that free do its work.
 //
-// Threads: any, with no lock held; configure() once, before the first block.
+// Threads: any, with no lock held; configure() one at a time, and with whatever lock.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -18,9 +18,13 @@ class Background {
   /// Gives back pages that are free inside the tiers above. \returns whether all heaps were idle.
   using TrimIdle = bool (*)();
 
+  /// Call apply_change() after a later call.
   void configure(bool may_have_helper, std::uint32_t decay_ms) {
     helper.configure(may_have_helper), clock_.set_decay(decay_ms);
   }
+  /// After configure() while memory was kept: does at once what is due now, and ends a helper that may not be
+  /// there any more.
+  void apply_change();
   /// Sets the function that each tick calls. Without one all heaps count as idle.
   void set_trim_idle(TrimIdle trim_idle) { trim_idle_.store(trim_idle, std::memory_order_release); }
 

@@ -12,11 +12,14 @@
 // not made up for.
 //
 // Invariant: limit >= threshold / 8 + kept bytes; no low is above the dirty bytes.
-// Threads: the page cache's lock; any thread may call exceeds_limit(), excess() and TickClock::is_due().
+// Threads: the page cache's lock; any thread may call exceeds_limit(), excess() and all of
+// TickClock.
 #pragma once
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+
+#include "base/relaxed.h"
 
 namespace tarn::internal {
 
@@ -24,9 +27,13 @@ class GiveBackPolicy {
  public:
   constexpr explicit GiveBackPolicy(std::size_t threshold) : threshold_(threshold), limit_(threshold) {}
 
+  /// Whether the limit follows what the program does.
+  enum class Adapts : std::uint8_t { kYes, kNo };
+
   /// Sets the threshold, and the limit to the threshold.
-  void set_threshold(std::size_t bytes) {
+  void set_threshold(std::size_t bytes, Adapts adapts = Adapts::kYes) {
     threshold_ = bytes;
+    adapts_ = adapts;
     set_limit(least_limit());
   }
 
@@ -57,7 +64,7 @@ class GiveBackPolicy {
   void note_clean_use(std::size_t bytes, std::size_t dirty) {
     const std::size_t missed = lesser(bytes, recently_given_back_);
     const std::size_t unused = lesser(bytes - missed, above(dirty, kept_));
-    if (missed == 0 && unused == 0) return;
+    if (adapts_ == Adapts::kNo || (missed == 0 && unused == 0)) return;
     recently_given_back_ -= missed;
     has_fallen_ |= unused != 0;
     const std::size_t fallen = above(limit() + missed, unused);
@@ -108,7 +115,8 @@ class GiveBackPolicy {
   std::size_t lowest_dirty_ = 0;         // bytes, since the last tick
   std::size_t lowest_excess_ = 0;        // dirty bytes, since the last look for lasting excess
   std::size_t recently_given_back_ = 0;  // bytes, for exceeding the limit, since the last tick
-  bool has_fallen_ = false;              // the limit, since the last tick
+  Adapts adapts_ = Adapts::kYes;
+  bool has_fallen_ = false;  // the limit, since the last tick
 };
 
 /// Says when a tick is due: twice per decay time, and only to the first thread that asks.
@@ -128,7 +136,7 @@ class TickClock {
   }
 
  private:
-  std::uint32_t decay_ms_;
+  Relaxed<std::uint32_t> decay_ms_;
   std::atomic<std::uint64_t> last_ms_{0};
 };
 

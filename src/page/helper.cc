@@ -16,14 +16,14 @@ constexpr unsigned kMostWaits = 100;
 
 bool Helper::ensure() {
   if (is_running()) return true;
-  if (!may_start_.load(std::memory_order_relaxed)) return false;
+  if (!may_start()) return false;
   is_wanted_.store(true, std::memory_order_relaxed);
   start_wanted();
   return is_running();
 }
 
 void Helper::start_wanted() {
-  if (!may_start_.load(std::memory_order_relaxed)) return is_wanted_.store(false, std::memory_order_relaxed);
+  if (!may_start()) return is_wanted_.store(false, std::memory_order_relaxed);
   if (pauses_.load(std::memory_order_relaxed) != 0) return;
   if (os::clock_ms() < not_before_ms_.load(std::memory_order_relaxed)) return;
   if (starting_.load(std::memory_order_relaxed) != 0) return;  // another thread may take long to do it
@@ -35,7 +35,7 @@ void Helper::start_wanted() {
     if (!is_running()) is_wanted_.store(true, std::memory_order_relaxed);
   } else if (start() == os::HelperStart::kRefused &&
              failed_starts_.fetch_add(1, std::memory_order_relaxed) == kMostFailedStarts) {
-    may_start_.store(false, std::memory_order_relaxed);
+    is_forbidden_.store(true, std::memory_order_relaxed);
   }
   starting_.store(0, std::memory_order_release);
 }
@@ -74,7 +74,7 @@ void Helper::step_aside() {
 }
 
 void Helper::forbid() {
-  may_start_.store(false, std::memory_order_relaxed);
+  is_forbidden_.store(true, std::memory_order_relaxed);
   is_wanted_.store(false, std::memory_order_relaxed);
   os::make_common_calls_only();
 }

@@ -38,7 +38,11 @@ class Helper {
 
   constexpr explicit Helper(HelperWork work) : work_(work) {}
 
-  void configure(bool may_start) { may_start_ = may_start; }
+  /// Whether the options allow a helper. One that runs goes on: HelperPause ends it.
+  void configure(bool may_start) { may_start_.store(may_start, std::memory_order_relaxed); }
+  bool may_start() const {
+    return may_start_.load(std::memory_order_relaxed) && !is_forbidden_.load(std::memory_order_relaxed);
+  }
 
   /// Starts the helper if it may and does not run. \returns whether it runs.
   bool ensure();
@@ -73,7 +77,8 @@ class Helper {
   os::HelperStart start();
 
   const HelperWork work_;
-  std::atomic<bool> may_start_{true};
+  std::atomic<bool> may_start_{true};      // by the options
+  std::atomic<bool> is_forbidden_{false};  // by the system or the program, for good
   std::atomic<bool> can_step_aside_{false};
   std::atomic<bool> is_wanted_{false};
   std::atomic<std::uint32_t> starting_{0};  // a thread is starting or ending the helper

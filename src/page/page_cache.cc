@@ -45,9 +45,12 @@ void advise(char* start, std::size_t bytes, Density density) {
 
 constinit PageCache page_cache;
 
-void PageCache::set_free_page_threshold(std::size_t bytes) {
+void PageCache::configure(const PageCacheLimits& limits) {
   os::LockGuard guard(mutex_);
-  policy_.set_threshold(bytes);
+  huge_page_threshold_ = limits.huge_page_threshold;
+  reserve_bytes_ = limits.reserve_bytes;
+  all_huge_pages_ = limits.all_huge_pages;
+  policy_.set_threshold(limits.free_page_threshold, limits.adapts);
 }
 
 Region* PageCache::region_of_locked(const char* address) {

@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "base/list.h"
+#include "base/relaxed.h"
 #include "os/lock_rank.h"
 #include "page/chunk.h"
 #include "page/give_back_policy.h"
@@ -31,6 +32,8 @@ struct PageCacheLimits {
   std::size_t huge_page_threshold;  // bytes of heap; SIZE_MAX: never ask for huge pages
   std::size_t reserve_bytes;
   bool all_huge_pages = false;  // also for sparse spans
+  // kNo with a threshold of 0: no free page stays but those that are kept.
+  GiveBackPolicy::Adapts adapts = GiveBackPolicy::Adapts::kYes;
 };
 
 struct PageCacheStats {
@@ -67,14 +70,8 @@ struct PageRun {
 
 class PageCache {
  public:
-  void configure(const PageCacheLimits& limits) {
-    huge_page_threshold_ = limits.huge_page_threshold;
-    reserve_bytes_ = limits.reserve_bytes;
-    all_huge_pages_ = limits.all_huge_pages;
-    policy_.set_threshold(limits.free_page_threshold);
-  }
-
-  void set_free_page_threshold(std::size_t bytes);
+  /// Memory that exceeds a new threshold stays until the next Background::notice.
+  void configure(const PageCacheLimits& limits);
 
   /// \returns pages aligned to `alignment` bytes (a power of two, at least a page). \cost one lock; bitmap
   /// steps.
@@ -165,9 +162,9 @@ class PageCache {
 
   static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kPageCache>();
   static constexpr os::Mutex& growth_mutex_ = os::global_mutex<os::LockRank::kPageGrowth>();
-  std::size_t huge_page_threshold_ = std::size_t{16} << 20;
+  Relaxed<std::size_t> huge_page_threshold_{std::size_t{16} << 20};
   std::size_t reserve_bytes_ = std::size_t{64} << 30;
-  bool all_huge_pages_ = false;
+  Relaxed<bool> all_huge_pages_{false};
   // Both counters are read without the lock, as hints.
   std::atomic<std::size_t> dirty_bytes_{0};
   std::atomic<std::size_t> committed_bytes_{0};

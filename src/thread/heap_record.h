@@ -6,8 +6,8 @@
 // Invariant, with the mutex held and no slow call of the thread running: `owner` is the home; a class without
 // a magazine has the empty record; otherwise blocks[0] is nullptr, blocks + count is the record's `top`,
 // blocks + capacity its `limit`; magazine_bytes == sum of capacity x block size; a magazine grows only while
-// that stays within thread_limits.magazine_bytes; larger_magazine_bytes is the part of it for blocks above
-// kSmallBlockBytes.
+// that stays within thread_limits.magazine_bytes, and all are dropped at the first miss after that was
+// lowered below it; larger_magazine_bytes is the part of it for blocks above kSmallBlockBytes.
 //
 // Synchronisation: `top` of a record belongs to the thread alone; other threads read it for statistics. All
 // else but `pools` changes under the heap's mutex, which its thread holds during a slow call (SlowCall), and
@@ -74,6 +74,7 @@ struct ThreadHeap {
   std::size_t larger_magazine_bytes;  // the part for blocks above kSmallBlockBytes
   unsigned next_class_looked_at;      // by the look for idle classes
   unsigned misses_since_look;         // of all classes
+  std::uint32_t lowered_seen;         // times the limit of its magazines was lowered before its last miss
   bool lacks_room;                    // a magazine was refused to grow since the last look
   bool stays_home;                    // the thread made slabs ahead there: while there are some, it serves
   os::MemberMutex<os::LockRank::kMagazines> mutex;
@@ -109,12 +110,13 @@ inline constexpr detail::Record kEmptyRecord{const_cast<void**>(detail::empty_ma
                                              const_cast<void**>(detail::empty_magazine)};
 
 struct ThreadLimits {
-  std::size_t magazine_bytes;  // of one thread
-  bool every_call_is_slow;     // the fast path never sees the magazines
-  bool check_every_free;
-  bool count_calls;
+  Relaxed<std::size_t> magazine_bytes{std::size_t{8} << 20};  // of one thread
+  Relaxed<std::uint32_t> times_lowered;                       // magazine_bytes
+  bool every_call_is_slow = false;                            // the fast path never sees the magazines
+  bool check_every_free = false;
+  bool count_calls = false;
 };
-inline constinit ThreadLimits thread_limits{std::size_t{8} << 20, false, false, false};
+inline constinit ThreadLimits thread_limits{};
 
 /// The mutexes of a heap and of its home: so blocks of the magazines can return.
 class HeapGuard {

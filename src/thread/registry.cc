@@ -72,7 +72,25 @@ constinit Registry registry;
 // when all others have a thread, so owners have equally many.
 ThreadHeap* Registry::next_neighbour_locked() {
   const std::uint32_t count = owner_count_.load(std::memory_order_relaxed);
-  return count < most_owners_ ? nullptr : first_of_owner_[next_shared_++ % count];
+  // There may be more owners than heaps can be found of, when threads had one each before.
+  return count < most_owners_ ? nullptr : first_of_owner_[next_shared_++ % at_most(kMostShared, count)];
+}
+
+void Registry::set_most_owners(std::uint32_t most) {
+  os::LockGuard guard(owners.mutex());
+  most_owners_ = most;
+}
+
+void Registry::set_magazine_limit(std::size_t bytes) {
+  const std::size_t before = thread_limits.magazine_bytes;
+  if (bytes == before) return;
+  thread_limits.magazine_bytes = bytes;
+  if (bytes < before) ++thread_limits.times_lowered;
+  os::LockGuard guard(owners.mutex());
+  // The shared owner keeps nothing.
+  owners.for_each_locked([&](SlabOwner& owner) {
+    if (&owner != &owners.shared()) owner.kept_limit_bytes = bytes;
+  });
 }
 
 SlabOwner* Registry::owner_in_use(std::uint32_t number) const {
@@ -105,7 +123,7 @@ ThreadHeap* Registry::make_heap_locked() {
   heap->next.store(link.load(std::memory_order_relaxed), std::memory_order_relaxed);
   link.store(heap, std::memory_order_release);
   if (neighbour == nullptr) {
-    owner->kept_limit_bytes = thread_limits.magazine_bytes;
+    owner->kept_limit_bytes = std::size_t{thread_limits.magazine_bytes};
     const std::uint32_t number = owner_count_.load(std::memory_order_relaxed);
     if (number < kMostShared) {
       first_of_owner_[number] = heap;

@@ -81,8 +81,11 @@ class Registry {
 
   static constexpr std::uint32_t kMostShared = 64;
   /// Sets how many owners there may be, before threads share them: at most kMostShared, or UINT32_MAX for one
-  /// for each thread. Call it before the first heap is made.
-  void set_most_owners(std::uint32_t most) { most_owners_ = most; }
+  /// for each thread. It holds for heaps that are made later.
+  void set_most_owners(std::uint32_t most);
+
+  /// Sets how many bytes a thread may keep in its magazines. A thread keeps to less at its next miss.
+  void set_magazine_limit(std::size_t bytes);
 
   /// In the child of a fork the other threads are gone: their owners, with the blocks of their magazines,
   /// become orphans.

@@ -106,6 +106,17 @@ void note_miss(ThreadHeap& heap, SizeClass size_class, std::uint64_t& counter, R
   look_for_idle_classes_locked(heap, kWhenMagazinesLackRoom, returned);
 }
 
+// Magazines that have become too large are dropped, and grow again as far as they may.
+void keep_to_limit(ThreadHeap& heap, ReturnedPages& returned) {
+  const std::uint32_t lowered = thread_limits.times_lowered;
+  if (heap.lowered_seen == lowered) [[likely]]
+    return;
+  heap.lowered_seen = lowered;
+  if (heap.magazine_bytes <= thread_limits.magazine_bytes) return;
+  os::LockGuard guard(heap.owner->mutex);
+  drop_magazines_locked(heap, returned);
+}
+
 // Chooses the part of a full magazine that is flushed next: each part in turn, but never the newest blocks,
 // which then fill the gap. Moving all other blocks down would cost more than the flush.
 unsigned next_flushed(const Magazine& magazine, unsigned count, unsigned flushed) {
@@ -219,6 +230,7 @@ unsigned take_blocks(ThreadHeap& heap, SizeClass size_class, void** blocks, unsi
 
 void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   if (count_of(heap, size_class) == 0) {
+    keep_to_limit(heap, returned);
     note_miss(heap, size_class, heap.counters.refills, returned);
     if (!prepare_magazine(heap, size_class)) {
       void* block = nullptr;
@@ -237,10 +249,10 @@ void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPag
   const SlowCall call(heap);
   if (counts_calls(&heap))
     heap.calls->of_class[size_class].add_deallocation(class_geometry[size_class].block_bytes);
-  const unsigned count = count_of(heap, size_class);
-  if (count == heap.magazines[size_class].capacity) {
+  if (count_of(heap, size_class) == heap.magazines[size_class].capacity) {
+    keep_to_limit(heap, returned);
     note_miss(heap, size_class, heap.counters.flushes, returned);
-    if (count != 0) flush(heap, size_class, returned);
+    if (count_of(heap, size_class) != 0) flush(heap, size_class, returned);
     if (!prepare_magazine(heap, size_class)) {
       os::LockGuard guard(heap.owner->mutex);
       return return_blocks(heap.owner, &block, 1, returned);

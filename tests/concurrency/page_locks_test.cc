@@ -41,11 +41,11 @@ double locks_per_thousand(const Traffic& traffic, unsigned thread_count) {
       };
       for (std::size_t i = 0; i < rounds + 4 * live; ++i) replace(blocks[random.below(live)]);
       together.arrive_and_wait();
-      if (t == 0) before = tarn::statistics();
+      if (t == 0) before = tarn::stats();
       together.arrive_and_wait();
       for (std::size_t i = 0; i < rounds; ++i) replace(blocks[random.below(live)]);
       together.arrive_and_wait();
-      if (t == 0) after = tarn::statistics();
+      if (t == 0) after = tarn::stats();
       together.arrive_and_wait();
       for (void* block : blocks) PoolUnderTest::deallocate(block);
     });

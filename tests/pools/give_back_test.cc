@@ -9,14 +9,13 @@
 #include <vector>
 
 #include "os/memory.h"
-#include "page/background.h"
-#include "page/page_cache.h"
 #include "support/child.h"
 #include "support/sanitizer.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"
+#include "tarn/options.h"
 
 namespace tarn::test {
 namespace {
@@ -41,8 +40,8 @@ void expect_no_lock(const char* what, const std::function<void()>& release,
   const ChildResult result = run_in_child(
       [&] {
         std::thread([] {}).join();  // from now on locks are taken
-        internal::background.configure(false, 0);
-        internal::page_cache.set_free_page_threshold(0);
+        set_option("background", "off");
+        set_option("decay", "0");
         uses = 0;
         use_once = use;
         internal::os::set_fault_hook_for_test(use_at_purge);

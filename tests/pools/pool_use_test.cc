@@ -485,7 +485,7 @@ TEST(PoolUse, AVisitInAnotherThreadEndsWhilePoolsComeAndGo) {
 
 // A helper thread may have given some of it back before trim does.
 TEST(Trim, GivesBackWhatSharedPoolsAndHeapsDoNotUse) {
-  const std::uint64_t purged_before = tarn::statistics().purged_bytes;
+  const std::uint64_t purged_before = tarn::stats().purged_bytes;
   SharedFixedPool events({.block_bytes = 1000, .name = "events"});
   FixedPool packets({.block_bytes = 1000, .name = "packets"});
   ObjectPool<Session> sessions({.name = "sessions"});
@@ -501,7 +501,7 @@ TEST(Trim, GivesBackWhatSharedPoolsAndHeapsDoNotUse) {
   for (void* block : blocks) room.deallocate(block);
   room.prewarm(kMiB);
   tarn::trim();
-  EXPECT_GE(tarn::statistics().purged_bytes - purged_before, 5 * kMiB);
+  EXPECT_GE(tarn::stats().purged_bytes - purged_before, 5 * kMiB);
   const std::map<std::string, PoolUse> after = pools();
   EXPECT_EQ(after.at("events").mapped_bytes, 0u);
   EXPECT_EQ(after.at("sessions").mapped_bytes, 0u);

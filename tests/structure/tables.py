@@ -11,7 +11,7 @@ NAMED_TODAY = {}
 
 # Those that may: they speak to the helper or of the index as a whole, and neither make nor end spans.
 MAY_NAME = {
-    "general/setup.cc": "configures the helper and the index, once",
+    "general/apply_options.cc": "configures the helper and the index",
     "override/address_space.cc": "drops the index for a program that limits its addresses",
     "override/process_calls.cc": "the helper steps aside around calls about the process",
     "thread/this_thread.cc": "the helper steps aside for a fork",
@@ -30,7 +30,7 @@ COVERED = {
     "general/pool_header": "tests/pools/pool_use_test.cc",
     "general/pool_registry": "tests/pools/pool_use_test.cc",
     "general/reallocate": "tests/conformance/reallocate_test.cc",
-    "general/setup": "tests/unit/general/configuration_test.cc",
+    "general/setup": "tests/unit/general/option_calls_test.cc",
     "general/system_blocks": "tests/pools/over_malloc_test.cc",
     "general/upkeep": "tests/concurrency/trim_test.cc",
     "observe/pool_fields": "tests/pools/pool_use_test.cc",

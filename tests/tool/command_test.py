@@ -424,6 +424,11 @@ class Tables(CommandTest):
             self.assertEqual(option["environment"], "TARN_" + option["name"].upper())
             self.assertIn(f"    {option['environment']}  default {option['default']}  takes "
                           f"{option['accepts']}\n", text)
+        self.assertEqual(text.count("May change while the program runs."),
+                         sum(option["changes_at_run_time"] for option in listed))
+        changes = {option["name"]: option["changes_at_run_time"] for option in listed}
+        self.assertTrue(changes["decay"])
+        self.assertFalse(changes["classes"])
 
     def test_an_unknown_preset_is_one_line_and_status_2(self):
         self.assert_one_line(self.tarn("classes", "--preset", "odd"), 2, "'odd'")

@@ -24,30 +24,17 @@ void print_option(const OptionInfo& option, Colour colour) {
   fmt::print("    {}  default {}  takes {}\n", internal::environment_name(option).text,
              format_option_value(option, option.default_value), format_accepted_values(option));
   for (const std::string& line : wrap(option.help, kHelpWidth)) fmt::print("    {}\n", line);
-}
-
-const char* name_of(internal::OptionKind kind) {
-  switch (kind) {
-    case internal::OptionKind::kBool:
-      return "switch";
-    case internal::OptionKind::kBytes:
-      return "bytes";
-    case internal::OptionKind::kMilliseconds:
-      return "milliseconds";
-    case internal::OptionKind::kChoice:
-      return "choice";
-    case internal::OptionKind::kPath:
-      break;
-  }
-  return "path";
+  if (option.change == internal::OptionChange::kAnyTime)
+    fmt::print("    May change while the program runs.\n");
 }
 
 Json json_of(const OptionInfo& option) {
   Json json = {{"name", option.key},
                {"environment", internal::environment_name(option).text},
-               {"kind", name_of(option.kind)},
+               {"kind", internal::kind_name(option.kind)},
                {"default", format_option_value(option, option.default_value)},
                {"accepts", format_accepted_values(option)},
+               {"changes_at_run_time", option.change == internal::OptionChange::kAnyTime},
                {"help", option.help}};
   if (option.kind == internal::OptionKind::kBytes || option.kind == internal::OptionKind::kMilliseconds) {
     json["default_value"] = option.default_value;
@@ -68,7 +55,8 @@ int print_options(bool as_json) {
   fmt::print(
       "Set by the environment names below, or as \"key:value,key:value\" in TARN_CONF, in the file that\n"
       "TARN_CONF_FILE names, in /etc/tarn.conf, or for one program by `tarn run --set key=value`.\n"
-      "Sizes take K, M, G; times take ms, s.\n\n");
+      "Sizes take K, M, G; times take ms, s. A program may bring defaults along (tarn_conf) and set options\n"
+      "itself (tarn/options.h): before its first allocation, or where it says so, also while it runs.\n\n");
   for (const OptionInfo& option : internal::kOptionTable) print_option(option, colour);
   return 0;
 }

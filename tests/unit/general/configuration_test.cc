@@ -85,10 +85,10 @@ TEST(Configuration, AFileThatCannotBeReadCostsOneLine) {
 TEST(Configuration, NamesAStatisticsFileUpToALimit) {
   Configuration paths;
   const std::string longest(511, 'x'), too_long(512, 'x');
-  EXPECT_TRUE(paths.set(info(Option::kStatsFile), longest));
+  EXPECT_TRUE(paths.set(info(Option::kStatsFile), longest, "test"));
   EXPECT_EQ(paths.stats_file(), longest);
-  EXPECT_FALSE(paths.set(info(Option::kStatsFile), too_long));
-  EXPECT_FALSE(paths.set(info(Option::kStatsFile), ""));
+  EXPECT_FALSE(paths.set(info(Option::kStatsFile), too_long, "test"));
+  EXPECT_FALSE(paths.set(info(Option::kStatsFile), "", "test"));
 }
 
 TEST(Configuration, PrintsEveryOptionOnce) {

@@ -64,7 +64,7 @@ TEST(StatFields, EveryFigureIsInTheJson) {
   for (int i = 0; i < 1000; ++i) blocks.push_back(tarn::allocate(100));
   blocks.push_back(tarn::allocate(1000000));
   const std::string json = json_text();
-  const Statistics figures = statistics();
+  const Statistics figures = stats();
   for (const StatField& field : kStatFields) {
     const std::string text = json_value(json, field.group, field.key);
     if (field.needs_counted_calls) {
@@ -83,7 +83,7 @@ TEST(StatFields, EveryFigureIsInTheJson) {
 TEST(Statistics, AreThoseTheLibraryCollects) {
   void* const small = tarn::allocate(100);
   void* const large = tarn::allocate(1000000);
-  const Statistics figures = statistics();
+  const Statistics figures = stats();
   EXPECT_EQ(figures.live_bytes, tarn::usable_size(small) + tarn::usable_size(large));
   EXPECT_EQ(figures.large_live_count, 1u);
   EXPECT_EQ(figures.large_live_bytes, tarn::usable_size(large));
@@ -93,10 +93,19 @@ TEST(Statistics, AreThoseTheLibraryCollects) {
   EXPECT_GT(figures.resident_bytes, 0u);
   tarn::deallocate(small);
   tarn::deallocate(large);
-  EXPECT_EQ(statistics().live_bytes, 0u);
+  EXPECT_EQ(stats().live_bytes, 0u);
 }
 
-TEST(Statistics, OfABareProcessAreThere) { EXPECT_EQ(statistics().live_bytes, 0u); }
+TEST(Statistics, OfABareProcessAreThere) { EXPECT_EQ(stats().live_bytes, 0u); }
+
+TEST(Statistics, HaveTheirFormerNamesToo) {
+  void* const block = tarn::allocate(1000000);
+  EXPECT_EQ(statistics().live_bytes, tarn::usable_size(block));
+  tarn_statistics figures;
+  EXPECT_EQ(tarn_read_statistics(&figures, sizeof figures), sizeof figures);
+  EXPECT_EQ(figures.live_bytes, tarn::usable_size(block));
+  tarn::deallocate(block);
+}
 
 // A program that was compiled with a header of fewer members.
 TEST(Statistics, AnOlderProgramGetsWhatItKnows) {
@@ -105,9 +114,9 @@ TEST(Statistics, AnOlderProgramGetsWhatItKnows) {
   } of_older_header;
   std::memset(&of_older_header, 0xaa, sizeof of_older_header);
   void* const block = tarn::allocate(1000000);
-  EXPECT_EQ(tarn_read_statistics(reinterpret_cast<tarn_statistics*>(of_older_header.known),
-                                 sizeof of_older_header.known),
-            sizeof of_older_header.known);
+  EXPECT_EQ(
+      tarn_stats(reinterpret_cast<tarn_statistics*>(of_older_header.known), sizeof of_older_header.known),
+      sizeof of_older_header.known);
   EXPECT_EQ(of_older_header.known[1], tarn::usable_size(block)) << "live_bytes";
   for (const std::uint64_t word : of_older_header.behind) EXPECT_EQ(word, 0xaaaaaaaaaaaaaaaa);
   tarn::deallocate(block);
@@ -120,7 +129,7 @@ TEST(Statistics, WhatANewerProgramKnowsAndTheLibraryDoesNotIsZero) {
     std::uint64_t newer[3];
   } of_newer_header;
   std::memset(&of_newer_header, 0xaa, sizeof of_newer_header);
-  EXPECT_EQ(tarn_read_statistics(&of_newer_header.known, sizeof of_newer_header), sizeof(tarn_statistics));
+  EXPECT_EQ(tarn_stats(&of_newer_header.known, sizeof of_newer_header), sizeof(tarn_statistics));
   EXPECT_GT(of_newer_header.known.resident_bytes, 0u);
   for (const std::uint64_t word : of_newer_header.newer) EXPECT_EQ(word, 0u);
 }

@@ -47,6 +47,19 @@ struct Heap {
   std::size_t tick() { return purge(policy.tick(dirty)); }
 };
 
+TEST(GiveBackPolicy, ALimitThatDoesNotAdaptStaysWhereItWasSet) {
+  GiveBackPolicy policy(64);
+  policy.set_threshold(0, GiveBackPolicy::Adapts::kNo);
+  EXPECT_EQ(policy.excess(40), 40u);
+  policy.note_given_back(40);
+  policy.note_clean_use(30, 0);
+  EXPECT_EQ(policy.excess(30), 30u);
+  policy.set_threshold(0);
+  policy.note_given_back(30);
+  policy.note_clean_use(30, 0);
+  EXPECT_EQ(policy.excess(30), 0u) << "one that adapts rises";
+}
+
 TEST(GiveBackPolicy, UpToTheLimitNothingIsExcess) {
   Heap heap(64 * kMiB);
   heap.free(64 * kMiB);
