@@ -7,6 +7,7 @@
 #include "os/lock_rank.h"
 #include "os/processors.h"
 #include "page/background.h"
+#include "page/memory_limit.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
@@ -57,6 +58,7 @@ void choose_classes() {
 
 void apply() {
   choose_classes();
+  memory_limit.set_limits(bytes_value(Option::kSoftLimit), bytes_value(Option::kHardLimit));
   metadata.reserve();
   page_map.reserve_index();
   const bool keeps_nothing = configuration.value(Option::kDecay) == 0;
