@@ -43,6 +43,8 @@ enum class Option : std::uint8_t {
   kDeepbind,
   kStatsFile,
   kPrintOptions,
+  kSoftLimit,
+  kHardLimit,
 };
 
 struct OptionInfo {
@@ -105,6 +107,12 @@ inline constexpr OptionInfo kOptionTable[] = {
      OptionChange::kAnyTime},
     {Option::kPrintOptions, "print_options", OptionKind::kBool, 0, 0, 1, nullptr,
      "Print every option and its value to standard error at start."},
+    {Option::kSoftLimit, "soft_limit", OptionKind::kBytes, 0, 0, 16 * 1024 * kGiB, nullptr,
+     "Memory held from the system beyond which free memory goes back at once, and the program is told; 0: no "
+     "limit.",
+     OptionChange::kAnyTime},
+    {Option::kHardLimit, "hard_limit", OptionKind::kBytes, 0, 0, 16 * 1024 * kGiB, nullptr,
+     "Memory held from the system beyond which requests are refused; 0: no limit.", OptionChange::kAnyTime},
 };
 inline constexpr std::size_t kOptionCount = sizeof(kOptionTable) / sizeof(kOptionTable[0]);
 

@@ -8,7 +8,6 @@
 #include "central/depot.h"
 #include "central/remote_free.h"
 #include "central/scavenge.h"
-#include "central/trim.h"
 #include "os/fatal.h"
 #include "os/helper_thread.h"
 #include "page/metadata.h"
@@ -167,8 +166,7 @@ bool Owners::trim_idle() {
   return all_were_idle;
 }
 
-std::size_t Owners::trim_all() {
-  std::size_t purged = 0;
+void Owners::trim_all_slabs(TrimDepth depth) {
   // What is parked may be of another owner's slab, and collecting the announcements of one owner may pass
   // some on to another: so all of these come before the first slab is looked at.
   {
@@ -178,16 +176,20 @@ std::size_t Owners::trim_all() {
   }
   for (SlabOwner* owner = first(); owner != nullptr; owner = owner->next_owner) {
     ReturnedPages returned;
+    const GiveBackGuard give_back;
     {
-      const GiveBackGuard give_back;
-      {
-        os::LockGuard guard(owner->mutex);
-        trim_locked(*owner, TrimDepth::kAll, returned);
-      }
-      returned.give_back();
+      os::LockGuard guard(owner->mutex);
+      trim_locked(*owner, depth, returned);
     }
-    purged += scavenge(*owner, Scavenged::kAll);
+    returned.give_back();
   }
+}
+
+std::size_t Owners::trim_all() {
+  trim_all_slabs(TrimDepth::kAll);
+  std::size_t purged = 0;
+  for (SlabOwner* owner = first(); owner != nullptr; owner = owner->next_owner)
+    purged += scavenge(*owner, Scavenged::kAll);
   return purged;
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 
 #include "central/slab_owner.h"
+#include "central/trim.h"
 
 namespace tarn::internal {
 
@@ -44,6 +45,8 @@ class Owners {
   /// free pages inside other slabs. \returns whether all owners were idle.
   bool trim_idle();
 
+  /// Trims all owners, but gives back nothing from inside slabs with live blocks.
+  void trim_all_slabs(TrimDepth depth);
   /// Trims all owners. \returns bytes given back from inside slabs.
   std::size_t trim_all();
 

@@ -3,6 +3,7 @@
 #include "central/owners.h"
 #include "central/size_class.h"
 #include "general/configuration.h"
+#include "general/memory_limits.h"
 #include "os/processors.h"
 #include "page/background.h"
 #include "page/metadata.h"
@@ -35,6 +36,10 @@ void limit_pages() {
   page_cache.configure({keeps_nothing ? 0 : bytes_value(Option::kFreePageThreshold), huge_page_threshold(),
                         bytes_value(Option::kReserveBytes), huge_pages() == HugePages::kAlways,
                         keeps_nothing ? GiveBackPolicy::Adapts::kNo : GiveBackPolicy::Adapts::kYes});
+}
+
+void limit_memory() {
+  memory_limit.set_limits(bytes_value(Option::kSoftLimit), bytes_value(Option::kHardLimit));
 }
 
 void configure_background() {
@@ -93,6 +98,11 @@ void end_or_start_helper() {
   if (!helper.may_start()) static_cast<void>(registry.return_all_left(Registry::Left::kAll));
 }
 
+void heed_memory_limits() {
+  if (const std::size_t above = memory_limit.above_hard_limit(); above != 0) page_cache.purge(above);
+  answer_limits();
+}
+
 void do_nothing() {}
 
 struct RunTimeOption {
@@ -110,6 +120,8 @@ constexpr RunTimeOption kRunTimeOptions[] = {
     {Option::kHugePages, limit_pages, do_nothing},
     {Option::kHugePageThreshold, limit_pages, do_nothing},
     {Option::kStatsFile, do_nothing, do_nothing},  // read when the process ends
+    {Option::kSoftLimit, limit_memory, heed_memory_limits},
+    {Option::kHardLimit, limit_memory, heed_memory_limits},
 };
 
 consteval bool table_has_each_option_that_changes() {
@@ -132,6 +144,7 @@ const RunTimeOption& row_of(Option option) {
 
 void apply_all_options() {
   choose_classes();
+  limit_memory();
   metadata.reserve();
   page_map.reserve_index();
   choose_slow_calls();

@@ -6,6 +6,7 @@
 
 #include "central/cached_spans.h"
 #include "central/owners.h"
+#include "general/memory_limits.h"
 #include "general/setup.h"
 #include "os/fatal.h"
 #include "os/memory.h"
@@ -86,6 +87,12 @@ bool end_cached() {
   return owner != nullptr && end_cached_spans(*owner, returned);
 }
 
+// \returns whether memory was given back for what the hard limit has just refused.
+bool has_found_memory() {
+  const std::size_t refused = MemoryLimit::take_refused_bytes();
+  return refused != 0 && find_memory(refused);
+}
+
 // Moves chunk by chunk: the kernel's areas begin and end at chunks. \returns whether no page was copied.
 bool move_chunks(char* from, char* to, std::size_t bytes) {
   bool all_moved = address_of(to) % kChunkBytes == 0;
@@ -109,7 +116,7 @@ Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room, 
                             .alignment = alignment < kPageBytes ? kPageBytes : alignment,
                             .room = pages_for(room)};
   Span* span = take_cached(request);
-  if (span == nullptr) span = allocate_span(request);
+  if (span == nullptr) span = take_within_limits([&] { return allocate_span(request); });
   if (span == nullptr && owners.end_all_cached_spans()) span = allocate_span(request);
   if (span != nullptr) note_begin(*span);
   return span;
@@ -140,6 +147,7 @@ void deallocate_large(Span* span, void* block) {
   }
   if (span->start != block) os::fatal("free of a pointer into a block", block);
   ReturnedPages returned;
+  memory_limit.note_freed();
   note_end(*span);
   cache_or_free(span, returned);
 }
@@ -149,9 +157,10 @@ bool resize_large(Span* span, std::size_t size) {
   ReturnedPages returned;
   const std::size_t before = span->bytes();
   const PageCount pages = pages_for(size);
-  if (!resize_span(span, pages, returned) && !(end_cached() && resize_span(span, pages, returned)))
-    return false;
+  const auto resize = [&] { return resize_span(span, pages, returned); };
+  if (!resize() && !(has_found_memory() && resize()) && !(end_cached() && resize())) return false;
   note(0, span->bytes() - before);
+  answer_limits();
   return true;
 }
 

@@ -13,6 +13,7 @@
 #include "central/take_blocks.h"
 #include "general/block_finder.h"
 #include "general/large.h"
+#include "general/memory_limits.h"
 #include "general/setup.h"
 #include "os/fatal.h"
 #include "page/helper.h"
@@ -52,12 +53,12 @@ void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t siz
 
 void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size) {
   helper.on_slow_call();
-  ReturnedPages returned;
   const auto take = [&] {
+    ReturnedPages returned;
     return heap != nullptr ? allocate_from_heap(*heap, size_class, size, returned)
                            : allocate_from_shared(size_class, returned);
   };
-  void* block = take();
+  void* block = take_within_limits(take);
   if (block == nullptr && owners.end_all_cached_spans()) [[unlikely]]
     block = take();
   return block != nullptr ? block : out_of_memory();
@@ -85,6 +86,7 @@ void deallocate_checked(void* block) {
 
 void deallocate_in_class(void* block, SizeClass size_class) {
   helper.on_slow_call();
+  memory_limit.note_freed();
   if (thread_limits.check_every_free) return deallocate_checked(block);
   ThreadHeap* const heap = heap_of_this_thread();
   ReturnedPages returned;
@@ -186,6 +188,21 @@ std::size_t pop_batch(SizeClass size_class, std::size_t count, void** blocks) {
   return taken;
 }
 
+// \returns how many blocks came from the slabs.
+std::size_t take_batch(ThreadHeap& heap, SizeClass size_class, std::size_t count, void** blocks) {
+  std::size_t taken = 0;
+  ReturnedPages returned;
+  SlowCall call(heap);
+  while (taken < count) {
+    const std::size_t left = count - taken;
+    const unsigned wanted = left < kLargestBatch ? static_cast<unsigned>(left) : kLargestBatch;
+    const unsigned part = take_blocks(heap, size_class, blocks + taken, wanted, returned);
+    if (part == 0) break;
+    taken += part;
+  }
+  return taken;
+}
+
 }  // namespace
 
 std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {
@@ -196,15 +213,10 @@ std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) n
   ThreadHeap* const heap = heap_of_this_thread();
   if (size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
       !thread_limits.every_call_is_slow) {
-    ReturnedPages returned;
-    SlowCall call(*heap);
-    while (taken < count) {
-      const std::size_t left = count - taken;
-      const unsigned wanted = left < kLargestBatch ? static_cast<unsigned>(left) : kLargestBatch;
-      const unsigned part = take_blocks(*heap, class_of_request(size), blocks + taken, wanted, returned);
-      if (part == 0) break;
-      taken += part;
-    }
+    take_within_limits([&] {
+      taken += take_batch(*heap, class_of_request(size), count - taken, blocks + taken);
+      return taken == count;
+    });
   } else {
     while (taken < count && (blocks[taken] = allocate(size)) != nullptr) ++taken;
   }

@@ -1,5 +1,6 @@
 // Calls for the pool as a whole: give memory back, and make memory ready.
 #include "central/owners.h"
+#include "general/memory_limits.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
 #include "page/page_cache.h"
@@ -29,7 +30,10 @@ std::size_t trim(std::size_t keep) noexcept {
 std::size_t prewarm(std::size_t bytes) noexcept {
   set_up_once();
   end_rare_classes();
-  return page_cache.prewarm(bytes);
+  const std::size_t made = page_cache.prewarm(bytes);
+  if (MemoryLimit::take_refused_bytes() != 0) memory_limit.note_refused_request();
+  answer_limits();
+  return made;
 }
 
 }  // namespace TARN_NAMESPACE

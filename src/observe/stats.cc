@@ -10,6 +10,7 @@
 #include "general/large.h"
 #include "general/setup.h"
 #include "os/process.h"
+#include "page/memory_limit.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "tarn/pool_use.h"
@@ -105,6 +106,14 @@ void add_pages(Stats& stats) {
 #undef TARN_COPY
 }
 
+void add_limits(Stats& stats) {
+  stats.held_bytes = memory_limit.held();
+  stats.soft_limit_bytes = memory_limit.soft_limit();
+  stats.hard_limit_bytes = memory_limit.hard_limit();
+  stats.soft_limit_crossings = memory_limit.crossings();
+  stats.hard_limit_refusals = memory_limit.refusals();
+}
+
 void add_pools(Stats& stats) {
   for_each_pool(
       [](const PoolUse& use, void* sum) {
@@ -126,6 +135,7 @@ void collect_stats(Stats& stats) {
   add_classes(stats);
   add_large(stats);
   add_pages(stats);
+  add_limits(stats);
   add_pools(stats);
   stats.metadata_bytes = metadata.used_bytes();
   stats.resident_bytes = os::resident_bytes();

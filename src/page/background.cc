@@ -3,6 +3,7 @@
 #include "os/held_locks.h"
 #include "os/memory.h"
 #include "os/process.h"
+#include "page/memory_limit.h"
 #include "page/page_cache.h"
 
 namespace tarn::internal {
@@ -20,6 +21,8 @@ constinit Helper helper{{Background::begin, Background::run, Background::was_lef
 void Background::notice() {
   os::check_no_lock_is_held("while memory is given back");
   if (page_cache.dirty_bytes() < kWorthATick && clock_.has_ticks()) return;
+  if (const std::size_t above = memory_limit.above_soft_limit(); above != 0) [[unlikely]]
+    page_cache.purge_unkept(above);
   if (!clock_.has_ticks() || !helper.ensure()) {
     if (page_cache.exceeds_limit()) page_cache.give_back_excess();
     return tick_by_callers();

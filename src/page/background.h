@@ -37,7 +37,8 @@ class Background {
   /// Call when memory was left in the tiers above. \returns false when no further tick comes.
   bool note_left();
 
-  /// Call after pages came back to the page cache. \cost two loads unless there is something to start.
+  /// Call after pages came back to the page cache. Above the soft limit of memory they go back to the system
+  /// in this call. \cost three loads unless there is something to start.
   void notice();
 
   /// The least free memory that makes a tick worth its cost.

@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "os/helper_thread.h"
 #include "os/memory.h"
+#include "page/memory_limit.h"
 #include "page/page_cache.h"
 
 namespace tarn::internal {
@@ -112,12 +113,22 @@ std::size_t PageCache::purge(std::size_t bytes) {
       }
       if (ranges[i].pages == PageCount{kPagesPerChunk}) chunk.is_left_out_of_dumps = true;
       purged += range_bytes;
+      memory_limit.credit(range_bytes);
       stats_.purged_bytes += range_bytes;
       ++stats_.purge_calls;
     }
     if (any_refused) break;
   }
   return purged;
+}
+
+std::size_t PageCache::purge_unkept(std::size_t bytes) {
+  std::size_t unkept = 0;
+  {
+    os::LockGuard guard(mutex_);
+    unkept = policy_.unkept(dirty_bytes_);
+  }
+  return purge(bytes < unkept ? bytes : unkept);
 }
 
 bool PageCache::give_back_lasting_excess() {

@@ -77,6 +77,9 @@ class GiveBackPolicy {
     recently_given_back_ += above(bytes, above(least_limit(), limit()));
   }
 
+  /// \returns the dirty bytes that were not made ahead of need.
+  std::size_t unkept(std::size_t dirty) const { return above(dirty, kept_); }
+
   /// \returns bytes to give back at once.
   std::size_t excess(std::size_t dirty) const { return above(dirty, limit()); }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "os/memory.h"
+#include "page/memory_limit.h"
 
 namespace tarn::internal {
 namespace {
@@ -67,6 +68,7 @@ void* Metadata::cut_locked(std::size_t bytes) {
   void* const record = next_;
   next_ += bytes;
   cut_bytes_ += bytes;
+  memory_limit.charge_records(bytes);
   used_bytes_ += bytes;
   return record;
 }

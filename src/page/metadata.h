@@ -33,6 +33,12 @@ class Metadata {
 
   void validate();
 
+  /// All that was ever cut, also free records; it stays backed.
+  std::size_t cut_bytes() const {
+    os::LockGuard guard(mutex_);
+    return cut_bytes_;
+  }
+
   std::size_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
 
  private:

@@ -7,6 +7,7 @@
 #include "os/fatal.h"
 #include "os/growth_watch.h"
 #include "os/memory.h"
+#include "page/memory_limit.h"
 
 namespace tarn::internal {
 namespace {
@@ -89,8 +90,7 @@ void PageCache::note_use_locked(PageCount pages, PageCount clean_pages) {
   if (stats_.used_bytes > stats_.peak_used_bytes) stats_.peak_used_bytes = stats_.used_bytes;
 }
 
-PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages, Density density,
-                                   PageCount* clean_pages) {
+PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages, Density density) {
   const std::uint32_t mask = run_mask(first, number_of(pages));
   TARN_ASSERT((chunk.free_mask & mask) == mask);
   const auto dirty = PageCount{count_ones(chunk.dirty_mask & mask)};
@@ -98,7 +98,6 @@ PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages
   chunk.free_mask &= ~mask;
   chunk.dirty_mask &= ~mask;
   relist_locked(chunk);
-  *clean_pages += pages - dirty;
   PageRun run{.start = chunk.page(first), .is_zeroed = dirty == PageCount{0}, .density = density};
   const ChunkRange range{chunk.start, chunk.start + kChunkBytes};
   if (chunk.is_left_out_of_dumps) run.left_out = range;
@@ -146,22 +145,21 @@ Chunk* PageCache::choose_chunk_locked(PageCount pages, Density density, bool may
   return may_mix ? other.find_free(pages) : nullptr;
 }
 
-PageRun PageCache::take_from_chunks_locked(PageCount pages, PageCount room, Density density, bool may_mix) {
+PageRun PageCache::take_from_chunks_locked(const Request& request, bool may_mix) {
   bool is_dirty = false;
-  const PageCount wanted = pages + room;
-  Chunk* const chunk = choose_chunk_locked(wanted, density, may_mix, &is_dirty);
+  Chunk* const chunk = choose_chunk_locked(request.wanted(), request.density, may_mix, &is_dirty);
   if (chunk == nullptr) return {};
-  const unsigned first = best_run(is_dirty ? chunk->dirty_mask : chunk->free_mask, wanted);
-  return take_pages_from_locked(chunk, first, pages, density);
+  const unsigned first = best_run(is_dirty ? chunk->dirty_mask : chunk->free_mask, request.wanted());
+  return take_aligned_from_locked(chunk, first, request);
 }
 
 // For more than a chunk: whole free chunks in a row, the first pages of the chunk behind them, and the last
 // ones of the chunk before them; these not for what is to grow, since only whole chunks can be moved, nor for
 // what is to fill huge pages. Of the runs that are long enough, the one of which least is left.
-PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room, Density density) {
-  const unsigned wanted = number_of(pages + room);
+PageRun PageCache::take_chunks_locked(const Request& request) {
+  const unsigned wanted = number_of(request.wanted());
   unsigned least_left = ~0u, missing = 0, compared = 0;
-  const bool is_sparse = density == Density::kSparse;
+  const bool is_sparse = request.density == Density::kSparse;
   Chunk* best = nullptr;
   for (std::uint32_t r = 0; r < page_map.region_count() && least_left != 0 && compared < kMostComparedRuns;
        ++r) {
@@ -172,7 +170,7 @@ PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room, Density d
       if (whole + 2 * (kPagesPerChunk - 1) < wanted) continue;
       const std::uint32_t behind = run.first + run.count;  // maybe not committed: then it has no free pages
       const unsigned found = whole + pages_at_front(region.chunks[behind]);
-      const bool may_begin_before = is_sparse && room == PageCount{0} && run.first != 0;
+      const bool may_begin_before = is_sparse && request.room == PageCount{0} && run.first != 0;
       const unsigned all = found + (may_begin_before ? pages_at_end(region.chunks[run.first - 1]) : 0);
       if (all < wanted) continue;
       if (all - wanted < least_left) {
@@ -184,17 +182,38 @@ PageRun PageCache::take_chunks_locked(PageCount pages, PageCount room, Density d
     }
   }
   if (best == nullptr) return {};
-  return missing == 0 ? take_pages_from_locked(best, 0, pages, density)
-                      : take_pages_from_locked(best - 1, kPagesPerChunk - missing, pages, density);
+  return missing == 0 ? take_aligned_from_locked(best, 0, request)
+                      : take_aligned_from_locked(best - 1, kPagesPerChunk - missing, request);
+}
+
+// \pre the run from page `first` of the chunk on has the slack too.
+PageRun PageCache::take_aligned_from_locked(Chunk* chunk, unsigned first, const Request& request) {
+  const std::uintptr_t start = address_of(chunk->page(first));
+  first += static_cast<unsigned>((round_up(start, request.alignment) - start) >> kPageShift);
+  return take_pages_from_locked(chunk + first / kPagesPerChunk, first % kPagesPerChunk, request.pages,
+                                request.density);
+}
+
+// Of a run that continues through the chunks behind the first.
+PageCount PageCache::clean_pages_locked(const Chunk* chunk, unsigned first, PageCount pages) {
+  PageCount clean{0};
+  for (; pages != PageCount{0}; ++chunk, first = 0) {
+    const PageCount part = part_in_chunk(first, pages);
+    clean += PageCount{count_ones(run_mask(first, number_of(part)) & ~chunk->dirty_mask)};
+    pages -= part;
+  }
+  return clean;
 }
 
 // Takes a run that starts at a page of a chunk and continues through the chunks behind it.
 PageRun PageCache::take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages, Density density) {
+  const PageCount clean_pages = clean_pages_locked(chunk, first, pages);
+  if (!memory_limit.charge_pages(bytes_of(clean_pages), bytes_of(pages))) return {.is_beyond_limit = true};
   PageRun run{.start = chunk->page(first), .is_zeroed = true, .density = density};
-  PageCount left = pages, clean_pages{0};
+  PageCount left = pages;
   for (; left != PageCount{0}; ++chunk, first = 0) {
     const PageCount part = part_in_chunk(first, left);
-    const PageRun taken = take_run_locked(*chunk, first, part, density, &clean_pages);
+    const PageRun taken = take_run_locked(*chunk, first, part, density);
     run.is_zeroed &= taken.is_zeroed;
     run.left_out.extend(taken.left_out);
     run.advised.extend(taken.advised);
@@ -299,38 +318,30 @@ bool PageCache::grow_last_area(PageCount pages) {
 }
 
 PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t alignment, PageCount room) {
+  if (!memory_limit.may_fit(bytes_of(pages), dirty_bytes())) return {.is_beyond_limit = true};
   if (all_huge_pages_) density = Density::kDense;
-  const PageCount slack = pages_for(alignment) - PageCount{1};
-  const PageCount wanted = pages + slack;
+  const Request request{pages, pages_for(alignment) - PageCount{1}, room, alignment, density};
+  const PageCount wanted = request.wanted();
   auto take = [&](bool may_mix) {
     os::LockGuard guard(mutex_);
     ++stats_.page_cache_locks;
-    return wanted + room <= PageCount{kPagesPerChunk}
-               ? take_from_chunks_locked(wanted, room, density, may_mix)
-               : take_chunks_locked(wanted, room, density);
+    return wanted <= PageCount{kPagesPerChunk} ? take_from_chunks_locked(request, may_mix)
+                                               : take_chunks_locked(request);
   };
+  const auto is_answer = [](const PageRun& run) { return run.start != nullptr || run.is_beyond_limit; };
   PageRun run = take(false);
-  if (run.start == nullptr) {
+  if (!is_answer(run)) {
     os::LockGuard growth(growth_mutex_);
     run = take(false);
     // Other threads allocate without the growth lock and may take the new chunks; then more are needed.
-    while (run.start == nullptr) {
-      const bool has_grown = grow(wanted + room, density);
+    while (!is_answer(run)) {
+      const bool has_grown = grow(wanted, density);
       run = take(!has_grown);
       if (!has_grown) break;
     }
-    if (run.start == nullptr && grow_last_area(wanted + room)) run = take(true);
-    if (run.start == nullptr) return run;
+    if (!is_answer(run) && grow_last_area(wanted)) run = take(true);
   }
   run.tell_system();
-  if (slack != PageCount{0}) {
-    const PageState state = run.is_zeroed ? PageState::kClean : PageState::kDirty;
-    char* const aligned = reinterpret_cast<char*>(round_up(address_of(run.start), alignment));
-    const PageCount before = pages_for(static_cast<std::size_t>(aligned - run.start));
-    if (before != PageCount{0}) free_pages(run.start, before, state);
-    if (before != slack) free_pages(aligned + bytes_of(pages), slack - before, state);
-    run.start = aligned;
-  }
   return run;
 }
 
@@ -389,7 +400,12 @@ void PageCache::free_pages(char* start, PageCount pages, PageState state) {
   ++stats_.page_cache_locks;
   mark_free_locked(start, pages, state);
   stats_.used_bytes -= bytes_of(pages);
-  if (state == PageState::kDirty) dirty_bytes_ += bytes_of(pages);
+  if (state == PageState::kDirty) {
+    dirty_bytes_ += bytes_of(pages);
+  } else {
+    memory_limit.credit(bytes_of(pages));
+  }
+  memory_limit.note_freed();
 }
 
 std::size_t PageCache::prewarm(std::size_t bytes) {

@@ -9,7 +9,7 @@
 // (background.h).
 //
 // Invariant: dirty_bytes == sum of dirty pages over all chunks; used pages + free pages + pages taken out to
-// be purged == committed pages.
+// be purged == committed pages. What is used or dirty is charged to the limit of memory.
 // Threads: any; one lock, which is not held across calls that commit or purge.
 #pragma once
 #include <atomic>
@@ -58,8 +58,9 @@ struct ChunkRange {
 
 /// Pages allocated from the cache.
 struct PageRun {
-  char* start = nullptr;   // nullptr: none
-  bool is_zeroed = false;  // never written since the system gave them
+  char* start = nullptr;         // nullptr: none
+  bool is_zeroed = false;        // never written since the system gave them
+  bool is_beyond_limit = false;  // there were pages, but the hard limit refused memory for them
   // What the thread that takes the pages tells the system, without the lock:
   ChunkRange left_out{};  // chunks that dumps of the process must hold again
   ChunkRange advised{};   // chunks of which some get another density
@@ -73,8 +74,8 @@ class PageCache {
   /// Memory that exceeds a new threshold stays until the next Background::notice.
   void configure(const PageCacheLimits& limits);
 
-  /// \returns pages aligned to `alignment` bytes (a power of two, at least a page). \cost one lock; bitmap
-  /// steps.
+  /// \returns pages aligned to `alignment` bytes (a power of two, at least a page); none when the system or
+  /// the hard limit (memory_limit.h) refuses memory. \cost one lock; bitmap steps.
   /// \param room pages that should be free behind the run, for try_extend; they stay free and unreserved.
   PageRun allocate_pages(PageCount pages, Density density = Density::kSparse,
                          std::size_t alignment = kPageBytes, PageCount room = PageCount{0});
@@ -83,7 +84,7 @@ class PageCache {
   /// \pre the run is the caller's and starts with a chunk.
   void set_density(char* start, PageCount pages, Density density);
 
-  /// Extends a run in place. \returns false when the pages behind it are in use.
+  /// Extends a run in place. \returns false when the pages behind it are in use, or memory is refused.
   bool try_extend(char* end, PageCount pages, bool* is_zeroed);
 
   /// Frees pages. The caller then calls Background::notice, which gives back what exceeds the limit.
@@ -112,6 +113,8 @@ class PageCache {
 
   /// Gives back up to `bytes` of free memory; SIZE_MAX: all of it. \returns bytes given back.
   std::size_t purge(std::size_t bytes);
+  /// The same, but of pages made ahead of need nothing.
+  std::size_t purge_unkept(std::size_t bytes);
 
   /// Once per half decay time: gives back pages that no thread needed since then. \returns bytes given back.
   std::size_t tick();
@@ -140,16 +143,27 @@ class PageCache {
   };
 
   Chunk* choose_chunk_locked(PageCount pages, Density density, bool may_mix, bool* is_dirty);
-  PageRun take_from_chunks_locked(PageCount pages, PageCount room, Density density, bool may_mix);
-  PageRun take_run_locked(Chunk& chunk, unsigned first, PageCount pages, Density density,
-                          PageCount* clean_pages);
-  PageRun take_chunks_locked(PageCount pages, PageCount room, Density density);
+  /// What a span asks for.
+  struct Request {
+    PageCount pages;
+    PageCount slack;  // pages more are needed to find an aligned run
+    PageCount room;   // free pages behind
+    std::size_t alignment;
+    Density density;
+    PageCount wanted() const { return pages + slack + room; }
+  };
+
+  PageRun take_from_chunks_locked(const Request& request, bool may_mix);
+  PageRun take_run_locked(Chunk& chunk, unsigned first, PageCount pages, Density density);
+  PageRun take_chunks_locked(const Request& request);
+  PageRun take_aligned_from_locked(Chunk* chunk, unsigned first, const Request& request);
   PageRun extension_locked(char* end, PageCount pages);
   PageRun take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages, Density density);
   bool grow(PageCount pages, Density density);
   bool convert_chunk(Density density);
   bool grow_last_area(PageCount pages);
   bool commit_chunks(Region& region, std::uint32_t first, std::uint32_t count, Density density);
+  static PageCount clean_pages_locked(const Chunk* chunk, unsigned first, PageCount pages);
   void note_use_locked(PageCount pages, PageCount clean_pages);
   void mark_free_locked(char* start, PageCount pages, PageState state);
   void relist_locked(Chunk& chunk);

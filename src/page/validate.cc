@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "os/fatal.h"
 #include "page/chunk.h"
+#include "page/memory_limit.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
@@ -74,6 +75,11 @@ void PageCache::validate() {
   TARN_CHECK(stats_.used_bytes + (sums[0].free_pages + sums[1].free_pages) * kPageBytes +
                  bytes_of(taken_out_pages_) ==
              committed);
+  // Pages that are being purged stay charged; other threads may take records meanwhile.
+  const std::size_t pages = stats_.used_bytes + dirty_bytes_, records_before = metadata.cut_bytes();
+  const std::size_t held = memory_limit.held();
+  TARN_CHECK(pages + records_before <= held);
+  TARN_CHECK(held <= pages + bytes_of(taken_out_pages_) + metadata.cut_bytes());
   TARN_CHECK(stats_.used_bytes <= stats_.peak_used_bytes && committed <= stats_.reserved_bytes);
   policy_.validate(dirty_bytes_);
 }

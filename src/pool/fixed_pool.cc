@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "general/configuration.h"
+#include "general/memory_limits.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
 #include "os/checker.h"
@@ -104,12 +105,14 @@ void deallocate_several(FixedPoolFront& front, void* const* blocks, std::size_t 
 
 // \pre the pool had no magazines a moment ago.
 [[gnu::noinline]] void* allocate_without_magazines(FixedPoolFront& front) {
-  void* block = nullptr;
-  ThreadMagazines* const magazines = use_without_magazines<Call::kAllocates>(front, [&] {
-    block = fixed_pool_allocate(front);
-    if (block != nullptr) front.state->note_taken(1);
+  return take_within_limits([&front] {
+    void* block = nullptr;
+    ThreadMagazines* const magazines = use_without_magazines<Call::kAllocates>(front, [&] {
+      block = fixed_pool_allocate(front);
+      if (block != nullptr) front.state->note_taken(1);
+    });
+    return magazines != nullptr ? magazines->allocate() : block;
   });
-  return magazines != nullptr ? magazines->allocate() : block;
 }
 
 [[gnu::noinline]] void deallocate_without_magazines(FixedPoolFront& front, void* block) {
@@ -224,8 +227,12 @@ void end_fixed_pool(FixedPoolFront& front) noexcept {
 }
 
 void* fixed_pool_allocate_slow(FixedPoolFront& front) noexcept {
-  void* const block = front.state->back_end->allocate(*front.state);
-  if (block == nullptr) front.state->note_refusal();
+  FixedPoolState& state = *front.state;
+  const auto take = [&state] { return state.back_end->allocate(state); };
+  // Under the pool's mutex there is no door.
+  const bool is_locked = front.mutex != nullptr && ProgramGuard::is_needed();
+  void* const block = is_locked ? take() : take_within_limits(take);
+  if (block == nullptr) state.note_refusal();
   return block;
 }
 
@@ -245,12 +252,16 @@ void fixed_pool_deallocate_shared(FixedPoolFront& front, void* block) noexcept {
 }
 
 std::size_t fixed_pool_allocate_batch(FixedPoolFront& front, std::size_t count, void** blocks) noexcept {
+  if (ThreadMagazines* const magazines = magazines_of(*front.state))
+    return magazines->allocate_batch(count, blocks);
   std::size_t taken = 0;
-  ThreadMagazines* magazines = magazines_of(*front.state);
-  if (magazines == nullptr)
-    magazines = use_without_magazines<Call::kAllocates>(
-        front, [&] { taken = allocate_several(front, count, blocks); });
-  return magazines != nullptr ? magazines->allocate_batch(count, blocks) : taken;
+  take_within_limits([&] {
+    ThreadMagazines* const magazines = use_without_magazines<Call::kAllocates>(
+        front, [&] { taken += allocate_several(front, count - taken, blocks + taken); });
+    if (magazines != nullptr) taken += magazines->allocate_batch(count - taken, blocks + taken);
+    return taken == count;
+  });
+  return taken;
 }
 
 void fixed_pool_deallocate_batch(FixedPoolFront& front, void* const* blocks, std::size_t count) noexcept {
@@ -264,11 +275,14 @@ void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count) noexcept
   if (count == 1) return fixed_pool_allocate_shared(front);
   FixedPoolState& state = *front.state;
   if (count == 0 || count > state.blocks_per_chunk) return nullptr;
-  {
-    const ProgramGuard guard(front.mutex);
-    if (void* const blocks = state.back_end->allocate_run(state, count)) return blocks;
-  }
-  void* const blocks = allocate_run_of_all(front, count);
+  const auto take = [&]() -> void* {
+    {
+      const ProgramGuard guard(front.mutex);
+      if (void* const blocks = state.back_end->allocate_run(state, count)) return blocks;
+    }
+    return allocate_run_of_all(front, count);
+  };
+  void* const blocks = take_within_limits(take);
   if (blocks == nullptr) state.note_refusal();
   return blocks;
 }
@@ -287,9 +301,14 @@ bool fixed_pool_owns(const FixedPoolFront& front, const void* pointer) noexcept 
 
 std::size_t fixed_pool_reserve(FixedPoolFront& front, std::size_t count, bool populates) noexcept {
   FixedPoolState& state = *front.state;
-  const WholePoolGuard guard(front);
-  if (ThreadMagazines* const magazines = magazines_of(state)) magazines->empty();
-  return state.back_end->reserve(state, count, populates);
+  std::size_t usable = 0;
+  take_within_limits([&] {
+    const WholePoolGuard guard(front);
+    if (ThreadMagazines* const magazines = magazines_of(state)) magazines->empty();
+    usable = state.back_end->reserve(state, count, populates);
+    return usable >= count;
+  });
+  return usable;
 }
 
 std::size_t fixed_pool_release_unused(FixedPoolFront& front) noexcept {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "general/memory_limits.h"
 #include "general/system_blocks.h"
 #include "page/metadata.h"
 #include "pool/handle_chunks.h"
@@ -59,18 +60,8 @@ std::uint32_t take_from_stack(HandlePoolState& state, ReturnedPages& returned) {
   return *--front.free_top;
 }
 
-std::uint32_t take_slot(HandlePoolState& state) {
-  HandleMagazine* magazine = nullptr;
-  if (ProgramGuard::is_needed()) {
-    magazine = magazine_of(state, this_heap());
-    if (magazine != nullptr)
-      if (const std::uint32_t count = magazine->count.load(std::memory_order_relaxed); count != 0) {
-        const std::uint32_t slot = magazine->slots[count - 1];
-        magazine->count.store(count - 1, std::memory_order_release);
-        return slot;
-      }
-    if (magazine == nullptr) attach_if_earned();
-  }
+// Takes a slot of the stack, and some more into the magazine if it is empty.
+std::uint32_t take_slot_slow(HandlePoolState& state, HandleMagazine* magazine) {
   ReturnedPages returned;  // given back behind the guard
   const ProgramGuard guard(state.mutex);
   const std::uint32_t slot = take_from_stack(state, returned);
@@ -83,6 +74,26 @@ std::uint32_t take_slot(HandlePoolState& state) {
   front.free_top -= count;
   std::copy(front.free_top, front.free_top + count, magazine->slots);
   magazine->count.store(count, std::memory_order_release);
+  return slot;
+}
+
+std::uint32_t take_slot(HandlePoolState& state) {
+  HandleMagazine* magazine = nullptr;
+  if (ProgramGuard::is_needed()) {
+    magazine = magazine_of(state, this_heap());
+    if (magazine != nullptr)
+      if (const std::uint32_t count = magazine->count.load(std::memory_order_relaxed); count != 0) {
+        const std::uint32_t slot = magazine->slots[count - 1];
+        magazine->count.store(count - 1, std::memory_order_release);
+        return slot;
+      }
+    if (magazine == nullptr) attach_if_earned();
+  }
+  std::uint32_t slot = HandleFront::kNoSlot;
+  take_within_limits([&] {
+    slot = take_slot_slow(state, magazine);
+    return slot != HandleFront::kNoSlot;
+  });
   return slot;
 }
 
@@ -184,13 +195,18 @@ void retire_handle_slot(HandleFront& front, std::uint32_t slot) noexcept {
 std::size_t handle_pool_prewarm(HandleFront& front, std::size_t count) noexcept {
   HandlePoolState& state = *front.state;
   if (count == 0 || front.is_over_malloc) return count;
-  ReturnedPages returned;
-  const ProgramGuard guard(state.mutex);
-  const auto free_count = [&] { return static_cast<std::size_t>(front.free_top - front.free_slots); };
-  while (free_count() < count && grow_handle_pool(state, returned)) {
-  }
-  populate_chunks(state);
-  return free_count();
+  std::size_t made = 0;
+  take_within_limits([&] {
+    ReturnedPages returned;
+    const ProgramGuard guard(state.mutex);
+    const auto free_count = [&] { return static_cast<std::size_t>(front.free_top - front.free_slots); };
+    while (free_count() < count && grow_handle_pool(state, returned)) {
+    }
+    populate_chunks(state);
+    made = free_count();
+    return made >= count;
+  });
+  return made;
 }
 
 std::size_t handle_pool_release_unused(HandleFront& front) noexcept {

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "general/configuration.h"
 #include "general/large.h"
+#include "general/memory_limits.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
 #include "os/checker.h"
@@ -76,7 +77,7 @@ void* refuse(HeapState& state) {
   if (size > kLargestRequest || alignment > kLargestRequest) return refuse(*state);
   if (HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire))
     if (void* const block = magazines->take(size, alignment)) return block;
-  void* const block = state->back_end->allocate(*state, size, alignment);
+  void* const block = take_within_limits([&] { return state->back_end->allocate(*state, size, alignment); });
   return block != nullptr ? block : refuse(*state);
 }
 
@@ -187,7 +188,13 @@ std::size_t heap_release_unused(HeapState* state) noexcept {
 }
 
 std::size_t heap_prewarm(HeapState* state, std::size_t bytes) noexcept {
-  return state != nullptr ? state->back_end->prewarm(*state, bytes) : 0;
+  if (state == nullptr) return 0;
+  std::size_t made = 0;
+  take_within_limits([&] {
+    if (made < bytes) made += state->back_end->prewarm(*state, bytes - made);
+    return made >= bytes;
+  });
+  return made;
 }
 
 HeapUse heap_use(HeapState* state) noexcept {

@@ -6,6 +6,7 @@
 #include "central/depot.h"
 #include "central/owners.h"
 #include "central/trim.h"
+#include "general/memory_limits.h"
 #include "os/fatal.h"
 #include "page/page_map.h"
 #include "pool/object_pool_state.h"
@@ -36,7 +37,12 @@ std::size_t live_count(ObjectPoolState& state) {
 
 std::size_t prewarm(ObjectPoolState& state, std::size_t count) {
   ThreadHeap* const heap = attach_this_thread();
-  return heap == nullptr ? 0 : prewarm_class(*heap, state.size_class, count);
+  std::size_t made = 0;
+  take_within_limits([&] {
+    if (heap != nullptr) made = prewarm_class(*heap, state.size_class, count);
+    return made >= count;
+  });
+  return made;
 }
 
 std::size_t release_unused(ObjectPoolState& state) {

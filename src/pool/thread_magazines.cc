@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "general/memory_limits.h"
 #include "page/metadata.h"
 #include "page/page_map.h"
 #include "thread/this_thread.h"
@@ -86,6 +87,10 @@ std::size_t ThreadMagazines::allocate_batch(std::size_t count, void** blocks) {
 
 void* ThreadMagazines::allocate_slow(Magazine* magazine) {
   if (magazine == nullptr) attach_if_earned();
+  return take_within_limits([&] { return take_or_gather(magazine); });
+}
+
+void* ThreadMagazines::take_or_gather(Magazine* magazine) {
   const ProgramGuard guard(pool_.mutex);
   if (magazine == nullptr) magazine = list_.make_of_this_thread();
   void* block = take_or_fill(magazine);

@@ -87,6 +87,7 @@ class alignas(kCacheLineBytes) ThreadMagazines {
   static void* take(Magazine& magazine);
   static void put(Magazine& magazine, void* block, std::uint8_t* is_live);
   [[gnu::noinline]] void* allocate_slow(Magazine* magazine);
+  void* take_or_gather(Magazine* magazine);
   template <References kReferences>
   [[gnu::noinline]] void deallocate_slow(Magazine* magazine, void* block);
   void* take_or_fill(Magazine* magazine);

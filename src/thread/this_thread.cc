@@ -7,6 +7,7 @@
 #include "os/processors.h"
 #include "page/background.h"
 #include "page/helper.h"
+#include "page/memory_limit.h"
 #include "thread/registry.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -94,6 +95,7 @@ void after_fork_in_child() {
   os::OwnerLock::forget_other_threads();
   const bool had_others = os::fork_set.unlock_all_in_child();
   helper.forget_after_fork(had_others ? Helper::OtherThreads::kGone : Helper::OtherThreads::kNone);
+  memory_limit.forget_after_fork();
   if (had_others) registry.keep_only_after_fork(this_thread.heap);
 }
 

@@ -24,7 +24,7 @@ PUBLIC = {"version": "base", "detail/abi": "base", "detail/api": "base", "detail
           "detail/thread_cache": "thread",
           "memory_pool": "general", "tarn": "general", "pool_use": "general", "hooks": "general",
           "options": "general", "steady_state": "observe",
-          "detail/stat_fields": "base", "stats": "observe"}
+          "detail/stat_fields": "base", "limits": "base", "stats": "observe"}
 ONLY_BASE = ["central/size_class.h", "central/size_class.cc"]
 FORBIDDEN_BELOW_OBSERVE = ["iostream", "fmt/", "string", "vector", "map", "unordered_map", "memory", "mutex",
                            "thread"]
@@ -98,7 +98,7 @@ def check_headers(project, compiler):
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         faults = [fault for fault in pool.map(compile_alone, headers) if fault]
     # The headers for C must be such.
-    for name in ("tarn.h", "stats.h", "options.h"):
+    for name in ("tarn.h", "stats.h", "options.h", "limits.h"):
         result = subprocess.run(["cc", "-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic",
                                  "-Werror", "-I",
                                  project / "include", "-x", "c", "-include", project / "include/tarn" / name,

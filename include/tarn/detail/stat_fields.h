@@ -81,7 +81,17 @@
         "System calls that it took.") \
   OF_PAGES(events, page_cache_locks, page_cache_locks, kCount, 0, "", \
            "slow path: ; page cache locked {} times", \
-        "Times pages were taken or freed under the one lock that all threads have in common.")
+        "Times pages were taken or freed under the one lock that all threads have in common.") \
+  STATE(limits, held, held_bytes, kBytes, 0, "", "limits: {} held", \
+        "Memory held from the system, which the limits limit: mapped, free dirty pages and all records.") \
+  STATE(limits, soft_limit, soft_limit_bytes, kBytes, 0, "", "limits: ; soft limit {}", \
+        "The soft limit; 0: none.") \
+  STATE(limits, hard_limit, hard_limit_bytes, kBytes, 0, "", "limits: , hard limit {}", \
+        "The hard limit; 0: none.") \
+  STATE(limits, crossings, soft_limit_crossings, kCount, 0, "", "limits: ; {} crossings", \
+        "Times the soft limit was crossed although free memory had gone back.") \
+  STATE(limits, refusals, hard_limit_refusals, kCount, 0, "", "limits: , {} refusals", \
+        "Requests that were refused at the hard limit.")
 // clang-format on
 
 /* Uses of a row: nothing, or a member of a struct. */

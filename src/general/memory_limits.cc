@@ -1,0 +1,110 @@
+#include "general/memory_limits.h"
+
+#include "base/option_table.h"
+#include "central/owners.h"
+#include "general/setup.h"
+#include "os/held_locks.h"
+#include "page/page_cache.h"
+#include "tarn/limits.h"
+#include "thread/magazine.h"
+#include "thread/registry.h"
+
+namespace tarn::internal {
+namespace {
+
+// A system call for each page would cost more than what a chunk more of free memory saves.
+std::size_t at_least_a_chunk(std::size_t bytes) { return bytes < kChunkBytes ? kChunkBytes : bytes; }
+
+std::size_t bytes_at_hand(const ThreadHeap* heap) {
+  if (heap == nullptr) return 0;
+  std::size_t bytes = 0;
+  for (const SizeClass size_class : kAllClasses)
+    bytes += count_of(*heap, size_class) * std::size_t{class_geometry[size_class].block_bytes};
+  return bytes;
+}
+
+// Makes free pages of what the tiers above keep.
+void free_kept_memory() {
+  memory_limit.note_search();
+  if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
+    ReturnedPages returned;
+    HeapGuard guard(*heap);
+    drop_magazines_locked(*heap, returned);
+  }
+  registry.return_all_left(Registry::Left::kAll);
+  owners.trim_all_slabs(TrimDepth::kIdle);
+}
+
+void call(tarn_limit_event_kind kind, std::size_t limit) {
+  const LimitCallback callback = memory_limit.callback();
+  if (callback.function == nullptr || limit == 0) return;
+  os::check_no_lock_is_held("while a function of the program's runs");
+  const tarn_limit_event event{kind, memory_limit.held(), limit};
+  callback.function(&event, callback.context);
+}
+
+void answer_crossing() {
+  const auto is_above = [] { return memory_limit.above_soft_limit() != 0; };
+  const auto give_back = [] { page_cache.purge_unkept(at_least_a_chunk(memory_limit.above_soft_limit())); };
+  if (is_above()) give_back();
+  if (!is_above()) return;
+  if (memory_limit.begin_search_above_soft_limit()) {
+    free_kept_memory();
+    if (is_above()) give_back();
+  }
+  if (is_above() && memory_limit.begin_crossing()) call(TARN_SOFT_LIMIT_CROSSED, memory_limit.soft_limit());
+}
+
+}  // namespace
+
+bool find_memory(std::size_t refused_bytes) {
+  const auto missing = [refused_bytes] {
+    const std::size_t room = memory_limit.room();
+    return refused_bytes > room ? refused_bytes - room : 0;
+  };
+  // A purge that is under way on another thread is waited for.
+  const auto purge = [&missing] {
+    if (const std::size_t bytes = missing(); bytes != 0) page_cache.purge(at_least_a_chunk(bytes));
+    return missing() == 0;
+  };
+  if (missing() == 0) return true;
+  if (!memory_limit.may_search() && bytes_at_hand(this_heap()) < missing()) return false;
+  if (page_cache.dirty_bytes() >= missing() && purge()) return true;
+  free_kept_memory();
+  if (purge()) return true;
+  memory_limit.note_vain_search();
+  return false;
+}
+
+void answer_limits_slow() {
+  // In a handler of a fork the thread holds all locks; a later request answers.
+  if (os::is_fork_owner() || !memory_limit.begin_telling()) return;
+  const std::uint32_t events = memory_limit.take_events();
+  if ((events & MemoryLimit::kRose) != 0) answer_crossing();
+  if ((events & MemoryLimit::kRefused) != 0) call(TARN_HARD_LIMIT_REFUSED, memory_limit.hard_limit());
+  memory_limit.end_telling();
+}
+
+}  // namespace tarn::internal
+
+void tarn_set_memory_limits(tarn_memory_limits limits) noexcept {
+  using namespace tarn::internal;
+  const auto set = [](Option option, std::size_t limit) {
+    const std::int64_t value = limit > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(limit);
+    set_option_number(option, value, "set_memory_limits");
+  };
+  set(Option::kSoftLimit, limits.soft);
+  set(Option::kHardLimit, limits.hard);
+}
+
+tarn_memory_limits tarn_read_memory_limits() noexcept {
+  using namespace tarn::internal;
+  set_up_once();
+  return {memory_limit.soft_limit(), memory_limit.hard_limit()};
+}
+
+void tarn_set_limit_callback(tarn_limit_callback callback, void* context) noexcept {
+  tarn::internal::memory_limit.set_callback({callback, context});
+}
+
+size_t tarn_held_bytes() noexcept { return tarn::internal::memory_limit.held(); }

@@ -1,0 +1,49 @@
+// The doors at which the limits of memory (page/memory_limit.h) are heeded. A request that may take pages
+// passes one at its end, where no lock is held: there free memory is given back for what was refused, and the
+// program is told.
+//
+// What is given back, in this order, until there is enough: free pages; the calling thread's magazines, those
+// that ended threads have left, and the idle slabs and cached spans of all owners. What pools keep stays: it
+// cannot be told from what was made ahead of need. Other threads' magazines are theirs.
+// Threads: any, with no lock held.
+#pragma once
+#include "os/held_locks.h"
+#include "page/memory_limit.h"
+
+namespace tarn::internal {
+
+/// Gives memory back for a request that the hard limit refused. \returns whether another try is worth it.
+/// \cost a walk along the thread's magazines; a search through all owners, unless the last one was in vain
+/// and nothing was freed since.
+[[gnu::cold]] bool find_memory(std::size_t refused_bytes);
+
+[[gnu::cold]] void answer_limits_slow();
+
+/// Call at the end of a request: gives memory back above the soft limit, and tells the program what happened.
+/// \cost a load, unless something did.
+inline void answer_limits() {
+  os::check_no_lock_is_held("at the end of a request");
+  if (memory_limit.has_events()) [[unlikely]]
+    answer_limits_slow();
+}
+
+/// \returns what take() takes; where the hard limit lets it take nothing, what it takes after memory was
+/// given back.
+template <typename Take>
+auto take_within_limits(const Take& take) {
+  constexpr int kTries = 4;  // other threads may take what was given back
+  auto taken = take();
+  for (int i = 0; !taken; ++i) {
+    const std::size_t refused = MemoryLimit::take_refused_bytes();
+    if (refused == 0) break;  // not by the limit
+    if (i == kTries || !find_memory(refused)) {
+      memory_limit.note_refused_request();
+      break;
+    }
+    taken = take();
+  }
+  answer_limits();
+  return taken;
+}
+
+}  // namespace tarn::internal
