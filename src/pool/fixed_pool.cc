@@ -367,9 +367,10 @@ PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages&) {
   use.mapped_bytes = mapped;
   use.waste_bytes = mapped > use.live_bytes ? mapped - use.live_bytes : 0;
   use.capacity = capacity;
-  use.largest_count = state.largest_count;
-  use.limit_bytes =
-      state.largest_count < PoolUse::kNoLimit / stride ? state.largest_count * stride : PoolUse::kNoLimit;
+  // A cap beyond all memory is none.
+  const bool has_cap = state.largest_count < PoolUse::kNoLimit / stride;
+  use.largest_count = has_cap ? state.largest_count : PoolUse::kNoLimit;
+  use.limit_bytes = has_cap ? state.largest_count * stride : PoolUse::kNoLimit;
   use.mapped_limit_bytes = PoolUse::kNoLimit;
   use.refusals = state.refusals.load(std::memory_order_relaxed);
   return use;
