@@ -1,8 +1,10 @@
-/* Calls all of tarn/tarn.h and tarn/stats.h. */
+/* Calls all of tarn/tarn.h and tarn/stats.h, and a pool of tarn/pools.h. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <tarn/metrics.h>
+#include <tarn/pools.h>
 #include <tarn/stats.h>
 #include <tarn/tarn.h>
 
@@ -64,12 +66,32 @@ static void read_statistics(void) {
   tarn_deallocate(block);
 }
 
+static void use_a_heap(void) {
+  const struct tarn_heap_options options = {.name = "plugin", .hard_limit = 10000};
+  tarn_heap* heap = tarn_heap_create(&options, sizeof options);
+  expect(heap != NULL && tarn_heap_allocate(heap, 5000) != NULL, "a heap gives memory");
+  expect(tarn_heap_allocate(heap, 20000) == NULL && errno == ENOMEM, "and refuses what is too much");
+  tarn_heap_destroy(heap);
+}
+
+static void add_bytes(const char* text, size_t bytes, void* sum) {
+  (void)text;
+  *(size_t*)sum += bytes;
+}
+
+static void write_metrics(void) {
+  size_t sum = 0;
+  expect(tarn_write_metrics(add_bytes, &sum) == 0 && sum > 1000, "metrics are written");
+}
+
 int main(void) {
   allocate_and_free();
   allocate_zeroed();
   allocate_aligned();
   allocate_batch();
   read_statistics();
+  use_a_heap();
+  write_metrics();
   expect(strcmp(tarn_version(), TARN_EXPECTED_VERSION) == 0, "the library is of the package's version");
   expect(strcmp(TARN_VERSION_STRING, TARN_EXPECTED_VERSION) == 0, "the headers are of the package's version");
   return failures != 0;

@@ -157,12 +157,6 @@ struct Purpose {
   const PoolOperations& operations;
 };
 
-bool are_valid(const FixedPoolOptions& options) {
-  return options.block_bytes != 0 && options.block_bytes <= kLargestBlock &&
-         is_power_of_two(options.alignment) && options.alignment <= kLargestAlignment &&
-         options.blocks_per_chunk <= PoolChunk::kLargestCount;
-}
-
 bool make(FixedPoolFront& front, const FixedPoolOptions& options, bool poisons, const Purpose& purpose) {
   if (!are_valid(options)) return false;
   set_up_once();
@@ -344,6 +338,12 @@ void fixed_pool_check_user_slow(FixedPoolFront& front) noexcept {
 namespace tarn::internal {
 
 using detail::FixedPoolState;
+
+bool are_valid(const FixedPoolOptions& options) {
+  return options.block_bytes != 0 && options.block_bytes <= detail::kLargestBlock &&
+         is_power_of_two(options.alignment) && options.alignment <= detail::kLargestAlignment &&
+         options.blocks_per_chunk <= PoolChunk::kLargestCount;
+}
 
 bool make_pool_of_size(detail::FixedPoolFront& front, TakenBlocks& taken, const FixedPoolOptions& options,
                        bool poisons, const detail::BufferPoolState& buffers,
