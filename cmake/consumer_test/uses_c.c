@@ -1,9 +1,12 @@
-/* Calls all of tarn/tarn.h, tarn/stats.h and tarn/options.h, and brings defaults along. */
+/* Calls all of tarn/tarn.h, tarn/stats.h and tarn/options.h, and a pool of tarn/pools.h; brings defaults
+ * along. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <tarn/metrics.h>
 #include <tarn/options.h>
+#include <tarn/pools.h>
 #include <tarn/stats.h>
 #include <tarn/tarn.h>
 
@@ -85,6 +88,24 @@ static void set_options(void) {
   expect(count >= 15, "all options are told");
 }
 
+static void use_a_heap(void) {
+  const struct tarn_heap_options options = {.name = "plugin", .hard_limit = 10000};
+  tarn_heap* heap = tarn_heap_create(&options, sizeof options);
+  expect(heap != NULL && tarn_heap_allocate(heap, 5000) != NULL, "a heap gives memory");
+  expect(tarn_heap_allocate(heap, 20000) == NULL && errno == ENOMEM, "and refuses what is too much");
+  tarn_heap_destroy(heap);
+}
+
+static void add_bytes(const char* text, size_t bytes, void* sum) {
+  (void)text;
+  *(size_t*)sum += bytes;
+}
+
+static void write_metrics(void) {
+  size_t sum = 0;
+  expect(tarn_write_metrics(add_bytes, &sum) == 0 && sum > 1000, "metrics are written");
+}
+
 int main(void) {
   allocate_and_free();
   allocate_zeroed();
@@ -92,6 +113,8 @@ int main(void) {
   allocate_batch();
   read_statistics();
   set_options();
+  use_a_heap();
+  write_metrics();
   expect(strcmp(tarn_version(), TARN_EXPECTED_VERSION) == 0, "the library is of the package's version");
   expect(strcmp(TARN_VERSION_STRING, TARN_EXPECTED_VERSION) == 0, "the headers are of the package's version");
   return failures != 0;

@@ -54,7 +54,7 @@ void TextWriter::flush() {
 
 void FileSink::write(const char* text, std::size_t bytes, void* sink) {
   auto& file = *static_cast<FileSink*>(sink);
-  file.is_good_ = file.is_good_ && os::write_all(file.descriptor_, text, bytes);
+  if (file.is_good()) file.error_ = os::write_all(file.descriptor_, text, bytes);
 }
 
 }  // namespace tarn::internal

@@ -56,11 +56,12 @@ class FileSink {
  public:
   explicit FileSink(int descriptor) : descriptor_(descriptor) {}
   static void write(const char* text, std::size_t bytes, void* sink);
-  bool is_good() const { return is_good_; }
+  bool is_good() const { return error_ == 0; }
+  int error() const { return error_; }  // as in errno
 
  private:
   int descriptor_;
-  bool is_good_ = true;
+  int error_ = 0;
 };
 
 }  // namespace tarn::internal

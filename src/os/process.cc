@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 
 #include "os/helper_thread.h"
@@ -76,14 +77,15 @@ int create_file(const char* path) {
                                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
 }
 
-bool write_all(int descriptor, const char* data, std::size_t bytes) {
+int write_all(int descriptor, const char* data, std::size_t bytes) {
   while (bytes > 0) {
     const long count = syscall6(SYS_write, descriptor, to_long(data), to_long(bytes));
-    if (count <= 0) return false;
+    if (count == -EINTR) continue;
+    if (count <= 0) return count == 0 ? EIO : static_cast<int>(-count);
     data += count;
     bytes -= static_cast<std::size_t>(count);
   }
-  return true;
+  return 0;
 }
 
 void close_file(int descriptor) { syscall6(SYS_close, descriptor); }

@@ -19,7 +19,8 @@ long read_file(const char* path, char* storage, std::size_t capacity);
 
 /// Creates or replaces a file for writing. \returns a descriptor or -1.
 int create_file(const char* path);
-bool write_all(int descriptor, const char* data, std::size_t bytes);
+/// Goes on after a signal. \returns 0, or the error (as in errno) that ended it before all was written.
+int write_all(int descriptor, const char* data, std::size_t bytes);
 void close_file(int descriptor);
 
 std::uint32_t process_id();

@@ -160,12 +160,6 @@ struct Purpose {
   const PoolOperations& operations;
 };
 
-bool are_valid(const FixedPoolOptions& options) {
-  return options.block_bytes != 0 && options.block_bytes <= kLargestBlock &&
-         is_power_of_two(options.alignment) && options.alignment <= kLargestAlignment &&
-         options.blocks_per_chunk <= PoolChunk::kLargestCount;
-}
-
 bool make(FixedPoolFront& front, const FixedPoolOptions& options, bool poisons, const Purpose& purpose) {
   if (!are_valid(options)) return false;
   set_up_once();
@@ -364,6 +358,12 @@ namespace tarn::internal {
 
 using detail::FixedPoolState;
 
+bool are_valid(const FixedPoolOptions& options) {
+  return options.block_bytes != 0 && options.block_bytes <= detail::kLargestBlock &&
+         is_power_of_two(options.alignment) && options.alignment <= detail::kLargestAlignment &&
+         options.blocks_per_chunk <= PoolChunk::kLargestCount;
+}
+
 bool make_pool_of_size(detail::FixedPoolFront& front, TakenBlocks& taken, const FixedPoolOptions& options,
                        bool poisons, const detail::BufferPoolState& buffers,
                        const PoolOperations& operations) {
@@ -386,9 +386,10 @@ PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages&) {
   use.mapped_bytes = mapped;
   use.waste_bytes = mapped > use.live_bytes ? mapped - use.live_bytes : 0;
   use.capacity = capacity;
-  use.largest_count = state.largest_count;
-  use.limit_bytes =
-      state.largest_count < PoolUse::kNoLimit / stride ? state.largest_count * stride : PoolUse::kNoLimit;
+  // A cap beyond all memory is none.
+  const bool has_cap = state.largest_count < PoolUse::kNoLimit / stride;
+  use.largest_count = has_cap ? state.largest_count : PoolUse::kNoLimit;
+  use.limit_bytes = has_cap ? state.largest_count * stride : PoolUse::kNoLimit;
   use.mapped_limit_bytes = PoolUse::kNoLimit;
   use.refusals = state.refusals.load(std::memory_order_relaxed);
   return use;

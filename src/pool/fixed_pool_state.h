@@ -147,6 +147,9 @@ TARN_INLINE bool is_alone(const detail::FixedPoolFront& front) {
   return !detail::ProgramGuard::is_needed() && !__atomic_load_n(&front.has_magazines, __ATOMIC_RELAXED);
 }
 
+/// Whether all options are in their range.
+bool are_valid(const FixedPoolOptions& options);
+
 // The operations that fixed pools and the sizes of buffer pools share.
 PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages& returned);
 std::size_t release_unused_of_shared_pool(PoolHeader& pool, ReturnedPages& returned);

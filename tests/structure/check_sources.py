@@ -98,7 +98,7 @@ def check_headers(project, compiler):
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         faults = [fault for fault in pool.map(compile_alone, headers) if fault]
     # The headers for C must be such.
-    for name in ("tarn.h", "stats.h", "options.h", "limits.h"):
+    for name in ("tarn.h", "stats.h", "options.h", "limits.h", "metrics.h", "pools.h"):
         result = subprocess.run(["cc", "-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic",
                                  "-Werror", "-I",
                                  project / "include", "-x", "c", "-include", project / "include/tarn" / name,

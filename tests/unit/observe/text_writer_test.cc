@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <string>
 
 namespace tarn::internal {
@@ -73,6 +74,7 @@ TEST(FileSink, RemembersAFailedWrite) {
   FileSink bad(-1);
   FileSink::write("text", 4, &bad);
   EXPECT_FALSE(bad.is_good());
+  EXPECT_EQ(bad.error(), EBADF);
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   FileSink good(ends[1]);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -58,7 +59,8 @@ TEST(Process, WritesAFileThatOnlyItsOwnerReads) {
   const std::string path = ::testing::TempDir() + "tarn_process_test." + std::to_string(getpid());
   const int descriptor = create_file(path.c_str());
   ASSERT_GE(descriptor, 0);
-  EXPECT_TRUE(write_all(descriptor, "some text", 9));
+  EXPECT_EQ(write_all(descriptor, "some text", 9), 0);
+  EXPECT_EQ(write_all(-1, "some text", 9), EBADF);
   close_file(descriptor);
   EXPECT_EQ(contents_of(path), "some text");
   EXPECT_EQ(create_file("/nonexistent/file") >= 0, false);
