@@ -265,9 +265,24 @@ void fixed_pool_deallocate_batch(FixedPoolFront& front, void* const* blocks, std
   if (magazines != nullptr) magazines->deallocate_batch(blocks, count);
 }
 
-void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count) noexcept {
-  if (count == 1) return fixed_pool_allocate_shared(front);
+namespace {
+
+// Whether the calling thread may use the pool without a lock, and magazines have none of its blocks.
+TARN_INLINE bool is_callers(const FixedPoolFront& front) { return front.mutex == nullptr || is_alone(front); }
+
+// \returns the runs that were freed, where a run of that length may be taken and noted without more ado: no
+// other thread uses the pool, and no single block that was freed is at hand. Else nullptr.
+TARN_INLINE FreedRuns* freed_runs_for(const FixedPoolFront& front, std::size_t count) {
+  FreedRuns* const freed = front.state->freed_runs;
+  return count <= FreedRuns::kLongest && freed != nullptr && freed->knows(count) && is_callers(front) &&
+                 front.freed_top == front.freed
+             ? freed
+             : nullptr;
+}
+
+[[gnu::noinline]] void* allocate_run_slow(FixedPoolFront& front, std::size_t count) {
   FixedPoolState& state = *front.state;
+  if (count == 1 && !is_callers(front)) return fixed_pool_allocate_shared(front);
   if (count == 0 || count > state.blocks_per_chunk) return nullptr;
   const auto take = [&]() -> void* {
     {
@@ -281,12 +296,56 @@ void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count) noexcept
   return blocks;
 }
 
-void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t count) noexcept {
-  if (count == 1) return fixed_pool_deallocate_shared(front, blocks);
+[[gnu::noinline]] void deallocate_run_slow(FixedPoolFront& front, void* blocks, std::size_t count) {
+  FixedPoolState& state = *front.state;
+  // Where no runs are freed, single blocks stay at hand for single allocations.
+  if (count == 1 && (state.freed_runs == nullptr || !is_callers(front)))
+    return fixed_pool_deallocate_shared(front, blocks);
   const ProgramGuard guard(front.mutex);
   if (count == 0) return;
-  front.state->back_end->deallocate_run(*front.state, blocks, count);
-  if (ThreadMagazines* const magazines = magazines_of(*front.state)) magazines->note_freed_bits();
+  state.back_end->deallocate_run(state, blocks, count);
+  if (ThreadMagazines* const magazines = magazines_of(state)) magazines->note_freed_bits();
+}
+
+[[gnu::cold, gnu::noinline]] void* take_last_of_word(FixedPoolState& state, const FreedRuns::Note& note) {
+  note_emptied_words(state, note);
+  return note.blocks;
+}
+
+}  // namespace
+
+// A run that was freed as one; else a search. Other calls come last on each path: few registers are saved.
+void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count) noexcept {
+  FreedRuns* const freed = freed_runs_for(front, count);
+  if (freed == nullptr) [[unlikely]]
+    return allocate_run_slow(front, count);
+  const FreedRuns::Note* note = nullptr;
+  const FreedRuns::Taken taken = freed->take(count, &note);
+  if (taken == FreedRuns::Taken::kNone) [[unlikely]]
+    return allocate_run_slow(front, count);
+  front.state->handed_out.add(length_off_walk(front, *note, count));
+  if (taken == FreedRuns::Taken::kSome) [[likely]]
+    return note->blocks;
+  return take_last_of_word(*front.state, *note);
+}
+
+void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t count) noexcept {
+  FreedRuns* const freed = freed_runs_for(front, count);
+  const SpanHead* const span = front.spans.find(blocks);
+  std::uint64_t index = 0;
+  // A span of a chunk that searches pass by has a mark, so its address differs too.
+  if (freed == nullptr || span == nullptr || span->marked_pool() != front.state ||
+      !find_in_span(*span, front.reciprocal, blocks, &index) || count > span->pool_blocks - index)
+      [[unlikely]]
+    return deallocate_run_slow(front, blocks, count);
+  const FreedRuns::Note* note = nullptr;
+  const FreedRuns::Freed done = freed->free(RunBits(span->free_bits, index, count), count, blocks, &note);
+  if (done == FreedRuns::Freed::kNone) [[unlikely]]
+    return deallocate_run_slow(front, blocks, count);
+  front.state->handed_out.subtract(length_off_walk(front, *note, count));
+  if (done == FreedRuns::Freed::kSome) [[likely]]
+    return;
+  note_filled_words(*front.state, *note);
 }
 
 bool fixed_pool_owns(const FixedPoolFront& front, const void* pointer) noexcept {

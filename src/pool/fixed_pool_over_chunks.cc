@@ -1,9 +1,11 @@
 // A fixed pool over its own chunks.
 #include <algorithm>
+#include <new>
 
 #include "base/units.h"
 #include "os/checker.h"
 #include "os/memory.h"
+#include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "pool/thread_magazines.h"
@@ -130,6 +132,12 @@ void* allocate(FixedPoolState& state) {
   return detail::fixed_pool_allocate(*state.front);
 }
 
+BlockRun run_of(const FreedRuns::Note& note) {
+  PoolChunk& chunk = chunk_of(*page_map.find(note.blocks));
+  const auto word = static_cast<std::uint32_t>(note.low - chunk.words());
+  return {&chunk, bitmap::index_of_bit(word, std::countr_zero(note.low_mask))};
+}
+
 bool has_magazines(const FixedPoolState& state) { return state.magazines.load() != nullptr; }
 
 // The blocks of a run begin, or end, to be live. \pre the pool has magazines.
@@ -145,17 +153,48 @@ void end_lives(const FixedPoolState& state, BlockRun run, std::size_t count) {
       state.stop("double free", run.chunk->block(i));
 }
 
-void* allocate_run(FixedPoolState& state, std::size_t count) {
+// \returns a run that was freed as one and is still free; its bits are zeros now.
+BlockRun take_noted(FixedPoolState& state, std::size_t count) {
+  const FreedRuns::Note* note = nullptr;
+  if (state.freed_runs == nullptr || count > FreedRuns::kLongest || !state.freed_runs->knows(count))
+    return {};
+  const FreedRuns::Taken taken = state.freed_runs->take(count, &note);
+  if (taken == FreedRuns::Taken::kNone) return {};
+  state.handed_out.add(length_off_walk(*state.front, *note, count));
+  if (taken == FreedRuns::Taken::kLastOfAWord) note_emptied_words(state, *note);
+  return run_of(*note);
+}
+
+// A search begins where runs of that length were. \why holes of other lengths stay whole for their like.
+BlockRun find_and_take(FixedPoolState& state, std::size_t count) {
   const auto wanted = static_cast<std::uint32_t>(count);
-  report_freed(state);
+  if (state.freed_runs != nullptr && count <= FreedRuns::kLongest)
+    if (const FreedRuns::Note* const place = state.freed_runs->place_of(count)) {
+      const BlockRun run = run_of(*place);
+      state.runs.begin_at(*run.chunk, run.first);
+    }
   BlockRun run = state.runs.find(wanted, state.walk.chunk());
   if (run.chunk == nullptr) {
     run = {grow(state), BlockIndex{0}};
-    if (run.chunk == nullptr || run.chunk->block_count < wanted) return nullptr;
+    if (run.chunk == nullptr || run.chunk->block_count < wanted) return {};
   }
   const BitCount bits(state, *run.chunk);
   if (run.chunk->take(run.first, wanted)) state.ring.note_taken(*run.chunk);
   bits.note_taken(count);
+  return run;
+}
+
+// \pre a count of 1 only in pools without magazines.
+void* allocate_run(FixedPoolState& state, std::size_t count) {
+  const detail::FixedPoolFront& front = *state.front;
+  if (count == 1 && front.freed_top != front.freed) return detail::fixed_pool_allocate(*state.front);
+  report_freed(state);
+  BlockRun run = take_noted(state, count);
+  if (run.chunk == nullptr) {
+    if (count == 1) return detail::fixed_pool_allocate(*state.front);
+    run = find_and_take(state, count);
+    if (run.chunk == nullptr) return nullptr;
+  }
   if (has_magazines(state)) begin_lives(run, count);
   return run.chunk->block(run.first);
 }
@@ -193,12 +232,28 @@ void deallocate(FixedPoolState& state, void* block) {
   take_back(state, find_blocks(state, block, 1), 1);
 }
 
+// Where free blocks are poisoned, others are handed out before.
+void note_freed_run(FixedPoolState& state, BlockRun run, std::size_t count, void* blocks) {
+  state.runs.begin_at(*run.chunk, run.first);
+  if (state.poisons || count > FreedRuns::kLongest) return;
+  if (state.freed_runs == nullptr) {
+    void* const record = metadata.allocate(sizeof(FreedRuns));
+    if (record == nullptr) return;
+    state.freed_runs = new (record) FreedRuns;
+  }
+  state.freed_runs->note(RunBits(run.chunk->words(), number_of(run.first), count), count, blocks);
+}
+
 void deallocate_run(FixedPoolState& state, void* blocks, std::size_t count) {
   report_freed(state);
   const BlockRun run = find_blocks(state, blocks, count);
   if (has_magazines(state)) end_lives(state, run, count);
   take_back(state, run, count);
-  state.runs.note_freed_run(*run.chunk, run.first);
+  note_freed_run(state, run, count, blocks);
+}
+
+void forget_freed_runs(FixedPoolState& state) {
+  if (state.freed_runs != nullptr) state.freed_runs->forget();
 }
 
 // Frees the first blocks as bits, as long as they lie in one chunk: a word is stored once for those in a row
@@ -274,6 +329,7 @@ std::size_t reserve(FixedPoolState& state, std::size_t count, bool populates) {
 std::size_t release_unused(FixedPoolState& state, ReturnedPages& returned) {
   const std::size_t before = state.mapped_bytes;
   report_freed(state);
+  forget_freed_runs(state);
   for (std::uint32_t slot = state.ring.count(); slot-- > 0;) {
     PoolChunk& chunk = state.ring[slot];
     if (chunk.free_count() == chunk.block_count) shrink(state, chunk, returned);
@@ -283,6 +339,7 @@ std::size_t release_unused(FixedPoolState& state, ReturnedPages& returned) {
 
 void clear(FixedPoolState& state) {
   state.front->freed_top = state.front->freed;
+  forget_freed_runs(state);
   for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
     PoolChunk& chunk = state.ring[slot];
     state.runs.unsettle(chunk);
@@ -299,6 +356,9 @@ void end(FixedPoolState& state, ReturnedPages& returned) {
   state.front->freed_top = state.front->freed;
   while (state.ring.count() != 0) shrink(state, state.ring[state.ring.count() - 1], returned);
   state.ring.end();
+  if (state.freed_runs == nullptr) return;
+  state.freed_runs->end();
+  metadata.free(state.freed_runs, sizeof(FreedRuns));
 }
 
 void visit_live(FixedPoolState& state, const BlockVisitor& visit) {
@@ -330,6 +390,18 @@ std::size_t freed_elsewhere(const detail::FixedPoolFront& front) {
   return count;
 }
 
+void validate_freed_runs(const FixedPoolState& state) {
+  if (state.freed_runs == nullptr) return;
+  state.freed_runs->for_each([&](const FreedRuns::Note& note, std::size_t length) {
+    const BlockRun run = run_of(note);
+    TARN_CHECK(ChunkRuns::pool_of(*run.chunk->span) == &state && run.chunk->block(run.first) == note.blocks);
+    TARN_CHECK(number_of(run.first) + length <= run.chunk->block_count);
+    const RunBits bits(run.chunk->words(), number_of(run.first), length);
+    TARN_CHECK(bits.low_mask == note.low_mask && bits.high_mask == note.high_mask &&
+               bits.high == note.high());
+  });
+}
+
 void validate_chunks(FixedPoolState& state) {
   TARN_CHECK(state.front->freed <= state.front->freed_top &&
              state.front->freed_top <= state.front->freed_end);
@@ -351,9 +423,29 @@ void validate_chunks(FixedPoolState& state) {
   state.ring.validate();
   state.walk.validate();
   state.runs.validate(state.ring);
+  validate_freed_runs(state);
 }
 
 }  // namespace
+
+std::size_t count_off_walk(const detail::FixedPoolFront& front, const FreedRuns::Note& note) {
+  return (note.low != front.word ? count_ones(note.low_mask) : 0) +
+         (note.high() != front.word ? count_ones(note.high_mask) : 0);
+}
+
+void note_emptied_words(FixedPoolState& state, const FreedRuns::Note& note) {
+  PoolChunk& chunk = *run_of(note).chunk;
+  for (std::uint64_t* const word : {note.low, note.high()})
+    if (*word == 0) chunk.forget_word(static_cast<std::uint32_t>(word - chunk.words()));
+  state.ring.note_taken(chunk);
+}
+
+void note_filled_words(FixedPoolState& state, const FreedRuns::Note& note) {
+  PoolChunk& chunk = *run_of(note).chunk;
+  chunk.note_word(note.low);
+  chunk.note_word(note.high());
+  state.ring.note_usable(chunk);
+}
 
 BlockRun find_blocks(const FixedPoolState& state, const void* blocks, std::size_t count) {
   const Span* const span = find_span(state, blocks);

@@ -23,6 +23,7 @@
 #include "os/fatal.h"
 #include "pool/fixed_ring.h"
 #include "pool/fixed_runs.h"
+#include "pool/freed_runs.h"
 #include "pool/shared_use.h"
 #include "tarn/fixed_pool.h"
 
@@ -98,6 +99,8 @@ struct FixedPoolState : internal::PoolHeader {
   bool is_checked = false;  // memory checkers know the pool
   bool poisons = false;     // free blocks are poisoned
   FreedBlock freed[kFreedBlocks];
+  internal::FreedRuns* freed_runs =
+      nullptr;                      // from the first run freed on; none where free blocks are poisoned
   bool may_have_magazines = false;  // its chunks have live bytes
   internal::SharedUse shared_use;   // while there are no magazines
   std::uint32_t walks = 0;  // over live blocks, under the mutex: no chunk ends, and no magazines begin
@@ -164,6 +167,20 @@ TARN_INLINE void stop_if_referred_to(const detail::FixedPoolState& state, const 
   if (__atomic_load_n(chunk_of(span).references + index, __ATOMIC_RELAXED) != 0) [[unlikely]]
     state.stop("free of a buffer that handles refer to", block);
 }
+
+// For the runs of a pool over chunks (freed_runs.h).
+
+/// \returns how many blocks of a run do not lie in the word that the walk stands on.
+std::size_t count_off_walk(const detail::FixedPoolFront& front, const FreedRuns::Note& note);
+/// The same; `length` is that of the run. So many blocks count as handed out, or no longer.
+TARN_INLINE std::size_t length_off_walk(const detail::FixedPoolFront& front, const FreedRuns::Note& note,
+                                        std::size_t length) {
+  return note.low != front.word && note.high() != front.word ? length : count_off_walk(front, note);
+}
+/// Call when a run that was noted has taken the last block of a word.
+void note_emptied_words(detail::FixedPoolState& state, const FreedRuns::Note& note);
+/// Call when a run that was freed has the first free block of a word.
+void note_filled_words(detail::FixedPoolState& state, const FreedRuns::Note& note);
 
 // For the magazines of a pool over chunks, under its mutex.
 

@@ -6,7 +6,7 @@ namespace tarn::internal {
 
 void ChunkRuns::remove(PoolChunk& chunk) {
   list_of(chunk).remove(&chunk);
-  if (last_freed_ == &chunk) last_freed_ = nullptr;
+  if (first_searched_ == &chunk) first_searched_ = nullptr;
 }
 
 void ChunkRuns::settle(PoolChunk& chunk, std::uint32_t longest_run) {

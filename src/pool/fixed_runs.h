@@ -35,16 +35,16 @@ class ChunkRuns {
     if (is_settled(chunk)) [[unlikely]]
       unsettle_slow(chunk);
   }
-  /// Call after several blocks side by side were freed: the next search may find them.
-  void note_freed_run(PoolChunk& chunk, BlockIndex first) {
-    last_freed_ = &chunk;
+  /// The next search looks first where several blocks side by side were freed.
+  void begin_at(PoolChunk& chunk, BlockIndex first) {
+    first_searched_ = &chunk;
     chunk.run_word = bitmap::word_of(first);
   }
 
-  /// Finds `count` free blocks; looks first where some were freed last, then in `likely` (may be nullptr).
+  /// Finds `count` free blocks; looks first where begin_at says, then in `likely` (may be nullptr).
   BlockRun find(std::uint32_t count, PoolChunk* likely) {
     BlockRun run{};
-    if (may_have(last_freed_, count) && find_in(*last_freed_, count, &run)) return run;
+    if (may_have(first_searched_, count) && find_in(*first_searched_, count, &run)) return run;
     return find_slow(count, likely);
   }
 
@@ -85,7 +85,7 @@ class ChunkRuns {
   BlockRun find_slow(std::uint32_t count, PoolChunk* likely);
   BlockRun find_settled(std::uint32_t count);
 
-  PoolChunk* last_freed_ = nullptr;
+  PoolChunk* first_searched_ = nullptr;
   List<PoolChunk> unsettled_;
   List<PoolChunk> by_bound_[kLists];
   std::uint32_t largest_in_[kLists] = {};  // upper limit of the bounds in the list: spares walks of the list

@@ -199,6 +199,23 @@ TEST(ForkOfPools, TheChildMayEndItsParentsPoolsAndBlocks) {
   EXPECT_EQ(give_back(), 0);
 }
 
+TEST(ForkOfPools, RunsThatWereFreedAreHadAgainInTheChildAndTheParent) {
+  FixedPool own({.block_bytes = 64, .largest_count = 1000});
+  SharedFixedPool shared({.block_bytes = 64, .largest_count = 1000});
+  const auto use = [](auto& pool) {
+    std::set<void*> runs;
+    for (int i = 0; i < 50; ++i) runs.insert(pool.allocate_run(20));
+    const bool has_all = runs.size() == 50 && runs.count(nullptr) == 0;
+    for (void* const run : runs) pool.deallocate_run(run, 20);
+    return has_all && pool.live_count() == 0;
+  };
+  const auto use_both = [&] { return use(own) && use(shared) ? 0 : 1; };
+  EXPECT_EQ(use_both(), 0);
+  const ChildResult result = run_in_child(use_both);
+  EXPECT_TRUE(result.is_success()) << result.describe();
+  EXPECT_EQ(use_both(), 0);
+}
+
 int fork_beside_handles(std::uint64_t forks) {
   HandlePool<Object> pool({.at_end = AtPoolEnd::kHandOver});
   std::atomic<bool> must_stop{false};

@@ -91,6 +91,7 @@ class FixedPoolModel {
       // Single blocks are refused only when there are none; runs, when the pool may not grow.
       EXPECT_TRUE(count != 1 || live_ == options_.largest_count);
       EXPECT_GT(pool_.capacity() + pool_.blocks_per_chunk(), options_.largest_count);
+      EXPECT_FALSE(has_run(count)) << "a run is refused although there is one";
       return;
     }
     char* const start = static_cast<char*>(block);
@@ -102,6 +103,16 @@ class FixedPoolModel {
     fill(start, count * pool_.block_bytes(), run.pattern);
     runs_.emplace(start, run);
     live_ += count;
+  }
+
+  /// Whether a chunk has as many free blocks side by side. Threads' magazines are empty after a refusal.
+  bool has_run(std::size_t count) {
+    const internal::ChunkRing& ring = detail::FixedPoolAccess::state(pool_).ring;
+    for (std::uint32_t slot = 0; slot < ring.count(); ++slot)
+      if (internal::bitmap::find_run(ring[slot].words(), ring[slot].block_count, count) !=
+          ring[slot].block_count)
+        return true;
+    return false;
   }
 
   char* end_of(typename Runs::iterator run) { return run->first + run->second.count * pool_.block_bytes(); }

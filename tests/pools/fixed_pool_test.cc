@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "pool/fixed_pool_state.h"
 #include "support/content.h"
 #include "support/pool_with_magazines.h"
 #include "support/process_memory.h"
@@ -285,6 +286,78 @@ TYPED_TEST(AnyFixedPool, BlocksOfARunMayBeGivenBackOneByOneAndSingleOnesAsARun) 
   pool.deallocate_run(blocks[0], 10);
   pool.deallocate_run(blocks[210], 90);
   EXPECT_EQ(pool.live_count(), 0u);
+}
+
+TYPED_TEST(AnyFixedPool, ARunThatWasFreedIsHadAgainByARequestOfItsLength) {
+  if (kAddressSanitizer) GTEST_SKIP() << "a freed block stays free for long there";
+  TypeParam pool({.block_bytes = 64, .blocks_per_chunk = 300});
+  for (const std::size_t count : {2u, 3u, 63u, 64u}) {
+    void* const first = pool.allocate_run(count);
+    void* const between = pool.allocate_run(1);
+    void* const second = pool.allocate_run(count);
+    pool.deallocate_run(first, count);
+    pool.deallocate_run(second, count);
+    EXPECT_EQ(pool.live_count(), 1u);
+    EXPECT_EQ(pool.allocate_run(count), second);
+    EXPECT_EQ(pool.allocate_run(count), first);
+    EXPECT_EQ(pool.live_count(), 2 * count + 1);
+    for (void* const run : {first, second}) pool.deallocate_run(run, count);
+    pool.deallocate_run(between, 1);
+    EXPECT_EQ(pool.live_count(), 0u);
+    internal::validate(detail::FixedPoolAccess::state(pool));
+  }
+}
+
+TYPED_TEST(AnyFixedPool, RunsThatWereFreedServeBlocksAndRunsOfAnyLength) {
+  TypeParam pool({.block_bytes = 64, .blocks_per_chunk = 200, .largest_count = 200});
+  const auto fill_with = [&](std::size_t count) {
+    std::vector<void*> runs;
+    while (void* const run = pool.allocate_run(count)) runs.push_back(run);
+    EXPECT_EQ(runs.size(), 200 / count) << count;
+    internal::validate(detail::FixedPoolAccess::state(pool));
+    return runs;
+  };
+  for (const std::size_t before : {1u, 2u, 7u, 64u, 65u, 200u})
+    for (const std::size_t after : {1u, 2u, 7u, 64u, 65u, 200u}) {
+      for (void* const run : fill_with(before)) pool.deallocate_run(run, before);
+      for (void* const run : fill_with(after)) pool.deallocate_run(run, after);
+      EXPECT_EQ(pool.usable_count(), 200u);
+    }
+}
+
+TYPED_TEST(AnyFixedPool, BlocksTakenOutOfAFreedRunAreNotHandedOutTwice) {
+  TypeParam pool({.block_bytes = 64, .blocks_per_chunk = 128, .largest_count = 128});
+  char* const first = bytes(pool.allocate_run(64));
+  char* const second = bytes(pool.allocate_run(64));
+  pool.deallocate_run(first, 64);
+  std::vector<void*> blocks = take(pool, 10);
+  for (void* const block : blocks) EXPECT_TRUE(block >= first && block < second);
+  EXPECT_EQ(pool.allocate_run(64), nullptr);
+  give_back(pool, blocks);
+  EXPECT_EQ(pool.allocate_run(64), first) << "it is whole again";
+  pool.deallocate_run(first, 64);
+  pool.deallocate_run(second, 64);
+  EXPECT_EQ(pool.allocate_run(128), first);
+}
+
+TYPED_TEST(AnyFixedPool, RunsThatWereFreedEndWithTheirChunksAndThePool) {
+  TypeParam pool({.block_bytes = 64, .blocks_per_chunk = 100});
+  for (int round = 0; round < 3; ++round) {
+    std::vector<void*> runs;
+    for (std::size_t i = 0; i < 30; ++i) runs.push_back(pool.allocate_run(30));
+    for (void* const run : runs) pool.deallocate_run(run, 30);
+    if (round == 1) {
+      pool.clear();
+    } else {
+      pool.release_unused();
+      EXPECT_EQ(pool.capacity(), 0u);
+    }
+    internal::validate(detail::FixedPoolAccess::state(pool));
+    void* const run = pool.allocate_run(30);
+    fill(run, std::size_t{30} * 64, 1);
+    EXPECT_TRUE(holds(run, std::size_t{30} * 64, 1));
+    pool.deallocate_run(run, 30);
+  }
 }
 
 TYPED_TEST(AnyFixedPool, ACapGivesNullAndTheFreedBlockIsHadAgain) {

@@ -221,13 +221,15 @@ TYPED_TEST_SUITE(ForEachLiveOfBlocks, PoolsOfBlocks);
 
 TYPED_TEST(ForEachLiveOfBlocks, VisitsEachBlockOfARun) {
   TypeParam pool(FixedPoolOptions{.block_bytes = 48, .blocks_per_chunk = 128});
-  char* const run = static_cast<char*>(pool.allocate_run(100));
-  std::vector<void*> visited;
-  pool.for_each_live([&](void* block) { visited.push_back(block); });
-  ASSERT_EQ(visited.size(), 100u);
-  for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(visited[i], run + i * pool.block_bytes());
-  pool.deallocate_run(run, 100);
-  pool.for_each_live([&](void*) { ADD_FAILURE(); });
+  for (const std::size_t count : {100u, 20u, 20u}) {
+    char* const run = static_cast<char*>(pool.allocate_run(count));
+    std::vector<void*> visited;
+    pool.for_each_live([&](void* block) { visited.push_back(block); });
+    ASSERT_EQ(visited.size(), count);
+    for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(visited[i], run + i * pool.block_bytes());
+    pool.deallocate_run(run, count);
+    pool.for_each_live([&](void*) { ADD_FAILURE(); });
+  }
 }
 
 TYPED_TEST(ForEachLiveOfBlocks, VisitsNothingBehindAClear) {

@@ -58,7 +58,8 @@ void* allocate_from(Source& source, std::size_t bytes, std::size_t alignment) {
 template <typename Source>
 void deallocate_to(Source& source, void* block, std::size_t bytes, std::size_t alignment) {
   if constexpr (kHasFixedBlocks<Source>) {
-    source.deallocate_run(block, blocks_for(source, bytes));
+    const std::size_t count = blocks_for(source, bytes);
+    count == 1 ? source.deallocate(block) : source.deallocate_run(block, count);
   } else {
     source.deallocate(block, bytes, alignment);
   }

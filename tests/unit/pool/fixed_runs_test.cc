@@ -43,7 +43,7 @@ class FixedRuns : public ::testing::Test {
     EXPECT_EQ(run.chunk->free(run.first, count), run.chunk->end());
     ring_.note_usable(*run.chunk);
     runs_.unsettle(*run.chunk);
-    runs_.note_freed_run(*run.chunk, run.first);
+    runs_.begin_at(*run.chunk, run.first);
   }
   static bool is_settled(const PoolChunk& chunk) { return (address_of(chunk.span->pool) & 1) != 0; }
 
