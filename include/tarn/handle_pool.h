@@ -126,7 +126,7 @@ class HandlePool {
           const auto [object, slot] = walk.places[i];
           // A slot that was used again has its object elsewhere.
           if (chunk_of(slot).object(slot & kMask, kStride) == object)
-            visit_slot(chunk_of(slot), slot & kMask, visit);
+            visit_slot(chunk_of(slot), slot & kMask, const_cast<void*>(object), visit);
         }
       } else {
         visit_chunk(*walk.chunk, walk.prefetches, visit);
@@ -237,33 +237,38 @@ class HandlePool {
   }
 
   template <typename Visit>
-  TARN_INLINE void visit_slot(detail::HandleChunk& chunk, std::uint32_t index, Visit& visit) {
+  TARN_INLINE static void visit_slot(detail::HandleChunk& chunk, std::uint32_t index, void* memory,
+                                     Visit& visit) {
     const std::uint32_t generation = chunk.generations()[index].load(std::memory_order_acquire);
     if ((generation & 1) != 0) [[likely]]
-      visit(Handle<T>{chunk.first_slot + index, generation}, *as_object(chunk.object(index, kStride)));
+      visit(Handle<T>{chunk.first_slot + index, generation}, *as_object(memory));
   }
 
   // The odd generations of a group: no branch depends on one of them.
   TARN_INLINE static std::uint64_t live_slots(detail::HandleChunk& chunk, std::uint32_t first) {
-    using TwoGenerations [[gnu::may_alias]] = std::uint64_t;
-    const auto* const pairs = reinterpret_cast<const TwoGenerations*>(chunk.generations() + first);
-    // Two bits a step: the lower half of the sum gets those of even slots, the upper half those of odd ones.
-    std::uint64_t halves = 0;
-    for (std::uint32_t i = kGroup / 2; i-- > 0;)
-      halves = halves * 2 + (__atomic_load_n(pairs + i, __ATOMIC_RELAXED) & 0x0000000100000001u);
-    return detail::spread_bits(halves & 0xffffffffu) | detail::spread_bits(halves >> 32) << 1;
+    const void* const generations = chunk.generations() + first;
+    if constexpr (kGroup == 64) return detail::bits_of_64_numbers(generations);
+    return detail::bits_of_numbers(generations, kGroup);
   }
 
   template <typename Visit>
   TARN_INLINE void visit_chunk(detail::HandleChunk& chunk, bool prefetches, Visit& visit) {
+    constexpr std::uint64_t kAllLive = ~std::uint64_t{0} >> (64 - kGroup);
+    char* start = chunk.objects.load(std::memory_order_relaxed);
     std::uint64_t next = live_slots(chunk, 0);
-    for (std::uint32_t first = 0; first < chunk.usable_count; first += kGroup) {
+    for (std::uint32_t first = 0; first < chunk.usable_count; first += kGroup, start += kGroup * kStride) {
       std::uint64_t bits = next;
       const std::uint32_t behind = first + kGroup;
       next = behind < chunk.usable_count ? live_slots(chunk, behind) : 0;
-      if (prefetches) detail::prefetch_sparse(next, chunk.object(0, kStride) + behind * kStride, kStride);
-      for (; bits != 0; bits &= bits - 1)
-        visit_slot(chunk, first + static_cast<std::uint32_t>(__builtin_ctzll(bits)), visit);
+      if (prefetches) detail::prefetch_sparse(next, start + kGroup * kStride, kStride);
+      if (bits == kAllLive) {
+        for (std::uint32_t i = 0; i < kGroup; ++i) visit_slot(chunk, first + i, start + i * kStride, visit);
+        continue;
+      }
+      for (; bits != 0; bits &= bits - 1) {
+        const auto i = static_cast<std::uint32_t>(__builtin_ctzll(bits));
+        visit_slot(chunk, first + i, start + i * kStride, visit);
+      }
     }
   }
 

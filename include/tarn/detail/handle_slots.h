@@ -145,15 +145,6 @@ constexpr unsigned handle_chunk_shift(std::size_t stride) {
   return shift;
 }
 
-/// Moves bit i of the lower half to bit 2 * i. \pre the upper half is 0.
-constexpr std::uint64_t spread_bits(std::uint64_t bits) {
-  bits = (bits | bits << 16) & 0x0000ffff0000ffffu;
-  bits = (bits | bits << 8) & 0x00ff00ff00ff00ffu;
-  bits = (bits | bits << 4) & 0x0f0f0f0f0f0f0f0fu;
-  bits = (bits | bits << 2) & 0x3333333333333333u;
-  return (bits | bits << 1) & 0x5555555555555555u;
-}
-
 /// A walk over the live slots, chunk by chunk in address order; meanwhile the pool keeps its chunks.
 class HandleWalk {
  public:
