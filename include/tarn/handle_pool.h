@@ -12,6 +12,7 @@
 // returns false, and at() stops the process with one line.
 #pragma once
 #include <atomic>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -65,29 +66,27 @@ class HandlePool {
   HandlePool& operator=(const HandlePool&) = delete;
 
   /// \throws std::bad_alloc when memory is refused or 4,194,304 slots are taken, and what the constructor
-  /// throws. \cost while the process has one thread: inlined, some loads and three stores; else a call.
+  /// throws. \cost inlined: a hit of the thread's magazine, and the store of a generation.
   template <typename... Arguments>
   [[nodiscard]] TARN_INLINE Handle<T> create(Arguments&&... arguments) {
-    const std::uint32_t slot = take_slot();
-    detail::HandleChunk& chunk = chunk_of(slot);
-    void* const memory = chunk.object(slot & kMask, kStride);
-    detail::annotate_allocation(front_.checked_as, memory, sizeof(T));
-    construct(memory, slot, std::forward<Arguments>(arguments)...);
-    std::atomic<std::uint32_t>& generation = chunk.generations()[slot & kMask];
-    const std::uint32_t next = generation.load(std::memory_order_relaxed) + 1;
+    const FreeSlot slot = take_slot();
+    detail::annotate_allocation(front_.checked_as, slot.memory, sizeof(T));
+    construct(slot.memory, detail::slot_of(slot.handle), std::forward<Arguments>(arguments)...);
     // Release: a thread that reads this generation also reads the object.
-    generation.store(next, std::memory_order_release);
-    return {slot, next};
+    slot.generation->store(detail::generation_of(slot.handle), std::memory_order_release);
+    return std::bit_cast<Handle<T>>(slot.handle);
   }
 
   /// \returns the object; nullptr when it has ended. \cost inlined: four loads.
   TARN_INLINE T* get(Handle<T> handle) const noexcept {
-    if (!may_be_live(handle)) [[unlikely]]
+    const auto word = std::bit_cast<std::uint64_t>(handle);
+    if (!may_be_live(word)) [[unlikely]]
       return nullptr;
-    detail::HandleChunk& chunk = chunk_of(handle.slot);
-    const std::uint32_t index = handle.slot & kMask;
-    if (chunk.generations()[index].load(std::memory_order_acquire) != handle.generation) return nullptr;
-    return object_at(chunk, index);
+    detail::HandleChunk& chunk = chunk_of(detail::slot_of(word));
+    const std::uint32_t index = detail::slot_of(word) & kMask;
+    if (chunk.generations()[index].load(std::memory_order_acquire) != detail::generation_of(word))
+      return nullptr;
+    return as_object(chunk.object(index, kStride));
   }
 
   /// \returns the object; stops the process when it has ended.
@@ -99,21 +98,16 @@ class HandlePool {
   }
 
   /// Destroys the object. \returns false when it had ended already: of several calls, one returns true.
-  /// \cost as create; in a process with threads, an atomic exchange more.
+  /// \cost as create; once other threads have ended objects of the thread that made this one, a call and an
+  /// atomic exchange more.
   TARN_INLINE bool destroy(Handle<T> handle) noexcept {
-    if (!may_be_live(handle)) [[unlikely]]
-      return false;
-    detail::HandleChunk& chunk = chunk_of(handle.slot);
-    const std::uint32_t index = handle.slot & kMask;
-    if (!end_generation(chunk.generations()[index], handle.generation)) return false;
-    T* const object = object_at(chunk, index);
+    const auto word = std::bit_cast<std::uint64_t>(handle);
+    detail::HandleMagazine* const magazine = front_.magazine();
+    T* const object = end_object(magazine, word);
+    if (object == nullptr) return false;
     object->~T();
     detail::annotate_deallocation(front_.checked_as, object, sizeof(T));
-    if (handle.generation == detail::HandleFront::kLastGeneration) [[unlikely]] {
-      detail::retire_handle_slot(front_, handle.slot);
-    } else {
-      give_back_slot(handle.slot);
-    }
+    give_back_slot(magazine, word);
     return true;
   }
 
@@ -132,7 +126,7 @@ class HandlePool {
           const auto [object, slot] = walk.places[i];
           // A slot that was used again has its object elsewhere.
           if (chunk_of(slot).object(slot & kMask, kStride) == object)
-            visit_slot(chunk_of(slot), slot & kMask, visit);
+            visit_slot(chunk_of(slot), slot & kMask, const_cast<void*>(object), visit);
         }
       } else {
         visit_chunk(*walk.chunk, walk.prefetches, visit);
@@ -162,38 +156,67 @@ class HandlePool {
 
   TARN_INLINE detail::HandleChunk& chunk_of(std::uint32_t slot) const { return front_.chunk<kShift>(slot); }
   TARN_INLINE T* object_at(const detail::HandleChunk& chunk, std::uint32_t index) const {
-    return std::launder(reinterpret_cast<T*>(chunk.object(index, kStride)));
+    return as_object(chunk.objects.load(std::memory_order_relaxed) + index * kStride);
   }
 
-  TARN_INLINE bool may_be_live(Handle<T> handle) const {
-    return (handle.generation & 1) != 0 && handle.slot < front_.slot_count.load(std::memory_order_acquire);
-  }
-  // \returns false when the generation has ended before.
-  TARN_INLINE static bool end_generation(std::atomic<std::uint32_t>& generation, std::uint32_t live) {
-    if (detail::ProgramGuard::is_needed()) {
-      std::uint32_t expected = live;
-      return generation.compare_exchange_strong(expected, live + 1, std::memory_order_acq_rel);
-    }
-    if (generation.load(std::memory_order_relaxed) != live) return false;
-    generation.store(live + 1, std::memory_order_relaxed);
-    return true;
+  TARN_INLINE static T* as_object(void* memory) { return std::launder(static_cast<T*>(memory)); }
+
+  // Handles are words here: a compiler splits and joins their halves by vector instructions.
+  TARN_INLINE bool may_be_live(std::uint64_t handle) const {
+    return (detail::generation_of(handle) & 1) != 0 &&
+           detail::slot_of(handle) < front_.slot_count.load(std::memory_order_acquire);
   }
 
-  TARN_INLINE std::uint32_t take_slot() {
-    if (!detail::ProgramGuard::is_needed() && !front_.is_over_malloc && front_.free_top != front_.free_slots)
-        [[likely]]
-      return *--front_.free_top;
-    const std::uint32_t slot = detail::take_handle_slot(front_);
-    if (slot == detail::HandleFront::kNoSlot) [[unlikely]]
+  struct FreeSlot {
+    std::uint64_t handle;  // of the object that is made now
+    void* memory;
+    std::atomic<std::uint32_t>* generation;
+  };
+
+  TARN_INLINE FreeSlot take_slot() {
+    detail::HandleMagazine* const magazine = front_.magazine();
+    if (magazine != nullptr) [[likely]]
+      if (const std::uint32_t count = magazine->count.load(std::memory_order_relaxed); count != 0)
+          [[likely]] {
+        const std::uint64_t handle = magazine->handles[count - 1];
+        magazine->count.store(count - 1, std::memory_order_release);
+        detail::HandleChunk& chunk = chunk_of(detail::slot_of(handle));
+        const std::uint32_t index = detail::slot_of(handle) & kMask;
+        chunk.makers(kShift)[index].store(magazine->number, std::memory_order_relaxed);
+        return {handle, object_at(chunk, index), chunk.generations() + index};
+      }
+    return take_slot_slow();
+  }
+  [[gnu::noinline, gnu::cold]] FreeSlot take_slot_slow() {
+    const detail::HandlePlace place = detail::take_handle_slot(front_);
+    if (place.memory == nullptr) [[unlikely]]
       detail::throw_bad_alloc();
-    return slot;
+    const std::uint32_t slot = detail::slot_of(place.handle);
+    return {place.handle, place.memory, chunk_of(slot).generations() + (slot & kMask)};
   }
-  TARN_INLINE void give_back_slot(std::uint32_t slot) {
-    if (!detail::ProgramGuard::is_needed() && !front_.is_over_malloc) [[likely]] {
-      *front_.free_top++ = slot;  // the stack has room for every slot
-    } else {
-      detail::give_back_handle_slot(front_, slot);
+
+  // \returns nullptr when the object had ended before.
+  TARN_INLINE T* end_object(detail::HandleMagazine* magazine, std::uint64_t handle) {
+    if (magazine != nullptr && may_be_live(handle)) [[likely]] {
+      detail::HandleChunk& chunk = chunk_of(detail::slot_of(handle));
+      const std::uint32_t index = detail::slot_of(handle) & kMask;
+      if (detail::end_own_object(*magazine, chunk.generations()[index], chunk.makers(kShift)[index],
+                                 detail::generation_of(handle))) [[likely]]
+        return object_at(chunk, index);
     }
+    return as_object(detail::end_handle_object(front_, handle));
+  }
+
+  TARN_INLINE void give_back_slot(detail::HandleMagazine* magazine, std::uint64_t handle) {
+    if (magazine != nullptr && detail::generation_of(handle) != detail::HandleFront::kLastGeneration)
+        [[likely]]
+      if (const std::uint32_t count = magazine->count.load(std::memory_order_relaxed);
+          count != magazine->limit) [[likely]] {
+        magazine->handles[count] = handle + (std::uint64_t{2} << 32);
+        magazine->count.store(count + 1, std::memory_order_release);
+        return;
+      }
+    detail::give_back_handle_slot(front_, detail::slot_of(handle));
   }
 
   template <typename... Arguments>
@@ -204,7 +227,7 @@ class HandlePool {
         ::new (memory) T(std::forward<Arguments>(arguments)...);
       } catch (...) {
         detail::annotate_deallocation(front_.checked_as, memory, sizeof(T));
-        give_back_slot(slot);
+        detail::give_back_handle_slot(front_, slot);
         throw;
       }
       return;
@@ -214,33 +237,38 @@ class HandlePool {
   }
 
   template <typename Visit>
-  TARN_INLINE void visit_slot(detail::HandleChunk& chunk, std::uint32_t index, Visit& visit) {
+  TARN_INLINE static void visit_slot(detail::HandleChunk& chunk, std::uint32_t index, void* memory,
+                                     Visit& visit) {
     const std::uint32_t generation = chunk.generations()[index].load(std::memory_order_acquire);
     if ((generation & 1) != 0) [[likely]]
-      visit(Handle<T>{chunk.first_slot + index, generation}, *object_at(chunk, index));
+      visit(Handle<T>{chunk.first_slot + index, generation}, *as_object(memory));
   }
 
   // The odd generations of a group: no branch depends on one of them.
   TARN_INLINE static std::uint64_t live_slots(detail::HandleChunk& chunk, std::uint32_t first) {
-    using TwoGenerations [[gnu::may_alias]] = std::uint64_t;
-    const auto* const pairs = reinterpret_cast<const TwoGenerations*>(chunk.generations() + first);
-    // Two bits a step: the lower half of the sum gets those of even slots, the upper half those of odd ones.
-    std::uint64_t halves = 0;
-    for (std::uint32_t i = kGroup / 2; i-- > 0;)
-      halves = halves * 2 + (__atomic_load_n(pairs + i, __ATOMIC_RELAXED) & 0x0000000100000001u);
-    return detail::spread_bits(halves & 0xffffffffu) | detail::spread_bits(halves >> 32) << 1;
+    const void* const generations = chunk.generations() + first;
+    if constexpr (kGroup == 64) return detail::bits_of_64_numbers(generations);
+    return detail::bits_of_numbers(generations, kGroup);
   }
 
   template <typename Visit>
   TARN_INLINE void visit_chunk(detail::HandleChunk& chunk, bool prefetches, Visit& visit) {
+    constexpr std::uint64_t kAllLive = ~std::uint64_t{0} >> (64 - kGroup);
+    char* start = chunk.objects.load(std::memory_order_relaxed);
     std::uint64_t next = live_slots(chunk, 0);
-    for (std::uint32_t first = 0; first < chunk.usable_count; first += kGroup) {
+    for (std::uint32_t first = 0; first < chunk.usable_count; first += kGroup, start += kGroup * kStride) {
       std::uint64_t bits = next;
       const std::uint32_t behind = first + kGroup;
       next = behind < chunk.usable_count ? live_slots(chunk, behind) : 0;
-      if (prefetches) detail::prefetch_sparse(next, chunk.object(0, kStride) + behind * kStride, kStride);
-      for (; bits != 0; bits &= bits - 1)
-        visit_slot(chunk, first + static_cast<std::uint32_t>(__builtin_ctzll(bits)), visit);
+      if (prefetches) detail::prefetch_sparse(next, start + kGroup * kStride, kStride);
+      if (bits == kAllLive) {
+        for (std::uint32_t i = 0; i < kGroup; ++i) visit_slot(chunk, first + i, start + i * kStride, visit);
+        continue;
+      }
+      for (; bits != 0; bits &= bits - 1) {
+        const auto i = static_cast<std::uint32_t>(__builtin_ctzll(bits));
+        visit_slot(chunk, first + i, start + i * kStride, visit);
+      }
     }
   }
 

@@ -7,8 +7,22 @@
 #include "os/process.h"
 #include "os/syscall.h"
 
+namespace TARN_NAMESPACE::detail {
+
+void fence_of_owner() noexcept {
+  std::atomic<std::uint32_t> any{0};
+  any.exchange(1, std::memory_order_seq_cst);  // a full fence on x86
+#if defined(__aarch64__)
+  asm volatile("dmb ish" ::: "memory");
+#endif
+}
+
+}  // namespace TARN_NAMESPACE::detail
+
 namespace tarn::internal::os {
 namespace {
+
+using Side = detail::OwnerFences::Side;
 
 constinit std::atomic<bool> is_prepared{false};
 constinit std::atomic<bool> is_forbidden{false};
@@ -36,43 +50,35 @@ bool are_owners_gone() {
 
 }  // namespace
 
-void OwnerLock::fence() {
-  std::atomic<std::uint32_t> any{0};
-  any.exchange(1, std::memory_order_seq_cst);  // a full fence on x86
-#if defined(__aarch64__)
-  asm volatile("dmb ish" ::: "memory");
-#endif
-}
-
 void OwnerLock::prepare() {
   if (is_prepared.exchange(true) || seccomp_is_active()) return;
   visitors_in_call.fetch_add(1);
-  auto expected = Fences::kOwners;
+  auto expected = Side::kOwners;
   if (!is_forbidden.load() && fence_by_system())
-    common.fences.compare_exchange_strong(expected, Fences::kVisitors);
+    fences.side.compare_exchange_strong(expected, Side::kVisitors);
   visitors_in_call.fetch_sub(1);
 }
 
 void OwnerLock::forbid_calls() {
   is_forbidden = true;
   wait_until([] { return visitors_in_call.load() == 0; });  // prepare() may be on its way
-  auto expected = Fences::kVisitors;
-  if (common.fences.compare_exchange_strong(expected, Fences::kBoth)) {
+  auto expected = Side::kVisitors;
+  if (fences.side.compare_exchange_strong(expected, Side::kBoth)) {
     // Now each side has a fence; who entered without one did so before this call.
     fence_all_threads();
-    common.fences = Fences::kOwners;
+    fences.side = Side::kOwners;
   }
-  wait_until([] { return common.fences.load() == Fences::kOwners && visitors_in_call.load() == 0; });
+  wait_until([] { return fences.side.load() == Side::kOwners && visitors_in_call.load() == 0; });
 }
 
 void OwnerLock::fence_all_threads() {
-  if (common.fences.load() == Fences::kOwners) return;
+  if (fences.side.load() == Side::kOwners) return;
   visitors_in_call.fetch_add(1);
-  if (common.fences.load() != Fences::kOwners && !fence_by_system()) {
+  if (fences.side.load() != Side::kOwners && !fence_by_system()) {
     // A filter that the library was not told of. What a processor has stored others see within microseconds.
-    common.fences = Fences::kBoth;
+    fences.side = Side::kBoth;
     for (const std::uint64_t end = clock_ms() + 2; clock_ms() < end;) wait_on(nobody_wakes, 0, 1);
-    common.fences = Fences::kOwners;
+    fences.side = Side::kOwners;
   }
   visitors_in_call.fetch_sub(1);
 }
@@ -82,20 +88,20 @@ void OwnerLock::note_fork() {
 }
 
 void OwnerLock::forget_other_threads() {
-  common.process_number.fetch_add(1, std::memory_order_relaxed);
+  fences.process_number.fetch_add(1, std::memory_order_relaxed);
   visitors_in_call = 0;
-  auto expected = Fences::kBoth;
-  common.fences.compare_exchange_strong(expected, Fences::kOwners);
+  auto expected = Side::kBoth;
+  fences.side.compare_exchange_strong(expected, Side::kOwners);
 }
 
 // An owner inside needs nanoseconds; or the processor, and then this thread sleeps: nobody wakes it.
-void OwnerLock::wait_for_owner() {
+void OwnerLock::wait_for(detail::OwnerMark& mark) {
   constexpr int kLooks = 100;
-  const std::uint32_t inside = this_process();
-  for (int looks = 0; owner_.load(std::memory_order_seq_cst) == inside; ++looks) {
+  const std::uint32_t inside = fences.process_number.load(std::memory_order_relaxed);
+  for (int looks = 0; mark.word().load(std::memory_order_seq_cst) == inside; ++looks) {
     if (looks < kLooks) continue;
     if (are_owners_gone()) return;
-    wait_on(owner_, inside, 1);
+    wait_on(mark.word(), inside, 1);
   }
 }
 

@@ -14,16 +14,15 @@
 #include <atomic>
 #include <cstdint>
 
+#include "tarn/detail/owner_lock.h"
+
 namespace tarn::internal::os {
 
 class OwnerLock {
  public:
   /// \returns false when a visitor has the lock or waits for it: wait for the lock that visitors hold.
   bool enter() {
-    owner_.store(this_process(), std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (common.fences.load(std::memory_order_acquire) != Fences::kVisitors) [[unlikely]]
-      fence();
+    mark_.enter(fences);
     if (!is_wanted_.load(std::memory_order_seq_cst)) [[likely]]
       return true;
     leave();
@@ -31,20 +30,17 @@ class OwnerLock {
   }
   /// The same without a call, for a path that shall be short: false also where owners have fences.
   bool enter_at_once() {
-    owner_.store(this_process(), std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (common.fences.load(std::memory_order_acquire) == Fences::kVisitors &&
-        !is_wanted_.load(std::memory_order_seq_cst)) [[likely]]
+    if (mark_.enter_at_once(fences) && !is_wanted_.load(std::memory_order_seq_cst)) [[likely]]
       return true;
     leave();
     return false;
   }
-  void leave() { owner_.store(kOutside, std::memory_order_release); }
+  void leave() { mark_.leave(); }
 
   /// A visitor wants the lock; fences all threads; waits until the owner is outside; lets it go.
   void want() { is_wanted_.store(true, std::memory_order_seq_cst); }
   static void fence_all_threads();
-  void wait_for_owner();
+  void wait_for_owner() { wait_for(mark_); }
   void let_go() { is_wanted_.store(false, std::memory_order_release); }
 
   /// Spares owners their fences, if the process may; once, best while it has one thread: with more it takes
@@ -58,22 +54,16 @@ class OwnerLock {
   static void note_fork();
   static void forget_other_threads();
 
+  /// For a lock whose wish is another word than this one's: waits until the owner of a mark is outside. \pre
+  /// the wish is made, then all threads were fenced.
+  static void wait_for(detail::OwnerMark& mark);
+
+  inline static constinit detail::OwnerFences fences{1, detail::OwnerFences::Side::kOwners};
+
  private:
-  static constexpr std::uint32_t kOutside = 0;
-  enum class Fences : std::uint8_t { kOwners, kBoth, kVisitors };
-
-  static std::uint32_t this_process() { return common.process_number.load(std::memory_order_relaxed); }
-  static void fence();
-
-  // What every enter reads, in a cache line that nobody writes.
-  struct alignas(64) Common {
-    std::atomic<std::uint32_t> process_number;
-    std::atomic<Fences> fences;
-  };
-  inline static constinit Common common{1, Fences::kOwners};
   inline static constinit std::atomic<std::uint32_t> visitors_in_call{0};
 
-  std::atomic<std::uint32_t> owner_{kOutside};  // else the number of its process
+  detail::OwnerMark mark_;
   std::atomic<bool> is_wanted_{false};
 };
 

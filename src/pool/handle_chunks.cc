@@ -38,7 +38,8 @@ void end_array(const HandleArray& array, ReturnedPages& returned) {
 
 std::size_t record_bytes(const HandlePoolState& state) {
   const std::size_t slots = slots_per_chunk(state);
-  const std::size_t bytes = sizeof(HandleChunk) + round_up(slots * sizeof(std::uint32_t), sizeof(void*));
+  const std::size_t bytes =
+      sizeof(HandleChunk) + round_up(slots * (sizeof(std::uint32_t) + sizeof(std::uint8_t)), sizeof(void*));
   return state.front->is_over_malloc ? bytes + slots * sizeof(void*) : bytes;
 }
 
@@ -48,7 +49,7 @@ bool make_room(HandlePoolState& state, ReturnedPages& returned) {
   const std::uint32_t room = state.chunk_room == 0 ? kFirstRoom : state.chunk_room * 2;
   if (state.chunk_array_count == HandlePoolState::kGrowths) return false;
   const HandleArray chunks = make_array(2 * room * sizeof(HandleChunk*));
-  const HandleArray stack = make_array((std::size_t{room} << state.type.shift) * sizeof(std::uint32_t));
+  const HandleArray stack = make_array((std::size_t{room} << state.type.shift) * sizeof(std::uint64_t));
   if (chunks.start == nullptr || stack.start == nullptr) {
     end_array(chunks, returned);
     end_array(stack, returned);
@@ -58,13 +59,12 @@ bool make_room(HandlePoolState& state, ReturnedPages& returned) {
   auto** const table = static_cast<HandleChunk**>(chunks.start);
   for (std::uint32_t i = 0; i < state.chunk_count; ++i) table[i] = &chunk_at(state, i);
   std::copy(state.order, state.order + state.order_count, table + room);
-  const auto free_count = static_cast<std::size_t>(front.free_top - front.free_slots);
-  auto* const slots = static_cast<std::uint32_t*>(stack.start);
-  std::copy(front.free_slots, front.free_top, slots);
+  auto* const handles = static_cast<std::uint64_t*>(stack.start);
+  std::uint64_t* const top = std::copy(state.free_handles, state.free_top, handles);
   end_array(state.stack, returned);
   state.stack = stack;
-  front.free_slots = slots;
-  front.free_top = slots + free_count;
+  state.free_handles = handles;
+  state.free_top = top;
   state.chunk_arrays[state.chunk_array_count++] = chunks;
   state.chunk_room = room;
   state.order = table + room;
@@ -119,8 +119,9 @@ bool give_memory(HandlePoolState& state, HandleChunk& chunk) {
     chunk.objects.store(span->start, std::memory_order_release);
   }
   for (std::uint32_t index = chunk.usable_count; index-- > 0;)
-    if (chunk.generations()[index].load(std::memory_order_relaxed) != HandleFront::kRetired)
-      *front.free_top++ = chunk.first_slot + index;
+    if (const std::uint32_t generation = chunk.generations()[index].load(std::memory_order_relaxed);
+        generation != HandleFront::kRetired)
+      *state.free_top++ = handle_word(chunk.first_slot + index, generation + 1);
   return true;
 }
 

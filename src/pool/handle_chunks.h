@@ -17,7 +17,7 @@ inline std::uint32_t slots_per_chunk(const HandlePoolState& state) {
   return std::uint32_t{1} << state.type.shift;
 }
 inline HandleChunk& chunk_at(const HandlePoolState& state, std::uint32_t index) {
-  return *state.front->chunks.load(std::memory_order_relaxed)[index];
+  return *state.front->chunks.load(std::memory_order_acquire)[index];
 }
 inline HandleChunk& chunk_of_slot(const HandlePoolState& state, std::uint32_t slot) {
   return chunk_at(state, slot >> state.type.shift);
@@ -28,6 +28,13 @@ inline std::uint32_t index_of_slot(const HandlePoolState& state, std::uint32_t s
 
 inline bool has_object(HandleChunk& chunk, std::uint32_t index) {
   return (chunk.generations()[index].load(std::memory_order_acquire) & 1) != 0;
+}
+
+/// \returns the handle that the next object in a free slot gets.
+inline std::uint64_t next_handle(const HandlePoolState& state, std::uint32_t slot) {
+  const std::atomic<std::uint32_t>& generation =
+      chunk_of_slot(state, slot).generations()[index_of_slot(state, slot)];
+  return handle_word(slot, generation.load(std::memory_order_relaxed) + 1);
 }
 
 /// Calls visit(chunk, index) for each live slot, in the order of chunks.

@@ -10,6 +10,7 @@
 #include "os/checker.h"
 #include "os/fatal.h"
 #include "os/held_locks.h"
+#include "os/owner_lock.h"
 #include "page/metadata.h"
 #include "page/page_map.h"
 #include "pool/handle_chunks.h"
@@ -172,7 +173,7 @@ bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool d
   state->stack_owner = lies_on_this_stack(&front) ? &thread_cache : nullptr;
   state->magazine_slots = static_cast<std::uint32_t>(
       std::clamp<std::size_t>(kMagazineBytes / type.stride, 2, HandleMagazine::kMostSlots));
-  front.free_top = front.free_slots = nullptr;
+  front.magazines = state->magazines;
   front.chunks.store(nullptr, std::memory_order_relaxed);
   front.slot_count.store(0, std::memory_order_relaxed);
   front.is_over_malloc = configuration.is_on(Option::kPoolsUseMalloc);
@@ -180,6 +181,7 @@ bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool d
   front.checked_as = type.poisons ? state : nullptr;
   if (front.is_over_malloc) state->type.poisons = false;
   if (type.poisons) os::begin_checked_pool(state);
+  os::OwnerLock::prepare();
   pool_registry.add(*state);
   if (handle_pool_prewarm(front, initial_count) >= initial_count) return true;
   end_handle_pool(front);
@@ -244,18 +246,23 @@ void validate(HandlePoolState& state) {
     bytes += span->bytes();
   }
   TARN_CHECK(bytes == state.mapped_bytes);
-  const auto check = [&](const std::uint32_t* slots, std::size_t count) {
-    entries += count;
-    for (std::size_t i = 0; i < count; ++i) {
-      HandleChunk& chunk = chunk_of_slot(state, slots[i]);
-      TARN_CHECK(index_of_slot(state, slots[i]) < chunk.usable_count);
-      TARN_CHECK(!has_object(chunk, index_of_slot(state, slots[i])));
-      TARN_CHECK(++chunk.free_count <= chunk.usable_count);
-    }
+  const auto check = [&](std::uint64_t handle) {
+    ++entries;
+    const std::uint32_t slot = slot_of(handle);
+    TARN_CHECK(handle == next_handle(state, slot));
+    HandleChunk& chunk = chunk_of_slot(state, slot);
+    TARN_CHECK(index_of_slot(state, slot) < chunk.usable_count);
+    TARN_CHECK(!has_object(chunk, index_of_slot(state, slot)));
+    TARN_CHECK(++chunk.free_count <= chunk.usable_count);
   };
-  check(front.free_slots, static_cast<std::size_t>(front.free_top - front.free_slots));
-  for (const std::atomic<HandleMagazine*>& place : state.magazines)
-    if (const HandleMagazine* const magazine = place.load()) check(magazine->slots, magazine->count);
+  for (const std::uint64_t* handle = state.free_handles; handle != state.free_top; ++handle) check(*handle);
+  for (std::uint32_t number = 0; number < HandlePoolState::kMagazines; ++number) {
+    const HandleMagazine* const magazine = state.magazines[number].load();
+    if (magazine == nullptr) continue;
+    TARN_CHECK(magazine->number == number && magazine->count <= magazine->limit);
+    TARN_CHECK(magazine->ends_alone == (magazine->is_shared ? HandleMagazine::kNobody : number));
+    for (std::uint32_t i = 0; i < magazine->count; ++i) check(magazine->handles[i]);
+  }
   TARN_CHECK(live + entries + retired == usable);
 }
 

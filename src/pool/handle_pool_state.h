@@ -16,15 +16,6 @@
 
 namespace TARN_NAMESPACE::detail {
 
-/// Free slots of one thread.
-struct alignas(internal::kCacheLineBytes) HandleMagazine {
-  static constexpr std::uint32_t kMostSlots = 64;
-
-  const internal::ThreadHeap* owner;
-  std::atomic<std::uint32_t> count;  // a fork may copy it at any moment
-  std::uint32_t slots[kMostSlots];
-};
-
 /// A table of pointers or slots; readers may still use one that a larger has replaced.
 struct HandleArray {
   void* start = nullptr;
@@ -32,8 +23,7 @@ struct HandleArray {
 };
 
 struct HandlePoolState : internal::PoolHeader {
-  static constexpr unsigned kMagazines = 256;  // threads beyond it, or that find no place, use the mutex
-  static constexpr unsigned kProbes = 8;
+  static constexpr unsigned kMagazines = kNumberedThreads + 1;  // threads without a number use the mutex
   static constexpr unsigned kGrowths = 24;
 
   HandlePoolType type{};
@@ -41,8 +31,10 @@ struct HandlePoolState : internal::PoolHeader {
   bool destroys = false;
   bool has_ended = false;  // handed its objects over
   HandleFront* front = nullptr;
-  HandleFront last_front{};          // once the pool has ended
-  std::uint32_t magazine_slots = 0;  // of a magazine; half of it moves at a time
+  HandleFront last_front{};               // once the pool has ended
+  std::uint32_t magazine_slots = 0;       // of a magazine; half of it moves at a time
+  std::uint64_t* free_handles = nullptr;  // the stack, with a free slot as the handle of its next object
+  std::uint64_t* free_top = nullptr;      // behind the one that is taken next
   std::uint32_t chunk_count = 0;
   std::uint32_t chunks_made = 0;  // chooses the next colour
   std::uint32_t order_count = 0;

@@ -6,6 +6,7 @@
 
 #include "general/memory_limits.h"
 #include "general/system_blocks.h"
+#include "os/owner_lock.h"
 #include "page/metadata.h"
 #include "pool/handle_chunks.h"
 #include "pool/handle_pool_state.h"
@@ -17,134 +18,145 @@ using namespace internal;
 
 namespace {
 
-HandleMagazine* magazine_of(const HandlePoolState& state, const ThreadHeap* heap) {
+// \returns nullptr when the thread has none. \why not by the thread's cache, which a scope hides.
+HandleMagazine* own_magazine(const HandlePoolState& state) {
+  const ThreadHeap* const heap = this_heap();
   if (heap == nullptr) return nullptr;
-  const std::uint64_t hash = address_of(heap) * 0x9e3779b97f4a7c15u >> 56;
-  for (unsigned i = 0; i < HandlePoolState::kProbes; ++i) {
-    HandleMagazine* const magazine =
-        state.magazines[(hash + i) % HandlePoolState::kMagazines].load(std::memory_order_acquire);
-    if (magazine == nullptr) return nullptr;
-    if (magazine->owner == heap) return magazine;
-  }
-  return nullptr;
+  return state.magazines[heap->cache->thread_number].load(std::memory_order_relaxed);
 }
 
-// Makes the heap a magazine if it has none and there is a place. \pre the mutex is held.
-HandleMagazine* find_or_make_magazine(HandlePoolState& state, const ThreadHeap* heap) {
-  if (heap == nullptr) return nullptr;
-  const std::uint64_t hash = address_of(heap) * 0x9e3779b97f4a7c15u >> 56;
-  for (unsigned i = 0; i < HandlePoolState::kProbes; ++i) {
-    std::atomic<HandleMagazine*>& place = state.magazines[(hash + i) % HandlePoolState::kMagazines];
-    if (HandleMagazine* const magazine = place.load(std::memory_order_relaxed)) {
-      if (magazine->owner == heap) return magazine;
-      continue;
-    }
-    void* const record = metadata.allocate(sizeof(HandleMagazine));
-    if (record == nullptr) return nullptr;
-    auto* const magazine = new (record) HandleMagazine{};
-    magazine->owner = heap;
-    place.store(magazine, std::memory_order_release);
-    return magazine;
-  }
-  return nullptr;
+// \pre the mutex is held, and the thread has no magazine. \returns nullptr when it cannot have one.
+HandleMagazine* make_own_magazine(HandlePoolState& state) {
+  const ThreadHeap* const heap = this_heap();
+  if (heap == nullptr || heap->cache->thread_number == 0 || state.front->is_over_malloc) return nullptr;
+  void* const record = metadata.allocate(sizeof(HandleMagazine));
+  if (record == nullptr) return nullptr;
+  auto* const magazine = new (record) HandleMagazine{};
+  magazine->limit = state.magazine_slots;
+  magazine->fences = &os::OwnerLock::fences;
+  magazine->ends_alone = heap->cache->thread_number;
+  magazine->number = static_cast<std::uint8_t>(heap->cache->thread_number);
+  state.magazines[magazine->number].store(magazine, std::memory_order_release);
+  return magazine;
 }
 
 void note_refusal(HandlePoolState& state) { state.refusals.fetch_add(1, std::memory_order_relaxed); }
 
-std::uint32_t take_from_stack(HandlePoolState& state, ReturnedPages& returned) {
-  HandleFront& front = *state.front;
-  if (front.free_top == front.free_slots && !grow_handle_pool(state, returned)) {
-    note_refusal(state);
-    return HandleFront::kNoSlot;
-  }
-  return *--front.free_top;
+// \returns 0 when there is none.
+std::uint64_t take_from(HandleMagazine& magazine) {
+  const std::uint32_t count = magazine.count.load(std::memory_order_relaxed);
+  if (count == 0) return 0;
+  const std::uint64_t handle = magazine.handles[count - 1];
+  magazine.count.store(count - 1, std::memory_order_release);
+  return handle;
 }
 
-// Takes a slot of the stack, and some more into the magazine if it is empty.
-std::uint32_t take_slot_slow(HandlePoolState& state, HandleMagazine* magazine) {
+void put_into(HandleMagazine& magazine, std::uint64_t handle) {
+  const std::uint32_t count = magazine.count.load(std::memory_order_relaxed);
+  magazine.handles[count] = handle;
+  magazine.count.store(count + 1, std::memory_order_release);
+}
+
+// \pre the mutex is held, and the magazine is empty.
+void refill(HandlePoolState& state, HandleMagazine& magazine) {
+  const auto left = static_cast<std::size_t>(state.free_top - state.free_handles);
+  const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(left, magazine.limit / 2));
+  state.free_top -= count;
+  std::copy(state.free_top, state.free_top + count, magazine.handles);
+  magazine.count.store(count, std::memory_order_release);
+}
+
+// Moves the oldest slots to the stack. \pre the mutex is held.
+void flush(HandlePoolState& state, HandleMagazine& magazine, std::uint32_t moved) {
+  const std::uint32_t count = magazine.count.load(std::memory_order_relaxed);
+  // Fewer in the magazine first: a child of a fork in between loses slots, and has none twice.
+  magazine.count.store(0, std::memory_order_release);
+  state.free_top = std::copy(magazine.handles, magazine.handles + moved, state.free_top);
+  std::copy(magazine.handles + moved, magazine.handles + count, magazine.handles);
+  magazine.count.store(count - moved, std::memory_order_release);
+}
+
+// Takes a slot of the stack, and some more into the magazine if it is empty. \returns 0 when memory is refused
+// or all slots are taken.
+std::uint64_t take_from_stack(HandlePoolState& state, HandleMagazine*& magazine) {
   ReturnedPages returned;  // given back behind the guard
   const ProgramGuard guard(state.mutex);
-  const std::uint32_t slot = take_from_stack(state, returned);
-  if (!ProgramGuard::is_needed() || slot == HandleFront::kNoSlot) return slot;
-  if (magazine == nullptr) magazine = find_or_make_magazine(state, this_heap());
-  if (magazine == nullptr || magazine->count.load(std::memory_order_relaxed) != 0) return slot;
-  HandleFront& front = *state.front;
-  const auto left = static_cast<std::size_t>(front.free_top - front.free_slots);
-  const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(left, state.magazine_slots / 2));
-  front.free_top -= count;
-  std::copy(front.free_top, front.free_top + count, magazine->slots);
-  magazine->count.store(count, std::memory_order_release);
-  return slot;
+  if (state.free_top == state.free_handles && !grow_handle_pool(state, returned)) return 0;
+  const std::uint64_t handle = *--state.free_top;
+  if (magazine == nullptr) magazine = make_own_magazine(state);
+  if (magazine != nullptr && magazine->count.load(std::memory_order_relaxed) == 0) refill(state, *magazine);
+  return handle;
 }
 
-std::uint32_t take_slot(HandlePoolState& state) {
-  HandleMagazine* magazine = nullptr;
-  if (ProgramGuard::is_needed()) {
-    magazine = magazine_of(state, this_heap());
-    if (magazine != nullptr)
-      if (const std::uint32_t count = magazine->count.load(std::memory_order_relaxed); count != 0) {
-        const std::uint32_t slot = magazine->slots[count - 1];
-        magazine->count.store(count - 1, std::memory_order_release);
-        return slot;
-      }
-    if (magazine == nullptr) attach_if_earned();
-  }
-  std::uint32_t slot = HandleFront::kNoSlot;
-  take_within_limits([&] {
-    slot = take_slot_slow(state, magazine);
-    return slot != HandleFront::kNoSlot;
-  });
-  return slot;
+std::uint64_t take_free_slot(HandlePoolState& state, HandleMagazine*& magazine) {
+  if (magazine != nullptr)
+    if (const std::uint64_t handle = take_from(*magazine)) return handle;
+  if (magazine == nullptr && attach_if_earned() != nullptr) magazine = own_magazine(state);
+  return take_within_limits([&] { return take_from_stack(state, magazine); });
 }
 
 void give_back_slot(HandlePoolState& state, std::uint32_t slot) {
-  HandleMagazine* const magazine = ProgramGuard::is_needed() ? magazine_of(state, this_heap()) : nullptr;
-  std::uint32_t count = magazine != nullptr ? magazine->count.load(std::memory_order_relaxed) : 0;
-  if (magazine == nullptr || count == state.magazine_slots) {
+  HandleMagazine* const magazine = own_magazine(state);
+  if (magazine == nullptr) {
     const ProgramGuard guard(state.mutex);
-    HandleFront& front = *state.front;
-    if (magazine == nullptr) {
-      *front.free_top++ = slot;
-      return;
-    }
-    const std::uint32_t moved = count / 2;  // the older ones
-    // Fewer in the magazine first: a child of a fork in between loses slots, and has none twice.
-    std::uint32_t older[HandleMagazine::kMostSlots];
-    std::copy(magazine->slots, magazine->slots + moved, older);
-    magazine->count.store(0, std::memory_order_release);
-    std::copy(magazine->slots + moved, magazine->slots + count, magazine->slots);
-    count -= moved;
-    magazine->count.store(count, std::memory_order_release);
-    front.free_top = std::copy(older, older + moved, front.free_top);
+    *state.free_top++ = next_handle(state, slot);  // the stack has room for every slot
+    return;
   }
-  magazine->slots[count] = slot;
-  magazine->count.store(count + 1, std::memory_order_release);
+  if (magazine->count.load(std::memory_order_relaxed) == magazine->limit) {
+    const ProgramGuard guard(state.mutex);
+    flush(state, *magazine, magazine->limit / 2);
+  }
+  put_into(*magazine, next_handle(state, slot));
 }
 
-// Moves the calling thread's slots to the stack. \pre the mutex is held.
-void empty_own_magazine(HandlePoolState& state) {
-  HandleMagazine* const magazine = magazine_of(state, this_heap());
-  if (magazine == nullptr) return;
-  const std::uint32_t count = magazine->count.load(std::memory_order_relaxed);
-  magazine->count.store(0, std::memory_order_release);
-  state.front->free_top = std::copy(magazine->slots, magazine->slots + count, state.front->free_top);
+// From now on any thread may end the objects that the magazine's thread has made and makes.
+void share(HandlePoolState& state, HandleMagazine& magazine) {
+  const os::LockGuard guard(state.mutex);
+  if (magazine.is_shared.load(std::memory_order_relaxed)) return;
+  magazine.ends_alone.store(HandleMagazine::kNobody, std::memory_order_seq_cst);
+  os::OwnerLock::fence_all_threads();
+  os::OwnerLock::wait_for(magazine.mark);
+  magazine.is_shared.store(true, std::memory_order_release);
+}
+
+// \returns whether this call has ended the object.
+bool end_generation(HandlePoolState& state, std::atomic<std::uint32_t>& generation,
+                    const std::atomic<std::uint8_t>& maker, std::uint32_t live) {
+  if (generation.load(std::memory_order_acquire) != live) return false;
+  if (!ProgramGuard::is_needed()) {
+    generation.store(live + 1, std::memory_order_relaxed);
+    return true;
+  }
+  HandleMagazine* const magazine =
+      state.magazines[maker.load(std::memory_order_relaxed)].load(std::memory_order_acquire);
+  if (magazine != nullptr && !magazine->is_shared.load(std::memory_order_acquire)) {
+    if (magazine == own_magazine(state) && end_own_object(*magazine, generation, maker, live)) return true;
+    share(state, *magazine);
+  }
+  return generation.compare_exchange_strong(live, live + 1, std::memory_order_acq_rel);
+}
+
+bool may_be_live(const HandlePoolState& state, std::uint64_t handle) {
+  return (generation_of(handle) & 1) != 0 &&
+         slot_of(handle) < state.front->slot_count.load(std::memory_order_acquire);
 }
 
 }  // namespace
 
 std::size_t release_unused_slots(HandlePoolState& state, ReturnedPages& returned) {
   const ProgramGuard guard(state.mutex);
-  HandleFront& front = *state.front;
-  if (state.walks != 0 || state.has_ended || front.is_over_malloc) return 0;
-  empty_own_magazine(state);
+  if (state.walks != 0 || state.has_ended || state.front->is_over_malloc) return 0;
+  if (HandleMagazine* const magazine = own_magazine(state))
+    flush(state, *magazine, magazine->count.load(std::memory_order_relaxed));
   for (std::uint32_t i = 0; i < state.chunk_count; ++i) chunk_at(state, i).free_count = 0;
-  for (const std::uint32_t* slot = front.free_slots; slot != front.free_top; ++slot)
-    ++chunk_of_slot(state, *slot).free_count;
+  for (const std::uint64_t* handle = state.free_handles; handle != state.free_top; ++handle)
+    ++chunk_of_slot(state, slot_of(*handle)).free_count;
   const auto is_unused = [&](const HandleChunk& chunk) {
     return chunk.free_count + chunk.retired_count == chunk.usable_count;
   };
-  front.free_top = std::remove_if(front.free_slots, front.free_top,
-                                  [&](std::uint32_t slot) { return is_unused(chunk_of_slot(state, slot)); });
+  state.free_top = std::remove_if(state.free_handles, state.free_top, [&](std::uint64_t handle) {
+    return is_unused(chunk_of_slot(state, slot_of(handle)));
+  });
   const std::size_t before = state.mapped_bytes;
   for (std::uint32_t i = state.order_count; i-- > 0;)
     if (is_unused(*state.order[i])) end_memory_of_chunk(state, *state.order[i], returned);
@@ -163,33 +175,49 @@ void end_magazines(HandlePoolState& state) {
       metadata.free(magazine, sizeof(HandleMagazine));
 }
 
-std::uint32_t take_handle_slot(HandleFront& front) noexcept {
+HandlePlace take_handle_slot(HandleFront& front) noexcept {
   HandlePoolState& state = *front.state;
-  const std::uint32_t slot = take_slot(state);
-  if (!front.is_over_malloc || slot == HandleFront::kNoSlot) return slot;
-  void* const block = system_blocks.allocate(state, state.type.bytes, state.type.alignment);
-  if (block == nullptr) {
-    give_back_slot(state, slot);
+  HandleMagazine* magazine = own_magazine(state);
+  const std::uint64_t handle = take_free_slot(state, magazine);
+  if (handle == 0) {
     note_refusal(state);
-    return HandleFront::kNoSlot;
+    return {0, nullptr};
   }
-  chunk_of_slot(state, slot).blocks[index_of_slot(state, slot)].store(block, std::memory_order_relaxed);
-  return slot;
+  const std::uint32_t slot = slot_of(handle);
+  HandleChunk& chunk = chunk_of_slot(state, slot);
+  const std::uint32_t index = index_of_slot(state, slot);
+  chunk.makers(state.type.shift)[index].store(magazine != nullptr ? magazine->number : 0,
+                                              std::memory_order_relaxed);
+  if (front.is_over_malloc) {
+    void* const block = system_blocks.allocate(state, state.type.bytes, state.type.alignment);
+    if (block == nullptr) {
+      give_back_slot(state, slot);
+      note_refusal(state);
+    }
+    chunk.blocks[index].store(block, std::memory_order_relaxed);
+  }
+  return {handle, chunk.object(index, state.type.stride)};
 }
 
 void give_back_handle_slot(HandleFront& front, std::uint32_t slot) noexcept {
   HandlePoolState& state = *front.state;
-  if (front.is_over_malloc)
-    free_object_of_malloc(state, chunk_of_slot(state, slot), index_of_slot(state, slot));
-  give_back_slot(state, slot);
-}
-
-void retire_handle_slot(HandleFront& front, std::uint32_t slot) noexcept {
-  HandlePoolState& state = *front.state;
   HandleChunk& chunk = chunk_of_slot(state, slot);
-  if (front.is_over_malloc) free_object_of_malloc(state, chunk, index_of_slot(state, slot));
+  const std::uint32_t index = index_of_slot(state, slot);
+  if (front.is_over_malloc) free_object_of_malloc(state, chunk, index);
+  if (chunk.generations()[index].load(std::memory_order_relaxed) != HandleFront::kRetired)
+    return give_back_slot(state, slot);
   const ProgramGuard guard(state.mutex);
   ++chunk.retired_count;
+}
+
+void* end_handle_object(HandleFront& front, std::uint64_t handle) noexcept {
+  HandlePoolState& state = *front.state;
+  if (!may_be_live(state, handle)) return nullptr;
+  HandleChunk& chunk = chunk_of_slot(state, slot_of(handle));
+  const std::uint32_t index = index_of_slot(state, slot_of(handle));
+  const std::atomic<std::uint8_t>& maker = chunk.makers(state.type.shift)[index];
+  if (!end_generation(state, chunk.generations()[index], maker, generation_of(handle))) return nullptr;
+  return chunk.object(index, state.type.stride);
 }
 
 std::size_t handle_pool_prewarm(HandleFront& front, std::size_t count) noexcept {
@@ -199,7 +227,7 @@ std::size_t handle_pool_prewarm(HandleFront& front, std::size_t count) noexcept 
   take_within_limits([&] {
     ReturnedPages returned;
     const ProgramGuard guard(state.mutex);
-    const auto free_count = [&] { return static_cast<std::size_t>(front.free_top - front.free_slots); };
+    const auto free_count = [&] { return static_cast<std::size_t>(state.free_top - state.free_handles); };
     while (free_count() < count && grow_handle_pool(state, returned)) {
     }
     populate_chunks(state);

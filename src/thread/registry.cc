@@ -118,6 +118,7 @@ ThreadHeap* Registry::make_heap_locked() {
   heap->home = heap->owner = owner;
   heap->cache = new (cache) detail::ThreadCache(detail::empty_cache);
   heap->cache->page_index = page_map.index();
+  if (numbered_count_ != detail::kNumberedThreads) heap->cache->thread_number = ++numbered_count_;
   heap->calls = calls;
   std::atomic<ThreadHeap*>& link = neighbour == nullptr ? first_ : neighbour->next;
   heap->next.store(link.load(std::memory_order_relaxed), std::memory_order_relaxed);

@@ -102,6 +102,7 @@ class Registry {
   std::atomic<ThreadHeap*> first_unused_{nullptr};  // heaps whose thread has ended; changed under the mutex
   std::uint32_t most_owners_ = UINT32_MAX;
   std::atomic<std::uint32_t> owner_count_{0};
+  std::uint32_t numbered_count_ = 0;  // heaps whose threads have a number
   std::uint32_t next_shared_ = 0;
   ThreadHeap* first_of_owner_[kMostShared] = {};  // one heap of each owner
   // Apart from the heaps, whose lines their threads write.

@@ -20,8 +20,8 @@ TIERS = ["base", "os", "page", "central", "thread", "general", "pool", "observe"
 # Public headers belong to tiers too; those that are not named here are the pools'.
 PUBLIC = {"version": "base", "detail/abi": "base", "detail/api": "base", "detail/c_api": "base",
           "detail/bins": "base", "detail/error": "base",
-          "detail/mutex": "os", "detail/page_index": "page", "detail/span_head": "page",
-          "detail/thread_cache": "thread",
+          "detail/mutex": "os", "detail/owner_lock": "os", "detail/page_index": "page",
+          "detail/live_bits": "os", "detail/span_head": "page", "detail/thread_cache": "thread",
           "memory_pool": "general", "tarn": "general", "pool_use": "general", "hooks": "general",
           "options": "general", "steady_state": "observe",
           "detail/stat_fields": "base", "limits": "base", "stats": "observe"}

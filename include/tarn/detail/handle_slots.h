@@ -2,17 +2,28 @@
 //
 // Slots come in chunks of 2^n, with the objects side by side in slot order and the generations in a record
 // apart, which stays while the pool lives. A generation is odd while its slot holds an object. Free slots
-// lie in a stack; a thread of several has some in a magazine of its own (pool/handle_slots.cc).
+// lie in a stack; each thread has some in a magazine of its own (pool/handle_slots.cc).
+//
+// Of several threads that end one object, one must succeed. An atomic exchange would see to it, and take as
+// long as all else. So a slot names the thread that made its object, and as long as each object is ended by
+// the thread that made it, that thread compares and stores the generation plainly, with a mark that it is
+// inside (owner_lock.h). The first other thread that ends one of its objects takes that right from it, for
+// good: it waits until the thread is outside, and from then on all end that thread's objects by an exchange
+// (idea: the biased locks of K. Kawachiya, A. Koseki, T. Onodera, "Lock Reservation", 2002).
 //
 // Invariant: every usable slot with an even generation is in the stack or a magazine, on its way between
-// them, or retired, because its generation has reached the last one.
-// Threads: any. While the process has one thread, the inlined paths use the stack without a lock.
+// them, or retired, because its generation has reached the last one. A generation is changed by the thread
+// that has the slot, or by who ends its object: by a plain store only inside of the mark of the thread that
+// the slot names, while `ends_alone` of its magazine is its number.
+// Threads: any. A magazine is its thread's, but for `ends_alone`.
 #pragma once
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "tarn/detail/mutex.h"
+#include "tarn/detail/owner_lock.h"
+#include "tarn/detail/thread_cache.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -31,6 +42,10 @@ struct HandleChunk {
   std::atomic<std::uint32_t>* generations() {
     return reinterpret_cast<std::atomic<std::uint32_t>*>(this + 1);
   }
+  /// The numbers of the threads that made the slots' objects; 0: a thread without a magazine.
+  TARN_INLINE std::atomic<std::uint8_t>* makers(unsigned shift) {
+    return reinterpret_cast<std::atomic<std::uint8_t>*>(generations() + (std::size_t{1} << shift));
+  }
   TARN_INLINE char* object(std::uint32_t index, std::size_t stride) const {
     char* const first = objects.load(std::memory_order_relaxed);
     if (first == nullptr) [[unlikely]]
@@ -39,18 +54,47 @@ struct HandleChunk {
   }
 };
 
-/// What the inlined paths read and write; all else lies behind `state`.
+/// Free slots of one thread, each as the handle that its next object gets.
+struct alignas(64) HandleMagazine {
+  static constexpr std::uint32_t kMostSlots = 256;
+  static constexpr std::uint32_t kNobody = 256;
+
+  std::atomic<std::uint32_t> count;  // a fork may copy it at any moment
+  std::uint32_t limit;
+  const OwnerFences* fences;
+  std::atomic<std::uint32_t> ends_alone;  // the thread's number; kNobody: others end its objects too
+  std::uint8_t number;                    // of the thread
+  std::atomic<bool> is_shared;            // others may: the thread has been seen outside since
+  OwnerMark mark;
+  std::uint64_t handles[kMostSlots];
+};
+
+/// A handle as one word: the slot in its lower half.
+constexpr std::uint64_t handle_word(std::uint32_t slot, std::uint32_t generation) {
+  return std::uint64_t{generation} << 32 | slot;
+}
+constexpr std::uint32_t slot_of(std::uint64_t handle) { return static_cast<std::uint32_t>(handle); }
+constexpr std::uint32_t generation_of(std::uint64_t handle) {
+  return static_cast<std::uint32_t>(handle >> 32);
+}
+
+/// A free slot, as the handle that its next object gets, and the memory for it; nullptr: there is none.
+struct HandlePlace {
+  std::uint64_t handle;
+  void* memory;
+};
+
+/// What the inlined paths read; all else lies behind `state`.
 struct HandleFront {
   static constexpr std::uint32_t kMostSlots = std::uint32_t{1} << 22;
   static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
   static constexpr std::uint32_t kLastGeneration = ~std::uint32_t{0} - 2;  // of an object
   static constexpr std::uint32_t kRetired = kLastGeneration + 1;
 
-  std::uint32_t* free_top;  // behind the slot that is taken next
-  std::uint32_t* free_slots;
-  std::atomic<HandleChunk**> chunks;  // a larger array takes its place; the old one stays
+  std::atomic<HandleMagazine*>* magazines;  // by the numbers of threads; the first is never there
+  std::atomic<HandleChunk**> chunks;        // a larger array takes its place; the old one stays
   std::atomic<std::uint32_t> slot_count;
-  bool is_over_malloc;
+  bool is_over_malloc;  // then there are no magazines
   HandlePoolState* state;
   const void* checked_as;  // the pool's name for memory checkers
 
@@ -59,7 +103,31 @@ struct HandleFront {
   TARN_INLINE HandleChunk& chunk(std::uint32_t slot) const {
     return *chunks.load(std::memory_order_acquire)[slot >> kShift];
   }
+  /// \returns nullptr when the calling thread has none, or its calls must all take the slow door.
+  TARN_INLINE HandleMagazine* magazine() const {
+    return magazines[thread_cache->thread_number].load(std::memory_order_relaxed);
+  }
 };
+
+/// Ends the object of a handle if it is live and the calling thread's alone to end. \returns whether it was.
+TARN_INLINE bool end_own_object(HandleMagazine& magazine, std::atomic<std::uint32_t>& generation,
+                                const std::atomic<std::uint8_t>& maker, std::uint32_t live) {
+  if (!ProgramGuard::is_needed()) {
+    if (generation.load(std::memory_order_relaxed) != live) [[unlikely]]
+      return false;
+    generation.store(live + 1, std::memory_order_relaxed);
+    return true;
+  }
+  magazine.mark.enter(*magazine.fences);
+  // The generation first: while it is this one, the slot names its object's maker.
+  const bool is_own =
+      generation.load(std::memory_order_acquire) == live &&
+      maker.load(std::memory_order_relaxed) == magazine.ends_alone.load(std::memory_order_acquire);
+  if (is_own) [[likely]]
+    generation.store(live + 1, std::memory_order_release);
+  magazine.mark.leave();
+  return is_own;
+}
 
 struct HandlePoolType {
   std::size_t bytes;
@@ -75,15 +143,6 @@ constexpr unsigned handle_chunk_shift(std::size_t stride) {
   unsigned shift = 2;
   while (shift < 10 && (stride << (shift + 1)) <= 64 * 1024) ++shift;
   return shift;
-}
-
-/// Moves bit i of the lower half to bit 2 * i. \pre the upper half is 0.
-constexpr std::uint64_t spread_bits(std::uint64_t bits) {
-  bits = (bits | bits << 16) & 0x0000ffff0000ffffu;
-  bits = (bits | bits << 8) & 0x00ff00ff00ff00ffu;
-  bits = (bits | bits << 4) & 0x0f0f0f0f0f0f0f0fu;
-  bits = (bits | bits << 2) & 0x3333333333333333u;
-  return (bits | bits << 1) & 0x5555555555555555u;
 }
 
 /// A walk over the live slots, chunk by chunk in address order; meanwhile the pool keeps its chunks.
@@ -119,11 +178,13 @@ class HandleWalk {
 TARN_API bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool destroys,
                                std::size_t initial_count, const HandlePoolType& type) noexcept;
 TARN_API void end_handle_pool(HandleFront& front) noexcept;
-/// \returns a free slot that has memory; kNoSlot when memory is refused or all slots are taken.
-TARN_API std::uint32_t take_handle_slot(HandleFront& front) noexcept;
-/// \pre the slot's generation is even, and its object has ended.
+/// \returns a free slot with memory for its object; nothing when memory is refused or all slots are taken.
+TARN_API HandlePlace take_handle_slot(HandleFront& front) noexcept;
+/// Makes a slot free again, or retires it. \pre its generation is even, and its object has ended.
 TARN_API void give_back_handle_slot(HandleFront& front, std::uint32_t slot) noexcept;
-TARN_API void retire_handle_slot(HandleFront& front, std::uint32_t slot) noexcept;
+/// Ends the life of an object. \returns the object, whose destructor the caller runs; nullptr when it had
+/// ended before.
+TARN_API void* end_handle_object(HandleFront& front, std::uint64_t handle) noexcept;
 TARN_API std::size_t handle_pool_live_count(const HandleFront& front) noexcept;
 TARN_API std::size_t handle_pool_prewarm(HandleFront& front, std::size_t count) noexcept;
 TARN_API std::size_t handle_pool_release_unused(HandleFront& front) noexcept;

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "tarn/detail/api.h"
+#include "tarn/detail/live_bits.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -67,17 +68,7 @@ struct LivenessInBytes {
   const std::uint8_t* live_bytes;
 
   TARN_INLINE std::uint64_t bits(std::uint32_t first, std::uint32_t count) const {
-    using EightBytes [[gnu::may_alias]] = std::uint64_t;
-    std::uint64_t live = 0;
-    std::uint32_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-      // Each byte is 0 or 1: the product's highest byte has them side by side.
-      const std::uint64_t bytes =
-          __atomic_load_n(reinterpret_cast<const EightBytes*>(live_bytes + first + i), __ATOMIC_RELAXED);
-      live |= (bytes * 0x0102040810204080u >> 56) << i;
-    }
-    for (; i < count; ++i) live |= std::uint64_t{test(first, i)} << i;
-    return live;
+    return count == 64 ? bits_of_64_bytes(live_bytes + first) : bits_of_bytes(live_bytes + first, count);
   }
   TARN_INLINE bool test(std::uint32_t first, std::uint32_t i) const {
     return __atomic_load_n(live_bytes + first + i, __ATOMIC_RELAXED) != 0;

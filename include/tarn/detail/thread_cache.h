@@ -38,7 +38,11 @@ TARN_API extern void* const empty_magazine[1];
 struct ThreadCache {
   Record records[kClassCount];
   PageIndex page_index;
+  std::uint32_t thread_number;  // of no other thread that runs; 0: none
 };
+
+/// Threads have numbers from 1 to this one; later ones have none.
+inline constexpr std::uint32_t kNumberedThreads = 255;
 
 /// The cache of a thread without records of its own.
 TARN_API extern const ThreadCache empty_cache;

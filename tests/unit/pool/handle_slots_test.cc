@@ -3,14 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
+#include <memory>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "pool/handle_pool_state.h"
 #include "tarn/handle_pool.h"
 #include "tarn/memory_pool.h"
+#include "thread/this_thread.h"
 #include "unit/pool/over_malloc.h"
 
 namespace tarn::internal {
@@ -70,6 +74,9 @@ TEST(HandleSlots, ASlotAtItsLastGenerationIsNeverUsedAgain) {
   pool.destroy(handle);
   detail::HandleChunk& chunk = *HandlePoolAccess::front(pool).chunks.load()[0];
   chunk.generations()[handle.slot] = HandleFront::kLastGeneration - 1;
+  detail::HandleMagazine& magazine = *HandlePoolAccess::front(pool).magazine();
+  ASSERT_EQ(detail::slot_of(magazine.handles[magazine.count - 1]), handle.slot);
+  magazine.handles[magazine.count - 1] = detail::handle_word(handle.slot, HandleFront::kLastGeneration);
   handle = pool.create(2);
   EXPECT_EQ(handle.generation, HandleFront::kLastGeneration);
   EXPECT_EQ(pool.at(handle).value, 2);
@@ -119,6 +126,100 @@ TEST(HandleSlots, EveryThreadOfSeveralHasSlotsAtHandAndNoneIsLost) {
   validate(HandlePoolAccess::state(pool));
   pool.release_unused();
   validate(HandlePoolAccess::state(pool));
+}
+
+// The magazine of the calling thread.
+const detail::HandleMagazine& own_magazine(Things& pool) { return *HandlePoolAccess::front(pool).magazine(); }
+
+template <typename Work>
+void on_another_thread(Work work) {
+  std::thread(work).join();
+}
+
+TEST(HandleSlots, AThreadEndsItsObjectsWithoutAnExchangeUntilAnotherEndsOne) {
+  Things pool;
+  std::vector<Handle<Thing>> handles;
+  for (int i = 0; i < 100; ++i) handles.push_back(pool.create(i));
+  on_another_thread([&] {
+    EXPECT_EQ(pool.at(handles[0]).value, 0);
+    const Handle<Thing> other = pool.create(7);
+    EXPECT_TRUE(pool.destroy(other));
+  });
+  EXPECT_FALSE(own_magazine(pool).is_shared) << "another thread's own objects are its own affair";
+  on_another_thread([&] {
+    EXPECT_TRUE(pool.destroy(handles[50]));
+    EXPECT_FALSE(pool.destroy(handles[50]));
+  });
+  EXPECT_TRUE(own_magazine(pool).is_shared);
+  for (std::size_t i = 0; i < handles.size(); ++i) EXPECT_EQ(pool.destroy(handles[i]), i != 50);
+  for (const Handle<Thing>& handle : handles) EXPECT_FALSE(pool.destroy(handle));
+  const Handle<Thing> next = pool.create(1);
+  EXPECT_TRUE(pool.destroy(next));
+  EXPECT_EQ(pool.live_count(), 0u);
+  validate(HandlePoolAccess::state(pool));
+}
+
+TEST(HandleSlots, AnOldHandleIsRefusedInAnotherThreadAndChangesNothing) {
+  Things pool;
+  const Handle<Thing> old = pool.create(1);
+  pool.destroy(old);
+  const Handle<Thing> next = pool.create(2);
+  ASSERT_EQ(next.slot, old.slot);
+  on_another_thread([&] {
+    EXPECT_EQ(pool.get(old), nullptr);
+    EXPECT_FALSE(pool.destroy(old));
+    EXPECT_FALSE(pool.destroy({old.slot, old.generation + 1}));
+    EXPECT_FALSE(pool.destroy({}));
+  });
+  EXPECT_FALSE(own_magazine(pool).is_shared);
+  EXPECT_EQ(pool.at(next).value, 2);
+  pool.destroy(next);
+}
+
+// Each pool is new: its objects are their maker's alone to end until the race begins.
+TEST(HandleSlots, OfTheMakerAndAnotherThreadThatEndTheSameObjectsOneSucceedsForEach) {
+  constexpr int kRounds = 200, kObjects = 40;
+  std::barrier round(2);
+  std::unique_ptr<Things> pool;
+  std::vector<Handle<Thing>> handles(kObjects);
+  std::atomic<int> ended{0};
+  std::thread other([&] {
+    for (int i = 0; i < kRounds; ++i) {
+      round.arrive_and_wait();
+      for (int k = kObjects; k-- > 0;) ended += pool->destroy(handles[static_cast<std::size_t>(k)]) ? 1 : 0;
+      round.arrive_and_wait();
+    }
+  });
+  for (int i = 0; i < kRounds; ++i) {
+    pool = std::make_unique<Things>();
+    for (Handle<Thing>& handle : handles) handle = pool->create(i);
+    ended = 0;
+    round.arrive_and_wait();
+    for (const Handle<Thing>& handle : handles) ended += pool->destroy(handle) ? 1 : 0;
+    round.arrive_and_wait();
+    ASSERT_EQ(ended, kObjects);
+    ASSERT_EQ(pool->live_count(), 0u);
+    validate(HandlePoolAccess::state(*pool));
+  }
+  other.join();
+}
+
+TEST(HandleSlots, AThreadWithoutANumberHasNoMagazineAndLosesNoSlot) {
+  Things pool;
+  on_another_thread([&] {
+    const ThreadHeap* const heap = attach_this_thread();
+    ASSERT_NE(heap, nullptr);
+    const std::uint32_t number = std::exchange(heap->cache->thread_number, 0u);
+    std::vector<Handle<Thing>> handles;
+    for (int i = 0; i < 300; ++i) handles.push_back(pool.create(i));
+    EXPECT_EQ(HandlePoolAccess::front(pool).magazine(), nullptr);
+    for (int i = 0; i < 300; ++i) EXPECT_EQ(pool.at(handles[static_cast<std::size_t>(i)]).value, i);
+    for (const Handle<Thing>& handle : handles) EXPECT_TRUE(pool.destroy(handle));
+    for (const Handle<Thing>& handle : handles) EXPECT_FALSE(pool.destroy(handle));
+    heap->cache->thread_number = number;
+  });
+  validate(HandlePoolAccess::state(pool));
+  EXPECT_EQ(pool.live_count(), 0u);
 }
 
 TEST(HandleSlots, WhatIsHandedOverIsFreedByItsAddress) {
