@@ -73,7 +73,7 @@ class BufferChain {
   bool is_empty() const noexcept { return count_ == 0; }
   /// \returns a handle to buffer `index`. \pre index < count().
   SharedBuffer operator[](std::size_t index) const noexcept {
-    const detail::BufferHandle& handle = at(static_cast<std::uint32_t>(index));
+    const detail::BufferHandle handle = detail::copy_members(at(static_cast<std::uint32_t>(index)));
     detail::add_reference(handle);
     return SharedBuffer(handle);
   }
@@ -103,7 +103,7 @@ class BufferChain {
     if (!front.make_room(whole + (rest != 0 ? 1 : 0))) detail::throw_bad_alloc();
     for (; whole != 0; --whole) front.push(pop());
     if (rest != 0) {
-      detail::BufferHandle part = at(0);
+      detail::BufferHandle part = detail::copy_members(at(0));
       detail::add_reference(part);
       part.size = static_cast<std::uint32_t>(rest);
       front.push(part);
@@ -154,12 +154,12 @@ class BufferChain {
 
   // \pre there is room.
   void push(const detail::BufferHandle& handle) {
-    entries()[(first_ + count_++) & (room_ - 1)] = handle;
+    entries()[(first_ + count_++) & (room_ - 1)] = detail::copy_members(handle);
     bytes_ += handle.size;
   }
   // The count of bytes is the caller's to change. \pre the chain is not empty.
   detail::BufferHandle pop() {
-    const detail::BufferHandle handle = at(0);
+    const detail::BufferHandle handle = detail::copy_members(at(0));
     first_ = (first_ + 1) & (room_ - 1);
     --count_;
     return handle;

@@ -54,6 +54,7 @@ const Span* find_span(const FixedPoolState& state, const void* pointer) {
 
 // Tells the chunks what the front knows of the words of its oldest blocks, and forgets these.
 void report_oldest(FixedPoolState& state, std::size_t count) {
+  state.note_given_back(count);
   detail::FixedPoolFront& front = *state.front;
   for (const detail::FreedBlock* freed = front.freed; freed != front.freed + count; ++freed) {
     if (freed->word_before != 0) continue;
@@ -148,6 +149,7 @@ void deallocate(FixedPoolState& state, void* block) {
   }
   report_freed(state);
   take_back(state, find_blocks(state, block, 1), 1);
+  state.note_given_back(1);
 }
 
 void deallocate_run(FixedPoolState& state, void* blocks, std::size_t count) {
@@ -195,6 +197,7 @@ std::size_t free_in_chunk(FixedPoolState& state, PoolChunk& chunk, void* const* 
   if (word != nullptr) bitmap::store(word, bits);
   state.ring.note_usable(chunk);
   state.runs.unsettle(chunk);
+  state.note_given_back(freed);
   return freed;
 }
 
@@ -280,9 +283,10 @@ bool is_unreported(const detail::FixedPoolFront& front, const std::uint64_t* wor
 void validate_chunks(FixedPoolState& state) {
   TARN_CHECK(state.front->freed <= state.front->freed_top &&
              state.front->freed_top <= state.front->freed_end);
-  std::size_t blocks = 0, bytes = 0;
+  std::size_t blocks = 0, bytes = 0, ones = 0;
   for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
     PoolChunk& chunk = state.ring[slot];
+    ones += chunk.free_count();
     chunk.validate(state.front->word,
                    [&](const std::uint64_t* word) { return is_unreported(*state.front, word); });
     TARN_CHECK(ChunkRuns::pool_of(*chunk.span) == &state && chunk.span->stride == state.front->stride);
@@ -291,7 +295,12 @@ void validate_chunks(FixedPoolState& state) {
   }
   TARN_CHECK(state.capacity == blocks && state.capacity <= state.largest_count);
   TARN_CHECK(state.mapped_bytes == bytes);
-  if (has_magazines(state)) state.magazines.load()->validate();
+  if (has_magazines(state)) {
+    state.magazines.load()->validate();
+  } else if (state.counts_taken()) {
+    const auto freed = static_cast<std::size_t>(state.front->freed_top - state.front->freed);
+    TARN_CHECK(state.taken->count == state.capacity - ones + freed);
+  }
   state.ring.validate();
   state.walk.validate();
   state.runs.validate(state.ring);
