@@ -4,8 +4,9 @@
 // Invariant: bytes() == the sum of the buffers' sizes; no buffer of a chain is empty.
 // Threads: one at a time.
 // Errors: append and split throw std::bad_alloc when memory for the list of buffers is refused; the chains
-// are then as before (a handle that was moved into append ends). Up to four buffers need no memory. Consuming
-// more bytes than there are stops the process with one line.
+// are then as before (a handle that was moved into append ends). Up to four buffers need no memory; a longer
+// list comes from the general pool, also in the scope of a heap. Consuming more bytes than there are stops
+// the process with one line.
 #pragma once
 #include <sys/uio.h>
 
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "tarn/detail/error.h"
+#include "tarn/detail/outside_scopes.h"
 #include "tarn/memory_pool.h"
 #include "tarn/shared_buffer.h"
 
@@ -172,14 +174,19 @@ class BufferChain {
     first.size -= static_cast<std::uint32_t>(bytes);
   }
 
+  /// \why not from the heap of a HeapScope: the chain may outlive it.
+  [[nodiscard]] static detail::BufferHandle* allocate_entries(std::size_t count) {
+    const detail::OutsideScopes outside;
+    return static_cast<detail::BufferHandle*>(tarn::allocate(count * sizeof(detail::BufferHandle)));
+  }
+
   bool make_room(std::uint32_t more) {
     const std::size_t wanted = std::size_t{count_} + more;
     if (wanted <= room_) return true;
     std::size_t room = room_;
     while (room < wanted) room *= 2;
     if (room > std::size_t{1} << 31) return false;
-    auto* const grown =
-        static_cast<detail::BufferHandle*>(tarn::allocate(room * sizeof(detail::BufferHandle)));
+    auto* const grown = allocate_entries(room);
     if (grown == nullptr) return false;
     for (std::uint32_t i = 0; i < count_; ++i) grown[i] = at(i);
     tarn::deallocate(more_);
