@@ -205,9 +205,9 @@ std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) n
       if (part == 0) break;
       taken += part;
     }
-  } else {
-    while (taken < count && (blocks[taken] = allocate(size)) != nullptr) ++taken;
   }
+  // One by one in a scope and above the classes, and where none was left: a single call tries harder.
+  while (taken < count && (blocks[taken] = allocate(size)) != nullptr) ++taken;
   if (taken < count) errno = ENOMEM;
   return taken;
 }
