@@ -4,8 +4,9 @@
 // Invariant: bytes() == the sum of the buffers' sizes; no buffer of a chain is empty.
 // Threads: one at a time.
 // Errors: append and split throw std::bad_alloc when memory for the list of buffers is refused; the chains
-// are then as before (a handle that was moved into append ends). Up to four buffers need no memory. Consuming
-// more bytes than there are stops the process with one line.
+// are then as before (a handle that was moved into append ends). Up to four buffers need no memory; a longer
+// list comes from the general pool, also in the scope of a heap. Consuming more bytes than there are stops
+// the process with one line.
 #pragma once
 #include <sys/uio.h>
 
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "tarn/detail/error.h"
+#include "tarn/detail/outside_scopes.h"
 #include "tarn/memory_pool.h"
 #include "tarn/shared_buffer.h"
 
@@ -73,7 +75,7 @@ class BufferChain {
   bool is_empty() const noexcept { return count_ == 0; }
   /// \returns a handle to buffer `index`. \pre index < count().
   SharedBuffer operator[](std::size_t index) const noexcept {
-    const detail::BufferHandle& handle = at(static_cast<std::uint32_t>(index));
+    const detail::BufferHandle handle = detail::copy_members(at(static_cast<std::uint32_t>(index)));
     detail::add_reference(handle);
     return SharedBuffer(handle);
   }
@@ -103,7 +105,7 @@ class BufferChain {
     if (!front.make_room(whole + (rest != 0 ? 1 : 0))) detail::throw_bad_alloc();
     for (; whole != 0; --whole) front.push(pop());
     if (rest != 0) {
-      detail::BufferHandle part = at(0);
+      detail::BufferHandle part = detail::copy_members(at(0));
       detail::add_reference(part);
       part.size = static_cast<std::uint32_t>(rest);
       front.push(part);
@@ -154,12 +156,12 @@ class BufferChain {
 
   // \pre there is room.
   void push(const detail::BufferHandle& handle) {
-    entries()[(first_ + count_++) & (room_ - 1)] = handle;
+    entries()[(first_ + count_++) & (room_ - 1)] = detail::copy_members(handle);
     bytes_ += handle.size;
   }
   // The count of bytes is the caller's to change. \pre the chain is not empty.
   detail::BufferHandle pop() {
-    const detail::BufferHandle handle = at(0);
+    const detail::BufferHandle handle = detail::copy_members(at(0));
     first_ = (first_ + 1) & (room_ - 1);
     --count_;
     return handle;
@@ -172,14 +174,19 @@ class BufferChain {
     first.size -= static_cast<std::uint32_t>(bytes);
   }
 
+  /// \why not from the heap of a HeapScope: the chain may outlive it.
+  [[nodiscard]] static detail::BufferHandle* allocate_entries(std::size_t count) {
+    const detail::OutsideScopes outside;
+    return static_cast<detail::BufferHandle*>(tarn::allocate(count * sizeof(detail::BufferHandle)));
+  }
+
   bool make_room(std::uint32_t more) {
     const std::size_t wanted = std::size_t{count_} + more;
     if (wanted <= room_) return true;
     std::size_t room = room_;
     while (room < wanted) room *= 2;
     if (room > std::size_t{1} << 31) return false;
-    auto* const grown =
-        static_cast<detail::BufferHandle*>(tarn::allocate(room * sizeof(detail::BufferHandle)));
+    auto* const grown = allocate_entries(room);
     if (grown == nullptr) return false;
     for (std::uint32_t i = 0; i < count_; ++i) grown[i] = at(i);
     tarn::deallocate(more_);

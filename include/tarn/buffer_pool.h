@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <span>
 
+#include "tarn/detail/buffer_front.h"
 #include "tarn/detail/error.h"
 #include "tarn/detail/pool_end.h"
 #include "tarn/fixed_pool.h"
@@ -74,8 +75,11 @@ struct BufferPoolState;
 struct BufferPoolAccess;
 
 TARN_API BufferPoolState* make_buffer_pool(const BufferPoolOptions& options, bool poisons) noexcept;
+/// \returns the first members of the record.
+TARN_API const BufferPoolFront* buffer_pool_front(const BufferPoolState* state) noexcept;
 TARN_API void end_buffer_pool(BufferPoolState* state) noexcept;
 TARN_API void* buffer_pool_allocate(BufferPoolState* state, std::size_t bytes) noexcept;
+/// nullptr is ignored.
 TARN_API void buffer_pool_deallocate(BufferPoolState* state, void* block) noexcept;
 /// \post handle->others is nullptr when the buffer was refused.
 TARN_API void buffer_pool_allocate_shared(BufferPoolState* state, std::size_t bytes,
@@ -99,6 +103,7 @@ class BufferPool {
   explicit BufferPool(const BufferPoolOptions& options = {})
       : state_(detail::make_buffer_pool(options, detail::kPoisonsFreeBlocks)) {
     if (state_ == nullptr) detail::throw_bad_alloc();
+    front_ = detail::buffer_pool_front(state_);
   }
   /// The option at_end decides the fate of live buffers. When they stay valid, the pool's memory does until
   /// the process ends; trim() gives back what is unused of it. \pre no other thread uses the pool any more,
@@ -108,34 +113,39 @@ class BufferPool {
   BufferPool& operator=(const BufferPool&) = delete;
 
   /// \returns a block of the smallest size that has at least `bytes`, contents undefined, whose references
-  /// nobody counts. \cost a call; a hit of the thread's magazine, once the process has threads.
-  [[nodiscard]] void* allocate(std::size_t bytes) {
-    void* const block = detail::buffer_pool_allocate(state_, bytes);
-    if (block == nullptr) [[unlikely]]
-      return refuse();
+  /// nobody counts. \cost inlined where the size has a block that was freed of late, some loads and two
+  /// stores; else a call, and a hit of the thread's magazine once the process has threads.
+  [[nodiscard]] TARN_INLINE void* allocate(std::size_t bytes) {
+    void* block = detail::buffer_pool_allocate_hit(*front_, bytes);
+    if (block == nullptr) [[unlikely]] {
+      block = detail::buffer_pool_allocate(state_, bytes);
+      if (block == nullptr) return refuse();
+    }
     detail::profile_allocation(block, bytes);
     return block;
   }
   /// Frees a plain block, from any thread; nullptr is ignored. tarn::deallocate does the same.
   /// \pre a block of this pool that no SharedBuffer refers to.
-  void deallocate(void* block) noexcept {
-    if (block == nullptr) return;
-    detail::profile_deallocation(block);
-    detail::buffer_pool_deallocate(state_, block);
+  /// \cost inlined while the process has one thread: a table look-up, a multiplication, a bit, a count.
+  TARN_INLINE void deallocate(void* block) noexcept {
+    if (block != nullptr) detail::profile_deallocation(block);
+    if (!detail::buffer_pool_deallocate_hit(*front_, block)) [[unlikely]]
+      detail::buffer_pool_deallocate(state_, block);
   }
-  /// The same; the block's page tells its size.
-  void deallocate(void* block, std::size_t) noexcept { deallocate(block); }
+  /// The same, a little faster. \param bytes those asked for; others are no error, but cost a call.
+  TARN_INLINE void deallocate(void* block, std::size_t bytes) noexcept {
+    if (block != nullptr) detail::profile_deallocation(block);
+    if (!detail::buffer_pool_deallocate_hit(*front_, block, bytes)) [[unlikely]]
+      detail::buffer_pool_deallocate(state_, block);
+  }
 
   /// \returns the only handle to a buffer of `bytes` bytes, less than 4 GiB, contents undefined; an empty one
   /// when it is refused. \cost as allocate(), and a look-up of its count.
-  [[nodiscard]] SharedBuffer allocate_shared(std::size_t bytes) {
-    detail::BufferHandle handle;
-    detail::buffer_pool_allocate_shared(state_, bytes, &handle);
-    if (handle.others != nullptr) {
-      detail::profile_allocation(handle.data, bytes);
-    } else {
-      refuse();
-    }
+  [[nodiscard]] TARN_INLINE SharedBuffer allocate_shared(std::size_t bytes) {
+    detail::BufferHandle handle = detail::buffer_pool_share_hit(*front_, bytes);
+    if (handle.others == nullptr) [[unlikely]]
+      handle = detail::copy_members(share_slow(bytes));
+    if (handle.others != nullptr) detail::profile_allocation(handle.data, bytes);
     return SharedBuffer(handle);
   }
 
@@ -175,7 +185,15 @@ class BufferPool {
     return nullptr;
   }
 
+  [[gnu::noinline]] detail::BufferHandle share_slow(std::size_t bytes) {
+    detail::BufferHandle handle;
+    detail::buffer_pool_allocate_shared(state_, bytes, &handle);
+    if (handle.others == nullptr) refuse();
+    return handle;
+  }
+
   detail::BufferPoolState* state_;
+  const detail::BufferPoolFront* front_;
 };
 
 }  // namespace TARN_NAMESPACE

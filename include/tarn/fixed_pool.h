@@ -149,22 +149,31 @@ TARN_INLINE bool find_in_span(const SpanHead& span, std::uint64_t reciprocal, co
   return true;
 }
 
-/// Frees a block whose place is known.
-TARN_INLINE void fixed_pool_deallocate_at(FixedPoolFront& front, const SpanHead& span, std::uint64_t index,
-                                          void* block) {
+/// Puts a block whose place is known on top of the freed ones. \returns false when they are full, or the
+/// block is free; then nothing has happened.
+TARN_INLINE bool fixed_pool_put_freed(FixedPoolFront& front, const SpanHead& span, std::uint64_t index,
+                                      void* block) {
   std::uint64_t* const word = span.free_bits + index / 64;
   const std::uint64_t before = *word;
   const std::uint64_t bit = std::uint64_t{1} << (index % 64);
   FreedBlock* const top = front.freed_top;
-  // A bit that is set already is an error too.
   if ((before & bit) != 0 || top == front.freed_end) [[unlikely]]
-    return fixed_pool_deallocate_slow(front, block);
+    return false;
   // One by one: a compiler that joins plain stores in a vector register delays the next allocation by them.
   __atomic_store_n(&top->block, block, __ATOMIC_RELAXED);
   __atomic_store_n(&top->word, word, __ATOMIC_RELAXED);
   __atomic_store_n(&top->word_before, before, __ATOMIC_RELAXED);
   front.freed_top = top + 1;
   __atomic_store_n(word, before | bit, __ATOMIC_RELAXED);
+  return true;
+}
+
+/// Frees a block whose place is known.
+TARN_INLINE void fixed_pool_deallocate_at(FixedPoolFront& front, const SpanHead& span, std::uint64_t index,
+                                          void* block) {
+  // A bit that is set already is an error too.
+  if (!fixed_pool_put_freed(front, span, index, block)) [[unlikely]]
+    fixed_pool_deallocate_slow(front, block);
 }
 
 TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {

@@ -21,7 +21,7 @@
 #include <cstdint>
 
 #include "tarn/detail/mutex.h"
-#include "tarn/heap.h"
+#include "tarn/detail/outside_scopes.h"
 #include "tarn/hooks.h"
 #include "tarn/memory_pool.h"
 
@@ -201,11 +201,8 @@ inline void HandlerMemory::keep(void* block) {
 /// \why not from the heap of a HeapScope: a kept block may outlive it.
 inline void* HandlerMemory::take_from_general_pool(std::size_t bytes, std::size_t alignment) {
   const std::size_t size = bytes < sizeof(Kept) ? sizeof(Kept) : bytes;
-  Heap* const scope = current_heap();
-  if (scope != nullptr) detail::exchange_current_heap(nullptr);
-  void* const block = is_of_every_block(alignment) ? tarn::allocate(size) : tarn::allocate(size, alignment);
-  if (scope != nullptr) detail::exchange_current_heap(scope);
-  return block;
+  const detail::OutsideScopes outside;
+  return is_of_every_block(alignment) ? tarn::allocate(size) : tarn::allocate(size, alignment);
 }
 
 }  // namespace TARN_NAMESPACE

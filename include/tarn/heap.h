@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "tarn/detail/outside_scopes.h"
 #include "tarn/detail/thread_cache.h"
 #include "tarn/hooks.h"
 
@@ -71,7 +72,8 @@ TARN_API std::size_t heap_release_unused(HeapState* state) noexcept;
 TARN_API std::size_t heap_prewarm(HeapState* state, std::size_t bytes) noexcept;
 TARN_API HeapUse heap_use(HeapState* state) noexcept;
 TARN_API void heap_set_limits(HeapState* state, std::size_t soft_limit, std::size_t hard_limit) noexcept;
-TARN_API Heap* exchange_current_heap(Heap* heap) noexcept;
+/// Begins a scope. \returns the one before, for exchange_scope.
+TARN_API void* enter_scope(Heap& heap) noexcept;
 TARN_API Heap* current_heap() noexcept;
 /// \returns whether an address lies in pages of the library.
 TARN_API bool is_in_pages(const void* pointer) noexcept;
@@ -188,7 +190,7 @@ class HeapScope {
  public:
   [[nodiscard]] explicit HeapScope(Heap& heap, ScopeServes serves = ScopeServes::kAllCalls) noexcept
       : outer_(enter(heap, serves)) {}
-  ~HeapScope() { detail::exchange_current_heap(outer_); }
+  ~HeapScope() { detail::exchange_scope(outer_); }
   HeapScope(const HeapScope&) = delete;
   HeapScope& operator=(const HeapScope&) = delete;
 
@@ -199,12 +201,12 @@ class HeapScope {
   }
 
  private:
-  static Heap* enter(Heap& heap, ScopeServes serves) noexcept {
+  static void* enter(Heap& heap, ScopeServes serves) noexcept {
     if (serves == ScopeServes::kAllCalls) static_cast<void>(serves_malloc());  // not yet in the heap
-    return detail::exchange_current_heap(&heap);
+    return detail::enter_scope(heap);
   }
 
-  Heap* outer_;
+  void* outer_;
 };
 
 /// \returns the heap of this thread's innermost scope; nullptr outside of any scope.

@@ -36,6 +36,22 @@ struct BufferHandle {
   std::uint32_t offset = 0;         // of data in the block
 };
 
+/// A copy, member by member. \why handles have mostly been stored so a moment ago, and a load of two members
+/// at once would wait until the stores are through; the empty statements keep compilers from joining them.
+TARN_INLINE BufferHandle copy_members(const BufferHandle& handle) {
+  char* data = handle.data;
+  std::uint32_t* others = handle.others;
+  std::uint32_t size = handle.size, offset = handle.offset;
+  asm("" : "+r"(data), "+r"(others), "+r"(size), "+r"(offset));
+  return {data, others, size, offset};
+}
+/// Moves a handle out of its place, which refers to no buffer then.
+TARN_INLINE BufferHandle take_handle(BufferHandle& place) {
+  const BufferHandle handle = copy_members(place);
+  place = {};
+  return handle;
+}
+
 struct BufferHandleAccess;
 
 /// The most handles of one buffer. \why threads that count at one moment do not wrap it before one of them
@@ -56,7 +72,7 @@ TARN_INLINE void add_reference(const BufferHandle& handle) {
     *handle.others = before + 1;
   }
   if (before >= kMostReferences - 1) [[unlikely]]
-    stop_at_reference_count(handle);
+    stop_at_reference_count(copy_members(handle));
 }
 
 TARN_INLINE void end_reference(const BufferHandle& handle) {
@@ -64,12 +80,12 @@ TARN_INLINE void end_reference(const BufferHandle& handle) {
   if (__atomic_load_n(handle.others, __ATOMIC_ACQUIRE) != 0) {
     const std::uint32_t before = __atomic_fetch_sub(handle.others, 1, __ATOMIC_ACQ_REL);
     if (before >= kMostReferences) [[unlikely]]
-      stop_at_reference_count(handle);
+      stop_at_reference_count(copy_members(handle));
     if (before != 0) return;
     __atomic_store_n(handle.others, 0, __ATOMIC_RELAXED);  // others have ended meanwhile
   }
   profile_deallocation(handle.data - handle.offset);
-  end_shared_buffer(handle);
+  end_shared_buffer(copy_members(handle));  // a copy: the handle itself may stay in registers
 }
 
 }  // namespace detail
@@ -79,15 +95,15 @@ class SharedBuffer {
   /// Refers to no buffer.
   SharedBuffer() noexcept = default;
   /// \cost an addition; an atomic one once the process has threads.
-  SharedBuffer(const SharedBuffer& other) noexcept : handle_(other.handle_) {
+  SharedBuffer(const SharedBuffer& other) noexcept : handle_(detail::copy_members(other.handle_)) {
     if (handle_.others != nullptr) detail::add_reference(handle_);
   }
-  SharedBuffer(SharedBuffer&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  SharedBuffer(SharedBuffer&& other) noexcept : handle_(detail::take_handle(other.handle_)) {}
   SharedBuffer& operator=(const SharedBuffer& other) noexcept { return *this = SharedBuffer(other); }
   SharedBuffer& operator=(SharedBuffer&& other) noexcept {
     const detail::BufferHandle taken = other.take();  // first: it may be this one
     reset();
-    handle_ = taken;
+    handle_ = detail::copy_members(taken);
     return *this;
   }
   /// The last handle's end frees the buffer.
@@ -140,8 +156,9 @@ class SharedBuffer {
   friend struct detail::BufferHandleAccess;
 
   /// Takes a reference over.
-  explicit SharedBuffer(const detail::BufferHandle& handle) noexcept : handle_(handle) {}
-  detail::BufferHandle take() noexcept { return std::exchange(handle_, {}); }
+  explicit SharedBuffer(const detail::BufferHandle& handle) noexcept
+      : handle_(detail::copy_members(handle)) {}
+  detail::BufferHandle take() noexcept { return detail::take_handle(handle_); }
 
   detail::BufferHandle handle_;
 };

@@ -213,13 +213,11 @@ std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) n
   ThreadHeap* const heap = heap_of_this_thread();
   if (size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
       !thread_limits.every_call_is_slow) {
-    take_within_limits([&] {
-      taken += take_batch(*heap, class_of_request(size), count - taken, blocks + taken);
-      return taken == count;
-    });
-  } else {
-    while (taken < count && (blocks[taken] = allocate(size)) != nullptr) ++taken;
+    taken = take_batch(*heap, class_of_request(size), count, blocks);
+    answer_limits();
   }
+  // One by one in a scope and above the classes, and where none was left: a single call tries harder.
+  while (taken < count && (blocks[taken] = allocate(size)) != nullptr) ++taken;
   if (taken < count) errno = ENOMEM;
   return taken;
 }

@@ -9,7 +9,6 @@
 // size; all else is constant but for the counts.
 #pragma once
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,21 +30,11 @@ struct LoneCount {
   std::uint32_t others;   // as in BufferHandle
 };
 
-struct BufferPoolState {
+struct BufferPoolState : BufferPoolFront {
   static constexpr unsigned kMostSizes = 32;
-  static constexpr unsigned kDoublings = 20;  // enough for the largest block, and one for none
 
-  struct Size {
-    FixedPoolFront front;
-    internal::TakenBlocks taken;
-    std::atomic<std::size_t> refusals;
-  };
-
-  Size sizes[kMostSizes];
-  std::uint32_t strides[kMostSizes];      // of `sizes`, side by side
-  std::uint8_t first_larger[kDoublings];  // than half of this power of two
+  BufferSizeFront sizes[kMostSizes];
   unsigned size_count;
-  std::size_t largest;  // bytes; the last stride
   std::size_t alignment;
   HeapState* heap;  // nullptr: larger blocks are refused
   std::atomic<std::size_t> refusals_above;
@@ -58,13 +47,8 @@ struct BufferPoolState {
 
   const char* name() const { return sizes[0].front.state->name; }
   internal::os::Mutex& counts_mutex() { return sizes[0].front.state->mutex; }
-  /// \returns the index of the smallest size for so many bytes. \pre bytes <= largest.
-  unsigned index_for(std::size_t bytes) const {
-    const std::size_t most = bytes == 0 ? 0 : bytes - 1;
-    unsigned index = first_larger[std::bit_width(most)];
-    while (strides[index] < bytes) ++index;
-    return index;
-  }
+  /// \returns the smallest size for so many bytes. \pre bytes <= largest.
+  BufferSizeFront& size_for_any(std::size_t bytes) const { return size_for(bytes == 0 ? 1 : bytes); }
 };
 
 /// Gives tests access to a pool's state.
@@ -75,6 +59,9 @@ struct BufferPoolAccess {
 }  // namespace TARN_NAMESPACE::detail
 
 namespace tarn::internal {
+
+/// Of the fixed pool of a size.
+extern const PoolOperations kBufferOperations;
 
 /// Stops the process when the invariant is broken. \pre no other thread uses the pool.
 void validate(detail::BufferPoolState& state);

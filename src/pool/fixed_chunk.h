@@ -33,8 +33,10 @@ struct alignas(kCacheLineBytes) PoolChunk {
   std::uint32_t longest_run;      // while the chunk is settled (ChunkRuns), no free run is longer
   std::uint32_t run_word;         // the search for the next run begins at this word
   std::uint32_t live_byte_count;  // 0, or a byte for each block
-  std::uint32_t* references;      // nullptr, or a count for each block (tarn/shared_buffer.h)
   std::uint64_t summary[kLargestWordCount / bitmap::kWordBits];
+  // nullptr, or a count for each block (tarn/shared_buffer.h). Inlined calls find it two words before the
+  // free bits (tarn/detail/buffer_front.h).
+  std::uint32_t* references;
 
   std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
   char* block(BlockIndex index) const { return span->block(index); }

@@ -107,19 +107,15 @@ void deallocate_several(FixedPoolFront& front, void* const* blocks, std::size_t 
 [[gnu::noinline]] void* allocate_without_magazines(FixedPoolFront& front) {
   return take_within_limits([&front] {
     void* block = nullptr;
-    ThreadMagazines* const magazines = use_without_magazines<Call::kAllocates>(front, [&] {
-      block = fixed_pool_allocate(front);
-      if (block != nullptr) front.state->note_taken(1);
-    });
+    ThreadMagazines* const magazines =
+        use_without_magazines<Call::kAllocates>(front, [&] { block = take_alone(*front.state); });
     return magazines != nullptr ? magazines->allocate() : block;
   });
 }
 
 [[gnu::noinline]] void deallocate_without_magazines(FixedPoolFront& front, void* block) {
-  ThreadMagazines* const magazines = use_without_magazines<Call::kFrees>(front, [&] {
-    fixed_pool_deallocate(front, block);
-    front.state->note_given_back(1);
-  });
+  ThreadMagazines* const magazines =
+      use_without_magazines<Call::kFrees>(front, [&] { fixed_pool_deallocate(front, block); });
   if (magazines != nullptr) magazines->deallocate(block);
 }
 
@@ -155,8 +151,8 @@ constexpr PoolOperations kOperations{"fixed pool",
 /// What kind of pool a record is made for.
 struct Purpose {
   PoolThreads threads;
-  const BufferPoolState* buffers;  // nullptr: no buffer pool
-  TakenBlocks* taken;              // of a buffer pool
+  BufferPoolFront* buffers;  // nullptr: no buffer pool
+  TakenBlocks* taken;        // of a buffer pool
   const PoolOperations& operations;
 };
 
@@ -424,8 +420,7 @@ bool are_valid(const FixedPoolOptions& options) {
 }
 
 bool make_pool_of_size(detail::FixedPoolFront& front, TakenBlocks& taken, const FixedPoolOptions& options,
-                       bool poisons, const detail::BufferPoolState& buffers,
-                       const PoolOperations& operations) {
+                       bool poisons, detail::BufferPoolFront& buffers, const PoolOperations& operations) {
   return detail::make(front, options, poisons, {detail::PoolThreads::kAny, &buffers, &taken, operations});
 }
 

@@ -89,6 +89,7 @@ class BitCount {
 
 // Tells the chunks what the front knows of the words of its oldest blocks, and forgets these.
 void report_oldest(FixedPoolState& state, std::size_t count) {
+  state.note_given_back(count);
   detail::FixedPoolFront& front = *state.front;
   std::size_t elsewhere = 0;
   for (const detail::FreedBlock* freed = front.freed; freed != front.freed + count; ++freed) {
@@ -230,6 +231,7 @@ void deallocate(FixedPoolState& state, void* block) {
   }
   report_freed(state);
   take_back(state, find_blocks(state, block, 1), 1);
+  state.note_given_back(1);
 }
 
 // Where free blocks are poisoned, others are handed out before.
@@ -295,6 +297,7 @@ std::size_t free_in_chunk(FixedPoolState& state, PoolChunk& chunk, void* const* 
   counted.note_freed(freed);
   state.ring.note_usable(chunk);
   state.runs.unsettle(chunk);
+  state.note_given_back(freed);
   return freed;
 }
 
@@ -348,7 +351,7 @@ void clear(FixedPoolState& state) {
     state.ring.note_usable(chunk);
     if (state.poisons) os::poison(chunk.span->first_page(), chunk.span->bytes());
   }
-  state.handed_out.count = 0;
+  state.handed_out.count.store(0, std::memory_order_relaxed);
   if (state.ring.count() != 0) stand_on_new(state, state.ring[0]);
 }
 
@@ -405,9 +408,10 @@ void validate_freed_runs(const FixedPoolState& state) {
 void validate_chunks(FixedPoolState& state) {
   TARN_CHECK(state.front->freed <= state.front->freed_top &&
              state.front->freed_top <= state.front->freed_end);
-  std::size_t blocks = 0, bytes = 0;
+  std::size_t blocks = 0, bytes = 0, ones = 0;
   for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
     PoolChunk& chunk = state.ring[slot];
+    ones += chunk.free_count();
     chunk.validate(state.front->word,
                    [&](const std::uint64_t* word) { return is_unreported(*state.front, word); });
     TARN_CHECK(ChunkRuns::pool_of(*chunk.span) == &state && chunk.span->stride == state.front->stride);
@@ -419,7 +423,12 @@ void validate_chunks(FixedPoolState& state) {
   TARN_CHECK(state.handed_out.count == blocks - state.ring.free_count() + count_ones(*state.front->word) +
                                            freed_elsewhere(*state.front));
   TARN_CHECK(state.handed_out.count <= state.handed_out.peak);
-  if (has_magazines(state)) state.magazines.load()->validate();
+  if (has_magazines(state)) {
+    state.magazines.load()->validate();
+  } else if (state.counts_taken()) {
+    const auto freed = static_cast<std::size_t>(state.front->freed_top - state.front->freed);
+    TARN_CHECK(state.taken->count == state.capacity - ones + freed);
+  }
   state.ring.validate();
   state.walk.validate();
   state.runs.validate(state.ring);

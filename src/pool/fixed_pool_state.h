@@ -6,9 +6,9 @@
 // one list of `runs`; live blocks = capacity - ones in the chunks' words - entries of magazines. When a word
 // has ones that its chunk's summary lacks, the front has an unreported block of it; while the front has freed
 // blocks, nobody but it takes ones; a pool with magazines has none of them. Of a buffer pool: taken == live
-// blocks + entries of magazines, without the depot's. handed_out == capacity - ones of words that the walk
-// does not stand on, unless the front has freed them; so live blocks never exceed it. Over malloc: there is
-// no chunk; capacity counts live blocks, mapped_bytes is their bytes.
+// blocks + the front's freed blocks + entries of magazines, without the depot's. handed_out == capacity - ones
+// of words that the walk does not stand on, unless the front has freed them; so live blocks never exceed it.
+// Over malloc: there is no chunk; capacity counts live blocks, mapped_bytes is their bytes.
 // Threads: those of the pool, one at a time, but for the magazines' own rules. Over malloc there is no lock:
 // malloc may be ours, and must not be called under a pool's lock. Over chunks, `structure` guards changes of
 // the ring, capacity and mapped_bytes, since observers read them.
@@ -18,32 +18,20 @@
 #include <cstdint>
 
 #include "base/block_visitor.h"
-#include "base/relaxed.h"
 #include "general/pool_header.h"
 #include "os/fatal.h"
 #include "pool/fixed_ring.h"
 #include "pool/fixed_runs.h"
 #include "pool/freed_runs.h"
 #include "pool/shared_use.h"
+#include "tarn/detail/buffer_front.h"
 #include "tarn/fixed_pool.h"
 
 namespace tarn::internal {
 
 class ThreadMagazines;
 
-/// A number of blocks, and the most that there were.
-struct TakenBlocks {
-  Relaxed<std::size_t> count;
-  std::atomic<std::size_t> peak{0};
-
-  void add(std::size_t more) { raise_peak(count += more); }
-  void subtract(std::size_t less) { count -= less; }
-  void raise_peak(std::size_t now) {
-    std::size_t most = peak.load(std::memory_order_relaxed);
-    while (most < now && !peak.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
-    }
-  }
-};
+using detail::TakenBlocks;
 
 /// The functions that differ between back ends. A count of blocks is at least 1, at most blocks_per_chunk.
 struct FixedPoolBackEnd {
@@ -75,17 +63,14 @@ extern const FixedPoolBackEnd kFixedPoolOverMalloc;
 
 namespace TARN_NAMESPACE::detail {
 
-struct BufferPoolState;
-
-struct FixedPoolState : internal::PoolHeader {
+struct FixedPoolState : internal::PoolHeader, FixedPoolLink {
   static constexpr unsigned kFreedBlocks = 64;
 
-  explicit FixedPoolState(FixedPoolFront& its_front) : front(&its_front), walk(ring, its_front) {
+  explicit FixedPoolState(FixedPoolFront& its_front) : FixedPoolLink{&its_front}, walk(ring, its_front) {
     its_front.freed_top = its_front.freed = its_front.freed_end = freed;
   }
 
   const internal::FixedPoolBackEnd* back_end = nullptr;
-  FixedPoolFront* front;
   internal::ChunkRing ring;
   internal::ChunkWalk walk;
   internal::ChunkRuns runs;
@@ -106,10 +91,9 @@ struct FixedPoolState : internal::PoolHeader {
   std::uint32_t walks = 0;  // over live blocks, under the mutex: no chunk ends, and no magazines begin
   /// Changes once, under the registry's lock and the pool's mutex.
   std::atomic<internal::ThreadMagazines*> magazines{nullptr};
-  const BufferPoolState* buffers = nullptr;  // whose blocks are of one of its sizes; constant
-  internal::TakenBlocks* taken = nullptr;    // of a buffer pool; over chunks, under the mutex
-  internal::TakenBlocks handed_out;          // over malloc, only the peak: of live blocks
-  std::atomic<std::size_t> refusals{0};      // calls that got no block
+  internal::TakenBlocks* taken = nullptr;  // of a buffer pool; over chunks, under the mutex
+  internal::TakenBlocks handed_out;        // over malloc, only the peak: of live blocks
+  std::atomic<std::size_t> refusals{0};    // calls that got no block
   void (*on_refusal)(void*) = nullptr;
   void* context = nullptr;
 
@@ -143,8 +127,7 @@ namespace tarn::internal {
 /// Makes a shared pool for one size of a buffer pool, whose blocks have counts of references.
 /// \param taken zeroed; as long as the pool.
 bool make_pool_of_size(detail::FixedPoolFront& front, TakenBlocks& taken, const FixedPoolOptions& options,
-                       bool poisons, const detail::BufferPoolState& buffers,
-                       const PoolOperations& operations);
+                       bool poisons, detail::BufferPoolFront& buffers, const PoolOperations& operations);
 /// Whether the calling thread alone uses the pool, so that its inlined paths may be taken without a lock.
 TARN_INLINE bool is_alone(const detail::FixedPoolFront& front) {
   return !detail::ProgramGuard::is_needed() && !__atomic_load_n(&front.has_magazines, __ATOMIC_RELAXED);
@@ -157,6 +140,14 @@ bool are_valid(const FixedPoolOptions& options);
 PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages& returned);
 std::size_t release_unused_of_shared_pool(PoolHeader& pool, ReturnedPages& returned);
 
+/// Takes a block. \pre the pool has no magazines, and no other thread uses it meanwhile.
+TARN_INLINE void* take_alone(detail::FixedPoolState& state) {
+  const bool has_freed = state.front->freed_top != state.front->freed;
+  void* const block = detail::fixed_pool_allocate(*state.front);
+  if (!has_freed && block != nullptr) state.note_taken(1);
+  return block;
+}
+
 /// Stops the process when the invariant is broken. \pre no other thread uses the pool.
 inline void validate(detail::FixedPoolState& state) { state.back_end->validate(state); }
 
@@ -164,7 +155,7 @@ inline void validate(detail::FixedPoolState& state) { state.back_end->validate(s
 /// a buffer pool's size, the index a block of it.
 TARN_INLINE void stop_if_referred_to(const detail::FixedPoolState& state, const detail::SpanHead& span,
                                      std::uint64_t index, const void* block) {
-  if (__atomic_load_n(chunk_of(span).references + index, __ATOMIC_RELAXED) != 0) [[unlikely]]
+  if (__atomic_load_n(detail::references_of(span, index), __ATOMIC_RELAXED) != 0) [[unlikely]]
     state.stop("free of a buffer that handles refer to", block);
 }
 

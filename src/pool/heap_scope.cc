@@ -21,13 +21,15 @@ constinit PoolHeader refusing_pool{.operations = &kRefusingOperations};
 
 }  // namespace
 
-Heap* exchange_current_heap(Heap* heap) noexcept {
-  Heap* const outer = current_heap();
-  PoolHeader* pool = nullptr;
-  if (heap != nullptr)
-    pool = heap->is_valid() ? static_cast<PoolHeader*>(HeapAccess::state(*heap)) : &refusing_pool;
-  set_this_thread_scope(pool);
-  return outer;
+void* exchange_scope(void* scope) noexcept {
+  void* const before = this_thread_scope();
+  if (scope != before) set_this_thread_scope(scope);
+  return before;
+}
+
+void* enter_scope(Heap& heap) noexcept {
+  PoolHeader* const pool = heap.is_valid() ? HeapAccess::state(heap) : &refusing_pool;
+  return exchange_scope(pool);
 }
 
 Heap* current_heap() noexcept {

@@ -136,11 +136,11 @@ std::uint32_t ThreadMagazines::enough() const {
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(pool_.capacity / 2, 1, for_all));
 }
 
-// \returns the byte of a block that was live until now. \pre the pool's mutex is held, or the thread is
-// inside of its magazine's lock: so no chunk ends meanwhile.
+// \returns the byte of a block that was live until now. \param span nullptr: to be looked up. \pre the pool's
+// mutex is held, or the thread is inside of its magazine's lock: so no chunk ends meanwhile.
 template <ThreadMagazines::References kReferences>
-TARN_INLINE std::uint8_t* ThreadMagazines::end_life(void* block) const {
-  const detail::SpanHead* span = spans_.find(block);
+TARN_INLINE std::uint8_t* ThreadMagazines::end_life(const detail::SpanHead* span, void* block) const {
+  if (span == nullptr) span = spans_.find(block);
   if (span == nullptr) [[unlikely]]
     span = page_map.find(block);
   if (span == nullptr || ChunkRuns::pool_of(*span) != &pool_) [[unlikely]]
@@ -156,23 +156,27 @@ TARN_INLINE std::uint8_t* ThreadMagazines::end_life(void* block) const {
 }
 
 template <ThreadMagazines::References kReferences>
-TARN_INLINE void ThreadMagazines::deallocate_with(void* block) {
+TARN_INLINE void ThreadMagazines::deallocate_with(const detail::SpanHead* span, void* block) {
   Magazine* const magazine = list_.of_this_thread();
   if (magazine != nullptr && magazine->lock.enter()) [[likely]] {
     const bool has_room = magazine->count.load(std::memory_order_relaxed) != limit_ && !is_scarce_;
     if (has_room) [[likely]]
-      put(*magazine, block, end_life<kReferences>(block));
+      put(*magazine, block, end_life<kReferences>(span, block));
     magazine->lock.leave();
     if (has_room) [[likely]]
       return;
   }
-  deallocate_slow<kReferences>(magazine, block);
+  deallocate_slow<kReferences>(magazine, span, block);
 }
 
-void ThreadMagazines::deallocate(void* block) { deallocate_with<References::kNotCounted>(block); }
+void ThreadMagazines::deallocate(void* block) { deallocate_with<References::kNotCounted>(nullptr, block); }
 
-void ThreadMagazines::deallocate_plain_buffer(void* block) {
-  deallocate_with<References::kMustBeNone>(block);
+void ThreadMagazines::deallocate_plain_buffer(const detail::SpanHead& span, void* block) {
+  deallocate_with<References::kMustBeNone>(&span, block);
+}
+
+void ThreadMagazines::deallocate_shared_buffer(const detail::SpanHead& span, void* block) {
+  deallocate_with<References::kNotCounted>(&span, block);
 }
 
 void ThreadMagazines::deallocate_batch(void* const* blocks, std::size_t count) {
@@ -182,22 +186,22 @@ void ThreadMagazines::deallocate_batch(void* const* blocks, std::size_t count) {
       std::size_t room = is_scarce_ ? 0 : limit_ - magazine->count.load(std::memory_order_relaxed);
       for (; i < count && room != 0; ++i) {
         if (blocks[i] == nullptr) continue;
-        put(*magazine, blocks[i], end_life<References::kNotCounted>(blocks[i]));
+        put(*magazine, blocks[i], end_life<References::kNotCounted>(nullptr, blocks[i]));
         --room;
       }
       magazine->lock.leave();
     }
     if (i == count) return;
-    if (blocks[i] != nullptr) deallocate_slow<References::kNotCounted>(magazine, blocks[i]);
+    if (blocks[i] != nullptr) deallocate_slow<References::kNotCounted>(magazine, nullptr, blocks[i]);
     ++i;
   }
 }
 
 template <ThreadMagazines::References kReferences>
-void ThreadMagazines::deallocate_slow(Magazine* magazine, void* block) {
+void ThreadMagazines::deallocate_slow(Magazine* magazine, const detail::SpanHead* span, void* block) {
   if (magazine == nullptr) attach_if_earned();
   const ProgramGuard guard(pool_.mutex);
-  std::uint8_t* const is_live = end_life<kReferences>(block);
+  std::uint8_t* const is_live = end_life<kReferences>(span, block);
   if (magazine == nullptr) magazine = list_.make_of_this_thread();
   if (magazine == nullptr || is_scarce_) {
     const FreeEntry entry{block, is_live};

@@ -53,7 +53,10 @@ class alignas(kCacheLineBytes) ThreadMagazines {
   void deallocate(void* block);
   void deallocate_batch(void* const* blocks, std::size_t count);
   /// The same of a buffer pool; stops the process also when the block has references.
-  void deallocate_plain_buffer(void* block);
+  /// \param span the block's, as the page map has it.
+  void deallocate_plain_buffer(const detail::SpanHead& span, void* block);
+  /// The same, of a block whose references have been counted down.
+  void deallocate_shared_buffer(const detail::SpanHead& span, void* block);
 
   /// \returns the free blocks among the entries; while threads use the pool, of no single moment.
   std::size_t count() const;
@@ -81,15 +84,15 @@ class alignas(kCacheLineBytes) ThreadMagazines {
   enum class References : bool { kNotCounted, kMustBeNone };
 
   template <References kReferences>
-  std::uint8_t* end_life(void* block) const;
+  std::uint8_t* end_life(const detail::SpanHead* span, void* block) const;
   template <References kReferences>
-  void deallocate_with(void* block);
+  void deallocate_with(const detail::SpanHead* span, void* block);
   static void* take(Magazine& magazine);
   static void put(Magazine& magazine, void* block, std::uint8_t* is_live);
   [[gnu::noinline]] void* allocate_slow(Magazine* magazine);
   void* take_or_gather(Magazine* magazine);
   template <References kReferences>
-  [[gnu::noinline]] void deallocate_slow(Magazine* magazine, void* block);
+  [[gnu::noinline]] void deallocate_slow(Magazine* magazine, const detail::SpanHead* span, void* block);
   void* take_or_fill(Magazine* magazine);
   void* take_one();
   bool fill(Magazine& magazine);

@@ -12,6 +12,7 @@
 #include "support/content.h"
 #include "support/seed.h"
 #include "tarn/asio_allocator.h"
+#include "tarn/heap.h"
 #include "tarn/memory_resource.h"
 
 namespace tarn::test {
@@ -164,6 +165,17 @@ TEST(HandlerMemory, TakesNothingOfAScopesHeap) {
     EXPECT_GT(heap.use().peak_live_bytes, 0u) << "the scope is still there";
   }
   deallocate(memory, allocate(memory, 100));
+}
+
+TEST(HandlerMemory, ServesInTheScopeOfAHeapThatCouldNotBeMade) {
+  Heap heap;
+  heap.destroy();
+  const HeapScope scope(heap);
+  HandlerMemory memory;
+  const Live live = allocate(memory, 100);
+  ASSERT_NE(live.block, nullptr);
+  deallocate(memory, live);
+  EXPECT_EQ(tarn::allocate(100), nullptr) << "the scope is still there";
 }
 
 TEST(HandlerMemory, ServesEveryAdapter) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "fault/fault_injection.h"
 #include "pool/buffer_pool_state.h"
 #include "support/seed.h"
 #include "support/sizes.h"
@@ -169,6 +170,28 @@ TEST(BufferChain, MovesWithFewAndWithManyBuffers) {
   EXPECT_EQ(live_count(pool), 0u);
 }
 
+// While it lives, the general pool has no block for the list of a chain of five to eight buffers.
+class NoMemoryForALongerList {
+ public:
+  NoMemoryForALongerList() {
+    while (void* const block = tarn::allocate(8 * sizeof(detail::BufferHandle)))
+      first_ = new (block) Block{first_};
+  }
+  ~NoMemoryForALongerList() {
+    while (Block* const block = first_) {
+      first_ = block->next;
+      tarn::deallocate(block);
+    }
+  }
+
+ private:
+  struct Block {
+    Block* next;
+  };
+  const FaultInjection refused_{FaultInjection::kAllKinds, 0, FaultInjection::Extent::kAllFromThere};
+  Block* first_ = nullptr;
+};
+
 TEST(BufferChain, StaysAsItIsWhenMemoryForTheListIsRefused) {
   BufferPool pool;
   BufferChain chain, more;
@@ -176,8 +199,7 @@ TEST(BufferChain, StaysAsItIsWhenMemoryForTheListIsRefused) {
   more.append(buffer_of(pool, "d"));
   SharedBuffer buffer = buffer_of(pool, "e");
   {
-    Heap nothing({.hard_limit = 0});
-    HeapScope scope(nothing);
+    const NoMemoryForALongerList nothing;
     EXPECT_FALSE(chain.try_append(buffer));
     EXPECT_THROW(chain.append(buffer), std::bad_alloc);
     EXPECT_THROW(chain.append(std::move(more)), std::bad_alloc);
@@ -189,12 +211,24 @@ TEST(BufferChain, StaysAsItIsWhenMemoryForTheListIsRefused) {
   EXPECT_TRUE(chain.try_append(buffer));
   EXPECT_FALSE(buffer);
   {
-    Heap nothing({.hard_limit = 0});
-    HeapScope scope(nothing);
+    const NoMemoryForALongerList nothing;
     EXPECT_THROW(static_cast<void>(chain.split(13)), std::bad_alloc);
     EXPECT_EQ(text_of(chain.split(12)), "abcabcabcabc") << "four need no memory";
   }
   EXPECT_EQ(text_of(chain), "e");
+}
+
+TEST(BufferChain, OutlivesTheHeapInWhoseScopeItGrew) {
+  BufferPool pool;
+  BufferChain chain;
+  {
+    Heap heap;
+    const HeapScope scope(heap);
+    for (int i = 0; i < 20; ++i) chain.append(buffer_of(pool, "ab"));
+    EXPECT_EQ(heap.use().peak_live_bytes, 0u);
+  }
+  EXPECT_EQ(chain.count(), 20u);
+  EXPECT_EQ(text_of(chain.split(6)), "ababab");
 }
 
 // Random operations on several chains, against strings.

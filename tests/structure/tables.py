@@ -48,6 +48,7 @@ COVERED = {
     "override/process_calls": "tests/process/unnoticeable_test.cc",
     "override/runtime": "tests/fault/new_handler_test.cc",
     "page/give_back": "tests/unit/page/page_cache_test.cc",
+    "pool/buffer_blocks": "tests/pools/buffer_pool_test.cc",
     "pool/buffer_pool": "tests/pools/buffer_pool_test.cc",
     "pool/buffer_pool_state": "tests/pools/buffer_pool_test.cc",
     "pool/c_api": "tests/pools/c_pools.c",

@@ -5,8 +5,10 @@
 #include <csignal>
 #include <cstring>
 
+#include "fault/fault_injection.h"
 #include "general/setup.h"
 #include "support/child.h"
+#include "tarn/memory_pool.h"
 
 namespace tarn::internal {
 namespace {
@@ -58,6 +60,32 @@ TEST_F(Large, AnAddressInsideOfABlockStopsTheProcess) {
   });
   EXPECT_EQ(result.signal, SIGABRT);
   deallocate_large(span, span->start);
+}
+
+// As they serve a single call: owners keep their spans for the next ones.
+TEST_F(Large, BlocksThatHaveEndedServeABatchBeforeItIsRefused) {
+  struct Block {
+    Block* next;
+  };
+  constexpr std::size_t kBytes = 4096, kCount = 8;
+  Block* first = nullptr;
+  void* const large = tarn::allocate(std::size_t{1} << 20);
+  ASSERT_NE(large, nullptr);
+  void* blocks[kCount];
+  std::size_t taken = 0;
+  {
+    const test::FaultInjection refused(test::FaultInjection::kAllKinds, 0,
+                                       test::FaultInjection::Extent::kAllFromThere);
+    while (void* const block = tarn::allocate(kBytes)) first = new (block) Block{first};
+    tarn::deallocate(large);
+    taken = tarn::allocate_batch(kBytes, kCount, blocks);
+  }
+  EXPECT_EQ(taken, kCount);
+  tarn::deallocate_batch(blocks, taken);
+  while (Block* const block = first) {
+    first = block->next;
+    tarn::deallocate(block);
+  }
 }
 
 }  // namespace

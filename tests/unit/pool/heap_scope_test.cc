@@ -34,5 +34,33 @@ TEST(HeapScope, OfAHeapThatHasEndedRefusesEveryRequest) {
   EXPECT_EQ(errno, ENOMEM);
 }
 
+TEST(HeapScope, OfAHeapThatHasEndedIsStillThereAfterAnInnerOne) {
+  Heap ended, inner;
+  ended.destroy();
+  HeapScope scope(ended);
+  {
+    HeapScope second(inner);
+    tarn::deallocate(tarn::allocate(10));
+  }
+  EXPECT_EQ(tarn::allocate(10), nullptr);
+}
+
+TEST(HeapScope, IsLeftAndEnteredAgain) {
+  Heap heap, ended;
+  ended.destroy();
+  for (Heap* const each : {&heap, &ended}) {
+    HeapScope scope(*each);
+    const PoolHeader* const pool = scope_pool();
+    {
+      const detail::OutsideScopes outside;
+      EXPECT_EQ(scope_pool(), nullptr);
+      tarn::deallocate(tarn::allocate(10));
+      const detail::OutsideScopes still_outside;
+    }
+    EXPECT_EQ(scope_pool(), pool);
+  }
+  EXPECT_EQ(heap.use().peak_live_bytes, 0u);
+}
+
 }  // namespace
 }  // namespace tarn::internal
