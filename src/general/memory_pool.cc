@@ -213,7 +213,7 @@ std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) n
   ThreadHeap* const heap = heap_of_this_thread();
   if (size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
       !thread_limits.every_call_is_slow) {
-    taken = take_batch(*heap, class_of_request(size), count, blocks);
+    taken += take_batch(*heap, class_of_request(size), count - taken, blocks + taken);
     answer_limits();
   }
   // One by one in a scope and above the classes, and where none was left: a single call tries harder.

@@ -115,11 +115,11 @@ void tarn_heap_set_limits(tarn_heap* heap, std::size_t soft_limit, std::size_t h
 }
 
 void tarn_heap_scope_begin(tarn_heap_scope* scope, tarn_heap* heap) noexcept {
-  scope->outer = tarn::detail::exchange_current_heap(&heap->heap);
+  scope->outer = tarn::detail::enter_scope(heap->heap);
 }
 
 void tarn_heap_scope_end(const tarn_heap_scope* scope) noexcept {
-  tarn::detail::exchange_current_heap(static_cast<tarn::Heap*>(scope->outer));
+  tarn::detail::exchange_scope(scope->outer);
 }
 
 tarn_arena* tarn_arena_create(const tarn_arena_options* given, std::size_t bytes) noexcept {
