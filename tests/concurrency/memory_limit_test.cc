@@ -112,7 +112,6 @@ TEST_F(LimitOfThreads, GivesAThreadWhatAnEndedOneHasLeft) {
 // Sanitizers follow no fork of a process with threads.
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 TEST_F(LimitOfThreads, AForksChildHasTheLimitsAndTheFigures) {
-  std::atomic<bool> must_stop{false};
   std::vector<std::thread> threads;
   tarn::set_memory_limits({.soft = tarn::held_bytes() + 10 * kMiB, .hard = tarn::held_bytes() + 20 * kMiB});
   // While the child is made, another thread is in the function.

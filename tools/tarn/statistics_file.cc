@@ -205,7 +205,9 @@ Table pool_table(const Json& statistics, std::size_t most) {
 
 std::string statistics_report(const Json& statistics, Colour colour) {
   std::vector<ReportLine> lines = report_lines(statistics);
-  lines.insert(lines.end() - 1, {"waste", waste_text(statistics)});  // before the slow path
+  const auto slow_path = std::find_if(lines.begin(), lines.end(),
+                                      [](const ReportLine& one) { return one.title == "slow path"; });
+  lines.insert(slow_path, {"waste", waste_text(statistics)});
   std::string text;
   for (const ReportLine& one : lines) text += line(one.title, one.text);
   const Table table = waste_table(statistics, kShownClasses);
