@@ -185,8 +185,8 @@ std::string report_of(std::size_t objects) {
 
 TEST(ObjectPool, ThatEndsWithLiveObjectsReportsThem) {
   EXPECT_EQ(report_of(0), "");
-  EXPECT_EQ(report_of(1), "tarn: 'forgotten _things_' ended with 1 live object of 40 bytes\n");
-  EXPECT_EQ(report_of(1234), "tarn: 'forgotten _things_' ended with 1234 live objects of 40 bytes\n");
+  EXPECT_EQ(report_of(1), "tarn: 'forgotten \"things\"' ended with 1 live object of 40 bytes\n");
+  EXPECT_EQ(report_of(1234), "tarn: 'forgotten \"things\"' ended with 1234 live objects of 40 bytes\n");
 }
 
 TEST(ObjectPool, ThatReportedLeavesItsObjectsValid) {

@@ -232,8 +232,10 @@ class Traffic {
       }
       if (kind == 63 && i % 7 == 0) static_cast<void>(pool.release_unused());
     }
-    count_ -= live.size();
-    for (void* block : live) pool.deallocate(block);
+    for (void* block : live) {
+      --count_;
+      pool.deallocate(block);
+    }
   }
   std::size_t most() const { return most_; }
 
