@@ -22,7 +22,16 @@ struct NewDeleteRuns {
   }
 };
 
+/// Runs of blocks of any size; there is no cap.
+template <std::size_t Bytes>
+struct RunsAsBlocks {
+  explicit RunsAsBlocks(std::size_t) {}
+  void* allocate_run(std::size_t count) { return ::operator new(count* Bytes); }
+  void deallocate_run(void* run, std::size_t count) { ::operator delete(run, count* Bytes); }
+};
+
 const MallocContestant<Malloc, NewDelete, NewDeleteRuns> general("malloc", Kind::kMalloc, "");
+const Contestant runs_in_churn("malloc", Kind::kMalloc, "", {runs::run<RunsAsBlocks>});
 
 }  // namespace
 }  // namespace tarn::bench

@@ -32,6 +32,46 @@ struct Runs {
   Pool pool{contiguous::kBlockBytes};
 };
 
+template <std::size_t Bytes>
+struct GeneralRunsAsBlocks {
+  explicit GeneralRunsAsBlocks(std::size_t) {}
+  void* allocate_run(std::size_t count) { return tarn::allocate(count * Bytes); }
+  void deallocate_run(void* run, std::size_t count) { tarn::deallocate(run, count * Bytes); }
+};
+
+template <class Pool, std::size_t Bytes>
+struct CappedRuns {
+  explicit CappedRuns(std::size_t most)
+      : pool(FixedPoolOptions{.block_bytes = Bytes, .alignment = 8, .largest_count = most}) {}
+  void* allocate_run(std::size_t count) { return pool.allocate_run(count); }
+  void deallocate_run(void* run, std::size_t count) { pool.deallocate_run(run, count); }
+
+  Pool pool;
+};
+template <std::size_t Bytes>
+using FixedRuns = CappedRuns<FixedPool, Bytes>;
+template <std::size_t Bytes>
+using SharedRuns = CappedRuns<SharedFixedPool, Bytes>;
+
+/// Requests of any size, served by as many blocks of 64 bytes side by side as they need, as in source 003.
+template <std::size_t>
+struct SizesInRuns {
+  static constexpr Sharing kSharing = Sharing::kOneThread;
+  static constexpr std::size_t kBlockBytes = 64;
+  static std::size_t blocks_for(std::size_t bytes) { return (bytes + kBlockBytes - 1) / kBlockBytes; }
+
+  void* allocate(std::size_t bytes) {
+    const std::size_t count = blocks_for(bytes);
+    return count == 1 ? pool.allocate() : pool.allocate_run(count);
+  }
+  void deallocate(void* run, std::size_t bytes) {
+    const std::size_t count = blocks_for(bytes);
+    count == 1 ? pool.deallocate(run) : pool.deallocate_run(run, count);
+  }
+
+  FixedPool pool{kBlockBytes};
+};
+
 class BumpArena {
  public:
   BumpArena() = default;
@@ -75,6 +115,11 @@ const MallocContestant<TarnInline, General, GeneralRuns> general("tarn-inline", 
 const UnsharedContestant<Fixed> fixed("tarn-fixed", Kind::kTarnPool, kLibrary);
 const Contestant more_of_fixed("tarn-fixed", Kind::kTarnPool, kLibrary,
                                {source_003::run_threaded<Fixed>, contiguous::run<Runs<FixedPool>>});
+const Contestant fixed_runs("tarn-fixed", Kind::kTarnPool, kLibrary, {runs::run<FixedRuns>});
+const Contestant sizes_in_runs("tarn-runs", Kind::kTarnPool, kLibrary,
+                               {source_003::run_random_sizes<SizesInRuns>});
+const Contestant inlined_runs("tarn-inline", Kind::kTarnInline, kLibrary, {runs::run<GeneralRunsAsBlocks>});
+const Contestant shared_runs_in_churn("tarn-shared", Kind::kTarnPool, kLibrary, {runs::run<SharedRuns>});
 const SharedContestant<SharedFixed> shared_fixed("tarn-shared", Kind::kTarnPool, kLibrary);
 const Contestant shared_runs("tarn-shared", Kind::kTarnPool, kLibrary,
                              {contiguous::run<Runs<SharedFixedPool>>});

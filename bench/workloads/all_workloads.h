@@ -14,6 +14,7 @@
 #include "near_full.h"
 #include "replace.h"
 #include "resize.h"
+#include "runs.h"
 #include "scaling.h"
 #include "server.h"
 #include "shared.h"
