@@ -127,6 +127,10 @@ const SharedContestant<Objects> objects("tarn-object", Kind::kTarnPool, kLibrary
 const Contestant heap("tarn-heap", Kind::kTarnPool, kLibrary,
                       {cross_thread::run<HeapCalls>, replace::run<HeapCalls>, many_threads::run<HeapCalls>,
                        decline::run<HeapCalls>, shared::run<HeapBlocks>});
+const Contestant buffers("tarn-buffer", Kind::kTarnPool, kLibrary,
+                         {cross_thread::run<BufferCalls>, replace::run<BufferCalls>});
+const Contestant by_hand("tarn-pools-by-hand", Kind::kTarnPool, kLibrary,
+                         {cross_thread::run<PoolsByHand>, replace::run<PoolsByHand>});
 const SharedContestant<Resource> resource("tarn-resource", Kind::kTarnPool, kLibrary);
 const Contestant walked_fixed("tarn-fixed", Kind::kTarnPool, kLibrary,
                               {live_objects::run_walks<WalkedFixed>});

@@ -1,7 +1,10 @@
 // tarn's pools of blocks as the workloads take them.
 #pragma once
+#include <bit>
+
 #include "contestant.h"
 #include "live_objects.h"
+#include "tarn/buffer_pool.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/handle_pool.h"
 #include "tarn/heap.h"
@@ -49,6 +52,35 @@ struct HeapCalls {
   static void* reallocate(void* block, std::size_t bytes) { return heap().reallocate(block, bytes); }
   static std::size_t usable_bytes(void* block) { return heap().usable_size(block); }
   static void* memory_of(void* block) { return block; }
+};
+
+/// A buffer pool for blocks of any size, as malloc; a free tells the size.
+struct BufferCalls {
+  static BufferPool& pool() {
+    static BufferPool only({.smallest_bytes = 16, .largest_bytes = 65536, .alignment = 16});
+    return only;
+  }
+  static void* allocate(std::size_t bytes) { return pool().allocate(bytes); }
+  static void deallocate(void* block, std::size_t bytes) { pool().deallocate(block, bytes); }
+  static void* memory_of(void* block) { return block; }
+};
+
+/// The same by hand: a shared fixed pool for each doubling.
+class PoolsByHand {
+ public:
+  static void* allocate(std::size_t bytes) { return pool_for(bytes).allocate(); }
+  static void deallocate(void* block, std::size_t bytes) { pool_for(bytes).deallocate(block); }
+  static void* memory_of(void* block) { return block; }
+
+ private:
+  static SharedFixedPool& pool_for(std::size_t bytes) {
+    static SharedFixedPool pools[] = {SharedFixedPool(16),   SharedFixedPool(32),    SharedFixedPool(64),
+                                      SharedFixedPool(128),  SharedFixedPool(256),   SharedFixedPool(512),
+                                      SharedFixedPool(1024), SharedFixedPool(2048),  SharedFixedPool(4096),
+                                      SharedFixedPool(8192), SharedFixedPool(16384), SharedFixedPool(32768),
+                                      SharedFixedPool(65536)};
+    return pools[std::bit_width((bytes - 1) >> 4)];
+  }
 };
 
 template <std::size_t Bytes>
