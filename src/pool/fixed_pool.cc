@@ -351,11 +351,13 @@ bool fixed_pool_owns(const FixedPoolFront& front, const void* pointer) noexcept 
 std::size_t fixed_pool_reserve(FixedPoolFront& front, std::size_t count, bool populates) noexcept {
   FixedPoolState& state = *front.state;
   std::size_t usable = 0;
+  // More than there are addresses is not tried chunk by chunk.
+  const std::size_t wanted = count <= kLargestRequest / front.stride ? count : 0;
   take_within_limits([&] {
     const WholePoolGuard guard(front);
     if (ThreadMagazines* const magazines = magazines_of(state)) magazines->empty();
-    usable = state.back_end->reserve(state, count, populates);
-    return usable >= count;
+    usable = state.back_end->reserve(state, wanted, populates);
+    return usable >= wanted;
   });
   return usable;
 }

@@ -3,6 +3,7 @@
 
 #include <new>
 
+#include "base/units.h"
 #include "general/configuration.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
@@ -110,7 +111,9 @@ std::size_t object_pool_live_count(ObjectPoolState* state) noexcept {
 }
 
 std::size_t object_pool_prewarm(ObjectPoolState* state, std::size_t count) noexcept {
-  return count != 0 ? state->back_end->prewarm(*state, count) : 0;
+  // More than there are addresses is not tried slab by slab.
+  const bool is_possible = count <= kLargestRequest / state->type.bytes;
+  return count != 0 && is_possible ? state->back_end->prewarm(*state, count) : 0;
 }
 
 std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept {

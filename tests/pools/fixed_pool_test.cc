@@ -67,6 +67,13 @@ TYPED_TEST(AnyFixedPool, HandsAChunkOutInAddressOrderWithoutGaps) {
   }
 }
 
+TYPED_TEST(AnyFixedPool, MoreBlocksThanThereAreAddressesAreRefusedAtOnce) {
+  EXPECT_THROW(TypeParam({.block_bytes = 64, .initial_count = SIZE_MAX}), std::bad_alloc);
+  TypeParam pool({.block_bytes = 64});
+  EXPECT_EQ(pool.reserve(SIZE_MAX / 64), 0u);
+  EXPECT_EQ(pool.chunk_count(), 0u);
+}
+
 TYPED_TEST(OrderedFixedPool, WalksAllChunksInAddressOrderWhateverTheOrderOfFreeing) {
   TypeParam pool({.block_bytes = 48, .blocks_per_chunk = 100});
   ASSERT_EQ(pool.reserve(5000), 5000u);

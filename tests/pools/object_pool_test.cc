@@ -484,6 +484,12 @@ TEST(ObjectPool, ReleaseUnusedGivesEverySlabWithoutLiveObjectsBack) {
   EXPECT_EQ(pool.release_unused(), 0u);
 }
 
+TEST(ObjectPool, MoreObjectsThanThereAreAddressesAreRefusedAtOnce) {
+  EXPECT_THROW(ObjectPool<Bytes<64>>({.initial_count = SIZE_MAX}), std::bad_alloc);
+  ObjectPool<Bytes<64>> pool;
+  EXPECT_EQ(pool.prewarm(SIZE_MAX / 64), 0u);
+}
+
 TEST(ObjectPool, ACountTakenAtTheStartIsBacked) {
   ObjectPool<Bytes<64>> pool({.initial_count = 10000});
   EXPECT_EQ(pool.live_count(), 0u);
