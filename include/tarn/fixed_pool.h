@@ -122,16 +122,22 @@ TARN_INLINE void* take_freed(FixedPoolFront& front, FreedBlock* last) {
   return __atomic_load_n(&last->block, __ATOMIC_RELAXED);
 }
 
-TARN_INLINE void* fixed_pool_allocate(FixedPoolFront& front) {
+/// \returns a block that is at hand; else what more() returns.
+template <typename More>
+TARN_INLINE void* take_at_hand_or(FixedPoolFront& front, const More& more) {
   // Observers of other threads read the words; a store costs what a plain one does.
   if (FreedBlock* const top = front.freed_top; top != front.freed) {
     return take_freed(front, top - 1);
   }
   const std::uint64_t bits = *front.word;
   if (bits == 0) [[unlikely]]
-    return fixed_pool_allocate_slow(front);
+    return more();
   __atomic_store_n(front.word, bits & (bits - 1), __ATOMIC_RELAXED);
   return front.word_start + static_cast<unsigned>(__builtin_ctzll(bits)) * front.stride;
+}
+
+TARN_INLINE void* fixed_pool_allocate(FixedPoolFront& front) {
+  return take_at_hand_or(front, [&front] { return fixed_pool_allocate_slow(front); });
 }
 
 /// Finds a block's index in a chunk of a fixed pool. \returns false when the address lies between blocks, or

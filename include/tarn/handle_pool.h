@@ -65,7 +65,7 @@ class HandlePool {
   HandlePool(const HandlePool&) = delete;
   HandlePool& operator=(const HandlePool&) = delete;
 
-  /// \throws std::bad_alloc when memory is refused or 4,194,304 slots are taken, and what the constructor
+  /// \throws std::bad_alloc when memory is refused or no slot of 4,194,304 is left, and what the constructor
   /// throws. \cost inlined: a hit of the thread's magazine, and the store of a generation.
   template <typename... Arguments>
   [[nodiscard]] TARN_INLINE Handle<T> create(Arguments&&... arguments) {
@@ -77,7 +77,7 @@ class HandlePool {
     return std::bit_cast<Handle<T>>(slot.handle);
   }
 
-  /// \returns the object; nullptr when it has ended. \cost inlined: four loads.
+  /// \returns the object; nullptr when it has ended. \cost inlined: five loads.
   TARN_INLINE T* get(Handle<T> handle) const noexcept {
     const auto word = std::bit_cast<std::uint64_t>(handle);
     if (!may_be_live(word)) [[unlikely]]
@@ -116,7 +116,7 @@ class HandlePool {
   /// Meanwhile the pool gives no memory back. An exception of visit ends the walk.
   /// With other threads: an object that lives during the whole call is visited exactly once, none before its
   /// constructor has returned. \pre no other thread destroys an object that visit touches.
-  /// \cost a step per live object, and one per two slots.
+  /// \cost a step per live object, and a few per 64 slots.
   template <typename Visit>
   void for_each_live(Visit&& visit) {
     detail::HandleWalk walk(front_);

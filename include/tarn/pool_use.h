@@ -4,7 +4,7 @@
 //
 // Peaks cost no call anything, so some of them are bounds: the true peak is never above peak_live_bytes, and
 // below it by no more than
-//   - fixed pool: the rest of the 64 blocks in a row whose turn it is, at most 63; once threads have
+//   - fixed pool: the rest of the 64 blocks in a row whose turn it is, at most 64; once threads have
 //     magazines, what lies in these (up to 64 blocks for each thread) and in their depot (four magazines);
 //   - buffer pool: nothing; once threads have magazines, what lies in these;
 //   - object pool: the free objects of its slabs, prewarmed ones too, and those that threads have at hand;

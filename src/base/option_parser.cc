@@ -99,7 +99,7 @@ const OptionInfo* find_option(std::string_view key) {
 }
 
 bool parse_option_value(const OptionInfo& option, std::string_view text, std::int64_t* value) {
-  if (option.kind == OptionKind::kPath) return !text.empty();
+  if (option.kind == OptionKind::kPath) return true;  // an empty one: none
   return parse_any(option, text, value) && *value >= option.minimum && *value <= option.maximum;
 }
 

@@ -158,6 +158,7 @@ bool resize_large(Span* span, std::size_t size) {
   const std::size_t before = span->bytes();
   const PageCount pages = pages_for(size);
   const auto resize = [&] { return resize_span(span, pages, returned); };
+  static_cast<void>(MemoryLimit::take_refused_bytes());  // of a request that was served in another way
   if (!resize() && !(has_found_memory() && resize()) && !(end_cached() && resize())) return false;
   note(0, span->bytes() - before);
   answer_limits();

@@ -1,13 +1,11 @@
 #include "general/memory_limits.h"
 
-#include "base/option_table.h"
 #include "central/owners.h"
-#include "general/setup.h"
 #include "os/held_locks.h"
 #include "page/page_cache.h"
-#include "tarn/limits.h"
 #include "thread/magazine.h"
 #include "thread/registry.h"
+#include "thread/this_thread.h"
 
 namespace tarn::internal {
 namespace {
@@ -68,8 +66,10 @@ bool find_memory(std::size_t refused_bytes) {
     return missing() == 0;
   };
   if (missing() == 0) return true;
-  if (!memory_limit.may_search() && bytes_at_hand(this_heap()) < missing()) return false;
+  // What never fits is not worth the free memory.
+  if (const std::size_t limit = memory_limit.hard_limit(); limit != 0 && refused_bytes > limit) return false;
   if (page_cache.dirty_bytes() >= missing() && purge()) return true;
+  if (!memory_limit.may_search() && bytes_at_hand(this_heap()) < missing()) return false;
   free_kept_memory();
   if (purge()) return true;
   memory_limit.note_vain_search();
@@ -86,25 +86,3 @@ void answer_limits_slow() {
 }
 
 }  // namespace tarn::internal
-
-void tarn_set_memory_limits(tarn_memory_limits limits) noexcept {
-  using namespace tarn::internal;
-  const auto set = [](Option option, std::size_t limit) {
-    const std::int64_t value = limit > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(limit);
-    set_option_number(option, value, "set_memory_limits");
-  };
-  set(Option::kSoftLimit, limits.soft);
-  set(Option::kHardLimit, limits.hard);
-}
-
-tarn_memory_limits tarn_read_memory_limits() noexcept {
-  using namespace tarn::internal;
-  set_up_once();
-  return {memory_limit.soft_limit(), memory_limit.hard_limit()};
-}
-
-void tarn_set_limit_callback(tarn_limit_callback callback, void* context) noexcept {
-  tarn::internal::memory_limit.set_callback({callback, context});
-}
-
-size_t tarn_held_bytes() noexcept { return tarn::internal::memory_limit.held(); }

@@ -31,7 +31,8 @@ inline void answer_limits() {
 /// given back.
 template <typename Take>
 auto take_within_limits(const Take& take) {
-  constexpr int kTries = 4;  // other threads may take what was given back
+  constexpr int kTries = 4;                              // other threads may take what was given back
+  static_cast<void>(MemoryLimit::take_refused_bytes());  // of a request that was served in another way
   auto taken = take();
   for (int i = 0; !taken; ++i) {
     const std::size_t refused = MemoryLimit::take_refused_bytes();

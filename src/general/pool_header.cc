@@ -1,6 +1,9 @@
 #include "general/pool_header.h"
 
+#include <cstring>
+
 #include "base/text.h"
+#include "base/utf8.h"
 #include "os/fatal.h"
 
 namespace tarn::internal {
@@ -8,9 +11,16 @@ namespace tarn::internal {
 void PoolHeader::set_name(const char* text, const char* fallback) {
   if (text == nullptr) text = fallback;
   std::size_t length = 0;
-  for (; length + 1 < kNameBytes && text[length] != '\0'; ++length) {
-    const auto byte = static_cast<unsigned char>(text[length]);
-    name[length] = byte < ' ' || byte == 0x7f ? '_' : text[length];  // names stand in messages of one line
+  // Names stand in messages of one line, and in formats that want characters.
+  while (*text != '\0') {
+    const std::size_t bytes = utf8::character_bytes(text);
+    const auto first = static_cast<unsigned char>(*text);
+    const bool is_shown = bytes != 0 && first >= ' ' && first != 0x7f;
+    const std::size_t shown = is_shown ? bytes : 1;
+    if (length + shown >= kNameBytes) break;
+    std::memcpy(name + length, is_shown ? text : "_", shown);
+    length += shown;
+    text += shown;
   }
   name[length] = '\0';
 }

@@ -10,10 +10,12 @@
 namespace TARN_NAMESPACE::detail {
 
 void fence_of_owner() noexcept {
-  std::atomic<std::uint32_t> any{0};
-  any.exchange(1, std::memory_order_seq_cst);  // a full fence on x86
-#if defined(__aarch64__)
+#if defined(__x86_64__)
+  asm volatile("lock; orl $0, (%%rsp)" ::: "memory", "cc");
+#elif defined(__aarch64__)
   asm volatile("dmb ish" ::: "memory");
+#else
+#error "a full fence of this processor"
 #endif
 }
 

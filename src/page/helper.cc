@@ -45,7 +45,8 @@ os::HelperStart Helper::start() {
   if (!can_step_aside_.load(std::memory_order_relaxed) && os::has_privileges())
     return os::HelperStart::kRefused;
   os::find_out_about_purge();
-  if (pauses_.load(std::memory_order_seq_cst) != 0) return os::HelperStart::kNotNow;
+  // Who forbids the helper steps aside behind that: one of the two sees the other.
+  if (pauses_.load(std::memory_order_seq_cst) != 0 || !may_start()) return os::HelperStart::kNotNow;
   is_wanted_.store(false, std::memory_order_relaxed);
   work_.begin();
   const os::HelperStart result = os::start_helper(work_.run);

@@ -13,12 +13,17 @@ constinit MemoryLimit memory_limit;
 
 void MemoryLimit::set_limits(std::size_t soft_limit, std::size_t hard_limit) {
   os::LockGuard guard(mutex_);
-  soft_limit_.store(soft_limit == 0 ? kNone : soft_limit, std::memory_order_relaxed);
+  const std::size_t soft = soft_limit == 0 ? kNone : soft_limit;
+  const bool is_other = soft_limit_.exchange(soft, std::memory_order_relaxed) != soft;
   hard_limit_.store(hard_limit == 0 ? kNone : hard_limit, std::memory_order_relaxed);
-  // A crossing is one of this limit, and what was in vain may be enough now.
+  note_freed();  // what was in vain may be enough now
+  if (is_other) forget_crossing();
+}
+
+// A crossing is one of this limit, and told to this function.
+void MemoryLimit::forget_crossing() {
   has_searched_.store(false, std::memory_order_relaxed);
   has_crossed_.store(false, std::memory_order_relaxed);
-  note_freed();
   note_rise(held());
 }
 
@@ -38,7 +43,8 @@ bool MemoryLimit::charge_pages(std::size_t bytes, std::size_t request_bytes) {
 
 void MemoryLimit::credit(std::size_t bytes) {
   const std::size_t held = held_.fetch_sub(bytes, std::memory_order_relaxed) - bytes;
-  if (has_searched_.load(std::memory_order_relaxed)) [[unlikely]]
+  if (has_searched_.load(std::memory_order_relaxed) || has_crossed_.load(std::memory_order_relaxed))
+      [[unlikely]]
     note_fall(held);
 }
 
@@ -76,6 +82,7 @@ void MemoryLimit::note_fall(std::size_t held) {
 bool MemoryLimit::begin_crossing() {
   if (has_crossed_.exchange(true, std::memory_order_relaxed)) return false;
   crossings_.fetch_add(1, std::memory_order_relaxed);
+  note_fall(held());  // the last credit may have come before
   return true;
 }
 
@@ -96,6 +103,9 @@ bool MemoryLimit::begin_telling() {
 void MemoryLimit::set_callback(const LimitCallback& callback) {
   os::LockGuard guard(mutex_);
   callback_ = callback;
+  if (callback.function == nullptr) return;
+  refusal_told_ms_.store(0, std::memory_order_relaxed);
+  forget_crossing();
 }
 
 LimitCallback MemoryLimit::callback() {

@@ -87,6 +87,7 @@ class MemoryLimit {
   /// thread is the one.
   bool begin_telling();
   void end_telling() { teller_.store(nullptr, std::memory_order_release); }
+  /// A soft limit that is exceeded now is told to the function at the next door.
   void set_callback(const LimitCallback& callback);
   LimitCallback callback();
 
@@ -111,6 +112,7 @@ class MemoryLimit {
   }
   void note_crossing();
   void note_fall(std::size_t held);
+  void forget_crossing();
 
   static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kMemoryLimit>();
   std::atomic<std::size_t> soft_limit_{kNone}, hard_limit_{kNone};

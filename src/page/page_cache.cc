@@ -422,12 +422,12 @@ std::size_t PageCache::prewarm(std::size_t bytes) {
     os::populate(start, kChunkBytes);
     runs = new (start) Link{runs};
   }
+  keep(made);  // before they are free, and others may give them back
   while (runs != nullptr) {
     Link* const next = runs->next;
     free_pages(reinterpret_cast<char*>(runs), PageCount{kPagesPerChunk}, PageState::kDirty);
     runs = next;
   }
-  keep(made);
   return made;
 }
 

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "base/units.h"
+#include "general/memory_limits.h"
 #include "general/setup.h"
 #include "os/checker.h"
 #include "os/fatal.h"
@@ -43,8 +44,13 @@ ThreadMagazines* magazines_of(const FixedPoolState& size) {
 [[gnu::noinline]] void* take_without_magazines(BufferPoolState& state, FixedPoolFront& front,
                                                std::size_t bytes) {
   learn_spans(state);
-  void* const block = is_alone(front) && front.mutex != nullptr ? take_alone(*front.state)
-                                                                : fixed_pool_allocate_shared(front);
+  void* block = nullptr;
+  if (is_alone(front) && front.mutex != nullptr) {
+    block = take_within_limits([&front] { return take_alone(*front.state); });
+    if (block == nullptr) front.state->note_refusal();
+  } else {
+    block = fixed_pool_allocate_shared(front);
+  }
   if (front.checked_as != nullptr && block != nullptr) [[unlikely]]
     os::note_pool_allocation(front.checked_as, block, bytes);
   return block;

@@ -2,6 +2,7 @@
 // (fixed_pool_state.h), and the operations that every pool has.
 #include "tarn/fixed_pool.h"
 
+#include <algorithm>
 #include <new>
 
 #include "base/units.h"
@@ -90,7 +91,7 @@ std::size_t allocate_several(FixedPoolFront& front, std::size_t count, void** bl
       blocks[taken++] = take_freed(front, --top);
     taken += take_ones(front, count - taken, blocks + taken);
     if (taken == count) break;
-    void* const block = fixed_pool_allocate_slow(front);
+    void* const block = front.state->back_end->allocate(*front.state);
     if (block == nullptr) break;
     blocks[taken++] = block;
   }
@@ -105,12 +106,15 @@ void deallocate_several(FixedPoolFront& front, void* const* blocks, std::size_t 
 
 // \pre the pool had no magazines a moment ago.
 [[gnu::noinline]] void* allocate_without_magazines(FixedPoolFront& front) {
-  return take_within_limits([&front] {
-    void* block = nullptr;
-    ThreadMagazines* const magazines =
-        use_without_magazines<Call::kAllocates>(front, [&] { block = take_alone(*front.state); });
-    return magazines != nullptr ? magazines->allocate() : block;
+  void* block = nullptr;
+  ThreadMagazines* magazines = nullptr;
+  take_within_limits([&] {
+    magazines = use_without_magazines<Call::kAllocates>(front, [&] { block = take_alone(*front.state); });
+    return block != nullptr || magazines != nullptr;
   });
+  if (magazines != nullptr) return magazines->allocate();
+  if (block == nullptr) front.state->note_refusal();
+  return block;
 }
 
 [[gnu::noinline]] void deallocate_without_magazines(FixedPoolFront& front, void* block) {
@@ -218,10 +222,7 @@ void end_fixed_pool(FixedPoolFront& front) noexcept {
 
 void* fixed_pool_allocate_slow(FixedPoolFront& front) noexcept {
   FixedPoolState& state = *front.state;
-  const auto take = [&state] { return state.back_end->allocate(state); };
-  // Under the pool's mutex there is no door.
-  const bool is_locked = front.mutex != nullptr && ProgramGuard::is_needed();
-  void* const block = is_locked ? take() : take_within_limits(take);
+  void* const block = take_within_limits([&state] { return state.back_end->allocate(state); });
   if (block == nullptr) state.note_refusal();
   return block;
 }
@@ -245,12 +246,14 @@ std::size_t fixed_pool_allocate_batch(FixedPoolFront& front, std::size_t count, 
   if (ThreadMagazines* const magazines = magazines_of(*front.state))
     return magazines->allocate_batch(count, blocks);
   std::size_t taken = 0;
+  ThreadMagazines* magazines = nullptr;
   take_within_limits([&] {
-    ThreadMagazines* const magazines = use_without_magazines<Call::kAllocates>(
+    magazines = use_without_magazines<Call::kAllocates>(
         front, [&] { taken += allocate_several(front, count - taken, blocks + taken); });
-    if (magazines != nullptr) taken += magazines->allocate_batch(count - taken, blocks + taken);
-    return taken == count;
+    return taken == count || magazines != nullptr;
   });
+  if (magazines != nullptr) return taken + magazines->allocate_batch(count - taken, blocks + taken);
+  if (taken != count) front.state->note_refusal();
   return taken;
 }
 
@@ -269,11 +272,9 @@ TARN_INLINE bool is_callers(const FixedPoolFront& front) { return front.mutex ==
 // \returns the runs that were freed, where a run of that length may be taken and noted without more ado: no
 // other thread uses the pool, and no single block that was freed is at hand. Else nullptr.
 TARN_INLINE FreedRuns* freed_runs_for(const FixedPoolFront& front, std::size_t count) {
+  if (count > FreedRuns::kLongest || !is_callers(front) || front.freed_top != front.freed) return nullptr;
   FreedRuns* const freed = front.state->freed_runs;
-  return count <= FreedRuns::kLongest && freed != nullptr && freed->knows(count) && is_callers(front) &&
-                 front.freed_top == front.freed
-             ? freed
-             : nullptr;
+  return freed != nullptr && freed->knows(count) ? freed : nullptr;
 }
 
 [[gnu::noinline]] void* allocate_run_slow(FixedPoolFront& front, std::size_t count) {
@@ -295,7 +296,7 @@ TARN_INLINE FreedRuns* freed_runs_for(const FixedPoolFront& front, std::size_t c
 [[gnu::noinline]] void deallocate_run_slow(FixedPoolFront& front, void* blocks, std::size_t count) {
   FixedPoolState& state = *front.state;
   // Where no runs are freed, single blocks stay at hand for single allocations.
-  if (count == 1 && (state.freed_runs == nullptr || !is_callers(front)))
+  if (count == 1 && (!is_callers(front) || state.freed_runs == nullptr))
     return fixed_pool_deallocate_shared(front, blocks);
   const ProgramGuard guard(front.mutex);
   if (count == 0) return;
@@ -327,10 +328,12 @@ void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count) noexcept
 
 void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t count) noexcept {
   FreedRuns* const freed = freed_runs_for(front, count);
+  if (freed == nullptr) [[unlikely]]
+    return deallocate_run_slow(front, blocks, count);
   const SpanHead* const span = front.spans.find(blocks);
   std::uint64_t index = 0;
   // A span of a chunk that searches pass by has a mark, so its address differs too.
-  if (freed == nullptr || span == nullptr || span->marked_pool() != front.state ||
+  if (span == nullptr || span->marked_pool() != front.state ||
       !find_in_span(*span, front.reciprocal, blocks, &index) || count > span->pool_blocks - index)
       [[unlikely]]
     return deallocate_run_slow(front, blocks, count);
@@ -351,8 +354,9 @@ bool fixed_pool_owns(const FixedPoolFront& front, const void* pointer) noexcept 
 std::size_t fixed_pool_reserve(FixedPoolFront& front, std::size_t count, bool populates) noexcept {
   FixedPoolState& state = *front.state;
   std::size_t usable = 0;
-  // More than there are addresses is not tried chunk by chunk.
-  const std::size_t wanted = count <= kLargestRequest / front.stride ? count : 0;
+  // More than there are addresses is not tried chunk by chunk; as many as the cap allows are.
+  const bool is_possible = std::min(count, state.largest_count) <= kLargestRequest / front.stride;
+  const std::size_t wanted = is_possible ? count : 0;
   take_within_limits([&] {
     const WholePoolGuard guard(front);
     if (ThreadMagazines* const magazines = magazines_of(state)) magazines->empty();
@@ -418,7 +422,8 @@ using detail::FixedPoolState;
 bool are_valid(const FixedPoolOptions& options) {
   return options.block_bytes != 0 && options.block_bytes <= detail::kLargestBlock &&
          is_power_of_two(options.alignment) && options.alignment <= detail::kLargestAlignment &&
-         options.blocks_per_chunk <= PoolChunk::kLargestCount;
+         options.blocks_per_chunk <= PoolChunk::kLargestCount &&
+         options.initial_count <= options.largest_count;
 }
 
 bool make_pool_of_size(detail::FixedPoolFront& front, TakenBlocks& taken, const FixedPoolOptions& options,

@@ -130,7 +130,7 @@ void* allocate(FixedPoolState& state) {
     if (chunk == nullptr) return nullptr;
     stand_on_new(state, *chunk);
   }
-  return detail::fixed_pool_allocate(*state.front);
+  return allocate_inside_door(state);
 }
 
 BlockRun run_of(const FreedRuns::Note& note) {
@@ -188,11 +188,11 @@ BlockRun find_and_take(FixedPoolState& state, std::size_t count) {
 // \pre a count of 1 only in pools without magazines.
 void* allocate_run(FixedPoolState& state, std::size_t count) {
   const detail::FixedPoolFront& front = *state.front;
-  if (count == 1 && front.freed_top != front.freed) return detail::fixed_pool_allocate(*state.front);
+  if (count == 1 && front.freed_top != front.freed) return allocate_inside_door(state);
   report_freed(state);
   BlockRun run = take_noted(state, count);
   if (run.chunk == nullptr) {
-    if (count == 1) return detail::fixed_pool_allocate(*state.front);
+    if (count == 1) return allocate_inside_door(state);
     run = find_and_take(state, count);
     if (run.chunk == nullptr) return nullptr;
   }
@@ -352,7 +352,7 @@ void clear(FixedPoolState& state) {
     if (state.poisons) os::poison(chunk.span->first_page(), chunk.span->bytes());
   }
   state.handed_out.count.store(0, std::memory_order_relaxed);
-  if (state.ring.count() != 0) stand_on_new(state, state.ring[0]);
+  state.walk.stand_nowhere();
 }
 
 void end(FixedPoolState& state, ReturnedPages& returned) {

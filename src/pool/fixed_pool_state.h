@@ -6,9 +6,9 @@
 // one list of `runs`; live blocks = capacity - ones in the chunks' words - entries of magazines. When a word
 // has ones that its chunk's summary lacks, the front has an unreported block of it; while the front has freed
 // blocks, nobody but it takes ones; a pool with magazines has none of them. Of a buffer pool: taken == live
-// blocks + the front's freed blocks + entries of magazines, without the depot's. handed_out == capacity - ones
-// of words that the walk does not stand on, unless the front has freed them; so live blocks never exceed it.
-// Over malloc: there is no chunk; capacity counts live blocks, mapped_bytes is their bytes.
+// blocks + the front's freed blocks + entries of magazines, without the depot's. handed_out == capacity -
+// ones of words that the walk does not stand on, unless the front has freed them; so live blocks never exceed
+// it. Over malloc: there is no chunk; capacity counts live blocks, mapped_bytes is their bytes.
 // Threads: those of the pool, one at a time, but for the magazines' own rules. Over malloc there is no lock:
 // malloc may be ours, and must not be called under a pool's lock. Over chunks, `structure` guards changes of
 // the ring, capacity and mapped_bytes, since observers read them.
@@ -140,10 +140,16 @@ bool are_valid(const FixedPoolOptions& options);
 PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages& returned);
 std::size_t release_unused_of_shared_pool(PoolHeader& pool, ReturnedPages& returned);
 
-/// Takes a block. \pre the pool has no magazines, and no other thread uses it meanwhile.
+/// As fixed_pool_allocate, for callers that have a door around it (general/memory_limits.h) and note the
+/// refusal there: no function of the program's runs in the middle of their work.
+TARN_INLINE void* allocate_inside_door(detail::FixedPoolState& state) {
+  return detail::take_at_hand_or(*state.front, [&state] { return state.back_end->allocate(state); });
+}
+
+/// Takes a block inside of a door. \pre the pool has no magazines, and no other thread uses it meanwhile.
 TARN_INLINE void* take_alone(detail::FixedPoolState& state) {
   const bool has_freed = state.front->freed_top != state.front->freed;
-  void* const block = detail::fixed_pool_allocate(*state.front);
+  void* const block = allocate_inside_door(state);
   if (!has_freed && block != nullptr) state.note_taken(1);
   return block;
 }

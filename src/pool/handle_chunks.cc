@@ -78,12 +78,6 @@ bool has_colours(const HandlePoolType& type) {
          type.alignment <= kCacheLineBytes;
 }
 
-std::uint32_t usable_slots(const HandlePoolState& state) {
-  const std::size_t bytes = slots_per_chunk(state) * state.type.stride;
-  const bool is_full = has_colours(state.type) && bytes % kPageBytes == 0;
-  return is_full ? slots_per_chunk(state) - 1 : slots_per_chunk(state);
-}
-
 HandleChunk** place_in_order(const HandlePoolState& state, const char* objects) {
   return std::lower_bound(state.order, state.order + state.order_count, objects,
                           [](const HandleChunk* chunk, const char* address) {
@@ -126,6 +120,12 @@ bool give_memory(HandlePoolState& state, HandleChunk& chunk) {
 }
 
 }  // namespace
+
+std::uint32_t usable_slots(const HandlePoolState& state) {
+  const std::size_t bytes = slots_per_chunk(state) * state.type.stride;
+  const bool is_full = has_colours(state.type) && bytes % kPageBytes == 0;
+  return is_full ? slots_per_chunk(state) - 1 : slots_per_chunk(state);
+}
 
 std::uint32_t live_in(HandleChunk& chunk) {
   std::uint32_t count = 0;

@@ -47,6 +47,9 @@ void for_each_live_slot(const HandlePoolState& state, Visit visit) {
   }
 }
 
+/// \returns how many slots of a chunk may be taken.
+std::uint32_t usable_slots(const HandlePoolState& state);
+
 /// \cost a step per slot.
 std::uint32_t live_in(HandleChunk& chunk);
 std::size_t live_count(const HandlePoolState& state);

@@ -115,8 +115,8 @@ PoolUse use_of(PoolHeader& pool, ReturnedPages&) {
   use.mapped_bytes = state.front->is_over_malloc ? use.live_bytes : state.mapped_bytes;
   use.waste_bytes = use.mapped_bytes > use.live_bytes ? use.mapped_bytes - use.live_bytes : 0;
   use.capacity = slots.usable;
-  use.largest_count = HandleFront::kMostSlots;
-  use.limit_bytes = HandleFront::kMostSlots * use.block_bytes;
+  use.largest_count = std::size_t{HandleFront::kMostSlots >> state.type.shift} * usable_slots(state);
+  use.limit_bytes = use.largest_count * use.block_bytes;
   use.mapped_limit_bytes = PoolUse::kNoLimit;
   use.refusals = state.refusals.load(std::memory_order_relaxed);
   return use;

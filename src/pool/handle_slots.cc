@@ -27,6 +27,7 @@ HandleMagazine* own_magazine(const HandlePoolState& state) {
 
 // \pre the mutex is held, and the thread has no magazine. \returns nullptr when it cannot have one.
 HandleMagazine* make_own_magazine(HandlePoolState& state) {
+  if (HandleMagazine* const made = own_magazine(state)) return made;  // others may know it
   const ThreadHeap* const heap = this_heap();
   if (heap == nullptr || heap->cache->thread_number == 0 || state.front->is_over_malloc) return nullptr;
   void* const record = metadata.allocate(sizeof(HandleMagazine));
@@ -76,8 +77,8 @@ void flush(HandlePoolState& state, HandleMagazine& magazine, std::uint32_t moved
   magazine.count.store(count - moved, std::memory_order_release);
 }
 
-// Takes a slot of the stack, and some more into the magazine if it is empty. \returns 0 when memory is refused
-// or all slots are taken.
+// Takes a slot of the stack, and some more into the magazine if it is empty. \returns 0 when memory is
+// refused or all slots are taken.
 std::uint64_t take_from_stack(HandlePoolState& state, HandleMagazine*& magazine) {
   ReturnedPages returned;  // given back behind the guard
   const ProgramGuard guard(state.mutex);
@@ -191,8 +192,9 @@ HandlePlace take_handle_slot(HandleFront& front) noexcept {
   if (front.is_over_malloc) {
     void* const block = system_blocks.allocate(state, state.type.bytes, state.type.alignment);
     if (block == nullptr) {
-      give_back_slot(state, slot);
+      give_back_slot(state, slot);  // from now on it is another thread's
       note_refusal(state);
+      return {0, nullptr};
     }
     chunk.blocks[index].store(block, std::memory_order_relaxed);
   }
@@ -228,8 +230,11 @@ std::size_t handle_pool_prewarm(HandleFront& front, std::size_t count) noexcept 
     ReturnedPages returned;
     const ProgramGuard guard(state.mutex);
     const auto free_count = [&] { return static_cast<std::size_t>(state.free_top - state.free_handles); };
+    const std::size_t before = free_count();
     while (free_count() < count && grow_handle_pool(state, returned)) {
     }
+    // Slots that had an object are taken before those that had none, so that their number tells the peak.
+    std::rotate(state.free_handles, state.free_handles + before, state.free_top);
     populate_chunks(state);
     made = free_count();
     return made >= count;

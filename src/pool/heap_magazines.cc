@@ -122,8 +122,8 @@ void HeapMagazines::give_empty(Stack* stack) {
   empty_ = stack;
 }
 
-// \pre the class's stacks are empty. \returns false when there is nothing to load, and where a slab for the
-// class would be too much.
+// \pre the class's used stack is empty. \returns false when there is nothing to load, and where a slab for
+// the class would be too much.
 bool HeapMagazines::load(Magazine& magazine, const BlockRequest& request, ReturnedPages& returned) {
   const unsigned index = index_of_class(request.size_class), room = room_of(request.block_bytes);
   OfClass& of = magazine.of[index];

@@ -87,7 +87,9 @@ std::size_t ThreadMagazines::allocate_batch(std::size_t count, void** blocks) {
 
 void* ThreadMagazines::allocate_slow(Magazine* magazine) {
   if (magazine == nullptr) attach_if_earned();
-  return take_within_limits([&] { return take_or_gather(magazine); });
+  void* const block = take_within_limits([&] { return take_or_gather(magazine); });
+  if (block == nullptr) pool_.note_refusal();
+  return block;
 }
 
 void* ThreadMagazines::take_or_gather(Magazine* magazine) {
@@ -100,7 +102,6 @@ void* ThreadMagazines::take_or_gather(Magazine* magazine) {
     leave_all();
     block = take_or_fill(magazine);
   }
-  if (block == nullptr) pool_.note_refusal();
   return block;
 }
 

@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <barrier>
+#include <set>
 #include <thread>
 #include <vector>
 
 #include "support/child.h"
 #include "support/invariants.h"
 #include "support/seed.h"
+#include "tarn/fixed_pool.h"
 #include "tarn/limits.h"
 #include "tarn/memory_pool.h"
 #include "tarn/stats.h"
@@ -93,6 +95,44 @@ TEST_F(LimitOfThreads, IsNotExceededByThreadsThatRaceToIt) {
   void* const block = tarn::allocate(30 * kMiB);  // all of it is free again
   EXPECT_NE(block, nullptr);
   tarn::deallocate(block);
+}
+
+TEST_F(LimitOfThreads, AFunctionThatStartsAThreadMeetsNoCallInTheMiddleOfItsWork) {
+  constexpr std::size_t kBatch = 100'000;
+  SharedFixedPool pool({.block_bytes = 64, .blocks_per_chunk = 512});
+  struct Other {
+    SharedFixedPool& pool;
+    std::thread thread;
+    std::vector<void*> blocks;
+  } other{pool, {}, {}};
+  const auto take_some = [](Other& taker) {
+    for (int round = 0; round < 500; ++round) {
+      void* batch[32];
+      const std::size_t taken = taker.pool.allocate_batch(32, batch);
+      taker.blocks.insert(taker.blocks.end(), batch, batch + taken);
+    }
+  };
+  struct Context {
+    Other& other;
+    decltype(take_some)& take;
+  } context{other, take_some};
+  tarn::set_limit_callback(
+      [](const tarn_limit_event*, void* pointer) {
+        Context& told = *static_cast<Context*>(pointer);
+        if (!told.other.thread.joinable())
+          told.other.thread = std::thread([&told] { told.take(told.other); });
+      },
+      &context);
+  tarn::set_memory_limits({.soft = tarn::held_bytes() + 1000, .hard = 0});
+  std::vector<void*> blocks(kBatch);
+  ASSERT_EQ(pool.allocate_batch(kBatch, blocks.data()), kBatch);
+  ASSERT_TRUE(other.thread.joinable());
+  other.thread.join();
+  blocks.insert(blocks.end(), other.blocks.begin(), other.blocks.end());
+  const std::size_t all = blocks.size();
+  EXPECT_EQ(std::set<void*>(blocks.begin(), blocks.end()).size(), all);
+  EXPECT_EQ(pool.live_count(), all);
+  pool.deallocate_batch(blocks.data(), all);
 }
 
 TEST_F(LimitOfThreads, GivesAThreadWhatAnEndedOneHasLeft) {

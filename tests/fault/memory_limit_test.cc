@@ -1,5 +1,7 @@
 // The hard limit of memory: every kind of allocation is refused cleanly at it, and serves again once memory
 // was freed; also where the system refuses calls meanwhile.
+#include "page/memory_limit.h"
+
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -327,6 +329,25 @@ TEST_F(HardLimit, IsToldToTheProgram) {
   while (void* const block = pool.allocate()) blocks.push_back(block);
   EXPECT_EQ(refusals_told_, 1);
   for (void* block : blocks) pool.deallocate(block);
+}
+
+TEST_F(HardLimit, WhatNeverFitsCostsNoFreeMemory) {
+  tarn::set_memory_limits({.soft = 0, .hard = tarn::held_bytes() + 16 * kMiB});
+  EXPECT_GE(tarn::prewarm(8 * kMiB), 8 * kMiB);
+  const std::size_t held = tarn::held_bytes();
+  EXPECT_EQ(tarn::allocate(std::size_t{1} << 40), nullptr);
+  EXPECT_EQ(tarn::held_bytes(), held);
+  tarn::trim(0);
+}
+
+TEST_F(HardLimit, ARefusalThatAnotherWayMadeGoodIsNotTheNextRequests) {
+  Heap capped({.hard_limit = 100'000});
+  tarn::set_memory_limits({.soft = 0, .hard = tarn::held_bytes() + 2 * kMiB});
+  EXPECT_FALSE(internal::memory_limit.charge_pages(8 * kMiB, 8 * kMiB));
+  const tarn::Statistics before = tarn::stats();
+  EXPECT_EQ(capped.allocate(200'000), nullptr);
+  EXPECT_EQ(tarn::stats().hard_limit_refusals, before.hard_limit_refusals);
+  EXPECT_EQ(refusals_told_, 0);
 }
 
 TEST_F(HardLimit, PrewarmMakesWhatFits) {

@@ -31,6 +31,7 @@ COVERED = {
     "general/pool_registry": "tests/pools/pool_use_test.cc",
     "general/reallocate": "tests/conformance/reallocate_test.cc",
     "general/setup": "tests/unit/general/option_calls_test.cc",
+    "general/limit_calls": "tests/unit/general/memory_limits_test.cc",
     "general/system_blocks": "tests/pools/over_malloc_test.cc",
     "general/upkeep": "tests/concurrency/trim_test.cc",
     "observe/pool_fields": "tests/pools/pool_use_test.cc",

@@ -15,7 +15,9 @@
 // them, or retired, because its generation has reached the last one. A generation is changed by the thread
 // that has the slot, or by who ends its object: by a plain store only inside of the mark of the thread that
 // the slot names, while `ends_alone` of its magazine is its number.
-// Threads: any. A magazine is its thread's, but for `ends_alone`.
+// A chunk whose memory was given back has no slot in the stack; slots on their way when a process forks are
+// lost to the child.
+// Threads: any. A magazine is its thread's, but for `ends_alone` and `is_shared`; others read its mark.
 #pragma once
 #include <atomic>
 #include <cstddef>

@@ -86,6 +86,35 @@ TEST(MemoryLimit, ACrossingIsToldOnceUntilASixteenthOfTheLimitIsFree) {
   EXPECT_EQ(limit.crossings(), 2u);
 }
 
+TEST(MemoryLimit, AFallWhileACrossingIsAnsweredDoesNotSilenceLaterOnes) {
+  MemoryLimit limit;
+  limit.set_limits(1000, 0);
+  limit.charge_records(1100);
+  EXPECT_EQ(limit.take_events(), MemoryLimit::kRose);
+  EXPECT_TRUE(limit.begin_search_above_soft_limit());
+  limit.credit(200);          // what the search has found
+  limit.charge_records(200);  // another thread
+  EXPECT_TRUE(limit.begin_crossing());
+  static_cast<void>(limit.take_events());
+  limit.credit(1000);
+  limit.charge_records(1000);
+  EXPECT_TRUE(limit.has_events());
+  EXPECT_TRUE(limit.begin_crossing());
+}
+
+TEST(MemoryLimit, ACrossingIsToldToANewFunctionAndForTheSameLimitOnlyOnce) {
+  MemoryLimit limit;
+  limit.set_limits(1000, 0);
+  limit.charge_records(1100);
+  static_cast<void>(limit.take_events());
+  EXPECT_TRUE(limit.begin_crossing());
+  limit.set_limits(1000, 5000);
+  EXPECT_FALSE(limit.has_events());
+  limit.set_callback({[](const tarn_limit_event*, void*) {}, nullptr});
+  EXPECT_TRUE(limit.has_events());
+  EXPECT_TRUE(limit.begin_crossing());
+}
+
 TEST(MemoryLimit, ALimitBelowWhatIsHeldRefusesUntilEnoughIsFreeAndZeroLiftsIt) {
   MemoryLimit limit;
   EXPECT_TRUE(charge(limit, 8 * kMiB));
