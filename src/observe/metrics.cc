@@ -98,8 +98,10 @@ class MetricsWriter {
   void write_name() {
     constexpr std::string_view kCount = "_count";
     const std::string_view name = name_;
-    const bool is_count = name.size() > kCount.size() && name.substr(name.size() - kCount.size()) == kCount;
-    text_.add("tarn_").add(prefix_).add(name.substr(0, name.size() - (is_count ? kCount.size() : 0)));
+    const bool is_count = name.ends_with(kCount);
+    // By its parts: in a build without optimisation substr() calls the C++ runtime.
+    const std::string_view stem(name.data(), name.size() - (is_count ? kCount.size() : 0));
+    text_.add("tarn_").add(prefix_).add(stem);
     if (is_count) text_.add("_blocks");
     if (kind_ == MetricKind::kCounter) text_.add("_total");
   }

@@ -88,7 +88,9 @@ TEST(Configuration, NamesAStatisticsFileUpToALimit) {
   EXPECT_TRUE(paths.set(info(Option::kStatsFile), longest, "test"));
   EXPECT_EQ(paths.stats_file(), longest);
   EXPECT_FALSE(paths.set(info(Option::kStatsFile), too_long, "test"));
-  EXPECT_FALSE(paths.set(info(Option::kStatsFile), "", "test"));
+  EXPECT_EQ(paths.stats_file(), longest);
+  EXPECT_TRUE(paths.set(info(Option::kStatsFile), "", "test"));
+  EXPECT_STREQ(paths.stats_file(), "");
 }
 
 TEST(Configuration, PrintsEveryOptionOnce) {
