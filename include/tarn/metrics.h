@@ -12,8 +12,8 @@
  * has no limit has no series of it, and what only counted calls tell has none unless they are counted.
  *
  * Threads: any, at any time but in a signal handler. The figures are those of some moment of the call, as of
- * tarn_read_statistics. No lock is held while the program's function runs; it must not throw.
- * Cost: that of tarn_read_statistics and of a visit to every pool, twice; for N different names of pools a
+ * tarn_stats. No lock is held while the program's function runs; it must not throw.
+ * Cost: that of tarn_stats and of a visit to every pool, twice; for N different names of pools a
  * comparison for each pair. Once a second is fine. Nothing is allocated by malloc; a page or more of the
  * library's own records is used meanwhile. */
 #ifndef TARN_METRICS_H

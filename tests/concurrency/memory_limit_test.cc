@@ -33,7 +33,7 @@ class LimitOfThreads : public testing::Test {
 };
 
 std::size_t pages_and_records(std::size_t* records) {
-  const tarn::Statistics now = tarn::statistics();
+  const tarn::Statistics now = tarn::stats();
   *records = now.held_bytes - now.mapped_bytes - now.free_dirty_bytes;
   return now.held_bytes;
 }

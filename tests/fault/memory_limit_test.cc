@@ -275,18 +275,18 @@ class HardLimit : public testing::TestWithParam<NamedKind> {
 TEST_P(HardLimit, RefusesEveryKindAndServesItAgainAfterFrees) {
   const std::unique_ptr<Kind> kind = GetParam().make();
   tarn::set_memory_limits({.soft = 0, .hard = tarn::held_bytes() + kRoom});
-  const tarn::Statistics before = tarn::statistics();
+  const tarn::Statistics before = tarn::stats();
   std::size_t counts[3];
   for (std::size_t& count : counts) {
     count = fill(*kind);
     EXPECT_FALSE(kind->allocate());
     EXPECT_LE(tarn::held_bytes(), tarn::memory_limits().hard + kSlack);
-    EXPECT_GT(tarn::statistics().live_bytes, before.live_bytes + kRoom / 3);
+    EXPECT_GT(tarn::stats().live_bytes, before.live_bytes + kRoom / 3);
     validate_library();
     kind->free_all();
   }
   EXPECT_GE(counts[2], counts[0] * 3 / 4);
-  EXPECT_GT(tarn::statistics().hard_limit_refusals, before.hard_limit_refusals);
+  EXPECT_GT(tarn::stats().hard_limit_refusals, before.hard_limit_refusals);
   // Between tests that follow within a second, none is told.
   tarn::set_memory_limits({});
   EXPECT_TRUE(kind->allocate());

@@ -30,7 +30,7 @@ void note(const tarn_limit_event* event, void* context) {
   tarn::deallocate(tarn::allocate(100'000));
   tarn::deallocate(tarn::allocate(10 * kMiB));
   tarn::trim(0);
-  EXPECT_NE(tarn::statistics().held_bytes, 0u);
+  EXPECT_NE(tarn::stats().held_bytes, 0u);
   tarn::set_memory_limits(tarn::memory_limits());
 }
 
@@ -53,7 +53,7 @@ TEST_F(Limits, AreReadAsTheyWereSet) {
   tarn::set_memory_limits({.soft = 1 << 30, .hard = 2u << 30});
   EXPECT_EQ(tarn::memory_limits().soft, 1u << 30);
   EXPECT_EQ(tarn::memory_limits().hard, 2u << 30);
-  const tarn::Statistics now = tarn::statistics();
+  const tarn::Statistics now = tarn::stats();
   EXPECT_EQ(now.soft_limit_bytes, 1u << 30);
   EXPECT_EQ(now.hard_limit_bytes, 2u << 30);
   EXPECT_EQ(now.held_bytes, tarn::held_bytes());
@@ -81,12 +81,12 @@ TEST_F(Limits, FreeMemoryGoesBackBeforeTheSoftLimitCountsAsCrossed) {
   for (int i = 0; i < 24; ++i) blocks.push_back(tarn::allocate(kMiB));
   tarn::set_memory_limits({.soft = at(kMiB), .hard = 0});
   for (std::size_t i = 0; i < blocks.size(); i += 2) tarn::deallocate(std::exchange(blocks[i], nullptr));
-  const tarn::Statistics before = tarn::statistics();
+  const tarn::Statistics before = tarn::stats();
   EXPECT_GE(before.free_dirty_bytes + before.cached_bytes, 12 * kMiB);  // they stay, below the limit
   void* const larger = tarn::allocate(8 * kMiB);                        // fits into none of the holes
   EXPECT_LE(tarn::held_bytes(), tarn::memory_limits().soft);
   EXPECT_TRUE(told_.events.empty());
-  EXPECT_GE(tarn::statistics().purged_bytes, before.purged_bytes + 7 * kMiB);
+  EXPECT_GE(tarn::stats().purged_bytes, before.purged_bytes + 7 * kMiB);
   tarn::deallocate(larger);
   for (void* block : blocks) tarn::deallocate(block);
 }
@@ -103,13 +103,13 @@ TEST_F(Limits, AboveTheSoftLimitFreedPagesGoBackAtOnce) {
 
 TEST_F(Limits, TheHardLimitRefusesAndIsToldAtMostOnceASecond) {
   tarn::set_memory_limits({.soft = 0, .hard = at(8 * kMiB)});
-  const std::size_t refusals = tarn::statistics().hard_limit_refusals;
+  const std::size_t refusals = tarn::stats().hard_limit_refusals;
   for (int i = 0; i < 100; ++i) {
     errno = 0;
     EXPECT_EQ(tarn::allocate(20 * kMiB), nullptr);
     EXPECT_EQ(errno, ENOMEM);
   }
-  EXPECT_EQ(tarn::statistics().hard_limit_refusals, refusals + 100);
+  EXPECT_EQ(tarn::stats().hard_limit_refusals, refusals + 100);
   // A second that passes in between tells once more.
   ASSERT_GE(told_.events.size(), 1u);
   EXPECT_LT(told_.events.size(), 50u);
@@ -124,11 +124,11 @@ TEST_F(Limits, ARefusalThatComesAgainAtOnceLooksNowhere) {
   tarn::set_memory_limits({.soft = 0, .hard = at(8 * kMiB)});
   EXPECT_EQ(tarn::allocate(20 * kMiB), nullptr);
   const std::size_t searches = memory_limit.searches();
-  const tarn::Statistics before = tarn::statistics();
+  const tarn::Statistics before = tarn::stats();
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(tarn::allocate(20 * kMiB), nullptr);
   EXPECT_LE(memory_limit.searches(), searches + 4);
-  EXPECT_EQ(tarn::statistics().purge_calls, before.purge_calls);
-  EXPECT_EQ(tarn::statistics().chunks_committed, before.chunks_committed);
+  EXPECT_EQ(tarn::stats().purge_calls, before.purge_calls);
+  EXPECT_EQ(tarn::stats().chunks_committed, before.chunks_committed);
 }
 
 TEST_F(Limits, AFreeLetsTheNextRequestSearchAgain) {
