@@ -62,6 +62,7 @@ struct HeapAccess;
 
 TARN_API HeapState* make_heap(Heap& heap, const HeapOptions& options, bool poisons) noexcept;
 TARN_API void end_heap(HeapState* state) noexcept;
+TARN_API void* heap_allocate(HeapState* state, std::size_t size) noexcept;
 TARN_API void* heap_allocate(HeapState* state, std::size_t size, std::size_t alignment) noexcept;
 TARN_API void* heap_reallocate(HeapState* state, void* block, std::size_t size) noexcept;
 TARN_API void heap_deallocate(HeapState* state, void* block) noexcept;
@@ -106,7 +107,9 @@ class Heap {
 
   /// Blocks are aligned to 16 bytes; blocks of at most 8 bytes to 8.
   [[nodiscard]] void* allocate(std::size_t size) noexcept {
-    return allocate(size, size <= detail::kTinyLimit ? detail::kTinyLimit : 16);
+    void* const block = detail::heap_allocate(state_, size);
+    if (block != nullptr) detail::profile_allocation(block, size);
+    return block;
   }
   /// \param alignment bytes, a power of two.
   [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) noexcept {

@@ -45,12 +45,11 @@ void wait_until(Condition is_true) {
   for (int waits = 0; !is_true() && waits < 1000; ++waits) wait_on(nobody_wakes, 0, 1);
 }
 
-// In a handler of the program's that runs in the child before forget_other_threads().
-bool are_owners_gone() {
+}  // namespace
+
+bool OwnerLock::are_owners_gone() {
   return is_fork_owner() && forking_process.load(std::memory_order_relaxed) != process_id();
 }
-
-}  // namespace
 
 void OwnerLock::prepare() {
   if (is_prepared.exchange(true) || seccomp_is_active()) return;

@@ -57,6 +57,9 @@ class OwnerLock {
   /// For a lock whose wish is another word than this one's: waits until the owner of a mark is outside. \pre
   /// the wish is made, then all threads were fenced.
   static void wait_for(detail::OwnerMark& mark);
+  /// Whether this is a handler of the program's, in the child of a fork, that runs before
+  /// forget_other_threads().
+  static bool are_owners_gone();
 
   inline static constinit detail::OwnerFences fences{1, detail::OwnerFences::Side::kOwners};
 

@@ -88,6 +88,12 @@ void* refuse(HeapState& state) {
   state.back_end->deallocate(state, block);
 }
 
+// 1, 2, 4, 8 or 16: blocks of more than kTinyLimit have it whoever asks, and tiny ones but for 16.
+bool is_usual(std::size_t alignment) {
+  constexpr std::size_t kPowers = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16;
+  return alignment <= 16 && (kPowers >> alignment & 1) != 0;
+}
+
 void deallocate_any(PoolHeader& pool, void* block) { heap_deallocate(&state_of(pool), block); }
 
 void* allocate_any(PoolHeader& pool, std::size_t size, std::size_t alignment) {
@@ -136,12 +142,17 @@ void end_heap(HeapState* state) noexcept {
   metadata.free(state, sizeof(HeapState));
 }
 
+void* heap_allocate(HeapState* state, std::size_t size) noexcept {
+  if (state != nullptr) [[likely]]
+    if (HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire)) [[likely]]
+      if (void* const block = magazines->take_at_once(size)) [[likely]]
+        return block;
+  return allocate_slowly(state, size, size <= kTinyLimit ? kTinyLimit : 16);
+}
+
 void* heap_allocate(HeapState* state, std::size_t size, std::size_t alignment) noexcept {
-  if (state == nullptr) [[unlikely]]
-    return allocate_slowly(state, size, alignment);
-  if (HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire)) [[likely]]
-    if (void* const block = magazines->take_at_once(size, alignment)) [[likely]]
-      return block;
+  if (is_usual(alignment)) [[likely]]
+    return heap_allocate(state, size <= kTinyLimit && alignment > kTinyLimit ? kTinyLimit + 1 : size);
   return allocate_slowly(state, size, alignment);
 }
 
@@ -159,12 +170,11 @@ std::size_t heap_usable_size(HeapState* state, const void* block) noexcept {
 }
 
 void* heap_reallocate(HeapState* state, void* block, std::size_t size) noexcept {
-  const std::size_t alignment = size <= detail::kTinyLimit ? detail::kTinyLimit : 16;
-  if (block == nullptr) return heap_allocate(state, size, alignment);
+  if (block == nullptr) return heap_allocate(state, size);
   if (state == nullptr) os::fatal("use of a block of a heap that has ended", block);
   const std::size_t usable = heap_usable_size(state, block);
   if (state->back_end->resize(*state, block, usable, size)) return block;
-  void* const moved = heap_allocate(state, size, alignment);
+  void* const moved = heap_allocate(state, size);
   if (moved == nullptr) return size <= usable ? block : nullptr;
   // Bytes beyond the requested ones are poisoned.
   if (state->slabs.poisons()) os::unpoison(block, usable);

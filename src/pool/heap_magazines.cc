@@ -9,9 +9,10 @@
 namespace tarn::internal {
 namespace {
 
-// What the depot may hold: little, or so much of what the heap is charged.
-constexpr std::size_t kSmallDepotBytes = 256 * 1024;
-constexpr std::size_t kDepotPart = 2;
+// What the depot may hold: little, and what threads asked for again of late, up to so much of the heap's pages.
+constexpr std::size_t kLeastDepotBytes = 256 * 1024;
+constexpr std::size_t kMostDepotBytes = 4 * 1024 * 1024;
+constexpr std::size_t kDepotPart = 4;
 
 }  // namespace
 
@@ -63,7 +64,8 @@ bool HeapMagazines::charge(std::size_t bytes, std::size_t* extra) {
     most_credit_ = 0;  // threads that free meanwhile keep none either
     collect();
     room = heap_.account.room();
-    scarce_room_ = std::max(full_credit_ / 4, 2 * std::min(bytes, kLargestBlock) * (list_.count() + 1));
+    scarce_room_ =
+        std::max(full_credit_ / 4, 2 * std::min(bytes, StackClasses::kLargestBlock) * (list_.count() + 1));
     is_scarce_ = room < scarce_room_;
     if (!is_scarce_) most_credit_ = full_credit_;
   }
@@ -75,10 +77,11 @@ bool HeapMagazines::charge(std::size_t bytes, std::size_t* extra) {
 }
 
 void* HeapMagazines::take(std::size_t size, std::size_t alignment) {
-  return take_of<Path::kAny>(HeapSlabs::request_in_pages(size, alignment).size_class);
+  const SizeClass size_class = HeapSlabs::request_in_pages(size, alignment).size_class;
+  return StackClasses::has(size_class) ? take_of<Path::kAny>(size_class) : nullptr;
 }
 
-bool HeapMagazines::put(void* block) { return put_on<Path::kAny>(block); }
+bool HeapMagazines::put(void* block) { return put_on<Path::kAny>(page_map.find(block), block); }
 
 // Gives the magazine's thread credit for a block. \returns false when a limit refuses it.
 bool HeapMagazines::pay(Magazine& magazine, std::size_t bytes) {
@@ -99,8 +102,9 @@ void HeapMagazines::end_scarcity_if_over() {
   if (is_scarce_ && heap_.account.room() > std::max(full_credit_, 2 * scarce_room_)) end_scarcity();
 }
 
-// After a free: what is beyond half of the most goes back.
+// After a free: what is beyond half of the most goes to the pot, or back.
 void HeapMagazines::even_out(Magazine& magazine) {
+  give_to_pot(magazine);
   const std::size_t kept = most_credit_ / 2, credit = magazine.credit;
   if (credit <= kept) return;
   heap_.account.credit(credit - kept);
@@ -108,41 +112,61 @@ void HeapMagazines::even_out(Magazine& magazine) {
   end_scarcity_if_over();
 }
 
-HeapMagazines::Stack* HeapMagazines::take_empty() {
-  if (Stack* const stack = empty_) {
-    empty_ = stack->next;
-    return stack;
-  }
-  return static_cast<Stack*>(metadata.allocate(sizeof(Stack)));
+// \pre the used stack is empty, or there is none.
+void HeapMagazines::use_other_or_load(StackPair& of, unsigned index) {
+  if (of.is_other_whole()) return of.use_whole();
+  depot_.load(of, index);
 }
 
-void HeapMagazines::give_empty(Stack* stack) {
-  if (stack == nullptr) return;
-  stack->next = empty_;
-  empty_ = stack;
+// \pre the used stack is whole.
+void HeapMagazines::use_empty_or_park(StackPair& of, unsigned index) {
+  if (of.other() != nullptr && !of.is_other_whole()) return of.use_empty();
+  depot_.park(of, index);
+}
+
+// Up to half of the most beyond the bytes. What goes leaves its place before it comes to another, since a
+// fork's child may lose credit, but shall not find some twice.
+void HeapMagazines::take_from_pot(Magazine& magazine, std::size_t bytes) {
+  const std::size_t credit = magazine.credit, wanted = bytes - credit + most_credit_ / 2;
+  std::size_t found = pot_.load(std::memory_order_relaxed), taken = 0;
+  do {
+    if (credit + found < bytes) return;
+    taken = std::min(found, wanted);
+  } while (!pot_.compare_exchange_weak(found, found - taken, std::memory_order_acq_rel));
+  magazine.credit = credit + taken;
+}
+
+// What is beyond half of the most, if another thread may want it and all of it finds room.
+void HeapMagazines::give_to_pot(Magazine& magazine) {
+  const std::size_t most = most_credit_, credit = magazine.credit;
+  if (credit <= most / 2 || list_.count() == 1) return;
+  const std::size_t given = credit - most / 2;
+  std::size_t found = pot_.load(std::memory_order_relaxed);
+  if (found + given > most) return;
+  magazine.credit = most / 2;
+  while (!pot_.compare_exchange_weak(found, found + given, std::memory_order_acq_rel))
+    if (found + given > most) {
+      magazine.credit = credit;
+      return;
+    }
 }
 
 // \pre the class's used stack is empty. \returns false when there is nothing to load, and where a slab for
 // the class would be too much.
 bool HeapMagazines::load(Magazine& magazine, const BlockRequest& request, ReturnedPages& returned) {
-  const unsigned index = index_of_class(request.size_class), room = room_of(request.block_bytes);
-  OfClass& of = magazine.of[index];
-  if (Stack* const whole = depot_[index]) {
-    depot_[index] = whole->next;
-    depot_bytes_ -= room * request.block_bytes;
-    give_empty(of.used());
-    of.set_used(whole);
-    of.set_count(room);
-    return true;
-  }
+  const unsigned index = index_of_class(request.size_class), room = StackClasses::room(index);
+  StackPair& of = magazine.of[index];
+  if (depot_.load(of, index)) return true;
   if (heap_.slabs.is_short_of_pages()) return false;
-  if (of.used() == nullptr) of.set_used(take_empty());
+  if (of.used() == nullptr) of.set_used(depot_.take_empty(index));
   if (of.used() == nullptr) return false;
   FreeBlock* const blocks = of.used()->blocks;
   const unsigned count = heap_.slabs.take_blocks(request, blocks, (room + 1) / 2, returned);
   std::reverse(blocks, blocks + count);  // the lowest address is taken first
   of.set_count(count);
   heap_.taken_count += count;
+  demand_.note_missed(count * request.block_bytes, depot_.bytes());
+  set_room_of_depot(index);
   return count != 0;
 }
 
@@ -151,8 +175,8 @@ void* HeapMagazines::allocate(const BlockRequest& request, ReturnedPages& return
   Magazine* const magazine = has_stacks(request) ? list_.make_of_this_thread() : nullptr;
   if (magazine != nullptr) {
     if (!pay(*magazine, bytes)) return nullptr;
-    OfClass& of = magazine->of[index_of_class(request.size_class)];
-    if (of.count() != 0 || load(*magazine, request, returned)) return pop(*magazine, of, bytes);
+    StackPair& of = magazine->of[index_of_class(request.size_class)];
+    if (of.count() != 0 || load(*magazine, request, returned)) return pop(*magazine, of);
     void* const block = take_without_stack(request, returned);
     if (block == nullptr) {
       give_up_credit(*magazine);  // what was paid, and what is not for the peak
@@ -179,39 +203,72 @@ void HeapMagazines::return_blocks(const FreeBlock* blocks, unsigned count, Retur
   heap_.taken_count -= count;
 }
 
+// Call when blocks go to slabs for which the depot has no room.
+void HeapMagazines::Demand::note_refused(std::size_t bytes, std::size_t in_depot) {
+  refused += bytes;
+  volume += bytes;
+  peak = std::max(peak, in_depot + refused);
+}
+
+// Call when slabs give blocks that the depot has not.
+void HeapMagazines::Demand::note_missed(std::size_t bytes, std::size_t in_depot) {
+  refused -= std::min(refused, bytes);
+  volume += bytes;
+  const std::size_t height = in_depot + refused;
+  peak = std::max(peak, height);
+  asked = std::max(asked, peak - height);
+}
+
+void HeapMagazines::Demand::look(std::size_t in_depot) {
+  needed = asked;
+  asked = refused = volume = 0;
+  peak = in_depot;
+}
+
+// After a peak of a class what is freed goes back to the slabs, and what is taken comes from the fullest of
+// them: blocks that go round through the depot keep every slab of the peak. \returns whether the class still
+// has stacks there.
+bool HeapMagazines::set_room_of_depot(unsigned index) {
+  const std::size_t mapped = heap_.slabs.mapped().own();
+  if (demand_.volume > 2 * mapped + kMostDepotBytes) demand_.look(depot_.bytes());
+  depot_.set_room(std::clamp(std::max(demand_.needed, demand_.asked), kLeastDepotBytes,
+                             std::max(kMostDepotBytes, mapped / kDepotPart)));
+  return depot_.admit(index, !heap_.slabs.is_past_its_peak(class_of_index(index)));
+}
+
+void HeapMagazines::return_stack(FreeStack* stack, unsigned index, ReturnedPages& returned) {
+  return_blocks(stack->blocks, StackClasses::room(index), returned);
+  depot_.give_empty(stack, index);
+}
+
 // Classes in turn.
-void HeapMagazines::trim_depot(std::size_t most_bytes, ReturnedPages& returned) {
-  while (depot_bytes_ > most_bytes) {
-    next_to_trim_ = next_to_trim_ + 1 < kClasses ? next_to_trim_ + 1 : 1;
-    Stack* const stack = depot_[next_to_trim_];
-    if (stack == nullptr) continue;
-    const std::size_t block_bytes = kGeometry[class_of_index(next_to_trim_)].block_bytes;
-    depot_[next_to_trim_] = stack->next;
-    depot_bytes_ -= room_of(block_bytes) * block_bytes;
-    return_blocks(stack->blocks, room_of(block_bytes), returned);
-    give_empty(stack);
+void HeapMagazines::trim_depot(ReturnedPages& returned) {
+  while (depot_.is_full()) {
+    FreeStack* const stack = depot_.take_any(&next_to_trim_);
+    if (stack == nullptr) return;
+    const unsigned index = next_to_trim_;
+    next_to_trim_ = index + 1 < StackClasses::kCount ? index + 1 : 1;
+    return_stack(stack, index, returned);
   }
 }
 
-// A whole stack, in the depot.
-void HeapMagazines::park(Stack* stack, unsigned index, unsigned count, ReturnedPages& returned) {
-  stack->next = depot_[index];
-  depot_[index] = stack;
-  depot_bytes_ += count * std::size_t{kGeometry[class_of_index(index)].block_bytes};
-  trim_depot(std::max(kSmallDepotBytes, heap_.account.charged() / kDepotPart), returned);
+// A whole stack, in the depot if there is room.
+void HeapMagazines::park(FreeStack* stack, unsigned index, ReturnedPages& returned) {
+  if (set_room_of_depot(index))
+    while (FreeStack* const refused = depot_.take_whole(index)) return_stack(refused, index, returned);
+  trim_depot(returned);
+  if (depot_.has_room(index)) return depot_.give_whole(stack, index);
+  demand_.note_refused(StackClasses::stack_bytes(index), depot_.bytes());
+  return_stack(stack, index, returned);
 }
 
 // For one block more in the used stack. \returns false when memory for stacks is refused.
-bool HeapMagazines::make_room(OfClass& of, unsigned index, unsigned room, ReturnedPages& returned) {
-  if (of.used() == nullptr) of.set_used(take_empty());
+bool HeapMagazines::make_room(StackPair& of, unsigned index, ReturnedPages& returned) {
+  if (of.used() == nullptr) of.set_used(depot_.take_empty(index));
   if (of.used() == nullptr) return false;
-  if (of.count() < room) return true;
-  if (of.is_other_whole()) {
-    Stack* const whole = of.other();
-    of.use_other_no_more();
-    park(whole, index, room, returned);
-  }
-  if (of.other() == nullptr) of.set_other(take_empty());
+  if (of.count() < of.room()) return true;
+  if (of.is_other_whole()) park(of.drop_other(), index, returned);
+  if (of.other() == nullptr) of.set_other(depot_.take_empty(index));
   if (of.other() == nullptr) return false;
   of.use_empty();
   return true;
@@ -223,9 +280,11 @@ void HeapMagazines::deallocate(void* block, ReturnedPages& returned) {
   const unsigned index = index_of_class(request.size_class);
   std::uint8_t* const is_live = heap_.slabs.end_life(block);
   if (magazine != nullptr && is_live != nullptr) {
-    OfClass& of = magazine->of[index];
-    if (make_room(of, index, room_of(request.block_bytes), returned)) {
-      push(*magazine, of, request.block_bytes, {block, is_live});
+    StackPair& of = magazine->of[index];
+    if (make_room(of, index, returned)) {
+      of.used()->blocks[of.count()] = {block, is_live};
+      of.set_count(of.count() + 1);
+      magazine->credit += of.block_bytes();
       return even_out(*magazine);
     }
   }
@@ -235,22 +294,20 @@ void HeapMagazines::deallocate(void* block, ReturnedPages& returned) {
 }
 
 std::size_t HeapMagazines::credits() const {
-  std::size_t credits = 0;
+  std::size_t credits = pot_.load(std::memory_order_relaxed);
   list_.for_each([&](const Magazine& magazine) { credits += magazine.credit; });
   return credits;
 }
 
 HeapMagazines::Counts HeapMagazines::cached() const {
-  Counts cached{depot_bytes_, 0};
-  for (unsigned index = 1; index < kClasses; ++index) {
-    const std::size_t block_bytes = kGeometry[class_of_index(index)].block_bytes;
-    const unsigned room = room_of(block_bytes);
-    for (const Stack* stack = depot_[index]; stack != nullptr; stack = stack->next) cached.count += room;
+  Counts cached{depot_.bytes(), depot_.count()};
+  for (unsigned index = 1; index < StackClasses::kCount; ++index) {
+    const unsigned room = StackClasses::room(index);
     list_.for_each([&](const Magazine& magazine) {
-      const OfClass& of = magazine.of[index];
+      const StackPair& of = magazine.of[index];
       const std::size_t count = of.count() + (of.is_other_whole() ? room : 0u);
       cached.count += count;
-      cached.bytes += count * block_bytes;
+      cached.bytes += count * StackClasses::block_bytes(index);
     });
   }
   return cached;
@@ -259,37 +316,37 @@ HeapMagazines::Counts HeapMagazines::cached() const {
 // New frees wait for the mutex meanwhile.
 void HeapMagazines::collect() {
   visit_all();
-  list_.for_each([&](Magazine& magazine) { give_up_credit(magazine); });
+  take_all_credit();
   leave_all();
+}
+
+// \pre all are visited.
+void HeapMagazines::take_all_credit() {
+  list_.for_each([&](Magazine& magazine) { give_up_credit(magazine); });
+  heap_.account.credit(pot_.exchange(0, std::memory_order_relaxed));
 }
 
 // Calls use(blocks, count, class) for each stack.
 template <typename Use>
 void HeapMagazines::for_each_stack(Use use) const {
-  for (unsigned index = 1; index < kClasses; ++index) {
-    const SizeClass size_class = class_of_index(index);
-    const unsigned room = room_of(kGeometry[size_class].block_bytes);
-    for (const Stack* stack = depot_[index]; stack != nullptr; stack = stack->next)
-      use(stack->blocks, room, size_class);
-    list_.for_each([&](const Magazine& magazine) {
-      const OfClass& of = magazine.of[index];
-      if (of.count() != 0) use(of.used()->blocks, of.count(), size_class);
-      if (of.is_other_whole()) use(of.other()->blocks, room, size_class);
-    });
-  }
+  depot_.for_each_whole([&](const FreeStack& stack, unsigned index) {
+    use(stack.blocks, StackClasses::room(index), class_of_index(index));
+  });
+  list_.for_each([&](const Magazine& magazine) {
+    for (unsigned index = 1; index < StackClasses::kCount; ++index) {
+      const StackPair& of = magazine.of[index];
+      if (of.count() != 0) use(of.used()->blocks, of.count(), class_of_index(index));
+      if (of.is_other_whole()) use(of.other()->blocks, StackClasses::room(index), class_of_index(index));
+    }
+  });
 }
 
 void HeapMagazines::forget() {
-  for (Stack*& first : depot_)
-    while (Stack* const stack = first) {
-      first = stack->next;
-      give_empty(stack);
-    }
-  depot_bytes_ = 0;
+  depot_.forget();
   list_.for_each([&](Magazine& magazine) {
-    for (OfClass& of : magazine.of) of.forget();
-    give_up_credit(magazine);
+    for (StackPair& of : magazine.of) of.forget();
   });
+  take_all_credit();
 }
 
 void HeapMagazines::empty(ReturnedPages& returned) {
@@ -300,36 +357,27 @@ void HeapMagazines::empty(ReturnedPages& returned) {
 }
 
 void HeapMagazines::validate() const {
-  std::size_t depot_bytes = 0;
   for_each_stack([&](const FreeBlock* blocks, unsigned count, SizeClass size_class) {
     for (unsigned i = 0; i < count; ++i) {
       TARN_CHECK(*blocks[i].is_live == 0);
       TARN_CHECK(heap_.slabs.is_taken(blocks[i], size_class));
     }
   });
-  for (unsigned index = 1; index < kClasses; ++index) {
-    const std::size_t block_bytes = kGeometry[class_of_index(index)].block_bytes;
-    for (const Stack* stack = depot_[index]; stack != nullptr; stack = stack->next)
-      depot_bytes += room_of(block_bytes) * block_bytes;
-  }
-  TARN_CHECK(depot_bytes == depot_bytes_);
+  depot_.validate();
   list_.for_each([&](const Magazine& magazine) { TARN_CHECK(magazine.credit <= full_credit_); });
+  TARN_CHECK(pot_ <= full_credit_);
 }
 
 // \pre all are empty.
 void HeapMagazines::end_stacks() {
   list_.for_each([&](Magazine& magazine) {
-    for (OfClass& of : magazine.of) {
-      give_empty(of.used());
-      give_empty(of.other());
-      of.set_used(nullptr);
-      of.set_other(nullptr);
+    for (unsigned index = 1; index < StackClasses::kCount; ++index) {
+      StackPair& of = magazine.of[index];
+      if (FreeStack* const stack = of.drop_used()) depot_.give_empty(stack, index);
+      if (FreeStack* const stack = of.drop_other()) depot_.give_empty(stack, index);
     }
   });
-  while (Stack* const stack = empty_) {
-    empty_ = stack->next;
-    metadata.free(stack, sizeof(Stack));
-  }
+  depot_.end_empty();
 }
 
 void make_magazines(detail::HeapState& heap) {

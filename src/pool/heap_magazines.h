@@ -1,10 +1,12 @@
 // Free blocks of a heap at hand for each thread, and bytes that each may allocate without asking.
 //
-// A heap begins without magazines. Once threads use it much, each has two stacks of free blocks for each
-// class of up to 4 KiB, one in use and one whole or empty (J. Bonwick, J. Adams, "Magazines and Vmem", 2001),
-// and a credit: bytes that the heap is charged and that no live block has. A hit takes a block from a stack
-// and its bytes from the credit, or gives them back. A miss exchanges a stack with the depot, and evens out
-// the credit, under the heap's mutex.
+// A heap begins without magazines. Once threads use it much, and it is no small one or they wait for each
+// other, each has two stacks of free blocks for each
+// class of up to 32 KiB, one in use and one whole or empty (J. Bonwick, J. Adams, "Magazines and Vmem",
+// 2001), and a credit: bytes that the heap is charged and that no live block has. A hit takes a block from a
+// stack and its bytes from the credit, or gives them back. A miss exchanges a stack with the depot
+// (stack_depot.h), and credit with the pot, which holds as much as a thread may have: so what one thread
+// frees another allocates without the heap's mutex. What is left takes the mutex.
 //
 // Limits hold for what is charged, live bytes and credits: so a hard limit is never exceeded. Before a limit
 // would refuse a block or be crossed, all credits of the heap's threads are collected; when little is left
@@ -14,11 +16,11 @@
 // which also is the error of the peak.
 //
 // A block in a magazine has the bit 0, as a live one. So each block has a byte that says whether it lives
-// (HeapSlabs::keep_lives); the free exchanges it, and finds a double free, also of two threads at once as
-// long as the slab lives.
+// (HeapSlabs::keep_lives), by which a free finds a double free at once. Of two threads that free a block at
+// the same moment both may succeed; the allocation that would get it a second time finds that.
 //
-// Invariant: charged bytes == live bytes + credits + those of heaps within; taken_count == live blocks +
-// blocks in stacks.
+// Invariant: charged bytes == live bytes + credits + the pot + those of heaps within; taken_count == live
+// blocks + blocks in stacks.
 // Threads: as of a MagazineList; the pool's mutex is the heap's.
 #pragma once
 #include <atomic>
@@ -30,19 +32,12 @@
 #include "page/page_map.h"
 #include "pool/heap_state.h"
 #include "pool/magazine_list.h"
+#include "pool/stack_depot.h"
 
 namespace tarn::internal {
 
-/// \returns the number of classes, from the first, that hold at most so many bytes.
-constexpr unsigned classes_up_to(std::size_t block_bytes) {
-  unsigned index = 1;
-  while (index < detail::kFirstAlignedBin && bin_limit(detail::Bin{index}) <= block_bytes) ++index;
-  return index;
-}
-
 class alignas(kCacheLineBytes) HeapMagazines {
  public:
-  static constexpr std::size_t kLargestBlock = 4096;
   static constexpr std::size_t kMostCredit = 64 * 1024;
   static constexpr std::size_t kLimitPerCredit = 16;  // a credit is at most this part of the lowest limit
 
@@ -58,8 +53,8 @@ class alignas(kCacheLineBytes) HeapMagazines {
   void* take(std::size_t size, std::size_t alignment);
   /// \returns false when the block is to be freed under the mutex.
   bool put(void* block);
-  // The same, where a stack need not be exchanged: they make no call.
-  void* take_at_once(std::size_t size, std::size_t alignment);
+  // The same of usual alignment, and of most blocks, where a stack need not be exchanged: they make no call.
+  void* take_at_once(std::size_t size);
   bool put_at_once(void* block);
 
   // Under the heap's mutex.
@@ -84,7 +79,10 @@ class alignas(kCacheLineBytes) HeapMagazines {
   /// Stops the process when the invariant is broken. \pre no other thread uses the heap.
   void validate() const;
 
-  void visit_all() { list_.visit_all(); }
+  void visit_all() {
+    list_.visit_all();
+    depot_.heed_fork();
+  }
   void leave_all() { list_.leave_all(); }
   /// Moves all credits to the heap.
   void collect();
@@ -95,96 +93,38 @@ class alignas(kCacheLineBytes) HeapMagazines {
   void forget();
 
  private:
-  struct Stack {
-    static constexpr unsigned kRoom = 31;
-
-    FreeBlock blocks[kRoom];
-    Stack* next;  // of the depot, or of the empty ones
-  };
-  static_assert(sizeof(Stack) <= 8 * kCacheLineBytes);
-
-  static constexpr unsigned kClasses = classes_up_to(kLargestBlock);
-
-  /// The stacks that a thread has of a class: one in use, the other whole or empty. Its thread stores in
-  /// such an order that a fork's child finds no block in both, and none that lives, wherever the fork cuts;
-  /// blocks may be lost to the child.
-  class OfClass {
-   public:
-    unsigned count() const { return count_.load(std::memory_order_relaxed); }  // in the used stack
-    bool is_other_whole() const { return is_other_whole_.load(std::memory_order_relaxed); }
-    Stack* used() const { return stacks_[used_.load(std::memory_order_relaxed)]; }
-    Stack* other() const { return stacks_[used_.load(std::memory_order_relaxed) ^ 1]; }
-
-    void set_count(unsigned count) { store(count_, static_cast<std::uint8_t>(count)); }
-    /// \pre the used stack is empty, the other whole.
-    void use_whole(unsigned room) {
-      store(is_other_whole_, false);
-      exchange();
-      set_count(room);
-    }
-    /// \pre the used stack is whole; there is another, and it is empty.
-    void use_empty() {
-      set_count(0);
-      exchange();
-      store(is_other_whole_, true);
-    }
-
-    // Under the heap's mutex, with which forks wait.
-    void set_used(Stack* stack) { stacks_[used_.load(std::memory_order_relaxed)] = stack; }
-    void set_other(Stack* stack) { stacks_[used_.load(std::memory_order_relaxed) ^ 1] = stack; }
-    void forget() {
-      set_count(0);
-      store(is_other_whole_, false);
-    }
-    void use_other_no_more() {
-      store(is_other_whole_, false);
-      set_other(nullptr);
-    }
-
-   private:
-    template <typename T>
-    static void store(std::atomic<T>& field, T value) {
-      field.store(value, std::memory_order_release);
-    }
-    void exchange() { store(used_, static_cast<std::uint8_t>(used_.load(std::memory_order_relaxed) ^ 1)); }
-
-    Stack* stacks_[2] = {};
-    std::atomic<std::uint8_t> count_{0}, used_{0};
-    std::atomic<bool> is_other_whole_{false};
-  };
   struct alignas(kCacheLineBytes) Magazine : ListedMagazine<Magazine> {
     Relaxed<std::size_t> credit;
-    OfClass of[kClasses];
+    StackPair of[StackClasses::kCount];
+
+    Magazine() {
+      for (unsigned index = 1; index < StackClasses::kCount; ++index) of[index].begin(index);
+    }
   };
 
   explicit HeapMagazines(detail::HeapState& heap, std::uint32_t slot)
-      : heap_(heap), list_(slot, heap.number) {}
+      : heap_(heap), list_(slot, heap.number), spans_(page_map.first_table()) {}
 
-  static bool has_stacks(SizeClass size_class) { return index_of_class(size_class) - 1 < kClasses - 1; }
-  static bool has_stacks(const BlockRequest& request) { return has_stacks(request.size_class); }
-  /// Blocks of a whole stack.
-  static constexpr unsigned room_of(std::size_t block_bytes) {
-    const std::size_t room = kStackBytes / block_bytes;
-    return room < Stack::kRoom ? static_cast<unsigned>(room) : Stack::kRoom;
-  }
-  static constexpr std::size_t kStackBytes = 16 * 1024;
-  struct Rooms {
-    std::uint8_t of[kClasses];
-  };
-  static constexpr Rooms make_rooms() {
-    Rooms rooms{};
-    for (unsigned index = 1; index < kClasses; ++index)
-      rooms.of[index] = static_cast<std::uint8_t>(room_of(kGeometry.of[index].block_bytes));
-    return rooms;
-  }
-  static const Rooms kRooms;
+  static bool has_stacks(const BlockRequest& request) { return StackClasses::has(request.size_class); }
 
   /// A live block's place.
   struct Place {
     SizeClass size_class;
     std::uint8_t* is_live;  // nullptr: it is none that a stack may hold
   };
-  Place place_of(void* block) const;
+  Place place_of(const Span* slab, void* block) const;
+
+  /// What the depot would be asked for, in bytes, if it had room for all.
+  struct Demand {
+    // Since the last look: what there was no room for and nobody asked for again; the most that the depot and
+    // that were together; the most by which both together then fell; all that went past the depot.
+    std::size_t refused, peak, asked, volume;
+    std::size_t needed;  // that was asked for between the two looks before
+
+    void note_refused(std::size_t bytes, std::size_t in_depot);
+    void note_missed(std::size_t bytes, std::size_t in_depot);
+    void look(std::size_t in_depot);
+  };
 
   /// What a call may do: exchange its thread's stacks, and fence; or only what needs no call.
   enum class Path { kAny, kAtOnce };
@@ -195,47 +135,58 @@ class alignas(kCacheLineBytes) HeapMagazines {
   template <Path kPath>
   void* take_of(SizeClass size_class);
   template <Path kPath>
-  bool put_on(void* block);
+  bool put_on(const Span* slab, void* block);
+
+  // Without the mutex, inside of the magazine's lock.
+  void use_other_or_load(StackPair& of, unsigned index);
+  void use_empty_or_park(StackPair& of, unsigned index);
+  void take_from_pot(Magazine& magazine, std::size_t bytes);
+  void give_to_pot(Magazine& magazine);
 
   bool charge(std::size_t bytes, std::size_t* extra);
   bool pay(Magazine& magazine, std::size_t bytes);
   void give_up_credit(Magazine& magazine);
+  void take_all_credit();
   void end_scarcity_if_over();
   void* take_without_stack(const BlockRequest& request, ReturnedPages& returned);
   bool load(Magazine& magazine, const BlockRequest& request, ReturnedPages& returned);
-  bool make_room(OfClass& of, unsigned index, unsigned room, ReturnedPages& returned);
+  bool make_room(StackPair& of, unsigned index, ReturnedPages& returned);
   void even_out(Magazine& magazine);
-  Stack* take_empty();
-  void give_empty(Stack* stack);
-  void park(Stack* stack, unsigned index, unsigned count, ReturnedPages& returned);
+  void park(FreeStack* stack, unsigned index, ReturnedPages& returned);
+  bool set_room_of_depot(unsigned index);
+  void return_stack(FreeStack* stack, unsigned index, ReturnedPages& returned);
   void return_blocks(const FreeBlock* blocks, unsigned count, ReturnedPages& returned);
-  void trim_depot(std::size_t most_bytes, ReturnedPages& returned);
+  void trim_depot(ReturnedPages& returned);
   void end_scarcity();
   void end_stacks();
   template <typename Use>
   void for_each_stack(Use use) const;
-  void* pop(Magazine& magazine, OfClass& of, std::size_t bytes);
-  void push(Magazine& magazine, OfClass& of, std::size_t bytes, const FreeBlock& block);
+  void* pop(Magazine& magazine, StackPair& of);
+  bool push(Magazine& magazine, StackPair& of, const FreeBlock& block);
 
   detail::HeapState& heap_;
   MagazineList<Magazine> list_;
+  const detail::SpanTable spans_;
   Relaxed<std::size_t> most_credit_;  // of a thread; 0 while the heap is scarce
+  /// Credit on its way from threads that free to those that allocate.
+  alignas(kCacheLineBytes) std::atomic<std::size_t> pot_{0};
 
   // Under the mutex.
   alignas(kCacheLineBytes) bool is_scarce_ = false;
   std::size_t scarce_room_ = 0;  // with more than twice that below the next limit, scarcity ends
   std::size_t full_credit_ = 0;  // most_credit_ while not scarce
   bool keeps_no_credit_ = false;
-  std::size_t depot_bytes_ = 0;
   unsigned next_to_trim_ = 1;
-  Stack* empty_ = nullptr;
-  Stack* depot_[kClasses] = {};  // whole stacks
+  Demand demand_{};
+
+  StackDepot depot_;
 };
 
-/// \returns whether a heap may have magazines: it is not smaller than what a thread may have at hand.
-/// \pre the heap's mutex is held.
+/// \returns whether a heap may have magazines: it is not smaller than what a thread may have at hand, or its
+/// threads wait for one another. \pre the heap's mutex is held.
 inline bool may_have_magazines(const detail::HeapState& heap) {
-  return heap.may_have_magazines && heap.account.charged() >= HeapMagazines::kMostCredit;
+  return heap.may_have_magazines &&
+         (heap.account.charged() >= HeapMagazines::kMostCredit || heap.shared_use.has_waited_much());
 }
 /// Gives a heap its magazines, unless it has them or memory is refused.
 void make_magazines(detail::HeapState& heap);
@@ -253,80 +204,82 @@ class WholeHeapGuard {
   HeapMagazines* magazines_;
 };
 
-// \pre the magazine is the caller's; the stack has blocks, and the credit is enough.
-TARN_INLINE void* HeapMagazines::pop(Magazine& magazine, OfClass& of, std::size_t bytes) {
-  const unsigned rest = of.count() - 1;
-  of.set_count(rest);
-  magazine.credit -= bytes;
-  const FreeBlock& taken = of.used()->blocks[rest];
-  __atomic_store_n(taken.is_live, 1, __ATOMIC_RELEASE);
+// Each field is read once: the compiler may not see that an atomic one has not changed.
+// \pre the magazine is the caller's. \returns nullptr when the stack has no block, or the credit is too small.
+TARN_INLINE void* HeapMagazines::pop(Magazine& magazine, StackPair& of) {
+  const unsigned count = of.count();
+  const std::size_t credit = magazine.credit, bytes = of.block_bytes();
+  if (count == 0 || credit < bytes) [[unlikely]]
+    return nullptr;
+  const FreeBlock taken = of.used()->blocks[count - 1];
+  of.set_count(count - 1);
+  magazine.credit = credit - bytes;
+  heap_.slabs.begin_life(taken.is_live, taken.block);
   return taken.block;
 }
 
-// \pre the magazine is the caller's; the stack has room.
-TARN_INLINE void HeapMagazines::push(Magazine& magazine, OfClass& of, std::size_t bytes,
-                                     const FreeBlock& block) {
+// Ends the block's life. \pre the magazine is the caller's. \returns false when the stack has no room, or the
+// credit would be too large: then nothing has changed.
+TARN_INLINE bool HeapMagazines::push(Magazine& magazine, StackPair& of, const FreeBlock& block) {
   const unsigned count = of.count();
-  of.used()->blocks[count] = block;
+  FreeStack* const used = of.used();
+  const std::size_t credit = magazine.credit + of.block_bytes();
+  if (used == nullptr || count >= of.room() || credit > most_credit_) [[unlikely]]
+    return false;
+  heap_.slabs.end_life(block.is_live, block.block);
+  used->blocks[count] = block;
   of.set_count(count + 1);
-  magazine.credit += bytes;
+  magazine.credit = credit;
+  return true;
 }
-
-inline constexpr HeapMagazines::Rooms HeapMagazines::kRooms = make_rooms();
 
 template <HeapMagazines::Path kPath>
 TARN_INLINE void* HeapMagazines::take_of(SizeClass size_class) {
   Magazine* const magazine = list_.of_this_thread();
-  if (magazine == nullptr || !has_stacks(size_class) || !enter<kPath>(*magazine)) return nullptr;
-  const unsigned index = index_of_class(size_class);
-  OfClass& of = magazine->of[index];
-  if (kPath == Path::kAny && of.count() == 0 && of.is_other_whole()) of.use_whole(kRooms.of[index]);
-  const std::size_t block_bytes = kGeometry[size_class].block_bytes;
-  void* block = nullptr;
-  if (of.count() != 0 && magazine->credit >= block_bytes) [[likely]]
-    block = pop(*magazine, of, block_bytes);
+  if (magazine == nullptr || !enter<kPath>(*magazine)) return nullptr;
+  StackPair& of = magazine->of[index_of_class(size_class)];
+  if (kPath == Path::kAny) {
+    if (of.count() == 0) use_other_or_load(of, index_of_class(size_class));
+    if (of.count() != 0 && magazine->credit < of.block_bytes()) take_from_pot(*magazine, of.block_bytes());
+  }
+  void* const block = pop(*magazine, of);
   magazine->lock.leave();
   return block;
 }
 
-TARN_INLINE HeapMagazines::Place HeapMagazines::place_of(void* block) const {
-  const Span* const slab = page_map.find(block);
+// A slab without lives has no block for a stack.
+TARN_INLINE HeapMagazines::Place HeapMagazines::place_of(const Span* slab, void* block) const {
   if (slab == nullptr || slab->marked_pool() != &heap_) return {};
-  const SizeClass size_class = slab->size_class.load(std::memory_order_relaxed);
   std::uint8_t* const lives = slab->is_live.load(std::memory_order_acquire);
-  if (!has_stacks(size_class) || lives == nullptr) return {};
   const auto offset = static_cast<std::uint32_t>(static_cast<char*>(block) - slab->start);
-  const BlockIndex index = index_of(kGeometry[size_class], offset);
-  if (number_of(index) >= slab->block_count || slab->block(index) != block) return {};
-  return {size_class, lives + number_of(index)};
+  const std::uint32_t index = number_of(index_of_offset(offset, slab->reciprocal));
+  if (lives == nullptr || index >= slab->block_count || index * slab->stride != offset) return {};
+  return {slab->size_class.load(std::memory_order_relaxed), lives + index};
 }
 
 template <HeapMagazines::Path kPath>
-TARN_INLINE bool HeapMagazines::put_on(void* block) {
+TARN_INLINE bool HeapMagazines::put_on(const Span* slab, void* block) {
   Magazine* const magazine = list_.of_this_thread();
   if (magazine == nullptr) return false;
-  const Place place = place_of(block);
+  const Place place = place_of(slab, block);
   if (place.is_live == nullptr || !enter<kPath>(*magazine)) return false;
-  const unsigned index = index_of_class(place.size_class), room = kRooms.of[index];
-  OfClass& of = magazine->of[index];
-  if (kPath == Path::kAny && of.count() == room && of.other() != nullptr && !of.is_other_whole())
-    of.use_empty();
-  const std::size_t block_bytes = kGeometry[place.size_class].block_bytes;
-  const bool is_put =
-      of.used() != nullptr && of.count() < room && magazine->credit + block_bytes <= most_credit_;
-  if (is_put) [[likely]] {
-    heap_.slabs.end_life(place.is_live, block);
-    push(*magazine, of, block_bytes, {block, place.is_live});
+  StackPair& of = magazine->of[index_of_class(place.size_class)];
+  if (kPath == Path::kAny) {
+    if (of.count() == of.room()) use_empty_or_park(of, index_of_class(place.size_class));
+    if (magazine->credit + of.block_bytes() > most_credit_) give_to_pot(*magazine);
   }
+  const bool is_put = push(*magazine, of, {block, place.is_live});
   magazine->lock.leave();
   return is_put;
 }
 
-TARN_INLINE void* HeapMagazines::take_at_once(std::size_t size, std::size_t alignment) {
-  if (size > kLargestBlock || !HeapSlabs::is_for_any_slab(alignment)) return nullptr;
-  return take_of<Path::kAtOnce>(HeapSlabs::class_for(size, alignment));
+TARN_INLINE void* HeapMagazines::take_at_once(std::size_t size) {
+  if (!StackClasses::serves(size)) return nullptr;
+  return take_of<Path::kAtOnce>(HeapSlabs::class_for(size));
 }
 
-TARN_INLINE bool HeapMagazines::put_at_once(void* block) { return put_on<Path::kAtOnce>(block); }
+TARN_INLINE bool HeapMagazines::put_at_once(void* block) {
+  return put_on<Path::kAtOnce>(static_cast<const Span*>(spans_.find(block)), block);
+}
 
 }  // namespace tarn::internal

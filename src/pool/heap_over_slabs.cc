@@ -28,13 +28,31 @@ void* allocate_locked(HeapState& state, const BlockRequest& request, ReturnedPag
   return block;
 }
 
+/// A ProgramGuard of the heap's mutex that counts who has to wait for it.
+class [[nodiscard]] CallGuard {
+ public:
+  explicit CallGuard(HeapState& state) : mutex_(ProgramGuard::is_needed() ? &state.mutex : nullptr) {
+    if (mutex_ == nullptr || mutex_->try_lock()) return;
+    mutex_->lock();
+    state.shared_use.note_wait();
+  }
+  ~CallGuard() {
+    if (mutex_ != nullptr) mutex_->unlock();
+  }
+  CallGuard(const CallGuard&) = delete;
+  CallGuard& operator=(const CallGuard&) = delete;
+
+ private:
+  detail::Mutex* const mutex_;
+};
+
 /// Calls use(returned) under the heap's mutex. \returns whether it is time to give the heap magazines, if it
 /// allocates: behind its last free another thread may end it.
 template <typename Use>
 TARN_INLINE bool use_locked(HeapState& state, const Use& use) {
   if (magazines_of(state) != nullptr && this_heap() == nullptr) attach_if_earned();
   ReturnedPages returned;
-  const ProgramGuard guard(state.mutex);
+  const CallGuard guard(state);
   const bool may_begin = magazines_of(state) == nullptr && may_have_magazines(state);
   const bool allocates = use(returned);
   if (!may_begin) return false;

@@ -27,6 +27,11 @@ void set_all_free(Span& slab) {
   slab.free_count = slab.block_count;
 }
 
+// With more free blocks a slab is used by less than half.
+std::uint16_t half_of(const Span& slab) { return static_cast<std::uint16_t>(slab.block_count / 2); }
+
+bool is_used_by_half(const Span& slab) { return slab.free_count <= half_of(slab); }
+
 }  // namespace
 
 bool HeapSlabs::begin(PoolHeader& pool, void* buffer, std::size_t buffer_bytes, bool poisons) {
@@ -120,9 +125,11 @@ Span* HeapSlabs::make_slab(const BlockRequest& request, const Shape& shape) {
   Span* const slab = take_charged_span(word_count, shape.bytes, std::max(request.alignment, unit_bytes()));
   if (slab == nullptr) return nullptr;
   slab->stride = static_cast<std::uint32_t>(shape.stride);  // may be cut off for one block, which needs none
+  slab->reciprocal = class_geometry[request.size_class].reciprocal;
   slab->block_count = block_count;
   slab->word_count = word_count;
   slab->size_class.store(request.size_class, std::memory_order_relaxed);
+  of_class(*slab).slab_kib += static_cast<std::uint32_t>(slab_bytes(*slab) / 1024);
   slab->scan_word = 0;
   set_all_free(*slab);
   if (poisons_) os::poison(slab->start, shape.bytes);
@@ -136,12 +143,12 @@ void HeapSlabs::keep_lives() {
     for (Span* slab = slabs.first(); slab != nullptr; slab = slab->next) begin_lives(*slab);
   };
   begin_all(full_);
-  for (const List<Span>& slabs : available_) begin_all(slabs);
+  for (const OfClass& of : of_) begin_all(of.available);
 }
 
 // \returns false when memory is refused.
 bool HeapSlabs::begin_lives(Span& slab) {
-  if (slab.block_count == 1 || lives_of(slab) != nullptr) return true;
+  if (!StackClasses::has(class_of(slab)) || lives_of(slab) != nullptr) return true;
   auto* const lives = static_cast<std::uint8_t*>(metadata.allocate(slab.block_count));
   if (lives == nullptr) return false;
   for (std::size_t i = 0; i < slab.block_count; ++i) lives[i] = bitmap::test(slab.free_bits, i) ? 0 : 1;
@@ -177,9 +184,14 @@ Span* HeapSlabs::make_slab_or_room(const BlockRequest& request, ReturnedPages& r
 void HeapSlabs::end_slab(Span* slab, ReturnedPages& returned) {
   const std::size_t bytes = slab_bytes(*slab);
   if (poisons_) os::unpoison(slab->start, bytes);
-  if (mixed_page::is_mixed(*slab)) mixed_page::end(*slab);
+  if (mixed_page::is_mixed(*slab)) {
+    mixed_page::end(*slab);
+  } else {
+    of_class(*slab).slab_kib -= static_cast<std::uint32_t>(bytes / 1024);
+  }
   if (std::uint8_t* const lives = lives_of(*slab)) metadata.free(lives, slab->block_count);
   slab->is_live.store(nullptr, std::memory_order_relaxed);
+  slab->settle_at = 0;
   mapped_.credit(bytes);
   slab->set_marked_pool(nullptr);
   if (!lies_in_buffer()) return free_span(slab, returned);
@@ -217,7 +229,10 @@ void HeapSlabs::retire_all(ReturnedPages& returned) {
   retire_list(full_, returned);
   retire_list(mixed_, returned);
   std::fill(std::begin(mixed_of_), std::end(mixed_of_), Mixed{});
-  for (List<Span>& slabs : available_) retire_list(slabs, returned);
+  for (OfClass& of : of_) {
+    retire_list(of.available, returned);
+    of.taken = 0;
+  }
 }
 
 void HeapSlabs::end_empty_slabs(ReturnedPages& returned) {
@@ -233,7 +248,7 @@ void HeapSlabs::end_empty_slabs(ReturnedPages& returned) {
   };
   free_at_hand();
   end_empty(mixed_);
-  for (List<Span>& slabs : available_) end_empty(slabs);
+  for (OfClass& of : of_) end_empty(of.available);
 }
 
 std::size_t HeapSlabs::release_unused(ReturnedPages& returned) {
@@ -246,23 +261,48 @@ std::size_t HeapSlabs::release_unused(ReturnedPages& returned) {
 
 // A slab of the class with free blocks.
 Span* HeapSlabs::take_slab(const BlockRequest& request, ReturnedPages& returned) {
-  List<Span>& available = available_[index_of_class(request.size_class)];
+  List<Span>& available = of_class(request.size_class).available;
   if (Span* const slab = available.first()) return slab;
   Span* const slab = make_slab_or_room(request, returned);
-  if (slab != nullptr) available.push_front(slab);
+  if (slab != nullptr) list_slab(*slab);
   return slab;
 }
 
-void HeapSlabs::note_taken(Span& slab) {
+void HeapSlabs::list_slab(Span& slab) {
+  List<Span>& available = of_class(slab).available;
+  if (is_used_by_half(slab)) {
+    slab.settle_at = static_cast<std::uint16_t>(half_of(slab) + 1);
+    available.push_front(&slab);
+  } else {
+    slab.settle_at = slab.block_count;
+    available.push_back(&slab);
+  }
+}
+
+// After blocks were taken from the first slab of its list.
+void HeapSlabs::note_taken(Span& slab, unsigned count) {
+  of_class(slab).taken += count;
+  if (is_used_by_half(slab)) slab.settle_at = static_cast<std::uint16_t>(half_of(slab) + 1);
   if (slab.free_count != 0) return;
-  available_[index_of_class(class_of(slab))].remove(&slab);
+  of_class(slab).available.remove(&slab);
   full_.push_front(&slab);
+}
+
+// After a block came back to it.
+void HeapSlabs::place_slab(Span& slab, bool was_full) {
+  if (was_full) {
+    full_.remove(&slab);
+    list_slab(slab);
+  } else if (slab.free_count == slab.settle_at && slab.free_count != slab.block_count) {
+    of_class(slab).available.remove(&slab);
+    list_slab(slab);
+  }
 }
 
 void* HeapSlabs::take_block(const BlockRequest& request, ReturnedPages& returned) {
   const bool may_mix = request.may_lie_in_mixed_page() && !poisons_ && !lies_in_buffer();
   if (may_mix && mixed_of(request.block_bytes).live_count < kMostMixed &&
-      available_[index_of_class(request.size_class)].is_empty())
+      of_class(request.size_class).available.is_empty())
     if (void* const block = take_mixed(request.block_bytes)) return block;
   Span* const slab = take_slab(request, returned);
   if (slab == nullptr) return may_mix ? take_mixed(request.block_bytes) : nullptr;
@@ -274,7 +314,7 @@ void* HeapSlabs::take_block(const BlockRequest& request, ReturnedPages& returned
   } else {
     take_from_slab(*slab, &block, 1);
   }
-  note_taken(*slab);
+  note_taken(*slab, 1);
   if (std::uint8_t* const lives = lives_of(*slab)) {
     BlockIndex index{};
     slab_of_block(block, &index);
@@ -291,7 +331,7 @@ unsigned HeapSlabs::take_blocks(const BlockRequest& request, FreeBlock* blocks, 
     if (slab == nullptr || !begin_lives(*slab)) break;
     void* of_slab[kMostTaken];
     const unsigned found = take_from_slab(*slab, of_slab, std::min(count - taken, kMostTaken));
-    note_taken(*slab);
+    note_taken(*slab, found);
     for (unsigned i = 0; i < found; ++i) {
       const auto offset = static_cast<std::uint32_t>(static_cast<char*>(of_slab[i]) - slab->start);
       const BlockIndex index = index_of(class_geometry[request.size_class], offset);
@@ -380,7 +420,7 @@ BlockRequest HeapSlabs::request_of_block(const void* block) const {
 }
 
 bool HeapSlabs::is_worth_keeping(const Span& slab) const {
-  const List<Span>& available = available_[index_of_class(class_of(slab))];
+  const List<Span>& available = of_class(class_of(slab)).available;
   return class_of(slab) != SizeClass::kNone && slab.block_count > 1 && available.first() == available.last();
 }
 
@@ -418,13 +458,10 @@ std::size_t HeapSlabs::take_back(void* block, ReturnedPages& returned) {
   }
   const bool was_full = slab.free_count == 0;
   mark_free(slab, bitmap::word_of(index), bitmap::bit(index));
-  List<Span>& available = available_[index_of_class(class_of(slab))];
-  if (was_full) {
-    full_.remove(&slab);
-    available.push_front(&slab);
-  }
+  of_class(slab).taken -= 1;
+  place_slab(slab, was_full);
   if (slab.free_count != slab.block_count || is_worth_keeping(slab)) return bytes;
-  available.remove(&slab);
+  of_class(slab).available.remove(&slab);
   retire_slab(&slab, returned);
   return bytes;
 }
@@ -440,9 +477,12 @@ void HeapSlabs::validate_slab(const Span& slab) const {
 
 void HeapSlabs::validate(std::size_t live_bytes, std::size_t live_count) const {
   std::size_t mapped = 0, quarantined = 0, bytes = 0, count = 0;
+  std::uint32_t slab_kib[kBinCount] = {}, taken[kBinCount] = {};
   const auto add = [&](const Span& slab) {
     validate_slab(slab);
     mapped += slab_bytes(slab);
+    slab_kib[index_of_class(class_of(slab))] += static_cast<std::uint32_t>(slab_bytes(slab) / 1024);
+    taken[index_of_class(class_of(slab))] += slab.block_count - slab.free_count;
     count += slab.block_count - slab.free_count;
     bytes += (slab.block_count - slab.free_count) * block_bytes_of(slab);
   };
@@ -450,9 +490,9 @@ void HeapSlabs::validate(std::size_t live_bytes, std::size_t live_count) const {
     TARN_CHECK(slab->free_count == 0);
     add(*slab);
   }
-  TARN_CHECK(available_[0].is_empty());
+  TARN_CHECK(of_[0].available.is_empty());
   for (unsigned index = 1; index < kBinCount; ++index)
-    for (const Span* slab = available_[index].first(); slab != nullptr; slab = slab->next) {
+    for (const Span* slab = of_[index].available.first(); slab != nullptr; slab = slab->next) {
       TARN_CHECK(slab->free_count != 0 && class_of(*slab) == class_of_index(index));
       add(*slab);
     }
@@ -461,6 +501,8 @@ void HeapSlabs::validate(std::size_t live_bytes, std::size_t live_count) const {
     add(*slab);
     quarantined += slab_bytes(*slab);
   }
+  for (unsigned index = 0; index < kBinCount; ++index)
+    TARN_CHECK(slab_kib[index] == of_[index].slab_kib && taken[index] == of_[index].taken);
   for (const Span* page = mixed_.first(); page != nullptr; page = page->next) {
     const mixed_page::Live live = mixed_page::validate(*page);
     bytes += live.bytes;

@@ -9,6 +9,8 @@
 // has at most kMostMixed live blocks there while its class has no free block. The last two of a size that
 // were freed there are at hand for the next.
 //
+// Of a class's slabs, those that are used by half or more give blocks first: after a peak the others empty.
+//
 // Invariant: a slab is in `available` of its class when it has free blocks and in `full` otherwise;
 // what is charged as mapped is the sum of the bytes of these slabs, of the slabs in quarantine, of the mixed
 // and of the spare pages.
@@ -27,6 +29,7 @@
 #include "pool/buffer_pages.h"
 #include "pool/heap_account.h"
 #include "pool/mixed_page.h"
+#include "pool/stack_depot.h"
 
 namespace tarn::internal {
 
@@ -40,12 +43,6 @@ struct BlockRequest {
     return alignment <= mixed_page::kGranuleBytes && block_bytes <= mixed_page::kLargestBlock &&
            block_bytes > detail::kTinyLimit;
   }
-};
-
-/// A free block for a magazine, with its byte in the slab's is_live.
-struct FreeBlock {
-  void* block;
-  std::uint8_t* is_live;
 };
 
 class HeapSlabs {
@@ -70,21 +67,19 @@ class HeapSlabs {
   static BlockRequest request_in_pages(std::size_t size, std::size_t alignment) {
     return request_of(size, alignment, kPageBytes);
   }
-  /// Whether blocks of any slab have an alignment: 1, 2, 4, 8 or 16.
-  static constexpr bool is_for_any_slab(std::size_t alignment) {
-    constexpr std::size_t kPowers = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16;
-    return alignment <= 16 && (kPowers >> alignment & 1) != 0;
-  }
-  /// \returns the class that serves such a request. \pre the size is at most 256 KiB.
-  static SizeClass class_for(std::size_t size, std::size_t alignment) {
-    // Tiny blocks are aligned less.
-    const bool is_tiny = size <= detail::kTinyLimit;
-    if (is_tiny && alignment > detail::kTinyLimit) size = detail::kTinyLimit + 1;
-    return detail::class_of_bin[detail::bin_of(size)];
-  }
+  /// \returns the class that serves a size of usual alignment. \pre the size is at most 256 KiB.
+  static SizeClass class_for(std::size_t size) { return detail::class_of_bin[detail::bin_of(size)]; }
   /// Whether a block with a slab of its own would exceed a limit of mapped bytes, whatever else goes back.
   bool is_beyond_limit(const BlockRequest& request) const {
     return request.block_bytes > mapped_.room() + mapped_.own();
+  }
+
+  /// Whether the slabs of a class have so much free that blocks in magazines should join it, so that slabs
+  /// end: they hold more than twice what is taken, and some pages more.
+  bool is_past_its_peak(SizeClass size_class) const {
+    const OfClass& of = of_class(size_class);
+    return of.slab_kib * std::size_t{1024} >
+           2 * of.taken * std::size_t{class_geometry[size_class].block_bytes} + kFewPages * kPageBytes;
   }
 
   /// Whether a limit of mapped bytes leaves so little that a size is better served by mixed pages.
@@ -92,8 +87,9 @@ class HeapSlabs {
 
   /// \returns nullptr when memory is refused.
   void* take_block(const BlockRequest& request, ReturnedPages& returned);
-  /// From now on blocks may lie in magazines, so that a bit no longer says that a block lives: slabs have a
-  /// byte for each block. A slab that is refused memory for them gives and takes no block of a magazine.
+  /// From now on blocks may lie in magazines, so that a bit no longer says that a block lives: slabs of the
+  /// classes that have stacks get a byte for each block. A slab that is refused memory for them gives and
+  /// takes no block of a magazine.
   void keep_lives();
   /// Takes several from slabs of the request's class. \returns how many. \pre it has a class; lives are kept.
   unsigned take_blocks(const BlockRequest& request, FreeBlock* blocks, unsigned count,
@@ -101,10 +97,18 @@ class HeapSlabs {
   /// Ends a block's life, also in a slab without lives; stops the process when the pointer is no live block.
   /// \returns the byte, or nullptr.
   std::uint8_t* end_life(void* block) const;
-  /// The same when the block's place is known. Needs no lock while no slab with a live block ends.
+  // The same when the block's place is known, and the begin of a life. They need no lock while no slab with a
+  // live block ends. Two threads that free a block at once may both find it live; then it lies in two stacks,
+  // and who would be the second to get it finds that.
   void end_life(std::uint8_t* is_live, const void* block) const {
-    if (__atomic_exchange_n(is_live, 0, __ATOMIC_RELAXED) == 0) [[unlikely]]
+    if (__atomic_load_n(is_live, __ATOMIC_RELAXED) == 0) [[unlikely]]
       stop("double free", block);
+    __atomic_store_n(is_live, 0, __ATOMIC_RELAXED);
+  }
+  void begin_life(std::uint8_t* is_live, const void* block) const {
+    if (__atomic_load_n(is_live, __ATOMIC_RELAXED) != 0) [[unlikely]]
+      stop("double free", block);
+    __atomic_store_n(is_live, 1, __ATOMIC_RELEASE);
   }
 
   /// Frees a live block; stops the process when the pointer is none. \returns the block's bytes.
@@ -173,7 +177,9 @@ class HeapSlabs {
   Span* take_spare(std::uint32_t words);
   Span* take_slab(const BlockRequest& request, ReturnedPages& returned);
   bool begin_lives(Span& slab);
-  void note_taken(Span& slab);
+  void list_slab(Span& slab);
+  void note_taken(Span& slab, unsigned count);
+  void place_slab(Span& slab, bool was_full);
   void* take_mixed(std::size_t bytes);
   void free_at_hand();
   Span* make_slab(const BlockRequest& request, const Shape& shape);
@@ -221,9 +227,19 @@ class HeapSlabs {
   Mixed& mixed_of(std::size_t bytes) { return mixed_of_[bytes / mixed_page::kGranuleBytes]; }
   const Mixed& mixed_of(std::size_t bytes) const { return mixed_of_[bytes / mixed_page::kGranuleBytes]; }
 
+  struct OfClass {
+    List<Span> available;
+    std::uint32_t slab_kib = 0;  // of all its slabs
+    std::uint32_t taken = 0;     // blocks that no slab has: live ones, and those in magazines
+  };
+
+  OfClass& of_class(SizeClass size_class) { return of_[index_of_class(size_class)]; }
+  const OfClass& of_class(SizeClass size_class) const { return of_[index_of_class(size_class)]; }
+  OfClass& of_class(const Span& slab) { return of_class(slab.size_class.load(std::memory_order_relaxed)); }
+
   List<Span> mixed_;
   Mixed mixed_of_[kMixedSizes];
-  List<Span> available_[kBinCount];
+  OfClass of_[kBinCount];
 };
 
 }  // namespace tarn::internal

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <new>
 
+#include "base/relaxed.h"
 #include "os/owner_lock.h"
 #include "page/metadata.h"
 #include "thread/this_thread.h"
@@ -87,7 +88,7 @@ class MagazineList {
  private:
   const std::uint64_t serial_;
   const std::uint32_t slot_;
-  std::uint32_t count_ = 0;
+  Relaxed<std::uint32_t> count_;
   std::atomic<Magazine*> first_{nullptr};
 };
 

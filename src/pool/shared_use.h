@@ -20,13 +20,19 @@ class SharedUse {
   void note_free() {
     calls_ += last_user_ == &detail::thread_cache ? 1 : kOfAnother;
     last_user_ = &detail::thread_cache;
+    waits_ -= waits_ != 0;
   }
+  /// Call for a call that had to wait for another thread's.
+  void note_wait() { waits_ += waits_ < 2 * kManyWaits ? kPerWait : 0; }
+  /// Whether calls wait again and again, more often than each kPerWait-th.
+  bool has_waited_much() const { return waits_ >= kManyWaits; }
 
  private:
-  static constexpr unsigned kEnough = 1024, kOfAnother = 64;
+  static constexpr unsigned kEnough = 1024, kOfAnother = 64, kPerWait = 64, kManyWaits = 16 * kPerWait;
 
   const void* last_user_ = nullptr;
   unsigned calls_ = 0;
+  unsigned waits_ = 0;
 };
 
 }  // namespace tarn::internal

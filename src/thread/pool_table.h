@@ -16,7 +16,10 @@ class PoolTable {
 
   /// \returns nullptr when there is none.
   void* find(std::uint32_t slot, std::uint64_t serial) const {
-    return slot < size_ && entries_[slot].serial == serial ? entries_[slot].record : nullptr;
+    if (slot >= size_ || entries_[slot].serial != serial) return nullptr;
+    void* const record = entries_[slot].record;
+    if (record == nullptr) __builtin_unreachable();
+    return record;
   }
   /// \returns false when memory is refused. \pre there is no such entry.
   bool add(std::uint32_t slot, std::uint64_t serial, void* record);

@@ -74,6 +74,75 @@ TEST_F(MagazinesOfHeaps, TheDepotHasABound) {
   validate(heap.state());
 }
 
+TEST_F(MagazinesOfHeaps, AfterAPeakWhatIsLiveMovesTogether) {
+  HeapWithMagazines heap;
+  constexpr std::size_t kPeak = 40'000, kLeft = kPeak / 8, kBytes = 200;
+  std::vector<void*> blocks = take(heap, kPeak, kBytes);
+  std::vector<void*> left;
+  for (std::size_t i = 0; i < kPeak; ++i) i % 8 == 0 ? left.push_back(blocks[i]) : heap.deallocate(blocks[i]);
+  EXPECT_GT(heap.use().mapped_bytes, 6 * kLeft * kBytes);
+  for (int round = 0; round < 8; ++round) {
+    for (std::size_t first = 0; first < kLeft; first += 1000) {
+      for (std::size_t i = first; i < first + 1000; ++i) heap.deallocate(left[i]);
+      for (std::size_t i = first; i < first + 1000; ++i) left[i] = heap.allocate(kBytes);
+    }
+  }
+  EXPECT_LT(heap.use().mapped_bytes, 3 * kLeft * kBytes);
+  validate(heap.state());
+}
+
+TEST_F(MagazinesOfHeaps, ServeTinyAndAlignedBlocksTooWhichHaveNoStacks) {
+  HeapWithMagazines heap;
+  std::vector<void*> blocks;
+  for (int i = 0; i < 500; ++i) {
+    blocks.push_back(heap.allocate(static_cast<std::size_t>(i % 9)));
+    blocks.push_back(heap.allocate(1000, std::size_t{1} << i % 13));
+    blocks.push_back(heap.allocate(5, 16));
+  }
+  EXPECT_EQ(std::set<void*>(blocks.begin(), blocks.end()).size(), blocks.size());
+  EXPECT_EQ(heap.use().live_count, blocks.size());
+  validate(heap.state());
+  std::thread([&] { free_all(heap, blocks); }).join();
+  EXPECT_EQ(heap.use().live_bytes, 0u);
+  validate(heap.state());
+}
+
+TEST_F(MagazinesOfHeaps, KeepBlocksOfUpTo32KiBAtHand) {
+  HeapWithMagazines heap;
+  for (const std::size_t size : {20'000u, 32u * 1024}) {
+    heap.deallocate(heap.allocate(size));
+    EXPECT_GE(heap.magazines()->cached().bytes, size);
+  }
+  heap.release_unused();
+  heap.deallocate(heap.allocate(33 * 1024));
+  EXPECT_EQ(heap.magazines()->cached().bytes, 0u);
+}
+
+TEST_F(MagazinesOfHeaps, CreditComesFromWhoFreesToWhoAllocates) {
+  HeapWithMagazines heap;
+  std::vector<void*> blocks = take(heap, 4000, 100);
+  std::thread([&] { free_all(heap, blocks); }).join();
+  const std::size_t charged = heap.state().account.charged();
+  EXPECT_GE(credits_of(heap), HeapMagazines::kMostCredit);  // that thread's and the pot's
+  blocks = take(heap, 500, 100);
+  EXPECT_EQ(heap.state().account.charged(), charged);
+  validate(heap.state());
+}
+
+TEST_F(MagazinesOfHeaps, ASmallHeapGetsThemWhenItsThreadsWaitForEachOther) {
+  SharedUse use;
+  for (int i = 0; i < 10'000; ++i) {
+    if (i % 200 == 0) use.note_wait();
+    use.note_free();
+  }
+  EXPECT_FALSE(use.has_waited_much());
+  for (int i = 0; i < 2'000; ++i) {
+    if (i % 20 == 0) use.note_wait();
+    use.note_free();
+  }
+  EXPECT_TRUE(use.has_waited_much());
+}
+
 TEST_F(MagazinesOfHeaps, WhatOneThreadFreesServesAnother) {
   HeapWithMagazines heap;
   for (int round = 0; round < 20; ++round) {
@@ -205,6 +274,17 @@ TEST_F(MagazinesOfHeapsDeathTest, AFreedBlockHasNoSizeAndIsNotReallocated) {
   heap.deallocate(blocks[3]);
   EXPECT_DEATH(static_cast<void>(heap.usable_size(blocks[3])), "double free in 'room'");
   EXPECT_DEATH(static_cast<void>(heap.reallocate(blocks[3], 60)), "double free in 'room'");
+}
+
+// As two threads may leave it that free a block at the same moment.
+TEST_F(MagazinesOfHeapsDeathTest, ABlockInTwoStacksIsNotHandedOutTwice) {
+  HeapWithMagazines heap({.name = "room"});
+  std::vector<void*> blocks = take(heap, 10, 100);
+  heap.deallocate(blocks[3]);
+  const Span& slab = *page_map.find(blocks[3]);
+  const auto offset = static_cast<std::uint32_t>(static_cast<char*>(blocks[3]) - slab.start);
+  slab.is_live.load()[number_of(index_of_offset(offset, slab.reciprocal))] = 1;
+  EXPECT_DEATH(static_cast<void>(heap.allocate(100)), "double free in 'room'");
 }
 
 TEST_F(MagazinesOfHeaps, ACreditStaysWithinItsBoundAlsoOfLargeBlocks) {
