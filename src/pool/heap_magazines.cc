@@ -9,7 +9,8 @@
 namespace tarn::internal {
 namespace {
 
-// What the depot may hold: little, and what threads asked for again of late, up to so much of the heap's pages.
+// What the depot may hold: little, and what threads asked for again of late, up to so much of the heap's
+// pages.
 constexpr std::size_t kLeastDepotBytes = 256 * 1024;
 constexpr std::size_t kMostDepotBytes = 4 * 1024 * 1024;
 constexpr std::size_t kDepotPart = 4;

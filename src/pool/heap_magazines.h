@@ -205,7 +205,8 @@ class WholeHeapGuard {
 };
 
 // Each field is read once: the compiler may not see that an atomic one has not changed.
-// \pre the magazine is the caller's. \returns nullptr when the stack has no block, or the credit is too small.
+// \pre the magazine is the caller's. \returns nullptr when the stack has no block, or the credit is too
+// small.
 TARN_INLINE void* HeapMagazines::pop(Magazine& magazine, StackPair& of) {
   const unsigned count = of.count();
   const std::size_t credit = magazine.credit, bytes = of.block_bytes();

@@ -173,8 +173,8 @@ class StackDepot {
   /// Takes a whole stack of a class for use, and leaves the empty one. \returns false when there is none, or
   /// another thread exchanges one. \pre the used stack is empty, or there is none; the other is not whole.
   bool load(StackPair& pair, unsigned index);
-  /// Leaves the whole stacks but one, and takes an empty one for use. \returns false when there is no room, or
-  /// no empty one, or another thread exchanges one. \pre the used stack is whole.
+  /// Leaves the other stack if it is whole, and takes an empty one for use. \returns false when there is no
+  /// room, or no empty one, or another thread exchanges one. \pre the used stack is whole.
   bool park(StackPair& pair, unsigned index);
 
   // Under the heap's mutex.
