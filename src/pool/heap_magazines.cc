@@ -162,7 +162,7 @@ bool HeapMagazines::load(Magazine& magazine, const BlockRequest& request, Return
   if (of.used() == nullptr) of.set_used(depot_.take_empty(index));
   if (of.used() == nullptr) return false;
   FreeBlock* const blocks = of.used()->blocks;
-  const unsigned count = heap_.slabs.take_blocks(request, blocks, (room + 1) / 2, returned);
+  const unsigned count = heap_.slabs.take_blocks(request, blocks, (room + 1) / 2, magazine.place, returned);
   std::reverse(blocks, blocks + count);  // the lowest address is taken first
   of.set_count(count);
   heap_.taken_count += count;

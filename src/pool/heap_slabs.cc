@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t kBlocksPerBufferSlab = 8;
 constexpr std::size_t kQuarantineBytes = 16 * 1024 * 1024;
-constexpr unsigned kMostTaken = 32;  // from a slab at once
 
 SizeClass class_of(const Span& slab) { return slab.size_class.load(std::memory_order_relaxed); }
 
@@ -323,20 +322,34 @@ void* HeapSlabs::take_block(const BlockRequest& request, ReturnedPages& returned
   return block;
 }
 
+// Takes free blocks of a slab with lives, from a word of its bits on. \returns how many.
+unsigned HeapSlabs::take_from_word(Span& slab, std::uint32_t first_word, FreeBlock* blocks, unsigned wanted) {
+  std::uint8_t* const lives = lives_of(slab);
+  unsigned taken = 0;
+  for (std::uint32_t i = 0; i < slab.word_count && taken < wanted; ++i) {
+    const std::uint32_t word = (first_word + i) % slab.word_count;
+    const std::uint64_t bits = slab.free_bits[word];
+    const std::uint64_t out =
+        count_ones(bits) <= wanted - taken ? bits : bitmap::lowest_ones(bits, wanted - taken);
+    slab.free_bits[word] = bits & ~out;
+    bitmap::for_each_one(out, [&](unsigned position) {
+      const BlockIndex index = bitmap::index_of_bit(word, static_cast<int>(position));
+      blocks[taken++] = {slab.block(index), lives + number_of(index)};
+    });
+  }
+  slab.free_count -= taken;
+  return taken;
+}
+
 unsigned HeapSlabs::take_blocks(const BlockRequest& request, FreeBlock* blocks, unsigned count,
-                                ReturnedPages& returned) {
+                                std::uint32_t place, ReturnedPages& returned) {
   unsigned taken = 0;
   while (taken < count) {
     Span* const slab = take_slab(request, returned);
     if (slab == nullptr || !begin_lives(*slab)) break;
-    void* of_slab[kMostTaken];
-    const unsigned found = take_from_slab(*slab, of_slab, std::min(count - taken, kMostTaken));
+    const unsigned found = take_from_word(*slab, place, blocks + taken, count - taken);
     note_taken(*slab, found);
-    for (unsigned i = 0; i < found; ++i) {
-      const auto offset = static_cast<std::uint32_t>(static_cast<char*>(of_slab[i]) - slab->start);
-      const BlockIndex index = index_of(class_geometry[request.size_class], offset);
-      blocks[taken++] = {of_slab[i], lives_of(*slab) + number_of(index)};
-    }
+    taken += found;
   }
   return taken;
 }

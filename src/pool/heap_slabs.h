@@ -91,8 +91,10 @@ class HeapSlabs {
   /// classes that have stacks get a byte for each block. A slab that is refused memory for them gives and
   /// takes no block of a magazine.
   void keep_lives();
-  /// Takes several from slabs of the request's class. \returns how many. \pre it has a class; lives are kept.
-  unsigned take_blocks(const BlockRequest& request, FreeBlock* blocks, unsigned count,
+  /// Takes several from slabs of the request's class. Threads of different places get blocks that lie apart,
+  /// and whose bytes do: else they would write the same cache lines. \returns how many. \pre it has stacks;
+  /// lives are kept.
+  unsigned take_blocks(const BlockRequest& request, FreeBlock* blocks, unsigned count, std::uint32_t place,
                        ReturnedPages& returned);
   /// Ends a block's life, also in a slab without lives; stops the process when the pointer is no live block.
   /// \returns the byte, or nullptr.
@@ -177,6 +179,7 @@ class HeapSlabs {
   Span* take_spare(std::uint32_t words);
   Span* take_slab(const BlockRequest& request, ReturnedPages& returned);
   bool begin_lives(Span& slab);
+  static unsigned take_from_word(Span& slab, std::uint32_t first_word, FreeBlock* blocks, unsigned wanted);
   void list_slab(Span& slab);
   void note_taken(Span& slab, unsigned count);
   void place_slab(Span& slab, bool was_full);

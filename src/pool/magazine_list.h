@@ -26,7 +26,8 @@ void give_back_pool_slot(std::uint32_t slot);
 template <typename Magazine>
 struct ListedMagazine {
   os::OwnerLock lock;
-  Magazine* next = nullptr;  // constant once it is listed
+  std::uint32_t place = 0;   // in the list: 0 for the first one; constant once it is listed
+  Magazine* next = nullptr;  // the same
 };
 
 template <typename Magazine>
@@ -53,6 +54,7 @@ class MagazineList {
       metadata.free(record, sizeof(Magazine));
       return nullptr;
     }
+    magazine->place = count_;
     magazine->next = first_;
     first_ = magazine;
     ++count_;

@@ -129,6 +129,19 @@ TEST_F(MagazinesOfHeaps, CreditComesFromWhoFreesToWhoAllocates) {
   validate(heap.state());
 }
 
+// Else both would write the bytes of one cache line at each call.
+TEST_F(MagazinesOfHeaps, ThreadsGetBlocksFromApart) {
+  HeapWithMagazines heap;
+  char* const of_this = static_cast<char*>(heap.allocate(64));
+  char* of_other = nullptr;
+  std::thread([&] { of_other = static_cast<char*>(heap.allocate(64)); }).join();
+  EXPECT_EQ(page_map.find(of_this), page_map.find(of_other));
+  EXPECT_GE(of_other - of_this, 64 * 64);
+  heap.deallocate(of_this);
+  heap.deallocate(of_other);
+  validate(heap.state());
+}
+
 TEST_F(MagazinesOfHeaps, ASmallHeapGetsThemWhenItsThreadsWaitForEachOther) {
   SharedUse use;
   for (int i = 0; i < 10'000; ++i) {
