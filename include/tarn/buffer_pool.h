@@ -76,7 +76,7 @@ struct BufferPoolAccess;
 
 TARN_API BufferPoolState* make_buffer_pool(const BufferPoolOptions& options, bool poisons) noexcept;
 /// \returns the first members of the record.
-TARN_API const BufferPoolFront* buffer_pool_front(const BufferPoolState* state) noexcept;
+TARN_API BufferPoolFront* buffer_pool_front(BufferPoolState* state) noexcept;
 TARN_API void end_buffer_pool(BufferPoolState* state) noexcept;
 TARN_API void* buffer_pool_allocate(BufferPoolState* state, std::size_t bytes) noexcept;
 /// nullptr is ignored.
@@ -193,7 +193,7 @@ class BufferPool {
   }
 
   detail::BufferPoolState* state_;
-  const detail::BufferPoolFront* front_;
+  detail::BufferPoolFront* front_;
 };
 
 }  // namespace TARN_NAMESPACE

@@ -82,7 +82,7 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
   const auto words = static_cast<std::uint32_t>(bitmap::words_for(request.block_count));
   const std::uint32_t live_byte_count = request.has_live_bytes ? request.block_count : 0;
   const RecordLayout layout =
-      layout_of(words, live_byte_count, request.has_references ? request.block_count : 0);
+      layout_of(words, live_byte_count, request.size_front != nullptr ? request.block_count : 0);
   void* const record = metadata.allocate(layout.bytes);
   if (record == nullptr) return nullptr;
   Span* const span = allocate_span({.pages = pages,
@@ -98,7 +98,7 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
   chunk->block_count = request.block_count;
   chunk->word_count = words;
   chunk->live_byte_count = live_byte_count;
-  if (request.has_references) {
+  if (request.size_front != nullptr) {
     chunk->references = reinterpret_cast<std::uint32_t*>(static_cast<char*>(record) + layout.references);
     std::memset(chunk->references, 0, layout.bytes - layout.references);
   }
@@ -109,6 +109,7 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
   span->free_bits = chunk->words();
   span->stride = static_cast<std::uint32_t>(request.stride);
   span->pool_blocks = request.block_count;
+  span->pool_data = request.size_front;
   std::memset(live_bytes(*span), 0, live_byte_count);
   return chunk;
 }
@@ -117,6 +118,7 @@ void end_chunk(PoolChunk& chunk, bool poisons, ReturnedPages& returned) {
   Span* const span = chunk.span;
   if (poisons) os::unpoison(span->first_page(), span->bytes());
   span->set_marked_pool(nullptr);
+  span->pool_data = nullptr;
   const std::uint32_t references = chunk.references != nullptr ? chunk.block_count : 0;
   metadata.free(&chunk, layout_of(chunk.word_count, chunk.live_byte_count, references).bytes);
   free_span(span, returned);

@@ -63,13 +63,15 @@ extern const FixedPoolBackEnd kFixedPoolOverMalloc;
 
 namespace TARN_NAMESPACE::detail {
 
-struct FixedPoolState : internal::PoolHeader, FixedPoolLink {
+struct FixedPoolState : internal::PoolHeader {
   static constexpr unsigned kFreedBlocks = 64;
 
-  explicit FixedPoolState(FixedPoolFront& its_front) : FixedPoolLink{&its_front}, walk(ring, its_front) {
+  explicit FixedPoolState(FixedPoolFront& its_front) : front(&its_front), walk(ring, its_front) {
     its_front.freed_top = its_front.freed = its_front.freed_end = freed;
   }
 
+  FixedPoolFront* front;
+  BufferPoolFront* buffers = nullptr;  // whose blocks are of one of its sizes
   const internal::FixedPoolBackEnd* back_end = nullptr;
   internal::ChunkRing ring;
   internal::ChunkWalk walk;

@@ -293,7 +293,7 @@ TARN_INLINE HeapMagazines::Place HeapMagazines::place_of(void* block) const {
   const Span* const slab = page_map.find(block);
   if (slab == nullptr || slab->marked_pool() != &heap_) return {};
   const SizeClass size_class = slab->size_class.load(std::memory_order_relaxed);
-  std::uint8_t* const lives = slab->is_live.load(std::memory_order_acquire);
+  std::uint8_t* const lives = slab->live_bytes();
   if (!has_stacks(size_class) || lives == nullptr) return {};
   const auto offset = static_cast<std::uint32_t>(static_cast<char*>(block) - slab->start);
   const BlockIndex index = index_of(kGeometry[size_class], offset);

@@ -42,7 +42,7 @@ struct BlockRequest {
   }
 };
 
-/// A free block for a magazine, with its byte in the slab's is_live.
+/// A free block for a magazine, with its byte among the slab's live_bytes().
 struct FreeBlock {
   void* block;
   std::uint8_t* is_live;

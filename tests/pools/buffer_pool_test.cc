@@ -101,6 +101,26 @@ TYPED_TEST(AnyBufferPool, ServesEachRequestFromTheSmallestSizeThatHoldsIt) {
   }
 }
 
+TYPED_TEST(AnyBufferPool, ABlockGoesBackToItsSizeWhicheverWasHandedOutLast) {
+  TypeParam pool({.smallest_bytes = 64, .largest_bytes = 256});
+  const auto live = [&pool] {
+    return std::vector<std::size_t>{pool.use(0).live_count, pool.use(1).live_count, pool.use(2).live_count};
+  };
+  for (int round = 0; round < 3; ++round) {  // from the second one on, with blocks that were freed
+    void* const small = pool.allocate(64);
+    void* const large = pool.allocate(256);
+    void* const middle = pool.allocate(128);
+    pool.deallocate(small);
+    EXPECT_EQ(live(), (std::vector<std::size_t>{0, 1, 1}));
+    pool.deallocate(middle);
+    EXPECT_EQ(live(), (std::vector<std::size_t>{0, 0, 1}));
+    pool.deallocate(pool.allocate(64));
+    pool.deallocate(large);
+    EXPECT_EQ(live(), (std::vector<std::size_t>{0, 0, 0}));
+    validate(pool);
+  }
+}
+
 TYPED_TEST(AnyBufferPool, BlocksAreAlignedAndKeptApart) {
   for (const std::size_t alignment : {8u, 64u, 4096u}) {
     TypeParam pool({.smallest_bytes = 4096, .largest_bytes = 16384, .alignment = alignment});
