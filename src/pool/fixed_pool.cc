@@ -143,14 +143,16 @@ void deallocate_any(PoolHeader& pool, void* block) {
 
 std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool).front->stride; }
 
-constexpr PoolOperations kOperations{"fixed pool",
-                                     nullptr,
-                                     deallocate_any,
-                                     usable_size_of,
-                                     nullptr,
-                                     use_of_fixed_pool,
-                                     release_unused_of_shared_pool,
-                                     nullptr};
+constexpr PoolOperations operations_as(const char* kind) {
+  return {.kind = kind,
+          .deallocate = deallocate_any,
+          .usable_size = usable_size_of,
+          .use = use_of_fixed_pool,
+          .release_unused = release_unused_of_shared_pool};
+}
+
+constexpr PoolOperations kOperations = operations_as("fixed pool");
+constexpr PoolOperations kOperationsOfObjects = operations_as(kObjectPoolKind);
 
 /// What kind of pool a record is made for.
 struct Purpose {
@@ -429,6 +431,11 @@ bool are_valid(const FixedPoolOptions& options) {
 bool make_pool_of_size(detail::FixedPoolFront& front, TakenBlocks& taken, const FixedPoolOptions& options,
                        bool poisons, detail::BufferPoolFront& buffers, const PoolOperations& operations) {
   return detail::make(front, options, poisons, {detail::PoolThreads::kAny, &buffers, &taken, operations});
+}
+
+bool make_pool_of_objects(detail::FixedPoolFront& front, const FixedPoolOptions& options, bool poisons) {
+  return detail::make(front, options, poisons,
+                      {detail::PoolThreads::kAny, nullptr, nullptr, detail::kOperationsOfObjects});
 }
 
 PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages&) {
