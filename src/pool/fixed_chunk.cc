@@ -13,7 +13,8 @@
 namespace tarn::internal {
 namespace {
 
-// The words, then the live bytes, then the references; each begins on a line of its own.
+// The words, then the live bytes, which are whole words too, then the references; each begins on a line of
+// its own.
 struct RecordLayout {
   std::size_t references;  // the distance of their first from the record
   std::size_t bytes;
@@ -21,7 +22,7 @@ struct RecordLayout {
 
 RecordLayout layout_of(std::uint32_t words, std::uint32_t live_bytes, std::uint32_t references) {
   std::size_t bytes = sizeof(PoolChunk) + words * sizeof(std::uint64_t);
-  if (live_bytes != 0) bytes = round_up(bytes, kCacheLineBytes) + live_bytes;
+  if (live_bytes != 0) bytes = round_up(bytes, kCacheLineBytes) + round_up(live_bytes, sizeof(std::uint64_t));
   const std::size_t first = round_up(bytes, kCacheLineBytes);
   return {first, references == 0 ? bytes : first + references * sizeof(std::uint32_t)};
 }
