@@ -85,16 +85,19 @@ std::size_t take_ones(FixedPoolFront& front, std::size_t count, void** blocks) {
 
 // The blocks freed last, then the ones of each word.
 std::size_t allocate_several(FixedPoolFront& front, std::size_t count, void** blocks) {
-  std::size_t taken = 0;
+  std::size_t taken = 0, freed = 0;
   while (taken < count) {
+    const std::size_t before = taken;
     for (detail::FreedBlock* top = front.freed_top; taken < count && top != front.freed;)
       blocks[taken++] = take_freed(front, --top);
+    freed += taken - before;
     taken += take_ones(front, count - taken, blocks + taken);
     if (taken == count) break;
     void* const block = front.state->back_end->allocate(*front.state);
     if (block == nullptr) break;
     blocks[taken++] = block;
   }
+  front.state->note_taken(taken - freed);
   return taken;
 }
 
