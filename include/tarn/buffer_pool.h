@@ -76,11 +76,15 @@ struct BufferPoolAccess;
 
 TARN_API BufferPoolState* make_buffer_pool(const BufferPoolOptions& options, bool poisons) noexcept;
 /// \returns the first members of the record.
-TARN_API const BufferPoolFront* buffer_pool_front(const BufferPoolState* state) noexcept;
+TARN_API BufferPoolFront* buffer_pool_front(BufferPoolState* state) noexcept;
 TARN_API void end_buffer_pool(BufferPoolState* state) noexcept;
 TARN_API void* buffer_pool_allocate(BufferPoolState* state, std::size_t bytes) noexcept;
 /// nullptr is ignored.
 TARN_API void buffer_pool_deallocate(BufferPoolState* state, void* block) noexcept;
+TARN_API std::size_t buffer_pool_allocate_batch(BufferPoolState* state, std::size_t bytes, std::size_t count,
+                                                void** blocks) noexcept;
+TARN_API void buffer_pool_deallocate_batch(BufferPoolState* state, void* const* blocks,
+                                           std::size_t count) noexcept;
 /// \post handle->others is nullptr when the buffer was refused.
 TARN_API void buffer_pool_allocate_shared(BufferPoolState* state, std::size_t bytes,
                                           BufferHandle* handle) noexcept;
@@ -139,6 +143,23 @@ class BufferPool {
       detail::buffer_pool_deallocate(state_, block);
   }
 
+  /// Fills `blocks` with up to `count` plain blocks for `bytes` bytes each. \returns how many there are:
+  /// fewer only at a cap or when memory is refused, and then without a throw. \cost as the batch of a
+  /// SharedFixedPool; of larger blocks than all sizes, a call for each.
+  [[nodiscard]] std::size_t allocate_batch(std::size_t bytes, std::size_t count, void** blocks) noexcept {
+    const std::size_t taken = detail::buffer_pool_allocate_batch(state_, bytes, count, blocks);
+    for (std::size_t i = 0; i < taken; ++i) detail::profile_allocation(blocks[i], bytes);
+    if (taken != count) detail::buffer_pool_refused(state_);
+    return taken;
+  }
+  /// Frees plain blocks of any sizes; nullptr is ignored. \cost that of the batches of SharedFixedPools, one
+  /// for blocks in a row that are of one size.
+  void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
+    for (std::size_t i = 0; i < count; ++i)
+      if (blocks[i] != nullptr) detail::profile_deallocation(blocks[i]);
+    detail::buffer_pool_deallocate_batch(state_, blocks, count);
+  }
+
   /// \returns the only handle to a buffer of `bytes` bytes, less than 4 GiB, contents undefined; an empty one
   /// when it is refused. \cost as allocate(), and a look-up of its count.
   [[nodiscard]] TARN_INLINE SharedBuffer allocate_shared(std::size_t bytes) {
@@ -193,7 +214,7 @@ class BufferPool {
   }
 
   detail::BufferPoolState* state_;
-  const detail::BufferPoolFront* front_;
+  detail::BufferPoolFront* front_;
 };
 
 }  // namespace TARN_NAMESPACE

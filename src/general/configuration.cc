@@ -17,15 +17,10 @@ namespace {
 constexpr std::size_t kLargestFile = 8 * 1024;
 constexpr const char* kMachineFile = "/etc/tarn.conf";
 
-void complain(const char* source, const char* what, std::string_view text, const OptionInfo* option) {
+void complain(const char* source, const char* what, std::string_view text) {
   FixedText<512> line;
-  line.add("tarn: ").add(source).add(": ").add(what).add(" '").add(text).add('\'');
-  if (option != nullptr) {
-    line.add(" for ").add(option->key).add("; its default is used");
-  } else {
-    line.add("; 'tarn options' lists the names");
-  }
-  line.add('\n');
+  line.add("tarn: ").add(source).add(": ").add(what).add(" '").add(text);
+  line.add("'; 'tarn options' lists the names\n");
   os::write_line(line.data(), line.length());
 }
 
@@ -56,6 +51,17 @@ void Configuration::add_value(Text& text, const OptionInfo& option) const {
   }
 }
 
+// A source that is read later may still set the option.
+void Configuration::complain_of_value(const OptionInfo& option, std::string_view text,
+                                      const char* name_in_errors) const {
+  FixedText<1024> line;
+  line.add("tarn: ").add(name_in_errors).add(": bad value '").add(text).add("' for ").add(option.key);
+  line.add("; it stays '");
+  add_value(line, option);
+  line.add("' (").add(source(option.id)).add(")\n");
+  os::write_line(line.data(), line.length());
+}
+
 void Configuration::set_number(const OptionInfo& option, std::int64_t value, const char* source) {
   const std::int64_t at_least = value < option.minimum ? option.minimum : value;
   values_[static_cast<std::size_t>(option.id)] = at_least > option.maximum ? option.maximum : at_least;
@@ -79,9 +85,9 @@ void Configuration::set_all(std::string_view text, const char* source, const cha
   for (OptionPair pair; next_option_pair(&text, &pair);) {
     const OptionInfo* const option = find_option(pair.key);
     if (option == nullptr) {
-      complain(name_in_errors, "unknown option", pair.key, nullptr);
+      complain(name_in_errors, "unknown option", pair.key);
     } else if (!set(*option, pair.value, source)) {
-      complain(name_in_errors, "bad value", pair.value, option);
+      complain_of_value(*option, pair.value, name_in_errors);
     }
   }
 }
@@ -98,7 +104,7 @@ void Configuration::read_file(const char* path, const char* source) {
   char text[kLargestFile];
   const long length = os::read_file(path, text, sizeof text);
   if (length >= 0) return set_all({text, static_cast<std::size_t>(length)}, source, path);
-  if (source != kMachineFile) complain(source, "cannot read", path, nullptr);
+  if (source != kMachineFile) complain(source, "cannot read", path);
 }
 
 void Configuration::read_environment() {
@@ -108,7 +114,7 @@ void Configuration::read_environment() {
   for (const OptionInfo& option : kOptionTable) {
     const EnvironmentName name = environment_name(option);
     const char* const text = os::environment(name.text);
-    if (text != nullptr && !set(option, text, "environment")) complain(name.text, "bad value", text, &option);
+    if (text != nullptr && !set(option, text, "environment")) complain_of_value(option, text, name.text);
   }
 }
 

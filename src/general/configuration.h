@@ -41,6 +41,7 @@ class Configuration {
 
  private:
   void set_all(std::string_view text, const char* source, const char* name_in_errors);
+  void complain_of_value(const OptionInfo& option, std::string_view text, const char* name_in_errors) const;
   void set_default_values();
   void read_program();
   void read_file(const char* path, const char* source);

@@ -176,6 +176,16 @@ void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
 
 namespace {
 
+// Few are copied one by one: they may have just been stored so, and a load of several would wait.
+void copy_blocks(void** to, void* const* from, std::size_t count) {
+  constexpr std::size_t kFew = 8;
+  if (count > kFew) {
+    std::memcpy(to, from, count * sizeof(void*));
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) to[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
+}
+
 // What the thread's magazine has, if its record is not hidden. \returns how many.
 std::size_t pop_batch(SizeClass size_class, std::size_t count, void** blocks) {
   detail::Record& record = detail::thread_cache->records[index_of_class(size_class)];
@@ -183,9 +193,46 @@ std::size_t pop_batch(SizeClass size_class, std::size_t count, void** blocks) {
   const auto at_hand = static_cast<std::size_t>(record.top - this_heap()->magazines[size_class].blocks);
   const std::size_t taken = count < at_hand ? count : at_hand;
   void** const top = record.top - taken;
-  std::memcpy(blocks, top + 1, taken * sizeof(void*));
+  copy_blocks(blocks, top + 1, taken);
   __atomic_store_n(&record.top, top, __ATOMIC_RELAXED);
   return taken;
+}
+
+// The offsets of two blocks' records, to be compared at once.
+TARN_INLINE std::size_t pair_of(std::size_t offset, std::size_t next) {
+  static_assert(sizeof(std::size_t) == 8);
+  return offset | next << 32;
+}
+
+// Frees the first blocks as long as they are of one class and its record has room. \returns how many.
+TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
+  const detail::ThreadCache* const cache = detail::thread_cache;
+  const std::size_t offset = detail::record_offset_of(cache, blocks[0]);
+  detail::Record& record = detail::record_at(detail::thread_cache, offset);
+  void** const top = record.top;
+  const auto room = static_cast<std::size_t>(record.limit - top);
+  const std::size_t most = count < room ? count : room;
+  std::size_t pushed = 0;
+  // Two by two, but read and stored one by one: what was just stored so is waited for when it is read as one.
+  // A block after itself is freed twice.
+  for (void* last = *top; most - pushed >= 2; pushed += 2) {
+    void* const block = __atomic_load_n(blocks + pushed, __ATOMIC_RELAXED);
+    void* const next = __atomic_load_n(blocks + pushed + 1, __ATOMIC_RELAXED);
+    const std::size_t offsets =
+        pair_of(detail::record_offset_of(cache, block), detail::record_offset_of(cache, next));
+    if (offsets != pair_of(offset, offset) || block == last || next == block) break;
+    __atomic_store_n(top + pushed + 1, block, __ATOMIC_RELAXED);
+    __atomic_store_n(top + pushed + 2, next, __ATOMIC_RELAXED);
+    last = next;
+  }
+  // What is left of a pair, or comes before the block that ended the loop.
+  if (pushed != most && blocks[pushed] != top[pushed] &&
+      detail::record_offset_of(cache, blocks[pushed]) == offset) {
+    top[pushed + 1] = blocks[pushed];
+    ++pushed;
+  }
+  if (pushed != 0) __atomic_store_n(&record.top, top + pushed, __ATOMIC_RELAXED);
+  return pushed;
 }
 
 // \returns how many blocks came from the slabs.
@@ -224,23 +271,10 @@ std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) n
 
 // As many hits, but for the record: blocks of one class in a row push to it with one store of its top.
 void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
-  detail::ThreadCache* const cache = detail::thread_cache;
   for (std::size_t i = 0; i < count;) {
-    const std::size_t offset = detail::record_offset_of(cache, blocks[i]);
-    detail::Record& record = detail::record_at(cache, offset);
-    void** top = record.top;
-    void** const limit = record.limit;
-    const std::size_t first = i;
-    for (void* last = *top; i < count && top != limit; ++i) {
-      void* const block = blocks[i];
-      if (block == last || detail::record_offset_of(cache, block) != offset) break;
-      *++top = last = block;
-    }
-    if (i != first) {
-      __atomic_store_n(&record.top, top, __ATOMIC_RELAXED);
-    } else {
-      detail::deallocate_slow(blocks[i++]);  // it may give the record another magazine
-    }
+    const std::size_t pushed = push_batch(blocks + i, count - i);
+    i += pushed;
+    if (pushed == 0) detail::deallocate_slow(blocks[i++]);  // it may give the record another magazine
   }
 }
 

@@ -31,8 +31,8 @@ struct PoolOperations {
   std::size_t (*usable_size)(PoolHeader& pool, const void* block) = nullptr;
   /// Changes a block's size within its pool; nullptr where blocks move to the general pool instead.
   void* (*reallocate)(PoolHeader& pool, void* block, std::size_t size) = nullptr;
-  /// Counts the pool's memory. Slabs that end on the way are added to `returned`. nullptr where the record is
-  /// a part of another pool.
+  /// Counts the pool's memory. Slabs that end on the way are added to `returned`. nullptr where another
+  /// record tells of the same memory.
   PoolUse (*use)(PoolHeader& pool, ReturnedPages& returned) = nullptr;
   /// Gives memory without live blocks back. \returns bytes. nullptr where only the pool's own thread may.
   std::size_t (*release_unused)(PoolHeader& pool, ReturnedPages& returned) = nullptr;

@@ -8,7 +8,7 @@
 
 namespace tarn::internal {
 
-enum class StatUnit : std::uint8_t { kBytes, kCount };
+enum class StatUnit : std::uint8_t { kBytes, kCount, kLimit };
 
 /// A row of the list. \why arrays, not pointers: then program start has nothing to relocate.
 struct StatField {
@@ -19,7 +19,7 @@ struct StatField {
   char label[24];
   std::uint64_t tarn_statistics::*member;
 
-  const char* unit_name() const { return unit == StatUnit::kBytes ? "bytes" : "count"; }
+  const char* unit_name() const { return unit == StatUnit::kCount ? "count" : "bytes"; }
 };
 
 #define TARN_ROW(group, key, member, unit, line, label, ...) \

@@ -44,7 +44,7 @@ bool add_line(Text& text, const Stats& stats, unsigned line) {
     if (field.line != line) continue;
     text.add(before).add(field.label).add(' ');
     const std::uint64_t value = stats.*field.member;
-    if (field.unit == StatUnit::kBytes) {
+    if (field.unit != StatUnit::kCount) {
       text.add_bytes(value);
     } else {
       text.add_decimal(value);

@@ -50,8 +50,6 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   std::uint16_t word_count;
   std::atomic<SizeClass> size_class;  // a late announcement may read it while the Span becomes another slab
   SpanKind kind;
-  /// Of a slab of a heap whose threads have magazines: a byte for each block, 1 while it is live.
-  std::atomic<std::uint8_t*> is_live;
 
   alignas(kCacheLineBytes) Span* previous;
   Span* next;
@@ -72,6 +70,12 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   alignas(kCacheLineBytes) std::atomic<Span*> pending_next;
   std::atomic<std::uint32_t> is_pending;
   std::atomic<std::uint64_t> inline_remote_bits[kInlineWords];
+
+  /// Of a slab of a heap (SpanHead::pool_data).
+  std::uint8_t* live_bytes() const {
+    return static_cast<std::uint8_t*>(__atomic_load_n(&pool_data, __ATOMIC_ACQUIRE));
+  }
+  void set_live_bytes(std::uint8_t* bytes) { __atomic_store_n(&pool_data, bytes, __ATOMIC_RELEASE); }
 
   /// The start of the span's pages; the first block may begin some lines later.
   char* first_page() const { return start - address_of(start) % kPageBytes; }

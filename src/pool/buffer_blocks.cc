@@ -126,6 +126,35 @@ LoneCount& lone_count_of(std::uint32_t* others) {
   return *reinterpret_cast<LoneCount*>(reinterpret_cast<char*>(others) - offsetof(LoneCount, others));
 }
 
+std::size_t allocate_batch_above(BufferPoolState& state, std::size_t bytes, std::size_t count,
+                                 void** blocks) {
+  std::size_t taken = 0;
+  while (taken < count && (blocks[taken] = allocate_above(state, bytes)) != nullptr) ++taken;
+  return taken;
+}
+
+// \returns how many blocks in a row, from the first on, are of the size. Stops the process when one of them
+// has references. \param span the chunk of the first.
+std::size_t count_of_size(const FixedPoolState& size, const Span* span, void* const* blocks,
+                          std::size_t count) {
+  const std::uint64_t reciprocal = size.front->reciprocal;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t index = 0;
+    if (!find_in_span(*span, reciprocal, blocks[i], &index)) {  // mostly they lie in one chunk
+      span = page_map.find(blocks[i]);
+      if (size_of(span) != &size || !find_in_span(*span, reciprocal, blocks[i], &index)) return i;
+    }
+    stop_if_referred_to(size, *span, index, blocks[i]);
+  }
+  return count;
+}
+
+void give_back_batch(FixedPoolFront& front, void* const* blocks, std::size_t count) {
+  if (front.checked_as != nullptr) [[unlikely]]
+    for (std::size_t i = 0; i < count; ++i) tell_checkers(front, blocks[i]);
+  fixed_pool_deallocate_batch(front, blocks, count);
+}
+
 // \returns the count of a live block; nullptr when it is malloc's, and so lies in no chunk.
 std::uint32_t* references_of(const FixedPoolFront& front, const void* block) {
   if (front.mutex == nullptr) return nullptr;
@@ -194,6 +223,33 @@ void buffer_pool_deallocate(BufferPoolState* state, void* block) noexcept {
   for (unsigned i = 0; i < state->size_count; ++i)  // where they come from malloc
     if (fixed_pool_owns(state->sizes[i].front, block)) return give_back(state->sizes[i].front, block);
   os::fatal_in_pool(state->name(), "free of a pointer that is no block of the pool", block);
+}
+
+std::size_t buffer_pool_allocate_batch(BufferPoolState* state, std::size_t bytes, std::size_t count,
+                                       void** blocks) noexcept {
+  if (bytes > state->largest) return allocate_batch_above(*state, bytes, count, blocks);
+  learn_spans(*state);
+  BufferSizeFront& size = state->size_for_any(bytes);
+  const std::size_t taken = fixed_pool_allocate_batch(size.front, count, blocks);
+  if (size.front.checked_as != nullptr) [[unlikely]]
+    for (std::size_t i = 0; i < taken; ++i) os::note_pool_allocation(size.front.checked_as, blocks[i], bytes);
+  if (taken != count) size.refusals.fetch_add(1, std::memory_order_relaxed);
+  return taken;
+}
+
+void buffer_pool_deallocate_batch(BufferPoolState* state, void* const* blocks, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count;) {
+    const Span* const span = page_map.find(blocks[i]);
+    FixedPoolState* const size = size_of(span);
+    const bool is_own = size != nullptr && size->buffers == state;
+    const std::size_t in_a_row = is_own ? count_of_size(*size, span, blocks + i, count - i) : 0;
+    if (in_a_row != 0) {
+      give_back_batch(*size->front, blocks + i, in_a_row);
+      i += in_a_row;
+    } else {
+      buffer_pool_deallocate(state, blocks[i++]);
+    }
+  }
 }
 
 void buffer_pool_allocate_shared(BufferPoolState* state, std::size_t bytes, BufferHandle* handle) noexcept {

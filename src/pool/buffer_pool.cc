@@ -54,11 +54,6 @@ bool list_sizes(const BufferPoolOptions& options, SizeList& list) {
   return list.add({.bytes = options.largest_bytes});
 }
 
-std::size_t link_offset_of(const FixedPoolState& state) {
-  const FixedPoolLink& link = state;
-  return address_of(&link) - address_of(&state);
-}
-
 std::size_t least_of(std::size_t a, std::size_t b) { return a < b ? a : b; }
 
 // \returns false when an option is out of its range, or memory is refused.
@@ -83,7 +78,7 @@ bool add_size(BufferPoolState& state, const BufferPoolOptions& options, const Bu
                          poisons, state, kBufferOperations))
     return false;
   ++state.size_count;
-  state.link_offset = link_offset_of(*front.state);
+  state.sizes_bytes = state.size_count * sizeof(BufferSizeFront);
   const bool ascends = front.stride > state.largest;
   state.largest = front.stride;
   return ascends;
@@ -152,6 +147,7 @@ BufferPoolState* make_buffer_pool(const BufferPoolOptions& options, bool poisons
   void* const record = metadata.allocate(sizeof(BufferPoolState));
   if (record == nullptr) return nullptr;
   auto* const state = new (record) BufferPoolState{};
+  state->sizes_start = state->sizes;
   state->alignment = options.alignment;
   state->at_cap = options.at_cap;
   state->at_end = options.at_end;
@@ -162,7 +158,7 @@ BufferPoolState* make_buffer_pool(const BufferPoolOptions& options, bool poisons
   return nullptr;
 }
 
-const BufferPoolFront* buffer_pool_front(const BufferPoolState* state) noexcept { return state; }
+BufferPoolFront* buffer_pool_front(BufferPoolState* state) noexcept { return state; }
 
 void end_buffer_pool(BufferPoolState* state) noexcept {
   const LiveBuffers live = live_buffers(*state);
@@ -237,6 +233,7 @@ void validate(detail::BufferPoolState& state) {
     validate(size);
     for (std::uint32_t slot = 0; slot < size.ring.count(); ++slot) {
       PoolChunk& chunk = size.ring[slot];
+      TARN_CHECK(chunk.span->pool_data == size.front);
       for (BlockIndex block{0}; block != chunk.end(); ++block)
         TARN_CHECK(chunk.references[number_of(block)] == 0 || !bitmap::test(chunk.words(), block));
     }

@@ -141,6 +141,13 @@ std::size_t tarn_fixed_pool_release_unused(tarn_fixed_pool* pool) noexcept {
 
 void tarn_fixed_pool_clear(tarn_fixed_pool* pool) noexcept { detail::fixed_pool_clear(pool->front); }
 
+void tarn_fixed_pool_for_each_live(tarn_fixed_pool* pool, void (*visit)(void* block, void* context),
+                                   void* context) noexcept {
+  pool->check_user();
+  const auto visit_one = [visit, context](void* block) { visit(block, context); };
+  detail::visit_live_blocks(pool->front, pool->front.stride, visit_one);
+}
+
 std::size_t tarn_fixed_pool_block_bytes(const tarn_fixed_pool* pool) noexcept { return pool->front.stride; }
 
 std::size_t tarn_fixed_pool_capacity(const tarn_fixed_pool* pool) noexcept {

@@ -13,7 +13,8 @@
 namespace tarn::internal {
 namespace {
 
-// The words, then the live bytes, then the references; each begins on a line of its own.
+// The words, then the live bytes, which are whole words too, then the references; each begins on a line of
+// its own.
 struct RecordLayout {
   std::size_t references;  // the distance of their first from the record
   std::size_t bytes;
@@ -21,7 +22,7 @@ struct RecordLayout {
 
 RecordLayout layout_of(std::uint32_t words, std::uint32_t live_bytes, std::uint32_t references) {
   std::size_t bytes = sizeof(PoolChunk) + words * sizeof(std::uint64_t);
-  if (live_bytes != 0) bytes = round_up(bytes, kCacheLineBytes) + live_bytes;
+  if (live_bytes != 0) bytes = round_up(bytes, kCacheLineBytes) + round_up(live_bytes, sizeof(std::uint64_t));
   const std::size_t first = round_up(bytes, kCacheLineBytes);
   return {first, references == 0 ? bytes : first + references * sizeof(std::uint32_t)};
 }
@@ -82,7 +83,7 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
   const auto words = static_cast<std::uint32_t>(bitmap::words_for(request.block_count));
   const std::uint32_t live_byte_count = request.has_live_bytes ? request.block_count : 0;
   const RecordLayout layout =
-      layout_of(words, live_byte_count, request.has_references ? request.block_count : 0);
+      layout_of(words, live_byte_count, request.size_front != nullptr ? request.block_count : 0);
   void* const record = metadata.allocate(layout.bytes);
   if (record == nullptr) return nullptr;
   Span* const span = allocate_span({.pages = pages,
@@ -98,7 +99,7 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
   chunk->block_count = request.block_count;
   chunk->word_count = words;
   chunk->live_byte_count = live_byte_count;
-  if (request.has_references) {
+  if (request.size_front != nullptr) {
     chunk->references = reinterpret_cast<std::uint32_t*>(static_cast<char*>(record) + layout.references);
     std::memset(chunk->references, 0, layout.bytes - layout.references);
   }
@@ -109,6 +110,7 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
   span->free_bits = chunk->words();
   span->stride = static_cast<std::uint32_t>(request.stride);
   span->pool_blocks = request.block_count;
+  span->pool_data = request.size_front;
   std::memset(live_bytes(*span), 0, live_byte_count);
   return chunk;
 }
@@ -117,6 +119,7 @@ void end_chunk(PoolChunk& chunk, bool poisons, ReturnedPages& returned) {
   Span* const span = chunk.span;
   if (poisons) os::unpoison(span->first_page(), span->bytes());
   span->set_marked_pool(nullptr);
+  span->pool_data = nullptr;
   const std::uint32_t references = chunk.references != nullptr ? chunk.block_count : 0;
   metadata.free(&chunk, layout_of(chunk.word_count, chunk.live_byte_count, references).bytes);
   free_span(span, returned);

@@ -140,7 +140,7 @@ struct ChunkRequest {
   bool is_dense;             // the program will touch all pages
   bool poisons;
   bool has_live_bytes = false;  // a pool that may have magazines
-  bool has_references = false;  // a buffer pool
+  void* size_front = nullptr;   // of a buffer pool, whose blocks have references
 };
 
 /// \returns the number of blocks in a chunk when the program does not choose it.

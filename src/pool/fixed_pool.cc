@@ -85,16 +85,19 @@ std::size_t take_ones(FixedPoolFront& front, std::size_t count, void** blocks) {
 
 // The blocks freed last, then the ones of each word.
 std::size_t allocate_several(FixedPoolFront& front, std::size_t count, void** blocks) {
-  std::size_t taken = 0;
+  std::size_t taken = 0, freed = 0;
   while (taken < count) {
+    const std::size_t before = taken;
     for (detail::FreedBlock* top = front.freed_top; taken < count && top != front.freed;)
       blocks[taken++] = take_freed(front, --top);
+    freed += taken - before;
     taken += take_ones(front, count - taken, blocks + taken);
     if (taken == count) break;
     void* const block = front.state->back_end->allocate(*front.state);
     if (block == nullptr) break;
     blocks[taken++] = block;
   }
+  front.state->note_taken(taken - freed);
   return taken;
 }
 
@@ -143,14 +146,16 @@ void deallocate_any(PoolHeader& pool, void* block) {
 
 std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool).front->stride; }
 
-constexpr PoolOperations kOperations{"fixed pool",
-                                     nullptr,
-                                     deallocate_any,
-                                     usable_size_of,
-                                     nullptr,
-                                     use_of_fixed_pool,
-                                     release_unused_of_shared_pool,
-                                     nullptr};
+constexpr PoolOperations operations_as(const char* kind) {
+  return {.kind = kind,
+          .deallocate = deallocate_any,
+          .usable_size = usable_size_of,
+          .use = use_of_fixed_pool,
+          .release_unused = release_unused_of_shared_pool};
+}
+
+constexpr PoolOperations kOperations = operations_as("fixed pool");
+constexpr PoolOperations kOperationsOfObjects = operations_as(kObjectPoolKind);
 
 /// What kind of pool a record is made for.
 struct Purpose {
@@ -429,6 +434,11 @@ bool are_valid(const FixedPoolOptions& options) {
 bool make_pool_of_size(detail::FixedPoolFront& front, TakenBlocks& taken, const FixedPoolOptions& options,
                        bool poisons, detail::BufferPoolFront& buffers, const PoolOperations& operations) {
   return detail::make(front, options, poisons, {detail::PoolThreads::kAny, &buffers, &taken, operations});
+}
+
+bool make_pool_of_objects(detail::FixedPoolFront& front, const FixedPoolOptions& options, bool poisons) {
+  return detail::make(front, options, poisons,
+                      {detail::PoolThreads::kAny, nullptr, nullptr, detail::kOperationsOfObjects});
 }
 
 PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages&) {

@@ -35,7 +35,7 @@ PoolChunk* grow(FixedPoolState& state) {
   PoolChunk* const chunk =
       make_chunk({&state, state.front->stride, static_cast<std::uint32_t>(count), next_colour(state),
                   state.mapped_bytes >= kDenseBytes && page_cache.uses_huge_pages(), state.poisons,
-                  state.may_have_magazines, state.buffers != nullptr});
+                  state.may_have_magazines, state.buffers != nullptr ? state.front : nullptr});
   if (chunk == nullptr) return nullptr;
   {
     os::LockGuard guard(state.structure);

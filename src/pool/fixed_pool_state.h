@@ -63,13 +63,15 @@ extern const FixedPoolBackEnd kFixedPoolOverMalloc;
 
 namespace TARN_NAMESPACE::detail {
 
-struct FixedPoolState : internal::PoolHeader, FixedPoolLink {
+struct FixedPoolState : internal::PoolHeader {
   static constexpr unsigned kFreedBlocks = 64;
 
-  explicit FixedPoolState(FixedPoolFront& its_front) : FixedPoolLink{&its_front}, walk(ring, its_front) {
+  explicit FixedPoolState(FixedPoolFront& its_front) : front(&its_front), walk(ring, its_front) {
     its_front.freed_top = its_front.freed = its_front.freed_end = freed;
   }
 
+  FixedPoolFront* front;
+  BufferPoolFront* buffers = nullptr;  // whose blocks are of one of its sizes
   const internal::FixedPoolBackEnd* back_end = nullptr;
   internal::ChunkRing ring;
   internal::ChunkWalk walk;
@@ -128,6 +130,10 @@ namespace tarn::internal {
 /// \param taken zeroed; as long as the pool.
 bool make_pool_of_size(detail::FixedPoolFront& front, TakenBlocks& taken, const FixedPoolOptions& options,
                        bool poisons, detail::BufferPoolFront& buffers, const PoolOperations& operations);
+inline constexpr const char* kObjectPoolKind = "object pool";
+
+/// Makes a shared pool that tells of itself as an object pool.
+bool make_pool_of_objects(detail::FixedPoolFront& front, const FixedPoolOptions& options, bool poisons);
 /// Whether the calling thread alone uses the pool, so that its inlined paths may be taken without a lock.
 TARN_INLINE bool is_alone(const detail::FixedPoolFront& front) {
   return !detail::ProgramGuard::is_needed() && !__atomic_load_n(&front.has_magazines, __ATOMIC_RELAXED);

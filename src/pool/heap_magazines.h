@@ -251,7 +251,7 @@ TARN_INLINE void* HeapMagazines::take_of(SizeClass size_class) {
 // A slab without lives has no block for a stack.
 TARN_INLINE HeapMagazines::Place HeapMagazines::place_of(const Span* slab, void* block) const {
   if (slab == nullptr || slab->marked_pool() != &heap_) return {};
-  std::uint8_t* const lives = slab->is_live.load(std::memory_order_acquire);
+  std::uint8_t* const lives = slab->live_bytes();
   const auto offset = static_cast<std::uint32_t>(static_cast<char*>(block) - slab->start);
   const std::uint32_t index = number_of(index_of_offset(offset, slab->reciprocal));
   if (lives == nullptr || index >= slab->block_count || index * slab->stride != offset) return {};

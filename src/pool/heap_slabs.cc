@@ -19,7 +19,7 @@ constexpr std::size_t kQuarantineBytes = 16 * 1024 * 1024;
 
 SizeClass class_of(const Span& slab) { return slab.size_class.load(std::memory_order_relaxed); }
 
-std::uint8_t* lives_of(const Span& slab) { return slab.is_live.load(std::memory_order_relaxed); }
+std::uint8_t* lives_of(const Span& slab) { return slab.live_bytes(); }
 
 void set_all_free(Span& slab) {
   bitmap::fill(slab.free_bits, slab.block_count);
@@ -151,7 +151,7 @@ bool HeapSlabs::begin_lives(Span& slab) {
   auto* const lives = static_cast<std::uint8_t*>(metadata.allocate(slab.block_count));
   if (lives == nullptr) return false;
   for (std::size_t i = 0; i < slab.block_count; ++i) lives[i] = bitmap::test(slab.free_bits, i) ? 0 : 1;
-  slab.is_live.store(lives, std::memory_order_release);
+  slab.set_live_bytes(lives);
   return true;
 }
 
@@ -189,7 +189,7 @@ void HeapSlabs::end_slab(Span* slab, ReturnedPages& returned) {
     of_class(*slab).slab_kib -= static_cast<std::uint32_t>(bytes / 1024);
   }
   if (std::uint8_t* const lives = lives_of(*slab)) metadata.free(lives, slab->block_count);
-  slab->is_live.store(nullptr, std::memory_order_relaxed);
+  slab->set_live_bytes(nullptr);
   slab->settle_at = 0;
   mapped_.credit(bytes);
   slab->set_marked_pool(nullptr);

@@ -19,14 +19,6 @@ using namespace internal;
 
 namespace {
 
-ObjectPoolState& state_of(PoolHeader& pool) { return static_cast<ObjectPoolState&>(pool); }
-
-PoolUse use_of(PoolHeader& pool, ReturnedPages& returned) {
-  return state_of(pool).back_end->use(pool, returned);
-}
-
-constexpr PoolOperations kOperations{.kind = "object pool", .use = use_of};
-
 void destroy_object(const ObjectPoolState& state, void* block) {
   os::check_no_lock_is_held("while a function of the program's runs");
   state.type.destroy(block);
@@ -64,7 +56,6 @@ ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const Object
   void* const record = metadata.allocate(sizeof(ObjectPoolState));
   if (record == nullptr) return nullptr;
   auto* const state = new (record) ObjectPoolState{};
-  state->operations = &kOperations;
   state->set_name(options.name, "object pool");
   state->at_end = options.at_end;
   state->type = type;
@@ -72,6 +63,7 @@ ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const Object
     state->size_class = acquire_private_class(type.bytes, type.alignment);
   const bool has_class = state->size_class != SizeClass::kNone;
   state->back_end = has_class ? &kObjectPoolOverClass : &kObjectPoolOverFixedPool;
+  state->operations = &state->back_end->operations;
   if (!has_class && !make_fixed_pool_of(*state)) {
     metadata.free(state, sizeof(ObjectPoolState));
     return nullptr;

@@ -9,6 +9,7 @@
 #include "general/memory_limits.h"
 #include "os/fatal.h"
 #include "page/page_map.h"
+#include "pool/fixed_pool_state.h"
 #include "pool/object_pool_state.h"
 #include "thread/magazine.h"
 #include "thread/private_class.h"
@@ -62,7 +63,7 @@ PoolUse use(PoolHeader& pool, ReturnedPages& returned) {
   const ObjectPoolState& state = static_cast<ObjectPoolState&>(pool);
   const ClassCensus census = count_private_class(state.size_class, returned);
   PoolUse use{};
-  use.kind = pool.operations->kind;
+  use.kind = kObjectPoolKind;
   use.block_bytes = class_geometry[state.size_class].stride;
   use.live_count = census.live_count;
   use.live_bytes = census.live_count * use.block_bytes;
@@ -93,10 +94,12 @@ bool end(ObjectPoolState& state, std::size_t live) {
   return true;
 }
 
+constexpr PoolOperations kOperations{.kind = kObjectPoolKind, .use = use};
+
 }  // namespace
 
-constexpr ObjectPoolBackEnd kObjectPoolOverClass{allocate,       deallocate, live_count,   prewarm,
-                                                 release_unused, use,        begin_to_end, first_of_malloc,
+constexpr ObjectPoolBackEnd kObjectPoolOverClass{allocate,       deallocate,  live_count,   prewarm,
+                                                 release_unused, kOperations, begin_to_end, first_of_malloc,
                                                  visit_live,     end};
 
 }  // namespace tarn::internal

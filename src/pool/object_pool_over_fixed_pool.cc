@@ -21,15 +21,6 @@ std::size_t prewarm(ObjectPoolState& state, std::size_t count) {
 
 std::size_t release_unused(ObjectPoolState& state) { return detail::fixed_pool_release_unused(state.fixed); }
 
-// The fixed pool reports its own memory.
-PoolUse use(PoolHeader& pool, ReturnedPages&) {
-  PoolUse use{};
-  use.kind = pool.operations->kind;
-  use.block_bytes = static_cast<ObjectPoolState&>(pool).type.bytes;
-  use.largest_count = use.limit_bytes = use.mapped_limit_bytes = PoolUse::kNoLimit;
-  return use;
-}
-
 void begin_to_end(ObjectPoolState&) {}
 
 void* first_of_malloc(const ObjectPoolState& state) {
@@ -39,6 +30,9 @@ void* first_of_malloc(const ObjectPoolState& state) {
 void visit_live(ObjectPoolState& state, const BlockVisitor& visit) {
   state.fixed.state->back_end->visit_live(*state.fixed.state, visit);
 }
+
+// The fixed pool tells of the objects, also of those that outlive their pool.
+constexpr PoolOperations kOperations{.kind = kObjectPoolKind};
 
 // A fixed pool with live objects stays for them.
 bool end(ObjectPoolState& state, std::size_t live) {
@@ -50,16 +44,15 @@ bool end(ObjectPoolState& state, std::size_t live) {
 }  // namespace
 
 constexpr ObjectPoolBackEnd kObjectPoolOverFixedPool{
-    allocate, deallocate,   live_count,      prewarm,    release_unused,
-    use,      begin_to_end, first_of_malloc, visit_live, end};
+    allocate,    deallocate,   live_count,      prewarm,    release_unused,
+    kOperations, begin_to_end, first_of_malloc, visit_live, end};
 
 bool make_fixed_pool_of(ObjectPoolState& state) {
   FixedPoolOptions options;
   options.block_bytes = state.type.bytes;
   options.alignment = state.type.alignment;
   options.name = state.name;
-  if (!detail::make_fixed_pool(state.fixed, options, detail::PoolThreads::kAny, state.type.poisons))
-    return false;
+  if (!make_pool_of_objects(state.fixed, options, state.type.poisons)) return false;
   if (state.type.poisons) state.fixed.checked_as = &state;
   return true;
 }

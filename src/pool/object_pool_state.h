@@ -24,7 +24,7 @@ struct ObjectPoolBackEnd {
   std::size_t (*prewarm)(detail::ObjectPoolState& state, std::size_t count);
   /// \returns bytes.
   std::size_t (*release_unused)(detail::ObjectPoolState& state);
-  PoolUse (*use)(PoolHeader& pool, ReturnedPages& returned);
+  const PoolOperations& operations;
 
   // The end of a pool calls these in this order; no other thread uses the pool.
   void (*begin_to_end)(detail::ObjectPoolState& state);

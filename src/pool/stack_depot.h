@@ -21,7 +21,7 @@
 
 namespace tarn::internal {
 
-/// A free block for a magazine, with its byte in the slab's is_live.
+/// A free block for a magazine, with its byte among the slab's live_bytes().
 struct FreeBlock {
   void* block;
   std::uint8_t* is_live;

@@ -1,6 +1,8 @@
 #include "pool/thread_magazines.h"
 
 #include <algorithm>
+#include <bit>
+#include <climits>
 #include <new>
 
 #include "general/memory_limits.h"
@@ -49,6 +51,20 @@ TARN_INLINE void* ThreadMagazines::take(Magazine& magazine) {
   return block;
 }
 
+// The same for several, with one store of the count. \returns how many.
+TARN_INLINE std::size_t ThreadMagazines::take_several(Magazine& magazine, std::size_t count, void** blocks) {
+  const std::uint32_t at_hand = magazine.count.load(std::memory_order_relaxed);
+  const auto taken = static_cast<std::uint32_t>(std::min<std::size_t>(count, at_hand));
+  magazine.count.store(at_hand - taken, std::memory_order_relaxed);
+  const FreeEntry* entry = magazine.entries + at_hand;
+  for (void** const end = blocks + taken; blocks != end; ++blocks) {
+    --entry;
+    *blocks = entry->block;
+    __atomic_store_n(entry->is_live, 1, __ATOMIC_RELAXED);
+  }
+  return taken;
+}
+
 // \pre the magazine is the caller's, and has room. A fork may copy it at any moment.
 TARN_INLINE void ThreadMagazines::put(Magazine& magazine, void* block, std::uint8_t* is_live) {
   const std::uint32_t count = magazine.count.load(std::memory_order_relaxed);
@@ -72,9 +88,7 @@ std::size_t ThreadMagazines::allocate_batch(std::size_t count, void** blocks) {
   while (taken < count) {
     Magazine* const magazine = list_.of_this_thread();
     if (magazine != nullptr && magazine->lock.enter()) [[likely]] {
-      const std::size_t at_hand = magazine->count.load(std::memory_order_relaxed);
-      for (std::size_t left = std::min(count - taken, at_hand); left != 0; --left)
-        blocks[taken++] = take(*magazine);
+      taken += take_several(*magazine, count - taken, blocks + taken);
       magazine->lock.leave();
     }
     if (taken == count) break;
@@ -137,23 +151,98 @@ std::uint32_t ThreadMagazines::enough() const {
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(pool_.capacity / 2, 1, for_all));
 }
 
-// \returns the byte of a block that was live until now. \param span nullptr: to be looked up. \pre the pool's
-// mutex is held, or the thread is inside of its magazine's lock: so no chunk ends meanwhile.
-template <ThreadMagazines::References kReferences>
-TARN_INLINE std::uint8_t* ThreadMagazines::end_life(const detail::SpanHead* span, void* block) const {
+// \returns the chunk of a block, and the block's index in it. \param span nullptr: to be looked up. Stops the
+// process when the pointer is no block of the pool.
+TARN_INLINE const detail::SpanHead& ThreadMagazines::place_of(const detail::SpanHead* span, void* block,
+                                                              std::uint64_t* index) const {
   if (span == nullptr) span = spans_.find(block);
   if (span == nullptr) [[unlikely]]
     span = page_map.find(block);
   if (span == nullptr || ChunkRuns::pool_of(*span) != &pool_) [[unlikely]]
     find_blocks(pool_, block, 1);
-  std::uint64_t index = 0;
-  if (!detail::find_in_span(*span, reciprocal_, block, &index)) [[unlikely]]
+  if (!detail::find_in_span(*span, reciprocal_, block, index)) [[unlikely]]
     find_blocks(pool_, block, 1);
+  return *span;
+}
+
+// \returns the byte of a block that was live until now. \param span nullptr: to be looked up. \pre the pool's
+// mutex is held, or the thread is inside of its magazine's lock: so no chunk ends meanwhile.
+template <ThreadMagazines::References kReferences>
+TARN_INLINE std::uint8_t* ThreadMagazines::end_life(const detail::SpanHead* span, void* block) const {
+  std::uint64_t index = 0;
+  span = &place_of(span, block, &index);
   if constexpr (kReferences == References::kMustBeNone) stop_if_referred_to(pool_, *span, index, block);
   std::uint8_t* const is_live = live_bytes(*span) + index;
   if (__atomic_exchange_n(is_live, 0, __ATOMIC_RELAXED) == 0) [[unlikely]]
     pool_.stop("double free", block);
   return is_live;
+}
+
+/// Ends lives of blocks whose bytes lie side by side by one exchange for up to eight. Such blocks are often
+/// freed in a row, as they were handed out.
+class ThreadMagazines::LivesToEnd {
+ public:
+  explicit LivesToEnd(const FixedPoolState& pool) : pool_(pool) {}
+
+  /// Another block. \param is_live its byte.
+  TARN_INLINE void add(void* block, std::uint8_t* is_live) {
+    const std::uintptr_t at = address_of(is_live) % sizeof(std::uint64_t);
+    auto* const word = reinterpret_cast<std::uint64_t*>(is_live - at);
+    const std::uint64_t life = std::uint64_t{1} << (at * CHAR_BIT);
+    if (word != word_ || (lives_ & life) != 0) {
+      end();
+      word_ = word;
+      lives_ = 0;
+    }
+    lives_ |= life;
+    last_ = block;
+  }
+  /// Ends those that were added. Stops the process when one was not live: nothing is right from then on.
+  TARN_INLINE void end() const {
+    if (lives_ == 0) return;
+    const std::uint64_t before = __atomic_fetch_sub(word_, lives_, __ATOMIC_RELAXED);
+    if ((before & lives_) != lives_) [[unlikely]]
+      stop(lives_ & ~before);
+  }
+
+ private:
+  // \param ended the lives that had ended before.
+  [[noreturn, gnu::cold, gnu::noinline]] void stop(std::uint64_t ended) const {
+    const detail::SpanHead& span = *page_map.find(last_);
+    const auto* const byte =
+        reinterpret_cast<const std::uint8_t*>(word_) + std::countr_zero(ended) / CHAR_BIT;
+    pool_.stop("double free", span.start + (byte - live_bytes(span)) * pool_.front->stride);
+  }
+
+  const FixedPoolState& pool_;
+  std::uint64_t* word_ = nullptr;
+  std::uint64_t lives_ = 0;  // a one in the byte of each block
+  void* last_ = nullptr;
+};
+
+// Frees the first blocks, as many as the magazine has room for; nullptr is ignored. \returns how many of
+// `count`. \pre the magazine is the caller's.
+std::size_t ThreadMagazines::put_several(Magazine& magazine, void* const* blocks, std::size_t count) {
+  const std::uint32_t before = magazine.count.load(std::memory_order_relaxed);
+  FreeEntry* entry = magazine.entries + before;
+  FreeEntry* const end = magazine.entries + limit_;
+  LivesToEnd lives(pool_);
+  const detail::SpanHead* span = nullptr;
+  std::size_t freed = 0;
+  for (; freed < count && entry != end; ++freed) {
+    void* const block = blocks[freed];
+    if (block == nullptr) continue;
+    std::uint64_t index = 0;
+    if (span == nullptr || !detail::find_in_span(*span, reciprocal_, block, &index))
+      span = &place_of(nullptr, block, &index);
+    *entry = {block, live_bytes(*span) + index};
+    lives.add(block, entry->is_live);
+    ++entry;
+  }
+  lives.end();
+  // Entries are none before, so that a fork copies none that is live.
+  magazine.count.store(static_cast<std::uint32_t>(entry - magazine.entries), std::memory_order_release);
+  return freed;
 }
 
 template <ThreadMagazines::References kReferences>
@@ -184,12 +273,7 @@ void ThreadMagazines::deallocate_batch(void* const* blocks, std::size_t count) {
   for (std::size_t i = 0; i < count;) {
     Magazine* const magazine = list_.of_this_thread();
     if (magazine != nullptr && !is_scarce_ && magazine->lock.enter()) [[likely]] {
-      std::size_t room = is_scarce_ ? 0 : limit_ - magazine->count.load(std::memory_order_relaxed);
-      for (; i < count && room != 0; ++i) {
-        if (blocks[i] == nullptr) continue;
-        put(*magazine, blocks[i], end_life<References::kNotCounted>(nullptr, blocks[i]));
-        --room;
-      }
+      if (!is_scarce_) i += put_several(*magazine, blocks + i, count - i);
       magazine->lock.leave();
     }
     if (i == count) return;

@@ -87,7 +87,11 @@ class alignas(kCacheLineBytes) ThreadMagazines {
   std::uint8_t* end_life(const detail::SpanHead* span, void* block) const;
   template <References kReferences>
   void deallocate_with(const detail::SpanHead* span, void* block);
+  class LivesToEnd;
+  const detail::SpanHead& place_of(const detail::SpanHead* span, void* block, std::uint64_t* index) const;
   static void* take(Magazine& magazine);
+  static std::size_t take_several(Magazine& magazine, std::size_t count, void** blocks);
+  std::size_t put_several(Magazine& magazine, void* const* blocks, std::size_t count);
   static void put(Magazine& magazine, void* block, std::uint8_t* is_live);
   [[gnu::noinline]] void* allocate_slow(Magazine* magazine);
   void* take_or_gather(Magazine* magazine);

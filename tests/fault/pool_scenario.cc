@@ -98,6 +98,12 @@ int use_buffer_pool() {
       fill(buffer.data(), size, size);
       if (try_append(chain, std::move(buffer))) ++chained, bytes += size;
     }
+    if (i % 50 == 0) {
+      void* blocks[20];
+      const std::size_t count = pool->allocate_batch(size, 20, blocks);
+      for (std::size_t j = 0; j < count; ++j) fill(blocks[j], size, j);
+      pool->deallocate_batch(blocks, count);
+    }
     if (i % 90 == 0) pool->reserve(size, i);
     if (i % 70 == 0) pool->release_unused();
     const std::size_t is_held = copy && copy.reference_count() == 1 ? 1 : 0;

@@ -3,7 +3,7 @@
 # EXPECTED: conf, none (the program has none), or overruled (a stronger source has set it)
 set -eu
 complaints="tarn: tarn_conf: unknown option 'colour'; 'tarn options' lists the names
-tarn: tarn_conf: bad value 'none' for classes; its default is used"
+tarn: tarn_conf: bad value 'none' for classes; it stays 'default' (default)"
 case $1 in
   conf) first="decay 500ms from tarn_conf" ;;
   none) first="decay 2000ms from default" complaints= ;;

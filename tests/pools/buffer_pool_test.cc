@@ -101,6 +101,80 @@ TYPED_TEST(AnyBufferPool, ServesEachRequestFromTheSmallestSizeThatHoldsIt) {
   }
 }
 
+TYPED_TEST(AnyBufferPool, ABlockGoesBackToItsSizeWhicheverWasHandedOutLast) {
+  TypeParam pool({.smallest_bytes = 64, .largest_bytes = 256});
+  const auto live = [&pool] {
+    return std::vector<std::size_t>{pool.use(0).live_count, pool.use(1).live_count, pool.use(2).live_count};
+  };
+  for (int round = 0; round < 3; ++round) {  // from the second one on, with blocks that were freed
+    void* const small = pool.allocate(64);
+    void* const large = pool.allocate(256);
+    void* const middle = pool.allocate(128);
+    pool.deallocate(small);
+    EXPECT_EQ(live(), (std::vector<std::size_t>{0, 1, 1}));
+    pool.deallocate(middle);
+    EXPECT_EQ(live(), (std::vector<std::size_t>{0, 0, 1}));
+    pool.deallocate(pool.allocate(64));
+    pool.deallocate(large);
+    EXPECT_EQ(live(), (std::vector<std::size_t>{0, 0, 0}));
+    validate(pool);
+  }
+}
+
+TYPED_TEST(AnyBufferPool, ABatchGivesBlocksOfOneSizeAndTakesThoseOfAnyBack) {
+  TypeParam pool({.smallest_bytes = 64, .largest_bytes = 1024});
+  Random random(fresh_seed());
+  std::vector<std::pair<void*, std::size_t>> live;
+  for (int round = 0; round < 200; ++round) {
+    const std::size_t bytes = random.between(1, 1500), count = random.below(100);
+    std::vector<void*> blocks(count);
+    ASSERT_EQ(pool.allocate_batch(bytes, count, blocks.data()), count);
+    for (void* block : blocks) {
+      ASSERT_GE(tarn::usable_size(block), bytes);
+      fill(block, bytes, address(block));
+      live.push_back({block, bytes});
+    }
+    for (std::size_t i = 1; i < live.size(); ++i) std::swap(live[i], live[random.below(i + 1)]);
+    std::vector<void*> freed{nullptr};
+    for (std::size_t rest = random.below(live.size() + 1); live.size() > rest; live.pop_back()) {
+      ASSERT_TRUE(holds(live.back().first, live.back().second, address(live.back().first)));
+      freed.push_back(live.back().first);
+    }
+    pool.deallocate_batch(freed.data(), freed.size());
+    ASSERT_EQ(live_count(pool), live.size());
+  }
+  validate(pool);
+  for (const auto& block : live) pool.deallocate(block.first, block.second);
+  EXPECT_EQ(live_count(pool), 0u);
+  validate(pool);
+}
+
+TYPED_TEST(AnyBufferPool, ABatchEndsAtACapAndIsRefusedOnce) {
+  static int refusals;
+  refusals = 0;
+  TypeParam pool({.smallest_bytes = 64,
+                  .largest_bytes = 1024,
+                  .largest_count = 50,
+                  .largest_above_bytes = 100000,
+                  .at_cap = AtCap::kThrow,
+                  .on_refusal = [](void*) { ++refusals; }});
+  void* blocks[60];
+  EXPECT_EQ(pool.allocate_batch(64, 60, blocks), 50u);
+  EXPECT_EQ(refusals, 1);
+  EXPECT_EQ(pool.use(0).refusals, 1u);
+  EXPECT_EQ(pool.use(0).live_count, 50u);
+  EXPECT_EQ(pool.use(0).peak_live_bytes, 50u * 64);
+  pool.deallocate_batch(blocks, 50);
+  EXPECT_EQ(pool.use(0).live_count, 0u);
+  const std::size_t large = pool.allocate_batch(30000, 10, blocks);
+  EXPECT_EQ(large, 3u);
+  EXPECT_EQ(refusals, 2);
+  EXPECT_EQ(pool.use_above().live_count, 3u);
+  pool.deallocate_batch(blocks, large);
+  EXPECT_EQ(pool.use_above().live_count, 0u);
+  validate(pool);
+}
+
 TYPED_TEST(AnyBufferPool, BlocksAreAlignedAndKeptApart) {
   for (const std::size_t alignment : {8u, 64u, 4096u}) {
     TypeParam pool({.smallest_bytes = 4096, .largest_bytes = 16384, .alignment = alignment});
@@ -219,8 +293,18 @@ void expect_exact_peak(Random& random) {
     const unsigned percent_allocated =
         i / 150 % 2 == 0 ? 80 : 20;  // more are freed in a row than stay at hand
     if (blocks.empty() || random.below(100) < percent_allocated) {
-      blocks.push_back(pool.allocate(100));
+      const std::size_t before = blocks.size(), count = i % 10 == 0 ? random.below(40) : 1;
+      blocks.resize(before + count);
+      if (count == 1) {
+        blocks[before] = pool.allocate(100);
+      } else {
+        ASSERT_EQ(pool.allocate_batch(100, count, blocks.data() + before), count);
+      }
       most = std::max(most, blocks.size());
+    } else if (i % 10 == 0) {
+      const std::size_t count = std::min<std::size_t>(blocks.size(), random.below(40));
+      pool.deallocate_batch(blocks.data() + blocks.size() - count, count);
+      blocks.resize(blocks.size() - count);
     } else {
       std::swap(blocks[random.below(blocks.size())], blocks.back());
       i % 2 == 0 ? pool.deallocate(blocks.back()) : pool.deallocate(blocks.back(), 100);

@@ -28,6 +28,35 @@ static int are_malloc_blocks(void) {
 
 static void count_call(void* context) { ++*(int*)context; }
 
+/* What a walk has met: how many blocks, and the last of them. */
+struct visits {
+  tarn_fixed_pool* pool; /* that the blocks are given back to; NULL: they stay */
+  size_t count;
+  char* last;
+  int is_ascending;
+};
+
+static void visit_block(void* block, void* context) {
+  struct visits* visits = context;
+  visits->is_ascending &= (char*)block > visits->last;
+  visits->last = block;
+  ++visits->count;
+  if (visits->pool != NULL) tarn_fixed_pool_deallocate(visits->pool, block);
+}
+
+/* Walks over `count` live blocks, then frees them in a second walk. */
+static void walk_over_live_blocks(tarn_fixed_pool* pool, size_t count) {
+  struct visits visits = {.is_ascending = 1};
+  tarn_fixed_pool_for_each_live(pool, visit_block, &visits);
+  EXPECT(visits.count == count);
+  EXPECT(visits.is_ascending || are_malloc_blocks());
+  visits.pool = pool;
+  tarn_fixed_pool_for_each_live(pool, visit_block, &visits);
+  EXPECT(visits.count == 2 * count && tarn_fixed_pool_live_count(pool) == 0);
+  tarn_fixed_pool_for_each_live(pool, visit_block, &visits);
+  EXPECT(visits.count == 2 * count);
+}
+
 static void use_fixed_pool(tarn_fixed_pool* pool, size_t cap, const int* refusals) {
   void* blocks[64];
   size_t i;
@@ -65,6 +94,8 @@ static void use_fixed_pool(tarn_fixed_pool* pool, size_t cap, const int* refusal
   tarn_fixed_pool_clear(pool);
   EXPECT(tarn_fixed_pool_live_count(pool) == 0);
   EXPECT((tarn_fixed_pool_release_unused(pool) != 0) == !are_malloc_blocks());
+  EXPECT(tarn_fixed_pool_allocate_batch(pool, 7, blocks) == 7);
+  walk_over_live_blocks(pool, 7);
   EXPECT(tarn_fixed_pool_allocate(pool) != NULL); /* its end frees it */
   tarn_fixed_pool_destroy(pool);
 }

@@ -51,7 +51,7 @@ TEST(StatisticsFile, EveryFigureWithAPlaceInTheReportIsThere) {
     EXPECT_NE(text.find(shown), std::string::npos) << group << "." << key << " in " << text;
   };
 #define TARN_EXPECT(group, key, member, unit, line, label, report, help) \
-  expect(#group, #key, std::string_view(#unit) == "kBytes", report);
+  expect(#group, #key, std::string_view(#unit) != "kCount", report);
   TARN_EVERY_STATISTIC(TARN_EXPECT)
 #undef TARN_EXPECT
 }
@@ -81,6 +81,23 @@ TEST(StatisticsFile, APoolHasALineWithAllItsFigures) {
   EXPECT_NE(line_of(text, "  tenant").find("none"), std::string::npos) << text;
   EXPECT_LT(text.find("session"), text.find("packets")) << "most pages first";
   EXPECT_NE(text.find("pools, all at the end:"), std::string::npos) << text;
+}
+
+TEST(StatisticsFile, ALimitOfZeroIsNone) {
+  const auto limits_with = [](const char* soft, const char* hard) {
+    const std::string figures = std::string(soft) + ",\"hard_limit\":" + hard;
+    return line_of(
+        statistics_report(
+            *parse_statistics("{\"limits\":{\"held\":1024,\"soft_limit\":" + figures + ",\"crossings\":0}}"),
+            Colour::kOff),
+        "limits");
+  };
+  EXPECT_NE(limits_with("0", "0").find("; soft limit none, hard limit none; 0 crossings"), std::string::npos)
+      << limits_with("0", "0");
+  EXPECT_NE(limits_with("2048", "0").find("; soft limit 2.000 KiB, hard limit none;"), std::string::npos)
+      << limits_with("2048", "0");
+  EXPECT_NE(limits_with("0", "4096").find("; soft limit none, hard limit 4.000 KiB;"), std::string::npos)
+      << limits_with("0", "4096");
 }
 
 TEST(StatisticsFile, OfManyPoolsTheLargestAreShown) {

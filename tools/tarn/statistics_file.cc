@@ -62,7 +62,9 @@ constexpr ReportField kReportFields[] = {TARN_EVERY_STATISTIC(TARN_ROW)};
 
 std::string figure(const Json& statistics, const ReportField& field) {
   const Json& group = member(statistics, field.group);
-  return field.unit == internal::StatUnit::kBytes ? bytes(group, field.key) : count(group, field.key);
+  if (field.unit == internal::StatUnit::kCount) return count(group, field.key);
+  const bool is_none = field.unit == internal::StatUnit::kLimit && member(group, field.key) == 0;
+  return is_none ? "none" : bytes(group, field.key);
 }
 
 std::string sum_with_next(const Json& statistics, const ReportField& field) {

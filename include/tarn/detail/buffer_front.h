@@ -46,21 +46,17 @@ struct alignas(64) BufferSizeFront {
   std::atomic<std::size_t> refusals;
 };
 
-struct BufferPoolFront;
-
-/// The second part of the record of any fixed pool.
-struct FixedPoolLink {
-  FixedPoolFront* front = nullptr;
-  BufferPoolFront* buffers = nullptr;  // whose blocks are of one of its sizes
-};
-
 /// The first members of a buffer pool's record. Invariant: sizes ascend, and lie side by side.
 struct BufferPoolFront {
   static constexpr unsigned kDoublings = 64;  // of any request, so that compilers see no bound exceeded
 
   std::size_t largest;  // bytes
   SpanTable spans;
-  std::size_t link_offset;                    // bytes from a fixed pool's record to its link
+  BufferSizeFront* sizes_start;
+  std::size_t sizes_bytes;
+  // The block that a hit handed out last, live or not, and its size.
+  void* newest_block;
+  BufferSizeFront* newest_size;
   BufferSizeFront* first_larger[kDoublings];  // than this power of two
 
   /// \returns the smallest size for so many bytes. \pre 1 <= bytes <= largest.
@@ -72,6 +68,11 @@ struct BufferPoolFront {
     return *size;
   }
   TARN_INLINE bool has_size_for(std::size_t bytes) const { return bytes - 1 < largest; }
+  /// Whether an address lies among the fronts of the pool's sizes.
+  TARN_INLINE bool has_size_at(const void* front) const {
+    return reinterpret_cast<std::uintptr_t>(front) - reinterpret_cast<std::uintptr_t>(sizes_start) <
+           sizes_bytes;
+  }
 };
 
 /// \returns the count of a block of a buffer pool (tarn/shared_buffer.h). \pre the span is one of its chunks.
@@ -96,12 +97,16 @@ TARN_INLINE void* take_one_of_word(BufferSizeFront& size) {
 }
 
 /// \returns a block of the smallest size; nullptr where that is not for the inlined calls.
-TARN_INLINE void* buffer_pool_allocate_hit(const BufferPoolFront& pool, std::size_t bytes) {
+TARN_INLINE void* buffer_pool_allocate_hit(BufferPoolFront& pool, std::size_t bytes) {
   if (ProgramGuard::is_needed() || !pool.has_size_for(bytes)) [[unlikely]]
     return nullptr;
   BufferSizeFront& size = pool.size_for(bytes);
   FreedBlock* const top = size.front.freed_top;
-  return top != size.front.freed ? take_freed(size.front, top - 1) : take_one_of_word(size);
+  if (top == size.front.freed) return take_one_of_word(size);
+  void* const block = take_freed(size.front, top - 1);
+  pool.newest_block = block;
+  pool.newest_size = &size;
+  return block;
 }
 
 /// Frees a plain block. \returns false where that is not for the inlined calls: nothing has happened then.
@@ -119,14 +124,16 @@ TARN_INLINE bool buffer_pool_deallocate_hit(const BufferPoolFront& pool, void* b
   const SpanHead* const span = pool.spans.find(block);
   if (span == nullptr) [[unlikely]]
     return false;
-  // Pools of any kind are as large as to be asked so; one that is marked is no buffer pool's.
-  const void* const of_span = span->marked_pool();
-  constexpr std::uintptr_t kMark = 1;
-  if (of_span == nullptr || (reinterpret_cast<std::uintptr_t>(of_span) & kMark) != 0) [[unlikely]]
-    return false;
-  const auto& link =
-      *reinterpret_cast<const FixedPoolLink*>(static_cast<const char*>(of_span) + pool.link_offset);
-  return link.buffers == &pool && buffer_pool_put_hit(*link.front, *span, block);
+  // A block that is freed right after it was handed out needs not wait for its span to be read: the next
+  // allocation waits for the store to its size's front.
+  void* size = pool.newest_size;
+  if (block != pool.newest_block) {
+    size = span->pool_data;  // of another pool's span it points elsewhere
+    if (!pool.has_size_at(size)) [[unlikely]]
+      return false;
+  }
+  FixedPoolFront& front = *static_cast<FixedPoolFront*>(size);
+  return span->marked_pool() == front.state && buffer_pool_put_hit(front, *span, block);
 }
 
 /// The same. \param bytes that the block's size is for, if it is for the inlined calls.

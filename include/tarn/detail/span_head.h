@@ -7,9 +7,11 @@
 // reciprocal   ceil(2^32 / stride): (offset * reciprocal) >> 32 is a block's index when offset is the start
 //              of a block.
 // pool_blocks  in a chunk of a fixed pool, in place of `reciprocal`: the number of blocks.
+// pool_data    in a chunk of a buffer pool: the front of its size; in a slab of a heap whose threads have
+//              magazines: a byte for each block, 1 while it is live; else nullptr.
 //
-// Threads: constant while the span lives, except the words of free_bits and the lowest bit of `pool`; the
-// pool's own rules guard those.
+// Threads: constant while the span lives, except the words of free_bits, the lowest bit of `pool` and a
+// heap's pool_data; the pool's own rules guard those.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -28,6 +30,7 @@ struct SpanHead {
     std::uint32_t reciprocal;
     std::uint32_t pool_blocks;
   };
+  void* pool_data;
 
   /// `pool` with its mark; the pool may change the mark under a lock that the reader does not hold.
   void* marked_pool() const { return __atomic_load_n(&pool, __ATOMIC_RELAXED); }

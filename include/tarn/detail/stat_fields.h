@@ -4,7 +4,7 @@
  * A row has these columns:
  *   group, key   where the figure stands in the JSON
  *   member       its name in struct tarn_statistics (tarn/stats.h) and in the XML
- *   unit         kBytes or kCount
+ *   unit         kBytes, kCount, or kLimit: bytes, of which 0 is none
  *   line, label  the line of malloc_stats, and the words before the figure; 0: not in it
  *   report       of `tarn run --stats`: title of the line, then text with {} for the figure, or {+} for its
  *                sum with the next one; "": not in it
@@ -84,9 +84,9 @@
         "Times pages were taken or freed under the one lock that all threads have in common.") \
   STATE(limits, held, held_bytes, kBytes, 0, "", "limits: {} held", \
         "Memory held from the system, which the limits limit: mapped, free dirty pages and all records.") \
-  STATE(limits, soft_limit, soft_limit_bytes, kBytes, 0, "", "limits: ; soft limit {}", \
+  STATE(limits, soft_limit, soft_limit_bytes, kLimit, 0, "", "limits: ; soft limit {}", \
         "The soft limit; 0: none.") \
-  STATE(limits, hard_limit, hard_limit_bytes, kBytes, 0, "", "limits: , hard limit {}", \
+  STATE(limits, hard_limit, hard_limit_bytes, kLimit, 0, "", "limits: , hard limit {}", \
         "The hard limit; 0: none.") \
   STATE(limits, crossings, soft_limit_crossings, kCount, 0, "", "limits: ; {} crossings", \
         "Times the soft limit was crossed although free memory had gone back.") \

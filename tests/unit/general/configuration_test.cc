@@ -59,10 +59,19 @@ TEST(Configuration, AnUnknownKeyCostsOneLineAndTheRestIsRead) {
 
 TEST(Configuration, ABadValueCostsOneLineAndLeavesTheDefault) {
   const Reading reading = read_with({"TARN_CONF=decay:soon"}, Option::kDecay);
-  EXPECT_EQ(reading.complaints, "tarn: TARN_CONF: bad value 'soon' for decay; its default is used\n");
+  EXPECT_EQ(reading.complaints, "tarn: TARN_CONF: bad value 'soon' for decay; it stays '2000ms' (default)\n");
   EXPECT_EQ(reading.value, info(Option::kDecay).default_value);
   EXPECT_EQ(read_with({"TARN_DECAY=later"}, Option::kDecay).complaints,
-            "tarn: TARN_DECAY: bad value 'later' for decay; its default is used\n");
+            "tarn: TARN_DECAY: bad value 'later' for decay; it stays '2000ms' (default)\n");
+}
+
+TEST(Configuration, ABadValueLeavesThatOfAWeakerSource) {
+  const Reading reading =
+      read_with({"TARN_CONF=decay:7,check:1,check:maybe", "TARN_DECAY=later"}, Option::kDecay);
+  EXPECT_EQ(reading.complaints,
+            "tarn: TARN_CONF: bad value 'maybe' for check; it stays '1' (TARN_CONF)\n"
+            "tarn: TARN_DECAY: bad value 'later' for decay; it stays '7ms' (TARN_CONF)\n");
+  EXPECT_EQ(reading.value, 7);
 }
 
 TEST(Configuration, LaterSourcesWin) {

@@ -296,7 +296,7 @@ TEST_F(MagazinesOfHeapsDeathTest, ABlockInTwoStacksIsNotHandedOutTwice) {
   heap.deallocate(blocks[3]);
   const Span& slab = *page_map.find(blocks[3]);
   const auto offset = static_cast<std::uint32_t>(static_cast<char*>(blocks[3]) - slab.start);
-  slab.is_live.load()[number_of(index_of_offset(offset, slab.reciprocal))] = 1;
+  slab.live_bytes()[number_of(index_of_offset(offset, slab.reciprocal))] = 1;
   EXPECT_DEATH(static_cast<void>(heap.allocate(100)), "double free in 'room'");
 }
 

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "general/system_blocks.h"
 #include "pool/object_pool_state.h"
 #include "tarn/memory_pool.h"
+#include "tarn/pool_use.h"
 #include "unit/pool/over_malloc.h"
 
 namespace tarn::internal {
@@ -35,7 +37,67 @@ TEST(ObjectPoolOverFixedPool, TakesThePlaceOfAClassWhenThereAreTooManyPools) {
   for (detail::ObjectPoolState* pool : pools) detail::end_object_pool(pool);
 }
 
+std::vector<PoolUse> uses_of(const std::string& name) {
+  struct Search {
+    const std::string& name;
+    std::vector<PoolUse> found;
+  } search{name, {}};
+  for_each_pool(
+      [](const PoolUse& use, void* context) {
+        Search& into = *static_cast<Search*>(context);
+        if (into.name == use.name) into.found.push_back(use);
+      },
+      &search);
+  return search.found;
+}
+
+void expect_one_entry(const char* name, std::size_t live) {
+  const std::vector<PoolUse> uses = uses_of(name);
+  ASSERT_EQ(uses.size(), 1u);
+  EXPECT_STREQ(uses[0].kind, "object pool");
+  EXPECT_EQ(uses[0].block_bytes, 24u);
+  EXPECT_EQ(uses[0].live_count, live);
+  EXPECT_EQ(uses[0].live_bytes, live * 24);
+  EXPECT_GE(uses[0].mapped_bytes, live * 24);
+  EXPECT_GE(uses[0].capacity, live);
+  EXPECT_FALSE(uses[0].is_in_classes);
+}
+
+detail::ObjectPoolState* make_listed_pool(const char* name) {
+  detail::ObjectPoolType listed = kType;
+  listed.live_objects = LiveObjects::kListed;
+  std::uint32_t offset = 1;
+  return detail::make_object_pool({.name = name, .at_end = AtPoolEnd::kHandOver}, listed, &offset);
+}
+
+TEST(ObjectPoolOverFixedPool, TellsOfItselfOnceAlsoWhenObjectsOutliveIt) {
+  detail::ObjectPoolState* const pool = make_listed_pool("guests");
+  std::vector<void*> objects;
+  for (int i = 0; i < 10; ++i) objects.push_back(detail::object_pool_allocate_slow(pool));
+  expect_one_entry("guests", 10);
+  detail::end_object_pool(pool);
+  expect_one_entry("guests", 10);
+  for (void* object : objects) tarn::deallocate(object);
+  expect_one_entry("guests", 0);
+}
+
+TEST(ObjectPoolOverFixedPool, TellsNothingOnceItHasEndedWithoutObjects) {
+  detail::ObjectPoolState* const pool = make_listed_pool("none");
+  detail::object_pool_deallocate_slow(pool, detail::object_pool_allocate_slow(pool));
+  expect_one_entry("none", 0);
+  detail::end_object_pool(pool);
+  EXPECT_TRUE(uses_of("none").empty());
+}
+
 using ObjectPoolOverMalloc = OverMalloc;
+
+TEST_F(ObjectPoolOverMalloc, TellsOfItselfOnce) {
+  detail::ObjectPoolState* const pool = make_pool();
+  void* const block = detail::object_pool_allocate_slow(pool);
+  expect_one_entry("object pool", 1);
+  detail::object_pool_deallocate_slow(pool, block);
+  detail::end_object_pool(pool);
+}
 
 TEST_F(ObjectPoolOverMalloc, DestroysWhatIsLiveAtItsEndBeforeItsMemoryGoes) {
   detail::ObjectPoolState* const pool = make_pool(AtPoolEnd::kDestroy);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <random>
 #include <set>
 #include <vector>
 
@@ -102,6 +104,40 @@ TEST_F(Magazines, GiveBatchesAcrossTheirBounds) {
   pool.deallocate_batch(blocks.data(), 3000);
   EXPECT_EQ(pool.live_count(), 0u);
   validate(state_of(pool));
+}
+
+TEST_F(Magazines, TakeBackBatchesInAnyOrder) {
+  PoolWithMagazines pool({.block_bytes = 64, .blocks_per_chunk = 101});  // no whole words of bytes
+  std::mt19937 random(7);
+  for (const std::size_t size : {1u, 2u, 7u, 8u, 31u, 64u, 65u}) {
+    std::vector<void*> blocks = take(pool, 600);
+    void* const kept = blocks[300];
+    blocks[300] = nullptr;
+    std::shuffle(blocks.begin(), blocks.end(), random);
+    for (std::size_t i = 0; i < blocks.size(); i += size)
+      pool.deallocate_batch(&blocks[i], std::min(size, blocks.size() - i));
+    EXPECT_EQ(pool.live_count(), 1u) << size;
+    validate(state_of(pool));
+    pool.deallocate_batch(&kept, 1);
+  }
+}
+
+TEST_F(Magazines, ABatchWithABlockThatIsFreeStopsTheProcess) {
+  PoolWithMagazines pool({.block_bytes = 64, .name = "events"});
+  const std::vector<void*> live = take(pool, 40);
+  const auto free_batch = [&](std::vector<void*> blocks) {
+    pool.deallocate_batch(blocks.data(), blocks.size());
+  };
+  EXPECT_DEATH(free_batch({live[3], live[3]}), "double free in 'events'");
+  EXPECT_DEATH(free_batch({live[3], live[4], live[3]}), "double free in 'events'");
+  EXPECT_DEATH(free_batch({live[3], live[30], live[3]}), "double free in 'events'");
+  pool.deallocate(live[5]);
+  char message[64];
+  std::snprintf(message, sizeof message, "double free in 'events': %p", live[5]);
+  EXPECT_DEATH(free_batch({live[3], live[4], live[5], live[6]}), message);
+  EXPECT_DEATH(free_batch({live[6], static_cast<char*>(live[7]) + 1}), "pointer into a block in 'events'");
+  int other = 0;
+  EXPECT_DEATH(free_batch({live[6], &other}), "no block of the pool in 'events'");
 }
 
 }  // namespace
