@@ -20,7 +20,7 @@ struct RecordLayout {
 };
 
 RecordLayout layout_of(std::uint32_t words, std::uint32_t live_bytes, std::uint32_t references) {
-  std::size_t bytes = sizeof(PoolChunk) + words * sizeof(std::uint64_t);
+  std::size_t bytes = sizeof(PoolChunk) + (words + PoolChunk::kWordsBehind) * sizeof(std::uint64_t);
   if (live_bytes != 0) bytes = round_up(bytes, kCacheLineBytes) + live_bytes;
   const std::size_t first = round_up(bytes, kCacheLineBytes);
   return {first, references == 0 ? bytes : first + references * sizeof(std::uint32_t)};
@@ -60,7 +60,7 @@ void PoolChunk::validate_record() {
   TARN_CHECK(span->kind == SpanKind::kPool && span->pool_blocks == block_count);
   TARN_CHECK(word_count == bitmap::words_for(block_count) && longest_run <= block_count);
   const std::size_t bits = word_count * bitmap::kWordBits;
-  TARN_CHECK(bitmap::find_one(words(), block_count, bits) == bits);
+  TARN_CHECK(bitmap::find_one(words(), block_count, bits) == bits && words()[word_count] == 0);
   TARN_CHECK(next_word(0) <= word_count && run_word < word_count);
 }
 
@@ -103,6 +103,7 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
     std::memset(chunk->references, 0, layout.bytes - layout.references);
   }
   chunk->free_all();
+  chunk->words()[words] = 0;
   const bool has_room = request.colour_bytes <= bytes_of(pages) - used_bytes;
   if (request.poisons) os::poison(span->start, bytes_of(pages));
   span->start += has_room ? request.colour_bytes : 0;

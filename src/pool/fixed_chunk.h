@@ -2,10 +2,12 @@
 //
 // Invariant: bit i of the words is one exactly when block i is free, and in no magazine
 // (thread_magazines.h). Bit w of the summary is one when word w has ones, unless these are yet to be
-// reported (FixedPoolState). It may also be one while the pool's walk stands on word w: the inlined paths
-// empty that word without telling the summary. A chunk of a pool that may have magazines has a byte for each
-// block; while the pool has them, the byte is 1 exactly when the block is live. A chunk of a buffer pool has
-// a count of references for each block, which is 0 while the block is free.
+// reported (FixedPoolState). It may also be one while the pool's walk stands on word w, and, in a pool that
+// notes freed runs, until the walk comes by: calls empty such a word without telling the summary. Behind the
+// words is one more that is always 0, so that a run of up to 64 blocks can always be read and written as two.
+// A chunk of a pool that may have magazines has a byte for each block; while the pool has them, the byte is 1
+// exactly when the block is live. A chunk of a buffer pool has a count of references for each block, which is
+// 0 while the block is free.
 // Threads: the pool's. Another thread may count the ones meanwhile, under the pool's `structure`.
 #pragma once
 #include <bit>
@@ -23,6 +25,7 @@ struct alignas(kCacheLineBytes) PoolChunk {
   static constexpr std::size_t kLargestCount = 32768;  // blocks
   static constexpr std::size_t kColouredStride = 128;  // a stride that is a multiple leaves cache sets unused
   static constexpr std::size_t kLargestWordCount = kLargestCount / bitmap::kWordBits;
+  static constexpr std::size_t kWordsBehind = 1;  // the last one
 
   PoolChunk* previous;  // in a list of ChunkRuns
   PoolChunk* next;
@@ -93,15 +96,16 @@ struct alignas(kCacheLineBytes) PoolChunk {
   }
 
   /// Stops the process when the invariant is broken. \param walk_word the word that the walk stands on.
+  /// \param notes_runs whether runs may have emptied words.
   /// \param is_unreported(word) whether its ones are yet to be reported.
   template <typename IsUnreported>
-  void validate(const std::uint64_t* walk_word, IsUnreported is_unreported) {
+  void validate(const std::uint64_t* walk_word, bool notes_runs, IsUnreported is_unreported) {
     validate_record();
     for (std::uint32_t i = 0; i < word_count; ++i) {
       const std::uint64_t* const word = words() + i;
       const bool has_ones = *word != 0, is_noted = bitmap::test(summary, i), is_to_come = is_unreported(word);
       TARN_CHECK(is_noted || is_to_come || !has_ones);
-      TARN_CHECK(has_ones || !is_noted || word == walk_word);
+      TARN_CHECK(has_ones || !is_noted || word == walk_word || notes_runs);
     }
   }
 
@@ -117,7 +121,7 @@ inline PoolChunk& chunk_of(const detail::SpanHead& span) {
 
 /// \returns the bytes that say of each block whether it is live. \pre the chunk has them.
 inline std::uint8_t* live_bytes(const detail::SpanHead& span) {
-  const std::size_t words = bitmap::words_for(span.pool_blocks);
+  const std::size_t words = bitmap::words_for(span.pool_blocks) + PoolChunk::kWordsBehind;
   return reinterpret_cast<std::uint8_t*>(span.free_bits) +
          round_up(words * sizeof(*span.free_bits), kCacheLineBytes);
 }

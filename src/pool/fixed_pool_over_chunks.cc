@@ -55,12 +55,20 @@ const Span* find_span(const FixedPoolState& state, const void* pointer) {
 }
 
 // The walk has come to stand on a word: its ones are handed out next, without a look at any count.
-void note_standing(FixedPoolState& state) { state.handed_out.add(count_ones(*state.front->word)); }
+void note_standing(FixedPoolState& state) { state.note_handed_out(count_ones(*state.front->word)); }
 
 bool advance(FixedPoolState& state) {
-  if (!state.walk.advance()) return false;
+  do {
+    if (!state.walk.advance()) return false;
+  } while (*state.front->word == 0);  // runs may have emptied it
   note_standing(state);
   return true;
+}
+
+// The inlined paths have the word that the walk stands on no longer.
+void pause_walk(FixedPoolState& state) {
+  state.note_no_longer_handed_out(count_ones(*state.front->word));
+  state.walk.pause();
 }
 
 void stand_on_new(FixedPoolState& state, PoolChunk& chunk) {
@@ -68,16 +76,16 @@ void stand_on_new(FixedPoolState& state, PoolChunk& chunk) {
   note_standing(state);
 }
 
-/// Counts the blocks of a chunk that a call takes or frees by their bits. Those of the word that the walk
+/// Counts the blocks of a chunk that a call frees by their bits. Those of the word that the walk
 /// stands on are handed out anyway.
 class BitCount {
  public:
   BitCount(FixedPoolState& state, const PoolChunk& chunk)
       : state_(state), is_in_walk_(state.walk.chunk() == &chunk), ones_before_(ones()) {}
-  /// Call once `count` bits have become zeros.
-  void note_taken(std::size_t count) const { state_.handed_out.add(count - (ones_before_ - ones())); }
-  /// The same for ones.
-  void note_freed(std::size_t count) const { state_.handed_out.subtract(count - (ones() - ones_before_)); }
+  /// Call once `count` bits have become ones.
+  void note_freed(std::size_t count) const {
+    state_.note_no_longer_handed_out(count - (ones() - ones_before_));
+  }
 
  private:
   unsigned ones() const { return is_in_walk_ ? count_ones(*state_.front->word) : 0; }
@@ -99,7 +107,7 @@ void report_oldest(FixedPoolState& state, std::size_t count) {
     chunk.note_word(freed->word);
     state.ring.note_usable(chunk);
   }
-  state.handed_out.subtract(elsewhere);
+  state.note_no_longer_handed_out(elsewhere);
   std::copy(front.freed + count, front.freed_top, front.freed);
   front.freed_top -= count;
 }
@@ -111,7 +119,7 @@ void report_freed(FixedPoolState& state) {
 // \pre the front has no freed blocks.
 void shrink(FixedPoolState& state, PoolChunk& chunk, ReturnedPages& returned) {
   if (state.walk.chunk() == &chunk) {
-    state.handed_out.subtract(count_ones(*state.front->word));
+    state.note_no_longer_handed_out(count_ones(*state.front->word));
     state.walk.stand_nowhere();
   }
   state.runs.remove(chunk);
@@ -133,10 +141,10 @@ void* allocate(FixedPoolState& state) {
   return allocate_inside_door(state);
 }
 
-BlockRun run_of(const FreedRuns::Note& note) {
+BlockRun run_of(const FreedRun& note) {
   PoolChunk& chunk = chunk_of(*page_map.find(note.blocks));
-  const auto word = static_cast<std::uint32_t>(note.low - chunk.words());
-  return {&chunk, bitmap::index_of_bit(word, std::countr_zero(note.low_mask))};
+  const auto word = static_cast<std::uint32_t>(note.bits.low - chunk.words());
+  return {&chunk, bitmap::index_of_bit(word, std::countr_zero(note.bits.low_mask))};
 }
 
 bool has_magazines(const FixedPoolState& state) { return state.magazines.load() != nullptr; }
@@ -154,35 +162,36 @@ void end_lives(const FixedPoolState& state, BlockRun run, std::size_t count) {
       state.stop("double free", run.chunk->block(i));
 }
 
-// \returns a run that was freed as one and is still free; its bits are zeros now.
-BlockRun take_noted(FixedPoolState& state, std::size_t count) {
-  const FreedRuns::Note* note = nullptr;
-  if (state.freed_runs == nullptr || count > FreedRuns::kLongest || !state.freed_runs->knows(count))
-    return {};
-  const FreedRuns::Taken taken = state.freed_runs->take(count, &note);
-  if (taken == FreedRuns::Taken::kNone) return {};
-  state.handed_out.add(length_off_walk(*state.front, *note, count));
-  if (taken == FreedRuns::Taken::kLastOfAWord) note_emptied_words(state, *note);
-  return run_of(*note);
+// The runs of that length that were freed as one, where any are noted; else nullptr.
+FreedRuns* freed_runs_of(const FixedPoolState& state, std::size_t count) {
+  return count <= FreedRuns::kLongest ? state.freed_runs : nullptr;
+}
+
+// \returns a run that was freed as one and is still free.
+BlockRun find_noted(const FixedPoolState& state, std::size_t count) {
+  FreedRuns* const freed = freed_runs_of(state, count);
+  const FreedRun* const note = freed != nullptr ? freed->take_note(count) : nullptr;
+  return note != nullptr ? run_of(*note) : BlockRun{};
 }
 
 // A search begins where runs of that length were. \why holes of other lengths stay whole for their like.
-BlockRun find_and_take(FixedPoolState& state, std::size_t count) {
+BlockRun find(FixedPoolState& state, std::size_t count) {
   const auto wanted = static_cast<std::uint32_t>(count);
-  if (state.freed_runs != nullptr && count <= FreedRuns::kLongest)
-    if (const FreedRuns::Note* const place = state.freed_runs->place_of(count)) {
+  if (const FreedRuns* const freed = freed_runs_of(state, count))
+    if (const FreedRun* const place = freed->place_of(count)) {
       const BlockRun run = run_of(*place);
       state.runs.begin_at(*run.chunk, run.first);
     }
-  BlockRun run = state.runs.find(wanted, state.walk.chunk());
-  if (run.chunk == nullptr) {
-    run = {grow(state), BlockIndex{0}};
-    if (run.chunk == nullptr || run.chunk->block_count < wanted) return {};
-  }
-  const BitCount bits(state, *run.chunk);
-  if (run.chunk->take(run.first, wanted)) state.ring.note_taken(*run.chunk);
-  bits.note_taken(count);
-  return run;
+  const BlockRun run = state.runs.find(wanted, state.walk.chunk());
+  if (run.chunk != nullptr) return run;
+  PoolChunk* const chunk = grow(state);
+  return chunk != nullptr && chunk->block_count >= wanted ? BlockRun{chunk, BlockIndex{0}} : BlockRun{};
+}
+
+// \pre the walk has paused.
+void take(FixedPoolState& state, BlockRun run, std::size_t count) {
+  if (run.chunk->take(run.first, static_cast<std::uint32_t>(count))) state.ring.note_taken(*run.chunk);
+  state.note_handed_out(count);
 }
 
 // \pre a count of 1 only in pools without magazines.
@@ -190,12 +199,14 @@ void* allocate_run(FixedPoolState& state, std::size_t count) {
   const detail::FixedPoolFront& front = *state.front;
   if (count == 1 && front.freed_top != front.freed) return allocate_inside_door(state);
   report_freed(state);
-  BlockRun run = take_noted(state, count);
+  pause_walk(state);
+  BlockRun run = find_noted(state, count);
   if (run.chunk == nullptr) {
     if (count == 1) return allocate_inside_door(state);
-    run = find_and_take(state, count);
+    run = find(state, count);
     if (run.chunk == nullptr) return nullptr;
   }
+  take(state, run, count);
   if (has_magazines(state)) begin_lives(run, count);
   return run.chunk->block(run.first);
 }
@@ -242,12 +253,14 @@ void note_freed_run(FixedPoolState& state, BlockRun run, std::size_t count, void
     void* const record = metadata.allocate(sizeof(FreedRuns));
     if (record == nullptr) return;
     state.freed_runs = new (record) FreedRuns;
+    state.front->freed_runs = &state.freed_runs->tops();
   }
-  state.freed_runs->note(RunBits(run.chunk->words(), number_of(run.first), count), count, blocks);
+  state.freed_runs->note({RunBits(run.chunk->words(), number_of(run.first), count), blocks}, count);
 }
 
 void deallocate_run(FixedPoolState& state, void* blocks, std::size_t count) {
   report_freed(state);
+  pause_walk(state);
   const BlockRun run = find_blocks(state, blocks, count);
   if (has_magazines(state)) end_lives(state, run, count);
   take_back(state, run, count);
@@ -351,7 +364,7 @@ void clear(FixedPoolState& state) {
     state.ring.note_usable(chunk);
     if (state.poisons) os::poison(chunk.span->first_page(), chunk.span->bytes());
   }
-  state.handed_out.count.store(0, std::memory_order_relaxed);
+  state.note_no_longer_handed_out(state.handed_out());
   state.walk.stand_nowhere();
 }
 
@@ -395,13 +408,13 @@ std::size_t freed_elsewhere(const detail::FixedPoolFront& front) {
 
 void validate_freed_runs(const FixedPoolState& state) {
   if (state.freed_runs == nullptr) return;
-  state.freed_runs->for_each([&](const FreedRuns::Note& note, std::size_t length) {
+  state.freed_runs->for_each([&](const FreedRun& note, std::size_t length) {
     const BlockRun run = run_of(note);
     TARN_CHECK(ChunkRuns::pool_of(*run.chunk->span) == &state && run.chunk->block(run.first) == note.blocks);
     TARN_CHECK(number_of(run.first) + length <= run.chunk->block_count);
     const RunBits bits(run.chunk->words(), number_of(run.first), length);
-    TARN_CHECK(bits.low_mask == note.low_mask && bits.high_mask == note.high_mask &&
-               bits.high == note.high());
+    TARN_CHECK(bits.low == note.bits.low && bits.low_mask == note.bits.low_mask &&
+               bits.high_mask == note.bits.high_mask);
   });
 }
 
@@ -412,7 +425,7 @@ void validate_chunks(FixedPoolState& state) {
   for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
     PoolChunk& chunk = state.ring[slot];
     ones += chunk.free_count();
-    chunk.validate(state.front->word,
+    chunk.validate(state.front->word, state.freed_runs != nullptr,
                    [&](const std::uint64_t* word) { return is_unreported(*state.front, word); });
     TARN_CHECK(ChunkRuns::pool_of(*chunk.span) == &state && chunk.span->stride == state.front->stride);
     blocks += chunk.block_count;
@@ -420,9 +433,9 @@ void validate_chunks(FixedPoolState& state) {
   }
   TARN_CHECK(state.capacity == blocks && state.capacity <= state.largest_count);
   TARN_CHECK(state.mapped_bytes == bytes);
-  TARN_CHECK(state.handed_out.count == blocks - state.ring.free_count() + count_ones(*state.front->word) +
-                                           freed_elsewhere(*state.front));
-  TARN_CHECK(state.handed_out.count <= state.handed_out.peak);
+  TARN_CHECK(state.handed_out() == blocks - state.ring.free_count() + count_ones(*state.front->word) +
+                                       freed_elsewhere(*state.front));
+  TARN_CHECK(state.front->room_below_peak <= state.peak);
   if (has_magazines(state)) {
     state.magazines.load()->validate();
   } else if (state.counts_taken()) {
@@ -437,22 +450,10 @@ void validate_chunks(FixedPoolState& state) {
 
 }  // namespace
 
-std::size_t count_off_walk(const detail::FixedPoolFront& front, const FreedRuns::Note& note) {
-  return (note.low != front.word ? count_ones(note.low_mask) : 0) +
-         (note.high() != front.word ? count_ones(note.high_mask) : 0);
-}
-
-void note_emptied_words(FixedPoolState& state, const FreedRuns::Note& note) {
-  PoolChunk& chunk = *run_of(note).chunk;
-  for (std::uint64_t* const word : {note.low, note.high()})
-    if (*word == 0) chunk.forget_word(static_cast<std::uint32_t>(word - chunk.words()));
-  state.ring.note_taken(chunk);
-}
-
-void note_filled_words(FixedPoolState& state, const FreedRuns::Note& note) {
-  PoolChunk& chunk = *run_of(note).chunk;
-  chunk.note_word(note.low);
-  chunk.note_word(note.high());
+void note_filled_words(FixedPoolState& state, const FreedRun& run) {
+  PoolChunk& chunk = chunk_of(*page_map.find(run.blocks));
+  chunk.note_word(run.bits.low);
+  if (run.bits.high_mask != 0) chunk.note_word(run.bits.high());
   state.ring.note_usable(chunk);
 }
 

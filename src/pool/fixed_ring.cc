@@ -76,15 +76,19 @@ void ChunkRing::validate() const {
 
 void ChunkWalk::stand_nowhere() {
   chunk_ = nullptr;
-  front_.word = &no_free_bits;
+  stop();
 }
+
+void ChunkWalk::stop() { front_.word = &no_free_bits; }
+
+bool ChunkWalk::is_paused() const { return front_.word == &no_free_bits; }
 
 void ChunkWalk::validate() const {
   TARN_CHECK(no_free_bits == 0);
-  if (chunk_ == nullptr) return TARN_CHECK(front_.word == &no_free_bits);
+  if (chunk_ == nullptr) return TARN_CHECK(is_paused());
   TARN_CHECK(chunk_ == &ring_[chunk_->slot] && word_ < chunk_->word_count);
-  TARN_CHECK(front_.word == chunk_->words() + word_);
-  TARN_CHECK(front_.word_start == chunk_->block(bitmap::index_of_bit(word_, 0)));
+  TARN_CHECK(is_paused() || front_.word == chunk_->words() + word_);
+  TARN_CHECK(is_paused() || front_.word_start == chunk_->block(bitmap::index_of_bit(word_, 0)));
 }
 
 }  // namespace tarn::internal

@@ -57,6 +57,7 @@ COVERED = {
     "pool/c_fixed_pool": "tests/pools/c_pools.c",
     "pool/c_heap": "tests/pools/c_pools.c",
     "pool/fixed_pool": "tests/pools/fixed_pool_test.cc",
+    "pool/fixed_pool_runs": "tests/pools/fixed_pool_test.cc",
     "pool/fixed_pool_state": "tests/pools/fixed_pool_test.cc",
     "pool/handle_chunks": "tests/unit/pool/handle_slots_test.cc",
     "pool/handle_pool": "tests/adapters/handle_pool_test.cc",

@@ -28,7 +28,7 @@ OwnedChunk chunk_of_blocks(std::uint32_t count, std::size_t stride = 64, std::si
 }
 
 void validate(PoolChunk& chunk) {
-  chunk.validate(nullptr, [](const std::uint64_t*) { return false; });
+  chunk.validate(nullptr, false, [](const std::uint64_t*) { return false; });
 }
 
 TEST(FixedChunk, BeginsWithAllBlocksFree) {
