@@ -32,6 +32,7 @@ void PoolChunk::free_all() {
   bitmap::fill(words(), block_count);
   bitmap::fill(summary, word_count);
   longest_run = block_count;
+  may_lack_words = false;
 }
 
 void PoolChunk::write_live_bytes() {
@@ -46,11 +47,12 @@ BlockIndex PoolChunk::find_run(std::uint32_t count) {
 }
 
 BlockIndex PoolChunk::find_run_in(std::uint32_t first_word, std::uint32_t end_word, std::uint32_t count) {
-  for (std::uint32_t i = next_word(first_word); i < end_word; i = next_word(i + 1)) {
-    const std::uint64_t starts = bitmap::run_starts_in(words(), i, block_count, count);
-    if (starts == 0) continue;
+  const bitmap::RunFinder runs(count);
+  for (std::uint32_t i = first_word; i < end_word; ++i) {
+    const unsigned position = runs.first_in(words()[i], words()[i + 1]);
+    if (position == bitmap::kWordBits) continue;
     run_word = i;
-    return bitmap::index_of_bit(i, std::countr_zero(starts));
+    return bitmap::index_of_bit(i, static_cast<int>(position));
   }
   return end();
 }

@@ -2,9 +2,9 @@
 //
 // Invariant: bit i of the words is one exactly when block i is free, and in no magazine
 // (thread_magazines.h). Bit w of the summary is one when word w has ones, unless these are yet to be
-// reported (FixedPoolState). It may also be one while the pool's walk stands on word w, and, in a pool that
-// notes freed runs, until the walk comes by: calls empty such a word without telling the summary. Behind the
-// words is one more that is always 0, so that a run of up to 64 blocks can always be read and written as two.
+// reported (FixedPoolState). It may also be one for a word without ones, until the pool's walk leaves that
+// word: blocks are taken without telling the summary. Behind the words is one more that is always 0, so that
+// a run of up to 64 blocks can always be read and written as two words.
 // A chunk of a pool that may have magazines has a byte for each block; while the pool has them, the byte is 1
 // exactly when the block is live. A chunk of a buffer pool has a count of references for each block, which is
 // 0 while the block is free.
@@ -40,6 +40,7 @@ struct alignas(kCacheLineBytes) PoolChunk {
   // nullptr, or a count for each block (tarn/shared_buffer.h). Inlined calls find it two words before the
   // free bits (tarn/detail/buffer_front.h).
   std::uint32_t* references;
+  bool may_lack_words;  // false: the summary has ones for all words
 
   std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
   char* block(BlockIndex index) const { return span->block(index); }
@@ -50,8 +51,11 @@ struct alignas(kCacheLineBytes) PoolChunk {
     return static_cast<std::uint32_t>(bitmap::find_one(summary, from, word_count));
   }
   bool may_have_free() const { return next_word(0) != word_count; }
-  /// Call when a word has lost its last one.
-  void forget_word(std::uint32_t word) { bitmap::clear(summary, word); }
+  /// Call when the walk leaves a word without ones.
+  void forget_word(std::uint32_t word) {
+    bitmap::clear(summary, word);
+    may_lack_words = true;
+  }
 
   /// Whether a block is live. \pre the pool has magazines.
   bool is_live(BlockIndex index) const;
@@ -64,17 +68,11 @@ struct alignas(kCacheLineBytes) PoolChunk {
   /// \returns the first of `count` free blocks in a row; end() if there are none.
   BlockIndex find_run(std::uint32_t count);
 
-  /// Takes blocks. \pre they are free. \returns whether the summary has lost ones.
-  bool take(BlockIndex first, std::uint32_t count) {
-    bool has_emptied = false;
-    bitmap::for_each_word(number_of(first), count, [&](std::size_t i, std::uint64_t mask) {
-      const std::uint64_t rest = words()[i] & ~mask;
-      bitmap::store(words() + i, rest);
-      if (rest != 0) return;
-      forget_word(static_cast<std::uint32_t>(i));
-      has_emptied = true;
+  /// Takes blocks. \pre they are free.
+  void take(BlockIndex first, std::uint32_t count) {
+    bitmap::for_each_word(number_of(first), count, [this](std::size_t i, std::uint64_t mask) {
+      bitmap::store(words() + i, words()[i] & ~mask);
     });
-    return has_emptied;
   }
   /// Frees blocks. \returns end(); or a block that was already free, and then the chunk's state is broken.
   BlockIndex free(BlockIndex first, std::uint32_t count) {
@@ -94,18 +92,19 @@ struct alignas(kCacheLineBytes) PoolChunk {
   void note_word(const std::uint64_t* word) {
     bitmap::set(summary, static_cast<std::size_t>(word - words()));
   }
+  /// Call after words were noted that runs are freed to. \why runs then ask for `may_lack_words` alone.
+  void note_whether_words_lack() { may_lack_words = bitmap::find_zero(summary, 0, word_count) != word_count; }
 
-  /// Stops the process when the invariant is broken. \param walk_word the word that the walk stands on.
-  /// \param notes_runs whether runs may have emptied words.
+  /// Stops the process when the invariant is broken.
   /// \param is_unreported(word) whether its ones are yet to be reported.
   template <typename IsUnreported>
-  void validate(const std::uint64_t* walk_word, bool notes_runs, IsUnreported is_unreported) {
+  void validate(IsUnreported is_unreported) {
     validate_record();
     for (std::uint32_t i = 0; i < word_count; ++i) {
       const std::uint64_t* const word = words() + i;
       const bool has_ones = *word != 0, is_noted = bitmap::test(summary, i), is_to_come = is_unreported(word);
       TARN_CHECK(is_noted || is_to_come || !has_ones);
-      TARN_CHECK(has_ones || !is_noted || word == walk_word || notes_runs);
+      TARN_CHECK(is_noted || may_lack_words);
     }
   }
 

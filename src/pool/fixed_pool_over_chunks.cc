@@ -67,6 +67,7 @@ bool advance(FixedPoolState& state) {
 
 // The inlined paths have the word that the walk stands on no longer.
 void pause_walk(FixedPoolState& state) {
+  if (state.walk.is_paused()) return;
   state.note_no_longer_handed_out(count_ones(*state.front->word));
   state.walk.pause();
 }
@@ -113,7 +114,8 @@ void report_oldest(FixedPoolState& state, std::size_t count) {
 }
 
 void report_freed(FixedPoolState& state) {
-  report_oldest(state, static_cast<std::size_t>(state.front->freed_top - state.front->freed));
+  const auto count = static_cast<std::size_t>(state.front->freed_top - state.front->freed);
+  if (count != 0) report_oldest(state, count);
 }
 
 // \pre the front has no freed blocks.
@@ -190,7 +192,7 @@ BlockRun find(FixedPoolState& state, std::size_t count) {
 
 // \pre the walk has paused.
 void take(FixedPoolState& state, BlockRun run, std::size_t count) {
-  if (run.chunk->take(run.first, static_cast<std::uint32_t>(count))) state.ring.note_taken(*run.chunk);
+  run.chunk->take(run.first, static_cast<std::uint32_t>(count));
   state.note_handed_out(count);
 }
 
@@ -425,8 +427,7 @@ void validate_chunks(FixedPoolState& state) {
   for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
     PoolChunk& chunk = state.ring[slot];
     ones += chunk.free_count();
-    chunk.validate(state.front->word, state.freed_runs != nullptr,
-                   [&](const std::uint64_t* word) { return is_unreported(*state.front, word); });
+    chunk.validate([&](const std::uint64_t* word) { return is_unreported(*state.front, word); });
     TARN_CHECK(ChunkRuns::pool_of(*chunk.span) == &state && chunk.span->stride == state.front->stride);
     blocks += chunk.block_count;
     bytes += chunk.span->bytes();
@@ -450,11 +451,13 @@ void validate_chunks(FixedPoolState& state) {
 
 }  // namespace
 
-void note_filled_words(FixedPoolState& state, const FreedRun& run) {
+void note_freed_words(FixedPoolState& state, const FreedRun& run) {
   PoolChunk& chunk = chunk_of(*page_map.find(run.blocks));
   chunk.note_word(run.bits.low);
   if (run.bits.high_mask != 0) chunk.note_word(run.bits.high());
+  chunk.note_whether_words_lack();
   state.ring.note_usable(chunk);
+  state.runs.unsettle(chunk);
 }
 
 BlockRun find_blocks(const FixedPoolState& state, const void* blocks, std::size_t count) {

@@ -78,12 +78,13 @@ TARN_INLINE bool may_lie_in_walk(const FixedPoolFront& front, const std::uint64_
   return address_of(front.word) - address_of(low) <= sizeof(*low);
 }
 
-// Whether the chunk's summary knows of the words that a run is freed to.
-TARN_INLINE bool are_noted(const PoolChunk& chunk, std::uint64_t index, std::uint64_t high_mask) {
-  const std::uint64_t word = index / bitmap::kWordBits;
-  const std::uint64_t noted = chunk.summary[word / bitmap::kWordBits] >> word % bitmap::kWordBits;
-  const std::uint64_t both = 1 + 2 * std::uint64_t{high_mask != 0};
-  return (~noted & both) == 0;
+// As find_in_span, for `count` blocks.
+TARN_INLINE bool find_run_in_span(const FixedPoolFront& front, const SpanHead& span, const void* blocks,
+                                  std::size_t count, std::uint64_t* found) {
+  const auto offset = static_cast<std::uint64_t>(static_cast<const char*>(blocks) - span.start);
+  const auto product = static_cast<unsigned __int128>(offset) * front.reciprocal;
+  *found = static_cast<std::uint64_t>(product >> 64);
+  return static_cast<std::uint64_t>(product) < front.reciprocal && *found + count <= span.pool_blocks;
 }
 
 }  // namespace
@@ -113,10 +114,8 @@ void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t 
   FreedRun* const run = newest + 1;
   const SpanHead* const span = front.spans.find(blocks);
   std::uint64_t index = 0;
-  // A span of a chunk that searches pass by has a mark, so its address differs too.
-  if (run > front.freed_runs->last[count] || span == nullptr || span->marked_pool() != front.state ||
-      !find_in_span(*span, front.reciprocal, blocks, &index) || index + count > span->pool_blocks)
-      [[unlikely]]
+  if (run > front.freed_runs->last[count] || span == nullptr || ChunkRuns::pool_of(*span) != front.state ||
+      !find_run_in_span(front, *span, blocks, count, &index)) [[unlikely]]
     return deallocate_run_slow(front, blocks, count);
   const RunBits bits(span->free_bits, index, count);
   const std::uint64_t low = bitmap::load(bits.low), high = bitmap::load(bits.high());
@@ -131,8 +130,9 @@ void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t 
   front.room_below_peak += count;
   bitmap::store(bits.low, low | bits.low_mask);
   bitmap::store(bits.high(), high | bits.high_mask);
-  if (!are_noted(chunk_of(*span), index, bits.high_mask)) [[unlikely]]
-    note_filled_words(*front.state, *run);
+  // A chunk that searches pass by has a mark in its span.
+  if (span->marked_pool() != front.state || chunk_of(*span).may_lack_words) [[unlikely]]
+    note_freed_words(*front.state, *run);
 }
 
 }  // namespace TARN_NAMESPACE::detail

@@ -180,8 +180,9 @@ TARN_INLINE void stop_if_referred_to(const detail::FixedPoolState& state, const 
 
 // For the runs of a pool over chunks (freed_runs.h).
 
-/// Call when a run was freed to a word that its chunk's summary may not know of.
-void note_filled_words(detail::FixedPoolState& state, const FreedRun& run);
+/// Call when a run was freed to a word that its chunk's summary may not know of, or to a chunk that searches
+/// pass by.
+void note_freed_words(detail::FixedPoolState& state, const FreedRun& run);
 
 // For the magazines of a pool over chunks, under its mutex.
 

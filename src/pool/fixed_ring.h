@@ -89,6 +89,8 @@ class ChunkWalk {
     stop();
   }
 
+  /// Whether the walk has paused, or stands nowhere.
+  bool is_paused() const;
   /// \returns the chunk that the walk stands in; nullptr: it stands nowhere.
   PoolChunk* chunk() const { return chunk_; }
   /// \returns the index of its first block there.
@@ -109,7 +111,6 @@ class ChunkWalk {
     tidy_word();
     return word_ + 1;
   }
-  bool is_paused() const;
   void stop();
 
   ChunkRing& ring_;

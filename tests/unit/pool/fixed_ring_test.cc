@@ -36,6 +36,7 @@ class FixedRing : public ::testing::Test {
   }
   void take_all(PoolChunk& chunk) {
     chunk.take(BlockIndex{0}, kBlocks);
+    for (std::uint32_t word = 0; word < chunk.word_count; ++word) chunk.forget_word(word);
     ring_.note_taken(chunk);
   }
   /// What the inlined path does to the word it knows.
