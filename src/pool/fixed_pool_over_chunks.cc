@@ -100,9 +100,11 @@ class BitCount {
 void report_oldest(FixedPoolState& state, std::size_t count) {
   state.note_given_back(count);
   detail::FixedPoolFront& front = *state.front;
+  const std::uint64_t* const standing_on = front.word;
+  const detail::FreedBlock* const end = front.freed + count;
   std::size_t elsewhere = 0;
-  for (const detail::FreedBlock* freed = front.freed; freed != front.freed + count; ++freed) {
-    elsewhere += freed->word != front.word ? 1 : 0;
+  for (const detail::FreedBlock* freed = front.freed; freed != end; ++freed) {
+    elsewhere += freed->word != standing_on ? 1 : 0;
     if (freed->word_before != 0) continue;
     PoolChunk& chunk = chunk_of(*page_map.find(freed->block));
     chunk.note_word(freed->word);
@@ -201,13 +203,11 @@ void* allocate_run(FixedPoolState& state, std::size_t count) {
   const detail::FixedPoolFront& front = *state.front;
   if (count == 1 && front.freed_top != front.freed) return allocate_inside_door(state);
   report_freed(state);
-  pause_walk(state);
   BlockRun run = find_noted(state, count);
-  if (run.chunk == nullptr) {
-    if (count == 1) return allocate_inside_door(state);
-    run = find(state, count);
-    if (run.chunk == nullptr) return nullptr;
-  }
+  if (run.chunk == nullptr && count == 1) return allocate_inside_door(state);
+  pause_walk(state);
+  if (run.chunk == nullptr) run = find(state, count);
+  if (run.chunk == nullptr) return nullptr;
   take(state, run, count);
   if (has_magazines(state)) begin_lives(run, count);
   return run.chunk->block(run.first);

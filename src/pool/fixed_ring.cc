@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::uint32_t kFirstCapacity = 64;
 
-constinit std::uint64_t no_free_bits = 0;
-
 std::size_t record_bytes(std::uint32_t capacity) {
   return capacity * sizeof(PoolChunk*) + bitmap::words_for(capacity) * sizeof(std::uint64_t);
 }
@@ -74,14 +72,7 @@ void ChunkRing::validate() const {
   TARN_CHECK(bitmap::find_one(usable_, count_, capacity_) == capacity_);
 }
 
-void ChunkWalk::stand_nowhere() {
-  chunk_ = nullptr;
-  stop();
-}
-
-void ChunkWalk::stop() { front_.word = &no_free_bits; }
-
-bool ChunkWalk::is_paused() const { return front_.word == &no_free_bits; }
+constinit std::uint64_t ChunkWalk::no_free_bits = 0;
 
 void ChunkWalk::validate() const {
   TARN_CHECK(no_free_bits == 0);

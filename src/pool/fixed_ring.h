@@ -82,15 +82,18 @@ class ChunkWalk {
     front_.word = chunk.words() + word;
     front_.word_start = chunk.block(bitmap::index_of_bit(word, 0));
   }
-  void stand_nowhere();
+  void stand_nowhere() {
+    chunk_ = nullptr;
+    front_.word = &no_free_bits;
+  }
   /// Lets the inlined paths take no block of its word, until it goes on: with that word.
   void pause() {
     if (chunk_ != nullptr && !is_paused()) tidy_word();
-    stop();
+    front_.word = &no_free_bits;
   }
 
   /// Whether the walk has paused, or stands nowhere.
-  bool is_paused() const;
+  bool is_paused() const { return front_.word == &no_free_bits; }
   /// \returns the chunk that the walk stands in; nullptr: it stands nowhere.
   PoolChunk* chunk() const { return chunk_; }
   /// \returns the index of its first block there.
@@ -99,6 +102,8 @@ class ChunkWalk {
   void validate() const;
 
  private:
+  static constinit std::uint64_t no_free_bits;
+
   // The inlined paths may have emptied the word without telling the summary.
   void tidy_word() {
     if (chunk_->words()[word_] != 0) return;
@@ -111,7 +116,6 @@ class ChunkWalk {
     tidy_word();
     return word_ + 1;
   }
-  void stop();
 
   ChunkRing& ring_;
   detail::FixedPoolFront& front_;
