@@ -145,14 +145,6 @@ void* allocate(FixedPoolState& state) {
   return allocate_inside_door(state);
 }
 
-BlockRun run_of(const FreedRun& note) {
-  PoolChunk& chunk = chunk_of(*page_map.find(note.blocks));
-  const auto word = static_cast<std::uint32_t>(note.bits.low - chunk.words());
-  return {&chunk, bitmap::index_of_bit(word, std::countr_zero(note.bits.low_mask))};
-}
-
-bool has_magazines(const FixedPoolState& state) { return state.magazines.load() != nullptr; }
-
 // The blocks of a run begin, or end, to be live. \pre the pool has magazines.
 void begin_lives(BlockRun run, std::size_t count) {
   for (std::uint8_t* byte = live_bytes(*run.chunk->span) + number_of(run.first); count-- > 0; ++byte)
@@ -209,7 +201,7 @@ void* allocate_run(FixedPoolState& state, std::size_t count) {
   if (run.chunk == nullptr) run = find(state, count);
   if (run.chunk == nullptr) return nullptr;
   take(state, run, count);
-  if (has_magazines(state)) begin_lives(run, count);
+  if (magazines_of(state) != nullptr) begin_lives(run, count);
   return run.chunk->block(run.first);
 }
 
@@ -264,7 +256,7 @@ void deallocate_run(FixedPoolState& state, void* blocks, std::size_t count) {
   report_freed(state);
   pause_walk(state);
   const BlockRun run = find_blocks(state, blocks, count);
-  if (has_magazines(state)) end_lives(state, run, count);
+  if (magazines_of(state) != nullptr) end_lives(state, run, count);
   take_back(state, run, count);
   note_freed_run(state, run, count, blocks);
 }
@@ -362,7 +354,7 @@ void clear(FixedPoolState& state) {
     PoolChunk& chunk = state.ring[slot];
     state.runs.unsettle(chunk);
     chunk.free_all();
-    if (has_magazines(state)) chunk.write_live_bytes();
+    if (magazines_of(state) != nullptr) chunk.write_live_bytes();
     state.ring.note_usable(chunk);
     if (state.poisons) os::poison(chunk.span->first_page(), chunk.span->bytes());
   }
@@ -383,73 +375,20 @@ void visit_live(FixedPoolState& state, const BlockVisitor& visit) {
   for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
     PoolChunk& chunk = state.ring[slot];
     for (BlockIndex i{0}; i != chunk.end(); ++i)
-      if (has_magazines(state) ? chunk.is_live(i) : !bitmap::test(chunk.words(), i)) visit(chunk.block(i));
+      if (magazines_of(state) != nullptr ? chunk.is_live(i) : !bitmap::test(chunk.words(), i))
+        visit(chunk.block(i));
   }
 }
 
 void* first_of_malloc(const FixedPoolState&) { return nullptr; }
 
-// Checks what the front knows of a word. \returns whether it is to report the word's ones.
-bool is_unreported(const detail::FixedPoolFront& front, const std::uint64_t* word) {
-  std::uint64_t bits = *word;
-  for (const detail::FreedBlock* freed = front.freed_top; freed != front.freed; --freed) {
-    if (freed[-1].word != word) continue;
-    const std::uint64_t before = freed[-1].word_before;
-    TARN_CHECK((bits & before) == before && std::has_single_bit(bits ^ before));
-    bits = before;
-  }
-  return bits == 0;
-}
-
-std::size_t freed_elsewhere(const detail::FixedPoolFront& front) {
-  std::size_t count = 0;
-  for (const detail::FreedBlock* freed = front.freed; freed != front.freed_top; ++freed)
-    count += freed->word != front.word ? 1 : 0;
-  return count;
-}
-
-void validate_freed_runs(const FixedPoolState& state) {
-  if (state.freed_runs == nullptr) return;
-  state.freed_runs->for_each([&](const FreedRun& note, std::size_t length) {
-    const BlockRun run = run_of(note);
-    TARN_CHECK(ChunkRuns::pool_of(*run.chunk->span) == &state && run.chunk->block(run.first) == note.blocks);
-    TARN_CHECK(number_of(run.first) + length <= run.chunk->block_count);
-    const RunBits bits(run.chunk->words(), number_of(run.first), length);
-    TARN_CHECK(bits.low == note.bits.low && bits.low_mask == note.bits.low_mask &&
-               bits.high_mask == note.bits.high_mask);
-  });
-}
-
-void validate_chunks(FixedPoolState& state) {
-  TARN_CHECK(state.front->freed <= state.front->freed_top &&
-             state.front->freed_top <= state.front->freed_end);
-  std::size_t blocks = 0, bytes = 0, ones = 0;
-  for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
-    PoolChunk& chunk = state.ring[slot];
-    ones += chunk.free_count();
-    chunk.validate([&](const std::uint64_t* word) { return is_unreported(*state.front, word); });
-    TARN_CHECK(ChunkRuns::pool_of(*chunk.span) == &state && chunk.span->stride == state.front->stride);
-    blocks += chunk.block_count;
-    bytes += chunk.span->bytes();
-  }
-  TARN_CHECK(state.capacity == blocks && state.capacity <= state.largest_count);
-  TARN_CHECK(state.mapped_bytes == bytes);
-  TARN_CHECK(state.handed_out() == blocks - state.ring.free_count() + count_ones(*state.front->word) +
-                                       freed_elsewhere(*state.front));
-  TARN_CHECK(state.front->room_below_peak <= state.peak);
-  if (has_magazines(state)) {
-    state.magazines.load()->validate();
-  } else if (state.counts_taken()) {
-    const auto freed = static_cast<std::size_t>(state.front->freed_top - state.front->freed);
-    TARN_CHECK(state.taken->count == state.capacity - ones + freed);
-  }
-  state.ring.validate();
-  state.walk.validate();
-  state.runs.validate(state.ring);
-  validate_freed_runs(state);
-}
-
 }  // namespace
+
+BlockRun run_of(const FreedRun& note) {
+  PoolChunk& chunk = chunk_of(*page_map.find(note.blocks));
+  const auto word = static_cast<std::uint32_t>(note.bits.low - chunk.words());
+  return {&chunk, bitmap::index_of_bit(word, std::countr_zero(note.bits.low_mask))};
+}
 
 void note_freed_words(FixedPoolState& state, const FreedRun& run) {
   PoolChunk& chunk = chunk_of(*page_map.find(run.blocks));

@@ -180,9 +180,14 @@ TARN_INLINE void stop_if_referred_to(const detail::FixedPoolState& state, const 
 
 // For the runs of a pool over chunks (freed_runs.h).
 
+/// \returns the place of a run that is, or was, noted. \pre its chunk has not ended.
+BlockRun run_of(const FreedRun& note);
 /// Call when a run was freed to a word that its chunk's summary may not know of, or to a chunk that searches
 /// pass by.
 void note_freed_words(detail::FixedPoolState& state, const FreedRun& run);
+
+/// As validate, of a pool over chunks.
+void validate_chunks(detail::FixedPoolState& state);
 
 // For the magazines of a pool over chunks, under its mutex.
 

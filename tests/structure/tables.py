@@ -59,6 +59,7 @@ COVERED = {
     "pool/fixed_pool": "tests/pools/fixed_pool_test.cc",
     "pool/fixed_pool_runs": "tests/pools/fixed_pool_test.cc",
     "pool/fixed_pool_state": "tests/pools/fixed_pool_test.cc",
+    "pool/fixed_pool_validate": "tests/unit/pool/fixed_pool_over_chunks_test.cc",
     "pool/handle_chunks": "tests/unit/pool/handle_slots_test.cc",
     "pool/handle_pool": "tests/adapters/handle_pool_test.cc",
     "pool/handle_pool_state": "tests/unit/pool/handle_slots_test.cc",
