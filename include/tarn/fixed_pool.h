@@ -56,6 +56,7 @@ namespace detail {
 
 struct FixedPoolState;
 struct FixedPoolAccess;
+struct FreedRunTops;
 
 /// A block that was freed of late, and is free. \invariant when all that were freed after it are live again,
 /// its word is `word_before` and the block's own bit: words change in no other way while the front has freed
@@ -82,6 +83,10 @@ struct FixedPoolFront {
   Mutex* mutex;            // in `state`; nullptr: the caller keeps the calls apart
   const void* checked_as;  // the pool's name for memory checkers; nullptr: checkers are not told
   bool has_magazines;      // of a shared pool; changes once, under its mutex
+
+  // For runs, in the library (pool/fixed_pool_runs.cc).
+  FreedRunTops* freed_runs;
+  std::size_t room_below_peak;  // so many more blocks may be handed out before the pool has a new peak
 };
 
 enum class PoolThreads : std::uint8_t { kOne, kAny };

@@ -153,6 +153,43 @@ inline std::uint64_t run_starts_in(const std::uint64_t* words, std::size_t word,
   return low;
 }
 
+/// Finds runs of one length, at most 64, that begin in a word and may end in the next. \why the steps depend
+/// on the length alone: a search of many words takes no mispredicted branch but the last.
+class RunFinder {
+ public:
+  /// \pre 1 <= count <= 64.
+  constexpr explicit RunFinder(unsigned count)
+      : count_(count),
+        middle_(count > kWordBits / 2 ? run_mask<std::uint64_t>(kWordBits - count, 2 * count - kWordBits)
+                                      : 0) {}
+
+  /// \returns the first bit of `low` where a run begins; kWordBits: there is none.
+  constexpr unsigned first_in(std::uint64_t low, std::uint64_t high) const {
+    if (const std::uint64_t starts = starts_within(low); starts != 0)
+      return static_cast<unsigned>(std::countr_zero(starts));
+    // The ones at the top of the one and at the bottom of the other; up to 63 each, since there is no run in
+    // `low`. If there are none at the top, the result says so.
+    const auto top = static_cast<unsigned>(std::countl_zero(~low | 1));
+    const auto bottom = static_cast<unsigned>(std::countr_zero(~high | bit(kWordBits - 1)));
+    return top + bottom >= count_ ? kWordBits - top : kWordBits;
+  }
+
+ private:
+  // Any run of more than half a word has its middle bits.
+  constexpr std::uint64_t starts_within(std::uint64_t word) const {
+    if ((word & middle_) != middle_) return 0;
+    for (unsigned have = 1; have < count_;) {
+      const unsigned step = have < count_ - have ? have : count_ - have;
+      word &= word >> step;
+      have += step;
+    }
+    return word;
+  }
+
+  unsigned count_;
+  std::uint64_t middle_;
+};
+
 /// The first of `count` ones in a row; `size` if there are none. \pre count > 64: such a run covers the last
 /// bit of a word.
 inline std::size_t find_long_run(const std::uint64_t* words, std::size_t size, std::size_t count) {

@@ -36,10 +36,6 @@ void learn_spans(BufferPoolFront& state) {
   if (state.spans.bytes == 0 && os::is_only_thread()) state.spans = page_map.first_table();
 }
 
-ThreadMagazines* magazines_of(const FixedPoolState& size) {
-  return size.magazines.load(std::memory_order_acquire);
-}
-
 // \pre the size had no magazines a moment ago.
 [[gnu::noinline]] void* take_without_magazines(BufferPoolState& state, FixedPoolFront& front,
                                                std::size_t bytes) {

@@ -21,7 +21,7 @@ struct RecordLayout {
 };
 
 RecordLayout layout_of(std::uint32_t words, std::uint32_t live_bytes, std::uint32_t references) {
-  std::size_t bytes = sizeof(PoolChunk) + words * sizeof(std::uint64_t);
+  std::size_t bytes = sizeof(PoolChunk) + (words + PoolChunk::kWordsBehind) * sizeof(std::uint64_t);
   if (live_bytes != 0) bytes = round_up(bytes, kCacheLineBytes) + round_up(live_bytes, sizeof(std::uint64_t));
   const std::size_t first = round_up(bytes, kCacheLineBytes);
   return {first, references == 0 ? bytes : first + references * sizeof(std::uint32_t)};
@@ -33,6 +33,7 @@ void PoolChunk::free_all() {
   bitmap::fill(words(), block_count);
   bitmap::fill(summary, word_count);
   longest_run = block_count;
+  may_lack_words = false;
 }
 
 void PoolChunk::write_live_bytes() {
@@ -47,11 +48,12 @@ BlockIndex PoolChunk::find_run(std::uint32_t count) {
 }
 
 BlockIndex PoolChunk::find_run_in(std::uint32_t first_word, std::uint32_t end_word, std::uint32_t count) {
-  for (std::uint32_t i = next_word(first_word); i < end_word; i = next_word(i + 1)) {
-    const std::uint64_t starts = bitmap::run_starts_in(words(), i, block_count, count);
-    if (starts == 0) continue;
+  const bitmap::RunFinder runs(count);
+  for (std::uint32_t i = first_word; i < end_word; ++i) {
+    const unsigned position = runs.first_in(words()[i], words()[i + 1]);
+    if (position == bitmap::kWordBits) continue;
     run_word = i;
-    return bitmap::index_of_bit(i, std::countr_zero(starts));
+    return bitmap::index_of_bit(i, static_cast<int>(position));
   }
   return end();
 }
@@ -61,7 +63,7 @@ void PoolChunk::validate_record() {
   TARN_CHECK(span->kind == SpanKind::kPool && span->pool_blocks == block_count);
   TARN_CHECK(word_count == bitmap::words_for(block_count) && longest_run <= block_count);
   const std::size_t bits = word_count * bitmap::kWordBits;
-  TARN_CHECK(bitmap::find_one(words(), block_count, bits) == bits);
+  TARN_CHECK(bitmap::find_one(words(), block_count, bits) == bits && words()[word_count] == 0);
   TARN_CHECK(next_word(0) <= word_count && run_word < word_count);
 }
 
@@ -104,6 +106,7 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
     std::memset(chunk->references, 0, layout.bytes - layout.references);
   }
   chunk->free_all();
+  chunk->words()[words] = 0;
   const bool has_room = request.colour_bytes <= bytes_of(pages) - used_bytes;
   if (request.poisons) os::poison(span->start, bytes_of(pages));
   span->start += has_room ? request.colour_bytes : 0;

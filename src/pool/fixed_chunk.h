@@ -2,10 +2,12 @@
 //
 // Invariant: bit i of the words is one exactly when block i is free, and in no magazine
 // (thread_magazines.h). Bit w of the summary is one when word w has ones, unless these are yet to be
-// reported (FixedPoolState). It may also be one while the pool's walk stands on word w: the inlined paths
-// empty that word without telling the summary. A chunk of a pool that may have magazines has a byte for each
-// block; while the pool has them, the byte is 1 exactly when the block is live. A chunk of a buffer pool has
-// a count of references for each block, which is 0 while the block is free.
+// reported (FixedPoolState). It may also be one for a word without ones, until the pool's walk leaves that
+// word: blocks are taken without telling the summary. Behind the words is one more that is always 0, so that
+// a run of up to 64 blocks can always be read and written as two words.
+// A chunk of a pool that may have magazines has a byte for each block; while the pool has them, the byte is 1
+// exactly when the block is live. A chunk of a buffer pool has a count of references for each block, which is
+// 0 while the block is free.
 // Threads: the pool's. Another thread may count the ones meanwhile, under the pool's `structure`.
 #pragma once
 #include <bit>
@@ -23,6 +25,7 @@ struct alignas(kCacheLineBytes) PoolChunk {
   static constexpr std::size_t kLargestCount = 32768;  // blocks
   static constexpr std::size_t kColouredStride = 128;  // a stride that is a multiple leaves cache sets unused
   static constexpr std::size_t kLargestWordCount = kLargestCount / bitmap::kWordBits;
+  static constexpr std::size_t kWordsBehind = 1;  // the last one
 
   PoolChunk* previous;  // in a list of ChunkRuns
   PoolChunk* next;
@@ -37,6 +40,7 @@ struct alignas(kCacheLineBytes) PoolChunk {
   // nullptr, or a count for each block (tarn/shared_buffer.h). Inlined calls find it two words before the
   // free bits (tarn/detail/buffer_front.h).
   std::uint32_t* references;
+  bool may_lack_words;  // false: the summary has ones for all words
 
   std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
   char* block(BlockIndex index) const { return span->block(index); }
@@ -47,8 +51,11 @@ struct alignas(kCacheLineBytes) PoolChunk {
     return static_cast<std::uint32_t>(bitmap::find_one(summary, from, word_count));
   }
   bool may_have_free() const { return next_word(0) != word_count; }
-  /// Call when a word has lost its last one.
-  void forget_word(std::uint32_t word) { bitmap::clear(summary, word); }
+  /// Call when the walk leaves a word without ones.
+  void forget_word(std::uint32_t word) {
+    bitmap::clear(summary, word);
+    may_lack_words = true;
+  }
 
   /// Whether a block is live. \pre the pool has magazines.
   bool is_live(BlockIndex index) const;
@@ -61,17 +68,11 @@ struct alignas(kCacheLineBytes) PoolChunk {
   /// \returns the first of `count` free blocks in a row; end() if there are none.
   BlockIndex find_run(std::uint32_t count);
 
-  /// Takes blocks. \pre they are free. \returns whether the summary has lost ones.
-  bool take(BlockIndex first, std::uint32_t count) {
-    bool has_emptied = false;
-    bitmap::for_each_word(number_of(first), count, [&](std::size_t i, std::uint64_t mask) {
-      const std::uint64_t rest = words()[i] & ~mask;
-      bitmap::store(words() + i, rest);
-      if (rest != 0) return;
-      forget_word(static_cast<std::uint32_t>(i));
-      has_emptied = true;
+  /// Takes blocks. \pre they are free.
+  void take(BlockIndex first, std::uint32_t count) {
+    bitmap::for_each_word(number_of(first), count, [this](std::size_t i, std::uint64_t mask) {
+      bitmap::store(words() + i, words()[i] & ~mask);
     });
-    return has_emptied;
   }
   /// Frees blocks. \returns end(); or a block that was already free, and then the chunk's state is broken.
   BlockIndex free(BlockIndex first, std::uint32_t count) {
@@ -91,17 +92,19 @@ struct alignas(kCacheLineBytes) PoolChunk {
   void note_word(const std::uint64_t* word) {
     bitmap::set(summary, static_cast<std::size_t>(word - words()));
   }
+  /// Call after words were noted that runs are freed to. \why runs then ask for `may_lack_words` alone.
+  void note_whether_words_lack() { may_lack_words = bitmap::find_zero(summary, 0, word_count) != word_count; }
 
-  /// Stops the process when the invariant is broken. \param walk_word the word that the walk stands on.
+  /// Stops the process when the invariant is broken.
   /// \param is_unreported(word) whether its ones are yet to be reported.
   template <typename IsUnreported>
-  void validate(const std::uint64_t* walk_word, IsUnreported is_unreported) {
+  void validate(IsUnreported is_unreported) {
     validate_record();
     for (std::uint32_t i = 0; i < word_count; ++i) {
       const std::uint64_t* const word = words() + i;
       const bool has_ones = *word != 0, is_noted = bitmap::test(summary, i), is_to_come = is_unreported(word);
       TARN_CHECK(is_noted || is_to_come || !has_ones);
-      TARN_CHECK(has_ones || !is_noted || word == walk_word);
+      TARN_CHECK(is_noted || may_lack_words);
     }
   }
 
@@ -117,7 +120,7 @@ inline PoolChunk& chunk_of(const detail::SpanHead& span) {
 
 /// \returns the bytes that say of each block whether it is live. \pre the chunk has them.
 inline std::uint8_t* live_bytes(const detail::SpanHead& span) {
-  const std::size_t words = bitmap::words_for(span.pool_blocks);
+  const std::size_t words = bitmap::words_for(span.pool_blocks) + PoolChunk::kWordsBehind;
   return reinterpret_cast<std::uint8_t*>(span.free_bits) +
          round_up(words * sizeof(*span.free_bits), kCacheLineBytes);
 }

@@ -29,10 +29,6 @@ constexpr std::size_t kManyFreed = 16;  // blocks that are freed at once as bits
 
 FixedPoolState& state_of(PoolHeader& pool) { return static_cast<FixedPoolState&>(pool); }
 
-ThreadMagazines* magazines_of(const FixedPoolState& state) {
-  return state.magazines.load(std::memory_order_acquire);
-}
-
 std::size_t free_count(const FixedPoolState& state) {
   const ThreadMagazines* const magazines = magazines_of(state);
   return state.ring.free_count() + (magazines != nullptr ? magazines->count() : 0);
@@ -126,15 +122,6 @@ void deallocate_several(FixedPoolFront& front, void* const* blocks, std::size_t 
   if (magazines != nullptr) magazines->deallocate(block);
 }
 
-// A run for which blocks of magazines are needed; nullptr also when there are none.
-void* allocate_run_of_all(FixedPoolFront& front, std::size_t count) {
-  const WholePoolGuard guard(front);
-  ThreadMagazines* const magazines = magazines_of(*front.state);
-  if (magazines == nullptr) return nullptr;
-  magazines->empty();
-  return front.state->back_end->allocate_run(*front.state, count);
-}
-
 void deallocate_any(PoolHeader& pool, void* block) {
   FixedPoolState& state = state_of(pool);
   if (state.front->user != nullptr && state.front->user != &thread_cache)
@@ -177,6 +164,7 @@ bool make(FixedPoolFront& front, const FixedPoolOptions& options, bool poisons, 
   front.stride = round_up(options.block_bytes, alignment);
   front.reciprocal = ~std::uint64_t{0} / front.stride + 1;
   front.state = state;
+  front.freed_runs = &FreedRuns::none();
   if (poisons) front.checked_as = state;
   state->operations = &purpose.operations;
   state->buffers = purpose.buffers;
@@ -267,89 +255,6 @@ void fixed_pool_deallocate_batch(FixedPoolFront& front, void* const* blocks, std
   if (magazines == nullptr)
     magazines = use_without_magazines<Call::kFrees>(front, [&] { deallocate_several(front, blocks, count); });
   if (magazines != nullptr) magazines->deallocate_batch(blocks, count);
-}
-
-namespace {
-
-// Whether the calling thread may use the pool without a lock, and magazines have none of its blocks.
-TARN_INLINE bool is_callers(const FixedPoolFront& front) { return front.mutex == nullptr || is_alone(front); }
-
-// \returns the runs that were freed, where a run of that length may be taken and noted without more ado: no
-// other thread uses the pool, and no single block that was freed is at hand. Else nullptr.
-TARN_INLINE FreedRuns* freed_runs_for(const FixedPoolFront& front, std::size_t count) {
-  if (count > FreedRuns::kLongest || !is_callers(front) || front.freed_top != front.freed) return nullptr;
-  FreedRuns* const freed = front.state->freed_runs;
-  return freed != nullptr && freed->knows(count) ? freed : nullptr;
-}
-
-[[gnu::noinline]] void* allocate_run_slow(FixedPoolFront& front, std::size_t count) {
-  FixedPoolState& state = *front.state;
-  if (count == 1 && !is_callers(front)) return fixed_pool_allocate_shared(front);
-  if (count == 0 || count > state.blocks_per_chunk) return nullptr;
-  const auto take = [&]() -> void* {
-    {
-      const ProgramGuard guard(front.mutex);
-      if (void* const blocks = state.back_end->allocate_run(state, count)) return blocks;
-    }
-    return allocate_run_of_all(front, count);
-  };
-  void* const blocks = take_within_limits(take);
-  if (blocks == nullptr) state.note_refusal();
-  return blocks;
-}
-
-[[gnu::noinline]] void deallocate_run_slow(FixedPoolFront& front, void* blocks, std::size_t count) {
-  FixedPoolState& state = *front.state;
-  // Where no runs are freed, single blocks stay at hand for single allocations.
-  if (count == 1 && (!is_callers(front) || state.freed_runs == nullptr))
-    return fixed_pool_deallocate_shared(front, blocks);
-  const ProgramGuard guard(front.mutex);
-  if (count == 0) return;
-  state.back_end->deallocate_run(state, blocks, count);
-  if (ThreadMagazines* const magazines = magazines_of(state)) magazines->note_freed_bits();
-}
-
-[[gnu::cold, gnu::noinline]] void* take_last_of_word(FixedPoolState& state, const FreedRuns::Note& note) {
-  note_emptied_words(state, note);
-  return note.blocks;
-}
-
-}  // namespace
-
-// A run that was freed as one; else a search. Other calls come last on each path: few registers are saved.
-void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count) noexcept {
-  FreedRuns* const freed = freed_runs_for(front, count);
-  if (freed == nullptr) [[unlikely]]
-    return allocate_run_slow(front, count);
-  const FreedRuns::Note* note = nullptr;
-  const FreedRuns::Taken taken = freed->take(count, &note);
-  if (taken == FreedRuns::Taken::kNone) [[unlikely]]
-    return allocate_run_slow(front, count);
-  front.state->handed_out.add(length_off_walk(front, *note, count));
-  if (taken == FreedRuns::Taken::kSome) [[likely]]
-    return note->blocks;
-  return take_last_of_word(*front.state, *note);
-}
-
-void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t count) noexcept {
-  FreedRuns* const freed = freed_runs_for(front, count);
-  if (freed == nullptr) [[unlikely]]
-    return deallocate_run_slow(front, blocks, count);
-  const SpanHead* const span = front.spans.find(blocks);
-  std::uint64_t index = 0;
-  // A span of a chunk that searches pass by has a mark, so its address differs too.
-  if (span == nullptr || span->marked_pool() != front.state ||
-      !find_in_span(*span, front.reciprocal, blocks, &index) || count > span->pool_blocks - index)
-      [[unlikely]]
-    return deallocate_run_slow(front, blocks, count);
-  const FreedRuns::Note* note = nullptr;
-  const FreedRuns::Freed done = freed->free(RunBits(span->free_bits, index, count), count, blocks, &note);
-  if (done == FreedRuns::Freed::kNone) [[unlikely]]
-    return deallocate_run_slow(front, blocks, count);
-  front.state->handed_out.subtract(length_off_walk(front, *note, count));
-  if (done == FreedRuns::Freed::kSome) [[likely]]
-    return;
-  note_filled_words(*front.state, *note);
 }
 
 bool fixed_pool_owns(const FixedPoolFront& front, const void* pointer) noexcept {
@@ -446,8 +351,8 @@ PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages&) {
   os::LockGuard guard(state.structure);
   const std::size_t capacity = state.capacity, free = detail::free_count(state), stride = state.front->stride;
   const std::size_t live = capacity > free ? capacity - free : 0;  // blocks may move while they are counted
-  const TakenBlocks& taken = state.taken != nullptr ? *state.taken : state.handed_out;
-  const std::size_t peak = taken.peak.load(std::memory_order_relaxed), mapped = state.mapped_bytes;
+  const std::atomic<std::size_t>& most = state.taken != nullptr ? state.taken->peak : state.peak;
+  const std::size_t peak = most.load(std::memory_order_relaxed), mapped = state.mapped_bytes;
   PoolUse use{};
   use.kind = state.operations->kind;
   use.block_bytes = stride;

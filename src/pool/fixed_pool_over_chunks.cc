@@ -55,12 +55,21 @@ const Span* find_span(const FixedPoolState& state, const void* pointer) {
 }
 
 // The walk has come to stand on a word: its ones are handed out next, without a look at any count.
-void note_standing(FixedPoolState& state) { state.handed_out.add(count_ones(*state.front->word)); }
+void note_standing(FixedPoolState& state) { state.note_handed_out(count_ones(*state.front->word)); }
 
 bool advance(FixedPoolState& state) {
-  if (!state.walk.advance()) return false;
+  do {
+    if (!state.walk.advance()) return false;
+  } while (*state.front->word == 0);  // runs may have emptied it
   note_standing(state);
   return true;
+}
+
+// The inlined paths have the word that the walk stands on no longer.
+void pause_walk(FixedPoolState& state) {
+  if (state.walk.is_paused()) return;
+  state.note_no_longer_handed_out(count_ones(*state.front->word));
+  state.walk.pause();
 }
 
 void stand_on_new(FixedPoolState& state, PoolChunk& chunk) {
@@ -68,16 +77,16 @@ void stand_on_new(FixedPoolState& state, PoolChunk& chunk) {
   note_standing(state);
 }
 
-/// Counts the blocks of a chunk that a call takes or frees by their bits. Those of the word that the walk
+/// Counts the blocks of a chunk that a call frees by their bits. Those of the word that the walk
 /// stands on are handed out anyway.
 class BitCount {
  public:
   BitCount(FixedPoolState& state, const PoolChunk& chunk)
       : state_(state), is_in_walk_(state.walk.chunk() == &chunk), ones_before_(ones()) {}
-  /// Call once `count` bits have become zeros.
-  void note_taken(std::size_t count) const { state_.handed_out.add(count - (ones_before_ - ones())); }
-  /// The same for ones.
-  void note_freed(std::size_t count) const { state_.handed_out.subtract(count - (ones() - ones_before_)); }
+  /// Call once `count` bits have become ones.
+  void note_freed(std::size_t count) const {
+    state_.note_no_longer_handed_out(count - (ones() - ones_before_));
+  }
 
  private:
   unsigned ones() const { return is_in_walk_ ? count_ones(*state_.front->word) : 0; }
@@ -91,27 +100,30 @@ class BitCount {
 void report_oldest(FixedPoolState& state, std::size_t count) {
   state.note_given_back(count);
   detail::FixedPoolFront& front = *state.front;
+  const std::uint64_t* const standing_on = front.word;
+  const detail::FreedBlock* const end = front.freed + count;
   std::size_t elsewhere = 0;
-  for (const detail::FreedBlock* freed = front.freed; freed != front.freed + count; ++freed) {
-    elsewhere += freed->word != front.word ? 1 : 0;
+  for (const detail::FreedBlock* freed = front.freed; freed != end; ++freed) {
+    elsewhere += freed->word != standing_on ? 1 : 0;
     if (freed->word_before != 0) continue;
     PoolChunk& chunk = chunk_of(*page_map.find(freed->block));
     chunk.note_word(freed->word);
     state.ring.note_usable(chunk);
   }
-  state.handed_out.subtract(elsewhere);
+  state.note_no_longer_handed_out(elsewhere);
   std::copy(front.freed + count, front.freed_top, front.freed);
   front.freed_top -= count;
 }
 
 void report_freed(FixedPoolState& state) {
-  report_oldest(state, static_cast<std::size_t>(state.front->freed_top - state.front->freed));
+  const auto count = static_cast<std::size_t>(state.front->freed_top - state.front->freed);
+  if (count != 0) report_oldest(state, count);
 }
 
 // \pre the front has no freed blocks.
 void shrink(FixedPoolState& state, PoolChunk& chunk, ReturnedPages& returned) {
   if (state.walk.chunk() == &chunk) {
-    state.handed_out.subtract(count_ones(*state.front->word));
+    state.note_no_longer_handed_out(count_ones(*state.front->word));
     state.walk.stand_nowhere();
   }
   state.runs.remove(chunk);
@@ -133,14 +145,6 @@ void* allocate(FixedPoolState& state) {
   return allocate_inside_door(state);
 }
 
-BlockRun run_of(const FreedRuns::Note& note) {
-  PoolChunk& chunk = chunk_of(*page_map.find(note.blocks));
-  const auto word = static_cast<std::uint32_t>(note.low - chunk.words());
-  return {&chunk, bitmap::index_of_bit(word, std::countr_zero(note.low_mask))};
-}
-
-bool has_magazines(const FixedPoolState& state) { return state.magazines.load() != nullptr; }
-
 // The blocks of a run begin, or end, to be live. \pre the pool has magazines.
 void begin_lives(BlockRun run, std::size_t count) {
   for (std::uint8_t* byte = live_bytes(*run.chunk->span) + number_of(run.first); count-- > 0; ++byte)
@@ -154,35 +158,36 @@ void end_lives(const FixedPoolState& state, BlockRun run, std::size_t count) {
       state.stop("double free", run.chunk->block(i));
 }
 
-// \returns a run that was freed as one and is still free; its bits are zeros now.
-BlockRun take_noted(FixedPoolState& state, std::size_t count) {
-  const FreedRuns::Note* note = nullptr;
-  if (state.freed_runs == nullptr || count > FreedRuns::kLongest || !state.freed_runs->knows(count))
-    return {};
-  const FreedRuns::Taken taken = state.freed_runs->take(count, &note);
-  if (taken == FreedRuns::Taken::kNone) return {};
-  state.handed_out.add(length_off_walk(*state.front, *note, count));
-  if (taken == FreedRuns::Taken::kLastOfAWord) note_emptied_words(state, *note);
-  return run_of(*note);
+// The runs of that length that were freed as one, where any are noted; else nullptr.
+FreedRuns* freed_runs_of(const FixedPoolState& state, std::size_t count) {
+  return count <= FreedRuns::kLongest ? state.freed_runs : nullptr;
+}
+
+// \returns a run that was freed as one and is still free.
+BlockRun find_noted(const FixedPoolState& state, std::size_t count) {
+  FreedRuns* const freed = freed_runs_of(state, count);
+  const FreedRun* const note = freed != nullptr ? freed->take_note(count) : nullptr;
+  return note != nullptr ? run_of(*note) : BlockRun{};
 }
 
 // A search begins where runs of that length were. \why holes of other lengths stay whole for their like.
-BlockRun find_and_take(FixedPoolState& state, std::size_t count) {
+BlockRun find(FixedPoolState& state, std::size_t count) {
   const auto wanted = static_cast<std::uint32_t>(count);
-  if (state.freed_runs != nullptr && count <= FreedRuns::kLongest)
-    if (const FreedRuns::Note* const place = state.freed_runs->place_of(count)) {
+  if (const FreedRuns* const freed = freed_runs_of(state, count))
+    if (const FreedRun* const place = freed->place_of(count)) {
       const BlockRun run = run_of(*place);
       state.runs.begin_at(*run.chunk, run.first);
     }
-  BlockRun run = state.runs.find(wanted, state.walk.chunk());
-  if (run.chunk == nullptr) {
-    run = {grow(state), BlockIndex{0}};
-    if (run.chunk == nullptr || run.chunk->block_count < wanted) return {};
-  }
-  const BitCount bits(state, *run.chunk);
-  if (run.chunk->take(run.first, wanted)) state.ring.note_taken(*run.chunk);
-  bits.note_taken(count);
-  return run;
+  const BlockRun run = state.runs.find(wanted, state.walk.chunk());
+  if (run.chunk != nullptr) return run;
+  PoolChunk* const chunk = grow(state);
+  return chunk != nullptr && chunk->block_count >= wanted ? BlockRun{chunk, BlockIndex{0}} : BlockRun{};
+}
+
+// \pre the walk has paused.
+void take(FixedPoolState& state, BlockRun run, std::size_t count) {
+  run.chunk->take(run.first, static_cast<std::uint32_t>(count));
+  state.note_handed_out(count);
 }
 
 // \pre a count of 1 only in pools without magazines.
@@ -190,13 +195,13 @@ void* allocate_run(FixedPoolState& state, std::size_t count) {
   const detail::FixedPoolFront& front = *state.front;
   if (count == 1 && front.freed_top != front.freed) return allocate_inside_door(state);
   report_freed(state);
-  BlockRun run = take_noted(state, count);
-  if (run.chunk == nullptr) {
-    if (count == 1) return allocate_inside_door(state);
-    run = find_and_take(state, count);
-    if (run.chunk == nullptr) return nullptr;
-  }
-  if (has_magazines(state)) begin_lives(run, count);
+  BlockRun run = find_noted(state, count);
+  if (run.chunk == nullptr && count == 1) return allocate_inside_door(state);
+  pause_walk(state);
+  if (run.chunk == nullptr) run = find(state, count);
+  if (run.chunk == nullptr) return nullptr;
+  take(state, run, count);
+  if (magazines_of(state) != nullptr) begin_lives(run, count);
   return run.chunk->block(run.first);
 }
 
@@ -242,14 +247,16 @@ void note_freed_run(FixedPoolState& state, BlockRun run, std::size_t count, void
     void* const record = metadata.allocate(sizeof(FreedRuns));
     if (record == nullptr) return;
     state.freed_runs = new (record) FreedRuns;
+    state.front->freed_runs = &state.freed_runs->tops();
   }
-  state.freed_runs->note(RunBits(run.chunk->words(), number_of(run.first), count), count, blocks);
+  state.freed_runs->note({RunBits(run.chunk->words(), number_of(run.first), count), blocks}, count);
 }
 
 void deallocate_run(FixedPoolState& state, void* blocks, std::size_t count) {
   report_freed(state);
+  pause_walk(state);
   const BlockRun run = find_blocks(state, blocks, count);
-  if (has_magazines(state)) end_lives(state, run, count);
+  if (magazines_of(state) != nullptr) end_lives(state, run, count);
   take_back(state, run, count);
   note_freed_run(state, run, count, blocks);
 }
@@ -347,11 +354,11 @@ void clear(FixedPoolState& state) {
     PoolChunk& chunk = state.ring[slot];
     state.runs.unsettle(chunk);
     chunk.free_all();
-    if (has_magazines(state)) chunk.write_live_bytes();
+    if (magazines_of(state) != nullptr) chunk.write_live_bytes();
     state.ring.note_usable(chunk);
     if (state.poisons) os::poison(chunk.span->first_page(), chunk.span->bytes());
   }
-  state.handed_out.count.store(0, std::memory_order_relaxed);
+  state.note_no_longer_handed_out(state.handed_out());
   state.walk.stand_nowhere();
 }
 
@@ -368,92 +375,28 @@ void visit_live(FixedPoolState& state, const BlockVisitor& visit) {
   for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
     PoolChunk& chunk = state.ring[slot];
     for (BlockIndex i{0}; i != chunk.end(); ++i)
-      if (has_magazines(state) ? chunk.is_live(i) : !bitmap::test(chunk.words(), i)) visit(chunk.block(i));
+      if (magazines_of(state) != nullptr ? chunk.is_live(i) : !bitmap::test(chunk.words(), i))
+        visit(chunk.block(i));
   }
 }
 
 void* first_of_malloc(const FixedPoolState&) { return nullptr; }
 
-// Checks what the front knows of a word. \returns whether it is to report the word's ones.
-bool is_unreported(const detail::FixedPoolFront& front, const std::uint64_t* word) {
-  std::uint64_t bits = *word;
-  for (const detail::FreedBlock* freed = front.freed_top; freed != front.freed; --freed) {
-    if (freed[-1].word != word) continue;
-    const std::uint64_t before = freed[-1].word_before;
-    TARN_CHECK((bits & before) == before && std::has_single_bit(bits ^ before));
-    bits = before;
-  }
-  return bits == 0;
-}
-
-std::size_t freed_elsewhere(const detail::FixedPoolFront& front) {
-  std::size_t count = 0;
-  for (const detail::FreedBlock* freed = front.freed; freed != front.freed_top; ++freed)
-    count += freed->word != front.word ? 1 : 0;
-  return count;
-}
-
-void validate_freed_runs(const FixedPoolState& state) {
-  if (state.freed_runs == nullptr) return;
-  state.freed_runs->for_each([&](const FreedRuns::Note& note, std::size_t length) {
-    const BlockRun run = run_of(note);
-    TARN_CHECK(ChunkRuns::pool_of(*run.chunk->span) == &state && run.chunk->block(run.first) == note.blocks);
-    TARN_CHECK(number_of(run.first) + length <= run.chunk->block_count);
-    const RunBits bits(run.chunk->words(), number_of(run.first), length);
-    TARN_CHECK(bits.low_mask == note.low_mask && bits.high_mask == note.high_mask &&
-               bits.high == note.high());
-  });
-}
-
-void validate_chunks(FixedPoolState& state) {
-  TARN_CHECK(state.front->freed <= state.front->freed_top &&
-             state.front->freed_top <= state.front->freed_end);
-  std::size_t blocks = 0, bytes = 0, ones = 0;
-  for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
-    PoolChunk& chunk = state.ring[slot];
-    ones += chunk.free_count();
-    chunk.validate(state.front->word,
-                   [&](const std::uint64_t* word) { return is_unreported(*state.front, word); });
-    TARN_CHECK(ChunkRuns::pool_of(*chunk.span) == &state && chunk.span->stride == state.front->stride);
-    blocks += chunk.block_count;
-    bytes += chunk.span->bytes();
-  }
-  TARN_CHECK(state.capacity == blocks && state.capacity <= state.largest_count);
-  TARN_CHECK(state.mapped_bytes == bytes);
-  TARN_CHECK(state.handed_out.count == blocks - state.ring.free_count() + count_ones(*state.front->word) +
-                                           freed_elsewhere(*state.front));
-  TARN_CHECK(state.handed_out.count <= state.handed_out.peak);
-  if (has_magazines(state)) {
-    state.magazines.load()->validate();
-  } else if (state.counts_taken()) {
-    const auto freed = static_cast<std::size_t>(state.front->freed_top - state.front->freed);
-    TARN_CHECK(state.taken->count == state.capacity - ones + freed);
-  }
-  state.ring.validate();
-  state.walk.validate();
-  state.runs.validate(state.ring);
-  validate_freed_runs(state);
-}
-
 }  // namespace
 
-std::size_t count_off_walk(const detail::FixedPoolFront& front, const FreedRuns::Note& note) {
-  return (note.low != front.word ? count_ones(note.low_mask) : 0) +
-         (note.high() != front.word ? count_ones(note.high_mask) : 0);
+BlockRun run_of(const FreedRun& note) {
+  PoolChunk& chunk = chunk_of(*page_map.find(note.blocks));
+  const auto word = static_cast<std::uint32_t>(note.bits.low - chunk.words());
+  return {&chunk, bitmap::index_of_bit(word, std::countr_zero(note.bits.low_mask))};
 }
 
-void note_emptied_words(FixedPoolState& state, const FreedRuns::Note& note) {
-  PoolChunk& chunk = *run_of(note).chunk;
-  for (std::uint64_t* const word : {note.low, note.high()})
-    if (*word == 0) chunk.forget_word(static_cast<std::uint32_t>(word - chunk.words()));
-  state.ring.note_taken(chunk);
-}
-
-void note_filled_words(FixedPoolState& state, const FreedRuns::Note& note) {
-  PoolChunk& chunk = *run_of(note).chunk;
-  chunk.note_word(note.low);
-  chunk.note_word(note.high());
+void note_freed_words(FixedPoolState& state, const FreedRun& run) {
+  PoolChunk& chunk = chunk_of(*page_map.find(run.blocks));
+  chunk.note_word(run.bits.low);
+  if (run.bits.high_mask != 0) chunk.note_word(run.bits.high());
+  chunk.note_whether_words_lack();
   state.ring.note_usable(chunk);
+  state.runs.unsettle(chunk);
 }
 
 BlockRun find_blocks(const FixedPoolState& state, const void* blocks, std::size_t count) {

@@ -7,6 +7,12 @@ namespace {
 
 using detail::FixedPoolState;
 
+void raise(std::atomic<std::size_t>& peak, std::size_t now) {
+  std::size_t most = peak.load(std::memory_order_relaxed);
+  while (most < now && !peak.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
+  }
+}
+
 void* allocate_run(FixedPoolState& state, std::size_t count) {
   std::size_t live = state.capacity.load();
   do {
@@ -16,7 +22,7 @@ void* allocate_run(FixedPoolState& state, std::size_t count) {
   void* const blocks = system_blocks.allocate(state, bytes, state.alignment);
   if (blocks != nullptr) {
     state.mapped_bytes += bytes;
-    state.handed_out.raise_peak(live + count);
+    raise(state.peak, live + count);
     if (state.taken != nullptr) state.taken->raise_peak(live + count);
   } else {
     state.capacity -= count;

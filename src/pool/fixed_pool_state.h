@@ -6,7 +6,7 @@
 // one list of `runs`; live blocks = capacity - ones in the chunks' words - entries of magazines. When a word
 // has ones that its chunk's summary lacks, the front has an unreported block of it; while the front has freed
 // blocks, nobody but it takes ones; a pool with magazines has none of them. Of a buffer pool: taken == live
-// blocks + the front's freed blocks + entries of magazines, without the depot's. handed_out == capacity -
+// blocks + the front's freed blocks + entries of magazines, without the depot's. handed_out() == capacity -
 // ones of words that the walk does not stand on, unless the front has freed them; so live blocks never exceed
 // it. Over malloc: there is no chunk; capacity counts live blocks, mapped_bytes is their bytes.
 // Threads: those of the pool, one at a time, but for the magazines' own rules. Over malloc there is no lock:
@@ -86,15 +86,14 @@ struct FixedPoolState : internal::PoolHeader {
   bool is_checked = false;  // memory checkers know the pool
   bool poisons = false;     // free blocks are poisoned
   FreedBlock freed[kFreedBlocks];
-  internal::FreedRuns* freed_runs =
-      nullptr;                      // from the first run freed on; none where free blocks are poisoned
-  bool may_have_magazines = false;  // its chunks have live bytes
-  internal::SharedUse shared_use;   // while there are no magazines
+  internal::FreedRuns* freed_runs = nullptr;  // from the first run freed on; none where blocks are poisoned
+  bool may_have_magazines = false;            // its chunks have live bytes
+  internal::SharedUse shared_use;             // while there are no magazines
   std::uint32_t walks = 0;  // over live blocks, under the mutex: no chunk ends, and no magazines begin
   /// Changes once, under the registry's lock and the pool's mutex.
   std::atomic<internal::ThreadMagazines*> magazines{nullptr};
   internal::TakenBlocks* taken = nullptr;  // of a buffer pool; over chunks, under the mutex
-  internal::TakenBlocks handed_out;        // over malloc, only the peak: of live blocks
+  std::atomic<std::size_t> peak{0};        // the most blocks handed out; over malloc, the most live ones
   std::atomic<std::size_t> refusals{0};    // calls that got no block
   void (*on_refusal)(void*) = nullptr;
   void* context = nullptr;
@@ -106,6 +105,15 @@ struct FixedPoolState : internal::PoolHeader {
   void note_given_back(std::size_t count) {
     if (counts_taken()) taken->subtract(count);
   }
+
+  std::size_t handed_out() const { return peak.load(std::memory_order_relaxed) - front->room_below_peak; }
+  void note_handed_out(std::size_t count) {
+    std::size_t& room = front->room_below_peak;
+    const std::size_t beyond = count > room ? count - room : 0;
+    room -= count - beyond;
+    if (beyond != 0) peak.store(peak.load(std::memory_order_relaxed) + beyond, std::memory_order_relaxed);
+  }
+  void note_no_longer_handed_out(std::size_t count) { front->room_below_peak += count; }
 
   void note_refusal() { refusals.fetch_add(1, std::memory_order_relaxed); }
 
@@ -137,6 +145,11 @@ bool make_pool_of_objects(detail::FixedPoolFront& front, const FixedPoolOptions&
 /// Whether the calling thread alone uses the pool, so that its inlined paths may be taken without a lock.
 TARN_INLINE bool is_alone(const detail::FixedPoolFront& front) {
   return !detail::ProgramGuard::is_needed() && !__atomic_load_n(&front.has_magazines, __ATOMIC_RELAXED);
+}
+
+/// \returns nullptr while the pool has none.
+inline ThreadMagazines* magazines_of(const detail::FixedPoolState& state) {
+  return state.magazines.load(std::memory_order_acquire);
 }
 
 /// Whether all options are in their range.
@@ -173,17 +186,14 @@ TARN_INLINE void stop_if_referred_to(const detail::FixedPoolState& state, const 
 
 // For the runs of a pool over chunks (freed_runs.h).
 
-/// \returns how many blocks of a run do not lie in the word that the walk stands on.
-std::size_t count_off_walk(const detail::FixedPoolFront& front, const FreedRuns::Note& note);
-/// The same; `length` is that of the run. So many blocks count as handed out, or no longer.
-TARN_INLINE std::size_t length_off_walk(const detail::FixedPoolFront& front, const FreedRuns::Note& note,
-                                        std::size_t length) {
-  return note.low != front.word && note.high() != front.word ? length : count_off_walk(front, note);
-}
-/// Call when a run that was noted has taken the last block of a word.
-void note_emptied_words(detail::FixedPoolState& state, const FreedRuns::Note& note);
-/// Call when a run that was freed has the first free block of a word.
-void note_filled_words(detail::FixedPoolState& state, const FreedRuns::Note& note);
+/// \returns the place of a run that is, or was, noted. \pre its chunk has not ended.
+BlockRun run_of(const FreedRun& note);
+/// Call when a run was freed to a word that its chunk's summary may not know of, or to a chunk that searches
+/// pass by.
+void note_freed_words(detail::FixedPoolState& state, const FreedRun& run);
+
+/// As validate, of a pool over chunks.
+void validate_chunks(detail::FixedPoolState& state);
 
 // For the magazines of a pool over chunks, under its mutex.
 

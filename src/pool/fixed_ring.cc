@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::uint32_t kFirstCapacity = 64;
 
-constinit std::uint64_t no_free_bits = 0;
-
 std::size_t record_bytes(std::uint32_t capacity) {
   return capacity * sizeof(PoolChunk*) + bitmap::words_for(capacity) * sizeof(std::uint64_t);
 }
@@ -74,17 +72,14 @@ void ChunkRing::validate() const {
   TARN_CHECK(bitmap::find_one(usable_, count_, capacity_) == capacity_);
 }
 
-void ChunkWalk::stand_nowhere() {
-  chunk_ = nullptr;
-  front_.word = &no_free_bits;
-}
+constinit std::uint64_t ChunkWalk::no_free_bits = 0;
 
 void ChunkWalk::validate() const {
   TARN_CHECK(no_free_bits == 0);
-  if (chunk_ == nullptr) return TARN_CHECK(front_.word == &no_free_bits);
+  if (chunk_ == nullptr) return TARN_CHECK(is_paused());
   TARN_CHECK(chunk_ == &ring_[chunk_->slot] && word_ < chunk_->word_count);
-  TARN_CHECK(front_.word == chunk_->words() + word_);
-  TARN_CHECK(front_.word_start == chunk_->block(bitmap::index_of_bit(word_, 0)));
+  TARN_CHECK(is_paused() || front_.word == chunk_->words() + word_);
+  TARN_CHECK(is_paused() || front_.word_start == chunk_->block(bitmap::index_of_bit(word_, 0)));
 }
 
 }  // namespace tarn::internal

@@ -3,7 +3,7 @@
 // Invariant of the ring: slots are in the order of addresses; chunk.slot is the chunk's slot; a slot's bit in
 // `usable` is one exactly when the chunk's summary has ones.
 // Invariant of the walk: the inlined paths take blocks from the word that it stands on; while it stands
-// nowhere, from a word that is always 0.
+// nowhere, or has paused, from a word that is always 0.
 // Threads: the pool's. make_room, insert and remove run under its `structure`, which observers of the ring
 // take.
 #pragma once
@@ -59,14 +59,11 @@ class ChunkWalk {
  public:
   ChunkWalk(ChunkRing& ring, detail::FixedPoolFront& front) : ring_(ring), front_(front) { stand_nowhere(); }
 
-  /// Moves to the next word that has ones. \returns false, standing nowhere, when there is none.
+  /// Moves to the next word that may have ones. \returns false, standing nowhere, when there is none.
   bool advance() {
     PoolChunk* chunk = chunk_;
     std::uint32_t word = 0;
-    if (chunk != nullptr) {
-      leave_word();
-      word = chunk->next_word(word_ + 1);
-    }
+    if (chunk != nullptr) word = chunk->next_word(leave_word());
     if (chunk == nullptr || word == chunk->word_count) {
       chunk = ring_.next_usable(chunk == nullptr ? 0 : chunk->slot + 1);
       if (chunk == nullptr) {
@@ -85,8 +82,18 @@ class ChunkWalk {
     front_.word = chunk.words() + word;
     front_.word_start = chunk.block(bitmap::index_of_bit(word, 0));
   }
-  void stand_nowhere();
+  void stand_nowhere() {
+    chunk_ = nullptr;
+    front_.word = &no_free_bits;
+  }
+  /// Lets the inlined paths take no block of its word, until it goes on: with that word.
+  void pause() {
+    if (chunk_ != nullptr && !is_paused()) tidy_word();
+    front_.word = &no_free_bits;
+  }
 
+  /// Whether the walk has paused, or stands nowhere.
+  bool is_paused() const { return front_.word == &no_free_bits; }
   /// \returns the chunk that the walk stands in; nullptr: it stands nowhere.
   PoolChunk* chunk() const { return chunk_; }
   /// \returns the index of its first block there.
@@ -95,11 +102,19 @@ class ChunkWalk {
   void validate() const;
 
  private:
+  static constinit std::uint64_t no_free_bits;
+
   // The inlined paths may have emptied the word without telling the summary.
-  void leave_word() {
+  void tidy_word() {
     if (chunk_->words()[word_] != 0) return;
     chunk_->forget_word(word_);
     ring_.note_taken(*chunk_);
+  }
+  // \returns where the walk goes on.
+  std::uint32_t leave_word() {
+    if (is_paused()) return word_;
+    tidy_word();
+    return word_ + 1;
   }
 
   ChunkRing& ring_;

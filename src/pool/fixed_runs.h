@@ -6,8 +6,9 @@
 // number of chunks.
 //
 // Invariant: each chunk is in one list. A settled chunk is in the list of its bound, has no longer run, and
-// its span has the mark in the pool's address that sends every free to the bits through the slow door. An
-// unsettled chunk has neither a bound below its size nor the mark. Threads: the pool's.
+// its span has the mark in the pool's address: each free of a single block takes the slow door, each free of
+// a run unsettles the chunk. An unsettled chunk has neither a bound below its size nor the mark.
+// Threads: the pool's.
 #pragma once
 #include <bit>
 #include <cstdint>

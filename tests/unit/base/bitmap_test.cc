@@ -152,6 +152,35 @@ TEST(Bitmap, RunsOfAWordMayEndInTheNext) {
   });
 }
 
+TEST(Bitmap, ARunFinderFindsTheFirstRunThatBeginsInAWord) {
+  for_many_bitmaps([](Both& both) {
+    for (unsigned count = 1; count <= 64; ++count) {
+      const bitmap::RunFinder runs(count);
+      for (std::size_t word = 0; word < bitmap::words_for(both.size()); ++word) {
+        const std::uint64_t high = word + 1 < both.words.size() ? both.words[word + 1] : 0;
+        std::size_t expected = 0;
+        while (expected < 64 &&
+               (word * 64 + expected >= both.size() || both.ones_from(word * 64 + expected) < count))
+          ++expected;
+        ASSERT_EQ(runs.first_in(both.words[word], high), expected) << word << ' ' << count;
+      }
+    }
+  });
+}
+
+TEST(Bitmap, ARunFinderFindsRunsOfAnyLengthAtAnyPlace) {
+  for (unsigned count = 1; count <= 64; ++count)
+    for (unsigned first = 0; first < 64; ++first) {
+      std::uint64_t words[2] = {};
+      bitmap::set_range(words, first, count);
+      EXPECT_EQ(bitmap::RunFinder(count).first_in(words[0], words[1]), first) << count;
+      const unsigned longer = count < 64 ? count + 1 : count - 1;
+      EXPECT_EQ(bitmap::RunFinder(longer).first_in(words[0], words[1]), count < 64 ? 64u : first);
+    }
+  EXPECT_EQ(bitmap::RunFinder(64).first_in(~std::uint64_t{0}, ~std::uint64_t{0}), 0u);
+  EXPECT_EQ(bitmap::RunFinder(64).first_in(~std::uint64_t{1}, ~std::uint64_t{0}), 1u);
+}
+
 TEST(Bitmap, AnOffsetLeadsToTheIndexOfItsBlock) {
   for (const std::uint32_t stride : {8u, 16u, 24u, 48u, 112u, 1088u, 20480u, 262144u})
     for (std::uint32_t index = 0; index * stride < 512 * 1024; ++index)

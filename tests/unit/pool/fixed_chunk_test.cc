@@ -28,7 +28,7 @@ OwnedChunk chunk_of_blocks(std::uint32_t count, std::size_t stride = 64, std::si
 }
 
 void validate(PoolChunk& chunk) {
-  chunk.validate(nullptr, [](const std::uint64_t*) { return false; });
+  chunk.validate([](const std::uint64_t*) { return false; });
 }
 
 TEST(FixedChunk, BeginsWithAllBlocksFree) {
@@ -65,15 +65,32 @@ TEST(FixedChunk, SaysWhichBlockWasFreeAlready) {
   EXPECT_EQ(chunk->free(BlockIndex{150}, 1), BlockIndex{150});
 }
 
-TEST(FixedChunk, ForgetsAWordWithItsLastBlockAndFindsItAgainWithTheFirst) {
+TEST(FixedChunk, AWordThatIsForgottenIsFoundAgainWithTheFirstFreeBlock) {
   const OwnedChunk chunk = chunk_of_blocks(128);
-  EXPECT_FALSE(chunk->take(BlockIndex{0}, 63));
-  EXPECT_TRUE(chunk->take(BlockIndex{63}, 1));
+  chunk->take(BlockIndex{0}, 128);
+  EXPECT_EQ(chunk->next_word(0), 0u) << "the walk is to find out";
+  chunk->forget_word(0);
   EXPECT_EQ(chunk->next_word(0), 1u);
-  EXPECT_TRUE(chunk->take(BlockIndex{64}, 64));
+  chunk->forget_word(1);
   EXPECT_FALSE(chunk->may_have_free());
   chunk->free(BlockIndex{127}, 1);
   EXPECT_EQ(chunk->next_word(0), 1u);
+  validate(*chunk);
+}
+
+TEST(FixedChunk, KnowsWhetherItsSummaryHasAllWords) {
+  const OwnedChunk chunk = chunk_of_blocks(200);
+  EXPECT_FALSE(chunk->may_lack_words);
+  chunk->take(BlockIndex{0}, 128);
+  chunk->forget_word(0);
+  chunk->forget_word(1);
+  EXPECT_TRUE(chunk->may_lack_words);
+  chunk->note_word(chunk->words());
+  chunk->note_whether_words_lack();
+  EXPECT_TRUE(chunk->may_lack_words) << "the second one";
+  chunk->note_word(chunk->words() + 1);
+  chunk->note_whether_words_lack();
+  EXPECT_FALSE(chunk->may_lack_words);
   validate(*chunk);
 }
 

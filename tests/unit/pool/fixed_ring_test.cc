@@ -36,6 +36,7 @@ class FixedRing : public ::testing::Test {
   }
   void take_all(PoolChunk& chunk) {
     chunk.take(BlockIndex{0}, kBlocks);
+    for (std::uint32_t word = 0; word < chunk.word_count; ++word) chunk.forget_word(word);
     ring_.note_taken(chunk);
   }
   /// What the inlined path does to the word it knows.
@@ -108,6 +109,27 @@ TEST_F(FixedRing, AWalkPassesEveryWordOnceAndEndsWhenNothingIsFree) {
   EXPECT_FALSE(walk.advance());
   ring_.validate();
   EXPECT_EQ(ring_.next_usable(0), nullptr);
+}
+
+TEST_F(FixedRing, AWalkThatHasPausedGoesOnWithItsWord) {
+  add();
+  ChunkWalk walk(ring_, front_);
+  ASSERT_TRUE(walk.advance());
+  walk.pause();
+  EXPECT_EQ(*front_.word, 0u) << "nothing is taken meanwhile";
+  walk.validate();
+  ASSERT_TRUE(walk.advance());
+  EXPECT_EQ(front_.word, ring_[0].words());
+  EXPECT_EQ(*front_.word, ~std::uint64_t{0}) << "what was free still is";
+  walk.pause();
+  ring_[0].words()[0] = 0;  // a run has taken its rest
+  ASSERT_TRUE(walk.advance());
+  EXPECT_EQ(*front_.word, 0u) << "the walk comes by, and tells the summary";
+  ASSERT_TRUE(walk.advance());
+  EXPECT_EQ(front_.word, ring_[0].words() + 1);
+  EXPECT_EQ(ring_[0].next_word(0), 1u);
+  ring_.validate();
+  walk.validate();
 }
 
 TEST_F(FixedRing, AWalkGoesOnBehindWhereItStands) {

@@ -35,7 +35,6 @@ class FixedRuns : public ::testing::Test {
     const BlockRun run = runs_.find(count, nullptr);
     if (run.chunk == nullptr) return false;
     run.chunk->take(run.first, count);
-    ring_.note_taken(*run.chunk);
     if (taken != nullptr) *taken = run;
     return true;
   }

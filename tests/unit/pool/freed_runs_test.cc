@@ -9,9 +9,6 @@
 namespace tarn::internal {
 namespace {
 
-using Taken = FreedRuns::Taken;
-using Freed = FreedRuns::Freed;
-
 class FreedRunsOfWords : public ::testing::Test {
  protected:
   FreedRunsOfWords() { set_up_once(); }
@@ -20,20 +17,22 @@ class FreedRunsOfWords : public ::testing::Test {
   /// Frees blocks that are live, and notes them.
   void free(std::size_t first, std::size_t count) {
     bitmap::set_range(words_, first, count);
-    runs_.note(RunBits(words_, first, count), count, block(first));
+    runs_.note({RunBits(words_, first, count), block(first)}, count);
   }
-  /// \returns the first block of what is taken; -1: nothing is.
+  /// Takes what is noted. \returns its first block; -1: nothing is.
   int take(std::size_t count) {
-    const FreedRuns::Note* note = nullptr;
-    return runs_.take(count, &note) != Taken::kNone ? first_of(*note) : -1;
+    const FreedRun* const note = runs_.take_note(count);
+    if (note == nullptr) return -1;
+    bitmap::clear_range(words_, static_cast<std::size_t>(first_of(*note)), count);
+    return first_of(*note);
   }
-  int first_of(const FreedRuns::Note& note) const {
+  int first_of(const FreedRun& note) const {
     return static_cast<int>(static_cast<char*>(note.blocks) - blocks_);
   }
   void* block(std::size_t index) { return blocks_ + index; }
 
   static constexpr std::size_t kBlocks = 640;
-  std::uint64_t words_[kBlocks / 64] = {};
+  std::uint64_t words_[kBlocks / 64 + 1] = {};  // the last one is behind them
   char blocks_[kBlocks];
   FreedRuns runs_;
 };
@@ -45,10 +44,10 @@ TEST_F(FreedRunsOfWords, TheBitsOfARunLieInOneWordOrTwo) {
       std::uint64_t expected[kBlocks / 64] = {}, found[kBlocks / 64] = {};
       bitmap::set_range(expected, first, count);
       found[run.low - words_] |= run.low_mask;
-      found[run.high - words_] |= run.high_mask;
+      found[run.high() - words_] |= run.high_mask;
       for (std::size_t i = 0; i < kBlocks / 64; ++i)
         ASSERT_EQ(found[i], expected[i]) << first << ' ' << count;
-      ASSERT_EQ(run.high != run.low, first % 64 + count > 64);
+      ASSERT_EQ(run.high_mask != 0, first % 64 + count > 64);
     }
 }
 
@@ -60,7 +59,7 @@ TEST_F(FreedRunsOfWords, ARequestTakesTheRunOfItsLengthThatWasFreedLast) {
   EXPECT_EQ(take(5), 20);
   EXPECT_EQ(take(5), 0);
   EXPECT_EQ(take(5), -1);
-  EXPECT_FALSE(runs_.knows(4)) << "nothing is split";
+  EXPECT_EQ(take(4), -1) << "nothing is split";
   EXPECT_EQ(bitmap::count(words_, kBlocks), 0u);
 }
 
@@ -76,42 +75,34 @@ TEST_F(FreedRunsOfWords, ARunThatWasTakenSinceIsPassedOver) {
   }
 }
 
-TEST_F(FreedRunsOfWords, AFreeOfABlockThatIsFreeChangesNothing) {
-  free(0, 10);
-  EXPECT_EQ(take(10), 0);
-  const FreedRuns::Note* note = nullptr;
-  for (const std::size_t at : {60u, 63u, 64u, 69u}) {
-    bitmap::set_range(words_, at, 1);
-    EXPECT_EQ(runs_.free(RunBits(words_, 60, 10), 10, block(60), &note), Freed::kNone) << at;
-    EXPECT_EQ(bitmap::count(words_, kBlocks), 1u);
-    EXPECT_EQ(take(10), -1);
-    bitmap::clear_range(words_, at, 1);
-  }
+// What the fast paths ask of a length.
+TEST_F(FreedRunsOfWords, ALengthWithoutNotesHasNeitherAWholeRunNorRoom) {
+  const detail::FreedRunTops* const tables[] = {&FreedRuns::none(), &runs_.tops()};
+  for (const detail::FreedRunTops* tops : tables)
+    for (std::size_t length = 0; length <= FreedRuns::kLongest; ++length) {
+      EXPECT_FALSE(tops->newest[length]->is_whole()) << length;
+      EXPECT_EQ(tops->newest[length], tops->last[length]) << length;
+    }
 }
 
-TEST_F(FreedRunsOfWords, SayWhenAWordGetsItsFirstFreeBlockAndLosesItsLast) {
-  free(0, 10);
-  EXPECT_EQ(take(10), 0);
-  const FreedRuns::Note* note = nullptr;
-  EXPECT_EQ(runs_.free(RunBits(words_, 60, 10), 10, block(60), &note), Freed::kFirstOfAWord);
-  EXPECT_EQ(first_of(*note), 60);
-  bitmap::set_range(words_, 0, 1);
-  EXPECT_EQ(runs_.take(10, &note), Taken::kLastOfAWord) << "of the second word";
-  EXPECT_EQ(runs_.free(RunBits(words_, 60, 10), 10, block(60), &note), Freed::kFirstOfAWord);
-  bitmap::set_range(words_, 100, 1);
-  EXPECT_EQ(runs_.take(10, &note), Taken::kSome);
-  EXPECT_EQ(runs_.free(RunBits(words_, 60, 10), 10, block(60), &note), Freed::kSome);
-  bitmap::clear_range(words_, 0, 1);
-  EXPECT_EQ(runs_.take(10, &note), Taken::kLastOfAWord) << "of the first word";
+TEST_F(FreedRunsOfWords, BelowTheFirstNoteOfALengthLiesOneThatIsNeverWhole) {
+  const detail::FreedRunTops& tops = runs_.tops();
+  free(10, 5);
+  ASSERT_TRUE(tops.newest[5]->is_whole());
+  EXPECT_EQ(tops.last[5] - tops.newest[5], static_cast<std::ptrdiff_t>(FreedRuns::kNotes - 1));
+  EXPECT_EQ(take(5), 10);
+  EXPECT_FALSE(tops.newest[5]->is_whole());
+  free(20, 5);
+  runs_.forget();
+  EXPECT_FALSE(tops.newest[5]->is_whole());
+  EXPECT_NE(tops.newest[5], tops.last[5]) << "there is room still";
 }
 
 TEST_F(FreedRunsOfWords, OfManyTheNewerHalfIsKept) {
-  const FreedRuns::Note* note = nullptr;
   const int most = FreedRuns::kNotes;
   for (int i = 0; i < most; ++i) free(static_cast<std::size_t>(i) * 3, 2);
   const auto next = static_cast<std::size_t>(most) * 3;
-  EXPECT_EQ(runs_.free(RunBits(words_, next, 2), 2, block(next), &note), Freed::kNone) << "no room";
-  EXPECT_FALSE(bitmap::test(words_, next));
+  EXPECT_EQ(runs_.tops().newest[2], runs_.tops().last[2]) << "no room";
   free(next, 2);
   for (int i = most; i >= most / 2; --i) EXPECT_EQ(take(2), i * 3);
   EXPECT_EQ(take(2), -1);
