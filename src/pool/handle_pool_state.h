@@ -51,8 +51,10 @@ struct HandlePoolState : internal::PoolHeader {
 
 /// What threads without a magazine have: it is empty and full. Never written.
 struct NoHandleMagazine {
+  constexpr NoHandleMagazine() : magazine{.top = &end, .limit = &end} {}
+
   HandleMagazine magazine;
-  std::uint64_t end;
+  std::uint64_t end = 0;
 };
 extern NoHandleMagazine no_handle_magazine;
 

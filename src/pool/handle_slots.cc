@@ -16,8 +16,7 @@ namespace TARN_NAMESPACE::detail {
 
 using namespace internal;
 
-constinit NoHandleMagazine no_handle_magazine{
-    .magazine = {.top = &no_handle_magazine.end, .limit = &no_handle_magazine.end}, .end = 0};
+constinit NoHandleMagazine no_handle_magazine;
 
 namespace {
 
