@@ -163,13 +163,14 @@ class WalkedHandles {
   HandlePool<Object> pool_{{.at_end = AtPoolEnd::kDestroy}};
 };
 
+// Always inlined, like the pools' own functions: g++ finds some of these too long.
 template <std::size_t Bytes>
 struct NamedByHandle {
   using Object = live_objects::Object<Bytes>;
 
-  Handle<Object> create() { return pool.create(); }
-  Object* find(Handle<Object> handle) { return pool.get(handle); }
-  void destroy(Handle<Object> handle) { pool.destroy(handle); }
+  [[gnu::always_inline]] Handle<Object> create() { return pool.create(); }
+  [[gnu::always_inline]] Object* find(Handle<Object> handle) { return pool.get(handle); }
+  [[gnu::always_inline]] void destroy(Handle<Object> handle) { pool.destroy(handle); }
 
   HandlePool<Object> pool{};
 };
@@ -178,9 +179,9 @@ template <std::size_t Bytes>
 struct NamedByPointer {
   using Object = live_objects::Object<Bytes>;
 
-  Object* create() { return pool.create(); }
-  Object* find(Object* object) { return object; }
-  void destroy(Object* object) { pool.destroy(object); }
+  [[gnu::always_inline]] Object* create() { return pool.create(); }
+  [[gnu::always_inline]] Object* find(Object* object) { return object; }
+  [[gnu::always_inline]] void destroy(Object* object) { pool.destroy(object); }
 
   ObjectPool<Object> pool{};
 };

@@ -74,19 +74,19 @@ class HandlePool {
     construct(slot.memory, detail::slot_of(slot.handle), std::forward<Arguments>(arguments)...);
     // Release: a thread that reads this generation also reads the object.
     slot.generation->store(detail::generation_of(slot.handle), std::memory_order_release);
-    return std::bit_cast<Handle<T>>(slot.handle);
+    const std::uint64_t handle = slot.handle;  // a reference to the member would keep it in memory
+    return std::bit_cast<Handle<T>>(handle);
   }
 
   /// \returns the object; nullptr when it has ended. \cost inlined: five loads.
   TARN_INLINE T* get(Handle<T> handle) const noexcept {
     const auto word = std::bit_cast<std::uint64_t>(handle);
-    if (!may_be_live(word)) [[unlikely]]
-      return nullptr;
+    if (!may_be_live(word, front_.slot_count)) [[unlikely]]
+      return get_of_malloc(word);
     detail::HandleChunk& chunk = chunk_of(detail::slot_of(word));
     const std::uint32_t index = detail::slot_of(word) & kMask;
-    if (chunk.generations()[index].load(std::memory_order_acquire) != detail::generation_of(word))
-      return nullptr;
-    return as_object(chunk.object(index, kStride));
+    if (!is_live(chunk, index, word)) return nullptr;
+    return object_at(chunk, index);
   }
 
   /// \returns the object; stops the process when it has ended.
@@ -102,12 +102,23 @@ class HandlePool {
   /// atomic exchange more.
   TARN_INLINE bool destroy(Handle<T> handle) noexcept {
     const auto word = std::bit_cast<std::uint64_t>(handle);
-    detail::HandleMagazine* const magazine = front_.magazine();
-    T* const object = end_object(magazine, word);
-    if (object == nullptr) return false;
-    object->~T();
-    detail::annotate_deallocation(front_.checked_as, object, sizeof(T));
-    give_back_slot(magazine, word);
+    detail::HandleMagazine& magazine = front_.magazine();
+    std::uint64_t* const place = magazine.top.load(std::memory_order_relaxed);
+    if (place == magazine.limit || !may_be_live(word, front_.slot_count)) [[unlikely]]
+      return destroy_slow(word);
+    detail::HandleChunk& chunk = chunk_of(detail::slot_of(word));
+    const std::uint32_t index = detail::slot_of(word) & kMask;
+    if (!detail::end_object_at_once(magazine, chunk.generations()[index], chunk.makers(kShift)[index],
+                                    detail::generation_of(word))) [[unlikely]]
+      return destroy_slow(word);
+    if constexpr (!std::is_trivially_destructible_v<T> || detail::kTellsTools) {
+      run_destructor(object_at(chunk, index));
+      if (magazine.top.load(std::memory_order_relaxed) != place) [[unlikely]] {  // it has used the pool
+        detail::give_back_handle_slot(front_, detail::slot_of(word));
+        return true;
+      }
+    }
+    magazine.push(place, word + (std::uint64_t{2} << 32));
     return true;
   }
 
@@ -125,7 +136,7 @@ class HandlePool {
         for (std::uint32_t i = 0; i < walk.place_count; ++i) {
           const auto [object, slot] = walk.places[i];
           // A slot that was used again has its object elsewhere.
-          if (chunk_of(slot).object(slot & kMask, kStride) == object)
+          if (chunk_of(slot).block(slot & kMask) == object)
             visit_slot(chunk_of(slot), slot & kMask, const_cast<void*>(object), visit);
         }
       } else {
@@ -156,15 +167,25 @@ class HandlePool {
 
   TARN_INLINE detail::HandleChunk& chunk_of(std::uint32_t slot) const { return front_.chunk<kShift>(slot); }
   TARN_INLINE T* object_at(const detail::HandleChunk& chunk, std::uint32_t index) const {
-    return as_object(chunk.objects.load(std::memory_order_relaxed) + index * kStride);
+    return as_object(detail::load_quietly(chunk.objects) + index * kStride);
   }
 
   TARN_INLINE static T* as_object(void* memory) { return std::launder(static_cast<T*>(memory)); }
 
   // Handles are words here: a compiler splits and joins their halves by vector instructions.
-  TARN_INLINE bool may_be_live(std::uint64_t handle) const {
+  TARN_INLINE static bool may_be_live(std::uint64_t handle, const std::atomic<std::uint32_t>& slot_count) {
     return (detail::generation_of(handle) & 1) != 0 &&
-           detail::slot_of(handle) < front_.slot_count.load(std::memory_order_acquire);
+           detail::slot_of(handle) < detail::load_quietly(slot_count);
+  }
+  TARN_INLINE static bool is_live(detail::HandleChunk& chunk, std::uint32_t index, std::uint64_t handle) {
+    return detail::load_quietly(chunk.generations()[index]) == detail::generation_of(handle);
+  }
+  // \why no call: one that never happens would keep a loop's values of floating point in memory.
+  TARN_INLINE T* get_of_malloc(std::uint64_t handle) const {
+    if (!may_be_live(handle, front_.malloc_slot_count)) return nullptr;
+    detail::HandleChunk& chunk = chunk_of(detail::slot_of(handle));
+    const std::uint32_t index = detail::slot_of(handle) & kMask;
+    return is_live(chunk, index, handle) ? as_object(chunk.block(index)) : nullptr;
   }
 
   struct FreeSlot {
@@ -174,49 +195,37 @@ class HandlePool {
   };
 
   TARN_INLINE FreeSlot take_slot() {
-    detail::HandleMagazine* const magazine = front_.magazine();
-    if (magazine != nullptr) [[likely]]
-      if (const std::uint32_t count = magazine->count.load(std::memory_order_relaxed); count != 0)
-          [[likely]] {
-        const std::uint64_t handle = magazine->handles[count - 1];
-        magazine->count.store(count - 1, std::memory_order_release);
-        detail::HandleChunk& chunk = chunk_of(detail::slot_of(handle));
-        const std::uint32_t index = detail::slot_of(handle) & kMask;
-        chunk.makers(kShift)[index].store(magazine->number, std::memory_order_relaxed);
-        return {handle, object_at(chunk, index), chunk.generations() + index};
-      }
-    return take_slot_slow();
-  }
-  [[gnu::noinline, gnu::cold]] FreeSlot take_slot_slow() {
-    const detail::HandlePlace place = detail::take_handle_slot(front_);
-    if (place.memory == nullptr) [[unlikely]]
-      detail::throw_bad_alloc();
+    detail::HandleMagazine& magazine = front_.magazine();
+    if (const std::uint64_t handle = magazine.pop(); handle != 0) [[likely]] {
+      detail::HandleChunk& chunk = chunk_of(detail::slot_of(handle));
+      const std::uint32_t index = detail::slot_of(handle) & kMask;
+      std::atomic<std::uint8_t>& maker = chunk.makers(kShift)[index];
+      if (maker.load(std::memory_order_relaxed) != magazine.number) [[unlikely]]
+        maker.store(magazine.number, std::memory_order_relaxed);
+      return {handle, object_at(chunk, index), chunk.generations() + index};
+    }
+    const detail::HandlePlace place = take_slot_slow();
     const std::uint32_t slot = detail::slot_of(place.handle);
     return {place.handle, place.memory, chunk_of(slot).generations() + (slot & kMask)};
   }
-
-  // \returns nullptr when the object had ended before.
-  TARN_INLINE T* end_object(detail::HandleMagazine* magazine, std::uint64_t handle) {
-    if (magazine != nullptr && may_be_live(handle)) [[likely]] {
-      detail::HandleChunk& chunk = chunk_of(detail::slot_of(handle));
-      const std::uint32_t index = detail::slot_of(handle) & kMask;
-      if (detail::end_own_object(*magazine, chunk.generations()[index], chunk.makers(kShift)[index],
-                                 detail::generation_of(handle))) [[likely]]
-        return object_at(chunk, index);
-    }
-    return as_object(detail::end_handle_object(front_, handle));
+  // \why not as FreeSlot: two words are returned in registers.
+  [[gnu::noinline, gnu::cold]] detail::HandlePlace take_slot_slow() {
+    const detail::HandlePlace place = detail::take_handle_slot(front_);
+    if (place.memory == nullptr) [[unlikely]]
+      detail::throw_bad_alloc();
+    return place;
   }
 
-  TARN_INLINE void give_back_slot(detail::HandleMagazine* magazine, std::uint64_t handle) {
-    if (magazine != nullptr && detail::generation_of(handle) != detail::HandleFront::kLastGeneration)
-        [[likely]]
-      if (const std::uint32_t count = magazine->count.load(std::memory_order_relaxed);
-          count != magazine->limit) [[likely]] {
-        magazine->handles[count] = handle + (std::uint64_t{2} << 32);
-        magazine->count.store(count + 1, std::memory_order_release);
-        return;
-      }
+  [[gnu::noinline, gnu::cold]] bool destroy_slow(std::uint64_t handle) noexcept {
+    T* const object = as_object(detail::end_handle_object(front_, handle));
+    if (object == nullptr) return false;
+    run_destructor(object);
     detail::give_back_handle_slot(front_, detail::slot_of(handle));
+    return true;
+  }
+  TARN_INLINE void run_destructor(T* object) noexcept {
+    object->~T();
+    detail::annotate_deallocation(front_.checked_as, object, sizeof(T));
   }
 
   template <typename... Arguments>

@@ -41,6 +41,13 @@ inline constexpr bool kPoisonsFreeBlocks = true;
 inline constexpr bool kPoisonsFreeBlocks = false;
 #endif
 
+/// Whether a tool is told of each block.
+#if defined(TARN_HEAPTRACK) || defined(TARN_TRACY)
+inline constexpr bool kTellsTools = true;
+#else
+inline constexpr bool kTellsTools = kPoisonsFreeBlocks;
+#endif
+
 #if defined(TARN_HEAPTRACK)
 /// The functions of the library that heaptrack preloads; nullptr without heaptrack. They are looked up at run
 /// time, because the linker would bind weak references in the program to nothing.

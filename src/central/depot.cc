@@ -1,5 +1,6 @@
 #include "central/depot.h"
 
+#include <bit>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -23,6 +24,7 @@ constexpr std::size_t kLittleBytes = 1024 * 1024;
 
 constexpr std::uint8_t kFlushesToEarn = 32;
 constexpr std::uint8_t kFlushesPerReturn = 16;
+constexpr unsigned kBlocksOfAFlush = 64;  // more count as several flushes
 
 // As many as a park or an unpark needs or leaves, so that one after the other asks for no memory.
 constexpr unsigned kMostSpareArrays = 3;
@@ -110,9 +112,13 @@ std::size_t most_bytes(const SlabOwner& owner) {
 
 // \returns the first class with parked blocks from `from` on, or else before it.
 SizeClass next_parked(Depot& depot, unsigned from) {
-  for (unsigned i = 0; i < kClassCount; ++i) {
-    const SizeClass size_class = class_of_index((from + i) % kClassCount);
-    if (is_in(depot.parked, size_class)) return size_class;
+  constexpr unsigned kWords = bitmap::words_for(kClassCount);
+  const unsigned first = from % kClassCount;
+  std::uint64_t later = ~std::uint64_t{0} << first % 64;  // the first word comes once more, at the end
+  for (unsigned i = 0; i <= kWords; ++i, later = ~std::uint64_t{0}) {
+    const unsigned word = (first / 64 + i) % kWords;
+    const std::uint64_t bits = depot.parked.words[word].load(std::memory_order_relaxed) & later;
+    if (bits != 0) return class_of_index(word * 64 + static_cast<unsigned>(std::countr_zero(bits)));
   }
   return SizeClass::kNone;
 }
@@ -151,11 +157,12 @@ Room room_for(const SlabOwner& owner, const Depot& depot, SizeClass size_class, 
 
 // Each class has one slab that may not have been used up yet, and slabs made ahead of need are no peak.
 bool is_past_its_peak(const SlabOwner& owner) {
+  const std::size_t usual_bytes = 2 * owner.taken_bytes + kLittleBytes + owner.made_ahead_bytes;
+  if (owner.slab_bytes <= usual_bytes) return false;
   std::size_t classes = 0;
   for (const std::atomic<std::uint64_t>& word : owner.classes_with_slabs)
     classes += count_ones(word.load(std::memory_order_relaxed));
-  const std::size_t unused_bytes = kLittleBytes + classes * kPageBytes + owner.made_ahead_bytes;
-  return owner.slab_bytes > 2 * owner.taken_bytes + unused_bytes;
+  return owner.slab_bytes > usual_bytes + classes * kPageBytes;
 }
 
 std::size_t parked_bytes(const SlabOwner& owner) {
@@ -170,7 +177,7 @@ std::uint32_t parked_count(const SlabOwner& owner, SizeClass size_class) {
   return depot->of[size_class].count;
 }
 
-bool may_park(SlabOwner& owner, SizeClass size_class) {
+bool may_park(SlabOwner& owner, SizeClass size_class, unsigned count) {
   Depot* const depot = depot_of(owner);
   if (depot == nullptr) {
     if (++owner.early_flushes >= kFlushesToEarn) make_depot(owner);
@@ -178,7 +185,9 @@ bool may_park(SlabOwner& owner, SizeClass size_class) {
   }
   Relaxed<std::uint8_t>& flushes = depot->of[size_class].flushes;
   if (!is_in(depot->flushed, size_class)) set(depot->flushed, size_class);
-  const std::uint8_t now = ++flushes;
+  const unsigned more = flushes < kFlushesToEarn ? 1 : (count + kBlocksOfAFlush - 1) / kBlocksOfAFlush;
+  const auto now = static_cast<std::uint8_t>(flushes + more);
+  flushes = now;
   if (now < kFlushesToEarn) return false;
   if (now < kFlushesToEarn + kFlushesPerReturn) return true;
   flushes = kFlushesToEarn;

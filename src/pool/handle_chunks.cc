@@ -163,7 +163,7 @@ bool grow_handle_pool(HandlePoolState& state, ReturnedPages& returned) {
     return false;
   }
   front.chunks.load(std::memory_order_relaxed)[state.chunk_count++] = chunk;
-  front.slot_count.store(state.chunk_count << state.type.shift, std::memory_order_release);
+  slot_count_of(front).store(state.chunk_count << state.type.shift, std::memory_order_release);
   return true;
 }
 

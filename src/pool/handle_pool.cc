@@ -150,6 +150,7 @@ void outlive(HandlePoolState& state, ReturnedPages& returned) {
   end_records(state, returned);
   state.last_front.chunks.store(front.chunks.load(std::memory_order_relaxed), std::memory_order_relaxed);
   state.last_front.slot_count.store(front.slot_count, std::memory_order_relaxed);
+  state.last_front.malloc_slot_count.store(front.malloc_slot_count, std::memory_order_relaxed);
   state.last_front.is_over_malloc = front.is_over_malloc;
   state.last_front.state = &state;
   state.front = &state.last_front;
@@ -173,9 +174,12 @@ bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool d
   state->stack_owner = lies_on_this_stack(&front) ? &thread_cache : nullptr;
   state->magazine_slots = static_cast<std::uint32_t>(
       std::clamp<std::size_t>(kMagazineBytes / type.stride, 2, HandleMagazine::kMostSlots));
+  for (std::atomic<HandleMagazine*>& magazine : state->magazines)
+    magazine.store(&no_handle_magazine.magazine, std::memory_order_relaxed);
   front.magazines = state->magazines;
   front.chunks.store(nullptr, std::memory_order_relaxed);
   front.slot_count.store(0, std::memory_order_relaxed);
+  front.malloc_slot_count.store(0, std::memory_order_relaxed);
   front.is_over_malloc = configuration.is_on(Option::kPoolsUseMalloc);
   front.state = state;
   front.checked_as = type.poisons ? state : nullptr;
@@ -223,8 +227,8 @@ void stop_at_stale_handle(const HandleFront& front, std::uint32_t slot, std::uin
 }
 
 void validate(HandlePoolState& state) {
-  const HandleFront& front = *state.front;
-  TARN_CHECK(front.slot_count == state.chunk_count << state.type.shift);
+  HandleFront& front = *state.front;
+  TARN_CHECK(slot_count_of(front) == state.chunk_count << state.type.shift);
   TARN_CHECK(state.chunk_count <= state.chunk_room && state.order_count <= state.chunk_count);
   std::size_t bytes = 0, live = 0, usable = 0, retired = 0, entries = 0;
   for (std::uint32_t i = 0; i < state.chunk_count; ++i) {
@@ -257,11 +261,12 @@ void validate(HandlePoolState& state) {
   };
   for (const std::uint64_t* handle = state.free_handles; handle != state.free_top; ++handle) check(*handle);
   for (std::uint32_t number = 0; number < HandlePoolState::kMagazines; ++number) {
-    const HandleMagazine* const magazine = state.magazines[number].load();
+    HandleMagazine* const magazine = magazine_of(state, number);
     if (magazine == nullptr) continue;
-    TARN_CHECK(magazine->number == number && magazine->count <= magazine->limit);
+    TARN_CHECK(magazine->number == number && *magazine->places() == 0);
+    TARN_CHECK(magazine->places() <= magazine->top && magazine->top <= magazine->limit);
     TARN_CHECK(magazine->ends_alone == (magazine->is_shared ? HandleMagazine::kNobody : number));
-    for (std::uint32_t i = 0; i < magazine->count; ++i) check(magazine->handles[i]);
+    for (std::size_t i = 1; i <= count_of(*magazine); ++i) check(magazine->places()[i]);
   }
   TARN_CHECK(live + entries + retired == usable);
 }

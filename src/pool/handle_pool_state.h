@@ -1,8 +1,8 @@
 // The library's record of a HandlePool.
 //
-// Invariant: `front.slot_count` is the sum over all chunks of 2^shift; `order` has the chunks with memory, by
-// the address of their objects; `chunks` has all, by their first slot. Usable slots of chunks with memory are
-// live, retired, in the stack, in a magazine, or on their way.
+// Invariant: slot_count_of(front) is the sum over all chunks of 2^shift; `order` has the chunks with memory,
+// by the address of their objects; `chunks` has all, by their first slot. Usable slots of chunks with memory
+// are live, retired, in the stack, in a magazine, or on their way.
 // Threads: any; all below is under the mutex, but for what a process of one thread does. Magazines belong to
 // the thread that has their heap.
 #pragma once
@@ -48,6 +48,30 @@ struct HandlePoolState : internal::PoolHeader {
   std::uint32_t chunk_room = 0;
   std::atomic<HandleMagazine*> magazines[kMagazines] = {};
 };
+
+/// What threads without a magazine have: it is empty and full. Never written.
+struct NoHandleMagazine {
+  constexpr NoHandleMagazine() : magazine{.top = &end, .limit = &end} {}
+
+  HandleMagazine magazine;
+  std::uint64_t end = 0;
+};
+extern NoHandleMagazine no_handle_magazine;
+
+/// \returns nullptr when the thread of this number has none.
+inline HandleMagazine* magazine_of(const HandlePoolState& state, std::uint32_t number) {
+  HandleMagazine* const magazine = state.magazines[number].load(std::memory_order_acquire);
+  return magazine != &no_handle_magazine.magazine ? magazine : nullptr;
+}
+
+/// \returns the count that grows.
+inline std::atomic<std::uint32_t>& slot_count_of(HandleFront& front) {
+  return front.is_over_malloc ? front.malloc_slot_count : front.slot_count;
+}
+
+inline std::size_t count_of(HandleMagazine& magazine) {
+  return static_cast<std::size_t>(magazine.top.load(std::memory_order_relaxed) - magazine.places());
+}
 
 /// Gives tests access to a pool.
 struct HandlePoolAccess {

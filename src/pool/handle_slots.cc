@@ -16,13 +16,23 @@ namespace TARN_NAMESPACE::detail {
 
 using namespace internal;
 
+constinit NoHandleMagazine no_handle_magazine;
+
 namespace {
+
+std::size_t magazine_bytes(const HandlePoolState& state) {
+  return sizeof(HandleMagazine) + (state.magazine_slots + 1) * sizeof(std::uint64_t);
+}
 
 // \returns nullptr when the thread has none. \why not by the thread's cache, which a scope hides.
 HandleMagazine* own_magazine(const HandlePoolState& state) {
   const ThreadHeap* const heap = this_heap();
-  if (heap == nullptr) return nullptr;
-  return state.magazines[heap->cache->thread_number].load(std::memory_order_relaxed);
+  return heap != nullptr ? magazine_of(state, heap->cache->thread_number) : nullptr;
+}
+
+// What it has at most.
+std::uint32_t room_of(HandleMagazine& magazine) {
+  return static_cast<std::uint32_t>(magazine.limit - magazine.places());
 }
 
 // \pre the mutex is held, and the thread has no magazine. \returns nullptr when it cannot have one.
@@ -30,10 +40,12 @@ HandleMagazine* make_own_magazine(HandlePoolState& state) {
   if (HandleMagazine* const made = own_magazine(state)) return made;  // others may know it
   const ThreadHeap* const heap = this_heap();
   if (heap == nullptr || heap->cache->thread_number == 0 || state.front->is_over_malloc) return nullptr;
-  void* const record = metadata.allocate(sizeof(HandleMagazine));
+  void* const record = metadata.allocate(magazine_bytes(state));
   if (record == nullptr) return nullptr;
   auto* const magazine = new (record) HandleMagazine{};
-  magazine->limit = state.magazine_slots;
+  *magazine->places() = 0;
+  magazine->top = magazine->places();
+  magazine->limit = magazine->places() + state.magazine_slots;
   magazine->fences = &os::OwnerLock::fences;
   magazine->ends_alone = heap->cache->thread_number;
   magazine->number = static_cast<std::uint8_t>(heap->cache->thread_number);
@@ -43,38 +55,24 @@ HandleMagazine* make_own_magazine(HandlePoolState& state) {
 
 void note_refusal(HandlePoolState& state) { state.refusals.fetch_add(1, std::memory_order_relaxed); }
 
-// \returns 0 when there is none.
-std::uint64_t take_from(HandleMagazine& magazine) {
-  const std::uint32_t count = magazine.count.load(std::memory_order_relaxed);
-  if (count == 0) return 0;
-  const std::uint64_t handle = magazine.handles[count - 1];
-  magazine.count.store(count - 1, std::memory_order_release);
-  return handle;
-}
-
-void put_into(HandleMagazine& magazine, std::uint64_t handle) {
-  const std::uint32_t count = magazine.count.load(std::memory_order_relaxed);
-  magazine.handles[count] = handle;
-  magazine.count.store(count + 1, std::memory_order_release);
-}
-
 // \pre the mutex is held, and the magazine is empty.
 void refill(HandlePoolState& state, HandleMagazine& magazine) {
   const auto left = static_cast<std::size_t>(state.free_top - state.free_handles);
-  const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(left, magazine.limit / 2));
+  const std::size_t count = std::min<std::size_t>(left, room_of(magazine) / 2);
   state.free_top -= count;
-  std::copy(state.free_top, state.free_top + count, magazine.handles);
-  magazine.count.store(count, std::memory_order_release);
+  std::copy(state.free_top, state.free_top + count, magazine.places() + 1);
+  magazine.top.store(magazine.places() + count, std::memory_order_release);
 }
 
 // Moves the oldest slots to the stack. \pre the mutex is held.
-void flush(HandlePoolState& state, HandleMagazine& magazine, std::uint32_t moved) {
-  const std::uint32_t count = magazine.count.load(std::memory_order_relaxed);
+void flush(HandlePoolState& state, HandleMagazine& magazine, std::size_t moved) {
+  std::uint64_t* const first = magazine.places() + 1;
+  std::uint64_t* const end = magazine.top.load(std::memory_order_relaxed) + 1;
   // Fewer in the magazine first: a child of a fork in between loses slots, and has none twice.
-  magazine.count.store(0, std::memory_order_release);
-  state.free_top = std::copy(magazine.handles, magazine.handles + moved, state.free_top);
-  std::copy(magazine.handles + moved, magazine.handles + count, magazine.handles);
-  magazine.count.store(count - moved, std::memory_order_release);
+  magazine.top.store(magazine.places(), std::memory_order_release);
+  state.free_top = std::copy(first, first + moved, state.free_top);
+  std::uint64_t* const new_end = std::copy(first + moved, end, first);
+  magazine.top.store(new_end - 1, std::memory_order_release);
 }
 
 // Takes a slot of the stack, and some more into the magazine if it is empty. \returns 0 when memory is
@@ -85,13 +83,13 @@ std::uint64_t take_from_stack(HandlePoolState& state, HandleMagazine*& magazine)
   if (state.free_top == state.free_handles && !grow_handle_pool(state, returned)) return 0;
   const std::uint64_t handle = *--state.free_top;
   if (magazine == nullptr) magazine = make_own_magazine(state);
-  if (magazine != nullptr && magazine->count.load(std::memory_order_relaxed) == 0) refill(state, *magazine);
+  if (magazine != nullptr && count_of(*magazine) == 0) refill(state, *magazine);
   return handle;
 }
 
 std::uint64_t take_free_slot(HandlePoolState& state, HandleMagazine*& magazine) {
   if (magazine != nullptr)
-    if (const std::uint64_t handle = take_from(*magazine)) return handle;
+    if (const std::uint64_t handle = magazine->pop()) return handle;
   if (magazine == nullptr && attach_if_earned() != nullptr) magazine = own_magazine(state);
   return take_within_limits([&] { return take_from_stack(state, magazine); });
 }
@@ -103,11 +101,11 @@ void give_back_slot(HandlePoolState& state, std::uint32_t slot) {
     *state.free_top++ = next_handle(state, slot);  // the stack has room for every slot
     return;
   }
-  if (magazine->count.load(std::memory_order_relaxed) == magazine->limit) {
+  if (magazine->top.load(std::memory_order_relaxed) == magazine->limit) {
     const ProgramGuard guard(state.mutex);
-    flush(state, *magazine, magazine->limit / 2);
+    flush(state, *magazine, room_of(*magazine) / 2);
   }
-  put_into(*magazine, next_handle(state, slot));
+  magazine->push(magazine->top.load(std::memory_order_relaxed), next_handle(state, slot));
 }
 
 // From now on any thread may end the objects that the magazine's thread has made and makes.
@@ -128,10 +126,12 @@ bool end_generation(HandlePoolState& state, std::atomic<std::uint32_t>& generati
     generation.store(live + 1, std::memory_order_relaxed);
     return true;
   }
-  HandleMagazine* const magazine =
-      state.magazines[maker.load(std::memory_order_relaxed)].load(std::memory_order_acquire);
+  HandleMagazine* const magazine = magazine_of(state, maker.load(std::memory_order_relaxed));
   if (magazine != nullptr && !magazine->is_shared.load(std::memory_order_acquire)) {
-    if (magazine == own_magazine(state) && end_own_object(*magazine, generation, maker, live)) return true;
+    if (magazine == own_magazine(state)) {
+      magazine->mark.enter(*magazine->fences);
+      if (end_object_inside(*magazine, generation, maker, live)) return true;
+    }
     share(state, *magazine);
   }
   return generation.compare_exchange_strong(live, live + 1, std::memory_order_acq_rel);
@@ -139,7 +139,7 @@ bool end_generation(HandlePoolState& state, std::atomic<std::uint32_t>& generati
 
 bool may_be_live(const HandlePoolState& state, std::uint64_t handle) {
   return (generation_of(handle) & 1) != 0 &&
-         slot_of(handle) < state.front->slot_count.load(std::memory_order_acquire);
+         slot_of(handle) < slot_count_of(*state.front).load(std::memory_order_acquire);
 }
 
 }  // namespace
@@ -147,8 +147,7 @@ bool may_be_live(const HandlePoolState& state, std::uint64_t handle) {
 std::size_t release_unused_slots(HandlePoolState& state, ReturnedPages& returned) {
   const ProgramGuard guard(state.mutex);
   if (state.walks != 0 || state.has_ended || state.front->is_over_malloc) return 0;
-  if (HandleMagazine* const magazine = own_magazine(state))
-    flush(state, *magazine, magazine->count.load(std::memory_order_relaxed));
+  if (HandleMagazine* const magazine = own_magazine(state)) flush(state, *magazine, count_of(*magazine));
   for (std::uint32_t i = 0; i < state.chunk_count; ++i) chunk_at(state, i).free_count = 0;
   for (const std::uint64_t* handle = state.free_handles; handle != state.free_top; ++handle)
     ++chunk_of_slot(state, slot_of(*handle)).free_count;
@@ -171,9 +170,11 @@ void free_object_of_malloc(HandlePoolState& state, HandleChunk& chunk, std::uint
 }
 
 void end_magazines(HandlePoolState& state) {
-  for (std::atomic<HandleMagazine*>& place : state.magazines)
-    if (HandleMagazine* const magazine = place.exchange(nullptr, std::memory_order_relaxed))
-      metadata.free(magazine, sizeof(HandleMagazine));
+  for (unsigned number = 0; number < HandlePoolState::kMagazines; ++number) {
+    HandleMagazine* const magazine = magazine_of(state, number);
+    state.magazines[number].store(&no_handle_magazine.magazine, std::memory_order_relaxed);
+    if (magazine != nullptr) metadata.free(magazine, magazine_bytes(state));
+  }
 }
 
 HandlePlace take_handle_slot(HandleFront& front) noexcept {

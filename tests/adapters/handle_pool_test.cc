@@ -78,6 +78,38 @@ TEST(HandlePool, AConstructorThatThrowsLosesNoSlot) {
   EXPECT_TRUE(pool.destroy(handle));
 }
 
+struct Parent {
+  explicit Parent(HandlePool<Parent>& of) : pool(of) {}
+  ~Parent() {
+    pool.destroy(child);
+    for (int i = 0; i < uses; ++i) pool.destroy(pool.create(pool));
+    if (keeps) last = pool.create(pool);
+  }
+  HandlePool<Parent>& pool;
+  Handle<Parent> child;
+  int uses = 0;
+  bool keeps = false;
+  inline static Handle<Parent> last;
+};
+
+TEST(HandlePool, ADestructorMayEndAndMakeObjectsOfItsPool) {
+  HandlePool<Parent> pool;
+  std::vector<Handle<Parent>> old;
+  for (int i = 0; i < 600; ++i) {
+    const Handle<Parent> parent = pool.create(pool);
+    const Handle<Parent> child = pool.create(pool);
+    pool.at(parent).child = child;
+    pool.at(parent).uses = i % 3;
+    pool.at(parent).keeps = i % 2 == 0;
+    Parent::last = {};
+    ASSERT_TRUE(pool.destroy(parent));
+    old.insert(old.end(), {parent, child});
+    ASSERT_EQ(pool.live_count(), i % 2 == 0 ? 1u : 0u);
+    ASSERT_EQ(pool.destroy(Parent::last), i % 2 == 0);
+  }
+  for (const Handle<Parent>& ended : old) ASSERT_EQ(pool.get(ended), nullptr);
+}
+
 TEST(HandlePool, ManySlotsKeepTheirObjects) {
   HandlePool<Thing> pool({.at_end = AtPoolEnd::kDestroy});
   std::vector<Handle<Thing>> handles;

@@ -25,6 +25,7 @@
 
 #include "tarn/detail/mutex.h"
 #include "tarn/detail/owner_lock.h"
+#include "tarn/detail/quiet_load.h"
 #include "tarn/detail/thread_cache.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -50,25 +51,42 @@ struct HandleChunk {
   }
   TARN_INLINE char* object(std::uint32_t index, std::size_t stride) const {
     char* const first = objects.load(std::memory_order_relaxed);
-    if (first == nullptr) [[unlikely]]
-      return blocks != nullptr ? static_cast<char*>(blocks[index].load(std::memory_order_relaxed)) : nullptr;
-    return first + index * stride;
+    if (first != nullptr) [[likely]]
+      return first + index * stride;
+    return blocks != nullptr ? static_cast<char*>(block(index)) : nullptr;
   }
+  /// \pre each object is a block of malloc's.
+  TARN_INLINE void* block(std::uint32_t index) const { return blocks[index].load(std::memory_order_relaxed); }
 };
 
-/// Free slots of one thread, each as the handle that its next object gets.
+/// Free slots of one thread, each as the handle that its next object gets; they lie behind the record, above
+/// a 0 that marks the end. Invariant: places() <= top <= limit.
 struct alignas(64) HandleMagazine {
   static constexpr std::uint32_t kMostSlots = 256;
   static constexpr std::uint32_t kNobody = 256;
 
-  std::atomic<std::uint32_t> count;  // a fork may copy it at any moment
-  std::uint32_t limit;
-  const OwnerFences* fences;
-  std::atomic<std::uint32_t> ends_alone;  // the thread's number; kNobody: others end its objects too
-  std::uint8_t number;                    // of the thread
-  std::atomic<bool> is_shared;            // others may: the thread has been seen outside since
-  OwnerMark mark;
-  std::uint64_t handles[kMostSlots];
+  std::atomic<std::uint64_t*> top;  // the slot that is taken next; a fork may copy it at any moment
+  std::uint64_t* limit;             // the last place
+  const OwnerFences* fences = nullptr;
+  std::atomic<std::uint32_t> ends_alone{0};  // the thread's number; kNobody: others end its objects too
+  std::uint8_t number = 0;                   // of the thread
+  std::atomic<bool> is_shared{false};        // others may: the thread has been seen outside since
+  OwnerMark mark{};
+
+  std::uint64_t* places() { return reinterpret_cast<std::uint64_t*>(this + 1); }
+  /// \returns 0 when there is none.
+  TARN_INLINE std::uint64_t pop() {
+    std::uint64_t* const place = top.load(std::memory_order_relaxed);
+    const std::uint64_t handle = *place;
+    if (handle != 0) [[likely]]
+      top.store(place - 1, std::memory_order_release);
+    return handle;
+  }
+  /// \pre place is top, and not the limit.
+  TARN_INLINE void push(std::uint64_t* place, std::uint64_t handle) {
+    place[1] = handle;
+    top.store(place + 1, std::memory_order_release);
+  }
 };
 
 /// A handle as one word: the slot in its lower half.
@@ -93,34 +111,30 @@ struct HandleFront {
   static constexpr std::uint32_t kLastGeneration = ~std::uint32_t{0} - 2;  // of an object
   static constexpr std::uint32_t kRetired = kLastGeneration + 1;
 
-  std::atomic<HandleMagazine*>* magazines;  // by the numbers of threads; the first is never there
+  std::atomic<HandleMagazine*>* magazines;  // by the numbers of threads; never null, the first is never there
   std::atomic<HandleChunk**> chunks;        // a larger array takes its place; the old one stays
-  std::atomic<std::uint32_t> slot_count;
-  bool is_over_malloc;  // then there are no magazines
+  std::atomic<std::uint32_t> slot_count;    // of slots whose objects lie side by side
+  std::atomic<std::uint32_t> malloc_slot_count;  // of those whose objects are malloc's; one of both is 0
+  bool is_over_malloc;                           // then there are no magazines
   HandlePoolState* state;
   const void* checked_as;  // the pool's name for memory checkers
 
-  /// \pre slot < slot_count. \tparam kShift chunks have 2^kShift slots.
+  /// \pre slot < slot_count + malloc_slot_count. \tparam kShift chunks have 2^kShift slots.
   template <unsigned kShift>
   TARN_INLINE HandleChunk& chunk(std::uint32_t slot) const {
-    return *chunks.load(std::memory_order_acquire)[slot >> kShift];
+    HandleChunk** const table = load_quietly(chunks);
+    return *table[slot >> kShift];
   }
-  /// \returns nullptr when the calling thread has none, or its calls must all take the slow door.
-  TARN_INLINE HandleMagazine* magazine() const {
-    return magazines[thread_cache->thread_number].load(std::memory_order_relaxed);
+  /// \returns an empty and full one when the thread has none, or its calls must all take the slow door.
+  TARN_INLINE HandleMagazine& magazine() const {
+    return *magazines[thread_cache->thread_number].load(std::memory_order_relaxed);
   }
 };
 
-/// Ends the object of a handle if it is live and the calling thread's alone to end. \returns whether it was.
-TARN_INLINE bool end_own_object(HandleMagazine& magazine, std::atomic<std::uint32_t>& generation,
-                                const std::atomic<std::uint8_t>& maker, std::uint32_t live) {
-  if (!ProgramGuard::is_needed()) {
-    if (generation.load(std::memory_order_relaxed) != live) [[unlikely]]
-      return false;
-    generation.store(live + 1, std::memory_order_relaxed);
-    return true;
-  }
-  magazine.mark.enter(*magazine.fences);
+/// Ends the object of a handle if it is live and the calling thread's alone to end, and leaves the mark.
+/// \returns whether it was. \pre the thread is inside of the mark of its magazine.
+TARN_INLINE bool end_object_inside(HandleMagazine& magazine, std::atomic<std::uint32_t>& generation,
+                                   const std::atomic<std::uint8_t>& maker, std::uint32_t live) {
   // The generation first: while it is this one, the slot names its object's maker.
   const bool is_own =
       generation.load(std::memory_order_acquire) == live &&
@@ -129,6 +143,25 @@ TARN_INLINE bool end_own_object(HandleMagazine& magazine, std::atomic<std::uint3
     generation.store(live + 1, std::memory_order_release);
   magazine.mark.leave();
   return is_own;
+}
+
+/// The same without a call, for the path of a hit: false also where the thread needs a fence, or where no
+/// handle may be live behind this one.
+TARN_INLINE bool end_object_at_once(HandleMagazine& magazine, std::atomic<std::uint32_t>& generation,
+                                    const std::atomic<std::uint8_t>& maker, std::uint32_t live) {
+  if (live == HandleFront::kLastGeneration) [[unlikely]]
+    return false;
+  if (!ProgramGuard::is_needed()) {
+    if (generation.load(std::memory_order_relaxed) != live) [[unlikely]]
+      return false;
+    generation.store(live + 1, std::memory_order_relaxed);
+    return true;
+  }
+  if (!magazine.mark.enter_at_once(*magazine.fences)) [[unlikely]] {
+    magazine.mark.leave();
+    return false;
+  }
+  return end_object_inside(magazine, generation, maker, live);
 }
 
 struct HandlePoolType {

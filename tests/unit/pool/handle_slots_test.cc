@@ -74,9 +74,9 @@ TEST(HandleSlots, ASlotAtItsLastGenerationIsNeverUsedAgain) {
   pool.destroy(handle);
   detail::HandleChunk& chunk = *HandlePoolAccess::front(pool).chunks.load()[0];
   chunk.generations()[handle.slot] = HandleFront::kLastGeneration - 1;
-  detail::HandleMagazine& magazine = *HandlePoolAccess::front(pool).magazine();
-  ASSERT_EQ(detail::slot_of(magazine.handles[magazine.count - 1]), handle.slot);
-  magazine.handles[magazine.count - 1] = detail::handle_word(handle.slot, HandleFront::kLastGeneration);
+  std::uint64_t& next = *HandlePoolAccess::front(pool).magazine().top.load();
+  ASSERT_EQ(detail::slot_of(next), handle.slot);
+  next = detail::handle_word(handle.slot, HandleFront::kLastGeneration);
   handle = pool.create(2);
   EXPECT_EQ(handle.generation, HandleFront::kLastGeneration);
   EXPECT_EQ(pool.at(handle).value, 2);
@@ -87,9 +87,9 @@ TEST(HandleSlots, ASlotAtItsLastGenerationIsNeverUsedAgain) {
   EXPECT_EQ(pool.get({handle.slot, 1}), nullptr) << "the first object's handle";
   validate(HandlePoolAccess::state(pool));
   for (int i = 0; i < 1000; ++i) {
-    const Handle<Thing> next = pool.create(i);
-    EXPECT_NE(next.slot, handle.slot);
-    pool.destroy(next);
+    const Handle<Thing> other = pool.create(i);
+    EXPECT_NE(other.slot, handle.slot);
+    pool.destroy(other);
   }
   EXPECT_NE(pool.release_unused(), 0u) << "a retired slot keeps no memory";
   std::vector<Handle<Thing>> all;
@@ -129,7 +129,7 @@ TEST(HandleSlots, EveryThreadOfSeveralHasSlotsAtHandAndNoneIsLost) {
 }
 
 // The magazine of the calling thread.
-const detail::HandleMagazine& own_magazine(Things& pool) { return *HandlePoolAccess::front(pool).magazine(); }
+const detail::HandleMagazine& own_magazine(Things& pool) { return HandlePoolAccess::front(pool).magazine(); }
 
 template <typename Work>
 void on_another_thread(Work work) {
@@ -212,7 +212,7 @@ TEST(HandleSlots, AThreadWithoutANumberHasNoMagazineAndLosesNoSlot) {
     const std::uint32_t number = std::exchange(heap->cache->thread_number, 0u);
     std::vector<Handle<Thing>> handles;
     for (int i = 0; i < 300; ++i) handles.push_back(pool.create(i));
-    EXPECT_EQ(HandlePoolAccess::front(pool).magazine(), nullptr);
+    EXPECT_EQ(&own_magazine(pool), &detail::no_handle_magazine.magazine);
     for (int i = 0; i < 300; ++i) EXPECT_EQ(pool.at(handles[static_cast<std::size_t>(i)]).value, i);
     for (const Handle<Thing>& handle : handles) EXPECT_TRUE(pool.destroy(handle));
     for (const Handle<Thing>& handle : handles) EXPECT_FALSE(pool.destroy(handle));
