@@ -24,7 +24,6 @@ constexpr std::size_t kLittleBytes = 1024 * 1024;
 
 constexpr std::uint8_t kFlushesToEarn = 32;
 constexpr std::uint8_t kFlushesPerReturn = 16;
-constexpr unsigned kBlocksOfAFlush = 64;  // more count as several flushes
 
 // As many as a park or an unpark needs or leaves, so that one after the other asks for no memory.
 constexpr unsigned kMostSpareArrays = 3;
@@ -177,7 +176,7 @@ std::uint32_t parked_count(const SlabOwner& owner, SizeClass size_class) {
   return depot->of[size_class].count;
 }
 
-bool may_park(SlabOwner& owner, SizeClass size_class, unsigned count) {
+bool may_park(SlabOwner& owner, SizeClass size_class) {
   Depot* const depot = depot_of(owner);
   if (depot == nullptr) {
     if (++owner.early_flushes >= kFlushesToEarn) make_depot(owner);
@@ -185,9 +184,7 @@ bool may_park(SlabOwner& owner, SizeClass size_class, unsigned count) {
   }
   Relaxed<std::uint8_t>& flushes = depot->of[size_class].flushes;
   if (!is_in(depot->flushed, size_class)) set(depot->flushed, size_class);
-  const unsigned more = flushes < kFlushesToEarn ? 1 : (count + kBlocksOfAFlush - 1) / kBlocksOfAFlush;
-  const auto now = static_cast<std::uint8_t>(flushes + more);
-  flushes = now;
+  const std::uint8_t now = ++flushes;
   if (now < kFlushesToEarn) return false;
   if (now < kFlushesToEarn + kFlushesPerReturn) return true;
   flushes = kFlushesToEarn;

@@ -24,11 +24,10 @@ std::size_t parked_bytes(const SlabOwner& owner);
 /// \returns how many blocks of a class are parked.
 std::uint32_t parked_count(const SlabOwner& owner, SizeClass size_class);
 
-/// Call at each flush of `count` blocks. \returns whether they may be parked: when the class had many flushes
-/// of late, and then all but each sixteenth; 256 blocks count as four flushes. What is not parked returns to
-/// the slabs, whose bits tell of a block that was freed twice, and of a pointer that is none: so a depot
-/// delays that, but does not prevent it.
-bool may_park(SlabOwner& owner, SizeClass size_class, unsigned count);
+/// Call at each flush. \returns whether its blocks may be parked: when the class had many flushes of late,
+/// and then all but each sixteenth. What is not parked returns to the slabs, whose bits tell of a block that
+/// was freed twice, and of a pointer that is none: so a depot delays that, but does not prevent it.
+bool may_park(SlabOwner& owner, SizeClass size_class);
 
 /// Parks blocks of a class, at most 256. \returns false when there is no room, which is when threads have not
 /// asked for as many of late; or when another thread parks or unparks, or memory is refused.

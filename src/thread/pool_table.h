@@ -14,7 +14,7 @@ class PoolTable {
  public:
   static constexpr std::uint32_t kMostSlots = 65536;
 
-  /// \returns nullptr when there is none.
+  /// \returns nullptr when there is none. \pre the serial number is a pool's.
   void* find(std::uint32_t slot, std::uint64_t serial) const {
     if (slot >= size_ || entries_[slot].serial != serial) return nullptr;
     void* const record = entries_[slot].record;

@@ -18,11 +18,10 @@ namespace tarn::internal {
 namespace {
 
 // Blocks moved at once: enough to share the cost of a lock and a lookup, few enough that the call that moves
-// them takes a fraction of a microsecond (the 99.9th percentile of a call). Taking a block of a slab costs
-// about 1 ns, returning one 4 ns; to and from the depot a block is a copy of its pointer.
+// them takes a fraction of a microsecond (the 99.9th percentile of a call). Taking a block costs about 1 ns,
+// returning one 4 ns.
 constexpr unsigned kLargestRefill = 128;
 constexpr unsigned kLargestFlush = 64;
-constexpr unsigned kLargestParked = 256;
 // Fewer blocks of another owner do not pay for the lines of its depot.
 constexpr unsigned kForeignWorthParking = 32;
 // Words of bitmaps written at once: scattered blocks of other owners cost a cache miss each.
@@ -152,39 +151,9 @@ void close_gap(ThreadHeap& heap, SizeClass size_class, unsigned first, unsigned 
   set_record(heap, size_class, kept);
 }
 
-// Makes a slab where there is none with a free block. \returns 0 when memory is refused.
-unsigned take_from_slabs(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted,
-                         ReturnedPages& returned) {
-  SlabOwner& owner = *heap.owner;
-  os::LockGuard guard(owner.mutex);
-  // Slabs of one block come and go with each call, and the page cache keeps their pages for every class.
-  if (class_geometry[size_class].block_bytes <= kOwnSlabBlockBytes &&
-      !has_blocks_locked(owner, size_class, returned)) {
-    if (const unsigned parked = unpark_again(owner, size_class, blocks, wanted); parked != 0) return parked;
-    if (grows_beyond_its_peak(owner)) {
-      end_cached_spans(owner, returned);
-      look_for_idle_classes_locked(heap, kWhenTheHeapGrows, returned);
-    }
-    if (owner.classes[size_class].available.is_empty())
-      give_way(owner, size_class, bytes_of(class_geometry[size_class].first_slab_pages), returned);
-    if (owner.classes[size_class].available.is_empty() && make_slab_locked(owner, size_class) == nullptr)
-      return 0;
-  }
-  return take_blocks_locked(owner, size_class, blocks, wanted, returned);
-}
-
-unsigned refill(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
-  const Magazine& magazine = heap.magazines[size_class];
-  void** const blocks = magazine.blocks + 1;
-  const unsigned wanted = magazine.capacity / 2u + 1;
-  const unsigned parked = unpark(*heap.owner, size_class, blocks, at_most(kLargestParked, wanted));
-  return parked != 0 ? parked
-                     : take_from_slabs(heap, size_class, blocks, at_most(kLargestRefill, wanted), returned);
-}
-
 bool try_to_park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned count,
                  ReturnedPages& returned) {
-  return may_park(owner, size_class, count) && park(owner, size_class, blocks, count, returned);
+  return may_park(owner, size_class) && park(owner, size_class, blocks, count, returned);
 }
 
 // Without the mutex of their owner, so that its threads need not wait.
@@ -196,24 +165,22 @@ void return_to_another(SlabOwner& owner, SizeClass size_class, void* const* bloc
     return_blocks(nullptr, blocks, count, returned);
 }
 
-// Parks many blocks, or returns some. The first of them speaks for all: most threads free what few others
-// have taken.
+// The first of the blocks speaks for all: most threads free what few others have taken.
 void flush(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   Magazine& magazine = heap.magazines[size_class];
   SlabOwner& owner = *heap.owner;
   if (!magazine.has_flushed) return_rare_blocks(heap, size_class, returned);
   magazine.has_flushed = true;
   const unsigned count = count_of(heap, size_class);
-  unsigned flushed = at_most(kLargestParked, count - count / 2);
+  unsigned flushed = at_most(kLargestFlush, count - count / 2);
   const unsigned first = next_flushed(magazine, count, flushed);
   void** const gap = magazine.blocks + 1 + first;
   SlabOwner* const from = owner_of_block(gap[0]);
   if (from != &owner && from != nullptr) {
-    flushed = at_most(kLargestFlush, flushed);
     return_to_another(*from, size_class, gap, flushed, returned);
   } else if (!try_to_park(owner, size_class, gap, flushed, returned)) {
     os::LockGuard guard(owner.mutex);
-    flushed = return_some_blocks(&owner, gap, at_most(kLargestFlush, flushed), kMostWords, returned);
+    flushed = return_some_blocks(&owner, gap, flushed, kMostWords, returned);
   }
   close_gap(heap, size_class, first, flushed);
 }
@@ -242,8 +209,23 @@ void end_rare_classes() { no_class_is_rare.store(true, std::memory_order_relaxed
 
 unsigned take_blocks(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted,
                      ReturnedPages& returned) {
-  const unsigned parked = unpark(*heap.owner, size_class, blocks, wanted);
-  return parked != 0 ? parked : take_from_slabs(heap, size_class, blocks, wanted, returned);
+  SlabOwner& owner = *heap.owner;
+  if (const unsigned parked = unpark(owner, size_class, blocks, wanted); parked != 0) return parked;
+  os::LockGuard guard(owner.mutex);
+  // Slabs of one block come and go with each call, and the page cache keeps their pages for every class.
+  if (class_geometry[size_class].block_bytes <= kOwnSlabBlockBytes &&
+      !has_blocks_locked(owner, size_class, returned)) {
+    if (const unsigned parked = unpark_again(owner, size_class, blocks, wanted); parked != 0) return parked;
+    if (grows_beyond_its_peak(owner)) {
+      end_cached_spans(owner, returned);
+      look_for_idle_classes_locked(heap, kWhenTheHeapGrows, returned);
+    }
+    if (owner.classes[size_class].available.is_empty())
+      give_way(owner, size_class, bytes_of(class_geometry[size_class].first_slab_pages), returned);
+    if (owner.classes[size_class].available.is_empty() && make_slab_locked(owner, size_class) == nullptr)
+      return 0;
+  }
+  return take_blocks_locked(owner, size_class, blocks, wanted, returned);
 }
 
 void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
@@ -254,7 +236,9 @@ void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) 
       void* block = nullptr;
       return take_blocks(heap, size_class, &block, 1, returned) == 1 ? block : nullptr;
     }
-    const unsigned taken = refill(heap, size_class, returned);
+    const Magazine& magazine = heap.magazines[size_class];
+    const unsigned wanted = at_most(kLargestRefill, magazine.capacity / 2u + 1);
+    const unsigned taken = take_blocks(heap, size_class, magazine.blocks + 1, wanted, returned);
     if (taken == 0) return nullptr;
     set_record(heap, size_class, taken);
   }

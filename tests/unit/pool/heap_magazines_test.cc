@@ -134,7 +134,10 @@ TEST_F(MagazinesOfHeaps, ThreadsGetBlocksFromApart) {
   HeapWithMagazines heap;
   char* const of_this = static_cast<char*>(heap.allocate(64));
   char* of_other = nullptr;
-  std::thread([&] { of_other = static_cast<char*>(heap.allocate(64)); }).join();
+  std::thread([&] {
+    for (int i = 0; i < 1000; ++i) heap.deallocate(heap.allocate(200));  // earns the thread its magazines
+    of_other = static_cast<char*>(heap.allocate(64));
+  }).join();
   EXPECT_EQ(page_map.find(of_this), page_map.find(of_other));
   EXPECT_GE(of_other - of_this, 64 * 64);
   heap.deallocate(of_this);
