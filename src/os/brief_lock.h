@@ -31,12 +31,13 @@ class BriefLock {
   }
   void unlock() { holder_.store(kNobody, std::memory_order_release); }
 
- private:
-  static constexpr std::uint32_t kNobody = 0;
-
+  /// Another number in the child of each fork; never 0.
   static std::uint32_t this_process() {
     return OwnerLock::fences.process_number.load(std::memory_order_relaxed);
   }
+
+ private:
+  static constexpr std::uint32_t kNobody = 0;
 
   std::atomic<std::uint32_t> holder_{kNobody};
 };

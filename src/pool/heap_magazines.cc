@@ -59,14 +59,17 @@ void HeapMagazines::end_scarcity() {
 bool HeapMagazines::charge(std::size_t bytes, std::size_t* extra) {
   std::size_t room = heap_.account.room();
   if (bytes > room && most_credit_ != 0) {
+    // What could be collected at most: credits on their way between threads have no sum.
     if (const std::size_t hard_room = heap_.account.hard_room();
-        bytes > hard_room && bytes - hard_room > credits())
+        bytes > hard_room && bytes - hard_room > (list_.count() + 1) * full_credit_)
       return false;
     most_credit_ = 0;  // threads that free meanwhile keep none either
     collect();
     room = heap_.account.room();
-    scarce_room_ =
-        std::max(full_credit_ / 4, 2 * std::min(bytes, StackClasses::kLargestBlock) * (list_.count() + 1));
+    // At most a quarter of the limit, so that a heap that is half empty is not scarce.
+    scarce_room_ = std::min(
+        heap_.account.least_limit() / 4,
+        std::max(full_credit_ / 4, 2 * std::min(bytes, StackClasses::kLargestBlock) * (list_.count() + 1)));
     is_scarce_ = room < scarce_room_;
     if (!is_scarce_) most_credit_ = full_credit_;
   }
@@ -230,6 +233,10 @@ void HeapMagazines::Demand::look(std::size_t in_depot) {
 // them: blocks that go round through the depot keep every slab of the peak. \returns whether the class still
 // has stacks there.
 bool HeapMagazines::set_room_of_depot(unsigned index) {
+  if (depot_.may_count_wrong()) {
+    visit_all();
+    leave_all();
+  }
   const std::size_t mapped = heap_.slabs.mapped().own();
   if (demand_.volume > 2 * mapped + kMostDepotBytes) demand_.look(depot_.bytes());
   depot_.set_room(std::clamp(std::max(demand_.needed, demand_.asked), kLeastDepotBytes,
@@ -259,7 +266,7 @@ void HeapMagazines::park(FreeStack* stack, unsigned index, ReturnedPages& return
     while (FreeStack* const refused = depot_.take_whole(index)) return_stack(refused, index, returned);
   trim_depot(returned);
   if (depot_.has_room(index)) return depot_.give_whole(stack, index);
-  demand_.note_refused(StackClasses::stack_bytes(index), depot_.bytes());
+  if (depot_.admits(index)) demand_.note_refused(StackClasses::stack_bytes(index), depot_.bytes());
   return_stack(stack, index, returned);
 }
 

@@ -16,8 +16,8 @@
 // which also is the error of the peak.
 //
 // A block in a magazine has the bit 0, as a live one. So each block has a byte that says whether it lives
-// (HeapSlabs::keep_lives), by which a free finds a double free at once. Of two threads that free a block at
-// the same moment both may succeed; the allocation that would get it a second time finds that.
+// (HeapSlabs::keep_lives); the free exchanges it, and finds a double free, also of two threads at once as
+// long as the slab lives.
 //
 // Invariant: charged bytes == live bytes + credits + the pot + those of heaps within; taken_count == live
 // blocks + blocks in stacks.
@@ -215,7 +215,7 @@ TARN_INLINE void* HeapMagazines::pop(Magazine& magazine, StackPair& of) {
   const FreeBlock taken = of.used()->blocks[count - 1];
   of.set_count(count - 1);
   magazine.credit = credit - bytes;
-  heap_.slabs.begin_life(taken.is_live, taken.block);
+  __atomic_store_n(taken.is_live, 1, __ATOMIC_RELEASE);
   return taken.block;
 }
 

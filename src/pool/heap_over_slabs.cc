@@ -53,7 +53,9 @@ TARN_INLINE bool use_locked(HeapState& state, const Use& use) {
   if (magazines_of(state) != nullptr && this_heap() == nullptr) attach_if_earned();
   ReturnedPages returned;
   const CallGuard guard(state);
-  const bool may_begin = magazines_of(state) == nullptr && may_have_magazines(state);
+  const bool has_magazines = magazines_of(state) != nullptr;
+  if (!has_magazines) state.shared_use.note_call();
+  const bool may_begin = !has_magazines && may_have_magazines(state);
   const bool allocates = use(returned);
   if (!may_begin) return false;
   if (allocates) return state.shared_use.note_allocation();

@@ -78,8 +78,8 @@ class HeapSlabs {
   /// end: they hold more than twice what is taken, and some pages more.
   bool is_past_its_peak(SizeClass size_class) const {
     const OfClass& of = of_class(size_class);
-    return of.slab_kib * std::size_t{1024} >
-           2 * of.taken * std::size_t{class_geometry[size_class].block_bytes} + kFewPages * kPageBytes;
+    return std::size_t{1024} * of.slab_kib >
+           std::size_t{2} * of.taken * class_geometry[size_class].block_bytes + kFewPages * kPageBytes;
   }
 
   /// Whether a limit of mapped bytes leaves so little that a size is better served by mixed pages.
@@ -99,18 +99,11 @@ class HeapSlabs {
   /// Ends a block's life, also in a slab without lives; stops the process when the pointer is no live block.
   /// \returns the byte, or nullptr.
   std::uint8_t* end_life(void* block) const;
-  // The same when the block's place is known, and the begin of a life. They need no lock while no slab with a
-  // live block ends. Two threads that free a block at once may both find it live; then it lies in two stacks,
-  // and who would be the second to get it finds that.
+  /// The same when the block's place is known. Needs no lock while no slab with a live block ends. \why an
+  /// exchange: of two threads that free a block at once, one finds that.
   void end_life(std::uint8_t* is_live, const void* block) const {
-    if (__atomic_load_n(is_live, __ATOMIC_RELAXED) == 0) [[unlikely]]
+    if (__atomic_exchange_n(is_live, 0, __ATOMIC_RELAXED) == 0) [[unlikely]]
       stop("double free", block);
-    __atomic_store_n(is_live, 0, __ATOMIC_RELAXED);
-  }
-  void begin_life(std::uint8_t* is_live, const void* block) const {
-    if (__atomic_load_n(is_live, __ATOMIC_RELAXED) != 0) [[unlikely]]
-      stop("double free", block);
-    __atomic_store_n(is_live, 1, __ATOMIC_RELEASE);
   }
 
   /// Frees a live block; stops the process when the pointer is none. \returns the block's bytes.

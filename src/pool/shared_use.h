@@ -20,9 +20,9 @@ class SharedUse {
   void note_free() {
     calls_ += last_user_ == &detail::thread_cache ? 1 : kOfAnother;
     last_user_ = &detail::thread_cache;
-    waits_ -= waits_ != 0;
   }
-  /// Call for a call that had to wait for another thread's.
+  /// Call for each call, and before that for one that had to wait for another thread's.
+  void note_call() { waits_ -= waits_ != 0; }
   void note_wait() { waits_ += waits_ < 2 * kManyWaits ? kPerWait : 0; }
   /// Whether calls wait again and again, more often than each kPerWait-th.
   bool has_waited_much() const { return waits_ >= kManyWaits; }

@@ -32,16 +32,17 @@ FreeStack* StackDepot::pop(std::atomic<FreeStack*>& first) {
   return stack;
 }
 
+// In such an order that a fork's child may find too many bytes, and never too few.
 void StackDepot::count_in(OfClass& of, unsigned index) {
+  bytes_.fetch_add(StackClasses::stack_bytes(index), std::memory_order_acq_rel);
   of.count += 1;
-  bytes_.fetch_add(StackClasses::stack_bytes(index), std::memory_order_relaxed);
 }
 
 // In a fork's child the count may lack the last stack.
 void StackDepot::count_out(OfClass& of, unsigned index) {
   if (of.count == 0) return;
   of.count -= 1;
-  bytes_.fetch_sub(StackClasses::stack_bytes(index), std::memory_order_relaxed);
+  bytes_.fetch_sub(StackClasses::stack_bytes(index), std::memory_order_acq_rel);
 }
 
 bool StackDepot::load(StackPair& pair, unsigned index) {
@@ -121,9 +122,8 @@ std::size_t StackDepot::count() const {
 }
 
 void StackDepot::heed_fork() {
-  const std::uint32_t now = os::OwnerLock::fences.process_number.load(std::memory_order_relaxed);
-  if (process_number_ == now) return;
-  process_number_ = now;
+  if (!may_count_wrong()) return;
+  process_number_ = os::BriefLock::this_process();
   std::uint32_t counts[StackClasses::kCount] = {};
   for_each_whole([&](const FreeStack&, unsigned index) { ++counts[index]; });
   std::size_t bytes = 0;

@@ -198,11 +198,14 @@ class StackDepot {
   /// The bytes of the blocks in whole stacks.
   std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   bool is_full() const { return bytes() > room_; }
+  bool admits(unsigned index) const { return !of_[index].is_refused; }
   bool has_room(unsigned index) const {
-    return !of_[index].is_refused && bytes() + StackClasses::stack_bytes(index) <= room_;
+    return admits(index) && bytes() + StackClasses::stack_bytes(index) <= room_;
   }
   /// The blocks in them.
   std::size_t count() const;
+  /// Whether a fork has come that heed_fork() does not know of.
+  bool may_count_wrong() const { return process_number_ != os::BriefLock::this_process(); }
 
   // While all are visited.
 
@@ -237,7 +240,7 @@ class StackDepot {
 
   alignas(kCacheLineBytes) std::atomic<std::size_t> bytes_{0};
   Relaxed<std::size_t> room_;
-  std::uint32_t process_number_ = 0;
+  std::uint32_t process_number_ = os::BriefLock::this_process();
   alignas(kCacheLineBytes) OfClass of_[StackClasses::kCount];
 };
 

@@ -128,12 +128,14 @@ TEST_F(DepotOfStacks, ThreadsLoseNoStackAndShareNone) {
 }
 
 TEST_F(DepotOfStacks, CountsAnewWhereAForkCutAnExchange) {
-  depot_.heed_fork();
   depot_.give_whole(make_stack(1), kIndex);
   depot_.give_whole(make_stack(2), kIndex);
   EXPECT_EQ(depot_.count(), 2 * StackClasses::room(kIndex));
+  EXPECT_FALSE(depot_.may_count_wrong());
   os::OwnerLock::forget_other_threads();  // as in the child
+  EXPECT_TRUE(depot_.may_count_wrong());
   depot_.heed_fork();
+  EXPECT_FALSE(depot_.may_count_wrong());
   EXPECT_EQ(depot_.count(), 2 * StackClasses::room(kIndex));
   depot_.validate();
 }
