@@ -1,30 +1,14 @@
 #include "pool/heap_slabs.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/bitmap.h"
 #include "central/slab.h"
 #include "os/checker.h"
 #include "os/fatal.h"
-#include "os/memory.h"
-#include "page/metadata.h"
-#include "page/spans.h"
 
 namespace tarn::internal {
 namespace {
-
-constexpr std::size_t kBlocksPerBufferSlab = 8;
-constexpr std::size_t kQuarantineBytes = 16 * 1024 * 1024;
-
-SizeClass class_of(const Span& slab) { return slab.size_class.load(std::memory_order_relaxed); }
-
-std::uint8_t* lives_of(const Span& slab) { return slab.live_bytes(); }
-
-void set_all_free(Span& slab) {
-  bitmap::fill(slab.free_bits, slab.block_count);
-  slab.free_count = slab.block_count;
-}
 
 // With more free blocks a slab is used by less than half.
 std::uint16_t half_of(const Span& slab) { return static_cast<std::uint16_t>(slab.block_count / 2); }
@@ -48,214 +32,6 @@ void HeapSlabs::end(ReturnedPages& returned) {
 
 void HeapSlabs::stop(const char* what, const void* block) const {
   os::fatal_in_pool(pool_->name, what, block);
-}
-
-HeapSlabs::Shape HeapSlabs::shape_of(const BlockRequest& request) const {
-  if (request.size_class == SizeClass::kNone) return {request.block_bytes, request.block_bytes};
-  const ClassGeometry& geometry = class_geometry[request.size_class];
-  const std::size_t unit = unit_bytes(), stride = geometry.stride;
-  if (request.block_bytes > kOwnSlabBlockBytes) return {round_up(request.block_bytes, unit), stride};
-  if (!lies_in_buffer()) return {bytes_of(geometry.first_slab_pages), stride};
-  return {stride < 512 ? unit : round_up(stride * kBlocksPerBufferSlab, unit), stride};
-}
-
-Span* HeapSlabs::make_spare() {
-  Span* const page = allocate_span({.pages = PageCount{1}, .kind = SpanKind::kPool});
-  if (page != nullptr) os::populate(page->start, kPageBytes);
-  return page;
-}
-
-bool HeapSlabs::add_spare(Span* page) {
-  if (!mapped_.charge(kPageBytes)) return false;
-  spare_.push_front(page);
-  return true;
-}
-
-void HeapSlabs::end_all_spare(ReturnedPages& returned) {
-  while (Span* const page = spare_.first()) {
-    spare_.remove(page);
-    mapped_.credit(kPageBytes);
-    free_span(page, returned);
-  }
-}
-
-Span* HeapSlabs::take_spare(std::uint32_t words) {
-  Span* const page = spare_.first();
-  spare_.remove(page);
-  Span* const span = give_room_for_bits(page, words);
-  if (span == nullptr) {
-    spare_.push_front(page);
-    return nullptr;
-  }
-  span->set_marked_pool(pool_);
-  return span;
-}
-
-Span* HeapSlabs::take_span(std::uint32_t words, std::size_t bytes, std::size_t alignment) {
-  if (lies_in_buffer()) {
-    Span* const span = make_span_over(nullptr, words, pool_);
-    if (span == nullptr) return nullptr;
-    span->buffer_units = static_cast<std::uint32_t>(bytes / BufferPages::kUnitBytes);
-    span->start = buffer_.take(span, bytes, alignment);
-    if (span->start != nullptr) return span;
-    end_span_over(span);
-    return nullptr;
-  }
-  return allocate_span({.pages = pages_for(bytes),
-                        .kind = SpanKind::kPool,
-                        .bitmap_words = words,
-                        .alignment = alignment,
-                        .pool = pool_});
-}
-
-// Spare pages are charged already.
-Span* HeapSlabs::take_charged_span(std::uint32_t words, std::size_t bytes, std::size_t alignment) {
-  if (bytes == kPageBytes && alignment == kPageBytes && !spare_.is_empty()) return take_spare(words);
-  if (!mapped_.charge(bytes)) return nullptr;
-  Span* const span = take_span(words, bytes, alignment);
-  if (span == nullptr) mapped_.credit(bytes);
-  return span;
-}
-
-Span* HeapSlabs::make_slab(const BlockRequest& request, const Shape& shape) {
-  const auto block_count =
-      static_cast<std::uint16_t>(shape.bytes / shape.stride == 0 ? 1 : shape.bytes / shape.stride);
-  const auto word_count = static_cast<std::uint16_t>(bitmap::words_for(block_count));
-  Span* const slab = take_charged_span(word_count, shape.bytes, std::max(request.alignment, unit_bytes()));
-  if (slab == nullptr) return nullptr;
-  slab->stride = static_cast<std::uint32_t>(shape.stride);  // may be cut off for one block, which needs none
-  slab->reciprocal = class_geometry[request.size_class].reciprocal;
-  slab->block_count = block_count;
-  slab->word_count = word_count;
-  slab->size_class.store(request.size_class, std::memory_order_relaxed);
-  of_class(*slab).slab_kib += static_cast<std::uint32_t>(slab_bytes(*slab) / 1024);
-  slab->scan_word = 0;
-  set_all_free(*slab);
-  if (poisons_) os::poison(slab->start, shape.bytes);
-  if (keeps_lives_) begin_lives(*slab);
-  return slab;
-}
-
-void HeapSlabs::keep_lives() {
-  keeps_lives_ = true;
-  const auto begin_all = [&](const List<Span>& slabs) {
-    for (Span* slab = slabs.first(); slab != nullptr; slab = slab->next) begin_lives(*slab);
-  };
-  begin_all(full_);
-  for (const OfClass& of : of_) begin_all(of.available);
-}
-
-// \returns false when memory is refused.
-bool HeapSlabs::begin_lives(Span& slab) {
-  if (!StackClasses::has(class_of(slab)) || lives_of(slab) != nullptr) return true;
-  auto* const lives = static_cast<std::uint8_t*>(metadata.allocate(slab.block_count));
-  if (lives == nullptr) return false;
-  for (std::size_t i = 0; i < slab.block_count; ++i) lives[i] = bitmap::test(slab.free_bits, i) ? 0 : 1;
-  slab.set_live_bytes(lives);
-  return true;
-}
-
-// The last pages of a buffer may have room for one block but not for a slab of several.
-Span* HeapSlabs::make_any_slab(const BlockRequest& request) {
-  const Shape shape = shape_of(request);
-  Span* const slab = make_slab(request, shape);
-  const std::size_t least_bytes = round_up(request.block_bytes, unit_bytes());
-  if (slab != nullptr || !lies_in_buffer() || least_bytes >= shape.bytes) return slab;
-  return make_slab(request, {least_bytes, shape.stride});
-}
-
-// In a buffer, and below a limit of mapped bytes, the kept empty slabs may be the only memory left.
-bool HeapSlabs::may_make_room() const {
-  return lies_in_buffer() || !quarantine_.is_empty() || mapped_.least_limit() != SIZE_MAX;
-}
-
-Span* HeapSlabs::make_slab_or_room(const BlockRequest& request, ReturnedPages& returned) {
-  Span* const slab = make_any_slab(request);
-  if (slab != nullptr || !may_make_room()) return slab;
-  end_quarantine(0, nullptr, returned);
-  end_empty_slabs(returned);
-  end_all_spare(returned);
-  returned.give_back();
-  return make_any_slab(request);
-}
-
-// \pre the slab is in no list.
-void HeapSlabs::end_slab(Span* slab, ReturnedPages& returned) {
-  const std::size_t bytes = slab_bytes(*slab);
-  if (poisons_) os::unpoison(slab->start, bytes);
-  if (mixed_page::is_mixed(*slab)) {
-    mixed_page::end(*slab);
-  } else {
-    of_class(*slab).slab_kib -= static_cast<std::uint32_t>(bytes / 1024);
-  }
-  if (std::uint8_t* const lives = lives_of(*slab)) metadata.free(lives, slab->block_count);
-  slab->set_live_bytes(nullptr);
-  slab->settle_at = 0;
-  mapped_.credit(bytes);
-  slab->set_marked_pool(nullptr);
-  if (!lies_in_buffer()) return free_span(slab, returned);
-  buffer_.give_back(slab->start, bytes);
-  end_span_over(slab);
-}
-
-void HeapSlabs::end_quarantine(std::size_t bytes_to_keep, const Span* slab_to_keep, ReturnedPages& returned) {
-  while (Span* const slab = quarantine_.first()) {
-    if (slab == slab_to_keep || quarantined_bytes_ <= bytes_to_keep) return;
-    quarantine_.remove(slab);
-    quarantined_bytes_ -= slab_bytes(*slab);
-    end_slab(slab, returned);
-  }
-}
-
-// \pre the slab is in no list; its blocks have ended.
-void HeapSlabs::retire_slab(Span* slab, ReturnedPages& returned) {
-  if (!poisons_) return end_slab(slab, returned);
-  set_all_free(*slab);
-  os::poison(slab->start, slab_bytes(*slab));
-  quarantine_.push_back(slab);
-  quarantined_bytes_ += slab_bytes(*slab);
-  end_quarantine(kQuarantineBytes, slab, returned);
-}
-
-void HeapSlabs::retire_list(List<Span>& slabs, ReturnedPages& returned) {
-  while (Span* const slab = slabs.first()) {
-    slabs.remove(slab);
-    retire_slab(slab, returned);
-  }
-}
-
-void HeapSlabs::retire_all(ReturnedPages& returned) {
-  retire_list(full_, returned);
-  retire_list(mixed_, returned);
-  std::fill(std::begin(mixed_of_), std::end(mixed_of_), Mixed{});
-  for (OfClass& of : of_) {
-    retire_list(of.available, returned);
-    of.taken = 0;
-  }
-}
-
-void HeapSlabs::end_empty_slabs(ReturnedPages& returned) {
-  const auto end_empty = [&](List<Span>& slabs) {
-    for (Span* slab = slabs.first(); slab != nullptr;) {
-      Span* const next = slab->next;
-      if (slab->free_count == slab->block_count) {
-        slabs.remove(slab);
-        end_slab(slab, returned);
-      }
-      slab = next;
-    }
-  };
-  free_at_hand();
-  end_empty(mixed_);
-  for (OfClass& of : of_) end_empty(of.available);
-}
-
-std::size_t HeapSlabs::release_unused(ReturnedPages& returned) {
-  const std::size_t before = mapped_.own();
-  end_quarantine(0, nullptr, returned);
-  end_empty_slabs(returned);
-  end_all_spare(returned);
-  return before - mapped_.own();
 }
 
 // A slab of the class with free blocks.
@@ -314,7 +90,7 @@ void* HeapSlabs::take_block(const BlockRequest& request, ReturnedPages& returned
     take_from_slab(*slab, &block, 1);
   }
   note_taken(*slab, 1);
-  if (std::uint8_t* const lives = lives_of(*slab)) {
+  if (std::uint8_t* const lives = slab->live_bytes()) {
     BlockIndex index{};
     slab_of_block(block, &index);
     __atomic_store_n(lives + number_of(index), 1, __ATOMIC_RELAXED);
@@ -324,7 +100,7 @@ void* HeapSlabs::take_block(const BlockRequest& request, ReturnedPages& returned
 
 // Takes free blocks of a slab with lives, from a word of its bits on. \returns how many.
 unsigned HeapSlabs::take_from_word(Span& slab, std::uint32_t first_word, FreeBlock* blocks, unsigned wanted) {
-  std::uint8_t* const lives = lives_of(slab);
+  std::uint8_t* const lives = slab.live_bytes();
   unsigned taken = 0;
   for (std::uint32_t i = 0; i < slab.word_count && taken < wanted; ++i) {
     const std::uint32_t word = (first_word + i) % slab.word_count;
@@ -357,7 +133,7 @@ unsigned HeapSlabs::take_blocks(const BlockRequest& request, FreeBlock* blocks, 
 std::uint8_t* HeapSlabs::end_life(void* block) const {
   BlockIndex index{};
   const Span& slab = slab_of_block(block, &index);
-  std::uint8_t* const lives = lives_of(slab);
+  std::uint8_t* const lives = slab.live_bytes();
   if (lives == nullptr) return nullptr;
   std::uint8_t* const is_live = lives + number_of(index);
   end_life(is_live, block);
@@ -367,7 +143,7 @@ std::uint8_t* HeapSlabs::end_life(void* block) const {
 bool HeapSlabs::is_taken(const FreeBlock& block, SizeClass size_class) const {
   BlockIndex index{};
   const Span& slab = slab_of_block(block.block, &index);
-  return class_of(slab) == size_class && block.is_live == lives_of(slab) + number_of(index);
+  return class_of(slab) == size_class && block.is_live == slab.live_bytes() + number_of(index);
 }
 
 // Older pages first, so that the newer ones empty.
@@ -420,7 +196,7 @@ std::size_t HeapSlabs::block_bytes_of(const Span& slab, BlockIndex index) const 
 std::size_t HeapSlabs::block_bytes(const void* block) const {
   BlockIndex index{};
   const Span& slab = slab_of_block(block, &index);
-  const std::uint8_t* const lives = lives_of(slab);
+  const std::uint8_t* const lives = slab.live_bytes();
   if (lives != nullptr && __atomic_load_n(lives + number_of(index), __ATOMIC_RELAXED) == 0)
     stop("double free", block);  // it lies in a magazine
   return block_bytes_of(slab, index);

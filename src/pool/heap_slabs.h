@@ -229,9 +229,10 @@ class HeapSlabs {
     std::uint32_t taken = 0;     // blocks that no slab has: live ones, and those in magazines
   };
 
+  static SizeClass class_of(const Span& slab) { return slab.size_class.load(std::memory_order_relaxed); }
   OfClass& of_class(SizeClass size_class) { return of_[index_of_class(size_class)]; }
   const OfClass& of_class(SizeClass size_class) const { return of_[index_of_class(size_class)]; }
-  OfClass& of_class(const Span& slab) { return of_class(slab.size_class.load(std::memory_order_relaxed)); }
+  OfClass& of_class(const Span& slab) { return of_class(class_of(slab)); }
 
   List<Span> mixed_;
   Mixed mixed_of_[kMixedSizes];
