@@ -68,9 +68,9 @@ void* allocate_run_of_all(FixedPoolFront& front, std::size_t count) {
   if (ThreadMagazines* const magazines = magazines_of(state)) magazines->note_freed_bits();
 }
 
-// Whether runs of a length may be taken and freed here.
+// Whether runs of a length may be taken and freed here. Of a front that is not the caller's, nothing is read.
 TARN_INLINE bool is_for_fast_paths(const FixedPoolFront& front, std::size_t count) {
-  return count <= FreedRunTops::kLongest && front.freed_top == front.freed && is_callers(front);
+  return count <= FreedRunTops::kLongest && is_callers(front) && front.freed_top == front.freed;
 }
 
 // Whether a run may have blocks in the word that the walk stands on. These count as handed out, live or not.
