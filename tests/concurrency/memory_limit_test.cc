@@ -80,6 +80,7 @@ TEST_F(LimitOfThreads, IsNotExceededByThreadsThatRaceToIt) {
         for (std::size_t most = peak; held > most && !peak.compare_exchange_weak(most, held);) {
         }
       }
+      together.arrive_and_wait();  // threads that run one after another reach the limit too
       for (void* block : blocks) tarn::deallocate(block);
     });
   for (std::thread& thread : threads) thread.join();
