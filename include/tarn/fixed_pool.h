@@ -237,8 +237,8 @@ class BasicFixedPool {
     return block;
   }
 
-  /// \returns the address of the first of `count` blocks side by side; nullptr for 0 and for more blocks than
-  /// a chunk has.
+  /// \returns the address of the first of `count` blocks side by side. 0 blocks, and more than a chunk has,
+  /// are refused as allocate() refuses at the cap.
   /// \cost a call and two words of bits, if a run of up to 64 blocks was freed with that count and is whole;
   /// else O(words of 64 blocks in a chunk), independent of `count`.
   [[nodiscard]] void* allocate_run(std::size_t count) {
@@ -293,17 +293,29 @@ class BasicFixedPool {
 
   /// Grows until at least `count` blocks are usable. \returns how many are usable; fewer at the cap or when
   /// memory is refused.
-  std::size_t reserve(std::size_t count) noexcept { return detail::fixed_pool_reserve(front_, count, false); }
+  std::size_t reserve(std::size_t count) noexcept {
+    check_user_if_known();
+    return detail::fixed_pool_reserve(front_, count, false);
+  }
 
   /// The same, with all blocks backed by memory, so that no first touch faults.
-  std::size_t prewarm(std::size_t count) noexcept { return detail::fixed_pool_reserve(front_, count, true); }
+  std::size_t prewarm(std::size_t count) noexcept {
+    check_user_if_known();
+    return detail::fixed_pool_reserve(front_, count, true);
+  }
 
   /// Gives chunks without live blocks back to the page cache. \returns their bytes.
-  std::size_t release_unused() noexcept { return detail::fixed_pool_release_unused(front_); }
+  std::size_t release_unused() noexcept {
+    check_user();
+    return detail::fixed_pool_release_unused(front_);
+  }
 
   /// Frees all live blocks at once; the pool keeps its chunks. \cost a store per 64 blocks, with
   /// magazines one more for each block.
-  void clear() noexcept { detail::fixed_pool_clear(front_); }
+  void clear() noexcept {
+    check_user();
+    detail::fixed_pool_clear(front_);
+  }
 
   /// Calls visit(void* block) for each live block, in address order; of a run, for each of its blocks. visit
   /// may free any blocks and allocate new ones: a block freed before its turn is not visited, one allocated
@@ -343,6 +355,10 @@ class BasicFixedPool {
     if constexpr (kThreads == detail::PoolThreads::kOne)
       if (front_.user != &detail::thread_cache) detail::fixed_pool_check_user_slow(front_);
 #endif
+  }
+  /// For calls that make a pool ready, which another thread may use from then on.
+  void check_user_if_known() {
+    if (front_.user != nullptr) check_user();
   }
   [[gnu::cold, gnu::noinline]] void* refuse() {
     detail::fixed_pool_refused(front_);

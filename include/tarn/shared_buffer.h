@@ -10,8 +10,8 @@
 // Threads: each handle is for one thread at a time; handles of one buffer may be used, copied and ended in
 // different threads. The bytes themselves are the program's to guard.
 // Errors: more than 2^31 - 1 references, and a slice beyond the end, stop the process with one line. A handle
-// that ends twice is a block that is freed twice: the pool sees it unless the block has been handed out again
-// (docs/safety.md).
+// that ends twice is a block that is freed twice: the pool sees it unless the block has been handed out
+// again, or its chunk has gone back (docs/safety.md).
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "base/units.h"
+#include "general/configuration.h"
 #include "general/memory_limits.h"
 #include "general/setup.h"
 #include "os/checker.h"
@@ -179,6 +180,21 @@ std::uint32_t* make_lone_count(BufferPoolState& state, FixedPoolFront* front, vo
   return &count->others;
 }
 
+// Whether the count lies where that of a chunk's block does; true when there is no such block. If not, the
+// buffer's chunk has gone back to the system, and another lies there.
+bool counts_with(const FixedPoolState& size, const Span& span, const void* block,
+                 const std::uint32_t* others) {
+  std::uint64_t index = 0;
+  return !find_in_span(span, size.front->reciprocal, block, &index) || references_of(span, index) == others;
+}
+
+// Whether a live shared buffer may lie where no chunk of buffers does.
+bool may_have_lone_count(const Span* span) {
+  const PoolHeader* const pool = pool_of(span);
+  return (pool != nullptr && pool->operations == &kLargerBufferOperations) ||
+         configuration.is_on(Option::kPoolsUseMalloc);
+}
+
 // Frees a buffer that lies in no chunk.
 void end_lone(void* block, std::uint32_t* others) {
   LoneCount& count = lone_count_of(others);
@@ -195,6 +211,11 @@ void end_lone(void* block, std::uint32_t* others) {
 }
 
 void* block_of(const BufferHandle& handle) { return handle.data - handle.offset; }
+
+// Of a buffer whose chunk has gone back; which pool's it was, nothing tells any more.
+[[noreturn, gnu::cold, gnu::noinline]] void stop_at_second_end(void* block) {
+  os::fatal("double free", block);
+}
 
 // The name is that of the pool whose memory the address lies in now.
 [[noreturn]] void stop(const char* what, void* block) {
@@ -270,7 +291,12 @@ void buffer_pool_allocate_shared(BufferPoolState* state, std::size_t bytes, Buff
 void end_shared_buffer(const BufferHandle& handle) noexcept {
   void* const block = block_of(handle);
   const Span* const span = page_map.find(block);
-  if (FixedPoolState* const size = size_of(span)) return give_back_at<FreedAs::kShared>(*size, *span, block);
+  if (FixedPoolState* const size = size_of(span)) {
+    if (!counts_with(*size, *span, block, handle.others)) [[unlikely]]
+      stop_at_second_end(block);
+    return give_back_at<FreedAs::kShared>(*size, *span, block);
+  }
+  if (!may_have_lone_count(span)) stop_at_second_end(block);
   end_lone(block, handle.others);
 }
 

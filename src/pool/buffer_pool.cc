@@ -25,12 +25,6 @@ void deallocate_above(PoolHeader& pool, void* block) {
   heap_deallocate(static_cast<HeapState*>(&pool), block);
 }
 
-constexpr PoolOperations kOperationsAbove{.kind = "buffer pool",
-                                          .deallocate = deallocate_above,
-                                          .usable_size = usable_size_in_heap,
-                                          .use = use_of_heap,
-                                          .release_unused = release_unused_of_heap};
-
 struct SizeList {
   BufferSize sizes[BufferPoolState::kMostSizes];
   unsigned count = 0;
@@ -101,7 +95,7 @@ bool add_sizes(BufferPoolState& state, const BufferPoolOptions& options, bool po
 bool add_heap(BufferPoolState& state, const BufferPoolOptions& options, bool poisons) {
   if (options.above == AboveLargest::kRefuse) return true;
   state.heap = make_heap_state({.name = state.name(), .hard_limit = options.largest_above_bytes},
-                               kOperationsAbove, poisons);
+                               kLargerBufferOperations, poisons);
   if (state.heap == nullptr) return false;
   if (state.heap->slabs.poisons()) os::begin_checked_pool(state.heap);
   pool_registry.add(*state.heap);
@@ -221,6 +215,12 @@ BufferUse buffer_pool_use(const BufferPoolState* state, std::size_t index) noexc
 }  // namespace TARN_NAMESPACE::detail
 
 namespace tarn::internal {
+
+constexpr PoolOperations kLargerBufferOperations{.kind = "buffer pool",
+                                                 .deallocate = detail::deallocate_above,
+                                                 .usable_size = detail::usable_size_in_heap,
+                                                 .use = use_of_heap,
+                                                 .release_unused = release_unused_of_heap};
 
 void validate(detail::BufferPoolState& state) {
   std::size_t before = 0;

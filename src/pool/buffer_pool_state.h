@@ -60,8 +60,8 @@ struct BufferPoolAccess {
 
 namespace tarn::internal {
 
-/// Of the fixed pool of a size.
-extern const PoolOperations kBufferOperations;
+/// Of the fixed pool of a size; of the heap of larger blocks.
+extern const PoolOperations kBufferOperations, kLargerBufferOperations;
 
 /// Stops the process when the invariant is broken. \pre no other thread uses the pool.
 void validate(detail::BufferPoolState& state);

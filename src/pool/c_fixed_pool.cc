@@ -19,6 +19,9 @@ struct tarn_fixed_pool {
       if (threads == PoolThreads::kOne && front.user != &detail::thread_cache)
         detail::fixed_pool_check_user_slow(front);
   }
+  void check_user_if_known() {
+    if (front.user != nullptr) check_user();
+  }
 };
 
 namespace {
@@ -128,18 +131,24 @@ int tarn_fixed_pool_owns(const tarn_fixed_pool* pool, const void* pointer) noexc
 }
 
 std::size_t tarn_fixed_pool_reserve(tarn_fixed_pool* pool, std::size_t count) noexcept {
+  pool->check_user_if_known();
   return detail::fixed_pool_reserve(pool->front, count, false);
 }
 
 std::size_t tarn_fixed_pool_prewarm(tarn_fixed_pool* pool, std::size_t count) noexcept {
+  pool->check_user_if_known();
   return detail::fixed_pool_reserve(pool->front, count, true);
 }
 
 std::size_t tarn_fixed_pool_release_unused(tarn_fixed_pool* pool) noexcept {
+  pool->check_user();
   return detail::fixed_pool_release_unused(pool->front);
 }
 
-void tarn_fixed_pool_clear(tarn_fixed_pool* pool) noexcept { detail::fixed_pool_clear(pool->front); }
+void tarn_fixed_pool_clear(tarn_fixed_pool* pool) noexcept {
+  pool->check_user();
+  detail::fixed_pool_clear(pool->front);
+}
 
 void tarn_fixed_pool_for_each_live(tarn_fixed_pool* pool, void (*visit)(void* block, void* context),
                                    void* context) noexcept {
