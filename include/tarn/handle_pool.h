@@ -65,8 +65,9 @@ class HandlePool {
   HandlePool(const HandlePool&) = delete;
   HandlePool& operator=(const HandlePool&) = delete;
 
-  /// \throws std::bad_alloc when memory is refused or no slot of 4,194,304 is left, and what the constructor
-  /// throws. \cost inlined: a hit of the thread's magazine, and the store of a generation.
+  /// \throws std::bad_alloc when memory is refused, or when of 4,194,304 slots none is left but up to 256 at
+  /// hand of each other thread; and what the constructor throws. \cost inlined: a hit of the thread's
+  /// magazine, and the store of a generation.
   template <typename... Arguments>
   [[nodiscard]] TARN_INLINE Handle<T> create(Arguments&&... arguments) {
     const FreeSlot slot = take_slot();
@@ -78,7 +79,8 @@ class HandlePool {
     return std::bit_cast<Handle<T>>(handle);
   }
 
-  /// \returns the object; nullptr when it has ended. \cost inlined: five loads.
+  /// \returns the object; nullptr when it has ended. What the thread that made the object had written before
+  /// is seen through the pointer; nothing else is in any order with this call. \cost inlined: five loads.
   TARN_INLINE T* get(Handle<T> handle) const noexcept {
     const auto word = std::bit_cast<std::uint64_t>(handle);
     if (!may_be_live(word, front_.slot_count)) [[unlikely]]
@@ -151,7 +153,8 @@ class HandlePool {
   /// Makes backed memory for at least `count` more objects. \returns how many have memory.
   std::size_t prewarm(std::size_t count) noexcept { return detail::handle_pool_prewarm(front_, count); }
 
-  /// Gives the memory of chunks without objects back; their generations stay. \returns bytes.
+  /// Gives the memory of chunks without objects back, but for those of which another running thread has free
+  /// slots at hand; their generations stay. \returns bytes.
   std::size_t release_unused() noexcept { return detail::handle_pool_release_unused(front_); }
 
  private:

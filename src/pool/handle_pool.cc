@@ -198,7 +198,7 @@ void end_handle_pool(HandleFront& front) noexcept {
   if (live != 0 && state.reports) state.report_live(live, state.type.bytes);
   if (live != 0 && state.destroys) {
     destroy_live(state);
-    live = live_count(state);  // what their destructors have made is handed over
+    live = live_count(state);
   }
   if (front.checked_as != nullptr) os::end_checked_pool(&state);
   for_each_live_slot(state, [&](HandleChunk& chunk, std::uint32_t index) {

@@ -10,6 +10,7 @@
 #include "page/metadata.h"
 #include "pool/handle_chunks.h"
 #include "pool/handle_pool_state.h"
+#include "thread/registry.h"
 #include "thread/this_thread.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -53,6 +54,11 @@ HandleMagazine* make_own_magazine(HandlePoolState& state) {
   return magazine;
 }
 
+// What a thread without a heap gets with one, which an ended thread may have left with its magazine.
+HandleMagazine* magazine_if_earned(const HandlePoolState& state) {
+  return attach_if_earned() != nullptr ? own_magazine(state) : nullptr;
+}
+
 void note_refusal(HandlePoolState& state) { state.refusals.fetch_add(1, std::memory_order_relaxed); }
 
 // \pre the mutex is held, and the magazine is empty.
@@ -75,12 +81,25 @@ void flush(HandlePoolState& state, HandleMagazine& magazine, std::size_t moved) 
   magazine.top.store(new_end - 1, std::memory_order_release);
 }
 
+// Moves what ended threads have left in their magazines to the stack. \pre the mutex is held.
+void flush_left(HandlePoolState& state) {
+  // No thread gets such a heap meanwhile, and with it the magazine.
+  registry.for_each_heap([&state](const ThreadHeap& heap) {
+    if (!heap.is_unused) return;
+    if (HandleMagazine* const magazine = magazine_of(state, heap.cache->thread_number))
+      flush(state, *magazine, count_of(*magazine));
+  });
+}
+
 // Takes a slot of the stack, and some more into the magazine if it is empty. \returns 0 when memory is
 // refused or all slots are taken.
 std::uint64_t take_from_stack(HandlePoolState& state, HandleMagazine*& magazine) {
   ReturnedPages returned;  // given back behind the guard
   const ProgramGuard guard(state.mutex);
-  if (state.free_top == state.free_handles && !grow_handle_pool(state, returned)) return 0;
+  if (state.free_top == state.free_handles && !grow_handle_pool(state, returned)) {
+    flush_left(state);
+    if (state.free_top == state.free_handles) return 0;
+  }
   const std::uint64_t handle = *--state.free_top;
   if (magazine == nullptr) magazine = make_own_magazine(state);
   if (magazine != nullptr && count_of(*magazine) == 0) refill(state, *magazine);
@@ -88,18 +107,22 @@ std::uint64_t take_from_stack(HandlePoolState& state, HandleMagazine*& magazine)
 }
 
 std::uint64_t take_free_slot(HandlePoolState& state, HandleMagazine*& magazine) {
+  if (magazine == nullptr) magazine = magazine_if_earned(state);
   if (magazine != nullptr)
     if (const std::uint64_t handle = magazine->pop()) return handle;
-  if (magazine == nullptr && attach_if_earned() != nullptr) magazine = own_magazine(state);
   return take_within_limits([&] { return take_from_stack(state, magazine); });
 }
 
 void give_back_slot(HandlePoolState& state, std::uint32_t slot) {
-  HandleMagazine* const magazine = own_magazine(state);
+  HandleMagazine* magazine = own_magazine(state);
+  if (magazine == nullptr) magazine = magazine_if_earned(state);
   if (magazine == nullptr) {
     const ProgramGuard guard(state.mutex);
-    *state.free_top++ = next_handle(state, slot);  // the stack has room for every slot
-    return;
+    magazine = make_own_magazine(state);  // also for a thread that only ends objects
+    if (magazine == nullptr) {
+      *state.free_top++ = next_handle(state, slot);  // the stack has room for every slot
+      return;
+    }
   }
   if (magazine->top.load(std::memory_order_relaxed) == magazine->limit) {
     const ProgramGuard guard(state.mutex);
@@ -148,6 +171,7 @@ std::size_t release_unused_slots(HandlePoolState& state, ReturnedPages& returned
   const ProgramGuard guard(state.mutex);
   if (state.walks != 0 || state.has_ended || state.front->is_over_malloc) return 0;
   if (HandleMagazine* const magazine = own_magazine(state)) flush(state, *magazine, count_of(*magazine));
+  flush_left(state);
   for (std::uint32_t i = 0; i < state.chunk_count; ++i) chunk_at(state, i).free_count = 0;
   for (const std::uint64_t* handle = state.free_handles; handle != state.free_top; ++handle)
     ++chunk_of_slot(state, slot_of(*handle)).free_count;

@@ -10,8 +10,9 @@
 
 namespace TARN_NAMESPACE::detail {
 
-/// An acquiring load that happens when and as often as the program says, but orders only what depends on it:
-/// what is read through a value loaded quietly behind this one. \tparam T 4 or 8 bytes.
+/// A load that happens when and as often as the program says. Of what the storing thread had written before,
+/// only what is read through a value loaded quietly behind this one is sure to be seen: no other access of
+/// the program's is in any order with it. \tparam T 4 or 8 bytes.
 template <typename T>
 TARN_INLINE T load_quietly(const std::atomic<T>& word) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8);

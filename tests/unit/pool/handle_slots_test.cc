@@ -222,6 +222,35 @@ TEST(HandleSlots, AThreadWithoutANumberHasNoMagazineAndLosesNoSlot) {
   EXPECT_EQ(pool.live_count(), 0u);
 }
 
+TEST(HandleSlots, AThreadThatOnlyEndsObjectsHasAMagazine) {
+  Things pool;
+  std::vector<Handle<Thing>> handles;
+  for (int i = 0; i < 1000; ++i) handles.push_back(pool.create(i));
+  std::thread([&] {
+    ASSERT_NE(attach_this_thread(), nullptr);
+    if (this_heap()->cache->thread_number == 0) GTEST_SKIP();
+    for (const Handle<Thing> handle : handles) ASSERT_TRUE(pool.destroy(handle));
+    detail::HandleMagazine* const magazine =
+        detail::magazine_of(HandlePoolAccess::state(pool), this_heap()->cache->thread_number);
+    ASSERT_NE(magazine, nullptr);
+    EXPECT_GT(count_of(*magazine), 0u);
+  }).join();
+  validate(HandlePoolAccess::state(pool));
+}
+
+TEST(HandleSlots, WhatAnEndedThreadHadAtHandGoesBack) {
+  Things pool;
+  std::thread([&] {
+    ASSERT_NE(attach_this_thread(), nullptr);
+    std::vector<Handle<Thing>> handles;
+    for (int i = 0; i < 2000; ++i) handles.push_back(pool.create(i));
+    for (const Handle<Thing> handle : handles) ASSERT_TRUE(pool.destroy(handle));
+  }).join();
+  EXPECT_GT(pool.release_unused(), 0u);
+  EXPECT_EQ(HandlePoolAccess::state(pool).mapped_bytes, 0u);
+  validate(HandlePoolAccess::state(pool));
+}
+
 TEST(HandleSlots, WhatIsHandedOverIsFreedByItsAddress) {
   Thing* thing = nullptr;
   {
