@@ -1,0 +1,23 @@
+// The words of a command that looks into a program: PID|NAME, or --core FILE.
+#pragma once
+#include <CLI/App.hpp>
+#include <memory>
+#include <string>
+
+#include "observer/source.h"
+
+namespace tarn::tool {
+
+struct Target {
+  std::string name_or_pid;
+  std::string core_file;
+};
+
+/// Adds PID|NAME and --core FILE.
+void add_target(CLI::App& command, Target& target);
+
+/// \throws UsageError when the command line names none, or both; observer::ObserveError when it cannot be
+/// looked at, or when several processes have the name: the message lists them.
+std::unique_ptr<observer::Source> open_target(const Target& target);
+
+}  // namespace tarn::tool
