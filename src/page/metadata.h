@@ -59,6 +59,8 @@ class Metadata {
   std::size_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
 
  private:
+  friend class ObservedLayout;
+
   static constexpr std::size_t kPieceBytes = 256 * 1024;
   static constexpr std::size_t kReserveBytes = std::size_t{1} << 30;
   static constexpr std::size_t kLimitedReserveBytes = std::size_t{4} << 20;
