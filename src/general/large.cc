@@ -12,6 +12,7 @@
 #include "os/memory.h"
 #include "page/page_cache.h"
 #include "page/spans.h"
+#include "thread/observation.h"
 #include "thread/registry.h"
 #include "thread/slow_call.h"
 
@@ -51,6 +52,18 @@ void note_begin(const Span& span) {
 }
 
 void note_end(const Span& span) { note(std::size_t{0} - 1, std::size_t{0} - span.bytes()); }
+
+[[gnu::noinline]] void note_watched(Span& span, std::size_t size) {
+  if (!observation.heed() || !observation.is_sampled(size)) return;
+  span.is_sampled = true;
+  observation.note_allocated(span.start, size);
+}
+
+void forget_sample(Span& span) {
+  if (!span.is_sampled) return;
+  span.is_sampled = false;
+  observation.note_freed(span.start);
+}
 
 // Who does not ask for zeros must write what is to be read, mostly from the front to the end. Tables that are
 // to be zeroed may stay mostly unwritten.
@@ -130,9 +143,11 @@ void* out_of_memory() {
 void* allocate_large_block(std::size_t size, std::size_t alignment, std::size_t room, bool* is_zeroed) {
   ThreadHeap* const heap = heap_of_this_thread();  // also reads the options
   const Density density = is_zeroed == nullptr ? density_of_written(size) : Density::kSparse;
-  const Span* const span = allocate_large(size, alignment, room, density);
+  Span* const span = allocate_large(size, alignment, room, density);
   if (span == nullptr) return out_of_memory();
   if (is_zeroed != nullptr) *is_zeroed = span->is_zeroed;
+  if (observation.concerns_this_thread()) [[unlikely]]
+    note_watched(*span, size);
   if (counts_calls(heap)) {
     os::LockGuard guard(heap->mutex);
     heap->calls->large.add_allocation(size, span->bytes());
@@ -149,6 +164,7 @@ void deallocate_large(Span* span, void* block) {
   ReturnedPages returned;
   memory_limit.note_freed();
   note_end(*span);
+  forget_sample(*span);
   cache_or_free(span, returned);
 }
 
@@ -179,6 +195,9 @@ Span* move_large(Span* span, std::size_t size) {
   std::memcpy(moved->start + moved_bytes, span->start + moved_bytes, bytes - moved_bytes);
   ReturnedPages returned;
   note_end(*span);
+  moved->is_sampled = span->is_sampled;
+  span->is_sampled = false;
+  if (moved->is_sampled) observation.note_moved(span->start, moved->start);
   if (all_moved) {
     free_moved_span(span, pages_for(moved_bytes), returned);
   } else {

@@ -17,6 +17,8 @@
 #include "general/setup.h"
 #include "os/fatal.h"
 #include "page/helper.h"
+#include "page/page_map.h"
+#include "thread/observation.h"
 #include "thread/slow_call.h"
 #include "thread/thread_heap.h"
 
@@ -51,7 +53,49 @@ void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t siz
   return block;
 }
 
+// \returns nullptr when memory is refused.
+[[gnu::noinline]] void* allocate_sampled(SizeClass size_class, std::size_t size) {
+  SlabOwner& owner = *owners.sampled();
+  ReturnedPages returned;
+  void* block = nullptr;
+  {
+    os::LockGuard guard(owner.mutex);
+    if (take_blocks_locked(owner, size_class, &block, 1, returned) == 0) return nullptr;
+  }
+  observation.note_allocated(block, size);
+  return block;
+}
+
+// A block for a watched thread: of its own if a sample falls on it, else one that the thread has at hand.
+// \returns nullptr when there is none.
+void* allocate_watched(ThreadHeap* heap, SizeClass size_class, std::size_t size) {
+  if (!observation.heed()) return nullptr;
+  if (observation.is_sampled(size))
+    if (void* const block = allocate_sampled(size_class, size)) return block;
+  return heap != nullptr ? pop(heap->record(size_class)) : nullptr;
+}
+
+// What is a hit of a thread that nobody watches. \returns nullptr when it is none, or a sample is due.
+TARN_INLINE void* allocate_watched_hit(std::size_t size) {
+  ThreadHeap* const heap = this_heap();
+  if (!observation.heed() || heap == nullptr || this_thread.scope != nullptr || size > detail::kMediumLimit ||
+      this_thread.bytes_to_sample <= static_cast<std::int64_t>(size))
+    return nullptr;
+  void* const block = pop(heap->record(class_of_request(size)));
+  if (block != nullptr) this_thread.bytes_to_sample -= static_cast<std::int64_t>(size);
+  return block;
+}
+
+TARN_INLINE bool deallocate_watched_hit(void* block) {
+  ThreadHeap* const heap = this_heap();
+  if (!observation.heed() || heap == nullptr) return false;
+  const std::size_t offset = page_map.index().record_offset_of(block);
+  return offset != 0 && push(detail::record_at(heap->cache, offset), block);
+}
+
 void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size) {
+  if (observation.concerns_this_thread()) [[unlikely]]
+    if (void* const block = allocate_watched(heap, size_class, size)) return block;
   helper.on_slow_call();
   const auto take = [&] {
     ReturnedPages returned;
@@ -84,7 +128,27 @@ void deallocate_checked(void* block) {
   }
 }
 
+// \returns whether that was all: a sampled block goes back to its slab, another one to the records that a
+// watched thread does not see.
+[[gnu::noinline]] bool deallocate_watched(void* block, SizeClass size_class) {
+  const bool is_watched = observation.heed();
+  if (page_map.index().record_offset_of(block) != 0) {
+    ThreadHeap* const heap = this_heap();
+    return is_watched && heap != nullptr && push(heap->record(size_class), block);
+  }
+  const Span* const slab = page_map.find(block);
+  SlabOwner* const owner = owners.sampled();
+  if (owner == nullptr || slab->owner.load(std::memory_order_acquire) != owner) return false;
+  observation.note_freed(block);
+  ReturnedPages returned;
+  os::LockGuard guard(owner->mutex);
+  return_blocks(owner, &block, 1, returned);
+  return true;
+}
+
 void deallocate_in_class(void* block, SizeClass size_class) {
+  if (observation.has_begun()) [[unlikely]]
+    if (deallocate_watched(block, size_class)) return;
   helper.on_slow_call();
   memory_limit.note_freed();
   if (thread_limits.check_every_free) return deallocate_checked(block);
@@ -101,6 +165,8 @@ void deallocate_in_class(void* block, SizeClass size_class) {
 namespace detail {
 
 void* allocate_slow(std::size_t size) noexcept {
+  if (observation.concerns_this_thread()) [[unlikely]]
+    if (void* const block = allocate_watched_hit(size)) return block;
   // Sizes that callers do not look up inline. A scope hides the records.
   if (size > kSteppedLimit && size <= kMediumLimit)
     if (void* const block = pop(thread_cache->records[index_of_class(class_of_bin[bin_of(size)])]))
@@ -122,6 +188,8 @@ void* allocate_class_slow(SizeClass size_class) noexcept {
 
 void deallocate_slow(void* block) noexcept {
   if (block == nullptr) return;
+  if (observation.concerns_this_thread()) [[unlikely]]
+    if (deallocate_watched_hit(block)) return;
   Span* const span = find_any_span(block);
   if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->deallocate(*pool, block);
   if (span == nullptr) os::fatal("free of a pointer that is no block", block);
@@ -259,7 +327,7 @@ std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) n
   if (taken == count) return taken;
   ThreadHeap* const heap = heap_of_this_thread();
   if (size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
-      !thread_limits.every_call_is_slow) {
+      !thread_limits.every_call_is_slow && !observation.concerns_this_thread()) {
     taken += take_batch(*heap, class_of_request(size), count - taken, blocks + taken);
     answer_limits();
   }

@@ -66,6 +66,9 @@ struct ThreadHeap {
   SlabOwner* home;                // constant; counts the heap's thread
   SlabOwner* owner;               // that serves the slow call which runs now; else the home
   detail::ThreadCache* cache;     // the thread's records; constant
+  // The pointers by which the thread finds its records, for who hides them; nullptr: no thread has the heap.
+  detail::ThreadCache** shown;
+  detail::ThreadCache** shown_to_derived;
   std::atomic<ThreadHeap*> next;  // in the registry; heaps of one owner are neighbours
   ThreadHeap* next_unused;        // in the list of heaps whose thread has ended
   bool is_unused;                 // that list has it; changed under owners.mutex()

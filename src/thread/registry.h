@@ -66,6 +66,10 @@ class Registry {
   /// Calls visit for the mutex of each heap. \pre a fork has locked owners.mutex().
   void visit_for_fork(os::ForkSet::Visit visit);
 
+  /// Lets every thread's next call take the slow door, by one store to its pointer. Threads that show their
+  /// records again (this_thread.h) decide anew.
+  void hide_all_records();
+
   /// Call when the index of pages was replaced: all caches get the new one. \pre no other thread runs.
   void show_page_index();
 

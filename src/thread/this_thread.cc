@@ -8,6 +8,7 @@
 #include "page/background.h"
 #include "page/helper.h"
 #include "page/memory_limit.h"
+#include "thread/observation.h"
 #include "thread/registry.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -53,11 +54,17 @@ constinit std::atomic<bool> end_key_is_made{false};
 pthread_key_t end_key;
 
 // Shows the thread's own records to the fast path, or hides them; derived forms of operator new ask again.
+// \why the exchange: another thread may hide the records at the same time, because of a switch that this one
+// has not heeded. Either that store comes later, or this thread sees the switch here.
 void show_records(bool are_shown) {
-  const bool may_be = are_shown && this_thread.heap != nullptr && !thread_limits.every_call_is_slow;
+  const bool may_be = are_shown && this_thread.heap != nullptr && !thread_limits.every_call_is_slow &&
+                      !this_thread.is_watched;
   const auto empty = const_cast<detail::ThreadCache*>(&detail::empty_cache);
-  detail::thread_cache = may_be ? this_thread.heap->cache : empty;
-  derived_cache = empty;
+  __atomic_store_n(&derived_cache, empty, __ATOMIC_RELAXED);
+  static_cast<void>(
+      __atomic_exchange_n(&detail::thread_cache, may_be ? this_thread.heap->cache : empty, __ATOMIC_SEQ_CST));
+  if (may_be && observation.concerns_this_thread())
+    __atomic_store_n(&detail::thread_cache, empty, __ATOMIC_RELAXED);
 }
 
 // Destructors of other keys and of libc run after this one and may still allocate: has_ended makes the shared
@@ -131,6 +138,8 @@ ThreadHeap* attach(Registry::Take which) {
 }
 
 }  // namespace
+
+void show_records_of_this_thread() { show_records(this_thread.scope == nullptr); }
 
 void* this_thread_scope() { return this_thread.scope; }
 

@@ -13,7 +13,12 @@ inline void show_records_to_derived_forms() { derived_cache = detail::thread_cac
 struct ThisThread {
   ThreadHeap* heap;
   void* scope;
+  std::int64_t bytes_to_sample;  // of what it asks for, while it is watched (observation.h)
+  std::uint64_t random;          // 0: before the first draw
   std::uint32_t calls_without_heap;
+  std::uint32_t undisturbed_at;   // Observation
+  std::uint32_t generation_seen;  // of the last switch that it has heeded
+  bool is_watched;
   bool has_ended;
 };
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local ThisThread this_thread;
@@ -33,6 +38,9 @@ bool this_thread_has_ended();
 
 /// The scope that serves the thread's allocations in place of the general pool; nullptr: none.
 void* this_thread_scope();
+
+/// Shows the thread's records to the fast path, unless it is in a scope or watched.
+void show_records_of_this_thread();
 
 /// Changes the scope. While a thread has one, the fast path does not see its records, so that every call of
 /// the general pool takes the slow door.

@@ -1,0 +1,213 @@
+#include "observe/samples.h"
+
+#include <cstring>
+
+#include "os/fatal.h"
+#include "os/memory.h"
+#include "os/unwind.h"
+#include "thread/exponential.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
+
+std::uint64_t mixed(std::uint64_t word) { return (word ^ word >> 29) * kMix; }
+
+std::uint64_t hash_of(void* const* addresses, std::uint32_t count) {
+  std::uint64_t hash = count;
+  for (std::uint32_t i = 0; i < count; ++i) hash = mixed(hash ^ address_of(addresses[i]));
+  return hash;
+}
+
+constexpr std::uint32_t bytes_of_stack(std::uint32_t count) {
+  return static_cast<std::uint32_t>(sizeof(SampledStack) + (count - 1) * sizeof(std::uint64_t));
+}
+
+// Before main, as the doors of the general pool may ask then.
+constexpr SampleSink kSink{[](const Sampled& sampled) { samples.add(sampled); },
+                           [](void* block) { samples.remove(block); },
+                           [](void* from, void* to) { samples.move(from, to); }};
+
+[[gnu::constructor(102)]] void begin_samples() {
+  os::fork_set.set_walk(os::LockRank::kSamples,
+                        [](os::ForkSet::Visit visit) { samples.visit_for_fork(visit); });
+  observation.set_sink(kSink);
+}
+
+}  // namespace
+
+constinit Samples samples;
+
+Samples::Part& Samples::part_of(std::uint64_t block) {
+  static_assert(kParts == 16);
+  return parts_[mixed(block) >> 60];
+}
+
+// \returns the entry of a block, or the free one where it would lie. \pre the part has a free entry.
+std::size_t Samples::place_of(const Part& part, std::uint64_t block) {
+  std::size_t place = mixed(block) & (part.room - 1);
+  while (part.entries[place].block != 0 && part.entries[place].block != block)
+    place = (place + 1) & (part.room - 1);
+  return place;
+}
+
+bool Samples::grow_locked(Part& part) {
+  const std::size_t room = part.room == 0 ? kFirstRoom : part.room * 2;
+  auto* const entries = static_cast<Sample*>(os::map(room * sizeof(Sample)));
+  if (entries == nullptr) return false;
+  Part larger;
+  larger.entries = entries;
+  larger.room = room;
+  for (std::size_t i = 0; i < part.room; ++i)
+    if (part.entries[i].block != 0) entries[place_of(larger, part.entries[i].block)] = part.entries[i];
+  if (part.room != 0) os::release(part.entries, part.room * sizeof(Sample));
+  part.entries = entries;
+  part.room = room;
+  return true;
+}
+
+bool Samples::put_locked(Part& part, const Sample& sample) {
+  const bool is_nearly_full = part.count + 1 > part.room / 4 * 3;
+  if (is_nearly_full && !grow_locked(part)) return false;
+  Sample& place = part.entries[place_of(part, sample.block)];
+  part.count += place.block == 0 ? 1 : 0;
+  place = sample;
+  return true;
+}
+
+// Entries behind the one that goes move up as far as their hashes allow, so that no search ends too early.
+Sample Samples::take_locked(Part& part, std::uint64_t block) {
+  if (part.room == 0) return {};
+  const std::size_t mask = part.room - 1;
+  std::size_t gap = place_of(part, block);
+  const Sample taken = part.entries[gap];
+  if (taken.block == 0) return taken;
+  for (std::size_t i = (gap + 1) & mask; part.entries[i].block != 0; i = (i + 1) & mask) {
+    const std::size_t home = mixed(part.entries[i].block) & mask;
+    if (((i - home) & mask) < ((i - gap) & mask)) continue;
+    part.entries[gap] = part.entries[i];
+    gap = i;
+  }
+  part.entries[gap].block = 0;
+  --part.count;
+  return taken;
+}
+
+void Samples::add(const Sampled& sampled) {
+  void* addresses[SampledStack::kMostAddresses];
+  const unsigned count = os::capture_stack(addresses, SampledStack::kMostAddresses);
+  const std::uint32_t stack = count == 0 ? 0 : intern(addresses, count);
+  note_allocated(stack, sampled);
+  const Sample sample{address_of(sampled.block), sampled.requested, stack, this_thread.generation_seen,
+                      sampled.interval};
+  Part& part = part_of(sample.block);
+  os::LockGuard guard(part.mutex);
+  if (!put_locked(part, sample)) lost_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Samples::note_allocated(std::uint32_t number, const Sampled& sampled) {
+  if (number == 0) return;
+  auto& of = *const_cast<SampledStack*>(stack(number));
+  const double blocks = blocks_of_sample(sampled.requested, sampled.interval);
+  of.samples.fetch_add(1, std::memory_order_relaxed);
+  of.blocks.fetch_add(static_cast<std::uint64_t>(blocks + 0.5), std::memory_order_relaxed);
+  of.bytes.fetch_add(static_cast<std::uint64_t>(blocks * static_cast<double>(sampled.requested)),
+                     std::memory_order_relaxed);
+}
+
+void Samples::remove(void* block) {
+  Part& part = part_of(address_of(block));
+  os::LockGuard guard(part.mutex);
+  take_locked(part, address_of(block));
+}
+
+void Samples::move(void* from, void* to) {
+  Sample sample{};
+  {
+    Part& part = part_of(address_of(from));
+    os::LockGuard guard(part.mutex);
+    sample = take_locked(part, address_of(from));
+  }
+  if (sample.block == 0) return;
+  sample.block = address_of(to);
+  Part& part = part_of(sample.block);
+  os::LockGuard guard(part.mutex);
+  put_locked(part, sample);
+}
+
+const SampledStack* Samples::stack(std::uint32_t number) const {
+  const std::uint64_t at = std::uint64_t{number} * kStackUnit;
+  if (number == 0 || at / kStackPieceBytes >= piece_count_.load(std::memory_order_acquire)) return nullptr;
+  return reinterpret_cast<const SampledStack*>(pieces_[at / kStackPieceBytes] + at % kStackPieceBytes);
+}
+
+std::uint32_t Samples::find_stack(std::uint32_t first, std::uint64_t hash, void* const* addresses,
+                                  std::uint32_t count) const {
+  for (std::uint32_t number = first; number != 0;) {
+    const SampledStack& other = *stack(number);
+    if (other.hash == hash && other.count == count &&
+        std::memcmp(other.addresses, addresses, count * sizeof(void*)) == 0)
+      return number;
+    number = other.next;
+  }
+  return 0;
+}
+
+// \returns 0 when memory is refused.
+std::uint32_t Samples::intern(void* const* addresses, std::uint32_t count) {
+  const std::uint64_t hash = hash_of(addresses, count);
+  std::atomic<std::uint32_t>* const buckets = __atomic_load_n(&buckets_, __ATOMIC_ACQUIRE);
+  if (buckets != nullptr) {
+    const std::uint32_t first = buckets[hash % kBuckets].load(std::memory_order_acquire);
+    if (const std::uint32_t found = find_stack(first, hash, addresses, count); found != 0) return found;
+  }
+  os::LockGuard guard(stacks_mutex_);
+  return make_stack_locked(hash, addresses, count);
+}
+
+std::uint32_t Samples::make_stack_locked(std::uint64_t hash, void* const* addresses, std::uint32_t count) {
+  if (buckets_ == nullptr) {
+    void* const made = os::map(kBuckets * sizeof *buckets_);
+    if (made == nullptr) return 0;
+    __atomic_store_n(&buckets_, static_cast<std::atomic<std::uint32_t>*>(made), __ATOMIC_RELEASE);
+  }
+  std::atomic<std::uint32_t>& bucket = buckets_[hash % kBuckets];
+  const std::uint32_t first = bucket.load(std::memory_order_relaxed);
+  if (const std::uint32_t found = find_stack(first, hash, addresses, count); found != 0) return found;
+  const std::uint32_t bytes = bytes_of_stack(count), pieces = piece_count_.load(std::memory_order_relaxed);
+  if (kStackPieceBytes - used_in_piece_ < bytes) {
+    if (pieces == kMostPieces) return 0;
+    pieces_[pieces] = static_cast<char*>(os::map(kStackPieceBytes));
+    if (pieces_[pieces] == nullptr) return 0;
+    used_in_piece_ = kStackUnit;  // no stack has the number 0
+    piece_count_.store(pieces + 1, std::memory_order_release);
+  }
+  const std::uint32_t piece = piece_count_.load(std::memory_order_relaxed) - 1;
+  auto* const made = reinterpret_cast<SampledStack*>(pieces_[piece] + used_in_piece_);
+  const auto number =
+      static_cast<std::uint32_t>((std::uint64_t{piece} * kStackPieceBytes + used_in_piece_) / kStackUnit);
+  used_in_piece_ += bytes;
+  made->next = first;
+  made->count = count;
+  made->hash = hash;
+  for (std::uint32_t i = 0; i < count; ++i) made->addresses[i] = address_of(addresses[i]);
+  bucket.store(number, std::memory_order_release);
+  return number;
+}
+
+void Samples::validate() {
+  for (Part& part : parts_) {
+    os::LockGuard guard(part.mutex);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < part.room; ++i) {
+      if (part.entries[i].block == 0) continue;
+      ++count;
+      TARN_CHECK(place_of(part, part.entries[i].block) == i);
+      TARN_CHECK(&part_of(part.entries[i].block) == &part);
+    }
+    TARN_CHECK(count == part.count && count <= part.room / 4 * 3);
+  }
+}
+
+}  // namespace tarn::internal

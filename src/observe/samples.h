@@ -1,0 +1,104 @@
+// The sampled blocks that live, with the stacks that made them, and what was sampled since the switch.
+//
+// A sample is an entry of a table, by the address of its block. Its stack is stored once, however many samples
+// have it. Both lie in memory of their own: a profile adds nothing to the pages of the program. Tools read
+// both from outside (observe/descriptor.cc names the fields).
+//
+// Invariant: the table is at most three quarters full; an entry without a block is free; what is found by a
+// block's hash lies before the first free entry behind it.
+// Threads: any; one mutex for each part of the table, and one for new stacks.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "os/lock_rank.h"
+#include "thread/observation.h"
+
+namespace tarn::internal {
+
+struct Sample {
+  std::uint64_t block;       // 0: the entry is free
+  std::uint64_t requested;   // bytes
+  std::uint32_t stack;       // its number
+  std::uint32_t generation;  // of the switch during which it was made
+  std::uint64_t interval;    // bytes
+};
+
+/// A stack, and what its samples since it was first seen stand for: a sample of a block of s bytes, drawn each
+/// i bytes, for 1 / (1 - e^(-s / i)) blocks.
+struct SampledStack {
+  static constexpr std::uint32_t kMostAddresses = 64;
+
+  std::uint32_t next;   // in the bucket, as a number; 0: none
+  std::uint32_t count;  // of addresses
+  std::uint64_t hash;
+  std::atomic<std::uint64_t> samples, blocks, bytes;
+  std::uint64_t addresses[1];  // `count` of them
+};
+
+class Samples {
+ public:
+  static constexpr unsigned kParts = 16;
+
+  void add(const Sampled& sampled);
+  void remove(void* block);
+  void move(void* from, void* to);
+
+  /// Calls visit(sample) for each live one, a part at a time under its lock.
+  template <typename Visit>
+  void for_each(Visit visit) {
+    for (Part& part : parts_) {
+      os::LockGuard guard(part.mutex);
+      for (std::size_t i = 0; i < part.room; ++i)
+        if (part.entries[i].block != 0) visit(part.entries[i]);
+    }
+  }
+  const SampledStack* stack(std::uint32_t number) const;
+  /// Samples that were lost because memory was refused.
+  std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+
+  void visit_for_fork(os::ForkSet::Visit visit) {
+    for (Part& part : parts_) visit(part.mutex);
+  }
+  /// Stops the process where the invariant is broken.
+  void validate();
+
+ private:
+  friend class ObservedLayout;
+
+  struct alignas(kCacheLineBytes) Part {
+    os::MemberMutex<os::LockRank::kSamples> mutex{};
+    Sample* entries = nullptr;
+    std::size_t room = 0;  // a power of two, or 0
+    std::size_t count = 0;
+  };
+  static constexpr std::size_t kFirstRoom = 512;
+  static constexpr std::size_t kStackPieceBytes = std::size_t{1} << 20;
+  static constexpr std::uint32_t kMostPieces = 1024;
+  static constexpr std::uint32_t kBuckets = 1 << 14;
+  static constexpr std::uint32_t kStackUnit = 8;  // a stack's number counts so many bytes
+
+  Part& part_of(std::uint64_t block);
+  static std::size_t place_of(const Part& part, std::uint64_t block);
+  static bool put_locked(Part& part, const Sample& sample);
+  static bool grow_locked(Part& part);
+  static Sample take_locked(Part& part, std::uint64_t block);
+  void note_allocated(std::uint32_t number, const Sampled& sampled);
+  std::uint32_t intern(void* const* addresses, std::uint32_t count);
+  std::uint32_t find_stack(std::uint32_t first, std::uint64_t hash, void* const* addresses,
+                           std::uint32_t count) const;
+  std::uint32_t make_stack_locked(std::uint64_t hash, void* const* addresses, std::uint32_t count);
+
+  static constexpr os::Mutex& stacks_mutex_ = os::global_mutex<os::LockRank::kSampledStacks>();
+  Part parts_[kParts];
+  std::atomic<std::uint64_t> lost_{0};
+  std::atomic<std::uint32_t>* buckets_ = nullptr;
+  std::atomic<std::uint32_t> piece_count_{0};
+  std::uint32_t used_in_piece_ = kStackPieceBytes;  // of the last one, bytes
+  char* pieces_[kMostPieces] = {};
+};
+
+extern Samples samples;
+
+}  // namespace tarn::internal

@@ -1,0 +1,62 @@
+#include "thread/observation.h"
+
+#include "central/owners.h"
+#include "thread/exponential.h"
+#include "thread/registry.h"
+
+namespace tarn::internal {
+
+constinit Observation observation;
+
+namespace {
+
+// Never 0.
+std::uint64_t seed_of_this_thread() {
+  static constinit std::atomic<std::uint64_t> drawn{0};
+  const std::uint64_t step = drawn.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);
+  return (address_of(&this_thread) ^ step) * 2 + 1;
+}
+
+// \returns the bytes to the next sample.
+std::int64_t distance_to_sample(std::size_t interval) {
+  if (this_thread.random == 0) this_thread.random = seed_of_this_thread();
+  if (interval == 1) return 1;  // every block
+  const double drawn = minus_log_of_fraction(next_random(this_thread.random));
+  constexpr double kFarthest = 0x1p60;
+  const double distance = drawn * static_cast<double>(interval);
+  return distance < kFarthest ? static_cast<std::int64_t>(distance) + 1
+                              : static_cast<std::int64_t>(kFarthest);
+}
+
+}  // namespace
+
+void Observation::watch(std::size_t interval) {
+  interval_.store(interval, std::memory_order_relaxed);
+  std::uint32_t now = generation_.load(std::memory_order_relaxed);
+  // Never 0 again: that is, before the first switch.
+  while (!generation_.compare_exchange_weak(now, now + 1 != 0 ? now + 1 : 1, std::memory_order_seq_cst)) {
+  }
+  heed();
+}
+
+void Observation::take_notice() {
+  const std::uint32_t now = generation_.load(std::memory_order_seq_cst);
+  const std::size_t interval = this->interval();
+  const bool may_watch = interval != 0 && !thread_limits.every_call_is_slow &&
+                         sink_.load(std::memory_order_acquire) != nullptr && owners.begin_sampling();
+  this_thread.generation_seen = now;
+  this_thread.is_watched = may_watch;
+  this_thread.undisturbed_at = may_watch ? now - 1 : now;
+  if (may_watch) this_thread.bytes_to_sample = distance_to_sample(interval);
+  show_records_of_this_thread();
+  if (rung_for_.exchange(now, std::memory_order_acq_rel) != now && may_watch) registry.hide_all_records();
+}
+
+bool Observation::draw() {
+  const std::size_t interval = this->interval();
+  if (interval == 0) return false;  // switched off, and not yet heeded
+  this_thread.bytes_to_sample = distance_to_sample(interval);
+  return true;
+}
+
+}  // namespace tarn::internal
