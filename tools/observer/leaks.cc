@@ -15,9 +15,7 @@ namespace {
 
 constexpr std::uint32_t kNobody = UINT32_MAX;
 
-std::vector<Suspect> suspects_of(const Source& source, const BlockTable& table, const Reach& reach) {
-  std::vector<Suspect> suspects;
-  for (const BlockTable::Place place : reach.unreachable()) suspects.push_back({table.block_at(place)});
+void read_heads(const Source& source, std::vector<Suspect>& suspects) {
   const auto take_head = [&](std::size_t index, const std::byte* content, std::size_t bytes) {
     std::memcpy(suspects[index].head.data(), content, bytes);
     suspects[index].head_bytes = bytes;
@@ -26,6 +24,12 @@ std::vector<Suspect> suspects_of(const Source& source, const BlockTable& table, 
   for (std::size_t i = 0; i < suspects.size(); ++i)
     reader.want(suspects[i].block.address, std::min<std::size_t>(suspects[i].block.bytes, kHeadBytes), i);
   reader.flush();
+}
+
+std::vector<Suspect> suspects_of(const Source& source, const BlockTable& table, const Reach& reach) {
+  std::vector<Suspect> suspects;
+  for (const BlockTable::Place place : reach.unreachable()) suspects.push_back({table.block_at(place)});
+  read_heads(source, suspects);
   return suspects;
 }
 
@@ -34,6 +38,17 @@ bool is_before(const Suspect& a, const Suspect& b) { return a.block.address < b.
 bool is_same(const Suspect& a, const Suspect& b) {
   return a.block.address == b.block.address && a.block.bytes == b.block.bytes &&
          a.head_bytes == b.head_bytes && a.head == b.head;
+}
+
+/// \returns those of the second list that the first has too. \pre both are sorted by address
+std::vector<Suspect> in_both(const std::vector<Suspect>& first, const std::vector<Suspect>& second) {
+  std::vector<Suspect> both;
+  auto earlier = first.begin();
+  for (const Suspect& suspect : second) {
+    while (earlier != first.end() && is_before(*earlier, suspect)) ++earlier;
+    if (earlier != first.end() && is_same(*earlier, suspect)) both.push_back(suspect);
+  }
+  return both;
 }
 
 /// Which leaks point to which, by their indices.
@@ -155,13 +170,18 @@ Look look_for_leaks(const Source& source, const Snapshot& snapshot, std::vector<
 }
 
 std::vector<Suspect> confirmed(const Look& first, const Look& second) {
-  std::vector<Suspect> both;
-  auto earlier = first.suspects.begin();
-  for (const Suspect& suspect : second.suspects) {
-    while (earlier != first.suspects.end() && is_before(*earlier, suspect)) ++earlier;
-    if (earlier != first.suspects.end() && is_same(*earlier, suspect)) both.push_back(suspect);
+  return in_both(first.suspects, second.suspects);
+}
+
+std::vector<Suspect> still_live(const Source& source, const Snapshot& later,
+                                const std::vector<Suspect>& suspects) {
+  std::vector<Suspect> live;
+  for (const Suspect& suspect : suspects) {
+    const Block block = later.live_block_of(suspect.block.address);
+    if (block.span != kNone) live.push_back({block});
   }
-  return both;
+  read_heads(source, live);
+  return in_both(suspects, live);
 }
 
 std::vector<std::uint32_t> keepers_of(const Source& source, const std::vector<Suspect>& leaks) {

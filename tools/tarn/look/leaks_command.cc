@@ -70,6 +70,18 @@ observer::Look Looking::look() {
   });
 }
 
+/// Looks again, without following pointers, whether leaks of a busy program stay live.
+void drop_what_moves(Looking& looking, std::vector<observer::Suspect>& leaks) {
+  constexpr int kSnapshots = 8;
+  constexpr std::chrono::milliseconds kBetween(25);
+  for (int i = 0; i < kSnapshots && !leaks.empty() && !looking.snapshot.exactness.is_exact; ++i) {
+    std::this_thread::sleep_for(kBetween);
+    looking.source.refresh();
+    looking.snapshot = observer::read_snapshot(looking.source);
+    leaks = observer::still_live(looking.source, looking.snapshot, leaks);
+  }
+}
+
 LeakLooks look_and_confirm(Looking& looking, std::vector<observer::Suspect>& leaks) {
   LeakLooks looks;
   looks.last = looking.look();
@@ -79,6 +91,7 @@ LeakLooks look_and_confirm(Looking& looking, std::vector<observer::Suspect>& lea
     looking.source.refresh();
     looks = {looking.look(), 2, looking.options.wait, false};
     leaks = observer::confirmed(first, looks.last);
+    drop_what_moves(looking, leaks);
   } else {
     leaks = looks.last.suspects;
   }
