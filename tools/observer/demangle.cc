@@ -1,15 +1,11 @@
-// Demangling with an end.
+// Demangling with an end: GNU's demangler (libiberty) hands on its text in pieces, so that it can be given up.
 #include "demangle.h"
+
+#include <libiberty/demangle.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
-
-// libstdc++'s demangler as it works inside: it hands on its text in pieces, so that a name without end can be
-// given up; __cxa_demangle would write all of it.
-extern "C" int __gcclibcxx_demangle_callback(const char* mangled,
-                                             void (*use)(const char* text, std::size_t bytes, void* opaque),
-                                             void* opaque);
 
 namespace tarn::observer {
 namespace {
@@ -39,7 +35,8 @@ std::optional<std::string> demangle_without(std::string_view words, const std::s
 std::optional<std::string> demangle(const std::string& mangled) {
   std::string text;
   try {
-    if (__gcclibcxx_demangle_callback(mangled.c_str(), append_text, &text) != 0) return std::nullopt;
+    if (cplus_demangle_v3_callback(mangled.c_str(), DMGL_PARAMS | DMGL_TYPES, append_text, &text) == 0)
+      return std::nullopt;
   } catch (const TooLong&) {
     return std::nullopt;
   }

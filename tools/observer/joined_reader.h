@@ -12,7 +12,7 @@
 namespace tarn::observer {
 
 /// use(tag, content, bytes) is called for each wanted range, in the order in which they were wanted, once it
-/// has been read; for each part of it where it has holes.
+/// has been read; for each part of it where it has holes, and with 0 bytes where nothing could be read.
 template <typename Tag, typename Use>
 class JoinedReader {
  public:
@@ -77,18 +77,21 @@ void JoinedReader<Tag, Use>::flush() {
 template <typename Tag, typename Use>
 void JoinedReader<Tag, Use>::use_alone(const Wanted& wanted) {
   std::vector<std::byte> content(wanted.bytes);
+  bool is_used = false;
   for (std::size_t offset = 0; offset < wanted.bytes;) {
     const std::size_t got =
         source_.read(wanted.address + offset, content.data() + offset, wanted.bytes - offset);
     read_bytes_ += got;
     if (got > 0) use_(wanted.tag, content.data() + offset, got);
+    is_used = is_used || got > 0;
     offset += got;
-    if (offset == wanted.bytes) return;
+    if (offset == wanted.bytes) break;
     const std::size_t hole = kPageBytes - (wanted.address + offset) % kPageBytes;
     const std::size_t skipped = hole < wanted.bytes - offset ? hole : wanted.bytes - offset;
     unread_bytes_ += skipped;
     offset += skipped;
   }
+  if (!is_used) use_(wanted.tag, content.data(), 0);
 }
 
 }  // namespace tarn::observer

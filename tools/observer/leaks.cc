@@ -169,8 +169,8 @@ Look look_for_leaks(const Source& source, const Snapshot& snapshot, std::vector<
   return look;
 }
 
-std::vector<Suspect> confirmed(const Look& first, const Look& second) {
-  return in_both(first.suspects, second.suspects);
+std::vector<Suspect> confirmed(const std::vector<Suspect>& earlier, const Look& look) {
+  return in_both(earlier, look.suspects);
 }
 
 std::vector<Suspect> still_live(const Source& source, const Snapshot& later,

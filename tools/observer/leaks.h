@@ -1,8 +1,9 @@
 // Leaks of a program: live blocks that nothing of it points to any more.
 //
 // The program may run while it is looked at, so that one look may miss where a pointer has just been moved to.
-// Only blocks that two looks, some time apart, find unreachable, live and with the same first bytes are leaks;
-// and that stay live in some snapshots more where the program was busy. A core file rests: one look is enough.
+// Only blocks that two looks, some time apart, find unreachable, live and with the same first bytes are leaks.
+// While looks of a busy program disagree, there are more of them; and its leaks have to stay live in some
+// snapshots besides. A core file rests: one look is enough.
 //
 // A leak is direct, or another leak points to it: then it is indirect, kept by that one. Of leaks that point
 // at each other in a circle, the one with the lowest address counts as direct (as LeakSanitizer has it).
@@ -48,8 +49,8 @@ struct Look {
 Look look_for_leaks(const Source& source, const Snapshot& snapshot, std::vector<Address> words,
                     const std::function<void(std::uint64_t)>& watch = {});
 
-/// \returns of the second look's suspects those that the first one had too, with the same first bytes.
-std::vector<Suspect> confirmed(const Look& first, const Look& second);
+/// \returns of a look's suspects those that earlier looks had too, with the same first bytes.
+std::vector<Suspect> confirmed(const std::vector<Suspect>& earlier, const Look& look);
 
 /// \returns the suspects that are live in a later snapshot too, with the same first bytes. \why a batch of free
 /// blocks that goes from one thread's hand to another's while a snapshot is read looks live: not in all of some.

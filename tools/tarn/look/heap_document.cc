@@ -94,12 +94,12 @@ EarlierCensus read_heap_document(const std::string& path) {
   if (!text) throw UsageError(fmt::format("{} cannot be read: --since takes a file that --save wrote", path));
   try {
     const Json json = Json::parse(*text);
-    if (json.at("format") != kFormat || json.at("version") != kHeapDocumentVersion)
+    if (json.at("format") == kFormat && json.at("version") != kHeapDocumentVersion)
       throw UsageError(fmt::format("{} is of another version of tarn: save it again with this one", path));
-    return earlier_census_of(json);
-  } catch (const Json::exception&) {
-    throw UsageError(fmt::format("{} holds no census: --since takes a file that --save wrote", path));
+    if (json.at("format") == kFormat) return earlier_census_of(json);
+  } catch (const Json::exception&) {  // the same as a file of another kind
   }
+  throw UsageError(fmt::format("{} holds no census: --since takes a file that --save wrote", path));
 }
 
 }  // namespace tarn::tool

@@ -140,7 +140,8 @@ std::string leak_report(const observer::Snapshot& snapshot, const LeakLooks& loo
   if (snapshot.pid != 0) text += fmt::format(" {}", snapshot.pid);
   text += fmt::format(": {} live blocks, {}", format_count(looks.last.live_blocks),
                       bytes_text(looks.last.live_bytes));
-  if (looks.count > 1) text += fmt::format("; looked at twice, {:g} s apart", looks.seconds_between);
+  if (looks.count > 1)
+    text += fmt::format("; looked at {} times, {:g} s apart", looks.count, looks.seconds_between);
   text += "\n";
   if (leaks.blocks() == 0) {
     text += "No leaks: all of them can be reached.\n";
