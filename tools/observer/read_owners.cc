@@ -4,8 +4,6 @@
 namespace tarn::observer {
 namespace {
 
-constexpr std::size_t kMostOwners = 65536;
-constexpr std::size_t kMostSpareSlabs = 1 << 20;
 constexpr std::uint32_t kMostSpareKinds = 64;
 
 void note_spare_slabs(Reading& reading, Address owner) {
@@ -14,13 +12,13 @@ void note_spare_slabs(Reading& reading, Address owner) {
   const std::uint32_t kinds = std::min(layout.value("spare_kinds"), kMostSpareKinds);
   for (std::uint32_t kind = 0; kind < kinds; ++kind) {
     const Address first = reading.number(owner, {lists.offset + kind * lists.size, sizeof(Address)});
-    reading.for_each_in_list(first, next, kMostSpareSlabs,
-                             [&](Address slab) { reading.spare_slabs.insert(slab); });
+    reading.for_each_in_list(first, next, [&](Address slab) { reading.add(reading.spare_slabs, slab); });
   }
 }
 
 void read_owner(Reading& reading, Address record, Address shared_one) {
   const Layout& layout = reading.layout;
+  reading.bounds.spend_steps(reading.snapshot.classes.size() + kMostSpareKinds);
   Owner owner;
   owner.record = record;
   owner.threads = static_cast<std::uint32_t>(reading.number(record, layout.field("owner.threads")));
@@ -34,7 +32,7 @@ void read_owner(Reading& reading, Address record, Address shared_one) {
   owner.slabs_ended = reading.number(record, layout.field("owner.slabs_ended"));
   owner.remote_batches = reading.number(record, layout.field("owner.remote_batches"));
   reading.owner_at[record] = static_cast<std::uint32_t>(reading.snapshot.owners.size());
-  reading.snapshot.owners.push_back(owner);
+  reading.add(reading.snapshot.owners, owner);
   note_spare_slabs(reading, record);
 }
 
@@ -44,7 +42,7 @@ void read_owners(Reading& reading) {
   const Layout& layout = reading.layout;
   const Address shared_one = layout.root("shared_owner");
   const Address first = reading.number(layout.root("owners"), layout.field("owners.first"));
-  reading.for_each_in_list(first, layout.field("owner.next"), kMostOwners, [&](Address record) {
+  reading.for_each_in_list(first, layout.field("owner.next"), [&](Address record) {
     if (!reading.owner_at.contains(record)) read_owner(reading, record, shared_one);
   });
 }
