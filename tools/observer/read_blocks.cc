@@ -109,7 +109,7 @@ class BlockReader {
     const std::uint64_t kind = number_at(record, fields_.kind);
     if (kind == fields_.slab) return read_slab(span, address, record);
     if (kind == fields_.large) return read_large(span, SpanUse::kLarge);
-    if (kind == fields_.cached) return read_large(span, SpanUse::kCachedLarge);
+    if (kind == fields_.cached) return read_cached(span, address);
     return kind == fields_.of_pool && read_of_pool(span, address, record);
   }
 
@@ -124,6 +124,12 @@ class BlockReader {
     else
       set_live(span, [](std::uint32_t) { return std::uint64_t{0}; });
     return true;
+  }
+
+  bool read_cached(Span& span, Address address) {
+    span.owner = index_in(reading_.cached_span_owner, address);
+    if (span.owner != kNone) snapshot_.owners[span.owner].cached_span_bytes += span.bytes;
+    return read_large(span, SpanUse::kCachedLarge);
   }
 
   bool read_slab(Span& span, Address address, Bytes record) {

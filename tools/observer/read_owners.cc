@@ -4,7 +4,7 @@
 namespace tarn::observer {
 namespace {
 
-constexpr std::uint32_t kMostSpareKinds = 64;
+constexpr std::uint32_t kMostSpareKinds = 64, kMostCachedSpans = 64;
 
 void note_spare_slabs(Reading& reading, Address owner) {
   const Layout& layout = reading.layout;
@@ -16,9 +16,22 @@ void note_spare_slabs(Reading& reading, Address owner) {
   }
 }
 
+/// Freed large blocks that it keeps.
+void note_cached_spans(Reading& reading, Address owner, std::uint32_t index) {
+  const Layout& layout = reading.layout;
+  const Field slots = layout.field("cached_spans.slots");
+  const std::uint32_t count = std::min(layout.value("cached_spans.count"), kMostCachedSpans);
+  const std::uint32_t bits = std::min(layout.value("cached_spans.address_bits"), 63u);
+  const Address first = owner + layout.value("owner.cached") + slots.offset;
+  for (std::uint32_t slot = 0; slot < count; ++slot) {
+    const std::uint64_t value = reading.number(first + slot * sizeof(value), {0, sizeof(value)});
+    if (value != 0) reading.cached_span_owner[value & ((std::uint64_t{1} << bits) - 1)] = index;
+  }
+}
+
 void read_owner(Reading& reading, Address record, Address shared_one) {
   const Layout& layout = reading.layout;
-  reading.bounds.spend_steps(reading.snapshot.classes.size() + kMostSpareKinds);
+  reading.bounds.spend_steps(reading.snapshot.classes.size() + kMostSpareKinds + kMostCachedSpans);
   Owner owner;
   owner.record = record;
   owner.threads = static_cast<std::uint32_t>(reading.number(record, layout.field("owner.threads")));
@@ -31,9 +44,11 @@ void read_owner(Reading& reading, Address record, Address shared_one) {
   owner.slabs_made = reading.number(record, layout.field("owner.slabs_made"));
   owner.slabs_ended = reading.number(record, layout.field("owner.slabs_ended"));
   owner.remote_batches = reading.number(record, layout.field("owner.remote_batches"));
-  reading.owner_at[record] = static_cast<std::uint32_t>(reading.snapshot.owners.size());
+  const auto index = static_cast<std::uint32_t>(reading.snapshot.owners.size());
+  reading.owner_at[record] = index;
   reading.add(reading.snapshot.owners, owner);
   note_spare_slabs(reading, record);
+  note_cached_spans(reading, record, index);
 }
 
 }  // namespace

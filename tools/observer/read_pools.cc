@@ -114,6 +114,7 @@ class PoolReader {
     pool.mapped_bytes = number(pool.record, "handles.mapped");
     pool.refusals = number(pool.record, "handles.refusals");
     pool.largest_count = layout_.value("handles.most_slots");
+    pool.hard_limit = pool.largest_count * pool.block_bytes;
   }
 
   void read_heap(Pool& pool, PoolDetail& detail) {

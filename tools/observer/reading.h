@@ -45,6 +45,7 @@ struct Reading {
   std::vector<PoolDetail> pool_details{};  // one for each of snapshot.pools
   std::vector<Span> spans_in_blocks{};     // of heaps whose buffer is a block of the general pool
   std::unordered_map<Address, std::uint32_t> owner_at{}, pool_at{};  // by record: index in the snapshot
+  std::unordered_map<Address, std::uint32_t> cached_span_owner{};    // by record of a freed large block
   std::unordered_set<Address> spare_slabs{}, spare_pages{};          // by record
   Pulse pulse{};                                                     // as the records say that were copied
 
