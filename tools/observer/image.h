@@ -38,7 +38,9 @@ class Image {
     }
   };
   static constexpr std::uint64_t kPageBytes = 4096;
+  static constexpr std::uint64_t kSmallBytes = 64 * 1024;
 
+  std::uint64_t mapped_bytes(Address start, std::uint64_t bytes) const;
   Piece read(Address start, std::uint64_t bytes);
   Bytes find(Address address, std::uint64_t bytes) const;
   Bytes keep(Piece piece, Address address, std::uint64_t bytes);

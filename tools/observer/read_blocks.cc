@@ -3,6 +3,7 @@
 #include <bit>
 #include <numeric>
 
+#include "observer/large_memory.h"
 #include "observer/reading.h"
 
 namespace tarn::observer {
@@ -299,6 +300,7 @@ class BlockReader {
     const std::uint32_t words = word_count_of(span.block_count);
     reading_.bounds.spend_bytes(words * sizeof(std::uint64_t));
     const std::size_t first = snapshot_.live_words.size();
+    make_room(snapshot_.live_words, words);
     span.first_word = static_cast<std::uint32_t>(first);
     snapshot_.live_words.resize(first + words);
     std::uint64_t* const into = snapshot_.live_words.data() + first;
@@ -347,8 +349,11 @@ std::size_t set_inner_spans_aside(Reading& reading) {
   for (std::size_t i = 0; i < spans.size(); ++i) {
     if (spans[i].start >= end) {
       end = spans[i].end();
-      records[kept] = records[i];
-      spans[kept++] = spans[i];
+      if (kept != i) {
+        records[kept] = records[i];
+        spans[kept] = spans[i];
+      }
+      ++kept;
     } else if (records[i].lies_in_buffer && spans[i].end() <= end) {
       reading.add(inner, spans[i]);
       reading.add(inner_records, records[i]);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "observer/large_memory.h"
 #include "observer/reading.h"
 
 namespace tarn::observer {
@@ -48,6 +49,7 @@ class RegionReader {
     if (!region) return;
     const std::uint64_t pages = region->chunk_count * pages_per_chunk_;
     reading_.bounds.spend_steps(pages);
+    make_room_for_spans(*region, pages);
     for (std::uint64_t page = 0; page < pages;) {
       const Address span = span_of(*region, page);
       std::uint64_t end = page + 1;
@@ -77,6 +79,19 @@ class RegionReader {
     region.chunks = table(number_at(record, fields_.chunks), chunks);
     if (region.spans.empty() || region.chunks.empty()) return std::nullopt;
     return region;
+  }
+
+  /// \why not as spans come: a vector that grows writes its pages again and again.
+  void make_room_for_spans(const Region& region, std::uint64_t pages) {
+    std::size_t spans = 0;
+    Address last = 0;
+    for (std::uint64_t page = 0; page < pages; ++page) {
+      const Address span = span_of(region, page);
+      spans += span != last && span != 0 ? 1 : 0;
+      last = span;
+    }
+    make_room(reading_.snapshot.spans, spans);
+    make_room(reading_.span_records, spans);
   }
 
   Bytes table(Address start, std::uint64_t bytes) {
@@ -131,11 +146,14 @@ void read_pages(Reading& reading) {
   const Address map = reading.layout.root("page_map");
   const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(
       reading.number(map, reading.layout.field("page_map.region_count")), kMostRegions));
-  const std::uint64_t bytes = fields.region_bytes;
-  const Bytes regions = reading.image.view(map + reading.layout.value("page_map.regions"), count * bytes);
-  if (regions.empty()) return;
+  const Address first = map + reading.layout.value("page_map.regions");
   RegionReader reader(reading, fields);
-  for (std::uint32_t i = 0; i < count; ++i) reader.read(regions.subspan(i * bytes, bytes));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Bytes region =
+        reading.image.view(first + std::uint64_t{i} * fields.region_bytes, fields.region_bytes);
+    if (region.empty()) return;
+    reader.read(region);
+  }
 }
 
 }  // namespace tarn::observer
