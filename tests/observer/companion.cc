@@ -15,13 +15,16 @@ void require(bool is_done) {
   if (!is_done) std::abort();
 }
 
+constexpr std::size_t kPathBytes = 512;  // less than a pipe takes at once
+
 // The child's part.
 [[noreturn]] void rest(const std::function<std::uint64_t()>& prepare, int command, int answer) {
   const std::uint64_t value = prepare();
   require(write(answer, &value, sizeof value) == sizeof value);
-  char program[256] = {};
-  if (read(command, program, sizeof program - 1) <= 0) _exit(0);
+  char program[kPathBytes] = {};
+  if (read(command, program, sizeof program) != sizeof program) _exit(0);
   dup2(command, STDIN_FILENO);
+  dup2(answer, STDOUT_FILENO);
   execl(program, program, nullptr);
   _exit(127);
 }
@@ -40,8 +43,8 @@ Companion::Companion(const std::function<std::uint64_t()>& prepare) {
   }
   close(command[0]);
   close(answer[1]);
-  command_ = command[1], running_ = answer[0];
-  require(read(running_, &answer_, sizeof answer_) == sizeof answer_);
+  command_ = command[1], answers_ = answer[0];
+  require(read(answers_, &answer_, sizeof answer_) == sizeof answer_);
 }
 
 Companion::~Companion() {
@@ -50,7 +53,7 @@ Companion::~Companion() {
     reap();
   }
   close(command_);
-  close(running_);
+  close(answers_);
 }
 
 void Companion::end() {
@@ -64,11 +67,13 @@ void Companion::reap() {
   pid_ = 0;
 }
 
-void Companion::run(const char* program) {
-  const std::string path = program;
-  require(write(command_, path.data(), path.size()) == static_cast<ssize_t>(path.size()));
+bool Companion::run(const std::string& program) {
+  std::string message = program;
+  message.resize(kPathBytes);
+  message += 'x';  // for the program
+  require(write(command_, message.data(), message.size()) == static_cast<ssize_t>(message.size()));
   char byte;
-  require(read(running_, &byte, 1) == 0);
+  return read(answers_, &byte, 1) == 1;
 }
 
 }  // namespace tarn::test

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 namespace tarn::test {
 
@@ -21,13 +22,14 @@ class Companion {
   void end();
   /// And takes the zombie away.
   void reap();
-  /// Has it run another program, and returns when it does. That one reads its standard input until it ends.
-  void run(const char* program);
+  /// Has it run another program, which answers what it is sent with a byte, as cat does. \returns whether it
+  /// has answered; false: the system cannot run it.
+  bool run(const std::string& program);
 
  private:
   pid_t pid_ = 0;
-  int command_ = -1;  // what the child waits on
-  int running_ = -1;  // closed by the kernel when the child runs another program
+  int command_ = -1;  // to what the child waits on
+  int answers_ = -1;
   std::uint64_t answer_ = 0;
 };
 

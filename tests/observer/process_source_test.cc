@@ -9,6 +9,8 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include "observer/companion.h"
@@ -133,9 +135,42 @@ TEST(ProcessSource, AProcessThatEndsMeanwhileReadsShortAndCannotBeRefreshed) {
 TEST(ProcessSource, AProcessThatRunsAnotherProgramIsAnotherOne) {
   Companion child;
   const auto source = open_process(child.pid());
-  child.run("/bin/cat");
+  ASSERT_TRUE(child.run("/bin/cat"));
   EXPECT_TRUE(contains(error_of([&] { source->refresh(); }), "has ended or runs another program now"));
   EXPECT_EQ(open_process(child.pid())->program(), "cat");
+}
+
+// A program that writes a byte and rests: its headers and its code, loaded as one.
+std::string program_of_32_bits() {
+  constexpr unsigned kStart = 0x8048000, kEntry = kStart + sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr);
+  static const unsigned char kCode[] = {0xb8, 4,   0,    0,    0,                 // mov $4, %eax: write
+                                        0xbb, 1,   0,    0,    0,                 // mov $1, %ebx
+                                        0xb9, 0,   0x80, 0x04, 0x08,              // mov $kStart, %ecx
+                                        0xba, 1,   0,    0,    0,    0xcd, 0x80,  // mov $1, %edx; int $0x80
+                                        0xb8, 29,  0,    0,    0,    0xcd, 0x80,
+                                        0xeb, 0xf7};  // pause for ever
+  Elf32_Ehdr header{};
+  std::memcpy(header.e_ident, test::elf_header(ET_EXEC, 1).e_ident, EI_NIDENT);
+  header.e_ident[EI_CLASS] = ELFCLASS32;
+  header.e_type = ET_EXEC, header.e_machine = EM_386, header.e_version = EV_CURRENT;
+  header.e_entry = kEntry, header.e_phoff = sizeof header, header.e_ehsize = sizeof header;
+  header.e_phentsize = sizeof(Elf32_Phdr), header.e_phnum = 1;
+  Elf32_Phdr part{};
+  part.p_type = PT_LOAD, part.p_flags = PF_R | PF_X, part.p_align = 4096;
+  part.p_vaddr = kStart, part.p_filesz = part.p_memsz = kEntry - kStart + sizeof kCode;
+  return test::bytes_of(header) + test::bytes_of(part) + test::bytes_of(kCode);
+}
+
+TEST(ProcessSource, AProgramOf32BitsIsNone) {
+  const std::string path = testing::TempDir() + "program_of_32_bits";
+  std::ofstream(path, std::ios::binary) << program_of_32_bits();
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  Companion child;
+  const bool has_run = child.run(path);
+  std::filesystem::remove(path);
+  if (!has_run) GTEST_SKIP() << "the system runs no 32-bit x86 programs";
+  const std::string error = error_of([&] { open_process(child.pid()); });
+  EXPECT_TRUE(contains(error, "(program_of_32_bits) is a 32-bit program")) << error;
 }
 
 TEST(ProcessSource, ANameCannotSteerATerminal) {

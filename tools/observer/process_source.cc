@@ -29,7 +29,9 @@ std::string program_name(int pid) {
   if (!name.empty() && name.back() == '\n') name.pop_back();
   char path[4096];
   const ssize_t length = readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path);
-  const std::string file = base_name({path, length > 0 ? static_cast<std::size_t>(length) : 0});
+  std::string file = base_name({path, length > 0 ? static_cast<std::size_t>(length) : 0});
+  if (constexpr std::string_view kNote = " (deleted)"; file.ends_with(kNote))  // replaced by an update
+    file.resize(file.size() - kNote.size());
   return printable(name.size() == 15 && file.starts_with(name) ? file : name);
 }
 
