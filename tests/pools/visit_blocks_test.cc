@@ -238,6 +238,17 @@ TEST_F(VisitBlocks, TellsTheSizeClassAndWhatMayBeUsed) {
   }
 }
 
+TEST_F(VisitBlocks, AtRestTheSumIsWhatTheStatisticsTell) {
+  for (int i = 0; i < 20'000; ++i) allocate(sources_[0], 1 + i % 5000);
+  for (int i = 0; i < 100; ++i) allocate(sources_[0], 300'000 + 10'000 * i);
+  for (int i = 0; i < 10'000; ++i) deallocate(std::next(model_.begin(), i % 5));
+  std::size_t bytes = 0;
+  EXPECT_TRUE(visit_blocks([&](const LiveBlock& block) {
+    if (block.pool_kind == nullptr) bytes += block.bytes;
+  }));
+  EXPECT_EQ(bytes, tarn::stats().live_bytes);
+}
+
 TEST_F(VisitBlocks, OfAnArenaVisitsItsChunks) {
   Arena arena;
   ASSERT_NE(arena.allocate(100), nullptr);

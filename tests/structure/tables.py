@@ -34,7 +34,6 @@ COVERED = {
     "general/limit_calls": "tests/unit/general/memory_limits_test.cc",
     "general/system_blocks": "tests/pools/over_malloc_test.cc",
     "general/upkeep": "tests/concurrency/trim_test.cc",
-    "observe/visit_blocks": "tests/pools/visit_blocks_test.cc",
     "observe/pool_fields": "tests/pools/pool_use_test.cc",
     "observe/process_end": "tests/tool/command_test.py",
     "observe/stats_json": "tests/pools/pool_use_test.cc",
