@@ -30,7 +30,7 @@ TEST(DoctorReport, EachFindingHasASignAndItsAdviceBelow) {
 TEST(DoctorReport, LinesAreNoWiderThanTheTerminal) {
   const auto snapshot = observer::test::HandMade().snapshot();
   const std::string text = doctor_text(snapshot, {kFindings[0]}, 40, Colour::kOff);
-  EXPECT_NE(text.find("✗ a lot lies free where nobody can have it\n  back at all\n"), std::string::npos)
+  EXPECT_NE(text.find("✗ a lot lies free where nobody can have\n  it back at all\n"), std::string::npos)
       << text;
 }
 

@@ -216,7 +216,7 @@ TEST_F(FindingsOf, ManyBlocksAtHandBesideFewLiveOnesAreFound) {
   EXPECT_NOTE(find("thread_caches"));
   made.add_thread(kNone, 100 * kMiB);
   EXPECT_BAD(find("thread_caches"));
-  EXPECT_NE(find("thread_caches").what.find("3 threads have 110 MiB"), std::string::npos);
+  EXPECT_NE(find("thread_caches").what.find("3 threads: 110 MiB"), std::string::npos);
 }
 
 TEST_F(FindingsOf, FreePagesWithinTheThresholdAreFine) {

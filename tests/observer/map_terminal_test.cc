@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "hand_made.h"
 
 namespace tarn::tool {
@@ -79,6 +81,14 @@ TEST(MapTerminal, FreeButResidentIsHatched) {
   EXPECT_NE(text.find("m▒\033[0m\n"), std::string::npos) << text;
 }
 
+TEST(MapTerminal, GroupsBeyondTheColoursAreOneItemOfTheLegend) {
+  HandMade made;
+  for (std::uint64_t i = 1; i <= 20; ++i) made.add_slabs(40 - i, made.add_class(16 * i), 1);
+  const std::string text = text_of_map(made);
+  EXPECT_NE(text.find("K 176 B"), std::string::npos) << text;
+  EXPECT_NE(text.find("L 9 others"), std::string::npos) << text;
+}
+
 TEST(MapTerminal, NoLineIsWiderThanAskedFor) {
   const Snapshot snapshot = observer::test::make_mixed_heap();
   const PageMap map = page_map_of(snapshot, nullptr);
@@ -103,8 +113,10 @@ TEST(MapTerminal, TheTableNamesWhatPinsMost) {
   made.add_slabs(100, made.add_class(48), 3, owner);
   const Snapshot snapshot = made.snapshot();
   const std::string text = pinners_text(snapshot, nullptr, Colour::kOff);
-  EXPECT_NE(text.find("size class    48 B                         6.24 MiB        300    136,500"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find(
+          "size class     48 B                         6.24 MiB        300    136,500    14.1 KiB    100\n"),
+      std::string::npos)
       << text;
   EXPECT_NE(text.find("owner 0 (thread 1)"), std::string::npos) << text;
 }

@@ -161,6 +161,22 @@ TEST(PageCells, ACellIsExplainedInWords) {
             "resident 16 of 16 OS pages: pins 63.9 KiB");
 }
 
+TEST(PageCells, AFullSlabPinsNothingAndAnEmptyOneKeepsItsPages) {
+  HandMade made;
+  const std::uint32_t size_class = made.add_class(48);
+  made.add_slab(size_class, 1365);
+  made.add_slab(size_class, 0);
+  made.add_large(kPage, 0);
+  const Snapshot snapshot = made.snapshot();
+  const PageMap map = page_map_of(snapshot, nullptr);
+  const auto ends_with = [&](std::size_t cell, const char* end) {
+    return explain(map, snapshot, map.cells[cell]).ends_with(end);
+  };
+  EXPECT_TRUE(ends_with(0, "live 1,365 (fill 100 %)"));
+  EXPECT_TRUE(ends_with(1, ": keeps 64.0 KiB"));
+  EXPECT_TRUE(ends_with(2, ": keeps 64.0 KiB"));
+}
+
 TEST(PageCells, FreePagesSayWhetherTheyWentBack) {
   HandMade made;
   made.add_free(2 * kPage, true);

@@ -351,13 +351,13 @@ void check_thread_caches(const Evidence& evidence, Findings& findings) {
   const auto threads = static_cast<std::uint64_t>(
       std::count_if(evidence.snapshot.threads.begin(), evidence.snapshot.threads.end(),
                     [](const Thread& thread) { return thread.is_alive; }));
-  findings.push_back(
-      {"thread_caches", severity, cached,
-       fmt::format("{} have {} of free blocks at hand, beside {} live", counted(threads, "thread"),
-                   bytes_in_words(cached), bytes_in_words(totals.live_bytes)),
-       severity == Severity::kOk ? ""
-                                 : "Lower option thread_cache, or set share_slabs:always where "
-                                   "threads are many."});
+  findings.push_back({"thread_caches", severity, cached,
+                      fmt::format("{}: {} of free blocks at hand, beside {} live", counted(threads, "thread"),
+                                  bytes_in_words(cached), bytes_in_words(totals.live_bytes)),
+                      severity == Severity::kOk
+                          ? ""
+                          : "Lower option thread_cache, or set share_slabs:always where "
+                            "threads are many."});
 }
 
 void check_free_pages(const Evidence& evidence, Findings& findings) {

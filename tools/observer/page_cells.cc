@@ -152,10 +152,12 @@ class MapBuilder {
     return is_whole ? std::min(span.live_bytes, span.bytes) : live_bytes_in(snapshot_, part.span, start, end);
   }
 
-  /// \why it is not known which free blocks are at hand: they are spread evenly over the pages
+  /// \why it is not known which free blocks are at hand: they are spread evenly over the pages. A large block
+  /// that was freed is no block at hand but idle memory.
   std::uint32_t cached_in(const MapPart& part, std::uint32_t at_most, std::uint32_t bytes) const {
     if (part.span == kNone) return 0;
     const Span& span = snapshot_.spans[part.span];
+    if (span.use == SpanUse::kCachedLarge) return 0;
     const double all = static_cast<double>(span.cached) * static_cast<double>(span.block_bytes);
     const double share = all * bytes / static_cast<double>(span.bytes);
     return std::min(at_most, static_cast<std::uint32_t>(share));
@@ -215,9 +217,9 @@ std::string residency_in_words(const PageCell& cell) {
 
 /// What the page's free memory means to whoever wants it back.
 std::string consequence_of(const Span& span, const PageCell& cell) {
-  if (cell.is_given_back()) return "";
   if (cell.idle_bytes() == 0) return "";
-  return fmt::format(": {} {}", is_partly_used(span) ? "pins" : "keeps", bytes_in_words(cell.idle_bytes()));
+  if (span.live == 0) return ": keeps " + bytes_in_words(cell.idle_bytes());
+  return is_partly_used(span) ? ": pins " + bytes_in_words(cell.idle_bytes()) : "";
 }
 
 std::string explain_span(const PageMap& map, const Snapshot& snapshot, const Span& span,

@@ -180,7 +180,7 @@ class PageData {
     return {std::string(name_of(span.use)),
             part.group,
             block,
-            span.block_count,
+            span.use == observer::SpanUse::kMixedPage ? 0 : span.block_count,
             span.owner,
             span.pool,
             span.is_dense};
@@ -196,7 +196,8 @@ class PageData {
                         {"count", count},
                         {"owner", index_or_null(owner)},
                         {"pool", index_or_null(pool)},
-                        {"dense", is_dense}});
+                        {"dense", is_dense},
+                        {"mixed", use == name_of(observer::SpanUse::kMixedPage)}});
     }
     return place->second;
   }

@@ -32,7 +32,6 @@ constexpr std::array kPalette = {Rgb{66, 165, 245},  Rgb{255, 167, 38},  Rgb{102
                                  Rgb{212, 190, 60},  Rgb{239, 83, 80},   Rgb{141, 160, 90},
                                  Rgb{121, 134, 203}, Rgb{188, 143, 110}, Rgb{144, 164, 174}};
 constexpr Rgb kFreeColour{128, 128, 128};
-constexpr std::size_t kGroupsInLegend = kPalette.size();
 constexpr std::size_t kLabelWidth = 16;
 constexpr std::size_t kLeastCellsInRow = 8;
 /// Runs of given-back pages that are longer say nothing and are left out.
@@ -107,7 +106,9 @@ std::string coloured(const std::string& text, Rgb colour, ColourDepth depth) {
                      16 + 36 * step(colour.red) + 6 * step(colour.green) + step(colour.blue), text);
 }
 
-char letter_of(std::uint32_t group) { return static_cast<char>('a' + std::min<std::uint32_t>(group, 25)); }
+char letter_of(std::uint32_t group) {
+  return static_cast<char>('a' + std::min<std::size_t>(group, kPalette.size() - 1));
+}
 
 std::string plain_glyph(const PageMap& map, const DrawnCell& cell) {
   if (cell.is_given_back()) return ".";
@@ -162,24 +163,23 @@ std::string flowed(const std::vector<std::pair<std::string, std::size_t>>& items
   return text + "\n";
 }
 
+std::string group_in_words(const CellGroup& group) {
+  return fmt::format(
+      " {} {} ({})", group.name, bytes_in_words(group.bytes),
+      observer::percent_in_words(static_cast<double>(group.live_bytes), static_cast<double>(group.bytes)));
+}
+
+/// Groups that have the last colour, or letter, in common are one item.
 std::string legend_of(const PageMap& map, const MapLook& look) {
   std::vector<std::pair<std::string, std::size_t>> items;
-  std::size_t left_out = 0;
-  for (std::uint32_t i = 0; i < map.groups.size(); ++i) {
-    if (is_free_group(map, i)) continue;
-    const CellGroup& group = map.groups[i];
-    if (items.size() == kGroupsInLegend) {
-      ++left_out;
-      continue;
-    }
-    const std::string words = fmt::format(
-        " {} {} ({})", group.name, bytes_in_words(group.bytes),
-        observer::percent_in_words(static_cast<double>(group.live_bytes), static_cast<double>(group.bytes)));
+  const auto used = static_cast<std::size_t>(std::ranges::count_if(
+      map.groups, [](const CellGroup& group) { return group.kind != CellGroup::Kind::kFree; }));
+  const std::size_t named = used > kPalette.size() ? kPalette.size() - 1 : used;
+  for (std::uint32_t i = 0; i < used; ++i) {
+    const std::string words =
+        i < named ? group_in_words(map.groups[i]) : fmt::format(" {} others", used - named);
     items.emplace_back(key_of(i, map, look.depth) + words, 1 + width_of(words));
-  }
-  if (left_out != 0) {
-    const std::string more = fmt::format("and {} more", left_out);
-    items.emplace_back(more, more.size());
+    if (i == named) break;
   }
   return flowed(items, look.width) + signs_in_words(look.depth) + "\n";
 }
@@ -218,9 +218,9 @@ std::string map_text(const PageMap& map, const observer::Snapshot& snapshot, con
       std::max(kLeastCellsInRow, look.width > kLabelWidth ? look.width - kLabelWidth : 0);
   const std::size_t pages = pages_in_cell(cells.size(), in_row * look.most_rows);
   std::string text =
-      fmt::format("{} {}: {} of pages, {} live, {}\n", snapshot.program, snapshot.pid,
-                  bytes_in_words(map.resident_bytes()), bytes_in_words(snapshot.totals.live_bytes),
-                  bytes_in_words(map.idle_bytes()) + " free but resident");
+      fmt::format("{} {}: {} resident in tarn's pages, {} live, {} free but resident\n", snapshot.program,
+                  snapshot.pid, bytes_in_words(map.resident_bytes()),
+                  bytes_in_words(snapshot.totals.live_bytes), bytes_in_words(map.idle_bytes()));
   text += scale_in_words(map, cells.size(), pages) + "\n\n";
   if (cells.empty()) return text + "No pages.\n";
   return text + rows_of(map, cells, pages, in_row, look.depth) + "\n" + legend_of(map, look);

@@ -77,7 +77,7 @@ function liveBytes(cell) {
 function blocksInWords(part, kind) {
   const live = parts.live[part],
     bytes = parts.oddBytes.get(part);
-  if (kind.use === "mixed page")
+  if (kind.mixed)
     return `${counted(live, "block")} live of many sizes (fill ${percentText(bytes, parts.bytes[part])})`;
   if (kind.count === 1) return `one block of ${bytesText(bytes)}, ${live ? "live" : "free"}`;
   const cached = parts.cached[part];
@@ -94,7 +94,12 @@ const residencyInWords = (cell) =>
 
 function isPartlyUsed(part, kind) {
   const live = parts.live[part];
-  return live > 0 && (kind.use === "mixed page" || live + parts.cached[part] < kind.count);
+  return live > 0 && (kind.mixed || live + parts.cached[part] < kind.count);
+}
+
+function consequence(part, kind, idle) {
+  if (!parts.live[part]) return `: keeps ${bytesText(idle)}`;
+  return isPartlyUsed(part, kind) ? `: pins ${bytesText(idle)}` : "";
 }
 
 function partInWords(part, cell) {
@@ -112,7 +117,7 @@ function partInWords(part, cell) {
     parts.bytes[part] > pageBytes ? `, ${bytesText(parts.bytes[part])} in all` : "",
     kind.dense ? ", in huge pages" : "",
     residencyInWords(cell),
-    idle && !isGivenBack(cell) ? `: ${isPartlyUsed(part, kind) ? "pins" : "keeps"} ${bytesText(idle)}` : "",
+    idle ? consequence(part, kind, idle) : "",
   ].join("");
 }
 

@@ -37,7 +37,7 @@ const isChosenGroup = (group, filter) => {
 function legendList(filter, choose) {
   const items = [];
   data.groups.forEach((group, number) => {
-    if (group.kind === "free" || number >= COLOURS) return;
+    if (group.kind === "free" || number >= namedGroups) return;
     const text = `${group.name} · ${bytesText(group.bytes)}, ${percentText(group.live_bytes, group.bytes)} live`;
     const key = swatch(colourOfGroup(number), LEVELS - 1, SOLID);
     items.push(
@@ -56,8 +56,8 @@ function legendList(filter, choose) {
           ),
     );
   });
-  const others = data.groups.filter(({ kind }, number) => kind !== "free" && number >= COLOURS).length;
-  if (others) items.push(html("span", { class: "sign" }, swatch(COLOURS - 1, LEVELS - 1, SOLID), `and ${others} more`));
+  const others = usedGroups - namedGroups;
+  if (others) items.push(html("span", { class: "sign" }, swatch(COLOURS - 1, LEVELS - 1, SOLID), `${others} others`));
   const signs = [
     [FREE_COLOUR, 0, HATCHED, "free pages, kept"],
     [0, LEVELS - 1, SOLID, "full"],

@@ -31,6 +31,7 @@ function header() {
   byId("totals").replaceChildren(...totalsList());
   byId("scale").textContent =
     `A cell is a page of ${bytesText(pageBytes)}, a strip a chunk of ${bytesText(data.chunk_bytes)}, in the order of addresses.` +
+    (chunks.list.length ? "" : " There is none.") +
     (chunks.leftOut ? ` Chunks that were given back whole are left out: ${bytesText(chunks.leftOut * pageBytes)}.` : "");
 }
 
@@ -96,7 +97,7 @@ function draw() {
     const height = Math.min(scroller.clientHeight, layout.height);
     canvas.style.width = `${layout.width}px`;
     canvas.style.height = `${height}px`;
-    paint(canvas, layout, sprites, scroller.scrollTop, height, window.devicePixelRatio, found.matches);
+    if (height > 0) paint(canvas, layout, sprites, scroller.scrollTop, height, window.devicePixelRatio, found.matches);
     document.documentElement.dataset.paintMs = (performance.now() - began).toFixed(1);
     document.documentElement.dataset.drawn = cells.count;
   });
@@ -162,7 +163,8 @@ function onKey(event) {
   if (!move || event.ctrlKey || event.altKey || event.metaKey) return;
   event.preventDefault();
   isPinned = true;
-  show(chosen < 0 ? firstDrawn() : move(chosen));
+  show(chosen < 0 && event.key !== "End" ? firstDrawn() : move(chosen));
+  if (chosen < 0) return;
   const place = placeOf(layout, chosen);
   if (place.y < scroller.scrollTop) scroller.scrollTop = place.y - LABEL_HEIGHT;
   const below = place.y + layout.cell + 4 - scroller.clientHeight;
