@@ -210,6 +210,11 @@ class ItFilters(MapPage):
             self.run_js("document.getElementById('reset').click()")
             self.assertEqual(self.matching(), everything, select)
 
+    def test_what_matches_adds_up_to_the_totals(self):
+        totals = self.run_js("JSON.parse(document.getElementById('data').textContent).totals")
+        self.assertIn(f"{totals['live_bytes'] / 2**20:.2f} MiB live", self.text_of("#matching"))
+        self.assertIn(f"{totals['idle_bytes'] / 2**20:.2f} MiB free but resident", self.text_of("#matching"))
+
     def test_the_classes_in_the_legend_and_in_the_list_choose_the_same(self):
         self.run_js("document.querySelector('#legend button').click()")
         from_legend = self.matching()

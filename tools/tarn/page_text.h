@@ -1,5 +1,5 @@
-// Pages of the tool: one HTML file that needs nothing else. A frame, its style, its script and the data as JSON
-// are put together as text.
+// Pages of the tool: one HTML file that needs nothing else. A frame, its style, its script and the data as
+// JSON are put together as text.
 #pragma once
 #include <string>
 

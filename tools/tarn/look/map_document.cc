@@ -138,7 +138,7 @@ class PageData {
     json["kinds"] = std::move(kinds_);
     json["parts"] = {{"gap", gap_.take()},   {"grains", grains_.take()}, {"kind", kind_.take()},
                      {"live", live_.take()}, {"cached", cached_.take()}, {"bytes", std::move(odd_bytes_)}};
-    json["cells"] = {{"fill", fill_.take()}, {"resident", resident_.take()}, {"idle", idle_.take()}};
+    json["cells"] = {{"live", live_bytes_.take()}, {"resident", resident_.take()}, {"idle", idle_.take()}};
   }
 
  private:
@@ -164,8 +164,7 @@ class PageData {
   }
 
   void add(const PageCell& cell) {
-    constexpr std::uint64_t kFull = 255;
-    fill_.add(cell.bytes == 0 ? 0 : kFull * cell.live_bytes / cell.bytes);
+    live_bytes_.add(cell.live_bytes);
     resident_.add(cell.resident_bytes / kGrain);
     idle_.add(cell.idle_bytes());
   }
@@ -206,7 +205,7 @@ class PageData {
   const Snapshot& snapshot_;
   std::map<Kind, std::uint64_t> numbers_;
   Json kinds_ = Json::array(), odd_bytes_ = Json::array();
-  PackedColumn gap_, grains_, kind_, live_, cached_, fill_, resident_, idle_;
+  PackedColumn gap_, grains_, kind_, live_, cached_, live_bytes_, resident_, idle_;
   std::uint64_t end_ = 0;  // of the part before, in grains
   std::uint64_t part_count_ = 0;
 };

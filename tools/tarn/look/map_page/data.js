@@ -37,8 +37,8 @@ const parts = (() => {
 
 // The same walk as that of the tool: a part begins a new cell unless its page has one already.
 const cells = (() => {
-  const fill = Uint8Array.from(unpacked(data.cells.fill));
-  const count = fill.length,
+  const live = Uint32Array.from(unpacked(data.cells.live));
+  const count = live.length,
     page = new Float64Array(count),
     part = new Uint32Array(count),
     partCount = new Uint16Array(count),
@@ -60,8 +60,9 @@ const cells = (() => {
     }
   }
   const resident = Uint16Array.from(unpacked(data.cells.resident)),
-    idle = Uint32Array.from(unpacked(data.cells.idle));
-  return { count, fill, page, part, partCount, bytes, resident, idle };
+    idle = Uint32Array.from(unpacked(data.cells.idle)),
+    fill = Uint8Array.from(live, (here, cell) => (255 * here) / bytes[cell]);
+  return { count, live, fill, page, part, partCount, bytes, resident, idle };
 })();
 
 const kindOf = (part) => data.kinds[parts.kind[part]];
@@ -69,10 +70,6 @@ const groupOf = (cell) => kindOf(cells.part[cell]).group;
 const isFreeKind = (kind) => data.groups[kind.group].kind === "free";
 const isGivenBack = (cell) => cells.resident[cell] === 0;
 const isMostlyIdle = (cell) => !isGivenBack(cell) && 2 * cells.idle[cell] >= cells.resident[cell] * OS_PAGE;
-
-function liveBytes(cell) {
-  return (cells.fill[cell] / 255) * cells.bytes[cell];
-}
 
 function blocksInWords(part, kind) {
   const live = parts.live[part],

@@ -125,7 +125,7 @@ function matching(filter) {
     if (!fits || !matchesState(cell, filter.state)) continue;
     matches[cell] = 1;
     count++;
-    live += liveBytes(cell);
+    live += cells.live[cell];
     idle += cells.idle[cell];
     bytes += cells.bytes[cell];
   }
