@@ -23,7 +23,8 @@ class HandMade {
   std::uint32_t add_thread(std::uint32_t owner, std::uint64_t cached_bytes = 0);
   std::uint32_t add_pool(PoolKind kind, const std::string& name, std::uint64_t block_bytes = 0);
 
-  /// A slab of one page, its first `live` blocks live. \returns its span, to be changed until the next is added.
+  /// A slab of one page, its first `live` blocks live. \returns its span, to be changed until the next is
+  /// added.
   Span& add_slab(std::uint32_t size_class, std::uint32_t live, std::uint32_t owner = kNone);
   Span& add_slabs(std::uint32_t count, std::uint32_t size_class, std::uint32_t live,
                   std::uint32_t owner = kNone);

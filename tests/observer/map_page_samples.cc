@@ -1,5 +1,5 @@
-// Writes pages of `tarn map` for the browser's test: a heap of every kind of span, one of 160,000 pages, one that
-// holds nothing, and one with names that look like markup. Usage: map_page_samples DIRECTORY
+// Writes pages of `tarn map` for the browser's test: a heap of every kind of span, one of 160,000 pages, one
+// that holds nothing, and one with names that look like markup. Usage: map_page_samples DIRECTORY
 #include <fmt/format.h>
 
 #include <random>

@@ -1,5 +1,5 @@
-// The checks that findings_of() calls: those of memory_checks.cc ask the snapshot, those of system_checks.cc the
-// system. Each adds the findings of its name.
+// The checks that findings_of() calls: those of memory_checks.cc ask the snapshot, those of system_checks.cc
+// the system. Each adds the findings of its name.
 #pragma once
 #include "findings.h"
 

@@ -1,8 +1,9 @@
-// What is wrong with a program's memory, in plain words: a finding says what is the case with the figure behind
-// it, and what to do. `tarn doctor` prints them.
+// What is wrong with a program's memory, in plain words: a finding says what is the case with the figure
+// behind it, and what to do. `tarn doctor` prints them.
 //
-// The idea: each check looks at the same evidence and adds one finding, also when all is well, so that a reader
-// knows what was looked at. A check whose figures are absent adds none. Thresholds are named in the checks.
+// The idea: each check looks at the same evidence and adds one finding, also when all is well, so that a
+// reader knows what was looked at. A check whose figures are absent adds none. Thresholds are named in the
+// checks.
 //
 // A pure function: tests make the evidence by hand.
 #pragma once

@@ -77,8 +77,8 @@ PageMap page_map_of(const Snapshot& snapshot, const Residency* residency);
 /// Live bytes of a span between two addresses, its gaps apart.
 std::uint64_t live_bytes_in(const Snapshot& snapshot, std::uint32_t span, Address start, Address end);
 
-/// A cell in words, a sentence for each part: "slab 0x7f24b48d0000, 48 B × 1,365, live 3 (fill 0.2 %), owner 12,
-/// resident 16 of 16 OS pages: pins 63.9 KiB".
+/// A cell in words, a sentence for each part: "slab 0x7f24b48d0000, 48 B × 1,365, live 3 (fill 0.2 %), owner
+/// 12, resident 16 of 16 OS pages: pins 63.9 KiB".
 std::string explain(const PageMap& map, const Snapshot& snapshot, const PageCell& cell);
 
 }  // namespace tarn::observer

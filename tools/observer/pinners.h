@@ -1,8 +1,9 @@
 // Who pins what: memory that is free but stays resident because a few live blocks lie in the same span.
 //
-// The idea: a slab goes back to the system as a whole, or by those of its OS pages that no live block touches.
-// So of a span that has both live and free blocks, what is resident beyond its live and cached blocks is
-// pinned by the live ones: its survivors. Without a residency (a core file) a span counts as resident.
+// The idea: a slab goes back to the system as a whole, or by those of its OS pages that no live block
+// touches. So of a span that has both live and free blocks, what is resident beyond its live and cached
+// blocks is pinned by the live ones: its survivors. Without a residency (a core file) a span counts as
+// resident.
 //
 // Invariant: each partly used span counts once for its class or pool, and once for its owner.
 #pragma once

@@ -10,7 +10,8 @@ namespace tarn::tool {
 Json map_json(const observer::PageMap& map, const observer::Snapshot& snapshot,
               const observer::Residency* residency);
 
-/// What map_page/data.js reads: columns of numbers, in which a negative number -n repeats the one before n times.
+/// What map_page/data.js reads: columns of numbers, in which a negative number -n repeats the one before n
+/// times.
 Json map_page_data(const observer::PageMap& map, const observer::Snapshot& snapshot,
                    const observer::Residency* residency);
 

@@ -1,8 +1,8 @@
 // The map of pages as text: rows of cells behind the address of their first, a legend, and who pins what.
 //
-// A cell has its group's colour, the brighter the more of it is live: ▒ where most of it is free but resident,
-// · where it was given back. Without colours it is a letter of the group: a capital where at least half is live.
-// Maps of more cells than rows have room for are reduced: a cell then stands for several pages.
+// A cell has its group's colour, the brighter the more of it is live: ▒ where most of it is free but
+// resident, · where it was given back. Without colours it is a letter of the group: a capital where at least
+// half is live. Maps of more cells than rows have room for are reduced: a cell then stands for several pages.
 #pragma once
 #include <string>
 
