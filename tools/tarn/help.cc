@@ -21,6 +21,8 @@ constexpr const char* kFrontPageExamples =
     "  tarn bench --quick                         the sources' benchmarks on every allocator\n"
     "  tarn classes --preset lfh128               size classes and what they waste\n"
     "  tarn options                               what can be set, and how\n"
+    "  tarn map game_server                       each page of a running program, and who pins what\n"
+    "  tarn doctor game_server                    what is wrong with its memory, and what to do\n"
     "\n"
     "`tarn help COMMAND` tells more; so does tarn(1).";
 
