@@ -19,6 +19,7 @@ namespace tarn::internal {
 
 struct PoolHeader;
 struct SystemBlock;
+class LivePicture;
 
 /// What a PoolHeader is the first part of: for readers of the process's memory, which know no operations.
 enum class PoolRecord : std::uint8_t { kNone, kFixed, kObject, kHandle, kHeap };
@@ -43,6 +44,12 @@ struct PoolOperations {
   /// \returns the span that holds an address in memory that the page map does not know; nullptr where the
   /// kind has no such memory.
   Span* (*find_span)(PoolHeader& pool, const void* pointer) = nullptr;
+  /// Adds the pool's live blocks from a place on to an empty picture, and moves the place behind them; 0 is
+  /// the first place, what others mean is the pool's affair. \returns whether there may be more. nullptr
+  /// where another record tells of the same blocks.
+  bool (*add_live)(PoolHeader& pool, std::uintptr_t& place, LivePicture& picture) = nullptr;
+  /// \returns the size class that has the pool's blocks and no others; nullptr where there is none.
+  SizeClass (*private_class)(const PoolHeader& pool) = nullptr;
 };
 
 struct PoolHeader {

@@ -12,9 +12,13 @@ namespace {
 // Blocks in an arena's chunk are not freed one by one.
 void ignore(PoolHeader&, void*) {}
 
-constexpr PoolOperations kOperations{"arenas",    PoolRecord::kHeap,      nullptr,
-                                     ignore,      usable_size_in_heap,    nullptr,
-                                     use_of_heap, release_unused_of_heap, nullptr};
+constexpr PoolOperations kOperations{.kind = "arenas",
+                                     .record = PoolRecord::kHeap,
+                                     .deallocate = ignore,
+                                     .usable_size = usable_size_in_heap,
+                                     .use = use_of_heap,
+                                     .release_unused = release_unused_of_heap,
+                                     .add_live = add_live_of_heap};
 
 constinit std::atomic<PoolHeader*> only_heap{nullptr};
 

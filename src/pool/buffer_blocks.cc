@@ -322,6 +322,7 @@ constexpr PoolOperations kBufferOperations{.kind = "buffer pool",
                                            .deallocate = detail::deallocate_any,
                                            .usable_size = detail::usable_size_of,
                                            .use = use_of_fixed_pool,
-                                           .release_unused = release_unused_of_shared_pool};
+                                           .release_unused = release_unused_of_shared_pool,
+                                           .add_live = add_live_of_fixed_pool};
 
 }  // namespace tarn::internal

@@ -221,7 +221,8 @@ constexpr PoolOperations kLargerBufferOperations{.kind = "buffer pool",
                                                  .deallocate = detail::deallocate_above,
                                                  .usable_size = detail::usable_size_in_heap,
                                                  .use = use_of_heap,
-                                                 .release_unused = release_unused_of_heap};
+                                                 .release_unused = release_unused_of_heap,
+                                                 .add_live = add_live_of_heap};
 
 void validate(detail::BufferPoolState& state) {
   std::size_t before = 0;

@@ -53,6 +53,8 @@ void* or_no_memory(void* block) { return block != nullptr ? block : c_api::fail(
 
 }  // namespace
 
+const tarn::Heap& c_api::heap_of(const tarn_heap& heap) { return heap.heap; }
+
 tarn_heap* tarn_heap_create(const tarn_heap_options* given, std::size_t bytes) noexcept {
   tarn_heap_options options;
   if (!c_api::read_options(options, given, bytes)) return nullptr;

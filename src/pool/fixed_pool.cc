@@ -7,14 +7,17 @@
 
 #include "base/units.h"
 #include "general/configuration.h"
+#include "general/live_picture.h"
 #include "general/memory_limits.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
+#include "general/system_blocks.h"
 #include "os/checker.h"
 #include "os/held_locks.h"
 #include "os/owner_lock.h"
 #include "page/metadata.h"
 #include "pool/thread_magazines.h"
+#include "tarn/detail/live_walk.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -139,7 +142,8 @@ constexpr PoolOperations operations_as(const char* kind) {
           .deallocate = deallocate_any,
           .usable_size = usable_size_of,
           .use = use_of_fixed_pool,
-          .release_unused = release_unused_of_shared_pool};
+          .release_unused = release_unused_of_shared_pool,
+          .add_live = add_live_of_fixed_pool};
 }
 
 constexpr PoolOperations kOperations = operations_as("fixed pool");
@@ -345,6 +349,30 @@ bool make_pool_of_size(detail::FixedPoolFront& front, TakenBlocks& taken, const 
 bool make_pool_of_objects(detail::FixedPoolFront& front, const FixedPoolOptions& options, bool poisons) {
   return detail::make(front, options, poisons,
                       {detail::PoolThreads::kAny, nullptr, nullptr, detail::kOperationsOfObjects});
+}
+
+// Of a pool of one thread, the thread goes on meanwhile: a block that it has all the time keeps its bit.
+bool add_live_of_fixed_pool(PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture) {
+  const FixedPoolState& state = detail::state_of(pool);
+  if (state.back_end == &kFixedPoolOverMalloc) return system_blocks.add_live(state, behind, picture);
+  const WholePoolGuard whole(*state.front);
+  os::LockGuard guard(pool.structure);
+  const bool has_magazines = magazines_of(state) != nullptr;
+  for (std::uint32_t slot = state.ring.slot_behind(behind); slot < state.ring.count(); ++slot) {
+    PoolChunk& chunk = state.ring[slot];
+    if (picture.room() < chunk.word_count) return true;
+    const detail::LivenessInBits bits{chunk.words()};
+    const detail::LivenessInBytes bytes{has_magazines ? live_bytes(*chunk.span) : nullptr};
+    const std::size_t stride = state.front->stride;
+    picture.add_blocks({chunk.span->start, 0, stride, static_cast<std::uint32_t>(stride), SizeClass::kNone},
+                       chunk.block_count, [&](std::uint32_t word) {
+                         const std::uint32_t first = word * 64, left = chunk.block_count - first;
+                         const std::uint32_t count = left < 64 ? left : 64;
+                         return has_magazines ? bytes.bits(first, count) : bits.bits(first, count);
+                       });
+    behind = address_of(chunk.span->start);
+  }
+  return false;
 }
 
 PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages&) {

@@ -158,6 +158,7 @@ bool are_valid(const FixedPoolOptions& options);
 // The operations that fixed pools and the sizes of buffer pools share.
 PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages& returned);
 std::size_t release_unused_of_shared_pool(PoolHeader& pool, ReturnedPages& returned);
+bool add_live_of_fixed_pool(PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture);
 
 /// As fixed_pool_allocate, for callers that have a door around it (general/memory_limits.h) and note the
 /// refusal there: no function of the program's runs in the middle of their work.

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "general/configuration.h"
+#include "general/live_picture.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
 #include "general/system_blocks.h"
@@ -126,12 +127,35 @@ std::size_t release_unused_any(PoolHeader& pool, ReturnedPages& returned) {
   return release_unused_slots(state_of(pool), returned);
 }
 
+// A place is a slot.
+bool add_live(PoolHeader& pool, std::uintptr_t& place, LivePicture& picture) {
+  const HandlePoolState& state = state_of(pool);
+  if (state.front->is_over_malloc) return system_blocks.add_live(state, place, picture);
+  const ProgramGuard guard(pool.mutex);
+  const std::size_t slots = std::size_t{state.chunk_count} << state.type.shift;
+  const std::uint32_t step = std::min(slots_per_chunk(state), 64u);
+  for (; place < slots; place += step) {
+    if (picture.room() == 0) return true;
+    const auto slot = static_cast<std::uint32_t>(place);
+    HandleChunk& chunk = chunk_of_slot(state, slot);
+    const std::uint32_t first = index_of_slot(state, slot);
+    if (chunk.objects.load(std::memory_order_relaxed) == nullptr) continue;
+    std::uint64_t bits = 0;
+    for (std::uint32_t i = 0; i < step && first + i < chunk.usable_count; ++i)
+      bits |= std::uint64_t{has_object(chunk, first + i)} << i;
+    const auto stride = static_cast<std::uint32_t>(state.type.stride);
+    picture.add({chunk.object(first, stride), bits, stride, stride, SizeClass::kNone});
+  }
+  return false;
+}
+
 constexpr PoolOperations kOperations{.kind = "handle pool",
                                      .record = PoolRecord::kHandle,
                                      .deallocate = deallocate_any,
                                      .usable_size = usable_size_of,
                                      .use = use_of,
-                                     .release_unused = release_unused_any};
+                                     .release_unused = release_unused_any,
+                                     .add_live = add_live};
 
 // Frees what the pool itself has; chunks that hold objects stay with their records.
 void end_records(HandlePoolState& state, ReturnedPages& returned) {

@@ -12,6 +12,7 @@
 #include "general/memory_limits.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
+#include "general/system_blocks.h"
 #include "os/checker.h"
 #include "os/fatal.h"
 #include "os/held_locks.h"
@@ -111,9 +112,16 @@ Span* find_span_any(PoolHeader& pool, const void* pointer) {
   return state.slabs.find_in_buffer(pointer);
 }
 
-constexpr PoolOperations kOperations{"heap",         PoolRecord::kHeap,      allocate_any,
-                                     deallocate_any, usable_size_in_heap,    reallocate_any,
-                                     use_of_heap,    release_unused_of_heap, find_span_any};
+constexpr PoolOperations kOperations{.kind = "heap",
+                                     .record = PoolRecord::kHeap,
+                                     .allocate = allocate_any,
+                                     .deallocate = deallocate_any,
+                                     .usable_size = usable_size_in_heap,
+                                     .reallocate = reallocate_any,
+                                     .use = use_of_heap,
+                                     .release_unused = release_unused_of_heap,
+                                     .find_span = find_span_any,
+                                     .add_live = add_live_of_heap};
 
 }  // namespace
 
@@ -287,6 +295,13 @@ std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned) {
   const WholeHeapGuard guard(state);
   if (HeapMagazines* const magazines = state.magazines.load()) magazines->empty(returned);
   return state.slabs.release_unused(returned);
+}
+
+bool add_live_of_heap(PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture) {
+  HeapState& state = detail::state_of(pool);
+  if (state.back_end == &kHeapOverMalloc) return system_blocks.add_live(state, behind, picture);
+  const WholeHeapGuard guard(state);
+  return state.slabs.add_live(behind, picture);
 }
 
 void validate(HeapState& state) {

@@ -127,6 +127,10 @@ class HeapSlabs {
   /// \returns whether a block of a magazine is one of a slab of the class that is not free there.
   bool is_taken(const FreeBlock& block, SizeClass size_class) const;
 
+  /// Adds the live blocks of slabs and mixed pages behind an address, the lowest first
+  /// (PoolOperations::add_live). \pre no block is in a thread's hands between its slab and a stack.
+  bool add_live(std::uintptr_t& behind, LivePicture& picture) const;
+
   /// Gives slabs and pages without live blocks back. \returns bytes.
   std::size_t release_unused(ReturnedPages& returned);
 
@@ -189,6 +193,11 @@ class HeapSlabs {
   void end_quarantine(std::size_t bytes_to_keep, const Span* slab_to_keep, ReturnedPages& returned);
   void end_empty_slabs(ReturnedPages& returned);
   void end_all_spare(ReturnedPages& returned);
+
+  template <typename Visit>
+  void for_each_slab(Visit visit) const;
+  void add_live_of(const Span& slab, LivePicture& picture) const;
+  void add_live_of_mixed(const Span& page, LivePicture& picture) const;
 
   Span& slab_of_block(const void* block, BlockIndex* index) const;
   std::size_t take_back_mixed(Span& page, BlockIndex index, ReturnedPages& returned);

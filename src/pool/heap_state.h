@@ -75,6 +75,7 @@ detail::HeapState* make_heap_state(const HeapOptions& options, const PoolOperati
 std::size_t usable_size_in_heap(PoolHeader& pool, const void* block);
 PoolUse use_of_heap(PoolHeader& pool, ReturnedPages&);
 std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned);
+bool add_live_of_heap(PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture);
 
 /// When all blocks have ended; those of heaps within stay charged.
 inline void credit_all(detail::HeapState& state) {

@@ -58,6 +58,23 @@ TEST(Mallinfo, LiveAndFreeBytesMakeUpWhatIsHeld) {
   for (void* block : blocks) free(block);
 }
 
+TEST(Mallinfo, TellsTheFiguresOfTheStatistics) {
+  std::vector<void*> blocks;
+  for (const std::size_t size : landmark_sizes(5 * kMiB)) blocks.push_back(malloc(size));
+  for (std::size_t i = 0; i < blocks.size(); i += 2) free(blocks[i]);
+  const tarn::Statistics before = tarn::stats();
+  const struct mallinfo2 info = mallinfo2();
+  EXPECT_EQ(info.uordblks, before.live_bytes);
+  EXPECT_EQ(info.hblks, before.large_live_count);
+  EXPECT_EQ(info.hblkhd, before.large_live_bytes);
+  EXPECT_EQ(info.arena, before.mapped_bytes + before.free_dirty_bytes - before.large_live_bytes);
+  EXPECT_EQ(info.fsmblks, before.cached_bytes);
+  EXPECT_EQ(info.usmblks, before.peak_mapped_bytes);
+  EXPECT_EQ(info.keepcost, before.free_dirty_bytes);
+  EXPECT_GT(info.ordblks, 0u);
+  for (std::size_t i = 1; i < blocks.size(); i += 2) free(blocks[i]);
+}
+
 TEST(Mallinfo, OfTheOldFormDoesNotWrapAround) {
   void* const block = malloc(std::size_t{3} << 30);
   if (block == nullptr) GTEST_SKIP() << "no 3 GiB here";
@@ -127,6 +144,23 @@ TEST(MallocInfo, NamesEveryStatistic) {
   for (const std::string name : {TARN_EVERY_STATISTIC(TARN_NAME)})
     EXPECT_NE(text.find("<statistic name=\"" + name + "\" unit="), std::string::npos) << name << text;
 #undef TARN_NAME
+}
+
+std::string between(const std::string& text, const std::string& before, char behind) {
+  const std::size_t at = text.find(before);
+  if (at == std::string::npos) return "no " + before;
+  return text.substr(at + before.size(), text.find(behind, at + before.size()) - at - before.size());
+}
+
+TEST(MallocInfo, TellsTheSameFiguresInGlibcsElementsAsInItsOwn) {
+  const std::string text = printed_by("malloc_info");
+  const auto statistic = [&](const char* name) {
+    return between(text, std::string("<statistic name=\"") + name + "\" unit=\"bytes\" value=\"", '"');
+  };
+  EXPECT_EQ(between(text, "<live size=\"", '"'), statistic("live_bytes"));
+  EXPECT_EQ(between(text, "<total type=\"fast\" count=\"0\" size=\"", '"'), statistic("cached_bytes"));
+  EXPECT_EQ(between(text, "<system type=\"max\" size=\"", '"'), statistic("peak_mapped_bytes"));
+  EXPECT_EQ(between(text, "<aspace type=\"total\" size=\"", '"'), statistic("reserved_bytes"));
 }
 
 TEST(MallocStats, NamesEveryStatisticThatHasALabel) {

@@ -64,6 +64,7 @@ COVERED = {
     "pool/handle_pool": "tests/adapters/handle_pool_test.cc",
     "pool/handle_pool_state": "tests/unit/pool/handle_slots_test.cc",
     "pool/heap": "tests/pools/heap_test.cc",
+    "pool/heap_live": "tests/pools/visit_blocks_test.cc",
     "pool/heap_slab_pages": "tests/pools/heap_test.cc",
     "pool/heap_state": "tests/pools/heap_test.cc",
     "pool/magazine_list": "tests/unit/pool/thread_magazines_test.cc",
