@@ -116,7 +116,7 @@ TEST_F(ForgedTable, WhoseNameHasAnEscapeSequenceHasNone) {
   EXPECT_EQ(name(), "");
 }
 
-/// P<P<...>, P<...>>, each level twice as long as the one inside of it, by references to what was there before.
+/// P<P<...>, P<...>>, each level twice as long as the one inside of it, by references to what came before.
 std::string doubled_type(int levels) {
   const std::string digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   std::string type = "1PI";

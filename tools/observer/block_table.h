@@ -1,8 +1,8 @@
 // Finds the live block that any address lies in, fast enough to ask it of every word of a program's memory;
 // and gives each block of a snapshot a number, for sets of blocks with a bit each.
 //
-// The idea: of each 64 KiB of addresses the table knows the first span that reaches into it. A slot stands for
-// 4 GiB; its entries exist only where it has more than one span.
+// The idea: of each 64 KiB of addresses the table knows the first span that reaches into it. A slot stands
+// for 4 GiB; its entries exist only where it has more than one span.
 //
 // Invariant: block numbers of a span are consecutive, and spans begin at a multiple of 64.
 // Threads: constant once made; any. It refers to the snapshot, which must outlive it.

@@ -47,9 +47,6 @@ using Watch = std::function<void(double)>;
 Census take_census(const Source& source, const Snapshot& snapshot, ClassNames& names, Contents contents,
                    const Watch& watch = {});
 
-/// How blocks of a size are called in a table: "48 B", "large, up to 256 KiB".
-std::string size_name(const CensusGroup& group);
-
 /// The bytes that blocks of a span are counted under where they have no class.
 std::uint64_t counted_size(const Span& span, std::uint64_t block_bytes);
 

@@ -1,4 +1,4 @@
-// Demangling with an end: GNU's demangler (libiberty) hands on its text in pieces, so that it can be given up.
+// Demangling with an end: GNU's demangler (libiberty) hands on its text in pieces, so that it can be stopped.
 #include "demangle.h"
 
 #include <libiberty/demangle.h>

@@ -1,7 +1,7 @@
 // Leaks of a program: live blocks that nothing of it points to any more.
 //
-// The program may run while it is looked at, so that one look may miss where a pointer has just been moved to.
-// Only blocks that two looks, some time apart, find unreachable, live and with the same first bytes are leaks.
+// The program may run while it is looked at, so that a look may miss where a pointer has just been moved to.
+// Only blocks that two looks, some time apart, find unreachable, live and with the same first bytes count.
 // While looks of a busy program disagree, there are more of them; and its leaks have to stay live in some
 // snapshots besides. A core file rests: one look is enough.
 //
@@ -52,8 +52,8 @@ Look look_for_leaks(const Source& source, const Snapshot& snapshot, std::vector<
 /// \returns of a look's suspects those that earlier looks had too, with the same first bytes.
 std::vector<Suspect> confirmed(const std::vector<Suspect>& earlier, const Look& look);
 
-/// \returns the suspects that are live in a later snapshot too, with the same first bytes. \why a batch of free
-/// blocks that goes from one thread's hand to another's while a snapshot is read looks live: not in all of some.
+/// \returns the suspects that are live in a later snapshot too, with the same first bytes. \why a batch of
+/// free blocks that changes hands while a snapshot is read looks live in that one.
 std::vector<Suspect> still_live(const Source& source, const Snapshot& later,
                                 const std::vector<Suspect>& suspects);
 

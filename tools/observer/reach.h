@@ -29,8 +29,8 @@ class Reach {
   /// `written`: the pages that hold something; nullptr: not known, all are read. All must outlive it.
   Reach(const Source& source, const BlockTable& table, const Residency* written);
 
-  /// Marks what can be reached from roots. `watch` is told now and then, on the calling thread, how many bytes
-  /// were read.
+  /// Marks what can be reached from roots. `watch` is told now and then, on the calling thread, how many
+  /// bytes were read.
   void mark(const Roots& roots, const std::function<void(std::uint64_t)>& watch = {});
 
   bool is_marked(Place place) const { return bit_of(marked_, table_.number_of(place)); }

@@ -19,7 +19,7 @@
 namespace tarn::observer {
 namespace {
 
-/// \returns how far a file's symbols are from where they lie in memory; nothing if no ELF file is mapped there.
+/// \returns how far a file's symbols are from where they lie in memory; nothing if no ELF file lies there.
 std::optional<Address> bias_in_memory(const Source& source, Address start) {
   constexpr std::size_t kMostSegments = 64;
   Elf64_Ehdr header;

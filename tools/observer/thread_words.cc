@@ -1,5 +1,5 @@
-// Roots in registers: of threads in system calls (/proc/PID/task/TID/syscall), of stopped threads (ptrace), of
-// a core file (its NT_PRSTATUS notes).
+// Roots in registers: of threads in system calls (/proc/PID/task/TID/syscall), of stopped threads (ptrace),
+// of a core file (its NT_PRSTATUS notes).
 #include <elf.h>
 #include <errno.h>
 #include <fmt/format.h>

@@ -83,8 +83,8 @@ void drop_what_moves(Looking& looking, std::vector<observer::Suspect>& leaks) {
   }
 }
 
-/// Looks until a look drops no suspect of the ones before. \why not until a snapshot is exact: that it was made
-/// in a quiet moment says nothing of the time in which pointers were followed.
+/// Looks until a look drops no suspect of the ones before. \why not until a snapshot is exact: that it was
+/// made in a quiet moment says nothing of the time in which pointers were followed.
 LeakLooks look_and_confirm(Looking& looking, std::vector<observer::Suspect>& leaks) {
   constexpr unsigned kMostLooks = 5;
   LeakLooks looks;
