@@ -1,5 +1,5 @@
-// A program with planted leaks, for tests that look into it from outside: prints its pid, then waits until its
-// input ends.
+// A program with planted leaks, for tests that look into it from outside: prints its pid, then waits until
+// its input ends.
 //
 // What is planted, with --leak: kQuests quests with a long string each; kCircles pairs that point at each
 // other; kChains chains of three, of which two are kept by a lost one; and as many of everything that is not
