@@ -72,6 +72,8 @@ class Owners {
   void validate();
 
  private:
+  friend class ObservedLayout;
+
   SlabOwner* first();
   void list_orphan_locked(SlabOwner& owner);
   Span* adopt_from_orphans(SlabOwner& owner, SizeClass size_class);

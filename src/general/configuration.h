@@ -40,6 +40,8 @@ class Configuration {
   void set_all(std::string_view text, const char* source) { set_all(text, source, source); }
 
  private:
+  friend class ObservedLayout;
+
   void set_all(std::string_view text, const char* source, const char* name_in_errors);
   void complain_of_value(const OptionInfo& option, std::string_view text, const char* name_in_errors) const;
   void set_default_values();

@@ -20,9 +20,13 @@ namespace tarn::internal {
 struct PoolHeader;
 struct SystemBlock;
 
+/// What a PoolHeader is the first part of: for readers of the process's memory, which know no operations.
+enum class PoolRecord : std::uint8_t { kNone, kFixed, kObject, kHandle, kHeap };
+
 /// The operations of a kind of pool, for code that knows only a block's address.
 struct PoolOperations {
   const char* kind;
+  PoolRecord record;
   /// Allocates for a thread in the pool's scope; nullptr where a kind of pool has no scopes.
   void* (*allocate)(PoolHeader& pool, std::size_t size, std::size_t alignment) = nullptr;
   /// Frees a block in the pool's memory. Stops the process when the pointer is no live block.
@@ -43,6 +47,7 @@ struct PoolOperations {
 
 struct PoolHeader {
   static constexpr std::size_t kNameBytes = 32;
+  static constexpr std::size_t kKindBytes = 15;
 
   const PoolOperations* operations = nullptr;
   os::MemberMutex<os::LockRank::kPool> mutex{};
@@ -56,6 +61,9 @@ struct PoolHeader {
   List<SystemBlock> malloc_blocks{};  // the pool's live blocks from malloc, under their table's lock
   std::uint64_t number = 0;           // ascends in the order in which pools were added
   char name[kNameBytes] = {};
+  // Copies of what the operations say, made when the pool is registered.
+  PoolRecord record = PoolRecord::kNone;
+  char kind[kKindBytes] = {};
 
   /// \param fallback the name when `text` is nullptr.
   void set_name(const char* text, const char* fallback);

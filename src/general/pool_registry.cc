@@ -31,6 +31,8 @@ namespace {
 
 void PoolRegistry::add_locked(PoolHeader& pool) {
   pool.number = ++pools_added_;
+  pool.record = pool.operations->record;
+  std::strncpy(pool.kind, pool.operations->kind, PoolHeader::kKindBytes - 1);
   pools_.push_back(&pool);
 }
 

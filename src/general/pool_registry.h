@@ -71,6 +71,8 @@ class PoolRegistry {
   void forget_vanished_stacks();
 
  private:
+  friend class ObservedLayout;
+
   void add_locked(PoolHeader& pool);
   void remove_locked(PoolHeader& pool);
   void end_walk_locked(PoolWalk& walk);

@@ -99,6 +99,8 @@ class MemoryLimit {
   std::size_t searches() const { return searches_.load(std::memory_order_relaxed); }
 
  private:
+  friend class ObservedLayout;
+
   static constexpr std::size_t kNone = SIZE_MAX;
   static constexpr std::size_t kFallShare = 16;
   static constexpr std::uint32_t kRefusalsPerSearch = 256;

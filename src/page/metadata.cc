@@ -38,16 +38,31 @@ std::size_t Metadata::release_tail_locked() {
   return bytes;
 }
 
+void Metadata::note_range_locked(char* start, char* end) {
+  const std::uint32_t count = range_count();
+  if (count != 0 && ranges_[count - 1].end == start) {
+    ranges_[count - 1].end = end;
+  } else if (count == kMostRanges) {
+    ++lost_ranges_;
+  } else {
+    ranges_[count].start = start;
+    ranges_[count].end = end;
+    range_count_.store(count + 1, std::memory_order_release);
+  }
+}
+
 bool Metadata::take_piece(std::size_t bytes) {
   if (!first_piece_taken_ && bytes <= sizeof first_piece) {
     first_piece_taken_ = true;
     next_ = first_piece;
     end_ = first_piece + sizeof first_piece;
+    note_range_locked(next_, end_);
     return true;
   }
   const std::size_t piece = bytes < kPieceBytes ? kPieceBytes : round_up(bytes, kPageBytes);
   if (unused_bytes_locked() < piece && !reserve_more(piece)) return false;
   if (!os::commit(reserve_next_, piece)) return false;
+  note_range_locked(reserve_next_, reserve_next_ + piece);
   if (end_ != reserve_next_) next_ = reserve_next_;  // otherwise the new piece extends the last one
   reserve_next_ += piece;
   end_ = reserve_next_;

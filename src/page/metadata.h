@@ -1,20 +1,30 @@
 // Memory for the library's own records, apart from the blocks: taken from the system in pieces, cut in steps
 // of a cache line, reused by size, never given back (mostly 1-2 % of the heap; the arrays
 // of a thread's magazines may be a quarter of the 1 MiB of small blocks in them).
-// Invariant: used bytes + bytes of the free records == all bytes that were ever cut.
-// Threads: any; one lock of the lowest rank.
+// Invariant: used bytes + bytes of the free records == all bytes that were ever cut; each record lies in one of
+// the ranges, unless ranges were lost.
+// Threads: any; one lock of the lowest rank. The ranges are read without it: by a handler of a crash, or by
+// another process.
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
+#include "base/relaxed.h"
 #include "base/units.h"
 #include "os/lock_rank.h"
 
 namespace tarn::internal {
 
+/// Addresses that records lie in.
+struct MetadataRange {
+  Relaxed<char*> start, end;
+};
+
 class Metadata {
  public:
   static constexpr std::size_t kLargestReused = 64 * 1024;  // bytes; the array of the largest magazine
+  static constexpr std::uint32_t kMostRanges = 64;          // one, mostly two: a reserve has room for 1 GiB
 
   /// Reserves addresses for all later records; without them, addresses are taken when needed. Once, at start.
   void reserve();
@@ -39,9 +49,18 @@ class Metadata {
     return cut_bytes_;
   }
 
+  /// The memory of all records, in the order in which it was taken; a range that grows keeps its place. A thread
+  /// that reads range_count() first finds each range below it complete. \threads any, also in a signal handler.
+  std::uint32_t range_count() const { return range_count_.load(std::memory_order_acquire); }
+  const MetadataRange& range(std::uint32_t i) const { return ranges_[i]; }
+  /// How many pieces of memory are in no range, because there were too many.
+  std::uint32_t lost_ranges() const { return lost_ranges_; }
+
   std::size_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
 
  private:
+  friend class ObservedLayout;
+
   static constexpr std::size_t kPieceBytes = 256 * 1024;
   static constexpr std::size_t kReserveBytes = std::size_t{1} << 30;
   static constexpr std::size_t kLimitedReserveBytes = std::size_t{4} << 20;
@@ -51,6 +70,7 @@ class Metadata {
 
   bool reserve_more(std::size_t bytes);
   bool take_piece(std::size_t bytes);
+  void note_range_locked(char* start, char* end);
   void* take_free_locked(std::size_t bytes);
   void* cut_locked(std::size_t bytes);
 
@@ -63,6 +83,9 @@ class Metadata {
   std::size_t cut_bytes_ = 0;
   bool first_piece_taken_ = false;
   FreeRecord* free_[kLargestReused / kCacheLineBytes + 1] = {};
+  MetadataRange ranges_[kMostRanges] = {};
+  std::atomic<std::uint32_t> range_count_{0};
+  Relaxed<std::uint32_t> lost_ranges_;
 };
 
 extern Metadata metadata;

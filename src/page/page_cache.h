@@ -135,6 +135,8 @@ class PageCache {
   void forget_who_gives_back();
 
  private:
+  friend class ObservedLayout;
+
   struct Range {
     char* start;
     PageCount pages;

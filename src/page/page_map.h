@@ -101,6 +101,8 @@ class PageMap {
   void validate();
 
  private:
+  friend class ObservedLayout;
+
   void write_spans(const Span* span, std::uint32_t first, PageCount count, Span* value);
 
   std::atomic<std::uint32_t> region_count_{0};

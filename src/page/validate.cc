@@ -121,6 +121,12 @@ void Metadata::validate() {
       TARN_CHECK(free_bytes <= cut_bytes_);  // a record that is listed twice makes the list a circle
     }
   TARN_CHECK(used_bytes_ + free_bytes == cut_bytes_);
+  std::size_t range_bytes = 0;
+  for (std::uint32_t i = 0; i < range_count(); ++i) {
+    TARN_CHECK(ranges_[i].start < ranges_[i].end);
+    range_bytes += static_cast<std::size_t>(ranges_[i].end - ranges_[i].start);
+  }
+  TARN_CHECK(lost_ranges_ != 0 || cut_bytes_ <= range_bytes);
 }
 
 }  // namespace tarn::internal

@@ -12,8 +12,9 @@ namespace {
 // Blocks in an arena's chunk are not freed one by one.
 void ignore(PoolHeader&, void*) {}
 
-constexpr PoolOperations kOperations{
-    "arenas", nullptr, ignore, usable_size_in_heap, nullptr, use_of_heap, release_unused_of_heap, nullptr};
+constexpr PoolOperations kOperations{"arenas",    PoolRecord::kHeap,      nullptr,
+                                     ignore,      usable_size_in_heap,    nullptr,
+                                     use_of_heap, release_unused_of_heap, nullptr};
 
 constinit std::atomic<PoolHeader*> only_heap{nullptr};
 

@@ -318,6 +318,7 @@ void stop_at_chain_end(const BufferChain* chain) noexcept {
 namespace tarn::internal {
 
 constexpr PoolOperations kBufferOperations{.kind = "buffer pool",
+                                           .record = PoolRecord::kFixed,
                                            .deallocate = detail::deallocate_any,
                                            .usable_size = detail::usable_size_of,
                                            .use = use_of_fixed_pool,

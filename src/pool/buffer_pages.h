@@ -32,6 +32,8 @@ class BufferPages {
   }
 
  private:
+  friend class ObservedLayout;
+
   std::size_t find_run(std::size_t wanted, std::size_t alignment) const;
   std::size_t table_bytes() const;
 

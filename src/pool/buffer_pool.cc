@@ -217,6 +217,7 @@ BufferUse buffer_pool_use(const BufferPoolState* state, std::size_t index) noexc
 namespace tarn::internal {
 
 constexpr PoolOperations kLargerBufferOperations{.kind = "buffer pool",
+                                                 .record = PoolRecord::kHeap,
                                                  .deallocate = detail::deallocate_above,
                                                  .usable_size = detail::usable_size_in_heap,
                                                  .use = use_of_heap,

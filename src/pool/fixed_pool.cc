@@ -135,6 +135,7 @@ std::size_t usable_size_of(PoolHeader& pool, const void*) { return state_of(pool
 
 constexpr PoolOperations operations_as(const char* kind) {
   return {.kind = kind,
+          .record = PoolRecord::kFixed,
           .deallocate = deallocate_any,
           .usable_size = usable_size_of,
           .use = use_of_fixed_pool,

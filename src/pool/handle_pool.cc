@@ -127,6 +127,7 @@ std::size_t release_unused_any(PoolHeader& pool, ReturnedPages& returned) {
 }
 
 constexpr PoolOperations kOperations{.kind = "handle pool",
+                                     .record = PoolRecord::kHandle,
                                      .deallocate = deallocate_any,
                                      .usable_size = usable_size_of,
                                      .use = use_of,

@@ -111,9 +111,9 @@ Span* find_span_any(PoolHeader& pool, const void* pointer) {
   return state.slabs.find_in_buffer(pointer);
 }
 
-constexpr PoolOperations kOperations{
-    "heap",         allocate_any, deallocate_any,         usable_size_in_heap,
-    reallocate_any, use_of_heap,  release_unused_of_heap, find_span_any};
+constexpr PoolOperations kOperations{"heap",         PoolRecord::kHeap,      allocate_any,
+                                     deallocate_any, usable_size_in_heap,    reallocate_any,
+                                     use_of_heap,    release_unused_of_heap, find_span_any};
 
 }  // namespace
 

@@ -94,6 +94,8 @@ class HeapAccount {
   }
 
  private:
+  friend class ObservedLayout;
+
   std::size_t soft_limit() const { return soft_limit_.load(std::memory_order_relaxed); }
 
   std::size_t room_of_own() const {

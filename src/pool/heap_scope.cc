@@ -14,7 +14,8 @@ namespace {
 
 void* refuse(PoolHeader&, std::size_t, std::size_t) { return out_of_memory(); }
 
-constexpr PoolOperations kRefusingOperations{.kind = "no heap", .allocate = refuse};
+constexpr PoolOperations kRefusingOperations{
+    .kind = "no heap", .record = PoolRecord::kNone, .allocate = refuse};
 
 // The scope of a heap that could not be made. No registry has it, so its mutex is never taken.
 constinit PoolHeader refusing_pool{.operations = &kRefusingOperations};

@@ -139,6 +139,8 @@ class HeapSlabs {
   void validate(std::size_t live_bytes, std::size_t live_count) const;
 
  private:
+  friend class ObservedLayout;
+
   static constexpr unsigned kMostMixed = 16;
   static constexpr std::size_t kFewPages = 4;
 

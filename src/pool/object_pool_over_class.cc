@@ -94,7 +94,7 @@ bool end(ObjectPoolState& state, std::size_t live) {
   return true;
 }
 
-constexpr PoolOperations kOperations{.kind = kObjectPoolKind, .use = use};
+constexpr PoolOperations kOperations{.kind = kObjectPoolKind, .record = PoolRecord::kObject, .use = use};
 
 }  // namespace
 

@@ -32,7 +32,7 @@ void visit_live(ObjectPoolState& state, const BlockVisitor& visit) {
 }
 
 // The fixed pool tells of the objects, also of those that outlive their pool.
-constexpr PoolOperations kOperations{.kind = kObjectPoolKind};
+constexpr PoolOperations kOperations{.kind = kObjectPoolKind, .record = PoolRecord::kObject};
 
 // A fixed pool with live objects stays for them.
 bool end(ObjectPoolState& state, std::size_t live) {

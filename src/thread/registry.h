@@ -92,6 +92,8 @@ class Registry {
   void keep_only_after_fork(ThreadHeap* own);
 
  private:
+  friend class ObservedLayout;
+
   ThreadHeap* next_neighbour_locked();
   ThreadHeap* take_unused_locked(Take which);
   ThreadHeap* make_heap_locked();

@@ -60,6 +60,39 @@ TEST(Metadata, GivesRecordsOfManyMegabytesInAll) {
   }
 }
 
+bool has_range_of(const Metadata& records, const void* record, std::size_t bytes) {
+  for (std::uint32_t i = 0; i < records.range_count(); ++i)
+    if (records.range(i).start <= record && static_cast<const char*>(record) + bytes <= records.range(i).end)
+      return true;
+  return false;
+}
+
+TEST(Metadata, EachRecordLiesInARangeAndPiecesThatTouchAreOneRange) {
+  for (int i = 0; i < 4000; ++i) EXPECT_TRUE(has_range_of(metadata, metadata.allocate(4000), 4000));
+  EXPECT_LE(metadata.range_count(), 2u) << "the first piece, and one reserve";
+  EXPECT_EQ(metadata.lost_ranges(), 0u);
+  metadata.validate();
+}
+
+TEST(Metadata, ARangeBeginsWithEachReserveAndThoseBeyondTheTableAreCounted) {
+  static constinit Metadata records;
+  const auto take_new_reserve = [] {
+    ASSERT_NE(records.allocate(100 * 1024), nullptr);
+    os::LockGuard guard(os::global_mutex<os::LockRank::kMetadata>());
+    records.release_tail_locked();
+  };
+  for (std::uint32_t i = 1; i <= Metadata::kMostRanges; ++i) {
+    take_new_reserve();
+    EXPECT_EQ(records.range_count(), i);
+  }
+  EXPECT_EQ(records.lost_ranges(), 0u);
+  take_new_reserve();
+  take_new_reserve();
+  EXPECT_EQ(records.range_count(), Metadata::kMostRanges);
+  EXPECT_EQ(records.lost_ranges(), 2u);
+  records.validate();
+}
+
 TEST(Metadata, IsNullWhenMemoryIsRefusedAndThereAgainLater) {
   {
     const test::FaultInjection faults(test::FaultInjection::kAllKinds, 0,

@@ -1,0 +1,331 @@
+#include "observe/descriptor.h"
+
+#include "base/option_table.h"
+#include "central/owners.h"
+#include "central/size_class.h"
+#include "central/slab_owner.h"
+#include "general/configuration.h"
+#include "general/pool_registry.h"
+#include "page/memory_limit.h"
+#include "page/metadata.h"
+#include "page/page_cache.h"
+#include "page/page_map.h"
+#include "pool/buffer_pool_state.h"
+#include "pool/fixed_pool_state.h"
+#include "pool/handle_pool_state.h"
+#include "pool/heap_magazines.h"
+#include "pool/heap_state.h"
+#include "pool/mixed_page.h"
+#include "pool/object_pool_state.h"
+#include "tarn/version.h"
+#include "thread/registry.h"
+
+// The records are no standard layouts; g++ and clang know the offsets of their members all the same.
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+
+namespace tarn::internal {
+namespace {
+
+/// \pre it fits: name an element of a large array.
+consteval std::uint16_t size_in_table(std::size_t bytes) {
+  if (bytes > UINT16_MAX) __builtin_unreachable();  // stops the compiler
+  return static_cast<std::uint16_t>(bytes);
+}
+
+}  // namespace
+
+#define TARN_RECORD(name, Type) \
+  { name, size_in_table(sizeof(Type)), 0 }
+#define TARN_FIELD(name, Type, member) \
+  { name, size_in_table(sizeof(Type::member)), static_cast<std::uint32_t>(offsetof(Type, member)) }
+#define TARN_ELEMENT(name, Type, array) \
+  { name, size_in_table(sizeof(Type::array[0])), static_cast<std::uint32_t>(offsetof(Type, array)) }
+#define TARN_VALUE(name, value) \
+  { name, 0, static_cast<std::uint32_t>(value) }
+
+using detail::FixedPoolFront;
+using detail::FixedPoolState;
+using detail::HandleChunk;
+using detail::HandleFront;
+using detail::HandlePoolState;
+using detail::HandlePoolType;
+using detail::HeapState;
+using detail::ObjectPoolState;
+using detail::Record;
+using detail::SpanHead;
+using detail::ThreadCache;
+
+/// A friend of what it describes.
+class ObservedLayout {
+ public:
+  static constexpr ObservedField kFields[] = {
+      TARN_VALUE("page_bytes", kPageBytes),
+      TARN_VALUE("chunk_bytes", kChunkBytes),
+      TARN_VALUE("class_count", kClassCount),
+      TARN_VALUE("bin_count", kBinCount),
+      TARN_VALUE("kind.slab", SpanKind::kSlab),
+      TARN_VALUE("kind.large", SpanKind::kLarge),
+      TARN_VALUE("kind.cached", SpanKind::kCached),
+      TARN_VALUE("kind.pool", SpanKind::kPool),
+
+      TARN_FIELD("page_map.region_count", PageMap, region_count_),
+      TARN_ELEMENT("page_map.regions", PageMap, regions_),
+      TARN_FIELD("page_map.index", PageMap, writable_index_),
+      TARN_RECORD("region", Region),
+      TARN_FIELD("region.start", Region, start),
+      TARN_FIELD("region.bytes", Region, bytes),
+      TARN_FIELD("region.spans", Region, spans),
+      TARN_FIELD("region.chunks", Region, chunks),
+      TARN_FIELD("region.committed", Region, committed_chunks),
+      TARN_RECORD("chunk", Chunk),
+      TARN_FIELD("chunk.free_mask", Chunk, free_mask),
+      TARN_FIELD("chunk.dirty_mask", Chunk, dirty_mask),
+      TARN_FIELD("chunk.density", Chunk, density),
+
+      TARN_FIELD("page_cache.dirty", PageCache, dirty_bytes_),
+      TARN_FIELD("page_cache.committed", PageCache, committed_bytes_),
+#define TARN_PAGE_COUNTER(group, key, member, ...) \
+  {"count." #member, sizeof(std::uint64_t),        \
+   static_cast<std::uint32_t>(offsetof(PageCache, stats_) + offsetof(PageCacheStats, member))},
+      // clang-format off
+    TARN_STATISTICS_OF_PAGES(TARN_PAGE_COUNTER)
+      // clang-format on
+      {"page_cache.used", sizeof(std::size_t),
+       static_cast<std::uint32_t>(offsetof(PageCache, stats_) + offsetof(PageCacheStats, used_bytes))},
+      {"page_cache.peak_used", sizeof(std::size_t),
+       static_cast<std::uint32_t>(offsetof(PageCache, stats_) + offsetof(PageCacheStats, peak_used_bytes))},
+
+      TARN_FIELD("limit.soft", MemoryLimit, soft_limit_),
+      TARN_FIELD("limit.hard", MemoryLimit, hard_limit_),
+      TARN_FIELD("limit.held", MemoryLimit, held_),
+      TARN_FIELD("limit.crossings", MemoryLimit, crossings_),
+      TARN_FIELD("limit.refusals", MemoryLimit, refusals_),
+
+      TARN_FIELD("metadata.used", Metadata, used_bytes_),
+      TARN_FIELD("metadata.cut", Metadata, cut_bytes_),
+      TARN_ELEMENT("metadata.ranges", Metadata, ranges_),
+      TARN_FIELD("metadata.range_count", Metadata, range_count_),
+      TARN_FIELD("range.start", MetadataRange, start),
+      TARN_FIELD("range.end", MetadataRange, end),
+
+      TARN_RECORD("span", Span),
+      TARN_FIELD("span.start", SpanHead, start),
+      TARN_FIELD("span.free_bits", SpanHead, free_bits),
+      TARN_FIELD("span.pool", SpanHead, pool),
+      TARN_FIELD("span.stride", SpanHead, stride),
+      TARN_FIELD("span.pool_blocks", SpanHead, pool_blocks),
+      TARN_FIELD("span.pool_data", SpanHead, pool_data),
+      TARN_FIELD("span.remote_bits", Span, remote_bits),
+      TARN_FIELD("span.owner", Span, owner),
+      TARN_FIELD("span.block_count", Span, block_count),
+      TARN_FIELD("span.word_count", Span, word_count),
+      TARN_FIELD("span.size_class", Span, size_class),
+      TARN_FIELD("span.kind", Span, kind),
+      TARN_FIELD("span.next", Span, next),
+      TARN_FIELD("span.pages", Span, pages),
+
+      TARN_RECORD("geometry", ClassGeometry),
+      TARN_FIELD("geometry.block_bytes", ClassGeometry, block_bytes),
+      TARN_FIELD("geometry.stride", ClassGeometry, stride),
+
+      TARN_FIELD("owners.first", Owners, first_),
+      TARN_RECORD("owner", SlabOwner),
+      TARN_FIELD("owner.threads", SlabOwner, threads),
+      TARN_FIELD("owner.next", SlabOwner, next_owner),
+      TARN_FIELD("owner.is_orphan", SlabOwner, is_orphan),
+      TARN_FIELD("owner.slab_bytes", SlabOwner, slab_bytes),
+      TARN_FIELD("owner.spare_bytes", SlabOwner, spare_bytes),
+      TARN_FIELD("owner.slow_calls", SlabOwner, slow_calls),
+#define TARN_OWNER_COUNTER(group, key, member, ...) \
+  {"owner." #member, sizeof(std::uint64_t),         \
+   static_cast<std::uint32_t>(offsetof(SlabOwner, counters) + offsetof(OwnerCounters, member))},
+      // clang-format off
+    TARN_STATISTICS_OF_OWNERS(TARN_OWNER_COUNTER)
+      // clang-format on
+      TARN_FIELD("owner.depot", SlabOwner, depot),
+      TARN_ELEMENT("owner.spare", SlabOwner, spare),
+      TARN_VALUE("spare_kinds", kSpareKinds),
+      TARN_FIELD("owner.pending_count", SlabOwner, pending_count),
+      TARN_FIELD("depot.of", Depot, of),
+      TARN_RECORD("parked", Parked),
+      TARN_FIELD("parked.first", Parked, first),
+      TARN_FIELD("parked.count", Parked, count),
+      TARN_FIELD("parked.in_first", Parked, in_first),
+      TARN_FIELD("parked_array.next", ParkedArray, next),
+      TARN_FIELD("parked_array.blocks", ParkedArray, blocks),
+      TARN_VALUE("parked_array.room", ParkedArray::kBlocks),
+
+      TARN_FIELD("registry.first", Registry, first_),
+      TARN_FIELD("registry.peak_threads", Registry, peak_threads_),
+      TARN_RECORD("heap", ThreadHeap),
+      TARN_FIELD("heap.home", ThreadHeap, home),
+      TARN_FIELD("heap.cache", ThreadHeap, cache),
+      TARN_FIELD("heap.next", ThreadHeap, next),
+      TARN_FIELD("heap.use", ThreadHeap, use),
+      TARN_VALUE("use.thread", HeapUse::kThread),
+#define TARN_THREAD_COUNTER(group, key, member, ...) \
+  {"heap." #member, sizeof(std::uint64_t),           \
+   static_cast<std::uint32_t>(offsetof(ThreadHeap, counters) + offsetof(ThreadCounters, member))},
+      // clang-format off
+    TARN_STATISTICS_OF_THREADS(TARN_THREAD_COUNTER)
+      // clang-format on
+      {"heap.large_allocations", sizeof(std::size_t),
+       static_cast<std::uint32_t>(offsetof(ThreadHeap, large) + offsetof(LargeCounts, allocations))},
+      TARN_FIELD("heap.magazines", ThreadHeap, magazines),
+      TARN_RECORD("magazine", Magazine),
+      TARN_FIELD("magazine.blocks", Magazine, blocks),
+      TARN_FIELD("magazine.room", Magazine, room),
+      TARN_FIELD("cache.records", ThreadCache, records),
+      TARN_FIELD("cache.thread_number", ThreadCache, thread_number),
+      TARN_RECORD("record", Record),
+      TARN_FIELD("record.top", Record, top),
+
+      TARN_FIELD("pools.first", PoolRegistry, pools_),
+      TARN_FIELD("pools.in_buffers", PoolRegistry, first_in_callers_memory_),
+      TARN_FIELD("pool.next", PoolHeader, next),
+      TARN_FIELD("pool.next_in_buffers", PoolHeader, next_in_callers_memory),
+      TARN_FIELD("pool.number", PoolHeader, number),
+      TARN_FIELD("pool.name", PoolHeader, name),
+      TARN_FIELD("pool.kind", PoolHeader, kind),
+      TARN_FIELD("pool.record", PoolHeader, record),
+      TARN_VALUE("pool_record.fixed", PoolRecord::kFixed),
+      TARN_VALUE("pool_record.object", PoolRecord::kObject),
+      TARN_VALUE("pool_record.handle", PoolRecord::kHandle),
+      TARN_VALUE("pool_record.heap", PoolRecord::kHeap),
+
+      TARN_RECORD("fixed", FixedPoolState),
+      TARN_FIELD("fixed.front", FixedPoolState, front),
+      TARN_FIELD("fixed.buffers", FixedPoolState, buffers),
+      TARN_FIELD("fixed.largest_count", FixedPoolState, largest_count),
+      TARN_FIELD("fixed.capacity", FixedPoolState, capacity),
+      TARN_FIELD("fixed.mapped", FixedPoolState, mapped_bytes),
+      TARN_FIELD("fixed.magazines", FixedPoolState, magazines),
+      TARN_FIELD("fixed.taken", FixedPoolState, taken),
+      TARN_FIELD("taken.peak", detail::TakenBlocks, peak),
+      TARN_FIELD("fixed.peak", FixedPoolState, peak),
+      TARN_FIELD("fixed.refusals", FixedPoolState, refusals),
+      TARN_FIELD("fixed_front.stride", FixedPoolFront, stride),
+      TARN_RECORD("fixed_chunk", PoolChunk),
+      TARN_FIELD("fixed_chunk.count", PoolChunk, block_count),
+      TARN_FIELD("fixed_chunk.live_bytes", PoolChunk, live_byte_count),
+      TARN_VALUE("fixed_chunk.behind", PoolChunk::kWordsBehind),
+
+      TARN_RECORD("object", ObjectPoolState),
+      TARN_FIELD("object.size_class", ObjectPoolState, size_class),
+      TARN_FIELD("object.refusals", ObjectPoolState, refusals),
+      TARN_FIELD("object.fixed", ObjectPoolState, fixed),
+      TARN_FIELD("fixed_front.state", FixedPoolFront, state),
+
+      TARN_RECORD("handles", HandlePoolState),
+      TARN_FIELD("handles.type", HandlePoolState, type),
+      TARN_FIELD("handles.mapped", HandlePoolState, mapped_bytes),
+      TARN_FIELD("handles.refusals", HandlePoolState, refusals),
+      TARN_FIELD("handle_type.bytes", HandlePoolType, bytes),
+      TARN_FIELD("handle_type.stride", HandlePoolType, stride),
+      TARN_FIELD("handle_type.shift", HandlePoolType, shift),
+      TARN_VALUE("handles.most_slots", HandleFront::kMostSlots),
+      TARN_RECORD("handle_chunk", HandleChunk),
+      TARN_FIELD("handle_chunk.objects", HandleChunk, objects),
+      TARN_FIELD("handle_chunk.usable", HandleChunk, usable_count),
+
+      TARN_RECORD("heap_pool", HeapState),
+      TARN_FIELD("heap_pool.around", HeapState, around),
+      TARN_FIELD("heap_pool.account", HeapState, account),
+      TARN_FIELD("heap_pool.refusals", HeapState, refusals),
+      TARN_FIELD("heap_pool.slabs", HeapState, slabs),
+      TARN_FIELD("heap_slabs.mapped", HeapSlabs, mapped_),
+      TARN_FIELD("heap_slabs.spare", HeapSlabs, spare_),
+      TARN_FIELD("heap_slabs.mixed", HeapSlabs, mixed_),
+      TARN_ELEMENT("heap_slabs.mixed_of", HeapSlabs, mixed_of_),
+      TARN_VALUE("mixed_sizes", HeapSlabs::kMixedSizes),
+      TARN_FIELD("mixed.at_hand_count", HeapSlabs::Mixed, at_hand_count),
+      TARN_FIELD("mixed.at_hand", HeapSlabs::Mixed, at_hand),
+      TARN_VALUE("mixed.granule_bytes", mixed_page::kGranuleBytes),
+      TARN_VALUE("mixed.granules", mixed_page::kGranules),
+      TARN_FIELD("heap_slabs.buffer", HeapSlabs, buffer_),
+      TARN_FIELD("buffer.start", BufferPages, start_),
+      TARN_FIELD("buffer.units", BufferPages, units_),
+      TARN_FIELD("buffer.spans", BufferPages, spans_),
+      TARN_VALUE("buffer.unit_bytes", BufferPages::kUnitBytes),
+      TARN_FIELD("account.charged", HeapAccount, charged_),
+      TARN_FIELD("account.own", HeapAccount, own_),
+      TARN_FIELD("account.peak", HeapAccount, peak_),
+      TARN_FIELD("account.soft", HeapAccount, soft_limit_),
+      TARN_FIELD("account.hard", HeapAccount, hard_limit_),
+
+  };
+  static constexpr const SlabOwner* kSharedOwner = &Owners::shared_;
+  static constexpr std::size_t kOptionsOffset = offsetof(Configuration, values_);
+  static constexpr std::size_t kOptionBytes = sizeof(Configuration::values_[0]);
+};
+
+namespace {
+
+constexpr std::size_t kRecordFields = sizeof(ObservedLayout::kFields) / sizeof(ObservedField);
+
+struct FieldTable {
+  ObservedField of[kRecordFields + kOptionCount];
+};
+
+/// The fields of records, and "opt." and the key of each option.
+consteval FieldTable make_fields() {
+  FieldTable table{};
+  std::size_t count = 0;
+  for (const ObservedField& field : ObservedLayout::kFields) table.of[count++] = field;
+  for (const OptionInfo& option : kOptionTable) {
+    ObservedField& field = table.of[count++];
+    std::size_t length = 0;
+    for (const char* text : {"opt.", option.key})
+      for (; *text != 0; ++text) field.name[length++] = *text;
+    field.size = ObservedLayout::kOptionBytes;
+    field.offset = static_cast<std::uint32_t>(ObservedLayout::kOptionsOffset +
+                                              ObservedLayout::kOptionBytes * (&option - kOptionTable));
+  }
+  return table;
+}
+
+// Not const: a core file leaves out what is only read.
+constinit FieldTable fields = make_fields();
+
+constinit ObservedRoot roots[] = {
+    {"page_map", &page_map},
+    {"page_cache", &page_cache},
+    {"memory_limit", &memory_limit},
+    {"metadata", &metadata},
+    {"owners", &owners},
+    {"shared_owner", ObservedLayout::kSharedOwner},
+    {"registry", &registry},
+    {"heaps_in_use", &heaps_in_use},
+    {"pools", &pool_registry},
+    {"geometry", &class_geometry},
+    {"configuration", &configuration},
+};
+
+}  // namespace
+
+constinit ObserveDescriptor tarn_observe_descriptor = {
+    .magic = ObserveDescriptor::kMagic,
+    .bytes = sizeof(ObserveDescriptor),
+    .word_bytes = sizeof(void*),
+    .self = &tarn_observe_descriptor,
+    .fields = fields.of,
+    .roots = roots,
+    .field_count = static_cast<std::uint32_t>(kRecordFields + kOptionCount),
+    .field_bytes = sizeof(ObservedField),
+    .root_count = sizeof roots / sizeof roots[0],
+    .root_bytes = sizeof(ObservedRoot),
+    .version = TARN_VERSION_STRING,
+};
+
+}  // namespace tarn::internal
+
+// The note: sizes of its name and contents, its type, the name, and the distance to the descriptor.
+asm(R"(
+  .pushsection .note.tarn, "a", @note
+  .balign 4
+  .long 5, 8, 1
+  .asciz "tarn"
+  .balign 4
+1: .quad tarn_observe_descriptor - 1b
+  .popsection
+)");

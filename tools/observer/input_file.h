@@ -1,0 +1,43 @@
+// A file that is read at offsets: a dump, /proc/PID/mem, or a text of the kernel's.
+//
+// It is never mapped: a mapped file that gets shorter, or whose disk fails, ends the reader with SIGBUS; a
+// read of it comes back short.
+// Threads: read() from any thread at once.
+#pragma once
+#include <fcntl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace tarn::observer {
+
+class InputFile {
+ public:
+  InputFile() = default;  // none
+  /// Opens for reading; is_open() tells whether that worked, errno why not. A relative path starts at
+  /// `directory`.
+  explicit InputFile(const std::string& path, int flags = 0, int directory = AT_FDCWD);
+  InputFile(InputFile&& other) noexcept;
+  InputFile& operator=(InputFile&& other) noexcept;
+  ~InputFile();
+
+  bool is_open() const { return descriptor_ >= 0; }
+  int descriptor() const { return descriptor_; }
+  /// Bytes of a regular file, 0 of any other.
+  std::uint64_t bytes() const;
+
+  /// \returns how many bytes there were, at most those asked for.
+  std::size_t read(std::uint64_t offset, void* into, std::size_t bytes) const;
+  bool read_all(std::uint64_t offset, void* into, std::size_t bytes) const {
+    return read(offset, into, bytes) == bytes;
+  }
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// Opens a file only if it is a regular one. \why to open a pipe waits, and a device may do something then.
+InputFile open_regular_file(const std::string& path);
+
+}  // namespace tarn::observer

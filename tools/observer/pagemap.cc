@@ -1,0 +1,144 @@
+#include "pagemap.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace tarn::observer {
+namespace {
+
+// linux/fs.h of Linux 6.7; written down here, so that the tool can be built with older headers.
+struct PageRegion {
+  std::uint64_t start, end, categories;
+};
+struct ScanRequest {
+  std::uint64_t size, flags, start, end, walk_end, regions, region_count, most_pages;
+  std::uint64_t inverted, required, any_of, returned;
+};
+constexpr std::uint64_t kIsPresent = 1 << 3, kIsZeroPage = 1 << 5, kIsHuge = 1 << 6;
+const unsigned long kScan = _IOWR('f', 16, ScanRequest);
+
+// Bits of an entry.
+constexpr std::uint64_t kEntryPresent = std::uint64_t{1} << 63;
+constexpr std::uint64_t kEntryFile = std::uint64_t{1} << 61;       // or shared memory
+constexpr std::uint64_t kEntryExclusive = std::uint64_t{1} << 56;  // no other process has it
+
+bool is_of_no_file(const Mapping& mapping) {
+  return !mapping.is_shared && (mapping.path.empty() || mapping.path[0] == '[');
+}
+
+// The addresses that a process can have mappings at, without the kernel's own page at the top.
+Address end_of(std::span<const Mapping> mappings) {
+  const auto last = std::find_if(mappings.rbegin(), mappings.rend(),
+                                 [](const Mapping& mapping) { return mapping.end <= INT64_MAX; });
+  return last == mappings.rend() ? 0 : last->end;
+}
+
+/// Calls visit(start, end) for the parts of a range that are in one of the mappings.
+template <typename Visit>
+void for_each_part(Address start, Address end, std::span<const Mapping> mappings, Visit visit) {
+  auto mapping = std::partition_point(mappings.begin(), mappings.end(),
+                                      [start](const Mapping& before) { return before.end <= start; });
+  for (; mapping != mappings.end() && mapping->start < end; ++mapping)
+    visit(*mapping, std::max(start, mapping->start), std::min(end, mapping->end));
+}
+
+void add_huge(ResidentPages& pages, const PageRegion& region, std::span<const Mapping> mappings,
+              std::span<const Mapping> hugetlb) {
+  Address at = region.start;
+  for_each_part(region.start, region.end, hugetlb, [&](const Mapping&, Address start, Address end) {
+    pages.add(at, start);
+    at = end;
+  });
+  pages.add(at, region.end);
+  for_each_part(region.start, region.end, mappings, [&](const Mapping& mapping, Address start, Address end) {
+    if (is_of_no_file(mapping)) pages.huge_bytes += end - start;
+  });
+  for_each_part(region.start, region.end, hugetlb, [&](const Mapping& mapping, Address start, Address end) {
+    if (is_of_no_file(mapping)) pages.huge_bytes -= end - start;
+  });
+}
+
+/// The pages of one mapping. Without root an entry does not tell the page of zeros from one that is shared
+/// with a forked relative: both belong to no file and to more than one process. So these count only if the
+/// mapping's RSS is large enough for all of them.
+class MappingPages {
+ public:
+  void add_entries(Address start, const std::vector<std::uint64_t>& entries, std::uint64_t page_bytes) {
+    for (const std::uint64_t entry : entries) {
+      const Address end = start + page_bytes;
+      if ((entry & kEntryPresent) != 0) all_.add(start, end);
+      if ((entry & kEntryPresent) != 0 && (entry & (kEntryFile | kEntryExclusive)) != 0)
+        certain_.add(start, end);
+      start = end;
+    }
+  }
+  const ResidentPages& counted(std::uint64_t rss_bytes) const {
+    return all_.bytes <= rss_bytes ? all_ : certain_;
+  }
+
+ private:
+  ResidentPages all_, certain_;
+};
+
+}  // namespace
+
+void ResidentPages::add(Address start, Address end) {
+  if (end <= start) return;
+  bytes += end - start;
+  if (!runs.empty() && runs.back().end == start)
+    runs.back().end = end;
+  else
+    runs.push_back({start, end});
+}
+
+std::optional<ResidentPages> scan_pagemap(const InputFile& pagemap, std::span<const Mapping> mappings,
+                                          std::span<const Mapping> hugetlb) {
+  ResidentPages pages;
+  std::vector<PageRegion> regions(4096);
+  const Address end = end_of(mappings);
+  for (Address at = 0; at < end;) {
+    ScanRequest request{};
+    request.size = sizeof request;
+    request.start = at, request.end = end;
+    request.regions = reinterpret_cast<std::uintptr_t>(regions.data());
+    request.region_count = regions.size();
+    request.inverted = kIsZeroPage;
+    request.required = kIsPresent | kIsZeroPage;
+    request.returned = kIsPresent | kIsHuge;
+    const int count = ioctl(pagemap.descriptor(), kScan, &request);
+    if (count < 0 || request.walk_end <= at) return std::nullopt;
+    for (const PageRegion& region : std::span(regions).first(static_cast<std::size_t>(count))) {
+      if ((region.categories & kIsHuge) != 0)
+        add_huge(pages, region, mappings, hugetlb);
+      else
+        pages.add(region.start, region.end);
+    }
+    at = request.walk_end;
+  }
+  return pages;
+}
+
+ResidentPages walk_pagemap(const InputFile& pagemap, const std::vector<MappingUse>& uses) {
+  constexpr std::uint64_t kEntriesAtOnce = 1 << 16;
+  const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  ResidentPages pages;
+  std::vector<std::uint64_t> entries;
+  for (const MappingUse& use : uses) {
+    pages.huge_bytes += use.huge_bytes;
+    if (use.rss_bytes == 0 || use.is_hugetlb) continue;
+    MappingPages of_mapping;
+    const Mapping& mapping = use.mapping;
+    for (Address at = mapping.start; at < mapping.end; at += entries.size() * page_bytes) {
+      entries.resize(std::min(kEntriesAtOnce, (mapping.end - at) / page_bytes));
+      entries.resize(pagemap.read(at / page_bytes * 8, entries.data(), entries.size() * 8) / 8);
+      if (entries.empty()) break;
+      of_mapping.add_entries(at, entries, page_bytes);
+    }
+    for (const ResidentRun& run : of_mapping.counted(use.rss_bytes).runs) pages.add(run.start, run.end);
+  }
+  return pages;
+}
+
+}  // namespace tarn::observer

@@ -1,0 +1,172 @@
+// The pools of a program, by the records that its registry lists.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "observer/reading.h"
+
+namespace tarn::observer {
+namespace {
+
+constexpr std::size_t kMostPools = 1 << 20;
+constexpr std::size_t kMostSparePages = 1 << 20;
+constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 26;  // of a buffer: 256 GiB
+
+PoolKind kind_of(const std::string& name) {
+  constexpr std::array<std::pair<const char*, PoolKind>, 6> kKinds{{{"fixed pool", PoolKind::kFixed},
+                                                                    {"buffer pool", PoolKind::kBuffer},
+                                                                    {"object pool", PoolKind::kObject},
+                                                                    {"handle pool", PoolKind::kHandle},
+                                                                    {"heap", PoolKind::kHeap},
+                                                                    {"arenas", PoolKind::kArenas}}};
+  for (const auto& [text, kind] : kKinds)
+    if (name == text) return kind;
+  return PoolKind::kUnknown;
+}
+
+class PoolReader {
+ public:
+  explicit PoolReader(Reading& reading)
+      : reading_(reading),
+        layout_(reading.layout),
+        fixed_(layout_.value("pool_record.fixed")),
+        object_(layout_.value("pool_record.object")),
+        handle_(layout_.value("pool_record.handle")),
+        heap_(layout_.value("pool_record.heap")) {}
+
+  void read(Address record) {
+    Pool pool;
+    pool.record = record;
+    pool.number = number(record, "pool.number");
+    pool.name = text(record, "pool.name");
+    pool.kind_name = text(record, "pool.kind");
+    pool.kind = kind_of(pool.kind_name);
+    const std::uint64_t kind = number(record, "pool.record");
+    if (kind == fixed_) {
+      read_fixed(pool);
+    } else if (kind == object_) {
+      if (!read_object(pool)) return;
+    } else if (kind == handle_) {
+      read_handles(pool);
+    } else if (kind == heap_) {
+      read_heap(pool);
+    }
+    reading_.pool_at[record] = static_cast<std::uint32_t>(reading_.snapshot.pools.size());
+    reading_.snapshot.pools.push_back(std::move(pool));
+  }
+
+  /// Once all pools are read.
+  void read_parents() {
+    for (Pool& pool : reading_.snapshot.pools)
+      if (pool.kind == PoolKind::kHeap)
+        pool.parent = index_in(reading_.pool_at, number(pool.record, "heap_pool.around"));
+  }
+
+ private:
+  std::uint64_t number(Address record, std::string_view field) {
+    return reading_.number(record, layout_.field(field));
+  }
+
+  std::string text(Address record, std::string_view name) {
+    const Field field = layout_.field(name);
+    const std::byte* const bytes = reading_.image.view(record + field.offset, field.size);
+    if (bytes == nullptr) return {};
+    const char* const start = reinterpret_cast<const char*>(bytes);
+    return {start, strnlen(start, field.size)};
+  }
+
+  void read_fixed(Pool& pool) {
+    const Address front = number(pool.record, "fixed.front");
+    pool.block_bytes = number(front, "fixed_front.stride");
+    pool.capacity = number(pool.record, "fixed.capacity");
+    pool.mapped_bytes = number(pool.record, "fixed.mapped");
+    pool.refusals = number(pool.record, "fixed.refusals");
+    const std::uint64_t cap = number(pool.record, "fixed.largest_count");
+    if (pool.block_bytes != 0 && cap < kNoLimit / pool.block_bytes) {
+      pool.largest_count = cap;
+      pool.hard_limit = cap * pool.block_bytes;
+    }
+    const Address taken = number(pool.record, "fixed.taken");
+    const std::uint64_t peak = taken != 0 ? number(taken, "taken.peak") : number(pool.record, "fixed.peak");
+    pool.peak_bytes = peak * pool.block_bytes;
+  }
+
+  /// \returns false for one over a fixed pool, which tells of the objects itself.
+  bool read_object(Pool& pool) {
+    const std::uint64_t size_class = number(pool.record, "object.size_class");
+    if (size_class == 0 || size_class >= reading_.snapshot.classes.size()) return false;
+    ClassUse& of_class = reading_.snapshot.classes[size_class];
+    of_class.pool = static_cast<std::uint32_t>(reading_.snapshot.pools.size());
+    pool.block_bytes = of_class.stride;
+    pool.refusals = number(pool.record, "object.refusals");
+    return true;
+  }
+
+  void read_handles(Pool& pool) {
+    const Address type = pool.record + layout_.value("handles.type");
+    pool.block_bytes = number(type, "handle_type.stride");
+    pool.mapped_bytes = number(pool.record, "handles.mapped");
+    pool.refusals = number(pool.record, "handles.refusals");
+    pool.largest_count = layout_.value("handles.most_slots");
+  }
+
+  void read_heap(Pool& pool) {
+    const Address account = pool.record + layout_.value("heap_pool.account");
+    const Address slabs = pool.record + layout_.value("heap_pool.slabs");
+    const Address mapped = slabs + layout_.value("heap_slabs.mapped");
+    pool.charged_bytes = number(account, "account.charged");
+    pool.peak_bytes = number(account, "account.peak");
+    pool.soft_limit = number(account, "account.soft");
+    pool.hard_limit = number(account, "account.hard");
+    pool.mapped_bytes = number(mapped, "account.own");
+    pool.mapped_limit = number(mapped, "account.hard");
+    pool.refusals = number(pool.record, "heap_pool.refusals");
+    const Address spare = number(slabs, "heap_slabs.spare");  // the first of a list
+    reading_.for_each_in_list(spare, layout_.field("span.next"), kMostSparePages,
+                              [&](Address page) { reading_.spare_pages.insert(page); });
+    read_buffer(slabs + layout_.value("heap_slabs.buffer"));
+  }
+
+  /// The spans of a heap in a caller's buffer, which no table of pages has.
+  void read_buffer(Address buffer) {
+    const Address start = number(buffer, "buffer.start");
+    const std::uint64_t units = number(buffer, "buffer.units"),
+                        unit_bytes = layout_.value("buffer.unit_bytes");
+    if (start == 0 || units > kMostUnits || start + units * unit_bytes < start) return;
+    const Address table = number(buffer, "buffer.spans");
+    const std::byte* const spans = reading_.image.view(table, units * sizeof(Address));
+    if (spans == nullptr) return;
+    reading_.snapshot.records.push_back({table, units * sizeof(Address), RecordRange::What::kTables});
+    for (std::uint64_t unit = 0; unit < units;) {
+      Address record;
+      std::memcpy(&record, spans + unit * sizeof record, sizeof record);
+      std::uint64_t end = unit + 1;
+      while (end < units && std::memcmp(spans + end * sizeof record, &record, sizeof record) == 0) ++end;
+      if (record != 0) {
+        Span span;
+        span.start = start + unit * unit_bytes;
+        span.bytes = (end - unit) * unit_bytes;
+        reading_.snapshot.spans.push_back(span);
+        reading_.span_records.push_back(record);
+      }
+      unit = end;
+    }
+  }
+
+  Reading& reading_;
+  const Layout& layout_;
+  const std::uint64_t fixed_, object_, handle_, heap_;
+};
+
+}  // namespace
+
+void read_pools(Reading& reading) {
+  PoolReader reader(reading);
+  const Address first = reading.number(reading.layout.root("pools"), reading.layout.field("pools.first"));
+  reading.for_each_in_list(first, reading.layout.field("pool.next"), kMostPools, [&](Address record) {
+    if (!reading.pool_at.contains(record)) reader.read(record);
+  });
+  reader.read_parents();
+}
+
+}  // namespace tarn::observer

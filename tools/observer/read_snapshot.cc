@@ -1,0 +1,120 @@
+// The reader: from a program's memory to a snapshot.
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "observer/locate.h"
+#include "observer/pulse.h"
+#include "observer/reading.h"
+
+namespace tarn::observer {
+namespace {
+
+constexpr std::uint32_t kMostClasses = 256;  // a class is a byte in its spans
+constexpr std::uint32_t kMostRanges = 4096;
+constexpr std::uint64_t kMostPageBytes = 1 << 20;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+void read_constants(const Layout& layout, Snapshot& snapshot) {
+  snapshot.page_bytes = layout.value("page_bytes");
+  snapshot.chunk_bytes = layout.value("chunk_bytes");
+  if (snapshot.page_bytes < 4096 || snapshot.page_bytes > kMostPageBytes ||
+      snapshot.chunk_bytes % snapshot.page_bytes != 0 || snapshot.chunk_bytes / snapshot.page_bytes > 64)
+    throw ObserveError("the library's descriptor cannot be read: its pages have no size that tarn knows");
+}
+
+/// Copies all records at once.
+void load_records(Reading& reading) {
+  const Layout& layout = reading.layout;
+  const Address metadata = layout.root("metadata");
+  const Field ranges = layout.field("metadata.ranges"), start = layout.field("range.start"),
+              end = layout.field("range.end");
+  const std::uint64_t count = reading.number(metadata, layout.field("metadata.range_count"));
+  for (std::uint64_t i = 0; i < count && i < kMostRanges; ++i) {
+    const Address range = metadata + ranges.offset + i * ranges.size;
+    const Address from = reading.number(range, start), to = reading.number(range, end);
+    if (from >= to) continue;
+    reading.image.load(from, to - from);
+    reading.snapshot.records.push_back({from, to - from, RecordRange::What::kRecords});
+  }
+}
+
+void read_classes(Reading& reading) {
+  const Layout& layout = reading.layout;
+  const std::uint32_t count = layout.value("class_count"), record = layout.size_of("geometry");
+  if (count == 0 || count > kMostClasses)
+    throw ObserveError(
+        "the library's descriptor cannot be read: it has no number of classes that tarn knows");
+  reading.snapshot.classes.resize(count);
+  for (std::uint32_t i = 1; i < count; ++i) {
+    const Address geometry = layout.root("geometry") + std::uint64_t{i} * record;
+    reading.snapshot.classes[i].block_bytes = reading.number(geometry, layout.field("geometry.block_bytes"));
+    reading.snapshot.classes[i].stride = reading.number(geometry, layout.field("geometry.stride"));
+  }
+}
+
+bool has_root(const Layout& layout, const Mapping& mapping) {
+  bool has = false;
+  layout.for_each_root([&](Address root) { has = has || mapping.contains(root); });
+  return has;
+}
+
+/// The writable memory of the library's own file is its records too, and the index of pages. Where the library
+/// is linked into the program, its data lies among the program's, and counts there.
+void add_library_ranges(Reading& reading, const std::string& library) {
+  const Layout& layout = reading.layout;
+  const Address index = reading.number(layout.root("page_map"), layout.field("page_map.index"));
+  const bool has_own_file = library.find("libtarn") != std::string::npos;
+  for (const Mapping& mapping : reading.source.mappings()) {
+    if (index != 0 && mapping.contains(index)) {
+      reading.snapshot.records.push_back({mapping.start, mapping.bytes(), RecordRange::What::kIndex});
+    } else if (has_own_file && mapping.is_writable &&
+               (mapping.path == library || (mapping.path.empty() && has_root(layout, mapping)))) {
+      reading.snapshot.records.push_back({mapping.start, mapping.bytes(), RecordRange::What::kData});
+    }
+  }
+}
+
+Located locate_or_refuse(const Source& source) {
+  if (const auto located = locate(source)) return *located;
+  throw ObserveError(fmt::format(
+      "{} ({}) does not use tarn, or a version that cannot be looked into: start it with `tarn run`",
+      source.program(), source.pid()));
+}
+
+}  // namespace
+
+Snapshot read_snapshot(const Source& source) {
+  const Located located = locate_or_refuse(source);
+  const Layout layout = Layout::read(source, located.descriptor);
+  Snapshot snapshot;
+  snapshot.pid = source.pid();
+  snapshot.program = source.program();
+  snapshot.library = located.library;
+  snapshot.library_version = layout.version();
+  snapshot.time = now();
+  read_constants(layout, snapshot);
+
+  Image image(source);
+  Reading reading{source, layout, image, snapshot, {}, {}, {}, {}, {}};
+  const Pulse before = Pulse::read(source, layout);
+  load_records(reading);
+  read_classes(reading);
+  read_pages(reading);
+  read_owners(reading);
+  read_pools(reading);
+  read_blocks(reading);
+  read_caches(reading);
+  sum_up(reading);
+  add_library_ranges(reading, located.library);
+  const std::uint64_t bad_spans = snapshot.exactness.bad_spans;
+  snapshot.exactness = compare(before, Pulse::read(source, layout));
+  snapshot.exactness.bad_spans = bad_spans;
+  if (bad_spans != 0) snapshot.exactness.is_exact = false;
+  return snapshot;
+}
+
+}  // namespace tarn::observer
