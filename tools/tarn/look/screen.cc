@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 #include <locale.h>
 #include <poll.h>
-#include <sys/ioctl.h>
-#include <term.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -78,14 +76,13 @@ bool asks_to_end(const ReceivedSignal& signal) { return signal.number != SIGCHLD
 }  // namespace
 
 Screen::Screen() {
-  int error = 0;
-  if (setupterm(nullptr, STDOUT_FILENO, &error) != OK) {
-    const char* kind = std::getenv("TERM");
-    throw std::runtime_error(
-        fmt::format("the terminal '{}' is not known here: set TERM=xterm, or take --once", kind ? kind : ""));
-  }
   use_utf8();
-  initscr();
+  // \why not initscr(): it ends the tool where it does not know the terminal.
+  if (newterm(nullptr, stdout, stdin) == nullptr) {
+    const char* kind = std::getenv("TERM");
+    throw std::runtime_error(fmt::format(
+        "the terminal '{}' is not known here: set TERM=xterm, or take --once", kind != nullptr ? kind : ""));
+  }
   set_up_colours();
   cbreak();
   noecho();
