@@ -1,9 +1,13 @@
 """Programs that a test looks into: started, and waited for until they have done their work."""
 
+import fcntl
 import os
 import select
 import signal
+import struct
 import subprocess
+import termios
+import threading
 import time
 
 DEADLINE = 30  # seconds; no program comes near it unless something hangs
@@ -20,10 +24,13 @@ class LookedAt:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, env=environment, cwd=cwd)
         self.output = b""
-        self.write(feed)
+        # Beside the reading of its output, which may be as much.
+        feeder = threading.Thread(target=self.write, args=(feed,))
+        feeder.start()
         if says:
             self.wait_for(says)
-        else:
+        feeder.join()
+        if not says:
             self.wait_until_it_reads()
 
     def __enter__(self):
@@ -67,9 +74,6 @@ class LookedAt:
             time.sleep(0.005)
 
     def has_input_left(self):
-        import fcntl  # pylint: disable=import-outside-toplevel
-        import struct  # pylint: disable=import-outside-toplevel
-        import termios  # pylint: disable=import-outside-toplevel
         left = fcntl.ioctl(self.process.stdin.fileno(), termios.FIONREAD, b"\0\0\0\0")
         return struct.unpack("i", left)[0] != 0
 

@@ -79,7 +79,7 @@ def programs(folder):
         "gdb": (["gdb", "-q", "-nx", "-ex", "python print('ready', flush=True)", "-ex", "python input()"], {}),
         "cmake": (["cmake", "-P", folder / "script.cmake"], {}),
         "make": (["make", "-C", folder], {}),
-        "git": (["git", "cat-file", "--batch-check"], {**lines, "cwd": folder / "repository"}),
+        "git": (["git", "cat-file", "--batch-check"], {"feed": b"ready\n", "cwd": folder / "repository"}),
         "node": (["node", "-e", NODE], {}),
         "jq": (["jq", JQ_FILTER], {"feed": b"1\n"}),
         "ruby": (["ruby", "-e", RUBY], {}),

@@ -171,6 +171,17 @@ TEST(Sheet, WhatLiesOutsideOfAllRangesIsNotTarns) {
   EXPECT_EQ(sheet.unnamed_bytes, 0u);
 }
 
+TEST(Sheet, ATableWithinARangeOfRecordsCountsOnce) {
+  SnapshotBuilder made;
+  made->records = {{0x11000, 0x800, RecordRange::What::kTables},
+                   {0x10000, 0x4000, RecordRange::What::kRecords},
+                   {0x13000, 0x2000, RecordRange::What::kIndex}};
+  const Residency residency = whole(0x10000, 0x8000);
+  const Sheet sheet = make_sheet(*made, &residency);
+  EXPECT_EQ(sheet.of(Part::kMetadata), 0x5000u);
+  EXPECT_EQ(sheet.sum(), sheet.rss_bytes);
+}
+
 TEST(Sheet, APageOfTarnsThatNothingNamesIsMissingInTheSum) {
   SnapshotBuilder made;
   const auto blocks_of_64 = made.add_class(64, 64);

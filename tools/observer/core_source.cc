@@ -4,6 +4,7 @@
 // is read there comes from those files themselves: a file must be where it was, and be the same. That is
 // checked by its build id where the core file holds its first page with the id in it; of other files, such as
 // plain data, the bytes are those of today.
+// Threads: a lock guards the opening of such files; reads themselves take none.
 #include <fmt/format.h>
 
 #include <algorithm>

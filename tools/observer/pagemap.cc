@@ -21,7 +21,7 @@ const unsigned long kScan = _IOWR('f', 16, ScanRequest);
 
 // Bits of an entry.
 constexpr std::uint64_t kEntryPresent = std::uint64_t{1} << 63;
-constexpr std::uint64_t kEntryFile = std::uint64_t{1} << 61;       // or shared memory
+constexpr std::uint64_t kEntryFile = std::uint64_t{1} << 61;  // or shared memory, or a huge page of zeros
 constexpr std::uint64_t kEntryExclusive = std::uint64_t{1} << 56;  // no other process has it
 
 bool is_of_no_file(const Mapping& mapping) {
@@ -65,12 +65,14 @@ void add_huge(ResidentPages& pages, const PageRegion& region, std::span<const Ma
 /// mapping's RSS is large enough for all of them.
 class MappingPages {
  public:
+  explicit MappingPages(const Mapping& mapping)
+      : certain_bits_(is_of_no_file(mapping) ? kEntryExclusive : kEntryExclusive | kEntryFile) {}
+
   void add_entries(Address start, const std::vector<std::uint64_t>& entries, std::uint64_t page_bytes) {
     for (const std::uint64_t entry : entries) {
       const Address end = start + page_bytes;
       if ((entry & kEntryPresent) != 0) all_.add(start, end);
-      if ((entry & kEntryPresent) != 0 && (entry & (kEntryFile | kEntryExclusive)) != 0)
-        certain_.add(start, end);
+      if ((entry & kEntryPresent) != 0 && (entry & certain_bits_) != 0) certain_.add(start, end);
       start = end;
     }
   }
@@ -79,6 +81,7 @@ class MappingPages {
   }
 
  private:
+  std::uint64_t certain_bits_;  // of which an entry has one, if its page is not that of zeros
   ResidentPages all_, certain_;
 };
 
@@ -128,8 +131,8 @@ ResidentPages walk_pagemap(const InputFile& pagemap, const std::vector<MappingUs
   for (const MappingUse& use : uses) {
     pages.huge_bytes += use.huge_bytes;
     if (use.rss_bytes == 0 || use.is_hugetlb) continue;
-    MappingPages of_mapping;
     const Mapping& mapping = use.mapping;
+    MappingPages of_mapping(mapping);
     for (Address at = mapping.start; at < mapping.end; at += entries.size() * page_bytes) {
       entries.resize(std::min(kEntriesAtOnce, (mapping.end - at) / page_bytes));
       entries.resize(pagemap.read(at / page_bytes * 8, entries.data(), entries.size() * 8) / 8);

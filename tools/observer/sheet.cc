@@ -24,6 +24,18 @@ std::vector<Range> sorted_ranges(const Ranges& ranges) {
   return sorted;
 }
 
+/// \why tables of the library lie in ranges of records, and no byte may count twice.
+std::vector<Range> merged(const std::vector<Range>& sorted) {
+  std::vector<Range> apart;
+  for (const Range range : sorted) {
+    if (!apart.empty() && range.start <= apart.back().end)
+      apart.back().end = std::max(apart.back().end, range.end);
+    else
+      apart.push_back(range);
+  }
+  return apart;
+}
+
 std::uint64_t resident_in(const std::vector<Range>& sorted, std::span<const ResidentRun> runs) {
   ResidentCursor cursor(runs);
   std::uint64_t bytes = 0;
@@ -191,7 +203,7 @@ void fill_resident(const Snapshot& snapshot, const Residency& residency, Sheet& 
   sheet.bytes[static_cast<std::size_t>(Part::kFreePages)] =
       resident_in(sorted_ranges(snapshot.free_runs), residency.runs());
   sheet.bytes[static_cast<std::size_t>(Part::kMetadata)] =
-      resident_in(sorted_ranges(snapshot.records), residency.runs());
+      resident_in(merged(sorted_ranges(snapshot.records)), residency.runs());
   add_outside(snapshot, residency.runs(), sheet);
   sheet.rss_bytes = residency.rss_bytes();
   sheet.huge_bytes = residency.huge_bytes();
