@@ -22,7 +22,8 @@ fi
 if [ "${1:-}" = --tests ]; then
   packages="$packages
     chromium chromium-driver python3-selenium clang-format-14 clang libclang-rt-14-dev
-    strace php-cli php-mbstring php-xml php-sqlite3 dnsmasq-base faketime eatmydata fakeroot libuid-wrapper tmux
+    strace php-cli php-mbstring php-xml php-sqlite3 dnsmasq-base faketime eatmydata fakeroot libuid-wrapper
+    tmux
   "
 fi
 

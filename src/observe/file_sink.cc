@@ -1,5 +1,5 @@
-// The sink of TextWriter that writes to a descriptor. Apart from it, so that tools which write text elsewhere need
-// no part of the operating system tier.
+// The sink of TextWriter that writes to a descriptor. Apart from it, so that tools which write text elsewhere
+// need no part of the tier of the operating system.
 #include "observe/text_writer.h"
 #include "os/process.h"
 

@@ -1,5 +1,5 @@
-// The pools of one kind, name, block size and parent, as one: text formats for time series may have each label
-// set once.
+// The pools of one kind, name, block size and parent, as one: text formats for time series may have each
+// label set once.
 #pragma once
 #include <cstddef>
 #include <cstring>

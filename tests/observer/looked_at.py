@@ -24,8 +24,21 @@ class LookedAt:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, env=environment, cwd=cwd)
         self.output = b""
+        try:
+            self.feed(feed, says)
+        except BaseException:
+            self.end()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def feed(self, text, says):
         # Beside the reading of its output, which may be as much.
-        feeder = threading.Thread(target=self.write, args=(feed,))
+        feeder = threading.Thread(target=self.write, args=(text,))
         feeder.start()
         if says:
             self.wait_for(says)
@@ -33,10 +46,7 @@ class LookedAt:
         if not says:
             self.wait_until_it_reads()
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def end(self):
         self.process.kill()
         self.process.wait()
         self.process.stdin.close()

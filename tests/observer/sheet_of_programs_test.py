@@ -35,7 +35,8 @@ for number in range(4):
     threading.Thread(target=work, args=(number,), daemon=True).start()
 barrier.wait()
 {WAIT}"""
-PERL = 'my %h; $h{"k$_"} = [1..$_ % 20] for 1..50000; delete $h{"k$_"} for 1..20000; $| = 1; print "ready\n"; <STDIN>;'
+PERL = """my %h; $h{"k$_"} = [1..$_ % 20] for 1..50000; delete $h{"k$_"} for 1..20000;
+$| = 1; print "ready\\n"; <STDIN>;"""
 SQL = b"""CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT); CREATE INDEX i ON t(b);
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
 INSERT INTO t SELECT i, 'row ' || (i * 7919 % 65537) FROM n;
@@ -52,14 +53,15 @@ message("ready")
 execute_process(COMMAND cat)
 """
 MAKE = "VALUES := $(shell seq 20000)\nall:\n\t@echo ready; read x\n"
-NODE = "let a = []; for (let i = 0; i < 1e5; i++) a.push({i, s: 'v' + i}); console.log('ready'); process.stdin.resume()"
+NODE = """let a = []; for (let i = 0; i < 1e5; i++) a.push({i, s: 'v' + i});
+console.log('ready'); process.stdin.resume()"""
 JQ_FILTER = '[range(20000) | {id: ., name: "n\\(.)"}] as $all | ($all | length), "ready"'
 RUBY = "h = {}; 50000.times { |i| h[i] = i.to_s * 3 }; puts 'ready'; $stdout.flush; gets"
 LUA = "t = {} for i = 1, 50000 do t[i] = {tostring(i)} end print('ready') io.flush() io.read()"
 
 
 def programs(folder):
-    """{name: (command, arguments of LookedAt)}; the names are those of executables, but for the endings."""
+    """{name: (command, arguments of LookedAt)}. The names begin with those of executables."""
     (folder / "script.cmake").write_text(CMAKE)
     (folder / "Makefile").write_text(MAKE)
     (folder / "text").write_bytes(TEXT + b"ready\n")
@@ -76,12 +78,13 @@ def programs(folder):
         "bash": (["bash", "-c", BASH], {}),
         "dash": (["dash", "-c", "x=$(seq 30000); echo ready; read y"], {}),
         "mawk": (["mawk", AWK], {}),
-        "gdb": (["gdb", "-q", "-nx", "-ex", "python print('ready', flush=True)", "-ex", "python input()"], {}),
+        "gdb": (["gdb", "-q", "-nx", "-ex", "python print('ready', flush=True)",
+                 "-ex", "python input()"], {}),
         "cmake": (["cmake", "-P", folder / "script.cmake"], {}),
         "make": (["make", "-C", folder], {}),
         "git": (["git", "cat-file", "--batch-check"], {"feed": b"ready\n", "cwd": folder / "repository"}),
         "node": (["node", "-e", NODE], {}),
-        "jq": (["jq", JQ_FILTER], {"feed": b"1\n"}),
+        "jq": (["jq", "--unbuffered", JQ_FILTER], {"feed": b"1\n"}),
         "ruby": (["ruby", "-e", RUBY], {}),
         "lua5.4": (["lua5.4", "-e", LUA], {}),
         "sed": (["sed", "-u", "s/a/b/"], {"feed": b"reaay\n", "says": b"rebay"}),
@@ -89,7 +92,8 @@ def programs(folder):
         "tail": (["tail", "-n", "15000", "-f", folder / "text"], {}),
         "xargs": (["xargs", "-n", "1", "echo"], {"feed": b"ready\n"}),
         "sort": (["sort"], all_read),
-        "clang": (["clang", "-cc1", "-emit-llvm", "-o", "/dev/null", "-"], {"says": b"", "feed": b"int x;\n"}),
+        "clang": (["clang", "-cc1", "-emit-llvm", "-o", "/dev/null", "-"],
+                  {"says": b"", "feed": b"int f(int x) { return x; }\n"}),
         "as": (["as", "-o", "/dev/null"], {"says": b"", "feed": b" nop\n" * 20000}),
         "c++filt": (["c++filt"], {"feed": b"_Z3foov\n" * 2000 + b"ready\n"}),
         "addr2line": (["addr2line", "-e", "/usr/bin/gdb"], {"feed": b"0\n", "says": b"?"}),

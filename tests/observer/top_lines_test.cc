@@ -1,6 +1,11 @@
 #include "look/top_lines.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
 
 #include "look/panel.h"
 #include "look/screen_text.h"
@@ -118,7 +123,7 @@ Look game_server() {
 }
 
 std::string text_of_lines(const std::vector<Line>& lines) {
-  std::string text = "\n";
+  std::string text;
   for (const Line& line : lines) text += text_of(line, Colour::kOff);
   return text;
 }
@@ -127,42 +132,149 @@ std::string shown(const Look& look, const TopState& state, std::size_t width, st
   return text_of_lines(top_lines(look, state, width, height));
 }
 
+/// Compares with a committed file; with TARN_UPDATE_GOLDEN=1 writes the file anew.
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path = fmt::format("{}/{}.txt", TARN_TEST_GOLDEN_DIRECTORY, name);
+  if (std::getenv("TARN_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
+  std::ostringstream golden;
+  golden << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text, golden.str()) << name;
+}
+
 TEST(TopLines, TheOverviewAtEightyColumnsStacksItsTables) {
-  EXPECT_EQ(shown(game_server(), {}, 80, 24), R"(
-)");
+  expect_golden("top_overview_80", shown(game_server(), {}, 80, 24));
 }
 
 TEST(TopLines, TheOverviewAt140ColumnsHasTwoColumns) {
-  EXPECT_EQ(shown(game_server(), {}, 140, 20), R"(
-)");
+  expect_golden("top_overview_140", shown(game_server(), {}, 140, 20));
 }
 
 TEST(TopLines, APipeGetsAllRowsAndNoKeys) {
-  EXPECT_EQ(shown(game_server(), {}, 80, kAnyHeight), R"(
-)");
+  expect_golden("top_pipe_80", shown(game_server(), {}, 80, kAnyHeight));
 }
 
 TEST(TopLines, TheViewOfClassesHasWhatTheWidthHasRoomFor) {
   TopState state;
   state.view = TopView::kClasses;
-  EXPECT_EQ(shown(game_server(), state, 140, 12), R"(
-)");
-  EXPECT_EQ(shown(game_server(), state, 80, 12), R"(
-)");
+  expect_golden("top_classes_140", shown(game_server(), state, 140, 12));
+  expect_golden("top_classes_80", shown(game_server(), state, 80, 12));
 }
 
 TEST(TopLines, TheViewOfThreadsTellsOwnersToo) {
   TopState state;
   state.view = TopView::kThreads;
-  EXPECT_EQ(shown(game_server(), state, 80, 16), R"(
-)");
+  expect_golden("top_threads_80", shown(game_server(), state, 80, 16));
 }
 
 TEST(TopLines, TheViewOfPoolsTellsKindsAndLimits) {
   TopState state;
   state.view = TopView::kPools;
-  EXPECT_EQ(shown(game_server(), state, 140, 12), R"(
-)");
+  expect_golden("top_pools_140", shown(game_server(), state, 140, 12));
+}
+
+TEST(TopLines, NoScreenIsTooSmall) {
+  const Look look = game_server();
+  for (std::size_t height = 0; height < 30; ++height)
+    for (const std::size_t width : {0, 1, 20, 79, 131, 132, 200}) {
+      for (const TopView view : {TopView::kOverview, TopView::kClasses, TopView::kThreads, TopView::kPools}) {
+        TopState state;
+        state.view = view;
+        const std::vector<Line> lines = top_lines(look, state, width, height);
+        ASSERT_EQ(lines.size(), height);
+        for (const Line& line : lines) ASSERT_LE(width_of(line), width);
+      }
+    }
+}
+
+TEST(TopLines, ATornLookSaysHowFarOffItMayBe) {
+  Look look = game_server();
+  look.snapshot.exactness = {.is_exact = false, .moved_blocks = 123, .bad_spans = 2};
+  const std::string title = text_of(top_title(look), Colour::kOff);
+  EXPECT_NE(title.find("± 123 blocks  2 spans unreadable"), std::string::npos) << title;
+}
+
+TEST(TopLines, PartsThatDoNotAddUpAreSaidSo) {
+  Look look = game_server();
+  set_part(look.sheet, Part::kOther, 2);
+  EXPECT_NE(text_of_lines(sheet_lines(look.sheet, 200)).find("(the parts are 20.6 % off)"),
+            std::string::npos);
+}
+
+TEST(TopLines, ACoreFilesSheetIsOfMappedBytes) {
+  Look look = game_server();
+  look.sheet.basis = Basis::kMapped;
+  look.sheet.rss_bytes = 0;
+  const std::string text = text_of_lines(sheet_lines(look.sheet, 200));
+  EXPECT_EQ(text.find("mapped 2,911.0 MiB = live"), 0u) << text;
+  EXPECT_EQ(text.find("not tarn"), std::string::npos);
+}
+
+TEST(TopLines, OneLookHasNoRates) {
+  Look look = game_server();
+  look.rates.seconds = 0;
+  const std::string text = shown(look, {}, 80, kAnyHeight);
+  EXPECT_EQ(text.find("+312"), std::string::npos);
+}
+
+TEST(TopLines, TheOrderDecidesWhichClassComesFirst) {
+  TopState state;
+  EXPECT_LT(shown(game_server(), state, 80, kAnyHeight).find("48 B"),
+            shown(game_server(), state, 80, kAnyHeight).find("1,000 B"));
+  Look look = game_server();
+  look.rates.live_of_class[2] = -5000;
+  state.order() = TopOrder::kRate;
+  EXPECT_GT(shown(look, state, 80, kAnyHeight).find("48 B"),
+            shown(look, state, 80, kAnyHeight).find("1,000 B"));
+}
+
+// -- Figures and panels ----------------------------------------------------------------------------------
+
+TEST(ScreenText, FiguresAreShort) {
+  EXPECT_EQ(short_count(99'999), "99,999");
+  EXPECT_EQ(short_count(123'456), "123 k");
+  EXPECT_EQ(short_count(999'999), "1.00 M");
+  EXPECT_EQ(short_count(UINT64_MAX), "18.4 E");
+  EXPECT_EQ(short_bytes(999), "999 B");
+  EXPECT_EQ(short_bytes(65536), "64.0 KiB");
+  EXPECT_EQ(short_bytes(UINT64_MAX), "16.0 EiB");
+  EXPECT_EQ(short_change(-0.25), "-0.2");
+  EXPECT_EQ(short_change(0), "0");
+  EXPECT_EQ(up_time(3723), "01:02:03");
+}
+
+TEST(ScreenText, NamesCannotMoveTheCursorNorShiftColumns) {
+  EXPECT_EQ(printable("a\033[2J\n\x7f"), "a?[2J??");
+  EXPECT_EQ(printable("Zürich"), "Zürich");
+  EXPECT_EQ(printable("\xe6\x9d\xb1x"), "?x");  // takes two columns
+  EXPECT_EQ(printable("e\xcc\x81"), "e?");      // combines with the one before
+  EXPECT_EQ(printable("\xff\xc2"), "??");
+  EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a");
+}
+
+TEST(ScreenText, LinesAreCutBetweenCharacters) {
+  EXPECT_EQ(cut(std::string("±±±"), 2), "±±");
+  EXPECT_EQ(width_of(cut(Line{{"ab"}, {"█░"}}, 3)), 3u);
+  EXPECT_EQ(bar(0.5, 4), "██░░");
+  EXPECT_EQ(bar(7, 2), "██");
+}
+
+TEST(Panel, LeavesOutColumnsOfTheHighestRankFirst) {
+  Panel panel({{"name", Alignment::kLeft}, {"rare", Alignment::kRight, 2}, {"often", Alignment::kRight, 1}});
+  panel.add_row({{"x"}, {"1"}, {"2"}});
+  EXPECT_EQ(text_of_lines(panel.lines(20, 9)), "name  rare  often\nx        1      2\n");
+  EXPECT_EQ(text_of_lines(panel.lines(16, 9)), "name  often\nx         2\n");
+  EXPECT_EQ(text_of_lines(panel.lines(10, 9)), "name\nx\n");
+}
+
+TEST(Panel, SaysHowManyRowsItLeavesOut) {
+  Panel panel({{"n"}});
+  for (int i = 0; i < 10; ++i) panel.add_row({{std::to_string(i)}});
+  EXPECT_EQ(text_of_lines(panel.lines(20, 4, 5)), "n\n5\n6\n… 3 more\n");
+}
+
+TEST(Panel, LinesAreSharedEvenlyAmongThoseThatWantThem) {
+  EXPECT_EQ(shared_lines({2, 50, 50}, 22), (std::vector<std::size_t>{2, 10, 10}));
+  EXPECT_EQ(shared_lines({2, 3}, 100), (std::vector<std::size_t>{2, 3}));
 }
 
 }  // namespace

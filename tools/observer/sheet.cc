@@ -209,7 +209,7 @@ void fill_resident(const Snapshot& snapshot, const Residency& residency, Sheet& 
   sheet.huge_bytes = residency.huge_bytes();
 }
 
-/// \why tables of records are mapped far beyond what is used of them, and clean pages are mapped but not there.
+/// \why tables of records are mapped far beyond what is used of them, and clean pages have no memory.
 void fill_mapped(const Snapshot& snapshot, Sheet& sheet) {
   constexpr ResidentRun kAll[] = {{0, UINT64_MAX}};
   sheet.basis = Basis::kMapped;

@@ -1,9 +1,9 @@
 // A program's memory in parts that add up to what the kernel counts, and what moved between two looks.
 //
 // Idea: RSS counts resident pages, so each part is in resident bytes. Of a span whose pages are all resident
-// the counts of its blocks suffice; of another one each resident piece is laid over its blocks. Memory that is
-// not the library's is summed from the resident runs that lie outside of all its ranges, not as a remainder:
-// so whether the parts add up can be checked.
+// the counts of its blocks suffice; of another one each resident piece is laid over its blocks. Memory that
+// is not the library's is summed from the resident runs that lie outside of all its ranges, not as a
+// remainder: so whether the parts add up can be checked.
 //
 // Without a residency, as for core files, the parts are in mapped bytes, and memory that is not the library's
 // is not known.
@@ -72,8 +72,8 @@ struct Sheet {
 /// \cost some ms for 100,000 spans.
 Sheet make_sheet(const Snapshot& snapshot, const Residency* residency);
 
-/// What happened a second between two snapshots of one process. Indices are those of the later one; what is new
-/// in it began at 0.
+/// What happened a second between two snapshots of one process. Indices are those of the later one; what is
+/// new in it began at 0.
 struct Rates {
   double seconds = 0;  // between the two; 0: there is only one, and all rates are 0
   std::vector<double> live_of_class;

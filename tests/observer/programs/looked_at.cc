@@ -1,5 +1,5 @@
-// A program to be looked at: two threads, pools with limits, slabs that a few survivors pin. Says "ready", then
-// does what it reads: a line "grow" makes more live blocks, the end of its input ends it.
+// A program to be looked at: two threads, pools with limits, slabs that a few survivors pin. It says "ready";
+// then a line "grow" makes more live blocks, and the end of its input ends it.
 #include <tarn/fixed_pool.h>
 #include <tarn/heap.h>
 #include <tarn/memory_pool.h>

@@ -16,7 +16,7 @@ namespace {
 
 enum ColourPair : short { kGoodPair = 1, kBadPair };
 
-/// \why the lines are UTF-8, whatever the locale is: of most terminals that is true, also in a container whose
+/// \why the lines are UTF-8, whatever the locale is: so are most terminals, also those in a container whose
 /// environment names no locale.
 void use_utf8() {
   setlocale(LC_CTYPE, "");

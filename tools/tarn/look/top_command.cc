@@ -49,9 +49,10 @@ std::size_t width_of_output() {
 void print_look(const Look& look) {
   for (const Line& line : top_lines(look, {}, width_of_output(), kAnyHeight))
     fmt::print("{}", text_of(line, colour_for(STDOUT_FILENO)));
+  if (look.has_ended) fmt::print("{} has ended; this was seen last.\n", look.snapshot.pid);
 }
 
-/// The last look again, when the process has ended since. \throws what look_at() does, of a process that runs.
+/// The last look again, when the process has ended since. \throws what look_at() does, while it runs.
 Look next_look(Source& source, Look before) {
   try {
     return look_at(source, &before);

@@ -85,7 +85,6 @@ std::vector<Line> totals_lines(const Look& look, std::size_t width) {
 std::vector<Line> header_lines(const Look& look, const TopState& state, std::size_t width) {
   Line title = top_title(look);
   if (state.is_paused) title.push_back({"  paused", Style::kHeading});
-  if (look.has_ended) title.push_back({fmt::format("  {} has ended", look.snapshot.pid), Style::kBad});
   std::vector<Line> lines = {std::move(title)};
   for (Line& line : sheet_lines(look.sheet, width)) lines.push_back(std::move(line));
   for (Line& line : totals_lines(look, width)) lines.push_back(std::move(line));

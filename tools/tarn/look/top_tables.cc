@@ -269,8 +269,8 @@ Panel thread_panel(const Look& look, TopOrder order) {
                {"at hand"},
                {"refills/s"},
                {"flushes/s"},
-               {"remote in/s"},
-               {"pending"}});
+               {"remote/s"},
+               {"pending", Alignment::kRight, 1}});
   const auto key = [&](std::size_t index) { return thread_key(look, order, index); };
   for (const std::size_t index : sorted_by(look.snapshot.threads.size(), key))
     panel.add_row(thread_cells(look, index));
@@ -285,7 +285,7 @@ Panel owner_panel(const Look& look) {
                {"free"},
                {"depot", Alignment::kRight, 1},
                {"spare", Alignment::kRight, 2},
-               {"remote in/s"},
+               {"remote/s"},
                {"pending"}});
   const auto key = [&](std::size_t index) { return look.snapshot.owners[index].slab_bytes; };
   for (const std::size_t index : sorted_by(look.snapshot.owners.size(), key))
