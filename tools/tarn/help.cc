@@ -21,6 +21,7 @@ constexpr const char* kFrontPageExamples =
     "  tarn bench --quick                         the sources' benchmarks on every allocator\n"
     "  tarn classes --preset lfh128               size classes and what they waste\n"
     "  tarn options                               what can be set, and how\n"
+    "  tarn top game_server                       where a running program's memory is\n"
     "\n"
     "`tarn help COMMAND` tells more; so does tarn(1).";
 
