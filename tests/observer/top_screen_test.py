@@ -62,7 +62,9 @@ class Terminal:
         return self.wait_for(lambda text: all(word in text for word in words), words)
 
     def wait_for_shell(self):
-        """Until the shell answers again, so what ran in it has ended and the terminal is as it was."""
+        """Until the shell answers again. What is typed before that is lost with the ending screen."""
+        self.wait_for(lambda _: self.tmux("display-message", "-p", "#{pane_current_command}") == "sh\n",
+                      "the shell")
         self.type("echo status $?", "Enter")
         return self.wait_for_text("status 0\n")
 

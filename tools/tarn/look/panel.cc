@@ -32,7 +32,7 @@ std::vector<Line> Panel::lines(std::size_t width, std::size_t height, std::size_
   if (all.size() > height) {
     const std::size_t hidden = all.size() - height + 1;
     all.resize(height);
-    if (height > 1) all.back() = {{fmt::format("… {} more", hidden), Style::kFaint}};
+    if (height > 2) all.back() = {{fmt::format("… {} more", hidden), Style::kFaint}};
   }
   for (Line& line : all) line = cut(line, width);
   return all;
