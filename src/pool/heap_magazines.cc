@@ -176,7 +176,7 @@ bool HeapMagazines::load(Magazine& magazine, const BlockRequest& request, Return
 
 void* HeapMagazines::allocate(const BlockRequest& request, ReturnedPages& returned) {
   const std::size_t bytes = request.block_bytes;
-  Magazine* const magazine = has_stacks(request) ? list_.make_of_this_thread() : nullptr;
+  Magazine* const magazine = magazine_for(request);
   if (magazine != nullptr) {
     if (!pay(*magazine, bytes)) return nullptr;
     StackPair& of = magazine->of[index_of_class(request.size_class)];
@@ -284,7 +284,7 @@ bool HeapMagazines::make_room(StackPair& of, unsigned index, ReturnedPages& retu
 
 void HeapMagazines::deallocate(void* block, ReturnedPages& returned) {
   const BlockRequest request = heap_.slabs.request_of_block(block);
-  Magazine* const magazine = has_stacks(request) ? list_.make_of_this_thread() : nullptr;
+  Magazine* const magazine = magazine_for(request);
   const unsigned index = index_of_class(request.size_class);
   std::uint8_t* const is_live = heap_.slabs.end_life(block);
   if (magazine != nullptr && is_live != nullptr) {
@@ -362,6 +362,21 @@ void HeapMagazines::empty(ReturnedPages& returned) {
       [&](const FreeBlock* blocks, unsigned count, SizeClass) { return_blocks(blocks, count, returned); });
   forget();
   end_stacks();
+  rest_if_small();
+}
+
+// A large heap would earn its magazines again at once.
+void HeapMagazines::rest_if_small() {
+  if (heap_.account.charged() >= kMostCredit) return;
+  is_resting_ = true;
+  heap_.slabs.prefer_mixed_pages();
+  heap_.shared_use = {};
+  heap_.call_rate = {};
+}
+
+void HeapMagazines::end_rest() {
+  is_resting_ = false;
+  heap_.slabs.prefer_slabs();
 }
 
 void HeapMagazines::validate() const {
@@ -374,6 +389,7 @@ void HeapMagazines::validate() const {
   depot_.validate();
   list_.for_each([&](const Magazine& magazine) { TARN_CHECK(magazine.credit <= full_credit_); });
   TARN_CHECK(pot_ <= full_credit_);
+  TARN_CHECK(!is_resting_ || (cached().count == 0 && credits() == 0));
 }
 
 // \pre all are empty.
@@ -392,7 +408,9 @@ void make_magazines(detail::HeapState& heap) {
   if (os::is_fork_owner()) return;
   const os::LockGuard registry(os::global_mutex<os::LockRank::kPoolRegistry>());
   const os::LockGuard guard(heap.mutex);
-  if (!heap.may_have_magazines || heap.magazines.load(std::memory_order_relaxed) != nullptr) return;
+  if (!heap.may_have_magazines) return;
+  if (HeapMagazines* const magazines = heap.magazines.load(std::memory_order_relaxed))
+    return magazines->end_rest();
   heap.magazines.store(HeapMagazines::make(heap), std::memory_order_release);
 }
 

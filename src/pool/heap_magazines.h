@@ -1,12 +1,15 @@
 // Free blocks of a heap at hand for each thread, and bytes that each may allocate without asking.
 //
-// A heap begins without magazines. Once threads use it much, and it is no small one or they wait for each
-// other, each has two stacks of free blocks for each
-// class of up to 32 KiB, one in use and one whole or empty (J. Bonwick, J. Adams, "Magazines and Vmem",
-// 2001), and a credit: bytes that the heap is charged and that no live block has. A hit takes a block from a
-// stack and its bytes from the credit, or gives them back. A miss exchanges a stack with the depot
-// (stack_depot.h), and credit with the pot, which holds as much as a thread may have: so what one thread
-// frees another allocates without the heap's mutex. What is left takes the mutex.
+// A heap begins without magazines. Once threads use it much, and it is no small one, or they wait for each
+// other, or they use it very much, each has two stacks of free blocks for each class of up to 32 KiB, one in
+// use and one whole or empty (J. Bonwick, J. Adams, "Magazines and Vmem", 2001), and a credit: bytes that the
+// heap is charged and that no live block has. A hit takes a block from a stack and its bytes from the credit,
+// or gives them back. A miss exchanges a stack with the depot (stack_depot.h), and credit with the pot, which
+// holds as much as a thread may have: so what one thread frees another allocates without the heap's mutex.
+// What is left takes the mutex.
+//
+// When a heap gives back what it does not use, its magazines rest: they are empty, and a small heap's blocks
+// are those of a heap without magazines, until it earns them again.
 //
 // Limits hold for what is charged, live bytes and credits: so a hard limit is never exceeded. Before a limit
 // would refuse a block or be crossed, all credits of the heap's threads are collected; when little is left
@@ -67,6 +70,9 @@ class alignas(kCacheLineBytes) HeapMagazines {
   void heed_limits();
   /// From now on each call counts at once.
   void keep_no_credit();
+  /// Whether no thread has blocks or credit at hand, or gets any.
+  bool is_resting() const { return is_resting_; }
+  void end_rest();
 
   /// \returns the sum of all credits, exact while all magazines are visited, else of no single moment.
   std::size_t credits() const;
@@ -86,7 +92,7 @@ class alignas(kCacheLineBytes) HeapMagazines {
   void leave_all() { list_.leave_all(); }
   /// Moves all credits to the heap.
   void collect();
-  /// The same, returns all blocks to their slabs, and gives back the memory of the stacks. \pre all are
+  /// The same, returns all blocks to their slabs, gives back the memory of the stacks, and rests. \pre all are
   /// visited.
   void empty(ReturnedPages& returned);
   /// The same, but forgets the blocks, which have ended. \pre all are visited.
@@ -105,7 +111,10 @@ class alignas(kCacheLineBytes) HeapMagazines {
   explicit HeapMagazines(detail::HeapState& heap, std::uint32_t slot)
       : heap_(heap), list_(slot, heap.number), spans_(page_map.first_table()) {}
 
-  static bool has_stacks(const BlockRequest& request) { return StackClasses::has(request.size_class); }
+  /// \returns the thread's magazine if it may have blocks like this one; nullptr: none.
+  Magazine* magazine_for(const BlockRequest& request) {
+    return !is_resting_ && StackClasses::has(request.size_class) ? list_.make_of_this_thread() : nullptr;
+  }
 
   /// A live block's place.
   struct Place {
@@ -159,6 +168,7 @@ class alignas(kCacheLineBytes) HeapMagazines {
   void trim_depot(ReturnedPages& returned);
   void end_scarcity();
   void end_stacks();
+  void rest_if_small();
   template <typename Use>
   void for_each_stack(Use use) const;
   void* pop(Magazine& magazine, StackPair& of);
@@ -176,6 +186,7 @@ class alignas(kCacheLineBytes) HeapMagazines {
   std::size_t scarce_room_ = 0;  // with more than twice that below the next limit, scarcity ends
   std::size_t full_credit_ = 0;  // most_credit_ while not scarce
   bool keeps_no_credit_ = false;
+  bool is_resting_ = false;
   unsigned next_to_trim_ = 1;
   Demand demand_{};
 
@@ -183,12 +194,13 @@ class alignas(kCacheLineBytes) HeapMagazines {
 };
 
 /// \returns whether a heap may have magazines: it is not smaller than what a thread may have at hand, or its
-/// threads wait for one another. \pre the heap's mutex is held.
+/// threads wait for one another, or call it so fast that it shall be quick whatever that takes. \pre the
+/// heap's mutex is held.
 inline bool may_have_magazines(const detail::HeapState& heap) {
-  return heap.may_have_magazines &&
-         (heap.account.charged() >= HeapMagazines::kMostCredit || heap.shared_use.has_waited_much());
+  return heap.may_have_magazines && (heap.account.charged() >= HeapMagazines::kMostCredit ||
+                                     heap.shared_use.has_waited_much() || heap.call_rate.is_high());
 }
-/// Gives a heap its magazines, unless it has them or memory is refused.
+/// Gives a heap its magazines, unless memory is refused, or ends their rest.
 void make_magazines(detail::HeapState& heap);
 
 /// Keeps all other threads from a heap.
