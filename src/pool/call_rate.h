@@ -11,13 +11,16 @@ namespace tarn::internal {
 
 class CallRate {
  public:
-  static constexpr std::uint32_t kCalls = 32 * 1024;
+  static constexpr std::uint16_t kCalls = 32 * 1024;
   /// For so many calls. \why With magazines a call takes some 20 ns less: for 1,000 calls in 1 ms that is 2 % of
   /// a processor's time; and each processor can call at most some 30 heaps so fast.
   static constexpr std::uint32_t kMostMs = 32;
 
   /// Counts a call. \returns whether it is time for look().
-  bool note_call() { return ++calls_ >= kCalls; }
+  bool note_call() {
+    calls_ += calls_ < kCalls;
+    return calls_ == kCalls;
+  }
   /// Whether the rate is high shows at the second look.
   void look(std::uint64_t now_ms) {
     const auto now = static_cast<std::uint32_t>(now_ms);
@@ -31,7 +34,7 @@ class CallRate {
   enum class State : std::uint8_t { kNew, kLow, kHigh };
 
   std::uint32_t looked_ms_ = 0;  // where it overflows, calls that took 49 days look fast once
-  std::uint32_t calls_ = 0;
+  std::uint16_t calls_ = 0;
   State state_ = State::kNew;
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 /// As many calls as a look is for, which end at a time.
 void call_until(CallRate& rate, std::uint64_t now_ms) {
-  for (std::uint32_t i = 1; i < CallRate::kCalls; ++i) ASSERT_FALSE(rate.note_call());
+  for (unsigned i = 1; i < CallRate::kCalls; ++i) ASSERT_FALSE(rate.note_call());
   ASSERT_TRUE(rate.note_call());
   rate.look(now_ms);
 }

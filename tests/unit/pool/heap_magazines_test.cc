@@ -139,7 +139,7 @@ TEST_F(MagazinesOfHeaps, ASmallHeapForgetsItsWaits) {
   detail::HeapState& state = *detail::HeapAccess::state(heap);
   for (int i = 0; i < 100; ++i) {
     state.shared_use.note_wait();
-    for (int call = 0; call < 1000; ++call) heap.deallocate(heap.allocate(100));
+    for (int call = 0; call < 100; ++call) heap.deallocate(heap.allocate(100));
   }
   EXPECT_EQ(state.magazines.load(), nullptr);
 }
