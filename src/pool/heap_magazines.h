@@ -103,6 +103,13 @@ class alignas(kCacheLineBytes) HeapMagazines {
     Relaxed<std::size_t> credit;
     StackPair of[StackClasses::kCount];
 
+    // \why asm: else the compiler works out the address anew for each field.
+    TARN_INLINE StackPair& of_class(SizeClass size_class) {
+      StackPair* pair = of + index_of_class(size_class);
+      asm("" : "+r"(pair));
+      return *pair;
+    }
+
     Magazine() {
       for (unsigned index = 1; index < StackClasses::kCount; ++index) of[index].begin(index);
     }
@@ -250,7 +257,7 @@ template <HeapMagazines::Path kPath>
 TARN_INLINE void* HeapMagazines::take_of(SizeClass size_class) {
   Magazine* const magazine = list_.of_this_thread();
   if (magazine == nullptr || !enter<kPath>(*magazine)) return nullptr;
-  StackPair& of = magazine->of[index_of_class(size_class)];
+  StackPair& of = magazine->of_class(size_class);
   if (kPath == Path::kAny) {
     if (of.count() == 0) use_other_or_load(of, index_of_class(size_class));
     if (of.count() != 0 && magazine->credit < of.block_bytes()) take_from_pot(*magazine, of.block_bytes());
@@ -276,7 +283,7 @@ TARN_INLINE bool HeapMagazines::put_on(const Span* slab, void* block) {
   if (magazine == nullptr) return false;
   const Place place = place_of(slab, block);
   if (place.is_live == nullptr || !enter<kPath>(*magazine)) return false;
-  StackPair& of = magazine->of[index_of_class(place.size_class)];
+  StackPair& of = magazine->of_class(place.size_class);
   if (kPath == Path::kAny) {
     if (of.count() == of.room()) use_empty_or_park(of, index_of_class(place.size_class));
     if (magazine->credit + of.block_bytes() > most_credit_) give_to_pot(*magazine);
