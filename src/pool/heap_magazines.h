@@ -255,7 +255,7 @@ TARN_INLINE bool HeapMagazines::push(Magazine& magazine, StackPair& of, const Fr
 
 template <HeapMagazines::Path kPath>
 TARN_INLINE void* HeapMagazines::take_of(SizeClass size_class) {
-  Magazine* const magazine = list_.of_this_thread();
+  Magazine* const magazine = list_.of_this_thread_at_hand();
   if (magazine == nullptr || !enter<kPath>(*magazine)) return nullptr;
   StackPair& of = magazine->of_class(size_class);
   if (kPath == Path::kAny) {
@@ -279,7 +279,7 @@ TARN_INLINE HeapMagazines::Place HeapMagazines::place_of(const Span* slab, void*
 
 template <HeapMagazines::Path kPath>
 TARN_INLINE bool HeapMagazines::put_on(const Span* slab, void* block) {
-  Magazine* const magazine = list_.of_this_thread();
+  Magazine* const magazine = list_.of_this_thread_at_hand();
   if (magazine == nullptr) return false;
   const Place place = place_of(slab, block);
   if (place.is_live == nullptr || !enter<kPath>(*magazine)) return false;
