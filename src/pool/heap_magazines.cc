@@ -249,24 +249,32 @@ void HeapMagazines::return_stack(FreeStack* stack, unsigned index, ReturnedPages
   depot_.give_empty(stack, index);
 }
 
-// Classes in turn.
+// Of the classes in turn. \returns false when there is none.
+bool HeapMagazines::return_next_of_depot(ReturnedPages& returned) {
+  FreeStack* const stack = depot_.take_any(&next_to_trim_);
+  if (stack == nullptr) return false;
+  const unsigned index = next_to_trim_;
+  next_to_trim_ = index + 1 < StackClasses::kCount ? index + 1 : 1;
+  return_stack(stack, index, returned);
+  return true;
+}
+
 void HeapMagazines::trim_depot(ReturnedPages& returned) {
-  while (depot_.is_full()) {
-    FreeStack* const stack = depot_.take_any(&next_to_trim_);
-    if (stack == nullptr) return;
-    const unsigned index = next_to_trim_;
-    next_to_trim_ = index + 1 < StackClasses::kCount ? index + 1 : 1;
-    return_stack(stack, index, returned);
+  while (depot_.is_full() && return_next_of_depot(returned)) {
   }
 }
 
-// A whole stack, in the depot if there is room.
+// A whole stack, in the depot if there is room. If not, one of the next class in turn goes, whose blocks perhaps
+// nobody takes any more: else what is left of other times would fill the depot.
 void HeapMagazines::park(FreeStack* stack, unsigned index, ReturnedPages& returned) {
   if (set_room_of_depot(index))
     while (FreeStack* const refused = depot_.take_whole(index)) return_stack(refused, index, returned);
   trim_depot(returned);
+  if (depot_.admits(index) && !depot_.has_room(index)) {
+    demand_.note_refused(StackClasses::stack_bytes(index), depot_.bytes());
+    return_next_of_depot(returned);
+  }
   if (depot_.has_room(index)) return depot_.give_whole(stack, index);
-  if (depot_.admits(index)) demand_.note_refused(StackClasses::stack_bytes(index), depot_.bytes());
   return_stack(stack, index, returned);
 }
 

@@ -172,6 +172,7 @@ class alignas(kCacheLineBytes) HeapMagazines {
   bool set_room_of_depot(unsigned index);
   void return_stack(FreeStack* stack, unsigned index, ReturnedPages& returned);
   void return_blocks(const FreeBlock* blocks, unsigned count, ReturnedPages& returned);
+  bool return_next_of_depot(ReturnedPages& returned);
   void trim_depot(ReturnedPages& returned);
   void end_scarcity();
   void end_stacks();
