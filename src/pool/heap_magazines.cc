@@ -61,7 +61,7 @@ bool HeapMagazines::charge(std::size_t bytes, std::size_t* extra) {
   if (bytes > room && most_credit_ != 0) {
     // What could be collected at most: credits on their way between threads have no sum.
     if (const std::size_t hard_room = heap_.account.hard_room();
-        bytes > hard_room && bytes - hard_room > (list_.count() + 1) * full_credit_)
+        bytes > hard_room && bytes - hard_room > (list_.count() + kPotCredits) * full_credit_)
       return false;
     most_credit_ = 0;  // threads that free meanwhile keep none either
     collect();
@@ -89,6 +89,7 @@ bool HeapMagazines::put(void* block) { return put_on<Path::kAny>(page_map.find(b
 
 // Gives the magazine's thread credit for a block. \returns false when a limit refuses it.
 bool HeapMagazines::pay(Magazine& magazine, std::size_t bytes) {
+  if (magazine.credit < bytes) take_from_pot(magazine, bytes);
   if (magazine.credit >= bytes) return true;
   const std::size_t most = most_credit_, credit = magazine.credit;
   std::size_t extra = most > credit ? std::min(most / 2, most - credit) : 0;
@@ -146,10 +147,10 @@ void HeapMagazines::give_to_pot(Magazine& magazine) {
   if (credit <= most / 2 || list_.count() == 1) return;
   const std::size_t given = credit - most / 2;
   std::size_t found = pot_.load(std::memory_order_relaxed);
-  if (found + given > most) return;
+  if (found + given > kPotCredits * most) return;
   magazine.credit = most / 2;
   while (!pot_.compare_exchange_weak(found, found + given, std::memory_order_acq_rel))
-    if (found + given > most) {
+    if (found + given > kPotCredits * most) {
       magazine.credit = credit;
       return;
     }
@@ -396,7 +397,7 @@ void HeapMagazines::validate() const {
   });
   depot_.validate();
   list_.for_each([&](const Magazine& magazine) { TARN_CHECK(magazine.credit <= full_credit_); });
-  TARN_CHECK(pot_ <= full_credit_);
+  TARN_CHECK(pot_ <= kPotCredits * full_credit_);
   TARN_CHECK(!is_resting_ || (cached().count == 0 && credits() == 0));
 }
 

@@ -5,8 +5,8 @@
 // use and one whole or empty (J. Bonwick, J. Adams, "Magazines and Vmem", 2001), and a credit: bytes that the
 // heap is charged and that no live block has. A hit takes a block from a stack and its bytes from the credit,
 // or gives them back. A miss exchanges a stack with the depot (stack_depot.h), and credit with the pot, which
-// holds as much as a thread may have: so what one thread frees another allocates without the heap's mutex.
-// What is left takes the mutex.
+// holds as much as kPotCredits threads may have: so what one thread frees another allocates without the
+// heap's mutex. What is left takes the mutex.
 //
 // When a heap gives back what it does not use, its magazines rest: they are empty, and a small heap's blocks
 // are those of a heap without magazines, until it earns them again.
@@ -15,8 +15,8 @@
 // would refuse a block or be crossed, all credits of the heap's threads are collected; when little is left
 // below it then, the heap is scarce: its threads have no credit, and each call counts, until more is left. So
 // a soft limit is crossed when live bytes cross it; it can be crossed again once what is charged has been
-// below it. Each thread's credit is at most kMostCredit and a part of the lowest limit (kLimitPerCredit),
-// which also is the error of the peak.
+// below it. Each thread's credit is at most kMostCredit and a part of the lowest limit (kLimitPerCredit). All
+// credits together are the error of the peak.
 //
 // A block in a magazine has the bit 0, as a live one. So each block has a byte that says whether it lives
 // (HeapSlabs::keep_lives); the free exchanges it, and finds a double free, also of two threads at once as
@@ -43,6 +43,7 @@ class alignas(kCacheLineBytes) HeapMagazines {
  public:
   static constexpr std::size_t kMostCredit = 64 * 1024;
   static constexpr std::size_t kLimitPerCredit = 16;  // a credit is at most this part of the lowest limit
+  static constexpr std::size_t kPotCredits = 4;       // the pot holds as much as so many threads
 
   /// \returns nullptr when memory is refused, or no slot for threads' tables is left. \pre the registry's
   /// lock and the heap's mutex are held.
