@@ -122,6 +122,32 @@ TEST_F(MagazinesOfHeaps, KeepBlocksOfUpTo32KiBAtHand) {
   EXPECT_EQ(heap.magazines()->cached().bytes, 0u);
 }
 
+// Stacks that nobody takes any more must not keep out those that are taken again and again.
+TEST_F(MagazinesOfHeaps, AClassThatIsUsedTakesTheDepotFromOneThatIsNot) {
+  HeapWithMagazines heap;
+  std::vector<void*> blocks = take(heap, 8000, 64);
+  free_all(heap, blocks);
+  const std::size_t before = heap.magazines()->cached().count;
+  ASSERT_GT(before, 3000u);
+  for (int round = 0; round < 50; ++round) {
+    blocks = take(heap, 250, 1024);
+    free_all(heap, blocks);
+  }
+  EXPECT_LT(heap.magazines()->cached().count, before / 4);
+  EXPECT_GT(heap.magazines()->cached().bytes, 200 * kKiB);
+  validate(heap.state());
+}
+
+TEST_F(MagazinesOfHeaps, ThePotHoldsTheCreditOfSeveralThreads) {
+  HeapWithMagazines heap;
+  std::vector<void*> blocks = take(heap, 1000, 1024);
+  std::thread([&] { free_all(heap, blocks); }).join();
+  EXPECT_GT(credits_of(heap), HeapMagazines::kPotCredits * HeapMagazines::kMostCredit);
+  EXPECT_LE(credits_of(heap), (HeapMagazines::kPotCredits + 2) * HeapMagazines::kMostCredit);
+  EXPECT_EQ(heap.use().live_bytes, 0u);
+  validate(heap.state());
+}
+
 TEST_F(MagazinesOfHeaps, CreditComesFromWhoFreesToWhoAllocates) {
   HeapWithMagazines heap;
   std::vector<void*> blocks = take(heap, 4000, 100);
