@@ -12,8 +12,8 @@ namespace tarn::internal {
 class CallRate {
  public:
   static constexpr std::uint16_t kCalls = 32 * 1024;
-  /// For so many calls. \why With magazines a call takes some 20 ns less: for 1,000 calls in 1 ms that is 2 % of
-  /// a processor's time; and each processor can call at most some 30 heaps so fast.
+  /// For so many calls. \why With magazines a call takes some 20 ns less: for 1,000 calls in 1 ms that is 2 %
+  /// of a processor's time; and each processor can call at most some 30 heaps so fast.
   static constexpr std::uint32_t kMostMs = 32;
 
   /// Counts a call. \returns whether it is time for look().

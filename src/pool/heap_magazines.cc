@@ -265,8 +265,8 @@ void HeapMagazines::trim_depot(ReturnedPages& returned) {
   }
 }
 
-// A whole stack, in the depot if there is room. If not, one of the next class in turn goes, whose blocks perhaps
-// nobody takes any more: else what is left of other times would fill the depot.
+// A whole stack, in the depot if there is room. If not, one of the next class in turn goes, whose blocks
+// perhaps nobody takes any more: else what is left of other times would fill the depot.
 void HeapMagazines::park(FreeStack* stack, unsigned index, ReturnedPages& returned) {
   if (set_room_of_depot(index))
     while (FreeStack* const refused = depot_.take_whole(index)) return_stack(refused, index, returned);

@@ -93,8 +93,8 @@ class alignas(kCacheLineBytes) HeapMagazines {
   void leave_all() { list_.leave_all(); }
   /// Moves all credits to the heap.
   void collect();
-  /// The same, returns all blocks to their slabs, gives back the memory of the stacks, and rests. \pre all are
-  /// visited.
+  /// The same, returns all blocks to their slabs, gives back the memory of the stacks, and rests. \pre all
+  /// are visited.
   void empty(ReturnedPages& returned);
   /// The same, but forgets the blocks, which have ended. \pre all are visited.
   void forget();

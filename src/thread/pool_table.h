@@ -2,8 +2,8 @@
 //
 // A slot is a small number that a pool has while it lives; another may have it later. So an entry also names
 // the pool by its serial number, which no other ever has: the record of a pool that has ended is not looked
-// at. The pool whose record was last made or looked for in a slow call is at hand: a thread that uses one pool
-// much finds that record with fewer loads.
+// at. The pool whose record was last made or looked for in a slow call is at hand: a thread that uses one
+// pool much finds that record with fewer loads.
 // Threads: its own. With the thread's heap, the table goes to the next thread.
 #pragma once
 #include <cstddef>
