@@ -35,8 +35,8 @@ std::size_t add_slab(const Span& slab, LivePicture& picture) {
 
 // \why no sanitizer: the span's record may serve another span at any moment, and the page lose its span.
 // \returns the pages of the large block that begins at a page; 0: none does.
-[[gnu::no_sanitize("thread")]] std::size_t large_pages(const Span* span, const Region& region,
-                                                       std::size_t page, std::size_t page_count) {
+__attribute__((no_sanitize("thread"))) std::size_t large_pages(const Span* span, const Region& region,
+                                                               std::size_t page, std::size_t page_count) {
   SpanKind kind{};
   PageCount pages{};
   char* start = nullptr;

@@ -91,6 +91,10 @@ class HeapSlabs {
   /// classes that have stacks get a byte for each block. A slab that is refused memory for them gives and
   /// takes no block of a magazine.
   void keep_lives();
+  /// From now on few of a size lie in mixed pages although a slab has free blocks, so that it empties; and no
+  /// longer so.
+  void prefer_mixed_pages() { prefers_mixed_pages_ = true; }
+  void prefer_slabs() { prefers_mixed_pages_ = false; }
   /// Takes several from slabs of the request's class. Threads of different places get blocks that lie apart,
   /// and whose bytes do: else they would write the same cache lines. \returns how many. \pre it has stacks;
   /// lives are kept.
@@ -209,6 +213,7 @@ class HeapSlabs {
   PoolHeader* pool_ = nullptr;
   bool poisons_ = false;
   bool keeps_lives_ = false;
+  bool prefers_mixed_pages_ = false;
   BufferPages buffer_;
   HeapAccount mapped_;
   List<Span> full_;

@@ -10,6 +10,7 @@
 #include <cstddef>
 
 #include "general/pool_header.h"
+#include "pool/call_rate.h"
 #include "pool/heap_account.h"
 #include "pool/heap_slabs.h"
 #include "pool/shared_use.h"
@@ -54,7 +55,9 @@ struct HeapState : internal::PoolHeader {
   std::atomic<std::size_t> refusals;  // calls that got no block
   bool is_calling_back;
   bool may_have_magazines;
-  internal::SharedUse shared_use;  // while there are no magazines
+  // While there are no magazines, or they rest.
+  internal::SharedUse shared_use;
+  internal::CallRate call_rate;
   internal::HeapSlabs slabs;
   /// What every call reads, in a line that nobody writes: magazines changes once, under the registry's lock
   /// and the mutex.

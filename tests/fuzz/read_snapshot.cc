@@ -1,5 +1,6 @@
 // The reader of the observer on the memory of a small program, in which the bytes of the input are changes: a
-// place, how, and by what. Whatever they are, a snapshot keeps its promises, or an error says why there is none.
+// place, how, and by what. Whatever they are, a snapshot keeps its promises, or an error says why there is
+// none.
 #include <cstdio>
 #include <fstream>
 #include <iterator>

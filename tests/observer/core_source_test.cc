@@ -13,6 +13,7 @@
 #include "observer/source.h"
 #include "observer/source_promises.h"
 #include "support/child.h"
+#include "support/sanitizer.h"
 #include "support/seed.h"
 
 namespace tarn::observer {
@@ -228,6 +229,7 @@ TEST(CoreSource, ExtremeSizesAndOffsetsBreakNoPromise) {
 
 // What a real process has and what gcore writes of it are one.
 TEST(CoreSource, ReadsOfARealCoreWhatTheProcessHas) {
+  if (test::kSanitizer) GTEST_SKIP() << "gcore writes the tables of sanitizers";
   if (!std::filesystem::exists("/usr/bin/gcore")) GTEST_SKIP() << "gcore is not installed (Debian: gdb)";
   const test::Companion child([] {
     void* const start = mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -11,6 +11,7 @@
 #include "observer/maps_parser.h"
 #include "observer/pagemap.h"
 #include "observer/source.h"
+#include "support/sanitizer.h"
 
 namespace tarn::observer {
 namespace {
@@ -117,6 +118,7 @@ TEST(Residency, PagesInCommonWithAnotherProcessCount) {
 }
 
 TEST(Residency, TheSumIsRss) {
+  if (test::kSanitizer) GTEST_SKIP() << "the tables of sanitizers are too large to be walked";
   const Companion child([] {
     const std::uintptr_t start = map(16 << 20, PROT_READ | PROT_WRITE);
     touch(start, 0, 4096);

@@ -1,4 +1,5 @@
-// What each snapshot promises its views, whatever memory it was read from: shared by tests and the fuzz target.
+// What each snapshot promises its views, whatever memory it was read from: shared by tests and the fuzz
+// target.
 #pragma once
 #include <bit>
 #include <cstdint>

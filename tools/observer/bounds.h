@@ -1,6 +1,6 @@
 // How much memory and time a snapshot may take. Whoever looks may be root, and the program that is looked at
-// may be hostile: so all that the reader keeps, and each loop whose length it has read, is paid from here. What
-// asks for more ends the reading with an error, soon.
+// may be hostile: so all that the reader keeps, and each loop whose length it has read, is paid from here.
+// What asks for more ends the reading with an error, soon.
 //
 // Threads: one.
 #pragma once

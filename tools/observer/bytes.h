@@ -16,12 +16,12 @@ struct Field {
   std::uint16_t size = 0;  // bytes; 0 of a constant, whose value is the offset
 };
 
-/// \returns the number at a field of a record; up to 8 bytes of it; 0 where the record ends before. \why not an
-/// error: which records a library has is its descriptor's word, and nobody vouches for that.
+/// \returns the number at a field of a record; up to 8 bytes of it; 0 where the record ends before. \why
+/// not an error: which records a library has is its descriptor's word, and nobody vouches for that.
 inline std::uint64_t number_at(Bytes record, Field field) {
   std::uint64_t number = 0;
   const std::size_t bytes = std::min<std::size_t>(field.size, sizeof number);
-  if (field.offset <= record.size() && bytes <= record.size() - field.offset)
+  if (bytes != 0 && field.offset <= record.size() && bytes <= record.size() - field.offset)
     std::memcpy(&number, record.data() + field.offset, bytes);
   return number;
 }

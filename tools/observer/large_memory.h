@@ -1,5 +1,5 @@
-// Memory that will be written whole, for the copies and lists of large heaps: with pages of 4 KiB their faults
-// took two thirds of a snapshot's time.
+// Memory that will be written whole, for the copies and lists of large heaps: with pages of 4 KiB their
+// faults took two thirds of a snapshot's time.
 #pragma once
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
-// Where the library's fields lie in the observed program: what its descriptor says (src/observe/descriptor.h).
-// So a tool reads the records of older and newer libraries.
+// Where the library's fields lie in the observed program: what its descriptor says
+// (src/observe/descriptor.h). So a tool reads the records of older and newer libraries.
 // Threads: constant once read.
 #pragma once
 #include <functional>

@@ -19,6 +19,9 @@ struct ScanRequest {
 constexpr std::uint64_t kIsPresent = 1 << 3, kIsZeroPage = 1 << 5, kIsHuge = 1 << 6;
 const unsigned long kScan = _IOWR('f', 16, ScanRequest);
 
+// A second of entries. Larger are the tables of sanitizers, which nobody looks into.
+constexpr std::uint64_t kLargestWalk = std::uint64_t{1} << 40;
+
 // Bits of an entry.
 constexpr std::uint64_t kEntryPresent = std::uint64_t{1} << 63;
 constexpr std::uint64_t kEntryFile = std::uint64_t{1} << 61;  // or shared memory, or a huge page of zeros
@@ -76,6 +79,7 @@ class MappingPages {
       start = end;
     }
   }
+  bool has_all(std::uint64_t rss_bytes) const { return certain_.bytes >= rss_bytes; }
   const ResidentPages& counted(std::uint64_t rss_bytes) const {
     return all_.bytes <= rss_bytes ? all_ : certain_;
   }
@@ -130,14 +134,15 @@ ResidentPages walk_pagemap(const InputFile& pagemap, const std::vector<MappingUs
   std::vector<std::uint64_t> entries;
   for (const MappingUse& use : uses) {
     pages.huge_bytes += use.huge_bytes;
-    if (use.rss_bytes == 0 || use.is_hugetlb) continue;
     const Mapping& mapping = use.mapping;
+    if (use.rss_bytes == 0 || use.is_hugetlb || mapping.bytes() > kLargestWalk) continue;
     MappingPages of_mapping(mapping);
     for (Address at = mapping.start; at < mapping.end; at += entries.size() * page_bytes) {
       entries.resize(std::min(kEntriesAtOnce, (mapping.end - at) / page_bytes));
       entries.resize(pagemap.read(at / page_bytes * 8, entries.data(), entries.size() * 8) / 8);
       if (entries.empty()) break;
       of_mapping.add_entries(at, entries, page_bytes);
+      if (of_mapping.has_all(use.rss_bytes)) break;
     }
     for (const ResidentRun& run : of_mapping.counted(use.rss_bytes).runs) pages.add(run.start, run.end);
   }

@@ -293,8 +293,8 @@ class BlockReader {
     span.live_bytes += bytes;
   }
 
-  /// Appends the words of a span's live blocks, and counts them. \param live_word the bits of a word, of which
-  /// those behind the last block are dropped.
+  /// Appends the words of a span's live blocks, and counts them. \param live_word the bits of a word, of
+  /// which those behind the last block are dropped.
   template <typename LiveWord>
   void set_live(Span& span, LiveWord live_word) {
     const std::uint32_t words = word_count_of(span.block_count);

@@ -76,8 +76,8 @@ bool has_root(const Layout& layout, const Mapping& mapping) {
   return has;
 }
 
-/// The writable memory of the library's own file is its records too, and the index of pages. Where the library
-/// is linked into the program, its data lies among the program's, and counts there.
+/// The writable memory of the library's own file is its records too, and the index of pages. Where the
+/// library is linked into the program, its data lies among the program's, and counts there.
 void add_library_ranges(Reading& reading) {
   const std::string& library = reading.snapshot.library;
   const Layout& layout = reading.layout;

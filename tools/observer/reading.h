@@ -1,8 +1,8 @@
 // What the parts of the reader share while they make a snapshot: read_snapshot.cc puts them in order.
 //
-// Whatever was read may be torn or forged: each part checks what it uses against what it already knows, counts
-// what cannot be true as bad, and goes on. What it keeps, and loops whose length it has read, are paid from
-// the bounds.
+// Whatever was read may be torn or forged: each part checks what it uses against what it already knows,
+// counts what cannot be true as bad, and goes on. What it keeps, and loops whose length it has read, are
+// paid from the bounds.
 // Threads: one.
 #pragma once
 #include <cstdint>
@@ -70,7 +70,8 @@ struct Reading {
     add(span_records, record);
   }
 
-  /// Calls use(record) for each record of a list. A list that runs in a circle ends soon after its first turn.
+  /// Calls use(record) for each record of a list. A list that runs in a circle ends soon after its first
+  /// turn.
   template <typename Use>
   void for_each_in_list(Address first, Field next, Use use) {
     CircleWatch circle;
