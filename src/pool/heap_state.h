@@ -38,6 +38,8 @@ struct HeapBackEnd {
 
 extern const HeapBackEnd kHeapOverSlabs;
 extern const HeapBackEnd kHeapOverMalloc;
+/// Before one of these, for a sensitive heap (wipe_block.h).
+extern const HeapBackEnd kWipedHeap;
 
 }  // namespace tarn::internal
 
@@ -54,7 +56,8 @@ struct HeapState : internal::PoolHeader {
   std::atomic<std::size_t> refusals;  // calls that got no block
   bool is_calling_back;
   bool may_have_magazines;
-  internal::SharedUse shared_use;  // while there are no magazines
+  const internal::HeapBackEnd* unwiped_back_end;  // back_end, unless the heap is sensitive
+  internal::SharedUse shared_use;                 // while there are no magazines
   internal::HeapSlabs slabs;
   /// What every call reads, in a line that nobody writes: magazines changes once, under the registry's lock
   /// and the mutex.

@@ -46,7 +46,7 @@ std::uint32_t find_slot(const ChunkRing& ring, std::uintptr_t behind) {
 
 LiveWalk::LiveWalk(FixedPoolFront& front) noexcept : front_(front) {
   FixedPoolState& state = *front.state;
-  is_over_malloc = state.back_end == &kFixedPoolOverMalloc;
+  is_over_malloc = state.unwiped_back_end == &kFixedPoolOverMalloc;
   const ProgramGuard guard(front.mutex);
   if (!is_over_malloc) ++state.walks;
   prefetches = state.mapped_bytes >= kPrefetchedBytes;

@@ -268,7 +268,7 @@ int use_arenas() {
   for (const bool is_wiped : {false, true}) {
     Heap heap;
     for (Heap* upstream : {&heap, static_cast<Heap*>(nullptr)}) {
-      Arena arena({.initial_bytes = 500, .heap = upstream, .wipes = is_wiped});
+      Arena arena({.initial_bytes = 500, .heap = upstream, .sensitive = is_wiped});
       std::vector<std::pair<void*, std::size_t>> live;
       const ArenaMark begin = arena.mark();
       for (const std::size_t size : boundary_sizes(300 * kKiB)) {
