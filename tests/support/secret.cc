@@ -20,22 +20,26 @@ struct Range {
   std::uintptr_t start, end;
 };
 
-/// What is read of the process, in a map of its own, which the search leaves out.
+/// What is read of the process, in an area of its own, which the search leaves out: between two guards, so
+/// that the kernel joins it to no other.
 class Window {
  public:
-  Window()
-      : bytes_(static_cast<unsigned char*>(mmap(nullptr, kWindow + Secret::kBytes, PROT_READ | PROT_WRITE,
-                                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {}
-  ~Window() { munmap(bytes_, kWindow + Secret::kBytes); }
+  Window() {
+    void* const start = mmap(nullptr, kBytes + 2 * kGuard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    bytes_ = static_cast<unsigned char*>(start) + kGuard;
+    mprotect(bytes_, kBytes, PROT_READ | PROT_WRITE);
+  }
+  ~Window() { munmap(bytes_ - kGuard, kBytes + 2 * kGuard); }
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
   unsigned char* bytes() const { return bytes_; }
-  bool holds(std::uintptr_t address) const {
-    return address - reinterpret_cast<std::uintptr_t>(bytes_) < kWindow + Secret::kBytes;
-  }
+  bool is(const Range& range) const { return range.start == reinterpret_cast<std::uintptr_t>(bytes_); }
 
  private:
+  static constexpr std::size_t kGuard = 65536, kBytes = kWindow + kGuard;
+  static_assert(kBytes >= kWindow + Secret::kBytes);
+
   unsigned char* bytes_;
 };
 
@@ -116,7 +120,7 @@ std::size_t Secret::count_in_process() const {
     }
   };
   for (const Range& range : readable_ranges()) {
-    if (window.holds(range.start)) continue;
+    if (window.is(range)) continue;
     for_each_backed(pagemap, range, [&](const Range& backed) {
       for (std::uintptr_t at = backed.start; at < backed.end; at += kWindow)
         search(at, std::min(kWindow + kBytes - 1, backed.end - at));

@@ -12,7 +12,7 @@
 namespace tarn::internal {
 namespace {
 
-constexpr PoolOperations kOperations{"test", nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+constexpr PoolOperations kOperations{.kind = "test", .record = PoolRecord::kNone};
 
 /// The slabs of a heap, in pages of the library or in a buffer of so many bytes.
 class Slabs {
