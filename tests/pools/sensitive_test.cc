@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <barrier>
 #include <cstring>
 #include <functional>
@@ -147,7 +148,7 @@ struct Key {
   }
   ~Key() { whole_ones += secret->is_at(bytes) ? 1 : 0; }
 
-  static inline int whole_ones = 0;  // as their destructors found them
+  static inline std::atomic<int> whole_ones{0};  // as their destructors found them
   const Secret* secret;
   unsigned char bytes[kBytes];
 };
