@@ -44,6 +44,10 @@ struct HeapOptions {
   /// The heap that this one lies in: bytes of this heap count there too, and that heap's limits hold for both
   /// together. A parent that ends first stops the process. Neither keeps anything at hand for its threads.
   Heap* parent = nullptr;
+  /// Blocks are wiped when they are freed, at clear() and at the heap's end, left out of core files unless
+  /// they lie in a caller's buffer, and read by no tool (docs/pools/sensitive.md). Nothing is kept at hand
+  /// for threads.
+  bool sensitive = false;
 };
 
 struct HeapUse {

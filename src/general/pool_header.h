@@ -36,6 +36,8 @@ struct PoolOperations {
   std::size_t (*usable_size)(PoolHeader& pool, const void* block) = nullptr;
   /// Changes a block's size within its pool; nullptr where blocks move to the general pool instead.
   void* (*reallocate)(PoolHeader& pool, void* block, std::size_t size) = nullptr;
+  /// The same for a block of a sensitive pool that must move: to other sensitive memory.
+  void* (*move_sensitive)(PoolHeader& pool, void* block, std::size_t usable, std::size_t size) = nullptr;
   /// Counts the pool's memory. Slabs that end on the way are added to `returned`. nullptr where another
   /// record tells of the same memory.
   PoolUse (*use)(PoolHeader& pool, ReturnedPages& returned) = nullptr;
@@ -71,6 +73,7 @@ struct PoolHeader {
   // Copies of what the operations say, made when the pool is registered.
   PoolRecord record = PoolRecord::kNone;
   char kind[kKindBytes] = {};
+  bool is_sensitive = false;  // readers of the process's memory are to read none of its blocks
 
   /// \param fallback the name when `text` is nullptr.
   void set_name(const char* text, const char* fallback);

@@ -192,6 +192,7 @@ class ObservedLayout {
       TARN_FIELD("pool.name", PoolHeader, name),
       TARN_FIELD("pool.kind", PoolHeader, kind),
       TARN_FIELD("pool.record", PoolHeader, record),
+      TARN_FIELD("pool.is_sensitive", PoolHeader, is_sensitive),
       TARN_VALUE("pool_record.fixed", PoolRecord::kFixed),
       TARN_VALUE("pool_record.object", PoolRecord::kObject),
       TARN_VALUE("pool_record.handle", PoolRecord::kHandle),

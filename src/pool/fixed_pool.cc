@@ -16,6 +16,7 @@
 #include "os/held_locks.h"
 #include "os/owner_lock.h"
 #include "page/metadata.h"
+#include "pool/sensitive_heap.h"
 #include "pool/thread_magazines.h"
 #include "tarn/detail/live_walk.h"
 
@@ -141,6 +142,7 @@ constexpr PoolOperations operations_as(const char* kind) {
           .record = PoolRecord::kFixed,
           .deallocate = deallocate_any,
           .usable_size = usable_size_of,
+          .move_sensitive = move_to_sensitive_heap,
           .use = use_of_fixed_pool,
           .release_unused = release_unused_of_shared_pool,
           .add_live = add_live_of_fixed_pool};
@@ -174,7 +176,9 @@ bool make(FixedPoolFront& front, const FixedPoolOptions& options, bool poisons, 
   state->operations = &purpose.operations;
   state->buffers = purpose.buffers;
   state->taken = purpose.taken;
-  state->back_end = is_over_malloc ? &kFixedPoolOverMalloc : &kFixedPoolOverChunks;
+  state->is_sensitive = options.sensitive;
+  state->unwiped_back_end = is_over_malloc ? &kFixedPoolOverMalloc : &kFixedPoolOverChunks;
+  state->back_end = options.sensitive ? &kWipedFixedPool : state->unwiped_back_end;
   state->set_name(options.name, "fixed pool");
   const bool is_on_stack = purpose.buffers == nullptr && lies_on_this_stack(&front);
   state->stack_owner = is_on_stack ? &thread_cache : nullptr;
@@ -187,8 +191,9 @@ bool make(FixedPoolFront& front, const FixedPoolOptions& options, bool poisons, 
   state->is_checked = poisons;
   state->poisons = poisons && !is_over_malloc;
   // Checkers see more wrong uses of a block that stays free for long.
-  if (!poisons && !is_over_malloc) front.freed_end = state->freed + FixedPoolState::kFreedBlocks;
-  state->may_have_magazines = purpose.threads == PoolThreads::kAny && !poisons && !is_over_malloc;
+  const bool has_hits = !poisons && !is_over_malloc && !options.sensitive;
+  if (has_hits) front.freed_end = state->freed + FixedPoolState::kFreedBlocks;
+  state->may_have_magazines = purpose.threads == PoolThreads::kAny && has_hits;
   if (state->may_have_magazines) os::OwnerLock::prepare();
   // Over malloc, which may be ours, no lock is held: the counts are atomic.
   front.mutex = purpose.threads == PoolThreads::kAny && !is_over_malloc ? &state->mutex : nullptr;

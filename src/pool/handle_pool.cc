@@ -16,6 +16,7 @@
 #include "page/page_map.h"
 #include "pool/handle_chunks.h"
 #include "pool/handle_pool_state.h"
+#include "pool/sensitive_heap.h"
 #include "tarn/detail/handle_slots.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -40,6 +41,7 @@ void destroy_live(HandlePoolState& state) {
     void* const object = chunk.object(index, state.type.stride);
     state.type.destroy(object);
     if (state.front->checked_as != nullptr) os::note_pool_free(&state, object);
+    wipe_if_sensitive(state, object);
     if (chunk.blocks != nullptr) free_object_of_malloc(state, chunk, index);
   };
   while (walk.advance()) {
@@ -60,6 +62,7 @@ void deallocate_any(PoolHeader& pool, void* block) {
   // Its slot counts as live ever after.
   if (system_blocks.pool_of(block) == &state) {
     std::size_t bytes = 0;
+    wipe_if_sensitive(state, block);
     system_blocks.deallocate(state, block, &bytes);
     return;
   }
@@ -75,6 +78,7 @@ void deallocate_any(PoolHeader& pool, void* block) {
     os::fatal_in_pool(state.name, "free of a pointer into a block", block);
   if (!has_object(chunk, static_cast<std::uint32_t>(index)))
     os::fatal_in_pool(state.name, "double free", block);
+  wipe_if_sensitive(state, block);
   chunk.generations()[index].fetch_add(1, std::memory_order_relaxed);
   if (live_in(chunk) == 0) end_memory_of_chunk(state, chunk, returned);
 }
@@ -153,6 +157,7 @@ constexpr PoolOperations kOperations{.kind = "handle pool",
                                      .record = PoolRecord::kHandle,
                                      .deallocate = deallocate_any,
                                      .usable_size = usable_size_of,
+                                     .move_sensitive = move_to_sensitive_heap,
                                      .use = use_of,
                                      .release_unused = release_unused_any,
                                      .add_live = add_live};
@@ -184,7 +189,7 @@ void outlive(HandlePoolState& state, ReturnedPages& returned) {
 
 }  // namespace
 
-bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool destroys,
+bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool destroys, bool is_sensitive,
                       std::size_t initial_count, const HandlePoolType& type) noexcept {
   set_up_once();
   void* const record = metadata.allocate(sizeof(HandlePoolState));
@@ -195,6 +200,7 @@ bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool d
   state->type = type;
   state->reports = reports;
   state->destroys = destroys;
+  state->is_sensitive = is_sensitive;
   state->front = &front;
   state->stack_owner = lies_on_this_stack(&front) ? &thread_cache : nullptr;
   state->magazine_slots = static_cast<std::uint32_t>(

@@ -157,7 +157,7 @@ std::size_t prewarm(HeapState& state, std::size_t bytes) {
   std::size_t taken = 0;
   ReturnedPages returned;
   for (; taken < bytes; taken += kPageBytes) {
-    Span* const page = HeapSlabs::make_spare();
+    Span* const page = state.slabs.make_spare();
     if (page == nullptr) break;
     os::LockGuard guard(state.mutex);
     if (!state.slabs.add_spare(page)) {

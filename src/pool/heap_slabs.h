@@ -139,7 +139,7 @@ class HeapSlabs {
   std::size_t release_unused(ReturnedPages& returned);
 
   /// Makes a page ahead of need, backed; nullptr when memory is refused. No lock is held.
-  static Span* make_spare();
+  Span* make_spare() const;
   /// \returns false when that many mapped bytes are too many; the page stays the caller's.
   bool add_spare(Span* page);
 
@@ -163,6 +163,7 @@ class HeapSlabs {
     }
     return {SizeClass::kNone, round_up(size == 0 ? 1 : size, unit), alignment};
   }
+  void wipe_live(const Span& slab) const;
   std::size_t unit_bytes() const { return lies_in_buffer() ? BufferPages::kUnitBytes : kPageBytes; }
   std::size_t slab_bytes(const Span& slab) const {
     return lies_in_buffer() ? slab.buffer_units * BufferPages::kUnitBytes : slab.bytes();

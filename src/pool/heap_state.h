@@ -39,6 +39,8 @@ struct HeapBackEnd {
 
 extern const HeapBackEnd kHeapOverSlabs;
 extern const HeapBackEnd kHeapOverMalloc;
+/// Before one of these, for a sensitive heap (wipe_block.h).
+extern const HeapBackEnd kWipedHeap;
 
 }  // namespace tarn::internal
 
@@ -55,6 +57,7 @@ struct HeapState : internal::PoolHeader {
   std::atomic<std::size_t> refusals;  // calls that got no block
   bool is_calling_back;
   bool may_have_magazines;
+  const internal::HeapBackEnd* unwiped_back_end;  // back_end, unless the heap is sensitive
   // While there are no magazines, or they rest.
   internal::SharedUse shared_use;
   internal::CallRate call_rate;

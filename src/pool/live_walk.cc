@@ -32,7 +32,7 @@ std::uint32_t find_blocks_of_malloc(const FixedPoolState& state, std::uintptr_t 
 
 LiveWalk::LiveWalk(FixedPoolFront& front) noexcept : front_(front) {
   FixedPoolState& state = *front.state;
-  is_over_malloc = state.back_end == &kFixedPoolOverMalloc;
+  is_over_malloc = state.unwiped_back_end == &kFixedPoolOverMalloc;
   const ProgramGuard guard(front.mutex);
   if (!is_over_malloc) ++state.walks;
   prefetches = state.mapped_bytes >= kPrefetchedBytes;

@@ -9,6 +9,7 @@ namespace tarn::observer {
 namespace {
 
 constexpr std::uint32_t kMostRegions = 1024;
+constexpr std::uint64_t kDense = 1;  // of a chunk: the system was asked for huge pages
 constexpr std::uint64_t kMostPages = std::uint64_t{1} << 26;  // of a region: 4 TiB
 
 /// Where the fields of a region and of a chunk lie.
@@ -113,7 +114,7 @@ class RegionReader {
     Span span;
     span.start = region.start + page * page_bytes_;
     span.bytes = (end - page) * page_bytes_;
-    span.is_dense = number_at(chunk(region, page), fields_.density) != 0;
+    span.is_dense = number_at(chunk(region, page), fields_.density) == kDense;
     reading_.add_span(span, {record, false});
   }
 

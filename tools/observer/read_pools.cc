@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "observer/kernel_text.h"
 #include "observer/reading.h"
@@ -42,6 +43,7 @@ class PoolReader {
     pool.name = text(record, "pool.name");
     pool.kind_name = text(record, "pool.kind");
     pool.kind = kind_of(pool.kind_name);
+    pool.is_sensitive = is_sensitive(record);
     PoolDetail detail;
     detail.record_kind = number(record, "pool.record");
     if (detail.record_kind == fixed_) {
@@ -69,6 +71,12 @@ class PoolReader {
   }
 
  private:
+  /// Libraries before the option have no sensitive pools.
+  bool is_sensitive(Address record) {
+    const std::optional<Field> field = layout_.find_field("pool.is_sensitive");
+    return field && reading_.number(record, *field) != 0;
+  }
+
   std::uint64_t number(Address record, std::string_view field) {
     return reading_.number(record, layout_.field(field));
   }
