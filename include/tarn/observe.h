@@ -41,8 +41,8 @@ typedef void (*tarn_block_visitor)(const struct tarn_live_block* block, void* co
  *  and visit blocks itself. It must not throw. \pre what `visit` touches is freed by no other thread
  *  meanwhile.
  *
- *  Cost: each slow call of the program waits now and then while the bits of some thousand blocks are copied,
- *  mostly less than a millisecond; a step per block, and 400 KiB of memory during the call.
+ *  Cost: each slow call of the program waits now and then while the bits of some thousand blocks are copied;
+ *  a step per block, and 400 KiB of memory during the call.
  *  Not from a signal handler.
  *  \returns 0; -1 with errno ENOMEM when that memory is refused: then nothing was visited. */
 TARN_C_API int tarn_visit_blocks(tarn_block_visitor visit, void* context);

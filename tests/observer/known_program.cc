@@ -239,6 +239,8 @@ void KnownProgram::use_heaps(std::uint64_t seed) {
   pools_->tick = std::make_unique<TickArena>(64 * kKiB);
   static_cast<void>(pools_->tick->allocate(1'000));
   pools_->in_heap = std::make_unique<Arena>(ArenaOptions{.name = "in a heap", .heap = &pools_->large});
+  // Last, since a heap that grows frees the large blocks that it has kept.
+  deallocate(allocate(3 * kMiB));
 }
 
 }  // namespace tarn::test

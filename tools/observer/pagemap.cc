@@ -116,13 +116,18 @@ std::optional<ResidentPages> scan_pagemap(const InputFile& pagemap, std::span<co
     request.returned = kIsPresent | kIsHuge;
     const int count = ioctl(pagemap.descriptor(), kScan, &request);
     if (count < 0 || request.walk_end <= at) return std::nullopt;
-    for (const PageRegion& region : std::span(regions).first(static_cast<std::size_t>(count))) {
+    // Where the room for regions ends, the kernel may say that it stopped before what it has told.
+    Address told = at;
+    for (PageRegion region : std::span(regions).first(static_cast<std::size_t>(count))) {
+      region.start = std::max(region.start, told);
+      if (region.start >= region.end) continue;
       if ((region.categories & kIsHuge) != 0)
         add_huge(pages, region, mappings, hugetlb);
       else
         pages.add(region.start, region.end);
+      told = region.end;
     }
-    at = request.walk_end;
+    at = std::max<Address>(request.walk_end, told);
   }
   return pages;
 }
