@@ -31,9 +31,10 @@ class LooksAtAProgram(unittest.TestCase):
         self.scratch = pathlib.Path(scratch.name)
 
     def start(self, program):
+        # Without the helper thread, which gives pages back meanwhile, the program rests.
         process = subprocess.Popen(
             ["python3", "-S", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "LD_PRELOAD": LIBRARY, "PYTHONMALLOC": "malloc"})
+            env={**os.environ, "LD_PRELOAD": LIBRARY, "PYTHONMALLOC": "malloc", "TARN_BACKGROUND": "0"})
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         self.assertEqual(process.stdout.readline(), "ready\n")
