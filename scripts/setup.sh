@@ -21,7 +21,7 @@ if [ "${1:-}" != --install ]; then
 fi
 if [ "${1:-}" = --tests ]; then
   packages="$packages
-    chromium chromium-driver python3-selenium clang-format-14 clang libclang-rt-14-dev
+    chromium chromium-driver python3-selenium clang-format-14 clang libclang-rt-14-dev lld
     strace php-cli php-mbstring php-xml php-sqlite3 dnsmasq-base faketime eatmydata fakeroot libuid-wrapper
   "
 fi

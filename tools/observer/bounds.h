@@ -20,7 +20,7 @@ class Bounds {
   void spend_steps(std::uint64_t steps) { spend(steps_, steps); }
 
  private:
-  /// A heap of 200 GiB of blocks of 16 bytes, of which each has a bit, takes a tenth of them.
+  /// A heap of 200 GiB takes less than a hundredth of them.
   static constexpr std::uint64_t kMostSteps = std::uint64_t{1} << 30;
   static constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 30;
 
