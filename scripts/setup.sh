@@ -8,7 +8,7 @@ set -eu
 
 packages='
   make g++ cmake ninja-build
-  libcli11-dev libfmt-dev nlohmann-json3-dev
+  libcli11-dev libfmt-dev nlohmann-json3-dev libncurses-dev libelf-dev zlib1g-dev libiberty-dev
 '
 if [ "${1:-}" != --install ]; then
   packages="$packages
@@ -21,8 +21,9 @@ if [ "${1:-}" != --install ]; then
 fi
 if [ "${1:-}" = --tests ]; then
   packages="$packages
-    chromium chromium-driver python3-selenium clang-format-14 clang libclang-rt-14-dev
+    chromium chromium-driver python3-selenium clang-format-14 clang libclang-rt-14-dev lld
     strace php-cli php-mbstring php-xml php-sqlite3 dnsmasq-base faketime eatmydata fakeroot libuid-wrapper
+    tmux
   "
 fi
 

@@ -5,7 +5,7 @@
 #include <string>
 
 int main() {
-  tarn::Arena request({.name = "request", .initial_bytes = 64 * 1024, .wipes = true});
+  tarn::Arena request({.name = "request", .initial_bytes = 64 * 1024, .sensitive = true});
   auto* const line = static_cast<char*>(request.allocate(100));
   line[0] = 'x';
 

@@ -35,7 +35,9 @@ struct ArenaOptions {
   // Whether the arena takes chunks after its buffer or its first chunk. If not, an arena whose buffer is too
   // small for a chunk's header has no memory at all.
   bool may_grow = true;
-  bool wipes = false;  // overwrites memory with zeros when it is freed, so that no secret stays in it
+  // Memory is wiped when it is freed, left out of core files unless it is a buffer's or a plain heap's, and
+  // read by no tool (docs/pools/sensitive.md). An arena in a sensitive heap is sensitive.
+  bool sensitive = false;
 };
 
 /// A point in an arena's life, for rewind.
@@ -188,8 +190,10 @@ class TickArena : public Arena {
  public:
   /// \param bytes how much a tick may use without overflowing.
   explicit TickArena(std::size_t bytes, const char* name = "tick") noexcept
-      : Arena(ArenaOptions{.name = name, .initial_bytes = bytes}) {
-    prewarm(bytes);
+      : TickArena(ArenaOptions{.name = name, .initial_bytes = bytes}) {}
+  /// The same with any options; a tick may use `initial_bytes`.
+  explicit TickArena(const ArenaOptions& options) noexcept : Arena(options) {
+    prewarm(options.initial_bytes);
     front_.overflows = 0;
   }
   /// Begins a tick: frees everything of the last tick.

@@ -54,6 +54,7 @@ struct BufferPoolOptions {
   /// during the call.
   void (*on_refusal)(void* context) = nullptr;
   void* context = nullptr;
+  bool sensitive = false;  // as FixedPoolOptions::sensitive, of blocks of all sizes and larger ones
 };
 
 /// The memory of one size, or of all larger blocks.

@@ -50,6 +50,9 @@ struct FixedPoolOptions {
   /// during the call.
   void (*on_refusal)(void* context) = nullptr;
   void* context = nullptr;
+  /// Blocks are wiped when they are freed, at clear() and at the pool's end, left out of core files, and read
+  /// by no tool (docs/pools/sensitive.md). Each call takes the slow way.
+  bool sensitive = false;
 };
 
 namespace detail {

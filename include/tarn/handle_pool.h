@@ -57,7 +57,8 @@ class HandlePool {
   /// \throws std::bad_alloc when memory is refused.
   explicit HandlePool(const ObjectPoolOptions& options = {}) {
     if (!detail::make_handle_pool(front_, options.name, options.at_end == AtPoolEnd::kReport,
-                                  options.at_end == AtPoolEnd::kDestroy, options.initial_count, kType))
+                                  options.at_end == AtPoolEnd::kDestroy, options.sensitive,
+                                  options.initial_count, kType))
       detail::throw_bad_alloc();
   }
   /// \pre no other thread uses the pool any more. The option at_end decides the fate of live objects.

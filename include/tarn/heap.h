@@ -5,10 +5,10 @@
 // heap, in every thread and every scope. tarn::deallocate frees its blocks too, and so does free where tarn
 // takes malloc's place.
 //
-// Threads: any. A heap that is used much, and is of more than 64 KiB or makes its threads wait, keeps free
-// blocks of up to 32 KiB for each thread, and bytes that the thread may allocate before the heap is asked: at
-// most 64 KiB, and at most 1/16 of the lowest limit; as much again is on its way between threads. Callbacks
-// run in the allocating thread, unlocked, and may use the heap.
+// Threads: any. A heap that is used much, and is of more than 64 KiB or makes its threads wait, or that is
+// called fast for long, keeps free blocks of up to 32 KiB for each thread, and bytes that the thread may
+// allocate before the heap is asked: at most 64 KiB, and at most 1/16 of the lowest limit; four times as much
+// is on its way between threads. Callbacks run in the allocating thread, unlocked, and may use the heap.
 // Errors: nullptr with errno ENOMEM at the hard limit and when memory is refused; a bad pointer stops the
 // process.
 #pragma once
@@ -44,6 +44,10 @@ struct HeapOptions {
   /// The heap that this one lies in: bytes of this heap count there too, and that heap's limits hold for both
   /// together. A parent that ends first stops the process. Neither keeps anything at hand for its threads.
   Heap* parent = nullptr;
+  /// Blocks are wiped when they are freed, at clear() and at the heap's end, left out of core files unless
+  /// they lie in a caller's buffer, and read by no tool (docs/pools/sensitive.md). Nothing is kept at hand
+  /// for threads.
+  bool sensitive = false;
 };
 
 struct HeapUse {

@@ -37,6 +37,9 @@ struct ObjectPoolOptions {
   const char* name = "object pool";  // copied, up to 31 characters; nullptr: "object pool"
   AtPoolEnd at_end = AtPoolEnd::kReport;
   std::size_t initial_count = 0;  // objects that have memory from the start
+  // Objects are wiped once destroyed, left out of core files, and read by no tool (docs/pools/sensitive.md);
+  // create and destroy take the slow way.
+  bool sensitive = false;
 };
 
 namespace detail {

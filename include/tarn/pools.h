@@ -46,6 +46,7 @@ struct tarn_fixed_pool_options {
   /* Called when a block is refused, before NULL is returned; may free blocks of the pool. */
   void (*on_refusal)(void* context);
   void* context;
+  int sensitive; /* 1: blocks are wiped when they are freed, left out of core files, read by no tool */
 };
 
 /** A pool for one thread at a time; tarn_shared_fixed_pool_create: for any. All functions serve both. */
@@ -110,6 +111,7 @@ struct tarn_heap_options {
   size_t buffer_bytes;
   size_t mapped_limit; /* bytes of pages of 64 KiB, also of heaps within; 0: none */
   tarn_heap* parent;   /* the heap that this one lies in, which ends later; NULL: none */
+  int sensitive;       /* 1: as of a fixed pool */
 };
 
 /* Members are only added, and at the end. */
@@ -171,8 +173,8 @@ struct tarn_arena_options {
   tarn_heap* heap;        /* source of the chunks; NULL: the general pool's pages */
   void* buffer;           /* the caller's memory for the first chunk, which outlives the arena */
   size_t buffer_bytes;
-  int stays; /* 1: takes no chunk after its buffer or its first chunk */
-  int wipes; /* 1: overwrites memory with zeros when it is freed */
+  int stays;     /* 1: takes no chunk after its buffer or its first chunk */
+  int sensitive; /* 1: as of a fixed pool; so are arenas in a sensitive heap */
 };
 
 /* A point in an arena's life. */
@@ -237,6 +239,7 @@ struct tarn_buffer_pool_options {
   /* Called when a buffer is refused, before NULL is returned; may free blocks of the pool. */
   void (*on_refusal)(void* context);
   void* context;
+  int sensitive; /* 1: as of a fixed pool */
 };
 
 /* Of one size, or of all larger blocks. Members are only added, and at the end. */
@@ -296,6 +299,15 @@ TARN_C_API struct tarn_shared_buffer tarn_shared_buffer_slice(const struct tarn_
 TARN_C_API void tarn_shared_buffer_release(struct tarn_shared_buffer* buffer) TARN_C_NOEXCEPT;
 /** \returns how many handles the buffer has; 0 without a buffer. */
 TARN_C_API size_t tarn_shared_buffer_reference_count(const struct tarn_shared_buffer* buffer) TARN_C_NOEXCEPT;
+
+/* -- Sensitive memory of any size --------------------------------------------------------------------- */
+
+/** \returns a block of at least `size` bytes, which is wiped when it is freed, left out of core files and
+ *  read by no tool. tarn_deallocate takes it back too, and tarn_reallocate keeps it so. */
+TARN_C_API void* tarn_allocate_sensitive(size_t size) TARN_C_NOEXCEPT TARN_C_BLOCK;
+TARN_C_API void* tarn_allocate_sensitive_aligned(size_t size, size_t alignment) TARN_C_NOEXCEPT TARN_C_BLOCK;
+/** NULL is ignored; a block from elsewhere stops the process. */
+TARN_C_API void tarn_deallocate_sensitive(void* block) TARN_C_NOEXCEPT;
 
 #undef TARN_C_BLOCK
 #undef TARN_C_RESULT

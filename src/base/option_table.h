@@ -45,6 +45,7 @@ enum class Option : std::uint8_t {
   kPrintOptions,
   kSoftLimit,
   kHardLimit,
+  kObserve,
 };
 
 struct OptionInfo {
@@ -112,6 +113,10 @@ inline constexpr OptionInfo kOptionTable[] = {
      OptionChange::kAnyTime},
     {Option::kHardLimit, "hard_limit", OptionKind::kBytes, 0, 0, 16 * 1024 * kGiB, nullptr,
      "Memory held from the system beyond which requests are refused; 0: no limit.", OptionChange::kAnyTime},
+    {Option::kObserve, "observe", OptionKind::kChoice, 0, 0, 2, "on|owner|off",
+     "Who may look at the program's memory with `tarn top` and its relatives: who may trace it; all "
+     "processes "
+     "of its user, also where Yama's ptrace_scope is 1; or nobody, which is a wish that the tools heed."},
 };
 inline constexpr std::size_t kOptionCount = sizeof(kOptionTable) / sizeof(kOptionTable[0]);
 

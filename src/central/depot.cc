@@ -176,6 +176,21 @@ std::uint32_t parked_count(const SlabOwner& owner, SizeClass size_class) {
   return depot->of[size_class].count;
 }
 
+void visit_parked(const SlabOwner& owner, const BlockVisitor& visit) {
+  Depot* const depot = depot_of(owner);
+  if (depot == nullptr) return;
+  for (const SizeClass size_class : kAllClasses) {
+    if (!is_in(depot->parked, size_class)) continue;
+    Parked& parked = depot->of[size_class];
+    os::LockGuard guard(parked.mutex);
+    unsigned count = parked.in_first;
+    for (const ParkedArray* array = parked.first; array != nullptr; array = array->next) {
+      for (unsigned i = 0; i < count; ++i) visit(array->blocks[i]);
+      count = ParkedArray::kBlocks;
+    }
+  }
+}
+
 bool may_park(SlabOwner& owner, SizeClass size_class) {
   Depot* const depot = depot_of(owner);
   if (depot == nullptr) {

@@ -11,6 +11,7 @@
 // Threads: may_park, park and both unparks by a thread in a SlowCall, for any owner; parked_bytes by any; all
 // others under the owner's mutex.
 #pragma once
+#include "base/block_visitor.h"
 #include "central/slab_owner.h"
 #include "page/returned_pages.h"
 
@@ -23,6 +24,9 @@ bool is_past_its_peak(const SlabOwner& owner);
 std::size_t parked_bytes(const SlabOwner& owner);
 /// \returns how many blocks of a class are parked.
 std::uint32_t parked_count(const SlabOwner& owner, SizeClass size_class);
+
+/// Visits all parked blocks.
+void visit_parked(const SlabOwner& owner, const BlockVisitor& visit);
 
 /// Call at each flush. \returns whether its blocks may be parked: when the class had many flushes of late,
 /// and then all but each sixteenth. What is not parked returns to the slabs, whose bits tell of a block that

@@ -70,6 +70,12 @@ class Owners {
     }
   }
 
+  /// Calls visit(owner) for each owner. \pre mutex() and the mutexes of all owners are held.
+  template <typename Visit>
+  void for_each_held(Visit visit) const {
+    for (const SlabOwner* owner = first_; owner != nullptr; owner = owner->next_owner) visit(*owner);
+  }
+
   /// Calls visit for the mutex of each owner. \pre a fork has locked mutex().
   void visit_for_fork(os::ForkSet::Visit visit);
 

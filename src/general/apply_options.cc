@@ -4,6 +4,7 @@
 #include "central/size_class.h"
 #include "general/configuration.h"
 #include "general/memory_limits.h"
+#include "os/process.h"
 #include "os/processors.h"
 #include "page/background.h"
 #include "page/metadata.h"
@@ -103,6 +104,12 @@ void heed_memory_limits() {
   answer_limits();
 }
 
+// What else the option says is for the tools, which read it (Configuration::value).
+void let_tools_look() {
+  enum { kOn, kOwner, kOff };
+  if (configuration.value(Option::kObserve) == kOwner) static_cast<void>(os::let_any_process_trace());
+}
+
 void do_nothing() {}
 
 struct RunTimeOption {
@@ -152,6 +159,7 @@ void apply_all_options() {
   limit_magazines();
   limit_owners();
   configure_background();
+  let_tools_look();
 }
 
 void apply_option(Option option) { row_of(option).apply(); }

@@ -296,10 +296,10 @@ TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
   // What is left of a pair, or comes before the block that ended the loop.
   if (pushed != most && blocks[pushed] != top[pushed] &&
       detail::record_offset_of(cache, blocks[pushed]) == offset) {
-    top[pushed + 1] = blocks[pushed];
+    __atomic_store_n(top + pushed + 1, blocks[pushed], __ATOMIC_RELAXED);
     ++pushed;
   }
-  if (pushed != 0) __atomic_store_n(&record.top, top + pushed, __ATOMIC_RELAXED);
+  if (pushed != 0) __atomic_store_n(&record.top, top + pushed, __ATOMIC_RELEASE);
   return pushed;
 }
 

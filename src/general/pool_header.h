@@ -19,6 +19,7 @@ namespace tarn::internal {
 
 struct PoolHeader;
 struct SystemBlock;
+class LivePicture;
 
 /// What a PoolHeader is the first part of: for readers of the process's memory, which know no operations.
 enum class PoolRecord : std::uint8_t { kNone, kFixed, kObject, kHandle, kHeap };
@@ -35,6 +36,8 @@ struct PoolOperations {
   std::size_t (*usable_size)(PoolHeader& pool, const void* block) = nullptr;
   /// Changes a block's size within its pool; nullptr where blocks move to the general pool instead.
   void* (*reallocate)(PoolHeader& pool, void* block, std::size_t size) = nullptr;
+  /// The same for a block of a sensitive pool that must move: to other sensitive memory.
+  void* (*move_sensitive)(PoolHeader& pool, void* block, std::size_t usable, std::size_t size) = nullptr;
   /// Counts the pool's memory. Slabs that end on the way are added to `returned`. nullptr where another
   /// record tells of the same memory.
   PoolUse (*use)(PoolHeader& pool, ReturnedPages& returned) = nullptr;
@@ -43,6 +46,12 @@ struct PoolOperations {
   /// \returns the span that holds an address in memory that the page map does not know; nullptr where the
   /// kind has no such memory.
   Span* (*find_span)(PoolHeader& pool, const void* pointer) = nullptr;
+  /// Adds the pool's live blocks from a place on to an empty picture, and moves the place behind them; 0 is
+  /// the first place, what others mean is the pool's affair. \returns whether there may be more. nullptr
+  /// where another record tells of the same blocks.
+  bool (*add_live)(PoolHeader& pool, std::uintptr_t& place, LivePicture& picture) = nullptr;
+  /// \returns the size class that has the pool's blocks and no others; nullptr where there is none.
+  SizeClass (*private_class)(const PoolHeader& pool) = nullptr;
 };
 
 struct PoolHeader {
@@ -64,6 +73,7 @@ struct PoolHeader {
   // Copies of what the operations say, made when the pool is registered.
   PoolRecord record = PoolRecord::kNone;
   char kind[kKindBytes] = {};
+  bool is_sensitive = false;  // readers of the process's memory are to read none of its blocks
 
   /// \param fallback the name when `text` is nullptr.
   void set_name(const char* text, const char* fallback);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "general/live_picture.h"
 #include "general/setup.h"
 #include "general/system_blocks.h"
 #include "os/fatal.h"
@@ -67,7 +68,7 @@ void PoolRegistry::note_off_stack(PoolHeader& pool) {
 
 void PoolRegistry::begin_walk(PoolWalk& walk) {
   os::LockGuard guard(mutex_);
-  walk = {pools_.first(), pools_added_, &detail::thread_cache, first_walk_};
+  walk = {pools_.first(), pools_added_, &detail::thread_cache, first_walk_, 0, 0};
   first_walk_ = &walk;
 }
 
@@ -91,6 +92,23 @@ bool PoolRegistry::next_in_walk(PoolWalk& walk, PoolUse* use, Names* names) {
       std::memcpy(names->parent, use->parent, PoolHeader::kNameBytes);
       use->parent = names->parent;
     }
+    return true;
+  }
+  end_walk_locked(walk);
+  return false;
+}
+
+bool PoolRegistry::next_picture_in_walk(PoolWalk& walk, LivePicture& picture, PictureOf* of) {
+  os::LockGuard guard(mutex_);  // the pool cannot end while it is held
+  picture.clear();
+  while (walk.next != nullptr && walk.next->number <= walk.last_number) {
+    PoolHeader& pool = *walk.next;
+    const auto add_live = pool.operations->add_live;
+    if (walk.number != pool.number) walk.number = pool.number, walk.place = 0;
+    if (add_live == nullptr || !add_live(pool, walk.place, picture)) walk.next = pool.next;
+    if (picture.is_empty()) continue;
+    of->kind = pool.operations->kind;
+    std::memcpy(of->name, pool.name, PoolHeader::kNameBytes);
     return true;
   }
   end_walk_locked(walk);

@@ -21,6 +21,9 @@ struct PoolWalk {
   std::uint64_t last_number;  // pools added later are not visited, so that the walk ends
   const void* stack_owner;    // as in PoolHeader
   PoolWalk* next_walk;
+  // Of the blocks of the next pool: whose place it is, for next_picture_in_walk().
+  std::uint64_t number;
+  std::uintptr_t place;
 };
 
 /// Whether an object lies above this call on the thread's stack, judged by its distance.
@@ -48,6 +51,29 @@ class PoolRegistry {
   };
   /// Counts the next pool's memory and copies its names. \returns false at the end, when the walk is over.
   bool next_in_walk(PoolWalk& walk, PoolUse* use, Names* names);
+
+  /// What a picture is of.
+  struct PictureOf {
+    const char* kind;
+    char name[PoolHeader::kNameBytes];
+  };
+  /// Takes the next picture of live blocks, of one pool, which is not empty. \returns false at the end, when
+  /// the walk is over.
+  bool next_picture_in_walk(PoolWalk& walk, LivePicture& picture, PictureOf* of);
+
+  /// Calls use(pool of a class) while no pool begins or ends; that one \returns nullptr for a class without
+  /// one.
+  template <typename Use>
+  void with_pools_of_classes(const Use& use) const {
+    os::LockGuard guard(mutex_);
+    use([this](SizeClass size_class) -> const PoolHeader* {
+      for (const PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next)
+        if (pool->operations->private_class != nullptr &&
+            pool->operations->private_class(*pool) == size_class)
+          return pool;
+      return nullptr;
+    });
+  }
 
   /// \returns the span of a pool over a caller's memory that holds an address, or nullptr. \cost a lock and a
   /// step per such pool, when there are any.

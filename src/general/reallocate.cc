@@ -1,6 +1,7 @@
 // Changing the size of blocks, and asking for it.
 #include <cstring>
 
+#include "base/wipe.h"
 #include "general/block_finder.h"
 #include "general/large.h"
 #include "general/setup.h"
@@ -47,10 +48,18 @@ void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
   return moved;
 }
 
+// What lies behind the new end of a block of a sensitive pool is of no use to its program any more.
+void* reallocate_sensitive(PoolHeader& pool, void* block, std::size_t usable, std::size_t size) {
+  if (size > usable) return pool.operations->move_sensitive(pool, block, usable, size);
+  wipe(static_cast<char*>(block) + size, usable - size);
+  return block;
+}
+
 // A pool that keeps no sizes: the block moves to the general pool.
 void* reallocate_of_pool(PoolHeader& pool, void* block, std::size_t size) {
   if (pool.operations->reallocate != nullptr) return pool.operations->reallocate(pool, block, size);
   const std::size_t usable = pool.operations->usable_size(pool, block);
+  if (pool.is_sensitive) return reallocate_sensitive(pool, block, usable, size);
   return size <= usable ? block : move_by_copy(block, usable, size);
 }
 

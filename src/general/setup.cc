@@ -41,6 +41,9 @@ OptionSetting change(const OptionInfo& option, Set set) {
 }  // namespace
 
 void set_up_once() {
+  // Nobody calls the descriptor of what readers see, so an archive would leave it out. This names it and adds
+  // no byte to a program. clang's assembler forgets the name of a symbol that it does not know.
+  asm volatile(".globl tarn_observe_descriptor\n.reloc ., BFD_RELOC_NONE, tarn_observe_descriptor");
   if (is_done.load(std::memory_order_acquire)) return;
   os::LockGuard guard(mutex);
   if (is_done.load(std::memory_order_relaxed)) return;

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/units.h"
+#include "general/live_picture.h"
 #include "os/memory.h"
 #include "page/metadata.h"
 #include "thread/this_thread.h"
@@ -123,6 +124,19 @@ void SystemBlocks::visit(const PoolHeader& pool, const BlockVisitor& visit) {
   os::LockGuard guard(mutex_);
   for (const SystemBlock* record = pool.malloc_blocks.first(); record != nullptr; record = record->next)
     visit(record->block);
+}
+
+bool SystemBlocks::add_live(const PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture) {
+  {
+    os::LockGuard guard(mutex_);
+    for (const SystemBlock* record = pool.malloc_blocks.first(); record != nullptr; record = record->next)
+      if (address_of(record->block) > behind)
+        picture.keep_lowest({static_cast<char*>(record->block), 1, record->bytes, 1, SizeClass::kNone});
+  }
+  picture.sort();
+  if (picture.room() != 0) return false;
+  behind = address_of(picture.end()[-1].start);
+  return true;
 }
 
 PoolHeader* SystemBlocks::pool_of(const void* block) {

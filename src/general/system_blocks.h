@@ -41,6 +41,8 @@ class SystemBlocks {
   /// Visits the live blocks of a pool, under the lock.
   void visit(const PoolHeader& pool, const BlockVisitor& visit);
   std::size_t bytes_of_block(const void* block);
+  /// Adds the live blocks of a pool behind an address, the lowest first (PoolOperations::add_live).
+  bool add_live(const PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture);
 
  private:
   // Frees the table's memory at its end: outside of the lock.

@@ -146,6 +146,10 @@ class ObservedLayout {
       TARN_ELEMENT("owner.spare", SlabOwner, spare),
       TARN_VALUE("spare_kinds", kSpareKinds),
       TARN_FIELD("owner.pending_count", SlabOwner, pending_count),
+      TARN_FIELD("owner.cached", SlabOwner, cached),
+      TARN_ELEMENT("cached_spans.slots", CachedSpans, slots),
+      TARN_VALUE("cached_spans.count", CachedSpans::kSlots),
+      TARN_VALUE("cached_spans.address_bits", CachedSpan::kPagesShift),
       TARN_FIELD("depot.of", Depot, of),
       TARN_RECORD("parked", Parked),
       TARN_FIELD("parked.first", Parked, first),
@@ -188,6 +192,7 @@ class ObservedLayout {
       TARN_FIELD("pool.name", PoolHeader, name),
       TARN_FIELD("pool.kind", PoolHeader, kind),
       TARN_FIELD("pool.record", PoolHeader, record),
+      TARN_FIELD("pool.is_sensitive", PoolHeader, is_sensitive),
       TARN_VALUE("pool_record.fixed", PoolRecord::kFixed),
       TARN_VALUE("pool_record.object", PoolRecord::kObject),
       TARN_VALUE("pool_record.handle", PoolRecord::kHandle),
@@ -238,6 +243,7 @@ class ObservedLayout {
       TARN_FIELD("heap_slabs.mixed", HeapSlabs, mixed_),
       TARN_ELEMENT("heap_slabs.mixed_of", HeapSlabs, mixed_of_),
       TARN_VALUE("mixed_sizes", HeapSlabs::kMixedSizes),
+      TARN_RECORD("mixed", HeapSlabs::Mixed),
       TARN_FIELD("mixed.at_hand_count", HeapSlabs::Mixed, at_hand_count),
       TARN_FIELD("mixed.at_hand", HeapSlabs::Mixed, at_hand),
       TARN_VALUE("mixed.granule_bytes", mixed_page::kGranuleBytes),
@@ -252,7 +258,6 @@ class ObservedLayout {
       TARN_FIELD("account.peak", HeapAccount, peak_),
       TARN_FIELD("account.soft", HeapAccount, soft_limit_),
       TARN_FIELD("account.hard", HeapAccount, hard_limit_),
-
   };
   static constexpr const SlabOwner* kSharedOwner = &Owners::shared_;
   static constexpr std::size_t kOptionsOffset = offsetof(Configuration, values_);
@@ -300,6 +305,9 @@ constinit ObservedRoot roots[] = {
     {"geometry", &class_geometry},
     {"configuration", &configuration},
 };
+
+static_assert(sizeof fields + sizeof roots + sizeof(ObserveDescriptor) <= 8 * 1024,
+              "each program carries them, looked at or not");
 
 }  // namespace
 

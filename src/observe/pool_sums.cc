@@ -3,32 +3,17 @@
 #include <cstring>
 #include <new>
 
-#include "observe/pool_fields.h"
 #include "page/metadata.h"
 
 namespace tarn::internal {
 namespace {
-
-bool are_equal(const char* one, const char* other) {
-  return one == other || (one != nullptr && other != nullptr && std::strcmp(one, other) == 0);
-}
-
-bool has_labels_of(const PoolUse& one, const PoolUse& other) {
-  return one.block_bytes == other.block_bytes && are_equal(one.name, other.name) &&
-         are_equal(one.kind, other.kind) && are_equal(one.parent, other.parent);
-}
-
-// One without a limit leaves all together without one.
-std::size_t sum_of(std::size_t one, std::size_t other) {
-  return one > PoolUse::kNoLimit - other ? PoolUse::kNoLimit : one + other;
-}
 
 void copy_name(char* copy, const char* name) { std::memcpy(copy, name, std::strlen(name) + 1); }
 
 PoolSums::Sum* make_sum(const PoolUse& use) {
   void* const record = metadata.allocate(sizeof(PoolSums::Sum));
   if (record == nullptr) return nullptr;
-  auto* const sum = new (record) PoolSums::Sum{nullptr, 1, use, {}, {}};
+  auto* const sum = new (record) PoolSums::Sum{{nullptr, 1, use}, {}, {}};
   copy_name(sum->name, use.name);
   sum->use.name = sum->name;
   if (use.parent != nullptr) {
@@ -41,18 +26,16 @@ PoolSums::Sum* make_sum(const PoolUse& use) {
 }  // namespace
 
 PoolSums::~PoolSums() {
-  while (Sum* const sum = first_) {
+  while (PoolSum* const sum = first_) {
     first_ = sum->next;
-    metadata.free(sum, sizeof(Sum));
+    metadata.free(static_cast<Sum*>(sum), sizeof(Sum));
   }
 }
 
 bool PoolSums::add(const PoolUse& use) {
-  for (Sum* sum = first_; sum != nullptr; sum = sum->next) {
+  for (PoolSum* sum = first_; sum != nullptr; sum = sum->next) {
     if (!has_labels_of(sum->use, use)) continue;
-    ++sum->pools;
-    for (const PoolField& field : kPoolFields)
-      sum->use.*field.member = sum_of(sum->use.*field.member, use.*field.member);
+    add_pool(*sum, use);
     return true;
   }
   Sum* const sum = make_sum(use);

@@ -6,17 +6,15 @@
 #include <cstddef>
 
 #include "general/pool_header.h"
+#include "observe/pool_sum.h"
 #include "tarn/pool_use.h"
 
 namespace tarn::internal {
 
 class PoolSums {
  public:
-  /// The pools of one kind, name, block size and parent; `use` points to the names here.
-  struct Sum {
-    Sum* next;
-    std::size_t pools;
-    PoolUse use;
+  /// `use` points to the names here.
+  struct Sum : PoolSum {
     char name[PoolHeader::kNameBytes], parent[PoolHeader::kNameBytes];
   };
 
@@ -28,14 +26,14 @@ class PoolSums {
   /// Visits all pools. \returns false when memory is refused.
   bool collect();
   /// In the order in which their first pools were made; nullptr: there are none.
-  const Sum* first() const { return first_; }
+  const PoolSum* first() const { return first_; }
 
   /// Adds one pool. \returns false when memory is refused. \cost a step per sum.
   bool add(const PoolUse& use);
 
  private:
-  Sum* first_ = nullptr;
-  Sum** end_ = &first_;
+  PoolSum* first_ = nullptr;
+  PoolSum** end_ = &first_;
 };
 
 }  // namespace tarn::internal

@@ -1,7 +1,6 @@
 #include "observe/text_writer.h"
 
 #include "base/utf8.h"
-#include "os/process.h"
 
 namespace tarn::internal {
 
@@ -50,11 +49,6 @@ TextWriter& TextWriter::add_label_value(const char* string) {
 void TextWriter::flush() {
   if (text_.length() != 0) sink_(text_.data(), text_.length(), context_);
   text_.clear();
-}
-
-void FileSink::write(const char* text, std::size_t bytes, void* sink) {
-  auto& file = *static_cast<FileSink*>(sink);
-  if (file.is_good()) file.error_ = os::write_all(file.descriptor_, text, bytes);
 }
 
 }  // namespace tarn::internal

@@ -13,6 +13,10 @@ struct MutexAccess {
     // A mutex that a fork handler of the program has made is not held for the fork.
     if ((mutex.state_.load(std::memory_order_relaxed) & Mutex::kForFork) != 0) mutex.let_go();
   }
+  static void lock_beside_others_of_its_rank(Mutex& mutex) {
+    if (!mutex.take_free()) mutex.lock_slow();
+    note_lock_taken(mutex.rank_);
+  }
   static void unlock_in_child(Mutex& mutex) { mutex.state_.store(Mutex::kFree, std::memory_order_relaxed); }
 };
 
@@ -54,6 +58,15 @@ void ForkSet::lock_all() {
   set_fork_owner(true);
   for (std::size_t rank = 0; rank < detail::kLockRankCount; ++rank)
     visit_rank(rank, [](Mutex& mutex) { MutexAccess::lock_for_fork(mutex); });
+}
+
+WholeRankGuard::WholeRankGuard(LockRank rank) : rank_(rank) {
+  detail::note_lock_wanted(rank);
+  fork_set.visit_rank(ForkSet::index(rank), MutexAccess::lock_beside_others_of_its_rank);
+}
+
+WholeRankGuard::~WholeRankGuard() {
+  fork_set.visit_rank(ForkSet::index(rank_), [](Mutex& mutex) { mutex.unlock(); });
 }
 
 bool ForkSet::end_innermost() {

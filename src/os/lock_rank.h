@@ -8,8 +8,9 @@
 // A magazine's OwnerLock is no mutex, and comes after all of these: nothing is locked inside.
 //
 // Rules: a thread that holds a lock takes only locks of higher ranks; a lock of the same or of a lower rank
-// is only ever tried. No lock but kGiveBack is held across a call that gives memory back or runs a function
-// of the program's. Debug and sanitizer builds check both (os/held_locks.h).
+// is only ever tried. Where all of a rank are taken (WholeRankGuard), what guards their list comes first, so
+// that two threads that do it do not meet. No lock but kGiveBack is held across a call that gives memory back
+// or runs a function of the program's. Debug and sanitizer builds check both (os/held_locks.h).
 //
 // A fork takes all locks, so that no state is half changed in the child. Then they belong to the forking
 // thread: fork handlers of the program may run between ours and the fork, in any order, and may allocate. In
@@ -92,6 +93,7 @@ class ForkSet {
   bool unlock_all_in_child();
 
  private:
+  friend class WholeRankGuard;
   static constexpr std::size_t index(LockRank rank) { return static_cast<std::size_t>(rank); }
   void visit_rank(std::size_t rank, Visit visit);
   void visit_from_last(Visit visit);
@@ -102,6 +104,19 @@ class ForkSet {
 };
 
 extern ForkSet fork_set;
+
+/// All mutexes of a rank that has many. \pre the mutex that guards their list is held: none begins or ends
+/// meanwhile.
+class WholeRankGuard {
+ public:
+  explicit WholeRankGuard(LockRank rank);
+  ~WholeRankGuard();
+  WholeRankGuard(const WholeRankGuard&) = delete;
+  WholeRankGuard& operator=(const WholeRankGuard&) = delete;
+
+ private:
+  LockRank rank_;
+};
 
 struct MutexTable {
   Mutex of[detail::kLockRankCount];

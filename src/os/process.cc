@@ -94,6 +94,10 @@ std::size_t page_bytes() { return static_cast<std::size_t>(getauxval(AT_PAGESZ))
 
 std::uint32_t process_id() { return static_cast<std::uint32_t>(syscall6(SYS_getpid)); }
 
+int let_any_process_trace() {
+  return static_cast<int>(-syscall6(SYS_prctl, PR_SET_PTRACER, static_cast<long>(PR_SET_PTRACER_ANY)));
+}
+
 std::size_t resident_bytes() {
   char text[128];
   const long length = read_file("/proc/self/statm", text, sizeof text - 1);

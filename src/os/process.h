@@ -25,6 +25,11 @@ void close_file(int descriptor);
 
 std::uint32_t process_id();
 
+/// Lets every process trace this one that the kernel's other checks let: those of its user. Of use where
+/// Yama's ptrace_scope is 1. It holds for no child. \returns 0, or the error: EINVAL without Yama, which then
+/// asks for nothing.
+int let_any_process_trace();
+
 /// The OS page, in bytes.
 std::size_t page_bytes();
 

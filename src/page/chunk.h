@@ -14,8 +14,11 @@ namespace tarn::internal {
 struct Chunk;
 
 /// Whether all pages will be written soon. A huge page is resident as a whole, so only dense spans should lie
-/// in huge pages.
-enum class Density : std::uint8_t { kSparse, kDense };
+/// in huge pages. What is sensitive is undumped: as sparse, in chunks of its own, which are left out of core
+/// files.
+enum class Density : std::uint8_t { kSparse, kDense, kUndumped };
+inline constexpr Density kDensities[] = {Density::kSparse, Density::kDense, Density::kUndumped};
+inline constexpr unsigned kDensityCount = sizeof kDensities / sizeof kDensities[0];
 
 struct ChunkLink {
   ChunkLink* previous;
@@ -28,7 +31,7 @@ struct Chunk {
   std::uint32_t dirty_mask;  // free pages that are backed by memory
   std::uint8_t free_run;     // number of the list that has the chunk
   std::uint8_t dirty_run;
-  Density density;            // kDense: the system was asked for 2 MiB pages
+  Density density;            // what the system was told of the chunk
   bool is_left_out_of_dumps;  // all of it was given back, and no page was taken since
   char* start;
   ChunkLink by_free;

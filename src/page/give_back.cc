@@ -40,7 +40,10 @@ void PageCache::forget_who_gives_back() {
 }
 
 Chunk* PageCache::coldest_dirty_locked() {
-  Chunk* const sparse = lists_[static_cast<unsigned>(Density::kSparse)].coldest_dirty();
+  Chunk* sparse = lists_[static_cast<unsigned>(Density::kSparse)].coldest_dirty();
+  Chunk* const undumped = lists_[static_cast<unsigned>(Density::kUndumped)].coldest_dirty();
+  if (sparse == nullptr || (undumped != nullptr && undumped->dirty_run > sparse->dirty_run))
+    sparse = undumped;
   Chunk* const dense = lists_[static_cast<unsigned>(Density::kDense)].coldest_dirty();
   if (sparse == nullptr || dense == nullptr) return sparse != nullptr ? sparse : dense;
   // Whole huge pages first, split ones last.

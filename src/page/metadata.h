@@ -1,8 +1,8 @@
 // Memory for the library's own records, apart from the blocks: taken from the system in pieces, cut in steps
 // of a cache line, reused by size, never given back (mostly 1-2 % of the heap; the arrays
 // of a thread's magazines may be a quarter of the 1 MiB of small blocks in them).
-// Invariant: used bytes + bytes of the free records == all bytes that were ever cut; each record lies in one of
-// the ranges, unless ranges were lost.
+// Invariant: used bytes + bytes of the free records == all bytes that were ever cut; each record lies in one
+// of the ranges, unless ranges were lost.
 // Threads: any; one lock of the lowest rank. The ranges are read without it: by a handler of a crash, or by
 // another process.
 #pragma once
@@ -49,8 +49,9 @@ class Metadata {
     return cut_bytes_;
   }
 
-  /// The memory of all records, in the order in which it was taken; a range that grows keeps its place. A thread
-  /// that reads range_count() first finds each range below it complete. \threads any, also in a signal handler.
+  /// The memory of all records, in the order in which it was taken; a range that grows keeps its place. A
+  /// thread that reads range_count() first finds each range below it complete. \threads any, also in a signal
+  /// handler.
   std::uint32_t range_count() const { return range_count_.load(std::memory_order_acquire); }
   const MetadataRange& range(std::uint32_t i) const { return ranges_[i]; }
   /// How many pieces of memory are in no range, because there were too many.

@@ -38,8 +38,14 @@ unsigned best_run(std::uint32_t mask, PageCount pages) {
   return best_first;
 }
 
+bool is_undumped(Density density) { return density == Density::kUndumped; }
+
+/// Whether spans of one density may lie in a part of a chunk of the other.
+bool may_share_chunk(Density one, Density other) { return is_undumped(one) == is_undumped(other); }
+
 void advise(char* start, std::size_t bytes, Density density) {
   density == Density::kDense ? os::advise_huge(start, bytes) : os::advise_small(start, bytes);
+  if (is_undumped(density)) os::leave_out_of_dumps(start, bytes);
 }
 
 }  // namespace
@@ -90,9 +96,23 @@ void PageCache::note_use_locked(PageCount pages, PageCount clean_pages) {
   if (stats_.used_bytes > stats_.peak_used_bytes) stats_.peak_used_bytes = stats_.used_bytes;
 }
 
+// \pre the chunk is wholly free.
+void PageCache::change_density_locked(Chunk& chunk, Density density) {
+  TARN_ASSERT(chunk.free_run == kPagesPerChunk);
+  const std::uint32_t dirty_mask = chunk.dirty_mask;
+  chunk.free_mask = chunk.dirty_mask = 0;
+  relist_locked(chunk);
+  chunk.density = density;
+  chunk.free_mask = ~0u;
+  chunk.dirty_mask = dirty_mask;
+  relist_locked(chunk);
+}
+
 PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages, Density density) {
   const std::uint32_t mask = run_mask(first, number_of(pages));
   TARN_ASSERT((chunk.free_mask & mask) == mask);
+  const Density before = chunk.density;
+  if (!may_share_chunk(before, density)) change_density_locked(chunk, density);
   const auto dirty = PageCount{count_ones(chunk.dirty_mask & mask)};
   if (dirty != pages) os::tell_growth("pages without memory taken");
   chunk.free_mask &= ~mask;
@@ -100,9 +120,11 @@ PageRun PageCache::take_run_locked(Chunk& chunk, unsigned first, PageCount pages
   relist_locked(chunk);
   PageRun run{.start = chunk.page(first), .is_zeroed = dirty == PageCount{0}, .density = density};
   const ChunkRange range{chunk.start, chunk.start + kChunkBytes};
-  if (chunk.is_left_out_of_dumps) run.left_out = range;
+  const bool is_left_out = chunk.is_left_out_of_dumps || is_undumped(before);
+  if (is_left_out && !is_undumped(density)) run.left_out = range;
   chunk.is_left_out_of_dumps = false;
-  if (run.is_zeroed && pages == PageCount{kPagesPerChunk} && chunk.density != density) run.advised = range;
+  const bool may_change = run.is_zeroed && pages == PageCount{kPagesPerChunk};
+  if (before != density && (may_change || !may_share_chunk(before, density))) run.advised = range;
   return run;
 }
 
@@ -135,8 +157,9 @@ void PageRun::tell_system() const {
 // Warm pages first, of the wished density before the other; then free ones. Sparse spans take cold pages of
 // dense chunks only when nothing else is left, because each costs a huge page.
 Chunk* PageCache::choose_chunk_locked(PageCount pages, Density density, bool may_mix, bool* is_dirty) {
-  ChunkLists& wished = lists_[static_cast<unsigned>(density)];
-  ChunkLists& other = lists_[1 - static_cast<unsigned>(density)];
+  const unsigned index = static_cast<unsigned>(density);
+  const ChunkLists& wished = lists_[index];
+  const ChunkLists& other = is_undumped(density) ? wished : lists_[1 - index];
   *is_dirty = true;
   if (Chunk* const chunk = wished.find_dirty(pages)) return chunk;
   if (Chunk* const chunk = other.find_dirty(pages)) return chunk;
@@ -159,7 +182,9 @@ PageRun PageCache::take_from_chunks_locked(const Request& request, bool may_mix)
 PageRun PageCache::take_chunks_locked(const Request& request) {
   const unsigned wanted = number_of(request.wanted());
   unsigned least_left = ~0u, missing = 0, compared = 0;
-  const bool is_sparse = request.density == Density::kSparse;
+  const auto may_take_part_of = [&](const Chunk& chunk) {
+    return may_share_chunk(chunk.density, request.density);
+  };
   Chunk* best = nullptr;
   for (std::uint32_t r = 0; r < page_map.region_count() && least_left != 0 && compared < kMostComparedRuns;
        ++r) {
@@ -169,8 +194,10 @@ PageRun PageCache::take_chunks_locked(const Request& request) {
       const unsigned whole = run.count * kPagesPerChunk;
       if (whole + 2 * (kPagesPerChunk - 1) < wanted) continue;
       const std::uint32_t behind = run.first + run.count;  // maybe not committed: then it has no free pages
-      const unsigned found = whole + pages_at_front(region.chunks[behind]);
-      const bool may_begin_before = is_sparse && request.room == PageCount{0} && run.first != 0;
+      const Chunk& next = region.chunks[behind];
+      const unsigned found = whole + (may_take_part_of(next) ? pages_at_front(next) : 0);
+      const bool may_begin_before = request.density != Density::kDense && request.room == PageCount{0} &&
+                                    run.first != 0 && may_take_part_of(region.chunks[run.first - 1]);
       const unsigned all = found + (may_begin_before ? pages_at_end(region.chunks[run.first - 1]) : 0);
       if (all < wanted) continue;
       if (all - wanted < least_left) {
@@ -231,7 +258,9 @@ bool PageCache::commit_chunks(Region& region, std::uint32_t first, std::uint32_t
   const std::size_t limit = os::address_space_limit();
   if (limit != SIZE_MAX && committed_bytes_ + bytes > limit) return false;
   if (!page_map.commit_tables(region, count) || !os::commit(start, bytes)) return false;
-  if (region.is_rest_advised) {
+  if (is_undumped(density)) {
+    os::leave_out_of_dumps(start, bytes);
+  } else if (region.is_rest_advised) {
     density = region.density_of_rest;
   } else if (density == Density::kDense) {
     os::advise_huge(start, bytes);
@@ -252,12 +281,20 @@ bool PageCache::commit_chunks(Region& region, std::uint32_t first, std::uint32_t
   return true;
 }
 
-// To make a wholly purged chunk dense or sparse costs nothing: it has no pages to copy.
+Chunk* PageCache::clean_chunk_of_others_locked(Density density) const {
+  for (const Density other : kDensities) {
+    if (other == density) continue;
+    if (Chunk* const chunk = lists_[static_cast<unsigned>(other)].clean_chunk()) return chunk;
+  }
+  return nullptr;
+}
+
+// To make a wholly purged chunk what a span is costs nothing: it has no pages to copy.
 bool PageCache::convert_chunk(Density density) {
   Chunk* chunk = nullptr;
   {
     os::LockGuard guard(mutex_);
-    chunk = lists_[1 - static_cast<unsigned>(density)].clean_chunk();
+    chunk = clean_chunk_of_others_locked(density);
     if (chunk == nullptr) return false;
     chunk->free_mask = 0;
     taken_out_pages_ += PageCount{kPagesPerChunk};
@@ -265,6 +302,7 @@ bool PageCache::convert_chunk(Density density) {
   }
   advise(chunk->start, kChunkBytes, density);
   os::LockGuard guard(mutex_);
+  chunk->is_left_out_of_dumps |= is_undumped(chunk->density);
   chunk->density = density;
   chunk->free_mask = ~0u;
   taken_out_pages_ -= PageCount{kPagesPerChunk};
@@ -309,7 +347,8 @@ bool PageCache::grow_last_area(PageCount pages) {
   if (first == 0 || region.chunk_count - first < needed) return false;
   {
     os::LockGuard guard(mutex_);
-    region.density_of_rest = region.chunks[first - 1].density;
+    const Density last = region.chunks[first - 1].density;
+    region.density_of_rest = is_undumped(last) ? Density::kSparse : last;
     region.is_rest_advised = true;
   }
   char* const rest = region.start + (std::size_t{first} << kChunkShift);
@@ -319,7 +358,7 @@ bool PageCache::grow_last_area(PageCount pages) {
 
 PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t alignment, PageCount room) {
   if (!memory_limit.may_fit(bytes_of(pages), dirty_bytes())) return {.is_beyond_limit = true};
-  if (all_huge_pages_) density = Density::kDense;
+  if (all_huge_pages_ && !is_undumped(density)) density = Density::kDense;
   const Request request{pages, pages_for(alignment) - PageCount{1}, room, alignment, density};
   const PageCount wanted = request.wanted();
   auto take = [&](bool may_mix) {
@@ -339,7 +378,7 @@ PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t 
       run = take(!has_grown);
       if (!has_grown) break;
     }
-    if (!is_answer(run) && grow_last_area(wanted)) run = take(true);
+    if (!is_answer(run) && !is_undumped(density) && grow_last_area(wanted)) run = take(true);
   }
   run.tell_system();
   return run;
@@ -373,7 +412,8 @@ PageRun PageCache::extension_locked(char* end, PageCount pages) {
     const std::uint32_t mask = run_mask(page, number_of(part));
     // An uncommitted chunk has no free pages, and the zeroed end of the table follows the last chunk of a
     // region: so this test also ends the walk.
-    if (at->start != chunk->start + ((at - chunk) << kChunkShift) || (at->free_mask & mask) != mask)
+    if (at->start != chunk->start + ((at - chunk) << kChunkShift) || (at->free_mask & mask) != mask ||
+        !may_share_chunk(at->density, last->density))
       return {};
     left -= part;
   }

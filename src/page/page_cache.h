@@ -4,7 +4,8 @@
 //
 // Choice: the chunk whose longest run of dirty (backed, warm) pages fits best; else the one whose longest run
 // of free pages does; else new chunks. Dense spans prefer chunks of huge pages, sparse spans avoid them. A
-// chunk without memory that a span takes as a whole becomes what the span is.
+// chunk without memory that a span takes as a whole becomes what the span is. Undumped spans share chunks
+// with no others, so that a chunk as a whole is in core files or not.
 // Giving back: give_back_policy.h says how much; the helper thread or a thread that frees asks for it
 // (background.h).
 //
@@ -162,6 +163,7 @@ class PageCache {
   PageRun extension_locked(char* end, PageCount pages);
   PageRun take_pages_from_locked(Chunk* chunk, unsigned first, PageCount pages, Density density);
   bool grow(PageCount pages, Density density);
+  Chunk* clean_chunk_of_others_locked(Density density) const;
   bool convert_chunk(Density density);
   bool grow_last_area(PageCount pages);
   bool commit_chunks(Region& region, std::uint32_t first, std::uint32_t count, Density density);
@@ -172,6 +174,7 @@ class PageCache {
   Chunk* coldest_dirty_locked();
   bool purge_excess(std::size_t bytes);
   unsigned collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes);
+  void change_density_locked(Chunk& chunk, Density density);
   static void set_density_locked(const ChunkRange& range, Density density);
   static Region* region_of_locked(const char* address);
   static Chunk* chunk_of_locked(const char* address, unsigned* page);
@@ -187,7 +190,7 @@ class PageCache {
   GiveBackPolicy policy_{std::size_t{8} << 20};
   PageCount taken_out_pages_{0};  // in no list while the system purges them
   PageCacheStats stats_{};
-  ChunkLists lists_[2];  // by density
+  ChunkLists lists_[kDensityCount];  // by density
 };
 
 extern PageCache page_cache;

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/relaxed.h"
 #include "base/units.h"
 #include "page/chunk.h"
 #include "page/free_chunks.h"
@@ -30,8 +31,8 @@ struct Region {
   std::atomic<detail::SpanHead*>* spans;  // one per page; each is a Span
   Chunk* chunks;                          // one per chunk, and a last one that stays zero and ends every walk
   std::uint32_t chunk_count;
-  std::uint32_t committed_chunks;  // a prefix
-  FreeChunks free_chunks;          // its bits lie before the chunks
+  Relaxed<std::uint32_t> committed_chunks;  // a prefix
+  FreeChunks free_chunks;                   // its bits lie before the chunks
   // Under the growth lock: whether the addresses that are not committed have the advice of this density.
   bool is_rest_advised;
   Density density_of_rest;

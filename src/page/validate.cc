@@ -47,7 +47,7 @@ void GiveBackPolicy::validate(std::size_t dirty) const {
 void PageCache::validate() {
   struct Sums {
     std::size_t free_pages, dirty_pages, with_free, with_dirty;
-  } sums[2] = {};
+  } sums[kDensityCount] = {}, all = {};
   std::size_t committed = 0;
   os::LockGuard guard(mutex_);
   for (std::uint32_t r = 0; r < page_map.region_count(); ++r) {
@@ -66,15 +66,15 @@ void PageCache::validate() {
       sum.with_dirty += chunk.dirty_mask != 0;
     }
   }
-  for (const Density density : {Density::kSparse, Density::kDense}) {
+  for (const Density density : kDensities) {
     const Sums& sum = sums[static_cast<unsigned>(density)];
     lists_[static_cast<unsigned>(density)].validate(density, sum.with_free, sum.with_dirty);
+    all.free_pages += sum.free_pages;
+    all.dirty_pages += sum.dirty_pages;
   }
   TARN_CHECK(committed_bytes_ == committed);
-  TARN_CHECK(dirty_bytes_ == (sums[0].dirty_pages + sums[1].dirty_pages) * kPageBytes);
-  TARN_CHECK(stats_.used_bytes + (sums[0].free_pages + sums[1].free_pages) * kPageBytes +
-                 bytes_of(taken_out_pages_) ==
-             committed);
+  TARN_CHECK(dirty_bytes_ == all.dirty_pages * kPageBytes);
+  TARN_CHECK(stats_.used_bytes + all.free_pages * kPageBytes + bytes_of(taken_out_pages_) == committed);
   // Pages that are being purged stay charged; other threads may take records meanwhile.
   const std::size_t pages = stats_.used_bytes + dirty_bytes_, records_before = metadata.cut_bytes();
   const std::size_t held = memory_limit.held();

@@ -15,6 +15,8 @@
 #include "general/setup.h"
 #include "os/checker.h"
 #include "pool/arena_heap.h"
+#include "pool/heap_state.h"
+#include "pool/wipe_block.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -47,17 +49,19 @@ constexpr std::size_t kLargestDoubling = std::size_t{1} << 20;
 constexpr std::size_t kOsPageBytes = 4096;  // the smallest OS page of any system
 
 HeapState* upstream(const ArenaFront& arena) {
-  return arena.options.heap != nullptr ? HeapAccess::state(*arena.options.heap) : arena_heap();
+  if (arena.options.heap != nullptr) return HeapAccess::state(*arena.options.heap);
+  return arena.options.sensitive ? sensitive_arena_heap() : arena_heap();
+}
+
+bool lies_in_sensitive_heap(const ArenaOptions& options) {
+  const HeapState* const heap = options.heap != nullptr ? HeapAccess::state(*options.heap) : nullptr;
+  return heap != nullptr && heap->is_sensitive;
 }
 
 void end_bytes(const ArenaFront& arena, char* start, const char* end) {
   const auto bytes = static_cast<std::size_t>(end - start);
   if (bytes == 0) return;
-  if (arena.options.wipes) {
-    if (arena.poisons) os::unpoison(start, bytes);
-    std::memset(start, 0, bytes);
-    asm volatile("" : : "r"(start) : "memory");  // keeps the compiler from removing the stores
-  }
+  if (arena.options.sensitive) wipe_block(start, bytes, arena.poisons);
   if (arena.poisons) os::poison(start, bytes);
 }
 
@@ -251,6 +255,7 @@ void make_arena(ArenaFront& arena, const ArenaOptions& options, bool poisons) no
   const bool is_over_malloc = configuration.is_on(Option::kPoolsUseMalloc);
   arena.back_end = is_over_malloc ? &kOverMalloc : &kChunks;
   arena.options = options;
+  arena.options.sensitive |= lies_in_sensitive_heap(options);
   arena.poisons = poisons;
   std::strncpy(arena.name, options.name != nullptr ? options.name : "arena", sizeof arena.name - 1);
   char* const start = reinterpret_cast<char*>(round_up(address_of(options.buffer), alignof(ArenaChunk)));

@@ -1,4 +1,4 @@
-// The heap that serves all arenas.
+// The heaps that serve all arenas.
 #pragma once
 #include <cstddef>
 
@@ -8,5 +8,7 @@ namespace tarn::internal {
 
 /// \returns the heap for the chunks of all arenas without another upstream; nullptr when memory is refused.
 detail::HeapState* arena_heap();
+/// The same for the sensitive ones.
+detail::HeapState* sensitive_arena_heap();
 
 }  // namespace tarn::internal

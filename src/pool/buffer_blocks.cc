@@ -12,6 +12,7 @@
 #include "page/page_map.h"
 #include "pool/buffer_pool_state.h"
 #include "pool/heap_state.h"
+#include "pool/sensitive_heap.h"
 #include "pool/thread_magazines.h"
 #include "tarn/buffer_chain.h"
 
@@ -321,7 +322,9 @@ constexpr PoolOperations kBufferOperations{.kind = "buffer pool",
                                            .record = PoolRecord::kFixed,
                                            .deallocate = detail::deallocate_any,
                                            .usable_size = detail::usable_size_of,
+                                           .move_sensitive = move_to_sensitive_heap,
                                            .use = use_of_fixed_pool,
-                                           .release_unused = release_unused_of_shared_pool};
+                                           .release_unused = release_unused_of_shared_pool,
+                                           .add_live = add_live_of_fixed_pool};
 
 }  // namespace tarn::internal

@@ -12,6 +12,7 @@
 #include "page/metadata.h"
 #include "pool/buffer_pool_state.h"
 #include "pool/heap_state.h"
+#include "pool/sensitive_heap.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -68,7 +69,8 @@ bool add_size(BufferPoolState& state, const BufferPoolOptions& options, const Bu
                           .alignment = options.alignment,
                           .blocks_per_chunk = per_chunk,
                           .largest_count = most,
-                          .name = options.name != nullptr ? options.name : kUsualName},
+                          .name = options.name != nullptr ? options.name : kUsualName,
+                          .sensitive = options.sensitive},
                          poisons, state, kBufferOperations))
     return false;
   ++state.size_count;
@@ -94,8 +96,9 @@ bool add_sizes(BufferPoolState& state, const BufferPoolOptions& options, bool po
 
 bool add_heap(BufferPoolState& state, const BufferPoolOptions& options, bool poisons) {
   if (options.above == AboveLargest::kRefuse) return true;
-  state.heap = make_heap_state({.name = state.name(), .hard_limit = options.largest_above_bytes},
-                               kLargerBufferOperations, poisons);
+  state.heap = make_heap_state(
+      {.name = state.name(), .hard_limit = options.largest_above_bytes, .sensitive = options.sensitive},
+      kLargerBufferOperations, poisons);
   if (state.heap == nullptr) return false;
   if (state.heap->slabs.poisons()) os::begin_checked_pool(state.heap);
   pool_registry.add(*state.heap);
@@ -220,8 +223,10 @@ constexpr PoolOperations kLargerBufferOperations{.kind = "buffer pool",
                                                  .record = PoolRecord::kHeap,
                                                  .deallocate = detail::deallocate_above,
                                                  .usable_size = detail::usable_size_in_heap,
+                                                 .move_sensitive = move_to_sensitive_heap,
                                                  .use = use_of_heap,
-                                                 .release_unused = release_unused_of_heap};
+                                                 .release_unused = release_unused_of_heap,
+                                                 .add_live = add_live_of_heap};
 
 void validate(detail::BufferPoolState& state) {
   std::size_t before = 0;

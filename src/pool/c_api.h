@@ -8,6 +8,8 @@
 
 #include "os/fatal.h"
 #include "page/metadata.h"
+#include "tarn/heap.h"
+#include "tarn/pools.h"
 
 namespace tarn::internal::c_api {
 
@@ -76,5 +78,8 @@ template <typename Record>
 void end_record(Record* record) {
   metadata.free(record, sizeof(Record));
 }
+
+/// For what is asked of any heap.
+const tarn::Heap& heap_of(const ::tarn_heap& heap);
 
 }  // namespace tarn::internal::c_api

@@ -55,7 +55,8 @@ detail::BufferPoolState* make_state(const tarn_buffer_pool_options& options, con
        .at_end = static_cast<tarn::AtPoolEnd>(options.at_end),
        .name = options.name,
        .on_refusal = options.on_refusal,
-       .context = options.context},
+       .context = options.context,
+       .sensitive = options.sensitive != 0},
       detail::kPoisonsFreeBlocks);
 }
 

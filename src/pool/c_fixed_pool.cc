@@ -36,7 +36,8 @@ tarn_fixed_pool* create(const tarn_fixed_pool_options* given, std::size_t bytes,
                                     .initial_count = options.initial_count,
                                     .name = options.name,
                                     .on_refusal = options.on_refusal,
-                                    .context = options.context};
+                                    .context = options.context,
+                                    .sensitive = options.sensitive != 0};
   if (!are_valid(full)) return c_api::fail(EINVAL);
   auto* const pool = c_api::make_record<tarn_fixed_pool>(detail::FixedPoolFront{}, threads);
   if (pool == nullptr) return nullptr;

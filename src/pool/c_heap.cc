@@ -35,7 +35,8 @@ tarn::HeapOptions options_of(const tarn_heap_options& options, void* context) {
           .buffer = options.buffer,
           .buffer_bytes = options.buffer_bytes,
           .mapped_limit = c_api::limit_of(options.mapped_limit),
-          .parent = options.parent != nullptr ? &options.parent->heap : nullptr};
+          .parent = options.parent != nullptr ? &options.parent->heap : nullptr,
+          .sensitive = options.sensitive != 0};
 }
 
 /// A callback of C's, in the memory of its arena.
@@ -52,6 +53,8 @@ void run_cleanup(void* context) noexcept {
 void* or_no_memory(void* block) { return block != nullptr ? block : c_api::fail(ENOMEM); }
 
 }  // namespace
+
+const tarn::Heap& c_api::heap_of(const tarn_heap& heap) { return heap.heap; }
 
 tarn_heap* tarn_heap_create(const tarn_heap_options* given, std::size_t bytes) noexcept {
   tarn_heap_options options;
@@ -133,7 +136,7 @@ tarn_arena* tarn_arena_create(const tarn_arena_options* given, std::size_t bytes
                                 .buffer = options.buffer,
                                 .buffer_bytes = options.buffer_bytes,
                                 .may_grow = options.stays == 0,
-                                .wipes = options.wipes != 0};
+                                .sensitive = options.sensitive != 0};
   void* const record = metadata.allocate(sizeof(tarn_arena));
   if (record == nullptr) return c_api::fail(ENOMEM);
   return new (record) tarn_arena{tarn::Arena(full)};

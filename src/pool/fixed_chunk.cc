@@ -88,10 +88,8 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
       layout_of(words, live_byte_count, request.size_front != nullptr ? request.block_count : 0);
   void* const record = metadata.allocate(layout.bytes);
   if (record == nullptr) return nullptr;
-  Span* const span = allocate_span({.pages = pages,
-                                    .kind = SpanKind::kPool,
-                                    .density = request.is_dense ? Density::kDense : Density::kSparse,
-                                    .pool = request.pool});
+  Span* const span = allocate_span(
+      {.pages = pages, .kind = SpanKind::kPool, .density = request.density, .pool = request.pool});
   if (span == nullptr) {
     metadata.free(record, layout.bytes);
     return nullptr;

@@ -16,6 +16,7 @@
 
 #include "base/bitmap.h"
 #include "os/fatal.h"
+#include "page/chunk.h"
 #include "page/returned_pages.h"
 #include "page/span.h"
 
@@ -140,7 +141,7 @@ struct ChunkRequest {
   std::size_t stride;
   std::uint32_t block_count;
   std::size_t colour_bytes;  // distance from the first page to the first block, if there is room
-  bool is_dense;             // the program will touch all pages
+  Density density;           // of its pages
   bool poisons;
   bool has_live_bytes = false;  // a pool that may have magazines
   void* size_front = nullptr;   // of a buffer pool, whose blocks have references

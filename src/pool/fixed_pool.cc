@@ -7,14 +7,18 @@
 
 #include "base/units.h"
 #include "general/configuration.h"
+#include "general/live_picture.h"
 #include "general/memory_limits.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
+#include "general/system_blocks.h"
 #include "os/checker.h"
 #include "os/held_locks.h"
 #include "os/owner_lock.h"
 #include "page/metadata.h"
+#include "pool/sensitive_heap.h"
 #include "pool/thread_magazines.h"
+#include "tarn/detail/live_walk.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -138,8 +142,10 @@ constexpr PoolOperations operations_as(const char* kind) {
           .record = PoolRecord::kFixed,
           .deallocate = deallocate_any,
           .usable_size = usable_size_of,
+          .move_sensitive = move_to_sensitive_heap,
           .use = use_of_fixed_pool,
-          .release_unused = release_unused_of_shared_pool};
+          .release_unused = release_unused_of_shared_pool,
+          .add_live = add_live_of_fixed_pool};
 }
 
 constexpr PoolOperations kOperations = operations_as("fixed pool");
@@ -170,7 +176,9 @@ bool make(FixedPoolFront& front, const FixedPoolOptions& options, bool poisons, 
   state->operations = &purpose.operations;
   state->buffers = purpose.buffers;
   state->taken = purpose.taken;
-  state->back_end = is_over_malloc ? &kFixedPoolOverMalloc : &kFixedPoolOverChunks;
+  state->is_sensitive = options.sensitive;
+  state->unwiped_back_end = is_over_malloc ? &kFixedPoolOverMalloc : &kFixedPoolOverChunks;
+  state->back_end = options.sensitive ? &kWipedFixedPool : state->unwiped_back_end;
   state->set_name(options.name, "fixed pool");
   const bool is_on_stack = purpose.buffers == nullptr && lies_on_this_stack(&front);
   state->stack_owner = is_on_stack ? &thread_cache : nullptr;
@@ -183,8 +191,9 @@ bool make(FixedPoolFront& front, const FixedPoolOptions& options, bool poisons, 
   state->is_checked = poisons;
   state->poisons = poisons && !is_over_malloc;
   // Checkers see more wrong uses of a block that stays free for long.
-  if (!poisons && !is_over_malloc) front.freed_end = state->freed + FixedPoolState::kFreedBlocks;
-  state->may_have_magazines = purpose.threads == PoolThreads::kAny && !poisons && !is_over_malloc;
+  const bool has_hits = !poisons && !is_over_malloc && !options.sensitive;
+  if (has_hits) front.freed_end = state->freed + FixedPoolState::kFreedBlocks;
+  state->may_have_magazines = purpose.threads == PoolThreads::kAny && has_hits;
   if (state->may_have_magazines) os::OwnerLock::prepare();
   // Over malloc, which may be ours, no lock is held: the counts are atomic.
   front.mutex = purpose.threads == PoolThreads::kAny && !is_over_malloc ? &state->mutex : nullptr;
@@ -345,6 +354,30 @@ bool make_pool_of_size(detail::FixedPoolFront& front, TakenBlocks& taken, const 
 bool make_pool_of_objects(detail::FixedPoolFront& front, const FixedPoolOptions& options, bool poisons) {
   return detail::make(front, options, poisons,
                       {detail::PoolThreads::kAny, nullptr, nullptr, detail::kOperationsOfObjects});
+}
+
+// Of a pool of one thread, the thread goes on meanwhile: a block that it has all the time keeps its bit.
+bool add_live_of_fixed_pool(PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture) {
+  const FixedPoolState& state = detail::state_of(pool);
+  if (state.back_end == &kFixedPoolOverMalloc) return system_blocks.add_live(state, behind, picture);
+  const WholePoolGuard whole(*state.front);
+  os::LockGuard guard(pool.structure);
+  const bool has_magazines = magazines_of(state) != nullptr;
+  for (std::uint32_t slot = state.ring.slot_behind(behind); slot < state.ring.count(); ++slot) {
+    PoolChunk& chunk = state.ring[slot];
+    if (picture.room() < chunk.word_count) return true;
+    const detail::LivenessInBits bits{chunk.words()};
+    const detail::LivenessInBytes bytes{has_magazines ? live_bytes(*chunk.span) : nullptr};
+    const std::size_t stride = state.front->stride;
+    picture.add_blocks({chunk.span->start, 0, stride, static_cast<std::uint32_t>(stride), SizeClass::kNone},
+                       chunk.block_count, [&](std::uint32_t word) {
+                         const std::uint32_t first = word * 64, left = chunk.block_count - first;
+                         const std::uint32_t count = left < 64 ? left : 64;
+                         return has_magazines ? bytes.bits(first, count) : bits.bits(first, count);
+                       });
+    behind = address_of(chunk.span->start);
+  }
+  return false;
 }
 
 PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages&) {

@@ -9,6 +9,7 @@
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "pool/thread_magazines.h"
+#include "pool/wipe_block.h"
 
 namespace tarn::internal {
 namespace {
@@ -32,9 +33,10 @@ PoolChunk* grow(FixedPoolState& state) {
     os::LockGuard guard(state.structure);
     if (!state.ring.make_room()) return nullptr;
   }
+  const bool is_dense = state.mapped_bytes >= kDenseBytes && page_cache.uses_huge_pages();
   PoolChunk* const chunk =
       make_chunk({&state, state.front->stride, static_cast<std::uint32_t>(count), next_colour(state),
-                  state.mapped_bytes >= kDenseBytes && page_cache.uses_huge_pages(), state.poisons,
+                  density_of(state, is_dense ? Density::kDense : Density::kSparse), state.poisons,
                   state.may_have_magazines, state.buffers != nullptr ? state.front : nullptr});
   if (chunk == nullptr) return nullptr;
   {
@@ -239,10 +241,10 @@ void deallocate(FixedPoolState& state, void* block) {
   state.note_given_back(1);
 }
 
-// Where free blocks are poisoned, others are handed out before.
+// Where free blocks are poisoned, others are handed out before; where they are wiped, no call is a hit.
 void note_freed_run(FixedPoolState& state, BlockRun run, std::size_t count, void* blocks) {
   state.runs.begin_at(*run.chunk, run.first);
-  if (state.poisons || count > FreedRuns::kLongest) return;
+  if (state.poisons || state.is_sensitive || count > FreedRuns::kLongest) return;
   if (state.freed_runs == nullptr) {
     void* const record = metadata.allocate(sizeof(FreedRuns));
     if (record == nullptr) return;

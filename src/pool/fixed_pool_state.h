@@ -58,6 +58,8 @@ struct FixedPoolBackEnd {
 
 extern const FixedPoolBackEnd kFixedPoolOverChunks;
 extern const FixedPoolBackEnd kFixedPoolOverMalloc;
+/// Before one of these, for a sensitive pool (wipe_block.h).
+extern const FixedPoolBackEnd kWipedFixedPool;
 
 }  // namespace tarn::internal
 
@@ -73,6 +75,7 @@ struct FixedPoolState : internal::PoolHeader {
   FixedPoolFront* front;
   BufferPoolFront* buffers = nullptr;  // whose blocks are of one of its sizes
   const internal::FixedPoolBackEnd* back_end = nullptr;
+  const internal::FixedPoolBackEnd* unwiped_back_end = nullptr;  // the same, unless the pool is sensitive
   internal::ChunkRing ring;
   internal::ChunkWalk walk;
   internal::ChunkRuns runs;
@@ -86,9 +89,10 @@ struct FixedPoolState : internal::PoolHeader {
   bool is_checked = false;  // memory checkers know the pool
   bool poisons = false;     // free blocks are poisoned
   FreedBlock freed[kFreedBlocks];
-  internal::FreedRuns* freed_runs = nullptr;  // from the first run freed on; none where blocks are poisoned
-  bool may_have_magazines = false;            // its chunks have live bytes
-  internal::SharedUse shared_use;             // while there are no magazines
+  // From the first run freed on; none where blocks are poisoned or wiped.
+  internal::FreedRuns* freed_runs = nullptr;
+  bool may_have_magazines = false;  // its chunks have live bytes
+  internal::SharedUse shared_use;   // while there are no magazines
   std::uint32_t walks = 0;  // over live blocks, under the mutex: no chunk ends, and no magazines begin
   /// Changes once, under the registry's lock and the pool's mutex.
   std::atomic<internal::ThreadMagazines*> magazines{nullptr};
@@ -158,6 +162,7 @@ bool are_valid(const FixedPoolOptions& options);
 // The operations that fixed pools and the sizes of buffer pools share.
 PoolUse use_of_fixed_pool(PoolHeader& pool, ReturnedPages& returned);
 std::size_t release_unused_of_shared_pool(PoolHeader& pool, ReturnedPages& returned);
+bool add_live_of_fixed_pool(PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture);
 
 /// As fixed_pool_allocate, for callers that have a door around it (general/memory_limits.h) and note the
 /// refusal there: no function of the program's runs in the middle of their work.

@@ -56,6 +56,19 @@ void ChunkRing::remove(PoolChunk& chunk) {
   bitmap::clear(usable_, --count_);
 }
 
+std::uint32_t ChunkRing::slot_behind(std::uintptr_t address) const {
+  std::uint32_t first = 0, end = count_;
+  while (first != end) {
+    const std::uint32_t middle = first + (end - first) / 2;
+    if (address_of(chunks_[middle]->span->start) <= address) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return first;
+}
+
 std::size_t ChunkRing::free_count() const {
   std::size_t count = 0;
   for (std::uint32_t slot = 0; slot < count_; ++slot) count += chunks_[slot]->free_count();

@@ -40,6 +40,9 @@ class ChunkRing {
     return slot != count_ ? chunks_[slot] : nullptr;
   }
 
+  /// \returns the slot of the first chunk that begins behind an address; count() if there is none.
+  std::uint32_t slot_behind(std::uintptr_t address) const;
+
   /// \returns the free blocks of all chunks. \cost a step per word.
   std::size_t free_count() const;
 

@@ -91,9 +91,10 @@ bool give_memory(HandlePoolState& state, HandleChunk& chunk) {
   if (!front.is_over_malloc) {
     const std::size_t bytes = chunk.usable_count * state.type.stride;
     const bool is_dense = state.mapped_bytes >= kDenseBytes && page_cache.uses_huge_pages();
+    const Density usual = is_dense ? Density::kDense : Density::kSparse;
     Span* const span = allocate_span({.pages = pages_for(bytes),
                                       .kind = SpanKind::kPool,
-                                      .density = is_dense ? Density::kDense : Density::kSparse,
+                                      .density = density_of(state, usual),
                                       .pool = &state});
     if (span == nullptr) return false;
     if (state.type.poisons) os::poison(span->start, span->bytes());

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "general/configuration.h"
+#include "general/live_picture.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
 #include "general/system_blocks.h"
@@ -15,6 +16,7 @@
 #include "page/page_map.h"
 #include "pool/handle_chunks.h"
 #include "pool/handle_pool_state.h"
+#include "pool/sensitive_heap.h"
 #include "tarn/detail/handle_slots.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -39,6 +41,7 @@ void destroy_live(HandlePoolState& state) {
     void* const object = chunk.object(index, state.type.stride);
     state.type.destroy(object);
     if (state.front->checked_as != nullptr) os::note_pool_free(&state, object);
+    wipe_if_sensitive(state, object);
     if (chunk.blocks != nullptr) free_object_of_malloc(state, chunk, index);
   };
   while (walk.advance()) {
@@ -59,6 +62,7 @@ void deallocate_any(PoolHeader& pool, void* block) {
   // Its slot counts as live ever after.
   if (system_blocks.pool_of(block) == &state) {
     std::size_t bytes = 0;
+    wipe_if_sensitive(state, block);
     system_blocks.deallocate(state, block, &bytes);
     return;
   }
@@ -74,6 +78,7 @@ void deallocate_any(PoolHeader& pool, void* block) {
     os::fatal_in_pool(state.name, "free of a pointer into a block", block);
   if (!has_object(chunk, static_cast<std::uint32_t>(index)))
     os::fatal_in_pool(state.name, "double free", block);
+  wipe_if_sensitive(state, block);
   chunk.generations()[index].fetch_add(1, std::memory_order_relaxed);
   if (live_in(chunk) == 0) end_memory_of_chunk(state, chunk, returned);
 }
@@ -126,12 +131,36 @@ std::size_t release_unused_any(PoolHeader& pool, ReturnedPages& returned) {
   return release_unused_slots(state_of(pool), returned);
 }
 
+// A place is a slot.
+bool add_live(PoolHeader& pool, std::uintptr_t& place, LivePicture& picture) {
+  const HandlePoolState& state = state_of(pool);
+  if (state.front->is_over_malloc) return system_blocks.add_live(state, place, picture);
+  const ProgramGuard guard(pool.mutex);
+  const std::size_t slots = std::size_t{state.chunk_count} << state.type.shift;
+  const std::uint32_t step = std::min(slots_per_chunk(state), 64u);
+  for (; place < slots; place += step) {
+    if (picture.room() == 0) return true;
+    const auto slot = static_cast<std::uint32_t>(place);
+    HandleChunk& chunk = chunk_of_slot(state, slot);
+    const std::uint32_t first = index_of_slot(state, slot);
+    if (chunk.objects.load(std::memory_order_relaxed) == nullptr) continue;
+    std::uint64_t bits = 0;
+    for (std::uint32_t i = 0; i < step && first + i < chunk.usable_count; ++i)
+      bits |= std::uint64_t{has_object(chunk, first + i)} << i;
+    const auto stride = static_cast<std::uint32_t>(state.type.stride);
+    picture.add({chunk.object(first, stride), bits, stride, stride, SizeClass::kNone});
+  }
+  return false;
+}
+
 constexpr PoolOperations kOperations{.kind = "handle pool",
                                      .record = PoolRecord::kHandle,
                                      .deallocate = deallocate_any,
                                      .usable_size = usable_size_of,
+                                     .move_sensitive = move_to_sensitive_heap,
                                      .use = use_of,
-                                     .release_unused = release_unused_any};
+                                     .release_unused = release_unused_any,
+                                     .add_live = add_live};
 
 // Frees what the pool itself has; chunks that hold objects stay with their records.
 void end_records(HandlePoolState& state, ReturnedPages& returned) {
@@ -160,7 +189,7 @@ void outlive(HandlePoolState& state, ReturnedPages& returned) {
 
 }  // namespace
 
-bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool destroys,
+bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool destroys, bool is_sensitive,
                       std::size_t initial_count, const HandlePoolType& type) noexcept {
   set_up_once();
   void* const record = metadata.allocate(sizeof(HandlePoolState));
@@ -171,6 +200,7 @@ bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool d
   state->type = type;
   state->reports = reports;
   state->destroys = destroys;
+  state->is_sensitive = is_sensitive;
   state->front = &front;
   state->stack_owner = lies_on_this_stack(&front) ? &thread_cache : nullptr;
   state->magazine_slots = static_cast<std::uint32_t>(

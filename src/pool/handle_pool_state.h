@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "general/pool_header.h"
+#include "pool/wipe_block.h"
 #include "tarn/detail/handle_slots.h"
 #include "thread/heap_record.h"
 
@@ -87,6 +88,11 @@ struct HandlePoolAccess {
 
 /// Gives the memory of chunks without objects back. \returns bytes.
 std::size_t release_unused_slots(HandlePoolState& state, internal::ReturnedPages& returned);
+
+/// Overwrites an object that has ended; it may be poisoned. Does nothing unless the pool is sensitive.
+inline void wipe_if_sensitive(const HandlePoolState& state, void* object) {
+  if (state.is_sensitive) internal::wipe_block(object, state.type.bytes, state.type.poisons);
+}
 
 /// Frees the block of an object. \pre blocks are malloc's.
 void free_object_of_malloc(HandlePoolState& state, HandleChunk& chunk, std::uint32_t index);

@@ -40,7 +40,8 @@ std::uint32_t room_of(HandleMagazine& magazine) {
 HandleMagazine* make_own_magazine(HandlePoolState& state) {
   if (HandleMagazine* const made = own_magazine(state)) return made;  // others may know it
   const ThreadHeap* const heap = this_heap();
-  if (heap == nullptr || heap->cache->thread_number == 0 || state.front->is_over_malloc) return nullptr;
+  const bool may_have_one = !state.front->is_over_malloc && !state.is_sensitive;
+  if (heap == nullptr || heap->cache->thread_number == 0 || !may_have_one) return nullptr;
   void* const record = metadata.allocate(magazine_bytes(state));
   if (record == nullptr) return nullptr;
   auto* const magazine = new (record) HandleMagazine{};
@@ -230,6 +231,7 @@ void give_back_handle_slot(HandleFront& front, std::uint32_t slot) noexcept {
   HandlePoolState& state = *front.state;
   HandleChunk& chunk = chunk_of_slot(state, slot);
   const std::uint32_t index = index_of_slot(state, slot);
+  wipe_if_sensitive(state, chunk.object(index, state.type.stride));
   if (front.is_over_malloc) free_object_of_malloc(state, chunk, index);
   if (chunk.generations()[index].load(std::memory_order_relaxed) != HandleFront::kRetired)
     return give_back_slot(state, slot);

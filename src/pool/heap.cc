@@ -12,6 +12,7 @@
 #include "general/memory_limits.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
+#include "general/system_blocks.h"
 #include "os/checker.h"
 #include "os/fatal.h"
 #include "os/held_locks.h"
@@ -111,9 +112,16 @@ Span* find_span_any(PoolHeader& pool, const void* pointer) {
   return state.slabs.find_in_buffer(pointer);
 }
 
-constexpr PoolOperations kOperations{"heap",         PoolRecord::kHeap,      allocate_any,
-                                     deallocate_any, usable_size_in_heap,    reallocate_any,
-                                     use_of_heap,    release_unused_of_heap, find_span_any};
+constexpr PoolOperations kOperations{.kind = "heap",
+                                     .record = PoolRecord::kHeap,
+                                     .allocate = allocate_any,
+                                     .deallocate = deallocate_any,
+                                     .usable_size = usable_size_in_heap,
+                                     .reallocate = reallocate_any,
+                                     .use = use_of_heap,
+                                     .release_unused = release_unused_of_heap,
+                                     .find_span = find_span_any,
+                                     .add_live = add_live_of_heap};
 
 }  // namespace
 
@@ -238,14 +246,17 @@ HeapState* make_heap_state(const HeapOptions& options, const PoolOperations& ope
   const bool is_over_malloc = configuration.is_on(Option::kPoolsUseMalloc);
   auto* const state = new (record) HeapState{};
   state->operations = &operations;
-  state->back_end = is_over_malloc ? &kHeapOverMalloc : &kHeapOverSlabs;
+  state->is_sensitive = options.sensitive;
+  state->unwiped_back_end = is_over_malloc ? &kHeapOverMalloc : &kHeapOverSlabs;
+  state->back_end = options.sensitive ? &kWipedHeap : state->unwiped_back_end;
   state->set_name(options.name, "heap");
   state->account.set_limits(options.soft_limit, options.hard_limit);
   state->slabs.mapped().set_limits(SIZE_MAX, options.mapped_limit);
   state->on_soft_limit = options.on_soft_limit;
   state->context = options.context;
   if (state->slabs.begin(*state, options.buffer, options.buffer_bytes, poisons && !is_over_malloc)) {
-    state->may_have_magazines = !is_over_malloc && !poisons && !state->slabs.lies_in_buffer();
+    state->may_have_magazines =
+        !is_over_malloc && !poisons && !options.sensitive && !state->slabs.lies_in_buffer();
     if (state->may_have_magazines) os::OwnerLock::prepare();
     return state;
   }
@@ -289,10 +300,17 @@ std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned) {
   return state.slabs.release_unused(returned);
 }
 
+bool add_live_of_heap(PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture) {
+  HeapState& state = detail::state_of(pool);
+  if (state.back_end == &kHeapOverMalloc) return system_blocks.add_live(state, behind, picture);
+  const WholeHeapGuard guard(state);
+  return state.slabs.add_live(behind, picture);
+}
+
 void validate(HeapState& state) {
   const HeapAccount& account = state.account;
   TARN_CHECK(account.own() <= account.charged());
-  if (state.back_end == &kHeapOverMalloc) return state.slabs.validate(0, 0);
+  if (state.unwiped_back_end == &kHeapOverMalloc) return state.slabs.validate(0, 0);
   const HeapMagazines* const magazines = state.magazines.load();
   const HeapMagazines::Counts own = detail::own_live_of(state),
                               cached = magazines != nullptr ? magazines->cached() : HeapMagazines::Counts{};

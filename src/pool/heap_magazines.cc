@@ -61,7 +61,7 @@ bool HeapMagazines::charge(std::size_t bytes, std::size_t* extra) {
   if (bytes > room && most_credit_ != 0) {
     // What could be collected at most: credits on their way between threads have no sum.
     if (const std::size_t hard_room = heap_.account.hard_room();
-        bytes > hard_room && bytes - hard_room > (list_.count() + 1) * full_credit_)
+        bytes > hard_room && bytes - hard_room > (list_.count() + kPotCredits) * full_credit_)
       return false;
     most_credit_ = 0;  // threads that free meanwhile keep none either
     collect();
@@ -89,6 +89,7 @@ bool HeapMagazines::put(void* block) { return put_on<Path::kAny>(page_map.find(b
 
 // Gives the magazine's thread credit for a block. \returns false when a limit refuses it.
 bool HeapMagazines::pay(Magazine& magazine, std::size_t bytes) {
+  if (magazine.credit < bytes) take_from_pot(magazine, bytes);
   if (magazine.credit >= bytes) return true;
   const std::size_t most = most_credit_, credit = magazine.credit;
   std::size_t extra = most > credit ? std::min(most / 2, most - credit) : 0;
@@ -146,10 +147,10 @@ void HeapMagazines::give_to_pot(Magazine& magazine) {
   if (credit <= most / 2 || list_.count() == 1) return;
   const std::size_t given = credit - most / 2;
   std::size_t found = pot_.load(std::memory_order_relaxed);
-  if (found + given > most) return;
+  if (found + given > kPotCredits * most) return;
   magazine.credit = most / 2;
   while (!pot_.compare_exchange_weak(found, found + given, std::memory_order_acq_rel))
-    if (found + given > most) {
+    if (found + given > kPotCredits * most) {
       magazine.credit = credit;
       return;
     }
@@ -176,7 +177,7 @@ bool HeapMagazines::load(Magazine& magazine, const BlockRequest& request, Return
 
 void* HeapMagazines::allocate(const BlockRequest& request, ReturnedPages& returned) {
   const std::size_t bytes = request.block_bytes;
-  Magazine* const magazine = has_stacks(request) ? list_.make_of_this_thread() : nullptr;
+  Magazine* const magazine = magazine_for(request);
   if (magazine != nullptr) {
     if (!pay(*magazine, bytes)) return nullptr;
     StackPair& of = magazine->of[index_of_class(request.size_class)];
@@ -249,24 +250,32 @@ void HeapMagazines::return_stack(FreeStack* stack, unsigned index, ReturnedPages
   depot_.give_empty(stack, index);
 }
 
-// Classes in turn.
+// Of the classes in turn. \returns false when there is none.
+bool HeapMagazines::return_next_of_depot(ReturnedPages& returned) {
+  FreeStack* const stack = depot_.take_any(&next_to_trim_);
+  if (stack == nullptr) return false;
+  const unsigned index = next_to_trim_;
+  next_to_trim_ = index + 1 < StackClasses::kCount ? index + 1 : 1;
+  return_stack(stack, index, returned);
+  return true;
+}
+
 void HeapMagazines::trim_depot(ReturnedPages& returned) {
-  while (depot_.is_full()) {
-    FreeStack* const stack = depot_.take_any(&next_to_trim_);
-    if (stack == nullptr) return;
-    const unsigned index = next_to_trim_;
-    next_to_trim_ = index + 1 < StackClasses::kCount ? index + 1 : 1;
-    return_stack(stack, index, returned);
+  while (depot_.is_full() && return_next_of_depot(returned)) {
   }
 }
 
-// A whole stack, in the depot if there is room.
+// A whole stack, in the depot if there is room. If not, one of the next class in turn goes, whose blocks
+// perhaps nobody takes any more: else what is left of other times would fill the depot.
 void HeapMagazines::park(FreeStack* stack, unsigned index, ReturnedPages& returned) {
   if (set_room_of_depot(index))
     while (FreeStack* const refused = depot_.take_whole(index)) return_stack(refused, index, returned);
   trim_depot(returned);
+  if (depot_.admits(index) && !depot_.has_room(index)) {
+    demand_.note_refused(StackClasses::stack_bytes(index), depot_.bytes());
+    return_next_of_depot(returned);
+  }
   if (depot_.has_room(index)) return depot_.give_whole(stack, index);
-  if (depot_.admits(index)) demand_.note_refused(StackClasses::stack_bytes(index), depot_.bytes());
   return_stack(stack, index, returned);
 }
 
@@ -284,7 +293,7 @@ bool HeapMagazines::make_room(StackPair& of, unsigned index, ReturnedPages& retu
 
 void HeapMagazines::deallocate(void* block, ReturnedPages& returned) {
   const BlockRequest request = heap_.slabs.request_of_block(block);
-  Magazine* const magazine = has_stacks(request) ? list_.make_of_this_thread() : nullptr;
+  Magazine* const magazine = magazine_for(request);
   const unsigned index = index_of_class(request.size_class);
   std::uint8_t* const is_live = heap_.slabs.end_life(block);
   if (magazine != nullptr && is_live != nullptr) {
@@ -362,6 +371,21 @@ void HeapMagazines::empty(ReturnedPages& returned) {
       [&](const FreeBlock* blocks, unsigned count, SizeClass) { return_blocks(blocks, count, returned); });
   forget();
   end_stacks();
+  rest_if_small();
+}
+
+// A large heap would earn its magazines again at once.
+void HeapMagazines::rest_if_small() {
+  if (heap_.account.charged() >= kMostCredit) return;
+  is_resting_ = true;
+  heap_.slabs.prefer_mixed_pages();
+  heap_.shared_use = {};
+  heap_.call_rate = {};
+}
+
+void HeapMagazines::end_rest() {
+  is_resting_ = false;
+  heap_.slabs.prefer_slabs();
 }
 
 void HeapMagazines::validate() const {
@@ -373,7 +397,8 @@ void HeapMagazines::validate() const {
   });
   depot_.validate();
   list_.for_each([&](const Magazine& magazine) { TARN_CHECK(magazine.credit <= full_credit_); });
-  TARN_CHECK(pot_ <= full_credit_);
+  TARN_CHECK(pot_ <= kPotCredits * full_credit_);
+  TARN_CHECK(!is_resting_ || (cached().count == 0 && credits() == 0));
 }
 
 // \pre all are empty.
@@ -392,7 +417,9 @@ void make_magazines(detail::HeapState& heap) {
   if (os::is_fork_owner()) return;
   const os::LockGuard registry(os::global_mutex<os::LockRank::kPoolRegistry>());
   const os::LockGuard guard(heap.mutex);
-  if (!heap.may_have_magazines || heap.magazines.load(std::memory_order_relaxed) != nullptr) return;
+  if (!heap.may_have_magazines) return;
+  if (HeapMagazines* const magazines = heap.magazines.load(std::memory_order_relaxed))
+    return magazines->end_rest();
   heap.magazines.store(HeapMagazines::make(heap), std::memory_order_release);
 }
 

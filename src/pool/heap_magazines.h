@@ -1,19 +1,22 @@
 // Free blocks of a heap at hand for each thread, and bytes that each may allocate without asking.
 //
-// A heap begins without magazines. Once threads use it much, and it is no small one or they wait for each
-// other, each has two stacks of free blocks for each
-// class of up to 32 KiB, one in use and one whole or empty (J. Bonwick, J. Adams, "Magazines and Vmem",
-// 2001), and a credit: bytes that the heap is charged and that no live block has. A hit takes a block from a
-// stack and its bytes from the credit, or gives them back. A miss exchanges a stack with the depot
-// (stack_depot.h), and credit with the pot, which holds as much as a thread may have: so what one thread
-// frees another allocates without the heap's mutex. What is left takes the mutex.
+// A heap begins without magazines. Once threads use it much, and it is no small one, or they wait for each
+// other, or they use it very much, each has two stacks of free blocks for each class of up to 32 KiB, one in
+// use and one whole or empty (J. Bonwick, J. Adams, "Magazines and Vmem", 2001), and a credit: bytes that the
+// heap is charged and that no live block has. A hit takes a block from a stack and its bytes from the credit,
+// or gives them back. A miss exchanges a stack with the depot (stack_depot.h), and credit with the pot, which
+// holds as much as kPotCredits threads may have: so what one thread frees another allocates without the
+// heap's mutex. What is left takes the mutex.
+//
+// When a heap gives back what it does not use, its magazines rest: they are empty, and a small heap's blocks
+// are those of a heap without magazines, until it earns them again.
 //
 // Limits hold for what is charged, live bytes and credits: so a hard limit is never exceeded. Before a limit
 // would refuse a block or be crossed, all credits of the heap's threads are collected; when little is left
 // below it then, the heap is scarce: its threads have no credit, and each call counts, until more is left. So
 // a soft limit is crossed when live bytes cross it; it can be crossed again once what is charged has been
-// below it. Each thread's credit is at most kMostCredit and a part of the lowest limit (kLimitPerCredit),
-// which also is the error of the peak.
+// below it. Each thread's credit is at most kMostCredit and a part of the lowest limit (kLimitPerCredit). All
+// credits together are the error of the peak.
 //
 // A block in a magazine has the bit 0, as a live one. So each block has a byte that says whether it lives
 // (HeapSlabs::keep_lives); the free exchanges it, and finds a double free, also of two threads at once as
@@ -40,6 +43,7 @@ class alignas(kCacheLineBytes) HeapMagazines {
  public:
   static constexpr std::size_t kMostCredit = 64 * 1024;
   static constexpr std::size_t kLimitPerCredit = 16;  // a credit is at most this part of the lowest limit
+  static constexpr std::size_t kPotCredits = 4;       // the pot holds as much as so many threads
 
   /// \returns nullptr when memory is refused, or no slot for threads' tables is left. \pre the registry's
   /// lock and the heap's mutex are held.
@@ -67,6 +71,9 @@ class alignas(kCacheLineBytes) HeapMagazines {
   void heed_limits();
   /// From now on each call counts at once.
   void keep_no_credit();
+  /// Whether no thread has blocks or credit at hand, or gets any.
+  bool is_resting() const { return is_resting_; }
+  void end_rest();
 
   /// \returns the sum of all credits, exact while all magazines are visited, else of no single moment.
   std::size_t credits() const;
@@ -86,8 +93,8 @@ class alignas(kCacheLineBytes) HeapMagazines {
   void leave_all() { list_.leave_all(); }
   /// Moves all credits to the heap.
   void collect();
-  /// The same, returns all blocks to their slabs, and gives back the memory of the stacks. \pre all are
-  /// visited.
+  /// The same, returns all blocks to their slabs, gives back the memory of the stacks, and rests. \pre all
+  /// are visited.
   void empty(ReturnedPages& returned);
   /// The same, but forgets the blocks, which have ended. \pre all are visited.
   void forget();
@@ -97,6 +104,13 @@ class alignas(kCacheLineBytes) HeapMagazines {
     Relaxed<std::size_t> credit;
     StackPair of[StackClasses::kCount];
 
+    // \why asm: else the compiler works out the address anew for each field.
+    TARN_INLINE StackPair& of_class(SizeClass size_class) {
+      StackPair* pair = of + index_of_class(size_class);
+      asm("" : "+r"(pair));
+      return *pair;
+    }
+
     Magazine() {
       for (unsigned index = 1; index < StackClasses::kCount; ++index) of[index].begin(index);
     }
@@ -105,7 +119,10 @@ class alignas(kCacheLineBytes) HeapMagazines {
   explicit HeapMagazines(detail::HeapState& heap, std::uint32_t slot)
       : heap_(heap), list_(slot, heap.number), spans_(page_map.first_table()) {}
 
-  static bool has_stacks(const BlockRequest& request) { return StackClasses::has(request.size_class); }
+  /// \returns the thread's magazine if it may have blocks like this one; nullptr: none.
+  Magazine* magazine_for(const BlockRequest& request) {
+    return !is_resting_ && StackClasses::has(request.size_class) ? list_.make_of_this_thread() : nullptr;
+  }
 
   /// A live block's place.
   struct Place {
@@ -156,9 +173,11 @@ class alignas(kCacheLineBytes) HeapMagazines {
   bool set_room_of_depot(unsigned index);
   void return_stack(FreeStack* stack, unsigned index, ReturnedPages& returned);
   void return_blocks(const FreeBlock* blocks, unsigned count, ReturnedPages& returned);
+  bool return_next_of_depot(ReturnedPages& returned);
   void trim_depot(ReturnedPages& returned);
   void end_scarcity();
   void end_stacks();
+  void rest_if_small();
   template <typename Use>
   void for_each_stack(Use use) const;
   void* pop(Magazine& magazine, StackPair& of);
@@ -176,6 +195,7 @@ class alignas(kCacheLineBytes) HeapMagazines {
   std::size_t scarce_room_ = 0;  // with more than twice that below the next limit, scarcity ends
   std::size_t full_credit_ = 0;  // most_credit_ while not scarce
   bool keeps_no_credit_ = false;
+  bool is_resting_ = false;
   unsigned next_to_trim_ = 1;
   Demand demand_{};
 
@@ -183,12 +203,13 @@ class alignas(kCacheLineBytes) HeapMagazines {
 };
 
 /// \returns whether a heap may have magazines: it is not smaller than what a thread may have at hand, or its
-/// threads wait for one another. \pre the heap's mutex is held.
+/// threads wait for one another, or call it so fast that it shall be quick whatever that takes. \pre the
+/// heap's mutex is held.
 inline bool may_have_magazines(const detail::HeapState& heap) {
-  return heap.may_have_magazines &&
-         (heap.account.charged() >= HeapMagazines::kMostCredit || heap.shared_use.has_waited_much());
+  return heap.may_have_magazines && (heap.account.charged() >= HeapMagazines::kMostCredit ||
+                                     heap.shared_use.has_waited_much() || heap.call_rate.is_high());
 }
-/// Gives a heap its magazines, unless it has them or memory is refused.
+/// Gives a heap its magazines, unless memory is refused, or ends their rest.
 void make_magazines(detail::HeapState& heap);
 
 /// Keeps all other threads from a heap.
@@ -236,9 +257,9 @@ TARN_INLINE bool HeapMagazines::push(Magazine& magazine, StackPair& of, const Fr
 
 template <HeapMagazines::Path kPath>
 TARN_INLINE void* HeapMagazines::take_of(SizeClass size_class) {
-  Magazine* const magazine = list_.of_this_thread();
+  Magazine* const magazine = list_.of_this_thread_at_hand();
   if (magazine == nullptr || !enter<kPath>(*magazine)) return nullptr;
-  StackPair& of = magazine->of[index_of_class(size_class)];
+  StackPair& of = magazine->of_class(size_class);
   if (kPath == Path::kAny) {
     if (of.count() == 0) use_other_or_load(of, index_of_class(size_class));
     if (of.count() != 0 && magazine->credit < of.block_bytes()) take_from_pot(*magazine, of.block_bytes());
@@ -260,11 +281,11 @@ TARN_INLINE HeapMagazines::Place HeapMagazines::place_of(const Span* slab, void*
 
 template <HeapMagazines::Path kPath>
 TARN_INLINE bool HeapMagazines::put_on(const Span* slab, void* block) {
-  Magazine* const magazine = list_.of_this_thread();
+  Magazine* const magazine = list_.of_this_thread_at_hand();
   if (magazine == nullptr) return false;
   const Place place = place_of(slab, block);
   if (place.is_live == nullptr || !enter<kPath>(*magazine)) return false;
-  StackPair& of = magazine->of[index_of_class(place.size_class)];
+  StackPair& of = magazine->of_class(place.size_class);
   if (kPath == Path::kAny) {
     if (of.count() == of.room()) use_empty_or_park(of, index_of_class(place.size_class));
     if (magazine->credit + of.block_bytes() > most_credit_) give_to_pot(*magazine);

@@ -1,5 +1,6 @@
 // A heap over its own slabs.
 #include "os/checker.h"
+#include "os/process.h"
 #include "page/spans.h"
 #include "pool/heap_magazines.h"
 
@@ -46,21 +47,35 @@ class [[nodiscard]] CallGuard {
   detail::Mutex* const mutex_;
 };
 
-/// Calls use(returned) under the heap's mutex. \returns whether it is time to give the heap magazines, if it
-/// allocates: behind its last free another thread may end it.
+/// What an allocation is to do once the mutex is free. A free does nothing then: behind a heap's last one
+/// another thread may end it.
+enum class Duty { kNone, kMakeMagazines, kLookAtClock };
+
+/// Calls use(returned) under the heap's mutex; it says whether it allocates.
 template <typename Use>
-TARN_INLINE bool use_locked(HeapState& state, const Use& use) {
+TARN_INLINE Duty use_locked(HeapState& state, const Use& use) {
   if (magazines_of(state) != nullptr && this_heap() == nullptr) attach_if_earned();
   ReturnedPages returned;
   const CallGuard guard(state);
-  const bool has_magazines = magazines_of(state) != nullptr;
-  if (!has_magazines) state.shared_use.note_call();
-  const bool may_begin = !has_magazines && may_have_magazines(state);
+  if (const HeapMagazines* const magazines = magazines_of(state);
+      magazines != nullptr && !magazines->is_resting()) {
+    use(returned);
+    return Duty::kNone;
+  }
+  state.shared_use.note_call();
+  const bool is_time_to_look = state.call_rate.note_call(), may_begin = may_have_magazines(state);
   const bool allocates = use(returned);
-  if (!may_begin) return false;
-  if (allocates) return state.shared_use.note_allocation();
-  state.shared_use.note_free();
-  return false;
+  if (may_begin && !allocates) state.shared_use.note_free();
+  if (!allocates) return Duty::kNone;
+  if (may_begin && state.shared_use.note_allocation()) return Duty::kMakeMagazines;
+  return is_time_to_look ? Duty::kLookAtClock : Duty::kNone;
+}
+
+// The clock may be the program's: no lock is held around its call.
+[[gnu::noinline]] void look_at_clock(HeapState& state) {
+  const std::uint64_t now_ms = os::clock_ms();
+  const ProgramGuard guard(state.mutex);
+  state.call_rate.look(now_ms);
 }
 
 // Where no limit of live bytes is in the way, blocks in magazines may be what is missing below a limit of
@@ -83,11 +98,12 @@ bool is_beyond_limit(HeapState& state, const BlockRequest& request) {
 
 void* try_to_allocate(HeapState& state, const BlockRequest& request) {
   void* block = nullptr;
-  const bool is_busy = use_locked(state, [&](ReturnedPages& returned) {
+  const Duty duty = use_locked(state, [&](ReturnedPages& returned) {
     block = allocate_locked(state, request, returned);
     return true;
   });
-  if (is_busy) make_magazines(state);
+  if (duty == Duty::kMakeMagazines) make_magazines(state);
+  if (duty == Duty::kLookAtClock) look_at_clock(state);
   return block;
 }
 
@@ -141,7 +157,7 @@ std::size_t prewarm(HeapState& state, std::size_t bytes) {
   std::size_t taken = 0;
   ReturnedPages returned;
   for (; taken < bytes; taken += kPageBytes) {
-    Span* const page = HeapSlabs::make_spare();
+    Span* const page = state.slabs.make_spare();
     if (page == nullptr) break;
     os::LockGuard guard(state.mutex);
     if (!state.slabs.add_spare(page)) {

@@ -8,6 +8,7 @@
 #include "page/metadata.h"
 #include "page/spans.h"
 #include "pool/heap_slabs.h"
+#include "pool/wipe_block.h"
 
 namespace tarn::internal {
 namespace {
@@ -31,8 +32,9 @@ HeapSlabs::Shape HeapSlabs::shape_of(const BlockRequest& request) const {
   return {stride < 512 ? unit : round_up(stride * kBlocksPerBufferSlab, unit), stride};
 }
 
-Span* HeapSlabs::make_spare() {
-  Span* const page = allocate_span({.pages = PageCount{1}, .kind = SpanKind::kPool});
+Span* HeapSlabs::make_spare() const {
+  Span* const page =
+      allocate_span({.pages = PageCount{1}, .kind = SpanKind::kPool, .density = density_of(*pool_)});
   if (page != nullptr) os::populate(page->start, kPageBytes);
   return page;
 }
@@ -76,6 +78,7 @@ Span* HeapSlabs::take_span(std::uint32_t words, std::size_t bytes, std::size_t a
   return allocate_span({.pages = pages_for(bytes),
                         .kind = SpanKind::kPool,
                         .bitmap_words = words,
+                        .density = density_of(*pool_),
                         .alignment = alignment,
                         .pool = pool_});
 }
@@ -192,8 +195,16 @@ void HeapSlabs::retire_slab(Span* slab, ReturnedPages& returned) {
 void HeapSlabs::retire_list(List<Span>& slabs, ReturnedPages& returned) {
   while (Span* const slab = slabs.first()) {
     slabs.remove(slab);
+    if (pool_->is_sensitive) wipe_live(*slab);
     retire_slab(slab, returned);
   }
+}
+
+// What its bits do not call free: free blocks are wiped.
+void HeapSlabs::wipe_live(const Span& slab) const {
+  const std::size_t bytes = slab.block_count == 1 ? slab_bytes(slab) : slab.stride;
+  for (BlockIndex block{0}; number_of(block) != slab.block_count; ++block)
+    if (!bitmap::test(slab.free_bits, block)) wipe_block(slab.block(block), bytes, poisons_);
 }
 
 void HeapSlabs::retire_all(ReturnedPages& returned) {

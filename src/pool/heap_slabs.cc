@@ -77,7 +77,7 @@ void HeapSlabs::place_slab(Span& slab, bool was_full) {
 void* HeapSlabs::take_block(const BlockRequest& request, ReturnedPages& returned) {
   const bool may_mix = request.may_lie_in_mixed_page() && !poisons_ && !lies_in_buffer();
   if (may_mix && mixed_of(request.block_bytes).live_count < kMostMixed &&
-      of_class(request.size_class).available.is_empty())
+      (prefers_mixed_pages_ || of_class(request.size_class).available.is_empty()))
     if (void* const block = take_mixed(request.block_bytes)) return block;
   Span* const slab = take_slab(request, returned);
   if (slab == nullptr) return may_mix ? take_mixed(request.block_bytes) : nullptr;

@@ -91,6 +91,10 @@ class HeapSlabs {
   /// classes that have stacks get a byte for each block. A slab that is refused memory for them gives and
   /// takes no block of a magazine.
   void keep_lives();
+  /// From now on few of a size lie in mixed pages although a slab has free blocks, so that it empties; and no
+  /// longer so.
+  void prefer_mixed_pages() { prefers_mixed_pages_ = true; }
+  void prefer_slabs() { prefers_mixed_pages_ = false; }
   /// Takes several from slabs of the request's class. Threads of different places get blocks that lie apart,
   /// and whose bytes do: else they would write the same cache lines. \returns how many. \pre it has stacks;
   /// lives are kept.
@@ -127,11 +131,15 @@ class HeapSlabs {
   /// \returns whether a block of a magazine is one of a slab of the class that is not free there.
   bool is_taken(const FreeBlock& block, SizeClass size_class) const;
 
+  /// Adds the live blocks of slabs and mixed pages behind an address, the lowest first
+  /// (PoolOperations::add_live). \pre no block is in a thread's hands between its slab and a stack.
+  bool add_live(std::uintptr_t& behind, LivePicture& picture) const;
+
   /// Gives slabs and pages without live blocks back. \returns bytes.
   std::size_t release_unused(ReturnedPages& returned);
 
   /// Makes a page ahead of need, backed; nullptr when memory is refused. No lock is held.
-  static Span* make_spare();
+  Span* make_spare() const;
   /// \returns false when that many mapped bytes are too many; the page stays the caller's.
   bool add_spare(Span* page);
 
@@ -155,6 +163,7 @@ class HeapSlabs {
     }
     return {SizeClass::kNone, round_up(size == 0 ? 1 : size, unit), alignment};
   }
+  void wipe_live(const Span& slab) const;
   std::size_t unit_bytes() const { return lies_in_buffer() ? BufferPages::kUnitBytes : kPageBytes; }
   std::size_t slab_bytes(const Span& slab) const {
     return lies_in_buffer() ? slab.buffer_units * BufferPages::kUnitBytes : slab.bytes();
@@ -190,6 +199,11 @@ class HeapSlabs {
   void end_empty_slabs(ReturnedPages& returned);
   void end_all_spare(ReturnedPages& returned);
 
+  template <typename Visit>
+  void for_each_slab(Visit visit) const;
+  void add_live_of(const Span& slab, LivePicture& picture) const;
+  void add_live_of_mixed(const Span& page, LivePicture& picture) const;
+
   Span& slab_of_block(const void* block, BlockIndex* index) const;
   std::size_t take_back_mixed(Span& page, BlockIndex index, ReturnedPages& returned);
   bool may_make_room() const;
@@ -200,6 +214,7 @@ class HeapSlabs {
   PoolHeader* pool_ = nullptr;
   bool poisons_ = false;
   bool keeps_lives_ = false;
+  bool prefers_mixed_pages_ = false;
   BufferPages buffer_;
   HeapAccount mapped_;
   List<Span> full_;

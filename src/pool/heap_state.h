@@ -10,6 +10,7 @@
 #include <cstddef>
 
 #include "general/pool_header.h"
+#include "pool/call_rate.h"
 #include "pool/heap_account.h"
 #include "pool/heap_slabs.h"
 #include "pool/shared_use.h"
@@ -38,6 +39,8 @@ struct HeapBackEnd {
 
 extern const HeapBackEnd kHeapOverSlabs;
 extern const HeapBackEnd kHeapOverMalloc;
+/// Before one of these, for a sensitive heap (wipe_block.h).
+extern const HeapBackEnd kWipedHeap;
 
 }  // namespace tarn::internal
 
@@ -54,7 +57,10 @@ struct HeapState : internal::PoolHeader {
   std::atomic<std::size_t> refusals;  // calls that got no block
   bool is_calling_back;
   bool may_have_magazines;
-  internal::SharedUse shared_use;  // while there are no magazines
+  const internal::HeapBackEnd* unwiped_back_end;  // back_end, unless the heap is sensitive
+  // While there are no magazines, or they rest.
+  internal::SharedUse shared_use;
+  internal::CallRate call_rate;
   internal::HeapSlabs slabs;
   /// What every call reads, in a line that nobody writes: magazines changes once, under the registry's lock
   /// and the mutex.
@@ -75,6 +81,7 @@ detail::HeapState* make_heap_state(const HeapOptions& options, const PoolOperati
 std::size_t usable_size_in_heap(PoolHeader& pool, const void* block);
 PoolUse use_of_heap(PoolHeader& pool, ReturnedPages&);
 std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned);
+bool add_live_of_heap(PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture);
 
 /// When all blocks have ended; those of heaps within stay charged.
 inline void credit_all(detail::HeapState& state) {

@@ -28,25 +28,11 @@ std::uint32_t find_blocks_of_malloc(const FixedPoolState& state, std::uintptr_t 
   return count;
 }
 
-// \returns the slot of the first chunk that begins behind an address; the ring's count: there is none.
-std::uint32_t find_slot(const ChunkRing& ring, std::uintptr_t behind) {
-  std::uint32_t first = 0, end = ring.count();
-  while (first != end) {
-    const std::uint32_t middle = first + (end - first) / 2;
-    if (address_of(ring[middle].span->start) <= behind) {
-      first = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return first;
-}
-
 }  // namespace
 
 LiveWalk::LiveWalk(FixedPoolFront& front) noexcept : front_(front) {
   FixedPoolState& state = *front.state;
-  is_over_malloc = state.back_end == &kFixedPoolOverMalloc;
+  is_over_malloc = state.unwiped_back_end == &kFixedPoolOverMalloc;
   const ProgramGuard guard(front.mutex);
   if (!is_over_malloc) ++state.walks;
   prefetches = state.mapped_bytes >= kPrefetchedBytes;
@@ -68,7 +54,7 @@ bool LiveWalk::advance() noexcept {
   const ProgramGuard guard(front_.mutex);
   // Mostly the next one; elsewhere when chunks were made meanwhile.
   const bool is_there = start != nullptr && state.ring[slot_].span->start == start;
-  slot_ = is_there ? slot_ + 1 : find_slot(state.ring, last_);
+  slot_ = is_there ? slot_ + 1 : state.ring.slot_behind(last_);
   if (slot_ == state.ring.count()) return false;
   PoolChunk& chunk = state.ring[slot_];
   start = chunk.span->start;

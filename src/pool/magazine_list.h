@@ -41,12 +41,24 @@ class MagazineList {
     return heap != nullptr ? static_cast<Magazine*>(heap->pools.find(slot_, serial_)) : nullptr;
   }
 
+  /// The same, quicker where make_of_this_thread() was last called for this list.
+  TARN_INLINE Magazine* of_this_thread_at_hand() const {
+    const ThreadHeap* const heap = this_heap();
+    if (heap == nullptr) return nullptr;
+    if (void* const at_hand = heap->pools.find_at_hand(serial_)) [[likely]]
+      return static_cast<Magazine*>(at_hand);
+    return static_cast<Magazine*>(heap->pools.find(slot_, serial_));
+  }
+
   /// The same; makes it if there is none. \returns nullptr when the thread has no heap, or memory is refused.
   /// \pre the pool's mutex is held.
   Magazine* make_of_this_thread() {
     ThreadHeap* const heap = this_heap();
     if (heap == nullptr) return nullptr;
-    if (void* const made = heap->pools.find(slot_, serial_)) return static_cast<Magazine*>(made);
+    if (void* const made = heap->pools.find(slot_, serial_)) {
+      heap->pools.keep_at_hand(serial_, made);
+      return static_cast<Magazine*>(made);
+    }
     void* const record = metadata.allocate(sizeof(Magazine));
     if (record == nullptr) return nullptr;
     auto* const magazine = new (record) Magazine;
@@ -55,6 +67,7 @@ class MagazineList {
       return nullptr;
     }
     magazine->place = count_;
+    heap->pools.keep_at_hand(serial_, magazine);
     magazine->next = first_;
     first_ = magazine;
     ++count_;

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/units.h"
+#include "base/wipe.h"
 #include "general/configuration.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
@@ -37,6 +38,7 @@ void destroy_live(ObjectPoolState& state) {
     state.back_end->deallocate(state, block);
     if (state.type.poisons) os::unpoison(block, state.type.bytes);
     destroy_object(state, block);
+    if (state.is_sensitive) wipe(block, state.type.bytes);
   });
 }
 
@@ -59,7 +61,9 @@ ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const Object
   state->set_name(options.name, "object pool");
   state->at_end = options.at_end;
   state->type = type;
-  if (!configuration.is_on(Option::kPoolsUseMalloc) && type.live_objects == LiveObjects::kCounted)
+  state->is_sensitive = options.sensitive;
+  if (!configuration.is_on(Option::kPoolsUseMalloc) && type.live_objects == LiveObjects::kCounted &&
+      !options.sensitive)
     state->size_class = acquire_private_class(type.bytes, type.alignment);
   const bool has_class = state->size_class != SizeClass::kNone;
   state->back_end = has_class ? &kObjectPoolOverClass : &kObjectPoolOverFixedPool;

@@ -94,7 +94,10 @@ bool end(ObjectPoolState& state, std::size_t live) {
   return true;
 }
 
-constexpr PoolOperations kOperations{.kind = kObjectPoolKind, .record = PoolRecord::kObject, .use = use};
+SizeClass class_of(const PoolHeader& pool) { return static_cast<const ObjectPoolState&>(pool).size_class; }
+
+constexpr PoolOperations kOperations{
+    .kind = kObjectPoolKind, .record = PoolRecord::kObject, .use = use, .private_class = class_of};
 
 }  // namespace
 

@@ -9,7 +9,14 @@ using detail::ObjectPoolState;
 
 void* allocate(ObjectPoolState& state) { return detail::fixed_pool_allocate_shared(state.fixed); }
 
+// The destructor of an object that ends with its sensitive pool runs after this.
+void deallocate_unwiped(detail::FixedPoolState& blocks, void* block) {
+  const detail::ProgramGuard guard(blocks.front->mutex);
+  blocks.unwiped_back_end->deallocate(blocks, block);
+}
+
 void deallocate(ObjectPoolState& state, void* block) {
+  if (state.is_ending && state.is_sensitive) return deallocate_unwiped(*state.fixed.state, block);
   detail::fixed_pool_deallocate_shared(state.fixed, block);
 }
 
@@ -52,6 +59,7 @@ bool make_fixed_pool_of(ObjectPoolState& state) {
   options.block_bytes = state.type.bytes;
   options.alignment = state.type.alignment;
   options.name = state.name;
+  options.sensitive = state.is_sensitive;
   if (!make_pool_of_objects(state.fixed, options, state.type.poisons)) return false;
   if (state.type.poisons) state.fixed.checked_as = &state;
   return true;

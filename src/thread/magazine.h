@@ -12,8 +12,20 @@ namespace tarn::internal {
 inline unsigned count_of(const ThreadHeap& heap, SizeClass size_class) {
   const Magazine& magazine = heap.magazines[size_class];
   if (magazine.blocks == nullptr) return 0;
-  return static_cast<unsigned>(__atomic_load_n(&heap.record(size_class).top, __ATOMIC_RELAXED) -
+  return static_cast<unsigned>(__atomic_load_n(&heap.record(size_class).top, __ATOMIC_ACQUIRE) -
                                magazine.blocks);
+}
+
+/// Calls visit(block) for each block in the heap's magazines. \pre the heap's mutex is held. \threads any: of
+/// blocks that the heap's thread takes or puts meanwhile some are visited; a block that it has all the time
+/// is not.
+template <typename Visit>
+void visit_magazines(const ThreadHeap& heap, Visit visit) {
+  for (const SizeClass size_class : kAllClasses) {
+    void* const* const blocks = heap.magazines[size_class].blocks;
+    const unsigned count = count_of(heap, size_class);
+    for (unsigned i = 1; i <= count; ++i) visit(__atomic_load_n(blocks + i, __ATOMIC_RELAXED));
+  }
 }
 
 /// Sets the record after a change of the array, which holds `count` blocks.

@@ -63,6 +63,12 @@ class Registry {
     }
   }
 
+  /// Calls visit(heap) for each heap. \pre owners.mutex() and the mutexes of all heaps are held.
+  template <typename Visit>
+  void for_each_held(Visit visit) const {
+    for (const ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) visit(*heap);
+  }
+
   /// Calls visit for the mutex of each heap. \pre a fork has locked owners.mutex().
   void visit_for_fork(os::ForkSet::Visit visit);
 

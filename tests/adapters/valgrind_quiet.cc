@@ -157,7 +157,7 @@ void arena_end() {
 }
 
 void arena_release() {
-  tarn::Arena arena({.wipes = true});
+  tarn::Arena arena({.sensitive = true});
   for (int round = 0; round < 5; ++round) {
     use(arena.allocate(100), 100);
     const tarn::ArenaMark mark = arena.mark();

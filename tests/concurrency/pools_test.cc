@@ -14,6 +14,7 @@
 #include "pool/thread_magazines.h"
 #include "support/child.h"
 #include "support/content.h"
+#include "support/heap_with_magazines.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
 #include "support/sizes.h"
@@ -336,6 +337,29 @@ TEST(PoolThreads, ShareAHeapWithLimitsThatOthersTrimAndLookAt) {
   for (std::atomic<void*>& slot : slots) tarn::deallocate(slot.load());
   EXPECT_EQ(heap.use().live_bytes, 0u);
   EXPECT_EQ(heap.use().live_count, 0u);
+}
+
+// So its magazines rest and end their rest, again and again.
+TEST(PoolThreads, ShareASmallHeapThatGivesBackWhatItDoesNotUse) {
+  HeapWithMagazines heap({.name = "small", .hard_limit = 100 * kKiB});
+  std::atomic<void*> slots[kSlots] = {};
+  run_watched(
+      amount(20000, 400000),
+      [&](unsigned, Random& random) {
+        const std::size_t size = 1 + random.below(400);
+        void* const block = heap.allocate(size);
+        if (block != nullptr) fill(block, size, 1);
+        heap.deallocate(slots[random.below(kSlots)].exchange(block));
+      },
+      [&] {
+        heap.release_unused();
+        internal::make_magazines(heap.state());  // as a thread that has earned them
+        EXPECT_LE(heap.use().live_bytes, 100 * kKiB);
+      });
+  internal::validate(heap.state());
+  for (std::atomic<void*>& slot : slots) heap.deallocate(slot.load());
+  EXPECT_EQ(heap.use().live_bytes, 0u);
+  internal::validate(heap.state());
 }
 
 }  // namespace

@@ -34,15 +34,21 @@ struct Traits {
 using Pools =
     ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks, HeapBlocks<LibraryPages>,
                      HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>, ScopedBlocks<CallersBuffer>,
-                     ArenaBlocks, BufferBlocks, ResourceBlocks<GeneralSource>, ResourceBlocks<HeapSource>,
-                     AllocatorBlocks<GeneralSource>, AllocatorBlocks<HeapSource>, HandlerBlocks>;
+                     ArenaBlocks<>, BufferBlocks<>, ResourceBlocks<GeneralSource>, ResourceBlocks<HeapSource>,
+                     AllocatorBlocks<GeneralSource>, AllocatorBlocks<HeapSource>, HandlerBlocks,
+                     SensitiveFixedBlocks, SensitiveSharedBlocks, SensitiveTypedBlocks,
+                     HeapBlocks<SensitivePages>, ScopedBlocks<SensitivePages>, SensitiveBlocks,
+                     ArenaBlocks<Contents::kSensitive>, BufferBlocks<Contents::kSensitive> >;
 using ReallocatingPools =
     ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks, HeapBlocks<LibraryPages>,
-                     HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>, ScopedBlocks<CallersBuffer> >;
+                     HeapBlocks<CallersBuffer>, ScopedBlocks<LibraryPages>, ScopedBlocks<CallersBuffer>,
+                     SensitiveFixedBlocks, SensitiveTypedBlocks, HeapBlocks<SensitivePages>,
+                     ScopedBlocks<SensitivePages>, SensitiveBlocks>;
 using ZeroingPools = ::testing::Types<MemoryPool, CApi, HeapBlocks<LibraryPages>, HeapBlocks<CallersBuffer>,
-                                      ScopedBlocks<LibraryPages> >;
+                                      ScopedBlocks<LibraryPages>, HeapBlocks<SensitivePages> >;
 using SizedPools = ::testing::Types<MemoryPool, CApi>;
-using BatchPools = ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks>;
+using BatchPools = ::testing::Types<MemoryPool, CApi, FixedBlocks, SharedFixedBlocks, TypedBlocks,
+                                    SensitiveFixedBlocks, SensitiveSharedBlocks>;
 #endif
 
 template <typename Pool>

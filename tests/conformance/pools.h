@@ -22,8 +22,11 @@
 #include "tarn/memory_pool.h"
 #include "tarn/memory_resource.h"
 #include "tarn/object_pool.h"
+#include "tarn/sensitive.h"
 
 namespace tarn::test {
+
+enum class Contents : bool { kPlain, kSensitive };
 
 /// A pool of blocks of one size cannot serve all: a set of them does, one per power of two. `Pools` has
 /// allocate(index) and so on, where the blocks of pool i are 8 << i bytes.
@@ -72,7 +75,7 @@ struct PoolPerPowerOfTwo {
 };
 
 /// Fixed pools, each aligned to its size.
-template <typename Pool>
+template <typename Pool, Contents kContents = Contents::kPlain>
 class FixedPools {
  public:
   static constexpr std::size_t kLargestAlignment = 65536;
@@ -93,13 +96,16 @@ class FixedPools {
  private:
   FixedPools() {
     for (unsigned i = 0; i < 16; ++i)
-      pools_[i] = std::make_unique<Pool>(FixedPoolOptions{
-          .block_bytes = std::size_t{8} << i, .alignment = std::min(std::size_t{8} << i, kLargestAlignment)});
+      pools_[i] = std::make_unique<Pool>(
+          FixedPoolOptions{.block_bytes = std::size_t{8} << i,
+                           .alignment = std::min(std::size_t{8} << i, kLargestAlignment),
+                           .sensitive = kContents == Contents::kSensitive});
   }
   std::unique_ptr<Pool> pools_[16];
 };
 
 /// Object pools of bytes, each aligned to its size up to what a type's alignment may be there.
+template <Contents kContents>
 class ObjectPools {
  public:
   static constexpr std::size_t kLargestAlignment = 4096;
@@ -122,7 +128,8 @@ class ObjectPools {
   };
   template <std::size_t kBytes>
   static void* allocate_object() {
-    static ObjectPool<Object<kBytes>> pool({.at_end = AtPoolEnd::kHandOver});
+    static ObjectPool<Object<kBytes>> pool(
+        {.at_end = AtPoolEnd::kHandOver, .sensitive = kContents == Contents::kSensitive});
     return pool.try_create();
   }
   struct Face {
@@ -138,7 +145,10 @@ class ObjectPools {
 
 using FixedBlocks = PoolPerPowerOfTwo<FixedPools<FixedPool>>;
 using SharedFixedBlocks = PoolPerPowerOfTwo<FixedPools<SharedFixedPool>>;
-using TypedBlocks = PoolPerPowerOfTwo<ObjectPools>;
+using TypedBlocks = PoolPerPowerOfTwo<ObjectPools<Contents::kPlain>>;
+using SensitiveFixedBlocks = PoolPerPowerOfTwo<FixedPools<FixedPool, Contents::kSensitive>>;
+using SensitiveSharedBlocks = PoolPerPowerOfTwo<FixedPools<SharedFixedPool, Contents::kSensitive>>;
+using SensitiveTypedBlocks = PoolPerPowerOfTwo<ObjectPools<Contents::kSensitive>>;
 
 /// One heap. `Memory` gives its options.
 template <typename Memory>
@@ -163,6 +173,9 @@ struct HeapBlocks {
 
 struct LibraryPages {
   static HeapOptions options() { return {.name = "conformance"}; }
+};
+struct SensitivePages {
+  static HeapOptions options() { return {.name = "sensitive conformance", .sensitive = true}; }
 };
 struct CallersBuffer {
   static HeapOptions options() {
@@ -203,14 +216,31 @@ struct ScopedBlocks {
   }
 };
 
+/// The internal heap of sensitive memory.
+struct SensitiveBlocks {
+  static void* allocate(std::size_t size) { return allocate_sensitive(size); }
+  static void* allocate(std::size_t size, std::size_t alignment) {
+    return allocate_sensitive(size, alignment);
+  }
+  static void* reallocate(void* block, std::size_t size) {
+    return block == nullptr ? allocate_sensitive(size) : tarn::reallocate(block, size);
+  }
+  static void deallocate(void* block) { deallocate_sensitive(block); }
+  static void deallocate(void* block, std::size_t) { deallocate_sensitive(block); }
+  static void deallocate(void* block, std::size_t, std::size_t) { tarn::deallocate(block); }
+  static std::size_t usable_size(const void* block) { return tarn::usable_size(block); }
+};
+
 /// One buffer pool, with a size for each doubling up to the largest.
+template <Contents kContents = Contents::kPlain>
 struct BufferBlocks {
   static constexpr std::size_t kAlignment = 4096;
   static BufferPool& pool() {
     static BufferPool pool({.smallest_bytes = kAlignment,
                             .largest_bytes = 256 * kKiB,
                             .alignment = kAlignment,
-                            .name = "conformance"});
+                            .name = "conformance",
+                            .sensitive = kContents == Contents::kSensitive});
     return pool;
   }
   static void* allocate(std::size_t size) { return pool().allocate(size); }
@@ -224,6 +254,7 @@ struct BufferBlocks {
 };
 
 /// One arena, reset whenever no block of it is live.
+template <Contents kContents = Contents::kPlain>
 struct ArenaBlocks {
   static void* allocate(std::size_t size) { return note(arena().allocate(size)); }
   static void* allocate(std::size_t size, std::size_t alignment) {
@@ -238,7 +269,7 @@ struct ArenaBlocks {
 
  private:
   static Arena& arena() {
-    static Arena arena;
+    static Arena arena({.sensitive = kContents == Contents::kSensitive});
     return arena;
   }
   static std::size_t& live() {
@@ -358,14 +389,14 @@ struct Traits<AllocatorBlocks<Source>> {
   static constexpr bool kTellsSizes = true;
   static constexpr bool kChecksRequests = false;
 };
-template <>
-struct Traits<BufferBlocks> {
-  static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = BufferBlocks::kAlignment;
+template <Contents kContents>
+struct Traits<BufferBlocks<kContents>> {
+  static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = BufferBlocks<kContents>::kAlignment;
   static constexpr bool kTellsSizes = true;
   static constexpr bool kChecksRequests = false;
 };
-template <>
-struct Traits<ArenaBlocks> {
+template <Contents kContents>
+struct Traits<ArenaBlocks<kContents>> {
   static constexpr std::size_t kLargest = SIZE_MAX, kLargestAlignment = SIZE_MAX;
   static constexpr bool kTellsSizes = false;
   static constexpr bool kChecksRequests = false;

@@ -231,8 +231,9 @@ int use_object_pools() {
 int use_heaps() {
   static char buffer[8 * kMiB];
   for (int round = 0; round < 2; ++round) {
-    Heap heap, in_buffer({.buffer = buffer, .buffer_bytes = sizeof buffer});
+    Heap heap, in_buffer({.buffer = buffer, .buffer_bytes = sizeof buffer}), sensitive({.sensitive = true});
     if (const int line = use_heap(heap)) return line;
+    if (const int line = use_heap(sensitive)) return line;
     if (const int line = use_heap(in_buffer)) return line;
     static_cast<void>(heap.allocate(100000));
     heap.clear();
@@ -268,7 +269,7 @@ int use_arenas() {
   for (const bool is_wiped : {false, true}) {
     Heap heap;
     for (Heap* upstream : {&heap, static_cast<Heap*>(nullptr)}) {
-      Arena arena({.initial_bytes = 500, .heap = upstream, .wipes = is_wiped});
+      Arena arena({.initial_bytes = 500, .heap = upstream, .sensitive = is_wiped});
       std::vector<std::pair<void*, std::size_t>> live;
       const ArenaMark begin = arena.mark();
       for (const std::size_t size : boundary_sizes(300 * kKiB)) {

@@ -29,7 +29,7 @@ ArenaOptions read_options(Program& program, Heap& heap) {
       break;
   }
   options.may_grow = program.byte() % 4 != 0;
-  options.wipes = program.flag();
+  options.sensitive = program.flag();
   return options;
 }
 

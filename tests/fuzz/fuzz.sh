@@ -7,7 +7,8 @@
 set -eu
 project=$1 build=$2 seconds=$3
 shift 3
-[ $# -gt 0 ] || set -- general_pool fixed_pool buffer_pool heap arena page_cache options
+[ $# -gt 0 ] || set -- general_pool fixed_pool buffer_pool heap arena page_cache options core minidump \
+  read_snapshot
 corpus=$project/tests/fuzz/corpus
 
 probe=$(mktemp)
@@ -22,7 +23,7 @@ generator=$(test -f "$build/CMakeCache.txt" || ! command -v ninja >/dev/null || 
 # shellcheck disable=SC2086  # two words
 cmake -S "$project" -B "$build" $generator -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
       -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG='-O1 -g1' -DTARN_SANITIZE=address -DTARN_FUZZ=ON \
-      -DTARN_BUILD_TOOLS=OFF -DTARN_BUILD_EXAMPLES=OFF -DTARN_BUILD_BENCH=OFF --log-level=WARNING >/dev/null
+      -DTARN_BUILD_TOOLS=ON -DTARN_BUILD_EXAMPLES=OFF -DTARN_BUILD_BENCH=OFF --log-level=WARNING >/dev/null
 cmake --build "$build" --target $(printf 'fuzz_%s ' "$@")
 
 status=0
@@ -31,7 +32,9 @@ for target; do
   mkdir -p "$found"
   closed=1
   if [ "$target" = options ]; then closed=3; fi  # what the parser complains about goes nowhere
-  run="$build/tests/fuzz/fuzz_$target -close_fd_mask=$closed -max_len=512 -len_control=0"
+  longest=512
+  if [ "$target" = core ]; then longest=1280; fi  # the notes alone are that long
+  run="$build/tests/fuzz/fuzz_$target -close_fd_mask=$closed -max_len=$longest -len_control=0"
   run="$run -artifact_prefix=$build/crash-$target-"
   if [ "$seconds" = merge ]; then
     rm -rf "$build/merged" && mkdir "$build/merged"

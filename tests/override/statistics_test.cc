@@ -1,4 +1,5 @@
 // What the C library's own calls tell about memory is true. Runs with the library preloaded.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -56,6 +57,27 @@ TEST(Mallinfo, LiveAndFreeBytesMakeUpWhatIsHeld) {
   EXPECT_GE(info.hblks, 4u);
   EXPECT_GE(info.hblkhd, 10 * kMiB);
   for (void* block : blocks) free(block);
+}
+
+TEST(Mallinfo, TellsTheFiguresOfTheStatistics) {
+  std::vector<void*> blocks;
+  for (const std::size_t size : landmark_sizes(5 * kMiB)) blocks.push_back(malloc(size));
+  for (std::size_t i = 0; i < blocks.size(); i += 2) free(blocks[i]);
+  // Of the library that is preloaded: this program is not linked with it.
+  const auto read_stats = reinterpret_cast<decltype(&tarn_stats)>(dlsym(RTLD_DEFAULT, "tarn_stats"));
+  ASSERT_NE(read_stats, nullptr);
+  tarn_statistics before{};
+  read_stats(&before, sizeof before);
+  const struct mallinfo2 info = mallinfo2();
+  EXPECT_EQ(info.uordblks, before.live_bytes);
+  EXPECT_EQ(info.hblks, before.large_live_count);
+  EXPECT_EQ(info.hblkhd, before.large_live_bytes);
+  EXPECT_EQ(info.arena, before.mapped_bytes + before.free_dirty_bytes - before.large_live_bytes);
+  EXPECT_EQ(info.fsmblks, before.cached_bytes);
+  EXPECT_EQ(info.usmblks, before.peak_mapped_bytes);
+  EXPECT_EQ(info.keepcost, before.free_dirty_bytes);
+  EXPECT_GT(info.ordblks, 0u);
+  for (std::size_t i = 1; i < blocks.size(); i += 2) free(blocks[i]);
 }
 
 TEST(Mallinfo, OfTheOldFormDoesNotWrapAround) {
@@ -127,6 +149,23 @@ TEST(MallocInfo, NamesEveryStatistic) {
   for (const std::string name : {TARN_EVERY_STATISTIC(TARN_NAME)})
     EXPECT_NE(text.find("<statistic name=\"" + name + "\" unit="), std::string::npos) << name << text;
 #undef TARN_NAME
+}
+
+std::string between(const std::string& text, const std::string& before, char behind) {
+  const std::size_t at = text.find(before);
+  if (at == std::string::npos) return "no " + before;
+  return text.substr(at + before.size(), text.find(behind, at + before.size()) - at - before.size());
+}
+
+TEST(MallocInfo, TellsTheSameFiguresInGlibcsElementsAsInItsOwn) {
+  const std::string text = printed_by("malloc_info");
+  const auto statistic = [&](const char* name) {
+    return between(text, std::string("<statistic name=\"") + name + "\" unit=\"bytes\" value=\"", '"');
+  };
+  EXPECT_EQ(between(text, "<live size=\"", '"'), statistic("live_bytes"));
+  EXPECT_EQ(between(text, "<total type=\"fast\" count=\"0\" size=\"", '"'), statistic("cached_bytes"));
+  EXPECT_EQ(between(text, "<system type=\"max\" size=\"", '"'), statistic("peak_mapped_bytes"));
+  EXPECT_EQ(between(text, "<aspace type=\"total\" size=\"", '"'), statistic("reserved_bytes"));
 }
 
 TEST(MallocStats, NamesEveryStatisticThatHasALabel) {

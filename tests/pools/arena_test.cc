@@ -350,7 +350,7 @@ TEST(Arena, WipesWhatEnds) {
   };
   if (kAddressSanitizer) GTEST_SKIP() << "what has ended may not be read there";
   {
-    Arena arena({.buffer = buffer, .buffer_bytes = sizeof buffer, .wipes = true});
+    Arena arena({.buffer = buffer, .buffer_bytes = sizeof buffer, .sensitive = true});
     first = static_cast<unsigned char*>(std::memset(arena.allocate(1000), 0xa5, 1000));
     const ArenaMark mark = arena.mark();
     std::memset(arena.allocate(1000), 0xa5, 1000);
@@ -372,7 +372,7 @@ TEST(Arena, WipesChunksOfAHeapToo) {
   Heap heap("wiped");
   for (int round = 0; round < 2; ++round) {
     std::vector<unsigned char*> blocks;
-    Arena arena({.initial_bytes = 1000, .heap = &heap, .wipes = true});
+    Arena arena({.initial_bytes = 1000, .heap = &heap, .sensitive = true});
     for (int i = 0; i < 20; ++i) {
       blocks.push_back(static_cast<unsigned char*>(arena.allocate(900)));
       std::memset(blocks.back(), 0xa5, 900);

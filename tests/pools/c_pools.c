@@ -290,7 +290,7 @@ static void use_arena(void) {
   options.buffer = buffer;
   options.buffer_bytes = sizeof buffer;
   options.stays = 1;
-  options.wipes = 1;
+  options.sensitive = 1;
   arena = tarn_arena_create(&options, sizeof options);
   first = tarn_arena_allocate(arena, 1000);
   errno = 0;

@@ -24,7 +24,7 @@ PUBLIC = {"version": "base", "detail/abi": "base", "detail/api": "base", "detail
           "detail/live_bits": "os", "detail/span_head": "page", "detail/thread_cache": "thread",
           "memory_pool": "general", "tarn": "general", "pool_use": "general", "hooks": "general",
           "options": "general", "steady_state": "observe",
-          "detail/stat_fields": "base", "limits": "base", "stats": "observe"}
+          "detail/stat_fields": "base", "limits": "base", "stats": "observe", "observe": "observe"}
 ONLY_BASE = ["central/size_class.h", "central/size_class.cc"]
 FORBIDDEN_BELOW_OBSERVE = ["iostream", "fmt/", "string", "vector", "map", "unordered_map", "memory", "mutex",
                            "thread"]

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
+#include <memory>
 
 namespace tarn::test {
 
@@ -32,5 +34,20 @@ std::size_t os_page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESI
 std::size_t resident_bytes() { return read_pages().resident * os_page_bytes(); }
 std::size_t address_bytes() { return read_pages().all * os_page_bytes(); }
 std::size_t writable_bytes() { return read_pages().data * os_page_bytes(); }
+
+bool is_left_out_of_dumps(const void* pointer) {
+  const auto address = reinterpret_cast<unsigned long>(pointer);
+  const std::unique_ptr<FILE, int (*)(FILE*)> areas(std::fopen("/proc/self/smaps", "re"), std::fclose);
+  bool is_here = false;
+  char line[512];
+  while (std::fgets(line, sizeof line, areas.get()) != nullptr) {
+    unsigned long start = 0, end = 0;
+    char space = 0;
+    if (std::sscanf(line, "%lx-%lx%c", &start, &end, &space) == 3 && space == ' ')
+      is_here = start <= address && address < end;
+    if (is_here && std::strncmp(line, "VmFlags:", 8) == 0) return std::strstr(line, " dd") != nullptr;
+  }
+  return false;
+}
 
 }  // namespace tarn::test

@@ -12,4 +12,7 @@ std::size_t resident_bytes();
 std::size_t address_bytes();
 std::size_t writable_bytes();
 
+/// Whether a core file of the process would leave out the area that holds an address.
+bool is_left_out_of_dumps(const void* pointer);
+
 }  // namespace tarn::test

@@ -87,7 +87,8 @@ class Help(CommandTest):
     def test_every_help_page_is_the_golden_one(self):
         pages = [self.tarn("--help").stdout]
         pages += [self.tarn("help", command).stdout
-                  for command in ("run", "compare", "bench", "classes", "options")]
+                  for command in ("run", "compare", "bench", "classes", "options", "top", "map",
+                                  "heap", "leaks", "doctor", "metrics")]
         text = ("\n" + "=" * 80 + "\n").join(pages)
         if os.environ.get("TARN_TEST_UPDATE_GOLDEN"):
             with open(GOLDEN, "w", encoding="utf-8") as file:

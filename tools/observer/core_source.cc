@@ -1,9 +1,10 @@
 // A core file as a source, and open_dump.
 //
-// A core file leaves out what was mapped from files and never written to: programs, libraries, constants. What
-// is read there comes from those files themselves: a file must be where it was, and be the same. That is
+// A core file leaves out what was mapped from files and never written to: programs, libraries, constants.
+// What is read there comes from those files themselves: a file must be where it was, and be the same. That is
 // checked by its build id where the core file holds its first page with the id in it; of other files, such as
 // plain data, the bytes are those of today.
+// Threads: a lock guards the opening of such files; reads themselves take none.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,48 +1,55 @@
 // A copy of the parts of a program's memory that hold the library's records: some large reads in place of one
 // for each record. All of it is of about one moment.
 //
-// Threads: view() of ranges that were loaded from any; else one.
+// Threads: one.
 #pragma once
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
+#include "observer/bounds.h"
+#include "observer/bytes.h"
 #include "observer/source.h"
 
 namespace tarn::observer {
 
 class Image {
  public:
-  explicit Image(const Source& source) : source_(source) {}
+  Image(const Source& source, Bounds& bounds) : source_(source), bounds_(bounds) {}
 
-  /// Copies a range, as far as memory is there. \pre it overlaps none that was loaded before.
+  /// Copies a range, as far as memory is there. Of ranges that overlap, each view is of either.
   void load(Address start, std::uint64_t bytes);
 
-  /// \returns a copy of `bytes` from an address on, which lives as long as the image; nullptr where memory is
-  /// not there, or what was asked for exceeds what records can take. What was not loaded is read now.
-  const std::byte* view(Address address, std::uint64_t bytes);
-
-  /// The number of calls that read, and their bytes.
-  std::uint64_t reads() const { return reads_; }
-  std::uint64_t read_bytes() const { return read_bytes_; }
+  /// \returns a copy of `bytes` from an address on, which lives as long as the image; none where memory is
+  /// not there. What was not loaded is read now, with the pages around it.
+  Bytes view(Address address, std::uint64_t bytes);
 
  private:
   struct Piece {
-    Address start;
-    std::uint64_t bytes;
+    Address start = 0;
+    std::uint64_t bytes = 0;
     std::unique_ptr<std::byte[]> copy;
-  };
-  static constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 30;
-  static constexpr std::uint64_t kMostAtOnce = std::uint64_t{64} << 20;
 
+    Bytes part(Address address, std::uint64_t count) const {
+      const std::uint64_t offset = address - start;
+      return offset <= bytes && count <= bytes - offset ? Bytes(copy.get() + offset, count) : Bytes();
+    }
+  };
+  static constexpr std::uint64_t kPageBytes = 4096;
+  static constexpr std::uint64_t kSmallBytes = 64 * 1024;
+
+  std::uint64_t mapped_bytes(Address start, std::uint64_t bytes) const;
   Piece read(Address start, std::uint64_t bytes);
-  const std::byte* find(Address address, std::uint64_t bytes) const;
+  Bytes find(Address address, std::uint64_t bytes) const;
+  Bytes keep(Piece piece, Address address, std::uint64_t bytes);
 
   const Source& source_;
-  std::vector<Piece> pieces_;  // by address
-  std::deque<Piece> others_;   // that were read for one view
-  std::uint64_t reads_ = 0, read_bytes_ = 0;
+  Bounds& bounds_;
+  std::vector<Piece> pieces_;                          // by address
+  std::deque<Piece> others_;                           // that were read for one view
+  std::unordered_map<Address, const Piece*> by_page_;  // of the others, the last that begins there
 };
 
 }  // namespace tarn::observer

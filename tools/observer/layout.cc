@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "observe/descriptor.h"
+#include "observer/kernel_text.h"
 
 namespace tarn::observer {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::uint32_t kLargestEntry = 256;  // bytes
 }
 
 /// Text of at most `room` bytes, which may lack its 0.
-std::string text_in(const char* start, std::size_t room) { return {start, strnlen(start, room)}; }
+std::string text_in(const char* start, std::size_t room) { return printable({start, strnlen(start, room)}); }
 
 struct Table {
   Address start;
@@ -83,7 +84,7 @@ void Layout::require_fields_inside_records() const {
 }
 
 std::optional<Field> Layout::find_field(std::string_view name) const {
-  const auto found = fields_.find(std::string(name));
+  const auto found = fields_.find(name);
   return found != fields_.end() ? std::optional(found->second) : std::nullopt;
 }
 
@@ -94,7 +95,7 @@ Field Layout::field(std::string_view name) const {
 }
 
 Address Layout::root(std::string_view name) const {
-  const auto found = roots_.find(std::string(name));
+  const auto found = roots_.find(name);
   if (found != roots_.end()) return found->second;
   refuse(
       fmt::format("tarn {} does not tell of its {}: take the tarn command of that version", version_, name));

@@ -1,21 +1,17 @@
-// Where the library's fields lie in the observed program: what its descriptor says (src/observe/descriptor.h).
-// So a tool reads the records of older and newer libraries.
+// Where the library's fields lie in the observed program: what its descriptor says
+// (src/observe/descriptor.h). So a tool reads the records of older and newer libraries.
 // Threads: constant once read.
 #pragma once
-#include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "observer/bytes.h"
 #include "observer/source.h"
 
 namespace tarn::observer {
-
-struct Field {
-  std::uint32_t offset = 0;
-  std::uint16_t size = 0;  // bytes; 0 of a constant, whose value is the offset
-};
 
 class Layout {
  public:
@@ -43,19 +39,19 @@ class Layout {
   }
 
  private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
+  };
+  template <typename Value>
+  using ByName = std::unordered_map<std::string, Value, Hash, std::equal_to<>>;
+
   void require_fields_inside_records() const;
 
-  std::unordered_map<std::string, Field> fields_;
-  std::unordered_map<std::string, Address> roots_;
+  ByName<Field> fields_;
+  ByName<Address> roots_;
   std::string version_;
 };
-
-/// \returns the number at a field of a record that was copied; up to 8 bytes of it.
-inline std::uint64_t number_at(const std::byte* record, Field field) {
-  std::uint64_t number = 0;
-  std::memcpy(&number, record + field.offset, field.size < sizeof number ? field.size : sizeof number);
-  return number;
-}
 
 /// \returns the number at a field of a record in the program; nothing where memory is not there.
 std::optional<std::uint64_t> read_number(const Source& source, Address record, Field field);

@@ -16,6 +16,8 @@ using internal::ObserveDescriptor;
 
 constexpr std::uint64_t kMostNoteBytes = 64 * 1024;
 constexpr std::uint16_t kMostHeaders = 128;
+constexpr unsigned kMostNotes = 16384;   // segments of notes, of all files of a program
+constexpr unsigned kMostLibraries = 16;  // of which the first one that has begun is read
 
 constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 3) & ~std::uint64_t{3}; }
 
@@ -63,8 +65,8 @@ std::vector<Elf64_Phdr> program_headers(const Source& source, Address start) {
   return headers;
 }
 
-/// \returns 0 when the file has no note of tarn's.
-Address descriptor_of_file(const Source& source, Address start) {
+/// \returns 0 when the file has no note of tarn's. \param notes_left how many segments of notes may be read.
+Address descriptor_of_file(const Source& source, Address start, unsigned& notes_left) {
   constexpr std::uint64_t kOsPageMask = 4095;
   const std::vector<Elf64_Phdr> headers = program_headers(source, start);
   Address lowest = UINT64_MAX;
@@ -72,6 +74,8 @@ Address descriptor_of_file(const Source& source, Address start) {
     if (header.p_type == PT_LOAD) lowest = std::min<Address>(lowest, header.p_vaddr & ~kOsPageMask);
   for (const Elf64_Phdr& header : headers) {
     if (header.p_type != PT_NOTE) continue;
+    if (notes_left == 0) return 0;
+    --notes_left;
     const NotePlace note = find_in_notes(source, start - lowest + header.p_vaddr, header.p_filesz);
     if (note.bytes != 0) return descriptor_by(source, note);
   }
@@ -93,10 +97,12 @@ bool has_begun(const Source& source, Address descriptor) {
 
 std::optional<Located> locate(const Source& source) {
   std::optional<Located> first;
+  unsigned notes_left = kMostNotes, libraries_left = kMostLibraries;
   for (const Mapping& mapping : source.mappings()) {
     if (!mapping.is_readable || mapping.offset != 0) continue;
-    const Address descriptor = descriptor_of_file(source, mapping.start);
+    const Address descriptor = descriptor_of_file(source, mapping.start, notes_left);
     if (descriptor == 0) continue;
+    if (libraries_left-- == 0) break;
     const Located found{descriptor, mapping.path};
     if (has_begun(source, descriptor)) return found;
     if (!first) first = found;

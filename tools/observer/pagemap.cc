@@ -19,9 +19,12 @@ struct ScanRequest {
 constexpr std::uint64_t kIsPresent = 1 << 3, kIsZeroPage = 1 << 5, kIsHuge = 1 << 6;
 const unsigned long kScan = _IOWR('f', 16, ScanRequest);
 
+// A second of entries. Larger are the tables of sanitizers, which nobody looks into.
+constexpr std::uint64_t kLargestWalk = std::uint64_t{1} << 40;
+
 // Bits of an entry.
 constexpr std::uint64_t kEntryPresent = std::uint64_t{1} << 63;
-constexpr std::uint64_t kEntryFile = std::uint64_t{1} << 61;       // or shared memory
+constexpr std::uint64_t kEntryFile = std::uint64_t{1} << 61;  // or shared memory, or a huge page of zeros
 constexpr std::uint64_t kEntryExclusive = std::uint64_t{1} << 56;  // no other process has it
 
 bool is_of_no_file(const Mapping& mapping) {
@@ -65,20 +68,24 @@ void add_huge(ResidentPages& pages, const PageRegion& region, std::span<const Ma
 /// mapping's RSS is large enough for all of them.
 class MappingPages {
  public:
+  explicit MappingPages(const Mapping& mapping)
+      : certain_bits_(is_of_no_file(mapping) ? kEntryExclusive : kEntryExclusive | kEntryFile) {}
+
   void add_entries(Address start, const std::vector<std::uint64_t>& entries, std::uint64_t page_bytes) {
     for (const std::uint64_t entry : entries) {
       const Address end = start + page_bytes;
       if ((entry & kEntryPresent) != 0) all_.add(start, end);
-      if ((entry & kEntryPresent) != 0 && (entry & (kEntryFile | kEntryExclusive)) != 0)
-        certain_.add(start, end);
+      if ((entry & kEntryPresent) != 0 && (entry & certain_bits_) != 0) certain_.add(start, end);
       start = end;
     }
   }
+  bool has_all(std::uint64_t rss_bytes) const { return certain_.bytes >= rss_bytes; }
   const ResidentPages& counted(std::uint64_t rss_bytes) const {
     return all_.bytes <= rss_bytes ? all_ : certain_;
   }
 
  private:
+  std::uint64_t certain_bits_;  // of which an entry has one, if its page is not that of zeros
   ResidentPages all_, certain_;
 };
 
@@ -109,13 +116,18 @@ std::optional<ResidentPages> scan_pagemap(const InputFile& pagemap, std::span<co
     request.returned = kIsPresent | kIsHuge;
     const int count = ioctl(pagemap.descriptor(), kScan, &request);
     if (count < 0 || request.walk_end <= at) return std::nullopt;
-    for (const PageRegion& region : std::span(regions).first(static_cast<std::size_t>(count))) {
+    // Where the room for regions ends, the kernel may say that it stopped before what it has told.
+    Address told = at;
+    for (PageRegion region : std::span(regions).first(static_cast<std::size_t>(count))) {
+      region.start = std::max(region.start, told);
+      if (region.start >= region.end) continue;
       if ((region.categories & kIsHuge) != 0)
         add_huge(pages, region, mappings, hugetlb);
       else
         pages.add(region.start, region.end);
+      told = region.end;
     }
-    at = request.walk_end;
+    at = std::max<Address>(request.walk_end, told);
   }
   return pages;
 }
@@ -127,14 +139,15 @@ ResidentPages walk_pagemap(const InputFile& pagemap, const std::vector<MappingUs
   std::vector<std::uint64_t> entries;
   for (const MappingUse& use : uses) {
     pages.huge_bytes += use.huge_bytes;
-    if (use.rss_bytes == 0 || use.is_hugetlb) continue;
-    MappingPages of_mapping;
     const Mapping& mapping = use.mapping;
+    if (use.rss_bytes == 0 || use.is_hugetlb || mapping.bytes() > kLargestWalk) continue;
+    MappingPages of_mapping(mapping);
     for (Address at = mapping.start; at < mapping.end; at += entries.size() * page_bytes) {
       entries.resize(std::min(kEntriesAtOnce, (mapping.end - at) / page_bytes));
       entries.resize(pagemap.read(at / page_bytes * 8, entries.data(), entries.size() * 8) / 8);
       if (entries.empty()) break;
       of_mapping.add_entries(at, entries, page_bytes);
+      if (of_mapping.has_all(use.rss_bytes)) break;
     }
     for (const ResidentRun& run : of_mapping.counted(use.rss_bytes).runs) pages.add(run.start, run.end);
   }

@@ -30,7 +30,7 @@ struct ResidentPages {
 std::optional<ResidentPages> scan_pagemap(const InputFile& pagemap, std::span<const Mapping> mappings,
                                           std::span<const Mapping> hugetlb);
 
-/// By an entry for each page of the mappings that have any.
+/// By an entry for each page of the mappings that have any; without mappings of more than 1 TiB.
 ResidentPages walk_pagemap(const InputFile& pagemap, const std::vector<MappingUse>& uses);
 
 }  // namespace tarn::observer

@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -28,7 +29,9 @@ std::string program_name(int pid) {
   if (!name.empty() && name.back() == '\n') name.pop_back();
   char path[4096];
   const ssize_t length = readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path);
-  const std::string file = base_name({path, length > 0 ? static_cast<std::size_t>(length) : 0});
+  std::string file = base_name({path, length > 0 ? static_cast<std::size_t>(length) : 0});
+  if (constexpr std::string_view kNote = " (deleted)"; file.ends_with(kNote))  // replaced by an update
+    file.resize(file.size() - kNote.size());
   return printable(name.size() == 15 && file.starts_with(name) ? file : name);
 }
 
@@ -83,12 +86,16 @@ class ProcessSource final : public Source {
     fail("cannot open /proc/{}/mem: {}", pid_, std::strerror(error));
   }
 
+  // \why the stack first: its end is backed, so that looking makes no page fault in the process.
   bool is_memory_there() const {
-    for (const Mapping& mapping : mappings_) {
-      char byte;
-      if (mapping.is_readable && read_all(mapping.start, &byte, 1)) return true;
-    }
-    return false;
+    char byte;
+    const auto can_read = [&](const Mapping& mapping) {
+      return mapping.is_readable && read_all(mapping.end - 1, &byte, 1);
+    };
+    const auto is_stack = [](const Mapping& mapping) { return mapping.path == "[stack]"; };
+    const auto stack = std::find_if(mappings_.begin(), mappings_.end(), is_stack);
+    return (stack != mappings_.end() && can_read(*stack)) ||
+           std::any_of(mappings_.begin(), mappings_.end(), can_read);
   }
 
   // \why not from memory alone: a program may have mapped ELF files of other machines.

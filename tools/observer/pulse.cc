@@ -1,79 +1,100 @@
 #include "observer/pulse.h"
 
+#include <algorithm>
 #include <chrono>
 
-#include "observer/image.h"
+#include "observer/circle_watch.h"
 
 namespace tarn::observer {
 namespace {
 
-constexpr std::size_t kMostRecords = 1 << 20;
-/// Blocks that a slow call may move: a refill, or a flush.
-constexpr std::uint64_t kBlocksPerSlowCall = 256;
-
-std::uint64_t distance(std::uint64_t one, std::uint64_t other) {
-  return one > other ? one - other : other - one;
-}
+/// Blocks that a refill or a flush moves at most. Rarer calls that move more change the places of threads.
+constexpr std::uint64_t kBlocksPerSlowCall = 128;
+constexpr std::uint64_t kStepsOfARead = 256;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Calls use(record) for each record of a list.
-template <typename Use>
-void for_each(const Source& source, Address first, Field next, Use use) {
-  for (std::size_t left = kMostRecords; first != 0 && left > 0; --left) {
-    use(first);
-    const Address following = read_number(source, first, next).value_or(0);
-    if (following == first) return;
-    first = following;
-  }
-}
+class PulseReader {
+ public:
+  PulseReader(const Source& source, const Layout& layout, Bounds& bounds)
+      : source_(source), layout_(layout), bounds_(bounds) {}
 
-void add_tops(const Source& source, const Layout& layout, Address cache, Pulse& pulse) {
-  const std::size_t classes = layout.value("class_count"), record = layout.size_of("record");
-  const Field top = layout.field("record.top");
-  std::vector<std::byte> records(classes * record);
-  if (!source.read_all(cache + layout.value("cache.records"), records.data(), records.size()))
-    records.assign(records.size(), std::byte{0});
-  for (std::size_t i = 0; i < classes; ++i) pulse.tops.push_back(number_at(records.data() + i * record, top));
+  Pulse read() {
+    Pulse pulse;
+    std::uint64_t misses = 0;
+    pulse.page_locks = number(layout_.root("page_cache"), "count.page_cache_locks");
+    for_each(number(layout_.root("owners"), "owners.first"), "owner.next",
+             [&](Address owner) { pulse.slow_calls += number(owner, "owner.slow_calls"); });
+    for_each(number(layout_.root("registry"), "registry.first"), "heap.next", [&](Address heap) {
+      pulse.heaps.push_back(heap);
+      misses += number(heap, "heap.refills") + number(heap, "heap.flushes");
+      add_places(number(heap, "heap.cache"), pulse);
+    });
+    // Owners count misses too, but may lose one; threads do not.
+    pulse.slow_calls = std::max(pulse.slow_calls, misses);
+    pulse.time = now();
+    return pulse;
+  }
+
+ private:
+  std::uint64_t number(Address record, std::string_view field) {
+    bounds_.spend_steps(kStepsOfARead);
+    return read_number(source_, record, layout_.field(field)).value_or(0);
+  }
+
+  /// Calls use(record) for each record of a list.
+  template <typename Use>
+  void for_each(Address first, std::string_view next, Use use) {
+    CircleWatch circle;
+    for (Address record = first; record != 0 && !circle.has_closed(record); record = number(record, next))
+      use(record);
+  }
+
+  void add_places(Address cache, Pulse& pulse) {
+    const std::size_t classes = layout_.value("class_count"), record = layout_.size_of("record");
+    const Field top = layout_.field("record.top");
+    bounds_.spend_bytes(sizeof(Address) + classes * sizeof(Place));
+    bounds_.spend_steps(classes);
+    records_.assign(classes * record, std::byte{0});
+    source_.read(cache + layout_.value("cache.records"), records_.data(), records_.size());
+    for (std::size_t i = 1; i < classes; ++i)
+      pulse.places.push_back({number_at(Bytes(records_).subspan(i * record, record), top), 0});
+  }
+
+  const Source& source_;
+  const Layout& layout_;
+  Bounds& bounds_;
+  std::vector<std::byte> records_;
+};
+
+/// \returns the room of the places that changed. \why all of it: a thread that uses a place may have filled
+/// and emptied it between two looks.
+std::uint64_t room_of_changed(const Pulse& before, const Pulse& between, const Pulse& after) {
+  std::uint64_t room = 0;
+  for (std::size_t i = 0; i < between.places.size(); ++i) {
+    const Place& place = between.places[i];
+    if (before.places[i].top != place.top || after.places[i].top != place.top) room += place.room;
+  }
+  return room;
 }
 
 }  // namespace
 
-Pulse Pulse::read(const Source& source, const Layout& layout) {
-  Pulse pulse;
-  const auto number = [&](Address record, std::string_view field) {
-    return read_number(source, record, layout.field(field)).value_or(0);
-  };
-  pulse.page_locks = number(layout.root("page_cache"), "count.page_cache_locks");
-  for_each(source, number(layout.root("owners"), "owners.first"), layout.field("owner.next"),
-           [&](Address owner) { pulse.slow_calls += number(owner, "owner.slow_calls"); });
-  for_each(source, number(layout.root("registry"), "registry.first"), layout.field("heap.next"),
-           [&](Address heap) {
-             pulse.heaps.push_back(heap);
-             pulse.slow_calls += number(heap, "heap.refills") + number(heap, "heap.flushes");
-             add_tops(source, layout, number(heap, "heap.cache"), pulse);
-           });
-  pulse.time = now();
-  return pulse;
+Pulse Pulse::read(const Source& source, const Layout& layout, Bounds& bounds) {
+  return PulseReader(source, layout, bounds).read();
 }
 
-Exactness compare(const Pulse& before, const Pulse& after) {
+Exactness compare(const Pulse& before, const Pulse& between, const Pulse& after) {
   Exactness exactness;
   exactness.seconds = after.time - before.time;
   exactness.slow_calls = after.slow_calls - before.slow_calls;
   exactness.moved_blocks = exactness.slow_calls * kBlocksPerSlowCall;
-  const bool is_comparable = before.heaps == after.heaps && before.tops.size() == after.tops.size();
-  if (is_comparable)
-    for (std::size_t i = 0; i < before.tops.size(); ++i) {
-      const std::uint64_t moved = distance(before.tops[i], after.tops[i]);
-      // More is another magazine in its place, which a slow call has made.
-      constexpr std::uint64_t kLargestMagazineBytes = 8192 * sizeof(Address);
-      if (moved < kLargestMagazineBytes) exactness.moved_blocks += moved / sizeof(Address);
-    }
-  exactness.is_exact = is_comparable && before.tops == after.tops && exactness.slow_calls == 0 &&
-                       before.page_locks == after.page_locks;
+  const bool has_same_threads = before.heaps == between.heaps && before.heaps == after.heaps;
+  if (has_same_threads) exactness.moved_blocks += room_of_changed(before, between, after);
+  exactness.is_exact =
+      has_same_threads && exactness.moved_blocks == 0 && before.page_locks == after.page_locks;
   return exactness;
 }
 

@@ -3,13 +3,14 @@
 #include <bit>
 #include <numeric>
 
+#include "observer/large_memory.h"
 #include "observer/reading.h"
 
 namespace tarn::observer {
 namespace {
 
-constexpr std::uint64_t kMostStride = std::uint64_t{1} << 48;
 constexpr std::uint64_t kCacheLineBytes = 64;
+constexpr std::uint32_t kBitsPerWord = 64;
 
 /// Where the fields of a span lie, and what its kinds are.
 struct Fields {
@@ -31,57 +32,86 @@ struct Fields {
         cached(layout.value("kind.cached")),
         of_pool(layout.value("kind.pool")),
         mixed_granules(layout.value("mixed.granules")),
-        granule_bytes(layout.value("mixed.granule_bytes")) {}
+        granule_bytes(layout.value("mixed.granule_bytes")),
+        usable(layout.field("handle_chunk.usable")),
+        handle_chunk_bytes(layout.size_of("handle_chunk")),
+        words_behind(layout.value("fixed_chunk.behind")),
+        fixed(layout.value("pool_record.fixed")),
+        handle(layout.value("pool_record.handle")),
+        heap(layout.value("pool_record.heap")) {}
 
   std::uint32_t record;
   Field start, free_bits, remote_bits, pool, pool_data, stride, pool_blocks, owner, block_count, size_class,
       kind;
   std::uint32_t slab, large, cached, of_pool, mixed_granules, granule_bytes;
+  Field usable;
+  std::uint32_t handle_chunk_bytes, words_behind;
+  std::uint32_t fixed, handle, heap;
 };
 
-/// The words of bits at an address, or zeros where memory is not there.
+/// The words of bits at an address.
 class Words {
  public:
   Words(Image& image, Address start, std::uint32_t count)
       : bytes_(image.view(start, std::uint64_t{count} * sizeof(std::uint64_t))) {}
-  bool is_there() const { return bytes_ != nullptr; }
-  std::uint64_t operator[](std::uint32_t word) const {
-    std::uint64_t bits;
-    std::memcpy(&bits, bytes_ + std::uint64_t{word} * sizeof bits, sizeof bits);
-    return bits;
-  }
-  bool test(std::uint32_t bit) const { return ((*this)[bit / 64] >> bit % 64 & 1) != 0; }
+  bool is_there() const { return !bytes_.empty(); }
+  std::uint64_t operator[](std::uint32_t word) const { return entry_of<std::uint64_t>(bytes_, word); }
+  bool test(std::uint32_t bit) const { return ((*this)[bit / kBitsPerWord] >> bit % kBitsPerWord & 1) != 0; }
 
  private:
-  const std::byte* bytes_;
+  Bytes bytes_;
 };
 
 /// The bits of a last word that have blocks.
 constexpr std::uint64_t valid_bits(std::uint32_t block_count, std::uint32_t word) {
-  const std::uint32_t left = block_count - word * 64;
-  return left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
+  const std::uint32_t left = block_count - word * kBitsPerWord;
+  return left >= kBitsPerWord ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
+}
+
+/// The lowest bits of the bytes of a word of blocks.
+std::uint64_t lowest_bits(Bytes bytes, std::uint32_t word) {
+  const Bytes of_word = bytes.subspan(std::uint64_t{word} * kBitsPerWord);
+  const std::size_t count = std::min<std::size_t>(of_word.size(), kBitsPerWord);
+  std::uint64_t bits = 0;
+  std::size_t i = 0;
+  for (; i + 8 <= count; i += 8) {  // the product has the eight bits side by side in its highest byte
+    const std::uint64_t eight = entry_of<std::uint64_t>(of_word, i / 8) & 0x0101010101010101;
+    bits |= (eight * 0x0102040810204080 >> 56) << i;
+  }
+  for (; i < count; ++i) bits |= (std::to_integer<std::uint64_t>(of_word[i]) & 1) << i;
+  return bits;
+}
+
+/// The lowest bits of the numbers of a word of blocks.
+std::uint64_t lowest_bits_of_numbers(Bytes numbers, std::uint32_t word) {
+  const std::size_t first = std::size_t{word} * kBitsPerWord;
+  const std::size_t count =
+      std::min<std::size_t>(numbers.size() / sizeof(std::uint32_t) - first, kBitsPerWord);
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    bits |= std::uint64_t{entry_of<std::uint32_t>(numbers, first + i) & 1} << i;
+  return bits;
 }
 
 class BlockReader {
  public:
   explicit BlockReader(Reading& reading)
-      : reading_(reading), snapshot_(reading.snapshot), fields_(reading.layout), layout_(reading.layout) {}
+      : reading_(reading), snapshot_(reading.snapshot), fields_(reading.layout) {}
 
   /// \returns whether what was read can be true.
   bool read(std::uint32_t index) {
     Span& span = snapshot_.spans[index];
-    const Address address = reading_.span_records[index];
-    const std::byte* const record = reading_.image.view(address, fields_.record);
-    if (record == nullptr) return false;
+    const Address address = reading_.span_records[index].address;
+    const Bytes record = reading_.image.view(address, fields_.record);
+    if (record.empty()) return false;
     span.first_block = number_at(record, fields_.start);
     if (span.first_block < span.start || span.first_block >= span.end()) return false;
+    if (reading_.span_records[index].lies_in_buffer) return read_of_pool(span, address, record);
     const std::uint64_t kind = number_at(record, fields_.kind);
     if (kind == fields_.slab) return read_slab(span, address, record);
     if (kind == fields_.large) return read_large(span, SpanUse::kLarge);
-    if (kind == fields_.cached) return read_large(span, SpanUse::kCachedLarge);
-    if (kind == fields_.of_pool) return read_of_pool(span, address, record);
-    // A span that a heap's buffer has is of no kind; its pool says what it is.
-    return number_at(record, fields_.pool) != 0 && read_of_pool(span, address, record);
+    if (kind == fields_.cached) return read_cached(span, address);
+    return kind == fields_.of_pool && read_of_pool(span, address, record);
   }
 
  private:
@@ -97,12 +127,17 @@ class BlockReader {
     return true;
   }
 
-  bool read_slab(Span& span, Address address, const std::byte* record) {
+  bool read_cached(Span& span, Address address) {
+    span.owner = index_in(reading_.cached_span_owner, address);
+    if (span.owner != kNone) snapshot_.owners[span.owner].cached_span_bytes += span.bytes;
+    return read_large(span, SpanUse::kCachedLarge);
+  }
+
+  bool read_slab(Span& span, Address address, Bytes record) {
     span.owner = index_in(reading_.owner_at, number_at(record, fields_.owner));
     span.use = reading_.spare_slabs.contains(address) ? SpanUse::kSpareSlab : SpanUse::kSlab;
-    if (!read_class(span, record) || !read_count(span, record)) return false;
-    const ClassUse& of_class = snapshot_.classes[span.size_class];
-    span.pool = of_class.pool;
+    if (!read_class(span, record) || span.size_class == 0 || !read_count(span, record)) return false;
+    span.pool = snapshot_.classes[span.size_class].pool;
     if (span.use == SpanUse::kSpareSlab) {
       set_live(span, [](std::uint32_t) { return std::uint64_t{0}; });
       return true;
@@ -115,29 +150,30 @@ class BlockReader {
     return true;
   }
 
-  bool read_class(Span& span, const std::byte* record) {
+  /// \returns false for a class that there is not. Class 0: none.
+  bool read_class(Span& span, Bytes record) {
     const std::uint64_t size_class = number_at(record, fields_.size_class);
     if (size_class >= snapshot_.classes.size()) return false;
     span.size_class = static_cast<std::uint8_t>(size_class);
-    const ClassUse& of_class = snapshot_.classes[size_class];
-    if (size_class != 0) span.block_bytes = of_class.block_bytes;
-    return size_class == 0 || of_class.block_bytes != 0;
+    span.block_bytes = snapshot_.classes[size_class].block_bytes;
+    return size_class == 0 || span.block_bytes != 0;
   }
 
-  bool read_count(Span& span, const std::byte* record) {
+  bool read_count(Span& span, Bytes record) {
     span.block_count = static_cast<std::uint32_t>(number_at(record, fields_.block_count));
     span.stride = static_cast<std::uint32_t>(number_at(record, fields_.stride));
     return fits(span);
   }
 
+  /// Whether the blocks lie in the span and apart. The stride of a single one may be cut off.
   static bool fits(const Span& span) {
-    if (span.block_count == 0) return false;
-    if (span.block_count == 1) return true;  // the stride of a large block may be cut off
-    return span.stride != 0 && span.stride < kMostStride &&
-           std::uint64_t{span.stride} * span.block_count <= span.end() - span.first_block;
+    const std::uint64_t room = span.end() - span.first_block;
+    if (span.block_count == 0 || span.block_bytes > room) return false;
+    return span.block_count == 1 ||
+           (span.stride >= span.block_bytes && span.stride <= room / span.block_count && span.stride != 0);
   }
 
-  bool read_of_pool(Span& span, Address address, const std::byte* record) {
+  bool read_of_pool(Span& span, Address address, Bytes record) {
     const Address pool = number_at(record, fields_.pool) & ~Address{1};
     span.pool = index_in(reading_.pool_at, pool);
     if (reading_.spare_pages.contains(address)) {
@@ -145,15 +181,14 @@ class BlockReader {
       return true;
     }
     if (span.pool == kNone) return pool == 0;  // a table of the library's own
-    const Pool& of = snapshot_.pools[span.pool];
-    const std::uint64_t kind = reading_.number(of.record, layout_.field("pool.record"));
-    if (kind == layout_.value("pool_record.fixed")) return read_fixed_chunk(span, record);
-    if (kind == layout_.value("pool_record.handle")) return read_handle_chunk(span, record);
-    if (kind == layout_.value("pool_record.heap")) return read_heap_slab(span, record);
+    const std::uint64_t kind = reading_.pool_details[span.pool].record_kind;
+    if (kind == fields_.fixed) return read_fixed_chunk(span, record);
+    if (kind == fields_.handle) return read_handle_chunk(span, record);
+    if (kind == fields_.heap) return read_heap_slab(span, address, record);
     return true;
   }
 
-  bool read_fixed_chunk(Span& span, const std::byte* record) {
+  bool read_fixed_chunk(Span& span, Bytes record) {
     span.use = SpanUse::kFixedChunk;
     span.stride = static_cast<std::uint32_t>(number_at(record, fields_.stride));
     span.block_bytes = span.stride;
@@ -163,26 +198,22 @@ class BlockReader {
     const std::uint32_t words = word_count_of(span.block_count);
     const Words free(reading_.image, bits, words);
     if (!free.is_there()) return false;
-    const Pool& pool = snapshot_.pools[span.pool];
-    if (reading_.number(pool.record, layout_.field("fixed.magazines")) == 0) {
+    if (!reading_.pool_details[span.pool].has_live_bytes) {
       set_live(span, [&](std::uint32_t word) { return ~free[word]; });
       return true;
     }
-    const std::uint64_t bytes_of_bits =
-        (words + std::uint64_t{layout_.value("fixed_chunk.behind")}) * sizeof(std::uint64_t);
+    const std::uint64_t bytes_of_bits = (words + std::uint64_t{fields_.words_behind}) * sizeof(std::uint64_t);
     const Address lives = bits + (bytes_of_bits + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
     return set_live_by_bytes(span, lives, free);
   }
 
   /// What is live by its byte; what is neither that nor free by its bit is at hand.
   bool set_live_by_bytes(Span& span, Address lives, const Words& free) {
-    const std::byte* const bytes = reading_.image.view(lives, span.block_count);
-    if (bytes == nullptr) return false;
+    const Bytes bytes = reading_.image.view(lives, span.block_count);
+    if (bytes.empty()) return false;
+    reading_.bounds.spend_steps(span.block_count / 8);
     set_live(span, [&](std::uint32_t word) {
-      std::uint64_t live = 0;
-      const std::uint32_t first = word * 64, end = std::min(first + 64, span.block_count);
-      for (std::uint32_t block = first; block < end; ++block)
-        live |= std::uint64_t{bytes[block] != std::byte{0}} << (block - first);
+      const std::uint64_t live = lowest_bits(bytes, word);
       span.cached += static_cast<std::uint32_t>(
           std::popcount(~(live | free[word]) & valid_bits(span.block_count, word)));
       return live;
@@ -190,37 +221,29 @@ class BlockReader {
     return true;
   }
 
-  bool read_handle_chunk(Span& span, const std::byte* record) {
+  bool read_handle_chunk(Span& span, Bytes record) {
     span.use = SpanUse::kHandleChunk;
     const Address chunk = number_at(record, fields_.free_bits);
     span.stride = static_cast<std::uint32_t>(number_at(record, fields_.stride));
     span.block_bytes = span.stride;
-    span.block_count =
-        static_cast<std::uint32_t>(reading_.number(chunk, layout_.field("handle_chunk.usable")));
+    span.block_count = static_cast<std::uint32_t>(reading_.number(chunk, fields_.usable));
     if (!fits(span)) return false;
-    const std::byte* const generations = reading_.image.view(chunk + layout_.size_of("handle_chunk"),
-                                                             span.block_count * sizeof(std::uint32_t));
-    if (generations == nullptr) return false;
-    set_live(span, [&](std::uint32_t word) {
-      std::uint64_t live = 0;
-      const std::uint32_t first = word * 64, end = std::min(first + 64, span.block_count);
-      for (std::uint32_t slot = first; slot < end; ++slot)
-        live |= (number_at(generations, {static_cast<std::uint32_t>(slot * sizeof(std::uint32_t)),
-                                         sizeof(std::uint32_t)}) &
-                 1)
-                << (slot - first);
-      return live;
-    });
+    const Bytes generations = reading_.image.view(chunk + fields_.handle_chunk_bytes,
+                                                  std::uint64_t{span.block_count} * sizeof(std::uint32_t));
+    if (generations.empty()) return false;
+    reading_.bounds.spend_steps(span.block_count);
+    set_live(span, [&](std::uint32_t word) { return lowest_bits_of_numbers(generations, word); });
     return true;
   }
 
-  bool read_heap_slab(Span& span, const std::byte* record) {
+  bool read_heap_slab(Span& span, Address address, Bytes record) {
     span.use = SpanUse::kHeapSlab;
     if (!read_class(span, record)) return false;
     const auto block_count = static_cast<std::uint32_t>(number_at(record, fields_.block_count));
-    if (span.size_class == 0 && block_count == fields_.mixed_granules) return read_mixed_page(span, record);
-    if (!read_count(span, record)) return false;
+    if (span.size_class == 0 && block_count == fields_.mixed_granules)
+      return read_mixed_page(span, address, record);
     if (span.size_class == 0) span.block_bytes = span.end() - span.first_block;
+    if (!read_count(span, record)) return false;
     const Words free(reading_.image, number_at(record, fields_.free_bits), word_count_of(span.block_count));
     if (!free.is_there()) return false;
     const Address lives = number_at(record, fields_.pool_data);
@@ -230,16 +253,17 @@ class BlockReader {
   }
 
   /// A bit for each granule that is free, and one for each that ends a block.
-  bool read_mixed_page(Span& span, const std::byte* record) {
+  bool read_mixed_page(Span& span, Address address, Bytes record) {
     span.use = SpanUse::kMixedPage;
     const std::uint32_t granules = fields_.mixed_granules, words = word_count_of(granules);
     const Words free(reading_.image, number_at(record, fields_.free_bits), words);
     const Words ends(reading_.image, number_at(record, fields_.remote_bits), words);
     if (!free.is_there() || !ends.is_there()) return false;
     if (std::uint64_t{granules} * fields_.granule_bytes > span.bytes) return false;
+    reading_.bounds.spend_steps(granules);
     span.first_mixed = static_cast<std::uint32_t>(snapshot_.mixed_blocks.size());
-    const auto span_index = static_cast<std::uint32_t>(&span - snapshot_.spans.data());
-    const std::vector<std::uint32_t> at_hand = at_hand_of(span, span_index);
+    const PoolDetail& pool = reading_.pool_details[span.pool];
+    const bool is_first = address == pool.first_mixed_page;
     for (std::uint32_t granule = 0; granule < granules;) {
       if (free.test(granule)) {
         ++granule;
@@ -248,50 +272,41 @@ class BlockReader {
       const std::uint32_t first = granule;
       while (granule < granules && !ends.test(granule) && !free.test(granule)) ++granule;
       if (granule < granules && !free.test(granule)) ++granule;
-      const std::uint64_t bytes = std::uint64_t{granule - first} * fields_.granule_bytes;
-      ++span.block_count;
-      if (std::ranges::find(at_hand, first) != at_hand.end()) {
-        ++span.cached;
-        continue;
-      }
-      snapshot_.mixed_blocks.push_back(
-          {span.start + std::uint64_t{first} * fields_.granule_bytes, bytes, span_index});
-      ++span.live;
-      span.live_bytes += bytes;
+      const bool is_at_hand = is_first && std::ranges::find(pool.at_hand, first) != pool.at_hand.end();
+      add_mixed_block(span, first, granule, is_at_hand ? Life::kAtHand : Life::kLive);
     }
     return true;
   }
 
-  /// The granules of freed blocks that the heap keeps in its first mixed page.
-  std::vector<std::uint32_t> at_hand_of(const Span& span, std::uint32_t span_index) {
-    std::vector<std::uint32_t> granules;
-    const Address slabs = snapshot_.pools[span.pool].record + layout_.value("heap_pool.slabs");
-    const Field list = layout_.field("heap_slabs.mixed");
-    if (reading_.number(slabs, {list.offset, sizeof(Address)}) != reading_.span_records[span_index])
-      return granules;
-    const Field sizes = layout_.field("heap_slabs.mixed_of"), count = layout_.field("mixed.at_hand_count"),
-                places = layout_.field("mixed.at_hand");
-    const std::byte* const of =
-        reading_.image.view(slabs + sizes.offset, std::uint64_t{sizes.size} * layout_.value("mixed_sizes"));
-    if (of == nullptr) return granules;
-    for (std::uint32_t size = 0; size < layout_.value("mixed_sizes"); ++size) {
-      const std::byte* const mixed = of + std::uint64_t{size} * sizes.size;
-      const std::uint64_t at_hand = std::min<std::uint64_t>(number_at(mixed, count), places.size / 2u);
-      for (std::uint32_t i = 0; i < at_hand; ++i)
-        granules.push_back(static_cast<std::uint32_t>(number_at(mixed, {places.offset + i * 2, 2})));
+  enum class Life { kLive, kAtHand };
+  void add_mixed_block(Span& span, std::uint32_t first, std::uint32_t end, Life life) {
+    ++span.block_count;
+    if (life == Life::kAtHand) {
+      ++span.cached;
+      return;
     }
-    return granules;
+    const std::uint64_t bytes = std::uint64_t{end - first} * fields_.granule_bytes;
+    const auto index = static_cast<std::uint32_t>(&span - snapshot_.spans.data());
+    reading_.add(snapshot_.mixed_blocks,
+                 {span.start + std::uint64_t{first} * fields_.granule_bytes, bytes, index});
+    ++span.live;
+    span.live_bytes += bytes;
   }
 
-  /// Appends the words of a span's live blocks, and counts them. \param live_word the bits of a word, of which
-  /// those behind the last block are dropped.
+  /// Appends the words of a span's live blocks, and counts them. \param live_word the bits of a word, of
+  /// which those behind the last block are dropped.
   template <typename LiveWord>
   void set_live(Span& span, LiveWord live_word) {
-    span.first_word = static_cast<std::uint32_t>(snapshot_.live_words.size());
-    for (std::uint32_t word = 0; word < word_count_of(span.block_count); ++word) {
-      const std::uint64_t bits = live_word(word) & valid_bits(span.block_count, word);
-      snapshot_.live_words.push_back(bits);
-      span.live += static_cast<std::uint32_t>(std::popcount(bits));
+    const std::uint32_t words = word_count_of(span.block_count);
+    reading_.bounds.spend_bytes(words * sizeof(std::uint64_t));
+    const std::size_t first = snapshot_.live_words.size();
+    make_room(snapshot_.live_words, words);
+    span.first_word = static_cast<std::uint32_t>(first);
+    snapshot_.live_words.resize(first + words);
+    std::uint64_t* const into = snapshot_.live_words.data() + first;
+    for (std::uint32_t word = 0; word < words; ++word) {
+      into[word] = live_word(word) & valid_bits(span.block_count, word);
+      span.live += static_cast<std::uint32_t>(std::popcount(into[word]));
     }
     span.live_bytes = span.live * span.block_bytes;
   }
@@ -299,17 +314,21 @@ class BlockReader {
   Reading& reading_;
   Snapshot& snapshot_;
   const Fields fields_;
-  const Layout& layout_;
 };
 
+/// Puts spans in the order of their addresses. Of two with one start the larger comes first.
 void sort_by_address(Reading& reading) {
   std::vector<Span>& spans = reading.snapshot.spans;
-  if (std::ranges::is_sorted(spans, {}, &Span::start)) return;
+  const auto is_before = [](const Span& one, const Span& other) {
+    return one.start != other.start ? one.start < other.start : one.bytes > other.bytes;
+  };
+  if (std::ranges::is_sorted(spans, is_before)) return;
+  reading.bounds.spend_bytes(spans.size() * (sizeof(Span) + sizeof(SpanRecord) + sizeof(std::uint32_t)));
   std::vector<std::uint32_t> order(spans.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::ranges::sort(order, {}, [&](std::uint32_t i) { return spans[i].start; });
+  std::ranges::sort(order, [&](std::uint32_t i, std::uint32_t j) { return is_before(spans[i], spans[j]); });
   std::vector<Span> sorted_spans;
-  std::vector<Address> sorted_records;
+  std::vector<SpanRecord> sorted_records;
   for (const std::uint32_t i : order) {
     sorted_spans.push_back(spans[i]);
     sorted_records.push_back(reading.span_records[i]);
@@ -318,23 +337,67 @@ void sort_by_address(Reading& reading) {
   reading.span_records = std::move(sorted_records);
 }
 
+/// Moves spans that lie in others to the end. \returns how many are before them. What overlaps is left out,
+/// unless a heap's buffer lies whole in a block.
+std::size_t set_inner_spans_aside(Reading& reading) {
+  std::vector<Span>& spans = reading.snapshot.spans;
+  std::vector<SpanRecord>& records = reading.span_records;
+  std::vector<Span> inner;
+  std::vector<SpanRecord> inner_records;
+  std::size_t kept = 0;
+  Address end = 0;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    if (spans[i].start >= end) {
+      end = spans[i].end();
+      if (kept != i) {
+        records[kept] = records[i];
+        spans[kept] = spans[i];
+      }
+      ++kept;
+    } else if (records[i].lies_in_buffer && spans[i].end() <= end) {
+      reading.add(inner, spans[i]);
+      reading.add(inner_records, records[i]);
+    } else {
+      reading.note_bad_span();
+    }
+  }
+  std::ranges::copy(inner, spans.begin() + static_cast<std::ptrdiff_t>(kept));
+  std::ranges::copy(inner_records, records.begin() + static_cast<std::ptrdiff_t>(kept));
+  spans.resize(kept + inner.size());
+  records.resize(kept + inner.size());
+  return kept;
+}
+
 /// A span that was left out has no blocks.
 void forget_blocks(Span& span) {
   span.use = SpanUse::kOther;
+  span.pool = kNone;
   span.block_count = span.live = span.cached = 0;
   span.live_bytes = 0;
+}
+
+void read_blocks_of(Reading& reading, std::size_t first, std::size_t end) {
+  BlockReader reader(reading);
+  for (std::size_t i = first; i < end; ++i) {
+    if (reader.read(static_cast<std::uint32_t>(i))) continue;
+    reading.note_bad_span();
+    forget_blocks(reading.snapshot.spans[i]);
+  }
 }
 
 }  // namespace
 
 void read_blocks(Reading& reading) {
+  Snapshot& snapshot = reading.snapshot;
   sort_by_address(reading);
-  BlockReader reader(reading);
-  for (std::uint32_t i = 0; i < reading.snapshot.spans.size(); ++i) {
-    if (reader.read(i)) continue;
-    reading.note_bad_span();
-    forget_blocks(reading.snapshot.spans[i]);
-  }
+  const std::size_t outer = set_inner_spans_aside(reading);
+  read_blocks_of(reading, 0, outer);
+  const std::size_t mixed = snapshot.mixed_blocks.size();
+  read_blocks_of(reading, outer, snapshot.spans.size());
+  reading.spans_in_blocks.assign(snapshot.spans.begin() + static_cast<std::ptrdiff_t>(outer),
+                                 snapshot.spans.end());
+  snapshot.spans.resize(outer);
+  snapshot.mixed_blocks.resize(mixed);
 }
 
 }  // namespace tarn::observer

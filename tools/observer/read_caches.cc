@@ -6,8 +6,7 @@
 namespace tarn::observer {
 namespace {
 
-constexpr std::size_t kMostThreads = 1 << 20;
-constexpr std::size_t kMostArrays = 1 << 20;  // of a class, in a depot
+constexpr std::uint64_t kStepsOfABlock = 2;  // which lies anywhere
 
 class CacheReader {
  public:
@@ -21,9 +20,19 @@ class CacheReader {
         magazines_(layout_.field("heap.magazines")),
         magazine_bytes_(layout_.size_of("magazine")),
         blocks_(layout_.field("magazine.blocks")),
-        room_(layout_.field("magazine.room")) {}
+        room_(layout_.field("magazine.room")),
+        parked_first_(layout_.field("parked.first")),
+        parked_count_(layout_.field("parked.count")),
+        parked_in_first_(layout_.field("parked.in_first")),
+        parked_next_(layout_.field("parked_array.next")),
+        parked_blocks_(layout_.value("parked_array.blocks")),
+        parked_room_(layout_.value("parked_array.room")) {}
 
   void read_thread(Address heap) {
+    if (!heaps_.insert(heap).second) return;
+    reading_.bounds.spend_steps(snapshot_.classes.size());
+    reading_.bounds.spend_bytes(snapshot_.classes.size() * sizeof(Place));
+    reading_.pulse.heaps.push_back(heap);
     Thread thread;
     thread.record = heap;
     thread.owner = index_in(reading_.owner_at, number(heap, "heap.home"));
@@ -34,13 +43,14 @@ class CacheReader {
     thread.number = static_cast<std::uint32_t>(number(cache, "cache.thread_number"));
     for (std::uint32_t index = 1; index < snapshot_.classes.size(); ++index)
       read_magazine(thread, heap, cache, index);
-    snapshot_.threads.push_back(thread);
+    reading_.add(snapshot_.threads, thread);
   }
 
   void read_depot(std::uint32_t owner_index) {
     Owner& owner = snapshot_.owners[owner_index];
     const Address depot = number(owner.record, "owner.depot");
     if (depot == 0) return;
+    reading_.bounds.spend_steps(snapshot_.classes.size());
     const Address of = depot + layout_.value("depot.of");
     for (std::uint32_t index = 1; index < snapshot_.classes.size(); ++index) {
       const std::uint64_t parked = read_parked(of + std::uint64_t{index} * layout_.size_of("parked"), index);
@@ -57,12 +67,12 @@ class CacheReader {
 
   void read_magazine(Thread& thread, Address heap, Address cache, std::uint32_t index) {
     const Address magazine = heap + magazines_.offset + std::uint64_t{index} * magazine_bytes_;
-    const Address blocks = reading_.number(magazine, blocks_);
-    if (blocks == 0) return;
     const Address record = cache + records_.offset + std::uint64_t{index} * record_bytes_;
     const Address top = reading_.number(record, top_);
-    const std::uint64_t room = reading_.number(magazine, room_);
-    if (top < blocks || (top - blocks) % sizeof(Address) != 0) return;
+    const std::uint64_t room = std::min<std::uint64_t>(reading_.number(magazine, room_), UINT16_MAX);
+    reading_.pulse.places.push_back({top, static_cast<std::uint32_t>(room)});
+    const Address blocks = reading_.number(magazine, blocks_);
+    if (blocks == 0 || top < blocks || (top - blocks) % sizeof(Address) != 0) return;
     const std::uint64_t count = (top - blocks) / sizeof(Address);
     if (count > room) return;
     const std::uint64_t taken = take_out(blocks + sizeof(Address), count, index);
@@ -73,31 +83,26 @@ class CacheReader {
   }
 
   std::uint64_t read_parked(Address parked, std::uint32_t index) {
-    const std::uint32_t room = layout_.value("parked_array.room");
-    const std::uint32_t blocks = layout_.value("parked_array.blocks");
-    const std::uint64_t count = number(parked, "parked.count");
-    std::uint64_t in_array = std::min<std::uint64_t>(number(parked, "parked.in_first"), room);
+    const std::uint64_t count = reading_.number(parked, parked_count_);
+    std::uint64_t in_array = std::min<std::uint64_t>(reading_.number(parked, parked_in_first_), parked_room_);
     std::uint64_t taken = 0, seen = 0;
-    reading_.for_each_in_list(number(parked, "parked.first"), layout_.field("parked_array.next"), kMostArrays,
-                              [&](Address array) {
-                                if (seen >= count) return;
-                                taken += take_out(array + blocks, in_array, index);
-                                seen += in_array;
-                                in_array = room;
-                              });
+    reading_.for_each_in_list(reading_.number(parked, parked_first_), parked_next_, [&](Address array) {
+      if (seen >= count) return;
+      taken += take_out(array + parked_blocks_, in_array, index);
+      seen += in_array;
+      in_array = parked_room_;
+    });
     return taken;
   }
 
   /// \returns how many of the blocks were live by their bits.
   std::uint64_t take_out(Address addresses, std::uint64_t count, std::uint32_t size_class) {
-    const std::byte* const copy = reading_.image.view(addresses, count * sizeof(Address));
-    if (copy == nullptr) return 0;
+    const Bytes copy = reading_.image.view(addresses, count * sizeof(Address));
+    if (copy.empty()) return 0;
+    reading_.bounds.spend_steps(count * kStepsOfABlock);
     std::uint64_t taken = 0;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      Address block;
-      std::memcpy(&block, copy + i * sizeof block, sizeof block);
-      taken += take_out(block, size_class) ? 1 : 0;
-    }
+    for (std::uint64_t i = 0; i < count; ++i)
+      taken += take_out(entry_of<Address>(copy, i), size_class) ? 1 : 0;
     return taken;
   }
 
@@ -128,6 +133,9 @@ class CacheReader {
   const Field top_, magazines_;
   const std::uint32_t magazine_bytes_;
   const Field blocks_, room_;
+  const Field parked_first_, parked_count_, parked_in_first_, parked_next_;
+  const std::uint32_t parked_blocks_, parked_room_;
+  std::unordered_set<Address> heaps_;  // that were read
 };
 
 }  // namespace
@@ -136,7 +144,7 @@ void read_caches(Reading& reading) {
   CacheReader reader(reading);
   const Address first =
       reading.number(reading.layout.root("registry"), reading.layout.field("registry.first"));
-  reading.for_each_in_list(first, reading.layout.field("heap.next"), kMostThreads,
+  reading.for_each_in_list(first, reading.layout.field("heap.next"),
                            [&](Address heap) { reader.read_thread(heap); });
   for (std::uint32_t i = 0; i < reading.snapshot.owners.size(); ++i) reader.read_depot(i);
 }

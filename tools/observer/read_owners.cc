@@ -4,9 +4,7 @@
 namespace tarn::observer {
 namespace {
 
-constexpr std::size_t kMostOwners = 65536;
-constexpr std::size_t kMostSpareSlabs = 1 << 20;
-constexpr std::uint32_t kMostSpareKinds = 64;
+constexpr std::uint32_t kMostSpareKinds = 64, kMostCachedSpans = 64;
 
 void note_spare_slabs(Reading& reading, Address owner) {
   const Layout& layout = reading.layout;
@@ -14,13 +12,26 @@ void note_spare_slabs(Reading& reading, Address owner) {
   const std::uint32_t kinds = std::min(layout.value("spare_kinds"), kMostSpareKinds);
   for (std::uint32_t kind = 0; kind < kinds; ++kind) {
     const Address first = reading.number(owner, {lists.offset + kind * lists.size, sizeof(Address)});
-    reading.for_each_in_list(first, next, kMostSpareSlabs,
-                             [&](Address slab) { reading.spare_slabs.insert(slab); });
+    reading.for_each_in_list(first, next, [&](Address slab) { reading.add(reading.spare_slabs, slab); });
+  }
+}
+
+/// Freed large blocks that it keeps.
+void note_cached_spans(Reading& reading, Address owner, std::uint32_t index) {
+  const Layout& layout = reading.layout;
+  const Field slots = layout.field("cached_spans.slots");
+  const std::uint32_t count = std::min(layout.value("cached_spans.count"), kMostCachedSpans);
+  const std::uint32_t bits = std::min(layout.value("cached_spans.address_bits"), 63u);
+  const Address first = owner + layout.value("owner.cached") + slots.offset;
+  for (std::uint32_t slot = 0; slot < count; ++slot) {
+    const std::uint64_t value = reading.number(first + slot * sizeof(value), {0, sizeof(value)});
+    if (value != 0) reading.cached_span_owner[value & ((std::uint64_t{1} << bits) - 1)] = index;
   }
 }
 
 void read_owner(Reading& reading, Address record, Address shared_one) {
   const Layout& layout = reading.layout;
+  reading.bounds.spend_steps(reading.snapshot.classes.size() + kMostSpareKinds + kMostCachedSpans);
   Owner owner;
   owner.record = record;
   owner.threads = static_cast<std::uint32_t>(reading.number(record, layout.field("owner.threads")));
@@ -33,9 +44,11 @@ void read_owner(Reading& reading, Address record, Address shared_one) {
   owner.slabs_made = reading.number(record, layout.field("owner.slabs_made"));
   owner.slabs_ended = reading.number(record, layout.field("owner.slabs_ended"));
   owner.remote_batches = reading.number(record, layout.field("owner.remote_batches"));
-  reading.owner_at[record] = static_cast<std::uint32_t>(reading.snapshot.owners.size());
-  reading.snapshot.owners.push_back(owner);
+  const auto index = static_cast<std::uint32_t>(reading.snapshot.owners.size());
+  reading.owner_at[record] = index;
+  reading.add(reading.snapshot.owners, owner);
   note_spare_slabs(reading, record);
+  note_cached_spans(reading, record, index);
 }
 
 }  // namespace
@@ -44,7 +57,7 @@ void read_owners(Reading& reading) {
   const Layout& layout = reading.layout;
   const Address shared_one = layout.root("shared_owner");
   const Address first = reading.number(layout.root("owners"), layout.field("owners.first"));
-  reading.for_each_in_list(first, layout.field("owner.next"), kMostOwners, [&](Address record) {
+  reading.for_each_in_list(first, layout.field("owner.next"), [&](Address record) {
     if (!reading.owner_at.contains(record)) read_owner(reading, record, shared_one);
   });
 }

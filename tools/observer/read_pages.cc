@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <optional>
 
+#include "observer/large_memory.h"
 #include "observer/reading.h"
 
 namespace tarn::observer {
 namespace {
 
 constexpr std::uint32_t kMostRegions = 1024;
+constexpr std::uint64_t kDense = 1;  // of a chunk: the system was asked for huge pages
 constexpr std::uint64_t kMostPages = std::uint64_t{1} << 26;  // of a region: 4 TiB
 
 /// Where the fields of a region and of a chunk lie.
@@ -31,8 +33,8 @@ struct Fields {
 struct Region {
   Address start = 0;
   std::uint64_t chunk_count = 0;
-  const std::byte* chunks = nullptr;  // chunk_count records
-  const std::byte* spans = nullptr;   // an address for each page; 0: none
+  Bytes chunks;  // chunk_count records
+  Bytes spans;   // an address for each page; 0: none
 };
 
 class RegionReader {
@@ -43,10 +45,12 @@ class RegionReader {
         page_bytes_(reading.snapshot.page_bytes),
         pages_per_chunk_(reading.snapshot.chunk_bytes / page_bytes_) {}
 
-  void read(const std::byte* record) {
+  void read(Bytes record) {
     const std::optional<Region> region = find(record);
     if (!region) return;
     const std::uint64_t pages = region->chunk_count * pages_per_chunk_;
+    reading_.bounds.spend_steps(pages);
+    make_room_for_spans(*region, pages);
     for (std::uint64_t page = 0; page < pages;) {
       const Address span = span_of(*region, page);
       std::uint64_t end = page + 1;
@@ -61,7 +65,7 @@ class RegionReader {
   }
 
  private:
-  std::optional<Region> find(const std::byte* record) {
+  std::optional<Region> find(Bytes record) {
     Region region;
     region.start = number_at(record, fields_.start);
     const std::uint64_t bytes = number_at(record, fields_.bytes);
@@ -74,34 +78,44 @@ class RegionReader {
     const std::uint64_t chunks = region.chunk_count * fields_.chunk_record;
     region.spans = table(number_at(record, fields_.spans), spans);
     region.chunks = table(number_at(record, fields_.chunks), chunks);
-    if (region.spans == nullptr || region.chunks == nullptr) return std::nullopt;
+    if (region.spans.empty() || region.chunks.empty()) return std::nullopt;
     return region;
   }
 
-  const std::byte* table(Address start, std::uint64_t bytes) {
-    if (bytes == 0) return nullptr;
+  /// \why not as spans come: a vector that grows writes its pages again and again.
+  void make_room_for_spans(const Region& region, std::uint64_t pages) {
+    std::size_t spans = 0;
+    Address last = 0;
+    for (std::uint64_t page = 0; page < pages; ++page) {
+      const Address span = span_of(region, page);
+      spans += span != last && span != 0 ? 1 : 0;
+      last = span;
+    }
+    make_room(reading_.snapshot.spans, spans);
+    make_room(reading_.span_records, spans);
+  }
+
+  Bytes table(Address start, std::uint64_t bytes) {
+    if (bytes == 0) return {};
     reading_.image.load(start, bytes);
-    reading_.snapshot.records.push_back({start, bytes, RecordRange::What::kTables});
+    reading_.add(reading_.snapshot.records, {start, bytes, RecordRange::What::kTables});
     return reading_.image.view(start, bytes);
   }
 
   static Address span_of(const Region& region, std::uint64_t page) {
-    Address span;
-    std::memcpy(&span, region.spans + page * sizeof span, sizeof span);
-    return span;
+    return entry_of<Address>(region.spans, page);
   }
 
-  const std::byte* chunk(const Region& region, std::uint64_t page) const {
-    return region.chunks + page / pages_per_chunk_ * fields_.chunk_record;
+  Bytes chunk(const Region& region, std::uint64_t page) const {
+    return region.chunks.subspan(page / pages_per_chunk_ * fields_.chunk_record, fields_.chunk_record);
   }
 
   void add_span(const Region& region, std::uint64_t page, std::uint64_t end, Address record) {
     Span span;
     span.start = region.start + page * page_bytes_;
     span.bytes = (end - page) * page_bytes_;
-    span.is_dense = number_at(chunk(region, page), fields_.density) != 0;
-    reading_.snapshot.spans.push_back(span);
-    reading_.span_records.push_back(record);
+    span.is_dense = number_at(chunk(region, page), fields_.density) == kDense;
+    reading_.add_span(span, {record, false});
   }
 
   bool is_dirty(const Region& region, std::uint64_t page) const {
@@ -116,8 +130,8 @@ class RegionReader {
       const bool dirty = is_dirty(region, page);
       const std::uint64_t first = page++;
       while (page < end && is_dirty(region, page) == dirty) ++page;
-      reading_.snapshot.free_runs.push_back(
-          {region.start + first * page_bytes_, (page - first) * page_bytes_, dirty});
+      reading_.add(reading_.snapshot.free_runs,
+                   {region.start + first * page_bytes_, (page - first) * page_bytes_, dirty});
     }
   }
 
@@ -133,11 +147,14 @@ void read_pages(Reading& reading) {
   const Address map = reading.layout.root("page_map");
   const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(
       reading.number(map, reading.layout.field("page_map.region_count")), kMostRegions));
-  const std::byte* const regions =
-      reading.image.view(map + reading.layout.value("page_map.regions"), count * fields.region_bytes);
-  if (regions == nullptr) return;
+  const Address first = map + reading.layout.value("page_map.regions");
   RegionReader reader(reading, fields);
-  for (std::uint32_t i = 0; i < count; ++i) reader.read(regions + i * fields.region_bytes);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Bytes region =
+        reading.image.view(first + std::uint64_t{i} * fields.region_bytes, fields.region_bytes);
+    if (region.empty()) return;
+    reader.read(region);
+  }
 }
 
 }  // namespace tarn::observer

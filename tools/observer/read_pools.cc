@@ -2,14 +2,16 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
+#include "observer/kernel_text.h"
 #include "observer/reading.h"
 
 namespace tarn::observer {
 namespace {
 
-constexpr std::size_t kMostPools = 1 << 20;
-constexpr std::size_t kMostSparePages = 1 << 20;
+constexpr std::uint32_t kMostMixedSizes = 1024;
+constexpr std::uint16_t kPlaceBytes = 2;                      // of the number of a granule
 constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 26;  // of a buffer: 256 GiB
 
 PoolKind kind_of(const std::string& name) {
@@ -41,41 +43,52 @@ class PoolReader {
     pool.name = text(record, "pool.name");
     pool.kind_name = text(record, "pool.kind");
     pool.kind = kind_of(pool.kind_name);
-    const std::uint64_t kind = number(record, "pool.record");
-    if (kind == fixed_) {
-      read_fixed(pool);
-    } else if (kind == object_) {
+    pool.is_sensitive = is_sensitive(record);
+    PoolDetail detail;
+    detail.record_kind = number(record, "pool.record");
+    if (detail.record_kind == fixed_) {
+      read_fixed(pool, detail);
+    } else if (detail.record_kind == object_) {
       if (!read_object(pool)) return;
-    } else if (kind == handle_) {
+    } else if (detail.record_kind == handle_) {
       read_handles(pool);
-    } else if (kind == heap_) {
-      read_heap(pool);
+    } else if (detail.record_kind == heap_) {
+      read_heap(pool, detail);
     }
     reading_.pool_at[record] = static_cast<std::uint32_t>(reading_.snapshot.pools.size());
-    reading_.snapshot.pools.push_back(std::move(pool));
+    reading_.add(reading_.snapshot.pools, pool);
+    reading_.add(reading_.pool_details, detail);
   }
 
-  /// Once all pools are read.
+  /// Once all pools are read. A heap is younger than the one it lies in, so no chain of parents is a circle.
   void read_parents() {
-    for (Pool& pool : reading_.snapshot.pools)
-      if (pool.kind == PoolKind::kHeap)
-        pool.parent = index_in(reading_.pool_at, number(pool.record, "heap_pool.around"));
+    std::vector<Pool>& pools = reading_.snapshot.pools;
+    for (Pool& pool : pools) {
+      if (pool.kind != PoolKind::kHeap) continue;
+      const std::uint32_t parent = index_in(reading_.pool_at, number(pool.record, "heap_pool.around"));
+      if (parent != kNone && pools[parent].number < pool.number) pool.parent = parent;
+    }
   }
 
  private:
+  /// Libraries before the option have no sensitive pools.
+  bool is_sensitive(Address record) {
+    const std::optional<Field> field = layout_.find_field("pool.is_sensitive");
+    return field && reading_.number(record, *field) != 0;
+  }
+
   std::uint64_t number(Address record, std::string_view field) {
     return reading_.number(record, layout_.field(field));
   }
 
   std::string text(Address record, std::string_view name) {
     const Field field = layout_.field(name);
-    const std::byte* const bytes = reading_.image.view(record + field.offset, field.size);
-    if (bytes == nullptr) return {};
-    const char* const start = reinterpret_cast<const char*>(bytes);
-    return {start, strnlen(start, field.size)};
+    const Bytes bytes = reading_.image.view(record + field.offset, field.size);
+    const auto* const start = reinterpret_cast<const char*>(bytes.data());
+    return bytes.empty() ? "" : printable({start, strnlen(start, bytes.size())});
   }
 
-  void read_fixed(Pool& pool) {
+  void read_fixed(Pool& pool, PoolDetail& detail) {
     const Address front = number(pool.record, "fixed.front");
     pool.block_bytes = number(front, "fixed_front.stride");
     pool.capacity = number(pool.record, "fixed.capacity");
@@ -86,6 +99,7 @@ class PoolReader {
       pool.largest_count = cap;
       pool.hard_limit = cap * pool.block_bytes;
     }
+    detail.has_live_bytes = number(pool.record, "fixed.magazines") != 0;
     const Address taken = number(pool.record, "fixed.taken");
     const std::uint64_t peak = taken != 0 ? number(taken, "taken.peak") : number(pool.record, "fixed.peak");
     pool.peak_bytes = peak * pool.block_bytes;
@@ -108,9 +122,10 @@ class PoolReader {
     pool.mapped_bytes = number(pool.record, "handles.mapped");
     pool.refusals = number(pool.record, "handles.refusals");
     pool.largest_count = layout_.value("handles.most_slots");
+    pool.hard_limit = pool.largest_count * pool.block_bytes;
   }
 
-  void read_heap(Pool& pool) {
+  void read_heap(Pool& pool, PoolDetail& detail) {
     const Address account = pool.record + layout_.value("heap_pool.account");
     const Address slabs = pool.record + layout_.value("heap_pool.slabs");
     const Address mapped = slabs + layout_.value("heap_slabs.mapped");
@@ -122,9 +137,28 @@ class PoolReader {
     pool.mapped_limit = number(mapped, "account.hard");
     pool.refusals = number(pool.record, "heap_pool.refusals");
     const Address spare = number(slabs, "heap_slabs.spare");  // the first of a list
-    reading_.for_each_in_list(spare, layout_.field("span.next"), kMostSparePages,
-                              [&](Address page) { reading_.spare_pages.insert(page); });
+    reading_.for_each_in_list(spare, layout_.field("span.next"),
+                              [&](Address page) { reading_.add(reading_.spare_pages, page); });
+    detail.first_mixed_page = number(slabs, "heap_slabs.mixed");
+    if (detail.first_mixed_page != 0) read_at_hand(slabs, detail);
     read_buffer(slabs + layout_.value("heap_slabs.buffer"));
+  }
+
+  /// Blocks of the first mixed page that were freed last, whose bits do not say so.
+  void read_at_hand(Address slabs, PoolDetail& detail) {
+    const Field count = layout_.field("mixed.at_hand_count"), places = layout_.field("mixed.at_hand");
+    const std::uint64_t bytes = layout_.size_of("mixed");
+    const std::uint32_t sizes = std::min(layout_.value("mixed_sizes"), kMostMixedSizes);
+    const Bytes all = reading_.image.view(slabs + layout_.value("heap_slabs.mixed_of"), bytes * sizes);
+    if (all.empty()) return;
+    for (std::uint32_t size = 0; size < sizes; ++size) {
+      const Bytes mixed = all.subspan(size * bytes, bytes);
+      const std::uint64_t at_hand =
+          std::min<std::uint64_t>(number_at(mixed, count), places.size / kPlaceBytes);
+      for (std::uint32_t i = 0; i < at_hand; ++i)
+        reading_.add(detail.at_hand, static_cast<std::uint32_t>(
+                                         number_at(mixed, {places.offset + i * kPlaceBytes, kPlaceBytes})));
+    }
   }
 
   /// The spans of a heap in a caller's buffer, which no table of pages has.
@@ -134,20 +168,19 @@ class PoolReader {
                         unit_bytes = layout_.value("buffer.unit_bytes");
     if (start == 0 || units > kMostUnits || start + units * unit_bytes < start) return;
     const Address table = number(buffer, "buffer.spans");
-    const std::byte* const spans = reading_.image.view(table, units * sizeof(Address));
-    if (spans == nullptr) return;
-    reading_.snapshot.records.push_back({table, units * sizeof(Address), RecordRange::What::kTables});
+    const Bytes spans = reading_.image.view(table, units * sizeof(Address));
+    if (spans.empty()) return;
+    reading_.add(reading_.snapshot.records, {table, units * sizeof(Address), RecordRange::What::kTables});
+    reading_.bounds.spend_steps(units);
     for (std::uint64_t unit = 0; unit < units;) {
-      Address record;
-      std::memcpy(&record, spans + unit * sizeof record, sizeof record);
+      const auto record = entry_of<Address>(spans, unit);
       std::uint64_t end = unit + 1;
-      while (end < units && std::memcmp(spans + end * sizeof record, &record, sizeof record) == 0) ++end;
+      while (end < units && entry_of<Address>(spans, end) == record) ++end;
       if (record != 0) {
         Span span;
         span.start = start + unit * unit_bytes;
         span.bytes = (end - unit) * unit_bytes;
-        reading_.snapshot.spans.push_back(span);
-        reading_.span_records.push_back(record);
+        reading_.add_span(span, {record, true});
       }
       unit = end;
     }
@@ -163,7 +196,7 @@ class PoolReader {
 void read_pools(Reading& reading) {
   PoolReader reader(reading);
   const Address first = reading.number(reading.layout.root("pools"), reading.layout.field("pools.first"));
-  reading.for_each_in_list(first, reading.layout.field("pool.next"), kMostPools, [&](Address record) {
+  reading.for_each_in_list(first, reading.layout.field("pool.next"), [&](Address record) {
     if (!reading.pool_at.contains(record)) reader.read(record);
   });
   reader.read_parents();

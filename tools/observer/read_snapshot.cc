@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <new>
 
 #include "observer/locate.h"
 #include "observer/pulse.h"
@@ -12,18 +13,34 @@ namespace {
 
 constexpr std::uint32_t kMostClasses = 256;  // a class is a byte in its spans
 constexpr std::uint32_t kMostRanges = 4096;
-constexpr std::uint64_t kMostPageBytes = 1 << 20;
+constexpr std::uint64_t kLeastPageBytes = 4096, kMostPageBytes = 1 << 20;
+constexpr std::uint32_t kMostGranules = 65536;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+[[noreturn]] void refuse(const char* what) {
+  throw ObserveError(
+      fmt::format("the library's descriptor cannot be read: its {} have no size that tarn knows", what));
+}
+
+bool is_between(std::uint64_t value, std::uint64_t least, std::uint64_t most) {
+  return value >= least && value <= most;
+}
+
+/// Whatever else is read is measured in these.
 void read_constants(const Layout& layout, Snapshot& snapshot) {
-  snapshot.page_bytes = layout.value("page_bytes");
-  snapshot.chunk_bytes = layout.value("chunk_bytes");
-  if (snapshot.page_bytes < 4096 || snapshot.page_bytes > kMostPageBytes ||
-      snapshot.chunk_bytes % snapshot.page_bytes != 0 || snapshot.chunk_bytes / snapshot.page_bytes > 64)
-    throw ObserveError("the library's descriptor cannot be read: its pages have no size that tarn knows");
+  const std::uint64_t page = layout.value("page_bytes"), chunk = layout.value("chunk_bytes");
+  if (!is_between(page, kLeastPageBytes, kMostPageBytes)) refuse("pages");
+  if (chunk % page != 0 || !is_between(chunk / page, 1, 64)) refuse("chunks");
+  if (!is_between(layout.value("buffer.unit_bytes"), kLeastPageBytes, kMostPageBytes)) refuse("buffers");
+  if (!is_between(layout.value("class_count"), 1, kMostClasses)) refuse("size classes");
+  if (!is_between(layout.value("mixed.granules"), 1, kMostGranules) ||
+      !is_between(layout.value("mixed.granule_bytes"), 1, kLeastPageBytes))
+    refuse("mixed pages");
+  snapshot.page_bytes = page;
+  snapshot.chunk_bytes = chunk;
 }
 
 /// Copies all records at once.
@@ -38,16 +55,13 @@ void load_records(Reading& reading) {
     const Address from = reading.number(range, start), to = reading.number(range, end);
     if (from >= to) continue;
     reading.image.load(from, to - from);
-    reading.snapshot.records.push_back({from, to - from, RecordRange::What::kRecords});
+    reading.add(reading.snapshot.records, {from, to - from, RecordRange::What::kRecords});
   }
 }
 
 void read_classes(Reading& reading) {
   const Layout& layout = reading.layout;
   const std::uint32_t count = layout.value("class_count"), record = layout.size_of("geometry");
-  if (count == 0 || count > kMostClasses)
-    throw ObserveError(
-        "the library's descriptor cannot be read: it has no number of classes that tarn knows");
   reading.snapshot.classes.resize(count);
   for (std::uint32_t i = 1; i < count; ++i) {
     const Address geometry = layout.root("geometry") + std::uint64_t{i} * record;
@@ -62,18 +76,19 @@ bool has_root(const Layout& layout, const Mapping& mapping) {
   return has;
 }
 
-/// The writable memory of the library's own file is its records too, and the index of pages. Where the library
-/// is linked into the program, its data lies among the program's, and counts there.
-void add_library_ranges(Reading& reading, const std::string& library) {
+/// The writable memory of the library's own file is its records too, and the index of pages. Where the
+/// library is linked into the program, its data lies among the program's, and counts there.
+void add_library_ranges(Reading& reading) {
+  const std::string& library = reading.snapshot.library;
   const Layout& layout = reading.layout;
   const Address index = reading.number(layout.root("page_map"), layout.field("page_map.index"));
   const bool has_own_file = library.find("libtarn") != std::string::npos;
   for (const Mapping& mapping : reading.source.mappings()) {
     if (index != 0 && mapping.contains(index)) {
-      reading.snapshot.records.push_back({mapping.start, mapping.bytes(), RecordRange::What::kIndex});
+      reading.add(reading.snapshot.records, {mapping.start, mapping.bytes(), RecordRange::What::kIndex});
     } else if (has_own_file && mapping.is_writable &&
                (mapping.path == library || (mapping.path.empty() && has_root(layout, mapping)))) {
-      reading.snapshot.records.push_back({mapping.start, mapping.bytes(), RecordRange::What::kData});
+      reading.add(reading.snapshot.records, {mapping.start, mapping.bytes(), RecordRange::What::kData});
     }
   }
 }
@@ -85,9 +100,27 @@ Located locate_or_refuse(const Source& source) {
       source.program(), source.pid()));
 }
 
+/// The parts in their order. \returns what they compared meanwhile.
+Exactness read_parts(const Source& source, const Layout& layout, Snapshot& snapshot) {
+  Bounds bounds;
+  Image image(source, bounds);
+  Reading reading{source, layout, bounds, image, snapshot};
+  const Pulse before = Pulse::read(source, layout, bounds);
+  load_records(reading);
+  read_classes(reading);
+  read_pages(reading);
+  read_owners(reading);
+  read_pools(reading);
+  read_blocks(reading);
+  read_caches(reading);
+  sum_up(reading);
+  add_library_ranges(reading);
+  return compare(before, reading.pulse, Pulse::read(source, layout, bounds));
+}
+
 }  // namespace
 
-Snapshot read_snapshot(const Source& source) {
+Snapshot read_snapshot(const Source& source) try {
   const Located located = locate_or_refuse(source);
   const Layout layout = Layout::read(source, located.descriptor);
   Snapshot snapshot;
@@ -97,24 +130,14 @@ Snapshot read_snapshot(const Source& source) {
   snapshot.library_version = layout.version();
   snapshot.time = now();
   read_constants(layout, snapshot);
-
-  Image image(source);
-  Reading reading{source, layout, image, snapshot, {}, {}, {}, {}, {}};
-  const Pulse before = Pulse::read(source, layout);
-  load_records(reading);
-  read_classes(reading);
-  read_pages(reading);
-  read_owners(reading);
-  read_pools(reading);
-  read_blocks(reading);
-  read_caches(reading);
-  sum_up(reading);
-  add_library_ranges(reading, located.library);
-  const std::uint64_t bad_spans = snapshot.exactness.bad_spans;
-  snapshot.exactness = compare(before, Pulse::read(source, layout));
-  snapshot.exactness.bad_spans = bad_spans;
-  if (bad_spans != 0) snapshot.exactness.is_exact = false;
+  Exactness exactness = read_parts(source, layout, snapshot);
+  exactness.bad_spans = snapshot.exactness.bad_spans;
+  if (exactness.bad_spans != 0) exactness.is_exact = false;
+  snapshot.exactness = exactness;
   return snapshot;
+} catch (const std::bad_alloc&) {
+  throw ObserveError(
+      "there is no memory left to look with: end what needs it, or look at a core file elsewhere");
 }
 
 }  // namespace tarn::observer

@@ -1,45 +1,86 @@
 // What the parts of the reader share while they make a snapshot: read_snapshot.cc puts them in order.
 //
-// Whatever was read may be torn: each part checks what it uses against what it already knows, counts what
-// cannot be true as bad, and goes on.
+// Whatever was read may be torn or forged: each part checks what it uses against what it already knows,
+// counts what cannot be true as bad, and goes on. What it keeps, and loops whose length it has read, are
+// paid from the bounds.
 // Threads: one.
 #pragma once
 #include <cstdint>
+#include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "observer/bounds.h"
+#include "observer/circle_watch.h"
 #include "observer/image.h"
 #include "observer/layout.h"
+#include "observer/pulse.h"
 #include "observer/snapshot.h"
 
 namespace tarn::observer {
 
+/// The record of a span of the snapshot.
+struct SpanRecord {
+  Address address = 0;
+  bool lies_in_buffer = false;  // of a heap; no table of pages has it
+};
+
+/// What only the reader needs to know of a pool.
+struct PoolDetail {
+  std::uint64_t record_kind = 0;  // PoolRecord
+  bool has_live_bytes = false;
+  Address first_mixed_page = 0;        // its record
+  std::vector<std::uint32_t> at_hand;  // granules of that page: blocks that were freed last
+};
+
 struct Reading {
   const Source& source;
   const Layout& layout;
+  Bounds& bounds;
   Image& image;
   Snapshot& snapshot;
 
-  std::vector<Address> span_records;                             // one for each of snapshot.spans
-  std::unordered_map<Address, std::uint32_t> owner_at, pool_at;  // by record: index in the snapshot
-  std::unordered_set<Address> spare_slabs, spare_pages;          // by record
+  std::vector<SpanRecord> span_records{};  // one for each of snapshot.spans
+  std::vector<PoolDetail> pool_details{};  // one for each of snapshot.pools
+  std::vector<Span> spans_in_blocks{};     // of heaps whose buffer is a block of the general pool
+  std::unordered_map<Address, std::uint32_t> owner_at{}, pool_at{};  // by record: index in the snapshot
+  std::unordered_map<Address, std::uint32_t> cached_span_owner{};    // by record of a freed large block
+  std::unordered_set<Address> spare_slabs{}, spare_pages{};          // by record
+  Pulse pulse{};                                                     // as the records say that were copied
 
   std::uint64_t number(Address record, Field field) {
-    const std::byte* const bytes = image.view(record + field.offset, field.size);
-    return bytes == nullptr ? 0 : number_at(bytes, {0, field.size});
+    return number_at(image.view(record + field.offset, std::min<std::uint64_t>(field.size, 8)),
+                     {0, field.size});
   }
 
-  /// Calls use(record) for each record of a list, up to a bound, and not for one twice in a row.
+  /// Adds an entry to a part of the snapshot.
+  template <typename Entry>
+  void add(std::vector<Entry>& entries, const std::type_identity_t<Entry>& entry) {
+    bounds.spend_bytes(sizeof entry);
+    entries.push_back(entry);
+  }
+  void add(std::unordered_set<Address>& records, Address record) {
+    constexpr std::uint64_t kNodeBytes = 64;
+    bounds.spend_bytes(kNodeBytes);
+    records.insert(record);
+  }
+  void add_span(const Span& span, const SpanRecord& record) {
+    add(snapshot.spans, span);
+    add(span_records, record);
+  }
+
+  /// Calls use(record) for each record of a list. A list that runs in a circle ends soon after its first
+  /// turn.
   template <typename Use>
-  void for_each_in_list(Address first, Field next, std::size_t most, Use use) {
-    for (Address record = first; record != 0 && most > 0; --most) {
+  void for_each_in_list(Address first, Field next, Use use) {
+    CircleWatch circle;
+    for (Address record = first; record != 0 && !circle.has_closed(record); record = number(record, next)) {
+      bounds.spend_steps(kStepsOfARecord);
       use(record);
-      const Address following = number(record, next);
-      if (following == record) break;
-      record = following;
     }
   }
+  static constexpr std::uint64_t kStepsOfARecord = 16;
 
   void note_bad_span() { ++snapshot.exactness.bad_spans; }
 };

@@ -31,8 +31,8 @@ unsigned first_other_than(unsigned own, const Users& users) {
 
 // The kernel gives the files of a process that is not dumpable to root.
 bool is_dumpable(int pid, unsigned effective_user) {
-  struct stat directory {};
-  return stat(fmt::format("/proc/{}", pid).c_str(), &directory) != 0 || directory.st_uid == effective_user;
+  struct stat memory {};
+  return stat(fmt::format("/proc/{}/mem", pid).c_str(), &memory) != 0 || memory.st_uid == effective_user;
 }
 
 std::string reason_of(const RefusalFacts& facts) {

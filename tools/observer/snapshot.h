@@ -6,9 +6,9 @@
 // else free in its slab.
 //
 // Invariant: spans are sorted by address and do not overlap; of each, live + cached + free == block_count,
-// but for spans of one block that is larger, and mixed pages, whose blocks differ. Figures of classes, owners,
-// pools and totals are sums over spans. A snapshot of a program that runs may be torn; `exactness` says by
-// how much at most.
+// but for spans of one block that is larger, and mixed pages, whose blocks differ. Figures of classes,
+// owners, pools and totals are sums over spans. A snapshot of a program that runs may be torn; `exactness`
+// says by how much at most.
 #pragma once
 #include <cstddef>
 #include <cstdint>

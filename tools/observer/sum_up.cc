@@ -130,6 +130,8 @@ void sum_up(Reading& reading) {
   Snapshot& snapshot = reading.snapshot;
   for (Pool& pool : snapshot.pools) pool.capacity = 0;
   for (const Span& span : snapshot.spans) add_span(snapshot, span);
+  for (const Span& span : reading.spans_in_blocks)
+    if (span.pool != kNone) add_to_pool(snapshot, span);
   finish_pools(snapshot);
   for (const ClassUse& of_class : snapshot.classes) {
     snapshot.totals.in_threads_bytes += of_class.in_threads * of_class.block_bytes;

@@ -19,6 +19,12 @@ void add_compare_command(CLI::App& app, Invocation& invocation);
 void add_bench_command(CLI::App& app, Invocation& invocation);
 void add_classes_command(CLI::App& app, Invocation& invocation);
 void add_options_command(CLI::App& app, Invocation& invocation);
+void add_heap_command(CLI::App& app, Invocation& invocation);
+void add_leaks_command(CLI::App& app, Invocation& invocation);
+void add_map_command(CLI::App& app, Invocation& invocation);
+void add_doctor_command(CLI::App& app, Invocation& invocation);
+void add_top_command(CLI::App& app, Invocation& invocation);
+void add_metrics_command(CLI::App& app, Invocation& invocation);
 
 /// Adds a sub-command with the tool's way of printing help.
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& description,

@@ -21,6 +21,11 @@ constexpr const char* kFrontPageExamples =
     "  tarn bench --quick                         the sources' benchmarks on every allocator\n"
     "  tarn classes --preset lfh128               size classes and what they waste\n"
     "  tarn options                               what can be set, and how\n"
+    "  tarn heap game_server                      which C++ classes its memory holds, while it runs\n"
+    "  tarn leaks 4711                            what a running process has lost\n"
+    "  tarn map game_server                       each page of a running program, and who pins what\n"
+    "  tarn doctor game_server                    what is wrong with its memory, and what to do\n"
+    "  tarn top game_server                       where a running program's memory is\n"
     "\n"
     "`tarn help COMMAND` tells more; so does tarn(1).";
 

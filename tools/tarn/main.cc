@@ -61,6 +61,12 @@ int parse_and_run(const Words& words, tarn::tool::Invocation& invocation) {
   tarn::tool::add_bench_command(app, invocation);
   tarn::tool::add_classes_command(app, invocation);
   tarn::tool::add_options_command(app, invocation);
+  tarn::tool::add_heap_command(app, invocation);
+  tarn::tool::add_leaks_command(app, invocation);
+  tarn::tool::add_map_command(app, invocation);
+  tarn::tool::add_doctor_command(app, invocation);
+  tarn::tool::add_top_command(app, invocation);
+  tarn::tool::add_metrics_command(app, invocation);
   require_known_command(app, words);
   try {
     app.parse(Words(words.rbegin(), words.rend()));

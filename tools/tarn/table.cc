@@ -52,6 +52,12 @@ std::size_t width_of(const std::string& text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
+std::size_t width_of(const Line& line) {
+  std::size_t width = 0;
+  for (const Cell& cell : line) width += width_of(cell.text);
+  return width;
+}
+
 std::string styled(const std::string& text, Style style, Colour colour) {
   if (colour == Colour::kOff || style == Style::kPlain || text.empty()) return text;
   return escape_of(style) + text + "\033[0m";
@@ -78,6 +84,21 @@ std::string Table::render_groups(const std::vector<std::size_t>& widths, Colour 
     column += group.column_count;
   }
   return styled(without_trailing_blanks(line), Style::kHeading, colour) + "\n";
+}
+
+std::vector<Line> Table::lines() const {
+  const std::vector<std::size_t> widths = column_widths();
+  std::vector<Line> lines(1);
+  const auto append = [&](std::size_t column, const Cell& cell) {
+    const std::string gap(column + 1 < columns_.size() ? kGap : 0, ' ');
+    lines.back().push_back({padded(cell.text, widths[column], columns_[column].alignment) + gap, cell.style});
+  };
+  for (std::size_t i = 0; i < columns_.size(); ++i) append(i, {columns_[i].title, Style::kHeading});
+  for (const auto& row : rows_) {
+    lines.emplace_back();
+    for (std::size_t i = 0; i < columns_.size(); ++i) append(i, row[i]);
+  }
+  return lines;
 }
 
 std::string Table::render(Colour colour) const {

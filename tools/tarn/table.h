@@ -27,6 +27,9 @@ struct Cell {
   Style style = Style::kPlain;
 };
 
+/// Pieces of text beside each other.
+using Line = std::vector<Cell>;
+
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -36,6 +39,8 @@ class Table {
   void add_row(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
   bool is_empty() const { return rows_.empty(); }
   std::string render(Colour colour) const;
+  /// The heading, then the rows; without the groups. Each column is one cell, with its gap behind it.
+  std::vector<Line> lines() const;
 
  private:
   std::vector<std::size_t> column_widths() const;
@@ -48,6 +53,8 @@ class Table {
 
 /// Columns that UTF-8 text takes on a terminal; every character of this tool's texts takes one.
 std::size_t width_of(const std::string& text);
+
+std::size_t width_of(const Line& line);
 
 std::string styled(const std::string& text, Style style, Colour colour);
 

@@ -22,6 +22,11 @@ constexpr const char* kExamples =
 const std::map<std::string, void (*)(const ServerOptions&)> kPolicies = {
     {"new", game::run_on_new}, {"pmr", game::run_on_pmr}, {"pools", game::run_on_pools}};
 
+const std::map<std::string, game::PlantedFault> kFaults = {
+    {"none", game::PlantedFault::kNone},
+    {"leak", game::PlantedFault::kLeak},
+    {"fragmentation", game::PlantedFault::kFragmentation}};
+
 void add_options(CLI::App& app, ServerOptions& options) {
   app.add_option("--memory", options.memory, "Where memory comes from: new, pmr or pools (pools)")
       ->type_name("POLICY")
@@ -48,6 +53,10 @@ void add_options(CLI::App& app, ServerOptions& options) {
                  "Close a session that owes and does not move for so long (5000)")
       ->type_name("N")
       ->check(CLI::Range(10, 600'000));
+  app.add_option("--plant", options.planted,
+                 "A fault to practise on: none, leak or fragmentation (docs/look/walk_through.md)")
+      ->type_name("FAULT")
+      ->transform(CLI::CheckedTransformer(kFaults, CLI::ignore_case).description(""));
   app.add_flag("--commands", options.takes_commands,
                "Read commands from standard input: stats, stop; its end stops the server too");
   app.add_flag("--json", options.is_json, "Print JSON, an object per line");

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "planted_faults.h"
+
 namespace game {
 
 struct ServerOptions {
@@ -17,6 +19,7 @@ struct ServerOptions {
   std::size_t most_sessions = 0;  // 0: as many as there may be open files
   std::size_t outbox_kib = 256;   // at most, per session
   unsigned stall_ms = 5000;
+  PlantedFault planted = PlantedFault::kNone;
   bool takes_commands = false;
   bool is_json = false;
 };

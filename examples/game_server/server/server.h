@@ -43,6 +43,7 @@ class Server {
   OutboxStores<Memory>& outboxes() { return outboxes_; }
   ItemStore<Memory>& items() { return items_; }
   Statistics& statistics() { return statistics_; }
+  PlantedFaults& planted_faults() { return planted_faults_; }
   const OutboxLimits& outbox_limits() const { return rules_.outbox; }
   std::uint32_t tick_number() const { return tick_number_; }
   std::uint16_t room_count() const { return options_.rooms; }
@@ -93,6 +94,7 @@ class Server {
   typename Memory::template Objects<Session<Memory>> sessions_{memory_, "sessions"};
   std::deque<Room<Memory>> rooms_;
   Statistics statistics_;
+  PlantedFaults planted_faults_{options_.planted};
   std::unique_ptr<char[]> read_buffer_;
 
   asio::io_context io_{1};

@@ -99,6 +99,7 @@ bool Session<Memory>::chat(PacketReader& payload, std::string_view packet) {
   const auto sequence = payload.get<std::uint32_t>();
   const std::string_view text = payload.get_text(payload.get<std::uint16_t>());
   if (!payload.is_complete() || text.size() > kLongestChat || !is_printable(text)) return malformed();
+  server_.planted_faults().on_chat(text);
   player_.room->post(player_, Request::kChat, packet);
   answer(Reply::kChatTaken, sequence);
   return true;

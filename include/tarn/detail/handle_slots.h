@@ -211,7 +211,8 @@ class HandleWalk {
 
 /// \returns false when memory is refused.
 TARN_API bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool destroys,
-                               std::size_t initial_count, const HandlePoolType& type) noexcept;
+                               bool is_sensitive, std::size_t initial_count,
+                               const HandlePoolType& type) noexcept;
 TARN_API void end_handle_pool(HandleFront& front) noexcept;
 /// \returns a free slot with memory for its object; nothing when memory is refused or all slots are taken.
 TARN_API HandlePlace take_handle_slot(HandleFront& front) noexcept;

@@ -23,7 +23,7 @@ PoolUse use_named(const char* name) {
 
 std::size_t count_of(const PoolSums& sums) {
   std::size_t count = 0;
-  for (const PoolSums::Sum* sum = sums.first(); sum != nullptr; sum = sum->next) ++count;
+  for (const PoolSum* sum = sums.first(); sum != nullptr; sum = sum->next) ++count;
   return count;
 }
 
@@ -31,7 +31,7 @@ TEST(PoolSums, AddsPoolsWithEqualLabels) {
   PoolSums sums;
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(sums.add(use_named("session")));
   ASSERT_EQ(count_of(sums), 1u);
-  const PoolSums::Sum& sum = *sums.first();
+  const PoolSum& sum = *sums.first();
   EXPECT_EQ(sum.pools, 3u);
   EXPECT_EQ(sum.use.live_bytes, 300u);
   EXPECT_EQ(sum.use.limit_bytes, 3000u);
@@ -68,7 +68,7 @@ TEST(PoolSums, HasNamesThatOutliveTheVisit) {
   FixedPool packets({.block_bytes = 64, .name = "packets"});
   ASSERT_TRUE(sums.collect());
   std::string names;
-  for (const PoolSums::Sum* sum = sums.first(); sum != nullptr; sum = sum->next)
+  for (const PoolSum* sum = sums.first(); sum != nullptr; sum = sum->next)
     names += std::string(sum->use.name) +
              (sum->use.parent != nullptr ? std::string("<") + sum->use.parent : "") + " ";
   EXPECT_EQ(names, "tenant session<tenant packets ");

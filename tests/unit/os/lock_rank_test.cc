@@ -108,5 +108,17 @@ TEST(ForkSet, FindsEveryMutexFreeInTheChild) {
   EXPECT_TRUE(result.is_success()) << result.describe();
 }
 
+TEST(WholeRankGuard, TakesEachMutexOfItsRankAndLetsItGo) {
+  static MemberMutex<LockRank::kTest> first, second;
+  fork_set.set_walk(LockRank::kTest, [](ForkSet::Visit visit) { visit(first), visit(second); });
+  {
+    const WholeRankGuard guard(LockRank::kTest);
+    EXPECT_FALSE(is_free(first));
+    EXPECT_FALSE(is_free(second));
+  }
+  EXPECT_TRUE(is_free(first));
+  EXPECT_TRUE(is_free(second));
+}
+
 }  // namespace
 }  // namespace tarn::internal::os

@@ -33,6 +33,13 @@ TEST(Process, FindsAVariableByItsWholeName) {
   EXPECT_EQ(environment("TARN_TEST_VARIABLE_"), nullptr);
 }
 
+TEST(Process, LetsOthersTraceItWhereYamaIsInTheWay) {
+  errno = 5;
+  const int error = let_any_process_trace();
+  EXPECT_EQ(errno, 5);
+  EXPECT_EQ(error, access("/proc/sys/kernel/yama/ptrace_scope", F_OK) == 0 ? 0 : EINVAL);
+}
+
 TEST(Process, ReadsVariablesBeforeLibcHasSetThemUp) {
   const test::ChildResult result = test::run_in_child([] {
     const char* const home = getenv("PATH");

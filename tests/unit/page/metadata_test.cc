@@ -77,7 +77,7 @@ TEST(Metadata, EachRecordLiesInARangeAndPiecesThatTouchAreOneRange) {
 TEST(Metadata, ARangeBeginsWithEachReserveAndThoseBeyondTheTableAreCounted) {
   static constinit Metadata records;
   const auto take_new_reserve = [] {
-    ASSERT_NE(records.allocate(100 * 1024), nullptr);
+    ASSERT_NE(records.allocate(256 * 1024), nullptr);
     os::LockGuard guard(os::global_mutex<os::LockRank::kMetadata>());
     records.release_tail_locked();
   };

@@ -90,11 +90,11 @@ TEST(PageCache, HugePagesCanBeForAllSpans) {
     EXPECT_EQ(region.chunks[i].density, Density::kDense);
 }
 
-// \returns a letter for each of the first chunks: 'd' of huge pages, 's' of small ones.
+// \returns a letter for each of the first chunks: that of its density.
 std::string densities(std::uint32_t count) {
   std::string letters;
   for (std::uint32_t i = 0; i < count; ++i)
-    letters += page_map.region(0).chunks[i].density == Density::kDense ? 'd' : 's';
+    letters += "sdu"[static_cast<unsigned>(page_map.region(0).chunks[i].density)];
   return letters;
 }
 
@@ -112,6 +112,56 @@ TEST(PageCache, AChunkWithoutMemoryBecomesWhatTheSpanThatTakesItIs) {
   page_cache.free_pages(run, kTwo, PageState::kDirty);
   EXPECT_EQ(page_cache.allocate_pages(kTwo, Density::kDense).start, run);
   EXPECT_EQ(densities(4), "ssss") << "its memory is there already";
+  page_cache.validate();
+}
+
+TEST(PageCache, UndumpedRunsShareChunksWithNoOthers) {
+  char* const sparse = take(3);
+  char* const undumped = page_cache.allocate_pages(PageCount{3}, Density::kUndumped).start;
+  char* const second = page_cache.allocate_pages(PageCount{3}, Density::kUndumped).start;
+  EXPECT_EQ(densities(2), "su");
+  EXPECT_EQ(second, page(undumped, 3));
+  EXPECT_FALSE(test::is_left_out_of_dumps(sparse));
+  EXPECT_TRUE(test::is_left_out_of_dumps(undumped));
+  give_back(undumped, 3);
+  EXPECT_EQ(take(3), page(sparse, 3)) << "not the dirty pages beside an undumped run";
+  give_back(sparse, 3);
+  EXPECT_EQ(page_cache.allocate_pages(PageCount{3}, Density::kUndumped).start, undumped);
+  bool is_zeroed = false;
+  EXPECT_FALSE(page_cache.try_extend(sparse + kChunkBytes, PageCount{1}, &is_zeroed));
+  page_cache.validate();
+}
+
+TEST(PageCache, AWhollyFreeChunkIsDumpedOrNotAsTheRunThatTakesItOrAPartOfIt) {
+  constexpr PageCount kThree{3 * kPagesPerChunk}, kMost{2 * kPagesPerChunk + 5};
+  for (const PageState state : {PageState::kDirty, PageState::kClean}) {
+    char* const run = page_cache.allocate_pages(kThree, Density::kUndumped).start;
+    EXPECT_EQ(densities(3), "uuu");
+    page_cache.free_pages(run, kThree, state);
+    for (const Density density : {Density::kSparse, Density::kUndumped, Density::kSparse}) {
+      EXPECT_EQ(page_cache.allocate_pages(kMost, density).start, run);
+      page_cache.validate();
+      for (unsigned chunk = 0; chunk < 3; ++chunk)
+        EXPECT_EQ(test::is_left_out_of_dumps(run + chunk * kChunkBytes), density == Density::kUndumped);
+      EXPECT_EQ(densities(3), density == Density::kUndumped ? "uuu" : "sss");
+      page_cache.free_pages(run, kMost, state);
+    }
+    page_cache.purge(SIZE_MAX);
+    page_cache.validate();
+  }
+}
+
+TEST(PageCache, APurgedChunkOfAnyDensityBecomesUndumpedAndBack) {
+  char* const sparse = take(3);
+  give_back(sparse, 3);
+  page_cache.purge(SIZE_MAX);
+  char* const undumped = page_cache.allocate_pages(PageCount{3}, Density::kUndumped).start;
+  EXPECT_EQ(undumped, sparse);
+  EXPECT_TRUE(test::is_left_out_of_dumps(undumped));
+  page_cache.free_pages(undumped, PageCount{3}, PageState::kDirty);
+  EXPECT_GT(page_cache.purge(SIZE_MAX), 0u);
+  EXPECT_EQ(page_cache.allocate_pages(PageCount{3}, Density::kDense).start, sparse);
+  EXPECT_FALSE(test::is_left_out_of_dumps(sparse));
   page_cache.validate();
 }
 

@@ -27,6 +27,15 @@ TEST(ArenaHeap, IsTheSameForAllThreadsThatAskAtTheSameTime) {
   EXPECT_STREQ(heaps[0]->name, "arenas");
 }
 
+TEST(ArenaHeap, SensitiveArenasHaveAnotherWhichLeavesTheWipingToThem) {
+  detail::HeapState* const heap = sensitive_arena_heap();
+  EXPECT_NE(heap, arena_heap());
+  EXPECT_EQ(heap, sensitive_arena_heap());
+  EXPECT_TRUE(heap->is_sensitive);
+  EXPECT_EQ(heap->back_end, heap->unwiped_back_end);
+  EXPECT_STREQ(heap->name, "sensitive arenas");
+}
+
 TEST(ArenaHeap, IgnoresAFreeOfABlockInsideOfAChunk) {
   detail::HeapState* const heap = arena_heap();
   void* const chunk = detail::heap_allocate(heap, 1000, 16);

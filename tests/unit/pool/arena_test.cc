@@ -27,7 +27,7 @@ TEST_F(ArenaOverMalloc, EachBlockIsAChunkOfItsOwnEvenWhereABufferWouldDo) {
 
 TEST_F(ArenaOverMalloc, ARewindGivesTheBlocksAfterItsMarkBackAtOnce) {
   Heap heap;
-  Arena arena({.heap = &heap, .wipes = true});
+  Arena arena({.heap = &heap, .sensitive = true});
   const ArenaMark empty = arena.mark();
   void* const kept = arena.allocate(10);
   const ArenaMark mark = arena.mark();

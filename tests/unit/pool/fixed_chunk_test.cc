@@ -24,7 +24,7 @@ using OwnedChunk = std::unique_ptr<PoolChunk, EndChunk>;
 OwnedChunk chunk_of_blocks(std::uint32_t count, std::size_t stride = 64, std::size_t colour_bytes = 0) {
   static int pool;
   set_up_once();
-  return OwnedChunk(make_chunk({&pool, stride, count, colour_bytes, false, false}));
+  return OwnedChunk(make_chunk({&pool, stride, count, colour_bytes, Density::kSparse, false}));
 }
 
 void validate(PoolChunk& chunk) {

@@ -24,7 +24,7 @@ class FixedRing : public ::testing::Test {
 
   PoolChunk& add() {
     EXPECT_TRUE(ring_.make_room());
-    chunks_.push_back(make_chunk({this, kStride, kBlocks, 0, false, false}));
+    chunks_.push_back(make_chunk({this, kStride, kBlocks, 0, Density::kSparse, false}));
     ring_.insert(*chunks_.back());
     return *chunks_.back();
   }

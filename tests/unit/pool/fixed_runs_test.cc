@@ -26,7 +26,7 @@ class FixedRuns : public ::testing::Test {
   PoolChunk& add(std::uint32_t blocks) {
     set_up_once();
     EXPECT_TRUE(ring_.make_room());
-    PoolChunk* const chunk = make_chunk({this, 64, blocks, 0, false, false});
+    PoolChunk* const chunk = make_chunk({this, 64, blocks, 0, Density::kSparse, false});
     ring_.insert(*chunk);
     runs_.add(*chunk);
     return *chunk;

@@ -27,6 +27,10 @@ void free_all(Heap& heap, std::vector<void*>& blocks) {
   for (void* block : blocks) heap.deallocate(block);
   blocks.clear();
 }
+/// More calls than a heap that may have magazines needs to get them.
+void use_a_little(Heap& heap) {
+  for (int i = 0; i < 2000; ++i) heap.deallocate(heap.allocate(100));
+}
 /// What is charged beyond live bytes.
 std::size_t credits_of(const HeapWithMagazines& heap) { return heap.magazines()->credits(); }
 
@@ -118,6 +122,32 @@ TEST_F(MagazinesOfHeaps, KeepBlocksOfUpTo32KiBAtHand) {
   EXPECT_EQ(heap.magazines()->cached().bytes, 0u);
 }
 
+// Stacks that nobody takes any more must not keep out those that are taken again and again.
+TEST_F(MagazinesOfHeaps, AClassThatIsUsedTakesTheDepotFromOneThatIsNot) {
+  HeapWithMagazines heap;
+  std::vector<void*> blocks = take(heap, 8000, 64);
+  free_all(heap, blocks);
+  const std::size_t before = heap.magazines()->cached().count;
+  ASSERT_GT(before, 3000u);
+  for (int round = 0; round < 50; ++round) {
+    blocks = take(heap, 250, 1024);
+    free_all(heap, blocks);
+  }
+  EXPECT_LT(heap.magazines()->cached().count, before / 4);
+  EXPECT_GT(heap.magazines()->cached().bytes, 200 * kKiB);
+  validate(heap.state());
+}
+
+TEST_F(MagazinesOfHeaps, ThePotHoldsTheCreditOfSeveralThreads) {
+  HeapWithMagazines heap;
+  std::vector<void*> blocks = take(heap, 1000, 1024);
+  std::thread([&] { free_all(heap, blocks); }).join();
+  EXPECT_GT(credits_of(heap), HeapMagazines::kPotCredits * HeapMagazines::kMostCredit);
+  EXPECT_LE(credits_of(heap), (HeapMagazines::kPotCredits + 2) * HeapMagazines::kMostCredit);
+  EXPECT_EQ(heap.use().live_bytes, 0u);
+  validate(heap.state());
+}
+
 TEST_F(MagazinesOfHeaps, CreditComesFromWhoFreesToWhoAllocates) {
   HeapWithMagazines heap;
   std::vector<void*> blocks = take(heap, 4000, 100);
@@ -135,7 +165,7 @@ TEST_F(MagazinesOfHeaps, ASmallHeapForgetsItsWaits) {
   detail::HeapState& state = *detail::HeapAccess::state(heap);
   for (int i = 0; i < 100; ++i) {
     state.shared_use.note_wait();
-    for (int call = 0; call < 1000; ++call) heap.deallocate(heap.allocate(100));
+    for (int call = 0; call < 100; ++call) heap.deallocate(heap.allocate(100));
   }
   EXPECT_EQ(state.magazines.load(), nullptr);
 }
@@ -267,9 +297,70 @@ TEST_F(MagazinesOfHeaps, EndWithTheirHeapAndItsClear) {
 TEST_F(MagazinesOfHeaps, ASmallHeapHasNone) {
   Heap heap;
   std::thread other([] {});  // so that the process has had another thread
-  for (int i = 0; i < 100'000; ++i) heap.deallocate(heap.allocate(100));
+  for (int i = 0; i < 10'000; ++i) heap.deallocate(heap.allocate(100));
   other.join();
   EXPECT_EQ(detail::HeapAccess::state(heap)->magazines.load(), nullptr);
+}
+
+// As if calls had been fast for long: how fast they are here, no test can know.
+void make_hot(Heap& heap) {
+  CallRate& rate = detail::HeapAccess::state(heap)->call_rate;
+  rate.look(0);
+  rate.look(1);
+  use_a_little(heap);
+}
+
+TEST_F(MagazinesOfHeaps, ASmallHeapGetsThemWhenItIsCalledFastForLong) {
+  Heap heap;
+  detail::HeapState& state = *detail::HeapAccess::state(heap);
+  std::vector<void*> mixed = take(heap, 10, 100);
+  make_hot(heap);
+  ASSERT_NE(state.magazines.load(), nullptr);
+  EXPECT_GT(state.magazines.load()->cached().count, 0u);
+  validate(state);
+  free_all(heap, mixed);
+  EXPECT_EQ(heap.use().live_bytes, 0u);
+  validate(state);
+}
+
+TEST_F(MagazinesOfHeaps, OfASmallHeapRestOnceItGivesBackWhatItDoesNotUse) {
+  Heap heap;
+  detail::HeapState& state = *detail::HeapAccess::state(heap);
+  make_hot(heap);
+  std::vector<void*> blocks = take(heap, 10, 100);
+  HeapMagazines& magazines = *state.magazines.load();
+  EXPECT_FALSE(magazines.is_resting());
+  heap.release_unused();
+  EXPECT_TRUE(magazines.is_resting());
+  use_a_little(heap);
+  EXPECT_EQ(magazines.cached().count, 0u);
+  EXPECT_EQ(heap.use().live_bytes, state.account.charged()) << "no credit";
+  validate(state);
+  free_all(heap, blocks);
+  blocks = take(heap, 10, 100);
+  heap.release_unused();
+  EXPECT_EQ(heap.use().mapped_bytes, kPageBytes) << "what is replaced meanwhile lies in a mixed page";
+  make_hot(heap);
+  EXPECT_FALSE(magazines.is_resting());
+  EXPECT_GT(magazines.cached().count, 0u);
+  free_all(heap, blocks);
+  validate(state);
+}
+
+TEST_F(MagazinesOfHeaps, OfALargeHeapDoNotRest) {
+  HeapWithMagazines heap;
+  std::vector<void*> blocks = take(heap, 1000, 100);
+  heap.release_unused();
+  EXPECT_FALSE(heap.magazines()->is_resting());
+  free_all(heap, blocks);
+  validate(heap.state());
+}
+
+TEST_F(MagazinesOfHeaps, AHeapInAHeapHasNoneHoweverFastItIsCalled) {
+  Heap server("server");
+  Heap room({.parent = &server});
+  make_hot(room);
+  EXPECT_EQ(detail::HeapAccess::state(room)->magazines.load(), nullptr);
 }
 
 TEST_F(MagazinesOfHeaps, BlocksFromBeforeThemAreFreedAsAllOthers) {
@@ -286,6 +377,17 @@ TEST_F(MagazinesOfHeaps, BlocksFromBeforeThemAreFreedAsAllOthers) {
 }
 
 using MagazinesOfHeapsDeathTest = MagazinesOfHeaps;
+
+TEST_F(MagazinesOfHeapsDeathTest, ABlockFreedTwiceIsFoundWhileTheyRestToo) {
+  HeapWithMagazines heap({.name = "room"});
+  std::vector<void*> blocks = take(heap, 10, 100);
+  heap.release_unused();
+  heap.deallocate(blocks[3]);
+  EXPECT_DEATH(heap.deallocate(blocks[3]), "double free in 'room'");
+  void* const mixed = heap.allocate(100);
+  heap.deallocate(mixed);
+  EXPECT_DEATH(heap.deallocate(mixed), "double free in 'room'");
+}
 
 TEST_F(MagazinesOfHeapsDeathTest, ABlockFreedTwiceStopsTheProcessAtOnce) {
   HeapWithMagazines heap({.name = "room"});

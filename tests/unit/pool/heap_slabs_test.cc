@@ -96,7 +96,7 @@ TEST(HeapSlabs, KeepsTheLastEmptySlabOfAClassAndEndsTheOthers) {
 
 TEST(HeapSlabs, ASparePageIsTheNextSlab) {
   Slabs heap;
-  Span* const page = HeapSlabs::make_spare();
+  Span* const page = heap.slabs.make_spare();
   char* const start = page->start;
   EXPECT_TRUE(heap.slabs.add_spare(page));
   EXPECT_EQ(heap.slabs.mapped().charged(), kPageBytes);

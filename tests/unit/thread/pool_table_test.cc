@@ -24,6 +24,18 @@ TEST(PoolTable, FindsWhatItHasBySlotAndSerial) {
   EXPECT_EQ(table.find(0, 7), nullptr);
 }
 
+TEST(PoolTable, HasOnePoolAtHand) {
+  PoolTable table;
+  int records[2];
+  EXPECT_EQ(table.find_at_hand(1), nullptr);
+  table.keep_at_hand(1, &records[0]);
+  EXPECT_EQ(table.find_at_hand(1), &records[0]);
+  EXPECT_EQ(table.find_at_hand(2), nullptr);
+  table.keep_at_hand(2, &records[1]);
+  EXPECT_EQ(table.find_at_hand(2), &records[1]);
+  EXPECT_EQ(table.find_at_hand(1), nullptr);
+}
+
 TEST(PoolTable, GrowsToAnySlot) {
   set_up_once();
   PoolTable table;

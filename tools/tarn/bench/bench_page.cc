@@ -4,6 +4,7 @@
 #include "bench/catalogue.h"
 #include "bench_page_assets.h"
 #include "format.h"
+#include "page_text.h"
 
 namespace tarn::tool {
 namespace {
@@ -105,30 +106,10 @@ Json page_data(const BenchDocument& document) {
           {"sources", sources_json(document)}};
 }
 
-/// JSON that can stand inside a script element: what might end it is written as an escape.
-std::string script_safe(const Json& json) {
-  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::string safe;
-  safe.reserve(text.size());
-  for (const char c : text) {
-    if (c == '<')
-      safe += "\\u003c";
-    else
-      safe += c;
-  }
-  return safe;
-}
-
-std::string with_inserted(std::string text, const std::string& placeholder, const std::string& content) {
-  return text.replace(text.find(placeholder), placeholder.size(), content);
-}
-
 }  // namespace
 
 std::string bench_page(const BenchDocument& document) {
-  std::string page = with_inserted(kPageFrame, "@CSS@", kPageStyle);
-  page = with_inserted(std::move(page), "@JS@", kPageScript);
-  return with_inserted(std::move(page), "@DATA@", script_safe(page_data(document)));
+  return page_text({kPageFrame, kPageStyle, kPageScript}, page_data(document));
 }
 
 }  // namespace tarn::tool

@@ -58,7 +58,7 @@ int process_named(const std::string& name) {
 }  // namespace
 
 void add_target(CLI::App& command, Target& target) {
-  command.add_option("PID|NAME", target.name_or_pid, "The process to look at");
+  command.add_option("PID|NAME", target.name_or_pid, "The process to look at")->type_name("");
   command.add_option("--core", target.core_file, "Look at a core file or minidump instead")
       ->type_name("FILE");
 }

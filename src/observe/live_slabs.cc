@@ -1,0 +1,131 @@
+#include "observe/live_slabs.h"
+
+#include <cstring>
+
+#include "base/bitmap.h"
+#include "central/depot.h"
+#include "central/owners.h"
+#include "page/page_cache.h"
+#include "page/page_map.h"
+#include "thread/magazine.h"
+#include "thread/registry.h"
+
+namespace tarn::internal {
+namespace {
+
+// What a slab or a large block may need.
+constexpr std::uint32_t kMostRunsOfSpan = 128;
+// A picture of few blocks looks at no more pages: slow calls of all threads wait meanwhile.
+constexpr std::size_t kMostPages = 4096;
+
+const Span* span_at(const Region& region, std::size_t page) {
+  return static_cast<const Span*>(region.spans[page].load(std::memory_order_acquire));
+}
+
+// \pre no slow call runs. \returns the pages of the slab.
+std::size_t add_slab(const Span& slab, LivePicture& picture) {
+  const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
+  picture.add_blocks(
+      {slab.start, 0, class_geometry[size_class].block_bytes, slab.stride, size_class}, slab.block_count,
+      [&](std::uint32_t word) {
+        return ~(slab.free_bits[word] | slab.remote_bits[word].load(std::memory_order_relaxed));
+      });
+  return number_of(slab.pages);
+}
+
+// \why no sanitizer: the span's record may serve another span at any moment, and the page lose its span.
+// \returns the pages of the large block that begins at a page; 0: none does.
+__attribute__((no_sanitize("thread"))) std::size_t large_pages(const Span* span, const Region& region,
+                                                               std::size_t page, std::size_t page_count) {
+  SpanKind kind{};
+  PageCount pages{};
+  char* start = nullptr;
+  __atomic_load(&span->kind, &kind, __ATOMIC_RELAXED);
+  __atomic_load(&span->pages, &pages, __ATOMIC_RELAXED);
+  __atomic_load(&span->start, &start, __ATOMIC_RELAXED);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  const std::size_t count = number_of(pages);
+  if (kind != SpanKind::kLarge || start != region.start + page * kPageBytes) return 0;
+  if (count == 0 || count > page_count - page) return 0;
+  return span_at(region, page) == span && span_at(region, page + count - 1) == span ? count : 0;
+}
+
+std::size_t add_large(const Span* span, const Region& region, std::size_t page, std::size_t page_count,
+                      LivePicture& picture) {
+  const std::size_t pages = large_pages(span, region, page, page_count);
+  if (pages == 0) return 1;
+  char* const start = region.start + page * kPageBytes;
+  picture.add({start, 1, pages * kPageBytes, kPageBytes, SizeClass::kNone});
+  return pages;
+}
+
+// \returns how many pages to go on by.
+std::size_t add_span_at(const Region& region, std::size_t page, std::size_t page_count,
+                        LivePicture& picture) {
+  const Span* const span = span_at(region, page);
+  if (span == nullptr) return 1;
+  // A spare slab has no owner; nor has a slab that has ended.
+  if (span->owner.load(std::memory_order_acquire) == nullptr)
+    return add_large(span, region, page, page_count, picture);
+  // The walk may come to the middle of a slab that was made after the last picture.
+  if (span->first_page() != region.start + page * kPageBytes) return 1;
+  return add_slab(*span, picture);
+}
+
+// \returns false behind the last page.
+bool add_spans(LivePlace& place, LivePicture& picture) {
+  for (; place.region < page_map.region_count(); ++place.region, place.page = 0) {
+    const Region& region = page_map.region(place.region);
+    const std::size_t pages = std::size_t{region.committed_chunks} * kPagesPerChunk;
+    const std::size_t end = place.page + kMostPages;
+    while (place.page < pages) {
+      if (picture.room() < kMostRunsOfSpan || place.page >= end) return true;
+      place.page += add_span_at(region, place.page, pages, picture);
+    }
+    if (!picture.is_empty()) return true;
+  }
+  return false;
+}
+
+void take_out_cached(LivePicture& picture) {
+  const auto take_out = [&](void* block) { picture.take_out(block); };
+  registry.for_each_held([&](const ThreadHeap& heap) { visit_magazines(heap, take_out); });
+  owners.for_each_held([&](const SlabOwner& owner) { visit_parked(owner, take_out); });
+}
+
+template <typename PoolOfClass>
+void note_names(const LivePicture& picture, const PoolOfClass& pool_of_class, PrivateClassNames& names) {
+  SizeClass last = SizeClass::kNone;
+  for (const LiveRun& run : picture) {
+    if (run.size_class == last || !is_private_class(run.size_class)) continue;
+    last = run.size_class;
+    names.set(last, pool_of_class(last));
+  }
+}
+
+}  // namespace
+
+unsigned PrivateClassNames::index(SizeClass size_class) { return index_of_class(size_class) - kBinCount; }
+
+void PrivateClassNames::set(SizeClass size_class, const PoolHeader* pool) {
+  Name& name = names_[index(size_class)];
+  name.is_known = pool != nullptr;
+  if (pool != nullptr) std::memcpy(name.text, pool->name, sizeof name.text);
+}
+
+bool take_next_picture(LivePlace& place, LivePicture& picture, PrivateClassNames& names) {
+  bool has_more = true;
+  picture.clear();
+  while (picture.is_empty() && has_more)
+    pool_registry.with_pools_of_classes([&](const auto& pool_of_class) {
+      const GiveBackGuard give_back;
+      const os::LockGuard threads(owners.mutex());
+      const os::WholeRankGuard magazines(os::LockRank::kMagazines), slabs(os::LockRank::kOwner);
+      has_more = add_spans(place, picture);
+      take_out_cached(picture);
+      note_names(picture, pool_of_class, names);
+    });
+  return !picture.is_empty();
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,174 @@
+// Walks over all live blocks, or a heap's: one picture after the other (general/live_picture.h), whose blocks
+// are visited when no lock is held. Each picture is of other addresses, so no block is visited twice.
+#include <atomic>
+#include <cerrno>
+#include <new>
+
+#include "general/block_finder.h"
+#include "general/configuration.h"
+#include "general/pool_registry.h"
+#include "general/setup.h"
+#include "observe/live_slabs.h"
+#include "os/held_locks.h"
+#include "os/memory.h"
+#include "pool/c_api.h"
+#include "pool/fixed_pool_state.h"
+#include "pool/heap_state.h"
+#include "tarn/observe.h"
+
+namespace tarn::internal {
+namespace {
+
+/// What a walk needs, in mapped memory. \why no block: the walk would visit it.
+struct WalkRecord {
+  LivePicture picture;
+  PrivateClassNames names;
+};
+
+class MappedRecord {
+ public:
+  MappedRecord() {
+    void* const memory = os::map(bytes());
+    in_use_.fetch_add(1, std::memory_order_acq_rel);
+    if (memory != nullptr) record_ = new (memory) WalkRecord;
+  }
+  ~MappedRecord() {
+    in_use_.fetch_sub(1, std::memory_order_acq_rel);
+    if (record_ != nullptr) os::release(record_, bytes());
+  }
+  MappedRecord(const MappedRecord&) = delete;
+  MappedRecord& operator=(const MappedRecord&) = delete;
+
+  explicit operator bool() const { return record_ != nullptr; }
+  WalkRecord* operator->() const { return record_; }
+  WalkRecord& operator*() const { return *record_; }
+
+ private:
+  static std::size_t bytes() { return round_up(sizeof(WalkRecord), kOsPageBytesLargest); }
+
+  // \why: orders the last use of memory that goes back before its first by the walk that gets it next, for
+  // sanitizers, which do not see the library's calls of the system.
+  inline static constinit std::atomic<std::uint32_t> in_use_{0};
+
+  WalkRecord* record_ = nullptr;
+};
+
+struct Visitor {
+  tarn_block_visitor visit;
+  void* context;
+};
+
+/// Calls visit(block, its class) for each block of a picture, with all but the pool filled in.
+template <typename Visit>
+void for_each_block(const LivePicture& picture, Visit visit) {
+  os::check_no_lock_is_held("while a function of the program's runs");
+  for (const LiveRun& run : picture)
+    for (std::uint64_t bits = run.bits; bits != 0; bits &= bits - 1) {
+      char* const address = run.start + static_cast<std::size_t>(__builtin_ctzll(bits)) * run.stride;
+      visit(tarn_live_block{address, run.bytes, nullptr, nullptr, index_of_class(run.size_class)},
+            run.size_class);
+    }
+}
+
+void visit_pool(const LivePicture& picture, const char* kind, const char* name, const Visitor& visitor) {
+  for_each_block(picture, [&](tarn_live_block block, SizeClass) {
+    block.pool_kind = kind;
+    block.pool_name = name;
+    visitor.visit(&block, visitor.context);
+  });
+}
+
+// Where blocks of pools are malloc's, and malloc is ours, their pools tell of them.
+void visit_general_pool(WalkRecord& record, const Visitor& visitor) {
+  const bool may_be_of_pools = configuration.is_on(Option::kPoolsUseMalloc);
+  for (LivePlace place; take_next_picture(place, record.picture, record.names);)
+    for_each_block(record.picture, [&](tarn_live_block block, SizeClass size_class) {
+      if (may_be_of_pools && pool_over_system(block.address) != nullptr) return;
+      if (is_private_class(size_class)) {
+        block.pool_kind = kObjectPoolKind;
+        block.pool_name = record.names.of(size_class);
+      }
+      visitor.visit(&block, visitor.context);
+    });
+}
+
+void visit_pools(LivePicture& picture, const Visitor& visitor) {
+  PoolWalk walk;
+  pool_registry.begin_walk(walk);
+  for (PoolRegistry::PictureOf of; pool_registry.next_picture_in_walk(walk, picture, &of);)
+    visit_pool(picture, of.kind, of.name, visitor);
+}
+
+void visit_heap(detail::HeapState& heap, LivePicture& picture, const Visitor& visitor) {
+  std::uintptr_t place = 0;
+  for (bool has_more = true; has_more;) {
+    picture.clear();
+    has_more = add_live_of_heap(heap, place, picture);
+    visit_pool(picture, heap.operations->kind, heap.name, visitor);
+  }
+}
+
+}  // namespace
+}  // namespace tarn::internal
+
+using namespace tarn::internal;
+
+int tarn_visit_blocks(tarn_block_visitor visit, void* context) {
+  set_up_once();
+  const MappedRecord record;
+  if (!record) {
+    errno = ENOMEM;
+    return -1;
+  }
+  const Visitor visitor{visit, context};
+  visit_general_pool(*record, visitor);
+  visit_pools(record->picture, visitor);
+  return 0;
+}
+
+int tarn_heap_visit_blocks(const tarn_heap* heap, tarn_block_visitor visit, void* context) {
+  if (tarn::detail::visit_blocks_of_heap(c_api::heap_of(*heap), visit, context)) return 0;
+  errno = ENOMEM;
+  return -1;
+}
+
+void tarn_visit_pools(void (*visit)(const tarn_pool_use* use, void* context), void* context) {
+  struct Callback {
+    void (*visit)(const tarn_pool_use* use, void* context);
+    void* context;
+  } callback{visit, context};
+  tarn::for_each_pool(
+      [](const tarn::PoolUse& use, void* callback_of) {
+        const tarn_pool_use copy{use.kind,
+                                 use.name,
+                                 use.block_bytes,
+                                 use.live_count,
+                                 use.live_bytes,
+                                 use.peak_live_bytes,
+                                 use.mapped_bytes,
+                                 use.is_in_classes ? 1 : 0,
+                                 use.waste_bytes,
+                                 use.capacity,
+                                 use.largest_count,
+                                 use.limit_bytes,
+                                 use.mapped_limit_bytes,
+                                 use.inner_bytes,
+                                 use.refusals,
+                                 use.parent};
+        const auto& to = *static_cast<const Callback*>(callback_of);
+        to.visit(&copy, to.context);
+      },
+      &callback);
+}
+
+namespace TARN_NAMESPACE {
+
+bool detail::visit_blocks_of_heap(const Heap& heap, tarn_block_visitor visit, void* context) {
+  HeapState* const state = HeapAccess::state(heap);
+  if (state == nullptr) return true;
+  const MappedRecord record;
+  if (record) visit_heap(*state, record->picture, {visit, context});
+  return static_cast<bool>(record);
+}
+
+}  // namespace TARN_NAMESPACE

@@ -1,0 +1,7 @@
+// Any bytes as a core file.
+#include "fuzz/dump.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  tarn::fuzz::read_dump(tarn::observer::open_core, data, size);
+  return 0;
+}

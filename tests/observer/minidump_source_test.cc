@@ -1,0 +1,154 @@
+// The minidump source on files made by hand, whole and damaged.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "observer/memory_file.h"
+#include "observer/minidump_builder.h"
+#include "observer/source.h"
+#include "observer/source_promises.h"
+#include "support/seed.h"
+
+namespace tarn::observer {
+namespace {
+
+using minidump::Stream;
+using test::MemoryFile;
+using test::MinidumpBuilder;
+
+std::string read_text(const Source& source, Address address, std::size_t bytes) {
+  std::string text(bytes, '?');
+  text.resize(source.read(address, text.data(), bytes));
+  return text;
+}
+
+std::string error_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const ObserveError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string breakpad_dump(std::size_t gap = 0) {
+  return MinidumpBuilder(8)
+      .add_system()
+      .add_memory({{0x20000, "second"}, {0x10000, "first"}, {0x20006, "third"}}, gap)
+      .add(Stream::kLinuxMaps,
+           "10000-11000 rw-p 00000000 00:00 0   [heap]\n20000-21000 r-xp 00002000 fd:01 9 /lib/x\n")
+      .add(Stream::kLinuxProcStatus, "Name:\ta_server_with_a\nTgid:\t4711\nPid:\t4712\n")
+      .add(Stream::kLinuxCommandLine, std::string("/opt/a_server_with_a_long_name\0--port\0001", 39))
+      .build();
+}
+
+std::string crashpad_dump() {
+  return MinidumpBuilder(8)
+      .add_system()
+      .add_pid(4711)
+      .add_memory64({{0x20100, "second"}, {0x10000, "first"}})
+      .add_module(0x20000, 0x1000, u"/opt/g\u00e4me\U0001f3b2")
+      .build();
+}
+
+TEST(MinidumpSource, TellsWhoseMemoryItWas) {
+  const MemoryFile breakpad(breakpad_dump()), crashpad(crashpad_dump());
+  const auto first = open_dump(breakpad.path()), second = open_dump(crashpad.path());
+  EXPECT_EQ(first->kind(), SourceKind::kMinidump);
+  EXPECT_EQ(first->pid(), 4711);
+  EXPECT_EQ(first->program(), "a_server_with_a_long_name");
+  EXPECT_EQ(second->pid(), 4711);
+  EXPECT_EQ(second->program(), "g\u00e4me\U0001f3b2");
+}
+
+TEST(MinidumpSource, ReadsBothKindsOfMemoryLists) {
+  for (const std::size_t gap : {0, 4}) {
+    const MemoryFile file(breakpad_dump(gap));
+    const auto source = open_minidump(file.path());
+    EXPECT_EQ(read_text(*source, 0x10000, 100), "first");
+    EXPECT_EQ(read_text(*source, 0x20003, 100), "ondthird");
+    EXPECT_EQ(read_text(*source, 0x2000b, 100), "");
+  }
+  const MemoryFile file(crashpad_dump());
+  const auto source = open_minidump(file.path());
+  EXPECT_EQ(read_text(*source, 0x10000, 100), "first");
+  EXPECT_EQ(read_text(*source, 0x20100, 100), "second");
+}
+
+TEST(MinidumpSource, MappingsComeFromTheTextOfTheKernelWhereThatIsKept) {
+  const MemoryFile file(breakpad_dump());
+  const auto source = open_minidump(file.path());
+  const auto mappings = source->mappings();
+  ASSERT_EQ(mappings.size(), 2u);
+  EXPECT_EQ(mappings[0].path, "[heap]");
+  EXPECT_EQ(mappings[1].path, "/lib/x");
+  EXPECT_TRUE(mappings[1].is_executable && !mappings[1].is_writable);
+}
+
+TEST(MinidumpSource, ElseTheyAreTheRangesWithThePathsOfModules) {
+  const MemoryFile file(crashpad_dump());
+  const auto source = open_minidump(file.path());
+  const auto mappings = source->mappings();
+  ASSERT_EQ(mappings.size(), 2u);
+  EXPECT_EQ(mappings[0].start, 0x10000u);
+  EXPECT_EQ(mappings[0].path, "");
+  EXPECT_EQ(mappings[1].path, "/opt/g\u00e4me\U0001f3b2");
+  EXPECT_EQ(mappings[1].offset, 0x100u);
+}
+
+TEST(MinidumpSource, WhatIsNoMinidumpOrOfAnotherMachineIsRefused) {
+  const MemoryFile text("just some text"), nameless(MinidumpBuilder(0).build());
+  const std::uint16_t other = MinidumpBuilder::kOwnProcessor == 9 ? 12 : 9;
+  const MemoryFile foreign(MinidumpBuilder(1).add_system(other).build());
+  const MemoryFile unknown(MinidumpBuilder(1).add_system(77).build());
+  EXPECT_NE(error_of([&] { open_minidump(text.path()); }).find("is no minidump"), std::string::npos);
+  EXPECT_NE(error_of([&] { open_dump(nameless.path()); }).find("does not tell its machine"),
+            std::string::npos);
+  for (const MemoryFile* file : {&foreign, &unknown})
+    EXPECT_NE(error_of([&] { open_dump(file->path()); }).find("run a tarn built for that machine"),
+              std::string::npos);
+}
+
+std::string broken_promise_of(MemoryFile& file, const std::string& content) {
+  file.write(content);
+  if (!file.is_written()) return "the file is written";
+  std::string promise;
+  error_of([&] {
+    const auto source = open_dump(file.path());
+    if (const char* const broken = test::broken_promise(*source)) promise = broken;
+  });
+  return promise;
+}
+
+TEST(MinidumpSource, OneThatIsCutOffAnywhereIsReadAsFarAsItGoes) {
+  MemoryFile file("");
+  for (const std::string& content : {breakpad_dump(), crashpad_dump()})
+    for (std::size_t length = 0; length < content.size(); ++length)
+      ASSERT_EQ(broken_promise_of(file, content.substr(0, length)), "") << length;
+}
+
+TEST(MinidumpSource, AForgedOneBreaksNoPromise) {
+  MemoryFile file("");
+  for (const std::string& content : {breakpad_dump(), crashpad_dump()})
+    for (std::uint64_t seed = 1, end = test::amount(10000, 1000000); seed <= end; ++seed) {
+      test::Random random(seed);
+      std::string forged = content;
+      for (std::uint64_t flips = random.between(1, 8); flips != 0; --flips)
+        forged[random.below(forged.size())] = static_cast<char>(random.next());
+      ASSERT_EQ(broken_promise_of(file, forged), "") << "seed " << seed;
+    }
+}
+
+TEST(MinidumpSource, ExtremeSizesAndOffsetsBreakNoPromise) {
+  MemoryFile file("");
+  for (const std::string& content : {breakpad_dump(), crashpad_dump()})
+    for (const std::uint64_t extreme : {UINT64_MAX, UINT64_MAX - 4095, std::uint64_t{1} << 63})
+      for (std::size_t at = 0; at + 8 <= content.size(); at += 2) {
+        std::string forged = content;
+        std::memcpy(forged.data() + at, &extreme, 8);
+        ASSERT_EQ(broken_promise_of(file, forged), "") << extreme << " at " << at;
+      }
+}
+
+}  // namespace
+}  // namespace tarn::observer

@@ -1,0 +1,200 @@
+// Which pages are resident, on children whose pages are known, by both ways to find out.
+#include "observer/residency.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "observer/companion.h"
+#include "observer/kernel_text.h"
+#include "observer/maps_parser.h"
+#include "observer/pagemap.h"
+#include "observer/source.h"
+#include "support/sanitizer.h"
+
+namespace tarn::observer {
+namespace {
+
+using test::Companion;
+
+constexpr std::uint64_t kPage = 4096, kHugePage = 2 << 20;
+
+std::uintptr_t map(std::uint64_t bytes, int rights) {
+  void* const start = mmap(nullptr, bytes, rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return start == MAP_FAILED ? 0 : reinterpret_cast<std::uintptr_t>(start);
+}
+
+void touch(std::uintptr_t start, std::uint64_t first, std::uint64_t count) {
+  for (std::uint64_t page = first; page < first + count; ++page)
+    *reinterpret_cast<volatile char*>(start + page * kPage) = 1;
+}
+
+void look_at(std::uintptr_t start, std::uint64_t first, std::uint64_t count) {
+  for (std::uint64_t page = first; page < first + count; ++page)
+    (void)*reinterpret_cast<volatile char*>(start + page * kPage);
+}
+
+std::string text_of(pid_t pid, const char* name) {
+  return read_kernel_text("/proc/" + std::to_string(pid) + "/" + name).value_or("");
+}
+
+/// Both ways, with one interface.
+struct Ways {
+  explicit Ways(const Source& source)
+      : pagemap("/proc/" + std::to_string(source.pid()) + "/pagemap"),
+        scanned(scan_pagemap(pagemap, source.mappings(), {})),
+        walked(walk_pagemap(pagemap, parse_smaps(text_of(source.pid(), "smaps")))) {}
+
+  InputFile pagemap;
+  std::optional<ResidentPages> scanned;
+  ResidentPages walked;
+};
+
+std::uint64_t bytes_in(const ResidentPages& pages, Address start, std::uint64_t bytes) {
+  return Residency(pages.runs, 0, 0).bytes_in(start, start + bytes);
+}
+
+/// Calls check(pages) for what each way found.
+template <typename Check>
+void by_each_way(pid_t pid, Check check) {
+  const auto source = open_process(pid);
+  const Ways ways(*source);
+  SCOPED_TRACE("by an entry for each page");
+  check(ways.walked);
+  if (!ways.scanned) return;
+  SCOPED_TRACE("by the kernel's scan");
+  check(*ways.scanned);
+}
+
+TEST(Residency, BytesOfARangeAreThoseOfTheRunsInIt) {
+  const Residency residency({{100, 200}, {300, 400}}, 0, 0);
+  EXPECT_EQ(residency.bytes_in(0, 1000), 200u);
+  EXPECT_EQ(residency.bytes_in(150, 350), 100u);
+  EXPECT_EQ(residency.bytes_in(200, 300), 0u);
+  EXPECT_EQ(residency.bytes_in(120, 130), 10u);
+  EXPECT_EQ(residency.bytes_in(400, 500), 0u);
+  EXPECT_EQ(residency.bytes_in(350, 350), 0u);
+}
+
+TEST(Residency, PagesAreResidentOnceTheyAreWrittenAndNotWhenOnlyRead) {
+  const Companion child([] {
+    const std::uintptr_t start = map(64 * kPage, PROT_READ | PROT_WRITE);
+    madvise(reinterpret_cast<void*>(start), 64 * kPage, MADV_NOHUGEPAGE);
+    touch(start, 0, 10);
+    touch(start, 20, 1);
+    look_at(start, 30, 10);
+    return start;
+  });
+  by_each_way(child.pid(), [&](const ResidentPages& pages) {
+    EXPECT_EQ(bytes_in(pages, child.answer(), 64 * kPage), 11 * kPage);
+    EXPECT_EQ(bytes_in(pages, child.answer(), 10 * kPage), 10 * kPage);
+    EXPECT_EQ(bytes_in(pages, child.answer() + 20 * kPage, kPage), kPage);
+    EXPECT_EQ(bytes_in(pages, child.answer() + 30 * kPage, 10 * kPage), 0u);
+  });
+}
+
+TEST(Residency, APageThatCannotBeReachedAnyMoreIsStillThere) {
+  const Companion child([] {
+    const std::uintptr_t start = map(4 * kPage, PROT_READ | PROT_WRITE);
+    touch(start, 1, 1);
+    mprotect(reinterpret_cast<void*>(start), 4 * kPage, PROT_NONE);
+    return start;
+  });
+  by_each_way(child.pid(), [&](const ResidentPages& pages) {
+    EXPECT_EQ(bytes_in(pages, child.answer(), 4 * kPage), kPage);
+  });
+}
+
+// A forked child has pages in common with its parent until one of them writes.
+TEST(Residency, PagesInCommonWithAnotherProcessCount) {
+  const std::uintptr_t start = map(8 * kPage, PROT_READ | PROT_WRITE);
+  madvise(reinterpret_cast<void*>(start), 8 * kPage, MADV_NOHUGEPAGE);
+  touch(start, 0, 8);
+  const Companion child([] { return 0; });
+  by_each_way(child.pid(),
+              [&](const ResidentPages& pages) { EXPECT_EQ(bytes_in(pages, start, 8 * kPage), 8 * kPage); });
+  munmap(reinterpret_cast<void*>(start), 8 * kPage);
+}
+
+TEST(Residency, TheSumIsRss) {
+  if (test::kSanitizer) GTEST_SKIP() << "the tables of sanitizers are too large to be walked";
+  const Companion child([] {
+    const std::uintptr_t start = map(16 << 20, PROT_READ | PROT_WRITE);
+    touch(start, 0, 4096);
+    return start;
+  });
+  const auto source = open_process(child.pid());
+  const std::uint64_t rss = bytes_of(text_of(child.pid(), "smaps_rollup"), "Rss:");
+  ASSERT_GT(rss, 16u << 20);
+  const auto residency = read_residency(*source);
+  ASSERT_TRUE(residency);
+  EXPECT_EQ(residency->rss_bytes(), rss);
+  EXPECT_EQ(residency->bytes_in(0, UINT64_MAX), rss);
+  EXPECT_EQ(residency->bytes_in(child.answer(), child.answer() + (16 << 20)), 16u << 20);
+  by_each_way(child.pid(), [&](const ResidentPages& pages) { EXPECT_EQ(pages.bytes, rss); });
+}
+
+// With 80 GiB of them: one entry for each page would be 160 MiB to read.
+TEST(Residency, ReservesCostNothing) {
+  const Companion child([] {
+    const std::uintptr_t reserve = map(std::uint64_t{64} << 30, PROT_NONE);
+    const std::uintptr_t table = map(std::uint64_t{16} << 30, PROT_READ);
+    return reserve != 0 && table != 0 ? table : 0;
+  });
+  if (child.answer() == 0) GTEST_SKIP() << "no such reserve here";
+  const auto source = open_process(child.pid());
+  if (!Ways(*source).scanned) GTEST_SKIP() << "the kernel has no scan";
+  const auto begin = clock();
+  const auto residency = read_residency(*source);
+  const double seconds = static_cast<double>(clock() - begin) / CLOCKS_PER_SEC;
+  ASSERT_TRUE(residency);
+  EXPECT_EQ(residency->bytes_in(child.answer(), child.answer() + (std::uint64_t{16} << 30)), 0u);
+  EXPECT_LT(seconds, 0.05) << "of processor time";
+}
+
+TEST(Residency, HugePagesAreToldAndThePageOfZerosIsNone) {
+  const Companion child([] {
+    const std::uintptr_t start =
+        (map(5 * kHugePage, PROT_READ | PROT_WRITE) + kHugePage - 1) / kHugePage * kHugePage;
+    madvise(reinterpret_cast<void*>(start), 4 * kHugePage, MADV_HUGEPAGE);
+    touch(start, 0, 1);
+    look_at(start + 2 * kHugePage, 0, 1);
+    return start;
+  });
+  const std::uint64_t huge = bytes_of(text_of(child.pid(), "smaps_rollup"), "AnonHugePages:");
+  if (huge == 0) GTEST_SKIP() << "the kernel gave no huge page";
+  by_each_way(child.pid(), [&](const ResidentPages& pages) {
+    EXPECT_EQ(pages.huge_bytes, huge);
+    EXPECT_EQ(bytes_in(pages, child.answer(), 2 * kHugePage), kHugePage);
+    EXPECT_EQ(bytes_in(pages, child.answer() + 2 * kHugePage, kHugePage), 0u);
+  });
+}
+
+TEST(Residency, ThePoolOfHugePagesIsNoRss) {
+  const Companion child([] {
+    void* const start =
+        mmap(nullptr, kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+    if (start == MAP_FAILED) return std::uintptr_t{0};
+    touch(reinterpret_cast<std::uintptr_t>(start), 0, 1);
+    return reinterpret_cast<std::uintptr_t>(start);
+  });
+  if (child.answer() == 0) GTEST_SKIP() << "the system has no such pages: vm.nr_hugepages is 0";
+  const auto residency = read_residency(*open_process(child.pid()));
+  ASSERT_TRUE(residency);
+  EXPECT_EQ(residency->bytes_in(child.answer(), child.answer() + kHugePage), 0u);
+  EXPECT_EQ(residency->rss_bytes(), bytes_of(text_of(child.pid(), "smaps_rollup"), "Rss:"));
+}
+
+TEST(Residency, TheOwnProcessHasOneAndAnEndedOneHasNone) {
+  const auto own = read_residency(*open_own_process());
+  ASSERT_TRUE(own);
+  EXPECT_GT(own->rss_bytes(), 1u << 20);
+  Companion child;
+  const auto source = open_process(child.pid());
+  child.end();
+  EXPECT_FALSE(read_residency(*source));
+}
+
+}  // namespace
+}  // namespace tarn::observer

@@ -1,0 +1,180 @@
+"""`tarn map` and `tarn doctor` on a real program: python3 on tarn, which fragments its heap on purpose."""
+
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import tempfile
+import unittest
+
+TOOL, LIBRARY = os.environ["TARN_TEST_TOOL"], os.environ["TARN_TEST_TARN"]
+DEADLINE = 60  # seconds; no test comes near it unless something hangs
+# 400,000 small lists, of which one in 200 survives: what lies between them stays.
+FRAGMENTED = """
+import sys
+objects = [[i] for i in range(400000)]
+survivors = objects[::200]
+del objects
+print("ready", flush=True)
+sys.stdin.read()
+"""
+RESTING = "import sys; print('ready', flush=True); sys.stdin.read()"
+
+
+class LooksAtAProgram(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+
+    def start(self, program):
+        # Without the helper thread, which gives pages back meanwhile, the program rests.
+        process = subprocess.Popen(
+            ["python3", "-S", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "LD_PRELOAD": LIBRARY, "PYTHONMALLOC": "malloc", "TARN_BACKGROUND": "0"})
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        return process
+
+    def tarn(self, *words):
+        return subprocess.run([TOOL, *map(str, words)], capture_output=True, text=True, timeout=DEADLINE,
+                              check=False)
+
+    def json_of(self, *words):
+        return json.loads(self.tarn(*words, "--json").stdout)
+
+    def core_of(self, process):
+        result = subprocess.run(["gcore", "-o", self.scratch / "core", str(process.pid)], capture_output=True,
+                                text=True, timeout=DEADLINE, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return self.scratch / f"core.{process.pid}"
+
+
+class Map(LooksAtAProgram):
+    def test_a_pipe_gets_letters_a_legend_and_who_pins_what(self):
+        process = self.start(FRAGMENTED)
+        result = self.tarn("map", process.pid)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"(?m)^0x[0-9a-f]+ +[A-Za-z:.]{64}$")
+        self.assertRegex(result.stdout, r"(?m)^A \d+ B .* \(.* %\)")
+        self.assertRegex(result.stdout, r"(?m)^size class +\d+ B +[\d.]+ MiB")
+        self.assertNotIn("\033", result.stdout)
+        self.assertLessEqual(max(map(len, re.findall(r"(?m)^0x.*$", result.stdout))), 80)
+
+    def test_the_terminals_width_and_colours_are_used(self):
+        process = self.start(FRAGMENTED)
+        master, slave = pty.openpty()
+        with subprocess.Popen([TOOL, "map", str(process.pid), "--width", "60"], stdout=slave,
+                              env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"}) as tool:
+            os.close(slave)
+            text = b""
+            while chunk := self.read_from(master):
+                text += chunk
+            self.assertEqual(tool.wait(timeout=DEADLINE), 0)
+        os.close(master)
+        self.assertIn("\033[38;2;", text.decode())
+        self.assertIn("▒", text.decode())
+
+    @staticmethod
+    def read_from(master):
+        try:
+            return os.read(master, 65536)
+        except OSError:  # the other end is closed
+            return b""
+
+    def test_json_spans_add_up_to_the_totals(self):
+        document = self.json_of("map", self.start(FRAGMENTED).pid)
+        self.assertTrue(document["is_residency_known"])
+        self.assertEqual(sum(span["live_bytes"] for span in document["spans"]),
+                         document["totals"]["live_bytes"])
+        self.assertLessEqual(document["totals"]["resident_bytes"], document["totals"]["rss_bytes"])
+        self.assertGreater(document["totals"]["idle_bytes"], 10 << 20)
+        starts = [span["start"] for span in document["spans"]]
+        self.assertEqual(starts, sorted(starts))
+
+    def test_the_survivors_are_who_pins_most(self):
+        pinners = self.json_of("map", self.start(FRAGMENTED).pid)["pinners"]
+        worst = pinners["classes"][0]
+        self.assertGreater(worst["pinned_bytes"], 20 * worst["survivor_bytes"])
+        self.assertGreater(worst["survivors"], 1000)
+
+    def test_the_page_is_written_whole(self):
+        page = self.scratch / "map.html"
+        result = self.tarn("map", self.start(RESTING).pid, "--html", page)
+        self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+        self.assertTrue(page.read_text().rstrip().endswith("</html>"))
+        data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(),
+                         re.DOTALL)
+        self.assertEqual(json.loads(data[1])["program"], "python3")
+
+    def test_a_core_file_has_the_same_spans(self):
+        process = self.start(FRAGMENTED)
+        live = self.json_of("map", process.pid)
+        core = self.json_of("map", "--core", self.core_of(process))
+        self.assertFalse(core["is_residency_known"])
+        self.assertEqual([span["live"] for span in core["spans"]], [span["live"] for span in live["spans"]])
+
+    def test_wrong_words_are_one_line_and_status_2(self):
+        for words, text in ((["map"], "PID, NAME or --core FILE"), (["map", "1", "--width", "3"], "--width"),
+                            (["map", "1", "--html", "/nowhere/x.html"], "/nowhere/x.html"),
+                            (["doctor"], "PID, NAME or --core FILE"),
+                            (["doctor", "1", "--watch", "-1"], "--watch"),
+                            (["doctor", "--core", "x", "--watch", "3"], "--watch")):
+            with self.subTest(words=words):
+                result = self.tarn(*words)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertEqual(result.stderr.count("\n"), 1)
+                self.assertIn(text, result.stderr)
+
+
+class Doctor(LooksAtAProgram):
+    def test_a_fragmented_program_is_bad_and_the_class_is_named(self):
+        result = self.tarn("doctor", self.start(FRAGMENTED).pid)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertRegex(result.stdout, r"(?m)^✗ [\d.]+ MiB lie free in slabs that live blocks keep")
+        self.assertIn("  → Give the objects of", result.stdout)
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), 100)
+
+    def test_a_resting_program_has_no_fragmentation(self):
+        findings = self.json_of("doctor", self.start(RESTING).pid)["findings"]
+        severities = {finding["id"]: finding["severity"] for finding in findings}
+        self.assertEqual(severities["fragmentation"], "ok")
+        self.assertIn("core_files", severities)
+
+    def test_the_status_is_1_exactly_when_something_is_bad(self):
+        for program in (FRAGMENTED, RESTING):
+            result = self.tarn("doctor", self.start(program).pid, "--json")
+            severities = [finding["severity"] for finding in json.loads(result.stdout)["findings"]]
+            self.assertEqual(result.returncode, int("bad" in severities))
+
+    def test_watching_ends_with_the_program_and_tells_of_growth(self):
+        process = self.start(RESTING)
+        with subprocess.Popen([TOOL, "doctor", str(process.pid), "--watch", "0.1"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as tool:
+            self.addCleanup(tool.kill)
+            while "live blocks grew by" not in tool.stdout.readline():
+                self.assertIsNone(tool.poll())
+            process.send_signal(signal.SIGKILL)
+            process.wait(timeout=DEADLINE)
+            _, errors = tool.communicate(timeout=DEADLINE)
+        self.assertIn(str(process.pid), errors)
+
+    def test_of_a_core_file_the_heap_is_judged_and_the_system_is_not(self):
+        result = self.tarn("doctor", "--core", self.core_of(self.start(FRAGMENTED)), "--json")
+        found = {finding["id"] for finding in json.loads(result.stdout)["findings"]}
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("fragmentation", found)
+        self.assertNotIn("swap", found)
+
+    def test_a_program_that_is_not_there_is_one_line_and_status_1(self):
+        result = self.tarn("doctor", "no-such-program")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr.count("\n"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

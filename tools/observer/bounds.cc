@@ -1,0 +1,27 @@
+#include "observer/bounds.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "observer/source.h"
+
+namespace tarn::observer {
+namespace {
+
+std::uint64_t memory_of_machine() {
+  const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page_bytes > 0 ? static_cast<std::uint64_t>(pages) * page_bytes : UINT64_MAX;
+}
+
+}  // namespace
+
+Bounds::Bounds() : Bounds(std::min(memory_of_machine() / 2, kMostBytes), kMostSteps) {}
+
+void Bounds::refuse() {
+  throw ObserveError(
+      "the program's records are damaged or forged, or need more than half of this machine's memory: look at "
+      "its core file on a larger machine");
+}
+
+}  // namespace tarn::observer

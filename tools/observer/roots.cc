@@ -1,0 +1,61 @@
+// Roots in memory.
+#include "roots.h"
+
+#include <algorithm>
+
+namespace tarn::observer {
+namespace {
+
+bool is_device(const Mapping& mapping) {
+  constexpr std::string_view kMemory[] = {"/dev/shm/", "/dev/zero", "/dev/hugepages"};
+  return mapping.path.starts_with("/dev/") &&
+         std::none_of(std::begin(kMemory), std::end(kMemory),
+                      [&](std::string_view path) { return mapping.path.starts_with(path); });
+}
+
+/// Memory without a file that can only be read was written before.
+bool may_hold_pointers(const Mapping& mapping) {
+  return mapping.is_writable || (mapping.is_readable && mapping.path.empty());
+}
+
+std::vector<AddressRange> sorted_heap_ranges(const Snapshot& snapshot) {
+  std::vector<AddressRange> ranges;
+  for (const Span& span : snapshot.spans)
+    if (span.use != SpanUse::kOther) ranges.push_back({span.start, span.end()});
+  for (const FreeRun& run : snapshot.free_runs) ranges.push_back({run.start, run.start + run.bytes});
+  for (const RecordRange& range : snapshot.records)
+    if (range.what != RecordRange::What::kData) ranges.push_back({range.start, range.start + range.bytes});
+  std::sort(ranges.begin(), ranges.end(),
+            [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+  return ranges;
+}
+
+/// Adds what is left of a range when others are taken out of it. `next` is the first of them that may matter;
+/// it moves on, as ranges come by ascending addresses.
+void add_rest(AddressRange range, const std::vector<AddressRange>& without, std::size_t& next,
+              std::vector<AddressRange>& rest) {
+  while (next < without.size() && without[next].end <= range.start) ++next;
+  for (std::size_t i = next; i < without.size() && without[i].start < range.end; ++i) {
+    if (without[i].start > range.start) rest.push_back({range.start, without[i].start});
+    range.start = std::max(range.start, std::min(without[i].end, range.end));
+  }
+  if (range.start < range.end) rest.push_back(range);
+}
+
+}  // namespace
+
+Roots memory_roots(const Source& source, const Snapshot& snapshot) {
+  const std::vector<AddressRange> heap = sorted_heap_ranges(snapshot);
+  Roots roots;
+  std::size_t next = 0;
+  for (const Mapping& mapping : source.mappings()) {
+    if (!may_hold_pointers(mapping)) continue;
+    if (is_device(mapping))
+      roots.device_bytes += mapping.bytes();
+    else
+      add_rest({mapping.start, mapping.end}, heap, next, roots.ranges);
+  }
+  return roots;
+}
+
+}  // namespace tarn::observer

@@ -1,0 +1,135 @@
+// Roots in registers: of threads in system calls (/proc/PID/task/TID/syscall), of stopped threads (ptrace),
+// of a core file (its NT_PRSTATUS notes).
+#include <elf.h>
+#include <errno.h>
+#include <fmt/format.h>
+#include <gelf.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "elf_file.h"
+#include "roots.h"
+
+namespace tarn::observer {
+namespace {
+
+constexpr std::size_t kMostRegisterWords = 128;
+constexpr int kMostWaits = 1000;  // of 100 us each
+
+std::vector<int> threads_of(int pid) {
+  std::vector<int> threads;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), error)) {
+    const std::string name = entry.path().filename().string();
+    int number = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), number).ec == std::errc{})
+      threads.push_back(number);
+  }
+  return threads;
+}
+
+/// \returns the status that waitpid gave; nothing if the thread does not stop.
+std::optional<int> wait_for_stop(int thread) {
+  for (int i = 0; i < kMostWaits; ++i) {
+    int status = 0;
+    const int got = waitpid(thread, &status, __WALL | WNOHANG);
+    if (got == thread) return WIFSTOPPED(status) ? std::optional(status) : std::nullopt;
+    if (got < 0 && errno != EINTR) return std::nullopt;
+    const timespec pause = {0, 100'000};
+    nanosleep(&pause, nullptr);
+  }
+  return std::nullopt;
+}
+
+/// A signal that arrived in the same moment is handed on.
+int signal_to_hand_on(int status) { return status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status); }
+
+void append_registers(int thread, std::vector<Address>& words) {
+  std::array<Address, kMostRegisterWords> registers;
+  iovec whole = {registers.data(), sizeof registers};
+  if (ptrace(PTRACE_GETREGSET, thread, reinterpret_cast<void*>(NT_PRSTATUS), &whole) == 0)
+    words.insert(words.end(), registers.begin(),
+                 registers.begin() + static_cast<std::ptrdiff_t>(whole.iov_len / sizeof(Address)));
+}
+
+/// \returns whether the thread's registers were read, or it has ended.
+bool read_stopped_thread(int pid, int thread, std::vector<Address>& words) {
+  if (ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) {
+    if (errno == ESRCH) return true;
+    throw ObserveError(
+        fmt::format("process {} cannot be stopped ({}): is a debugger attached? Look without --stop", pid,
+                    std::strerror(errno)));
+  }
+  if (ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr) != 0) return errno == ESRCH;
+  const std::optional<int> status = wait_for_stop(thread);
+  if (!status) return false;
+  append_registers(thread, words);
+  ptrace(PTRACE_DETACH, thread, nullptr, static_cast<long>(signal_to_hand_on(*status)));
+  return true;
+}
+
+/// The words of one note's registers: all of its content, as some of it are registers.
+void append_note(const std::byte* content, std::size_t bytes, std::vector<Address>& words) {
+  for (std::size_t at = 0; at + sizeof(Address) <= bytes; at += sizeof(Address)) {
+    Address word;
+    std::memcpy(&word, content + at, sizeof word);
+    words.push_back(word);
+  }
+}
+
+void append_notes(Elf_Data* notes, std::vector<Address>& words) {
+  GElf_Nhdr note;
+  std::size_t name = 0, content = 0;
+  for (std::size_t at = 0; (at = gelf_getnote(notes, at, &note, &name, &content)) > 0;)
+    if (note.n_type == NT_PRSTATUS)
+      append_note(static_cast<const std::byte*>(notes->d_buf) + content, note.n_descsz, words);
+}
+
+}  // namespace
+
+std::vector<Address> call_words(int pid) {
+  std::vector<Address> words;
+  for (const int thread : threads_of(pid)) {
+    std::ifstream file(fmt::format("/proc/{}/task/{}/syscall", pid, thread));
+    std::string word;
+    // The call's number, its arguments, the stack pointer and where it was called; or "running".
+    while (file >> word)
+      if (word.starts_with("0x")) words.push_back(std::strtoull(word.c_str(), nullptr, 16));
+  }
+  return words;
+}
+
+StoppedThreads stopped_thread_words(int pid) {
+  StoppedThreads stopped;
+  for (const int thread : threads_of(pid))
+    if (!read_stopped_thread(pid, thread, stopped.words)) ++stopped.unseen;
+  return stopped;
+}
+
+std::vector<Address> core_file_words(const std::string& path) {
+  std::vector<Address> words;
+  const ElfFile file(path);
+  std::size_t count = 0;
+  if (file.get() == nullptr || elf_getphdrnum(file.get(), &count) != 0) return words;
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(file.get(), static_cast<int>(i), &segment) == nullptr || segment.p_type != PT_NOTE)
+      continue;
+    Elf_Data* const notes = elf_getdata_rawchunk(file.get(), static_cast<std::int64_t>(segment.p_offset),
+                                                 segment.p_filesz, ELF_T_NHDR);
+    if (notes != nullptr) append_notes(notes, words);
+  }
+  return words;
+}
+
+}  // namespace tarn::observer
