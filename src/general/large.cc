@@ -55,14 +55,20 @@ void note_end(const Span& span) { note(std::size_t{0} - 1, std::size_t{0} - span
 
 [[gnu::noinline]] void note_watched(Span& span, std::size_t size) {
   if (!observation.heed() || !observation.is_sampled(size)) return;
-  span.is_sampled = true;
+  span.sampled_count.store(1, std::memory_order_relaxed);
   observation.note_allocated(span.start, size);
 }
 
 void forget_sample(Span& span) {
-  if (!span.is_sampled) return;
-  span.is_sampled = false;
+  if (span.sampled_count.load(std::memory_order_relaxed) == 0) return;
+  span.sampled_count.store(0, std::memory_order_relaxed);
   observation.note_freed(span.start);
+}
+
+void move_sample(Span& from, Span& to) {
+  const std::uint32_t count = from.sampled_count.exchange(0, std::memory_order_relaxed);
+  to.sampled_count.store(count, std::memory_order_relaxed);
+  if (count != 0) observation.note_moved(from.start, to.start);
 }
 
 // Who does not ask for zeros must write what is to be read, mostly from the front to the end. Tables that are
@@ -146,7 +152,7 @@ void* allocate_large_block(std::size_t size, std::size_t alignment, std::size_t 
   Span* const span = allocate_large(size, alignment, room, density);
   if (span == nullptr) return out_of_memory();
   if (is_zeroed != nullptr) *is_zeroed = span->is_zeroed;
-  if (observation.concerns_this_thread()) [[unlikely]]
+  if (is_disturbed()) [[unlikely]]
     note_watched(*span, size);
   if (counts_calls(heap)) {
     os::LockGuard guard(heap->mutex);
@@ -195,9 +201,7 @@ Span* move_large(Span* span, std::size_t size) {
   std::memcpy(moved->start + moved_bytes, span->start + moved_bytes, bytes - moved_bytes);
   ReturnedPages returned;
   note_end(*span);
-  moved->is_sampled = span->is_sampled;
-  span->is_sampled = false;
-  if (moved->is_sampled) observation.note_moved(span->start, moved->start);
+  move_sample(*span, *moved);
   if (all_moved) {
     free_moved_span(span, pages_for(moved_bytes), returned);
   } else {

@@ -94,7 +94,7 @@ TARN_INLINE bool deallocate_watched_hit(void* block) {
 }
 
 void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size) {
-  if (observation.concerns_this_thread()) [[unlikely]]
+  if (is_disturbed()) [[unlikely]]
     if (void* const block = allocate_watched(heap, size_class, size)) return block;
   helper.on_slow_call();
   const auto take = [&] {
@@ -165,7 +165,7 @@ void deallocate_in_class(void* block, SizeClass size_class) {
 namespace detail {
 
 void* allocate_slow(std::size_t size) noexcept {
-  if (observation.concerns_this_thread()) [[unlikely]]
+  if (is_disturbed()) [[unlikely]]
     if (void* const block = allocate_watched_hit(size)) return block;
   // Sizes that callers do not look up inline. A scope hides the records.
   if (size > kSteppedLimit && size <= kMediumLimit)
@@ -188,7 +188,7 @@ void* allocate_class_slow(SizeClass size_class) noexcept {
 
 void deallocate_slow(void* block) noexcept {
   if (block == nullptr) return;
-  if (observation.concerns_this_thread()) [[unlikely]]
+  if (is_disturbed()) [[unlikely]]
     if (deallocate_watched_hit(block)) return;
   Span* const span = find_any_span(block);
   if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->deallocate(*pool, block);
@@ -327,7 +327,7 @@ std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) n
   if (taken == count) return taken;
   ThreadHeap* const heap = heap_of_this_thread();
   if (size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
-      !thread_limits.every_call_is_slow && !observation.concerns_this_thread()) {
+      !thread_limits.every_call_is_slow && !is_disturbed()) {
     taken += take_batch(*heap, class_of_request(size), count - taken, blocks + taken);
     answer_limits();
   }

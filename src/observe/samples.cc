@@ -14,20 +14,20 @@ constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
 
 std::uint64_t mixed(std::uint64_t word) { return (word ^ word >> 29) * kMix; }
 
-std::uint64_t hash_of(void* const* addresses, std::uint32_t count) {
-  std::uint64_t hash = count;
+std::uint64_t hash_of(void* const* addresses, std::uint32_t count, std::uint64_t pool) {
+  std::uint64_t hash = mixed(count ^ pool << 32);
   for (std::uint32_t i = 0; i < count; ++i) hash = mixed(hash ^ address_of(addresses[i]));
   return hash;
 }
 
 constexpr std::uint32_t bytes_of_stack(std::uint32_t count) {
-  return static_cast<std::uint32_t>(sizeof(SampledStack) + (count - 1) * sizeof(std::uint64_t));
+  return static_cast<std::uint32_t>(sizeof(SampledStack) + count * sizeof(std::uint64_t));
 }
 
 // Before main, as the doors of the general pool may ask then.
-constexpr SampleSink kSink{[](const Sampled& sampled) { samples.add(sampled); },
-                           [](void* block) { samples.remove(block); },
-                           [](void* from, void* to) { samples.move(from, to); }};
+constexpr SampleSink kSink{
+    [](const Sampled& sampled) { samples.add(sampled); }, [](void* block) { return samples.remove(block); },
+    [](void* from, void* to) { samples.move(from, to); }, [] { samples.end_of_switch(); }};
 
 [[gnu::constructor(102)]] void begin_samples() {
   os::fork_set.set_walk(os::LockRank::kSamples,
@@ -97,10 +97,11 @@ Sample Samples::take_locked(Part& part, std::uint64_t block) {
 void Samples::add(const Sampled& sampled) {
   void* addresses[SampledStack::kMostAddresses];
   const unsigned count = os::capture_stack(addresses, SampledStack::kMostAddresses);
-  const std::uint32_t stack = count == 0 ? 0 : intern(addresses, count);
+  const std::uint32_t stack =
+      intern({addresses, count, sampled.pool, hash_of(addresses, count, sampled.pool)});
   note_allocated(stack, sampled);
-  const Sample sample{address_of(sampled.block), sampled.requested, stack, this_thread.generation_seen,
-                      sampled.interval};
+  const Sample sample{address_of(sampled.block), sampled.requested, stack,        this_thread.generation_seen,
+                      sampled.interval,          sampled.pool,      sampled.lasts};
   Part& part = part_of(sample.block);
   os::LockGuard guard(part.mutex);
   if (!put_locked(part, sample)) lost_.fetch_add(1, std::memory_order_relaxed);
@@ -116,10 +117,10 @@ void Samples::note_allocated(std::uint32_t number, const Sampled& sampled) {
                      std::memory_order_relaxed);
 }
 
-void Samples::remove(void* block) {
+bool Samples::remove(void* block) {
   Part& part = part_of(address_of(block));
   os::LockGuard guard(part.mutex);
-  take_locked(part, address_of(block));
+  return take_locked(part, address_of(block)).block != 0;
 }
 
 void Samples::move(void* from, void* to) {
@@ -136,18 +137,31 @@ void Samples::move(void* from, void* to) {
   put_locked(part, sample);
 }
 
+// An entry that goes may let another move to its place.
+void Samples::end_of_switch() {
+  for (Part& part : parts_) {
+    os::LockGuard guard(part.mutex);
+    for (std::size_t i = 0; i < part.room;) {
+      const Sample& sample = part.entries[i];
+      if (sample.block != 0 && sample.lasts == SampleLasts::kUntilSwitch)
+        take_locked(part, sample.block);
+      else
+        ++i;
+    }
+  }
+}
+
 const SampledStack* Samples::stack(std::uint32_t number) const {
   const std::uint64_t at = std::uint64_t{number} * kStackUnit;
   if (number == 0 || at / kStackPieceBytes >= piece_count_.load(std::memory_order_acquire)) return nullptr;
   return reinterpret_cast<const SampledStack*>(pieces_[at / kStackPieceBytes] + at % kStackPieceBytes);
 }
 
-std::uint32_t Samples::find_stack(std::uint32_t first, std::uint64_t hash, void* const* addresses,
-                                  std::uint32_t count) const {
+std::uint32_t Samples::find_stack(std::uint32_t first, const Found& found) const {
   for (std::uint32_t number = first; number != 0;) {
     const SampledStack& other = *stack(number);
-    if (other.hash == hash && other.count == count &&
-        std::memcmp(other.addresses, addresses, count * sizeof(void*)) == 0)
+    if (other.hash == found.hash && other.count == found.count && other.pool == found.pool &&
+        std::memcmp(other.addresses, found.addresses, found.count * sizeof(void*)) == 0)
       return number;
     number = other.next;
   }
@@ -155,27 +169,27 @@ std::uint32_t Samples::find_stack(std::uint32_t first, std::uint64_t hash, void*
 }
 
 // \returns 0 when memory is refused.
-std::uint32_t Samples::intern(void* const* addresses, std::uint32_t count) {
-  const std::uint64_t hash = hash_of(addresses, count);
+std::uint32_t Samples::intern(const Found& found) {
   std::atomic<std::uint32_t>* const buckets = __atomic_load_n(&buckets_, __ATOMIC_ACQUIRE);
   if (buckets != nullptr) {
-    const std::uint32_t first = buckets[hash % kBuckets].load(std::memory_order_acquire);
-    if (const std::uint32_t found = find_stack(first, hash, addresses, count); found != 0) return found;
+    const std::uint32_t first = buckets[found.hash % kBuckets].load(std::memory_order_acquire);
+    if (const std::uint32_t number = find_stack(first, found); number != 0) return number;
   }
   os::LockGuard guard(stacks_mutex_);
-  return make_stack_locked(hash, addresses, count);
+  return make_stack_locked(found);
 }
 
-std::uint32_t Samples::make_stack_locked(std::uint64_t hash, void* const* addresses, std::uint32_t count) {
+std::uint32_t Samples::make_stack_locked(const Found& found) {
   if (buckets_ == nullptr) {
     void* const made = os::map(kBuckets * sizeof *buckets_);
     if (made == nullptr) return 0;
     __atomic_store_n(&buckets_, static_cast<std::atomic<std::uint32_t>*>(made), __ATOMIC_RELEASE);
   }
-  std::atomic<std::uint32_t>& bucket = buckets_[hash % kBuckets];
+  std::atomic<std::uint32_t>& bucket = buckets_[found.hash % kBuckets];
   const std::uint32_t first = bucket.load(std::memory_order_relaxed);
-  if (const std::uint32_t found = find_stack(first, hash, addresses, count); found != 0) return found;
-  const std::uint32_t bytes = bytes_of_stack(count), pieces = piece_count_.load(std::memory_order_relaxed);
+  if (const std::uint32_t number = find_stack(first, found); number != 0) return number;
+  const std::uint32_t bytes = bytes_of_stack(found.count),
+                      pieces = piece_count_.load(std::memory_order_relaxed);
   if (kStackPieceBytes - used_in_piece_ < bytes) {
     if (pieces == kMostPieces) return 0;
     pieces_[pieces] = static_cast<char*>(os::map(kStackPieceBytes));
@@ -189,9 +203,10 @@ std::uint32_t Samples::make_stack_locked(std::uint64_t hash, void* const* addres
       static_cast<std::uint32_t>((std::uint64_t{piece} * kStackPieceBytes + used_in_piece_) / kStackUnit);
   used_in_piece_ += bytes;
   made->next = first;
-  made->count = count;
-  made->hash = hash;
-  for (std::uint32_t i = 0; i < count; ++i) made->addresses[i] = address_of(addresses[i]);
+  made->count = found.count;
+  made->hash = found.hash;
+  made->pool = found.pool;
+  for (std::uint32_t i = 0; i < found.count; ++i) made->addresses[i] = address_of(found.addresses[i]);
   bucket.store(number, std::memory_order_release);
   return number;
 }

@@ -1,8 +1,8 @@
 // The sampled blocks that live, with the stacks that made them, and what was sampled since the switch.
 //
-// A sample is an entry of a table, by the address of its block. Its stack is stored once, however many samples
-// have it. Both lie in memory of their own: a profile adds nothing to the pages of the program. Tools read
-// both from outside (observe/descriptor.cc names the fields).
+// A sample is an entry of a table, by the address of its block. Its stack is stored once, however many
+// samples have it. Both lie in memory of their own: a profile adds nothing to the pages of the program. Tools
+// read both from outside (observe/descriptor.cc names the fields).
 //
 // Invariant: the table is at most three quarters full; an entry without a block is free; what is found by a
 // block's hash lies before the first free entry behind it.
@@ -23,16 +23,19 @@ struct Sample {
   std::uint32_t stack;       // its number
   std::uint32_t generation;  // of the switch during which it was made
   std::uint64_t interval;    // bytes
+  std::uint64_t pool;        // its number; 0: the general pool
+  SampleLasts lasts;
 };
 
-/// A stack, and what its samples since it was first seen stand for: a sample of a block of s bytes, drawn each
-/// i bytes, for 1 / (1 - e^(-s / i)) blocks.
+/// A stack that blocks of one pool came from, and what its samples since it was first seen stand for: a
+/// sample of a block of s bytes, drawn each i bytes, for 1 / (1 - e^(-s / i)) blocks.
 struct SampledStack {
   static constexpr std::uint32_t kMostAddresses = 64;
 
   std::uint32_t next;   // in the bucket, as a number; 0: none
   std::uint32_t count;  // of addresses
   std::uint64_t hash;
+  std::uint64_t pool;  // whose blocks its samples are, as in Sample
   std::atomic<std::uint64_t> samples, blocks, bytes;
   std::uint64_t addresses[1];  // `count` of them
 };
@@ -42,8 +45,11 @@ class Samples {
   static constexpr unsigned kParts = 16;
 
   void add(const Sampled& sampled);
-  void remove(void* block);
+  /// \returns whether there was a sample of the block.
+  bool remove(void* block);
   void move(void* from, void* to);
+  /// Ends samples that last no longer than the switch.
+  void end_of_switch();
 
   /// Calls visit(sample) for each live one, a part at a time under its lock.
   template <typename Visit>
@@ -53,6 +59,16 @@ class Samples {
       for (std::size_t i = 0; i < part.room; ++i)
         if (part.entries[i].block != 0) visit(part.entries[i]);
     }
+  }
+  /// Calls visit(stack) for each stack there ever was. \threads any; new ones may be missed.
+  template <typename Visit>
+  void for_each_stack(Visit visit) const {
+    const auto* const buckets = __atomic_load_n(&buckets_, __ATOMIC_ACQUIRE);
+    if (buckets == nullptr) return;
+    for (std::uint32_t i = 0; i < kBuckets; ++i)
+      for (std::uint32_t number = buckets[i].load(std::memory_order_acquire); number != 0;
+           number = stack(number)->next)
+        visit(*stack(number));
   }
   const SampledStack* stack(std::uint32_t number) const;
   /// Samples that were lost because memory was refused.
@@ -85,10 +101,14 @@ class Samples {
   static bool grow_locked(Part& part);
   static Sample take_locked(Part& part, std::uint64_t block);
   void note_allocated(std::uint32_t number, const Sampled& sampled);
-  std::uint32_t intern(void* const* addresses, std::uint32_t count);
-  std::uint32_t find_stack(std::uint32_t first, std::uint64_t hash, void* const* addresses,
-                           std::uint32_t count) const;
-  std::uint32_t make_stack_locked(std::uint64_t hash, void* const* addresses, std::uint32_t count);
+  struct Found {
+    void* const* addresses;
+    std::uint32_t count;
+    std::uint64_t pool, hash;
+  };
+  std::uint32_t intern(const Found& found);
+  std::uint32_t find_stack(std::uint32_t first, const Found& found) const;
+  std::uint32_t make_stack_locked(const Found& found);
 
   static constexpr os::Mutex& stacks_mutex_ = os::global_mutex<os::LockRank::kSampledStacks>();
   Part parts_[kParts];

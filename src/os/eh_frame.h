@@ -5,7 +5,7 @@
 #pragma once
 #include <cstdint>
 
-#include "os/unwind.h"
+#include "os/unwind_rule.h"
 
 namespace tarn::internal::os {
 

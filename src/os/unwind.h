@@ -13,7 +13,8 @@
 // Threads: any. Not from inside of a signal handler that runs while memory is being unmapped.
 #pragma once
 #include <cstddef>
-#include <cstdint>
+
+#include "os/unwind_rule.h"
 
 namespace tarn::internal::os {
 
@@ -26,14 +27,7 @@ unsigned capture_stack(void** addresses, unsigned most);
 /// Forgets all rules: call when code was unloaded, since other code may lie there next.
 void forget_unwind_rules();
 
-/// What a rule says, for tests: how a frame that has reached an address finds its caller's.
-struct UnwindRule {
-  enum class Kind : std::uint8_t { kUnknown, kStep, kLast };
-  Kind kind = Kind::kUnknown;
-  bool is_from_frame_pointer = false;  // else from the stack pointer
-  std::int32_t frame_offset = 0;       // to the caller's frame (the CFA)
-  std::int32_t saved_offset = 0;       // from there to the caller's frame pointer; 0: it is unchanged
-};
+/// For tests.
 /// \param return_address behind a call.
 UnwindRule unwind_rule(const void* return_address);
 

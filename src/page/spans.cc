@@ -2,6 +2,7 @@
 
 #include "page/page_cache.h"
 #include "page/page_map.h"
+#include "page/watched_spans.h"
 
 namespace tarn::internal {
 namespace {
@@ -31,6 +32,7 @@ Span* allocate_span(const SpanRequest& request) {
   span->pool = request.pool;
   span->kind = request.kind;
   page_map.set(span);
+  if (request.pool != nullptr) watched_spans.note_new(*span);
   return span;
 }
 
@@ -70,7 +72,7 @@ Span* give_room_for_bits(Span* span, std::uint32_t bitmap_words) {
   roomier->start = span->start;
   roomier->pages = span->pages;
   roomier->is_zeroed = span->is_zeroed;
-  roomier->pool = span->pool;
+  roomier->pool = span->unmarked_pool();
   roomier->kind = span->kind;
   page_map.set(roomier);
   span_store.give_back(span);

@@ -69,7 +69,7 @@ void deallocate_any(PoolHeader& pool, void* block) {
   ReturnedPages returned;
   const os::LockGuard guard(state.mutex);
   const Span* const span = page_map.find(block);
-  if (span == nullptr || span->marked_pool() != &state) os::fatal_in_pool(state.name, kNoBlock, block);
+  if (span == nullptr || span->unmarked_pool() != &state) os::fatal_in_pool(state.name, kNoBlock, block);
   HandleChunk& chunk = *reinterpret_cast<HandleChunk*>(span->free_bits);
   const std::size_t offset = address_of(block) - address_of(span->start), index = offset / state.type.stride;
   if (address_of(block) < address_of(span->start) || index >= chunk.usable_count)
@@ -276,7 +276,7 @@ void validate(HandlePoolState& state) {
   for (std::uint32_t i = 0; i < state.order_count; ++i) {
     const char* const objects = state.order[i]->objects.load();
     const Span* const span = page_map.find(objects);
-    TARN_CHECK(span != nullptr && span->start == objects && span->marked_pool() == &state);
+    TARN_CHECK(span != nullptr && span->start == objects && span->unmarked_pool() == &state);
     TARN_CHECK(i == 0 || state.order[i - 1]->objects.load() < objects);
     bytes += span->bytes();
   }

@@ -6,12 +6,17 @@
 
 namespace tarn::internal {
 
-/// \returns a number that follows `state` (G. Marsaglia, "Xorshift RNGs", 2003). \pre state is not 0.
-inline std::uint64_t next_random(std::uint64_t& state) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return state;
+/// \returns a number that is never 0, of two that follow `state` (G. Marsaglia, "Xorshift RNGs", 2003). \pre
+/// state is not 0.
+inline std::uint64_t next_random(std::uint32_t& state) {
+  std::uint64_t number = 0;
+  for (int half = 0; half < 2; ++half) {
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    number = number << 32 | state;
+  }
+  return number;
 }
 
 /// \returns -ln(x / 2^64), with a relative error below 0.1 %. \pre x is not 0.

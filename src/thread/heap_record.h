@@ -62,13 +62,17 @@ struct LargeCounts {
   Relaxed<std::size_t> live_count, live_bytes, allocations;
 };
 
+/// The pointers by which a thread finds its records, for others that hide them; nullptr: nobody may.
+struct ShownRecords {
+  detail::ThreadCache** cache = nullptr;
+  detail::ThreadCache** derived = nullptr;  // of the derived forms of operator new and delete
+};
+
 struct ThreadHeap {
   SlabOwner* home;                // constant; counts the heap's thread
   SlabOwner* owner;               // that serves the slow call which runs now; else the home
   detail::ThreadCache* cache;     // the thread's records; constant
-  // The pointers by which the thread finds its records, for who hides them; nullptr: no thread has the heap.
-  detail::ThreadCache** shown;
-  detail::ThreadCache** shown_to_derived;
+  ShownRecords shown;             // of the thread that has the heap
   std::atomic<ThreadHeap*> next;  // in the registry; heaps of one owner are neighbours
   ThreadHeap* next_unused;        // in the list of heaps whose thread has ended
   bool is_unused;                 // that list has it; changed under owners.mutex()

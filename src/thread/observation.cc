@@ -1,6 +1,7 @@
 #include "thread/observation.h"
 
 #include "central/owners.h"
+#include "page/watched_spans.h"
 #include "thread/exponential.h"
 #include "thread/registry.h"
 
@@ -11,10 +12,11 @@ constinit Observation observation;
 namespace {
 
 // Never 0.
-std::uint64_t seed_of_this_thread() {
+std::uint32_t seed_of_this_thread() {
   static constinit std::atomic<std::uint64_t> drawn{0};
   const std::uint64_t step = drawn.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);
-  return (address_of(&this_thread) ^ step) * 2 + 1;
+  const std::uint64_t mixed = (address_of(&this_thread) ^ step) * 0xbf58476d1ce4e5b9;
+  return static_cast<std::uint32_t>(mixed >> 32) | 1;
 }
 
 // \returns the bytes to the next sample.
@@ -32,24 +34,31 @@ std::int64_t distance_to_sample(std::size_t interval) {
 
 void Observation::watch(std::size_t interval) {
   interval_.store(interval, std::memory_order_relaxed);
-  std::uint32_t now = generation_.load(std::memory_order_relaxed);
+  std::uint32_t now = watch_switches.generation.load(std::memory_order_relaxed);
   // Never 0 again: that is, before the first switch.
-  while (!generation_.compare_exchange_weak(now, now + 1 != 0 ? now + 1 : 1, std::memory_order_seq_cst)) {
+  while (!watch_switches.generation.compare_exchange_weak(now, now + 1 != 0 ? now + 1 : 1,
+                                                          std::memory_order_seq_cst)) {
   }
   heed();
 }
 
 void Observation::take_notice() {
-  const std::uint32_t now = generation_.load(std::memory_order_seq_cst);
+  const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
   const std::size_t interval = this->interval();
   const bool may_watch = interval != 0 && !thread_limits.every_call_is_slow &&
                          sink_.load(std::memory_order_acquire) != nullptr && owners.begin_sampling();
   this_thread.generation_seen = now;
-  this_thread.is_watched = may_watch;
   this_thread.undisturbed_at = may_watch ? now - 1 : now;
   if (may_watch) this_thread.bytes_to_sample = distance_to_sample(interval);
   show_records_of_this_thread();
-  if (rung_for_.exchange(now, std::memory_order_acq_rel) != now && may_watch) registry.hide_all_records();
+  if (rung_for_.exchange(now, std::memory_order_acq_rel) == now) return;
+  if (!may_watch) {
+    watched_spans.end();
+    if (const SampleSink* const sink = sink_.load(std::memory_order_acquire)) sink->on_switched_off();
+    return;
+  }
+  watched_spans.begin();
+  registry.hide_all_records();
 }
 
 bool Observation::draw() {

@@ -2,20 +2,22 @@
 // from inside or by a tool that writes two words.
 //
 // While a thread is watched, the fast path does not see its records: each of its calls comes to the slow
-// door, which takes blocks from the hidden records itself, without a lock, and counts the bytes that are asked
-// for. A block that a sample falls on comes from a slab of its own kind (SlabOwner::hides_slabs), whose pages
-// name no record: so its free takes the slow door too, by any thread, also when nobody watches any more. A
-// watched call thus costs some ns, one that is not watched nothing: the hit is what it was.
+// door, which takes blocks from the hidden records itself, without a lock, and counts the bytes that are
+// asked for. A block that a sample falls on comes from a slab of its own kind (SlabOwner::hides_slabs), whose
+// pages name no record: so its free takes the slow door too, by any thread, also when nobody watches any
+// more. A watched call thus costs some ns, one that is not watched nothing: the hit is what it was. Pools
+// with magazines of their own: pool/watched_blocks.h.
 //
 // Samples are drawn so that each byte has the same chance (as in google/tcmalloc and jemalloc): the distance
 // of two is exponential. \why not at refills: what is freed at once is never refilled for, and so never seen.
 //
-// A switch changes `generation`. The first slow call of any thread that sees another generation than before
-// rings for all other threads: it lets their pointers lead to the empty cache, under the mutex of each heap.
-// So a thread that only ever hits comes to the slow door too.
+// A switch counts `watch_switches`. The first slow call of any thread that sees another count than before
+// rings for all other threads: it lets their pointers lead to the empty cache, under the mutex of each heap,
+// and marks the spans of all pools, whose frees take the slow door then. So a thread that only ever hits
+// comes to a slow door too.
 //
-// Invariant: `undisturbed_at` of a thread is the generation exactly when the thread has heeded it and is not
-// watched.
+// Invariant: `undisturbed_at` of a thread is that count exactly when the thread has heeded it and is not
+// watched (this_thread.h).
 // Threads: any.
 #pragma once
 #include <atomic>
@@ -27,20 +29,28 @@
 
 namespace tarn::internal {
 
+/// When a sample ends.
+enum class SampleLasts : std::uint8_t { kUntilFree, kUntilSwitch };
+
 /// A block that a sample has fallen on.
 struct Sampled {
   void* block;
-  std::size_t requested;  // bytes
-  std::size_t interval;   // mean bytes from one sample to the next
+  std::size_t requested;   // bytes
+  std::size_t interval;    // mean bytes from one sample to the next
+  std::uint64_t pool = 0;  // its number; 0: the general pool
+  SampleLasts lasts = SampleLasts::kUntilFree;
 };
 
 /// What is told of samples. Called by the thread that allocates or frees, with no lock held; allocates
 /// nothing.
 struct SampleSink {
   void (*on_allocated)(const Sampled& sampled);
-  void (*on_freed)(void* block);
+  /// \returns whether a sample had fallen on the block.
+  bool (*on_freed)(void* block);
   /// A block has another address now.
   void (*on_moved)(void* from, void* to);
+  /// Nobody watches any more.
+  void (*on_switched_off)();
 };
 
 class Observation {
@@ -53,18 +63,14 @@ class Observation {
   void watch(std::size_t interval);
   std::size_t interval() const { return interval_.load(std::memory_order_relaxed); }
 
-  /// Whether the calling thread's slow calls must ask heed(). \cost two loads.
-  bool concerns_this_thread() const {
-    return generation_.load(std::memory_order_acquire) != this_thread.undisturbed_at;
-  }
   /// Whether a block may be a sampled one: true from the first switch on.
-  bool has_begun() const { return generation_.load(std::memory_order_relaxed) != 0; }
+  bool has_begun() const { return watch_switches.generation.load(std::memory_order_relaxed) != 0; }
 
   /// Takes notice of a switch. \returns whether the thread is watched. \pre no lock is held.
   bool heed() {
-    if (generation_.load(std::memory_order_acquire) != this_thread.generation_seen) [[unlikely]]
+    if (watch_switches.generation.load(std::memory_order_acquire) != this_thread.generation_seen) [[unlikely]]
       take_notice();
-    return this_thread.is_watched;
+    return this_thread.is_watched();
   }
 
   /// Counts a request. \returns whether a sample falls on it. \pre the thread is watched.
@@ -73,10 +79,11 @@ class Observation {
     return this_thread.bytes_to_sample <= 0 && draw();
   }
 
-  void note_allocated(void* block, std::size_t requested) {
-    sink_.load(std::memory_order_acquire)->on_allocated({block, requested, interval()});
+  void note_allocated(void* block, std::size_t requested, std::uint64_t pool = 0,
+                      SampleLasts lasts = SampleLasts::kUntilFree) {
+    sink_.load(std::memory_order_acquire)->on_allocated({block, requested, interval(), pool, lasts});
   }
-  void note_freed(void* block) { sink_.load(std::memory_order_acquire)->on_freed(block); }
+  bool note_freed(void* block) { return sink_.load(std::memory_order_acquire)->on_freed(block); }
   void note_moved(void* from, void* to) { sink_.load(std::memory_order_acquire)->on_moved(from, to); }
 
  private:
@@ -86,10 +93,9 @@ class Observation {
   bool draw();
   void begin_interval(std::size_t interval);
 
-  // Tools write these: the interval first.
-  alignas(kCacheLineBytes) std::atomic<std::uint32_t> generation_{0};
-  std::atomic<std::uint32_t> rung_for_{0};  // the generation for which all threads were rung
+  // Tools write it before they count the switch.
   std::atomic<std::uint64_t> interval_{0};
+  std::atomic<std::uint32_t> rung_for_{0};  // the switch for which all threads were rung
   std::atomic<const SampleSink*> sink_{nullptr};
 };
 

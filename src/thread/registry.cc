@@ -17,7 +17,6 @@
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "thread/magazine.h"
-#include "thread/this_thread.h"
 
 namespace tarn::internal {
 namespace {
@@ -42,7 +41,7 @@ constexpr std::size_t kMostLeftBytes = 512 * 1024;
 
 // \returns whether the owner has no thread any more.
 bool end_thread_locked(ThreadHeap& heap, HeapUse use) {
-  heap.shown = heap.shown_to_derived = nullptr;
+  heap.shown = {};
   heap.use.store(use, std::memory_order_relaxed);
   return heap.home->threads.fetch_sub(1, std::memory_order_seq_cst) == 1;
 }
@@ -157,7 +156,7 @@ ThreadHeap* Registry::take_unused_locked(Take which) {
   return best;
 }
 
-ThreadHeap* Registry::attach(Take which) {
+ThreadHeap* Registry::attach(Take which, ShownRecords shown) {
   os::LockGuard guard(owners.mutex());
   if (which == Take::kLeft && !has_left()) return nullptr;
   ThreadHeap* heap = take_unused_locked(which);
@@ -168,8 +167,7 @@ ThreadHeap* Registry::attach(Take which) {
     peak_threads_.store(now, std::memory_order_relaxed);
   owners.begin_use_locked(*heap->home);
   HeapGuard heap_guard(*heap);
-  heap->shown = &detail::thread_cache;
-  heap->shown_to_derived = &derived_cache;
+  heap->shown = shown;
   heap->use.store(HeapUse::kThread, std::memory_order_relaxed);
   heap->stays_home = false;
   ++heap->home->slow_calls;
@@ -240,7 +238,7 @@ void Registry::hide_all_records() {
   os::LockGuard guard(owners.mutex());
   for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
     os::LockGuard heap_guard(heap->mutex);
-    for (detail::ThreadCache** const pointer : {heap->shown, heap->shown_to_derived})
+    for (detail::ThreadCache** const pointer : {heap->shown.cache, heap->shown.derived})
       if (pointer != nullptr) __atomic_store_n(pointer, empty, __ATOMIC_RELAXED);
   }
 }

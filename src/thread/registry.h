@@ -19,8 +19,8 @@ class Registry {
  public:
   enum class Take : std::uint8_t { kLeft, kAny };  // kLeft: only one that has_left() tells of
   /// Attaches a heap to a thread without one: the heap of a thread that has ended, or a new one. \returns
-  /// nullptr when memory is refused, or there is none such.
-  ThreadHeap* attach(Take which = Take::kAny);
+  /// nullptr when memory is refused, or there is none such. \param shown for hide_all_records().
+  ThreadHeap* attach(Take which = Take::kAny, ShownRecords shown = {});
 
   /// Whether the next heap is as its thread has left it, so that attach() costs little.
   bool has_left() const {

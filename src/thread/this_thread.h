@@ -1,5 +1,8 @@
 // The calling thread's heap.
 #pragma once
+#include <atomic>
+
+#include "base/units.h"
 #include "thread/heap_record.h"
 
 namespace tarn::internal {
@@ -10,18 +13,31 @@ namespace tarn::internal {
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local detail::ThreadCache* derived_cache;
 inline void show_records_to_derived_forms() { derived_cache = detail::thread_cache; }
 
+/// Counts the switches of observation.h; 0 before the first one. Tools write it too.
+struct alignas(kCacheLineBytes) WatchSwitches {
+  std::atomic<std::uint32_t> generation{0};
+};
+inline constinit WatchSwitches watch_switches{};
+
 struct ThisThread {
   ThreadHeap* heap;
   void* scope;
   std::int64_t bytes_to_sample;  // of what it asks for, while it is watched (observation.h)
-  std::uint64_t random;          // 0: before the first draw
-  std::uint32_t calls_without_heap;
-  std::uint32_t undisturbed_at;   // Observation
+  std::uint32_t random;          // 0: before the first draw
+  // Invariant: undisturbed_at == generation_seen exactly when the thread is not watched.
+  std::uint32_t undisturbed_at;
   std::uint32_t generation_seen;  // of the last switch that it has heeded
-  bool is_watched;
+  std::uint16_t calls_without_heap;
   bool has_ended;
+
+  bool is_watched() const { return undisturbed_at != generation_seen; }
 };
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local ThisThread this_thread;
+
+/// Whether the thread must heed a switch, or is watched. \cost two loads.
+TARN_INLINE bool is_disturbed() {
+  return watch_switches.generation.load(std::memory_order_acquire) != this_thread.undisturbed_at;
+}
 
 /// \returns this thread's heap; nullptr before its first slow call and after its end.
 inline ThreadHeap* this_heap() { return this_thread.heap; }

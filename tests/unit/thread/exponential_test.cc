@@ -8,7 +8,7 @@ namespace tarn::internal {
 namespace {
 
 TEST(Exponential, TheLogarithmOfAFractionIsThatOfTheMathematicsLibrary) {
-  std::uint64_t state = 1;
+  std::uint32_t state = 1;
   for (int i = 0; i < 100'000; ++i) {
     const std::uint64_t x = next_random(state);
     const double expected = -std::log(static_cast<double>(x) * 0x1p-64);
@@ -32,7 +32,7 @@ TEST(Exponential, ASampleStandsForAsManyBlocksAsItsChanceSays) {
 }
 
 TEST(Exponential, TheMeanDistanceOfDrawnNumbersIsOne) {
-  std::uint64_t state = 42;
+  std::uint32_t state = 42;
   double sum = 0;
   constexpr int kDrawn = 1'000'000;
   for (int i = 0; i < kDrawn; ++i) sum += minus_log_of_fraction(next_random(state));
