@@ -1,7 +1,7 @@
 // Stacks as a tree of calls, for a flame graph.
 //
-// The idea: a child is a function called from its parent. What is too small to be seen is left out, so that the
-// tree of any profile fits into a page; a parent's figures hold it all the same.
+// The idea: a child is a function called from its parent. What is too small to be seen is left out, so that
+// the tree of any profile fits into a page; a parent's figures hold it all the same.
 //
 // Invariant: a parent stands before its children. Node 0 is the root.
 #pragma once

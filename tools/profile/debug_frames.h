@@ -25,8 +25,8 @@ class DebugFrames {
   DebugFrames& operator=(const DebugFrames&) = delete;
 
   bool is_empty() const { return units_.empty(); }
-  /// \returns innermost first; the last is the function that was not inlined. Empty: nothing is known. A frame
-  /// whose function is not known has the line alone.
+  /// \returns innermost first; the last is the function that was not inlined. Empty: nothing is known. A
+  /// frame whose function is not known has the line alone.
   std::vector<Frame> frames_at(std::uint64_t address);
 
  private:

@@ -9,6 +9,7 @@ namespace tarn::profile {
 namespace {
 
 constexpr std::string_view kOperator = "operator";
+constexpr std::string_view kConstFunction = " const::";
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
 bool is_of_word(char c) {
@@ -20,11 +21,13 @@ bool is_word_at(std::string_view text, std::size_t at, std::string_view word) {
   return at + word.size() == text.size() || !is_of_word(text[at + word.size()]);
 }
 
-/// Behind the sign of an operator whose word ends at `at`: "()", "<<", "new", a type. \why signs hold brackets.
+/// Behind the sign of an operator whose word ends at `at`: "()", "<<", "new", a type. \why signs hold
+/// brackets.
 std::size_t end_of_operator(std::string_view text, std::size_t at) {
   if (text.substr(at, 2) == "()") return at + 2;
   const std::size_t sign_end = std::min(text.find_first_not_of("<>=-+*/%^&|~!,[]", at), text.size());
-  if (sign_end != at) return sign_end;
+  // A demangler writes a space between "<<" and the template's arguments.
+  if (sign_end != at) return text.substr(sign_end, 2) == " <" ? sign_end + 1 : sign_end;
   return std::min(text.find('(', at), text.size());
 }
 
@@ -43,7 +46,8 @@ std::size_t end_of_brackets(std::string_view text, std::size_t at) {
   return at;
 }
 
-/// Whether a ( opens parameters, and no part of a name such as "(anonymous namespace)" or "f()::{lambda()#1}".
+/// Whether a ( opens parameters, and no part of a name such as "(anonymous namespace)" or
+/// "f()::{lambda()#1}".
 bool opens_parameters(std::string_view text, std::size_t at) {
   if (text.substr(at, kAnonymous.size()) == kAnonymous) return false;
   std::size_t end = end_of_brackets(text, at);
@@ -62,6 +66,8 @@ std::string_view qualified_name(std::string_view function) {
   while (at < function.size()) {
     if (is_word_at(function, at, kOperator)) {
       at = end_of_operator(function, at + kOperator.size());
+    } else if (function.substr(at, kConstFunction.size()) == kConstFunction) {
+      at += kConstFunction.size();
     } else if (function[at] == ' ') {
       start = ++at;
     } else if (function[at] == '(' && opens_parameters(function, at)) {

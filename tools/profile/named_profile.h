@@ -1,8 +1,8 @@
 // A heap profile in words: what every writer writes.
 //
-// The idea: the allocator's own frames are taken off, so that a stack ends where the program asked for memory;
-// and what is live from before the profile was switched on is one more stack, so that no document forgets it.
-// All its texts are printable.
+// The idea: the allocator's own frames are taken off, so that a stack ends where the program asked for
+// memory; and what is live from before the profile was switched on is one more stack, so that no document
+// forgets it. All its texts are printable.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -73,8 +73,8 @@ class NamedProfile {
 };
 
 /// The stack's calls without the innermost ones that are the allocator's: functions of namespace tarn, malloc
-/// and operator new in any module, anything in libtarn*.so, and code of the library's headers that was inlined.
-/// A stack of nothing else stays whole.
+/// and operator new in any module, anything in libtarn*.so, and code of the library's headers that was
+/// inlined. A stack of nothing else stays whole.
 std::vector<Call> without_allocator(const std::vector<Call>& calls, const HeapProfile& profile);
 
 /// \returns the number of the first frame that is not the C++ library's; 0 when all are. \pre not empty

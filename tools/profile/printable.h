@@ -1,5 +1,5 @@
-// Text of another program, made harmless: it may hold what a terminal takes for commands, or bytes that are no
-// text.
+// Text of another program, made harmless: it may hold what a terminal takes for commands, or bytes that are
+// no text.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -1,7 +1,7 @@
 // Which leaks are known and not reported, in LeakSanitizer's format: a line "leak:pattern" for each.
 //
-// A pattern is looked for in the function, the file and the module of each frame; "*" stands for any text, "^"
-// in front and "$" at the end bind it to the ends of the text. "#" begins a line of comment.
+// A pattern is looked for in the function, the file and the module of each frame; "*" stands for any text,
+// "^" in front and "$" at the end bind it to the ends of the text. "#" begins a line of comment.
 #pragma once
 #include <cstdint>
 #include <stdexcept>

@@ -87,7 +87,8 @@ void SymbolFile::read_names(const std::vector<std::string>& debug_directories) {
 
 std::vector<Frame> SymbolFile::frames_at(std::uint64_t address) {
   std::vector<Frame> frames = debug_ == nullptr ? std::vector<Frame>{} : debug_->frames_at(address);
-  // The symbol is the whole name; with little debug information (-g1) a function's name there has no namespace.
+  // The symbol is the whole name; with little debug information (-g1) a function's name there has no
+  // namespace.
   if (std::optional<std::string> symbol = functions_.name_at(address)) {
     if (frames.empty()) frames.emplace_back();
     frames.back().function = *std::move(symbol);

@@ -1,9 +1,9 @@
 // The addresses of a heap profile in words: functions, files and lines.
 //
-// The idea: each distinct address is looked up once, file by file, so that only one file's debug information is
-// in memory at a time. What lies on the stack is where a call returns to: the call itself is one byte before.
-// A file is believed only if its build id is the one in memory; without a file there is "module+0xoffset",
-// without a module "0x...".
+// The idea: each distinct address is looked up once, file by file, so that only one file's debug information
+// is in memory at a time. What lies on the stack is where a call returns to: the call itself is one byte
+// before. A file is believed only if its build id is the one in memory; without a file there is
+// "module+0xoffset", without a module "0x...".
 //
 // Threads: constant once made; any.
 #pragma once
