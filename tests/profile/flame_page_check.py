@@ -1,8 +1,8 @@
-"""The flame graph's page in a real browser: it stands alone, switches, searches, zooms by click and by keyboard,
-and fits a phone.
+"""The flame graph's page in a real browser: it stands alone, switches, searches, zooms by click and by
+keyboard, and fits a phone.
 
-TARN_TEST_PAGES names the directory that flame_page_samples wrote. Run it with /usr/bin/python3 on Debian, whose
-python3-selenium belongs to it.
+TARN_TEST_PAGES names the directory that flame_page_samples wrote. Run it with /usr/bin/python3 on Debian,
+whose python3-selenium belongs to it.
 """
 
 import os

@@ -1,5 +1,5 @@
-// Writes pages for the browser's test: a program of three sites, one of 3,000 with deep stacks, one that holds
-// nothing, and one with names that look like markup. Usage: flame_page_samples DIRECTORY
+// Writes pages for the browser's test: a program of three sites, one of 3,000 with deep stacks, one that
+// holds nothing, and one with names that look like markup. Usage: flame_page_samples DIRECTORY
 #include <cstdio>
 #include <fstream>
 
