@@ -41,27 +41,26 @@ std::vector<CallNode> whole_tree(const NamedProfile& profile) {
   return nodes;
 }
 
-/// The share that a node must have to be one of the `most` greatest.
-double least_share(const std::vector<CallNode>& nodes, std::size_t most) {
-  if (nodes.size() <= most) return 0;
-  std::vector<double> shares;
-  for (const CallNode& node : nodes) shares.push_back(share_of(node, nodes[0]));
-  std::nth_element(shares.begin(), shares.begin() + static_cast<std::ptrdiff_t>(most), shares.end(),
-                   std::greater<>());
-  return shares[most];
+/// Which nodes are the `most` greatest. Of equal ones the first is, so that a parent, which has no less than
+/// its child and stands before it, is kept whenever the child is.
+std::vector<bool> greatest(const std::vector<CallNode>& nodes, std::size_t most) {
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < nodes.size(); ++i) order.emplace_back(-share_of(nodes[i], nodes[0]), i);
+  std::sort(order.begin(), order.end());
+  std::vector<bool> are_kept(nodes.size(), false);
+  for (std::size_t i = 0; i < std::min(most, order.size()); ++i) are_kept[order[i].second] = true;
+  are_kept[0] = true;
+  return are_kept;
 }
 
 }  // namespace
 
 std::vector<CallNode> call_tree_of(const NamedProfile& profile, std::size_t most_nodes) {
   std::vector<CallNode> nodes = whole_tree(profile), kept;
-  const double least = least_share(nodes, most_nodes);
-  const CallNode root = nodes[0];
+  const std::vector<bool> are_kept = greatest(nodes, most_nodes);
   std::vector<std::size_t> new_number(nodes.size(), 0);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    // A child has no more than its parent, so that a parent is kept whenever a child is.
-    const bool is_kept = i == 0 || least == 0 || share_of(nodes[i], root) > least;
-    if (!is_kept) continue;
+    if (!are_kept[i]) continue;
     new_number[i] = kept.size();
     nodes[i].parent = new_number[nodes[i].parent];
     kept.push_back(std::move(nodes[i]));
