@@ -14,6 +14,7 @@
 #include "general/block_finder.h"
 #include "general/large.h"
 #include "general/memory_limits.h"
+#include "general/pool_registry.h"
 #include "general/setup.h"
 #include "os/fatal.h"
 #include "page/helper.h"
@@ -53,6 +54,16 @@ void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t siz
   return block;
 }
 
+// \returns 0 for the general pool's own classes.
+std::uint64_t number_of_pool(SizeClass size_class) {
+  std::uint64_t number = 0;
+  if (is_private_class(size_class))
+    pool_registry.with_pools_of_classes([&](const auto& pool_of) {
+      if (const PoolHeader* const pool = pool_of(size_class)) number = pool->number;
+    });
+  return number;
+}
+
 // \returns nullptr when memory is refused.
 [[gnu::noinline]] void* allocate_sampled(SizeClass size_class, std::size_t size) {
   SlabOwner& owner = *owners.sampled();
@@ -62,7 +73,7 @@ void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t siz
     os::LockGuard guard(owner.mutex);
     if (take_blocks_locked(owner, size_class, &block, 1, returned) == 0) return nullptr;
   }
-  observation.note_allocated(block, size);
+  observation.note_allocated(block, size, number_of_pool(size_class));
   return block;
 }
 

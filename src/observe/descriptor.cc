@@ -263,6 +263,7 @@ class ObservedLayout {
 
       TARN_FIELD("watch.generation", WatchSwitches, generation),
       TARN_FIELD("observation.interval", Observation, interval_),
+      TARN_FIELD("observation.rung_for", Observation, rung_for_),
       TARN_ELEMENT("samples.parts", Samples, parts_),
       TARN_VALUE("samples.part_count", Samples::kParts),
       TARN_FIELD("samples.lost", Samples, lost_),

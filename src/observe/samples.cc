@@ -21,7 +21,7 @@ std::uint64_t hash_of(void* const* addresses, std::uint32_t count, std::uint64_t
 }
 
 constexpr std::uint32_t bytes_of_stack(std::uint32_t count) {
-  return static_cast<std::uint32_t>(sizeof(SampledStack) + count * sizeof(std::uint64_t));
+  return static_cast<std::uint32_t>(sizeof(SampledStack) + (count == 0 ? 0 : count - 1) * sizeof(std::uint64_t));
 }
 
 // Before main, as the doors of the general pool may ask then.
@@ -135,6 +135,14 @@ void Samples::move(void* from, void* to) {
   Part& part = part_of(sample.block);
   os::LockGuard guard(part.mutex);
   put_locked(part, sample);
+}
+
+std::size_t Samples::copy_from(Part& part, std::size_t* entry, Sample* copies, std::size_t most) {
+  os::LockGuard guard(part.mutex);
+  std::size_t copied = 0;
+  for (; *entry < part.room && copied < most; ++*entry)
+    if (part.entries[*entry].block != 0) copies[copied++] = part.entries[*entry];
+  return copied;
 }
 
 // An entry that goes may let another move to its place.

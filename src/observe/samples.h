@@ -37,7 +37,7 @@ struct SampledStack {
   std::uint64_t hash;
   std::uint64_t pool;  // whose blocks its samples are, as in Sample
   std::atomic<std::uint64_t> samples, blocks, bytes;
-  std::uint64_t addresses[1];  // `count` of them
+  std::uint64_t addresses[1];  // `count` of them; room for one at least
 };
 
 class Samples {
@@ -58,6 +58,20 @@ class Samples {
       os::LockGuard guard(part.mutex);
       for (std::size_t i = 0; i < part.room; ++i)
         if (part.entries[i].block != 0) visit(part.entries[i]);
+    }
+  }
+  /// The same, with no lock held during a visit. A sample that comes or goes meanwhile is visited once or not
+  /// at all, or twice where another's end has moved it.
+  template <typename Visit>
+  void visit_copies(Visit visit_copy) {
+    constexpr std::size_t kCopied = 32;
+    for (Part& part : parts_) {
+      Sample copies[kCopied];
+      std::size_t next = 0, copied = 0;
+      do {
+        copied = copy_from(part, &next, copies, kCopied);
+        for (std::size_t i = 0; i < copied; ++i) visit_copy(copies[i]);
+      } while (copied == kCopied);
     }
   }
   /// Calls visit(stack) for each stack there ever was. \threads any; new ones may be missed.
@@ -96,6 +110,8 @@ class Samples {
   static constexpr std::uint32_t kStackUnit = 8;  // a stack's number counts so many bytes
 
   Part& part_of(std::uint64_t block);
+  // From an entry on, which moves behind the last one copied. \returns how many.
+  static std::size_t copy_from(Part& part, std::size_t* entry, Sample* copies, std::size_t most);
   static std::size_t place_of(const Part& part, std::uint64_t block);
   static bool put_locked(Part& part, const Sample& sample);
   static bool grow_locked(Part& part);

@@ -1,6 +1,7 @@
 #include "thread/observation.h"
 
 #include "central/owners.h"
+#include "page/background.h"
 #include "page/watched_spans.h"
 #include "thread/exponential.h"
 #include "thread/registry.h"
@@ -30,7 +31,20 @@ std::int64_t distance_to_sample(std::size_t interval) {
                               : static_cast<std::int64_t>(kFarthest);
 }
 
+// Where no call comes to a slow door soon, the helper notices a switch.
+[[gnu::constructor(102)]] void begin_looks() {
+  background.set_trim_idle([] {
+    observation.ring();
+    return registry.trim_idle();
+  });
+}
+
 }  // namespace
+
+void Observation::set_sink(const SampleSink& sink) {
+  sink_.store(&sink, std::memory_order_release);
+  if (interval() != 0) watch(interval());
+}
 
 void Observation::watch(std::size_t interval) {
   interval_.store(interval, std::memory_order_relaxed);
@@ -42,23 +56,31 @@ void Observation::watch(std::size_t interval) {
   heed();
 }
 
+bool Observation::may_watch() const {
+  return interval() != 0 && !thread_limits.every_call_is_slow &&
+         sink_.load(std::memory_order_acquire) != nullptr && owners.begin_sampling();
+}
+
+void Observation::ring() {
+  const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
+  if (rung_for_.exchange(now, std::memory_order_acq_rel) == now) return;
+  if (may_watch()) {
+    watched_spans.begin();
+    registry.hide_all_records();
+  } else if (const SampleSink* const sink = sink_.load(std::memory_order_acquire)) {
+    watched_spans.end();
+    sink->on_switched_off();
+  }
+}
+
 void Observation::take_notice() {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
-  const std::size_t interval = this->interval();
-  const bool may_watch = interval != 0 && !thread_limits.every_call_is_slow &&
-                         sink_.load(std::memory_order_acquire) != nullptr && owners.begin_sampling();
+  const bool is_watched = may_watch();
   this_thread.generation_seen = now;
-  this_thread.undisturbed_at = may_watch ? now - 1 : now;
-  if (may_watch) this_thread.bytes_to_sample = distance_to_sample(interval);
+  this_thread.undisturbed_at = is_watched ? now - 1 : now;
+  if (is_watched) this_thread.bytes_to_sample = distance_to_sample(interval());
   show_records_of_this_thread();
-  if (rung_for_.exchange(now, std::memory_order_acq_rel) == now) return;
-  if (!may_watch) {
-    watched_spans.end();
-    if (const SampleSink* const sink = sink_.load(std::memory_order_acquire)) sink->on_switched_off();
-    return;
-  }
-  watched_spans.begin();
-  registry.hide_all_records();
+  ring();
 }
 
 bool Observation::draw() {

@@ -55,8 +55,8 @@ struct SampleSink {
 
 class Observation {
  public:
-  /// Provides what is told of samples; once, before main.
-  void set_sink(const SampleSink& sink) { sink_.store(&sink, std::memory_order_release); }
+  /// Provides what is told of samples; once, before main. A switch that came before it counts anew.
+  void set_sink(const SampleSink& sink);
 
   /// Switches. \param interval mean bytes between samples; 0: nothing is watched any more.
   /// \threads any, with no lock held.
@@ -72,6 +72,10 @@ class Observation {
       take_notice();
     return this_thread.is_watched();
   }
+
+  /// Lets all threads notice the last switch, unless some call has done so. \threads any, also one without
+  /// thread-local data, with no lock held.
+  void ring();
 
   /// Counts a request. \returns whether a sample falls on it. \pre the thread is watched.
   bool is_sampled(std::size_t requested) {
@@ -89,9 +93,9 @@ class Observation {
  private:
   friend class ObservedLayout;
 
+  bool may_watch() const;
   void take_notice();
   bool draw();
-  void begin_interval(std::size_t interval);
 
   // Tools write it before they count the switch.
   std::atomic<std::uint64_t> interval_{0};

@@ -5,7 +5,6 @@
 #include "os/lock_rank.h"
 #include "os/owner_lock.h"
 #include "os/processors.h"
-#include "page/background.h"
 #include "page/helper.h"
 #include "page/memory_limit.h"
 #include "thread/registry.h"
@@ -112,7 +111,6 @@ void after_fork_in_child() {
   os::fork_set.set_walk(os::LockRank::kOwner, [](os::ForkSet::Visit visit) { owners.visit_for_fork(visit); });
   os::fork_set.set_walk(os::LockRank::kMagazines,
                         [](os::ForkSet::Visit visit) { registry.visit_for_fork(visit); });
-  background.set_trim_idle([] { return registry.trim_idle(); });
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
