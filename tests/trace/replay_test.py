@@ -3,8 +3,10 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 TOOL, LIBRARY, MAKER, FAKES = (os.environ[name] for name in (
@@ -98,6 +100,17 @@ class Replay(unittest.TestCase):
             result = self.replay(trace=path)
             self.assertEqual(result.returncode, 1)
             self.assertRegex(result.stderr, r"^tarn: [^\n]+\n$")
+
+    def test_an_interruption_prints_what_is_done_and_leaves_nothing(self):
+        process = subprocess.Popen(
+            [TOOL, "replay", str(self.trace), "--quiet", "--with", "none", "--rounds", "1000"], text=True,
+            stdout=subprocess.PIPE, env={**os.environ, "TARN_LIBRARY": LIBRARY, "TMPDIR": str(self.scratch)})
+        while not list(self.scratch.glob("tarn-*/script")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        self.assertIn("calls of 2 threads", process.communicate(timeout=DEADLINE)[0])
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(list(self.scratch.glob("tarn-*")), [])
 
     def test_options_of_the_library_go_to_tarn(self):
         result = self.json_of("--with", "none", "--rounds", 1, "--set", "huge_pages=never")

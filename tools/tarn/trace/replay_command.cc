@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <utility>
 
 #include "commands.h"
 #include "files.h"
@@ -77,9 +78,9 @@ ReplayedTrace replayed(const ReplayOptions& options, const trace::Trace& trace, 
           .merged = script.merged};
 }
 
-ReplayPlan plan_of(const ReplayOptions& options, const std::string& script_file) {
+ReplayPlan plan_of(const ReplayOptions& options) {
   ReplayPlan plan = {.program = find_replay_program(),
-                     .script_file = script_file,
+                     .script_file = {},
                      .allocators = select_allocators(options.selection, library_directories()),
                      .environment = {},
                      .tarn_settings = {},
@@ -99,28 +100,35 @@ int exit_status_of(const ReplayResults& results) {
   return 0;
 }
 
-/// The trace as a script in a file. \why only what a reader is told stays in the tool's memory
-ReplayedTrace write_script(const ReplayOptions& options, const std::string& file) {
+/// What the replaying program is given, and what a reader is told of it.
+struct Prepared {
+  std::string script;  // bytes of its file
+  ReplayedTrace trace;
+};
+
+Prepared prepare(const ReplayOptions& options) {
   const trace::Trace trace = read_asked_trace(options);
   const trace::Script script =
       trace::script_of(trace, options.is_serial ? trace::Threads::kOne : trace::Threads::kAsRecorded);
   if (script.call_count == 0)
     throw UsageError(fmt::format("{} holds no calls of an allocator", options.trace_file));
   require_memory_for(script);
-  write_file(file, trace::bytes_of(script));
-  return replayed(options, trace, script);
+  return {trace::bytes_of(script), replayed(options, trace, script)};
 }
 
 int replay(const ReplayOptions& options) {
   require_valid(options);
-  const TemporaryDirectory directory;
-  const std::string script_file = (directory.path() / "script").string();
-  const ReplayPlan plan = plan_of(options, script_file);
-  const ReplayedTrace trace = write_script(options, script_file);
+  ReplayPlan plan = plan_of(options);
+  // Before signals are held back and there is a directory to clear away: a long trace takes seconds to read.
+  Prepared prepared = prepare(options);
   SignalWatch signals;
+  const TemporaryDirectory directory;
+  plan.script_file = (directory.path() / "script").string();
+  write_file(plan.script_file, std::exchange(prepared.script, {}));
   adopt_orphans();
   Progress progress(options.is_quiet ? ProgressStyle::kNone : progress_style_for(STDERR_FILENO));
   const ReplayResults results = run_replays(plan, signals, progress);
+  const ReplayedTrace& trace = prepared.trace;
   fmt::print("{}", replay_report(trace, results, colour_for(STDOUT_FILENO)));
   std::fflush(stdout);
   if (!options.json_file.empty()) write_file(options.json_file, text_of(replay_json(trace, plan, results)));
