@@ -9,7 +9,7 @@ set -eu
 packages='
   make g++ cmake ninja-build
   libcli11-dev libfmt-dev nlohmann-json3-dev libncurses-dev libelf-dev libdw-dev liblzma-dev
-  libbz2-dev zlib1g-dev libiberty-dev
+  libbz2-dev zlib1g-dev libzstd-dev libiberty-dev
 '
 if [ "${1:-}" != --install ]; then
   packages="$packages

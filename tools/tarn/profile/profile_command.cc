@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 
-#include "base/option_parser.h"
 #include "commands.h"
 #include "format.h"
 #include "look/slow_progress.h"
@@ -17,6 +16,7 @@
 #include "profile/json.h"
 #include "profile/profile_documents.h"
 #include "profile/profile_json.h"
+#include "profile/sample_interval.h"
 #include "profile/taken_profile.h"
 #include "profile/top_sites.h"
 #include "progress.h"
@@ -55,16 +55,6 @@ constexpr const char* kExamples =
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-constexpr const internal::OptionInfo& kProfileOption =
-    internal::kOptionTable[static_cast<std::size_t>(internal::Option::kProfile)];
-
-std::uint64_t parse_interval(const std::string& text) {
-  std::int64_t bytes = 0;
-  if (!internal::parse_option_value(kProfileOption, text, &bytes) || bytes < 1)
-    throw UsageError(fmt::format("--interval {}: from 1 (each block) to 1G are accepted, as in 512K", text));
-  return static_cast<std::uint64_t>(bytes);
 }
 
 /// Switches on, and off again whatever happens.
@@ -109,7 +99,7 @@ class Profiler {
                  format_bytes(static_cast<double>(interval)));
       take(interval, true);
     } else {
-      const std::uint64_t chosen = parse_interval(options_.interval);
+      const std::uint64_t chosen = sample_interval(options_.interval);
       const Switched on(words_, chosen);
       take(chosen, false);
     }
@@ -204,7 +194,7 @@ class Profiler {
 int profile_program(const ProfileOptions& options) {
   require_range("--for", options.seconds, 0.01, kLongestTime);
   require_profile_files(options.files);
-  static_cast<void>(parse_interval(options.interval));
+  static_cast<void>(sample_interval(options.interval));
   return Profiler(options).run();
 }
 
