@@ -22,6 +22,7 @@ constexpr std::uint64_t kMostEntries = std::uint64_t{1} << 26;
 constexpr std::uint64_t kMostStacks = std::uint64_t{1} << 22;
 constexpr std::uint64_t kMostAddresses = 1024;
 constexpr std::uint64_t kMostPieces = 4096;
+constexpr std::uint32_t kMostParts = 64;
 constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1} << 24;
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;  // read at once
 
@@ -73,7 +74,7 @@ void SamplingWords::read_live(Sampling& sampling) const {
               pool = layout_.field("sample.pool");
   const std::size_t bytes = layout_.size_of("sample");
   if (bytes == 0) return;
-  const std::uint32_t count = std::min<std::uint32_t>(layout_.value("samples.part_count"), 64);
+  const std::uint32_t count = std::min<std::uint32_t>(layout_.value("samples.part_count"), kMostParts);
   std::vector<std::byte> entries;
   for (std::uint32_t i = 0; i < count; ++i) {
     const Address part = layout_.root("samples") + parts.offset + std::uint64_t{i} * parts.size;
@@ -115,7 +116,8 @@ void SamplingWords::read_stacks(Sampling& sampling) const {
     for (std::uint64_t at = unit; at + addresses.offset <= piece_bytes;) {
       const Bytes record = Bytes(piece).subspan(at);
       const std::uint64_t frames = number_at(record, count);
-      const std::uint64_t record_bytes = addresses.offset + std::max<std::uint64_t>(frames, 1) * sizeof(Address);
+      const std::uint64_t record_bytes =
+          addresses.offset + std::max<std::uint64_t>(frames, 1) * sizeof(Address);
       if (number_at(record, samples) == 0 && frames == 0) break;
       if (frames > kMostAddresses || record_bytes > record.size() || sampling.stacks.size() == kMostStacks) {
         sampling.is_whole = false;
@@ -155,6 +157,32 @@ void SamplingWords::set(std::uint64_t interval) const {
   if (!is_written)
     throw ObserveError(fmt::format("process {} could not be switched: {}", source_.pid(),
                                    error == 0 || error == EIO ? "it has ended" : std::strerror(error)));
+}
+
+std::vector<SamplingRange> sampling_ranges(const Source& source, const Layout& layout) {
+  std::vector<SamplingRange> ranges;
+  const std::optional<Field> parts = layout.find_field("samples.parts");
+  if (!parts) return ranges;
+  const auto number = [&](Address record, Field field) {
+    return read_number(source, record, field).value_or(0);
+  };
+  const std::uint32_t count = std::min<std::uint32_t>(layout.value("samples.part_count"), kMostParts);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Address part = layout.root("samples") + parts->offset + std::uint64_t{i} * parts->size;
+    const std::uint64_t room = number(part, layout.field("sample_part.room"));
+    const Address entries = number(part, layout.field("sample_part.entries"));
+    if (entries != 0 && room <= kMostEntries) ranges.push_back({entries, room * layout.size_of("sample")});
+  }
+  const Field pieces = layout.field("samples.pieces");
+  const std::uint64_t piece_count =
+      std::min(number(layout.root("samples"), layout.field("samples.piece_count")), kMostPieces);
+  for (std::uint64_t i = 0; i < piece_count; ++i) {
+    const Address pointer = layout.root("samples") + pieces.offset + i * pieces.size;
+    if (const Address start = number(pointer, {0, sizeof(Address)}); start != 0)
+      ranges.push_back(
+          {start, std::min<std::uint64_t>(layout.value("samples.piece_bytes"), kMostPieceBytes)});
+  }
+  return ranges;
 }
 
 double blocks_of(const SampledBlock& sample) {

@@ -63,6 +63,14 @@ class SamplingWords {
   Layout layout_;
 };
 
+struct SamplingRange {
+  Address start = 0;
+  std::uint64_t bytes = 0;
+};
+/// Where the samples lie, which name blocks: they are no roots of these. \returns nothing of libraries that
+/// take none.
+std::vector<SamplingRange> sampling_ranges(const Source& source, const Layout& layout);
+
 /// How many blocks a sample stands for.
 double blocks_of(const SampledBlock& sample);
 
