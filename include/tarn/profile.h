@@ -1,20 +1,20 @@
-/* A heap profile of the running program, for C and C++: which calls asked for the memory that is live, and for
- * all that came and went.
+/* A heap profile of the running program, for C and C++: which calls asked for the memory that is live, and
+ * for all that came and went.
  *
  *   tarn_profile_start(512 * 1024);        // or TARN_PROFILE=512K, or from outside: tarn profile PID
  *   ...
  *   tarn_visit_samples(print_sample, out);
  *   tarn_profile_stop();
  *
- * One block in so many bytes is sampled, whatever its size: each byte that is asked for has the same chance,
- * so sums over samples, each counted with its weight, are unbiased. Sampled are blocks of malloc and
+ * One block in so many bytes is sampled, whatever its size: each byte that is asked for has the same
+ * chance, so sums over samples, each counted with its weight, are unbiased. Sampled are blocks of malloc and
  * tarn::allocate, large blocks, objects of typed pools, blocks of fixed, shared and buffer pools, runs, and
  * blocks of heaps. Of handle pools, objects are sampled as long as the profile is on.
  *
- * While it is off, calls cost what they always do; while it is on, some ns more, and a sample some us with its
- * stack. Stacks are found by the tables for exceptions (.eh_frame): no frame pointers are needed. Names of
- * functions are found outside of the program: `tarn profile PID` writes pprof, folded stacks, speedscope and a
- * flame graph (docs/look/profile.md).
+ * While it is off, calls cost what they always do; while it is on, some ns more, and a sample some us with
+ * its stack. Stacks are found by the tables for exceptions (.eh_frame): no frame pointers are needed. Names
+ * of functions are found outside of the program: `tarn profile PID` writes pprof, folded stacks, speedscope
+ * and a flame graph (docs/look/profile.md).
  *
  * Threads: any, but not in a signal handler. */
 #ifndef TARN_PROFILE_H

@@ -21,7 +21,8 @@ std::uint64_t hash_of(void* const* addresses, std::uint32_t count, std::uint64_t
 }
 
 constexpr std::uint32_t bytes_of_stack(std::uint32_t count) {
-  return static_cast<std::uint32_t>(sizeof(SampledStack) + (count == 0 ? 0 : count - 1) * sizeof(std::uint64_t));
+  const std::size_t more = count == 0 ? 0 : count - 1;
+  return static_cast<std::uint32_t>(sizeof(SampledStack) + more * sizeof(std::uint64_t));
 }
 
 // Before main, as the doors of the general pool may ask then.

@@ -99,8 +99,8 @@ class Profile(unittest.TestCase):
     def test_an_interrupt_ends_it_early_and_writes_it(self):
         file = self.scratch / "heap.folded"
         with Busy() as busy:
-            tool = subprocess.Popen([TOOL, "profile", str(busy.pid), "--for", "600", "--interval", "16K", "-o",
-                                     str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            words = [TOOL, "profile", str(busy.pid), "--for", "600", "--interval", "16K", "-o", str(file)]
+            tool = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             time.sleep(2)
             tool.send_signal(signal.SIGINT)
             tool.communicate(timeout=60)

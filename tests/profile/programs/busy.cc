@@ -1,5 +1,5 @@
-// Works until it is told to stop: busy SECONDS. From two sites in the general pool, one in a fixed pool and one
-// in a heap, live bytes stay as they are. It says "ready" when all is set up.
+// Works for a time: busy SECONDS. From two sites in the general pool, one in a fixed pool and one in a heap,
+// live bytes stay as they are. It says "ready" when all is set up.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// Runs a program and reads its heap when it is about to end, from outside: its exit handlers have run, and its
-// memory is still there. The kernel stops it there for its tracer (PTRACE_O_TRACEEXIT); otherwise it runs as
-// ever. Only the first process is looked at, not what it starts.
+// Runs a program and reads its heap when it is about to end, from outside: its exit handlers have run, and
+// its memory is still there. The kernel stops it there for its tracer (PTRACE_O_TRACEEXIT); otherwise it runs
+// as ever. Only the first process is looked at, not what it starts.
 #pragma once
 #include <functional>
 #include <string>
