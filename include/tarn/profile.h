@@ -55,6 +55,8 @@ TARN_C_API size_t tarn_visit_samples(tarn_sample_visitor visit, void* context);
 
 #include <memory>
 
+#include "tarn/detail/abi.h"
+
 namespace TARN_NAMESPACE {
 
 using Sample = ::tarn_sample;

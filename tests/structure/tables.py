@@ -14,6 +14,7 @@ MAY_NAME = {
     "general/apply_options.cc": "configures the helper and the index",
     "override/address_space.cc": "drops the index for a program that limits its addresses",
     "override/process_calls.cc": "the helper steps aside around calls about the process",
+    "thread/observation.cc": "the helper notices a switch where no call does",
     "thread/this_thread.cc": "the helper steps aside for a fork",
 }
 
