@@ -24,13 +24,14 @@ TARN_INLINE void* allocate_from(ThreadCache* const& cache, std::size_t size) {
         size <= kTinyLimit ? class_of_index(kTinyBin) : class_of_step[(size + 63) / 64];
     record = index_of_class(size_class) * sizeof(Record);
   }
-  if (void* const block = pop(record_at(cache, record))) [[likely]]
+  if (void* const block = pop(record_at(load_cache(cache), record))) [[likely]]
     return block;
   return kSlowDoor(size);
 }
 
 template <auto kSlowDoor, typename... More>
-TARN_INLINE void deallocate_to(ThreadCache* cache, void* block, More... more) {
+TARN_INLINE void deallocate_to(ThreadCache* const& pointer, void* block, More... more) {
+  ThreadCache* const cache = load_cache(pointer);
   if (!push(record_at(cache, record_offset_of(cache, block)), block)) [[unlikely]]
     kSlowDoor(block, more...);
 }

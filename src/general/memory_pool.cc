@@ -180,7 +180,7 @@ void* allocate_slow(std::size_t size) noexcept {
     if (void* const block = allocate_watched_hit(size)) return block;
   // Sizes that callers do not look up inline. A scope hides the records.
   if (size > kSteppedLimit && size <= kMediumLimit)
-    if (void* const block = pop(thread_cache->records[index_of_class(class_of_bin[bin_of(size)])]))
+    if (void* const block = pop(own_cache()->records[index_of_class(class_of_bin[bin_of(size)])]))
       return block;
   if (scope_pool() != nullptr) [[unlikely]]
     return allocate_in_scope(size, size <= kTinyLimit ? kTinyLimit : 16);
@@ -189,7 +189,7 @@ void* allocate_slow(std::size_t size) noexcept {
   const Bin bin = detail::bin_of(size);
   const SizeClass size_class = class_that_serves(heap, bin);
   // A request that another bin's class serves finds its blocks in the record of that class.
-  if (void* const block = pop(thread_cache->records[index_of_class(size_class)])) return block;
+  if (void* const block = pop(own_cache()->records[index_of_class(size_class)])) return block;
   return allocate_in_class(heap, size_class, size);
 }
 
@@ -238,8 +238,7 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
   const SizeClass size_class = alignment == 64 && size - 1 < detail::kSteppedLimit
                                    ? class_of_aligned_step[(size + 63) / 64]
                                    : aligned_class_of(detail::class_of_bin, size, alignment);
-  if (void* const block = detail::pop(detail::thread_cache->records[index_of_class(size_class)]))
-    return block;
+  if (void* const block = detail::pop(detail::own_cache()->records[index_of_class(size_class)])) return block;
   return allocate_aligned_slow(size, alignment);
 }
 
@@ -267,7 +266,7 @@ void copy_blocks(void** to, void* const* from, std::size_t count) {
 
 // What the thread's magazine has, if its record is not hidden. \returns how many.
 std::size_t pop_batch(SizeClass size_class, std::size_t count, void** blocks) {
-  detail::Record& record = detail::thread_cache->records[index_of_class(size_class)];
+  detail::Record& record = detail::own_cache()->records[index_of_class(size_class)];
   if (*record.top == nullptr) return 0;
   const auto at_hand = static_cast<std::size_t>(record.top - this_heap()->magazines[size_class].blocks);
   const std::size_t taken = count < at_hand ? count : at_hand;
@@ -285,9 +284,9 @@ TARN_INLINE std::size_t pair_of(std::size_t offset, std::size_t next) {
 
 // Frees the first blocks as long as they are of one class and its record has room. \returns how many.
 TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
-  const detail::ThreadCache* const cache = detail::thread_cache;
+  detail::ThreadCache* const cache = detail::own_cache();
   const std::size_t offset = detail::record_offset_of(cache, blocks[0]);
-  detail::Record& record = detail::record_at(detail::thread_cache, offset);
+  detail::Record& record = detail::record_at(cache, offset);
   void** const top = record.top;
   const auto room = static_cast<std::size_t>(record.limit - top);
   const std::size_t most = count < room ? count : room;

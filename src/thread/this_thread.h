@@ -11,7 +11,6 @@ namespace tarn::internal {
 /// cache until show_records_to_derived_forms() is called, and again after each change of
 /// detail::thread_cache. Never null.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local detail::ThreadCache* derived_cache;
-inline void show_records_to_derived_forms() { derived_cache = detail::thread_cache; }
 
 /// Counts the switches of observation.h; 0 before the first one. Tools write it too.
 struct alignas(kCacheLineBytes) WatchSwitches {
@@ -37,6 +36,14 @@ struct ThisThread {
 /// Whether the thread must heed a switch, or is watched. \cost two loads.
 TARN_INLINE bool is_disturbed() {
   return watch_switches.generation.load(std::memory_order_acquire) != this_thread.undisturbed_at;
+}
+
+// As show_records_of_this_thread: a switch may have come since the pointer was read.
+inline void show_records_to_derived_forms() {
+  __atomic_store_n(&derived_cache, detail::own_cache(), __ATOMIC_SEQ_CST);
+  if (is_disturbed())
+    __atomic_store_n(&derived_cache, const_cast<detail::ThreadCache*>(&detail::empty_cache),
+                     __ATOMIC_RELAXED);
 }
 
 /// \returns this thread's heap; nullptr before its first slow call and after its end.

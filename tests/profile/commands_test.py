@@ -27,8 +27,8 @@ def site_of(stack):
 class Busy:
     """The busy program, past its set-up."""
 
-    def __init__(self, seconds=60, environment=None):
-        self.process = subprocess.Popen([BUSY, str(seconds)], stdout=subprocess.PIPE, text=True,
+    def __init__(self, seconds=60, environment=None, words=()):
+        self.process = subprocess.Popen([BUSY, str(seconds), *words], stdout=subprocess.PIPE, text=True,
                                         env={**os.environ, **(environment or {})})
         assert self.process.stdout.readline() == "ready\n"
         self.pid = self.process.pid
@@ -112,6 +112,14 @@ class Profile(unittest.TestCase):
             run = tarn("profile", busy.pid, "--for", 60)
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("the process ended", run.stderr)
+
+    def test_a_program_that_only_hits_is_reached_with_stop(self):
+        with Busy(environment={"TARN_BACKGROUND": "0"}, words=("hits",)) as busy:
+            run = tarn("profile", busy.pid, "--for", 1, "--interval", "16K", "--stop", "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        stacks = json.loads(run.stdout)["stacks"]
+        allocated = sum(stack["allocated"]["blocks"] for stack in stacks if site_of(stack) == "small_site")
+        self.assertGreater(allocated, 100_000)
 
     def test_what_makes_no_sense_is_one_line(self):
         with Busy() as busy:

@@ -10,9 +10,9 @@
 #include <cstring>
 
 #include "bytes.h"
-#include "input_file.h"
+#include "circle_watch.h"
 #include "locate.h"
-#include "refusal.h"
+#include "roots.h"
 
 namespace tarn::observer {
 namespace {
@@ -25,6 +25,30 @@ constexpr std::uint64_t kMostPieces = 4096;
 constexpr std::uint32_t kMostParts = 64;
 constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1} << 24;
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;  // read at once
+
+class WritableMemory {
+ public:
+  explicit WritableMemory(int pid)
+      : pid_(pid), memory_(open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC)) {
+    if (memory_ < 0)
+      throw ObserveError(
+          fmt::format("the memory of process {} may not be written ({}): the same rights as "
+                      "for a debugger are needed",
+                      pid, std::strerror(errno)));
+  }
+  ~WritableMemory() { close(memory_); }
+  WritableMemory(const WritableMemory&) = delete;
+  WritableMemory& operator=(const WritableMemory&) = delete;
+
+  void write(Address address, const void* bytes, std::size_t count) const {
+    if (pwrite(memory_, bytes, count, static_cast<off_t>(address)) == static_cast<ssize_t>(count)) return;
+    throw ObserveError(fmt::format("process {} could not be switched: {}", pid_,
+                                   errno == EIO || errno == 0 ? "it has ended" : std::strerror(errno)));
+  }
+
+ private:
+  const int pid_, memory_;
+};
 
 Layout layout_of(const Source& source) {
   const std::optional<Located> located = locate(source);
@@ -135,28 +159,29 @@ void SamplingWords::read_stacks(Sampling& sampling) const {
 }
 
 void SamplingWords::set(std::uint64_t interval) const {
-  const std::string path = fmt::format("/proc/{}/mem", source_.pid());
-  const int memory = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (memory < 0)
-    throw ObserveError(
-        fmt::format("the memory of process {} may not be written ({}): the same rights as for "
-                    "a debugger are needed",
-                    source_.pid(), std::strerror(errno)));
+  const WritableMemory memory(source_.pid());
   const auto at = [&](std::string_view root, std::string_view field) {
-    return static_cast<off_t>(layout_.root(root) + layout_.field(field).offset);
+    return layout_.root(root) + layout_.field(field).offset;
   };
-  const auto generation = static_cast<std::uint32_t>(switches() + 1);
-  const std::uint32_t next = generation != 0 ? generation : 1;
-  const bool is_written =
-      pwrite(memory, &interval, sizeof interval, at("observation", "observation.interval")) ==
-          static_cast<ssize_t>(sizeof interval) &&
-      pwrite(memory, &next, sizeof next, at("watch", "watch.generation")) ==
-          static_cast<ssize_t>(sizeof next);
-  const int error = errno;
-  close(memory);
-  if (!is_written)
-    throw ObserveError(fmt::format("process {} could not be switched: {}", source_.pid(),
-                                   error == 0 || error == EIO ? "it has ended" : std::strerror(error)));
+  const auto counted = static_cast<std::uint32_t>(switches() + 1);
+  const std::uint32_t next = counted != 0 ? counted : 1;
+  memory.write(at("observation", "observation.interval"), &interval, sizeof interval);
+  memory.write(at("watch", "watch.generation"), &next, sizeof next);
+}
+
+// A thread that ends takes its pointers out of its heap's record before they are gone, under a mutex that
+// counts for nothing here: no thread runs.
+void SamplingWords::ring() const {
+  const WritableMemory memory(source_.pid());
+  const Address empty = layout_.root("empty_cache");
+  while_stopped(source_.pid(), [&] {
+    CircleWatch circle;
+    Address heap = number(layout_.root("registry"), "registry.first");
+    for (; heap != 0 && !circle.has_closed(heap); heap = number(heap, "heap.next"))
+      for (const char* const field : {"heap.shown", "heap.shown_derived"})
+        if (const Address pointer = number(heap, field); pointer != 0)
+          memory.write(pointer, &empty, sizeof empty);
+  });
 }
 
 std::vector<SamplingRange> sampling_ranges(const Source& source, const Layout& layout) {

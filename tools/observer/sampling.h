@@ -53,6 +53,9 @@ class SamplingWords {
   /// Lets the program sample a block each `interval` bytes; 0: none. \pre the source is a process. \throws
   /// ObserveError when its memory may not be written, or it has ended.
   void set(std::uint64_t interval) const;
+  /// Stops all threads for a moment, and lets each of them notice the switch at its next call: also where no
+  /// thread comes to a slow door by itself. \throws ObserveError when a debugger is attached.
+  void ring() const;
 
  private:
   void read_stacks(Sampling& sampling) const;

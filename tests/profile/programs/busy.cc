@@ -1,5 +1,6 @@
 // Works for a time: busy SECONDS. From two sites in the general pool, one in a fixed pool and one in a heap,
-// live bytes stay as they are. It says "ready" when all is set up.
+// live bytes stay as they are. It says "ready" when all is set up. With a second word, it makes no call from
+// then on that does not hit.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -53,8 +54,23 @@ Window(Make, End) -> Window<Make, End>;
 
 }  // namespace
 
-int main(int, char** words) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoi(words[1]));
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+void only_hit(Clock::time_point end) {
+  std::free(small_site());
+  std::puts("ready");
+  std::fflush(stdout);
+  while (Clock::now() < end)
+    for (int i = 0; i < 1'000; ++i) std::free(small_site());
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const auto end = Clock::now() + std::chrono::seconds(std::atoi(words[1]));
+  if (count > 2) return only_hit(end), 0;
   tarn::SharedFixedPool pool({.block_bytes = 500, .name = "packets"});
   tarn::Heap heap({.name = "level"});
   Window small{[] { return small_site(); }, [](void* block) { std::free(block); }};
@@ -65,7 +81,7 @@ int main(int, char** words) {
   other.join();
   std::puts("ready");
   std::fflush(stdout);
-  while (std::chrono::steady_clock::now() < end) {
+  while (Clock::now() < end) {
     for (std::size_t i = 0; i < kLive; ++i) {
       small.step();
       medium.step();

@@ -35,7 +35,7 @@ struct ProfileOptions {
   double seconds = 30;
   std::string interval = "512K";
   std::vector<std::string> files;
-  bool shows_allocated = false, shows_growth = false, as_json = false;
+  bool shows_allocated = false, shows_growth = false, as_json = false, stops = false;
   std::size_t rows = 20;
 
   profile::Measure measure() const {
@@ -113,15 +113,17 @@ class Profiler {
     start_.began_with_program = false;
     interval_ = interval;
     if (!was_on) start_.sampling = words_.read();
+    if (options_.stops) words_.ring();
     const auto began = std::chrono::steady_clock::now();
     bool is_noticed = was_on;
     for (double gone = 0; gone < options_.seconds; gone = seconds_since(began)) {
       constexpr double kTick = 0.1;
       if (is_over(signals, std::min(kTick, options_.seconds - gone))) break;
       if (!is_noticed && words_.is_noticed()) is_noticed = true;
-      progress_.show(is_noticed ? fmt::format("sampling: {:.0f} of {:.0f} s (Ctrl-C ends and writes)", gone,
-                                              options_.seconds)
-                                : std::string("waiting for the program's next call of the allocator"));
+      progress_.show(
+          is_noticed
+              ? fmt::format("sampling: {:.0f} of {:.0f} s (Ctrl-C ends and writes)", gone, options_.seconds)
+              : std::string("waiting for a slow call of the program (--stop does not wait)"));
       if (!words_.can_be_read()) throw_ended(gone);
       if (options_.shows_growth && !first_ && gone > options_.seconds / 10) first_ = named(gone);
     }
@@ -129,8 +131,8 @@ class Profiler {
     progress_.clear();
     if (!is_noticed && !words_.is_noticed())
       fmt::print(stderr,
-                 "tarn: the program has not called the allocator's slow path meanwhile: nothing was "
-                 "sampled\n");
+                 "tarn: no call of the program has come to the allocator's slow path meanwhile: nothing was "
+                 "sampled (--stop reaches each call)\n");
     profile_ = named(seconds_);
   }
 
@@ -216,6 +218,9 @@ void add_profile_command(CLI::App& app, Invocation& invocation) {
                    "Write to a file, whose ending says how: " + profile_forms_in_words() + "; repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  command->add_flag("--stop", options->stops,
+                    "Stop all threads for some microseconds at the start, so that each notices at its next "
+                    "call; else the first slow call of one tells all others");
   command->add_flag("--allocated", options->shows_allocated,
                     "Tell of all that was allocated meanwhile, not of what is live");
   command->add_flag("--growth", options->shows_growth,
