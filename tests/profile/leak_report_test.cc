@@ -56,7 +56,7 @@ TEST(LeakReport, OlderMemoryIsToldAndIsNoLeak) {
   const LeakReport report = leak_report_of(profile, {});
   EXPECT_EQ(verdict_of(report), LeakVerdict::kNone);
   EXPECT_EQ(report.older.bytes, 300);
-  EXPECT_NE(leak_report_text(report).find("300 bytes in 3 blocks are live from before"), std::string::npos);
+  EXPECT_NE(leak_report_text(report).find("300 B in 3 blocks from before"), std::string::npos);
   EXPECT_EQ(leak_report_json(report)["older"]["bytes"], 300);
 }
 

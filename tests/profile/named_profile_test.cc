@@ -72,7 +72,7 @@ TEST(NamedProfile, OlderMemoryIsOneMoreStackAndARemark) {
   EXPECT_EQ(profile.total(Measure::kLive).bytes, 4096 + 512 + 48 + 1000);
   EXPECT_EQ(profile.total(Measure::kAllocated).bytes, 2 * (4096 + 512 + 48));
   ASSERT_EQ(profile.remarks().size(), 1u);
-  EXPECT_NE(profile.remarks()[0].find("1000 bytes in 10 blocks"), std::string::npos);
+  EXPECT_NE(profile.remarks()[0].find("0.98 KiB in 10 blocks"), std::string::npos);
 }
 
 TEST(NamedProfile, ForgedFiguresAreZero) {

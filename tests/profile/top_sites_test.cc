@@ -42,7 +42,7 @@ TEST(TopSites, TheTableTellsSharesAndWhatIsLeftOut) {
   const std::string text = top_sites_text(test::named(test::make_mixed_profile()), Measure::kLive, 2, 80);
   EXPECT_NE(text.find("72.4 %  0x101"), std::string::npos) << text;
   EXPECT_NE(text.find("and 2 more sites"), std::string::npos) << text;
-  EXPECT_NE(text.find("1000 bytes in 10 blocks are live from before"), std::string::npos) << text;
+  EXPECT_NE(text.find("0.98 KiB in 10 blocks from before"), std::string::npos) << text;
 }
 
 }  // namespace

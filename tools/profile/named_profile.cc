@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "amount_text.h"
 #include "function_name.h"
 #include "printable.h"
 
@@ -93,13 +94,13 @@ void NamedProfile::add_older() {
 
 void NamedProfile::add_remarks() {
   if (raw_.interval_bytes > 1)
-    remarks_.push_back(fmt::format("Figures are estimates: a sample was taken every {} bytes, on average.",
-                                   raw_.interval_bytes));
+    remarks_.push_back(fmt::format("Figures are estimates: a sample was taken every {}, on average.",
+                                   bytes_text(static_cast<double>(raw_.interval_bytes))));
   if (!stacks_.empty() && stacks_.back().is_older)
     remarks_.push_back(
-        fmt::format("{:.0f} bytes in {:.0f} blocks are live from before the profile was switched "
-                    "on: where they were allocated is not known.",
-                    stacks_.back().live.bytes, stacks_.back().live.blocks));
+        fmt::format("{} in {} from before the profile was switched on is live: where it was allocated is not "
+                    "known.",
+                    bytes_text(stacks_.back().live.bytes), counted(stacks_.back().live.blocks, "block")));
   if (raw_.lost_samples != 0)
     remarks_.push_back(fmt::format(
         "{} samples were lost, as there was no room for them: figures are too low.", raw_.lost_samples));

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "files.h"
+#include "format.h"
 #include "observer/leaks.h"
 #include "observer/roots.h"
 #include "observer/sampling.h"
@@ -87,9 +88,9 @@ bool tell_leaks(const AtEnd& end, const RunProfileOptions& options) {
              profile::leak_report_text(report, {.columns = columns_of(STDERR_FILENO, kWidthOfPipe)}));
   if (end.reachable.blocks > 0)
     fmt::print(stderr,
-               "{:.0f} more bytes in {:.0f} blocks are live, and something points to them"
-               " (--reachable tells of them too).\n",
-               end.reachable.bytes, end.reachable.blocks);
+               "{} more in {} blocks is live, and something points to it (--reachable tells of it too).\n",
+               format_bytes(end.reachable.bytes),
+               format_count(static_cast<std::uint64_t>(end.reachable.blocks + 0.5)));
   return has_leaks;
 }
 
