@@ -53,7 +53,11 @@ std::size_t Samples::place_of(const Part& part, std::uint64_t block) {
   return place;
 }
 
-bool Samples::grow_locked(Part& part) {
+Samples::OldEntries::~OldEntries() {
+  if (start != nullptr) os::release(start, room * sizeof(Sample));
+}
+
+bool Samples::grow_locked(Part& part, OldEntries& old) {
   const std::size_t room = part.room == 0 ? kFirstRoom : part.room * 2;
   auto* const entries = static_cast<Sample*>(os::map(room * sizeof(Sample)));
   if (entries == nullptr) return false;
@@ -62,15 +66,23 @@ bool Samples::grow_locked(Part& part) {
   larger.room = room;
   for (std::size_t i = 0; i < part.room; ++i)
     if (part.entries[i].block != 0) entries[place_of(larger, part.entries[i].block)] = part.entries[i];
-  if (part.room != 0) os::release(part.entries, part.room * sizeof(Sample));
+  old.start = part.entries;
+  old.room = part.room;
   part.entries = entries;
   part.room = room;
   return true;
 }
 
-bool Samples::put_locked(Part& part, const Sample& sample) {
+void Samples::put(const Sample& sample) {
+  OldEntries old;
+  Part& part = part_of(sample.block);
+  os::LockGuard guard(part.mutex);
+  if (!put_locked(part, sample, old)) lost_.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool Samples::put_locked(Part& part, const Sample& sample, OldEntries& old) {
   const bool is_nearly_full = part.count + 1 > part.room / 4 * 3;
-  if (is_nearly_full && !grow_locked(part)) return false;
+  if (is_nearly_full && !grow_locked(part, old)) return false;
   Sample& place = part.entries[place_of(part, sample.block)];
   part.count += place.block == 0 ? 1 : 0;
   place = sample;
@@ -103,9 +115,7 @@ void Samples::add(const Sampled& sampled) {
   note_allocated(stack, sampled);
   const Sample sample{address_of(sampled.block), sampled.requested, stack,        this_thread.generation_seen,
                       sampled.interval,          sampled.pool,      sampled.lasts};
-  Part& part = part_of(sample.block);
-  os::LockGuard guard(part.mutex);
-  if (!put_locked(part, sample)) lost_.fetch_add(1, std::memory_order_relaxed);
+  put(sample);
 }
 
 void Samples::note_allocated(std::uint32_t number, const Sampled& sampled) {
@@ -133,9 +143,7 @@ void Samples::move(void* from, void* to) {
   }
   if (sample.block == 0) return;
   sample.block = address_of(to);
-  Part& part = part_of(sample.block);
-  os::LockGuard guard(part.mutex);
-  put_locked(part, sample);
+  put(sample);
 }
 
 std::size_t Samples::copy_from(Part& part, std::size_t* entry, Sample* copies, std::size_t most) {

@@ -113,8 +113,15 @@ class Samples {
   // From an entry on, which moves behind the last one copied. \returns how many.
   static std::size_t copy_from(Part& part, std::size_t* entry, Sample* copies, std::size_t most);
   static std::size_t place_of(const Part& part, std::uint64_t block);
-  static bool put_locked(Part& part, const Sample& sample);
-  static bool grow_locked(Part& part);
+  /// Memory of a table that has grown, which goes back once no lock is held.
+  struct OldEntries {
+    Sample* start = nullptr;
+    std::size_t room = 0;
+    ~OldEntries();
+  };
+  void put(const Sample& sample);
+  static bool put_locked(Part& part, const Sample& sample, OldEntries& old);
+  static bool grow_locked(Part& part, OldEntries& old);
   static Sample take_locked(Part& part, std::uint64_t block);
   void note_allocated(std::uint32_t number, const Sampled& sampled);
   struct Found {
