@@ -167,7 +167,6 @@ Span* HeapSlabs::make_slab_or_room(const BlockRequest& request, ReturnedPages& r
 void HeapSlabs::end_slab(Span* slab, ReturnedPages& returned) {
   const std::size_t bytes = slab_bytes(*slab);
   if (poisons_) os::unpoison(slab->start, bytes);
-  watched::note_span_ends(*slab, bytes, step_of_blocks(*slab, bytes));
   if (mixed_page::is_mixed(*slab)) {
     mixed_page::end(*slab);
   } else {
@@ -194,6 +193,7 @@ void HeapSlabs::end_quarantine(std::size_t bytes_to_keep, const Span* slab_to_ke
 
 // \pre the slab is in no list; its blocks have ended.
 void HeapSlabs::retire_slab(Span* slab, ReturnedPages& returned) {
+  watched::note_span_ends(*slab, slab_bytes(*slab), step_of_blocks(*slab, slab_bytes(*slab)));
   if (!poisons_) return end_slab(slab, returned);
   set_all_free(*slab);
   os::poison(slab->start, slab_bytes(*slab));
