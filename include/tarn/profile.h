@@ -39,7 +39,7 @@ struct tarn_sample {
   size_t bytes;              /* that were asked for */
   double weight;             /* so many live blocks of this size and stack it stands for */
   uint64_t pool;             /* its number, in the order in which pools were made; 0: the general pool */
-  const uint64_t* addresses; /* where its callers' calls return to, the innermost first */
+  const uint64_t* addresses; /* where calls return to, the innermost first: some lie in the library */
   size_t address_count;      /* 0: the stack could not be walked */
 };
 

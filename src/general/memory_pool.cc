@@ -86,24 +86,6 @@ void* allocate_watched(ThreadHeap* heap, SizeClass size_class, std::size_t size)
   return heap != nullptr ? pop(heap->record(size_class)) : nullptr;
 }
 
-// What is a hit of a thread that nobody watches. \returns nullptr when it is none, or a sample is due.
-TARN_INLINE void* allocate_watched_hit(std::size_t size) {
-  ThreadHeap* const heap = this_heap();
-  if (!observation.heed() || heap == nullptr || this_thread.scope != nullptr || size > detail::kMediumLimit ||
-      this_thread.bytes_to_sample <= static_cast<std::int64_t>(size))
-    return nullptr;
-  void* const block = pop(heap->record(class_of_request(size)));
-  if (block != nullptr) this_thread.bytes_to_sample -= static_cast<std::int64_t>(size);
-  return block;
-}
-
-TARN_INLINE bool deallocate_watched_hit(void* block) {
-  ThreadHeap* const heap = this_heap();
-  if (!observation.heed() || heap == nullptr) return false;
-  const std::size_t offset = page_map.index().record_offset_of(block);
-  return offset != 0 && push(detail::record_at(heap->cache, offset), block);
-}
-
 void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size) {
   if (is_disturbed()) [[unlikely]]
     if (void* const block = allocate_watched(heap, size_class, size)) return block;
@@ -173,40 +155,76 @@ void deallocate_in_class(void* block, SizeClass size_class) {
 
 }  // namespace
 
-namespace detail {
+namespace {
 
-void* allocate_slow(std::size_t size) noexcept {
-  if (is_disturbed()) [[unlikely]]
-    if (void* const block = allocate_watched_hit(size)) return block;
+void* allocate_missed(std::size_t size) {
   // Sizes that callers do not look up inline. A scope hides the records.
-  if (size > kSteppedLimit && size <= kMediumLimit)
-    if (void* const block = pop(own_cache()->records[index_of_class(class_of_bin[bin_of(size)])]))
+  if (size > detail::kSteppedLimit && size <= detail::kMediumLimit)
+    if (void* const block = pop(detail::own_cache()->records[index_of_class(class_of_request(size))]))
       return block;
   if (scope_pool() != nullptr) [[unlikely]]
-    return allocate_in_scope(size, size <= kTinyLimit ? kTinyLimit : 16);
-  if (size > kMediumLimit) return allocate_large_block(size, kPageBytes);
+    return allocate_in_scope(size, size <= detail::kTinyLimit ? detail::kTinyLimit : 16);
+  if (size > detail::kMediumLimit) return allocate_large_block(size, kPageBytes);
   ThreadHeap* const heap = heap_of_this_thread();  // also reads the options, which choose the classes
-  const Bin bin = detail::bin_of(size);
-  const SizeClass size_class = class_that_serves(heap, bin);
+  const SizeClass size_class = class_that_serves(heap, detail::bin_of(size));
   // A request that another bin's class serves finds its blocks in the record of that class.
-  if (void* const block = pop(own_cache()->records[index_of_class(size_class)])) return block;
+  if (void* const block = pop(detail::own_cache()->records[index_of_class(size_class)])) return block;
   return allocate_in_class(heap, size_class, size);
 }
 
-void* allocate_class_slow(SizeClass size_class) noexcept {
-  return allocate_in_class(heap_of_this_thread(), size_class, class_geometry[size_class].block_bytes);
-}
-
-void deallocate_slow(void* block) noexcept {
-  if (block == nullptr) return;
-  if (is_disturbed()) [[unlikely]]
-    if (deallocate_watched_hit(block)) return;
+void deallocate_missed(void* block) {
   Span* const span = find_any_span(block);
   if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->deallocate(*pool, block);
   if (span == nullptr) os::fatal("free of a pointer that is no block", block);
   if (is_of_pool(span)) return pool_of(*span)->operations->deallocate(*pool_of(*span), block);
   if (is_slab(span)) return deallocate_in_class(block, span->size_class.load(std::memory_order_relaxed));
   deallocate_large(span, block);
+}
+
+// A watched thread's hit, in the records that the inlined path does not see. Each call of such a thread comes
+// here: so nothing is called before it is known to be none.
+[[gnu::noinline]] void* allocate_disturbed(std::size_t size) {
+  observation.notice();
+  ThreadHeap* const heap = this_heap();
+  if (size > detail::kSteppedLimit || heap == nullptr || this_thread.scope != nullptr) [[unlikely]]
+    return allocate_missed(size);
+  const std::int64_t left = this_thread.bytes_to_sample - static_cast<std::int64_t>(size);
+  if (left <= 0 || !this_thread.is_watched()) [[unlikely]]
+    return allocate_missed(size);
+  const std::size_t record =
+      detail::is_tiny_or_stepped(size) ? detail::record_of_step(size) : detail::record_of_small(size);
+  void* const block = detail::pop(detail::record_at(heap->cache, record));
+  if (block == nullptr) [[unlikely]]
+    return allocate_missed(size);
+  this_thread.bytes_to_sample = left;
+  return block;
+}
+
+[[gnu::noinline]] void deallocate_disturbed(void* block) {
+  observation.notice();
+  ThreadHeap* const heap = this_heap();
+  if (heap == nullptr || !this_thread.is_watched()) [[unlikely]]
+    return deallocate_missed(block);
+  detail::ThreadCache* const cache = heap->cache;
+  if (!detail::push(detail::record_at(cache, detail::record_offset_of(cache, block)), block)) [[unlikely]]
+    deallocate_missed(block);
+}
+
+}  // namespace
+
+namespace detail {
+
+void* allocate_slow(std::size_t size) noexcept {
+  return is_disturbed() ? allocate_disturbed(size) : allocate_missed(size);
+}
+
+void deallocate_slow(void* block) noexcept {
+  if (block == nullptr) return;
+  is_disturbed() ? deallocate_disturbed(block) : deallocate_missed(block);
+}
+
+void* allocate_class_slow(SizeClass size_class) noexcept {
+  return allocate_in_class(heap_of_this_thread(), size_class, class_geometry[size_class].block_bytes);
 }
 
 void deallocate_class_slow(void* block, SizeClass size_class) noexcept {

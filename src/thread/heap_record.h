@@ -62,10 +62,12 @@ struct LargeCounts {
   Relaxed<std::size_t> live_count, live_bytes, allocations;
 };
 
-/// The pointers by which a thread finds its records, for others that hide them; nullptr: nobody may.
+/// The pointers by which a thread finds its records, for others that hide them until it heeds a switch;
+/// nullptr: nobody may. All under the heap's mutex.
 struct ShownRecords {
   detail::ThreadCache** cache = nullptr;
   detail::ThreadCache** derived = nullptr;  // of the derived forms of operator new and delete
+  std::uint32_t switch_heeded = 0;          // the last one of watch_switches
 };
 
 struct ThreadHeap {

@@ -79,6 +79,10 @@ void Observation::take_notice() {
   this_thread.generation_seen = now;
   this_thread.undisturbed_at = is_watched ? now - 1 : now;
   if (is_watched) this_thread.bytes_to_sample = distance_to_sample(interval());
+  if (ThreadHeap* const heap = this_heap()) {
+    os::LockGuard guard(heap->mutex);
+    heap->shown.switch_heeded = now;
+  }
   show_records_of_this_thread();
   ring();
 }

@@ -68,9 +68,13 @@ class Observation {
 
   /// Takes notice of a switch. \returns whether the thread is watched. \pre no lock is held.
   bool heed() {
+    notice();
+    return this_thread.is_watched();
+  }
+  /// Takes notice of a switch, if there is one. \pre no lock is held.
+  TARN_INLINE void notice() {
     if (watch_switches.generation.load(std::memory_order_acquire) != this_thread.generation_seen) [[unlikely]]
       take_notice();
-    return this_thread.is_watched();
   }
 
   /// Lets all threads notice the last switch, unless some call has done so. \threads any, also one without

@@ -17,6 +17,7 @@
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "thread/magazine.h"
+#include "thread/watch_switches.h"
 
 namespace tarn::internal {
 namespace {
@@ -238,6 +239,8 @@ void Registry::hide_all_records() {
   os::LockGuard guard(owners.mutex());
   for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
     os::LockGuard heap_guard(heap->mutex);
+    // A thread that has heeded the last switch would not show its records again.
+    if (heap->shown.switch_heeded == watch_switches.generation.load(std::memory_order_seq_cst)) continue;
     for (detail::ThreadCache** const pointer : {heap->shown.cache, heap->shown.derived})
       if (pointer != nullptr) __atomic_store_n(pointer, empty, __ATOMIC_RELAXED);
   }

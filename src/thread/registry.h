@@ -72,8 +72,8 @@ class Registry {
   /// Calls visit for the mutex of each heap. \pre a fork has locked owners.mutex().
   void visit_for_fork(os::ForkSet::Visit visit);
 
-  /// Lets every thread's next call take the slow door, by one store to its pointer. Threads that show their
-  /// records again (this_thread.h) decide anew.
+  /// Lets the next call of each thread that has not heeded the last switch take the slow door, by one store
+  /// to its pointer. A thread notes there that it has heeded a switch, before it shows its records again.
   void hide_all_records();
 
   /// Call when the index of pages was replaced: all caches get the new one. \pre no other thread runs.

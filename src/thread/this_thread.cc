@@ -123,7 +123,8 @@ bool make_end_key() {
 
 ThreadHeap* attach(Registry::Take which) {
   if (this_thread.heap != nullptr || this_thread.has_ended) return this_thread.heap;
-  ThreadHeap* const heap = registry.attach(which, {&detail::thread_cache, &derived_cache});
+  ThreadHeap* const heap =
+      registry.attach(which, {&detail::thread_cache, &derived_cache, this_thread.generation_seen});
   if (heap == nullptr) return nullptr;
   this_thread.heap = heap;
   show_records_of_this_thread();

@@ -1,9 +1,7 @@
 // The calling thread's heap.
 #pragma once
-#include <atomic>
-
-#include "base/units.h"
 #include "thread/heap_record.h"
+#include "thread/watch_switches.h"
 
 namespace tarn::internal {
 
@@ -11,12 +9,6 @@ namespace tarn::internal {
 /// cache until show_records_to_derived_forms() is called, and again after each change of
 /// detail::thread_cache. Never null.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local detail::ThreadCache* derived_cache;
-
-/// Counts the switches of observation.h; 0 before the first one. Tools write it too.
-struct alignas(kCacheLineBytes) WatchSwitches {
-  std::atomic<std::uint32_t> generation{0};
-};
-inline constinit WatchSwitches watch_switches{};
 
 struct ThisThread {
   ThreadHeap* heap;

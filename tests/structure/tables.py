@@ -84,5 +84,6 @@ COVERED = {
     "pool/wipe_block": "tests/pools/sensitive_test.cc",
     "pool/shared_use": "tests/unit/pool/heap_magazines_test.cc",
     "thread/call_counts": "tests/unit/observe/counted_calls_test.cc",
+    "thread/watch_switches": "tests/unit/thread/observation_test.cc",
     "thread/heap_record": "tests/unit/thread/registry_test.cc",
 }

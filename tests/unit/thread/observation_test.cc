@@ -15,6 +15,7 @@
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"
 #include "thread/exponential.h"
+#include "thread/registry.h"
 
 namespace tarn::internal {
 namespace {
@@ -227,6 +228,16 @@ TEST(Observation, SwitchesUnderLoadLeaveNoSampleAndLoseNoBlock) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(live_samples().samples, 0u);
   samples.validate();
+}
+
+// A thread that rings for one switch may still do so when the next one has come and others have heeded that.
+TEST(Observation, WhatIsHiddenLateStaysShownWhereTheLastSwitchIsHeeded) {
+  observation.watch(1'024);
+  observation.watch(0);
+  deallocate(allocate(100));
+  ASSERT_NE(detail::own_cache(), &detail::empty_cache);
+  registry.hide_all_records();
+  EXPECT_NE(detail::own_cache(), &detail::empty_cache);
 }
 
 }  // namespace
