@@ -279,7 +279,6 @@ class ObservedLayout {
       TARN_FIELD("sample.block", Sample, block),
       TARN_FIELD("sample.requested", Sample, requested),
       TARN_FIELD("sample.stack", Sample, stack),
-      TARN_FIELD("sample.generation", Sample, generation),
       TARN_FIELD("sample.interval", Sample, interval),
       TARN_FIELD("sample.pool", Sample, pool),
       TARN_FIELD("stack.count", SampledStack, count),
@@ -288,7 +287,6 @@ class ObservedLayout {
       TARN_FIELD("stack.blocks", SampledStack, blocks),
       TARN_FIELD("stack.bytes", SampledStack, bytes),
       TARN_ELEMENT("stack.addresses", SampledStack, addresses),
-      TARN_VALUE("stack.most_addresses", SampledStack::kMostAddresses),
   };
   static constexpr const SlabOwner* kSharedOwner = &Owners::shared_;
   static constexpr std::size_t kOptionsOffset = offsetof(Configuration, values_);

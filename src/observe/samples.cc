@@ -113,9 +113,7 @@ void Samples::add(const Sampled& sampled) {
   const std::uint32_t stack =
       intern({addresses, count, sampled.pool, hash_of(addresses, count, sampled.pool)});
   note_allocated(stack, sampled);
-  const Sample sample{address_of(sampled.block), sampled.requested, stack,        this_thread.generation_seen,
-                      sampled.interval,          sampled.pool,      sampled.lasts};
-  put(sample);
+  put({address_of(sampled.block), sampled.requested, stack, sampled.lasts, sampled.interval, sampled.pool});
 }
 
 void Samples::note_allocated(std::uint32_t number, const Sampled& sampled) {

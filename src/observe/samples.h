@@ -18,13 +18,12 @@
 namespace tarn::internal {
 
 struct Sample {
-  std::uint64_t block;       // 0: the entry is free
-  std::uint64_t requested;   // bytes
-  std::uint32_t stack;       // its number
-  std::uint32_t generation;  // of the switch during which it was made
-  std::uint64_t interval;    // bytes
-  std::uint64_t pool;        // its number; 0: the general pool
+  std::uint64_t block;      // 0: the entry is free
+  std::uint64_t requested;  // bytes
+  std::uint32_t stack;      // its number
   SampleLasts lasts;
+  std::uint64_t interval;  // bytes
+  std::uint64_t pool;      // its number; 0: the general pool
 };
 
 /// A stack that blocks of one pool came from, and what its samples since it was first seen stand for: a

@@ -17,6 +17,7 @@
 #include "pool/handle_chunks.h"
 #include "pool/handle_pool_state.h"
 #include "pool/sensitive_heap.h"
+#include "pool/watched_blocks.h"
 #include "tarn/detail/handle_slots.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -40,6 +41,7 @@ void destroy_live(HandlePoolState& state) {
     os::check_no_lock_is_held("while a function of the program's runs");
     void* const object = chunk.object(index, state.type.stride);
     state.type.destroy(object);
+    watched::note_object_ended(object);
     if (state.front->checked_as != nullptr) os::note_pool_free(&state, object);
     wipe_if_sensitive(state, object);
     if (chunk.blocks != nullptr) free_object_of_malloc(state, chunk, index);
@@ -67,6 +69,7 @@ void deallocate_any(PoolHeader& pool, void* block) {
     return;
   }
   ReturnedPages returned;
+  watched::note_object_ended(block);
   const os::LockGuard guard(state.mutex);
   const Span* const span = page_map.find(block);
   if (span == nullptr || span->unmarked_pool() != &state) os::fatal_in_pool(state.name, kNoBlock, block);

@@ -12,11 +12,8 @@ Span* find_span(const void* block) {
   return span != nullptr ? span : pool_registry.find_span(block);
 }
 
-// \returns whether there was one.
-bool forget(Span& span, void* block) {
-  if (!observation.note_freed(block)) return false;
-  watched_spans.forget_sample(span);
-  return true;
+void forget(Span& span, void* block) {
+  if (observation.note_freed(block)) watched_spans.forget_sample(span);
 }
 
 }  // namespace
