@@ -11,6 +11,7 @@
 #include "machine.h"
 #include "option_values.h"
 #include "runner.h"
+#include "selection_options.h"
 #include "terminal.h"
 #include "trace/replay_report.h"
 #include "usage_error.h"
@@ -136,25 +137,6 @@ int replay(const ReplayOptions& options) {
   return exit_status_of(results);
 }
 
-void add_selection_options(CLI::App& command, ReplayOptions& options) {
-  command
-      .add_option("--with", options.selection.with,
-                  "Besides glibc and tarn, only these: mimalloc, jemalloc, tcmalloc, tbb, the path of a .so, "
-                  "NAME=PATH, all, none")
-      ->type_name("NAME|PATH,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command.add_option("--without", options.selection.without, "Leave these out")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command
-      .add_option("--set", options.settings,
-                  "Set an option of the library (see tarn options), for tarn alone")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-}
-
 void add_replay_options(CLI::App& command, ReplayOptions& options) {
   command.add_option("TRACE", options.trace_file, "A trace of a program's calls (docs/look/replay.md)")
       ->required();
@@ -187,7 +169,7 @@ void add_replay_command(CLI::App& app, Invocation& invocation) {
       "wrong, 130 interrupted (what is done is printed).\n");
   auto options = std::make_shared<ReplayOptions>();
   add_replay_options(*command, *options);
-  add_selection_options(*command, *options);
+  add_selection_options(*command, options->selection, options->settings);
   command->callback([options, &invocation] { invocation.work = [options] { return replay(*options); }; });
 }
 
