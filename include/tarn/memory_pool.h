@@ -40,8 +40,7 @@ TARN_INLINE void* allocate_from(ThreadCache* const& cache, std::size_t size) {
 }
 
 template <auto kSlowDoor, typename... More>
-TARN_INLINE void deallocate_to(ThreadCache* const& pointer, void* block, More... more) {
-  ThreadCache* const cache = load_cache(pointer);
+TARN_INLINE void deallocate_to(ThreadCache* cache, void* block, More... more) {
   if (!push(record_at(cache, record_offset_of(cache, block)), block)) [[unlikely]]
     kSlowDoor(block, more...);
 }
@@ -57,7 +56,7 @@ TARN_INLINE void deallocate_to(ThreadCache* const& pointer, void* block, More...
 /// Frees a block of any of the library's pools, from any thread; nullptr is ignored.
 /// \cost a hit is inlined: five loads, two stores.
 TARN_INLINE void deallocate(void* block) noexcept {
-  detail::deallocate_to<detail::deallocate_slow>(detail::thread_cache, block);
+  detail::deallocate_to<detail::deallocate_slow>(detail::own_cache(), block);
 }
 
 /// The same. The size is not needed: the page map names the owner of the block, also a heap (tarn/heap.h).
