@@ -61,8 +61,8 @@ TARN_INLINE ThreadCache* load_cache(ThreadCache* const& pointer) {
   return pointer;
 #endif
 }
-/// \why not by load_cache: the undefined-behaviour sanitizer of g++ 12 takes the address of a thread's variable
-/// for null in some loops.
+/// \why not by load_cache: the undefined-behaviour sanitizer of g++ 12 takes the address of a thread's
+/// variable for null in some loops.
 TARN_INLINE ThreadCache* own_cache() {
 #ifdef __SANITIZE_THREAD__
   return __atomic_load_n(&thread_cache, __ATOMIC_RELAXED);
