@@ -50,6 +50,7 @@ bool take_digits(std::string_view* text, std::int64_t* value) {
 /// \returns the factor of a suffix; 0 when the option has no such suffix.
 std::int64_t scale_of(OptionKind kind, std::string_view suffix) {
   if (suffix.empty()) return 1;
+  if (kind == OptionKind::kNumber) return 0;
   if (kind == OptionKind::kMilliseconds) return suffix == "ms" ? 1 : suffix == "s" ? 1000 : 0;
   const std::string_view rest = without_first(suffix, 1);
   if (!rest.empty() && rest != "iB" && rest != "B") return 0;
@@ -111,6 +112,8 @@ const char* kind_name(OptionKind kind) {
       return "bytes";
     case OptionKind::kMilliseconds:
       return "milliseconds";
+    case OptionKind::kNumber:
+      return "number";
     case OptionKind::kChoice:
       return "choice";
     case OptionKind::kPath:

@@ -17,6 +17,7 @@ enum class OptionKind : std::uint8_t {
   kBool,          // 0 or 1 (also: on/off, true/false, yes/no)
   kBytes,         // a size; suffixes K, M, G (powers of 1024)
   kMilliseconds,  // a time; suffixes ms, s
+  kNumber,        // without a unit
   kChoice,        // one of `choices`, stored as its index
   kPath,          // a file name, stored separately
 };
@@ -47,6 +48,7 @@ enum class Option : std::uint8_t {
   kHardLimit,
   kObserve,
   kProfile,
+  kRecord,
 };
 
 struct OptionInfo {
@@ -122,6 +124,8 @@ inline constexpr OptionInfo kOptionTable[] = {
      "Sample the stack of one block in so many bytes that are asked for, from the start, for `tarn profile`; "
      "1: of every block; 0: none until something switches it on.",
      OptionChange::kAnyTime},
+    {Option::kRecord, "record", OptionKind::kNumber, 0, 0, 1 << 22, nullptr,
+     "The process of this number records its calls from its start: `tarn record` sets it; 0: none."},
 };
 inline constexpr std::size_t kOptionCount = sizeof(kOptionTable) / sizeof(kOptionTable[0]);
 

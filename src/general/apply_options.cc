@@ -168,6 +168,7 @@ void apply_all_options() {
 
 void finish_all_options() {
   if (bytes_value(Option::kProfile) != 0) begin_or_end_profile();
+  if (configuration.value(Option::kRecord) == os::process_id()) observation.record(Recording::kOn);
 }
 
 void apply_option(Option option) { row_of(option).apply(); }

@@ -22,4 +22,10 @@ PoolHeader* pool_over_system(const void* block) {
   return configuration.is_on(Option::kPoolsUseMalloc) ? system_blocks.pool_of(block) : nullptr;
 }
 
+bool is_of_general_pool(const void* block) {
+  if (page_map.index().record_offset_of(block) != 0) return true;
+  const Span* const span = find_any_span(block);
+  return span != nullptr && !is_of_pool(span) && pool_over_system(block) == nullptr;
+}
+
 }  // namespace tarn::internal

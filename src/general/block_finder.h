@@ -18,4 +18,7 @@ Span* find_any_span(const void* pointer);
 /// \returns the pool of a block that the pool took from malloc (option pools_use_malloc); nullptr: none.
 PoolHeader* pool_over_system(const void* block);
 
+/// Whether a live block is the general pool's own.
+bool is_of_general_pool(const void* block);
+
 }  // namespace tarn::internal

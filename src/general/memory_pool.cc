@@ -20,6 +20,7 @@
 #include "page/helper.h"
 #include "page/page_map.h"
 #include "thread/observation.h"
+#include "thread/recorded_call.h"
 #include "thread/slow_call.h"
 #include "thread/thread_heap.h"
 
@@ -183,8 +184,7 @@ void deallocate_missed(void* block) {
 
 // A watched thread's hit, in the records that the inlined path does not see. Each call of such a thread comes
 // here: so nothing is called before it is known to be none.
-[[gnu::noinline]] void* allocate_disturbed(std::size_t size) {
-  observation.notice();
+TARN_INLINE void* allocate_hidden(std::size_t size) {
   ThreadHeap* const heap = this_heap();
   if (size > detail::kSteppedLimit || heap == nullptr || this_thread.scope != nullptr) [[unlikely]]
     return allocate_missed(size);
@@ -200,14 +200,38 @@ void deallocate_missed(void* block) {
   return block;
 }
 
-[[gnu::noinline]] void deallocate_disturbed(void* block) {
-  observation.notice();
+TARN_INLINE void deallocate_hidden(void* block) {
   ThreadHeap* const heap = this_heap();
   if (heap == nullptr || !this_thread.is_watched()) [[unlikely]]
     return deallocate_missed(block);
   detail::ThreadCache* const cache = heap->cache;
   if (!detail::push(detail::record_at(cache, detail::record_offset_of(cache, block)), block)) [[unlikely]]
     deallocate_missed(block);
+}
+
+// What a scope serves is its pool's.
+[[gnu::noinline]] void* allocate_recorded(std::size_t size) {
+  RecordedCall call(recorded_heap());
+  void* const block = allocate_hidden(size);
+  if (block != nullptr && this_thread.scope == nullptr)
+    call.note_allocated(trace::Operation::kAllocate, block, size);
+  return block;
+}
+
+[[gnu::noinline]] void deallocate_recorded(void* block) {
+  RecordedCall call(recorded_heap());
+  if (is_of_general_pool(block)) call.note_freed(block, RecordedCall::order());
+  deallocate_hidden(block);
+}
+
+[[gnu::noinline]] void* allocate_disturbed(std::size_t size) {
+  observation.notice();
+  return watch_switches.is_recording() ? allocate_recorded(size) : allocate_hidden(size);
+}
+
+[[gnu::noinline]] void deallocate_disturbed(void* block) {
+  observation.notice();
+  watch_switches.is_recording() ? deallocate_recorded(block) : deallocate_hidden(block);
 }
 
 }  // namespace
@@ -235,13 +259,24 @@ void deallocate_class_slow(void* block, SizeClass size_class) noexcept {
 
 namespace {
 
-void* allocate_aligned_slow(std::size_t size, std::size_t alignment) {
+void* allocate_aligned_missed(std::size_t size, std::size_t alignment) {
   if (scope_pool() != nullptr) return allocate_in_scope(size, alignment);
   if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate(size);
   set_up_once();  // the classes must be known
   const SizeClass size_class = aligned_class_of(detail::class_of_bin, size, alignment);
   if (size_class == SizeClass::kNone) return allocate_large_block(size, alignment);
   return allocate_in_class(heap_of_this_thread(), size_class, size);
+}
+
+void* allocate_aligned_slow(std::size_t size, std::size_t alignment) {
+  if (!watch_switches.is_recording()) [[likely]]
+    return allocate_aligned_missed(size, alignment);
+  RecordedCall call(recorded_heap());
+  void* const block = allocate_aligned_missed(size, alignment);
+  if (block != nullptr && this_thread.scope == nullptr)
+    call.note_allocated(trace::Operation::kAllocate, block, size,
+                        static_cast<unsigned>(__builtin_ctzll(alignment)));
+  return block;
 }
 
 }  // namespace
@@ -260,14 +295,30 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
   return allocate_aligned_slow(size, alignment);
 }
 
-void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
-  std::size_t bytes = 0;
-  if (__builtin_mul_overflow(count, size, &bytes)) return out_of_memory();
+namespace {
+
+void* allocate_zeroed_bytes(std::size_t bytes) {
   bool is_zeroed = false;
   void* const block = bytes <= detail::kMediumLimit || scope_pool() != nullptr
                           ? allocate(bytes)
                           : allocate_large_block(bytes, kPageBytes, 0, &is_zeroed);
   return block == nullptr || is_zeroed ? block : std::memset(block, 0, bytes);
+}
+
+[[gnu::noinline]] void* allocate_zeroed_recorded(std::size_t bytes) {
+  RecordedCall call(recorded_heap());
+  void* const block = allocate_zeroed_bytes(bytes);
+  if (block != nullptr && this_thread.scope == nullptr)
+    call.note_allocated(trace::Operation::kAllocateZeroed, block, bytes);
+  return block;
+}
+
+}  // namespace
+
+void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) return out_of_memory();
+  return watch_switches.is_recording() ? allocate_zeroed_recorded(bytes) : allocate_zeroed_bytes(bytes);
 }
 
 namespace {

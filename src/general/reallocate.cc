@@ -8,6 +8,7 @@
 #include "os/fatal.h"
 #include "page/page_map.h"
 #include "tarn/memory_pool.h"
+#include "thread/recorded_call.h"
 #include "thread/thread_heap.h"
 
 namespace TARN_NAMESPACE {
@@ -96,7 +97,7 @@ void count_reallocation() {
 
 namespace {
 
-void* reallocate_slow(void* block, std::size_t size) {
+void* reallocate_missed(void* block, std::size_t size) {
   if (block == nullptr) return allocate(size);
   count_reallocation();
   if (PoolHeader* const pool = pool_over_system(block)) return reallocate_of_pool(*pool, block, size);
@@ -109,6 +110,27 @@ void* reallocate_slow(void* block, std::size_t size) {
     if (void* const resized = reallocate_large(span, size)) return resized;
   }
   return move_by_copy(block, usable, size);
+}
+
+// A block may move from a pool to the general pool, and into the pool of a scope.
+void* reallocate_recorded(void* block, std::size_t size) {
+  RecordedCall call(recorded_heap());
+  const bool was_known = block != nullptr && is_of_general_pool(block);
+  const std::uint64_t order = RecordedCall::order();
+  void* const moved = reallocate_missed(block, size);
+  if (moved == nullptr) return moved;
+  const bool is_known = is_of_general_pool(moved);
+  if (was_known && is_known)
+    call.note_resized(block, order, moved, size);
+  else if (was_known)
+    call.note_freed(block, order);
+  else if (is_known)
+    call.note_allocated(trace::Operation::kAllocate, moved, size);
+  return moved;
+}
+
+void* reallocate_slow(void* block, std::size_t size) {
+  return watch_switches.is_recording() ? reallocate_recorded(block, size) : reallocate_missed(block, size);
 }
 
 std::size_t usable_size_slow(const void* block) {

@@ -41,4 +41,12 @@ inline ThreadHeap* heap_of_this_thread() {
   return attach_if_earned();
 }
 
+/// The same for a thread whose calls are recorded: it has a heap from its first call on, if it can have one.
+inline ThreadHeap* recorded_heap() {
+  if (ThreadHeap* const heap = this_heap(); heap != nullptr) [[likely]]
+    return heap;
+  set_up_once();
+  return attach_this_thread();
+}
+
 }  // namespace tarn::internal

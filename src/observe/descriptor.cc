@@ -20,6 +20,7 @@
 #include "pool/object_pool_state.h"
 #include "tarn/version.h"
 #include "thread/observation.h"
+#include "thread/recorded_call.h"
 #include "thread/registry.h"
 
 // The records are no standard layouts; g++ and clang know the offsets of their members all the same.
@@ -180,6 +181,14 @@ class ObservedLayout {
       TARN_FIELD("heap.magazines", ThreadHeap, magazines),
       TARN_FIELD("heap.shown", ThreadHeap, shown.cache),
       TARN_FIELD("heap.shown_derived", ThreadHeap, shown.derived),
+      TARN_FIELD("heap.calls_made", ThreadHeap, calls_made),
+      TARN_RECORD("call_ring", CallRing),
+      TARN_FIELD("call_ring.events", CallRing, events_),
+      TARN_FIELD("call_ring.written", CallRing, written_),
+      TARN_FIELD("call_ring.fetched", CallRing, fetched_),
+      TARN_FIELD("call_ring.lost", CallRing, lost_),
+      TARN_VALUE("call_ring.room", CallRing::kRoom),
+      TARN_VALUE("call_ring.event_bytes", sizeof(trace::Event)),
       TARN_RECORD("magazine", Magazine),
       TARN_FIELD("magazine.blocks", Magazine, blocks),
       TARN_FIELD("magazine.room", Magazine, room),
@@ -263,7 +272,12 @@ class ObservedLayout {
       TARN_FIELD("account.soft", HeapAccount, soft_limit_),
       TARN_FIELD("account.hard", HeapAccount, hard_limit_),
 
+      TARN_FIELD("thread_limits.always_slow", ThreadLimits, every_call_is_slow),
       TARN_FIELD("watch.generation", WatchSwitches, generation),
+      TARN_FIELD("watch.recording", WatchSwitches, recording),
+      TARN_VALUE("recording.off", static_cast<std::uint32_t>(Recording::kOff)),
+      TARN_VALUE("recording.on", static_cast<std::uint32_t>(Recording::kOn)),
+      TARN_VALUE("recording.ending", static_cast<std::uint32_t>(Recording::kEnding)),
       TARN_FIELD("observation.interval", Observation, interval_),
       TARN_FIELD("observation.rung_for", Observation, rung_for_),
       TARN_ELEMENT("samples.parts", Samples, parts_),
@@ -334,7 +348,10 @@ constinit ObservedRoot roots[] = {
     {"geometry", &class_geometry},
     {"configuration", &configuration},
     {"empty_cache", &detail::empty_cache},
+    {"thread_limits", &thread_limits},
     {"watch", &watch_switches},
+    {"call_order", &call_order},
+    {"unseen_calls", &unseen_calls},
     {"observation", &observation},
     {"samples", &samples},
 };

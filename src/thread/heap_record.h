@@ -10,11 +10,11 @@
 // lowered below it; larger_magazine_bytes is the part of it for blocks above kSmallBlockBytes.
 //
 // Synchronisation: `top` of a record belongs to the thread alone; other threads read it for statistics. All
-// else but `pools` changes under the heap's mutex, which its thread holds during a slow call (SlowCall), and
-// other threads while they look at the heap or return its blocks. A process of one thread, as libc counts,
-// takes none: the helper touches no heap that a thread has. Who returns or takes blocks holds the owner's
-// mutex too, for that time only. Heaps are never freed: the heap of a thread that has ended goes to the next
-// thread that starts.
+// else but `pools` and `calls_made` changes under the heap's mutex, which its thread holds during a slow call
+// (SlowCall), and other threads while they look at the heap or return its blocks. A process of one thread, as
+// libc counts, takes none: the helper touches no heap that a thread has. Who returns or takes blocks holds
+// the owner's mutex too, for that time only. Heaps are never freed: the heap of a thread that has ended goes
+// to the next thread that starts.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -25,6 +25,7 @@
 #include "tarn/detail/stat_fields.h"
 #include "tarn/detail/thread_cache.h"
 #include "thread/call_counts.h"
+#include "thread/call_ring.h"
 #include "thread/pool_table.h"
 
 namespace tarn::internal {
@@ -91,6 +92,7 @@ struct ThreadHeap {
   LargeCounts large;
   ThreadCallCounts* calls;  // nullptr unless calls are counted
   PoolTable pools;          // of the thread alone, without the mutex
+  CallRing calls_made;      // the same
   PerClass<Magazine> magazines;
 
   bool is_left() const {

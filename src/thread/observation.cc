@@ -1,5 +1,7 @@
 #include "thread/observation.h"
 
+#include <pthread.h>
+
 #include "central/owners.h"
 #include "page/background.h"
 #include "page/watched_spans.h"
@@ -11,6 +13,9 @@ namespace tarn::internal {
 constinit Observation observation;
 
 namespace {
+
+// Bytes that no thread asks for.
+constexpr std::int64_t kNever = std::int64_t{1} << 60;
 
 // Never 0.
 std::uint32_t seed_of_this_thread() {
@@ -25,14 +30,18 @@ std::int64_t distance_to_sample(std::size_t interval) {
   if (this_thread.random == 0) this_thread.random = seed_of_this_thread();
   if (interval == 1) return 1;  // every block
   const double drawn = minus_log_of_fraction(next_random(this_thread.random));
-  constexpr double kFarthest = 0x1p60;
   const double distance = drawn * static_cast<double>(interval);
-  return distance < kFarthest ? static_cast<std::int64_t>(distance) + 1
-                              : static_cast<std::int64_t>(kFarthest);
+  return distance < static_cast<double>(kNever) ? static_cast<std::int64_t>(distance) + 1 : kNever;
+}
+
+// No tool fetches the calls of a child.
+void end_recording_in_child() {
+  if (watch_switches.is_recording()) observation.record(Recording::kOff);
 }
 
 // Where no call comes to a slow door soon, the helper notices a switch.
 [[gnu::constructor(102)]] void begin_looks() {
+  pthread_atfork(nullptr, nullptr, end_recording_in_child);
   background.set_trim_idle([] {
     observation.ring();
     return registry.trim_idle();
@@ -48,15 +57,21 @@ void Observation::set_sink(const SampleSink& sink) {
 
 void Observation::watch(std::size_t interval) {
   interval_.store(interval, std::memory_order_relaxed);
-  std::uint32_t now = watch_switches.generation.load(std::memory_order_relaxed);
-  // Never 0 again: that is, before the first switch.
-  while (!watch_switches.generation.compare_exchange_weak(now, now + 1 != 0 ? now + 1 : 1,
-                                                          std::memory_order_seq_cst)) {
-  }
+  watch_switches.count();
   heed();
 }
 
-bool Observation::may_watch() const {
+void Observation::record(Recording recording) {
+  watch_switches.recording.store(recording, std::memory_order_relaxed);
+  watch_switches.count();
+  heed();
+}
+
+bool Observation::may_record() const {
+  return watch_switches.is_recording() && !thread_limits.every_call_is_slow;
+}
+
+bool Observation::may_sample() const {
   return interval() != 0 && !thread_limits.every_call_is_slow &&
          sink_.load(std::memory_order_acquire) != nullptr && owners.begin_sampling();
 }
@@ -64,25 +79,28 @@ bool Observation::may_watch() const {
 void Observation::ring() {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
   if (rung_for_.exchange(now, std::memory_order_acq_rel) == now) return;
-  if (may_watch()) {
+  const bool is_sampling = may_sample();
+  if (is_sampling) {
     watched_spans.begin();
-    registry.hide_all_records();
   } else if (const SampleSink* const sink = sink_.load(std::memory_order_acquire)) {
     watched_spans.end();
     sink->on_switched_off();
   }
+  if (is_sampling || may_record()) registry.hide_all_records();
 }
 
 void Observation::take_notice() {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
-  const bool is_watched = may_watch();
+  const bool is_sampling = may_sample(), is_watched = is_sampling || may_record();
   this_thread.generation_seen = now;
   this_thread.undisturbed_at = is_watched ? now - 1 : now;
-  if (is_watched) this_thread.bytes_to_sample = distance_to_sample(interval());
+  if (is_watched) this_thread.bytes_to_sample = is_sampling ? distance_to_sample(interval()) : kNever;
   if (ThreadHeap* const heap = this_heap()) {
     os::LockGuard guard(heap->mutex);
     heap->shown.switch_heeded = now;
   }
+  if (ThreadHeap* const heap = this_heap(); heap != nullptr && !watch_switches.has_rings())
+    heap->calls_made.end();
   show_records_of_this_thread();
   ring();
 }

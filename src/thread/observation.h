@@ -11,6 +11,8 @@
 // Samples are drawn so that each byte has the same chance (as in google/tcmalloc and jemalloc): the distance
 // of two is exponential. \why not at refills: what is freed at once is never refilled for, and so never seen.
 //
+// The other reason to watch a thread is a recording (recorded_call.h): the same switch, another word.
+//
 // A switch counts `watch_switches`. The first slow call of any thread that sees another count than before
 // rings for all other threads: it lets their pointers lead to the empty cache, under the mutex of each heap,
 // and marks the spans of all pools, whose frees take the slow door then. So a thread that only ever hits
@@ -62,6 +64,8 @@ class Observation {
   /// \threads any, with no lock held.
   void watch(std::size_t interval);
   std::size_t interval() const { return interval_.load(std::memory_order_relaxed); }
+  /// Lets calls of the general pool be put down, or no longer. \threads any, with no lock held.
+  void record(Recording recording);
 
   /// Whether a block may be a sampled one: true from the first switch on.
   bool has_begun() const { return watch_switches.generation.load(std::memory_order_relaxed) != 0; }
@@ -97,7 +101,8 @@ class Observation {
  private:
   friend class ObservedLayout;
 
-  bool may_watch() const;
+  bool may_sample() const;
+  bool may_record() const;
   void take_notice();
   bool draw();
 

@@ -127,6 +127,7 @@ ThreadHeap* attach(Registry::Take which) {
       registry.attach(which, {&detail::thread_cache, &derived_cache, this_thread.generation_seen});
   if (heap == nullptr) return nullptr;
   this_thread.heap = heap;
+  if (!watch_switches.has_rings()) heap->calls_made.end();  // what the heap's last thread has left
   show_records_of_this_thread();
   if (make_end_key() && pthread_setspecific(end_key, heap) == 0) return heap;
   // Without a key, the end of the thread will not be seen: so the thread must keep nothing.

@@ -1,4 +1,5 @@
-// Counts the switches of observation.h: by it a thread sees, with one load, that it must heed one.
+// Counts the switches of observation.h: by it a thread sees, with one load, that it must heed one. And
+// whether calls are recorded (recorded_call.h), which watched threads look up beside it.
 // Threads: any; tools write it from outside.
 #pragma once
 #include <atomic>
@@ -8,8 +9,24 @@
 
 namespace tarn::internal {
 
+enum class Recording : std::uint32_t {
+  kOff,     // threads give back the memory of their rings when they heed the switch
+  kOn,      // each call of the general pool is put down
+  kEnding,  // none is, and what was can be fetched still
+};
+
 struct alignas(kCacheLineBytes) WatchSwitches {
   std::atomic<std::uint32_t> generation{0};  // 0 before the first switch, and never again
+  std::atomic<Recording> recording{Recording::kOff};
+
+  bool has_rings() const { return recording.load(std::memory_order_relaxed) != Recording::kOff; }
+  bool is_recording() const { return recording.load(std::memory_order_relaxed) == Recording::kOn; }
+
+  void count() {
+    std::uint32_t now = generation.load(std::memory_order_relaxed);
+    while (!generation.compare_exchange_weak(now, now + 1 != 0 ? now + 1 : 1, std::memory_order_seq_cst)) {
+    }
+  }
 };
 inline constinit WatchSwitches watch_switches{};
 

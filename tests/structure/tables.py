@@ -21,6 +21,7 @@ MAY_NAME = {
 # Source files without a unit test of their name, and the test that covers each.
 COVERED = {
     "base/block_visitor": "tests/pools/object_pool_test.cc",
+    "base/call_event": "tests/unit/thread/call_ring_test.cc",
     "base/option_table": "tests/unit/general/configuration_test.cc",
     "central/per_class": "tests/unit/central/size_class_test.cc",
     "central/slab_owner": "tests/unit/central/owners_test.cc",

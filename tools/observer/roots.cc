@@ -18,18 +18,6 @@ bool may_hold_pointers(const Mapping& mapping) {
   return mapping.is_writable || (mapping.is_readable && mapping.path.empty());
 }
 
-std::vector<AddressRange> sorted_heap_ranges(const Snapshot& snapshot) {
-  std::vector<AddressRange> ranges;
-  for (const Span& span : snapshot.spans)
-    if (span.use != SpanUse::kOther) ranges.push_back({span.start, span.end()});
-  for (const FreeRun& run : snapshot.free_runs) ranges.push_back({run.start, run.start + run.bytes});
-  for (const RecordRange& range : snapshot.records)
-    if (range.what != RecordRange::What::kData) ranges.push_back({range.start, range.start + range.bytes});
-  std::sort(ranges.begin(), ranges.end(),
-            [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
-  return ranges;
-}
-
 /// Adds what is left of a range when others are taken out of it. `next` is the first of them that may matter;
 /// it moves on, as ranges come by ascending addresses.
 void add_rest(AddressRange range, const std::vector<AddressRange>& without, std::size_t& next,
@@ -44,8 +32,20 @@ void add_rest(AddressRange range, const std::vector<AddressRange>& without, std:
 
 }  // namespace
 
+std::vector<AddressRange> heap_ranges(const Snapshot& snapshot) {
+  std::vector<AddressRange> ranges;
+  for (const Span& span : snapshot.spans)
+    if (span.use != SpanUse::kOther) ranges.push_back({span.start, span.end()});
+  for (const FreeRun& run : snapshot.free_runs) ranges.push_back({run.start, run.start + run.bytes});
+  for (const RecordRange& range : snapshot.records)
+    if (range.what != RecordRange::What::kData) ranges.push_back({range.start, range.start + range.bytes});
+  std::sort(ranges.begin(), ranges.end(),
+            [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+  return ranges;
+}
+
 Roots memory_roots(const Source& source, const Snapshot& snapshot) {
-  const std::vector<AddressRange> heap = sorted_heap_ranges(snapshot);
+  const std::vector<AddressRange> heap = heap_ranges(snapshot);
   Roots roots;
   std::size_t next = 0;
   for (const Mapping& mapping : source.mappings()) {

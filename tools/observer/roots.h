@@ -26,6 +26,9 @@ struct Roots {
   std::uint64_t device_bytes = 0;    // of mapped devices, which are not read: that may do something
 };
 
+/// The heap and the library's records, sorted.
+std::vector<AddressRange> heap_ranges(const Snapshot& snapshot);
+
 /// Without words. \returns all that the program could write to, or could once, and that is not the heap's.
 Roots memory_roots(const Source& source, const Snapshot& snapshot);
 

@@ -1,11 +1,8 @@
 #include "sampling.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 
@@ -13,6 +10,7 @@
 #include "circle_watch.h"
 #include "locate.h"
 #include "roots.h"
+#include "writable_memory.h"
 
 namespace tarn::observer {
 namespace {
@@ -25,30 +23,6 @@ constexpr std::uint64_t kMostPieces = 4096;
 constexpr std::uint32_t kMostParts = 64;
 constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1} << 24;
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;  // read at once
-
-class WritableMemory {
- public:
-  explicit WritableMemory(int pid)
-      : pid_(pid), memory_(open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC)) {
-    if (memory_ < 0)
-      throw ObserveError(
-          fmt::format("the memory of process {} may not be written ({}): the same rights as "
-                      "for a debugger are needed",
-                      pid, std::strerror(errno)));
-  }
-  ~WritableMemory() { close(memory_); }
-  WritableMemory(const WritableMemory&) = delete;
-  WritableMemory& operator=(const WritableMemory&) = delete;
-
-  void write(Address address, const void* bytes, std::size_t count) const {
-    if (pwrite(memory_, bytes, count, static_cast<off_t>(address)) == static_cast<ssize_t>(count)) return;
-    throw ObserveError(fmt::format("process {} could not be switched: {}", pid_,
-                                   errno == EIO || errno == 0 ? "it has ended" : std::strerror(errno)));
-  }
-
- private:
-  const int pid_, memory_;
-};
 
 Layout layout_of(const Source& source) {
   const std::optional<Located> located = locate(source);

@@ -26,6 +26,7 @@ void add_doctor_command(CLI::App& app, Invocation& invocation);
 void add_top_command(CLI::App& app, Invocation& invocation);
 void add_metrics_command(CLI::App& app, Invocation& invocation);
 void add_profile_command(CLI::App& app, Invocation& invocation);
+void add_record_command(CLI::App& app, Invocation& invocation);
 void add_replay_command(CLI::App& app, Invocation& invocation);
 
 /// Adds a sub-command with the tool's way of printing help.

@@ -31,6 +31,8 @@ std::string format_option_value(const OptionInfo& option, std::int64_t value) {
     case OptionKind::kMilliseconds:
       return value >= 10'000 && value % 1000 == 0 ? fmt::format("{} s", value / 1000)
                                                   : fmt::format("{} ms", value);
+    case OptionKind::kNumber:
+      return fmt::format("{}", value);
     case OptionKind::kPath:
       return "none";
     case OptionKind::kBytes:
@@ -49,6 +51,7 @@ std::string format_accepted_values(const OptionInfo& option) {
       return "a file name";
     case OptionKind::kBytes:
     case OptionKind::kMilliseconds:
+    case OptionKind::kNumber:
       break;
   }
   return fmt::format("{} .. {}", format_option_value(option, option.minimum),

@@ -36,7 +36,8 @@ Json json_of(const OptionInfo& option) {
                {"accepts", format_accepted_values(option)},
                {"changes_at_run_time", option.change == internal::OptionChange::kAnyTime},
                {"help", option.help}};
-  if (option.kind == internal::OptionKind::kBytes || option.kind == internal::OptionKind::kMilliseconds) {
+  if (option.kind == internal::OptionKind::kBytes || option.kind == internal::OptionKind::kMilliseconds ||
+      option.kind == internal::OptionKind::kNumber) {
     json["default_value"] = option.default_value;
     json["minimum"] = option.minimum;
     json["maximum"] = option.maximum;

@@ -51,6 +51,8 @@ const char* another_value(const OptionInfo& option) {
       return "5242880";
     case OptionKind::kMilliseconds:
       return "1234ms";
+    case OptionKind::kNumber:
+      return "1234";
     case OptionKind::kChoice:
       return option.default_value == 0 ? std::strchr(option.choices, '|') + 1 : "never";
     case OptionKind::kPath:

@@ -20,8 +20,9 @@ namespace {
 
 constexpr int kNotFoundStatus = 127;
 
-[[noreturn]] void become(const std::vector<std::string>& command, const Environment& environment,
-                         const SignalWatch& signals) {
+[[noreturn]] void become(const std::vector<std::string>& command, Environment environment,
+                         const RunHooks& hooks, const SignalWatch& signals) {
+  if (hooks.before_exec) hooks.before_exec(environment, getpid());
   std::vector<char*> arguments, entries;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   for (const std::string& entry : environment.entries()) entries.push_back(const_cast<char*>(entry.c_str()));
@@ -90,19 +91,20 @@ class Traced {
 }  // namespace
 
 RunToEnd run_to_end(const std::vector<std::string>& command, const Environment& environment,
-                    const std::function<void(observer::Source& source)>& at_end) {
+                    const std::function<void(observer::Source& source)>& at_end, const RunHooks& hooks) {
   SignalWatch signals;
   const pid_t pid = fork();
   if (pid < 0) throw std::runtime_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
-  if (pid == 0) become(command, environment, signals);
+  if (pid == 0) become(command, environment, hooks, signals);
   Traced traced(pid, at_end);
   traced.result().obstacle = "it ended before its program began";
   for (;;) {
     int status = 0;
     while (waitpid(pid, &status, WNOHANG) == pid)
       if (traced.note(status)) return traced.result();
+    const int wait_ms = hooks.tick ? hooks.tick(pid) : -1;
     pollfd descriptor{signals.descriptor(), POLLIN, 0};
-    poll(&descriptor, 1, -1);
+    poll(&descriptor, 1, wait_ms);
     while (const std::optional<ReceivedSignal> signal = signals.next())
       if (signal->number != SIGCHLD && signal->is_from_process) kill(pid, signal->number);
   }

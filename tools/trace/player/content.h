@@ -10,6 +10,12 @@ namespace tarn::trace::player {
 
 inline std::uint64_t stamp_of(std::uint32_t slot) { return (slot + 1) * 0x9e3779b97f4a7c15ull; }
 
+/// Two stamps would overlap in less.
+inline bool has_two_stamps(std::size_t size) { return size >= 2 * sizeof(std::uint64_t); }
+inline const char* last_stamp(const void* block, std::size_t size) {
+  return static_cast<const char*>(block) + size - sizeof(std::uint64_t);
+}
+
 /// A block is stamped where it has room for a word.
 inline void write_content(void* block, std::size_t size, std::uint32_t slot, std::size_t page_bytes) {
   auto* const bytes = static_cast<unsigned char*>(block);
@@ -20,7 +26,7 @@ inline void write_content(void* block, std::size_t size, std::uint32_t slot, std
   }
   for (std::size_t at = page_bytes; at + sizeof(stamp) < size; at += page_bytes) bytes[at] = 1;
   std::memcpy(bytes, &stamp, sizeof(stamp));
-  std::memcpy(bytes + size - sizeof(stamp), &stamp, sizeof(stamp));
+  if (has_two_stamps(size)) std::memcpy(const_cast<char*>(last_stamp(block, size)), &stamp, sizeof(stamp));
 }
 
 /// Whether the first word is still there, and the last if `size` is what was written.
@@ -28,7 +34,7 @@ inline bool is_content_kept(const void* block, std::size_t size, std::uint32_t s
   const std::uint64_t stamp = stamp_of(slot);
   if (size < sizeof(stamp)) return size == 0 || *static_cast<const unsigned char*>(block) == (stamp & 0xff);
   return std::memcmp(block, &stamp, sizeof(stamp)) == 0 &&
-         std::memcmp(static_cast<const char*>(block) + size - sizeof(stamp), &stamp, sizeof(stamp)) == 0;
+         (!has_two_stamps(size) || std::memcmp(last_stamp(block, size), &stamp, sizeof(stamp)) == 0);
 }
 
 inline bool is_beginning_kept(const void* block, std::size_t size, std::uint32_t slot) {

@@ -1,0 +1,160 @@
+"""`tarn record` from outside: of a program from its start, and of one that runs; its traces are replayed."""
+
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+TOOL, LIBRARY, PROGRAM = (os.environ[name] for name in (
+    "TARN_TEST_TOOL", "TARN_TEST_TARN", "TARN_TEST_PROGRAM"))
+DEADLINE = 100  # seconds; no test comes near it unless something hangs
+ENVIRONMENT = {**os.environ, "TARN_LIBRARY": LIBRARY}
+
+
+class Record(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+        self.trace = self.scratch / "calls.trace"
+
+    def tarn(self, *words, environment=None, **options):
+        return subprocess.run([TOOL, *map(str, words)], capture_output=True, text=True, timeout=DEADLINE,
+                              check=False, env={**ENVIRONMENT, **(environment or {})}, **options)
+
+    def record(self, *words, **options):
+        return self.tarn("record", "-o", self.trace, *words, **options)
+
+    def replayed(self, *words):
+        file = self.scratch / "replay.json"
+        result = self.tarn("replay", self.trace, "--quiet", "--with", "none", "--rounds", 1,
+                           "--json", file, *words)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        return json.loads(file.read_text())
+
+    def start(self, *words):
+        program = subprocess.Popen([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, text=True,
+                                   env={**ENVIRONMENT, "LD_PRELOAD": LIBRARY})
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        self.assertEqual(program.stdout.readline(), "started\n")
+        return program
+
+    def test_each_call_of_each_thread_is_there_and_can_be_made_again(self):
+        threads, calls = 4, 50_000
+        result = self.record("--", PROGRAM, threads, calls)
+        self.assertEqual((result.returncode, result.stdout), (0, "started\n"), result.stderr)
+        trace = self.replayed("--verify")["trace"]
+        self.assertEqual(trace["missed_frees"], 0)
+        self.assertLess(trace["unknown_frees"], 10)  # what the loader did before the library was there
+        # A block each, what realloc moves, and a free of all but those that stay in slots.
+        self.assertGreater(trace["calls"], threads * calls * 2)
+        self.assertLess(trace["calls"], threads * calls * 2.3)
+
+    def test_the_replays_peak_is_that_of_the_live_run(self):
+        self.assertEqual(self.record("--", PROGRAM, 1, 300_000).returncode, 0)
+        result = self.replayed("--serial")
+        tarn = next(allocator for allocator in result["allocators"] if allocator["name"] == "tarn")
+        trace = result["trace"]
+        live = trace["live_peak_anonymous_bytes"] - trace["other_bytes"]
+        self.assertAlmostEqual(tarn["runs"][0]["peak_bytes"] / live, 1, delta=0.1)
+
+    def test_a_running_program_is_recorded_for_some_time_and_then_as_it_was(self):
+        program = self.start(2, 100_000, "forever")
+        for _ in range(2):
+            result = self.record(program.pid, "--for", 0.3)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stderr, r"\A[\d,]+ calls in ")
+            self.assertEqual(self.replayed("--verify")["trace"]["lost_events"], 0)
+        self.assertIsNone(program.poll())
+
+    def test_ctrl_c_ends_and_writes(self):
+        program = self.start(1, 100_000, "forever")
+        recorder = subprocess.Popen([TOOL, "record", str(program.pid), "-o", self.trace],
+                                    stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+        time.sleep(0.3)
+        recorder.send_signal(signal.SIGINT)
+        _, text = recorder.communicate(timeout=DEADLINE)
+        self.assertEqual(recorder.returncode, 0, text)
+        self.replayed("--verify")
+
+    def test_a_program_whose_recorder_was_killed_goes_on_and_can_be_recorded_again(self):
+        program = self.start(1, 100_000, "forever")
+        recorder = subprocess.Popen([TOOL, "record", str(program.pid), "-o", self.trace], env=ENVIRONMENT)
+        time.sleep(0.3)
+        recorder.kill()
+        recorder.wait()
+        begin = time.monotonic()
+        while (result := self.record(program.pid, "--for", 0.2)).returncode != 0:
+            self.assertIn("recorded already", result.stderr)
+            self.assertLess(time.monotonic() - begin, 30)
+            time.sleep(0.2)
+        self.replayed("--verify")
+
+    def test_of_a_program_that_is_killed_stays_what_was_fetched(self):
+        program = self.start(1, 100_000, "forever")
+        recorder = subprocess.Popen([TOOL, "record", str(program.pid), "-o", self.trace],
+                                    stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+        time.sleep(0.3)
+        program.kill()
+        _, text = recorder.communicate(timeout=DEADLINE)
+        self.assertEqual(recorder.returncode, 1)
+        self.assertIn("tarn: the process ended: calls of its last moments are missing\n", text)
+        self.replayed("--verify")
+
+    def test_only_the_process_itself_is_recorded_not_what_it_starts(self):
+        result = self.record("--", "sh", "-c", f"{PROGRAM} 1 1000 && {PROGRAM} 1 1000; exit 3")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertEqual(result.stdout, "started\nstarted\n")
+        self.assertLess(int(re.match(r"[\d,]+", result.stderr)[0].replace(",", "")), 2000)
+
+    def test_a_full_disk_ends_the_recording_and_not_the_program(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+        result = self.record("--", PROGRAM, 1, 300_000, preexec_fn=limit)
+        self.assertEqual((result.returncode, result.stdout), (1, "started\n"))
+        self.assertRegex(result.stderr, r"tarn: cannot write .*calls.trace: File too large\n")
+        self.assertEqual(self.tarn("replay", self.trace).returncode, 1)
+        partial = self.tarn("replay", self.trace, "--partial", "--quiet", "--with", "none", "--rounds", 1)
+        self.assertEqual(partial.returncode, 0, partial.stderr)
+
+    def test_what_cannot_be_recorded_is_told_in_a_line(self):
+        cases = [
+            (["1234567"], 1, "there is no process 1234567"),
+            ([os.getpid()], 1, "runs without tarn"),
+            (["--", self.scratch / "missing"], 2, "cannot run"),
+            ([], 2, "name a running program, or one to start behind --"),
+            (["4711", "--", "true"], 2, "name a running program, or one to start behind --"),
+            (["--for", "3", "--", "true"], 2, "--for is for a running program"),
+            (["4711", "--for", "-1"], 2, "--for"),
+        ]
+        for words, status, text in cases:
+            with self.subTest(words=words):
+                result = self.record(*words)
+                self.assertEqual(result.returncode, status, result.stderr)
+                self.assertIn(text, result.stderr)
+                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+
+    def test_a_program_that_counts_its_calls_says_that_it_cannot_be_recorded(self):
+        program = subprocess.Popen([PROGRAM, "1", "100000", "forever"], stdout=subprocess.PIPE, text=True,
+                                   env={**ENVIRONMENT, "LD_PRELOAD": LIBRARY, "TARN_COUNT_CALLS": "1"})
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        program.stdout.readline()
+        result = self.record(program.pid, "--for", 0.1)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("check, count_calls or pools_use_malloc", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,160 @@
+#include "trace/recording_run.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include "format.h"
+
+namespace tarn::tool {
+namespace {
+
+constexpr int kTickMs = 4, kTickBeforeBeginMs = 1;
+
+trace::Description description_of(std::string program, std::vector<std::string> command) {
+  trace::Description description;
+  description.program = std::move(program);
+  description.command = std::move(command);
+  description.start_time = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  description.allocator = "tarn";
+  return description;
+}
+
+}  // namespace
+
+RecordingRun::RecordingRun(const std::string& file, std::string program, std::vector<std::string> command)
+    : writer_(file, description_of(std::move(program), std::move(command))) {}
+
+RecordingRun::~RecordingRun() {
+  if (!is_finished_) stop_recording();
+}
+
+void RecordingRun::complain(const std::string& line) {
+  if (!has_ended_) complaints_.push_back(line);
+  has_ended_ = true;
+}
+
+void RecordingRun::begin(const observer::Source& source, Begins begins) {
+  auto words = std::make_unique<observer::RecordingWords>(source);
+  if (begins == Begins::kNow && words->state() != observer::RecordingState::kOff)
+    throw observer::ObserveError(fmt::format("{} is being recorded already", source.program()));
+  source_ = &source;
+  words_ = std::move(words);
+  recorder_.emplace(*words_, writer_);
+  peak_.emplace(source.pid());
+  if (begins == Begins::kWithProgram) return;
+  recorder_->skip_old();
+  words_->set(observer::RecordingState::kOn);
+}
+
+int RecordingRun::fetch() {
+  if (has_ended_ || was_seen_to_end_ || !recorder_) return kTickMs;
+  try {
+    const bool is_much = recorder_->fetch() == Recorder::Fetched::kMuch;
+    peak_->look();
+    const bool is_on = words_->state() == observer::RecordingState::kOn;
+    if (was_on_ && !is_on)
+      complain(words_->can_be_read()
+                   ? "the program ended its recording, since its calls were not fetched for seconds"
+                   : "the process ended: calls of its last moments are missing");
+    was_on_ = was_on_ || is_on;
+    return is_much ? 0 : kTickMs;
+  } catch (const observer::ObserveError&) {
+    complain("the process ended: calls of its last moments are missing");
+  } catch (const trace::TraceError& error) {
+    complain(error.what());
+    stop_recording();
+  }
+  return kTickMs;
+}
+
+int RecordingRun::fetch_of(int pid) {
+  if (!recorder_ && !has_ended_) {
+    try {
+      own_source_ = observer::open_process(pid);
+      begin(*own_source_, Begins::kWithProgram);
+    } catch (const observer::ObserveError& error) {
+      why_not_begun_ = error.what();
+      return kTickBeforeBeginMs;
+    }
+  }
+  return fetch();
+}
+
+void RecordingRun::end_of(const observer::Source& source) {
+  if (!recorder_) fetch_of(source.pid());
+  was_seen_to_end_ = true;
+  fetch_the_rest();
+  look_at_memory(source);
+}
+
+void RecordingRun::fetch_the_rest() {
+  if (!recorder_ || has_ended_) return;
+  try {
+    recorder_->fetch();
+  } catch (const std::exception& error) {
+    complain(error.what());
+  }
+}
+
+void RecordingRun::look_at_memory(const observer::Source& source) {
+  if (!peak_) return;
+  peak_->look();
+  summary_.peak_anonymous_bytes = peak_->bytes();
+  summary_.peak_rss_bytes = peak_rss_bytes(source.pid());
+  try {
+    summary_.other_bytes = other_anonymous_bytes(source);
+  } catch (const observer::ObserveError&) {
+    // It has ended meanwhile: the figure stays unknown.
+  }
+}
+
+void RecordingRun::stop_recording() {
+  if (!words_) return;
+  try {
+    words_->set(observer::RecordingState::kOff);
+  } catch (const observer::ObserveError&) {
+    // The process has ended, and its rings with it.
+  }
+}
+
+void RecordingRun::end() {
+  if (!recorder_) complain(fmt::format("nothing was recorded: {}", why_not_begun_));
+  if (!was_seen_to_end_ && !has_ended_) {
+    try {
+      words_->set(observer::RecordingState::kEnding);
+    } catch (const observer::ObserveError&) {
+      complain("the process ended: calls of its last moments are missing");
+    }
+    fetch_the_rest();
+    if (own_source_ == nullptr) look_at_memory(*source_);
+    stop_recording();
+  }
+  if (recorder_) summary_.lost_events = recorder_->lost_events();
+  if (summary_.lost_events != 0)
+    complaints_.push_back(fmt::format("{} calls could not be recorded", format_count(summary_.lost_events)));
+  if (recorder_ && is_complete() && event_count() == 0) complain("the program made no call meanwhile");
+  is_finished_ = true;
+  try {
+    writer_.finish(summary_);
+  } catch (const trace::TraceError& error) {
+    complain(error.what());
+  }
+}
+
+std::string program_of(int pid) {
+  std::error_code error;
+  return std::filesystem::read_symlink(fmt::format("/proc/{}/exe", pid), error).string();
+}
+
+std::vector<std::string> command_of(int pid) {
+  std::ifstream file(fmt::format("/proc/{}/cmdline", pid));
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+}  // namespace tarn::tool
