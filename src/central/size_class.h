@@ -1,9 +1,9 @@
 // Size classes: the sizes requests round up to. A table is data: a preset (base/size_class_presets.h) or a
 // file (central/block_sizes.h) lists the block sizes that are classes, and all else is computed from it.
 //
-// A preset's classes are named by the largest bin they serve, so in the default table most classes equal their
-// bins. A file may have several classes in a bin above 1 KiB, and none in another; these have the same numbers
-// in the order of their sizes (central/class_table.h). Steps of 64 bytes tell them apart, not bins.
+// A preset's classes are named by the largest bin they serve, so in the default table most classes equal
+// their bins. A file may have several classes in a bin above 1 KiB, and none in another; these have the same
+// numbers in the order of their sizes (central/class_table.h). Steps of 64 bytes tell them apart, not bins.
 //
 // Invariants (checked at compile time for every preset): a class is at least as large as each bin it serves;
 // in `default` no request above 128 B wastes more than 12.5 % of its block; index_of() is exact for every
