@@ -8,7 +8,8 @@ set -eu
 
 packages='
   make g++ cmake ninja-build
-  libcli11-dev libfmt-dev nlohmann-json3-dev libncurses-dev libelf-dev zlib1g-dev libiberty-dev
+  libcli11-dev libfmt-dev nlohmann-json3-dev libncurses-dev libelf-dev libdw-dev liblzma-dev
+  libbz2-dev zlib1g-dev libzstd-dev libiberty-dev
 '
 if [ "${1:-}" != --install ]; then
   packages="$packages

@@ -13,18 +13,28 @@ namespace TARN_NAMESPACE {
 
 namespace detail {
 
+/// \returns the offset of the record that serves a size. \pre the size is tiny, or above kSmallLimit and at
+/// most kSteppedLimit.
+TARN_INLINE std::size_t record_of_step(std::size_t size) {
+  const SizeClass size_class =
+      size <= kTinyLimit ? class_of_index(kTinyBin) : class_of_step[(size + 63) / 64];
+  return index_of_class(size_class) * sizeof(Record);
+}
+TARN_INLINE bool is_tiny_or_stepped(std::size_t size) {
+  return size - (kTinyLimit + 1) >= kSmallLimit - kTinyLimit;
+}
+TARN_INLINE std::size_t record_of_small(std::size_t size) { return (size + 15) & ~std::size_t{15}; }
+
 /// Pops a block from the given cache, or calls the slow door when the magazine is empty. \why a reference:
 /// the pointer is then loaded only where it is needed.
 template <auto kSlowDoor>
 TARN_INLINE void* allocate_from(ThreadCache* const& cache, std::size_t size) {
-  std::size_t record = (size + 15) & ~std::size_t{15};
-  if (size - (kTinyLimit + 1) >= kSmallLimit - kTinyLimit) [[unlikely]] {
+  std::size_t record = record_of_small(size);
+  if (is_tiny_or_stepped(size)) [[unlikely]] {
     if (size > kSteppedLimit) return kSlowDoor(size);
-    const SizeClass size_class =
-        size <= kTinyLimit ? class_of_index(kTinyBin) : class_of_step[(size + 63) / 64];
-    record = index_of_class(size_class) * sizeof(Record);
+    record = record_of_step(size);
   }
-  if (void* const block = pop(record_at(cache, record))) [[likely]]
+  if (void* const block = pop(record_at(load_cache(cache), record))) [[likely]]
     return block;
   return kSlowDoor(size);
 }
@@ -46,7 +56,7 @@ TARN_INLINE void deallocate_to(ThreadCache* cache, void* block, More... more) {
 /// Frees a block of any of the library's pools, from any thread; nullptr is ignored.
 /// \cost a hit is inlined: five loads, two stores.
 TARN_INLINE void deallocate(void* block) noexcept {
-  detail::deallocate_to<detail::deallocate_slow>(detail::thread_cache, block);
+  detail::deallocate_to<detail::deallocate_slow>(detail::own_cache(), block);
 }
 
 /// The same. The size is not needed: the page map names the owner of the block, also a heap (tarn/heap.h).

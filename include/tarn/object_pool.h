@@ -139,7 +139,7 @@ class ObjectPool {
       block = detail::is_alone(*blocks_) ? detail::fixed_pool_allocate(*blocks_)
                                          : detail::fixed_pool_allocate_shared(*blocks_);
     } else {
-      block = detail::pop(detail::record_at(detail::thread_cache, record_offset_));
+      block = detail::pop(detail::record_at(detail::own_cache(), record_offset_));
       if (block == nullptr) [[unlikely]]
         block = detail::object_pool_allocate_slow(state_);
     }
@@ -155,7 +155,7 @@ class ObjectPool {
       detail::is_alone(*blocks_) ? detail::fixed_pool_deallocate(*blocks_, block)
                                  : detail::fixed_pool_deallocate_shared(*blocks_, block);
     } else {
-      detail::ThreadCache* const cache = detail::thread_cache;
+      detail::ThreadCache* const cache = detail::own_cache();
       // An address that is not in this pool has another record.
       if (detail::record_offset_of(cache, block) != record_offset_ ||
           !detail::push(detail::record_at(cache, record_offset_), block)) [[unlikely]]

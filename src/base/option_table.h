@@ -47,6 +47,7 @@ enum class Option : std::uint8_t {
   kSoftLimit,
   kHardLimit,
   kObserve,
+  kProfile,
 };
 
 struct OptionInfo {
@@ -121,6 +122,10 @@ inline constexpr OptionInfo kOptionTable[] = {
      "Who may look at the program's memory with `tarn top` and its relatives: who may trace it; all "
      "processes "
      "of its user, also where Yama's ptrace_scope is 1; or nobody, which is a wish that the tools heed."},
+    {Option::kProfile, "profile", OptionKind::kBytes, 0, 0, kGiB, nullptr,
+     "Sample the stack of one block in so many bytes that are asked for, from the start, for `tarn profile`; "
+     "1: of every block; 0: none until something switches it on.",
+     OptionChange::kAnyTime},
 };
 inline constexpr std::size_t kOptionCount = sizeof(kOptionTable) / sizeof(kOptionTable[0]);
 

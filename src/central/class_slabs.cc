@@ -106,7 +106,7 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
   begin_slab(*slab, size_class,
              geometry.colours > 1 ? owner.counters.slabs_made % geometry.colours * kCacheLineBytes : 0);
   slab->owner.store(&owner, std::memory_order_seq_cst);
-  if (!has_record) set_record(slab, record_offset_of_class(size_class));
+  if (!has_record && !owner.hides_slabs) set_record(slab, record_offset_of_class(size_class));
   ++owner.counters.slabs_made;
   count_slab_in(owner, *slab);
   list_slab(owner, slab);

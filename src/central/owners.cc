@@ -81,15 +81,31 @@ void trim_idle_owner(SlabOwner& owner) {
 constinit SlabOwner Owners::shared_{};
 constinit Owners owners;
 
-SlabOwner* Owners::make_locked() {
-  // All else is zero at first, and not written: most classes are never used.
+// All else is zero at first, and not written: most classes are never used.
+SlabOwner* Owners::make_record_locked() {
   auto* const owner = static_cast<SlabOwner*>(metadata.allocate_zeroed(sizeof(SlabOwner)));
   if (owner == nullptr) return nullptr;
   new (&owner->mutex) os::MemberMutex<os::LockRank::kOwner>();
   owner->next_owner = first_;
   first_ = owner;
-  list_orphan_locked(*owner);
   return owner;
+}
+
+SlabOwner* Owners::make_locked() {
+  SlabOwner* const owner = make_record_locked();
+  if (owner != nullptr) list_orphan_locked(*owner);
+  return owner;
+}
+
+bool Owners::begin_sampling() {
+  if (sampled() != nullptr) return true;
+  os::LockGuard guard(mutex_);
+  if (sampled() != nullptr) return true;
+  SlabOwner* const owner = make_record_locked();
+  if (owner == nullptr) return false;
+  owner->hides_slabs = true;
+  sampled_.store(owner, std::memory_order_release);
+  return true;
 }
 
 void Owners::list_orphan_locked(SlabOwner& owner) {
@@ -197,7 +213,7 @@ void Owners::validate() {
   os::LockGuard guard(mutex_);
   std::uint32_t orphans = 0, others = 0;
   for (const SlabOwner* owner = first_; owner != nullptr; owner = owner->next_owner)
-    if (owner != &shared_) ++(owner->is_orphan ? orphans : others);
+    if (owner != &shared_ && owner != sampled()) ++(owner->is_orphan ? orphans : others);
   TARN_CHECK(orphans == orphan_count_.load() && others == owners_in_use.load());
   for (const SlabOwner* orphan = orphans_.first(); orphan != nullptr; orphan = orphan->next, --orphans)
     TARN_CHECK(orphan->is_orphan && orphan->threads.load() == 0);

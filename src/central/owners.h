@@ -19,6 +19,11 @@ class Owners {
   /// Serves threads that have ended or call rarely: an orphan, but no owner adopts its slabs.
   SlabOwner& shared() { return shared_; }
 
+  /// Owns the slabs of sampled blocks, from begin_sampling() on; else nullptr.
+  SlabOwner* sampled() const { return sampled_.load(std::memory_order_acquire); }
+  /// Makes that owner. \returns false when memory is refused. \pre no lock is held.
+  bool begin_sampling();
+
   os::Mutex& mutex() { return mutex_; }
 
   /// Makes an owner, at first an orphan. \returns nullptr when memory is refused. \pre mutex() is held.
@@ -81,12 +86,14 @@ class Owners {
   friend class ObservedLayout;
 
   SlabOwner* first();
+  SlabOwner* make_record_locked();
   void list_orphan_locked(SlabOwner& owner);
   Span* adopt_from_orphans(SlabOwner& owner, SizeClass size_class);
 
   static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kThreads>();
   static constinit SlabOwner shared_;  // apart, so that a program's start writes no page of it
   SlabOwner* first_ = &shared_;
+  std::atomic<SlabOwner*> sampled_{nullptr};  // neither an orphan nor in use: no thread is at home there
   List<SlabOwner> orphans_;
   std::atomic<std::uint32_t> orphan_count_{0};
 };

@@ -126,7 +126,8 @@ struct alignas(kCacheLineBytes) SlabOwner {
   SlabOwner* next_owner;               // in the list of all owners
   SlabOwner* previous;                 // in the list of orphans
   SlabOwner* next;
-  bool is_orphan;  // the list of orphans has it
+  bool is_orphan;    // the list of orphans has it
+  bool hides_slabs;  // the index of pages names no record for its slabs: constant
   Relaxed<std::size_t> taken_bytes;
   std::size_t peak_taken_bytes;           // recent peak: falls by a quarter each half decay time
   Relaxed<std::size_t> slab_bytes;        // of all slabs it owns

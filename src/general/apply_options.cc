@@ -12,6 +12,7 @@
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
+#include "thread/observation.h"
 #include "thread/registry.h"
 
 namespace tarn::internal {
@@ -134,6 +135,8 @@ void let_tools_look() {
 
 void do_nothing() {}
 
+void begin_or_end_profile() { observation.watch(bytes_value(Option::kProfile)); }
+
 struct RunTimeOption {
   Option option;
   void (*apply)();   // under the set-up's mutex
@@ -151,6 +154,7 @@ constexpr RunTimeOption kRunTimeOptions[] = {
     {Option::kStatsFile, do_nothing, do_nothing},  // read when the process ends
     {Option::kSoftLimit, limit_memory, heed_memory_limits},
     {Option::kHardLimit, limit_memory, heed_memory_limits},
+    {Option::kProfile, do_nothing, begin_or_end_profile},
 };
 
 consteval bool table_has_each_option_that_changes() {
@@ -182,6 +186,10 @@ void apply_all_options() {
   limit_owners();
   configure_background();
   let_tools_look();
+}
+
+void finish_all_options() {
+  if (bytes_value(Option::kProfile) != 0) begin_or_end_profile();
 }
 
 void apply_option(Option option) { row_of(option).apply(); }

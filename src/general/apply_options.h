@@ -8,6 +8,8 @@ namespace tarn::internal {
 
 /// Tells the tiers all values, once. \pre the set-up's mutex is held, and no block was handed out.
 void apply_all_options();
+/// The rest of it. \pre no lock is held.
+void finish_all_options();
 
 /// Tells the tiers the present value of one option. \pre the set-up's mutex is held, and the option's value
 /// may change at any time.

@@ -9,9 +9,7 @@ inline bool is_slab(const Span* span) { return span != nullptr && span->kind == 
 inline bool is_of_pool(const Span* span) { return span != nullptr && span->kind == SpanKind::kPool; }
 
 /// \returns the pool of a span of kind kPool. The lowest bit of the pointer is the pool's own mark.
-inline PoolHeader* pool_of(const Span& span) {
-  return reinterpret_cast<PoolHeader*>(address_of(span.marked_pool()) & ~std::uintptr_t{1});
-}
+inline PoolHeader* pool_of(const Span& span) { return static_cast<PoolHeader*>(span.unmarked_pool()); }
 
 /// \returns the span of an address, also in a heap's buffer, which may itself be a large block; nullptr: no
 /// span has it.

@@ -12,6 +12,7 @@
 #include "os/memory.h"
 #include "page/page_cache.h"
 #include "page/spans.h"
+#include "thread/observation.h"
 #include "thread/registry.h"
 #include "thread/slow_call.h"
 
@@ -51,6 +52,24 @@ void note_begin(const Span& span) {
 }
 
 void note_end(const Span& span) { note(std::size_t{0} - 1, std::size_t{0} - span.bytes()); }
+
+[[gnu::noinline]] void note_watched(Span& span, std::size_t size) {
+  if (!observation.heed() || !observation.is_sampled(size)) return;
+  span.sampled_count.store(1, std::memory_order_relaxed);
+  observation.note_allocated(span.start, size);
+}
+
+void forget_sample(Span& span) {
+  if (span.sampled_count.load(std::memory_order_relaxed) == 0) return;
+  span.sampled_count.store(0, std::memory_order_relaxed);
+  observation.note_freed(span.start);
+}
+
+void move_sample(Span& from, Span& to) {
+  const std::uint32_t count = from.sampled_count.exchange(0, std::memory_order_relaxed);
+  to.sampled_count.store(count, std::memory_order_relaxed);
+  if (count != 0) observation.note_moved(from.start, to.start);
+}
 
 // Who does not ask for zeros must write what is to be read, mostly from the front to the end. Tables that are
 // to be zeroed may stay mostly unwritten.
@@ -130,9 +149,11 @@ void* out_of_memory() {
 void* allocate_large_block(std::size_t size, std::size_t alignment, std::size_t room, bool* is_zeroed) {
   ThreadHeap* const heap = heap_of_this_thread();  // also reads the options
   const Density density = is_zeroed == nullptr ? density_of_written(size) : Density::kSparse;
-  const Span* const span = allocate_large(size, alignment, room, density);
+  Span* const span = allocate_large(size, alignment, room, density);
   if (span == nullptr) return out_of_memory();
   if (is_zeroed != nullptr) *is_zeroed = span->is_zeroed;
+  if (is_disturbed()) [[unlikely]]
+    note_watched(*span, size);
   if (counts_calls(heap)) {
     os::LockGuard guard(heap->mutex);
     heap->calls->large.add_allocation(size, span->bytes());
@@ -149,6 +170,7 @@ void deallocate_large(Span* span, void* block) {
   ReturnedPages returned;
   memory_limit.note_freed();
   note_end(*span);
+  forget_sample(*span);
   cache_or_free(span, returned);
 }
 
@@ -179,6 +201,7 @@ Span* move_large(Span* span, std::size_t size) {
   std::memcpy(moved->start + moved_bytes, span->start + moved_bytes, bytes - moved_bytes);
   ReturnedPages returned;
   note_end(*span);
+  move_sample(*span, *moved);
   if (all_moved) {
     free_moved_span(span, pages_for(moved_bytes), returned);
   } else {

@@ -14,9 +14,12 @@
 #include "general/block_finder.h"
 #include "general/large.h"
 #include "general/memory_limits.h"
+#include "general/pool_registry.h"
 #include "general/setup.h"
 #include "os/fatal.h"
 #include "page/helper.h"
+#include "page/page_map.h"
+#include "thread/observation.h"
 #include "thread/slow_call.h"
 #include "thread/thread_heap.h"
 
@@ -48,7 +51,41 @@ void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t siz
   return block;
 }
 
+// \returns 0 for the general pool's own classes.
+std::uint64_t number_of_pool(SizeClass size_class) {
+  std::uint64_t number = 0;
+  if (is_private_class(size_class))
+    pool_registry.with_pools_of_classes([&](const auto& pool_of) {
+      if (const PoolHeader* const pool = pool_of(size_class)) number = pool->number;
+    });
+  return number;
+}
+
+// \returns nullptr when memory is refused.
+[[gnu::noinline]] void* allocate_sampled(SizeClass size_class, std::size_t size) {
+  SlabOwner& owner = *owners.sampled();
+  ReturnedPages returned;
+  void* block = nullptr;
+  {
+    os::LockGuard guard(owner.mutex);
+    if (take_blocks_locked(owner, size_class, &block, 1, returned) == 0) return nullptr;
+  }
+  observation.note_allocated(block, size, number_of_pool(size_class));
+  return block;
+}
+
+// A block for a watched thread: of its own if a sample falls on it, else one that the thread has at hand.
+// \returns nullptr when there is none.
+void* allocate_watched(ThreadHeap* heap, SizeClass size_class, std::size_t size) {
+  if (!observation.heed()) return nullptr;
+  if (observation.is_sampled(size))
+    if (void* const block = allocate_sampled(size_class, size)) return block;
+  return heap != nullptr ? pop(heap->record(size_class)) : nullptr;
+}
+
 void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size) {
+  if (is_disturbed()) [[unlikely]]
+    if (void* const block = allocate_watched(heap, size_class, size)) return block;
   helper.on_slow_call();
   const auto take = [&] {
     ReturnedPages returned;
@@ -81,7 +118,27 @@ void deallocate_checked(void* block) {
   }
 }
 
+// \returns whether that was all: a sampled block goes back to its slab, another one to the records that a
+// watched thread does not see.
+[[gnu::noinline]] bool deallocate_watched(void* block, SizeClass size_class) {
+  const bool is_watched = observation.heed();
+  if (page_map.index().record_offset_of(block) != 0) {
+    ThreadHeap* const heap = this_heap();
+    return is_watched && heap != nullptr && push(heap->record(size_class), block);
+  }
+  const Span* const slab = page_map.find(block);
+  SlabOwner* const owner = owners.sampled();
+  if (owner == nullptr || slab->owner.load(std::memory_order_acquire) != owner) return false;
+  observation.note_freed(block);
+  ReturnedPages returned;
+  os::LockGuard guard(owner->mutex);
+  return_blocks(owner, &block, 1, returned);
+  return true;
+}
+
 void deallocate_in_class(void* block, SizeClass size_class) {
+  if (observation.has_begun()) [[unlikely]]
+    if (deallocate_watched(block, size_class)) return;
   helper.on_slow_call();
   memory_limit.note_freed();
   if (thread_limits.check_every_free) return deallocate_checked(block);
@@ -95,36 +152,77 @@ void deallocate_in_class(void* block, SizeClass size_class) {
 
 }  // namespace
 
-namespace detail {
+namespace {
 
-void* allocate_slow(std::size_t size) noexcept {
+void* allocate_missed(std::size_t size) {
   // Sizes that callers do not look up inline. A scope hides the records.
-  if (size > kSteppedLimit && size <= kMediumLimit)
-    if (void* const block = pop(thread_cache->records[index_of_class(class_of_bin[bin_of(size)])]))
+  if (size > detail::kSteppedLimit && size <= detail::kMediumLimit)
+    if (void* const block = pop(detail::own_cache()->records[index_of_class(class_of_size(size))]))
       return block;
   if (scope_pool() != nullptr) [[unlikely]]
-    return allocate_in_scope(size, size <= kTinyLimit ? kTinyLimit : 16);
-  if (size > kMediumLimit) return allocate_large_block(size, kPageBytes);
+    return allocate_in_scope(size, size <= detail::kTinyLimit ? detail::kTinyLimit : 16);
+  if (size > detail::kMediumLimit) return allocate_large_block(size, kPageBytes);
   ThreadHeap* const heap = heap_of_this_thread();  // also reads the options, which choose the classes
   const SizeClass size_class =
-      size <= kSmallLimit ? class_that_serves(heap, bin_of(size)) : class_of_size(size);
+      size <= detail::kSmallLimit ? class_that_serves(heap, detail::bin_of(size)) : class_of_size(size);
   // A request that another bin's class serves finds its blocks in the record of that class.
-  if (void* const block = pop(thread_cache->records[index_of_class(size_class)])) return block;
+  if (void* const block = pop(detail::own_cache()->records[index_of_class(size_class)])) return block;
   return allocate_in_class(heap, size_class, size);
 }
 
-void* allocate_class_slow(SizeClass size_class) noexcept {
-  return allocate_in_class(heap_of_this_thread(), size_class, class_geometry[size_class].block_bytes);
-}
-
-void deallocate_slow(void* block) noexcept {
-  if (block == nullptr) return;
+void deallocate_missed(void* block) {
   Span* const span = find_any_span(block);
   if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->deallocate(*pool, block);
   if (span == nullptr) os::fatal("free of a pointer that is no block", block);
   if (is_of_pool(span)) return pool_of(*span)->operations->deallocate(*pool_of(*span), block);
   if (is_slab(span)) return deallocate_in_class(block, span->size_class.load(std::memory_order_relaxed));
   deallocate_large(span, block);
+}
+
+// A watched thread's hit, in the records that the inlined path does not see. Each call of such a thread comes
+// here: so nothing is called before it is known to be none.
+[[gnu::noinline]] void* allocate_disturbed(std::size_t size) {
+  observation.notice();
+  ThreadHeap* const heap = this_heap();
+  if (size > detail::kSteppedLimit || heap == nullptr || this_thread.scope != nullptr) [[unlikely]]
+    return allocate_missed(size);
+  const std::int64_t left = this_thread.bytes_to_sample - static_cast<std::int64_t>(size);
+  if (left <= 0 || !this_thread.is_watched()) [[unlikely]]
+    return allocate_missed(size);
+  const std::size_t record =
+      detail::is_tiny_or_stepped(size) ? detail::record_of_step(size) : detail::record_of_small(size);
+  void* const block = detail::pop(detail::record_at(heap->cache, record));
+  if (block == nullptr) [[unlikely]]
+    return allocate_missed(size);
+  this_thread.bytes_to_sample = left;
+  return block;
+}
+
+[[gnu::noinline]] void deallocate_disturbed(void* block) {
+  observation.notice();
+  ThreadHeap* const heap = this_heap();
+  if (heap == nullptr || !this_thread.is_watched()) [[unlikely]]
+    return deallocate_missed(block);
+  detail::ThreadCache* const cache = heap->cache;
+  if (!detail::push(detail::record_at(cache, detail::record_offset_of(cache, block)), block)) [[unlikely]]
+    deallocate_missed(block);
+}
+
+}  // namespace
+
+namespace detail {
+
+void* allocate_slow(std::size_t size) noexcept {
+  return is_disturbed() ? allocate_disturbed(size) : allocate_missed(size);
+}
+
+void deallocate_slow(void* block) noexcept {
+  if (block == nullptr) return;
+  is_disturbed() ? deallocate_disturbed(block) : deallocate_missed(block);
+}
+
+void* allocate_class_slow(SizeClass size_class) noexcept {
+  return allocate_in_class(heap_of_this_thread(), size_class, class_geometry[size_class].block_bytes);
 }
 
 void deallocate_class_slow(void* block, SizeClass size_class) noexcept {
@@ -156,8 +254,7 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
   const SizeClass size_class = alignment == 64 && size - 1 < detail::kSteppedLimit
                                    ? class_of_aligned_step[(size + 63) / 64]
                                    : aligned_class_of(kClassesInUse, size, alignment);
-  if (void* const block = detail::pop(detail::thread_cache->records[index_of_class(size_class)]))
-    return block;
+  if (void* const block = detail::pop(detail::own_cache()->records[index_of_class(size_class)])) return block;
   return allocate_aligned_slow(size, alignment);
 }
 
@@ -185,7 +282,7 @@ void copy_blocks(void** to, void* const* from, std::size_t count) {
 
 // What the thread's magazine has, if its record is not hidden. \returns how many.
 std::size_t pop_batch(SizeClass size_class, std::size_t count, void** blocks) {
-  detail::Record& record = detail::thread_cache->records[index_of_class(size_class)];
+  detail::Record& record = detail::own_cache()->records[index_of_class(size_class)];
   if (*record.top == nullptr) return 0;
   const auto at_hand = static_cast<std::size_t>(record.top - this_heap()->magazines[size_class].blocks);
   const std::size_t taken = count < at_hand ? count : at_hand;
@@ -203,9 +300,9 @@ TARN_INLINE std::size_t pair_of(std::size_t offset, std::size_t next) {
 
 // Frees the first blocks as long as they are of one class and its record has room. \returns how many.
 TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
-  const detail::ThreadCache* const cache = detail::thread_cache;
+  detail::ThreadCache* const cache = detail::own_cache();
   const std::size_t offset = detail::record_offset_of(cache, blocks[0]);
-  detail::Record& record = detail::record_at(detail::thread_cache, offset);
+  detail::Record& record = detail::record_at(cache, offset);
   void** const top = record.top;
   const auto room = static_cast<std::size_t>(record.limit - top);
   const std::size_t most = count < room ? count : room;
@@ -256,7 +353,7 @@ std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) n
   if (taken == count) return taken;
   ThreadHeap* const heap = heap_of_this_thread();
   if (size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
-      !thread_limits.every_call_is_slow) {
+      !thread_limits.every_call_is_slow && !is_disturbed()) {
     taken += take_batch(*heap, class_of_size(size), count - taken, blocks + taken);
     answer_limits();
   }

@@ -122,7 +122,7 @@ std::size_t usable_size_slow(const void* block) {
 // nearly every block.
 
 void* reallocate(void* block, std::size_t size) noexcept {
-  const std::size_t record = detail::record_offset_of(detail::thread_cache, block);
+  const std::size_t record = detail::record_offset_of(detail::own_cache(), block);
   if (record == 0) [[unlikely]]
     return reallocate_slow(block, size);
   const Span& slab = *page_map.find(block);
@@ -133,7 +133,7 @@ void* reallocate(void* block, std::size_t size) noexcept {
 }
 
 std::size_t usable_size(const void* block) noexcept {
-  const std::size_t record = detail::record_offset_of(detail::thread_cache, block);
+  const std::size_t record = detail::record_offset_of(detail::own_cache(), block);
   if (record == 0) [[unlikely]]
     return usable_size_slow(block);
   return class_geometry[class_of_record(record)].block_bytes;

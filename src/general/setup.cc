@@ -45,12 +45,15 @@ void set_up_once() {
   // no byte to a program. clang's assembler forgets the name of a symbol that it does not know.
   asm volatile(".globl tarn_observe_descriptor\n.reloc ., BFD_RELOC_NONE, tarn_observe_descriptor");
   if (is_done.load(std::memory_order_acquire)) return;
-  os::LockGuard guard(mutex);
-  if (is_done.load(std::memory_order_relaxed)) return;
-  read_once_locked();
-  apply_all_options();
-  if (configuration.is_on(Option::kPrintOptions)) print_configuration();
-  is_done.store(true, std::memory_order_release);
+  {
+    os::LockGuard guard(mutex);
+    if (is_done.load(std::memory_order_relaxed)) return;
+    read_once_locked();
+    apply_all_options();
+    if (configuration.is_on(Option::kPrintOptions)) print_configuration();
+    is_done.store(true, std::memory_order_release);
+  }
+  finish_all_options();
 }
 
 OptionSetting set_option(const OptionInfo& option, std::string_view text, const char* source) {

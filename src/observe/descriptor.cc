@@ -6,6 +6,7 @@
 #include "central/slab_owner.h"
 #include "general/configuration.h"
 #include "general/pool_registry.h"
+#include "observe/samples.h"
 #include "page/memory_limit.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
@@ -18,6 +19,7 @@
 #include "pool/mixed_page.h"
 #include "pool/object_pool_state.h"
 #include "tarn/version.h"
+#include "thread/observation.h"
 #include "thread/registry.h"
 
 // The records are no standard layouts; g++ and clang know the offsets of their members all the same.
@@ -176,6 +178,8 @@ class ObservedLayout {
       {"heap.large_allocations", sizeof(std::size_t),
        static_cast<std::uint32_t>(offsetof(ThreadHeap, large) + offsetof(LargeCounts, allocations))},
       TARN_FIELD("heap.magazines", ThreadHeap, magazines),
+      TARN_FIELD("heap.shown", ThreadHeap, shown.cache),
+      TARN_FIELD("heap.shown_derived", ThreadHeap, shown.derived),
       TARN_RECORD("magazine", Magazine),
       TARN_FIELD("magazine.blocks", Magazine, blocks),
       TARN_FIELD("magazine.room", Magazine, room),
@@ -258,6 +262,31 @@ class ObservedLayout {
       TARN_FIELD("account.peak", HeapAccount, peak_),
       TARN_FIELD("account.soft", HeapAccount, soft_limit_),
       TARN_FIELD("account.hard", HeapAccount, hard_limit_),
+
+      TARN_FIELD("watch.generation", WatchSwitches, generation),
+      TARN_FIELD("observation.interval", Observation, interval_),
+      TARN_FIELD("observation.rung_for", Observation, rung_for_),
+      TARN_ELEMENT("samples.parts", Samples, parts_),
+      TARN_VALUE("samples.part_count", Samples::kParts),
+      TARN_FIELD("samples.lost", Samples, lost_),
+      TARN_FIELD("samples.piece_count", Samples, piece_count_),
+      TARN_ELEMENT("samples.pieces", Samples, pieces_),
+      TARN_VALUE("samples.piece_bytes", Samples::kStackPieceBytes),
+      TARN_VALUE("samples.stack_unit", Samples::kStackUnit),
+      TARN_FIELD("sample_part.entries", Samples::Part, entries),
+      TARN_FIELD("sample_part.room", Samples::Part, room),
+      TARN_RECORD("sample", Sample),
+      TARN_FIELD("sample.block", Sample, block),
+      TARN_FIELD("sample.requested", Sample, requested),
+      TARN_FIELD("sample.stack", Sample, stack),
+      TARN_FIELD("sample.interval", Sample, interval),
+      TARN_FIELD("sample.pool", Sample, pool),
+      TARN_FIELD("stack.count", SampledStack, count),
+      TARN_FIELD("stack.pool", SampledStack, pool),
+      TARN_FIELD("stack.samples", SampledStack, samples),
+      TARN_FIELD("stack.blocks", SampledStack, blocks),
+      TARN_FIELD("stack.bytes", SampledStack, bytes),
+      TARN_ELEMENT("stack.addresses", SampledStack, addresses),
   };
   static constexpr const SlabOwner* kSharedOwner = &Owners::shared_;
   static constexpr std::size_t kOptionsOffset = offsetof(Configuration, values_);
@@ -304,6 +333,10 @@ constinit ObservedRoot roots[] = {
     {"pools", &pool_registry},
     {"geometry", &class_geometry},
     {"configuration", &configuration},
+    {"empty_cache", &detail::empty_cache},
+    {"watch", &watch_switches},
+    {"observation", &observation},
+    {"samples", &samples},
 };
 
 static_assert(sizeof fields + sizeof roots + sizeof(ObserveDescriptor) <= 8 * 1024,

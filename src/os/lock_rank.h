@@ -44,6 +44,8 @@ enum class LockRank : std::uint8_t {
   kPageCache,      // free pages, the page map
   kSpans,          // records of spans
   kMetadata,       // memory of all records
+  kSamples,        // many: a part of the table of sampled blocks
+  kSampledStacks,  // new stacks of samples
   kTest,           // many: of tests; forks do not visit them
 };
 inline constexpr std::size_t kLockRankCount = static_cast<std::size_t>(LockRank::kTest) + 1;
@@ -56,7 +58,8 @@ using detail::LockRank;
 
 constexpr bool is_member_rank(LockRank rank) {
   return rank == LockRank::kPool || rank == LockRank::kPoolStructure || rank == LockRank::kOwner ||
-         rank == LockRank::kMagazines || rank == LockRank::kDepot || rank == LockRank::kTest;
+         rank == LockRank::kMagazines || rank == LockRank::kDepot || rank == LockRank::kSamples ||
+         rank == LockRank::kTest;
 }
 
 struct MutexTable;

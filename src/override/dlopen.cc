@@ -3,33 +3,42 @@
 // the other. So the flag is cleared, unless the option deepbind keeps it; the next dlopen in symbol order
 // does all else.
 //
+// dlclose, after which other code may lie where the closed library's was: what the unwinder knows of it is
+// forgotten.
+//
 // Only in the preloadable library, where the mistake can happen. Nothing here allocates. Threads: any; also
 // before the library's constructors, since all state is one address.
 //
-// Invariant: the last action is a jump and not a call. dlopen reads its return address to learn its caller,
-// whose RUNPATH and namespace apply: so CMakeLists.txt optimises this file in every kind of build.
+// Invariant: the last action of dlopen is a jump and not a call. It reads its return address to learn its
+// caller, whose RUNPATH and namespace apply: so CMakeLists.txt optimises this file in every kind of build.
 #include <dlfcn.h>
 
 #include "general/configuration.h"
 #include "general/setup.h"
+#include "os/unwind.h"
 #include "tarn/detail/c_api.h"
 
 namespace {
 
 using namespace tarn::internal;
 
-using Dlopen = void* (*)(const char*, int);
+/// The next function of a name in symbol order.
+template <typename Function>
+struct Next {
+  const char* name;
+  Function* found;
 
-constinit Dlopen next_dlopen = nullptr;
-
-Dlopen find_next_dlopen() {
-  Dlopen next = __atomic_load_n(&next_dlopen, __ATOMIC_RELAXED);
-  if (next == nullptr) {
-    next = reinterpret_cast<Dlopen>(dlsym(RTLD_NEXT, "dlopen"));
-    __atomic_store_n(&next_dlopen, next, __ATOMIC_RELAXED);
+  Function* find() {
+    Function* next = __atomic_load_n(&found, __ATOMIC_RELAXED);
+    if (next == nullptr) {
+      next = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+      __atomic_store_n(&found, next, __ATOMIC_RELAXED);
+    }
+    return next;
   }
-  return next;
-}
+};
+constinit Next<void*(const char*, int)> next_dlopen{"dlopen", nullptr};
+constinit Next<int(void*)> next_dlclose{"dlclose", nullptr};
 
 bool deepbind_is_kept() {
   enum { kIgnore, kKeep };
@@ -45,5 +54,11 @@ int flags_to_pass_on(int flags) {
 
 TARN_C_API void* dlopen(const char* file, int flags) noexcept {
   const int passed_on = flags_to_pass_on(flags);
-  return find_next_dlopen()(file, passed_on);
+  return next_dlopen.find()(file, passed_on);
+}
+
+TARN_C_API int dlclose(void* handle) noexcept {
+  const int result = next_dlclose.find()(handle);
+  os::forget_unwind_rules();
+  return result;
 }

@@ -120,15 +120,17 @@ template <typename... Alignment>
   ::operator delete[](block, alignment...);
 }
 
-TARN_INLINE void delete_derived(void* block) { deallocate_to<delete_slow<>>(derived_cache, block); }
+TARN_INLINE void delete_derived(void* block) {
+  deallocate_to<delete_slow<>>(load_cache(derived_cache), block);
+}
 TARN_INLINE void delete_derived(void* block, std::align_val_t alignment) {
-  deallocate_to<delete_slow<std::align_val_t>>(derived_cache, block, alignment);
+  deallocate_to<delete_slow<std::align_val_t>>(load_cache(derived_cache), block, alignment);
 }
 TARN_INLINE void delete_derived_array(void* block) {
-  deallocate_to<delete_array_slow<>>(derived_cache, block);
+  deallocate_to<delete_array_slow<>>(load_cache(derived_cache), block);
 }
 TARN_INLINE void delete_derived_array(void* block, std::align_val_t alignment) {
-  deallocate_to<delete_array_slow<std::align_val_t>>(derived_cache, block, alignment);
+  deallocate_to<delete_array_slow<std::align_val_t>>(load_cache(derived_cache), block, alignment);
 }
 
 }  // namespace

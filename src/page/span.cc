@@ -45,7 +45,7 @@ Span* SpanStore::take(std::uint32_t words) {
 void SpanStore::give_back(Span* span) {
   span->owner.store(nullptr, std::memory_order_seq_cst);
   span->kind = SpanKind::kFree;
-  span->set_marked_pool(nullptr);
+  span->set_pool(nullptr);
   // A pool may have replaced the span's bits by its own.
   if (span->capacity_log2 == kInlineLog2) span->free_bits = span->inline_free_bits;
   os::LockGuard guard(mutex_);

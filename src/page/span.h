@@ -69,6 +69,7 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
 
   alignas(kCacheLineBytes) std::atomic<Span*> pending_next;
   std::atomic<std::uint32_t> is_pending;
+  std::atomic<std::uint32_t> sampled_count;  // its blocks that thread/observation.h has a sample of
   std::atomic<std::uint64_t> inline_remote_bits[kInlineWords];
 
   /// Of a slab of a heap (SpanHead::pool_data).

@@ -2,6 +2,7 @@
 
 #include "page/page_cache.h"
 #include "page/page_map.h"
+#include "page/watched_spans.h"
 
 namespace tarn::internal {
 namespace {
@@ -28,9 +29,10 @@ Span* allocate_span(const SpanRequest& request) {
   span->start = run.start;
   span->pages = request.pages;
   span->is_zeroed = run.is_zeroed;
-  span->pool = request.pool;
+  span->set_pool(request.pool);
   span->kind = request.kind;
   page_map.set(span);
+  if (request.pool != nullptr) watched_spans.note_new(*span);
   return span;
 }
 
@@ -70,7 +72,7 @@ Span* give_room_for_bits(Span* span, std::uint32_t bitmap_words) {
   roomier->start = span->start;
   roomier->pages = span->pages;
   roomier->is_zeroed = span->is_zeroed;
-  roomier->pool = span->pool;
+  roomier->set_pool(span->unmarked_pool());
   roomier->kind = span->kind;
   page_map.set(roomier);
   span_store.give_back(span);
@@ -81,7 +83,7 @@ Span* make_span_over(char* start, std::uint32_t bitmap_words, void* pool) {
   Span* const span = span_store.take(bitmap_words);
   if (span == nullptr) return nullptr;
   span->start = start;
-  span->pool = pool;
+  span->set_pool(pool);
   span->kind = SpanKind::kPool;
   return span;
 }

@@ -14,6 +14,7 @@
 #include "pool/heap_state.h"
 #include "pool/sensitive_heap.h"
 #include "pool/thread_magazines.h"
+#include "pool/watched_blocks.h"
 #include "tarn/buffer_chain.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -23,7 +24,7 @@ using namespace internal;
 namespace {
 
 PoolHeader* pool_of(const Span* span) {
-  return span != nullptr ? static_cast<PoolHeader*>(ChunkRuns::pool_of(*span)) : nullptr;
+  return span != nullptr ? static_cast<PoolHeader*>(span->unmarked_pool()) : nullptr;
 }
 
 // \returns the pool of the size that a chunk's blocks have; nullptr when the span is no such chunk.
@@ -46,6 +47,8 @@ void learn_spans(BufferPoolFront& state) {
   if (is_alone(front) && front.mutex != nullptr) {
     block = take_within_limits([&front] { return take_alone(*front.state); });
     if (block == nullptr) front.state->note_refusal();
+    watched::note_allocated(*front.state, block, bytes);
+    adjust_to_watch(*front.state);
   } else {
     block = fixed_pool_allocate_shared(front);
   }

@@ -9,6 +9,7 @@
 #include "page/metadata.h"
 #include "page/page_map.h"
 #include "page/spans.h"
+#include "pool/watched_blocks.h"
 
 namespace tarn::internal {
 namespace {
@@ -119,7 +120,8 @@ PoolChunk* make_chunk(const ChunkRequest& request) {
 void end_chunk(PoolChunk& chunk, bool poisons, ReturnedPages& returned) {
   Span* const span = chunk.span;
   if (poisons) os::unpoison(span->first_page(), span->bytes());
-  span->set_marked_pool(nullptr);
+  watched::note_span_ends(*span, span->bytes(), span->stride);
+  span->set_pool(nullptr);
   span->pool_data = nullptr;
   const std::uint32_t references = chunk.references != nullptr ? chunk.block_count : 0;
   metadata.free(&chunk, layout_of(chunk.word_count, chunk.live_byte_count, references).bytes);

@@ -18,6 +18,7 @@
 #include "page/metadata.h"
 #include "pool/sensitive_heap.h"
 #include "pool/thread_magazines.h"
+#include "pool/watched_blocks.h"
 #include "tarn/detail/live_walk.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -117,10 +118,12 @@ void deallocate_several(FixedPoolFront& front, void* const* blocks, std::size_t 
   });
   if (magazines != nullptr) return magazines->allocate();
   if (block == nullptr) front.state->note_refusal();
+  watched::note_allocated(*front.state, block, front.stride);
   return block;
 }
 
 [[gnu::noinline]] void deallocate_without_magazines(FixedPoolFront& front, void* block) {
+  watched::heed_at_free();
   ThreadMagazines* const magazines =
       use_without_magazines<Call::kFrees>(front, [&] { fixed_pool_deallocate(front, block); });
   if (magazines != nullptr) magazines->deallocate(block);
@@ -192,6 +195,7 @@ bool make(FixedPoolFront& front, const FixedPoolOptions& options, bool poisons, 
   state->poisons = poisons && !is_over_malloc;
   // Checkers see more wrong uses of a block that stays free for long.
   const bool has_hits = !poisons && !is_over_malloc && !options.sensitive;
+  state->has_hits = has_hits;
   if (has_hits) front.freed_end = state->freed + FixedPoolState::kFreedBlocks;
   state->may_have_magazines = purpose.threads == PoolThreads::kAny && has_hits;
   if (state->may_have_magazines) os::OwnerLock::prepare();
@@ -225,13 +229,20 @@ void end_fixed_pool(FixedPoolFront& front) noexcept {
 
 void* fixed_pool_allocate_slow(FixedPoolFront& front) noexcept {
   FixedPoolState& state = *front.state;
+  if (state.has_nothing_at_hand) adjust_to_watch(state);
   void* const block = take_within_limits([&state] { return state.back_end->allocate(state); });
   if (block == nullptr) state.note_refusal();
+  watched::note_allocated(state, block, front.stride);
+  adjust_to_watch(state);
   return block;
 }
 
 void fixed_pool_deallocate_slow(FixedPoolFront& front, void* block) noexcept {
-  if (block != nullptr) front.state->back_end->deallocate(*front.state, block);
+  if (block == nullptr) return;
+  if (front.mutex == nullptr || !ProgramGuard::is_needed()) watched::heed_at_free();
+  watched::note_freed(block);
+  adjust_to_watch(*front.state);
+  front.state->back_end->deallocate(*front.state, block);
 }
 
 void* fixed_pool_allocate_shared(FixedPoolFront& front) noexcept {
@@ -255,12 +266,15 @@ std::size_t fixed_pool_allocate_batch(FixedPoolFront& front, std::size_t count, 
         front, [&] { taken += allocate_several(front, count - taken, blocks + taken); });
     return taken == count || magazines != nullptr;
   });
+  for (std::size_t i = 0; i < taken; ++i) watched::note_allocated(*front.state, blocks[i], front.stride);
   if (magazines != nullptr) return taken + magazines->allocate_batch(count - taken, blocks + taken);
   if (taken != count) front.state->note_refusal();
   return taken;
 }
 
 void fixed_pool_deallocate_batch(FixedPoolFront& front, void* const* blocks, std::size_t count) noexcept {
+  watched::heed_at_free();
+  watched::note_freed(blocks, count);
   ThreadMagazines* magazines = magazines_of(*front.state);
   if (magazines == nullptr)
     magazines = use_without_magazines<Call::kFrees>(front, [&] { deallocate_several(front, blocks, count); });
@@ -338,6 +352,15 @@ void fixed_pool_check_user_slow(FixedPoolFront& front) noexcept {
 namespace tarn::internal {
 
 using detail::FixedPoolState;
+
+void adjust_to_watch(FixedPoolState& state) {
+  const bool is_watched = is_disturbed();
+  if (!is_watched && !state.has_nothing_at_hand) return;
+  if (state.unwiped_back_end != &kFixedPoolOverChunks ||
+      (state.front->mutex != nullptr && detail::ProgramGuard::is_needed()))
+    return;
+  is_watched ? keep_nothing_at_hand(state) : keep_freed_at_hand(state);
+}
 
 bool are_valid(const FixedPoolOptions& options) {
   return options.block_bytes != 0 && options.block_bytes <= detail::kLargestBlock &&

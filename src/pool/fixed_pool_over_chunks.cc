@@ -9,6 +9,7 @@
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "pool/thread_magazines.h"
+#include "pool/watched_blocks.h"
 #include "pool/wipe_block.h"
 
 namespace tarn::internal {
@@ -53,7 +54,7 @@ PoolChunk* grow(FixedPoolState& state) {
 
 const Span* find_span(const FixedPoolState& state, const void* pointer) {
   const Span* const span = page_map.find(pointer);
-  return span != nullptr && ChunkRuns::pool_of(*span) == &state ? span : nullptr;
+  return span != nullptr && span->unmarked_pool() == &state ? span : nullptr;
 }
 
 // The walk has come to stand on a word: its ones are handed out next, without a look at any count.
@@ -249,7 +250,7 @@ void note_freed_run(FixedPoolState& state, BlockRun run, std::size_t count, void
     void* const record = metadata.allocate(sizeof(FreedRuns));
     if (record == nullptr) return;
     state.freed_runs = new (record) FreedRuns;
-    state.front->freed_runs = &state.freed_runs->tops();
+    if (!state.has_nothing_at_hand) state.front->freed_runs = &state.freed_runs->tops();
   }
   state.freed_runs->note({RunBits(run.chunk->words(), number_of(run.first), count), blocks}, count);
 }
@@ -354,6 +355,7 @@ void clear(FixedPoolState& state) {
   forget_freed_runs(state);
   for (std::uint32_t slot = 0; slot < state.ring.count(); ++slot) {
     PoolChunk& chunk = state.ring[slot];
+    watched::note_span_ends(*chunk.span, chunk.span->bytes(), state.front->stride);
     state.runs.unsettle(chunk);
     chunk.free_all();
     if (magazines_of(state) != nullptr) chunk.write_live_bytes();
@@ -405,6 +407,21 @@ BlockRun find_blocks(const FixedPoolState& state, const void* blocks, std::size_
   const Span* const span = find_span(state, blocks);
   if (span == nullptr) state.stop("free of a pointer that is no block of the pool", blocks);
   return {&chunk_of(*span), index_of_block(state, *span, blocks, count)};
+}
+
+void keep_nothing_at_hand(FixedPoolState& state) {
+  report_freed(state);
+  pause_walk(state);
+  state.front->freed_end = state.front->freed;
+  state.front->freed_runs = &FreedRuns::none();
+  state.has_nothing_at_hand = true;
+}
+
+void keep_freed_at_hand(FixedPoolState& state) {
+  state.has_nothing_at_hand = false;
+  if (state.has_hits && magazines_of(state) == nullptr)
+    state.front->freed_end = state.freed + FixedPoolState::kFreedBlocks;
+  if (state.freed_runs != nullptr) state.front->freed_runs = &state.freed_runs->tops();
 }
 
 void begin_magazines(FixedPoolState& state) {

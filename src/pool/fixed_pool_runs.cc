@@ -11,6 +11,7 @@
 // neither, as long as it has the words' bits.
 #include "general/memory_limits.h"
 #include "pool/thread_magazines.h"
+#include "pool/watched_blocks.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -54,6 +55,8 @@ void* allocate_run_of_all(FixedPoolFront& front, std::size_t count) {
   };
   void* const blocks = take_within_limits(take);
   if (blocks == nullptr) state.note_refusal();
+  watched::note_allocated(state, blocks, count * front.stride);
+  adjust_to_watch(state);
   return blocks;
 }
 
@@ -62,6 +65,9 @@ void* allocate_run_of_all(FixedPoolFront& front, std::size_t count) {
   // Where no runs are freed, single blocks stay at hand for single allocations.
   if (count == 1 && (!is_callers(front) || state.freed_runs == nullptr))
     return fixed_pool_deallocate_shared(front, blocks);
+  watched::heed_at_free();
+  watched::note_run_freed(blocks, count, front.stride);
+  adjust_to_watch(state);
   const ProgramGuard guard(front.mutex);
   if (count == 0) return;
   state.back_end->deallocate_run(state, blocks, count);
@@ -114,7 +120,8 @@ void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t 
   FreedRun* const run = newest + 1;
   const SpanHead* const span = front.spans.find(blocks);
   std::uint64_t index = 0;
-  if (run > front.freed_runs->last[count] || span == nullptr || ChunkRuns::pool_of(*span) != front.state ||
+  if (run > front.freed_runs->last[count] || span == nullptr ||
+      span->pool_without(SpanHead::kSettled) != front.state ||
       !find_run_in_span(front, *span, blocks, count, &index)) [[unlikely]]
     return deallocate_run_slow(front, blocks, count);
   const RunBits bits(span->free_bits, index, count);

@@ -91,8 +91,10 @@ struct FixedPoolState : internal::PoolHeader {
   FreedBlock freed[kFreedBlocks];
   // From the first run freed on; none where blocks are poisoned or wiped.
   internal::FreedRuns* freed_runs = nullptr;
-  bool may_have_magazines = false;  // its chunks have live bytes
-  internal::SharedUse shared_use;   // while there are no magazines
+  bool has_hits = false;             // where blocks are neither poisoned nor wiped nor malloc's
+  bool has_nothing_at_hand = false;  // keep_nothing_at_hand() was the last word
+  bool may_have_magazines = false;   // its chunks have live bytes
+  internal::SharedUse shared_use;    // while there are no magazines
   std::uint32_t walks = 0;  // over live blocks, under the mutex: no chunk ends, and no magazines begin
   /// Changes once, under the registry's lock and the pool's mutex.
   std::atomic<internal::ThreadMagazines*> magazines{nullptr};
@@ -199,6 +201,16 @@ void note_freed_words(detail::FixedPoolState& state, const FreedRun& run);
 
 /// As validate, of a pool over chunks.
 void validate_chunks(detail::FixedPoolState& state);
+
+/// While the calling thread is watched (watched_blocks.h), lets each of its calls take a slow door, if the
+/// pool is the thread's alone: else all do anyway.
+void adjust_to_watch(detail::FixedPoolState& state);
+
+// The same of a pool over chunks.
+
+/// Until keep_freed_at_hand(), each free takes the slow door, and so does the next allocation.
+void keep_nothing_at_hand(detail::FixedPoolState& state);
+void keep_freed_at_hand(detail::FixedPoolState& state);
 
 // For the magazines of a pool over chunks, under its mutex.
 

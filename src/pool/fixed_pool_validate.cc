@@ -32,7 +32,7 @@ void validate_freed_runs(const FixedPoolState& state) {
   if (state.freed_runs == nullptr) return;
   state.freed_runs->for_each([&](const FreedRun& note, std::size_t length) {
     const BlockRun run = run_of(note);
-    TARN_CHECK(ChunkRuns::pool_of(*run.chunk->span) == &state && run.chunk->block(run.first) == note.blocks);
+    TARN_CHECK(run.chunk->span->unmarked_pool() == &state && run.chunk->block(run.first) == note.blocks);
     TARN_CHECK(number_of(run.first) + length <= run.chunk->block_count);
     const RunBits bits(run.chunk->words(), number_of(run.first), length);
     TARN_CHECK(bits.low == note.bits.low && bits.low_mask == note.bits.low_mask &&
@@ -50,7 +50,7 @@ void validate_chunks(FixedPoolState& state) {
     PoolChunk& chunk = state.ring[slot];
     ones += chunk.free_count();
     chunk.validate([&](const std::uint64_t* word) { return is_unreported(*state.front, word); });
-    TARN_CHECK(ChunkRuns::pool_of(*chunk.span) == &state && chunk.span->stride == state.front->stride);
+    TARN_CHECK(chunk.span->unmarked_pool() == &state && chunk.span->stride == state.front->stride);
     blocks += chunk.block_count;
     bytes += chunk.span->bytes();
   }

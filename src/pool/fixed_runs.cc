@@ -11,7 +11,7 @@ void ChunkRuns::remove(PoolChunk& chunk) {
 
 void ChunkRuns::settle(PoolChunk& chunk, std::uint32_t longest_run) {
   list_of(chunk).remove(&chunk);
-  chunk.span->set_marked_pool(reinterpret_cast<void*>(address_of(chunk.span->pool) | kMark));
+  chunk.span->set_mark(detail::SpanHead::kSettled);
   chunk.longest_run = longest_run;
   const unsigned list = list_of(longest_run);
   by_bound_[list].push_front(&chunk);
@@ -20,7 +20,7 @@ void ChunkRuns::settle(PoolChunk& chunk, std::uint32_t longest_run) {
 
 void ChunkRuns::unsettle_slow(PoolChunk& chunk) {
   list_of(chunk).remove(&chunk);
-  chunk.span->set_marked_pool(pool_of(*chunk.span));
+  chunk.span->clear_mark(detail::SpanHead::kSettled);
   chunk.longest_run = chunk.block_count;
   unsettled_.push_front(&chunk);
 }

@@ -49,15 +49,9 @@ class ChunkRuns {
     return find_slow(count, likely);
   }
 
-  /// \returns the pool of a span, without the mark.
-  static void* pool_of(const detail::SpanHead& span) {
-    return reinterpret_cast<void*>(address_of(span.marked_pool()) & ~kMark);
-  }
-
   void validate(const ChunkRing& ring) const;
 
  private:
-  static constexpr std::uintptr_t kMark = 1;
   static constexpr unsigned kExactLists = 64;  // one list per bound up to here, then one per doubling
   static constexpr unsigned kLists = kExactLists + 11;
 
@@ -65,7 +59,7 @@ class ChunkRuns {
     return longest <= kExactLists ? longest
                                   : kExactLists + static_cast<unsigned>(std::bit_width(longest)) - 6;
   }
-  static bool is_settled(const PoolChunk& chunk) { return (address_of(chunk.span->pool) & kMark) != 0; }
+  static bool is_settled(const PoolChunk& chunk) { return chunk.span->has_mark(detail::SpanHead::kSettled); }
 
   List<PoolChunk>& list_of(const PoolChunk& chunk) {
     return is_settled(chunk) ? by_bound_[list_of(chunk.longest_run)] : unsettled_;

@@ -177,7 +177,7 @@ void end_memory_of_chunk(HandlePoolState& state, HandleChunk& chunk, ReturnedPag
   if (state.type.poisons) os::unpoison(span->first_page(), span->bytes());
   state.mapped_bytes -= chunk.span_bytes;
   chunk.objects.store(nullptr, std::memory_order_relaxed);
-  span->set_marked_pool(nullptr);
+  span->set_pool(nullptr);
   free_span(span, returned);
 }
 

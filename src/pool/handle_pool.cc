@@ -17,6 +17,7 @@
 #include "pool/handle_chunks.h"
 #include "pool/handle_pool_state.h"
 #include "pool/sensitive_heap.h"
+#include "pool/watched_blocks.h"
 #include "tarn/detail/handle_slots.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -40,6 +41,7 @@ void destroy_live(HandlePoolState& state) {
     os::check_no_lock_is_held("while a function of the program's runs");
     void* const object = chunk.object(index, state.type.stride);
     state.type.destroy(object);
+    watched::note_object_ended(object);
     if (state.front->checked_as != nullptr) os::note_pool_free(&state, object);
     wipe_if_sensitive(state, object);
     if (chunk.blocks != nullptr) free_object_of_malloc(state, chunk, index);
@@ -67,9 +69,10 @@ void deallocate_any(PoolHeader& pool, void* block) {
     return;
   }
   ReturnedPages returned;
+  watched::note_object_ended(block);
   const os::LockGuard guard(state.mutex);
   const Span* const span = page_map.find(block);
-  if (span == nullptr || span->marked_pool() != &state) os::fatal_in_pool(state.name, kNoBlock, block);
+  if (span == nullptr || span->unmarked_pool() != &state) os::fatal_in_pool(state.name, kNoBlock, block);
   HandleChunk& chunk = *reinterpret_cast<HandleChunk*>(span->free_bits);
   const std::size_t offset = address_of(block) - address_of(span->start), index = offset / state.type.stride;
   if (address_of(block) < address_of(span->start) || index >= chunk.usable_count)
@@ -276,7 +279,7 @@ void validate(HandlePoolState& state) {
   for (std::uint32_t i = 0; i < state.order_count; ++i) {
     const char* const objects = state.order[i]->objects.load();
     const Span* const span = page_map.find(objects);
-    TARN_CHECK(span != nullptr && span->start == objects && span->marked_pool() == &state);
+    TARN_CHECK(span != nullptr && span->start == objects && span->unmarked_pool() == &state);
     TARN_CHECK(i == 0 || state.order[i - 1]->objects.load() < objects);
     bytes += span->bytes();
   }

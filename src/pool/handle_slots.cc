@@ -10,6 +10,7 @@
 #include "page/metadata.h"
 #include "pool/handle_chunks.h"
 #include "pool/handle_pool_state.h"
+#include "pool/watched_blocks.h"
 #include "thread/registry.h"
 #include "thread/this_thread.h"
 
@@ -224,13 +225,16 @@ HandlePlace take_handle_slot(HandleFront& front) noexcept {
     }
     chunk.blocks[index].store(block, std::memory_order_relaxed);
   }
-  return {handle, chunk.object(index, state.type.stride)};
+  void* const object = chunk.object(index, state.type.stride);
+  if (!front.is_over_malloc) watched::note_object_made(state, object, state.type.bytes);
+  return {handle, object};
 }
 
 void give_back_handle_slot(HandleFront& front, std::uint32_t slot) noexcept {
   HandlePoolState& state = *front.state;
   HandleChunk& chunk = chunk_of_slot(state, slot);
   const std::uint32_t index = index_of_slot(state, slot);
+  watched::note_object_ended(chunk.object(index, state.type.stride));
   wipe_if_sensitive(state, chunk.object(index, state.type.stride));
   if (front.is_over_malloc) free_object_of_malloc(state, chunk, index);
   if (chunk.generations()[index].load(std::memory_order_relaxed) != HandleFront::kRetired)

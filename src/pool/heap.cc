@@ -18,6 +18,7 @@
 #include "os/held_locks.h"
 #include "page/metadata.h"
 #include "pool/heap_magazines.h"
+#include "pool/watched_blocks.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -76,13 +77,17 @@ void* refuse(HeapState& state) {
   }
   if (state == nullptr) return out_of_memory();
   if (size > kLargestRequest || alignment > kLargestRequest) return refuse(*state);
-  if (HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire))
-    if (void* const block = magazines->take(size, alignment)) return block;
-  void* const block = take_within_limits([&] { return state->back_end->allocate(*state, size, alignment); });
+  HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire);
+  void* block = magazines != nullptr ? magazines->take(size, alignment) : nullptr;
+  if (block == nullptr)
+    block = take_within_limits([&] { return state->back_end->allocate(*state, size, alignment); });
+  watched::note_allocated(*state, block, size);
   return block != nullptr ? block : refuse(*state);
 }
 
 [[gnu::noinline]] void deallocate_slowly(HeapState& state, void* block) {
+  watched::heed_at_free();
+  watched::note_freed(block);
   if (HeapMagazines* const magazines = state.magazines.load(std::memory_order_acquire);
       magazines != nullptr && magazines->put(block))
     return;

@@ -129,7 +129,6 @@ class alignas(kCacheLineBytes) HeapMagazines {
     SizeClass size_class;
     std::uint8_t* is_live;  // nullptr: it is none that a stack may hold
   };
-  Place place_of(const Span* slab, void* block) const;
 
   /// What the depot would be asked for, in bytes, if it had room for all.
   struct Demand {
@@ -145,6 +144,8 @@ class alignas(kCacheLineBytes) HeapMagazines {
 
   /// What a call may do: exchange its thread's stacks, and fence; or only what needs no call.
   enum class Path { kAny, kAtOnce };
+  template <Path kPath>
+  Place place_of(const Span* slab, void* block) const;
   template <Path kPath>
   static bool enter(Magazine& magazine) {
     return kPath == Path::kAtOnce ? magazine.lock.enter_at_once() : magazine.lock.enter();
@@ -269,9 +270,11 @@ TARN_INLINE void* HeapMagazines::take_of(SizeClass size_class) {
   return block;
 }
 
-// A slab without lives has no block for a stack.
+// A slab without lives has no block for a stack. Of a marked one, frees take the slow door.
+template <HeapMagazines::Path kPath>
 TARN_INLINE HeapMagazines::Place HeapMagazines::place_of(const Span* slab, void* block) const {
-  if (slab == nullptr || slab->marked_pool() != &heap_) return {};
+  if (slab == nullptr) return {};
+  if ((kPath == Path::kAtOnce ? slab->marked_pool() : slab->unmarked_pool()) != &heap_) return {};
   std::uint8_t* const lives = slab->live_bytes();
   const auto offset = static_cast<std::uint32_t>(static_cast<char*>(block) - slab->start);
   const std::uint32_t index = number_of(index_of_offset(offset, slab->reciprocal));
@@ -283,7 +286,7 @@ template <HeapMagazines::Path kPath>
 TARN_INLINE bool HeapMagazines::put_on(const Span* slab, void* block) {
   Magazine* const magazine = list_.of_this_thread_at_hand();
   if (magazine == nullptr) return false;
-  const Place place = place_of(slab, block);
+  const Place place = place_of<kPath>(slab, block);
   if (place.is_live == nullptr || !enter<kPath>(*magazine)) return false;
   StackPair& of = magazine->of_class(place.size_class);
   if (kPath == Path::kAny) {

@@ -7,7 +7,9 @@
 #include "os/memory.h"
 #include "page/metadata.h"
 #include "page/spans.h"
+#include "page/watched_spans.h"
 #include "pool/heap_slabs.h"
+#include "pool/watched_blocks.h"
 #include "pool/wipe_block.h"
 
 namespace tarn::internal {
@@ -19,6 +21,12 @@ constexpr std::size_t kQuarantineBytes = 16 * 1024 * 1024;
 void set_all_free(Span& slab) {
   bitmap::fill(slab.free_bits, slab.block_count);
   slab.free_count = slab.block_count;
+}
+
+// The distance of places where blocks of a slab may begin.
+std::size_t step_of_blocks(const Span& slab, std::size_t bytes) {
+  if (mixed_page::is_mixed(slab)) return mixed_page::kGranuleBytes;
+  return slab.block_count == 1 ? bytes : slab.stride;
 }
 
 }  // namespace
@@ -61,7 +69,8 @@ Span* HeapSlabs::take_spare(std::uint32_t words) {
     spare_.push_front(page);
     return nullptr;
   }
-  span->set_marked_pool(pool_);
+  span->set_pool(pool_);
+  watched_spans.note_new(*span);
   return span;
 }
 
@@ -167,7 +176,7 @@ void HeapSlabs::end_slab(Span* slab, ReturnedPages& returned) {
   slab->set_live_bytes(nullptr);
   slab->settle_at = 0;
   mapped_.credit(bytes);
-  slab->set_marked_pool(nullptr);
+  slab->set_pool(nullptr);
   if (!lies_in_buffer()) return free_span(slab, returned);
   buffer_.give_back(slab->start, bytes);
   end_span_over(slab);
@@ -184,6 +193,7 @@ void HeapSlabs::end_quarantine(std::size_t bytes_to_keep, const Span* slab_to_ke
 
 // \pre the slab is in no list; its blocks have ended.
 void HeapSlabs::retire_slab(Span* slab, ReturnedPages& returned) {
+  watched::note_span_ends(*slab, slab_bytes(*slab), step_of_blocks(*slab, slab_bytes(*slab)));
   if (!poisons_) return end_slab(slab, returned);
   set_all_free(*slab);
   os::poison(slab->start, slab_bytes(*slab));

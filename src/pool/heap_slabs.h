@@ -121,7 +121,7 @@ class HeapSlabs {
   /// \returns the slab that holds an address; nullptr: no slab of the heap does.
   Span* find(const void* pointer) const {
     Span* const span = lies_in_buffer() ? buffer_.find(pointer) : page_map.find(pointer);
-    return span != nullptr && span->marked_pool() == pool_ ? span : nullptr;
+    return span != nullptr && span->unmarked_pool() == pool_ ? span : nullptr;
   }
   Span* find_in_buffer(const void* pointer) const { return buffer_.find(pointer); }
 

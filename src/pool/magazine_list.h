@@ -55,7 +55,7 @@ class MagazineList {
   Magazine* make_of_this_thread() {
     ThreadHeap* const heap = this_heap();
     if (heap == nullptr) return nullptr;
-    if (void* const made = heap->pools.find(slot_, serial_)) {
+    if (void* const made = heap->pools.find_hidden(slot_, serial_)) {
       heap->pools.keep_at_hand(serial_, made);
       return static_cast<Magazine*>(made);
     }

@@ -8,6 +8,7 @@
 #include "general/memory_limits.h"
 #include "page/metadata.h"
 #include "page/page_map.h"
+#include "pool/watched_blocks.h"
 #include "thread/this_thread.h"
 
 namespace tarn::internal {
@@ -103,6 +104,7 @@ void* ThreadMagazines::allocate_slow(Magazine* magazine) {
   if (magazine == nullptr) attach_if_earned();
   void* const block = take_within_limits([&] { return take_or_gather(magazine); });
   if (block == nullptr) pool_.note_refusal();
+  watched::note_allocated(pool_, block, pool_.front->stride);
   return block;
 }
 
@@ -158,7 +160,7 @@ TARN_INLINE const detail::SpanHead& ThreadMagazines::place_of(const detail::Span
   if (span == nullptr) span = spans_.find(block);
   if (span == nullptr) [[unlikely]]
     span = page_map.find(block);
-  if (span == nullptr || ChunkRuns::pool_of(*span) != &pool_) [[unlikely]]
+  if (span == nullptr || span->unmarked_pool() != &pool_) [[unlikely]]
     find_blocks(pool_, block, 1);
   if (!detail::find_in_span(*span, reciprocal_, block, index)) [[unlikely]]
     find_blocks(pool_, block, 1);
@@ -171,8 +173,14 @@ template <ThreadMagazines::References kReferences>
 TARN_INLINE std::uint8_t* ThreadMagazines::end_life(const detail::SpanHead* span, void* block) const {
   std::uint64_t index = 0;
   span = &place_of(span, block, &index);
-  if constexpr (kReferences == References::kMustBeNone) stop_if_referred_to(pool_, *span, index, block);
-  std::uint8_t* const is_live = live_bytes(*span) + index;
+  return end_life_at<kReferences>(*span, index, block);
+}
+
+template <ThreadMagazines::References kReferences>
+TARN_INLINE std::uint8_t* ThreadMagazines::end_life_at(const detail::SpanHead& span, std::uint64_t index,
+                                                       void* block) const {
+  if constexpr (kReferences == References::kMustBeNone) stop_if_referred_to(pool_, span, index, block);
+  std::uint8_t* const is_live = live_bytes(span) + index;
   if (__atomic_exchange_n(is_live, 0, __ATOMIC_RELAXED) == 0) [[unlikely]]
     pool_.stop("double free", block);
   return is_live;
@@ -245,13 +253,26 @@ std::size_t ThreadMagazines::put_several(Magazine& magazine, void* const* blocks
   return freed;
 }
 
+// A block of a chunk that has a mark, or of none.
+template <ThreadMagazines::References kReferences>
+void ThreadMagazines::deallocate_marked(void* block) {
+  watched::heed_at_free();
+  watched::note_freed(block);
+  deallocate_slow<kReferences>(list_.of_this_thread(), nullptr, block);
+}
+
 template <ThreadMagazines::References kReferences>
 TARN_INLINE void ThreadMagazines::deallocate_with(const detail::SpanHead* span, void* block) {
+  if (span == nullptr) span = spans_.find(block);
+  std::uint64_t index = 0;
+  if (span == nullptr || span->marked_pool() != &pool_ ||
+      !detail::find_in_span(*span, reciprocal_, block, &index)) [[unlikely]]
+    return deallocate_marked<kReferences>(block);
   Magazine* const magazine = list_.of_this_thread();
   if (magazine != nullptr && magazine->lock.enter()) [[likely]] {
     const bool has_room = magazine->count.load(std::memory_order_relaxed) != limit_ && !is_scarce_;
     if (has_room) [[likely]]
-      put(*magazine, block, end_life<kReferences>(span, block));
+      put(*magazine, block, end_life_at<kReferences>(*span, index, block));
     magazine->lock.leave();
     if (has_room) [[likely]]
       return;
@@ -285,6 +306,7 @@ void ThreadMagazines::deallocate_batch(void* const* blocks, std::size_t count) {
 template <ThreadMagazines::References kReferences>
 void ThreadMagazines::deallocate_slow(Magazine* magazine, const detail::SpanHead* span, void* block) {
   if (magazine == nullptr) attach_if_earned();
+  watched::heed_at_free();
   const ProgramGuard guard(pool_.mutex);
   std::uint8_t* const is_live = end_life<kReferences>(span, block);
   if (magazine == nullptr) magazine = list_.make_of_this_thread();

@@ -86,6 +86,10 @@ class alignas(kCacheLineBytes) ThreadMagazines {
   template <References kReferences>
   std::uint8_t* end_life(const detail::SpanHead* span, void* block) const;
   template <References kReferences>
+  std::uint8_t* end_life_at(const detail::SpanHead& span, std::uint64_t index, void* block) const;
+  template <References kReferences>
+  [[gnu::noinline]] void deallocate_marked(void* block);
+  template <References kReferences>
   void deallocate_with(const detail::SpanHead* span, void* block);
   class LivesToEnd;
   const detail::SpanHead& place_of(const detail::SpanHead* span, void* block, std::uint64_t* index) const;

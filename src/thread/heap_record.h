@@ -62,10 +62,19 @@ struct LargeCounts {
   Relaxed<std::size_t> live_count, live_bytes, allocations;
 };
 
+/// The pointers by which a thread finds its records, for others that hide them until it heeds a switch;
+/// nullptr: nobody may. All under the heap's mutex.
+struct ShownRecords {
+  detail::ThreadCache** cache = nullptr;
+  detail::ThreadCache** derived = nullptr;  // of the derived forms of operator new and delete
+  std::uint32_t switch_heeded = 0;          // the last one of watch_switches
+};
+
 struct ThreadHeap {
   SlabOwner* home;                // constant; counts the heap's thread
   SlabOwner* owner;               // that serves the slow call which runs now; else the home
   detail::ThreadCache* cache;     // the thread's records; constant
+  ShownRecords shown;             // of the thread that has the heap
   std::atomic<ThreadHeap*> next;  // in the registry; heaps of one owner are neighbours
   ThreadHeap* next_unused;        // in the list of heaps whose thread has ended
   bool is_unused;                 // that list has it; changed under owners.mutex()

@@ -18,6 +18,7 @@ bool PoolTable::add(std::uint32_t slot, std::uint64_t serial, void* record) {
     }
     entries_ = entries;
     size_ = size;
+    if (!is_hidden_) shown_size_ = size;
   }
   entries_[slot] = {serial, record};
   return true;

@@ -15,12 +15,13 @@ class PoolTable {
  public:
   static constexpr std::uint32_t kMostSlots = 65536;
 
-  /// \returns nullptr when there is none. \pre the serial number is a pool's.
+  /// \returns nullptr when there is none, or the table is hidden. \pre the serial number is a pool's.
   void* find(std::uint32_t slot, std::uint64_t serial) const {
-    if (slot >= size_ || entries_[slot].serial != serial) return nullptr;
-    void* const record = entries_[slot].record;
-    if (record == nullptr) __builtin_unreachable();
-    return record;
+    return slot < shown_size_ ? record_of(entries_[slot], serial) : nullptr;
+  }
+  /// The same, also in a hidden table.
+  void* find_hidden(std::uint32_t slot, std::uint64_t serial) const {
+    return slot < size_ ? record_of(entries_[slot], serial) : nullptr;
   }
   /// The same for the pool that keep_at_hand() was last called for. \returns nullptr for all others.
   void* find_at_hand(std::uint64_t serial) const {
@@ -29,7 +30,21 @@ class PoolTable {
     if (record == nullptr) __builtin_unreachable();
     return record;
   }
-  void keep_at_hand(std::uint64_t serial, void* record) { at_hand_ = {serial, record}; }
+  void keep_at_hand(std::uint64_t serial, void* record) {
+    if (!is_hidden_) at_hand_ = {serial, record};
+  }
+
+  /// From now on find() and find_at_hand() find nothing, so that each call of a pool takes its slow door; and
+  /// no longer so.
+  void hide() {
+    is_hidden_ = true;
+    at_hand_ = {};
+    shown_size_ = 0;
+  }
+  void show() {
+    is_hidden_ = false;
+    shown_size_ = size_;
+  }
   /// \returns false when memory is refused. \pre there is no such entry.
   bool add(std::uint32_t slot, std::uint64_t serial, void* record);
 
@@ -38,11 +53,19 @@ class PoolTable {
     std::uint64_t serial;  // 0: none
     void* record;
   };
+  static void* record_of(const Entry& entry, std::uint64_t serial) {
+    if (entry.serial != serial) return nullptr;
+    if (entry.record == nullptr) __builtin_unreachable();
+    return entry.record;
+  }
+
   static constexpr std::uint32_t kFirstSize = 16;
 
   Entry at_hand_{};
   Entry* entries_ = nullptr;
+  std::uint32_t shown_size_ = 0;  // size_, unless the table is hidden
   std::uint32_t size_ = 0;
+  bool is_hidden_ = false;
 };
 
 }  // namespace tarn::internal

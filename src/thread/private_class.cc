@@ -13,6 +13,7 @@
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "thread/magazine.h"
+#include "thread/observation.h"
 #include "thread/registry.h"
 
 namespace tarn::internal {
@@ -161,6 +162,7 @@ void visit_live_blocks(SizeClass size_class, const BlockVisitor& visit) {
 void mark_block_free(void* block) {
   BlockIndex index{};
   Span* const slab = slab_of_block(block, &index);
+  if (observation.has_begun()) observation.note_freed(block);
   SlabOwner& owner = *slab->owner.load(std::memory_order_acquire);
   os::LockGuard guard(owner.mutex);
   mark_free(*slab, bitmap::word_of(index), bitmap::bit(index));

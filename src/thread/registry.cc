@@ -17,6 +17,7 @@
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "thread/magazine.h"
+#include "thread/watch_switches.h"
 
 namespace tarn::internal {
 namespace {
@@ -41,6 +42,7 @@ constexpr std::size_t kMostLeftBytes = 512 * 1024;
 
 // \returns whether the owner has no thread any more.
 bool end_thread_locked(ThreadHeap& heap, HeapUse use) {
+  heap.shown = {};
   heap.use.store(use, std::memory_order_relaxed);
   return heap.home->threads.fetch_sub(1, std::memory_order_seq_cst) == 1;
 }
@@ -155,7 +157,7 @@ ThreadHeap* Registry::take_unused_locked(Take which) {
   return best;
 }
 
-ThreadHeap* Registry::attach(Take which) {
+ThreadHeap* Registry::attach(Take which, ShownRecords shown) {
   os::LockGuard guard(owners.mutex());
   if (which == Take::kLeft && !has_left()) return nullptr;
   ThreadHeap* heap = take_unused_locked(which);
@@ -166,6 +168,7 @@ ThreadHeap* Registry::attach(Take which) {
     peak_threads_.store(now, std::memory_order_relaxed);
   owners.begin_use_locked(*heap->home);
   HeapGuard heap_guard(*heap);
+  heap->shown = shown;
   heap->use.store(HeapUse::kThread, std::memory_order_relaxed);
   heap->stays_home = false;
   ++heap->home->slow_calls;
@@ -229,6 +232,18 @@ bool Registry::return_all_left(Left which) {
 bool Registry::trim_idle() {
   const bool is_some_left = return_all_left(Left::kLong);
   return owners.trim_idle() && !is_some_left;
+}
+
+void Registry::hide_all_records() {
+  const auto empty = const_cast<detail::ThreadCache*>(&detail::empty_cache);
+  os::LockGuard guard(owners.mutex());
+  for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
+    os::LockGuard heap_guard(heap->mutex);
+    // A thread that has heeded the last switch would not show its records again.
+    if (heap->shown.switch_heeded == watch_switches.generation.load(std::memory_order_seq_cst)) continue;
+    for (detail::ThreadCache** const pointer : {heap->shown.cache, heap->shown.derived})
+      if (pointer != nullptr) __atomic_store_n(pointer, empty, __ATOMIC_RELAXED);
+  }
 }
 
 void Registry::show_page_index() {

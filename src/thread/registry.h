@@ -19,8 +19,8 @@ class Registry {
  public:
   enum class Take : std::uint8_t { kLeft, kAny };  // kLeft: only one that has_left() tells of
   /// Attaches a heap to a thread without one: the heap of a thread that has ended, or a new one. \returns
-  /// nullptr when memory is refused, or there is none such.
-  ThreadHeap* attach(Take which = Take::kAny);
+  /// nullptr when memory is refused, or there is none such. \param shown for hide_all_records().
+  ThreadHeap* attach(Take which = Take::kAny, ShownRecords shown = {});
 
   /// Whether the next heap is as its thread has left it, so that attach() costs little.
   bool has_left() const {
@@ -71,6 +71,10 @@ class Registry {
 
   /// Calls visit for the mutex of each heap. \pre a fork has locked owners.mutex().
   void visit_for_fork(os::ForkSet::Visit visit);
+
+  /// Lets the next call of each thread that has not heeded the last switch take the slow door, by one store
+  /// to its pointer. A thread notes there that it has heeded a switch, before it shows its records again.
+  void hide_all_records();
 
   /// Call when the index of pages was replaced: all caches get the new one. \pre no other thread runs.
   void show_page_index();

@@ -5,7 +5,6 @@
 #include "os/lock_rank.h"
 #include "os/owner_lock.h"
 #include "os/processors.h"
-#include "page/background.h"
 #include "page/helper.h"
 #include "page/memory_limit.h"
 #include "thread/registry.h"
@@ -44,7 +43,7 @@ namespace {
 
 // A thread with fewer calls gets no new heap: its blocks come from the shared owner, at one lock per call. A
 // new heap costs 20 KiB and a page per size class; that of a thread that has ended costs a few writes.
-constexpr std::uint32_t kCallsToEarnAHeap = 64;
+constexpr std::uint16_t kCallsToEarnAHeap = 64;
 
 static_assert(sizeof(ThisThread) + sizeof(detail::thread_cache) + sizeof(derived_cache) <= 64,
               "what libc keeps for libraries that are loaded at run time is little");
@@ -53,11 +52,16 @@ constinit std::atomic<bool> end_key_is_made{false};
 pthread_key_t end_key;
 
 // Shows the thread's own records to the fast path, or hides them; derived forms of operator new ask again.
+// \why the exchange: another thread may hide the records at the same time, because of a switch that this one
+// has not heeded. Either that store comes later, or this thread sees the switch here.
 void show_records(bool are_shown) {
-  const bool may_be = are_shown && this_thread.heap != nullptr && !thread_limits.every_call_is_slow;
+  const bool may_be = are_shown && this_thread.heap != nullptr && !thread_limits.every_call_is_slow &&
+                      !this_thread.is_watched();
   const auto empty = const_cast<detail::ThreadCache*>(&detail::empty_cache);
-  detail::thread_cache = may_be ? this_thread.heap->cache : empty;
-  derived_cache = empty;
+  __atomic_store_n(&derived_cache, empty, __ATOMIC_RELAXED);
+  static_cast<void>(
+      __atomic_exchange_n(&detail::thread_cache, may_be ? this_thread.heap->cache : empty, __ATOMIC_SEQ_CST));
+  if (may_be && is_disturbed()) __atomic_store_n(&detail::thread_cache, empty, __ATOMIC_RELAXED);
 }
 
 // Destructors of other keys and of libc run after this one and may still allocate: has_ended makes the shared
@@ -107,7 +111,6 @@ void after_fork_in_child() {
   os::fork_set.set_walk(os::LockRank::kOwner, [](os::ForkSet::Visit visit) { owners.visit_for_fork(visit); });
   os::fork_set.set_walk(os::LockRank::kMagazines,
                         [](os::ForkSet::Visit visit) { registry.visit_for_fork(visit); });
-  background.set_trim_idle([] { return registry.trim_idle(); });
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
@@ -120,10 +123,11 @@ bool make_end_key() {
 
 ThreadHeap* attach(Registry::Take which) {
   if (this_thread.heap != nullptr || this_thread.has_ended) return this_thread.heap;
-  ThreadHeap* const heap = registry.attach(which);
+  ThreadHeap* const heap =
+      registry.attach(which, {&detail::thread_cache, &derived_cache, this_thread.generation_seen});
   if (heap == nullptr) return nullptr;
   this_thread.heap = heap;
-  show_records(this_thread.scope == nullptr);
+  show_records_of_this_thread();
   if (make_end_key() && pthread_setspecific(end_key, heap) == 0) return heap;
   // Without a key, the end of the thread will not be seen: so the thread must keep nothing.
   on_thread_end(heap);
@@ -131,6 +135,13 @@ ThreadHeap* attach(Registry::Take which) {
 }
 
 }  // namespace
+
+void show_records_of_this_thread() {
+  show_records(this_thread.scope == nullptr);
+  if (this_thread.heap == nullptr) return;
+  PoolTable& pools = this_thread.heap->pools;
+  this_thread.is_watched() ? pools.hide() : pools.show();
+}
 
 void* this_thread_scope() { return this_thread.scope; }
 
@@ -145,8 +156,9 @@ ThreadHeap* attach_this_thread() { return attach(Registry::Take::kAny); }
 
 ThreadHeap* attach_if_earned() {
   const bool has_earned = registry.live_threads() == 0 || thread_limits.every_call_is_slow ||
-                          ++this_thread.calls_without_heap > kCallsToEarnAHeap;
+                          this_thread.calls_without_heap == kCallsToEarnAHeap;
   if (has_earned) return attach_this_thread();
+  ++this_thread.calls_without_heap;
   return registry.has_left() ? attach(Registry::Take::kLeft) : nullptr;
 }
 

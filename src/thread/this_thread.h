@@ -1,6 +1,7 @@
 // The calling thread's heap.
 #pragma once
 #include "thread/heap_record.h"
+#include "thread/watch_switches.h"
 
 namespace tarn::internal {
 
@@ -8,15 +9,34 @@ namespace tarn::internal {
 /// cache until show_records_to_derived_forms() is called, and again after each change of
 /// detail::thread_cache. Never null.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local detail::ThreadCache* derived_cache;
-inline void show_records_to_derived_forms() { derived_cache = detail::thread_cache; }
 
 struct ThisThread {
   ThreadHeap* heap;
   void* scope;
-  std::uint32_t calls_without_heap;
+  std::int64_t bytes_to_sample;  // of what it asks for, while it is watched (observation.h)
+  std::uint32_t random;          // 0: before the first draw
+  // Invariant: undisturbed_at == generation_seen exactly when the thread is not watched.
+  std::uint32_t undisturbed_at;
+  std::uint32_t generation_seen;  // of the last switch that it has heeded
+  std::uint16_t calls_without_heap;
   bool has_ended;
+
+  bool is_watched() const { return undisturbed_at != generation_seen; }
 };
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local ThisThread this_thread;
+
+/// Whether the thread must heed a switch, or is watched. \cost two loads.
+TARN_INLINE bool is_disturbed() {
+  return watch_switches.generation.load(std::memory_order_acquire) != this_thread.undisturbed_at;
+}
+
+// As show_records_of_this_thread: a switch may have come since the pointer was read.
+inline void show_records_to_derived_forms() {
+  __atomic_store_n(&derived_cache, detail::own_cache(), __ATOMIC_SEQ_CST);
+  if (is_disturbed())
+    __atomic_store_n(&derived_cache, const_cast<detail::ThreadCache*>(&detail::empty_cache),
+                     __ATOMIC_RELAXED);
+}
 
 /// \returns this thread's heap; nullptr before its first slow call and after its end.
 inline ThreadHeap* this_heap() { return this_thread.heap; }
@@ -33,6 +53,9 @@ bool this_thread_has_ended();
 
 /// The scope that serves the thread's allocations in place of the general pool; nullptr: none.
 void* this_thread_scope();
+
+/// Shows the thread's records to the fast path, unless it is in a scope or watched.
+void show_records_of_this_thread();
 
 /// Changes the scope. While a thread has one, the fast path does not see its records, so that every call of
 /// the general pool takes the slow door.

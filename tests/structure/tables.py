@@ -14,6 +14,7 @@ MAY_NAME = {
     "general/apply_options.cc": "configures the helper and the index",
     "override/address_space.cc": "drops the index for a program that limits its addresses",
     "override/process_calls.cc": "the helper steps aside around calls about the process",
+    "thread/observation.cc": "the helper notices a switch where no call does",
     "thread/this_thread.cc": "the helper steps aside for a fork",
 }
 
@@ -41,6 +42,8 @@ COVERED = {
     "observe/metrics_text": "tests/unit/observe/metrics_test.cc",
     "observe/pool_sum": "tests/unit/observe/pool_sums_test.cc",
     "observe/steady_state": "tests/adapters/steady_state_test.cc",
+    "os/eh_frame": "tests/unit/os/unwind_test.cc",
+    "os/unwind_rule": "tests/unit/os/unwind_test.cc",
     "os/memory_lock": "tests/fault/memory_lock_test.cc",
     "override/address_space": "tests/fault/late_limit_test.cc",
     "override/dlopen": "tests/override/programs/deepbind.c",
@@ -51,6 +54,7 @@ COVERED = {
     "override/operators": "tests/override/new_forms_test.cc",
     "override/process_calls": "tests/process/unnoticeable_test.cc",
     "override/runtime": "tests/fault/new_handler_test.cc",
+    "page/watched_spans": "tests/unit/pool/watched_blocks_test.cc",
     "page/give_back": "tests/unit/page/page_cache_test.cc",
     "pool/buffer_blocks": "tests/pools/buffer_pool_test.cc",
     "pool/buffer_pool": "tests/pools/buffer_pool_test.cc",
@@ -80,5 +84,6 @@ COVERED = {
     "pool/wipe_block": "tests/pools/sensitive_test.cc",
     "pool/shared_use": "tests/unit/pool/heap_magazines_test.cc",
     "thread/call_counts": "tests/unit/observe/counted_calls_test.cc",
+    "thread/watch_switches": "tests/unit/thread/observation_test.cc",
     "thread/heap_record": "tests/unit/thread/registry_test.cc",
 }

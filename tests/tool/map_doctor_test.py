@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 TOOL, LIBRARY = os.environ["TARN_TEST_TOOL"], os.environ["TARN_TEST_TARN"]
@@ -38,7 +39,14 @@ class LooksAtAProgram(unittest.TestCase):
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         self.assertEqual(process.stdout.readline(), "ready\n")
+        self.wait_until_it_sleeps(process.pid)
         return process
+
+    def wait_until_it_sleeps(self, pid):
+        """Behind its last line the program still allocates what it reads its input with."""
+        state = pathlib.Path(f"/proc/{pid}/stat")
+        while state.read_text().rsplit(")", 1)[1].split()[0] != "S":
+            time.sleep(0.001)
 
     def tarn(self, *words):
         return subprocess.run([TOOL, *map(str, words)], capture_output=True, text=True, timeout=DEADLINE,

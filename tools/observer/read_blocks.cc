@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t kCacheLineBytes = 64;
 constexpr std::uint32_t kBitsPerWord = 64;
+constexpr Address kPoolMarks = 7;  // the pool's record lies at a multiple of 8
 
 /// Where the fields of a span lie, and what its kinds are.
 struct Fields {
@@ -174,7 +175,7 @@ class BlockReader {
   }
 
   bool read_of_pool(Span& span, Address address, Bytes record) {
-    const Address pool = number_at(record, fields_.pool) & ~Address{1};
+    const Address pool = number_at(record, fields_.pool) & ~kPoolMarks;
     span.pool = index_in(reading_.pool_at, pool);
     if (reading_.spare_pages.contains(address)) {
       span.use = SpanUse::kSparePage;

@@ -7,6 +7,7 @@
 #include "observer/locate.h"
 #include "observer/pulse.h"
 #include "observer/reading.h"
+#include "observer/sampling.h"
 
 namespace tarn::observer {
 namespace {
@@ -83,6 +84,8 @@ void add_library_ranges(Reading& reading) {
   const Layout& layout = reading.layout;
   const Address index = reading.number(layout.root("page_map"), layout.field("page_map.index"));
   const bool has_own_file = library.find("libtarn") != std::string::npos;
+  for (const SamplingRange& range : sampling_ranges(reading.source, layout))
+    reading.add(reading.snapshot.records, {range.start, range.bytes, RecordRange::What::kRecords});
   for (const Mapping& mapping : reading.source.mappings()) {
     if (index != 0 && mapping.contains(index)) {
       reading.add(reading.snapshot.records, {mapping.start, mapping.bytes(), RecordRange::What::kIndex});

@@ -6,6 +6,7 @@
 // lost.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,10 @@ struct StoppedThreads {
 /// Stops each thread for some microseconds to read its registers.
 /// \throws ObserveError when another program, such as a debugger, traces it.
 StoppedThreads stopped_thread_words(int pid);
+
+/// Calls use() while all threads of a process are stopped. \throws ObserveError as above, or when a thread
+/// does not stop in time; then use() was not called.
+void while_stopped(int pid, const std::function<void()>& use);
 
 /// The registers of the threads of a core file.
 std::vector<Address> core_file_words(const std::string& path);

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 
 #include "elf_file.h"
@@ -62,21 +63,66 @@ void append_registers(int thread, std::vector<Address>& words) {
                  registers.begin() + static_cast<std::ptrdiff_t>(whole.iov_len / sizeof(Address)));
 }
 
-/// \returns whether the thread's registers were read, or it has ended.
-bool read_stopped_thread(int pid, int thread, std::vector<Address>& words) {
+enum class Stop { kStopped, kEnded, kRefused };
+
+/// \param status of the stop, as waitpid gave it.
+Stop stop_thread(int pid, int thread, int* status) {
   if (ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) {
-    if (errno == ESRCH) return true;
+    if (errno == ESRCH) return Stop::kEnded;
     throw ObserveError(
         fmt::format("process {} cannot be stopped ({}): is a debugger attached? Look without --stop", pid,
                     std::strerror(errno)));
   }
-  if (ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr) != 0) return errno == ESRCH;
-  const std::optional<int> status = wait_for_stop(thread);
-  if (!status) return false;
+  if (ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr) != 0)
+    return errno == ESRCH ? Stop::kEnded : Stop::kRefused;
+  const std::optional<int> stopped = wait_for_stop(thread);
+  if (!stopped) return Stop::kRefused;
+  *status = *stopped;
+  return Stop::kStopped;
+}
+
+void let_go(int thread, int status) {
+  ptrace(PTRACE_DETACH, thread, nullptr, static_cast<long>(signal_to_hand_on(status)));
+}
+
+/// \returns whether the thread's registers were read, or it has ended.
+bool read_stopped_thread(int pid, int thread, std::vector<Address>& words) {
+  int status = 0;
+  const Stop stop = stop_thread(pid, thread, &status);
+  if (stop != Stop::kStopped) return stop == Stop::kEnded;
   append_registers(thread, words);
-  ptrace(PTRACE_DETACH, thread, nullptr, static_cast<long>(signal_to_hand_on(*status)));
+  let_go(thread, status);
   return true;
 }
+
+/// The threads of a process that are stopped now.
+class StoppedAll {
+ public:
+  ~StoppedAll() {
+    for (const auto& [thread, status] : threads_) let_go(thread, status);
+  }
+
+  /// \returns whether all threads are stopped. One that is still running may have made more meanwhile.
+  bool stop(int pid) {
+    constexpr int kMostRounds = 20;
+    for (int round = 0; round < kMostRounds; ++round) {
+      bool is_new = false;
+      for (const int thread : threads_of(pid)) {
+        if (threads_.contains(thread)) continue;
+        is_new = true;
+        int status = 0;
+        const Stop stop = stop_thread(pid, thread, &status);
+        if (stop == Stop::kRefused) return false;
+        if (stop == Stop::kStopped) threads_[thread] = status;
+      }
+      if (!is_new) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::map<int, int> threads_;  // with the status of its stop
+};
 
 /// The words of one note's registers: all of its content, as some of it are registers.
 void append_note(const std::byte* content, std::size_t bytes, std::vector<Address>& words) {
@@ -114,6 +160,13 @@ StoppedThreads stopped_thread_words(int pid) {
   for (const int thread : threads_of(pid))
     if (!read_stopped_thread(pid, thread, stopped.words)) ++stopped.unseen;
   return stopped;
+}
+
+void while_stopped(int pid, const std::function<void()>& use) {
+  StoppedAll stopped;
+  if (!stopped.stop(pid))
+    throw ObserveError(fmt::format("process {} has a thread that does not stop: look without --stop", pid));
+  use();
 }
 
 std::vector<Address> core_file_words(const std::string& path) {

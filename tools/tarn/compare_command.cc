@@ -15,6 +15,7 @@
 #include "plot.h"
 #include "program.h"
 #include "results.h"
+#include "selection_options.h"
 #include "terminal.h"
 #include "usage_error.h"
 
@@ -131,25 +132,6 @@ int compare(const std::vector<std::string>& command, const CompareOptions& optio
   return exit_status_of(comparison);
 }
 
-void add_selection_options(CLI::App& command, CompareOptions& options) {
-  command
-      .add_option("--with", options.selection.with,
-                  "Besides glibc and tarn, only these: mimalloc, jemalloc, tcmalloc, tbb, the path of a .so, "
-                  "NAME=PATH, all, none")
-      ->type_name("NAME|PATH,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command.add_option("--without", options.selection.without, "Leave these out")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command
-      .add_option("--set", options.settings,
-                  "Set an option of the library (see tarn options), for tarn alone")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-}
-
 void add_run_options(CLI::App& command, CompareOptions& options) {
   command.add_option("--rounds", options.rounds, "Measured rounds (5)")->type_name("N");
   command.add_option("--warmup", options.warmups, "Rounds before them that are verified only (1)")
@@ -182,7 +164,7 @@ void add_compare_command(CLI::App& app, Invocation& invocation) {
       "Exit status: 0 all runs were fine, 1 the program failed under some allocator (which and how stands\n"
       "below the table), 2 the command line is wrong, 130 interrupted (what is done is printed).\n");
   auto options = std::make_shared<CompareOptions>();
-  add_selection_options(*command, *options);
+  add_selection_options(*command, options->selection, options->settings);
   add_run_options(*command, *options);
   add_output_options(*command, *options);
   command->callback([options, &invocation] {

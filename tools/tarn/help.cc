@@ -23,9 +23,11 @@ constexpr const char* kFrontPageExamples =
     "  tarn options                               what can be set, and how\n"
     "  tarn heap game_server                      which C++ classes its memory holds, while it runs\n"
     "  tarn leaks 4711                            what a running process has lost\n"
+    "  tarn profile 4711 -o flame.html            who asks for a running program's memory\n"
     "  tarn map game_server                       each page of a running program, and who pins what\n"
     "  tarn doctor game_server                    what is wrong with its memory, and what to do\n"
     "  tarn top game_server                       where a running program's memory is\n"
+    "  tarn replay server.trace --serial          a recorded program's calls on every allocator\n"
     "\n"
     "`tarn help COMMAND` tells more; so does tarn(1).";
 

@@ -67,6 +67,8 @@ int parse_and_run(const Words& words, tarn::tool::Invocation& invocation) {
   tarn::tool::add_doctor_command(app, invocation);
   tarn::tool::add_top_command(app, invocation);
   tarn::tool::add_metrics_command(app, invocation);
+  tarn::tool::add_profile_command(app, invocation);
+  tarn::tool::add_replay_command(app, invocation);
   require_known_command(app, words);
   try {
     app.parse(Words(words.rbegin(), words.rend()));

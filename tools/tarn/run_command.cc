@@ -14,6 +14,7 @@
 #include "environment.h"
 #include "files.h"
 #include "option_values.h"
+#include "profile/run_profile.h"
 #include "program.h"
 #include "statistics_file.h"
 #include "terminal.h"
@@ -31,6 +32,7 @@ struct RunOptions {
   bool prints_statistics = false;
   std::string json_file;
   std::vector<std::string> settings;
+  RunProfileOptions profile;
 
   bool wants_statistics() const { return prints_statistics || !json_file.empty(); }
 };
@@ -115,6 +117,7 @@ int run(const std::vector<std::string>& command, const RunOptions& options) {
   if (program.state != ProgramState::kFound)
     return report_not_started(command.front(), program.state == ProgramState::kNotFound ? ENOENT : EACCES);
   if (!options.json_file.empty()) require_writable(options.json_file);
+  if (options.profile.is_wanted()) return run_with_profile(command, environment, options.profile);
   if (options.wants_statistics()) return run_with_statistics(command, environment, options);
   if (const std::string obstacle = why_not_preloadable(program.path); !obstacle.empty())
     fmt::print(stderr, "tarn: {}; it runs without the pool\n", obstacle);
@@ -126,9 +129,12 @@ int run(const std::vector<std::string>& command, const RunOptions& options) {
 void add_run_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       add_command(app, "run", "Run a program on the pool.",
-                  "tarn run [--stats] [--json FILE] [--set KEY=VALUE ...] -- PROGRAM [ARGS...]",
+                  "tarn run [--stats|--profile|--leaks] [OPTIONS] -- PROGRAM [ARGS...]",
                   "  tarn run -- python3 server.py\n"
                   "  tarn run --stats -- git log --oneline\n"
+                  "  tarn run --profile -o heap.pb.gz -- ./server     who allocated, when it has ended\n"
+                  "  tarn run --leaks -- ./test                       exit status 23 if it leaks\n"
+                  "  tarn run --leaks --suppressions known.txt -- ./test\n"
                   "  tarn run --set classes=lfh128 --set decay=500ms --json stats.json -- ./server\n");
   auto options = std::make_shared<RunOptions>();
   command->add_flag("--stats", options->prints_statistics,
@@ -138,9 +144,14 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
       ->add_option("--set", options->settings, "Set an option of the library (see tarn options); repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  add_profile_options(*command, options->profile);
   command->callback([options, &invocation] {
+    options->profile.json_file = options->json_file;
     invocation.work = [options, &invocation] {
       require_program(invocation, "run");
+      if (options->prints_statistics && options->profile.is_wanted())
+        throw UsageError("--stats counts calls, which a profile does not see: choose one");
+      check(options->profile);
       return run(invocation.program, *options);
     };
   });

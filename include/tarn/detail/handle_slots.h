@@ -127,7 +127,7 @@ struct HandleFront {
   }
   /// \returns an empty and full one when the thread has none, or its calls must all take the slow door.
   TARN_INLINE HandleMagazine& magazine() const {
-    return *magazines[thread_cache->thread_number].load(std::memory_order_relaxed);
+    return *magazines[own_cache()->thread_number].load(std::memory_order_relaxed);
   }
 };
 

@@ -3,15 +3,15 @@
 // start        block 0; blocks follow at distances of `stride` bytes.
 // free_bits    bit i % 64 of word i / 64 is one when block i is free.
 // pool         the pool's own record when the span belongs to a pool; nullptr for spans of the general pool.
-//              When its lowest bit is set, every free takes the pool's slow door.
+//              Marked (kMarks) it equals no pool: so every free takes the pool's slow door.
 // reciprocal   ceil(2^32 / stride): (offset * reciprocal) >> 32 is a block's index when offset is the start
 //              of a block.
 // pool_blocks  in a chunk of a fixed pool, in place of `reciprocal`: the number of blocks.
 // pool_data    in a chunk of a buffer pool: the front of its size; in a slab of a heap whose threads have
 //              magazines: a byte for each block, 1 while it is live; else nullptr.
 //
-// Threads: constant while the span lives, except the words of free_bits, the lowest bit of `pool` and a
-// heap's pool_data; the pool's own rules guard those.
+// Threads: constant while the span lives, except the words of free_bits, the marks of `pool` and a heap's
+// pool_data; the pool's own rules guard those, but kWatched, which any thread may set and clear.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -32,9 +32,38 @@ struct SpanHead {
   };
   void* pool_data;
 
-  /// `pool` with its mark; the pool may change the mark under a lock that the reader does not hold.
+  static constexpr std::uintptr_t kSettled = 1;  // of a chunk of a fixed pool, in its list of runs
+  static constexpr std::uintptr_t kWatched = 2;  // the process's allocations are, or were, watched
+  static constexpr std::uintptr_t kMarks = kSettled | kWatched;
+
+  /// `pool` with its marks; others may change these meanwhile.
   void* marked_pool() const { return __atomic_load_n(&pool, __ATOMIC_RELAXED); }
-  void set_marked_pool(void* marked) { __atomic_store_n(&pool, marked, __ATOMIC_RELAXED); }
+  /// `pool` without some marks, or without any.
+  void* pool_without(std::uintptr_t marks) const {
+    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(marked_pool()) & ~marks);
+  }
+  void* unmarked_pool() const { return pool_without(kMarks); }
+  bool has_mark(std::uintptr_t mark) const {
+    return (reinterpret_cast<std::uintptr_t>(marked_pool()) & mark) != 0;
+  }
+  void set_pool(void* owner) { __atomic_store_n(&pool, owner, __ATOMIC_RELEASE); }
+  /// Sets a mark unless the span has no pool, now or by the time it is set.
+  void set_mark(std::uintptr_t mark) {
+    void* seen = marked_pool();
+    while (seen != nullptr &&
+           !__atomic_compare_exchange_n(
+               &pool, &seen, reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(seen) | mark), true,
+               __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+    }
+  }
+  void clear_mark(std::uintptr_t mark) {
+    void* seen = marked_pool();
+    while (seen != nullptr &&
+           !__atomic_compare_exchange_n(
+               &pool, &seen, reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(seen) & ~mark), true,
+               __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+    }
+  }
 };
 
 /// Address -> span for the pages of one region of addresses.

@@ -51,6 +51,26 @@ TARN_API extern const ThreadCache empty_cache;
 /// for libraries loaded late.
 [[gnu::tls_model("initial-exec")]] TARN_API extern constinit thread_local ThreadCache* thread_cache;
 
+/// Reads a thread's pointer to its cache, which another thread may let lead to the empty cache at any time
+/// (thread/observation.h). \why a plain read: a compiler joins it with the instruction that uses it, which it
+/// does with no atomic one; a pointer is read as a whole.
+TARN_INLINE ThreadCache* load_cache(ThreadCache* const& pointer) {
+#ifdef __SANITIZE_THREAD__
+  return __atomic_load_n(&pointer, __ATOMIC_RELAXED);
+#else
+  return pointer;
+#endif
+}
+/// \why not by load_cache: the undefined-behaviour sanitizer of g++ 12 takes the address of a thread's
+/// variable for null in some loops.
+TARN_INLINE ThreadCache* own_cache() {
+#ifdef __SANITIZE_THREAD__
+  return __atomic_load_n(&thread_cache, __ATOMIC_RELAXED);
+#else
+  return thread_cache;
+#endif
+}
+
 TARN_API void* allocate_slow(std::size_t size) noexcept;
 TARN_API void deallocate_slow(void* block) noexcept;
 TARN_API void* allocate_class_slow(SizeClass size_class) noexcept;

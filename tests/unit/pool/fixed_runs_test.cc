@@ -69,7 +69,7 @@ TEST_F(FixedRuns, AFreeUnsettlesItsChunk) {
   EXPECT_FALSE(take(2));
   give_back({&chunk, BlockIndex{10}}, 2);
   EXPECT_FALSE(is_settled(chunk));
-  EXPECT_EQ(ChunkRuns::pool_of(*chunk.span), this);
+  EXPECT_EQ(chunk.span->unmarked_pool(), this);
   runs_.validate(ring_);
   BlockRun run{};
   EXPECT_TRUE(take(2, &run));

@@ -1,0 +1,243 @@
+#include "observe/samples.h"
+
+#include <cstring>
+
+#include "os/fatal.h"
+#include "os/memory.h"
+#include "os/unwind.h"
+#include "thread/exponential.h"
+
+namespace tarn::internal {
+namespace {
+
+constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
+
+std::uint64_t mixed(std::uint64_t word) { return (word ^ word >> 29) * kMix; }
+
+std::uint64_t hash_of(void* const* addresses, std::uint32_t count, std::uint64_t pool) {
+  std::uint64_t hash = mixed(count ^ pool << 32);
+  for (std::uint32_t i = 0; i < count; ++i) hash = mixed(hash ^ address_of(addresses[i]));
+  return hash;
+}
+
+constexpr std::uint32_t bytes_of_stack(std::uint32_t count) {
+  const std::size_t more = count == 0 ? 0 : count - 1;
+  return static_cast<std::uint32_t>(sizeof(SampledStack) + more * sizeof(std::uint64_t));
+}
+
+// Before main, as the doors of the general pool may ask then.
+constexpr SampleSink kSink{
+    [](const Sampled& sampled) { samples.add(sampled); }, [](void* block) { return samples.remove(block); },
+    [](void* from, void* to) { samples.move(from, to); }, [] { samples.end_of_switch(); }};
+
+[[gnu::constructor(102)]] void begin_samples() {
+  os::fork_set.set_walk(os::LockRank::kSamples,
+                        [](os::ForkSet::Visit visit) { samples.visit_for_fork(visit); });
+  observation.set_sink(kSink);
+}
+
+}  // namespace
+
+constinit Samples samples;
+
+Samples::Part& Samples::part_of(std::uint64_t block) {
+  static_assert(kParts == 16);
+  return parts_[mixed(block) >> 60];
+}
+
+// \returns the entry of a block, or the free one where it would lie. \pre the part has a free entry.
+std::size_t Samples::place_of(const Part& part, std::uint64_t block) {
+  std::size_t place = mixed(block) & (part.room - 1);
+  while (part.entries[place].block != 0 && part.entries[place].block != block)
+    place = (place + 1) & (part.room - 1);
+  return place;
+}
+
+Samples::OldEntries::~OldEntries() {
+  if (start != nullptr) os::release(start, room * sizeof(Sample));
+}
+
+bool Samples::grow_locked(Part& part, OldEntries& old) {
+  const std::size_t room = part.room == 0 ? kFirstRoom : part.room * 2;
+  auto* const entries = static_cast<Sample*>(os::map(room * sizeof(Sample)));
+  if (entries == nullptr) return false;
+  Part larger;
+  larger.entries = entries;
+  larger.room = room;
+  for (std::size_t i = 0; i < part.room; ++i)
+    if (part.entries[i].block != 0) entries[place_of(larger, part.entries[i].block)] = part.entries[i];
+  old.start = part.entries;
+  old.room = part.room;
+  part.entries = entries;
+  part.room = room;
+  return true;
+}
+
+void Samples::put(const Sample& sample) {
+  OldEntries old;
+  Part& part = part_of(sample.block);
+  os::LockGuard guard(part.mutex);
+  if (!put_locked(part, sample, old)) lost_.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool Samples::put_locked(Part& part, const Sample& sample, OldEntries& old) {
+  const bool is_nearly_full = part.count + 1 > part.room / 4 * 3;
+  if (is_nearly_full && !grow_locked(part, old)) return false;
+  Sample& place = part.entries[place_of(part, sample.block)];
+  part.count += place.block == 0 ? 1 : 0;
+  place = sample;
+  return true;
+}
+
+// Entries behind the one that goes move up as far as their hashes allow, so that no search ends too early.
+Sample Samples::take_locked(Part& part, std::uint64_t block) {
+  if (part.room == 0) return {};
+  const std::size_t mask = part.room - 1;
+  std::size_t gap = place_of(part, block);
+  const Sample taken = part.entries[gap];
+  if (taken.block == 0) return taken;
+  for (std::size_t i = (gap + 1) & mask; part.entries[i].block != 0; i = (i + 1) & mask) {
+    const std::size_t home = mixed(part.entries[i].block) & mask;
+    if (((i - home) & mask) < ((i - gap) & mask)) continue;
+    part.entries[gap] = part.entries[i];
+    gap = i;
+  }
+  part.entries[gap].block = 0;
+  --part.count;
+  return taken;
+}
+
+void Samples::add(const Sampled& sampled) {
+  void* addresses[SampledStack::kMostAddresses];
+  const unsigned count = os::capture_stack(addresses, SampledStack::kMostAddresses);
+  const std::uint32_t stack =
+      intern({addresses, count, sampled.pool, hash_of(addresses, count, sampled.pool)});
+  note_allocated(stack, sampled);
+  put({address_of(sampled.block), sampled.requested, stack, sampled.lasts, sampled.interval, sampled.pool});
+}
+
+void Samples::note_allocated(std::uint32_t number, const Sampled& sampled) {
+  if (number == 0) return;
+  auto& of = *const_cast<SampledStack*>(stack(number));
+  const double blocks = blocks_of_sample(sampled.requested, sampled.interval);
+  of.samples.fetch_add(1, std::memory_order_relaxed);
+  of.blocks.fetch_add(static_cast<std::uint64_t>(blocks + 0.5), std::memory_order_relaxed);
+  of.bytes.fetch_add(static_cast<std::uint64_t>(blocks * static_cast<double>(sampled.requested)),
+                     std::memory_order_relaxed);
+}
+
+bool Samples::remove(void* block) {
+  Part& part = part_of(address_of(block));
+  os::LockGuard guard(part.mutex);
+  return take_locked(part, address_of(block)).block != 0;
+}
+
+void Samples::move(void* from, void* to) {
+  Sample sample{};
+  {
+    Part& part = part_of(address_of(from));
+    os::LockGuard guard(part.mutex);
+    sample = take_locked(part, address_of(from));
+  }
+  if (sample.block == 0) return;
+  sample.block = address_of(to);
+  put(sample);
+}
+
+std::size_t Samples::copy_from(Part& part, std::size_t* entry, Sample* copies, std::size_t most) {
+  os::LockGuard guard(part.mutex);
+  std::size_t copied = 0;
+  for (; *entry < part.room && copied < most; ++*entry)
+    if (part.entries[*entry].block != 0) copies[copied++] = part.entries[*entry];
+  return copied;
+}
+
+// An entry that goes may let another move to its place.
+void Samples::end_of_switch() {
+  for (Part& part : parts_) {
+    os::LockGuard guard(part.mutex);
+    for (std::size_t i = 0; i < part.room;) {
+      const Sample& sample = part.entries[i];
+      if (sample.block != 0 && sample.lasts == SampleLasts::kUntilSwitch)
+        take_locked(part, sample.block);
+      else
+        ++i;
+    }
+  }
+}
+
+const SampledStack* Samples::stack(std::uint32_t number) const {
+  const std::uint64_t at = std::uint64_t{number} * kStackUnit;
+  if (number == 0 || at / kStackPieceBytes >= piece_count_.load(std::memory_order_acquire)) return nullptr;
+  return reinterpret_cast<const SampledStack*>(pieces_[at / kStackPieceBytes] + at % kStackPieceBytes);
+}
+
+std::uint32_t Samples::find_stack(std::uint32_t first, const Found& found) const {
+  for (std::uint32_t number = first; number != 0;) {
+    const SampledStack& other = *stack(number);
+    if (other.hash == found.hash && other.count == found.count && other.pool == found.pool &&
+        std::memcmp(other.addresses, found.addresses, found.count * sizeof(void*)) == 0)
+      return number;
+    number = other.next;
+  }
+  return 0;
+}
+
+// \returns 0 when memory is refused.
+std::uint32_t Samples::intern(const Found& found) {
+  std::atomic<std::uint32_t>* const buckets = __atomic_load_n(&buckets_, __ATOMIC_ACQUIRE);
+  if (buckets != nullptr) {
+    const std::uint32_t first = buckets[found.hash % kBuckets].load(std::memory_order_acquire);
+    if (const std::uint32_t number = find_stack(first, found); number != 0) return number;
+  }
+  os::LockGuard guard(stacks_mutex_);
+  return make_stack_locked(found);
+}
+
+std::uint32_t Samples::make_stack_locked(const Found& found) {
+  if (buckets_ == nullptr) {
+    void* const made = os::map(kBuckets * sizeof *buckets_);
+    if (made == nullptr) return 0;
+    __atomic_store_n(&buckets_, static_cast<std::atomic<std::uint32_t>*>(made), __ATOMIC_RELEASE);
+  }
+  std::atomic<std::uint32_t>& bucket = buckets_[found.hash % kBuckets];
+  const std::uint32_t first = bucket.load(std::memory_order_relaxed);
+  if (const std::uint32_t number = find_stack(first, found); number != 0) return number;
+  const std::uint32_t bytes = bytes_of_stack(found.count),
+                      pieces = piece_count_.load(std::memory_order_relaxed);
+  if (kStackPieceBytes - used_in_piece_ < bytes) {
+    if (pieces == kMostPieces) return 0;
+    pieces_[pieces] = static_cast<char*>(os::map(kStackPieceBytes));
+    if (pieces_[pieces] == nullptr) return 0;
+    used_in_piece_ = kStackUnit;  // no stack has the number 0
+    piece_count_.store(pieces + 1, std::memory_order_release);
+  }
+  const std::uint32_t piece = piece_count_.load(std::memory_order_relaxed) - 1;
+  auto* const made = reinterpret_cast<SampledStack*>(pieces_[piece] + used_in_piece_);
+  const auto number =
+      static_cast<std::uint32_t>((std::uint64_t{piece} * kStackPieceBytes + used_in_piece_) / kStackUnit);
+  used_in_piece_ += bytes;
+  made->next = first;
+  made->count = found.count;
+  made->hash = found.hash;
+  made->pool = found.pool;
+  for (std::uint32_t i = 0; i < found.count; ++i) made->addresses[i] = address_of(found.addresses[i]);
+  bucket.store(number, std::memory_order_release);
+  return number;
+}
+
+void Samples::validate() {
+  for (Part& part : parts_) {
+    os::LockGuard guard(part.mutex);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < part.room; ++i) {
+      if (part.entries[i].block == 0) continue;
+      ++count;
+      TARN_CHECK(place_of(part, part.entries[i].block) == i);
+      TARN_CHECK(&part_of(part.entries[i].block) == &part);
+    }
+    TARN_CHECK(count == part.count && count <= part.room / 4 * 3);
+  }
+}
+
+}  // namespace tarn::internal

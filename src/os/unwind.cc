@@ -1,0 +1,143 @@
+#include "os/unwind.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "base/units.h"
+#include "os/eh_frame.h"
+
+extern "C" {
+// Where the main thread's stack begins; of the dynamic loader.
+[[gnu::weak]] extern void* __libc_stack_end;
+[[gnu::weak]] int _dl_find_object(void* address, struct dl_find_object* result) noexcept;
+}
+
+namespace tarn::internal::os {
+namespace {
+
+// Two words per entry. The second is the address mixed with the first, so that halves of two entries do not
+// look like one.
+struct CachedRule {
+  std::atomic<std::uint64_t> packed, check;
+};
+constexpr std::size_t kCachedRules = 4096;
+constinit CachedRule cached_rules[kCachedRules];
+constinit std::atomic<std::uint64_t> generation{1};
+
+constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
+
+std::uint64_t check_of(std::uintptr_t address, std::uint64_t packed) {
+  return (address + generation.load(std::memory_order_relaxed)) * kMix ^ packed;
+}
+CachedRule& place_of(std::uintptr_t address) { return cached_rules[address * kMix >> 52]; }
+static_assert(kCachedRules == std::size_t{1} << (64 - 52));
+
+std::uint64_t pack(const UnwindRule& rule) {
+  return std::uint64_t{static_cast<std::uint32_t>(rule.frame_offset)} << 32 |
+         std::uint64_t{static_cast<std::uint32_t>(rule.saved_offset) & 0xffffff} << 8 |
+         std::uint64_t{rule.is_from_frame_pointer} << 4 | static_cast<std::uint64_t>(rule.kind);
+}
+UnwindRule unpack(std::uint64_t packed) {
+  UnwindRule rule;
+  rule.kind = static_cast<UnwindRule::Kind>(packed & 0xf);
+  rule.is_from_frame_pointer = (packed >> 4 & 1) != 0;
+  rule.frame_offset = static_cast<std::int32_t>(packed >> 32);
+  rule.saved_offset = static_cast<std::int32_t>(static_cast<std::uint32_t>(packed)) >> 8;
+  return rule;
+}
+
+UnwindRule interpret(std::uintptr_t address) {
+  dl_find_object found;
+  if (_dl_find_object == nullptr) return {};
+  if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0 || found.dlfo_eh_frame == nullptr)
+    return {};
+  return rule_in_eh_frame(found.dlfo_eh_frame, address);
+}
+
+UnwindRule rule_at(std::uintptr_t address) {
+  CachedRule& cached = place_of(address);
+  const std::uint64_t packed = cached.packed.load(std::memory_order_relaxed);
+  if (cached.check.load(std::memory_order_relaxed) == check_of(address, packed)) return unpack(packed);
+  const UnwindRule rule = interpret(address);
+  const std::uint64_t made = pack(rule);
+  cached.packed.store(made, std::memory_order_relaxed);
+  cached.check.store(check_of(address, made), std::memory_order_relaxed);
+  return rule;
+}
+
+// A thread's control block lies at the end of its stack; the main thread's does not.
+std::uintptr_t end_of_stack(std::uintptr_t stack_pointer) {
+  constexpr std::uintptr_t kLargestStack = std::uintptr_t{1} << 30;
+  const std::uintptr_t main_end = &__libc_stack_end != nullptr ? address_of(__libc_stack_end) : 0;
+  std::uintptr_t nearest = UINTPTR_MAX;
+  for (const std::uintptr_t end : {address_of(__builtin_thread_pointer()), main_end})
+    if (end > stack_pointer && end < nearest) nearest = end;
+  return nearest - stack_pointer < kLargestStack ? nearest : stack_pointer + kForeignStackBytes;
+}
+
+std::uintptr_t word_at(std::uintptr_t address) {
+  std::uintptr_t word;
+  std::memcpy(&word, reinterpret_cast<const void*>(address), sizeof word);
+  return word;
+}
+
+struct Registers {
+  std::uintptr_t stack_pointer, frame_pointer;
+};
+
+// Goes to the caller's frame. \returns the return address; 0: there is none that can be known.
+std::uintptr_t step(Registers& registers, const UnwindRule& rule, std::uintptr_t end) {
+  if (rule.kind != UnwindRule::Kind::kStep) return 0;
+  const std::uintptr_t base = rule.is_from_frame_pointer ? registers.frame_pointer : registers.stack_pointer;
+  const std::uintptr_t frame = base + static_cast<std::uintptr_t>(std::intptr_t{rule.frame_offset});
+  if (frame <= registers.stack_pointer || frame > end || frame % sizeof(void*) != 0) return 0;
+  if (rule.saved_offset != 0) {
+    const std::uintptr_t saved = frame + static_cast<std::uintptr_t>(std::intptr_t{rule.saved_offset});
+    if (saved < registers.stack_pointer || saved >= frame) return 0;
+    registers.frame_pointer = word_at(saved);
+  }
+  registers.stack_pointer = frame;
+  return word_at(frame - sizeof(void*));
+}
+
+}  // namespace
+
+UnwindRule unwind_rule(const void* return_address) { return rule_at(address_of(return_address) - 1); }
+
+void forget_unwind_rules() { generation.fetch_add(1, std::memory_order_relaxed); }
+
+#if defined(__x86_64__)
+[[gnu::noinline]] unsigned capture_stack(void** addresses, unsigned most) {
+  Registers registers{};
+  std::uintptr_t address = 0;
+  asm volatile("lea (%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
+               : "=&r"(address), "=&r"(registers.stack_pointer), "=&r"(registers.frame_pointer));
+  const std::uintptr_t end = end_of_stack(registers.stack_pointer);
+  unsigned count = 0;
+  for (UnwindRule rule = rule_at(address); count < most; rule = rule_at(address - 1)) {
+    address = step(registers, rule, end);
+    if (address == 0) break;
+    addresses[count++] = reinterpret_cast<void*>(address);
+  }
+  return count;
+}
+#else
+// By frame pointers, which this ABI keeps.
+[[gnu::noinline]] unsigned capture_stack(void** addresses, unsigned most) {
+  std::uintptr_t frame = address_of(__builtin_frame_address(0));
+  const std::uintptr_t end = end_of_stack(frame);
+  unsigned count = 0;
+  while (count < most && frame % sizeof(void*) == 0 && frame + 2 * sizeof(void*) <= end) {
+    const std::uintptr_t caller = word_at(frame), address = word_at(frame + sizeof(void*));
+    if (address == 0) break;
+    addresses[count++] = reinterpret_cast<void*>(address);
+    if (caller <= frame) break;
+    frame = caller;
+  }
+  return count;
+}
+#endif
+
+}  // namespace tarn::internal::os

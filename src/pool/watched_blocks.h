@@ -1,0 +1,69 @@
+// Samples of the blocks of pools (thread/observation.h), for the slow doors of pools.
+//
+// A watched thread finds none of its magazines (PoolTable::hide), so that each of its allocations comes to a
+// slow door, which asks note_allocated(). A sampled block's span is marked until the block is freed
+// (page/watched_spans.h): so the free comes to a slow door too, by any thread at any time, which asks
+// note_freed() before the block can be another's.
+//
+// Over malloc a pool's blocks are sampled where malloc's are, not here.
+#pragma once
+#include <cstddef>
+
+#include "general/pool_header.h"
+#include "thread/observation.h"
+
+namespace tarn::internal::watched {
+
+/// A pool hands a block over. \pre no lock is held; the block is not shared yet.
+[[gnu::noinline]] void sample_if_due(const PoolHeader& pool, void* block, std::size_t bytes);
+/// \cost two loads while nobody watches.
+TARN_INLINE void note_allocated(const PoolHeader& pool, void* block, std::size_t bytes) {
+  if (is_disturbed()) [[unlikely]]
+    if (block != nullptr) sample_if_due(pool, block, bytes);
+}
+
+/// A thread frees a block: heeds a switch. \pre no lock is held.
+TARN_INLINE void heed_at_free() {
+  if (is_disturbed()) [[unlikely]]
+    observation.heed();
+}
+/// \pre the block is live and the caller's. Locks of ranks up to a pool's may be held, where the pool lies in
+/// no caller's memory.
+[[gnu::noinline]] void forget_sample_of(void* block);
+/// \cost a load before the first switch.
+TARN_INLINE void note_freed(void* block) {
+  if (observation.has_begun()) [[unlikely]]
+    forget_sample_of(block);
+}
+/// The same of several, of which some may be nullptr.
+TARN_INLINE void note_freed(void* const* blocks, std::size_t count) {
+  if (observation.has_begun()) [[unlikely]]
+    for (std::size_t i = 0; i < count; ++i)
+      if (blocks[i] != nullptr) forget_sample_of(blocks[i]);
+}
+/// The same of blocks side by side.
+TARN_INLINE void note_run_freed(void* blocks, std::size_t count, std::size_t stride) {
+  if (observation.has_begun()) [[unlikely]]
+    for (std::size_t i = 0; i < count; ++i) forget_sample_of(static_cast<char*>(blocks) + i * stride);
+}
+
+/// The same of objects of a handle pool, whose ends are hits again once nobody watches: their samples last as
+/// long as the switch. \pre no lock is held.
+[[gnu::noinline]] void sample_object_if_due(const PoolHeader& pool, void* object, std::size_t bytes);
+TARN_INLINE void note_object_made(const PoolHeader& pool, void* object, std::size_t bytes) {
+  if (is_disturbed()) [[unlikely]]
+    sample_object_if_due(pool, object, bytes);
+}
+TARN_INLINE void note_object_ended(void* object) {
+  if (is_disturbed()) [[unlikely]]
+    if (observation.heed()) observation.note_freed(object);
+}
+
+/// All blocks of a span end. \param step distance of places where blocks may begin, bytes.
+[[gnu::noinline]] void forget_samples_in(Span& span, std::size_t bytes, std::size_t step);
+TARN_INLINE void note_span_ends(Span& span, std::size_t bytes, std::size_t step) {
+  if (span.sampled_count.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    forget_samples_in(span, bytes, step);
+}
+
+}  // namespace tarn::internal::watched

@@ -1,0 +1,97 @@
+#include "thread/observation.h"
+
+#include "central/owners.h"
+#include "page/background.h"
+#include "page/watched_spans.h"
+#include "thread/exponential.h"
+#include "thread/registry.h"
+
+namespace tarn::internal {
+
+constinit Observation observation;
+
+namespace {
+
+// Never 0.
+std::uint32_t seed_of_this_thread() {
+  static constinit std::atomic<std::uint64_t> drawn{0};
+  const std::uint64_t step = drawn.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);
+  const std::uint64_t mixed = (address_of(&this_thread) ^ step) * 0xbf58476d1ce4e5b9;
+  return static_cast<std::uint32_t>(mixed >> 32) | 1;
+}
+
+// \returns the bytes to the next sample.
+std::int64_t distance_to_sample(std::size_t interval) {
+  if (this_thread.random == 0) this_thread.random = seed_of_this_thread();
+  if (interval == 1) return 1;  // every block
+  const double drawn = minus_log_of_fraction(next_random(this_thread.random));
+  constexpr double kFarthest = 0x1p60;
+  const double distance = drawn * static_cast<double>(interval);
+  return distance < kFarthest ? static_cast<std::int64_t>(distance) + 1
+                              : static_cast<std::int64_t>(kFarthest);
+}
+
+// Where no call comes to a slow door soon, the helper notices a switch.
+[[gnu::constructor(102)]] void begin_looks() {
+  background.set_trim_idle([] {
+    observation.ring();
+    return registry.trim_idle();
+  });
+}
+
+}  // namespace
+
+void Observation::set_sink(const SampleSink& sink) {
+  sink_.store(&sink, std::memory_order_release);
+  if (interval() != 0) watch(interval());
+}
+
+void Observation::watch(std::size_t interval) {
+  interval_.store(interval, std::memory_order_relaxed);
+  std::uint32_t now = watch_switches.generation.load(std::memory_order_relaxed);
+  // Never 0 again: that is, before the first switch.
+  while (!watch_switches.generation.compare_exchange_weak(now, now + 1 != 0 ? now + 1 : 1,
+                                                          std::memory_order_seq_cst)) {
+  }
+  heed();
+}
+
+bool Observation::may_watch() const {
+  return interval() != 0 && !thread_limits.every_call_is_slow &&
+         sink_.load(std::memory_order_acquire) != nullptr && owners.begin_sampling();
+}
+
+void Observation::ring() {
+  const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
+  if (rung_for_.exchange(now, std::memory_order_acq_rel) == now) return;
+  if (may_watch()) {
+    watched_spans.begin();
+    registry.hide_all_records();
+  } else if (const SampleSink* const sink = sink_.load(std::memory_order_acquire)) {
+    watched_spans.end();
+    sink->on_switched_off();
+  }
+}
+
+void Observation::take_notice() {
+  const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
+  const bool is_watched = may_watch();
+  this_thread.generation_seen = now;
+  this_thread.undisturbed_at = is_watched ? now - 1 : now;
+  if (is_watched) this_thread.bytes_to_sample = distance_to_sample(interval());
+  if (ThreadHeap* const heap = this_heap()) {
+    os::LockGuard guard(heap->mutex);
+    heap->shown.switch_heeded = now;
+  }
+  show_records_of_this_thread();
+  ring();
+}
+
+bool Observation::draw() {
+  const std::size_t interval = this->interval();
+  if (interval == 0) return false;  // switched off, and not yet heeded
+  this_thread.bytes_to_sample = distance_to_sample(interval);
+  return true;
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,112 @@
+// All calls of all threads are watched, while somebody wishes it: switched on and off in a running process,
+// from inside or by a tool that writes two words.
+//
+// While a thread is watched, the fast path does not see its records: each of its calls comes to the slow
+// door, which takes blocks from the hidden records itself, without a lock, and counts the bytes that are
+// asked for. A block that a sample falls on comes from a slab of its own kind (SlabOwner::hides_slabs), whose
+// pages name no record: so its free takes the slow door too, by any thread, also when nobody watches any
+// more. A watched call thus costs some ns, one that is not watched nothing: the hit is what it was. Pools
+// with magazines of their own: pool/watched_blocks.h.
+//
+// Samples are drawn so that each byte has the same chance (as in google/tcmalloc and jemalloc): the distance
+// of two is exponential. \why not at refills: what is freed at once is never refilled for, and so never seen.
+//
+// A switch counts `watch_switches`. The first slow call of any thread that sees another count than before
+// rings for all other threads: it lets their pointers lead to the empty cache, under the mutex of each heap,
+// and marks the spans of all pools, whose frees take the slow door then. So a thread that only ever hits
+// comes to a slow door too.
+//
+// Invariant: `undisturbed_at` of a thread is that count exactly when the thread has heeded it and is not
+// watched (this_thread.h).
+// Threads: any.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/units.h"
+#include "thread/this_thread.h"
+
+namespace tarn::internal {
+
+/// When a sample ends.
+enum class SampleLasts : std::uint8_t { kUntilFree, kUntilSwitch };
+
+/// A block that a sample has fallen on.
+struct Sampled {
+  void* block;
+  std::size_t requested;   // bytes
+  std::size_t interval;    // mean bytes from one sample to the next
+  std::uint64_t pool = 0;  // its number; 0: the general pool
+  SampleLasts lasts = SampleLasts::kUntilFree;
+};
+
+/// What is told of samples. Called by the thread that allocates or frees, with no lock held; allocates
+/// nothing.
+struct SampleSink {
+  void (*on_allocated)(const Sampled& sampled);
+  /// \returns whether a sample had fallen on the block.
+  bool (*on_freed)(void* block);
+  /// A block has another address now.
+  void (*on_moved)(void* from, void* to);
+  /// Nobody watches any more.
+  void (*on_switched_off)();
+};
+
+class Observation {
+ public:
+  /// Provides what is told of samples; once, before main. A switch that came before it counts anew.
+  void set_sink(const SampleSink& sink);
+
+  /// Switches. \param interval mean bytes between samples; 0: nothing is watched any more.
+  /// \threads any, with no lock held.
+  void watch(std::size_t interval);
+  std::size_t interval() const { return interval_.load(std::memory_order_relaxed); }
+
+  /// Whether a block may be a sampled one: true from the first switch on.
+  bool has_begun() const { return watch_switches.generation.load(std::memory_order_relaxed) != 0; }
+
+  /// Takes notice of a switch. \returns whether the thread is watched. \pre no lock is held.
+  bool heed() {
+    notice();
+    return this_thread.is_watched();
+  }
+  /// Takes notice of a switch, if there is one. \pre no lock is held.
+  TARN_INLINE void notice() {
+    if (watch_switches.generation.load(std::memory_order_acquire) != this_thread.generation_seen) [[unlikely]]
+      take_notice();
+  }
+
+  /// Lets all threads notice the last switch, unless some call has done so. \threads any, also one without
+  /// thread-local data, with no lock held.
+  void ring();
+
+  /// Counts a request. \returns whether a sample falls on it. \pre the thread is watched.
+  bool is_sampled(std::size_t requested) {
+    this_thread.bytes_to_sample -= static_cast<std::int64_t>(requested);
+    return this_thread.bytes_to_sample <= 0 && draw();
+  }
+
+  void note_allocated(void* block, std::size_t requested, std::uint64_t pool = 0,
+                      SampleLasts lasts = SampleLasts::kUntilFree) {
+    sink_.load(std::memory_order_acquire)->on_allocated({block, requested, interval(), pool, lasts});
+  }
+  bool note_freed(void* block) { return sink_.load(std::memory_order_acquire)->on_freed(block); }
+  void note_moved(void* from, void* to) { sink_.load(std::memory_order_acquire)->on_moved(from, to); }
+
+ private:
+  friend class ObservedLayout;
+
+  bool may_watch() const;
+  void take_notice();
+  bool draw();
+
+  // Tools write it before they count the switch.
+  std::atomic<std::uint64_t> interval_{0};
+  std::atomic<std::uint32_t> rung_for_{0};  // the switch for which all threads were rung
+  std::atomic<const SampleSink*> sink_{nullptr};
+};
+
+extern Observation observation;
+
+}  // namespace tarn::internal

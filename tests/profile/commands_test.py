@@ -1,0 +1,218 @@
+"""`tarn profile`, `tarn run --profile` and `tarn run --leaks` on programs that run on the library."""
+import gzip
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+TOOL = os.environ["TARN_TEST_TOOL"]
+BUSY = os.environ["TARN_TEST_BUSY"]
+LEAKY = os.environ["TARN_TEST_LEAKY"]
+LIVE = 4_000
+SITES = {"small_site": 100, "medium_site": 3_000, "pool_site": 500, "heap_site": 700}
+
+
+def tarn(*words, **options):
+    return subprocess.run([TOOL, *map(str, words)], capture_output=True, text=True, timeout=120, **options)
+
+
+def site_of(stack):
+    return next((site for site in SITES if any(site in frame["function"] for frame in stack["frames"])), None)
+
+
+class Busy:
+    """The busy program, past its set-up."""
+
+    def __init__(self, seconds=60, environment=None, words=()):
+        self.process = subprocess.Popen([BUSY, str(seconds), *words], stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, **(environment or {})})
+        assert self.process.stdout.readline() == "ready\n"
+        self.pid = self.process.pid
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class Profile(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+
+    def live_by_site(self, document):
+        bytes_of = dict.fromkeys(SITES, 0)
+        for stack in document["stacks"]:
+            if site_of(stack) is not None:
+                bytes_of[site_of(stack)] += stack["live"]["bytes"]
+        return bytes_of
+
+    def test_every_site_is_seen_with_its_live_bytes(self):
+        with Busy() as busy:
+            run = tarn("profile", busy.pid, "--for", 3, "--interval", "16K", "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        found = self.live_by_site(json.loads(run.stdout))
+        for site, size in SITES.items():
+            truth = LIVE * size
+            deviation = (truth * 16384) ** 0.5  # of a Poisson process, bytes
+            self.assertAlmostEqual(found[site], truth, delta=5 * deviation, msg=site)
+
+    def test_pools_are_told_by_their_names(self):
+        with Busy() as busy:
+            run = tarn("profile", busy.pid, "--for", 2, "--interval", "16K", "--json")
+        pools = {site_of(stack): stack["pool"] for stack in json.loads(run.stdout)["stacks"]}
+        self.assertIn('"packets"', pools["pool_site"])
+        self.assertIn('"level"', pools["heap_site"])
+        self.assertIsNone(pools["small_site"])
+
+    def test_a_profile_is_switched_off_and_leaves_nothing_on(self):
+        with Busy() as busy:
+            for _ in range(3):
+                self.assertEqual(tarn("profile", busy.pid, "--for", 0.3, "--interval", "4K").returncode, 0)
+            time.sleep(0.5)
+            run = tarn("profile", busy.pid, "--for", 0.5, "--interval", "1G", "--json")
+            older = [stack for stack in json.loads(run.stdout)["stacks"] if site_of(stack) == "medium_site"]
+            self.assertEqual(sum(stack["live"]["bytes"] for stack in older), 0)
+
+    def test_files_are_written_in_the_form_that_their_ending_names(self):
+        names = ["heap.pb.gz", "heap.folded", "heap.speedscope.json", "heap.html", "heap.json"]
+        files = [self.scratch / name for name in names]
+        with Busy() as busy:
+            words = [word for file in files for word in ("-o", file)]
+            run = tarn("profile", busy.pid, "--for", 1, "--interval", "16K", *words)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        pprof, folded, speedscope, page, document = files
+        self.assertIn(b"medium_site", gzip.decompress(pprof.read_bytes()))
+        self.assertIn("medium_site", folded.read_text())
+        self.assertIn("speedscope", json.loads(speedscope.read_text())["$schema"])
+        self.assertTrue(page.read_text().startswith("<!"))
+        self.assertEqual(json.loads(document.read_text())["format"], "tarn-heap-profile")
+
+    def test_an_interrupt_ends_it_early_and_writes_it(self):
+        file = self.scratch / "heap.folded"
+        with Busy() as busy:
+            words = [TOOL, "profile", str(busy.pid), "--for", "600", "--interval", "16K", "-o", str(file)]
+            tool = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(2)
+            tool.send_signal(signal.SIGINT)
+            tool.communicate(timeout=60)
+            self.assertEqual(tool.returncode, 0)
+        self.assertIn("medium_site", file.read_text())
+
+    def test_a_process_that_ends_meanwhile_is_one_line(self):
+        with Busy(seconds=2) as busy:
+            run = tarn("profile", busy.pid, "--for", 60)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("the process ended", run.stderr)
+
+    def test_a_program_that_only_hits_is_reached_with_stop(self):
+        with Busy(environment={"TARN_BACKGROUND": "0"}, words=("hits",)) as busy:
+            run = tarn("profile", busy.pid, "--for", 1, "--interval", "16K", "--stop", "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        stacks = json.loads(run.stdout)["stacks"]
+        allocated = sum(stack["allocated"]["blocks"] for stack in stacks if site_of(stack) == "small_site")
+        self.assertGreater(allocated, 100_000)
+
+    def test_what_makes_no_sense_is_one_line(self):
+        with Busy() as busy:
+            for words, message in (
+                    (("--interval", "0"), "no distance of two samples"),
+                    (("-o", "heap.xyz"), "its ending names no form"),
+                    (("--for", "-1"), "--for"),
+                    (("-o", self.scratch / "missing" / "heap.json"), "missing")):
+                run = tarn("profile", busy.pid, *words)
+                self.assertNotEqual(run.returncode, 0, words)
+                self.assertIn(message, run.stderr)
+                self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+
+    def test_a_program_without_the_library_is_one_line(self):
+        other = subprocess.Popen(["sleep", "60"])
+        try:
+            run = tarn("profile", other.pid, "--for", 1)
+        finally:
+            other.kill()
+            other.wait()
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("runs without tarn", run.stderr)
+
+    def test_run_tells_who_allocated(self):
+        file = self.scratch / "heap.json"
+        run = tarn("run", "--profile", "64K", "-o", file, "--", BUSY, 1)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("medium_site", run.stderr)
+        document = json.loads(file.read_text())
+        allocated = {site_of(stack): stack["allocated"]["bytes"] for stack in document["stacks"]}
+        # Each site makes as many blocks.
+        self.assertAlmostEqual(allocated["medium_site"] / allocated["heap_site"], 3_000 / 700, delta=0.5)
+
+    def test_a_profile_from_the_start_is_read_from_a_running_process(self):
+        with Busy(environment={"TARN_PROFILE": "16K"}) as busy:
+            run = tarn("profile", busy.pid, "--for", 1, "--json")
+        self.assertIn("is on already", run.stderr)
+        self.assertGreater(self.live_by_site(json.loads(run.stdout))["medium_site"], LIVE * 2_000)
+
+
+class Leaks(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+
+    def leaks(self, *words):
+        file = self.scratch / "leaks.json"
+        run = tarn("run", "--leaks", "--json", file, *words)
+        return run, json.loads(file.read_text())
+
+    def blocks_of(self, document, function):
+        return sum(leak["blocks"] for leak in document["leaks"]
+                   if any(function in frame["function"] for frame in leak["frames"]))
+
+    def test_lost_blocks_are_found_with_the_stacks_that_made_them(self):
+        run, document = self.leaks("--", LEAKY, 0)
+        self.assertEqual(run.returncode, 23, run.stderr)
+        self.assertGreaterEqual(self.blocks_of(document, "lose_quest"), 990)
+        self.assertGreaterEqual(self.blocks_of(document, "lose_packet"), 495)
+        self.assertIn("lose_quest", run.stderr)
+
+    def test_what_something_points_to_is_none(self):
+        _, document = self.leaks("--", LEAKY, 0)
+        self.assertEqual(self.blocks_of(document, "_M_create"), 0)
+
+    def test_a_failing_program_keeps_its_status(self):
+        run, _ = self.leaks("--", LEAKY, 7)
+        self.assertEqual(run.returncode, 7)
+
+    def test_a_clean_program_succeeds(self):
+        run, document = self.leaks("--", "/bin/true")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(document["leaks"], [])
+
+    def test_suppressed_leaks_are_none(self):
+        known = self.scratch / "known.txt"
+        known.write_text("# known\nleak:lose_quest\nleak:lose_packet\nleak:libstdc++\n")
+        run, document = self.leaks("--suppressions", known, "--", LEAKY, 0)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(document["leaks"], [])
+
+    def test_a_bad_suppression_names_its_line(self):
+        known = self.scratch / "known.txt"
+        known.write_text("leak:a\nrace:b\n")
+        run = tarn("run", "--leaks", "--suppressions", known, "--", "/bin/true")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("known.txt:2", run.stderr)
+
+    def test_a_killed_program_says_so_by_its_status(self):
+        run = tarn("run", "--leaks", "--", "sh", "-c", "kill -9 $$")
+        self.assertEqual(run.returncode, 128 + 9)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,175 @@
+#include "profile/symbols.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "profile/symbol_file.h"
+
+namespace tarn::profile {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Scratch {
+ public:
+  Scratch() {
+    char name[] = "/tmp/tarn-profile-XXXXXX";
+    path_ = mkdtemp(name);
+  }
+  ~Scratch() { fs::remove_all(path_); }
+  fs::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+/// What the known program told of its run: two stacks of one address each, and its module.
+HeapProfile run_known_stacks() {
+  HeapProfile profile;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(popen(TARN_KNOWN_STACKS, "r"), pclose);
+  unsigned long long start = 0, end = 0, first = 0, second = 0;
+  if (std::fscanf(output.get(), "%llx-%llx %*[^\n]\n%llx %llx", &start, &end, &first, &second) != 4)
+    return profile;
+  profile.modules = {{start, std::max(first, second) + 0x10000, 0, TARN_KNOWN_STACKS,
+                      SymbolFile(TARN_KNOWN_STACKS).build_id()}};
+  profile.stacks.resize(2);
+  profile.stacks[0].addresses = {first};
+  profile.stacks[1].addresses = {second};
+  return profile;
+}
+
+unsigned line_with(const std::string& mark) {
+  const std::string source = fs::path(__FILE__).parent_path() / "known_stacks.cc";
+  std::ifstream lines(source);
+  std::string line;
+  for (unsigned number = 1; std::getline(lines, line); ++number)
+    if (line.find("// line: " + mark) != std::string::npos) return number;
+  return 0;
+}
+
+void run(const std::string& command) { ASSERT_EQ(std::system(command.c_str()), 0) << command; }
+
+/// The known program's profile over another file in its place.
+HeapProfile over_file(HeapProfile profile, const fs::path& file) {
+  profile.modules[0].path = file;
+  return profile;
+}
+
+void expect_inlined_frames(const Location& location) {
+  ASSERT_EQ(location.frames.size(), 2u);
+  EXPECT_NE(location.frames[0].function.find("grow"), std::string::npos) << location.frames[0].function;
+  EXPECT_TRUE(location.frames[0].is_inlined);
+  EXPECT_EQ(location.frames[0].line, line_with("grow"));
+  EXPECT_TRUE(location.frames[1].function.starts_with("app::build(")) << location.frames[1].function;
+  EXPECT_FALSE(location.frames[1].is_inlined);
+  EXPECT_EQ(location.frames[1].line, line_with("build"));
+  EXPECT_TRUE(location.frames[1].file.ends_with("known_stacks.cc"));
+}
+
+TEST(Symbols, InlinedFunctionsComeBeforeTheOneThatHoldsThem) {
+  const HeapProfile profile = run_known_stacks();
+  ASSERT_EQ(profile.stacks.size(), 2u);
+  const Symbols symbols(profile, places_of_core());
+  expect_inlined_frames(symbols.at(profile.stacks[0].addresses[0]));
+  const Location& plain = symbols.at(profile.stacks[1].addresses[0]);
+  ASSERT_EQ(plain.frames.size(), 1u);
+  EXPECT_EQ(plain.frames[0].line, line_with("build") + 1);
+  EXPECT_TRUE(symbols.warnings().empty());
+}
+
+TEST(Symbols, DebugInformationMayBeInAFileOfItsOwn) {
+  const Scratch scratch;
+  const HeapProfile profile = run_known_stacks();
+  const fs::path stripped = scratch / "stripped";
+  run("strip -o " + stripped.string() + " " TARN_KNOWN_STACKS);
+  std::string id;
+  for (const char byte : profile.modules[0].build_id) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(byte));
+    id += digits;
+  }
+  const fs::path directory = (scratch / ".build-id") / id.substr(0, 2);
+  fs::create_directories(directory);
+  run("objcopy --only-keep-debug " TARN_KNOWN_STACKS " " + (directory / (id.substr(2) + ".debug")).string());
+  const Symbols symbols(over_file(profile, stripped), {"", {(scratch / "").string()}});
+  expect_inlined_frames(symbols.at(profile.stacks[0].addresses[0]));
+}
+
+TEST(Symbols, WithoutDebugInformationTheSymbolTableNames) {
+  const Scratch scratch;
+  const HeapProfile profile = run_known_stacks();
+  run("strip --strip-debug -o " + (scratch / "bare").string() + " " TARN_KNOWN_STACKS);
+  const Symbols symbols(over_file(profile, scratch / "bare"), {"", {}});
+  const Location& location = symbols.at(profile.stacks[0].addresses[0]);
+  ASSERT_EQ(location.frames.size(), 1u);
+  EXPECT_TRUE(location.frames[0].function.starts_with("app::build("));
+  EXPECT_EQ(location.frames[0].line, 0u);
+}
+
+TEST(Symbols, WithoutAnySymbolThereIsTheModuleAndTheOffset) {
+  const Scratch scratch;
+  const HeapProfile profile = run_known_stacks();
+  run("strip -o " + (scratch / "bare").string() + " " TARN_KNOWN_STACKS);
+  const Symbols symbols(over_file(profile, scratch / "bare"), {"", {}});
+  const Location& location = symbols.at(profile.stacks[0].addresses[0]);
+  EXPECT_TRUE(location.frames[0].function.starts_with("bare+0x")) << location.frames[0].function;
+  EXPECT_FALSE(location.has_function);
+}
+
+TEST(Symbols, AFileOfAnotherBuildIdIsNotBelieved) {
+  HeapProfile profile = run_known_stacks();
+  profile.modules[0].build_id[0] ^= 1;
+  const Symbols symbols(profile, places_of_core());
+  EXPECT_TRUE(
+      symbols.at(profile.stacks[0].addresses[0]).frames[0].function.starts_with("profile_known_stacks+0x"));
+  ASSERT_EQ(symbols.warnings().size(), 1u);
+  EXPECT_NE(symbols.warnings()[0].find("another build id"), std::string::npos);
+}
+
+TEST(Symbols, ADeletedFileIsOneWarning) {
+  HeapProfile profile = run_known_stacks();
+  profile.modules[0].path += " (deleted)";
+  const Symbols symbols(profile, places_of_core());
+  EXPECT_TRUE(
+      symbols.at(profile.stacks[1].addresses[0]).frames[0].function.starts_with("profile_known_stacks+0x"));
+  ASSERT_EQ(symbols.warnings().size(), 1u);
+  EXPECT_NE(symbols.warnings()[0].find("deleted or replaced"), std::string::npos);
+}
+
+TEST(Symbols, AnAddressInNoModuleIsItsOwnName) {
+  HeapProfile profile;
+  profile.stacks.resize(1);
+  profile.stacks[0].addresses = {0, 1, 0x1234, UINT64_MAX};
+  profile.modules = {{0x2000, 0x3000, 0, "[vdso]", ""}};
+  std::size_t last = 0;
+  const Symbols symbols(profile, places_of_core(), [&](std::size_t done, std::size_t) { last = done; });
+  EXPECT_EQ(symbols.at(0x1234).frames[0].function, "0x1234");
+  EXPECT_EQ(symbols.at(0).frames[0].function, "0x0");
+  EXPECT_EQ(last, 4u);
+}
+
+TEST(Symbols, DamagedFilesGiveNamesOrNone) {
+  const Scratch scratch;
+  const HeapProfile profile = run_known_stacks();
+  std::ifstream file(TARN_KNOWN_STACKS, std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(file)), {});
+  std::uint32_t random = 1;
+  for (int i = 0; i < 60; ++i) {
+    std::string damaged = whole;
+    for (int flip = 0; flip < 200; ++flip) {
+      random = random * 1664525 + 1013904223;
+      damaged[0x400 + random % (damaged.size() - 0x400)] ^= static_cast<char>(random >> 24);
+    }
+    std::ofstream(scratch / "damaged", std::ios::binary) << damaged;
+    const Symbols symbols(over_file(profile, scratch / "damaged"), {"", {}});
+    EXPECT_FALSE(symbols.at(profile.stacks[0].addresses[0]).frames.empty());
+  }
+}
+
+}  // namespace
+}  // namespace tarn::profile

@@ -1,0 +1,121 @@
+"""`tarn replay` from outside, on a trace made for the purpose."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+TOOL, LIBRARY, MAKER, FAKES = (os.environ[name] for name in (
+    "TARN_TEST_TOOL", "TARN_TEST_TARN", "TARN_TEST_MAKER", "TARN_TEST_LIBRARIES"))
+DEADLINE = 100  # seconds; no test comes near it unless something hangs
+ROUNDS = 4000
+
+
+class Replay(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+        self.trace = self.scratch / "example.trace"
+        subprocess.run([MAKER, self.trace, str(ROUNDS)], check=True)
+
+    def replay(self, *words, trace=None, environment=None):
+        return subprocess.run([TOOL, "replay", str(trace or self.trace), "--quiet", *map(str, words)],
+                              capture_output=True, text=True, timeout=DEADLINE, check=False,
+                              env={**os.environ, "TARN_LIBRARY": LIBRARY, **(environment or {})})
+
+    def json_of(self, *words, **options):
+        file = self.scratch / "result.json"
+        result = self.replay("--json", file, *words, **options)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        return json.loads(file.read_text())
+
+    def test_the_table_names_each_allocator(self):
+        result = self.replay("--with", "none", "--rounds", 1)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"(?m)^glibc +\d")
+        self.assertRegex(result.stdout, r"(?m)^tarn +\d")
+        self.assertIn("of 2 threads, replayed on 2", result.stdout)
+        self.assertIn("8.000 MiB (RssAnon)", result.stdout)
+
+    def test_threads_keep_every_blocks_contents(self):
+        result = self.json_of("--with", "none", "--rounds", 2, "--verify")
+        for allocator in result["allocators"]:
+            self.assertEqual([run["failed_calls"] for run in allocator["runs"]], [0, 0])
+            # What is live at the end: 512 own blocks, and handed ones by the hundred.
+            self.assertGreater(allocator["runs"][0]["samples"][-1][2], 512 * 16)
+
+    def test_both_ways_of_replaying_end_with_the_same_blocks_live(self):
+        runs = [self.json_of("--with", "none", "--rounds", 1, *words)["allocators"][0]["runs"][0]
+                for words in ([], ["--serial"])]
+        self.assertEqual(*(run["samples"][-1][2] for run in runs))
+
+    def test_a_serial_replay_has_the_same_peak_each_time(self):
+        result = self.json_of("--with", "none", "--rounds", 3, "--serial",
+                              environment={"TARN_BACKGROUND": "0"})
+        for allocator in result["allocators"]:
+            peaks = {run["peak_bytes"] for run in allocator["runs"]}
+            self.assertEqual(len(peaks), 1, (allocator["name"], peaks))
+
+    def test_the_peak_is_that_of_the_live_blocks_and_some(self):
+        result = self.json_of("--with", "none", "--rounds", 1, "--serial")
+        for allocator in result["allocators"]:
+            self.assertGreaterEqual(allocator["runs"][0]["peak_bytes"], result["trace"]["peak_live_bytes"])
+
+    def test_an_allocator_whose_blocks_overlap_is_found_out(self):
+        fake = pathlib.Path(FAKES) / "libfake_overlapping.so"
+        result = self.replay("--with", fake, "--rounds", 1, "--verify")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("contents changed", result.stdout)
+
+    def test_an_allocator_that_ends_the_process_is_named(self):
+        fake = pathlib.Path(FAKES) / "libfake_failing.so"
+        result = self.replay("--with", fake, "--rounds", 1)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout, r"(?m)^libfake_failing.*SIGABRT")
+
+    def test_the_page_carries_its_data(self):
+        page = self.scratch / "page.html"
+        self.assertEqual(self.replay("--with", "none", "--rounds", 1, "--html", page).returncode, 0)
+        text = page.read_text()
+        self.assertIn('"result_of":"tarn replay"', text)
+        self.assertNotIn("@DATA@", text)
+
+    def test_a_truncated_trace_is_one_line_and_can_be_used_in_part(self):
+        cut = self.scratch / "cut.trace"
+        cut.write_bytes(self.trace.read_bytes()[:-20])
+        result = self.replay(trace=cut)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"^tarn: .*cut.trace: byte \d+: .*truncated.*--partial.*\n$")
+        result = self.replay("--partial", "--with", "none", "--rounds", 1, trace=cut)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("replayed up to its damage", result.stdout)
+
+    def test_what_is_no_trace_is_one_line(self):
+        for path in (MAKER, self.scratch / "none", self.scratch):
+            result = self.replay(trace=path)
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, r"^tarn: [^\n]+\n$")
+
+    def test_an_interruption_prints_what_is_done_and_leaves_nothing(self):
+        process = subprocess.Popen(
+            [TOOL, "replay", str(self.trace), "--quiet", "--with", "none", "--rounds", "1000"], text=True,
+            stdout=subprocess.PIPE, env={**os.environ, "TARN_LIBRARY": LIBRARY, "TMPDIR": str(self.scratch)})
+        while not list(self.scratch.glob("tarn-*/script")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        self.assertIn("calls of 2 threads", process.communicate(timeout=DEADLINE)[0])
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(list(self.scratch.glob("tarn-*")), [])
+
+    def test_options_of_the_library_go_to_tarn(self):
+        result = self.json_of("--with", "none", "--rounds", 1, "--set", "huge_pages=never")
+        self.assertEqual(result["tarn_settings"], [["TARN_HUGE_PAGES", "never"]])
+
+
+if __name__ == "__main__":
+    unittest.main()

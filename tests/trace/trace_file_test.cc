@@ -1,0 +1,109 @@
+// The file: what is written comes back, and what is cut or changed is found out.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "trace/made_trace.h"
+
+namespace tarn::trace {
+namespace {
+
+using test::event;
+
+class TraceFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = testing::TempDir() + "trace_file_test." + std::to_string(getpid());
+    test::write_example(path_, 1000);
+    std::ifstream file(path_, std::ios::binary);
+    bytes_.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  static Trace read(const std::string& bytes, Damage damage = Damage::kRefuse,
+                    const ReadLimits& limits = {}) {
+    std::istringstream file(bytes);
+    return read_trace(file, "x.trace", damage, limits);
+  }
+
+  std::string path_, bytes_;
+};
+
+std::string error_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const TraceError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST_F(TraceFile, WhatIsWrittenComesBack) {
+  const Trace trace = read(bytes_);
+  EXPECT_EQ(trace.description.command, (std::vector<std::string>{"example", "--with", "two threads"}));
+  EXPECT_EQ(trace.summary.peak_anonymous_bytes, 8u << 20);
+  ASSERT_EQ(trace.threads.size(), 2u);
+  EXPECT_EQ(trace.event_count, trace.threads[0].events.size() + trace.threads[1].events.size());
+  EXPECT_EQ(trace.threads[0].events[1].size(), 96u);
+  EXPECT_EQ(trace.threads[1].orders.front(), 100u);
+  EXPECT_EQ(trace.threads[1].orders.back(), 999u);
+  EXPECT_EQ(trace.damage, "");
+}
+
+TEST_F(TraceFile, AnOrderGoesOnWhereItsLowBitsBeginAgain) {
+  std::vector<Event> events;
+  for (std::uint64_t i = 0; i < 3; ++i)
+    events.push_back(event(Operation::kAllocate, 4096 * (i + 1), 8, kOrderMask - 1 + i * 3));
+  {
+    TraceWriter writer(path_, {});
+    writer.append(0, (std::uint64_t{5} << kOrderBits) + kOrderMask - 1, events);
+    writer.finish({});
+  }
+  const Trace trace = read_trace(path_, Damage::kRefuse);
+  EXPECT_EQ(trace.threads[0].orders[2] - trace.threads[0].orders[0], 6u);
+}
+
+TEST_F(TraceFile, EventsTakeFewBytes) { EXPECT_LT(bytes_.size() / read(bytes_).event_count, 8u); }
+
+TEST_F(TraceFile, EveryTruncatedFileIsRefusedWithTheByte) {
+  for (std::size_t length = 0; length < bytes_.size(); length += 1 + length / 50) {
+    const std::string error = error_of([&] { read(bytes_.substr(0, length)); });
+    EXPECT_NE(error.find("x.trace: byte "), std::string::npos) << length << ": " << error;
+    EXPECT_EQ(error.find('\n'), std::string::npos);
+  }
+}
+
+TEST_F(TraceFile, EveryChangedByteIsFoundOut) {
+  for (std::size_t at = 0; at < bytes_.size(); at += 1 + at / 100) {
+    std::string changed = bytes_;
+    changed[at] = static_cast<char>(changed[at] ^ 0x11);
+    EXPECT_NE(error_of([&] { read(changed); }), "no error") << at;
+  }
+}
+
+TEST_F(TraceFile, ATruncatedFileIsReadInPartWhenAskedTo) {
+  const Trace trace = read(bytes_.substr(0, bytes_.size() - 40), Damage::kUseWhatIsWhole);
+  EXPECT_EQ(trace.event_count, read(bytes_).event_count);
+  EXPECT_NE(trace.damage.find("truncated"), std::string::npos);
+}
+
+TEST_F(TraceFile, WhatIsNoTraceIsRefusedAlsoInPart) {
+  EXPECT_NE(error_of([] { read("#!/bin/sh\n", Damage::kUseWhatIsWhole); }).find("no trace"),
+            std::string::npos);
+}
+
+TEST_F(TraceFile, MoreEventsThanAllowedAreRefused) {
+  EXPECT_NE(error_of([&] { read(bytes_, Damage::kRefuse, {.most_events = 100}); }).find("more events"),
+            std::string::npos);
+}
+
+TEST_F(TraceFile, AFullDiskIsOneLine) {
+  const std::string error = error_of([] { TraceWriter("/dev/full", {}); });
+  EXPECT_EQ(error, "cannot write /dev/full: No space left on device");
+}
+
+}  // namespace
+}  // namespace tarn::trace

@@ -1,0 +1,169 @@
+// DWARF, read with libdw. What is read may be forged: depths and lengths have limits.
+#include "debug_frames.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "elf_functions.h"
+
+namespace tarn::profile {
+namespace {
+
+constexpr int kDeepestScope = 64;
+constexpr std::size_t kMostRanges = std::size_t{1} << 24;
+
+/// Calls visit(child) for each child; a visit that returns false ends it.
+template <typename Visit>
+void for_each_child(Dwarf_Die& parent, Visit visit) {
+  Dwarf_Die child;
+  if (dwarf_child(&parent, &child) != 0) return;
+  do {
+    if (!visit(child)) return;
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+bool holds_functions(int tag) {
+  return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
+         tag == DW_TAG_union_type || tag == DW_TAG_module;
+}
+
+bool is_scope(int tag) {
+  return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
+         tag == DW_TAG_catch_block;
+}
+
+std::optional<std::string> text_of(Dwarf_Die& die, unsigned name) {
+  Dwarf_Attribute attribute;
+  if (dwarf_attr_integrate(&die, name, &attribute) == nullptr) return std::nullopt;
+  const char* const text = dwarf_formstring(&attribute);
+  return text == nullptr ? std::nullopt : std::optional<std::string>(text);
+}
+
+std::string function_of(Dwarf_Die& die) {
+  for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name})
+    if (const std::optional<std::string> text = text_of(die, name)) return name_in_words(*text);
+  return {};
+}
+
+void set_line(Dwarf_Die& unit, std::uint64_t address, Frame& frame) {
+  Dwarf_Line* const line = dwarf_getsrc_die(&unit, address);
+  if (line == nullptr) return;
+  int number = 0;
+  if (const char* const file = dwarf_linesrc(line, nullptr, nullptr)) frame.file = file;
+  if (dwarf_lineno(line, &number) == 0 && number > 0) frame.line = static_cast<unsigned>(number);
+}
+
+unsigned number_of(Dwarf_Die& die, unsigned name) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word number = 0;
+  if (dwarf_attr(&die, name, &attribute) == nullptr || dwarf_formudata(&attribute, &number) != 0) return 0;
+  return static_cast<unsigned>(std::min<Dwarf_Word>(number, UINT32_MAX));
+}
+
+/// The place at which a function was inlined.
+void set_call_site(Dwarf_Die& unit, Dwarf_Die& inlined, Frame& frame) {
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  frame.line = number_of(inlined, DW_AT_call_line);
+  const std::size_t file = number_of(inlined, DW_AT_call_file);
+  if (dwarf_getsrcfiles(&unit, &files, &count) != 0 || file >= count) return;
+  if (const char* const name = dwarf_filesrc(files, file, nullptr, nullptr)) frame.file = name;
+}
+
+/// The functions that hold the address, outermost first.
+std::vector<Dwarf_Die> functions_around(Dwarf_Die function, std::uint64_t address) {
+  std::vector<Dwarf_Die> around{function};
+  Dwarf_Die scope = function;
+  bool is_deeper = true;
+  for (int depth = 0; is_deeper && depth < kDeepestScope; ++depth) {
+    is_deeper = false;
+    Dwarf_Die parent = scope;
+    for_each_child(parent, [&](Dwarf_Die& child) {
+      if (!is_scope(dwarf_tag(&child)) || dwarf_haspc(&child, address) != 1) return true;
+      if (dwarf_tag(&child) == DW_TAG_inlined_subroutine) around.push_back(child);
+      scope = child;
+      is_deeper = true;
+      return false;
+    });
+  }
+  return around;
+}
+
+}  // namespace
+
+DebugFrames::DebugFrames(Elf* elf) : debug_(dwarf_begin_elf(elf, DWARF_C_READ, nullptr)) {
+  if (debug_ != nullptr) add_units();
+}
+
+DebugFrames::~DebugFrames() {
+  if (debug_ != nullptr) dwarf_end(debug_);
+}
+
+void DebugFrames::add_units() {
+  Dwarf_CU* unit = nullptr;
+  Dwarf_Die die;
+  while (dwarf_get_units(debug_, unit, &unit, nullptr, nullptr, &die, nullptr) == 0)
+    if (dwarf_tag(&die) == DW_TAG_compile_unit) add_ranges(die, units_);
+  std::sort(units_.begin(), units_.end(),
+            [](const DieRange& a, const DieRange& b) { return a.start < b.start; });
+}
+
+void DebugFrames::add_ranges(Dwarf_Die& die, Ranges& ranges) {
+  Dwarf_Addr base = 0, start = 0, end = 0;
+  for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &start, &end)) > 0;) {
+    if (ranges.size() == kMostRanges) return;
+    // A linker writes 0 or 1 for what it left out.
+    if (start > 1 && start < end) ranges.push_back({start, end, die});
+  }
+}
+
+void DebugFrames::add_functions(Dwarf_Die& parent, int depth, Ranges& ranges) {
+  if (depth == kDeepestScope) return;
+  for_each_child(parent, [&](Dwarf_Die& child) {
+    const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_subprogram) add_ranges(child, ranges);
+    if (holds_functions(tag)) add_functions(child, depth + 1, ranges);
+    return ranges.size() < kMostRanges;
+  });
+}
+
+DebugFrames::Ranges& DebugFrames::functions_of(Dwarf_Die& unit) {
+  const auto [entry, is_new] = functions_.try_emplace(unit.addr);
+  if (is_new) {
+    add_functions(unit, 0, entry->second);
+    std::sort(entry->second.begin(), entry->second.end(),
+              [](const DieRange& a, const DieRange& b) { return a.start < b.start; });
+  }
+  return entry->second;
+}
+
+DebugFrames::DieRange* DebugFrames::find(Ranges& ranges, std::uint64_t address) {
+  const auto behind =
+      std::upper_bound(ranges.begin(), ranges.end(), address,
+                       [](std::uint64_t a, const DieRange& range) { return a < range.start; });
+  return behind != ranges.begin() && address < behind[-1].end ? &behind[-1] : nullptr;
+}
+
+std::vector<Frame> DebugFrames::frames_at(std::uint64_t address) {
+  DieRange* const unit = find(units_, address);
+  if (unit == nullptr) return {};
+  Frame place;
+  set_line(unit->die, address, place);
+  DieRange* const function = find(functions_of(unit->die), address);
+  if (function == nullptr) return place.line == 0 ? std::vector<Frame>{} : std::vector<Frame>{place};
+
+  std::vector<Frame> frames;
+  std::vector<Dwarf_Die> around = functions_around(function->die, address);
+  for (auto die = around.rbegin(); die != around.rend(); ++die) {
+    place.is_inlined = dwarf_tag(&*die) == DW_TAG_inlined_subroutine;
+    place.function = function_of(*die);
+    frames.push_back(place);
+    place = Frame{};
+    if (frames.back().is_inlined) set_call_site(unit->die, *die, place);
+  }
+  return frames;
+}
+
+}  // namespace tarn::profile

@@ -1,0 +1,67 @@
+// Symbols, read with libelf.
+#include "elf_functions.h"
+
+#include <gelf.h>
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
+#include "observer/demangle.h"
+
+namespace tarn::profile {
+namespace {
+
+bool is_function(const GElf_Sym& symbol) {
+  const unsigned type = GELF_ST_TYPE(symbol.st_info);
+  return symbol.st_shndx != SHN_UNDEF && symbol.st_value != 0 && (type == STT_FUNC || type == STT_GNU_IFUNC);
+}
+
+}  // namespace
+
+std::string name_in_words(const std::string& name) {
+  // What is behind a point is the compiler's: ".cold", ".part.0".
+  const std::string mangled = name.substr(0, name.starts_with("_Z") ? name.find('.') : std::string::npos);
+  return observer::demangle(mangled).value_or(name);
+}
+
+void ElfFunctions::add(Elf* elf) {
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0) continue;
+    if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) add_table(elf, section);
+  }
+  // Of several names of one address the shortest, which is how programs write it: "malloc", not "__malloc".
+  std::sort(functions_.begin(), functions_.end(), [](const Function& a, const Function& b) {
+    return std::forward_as_tuple(a.start, a.name.size(), a.name) <
+           std::forward_as_tuple(b.start, b.name.size(), b.name);
+  });
+  const auto has_same_start = [](const Function& a, const Function& b) { return a.start == b.start; };
+  functions_.erase(std::unique(functions_.begin(), functions_.end(), has_same_start), functions_.end());
+}
+
+void ElfFunctions::add_table(Elf* elf, Elf_Scn* section) {
+  GElf_Shdr header;
+  Elf_Data* const data = elf_getdata(section, nullptr);
+  if (data == nullptr || gelf_getshdr(section, &header) == nullptr) return;
+  for (std::size_t i = 0; i < data->d_size / header.sh_entsize; ++i) {
+    GElf_Sym symbol;
+    if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) return;
+    const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
+    if (name == nullptr || *name == '\0' || !is_function(symbol)) continue;
+    const std::uint64_t end = symbol.st_value + std::min(symbol.st_size, UINT64_MAX - symbol.st_value);
+    functions_.push_back({symbol.st_value, end, name});
+  }
+}
+
+std::optional<std::string> ElfFunctions::name_at(std::uint64_t address) const {
+  const auto behind =
+      std::upper_bound(functions_.begin(), functions_.end(), address,
+                       [](std::uint64_t a, const Function& function) { return a < function.start; });
+  if (behind == functions_.begin()) return std::nullopt;
+  const Function& function = behind[-1];
+  if (function.end != function.start && address >= function.end) return std::nullopt;
+  return name_in_words(function.name);
+}
+
+}  // namespace tarn::profile

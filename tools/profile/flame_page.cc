@@ -1,0 +1,43 @@
+// The page's data, put into its frame. flame_page/ holds the frame, its style and its script.
+#include "flame_page.h"
+
+#include "call_tree.h"
+#include "flame_page_assets.h"
+#include "json.h"
+
+namespace tarn::profile {
+namespace {
+
+constexpr std::size_t kMostNodes = 20'000;
+
+/// JSON that can stand inside a script element: what might end it is written as an escape.
+std::string script_safe(const Json& json) {
+  std::string safe;
+  for (const char c : text_of(json)) safe += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  return safe;
+}
+
+std::string with_inserted(std::string text, const std::string& mark, const std::string& content) {
+  return text.replace(text.find(mark), mark.size(), content);
+}
+
+Json page_data(const NamedProfile& profile) {
+  Json nodes = Json::array();
+  for (const CallNode& node : call_tree_of(profile, kMostNodes))
+    nodes.push_back({node.parent, node.name, node.place, whole(node.live.bytes), whole(node.live.blocks),
+                     whole(node.allocated.bytes), whole(node.allocated.blocks)});
+  return {{"program", profile.program()},
+          {"pid", profile.raw().pid},
+          {"remarks", profile.remarks()},
+          {"nodes", std::move(nodes)}};
+}
+
+}  // namespace
+
+std::string flame_page(const NamedProfile& profile) {
+  std::string page = with_inserted(kFlamePageFrame, "@CSS@", kFlamePageStyle);
+  page = with_inserted(std::move(page), "@JS@", kFlamePageScript);
+  return with_inserted(std::move(page), "@DATA@", script_safe(page_data(profile)));
+}
+
+}  // namespace tarn::profile

@@ -1,0 +1,23 @@
+// Names of functions as a demangler writes them, taken apart.
+//
+// The idea: in "void tarn::take<int>(std::vector<int>) const" only the name before the parameters tells where
+// a function belongs, and result, template arguments and parameters may name any other namespace.
+#pragma once
+#include <string_view>
+
+namespace tarn::profile {
+
+/// "tarn::take<int>" of "void tarn::take<int>(std::vector<int>) const".
+std::string_view qualified_name(std::string_view function);
+
+/// Whether the name begins with `space` and "::", also that of a lambda in a function of it.
+bool is_of_namespace(std::string_view function, std::string_view space);
+
+/// Whether a function belongs to the C++ library: std, __gnu_cxx, __cxxabiv1.
+bool is_of_library(std::string_view function);
+
+/// Whether a function is one that programs call for memory: malloc and its family, operator new, or C calls
+/// of this library.
+bool is_allocation_call(std::string_view function);
+
+}  // namespace tarn::profile

@@ -1,0 +1,26 @@
+// JSON of this room.
+#pragma once
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "named_profile.h"
+
+namespace tarn::profile {
+
+using Json = nlohmann::ordered_json;
+
+/// Estimates as whole numbers: no reader wants 3.9999 blocks.
+inline std::int64_t whole(double number) { return static_cast<std::int64_t>(std::llround(number)); }
+
+Json to_json(const Amount& amount);
+/// {"function", "file", "line"}; what is not known is left out.
+Json to_json(const Frame& frame);
+Json to_json(const std::vector<Frame>& frames);
+/// "heap 2", or null for the general pool.
+Json pool_json(const std::string& pool);
+
+/// One line; bytes that are not UTF-8 are replaced.
+std::string text_of(const Json& json);
+
+}  // namespace tarn::profile

@@ -1,0 +1,46 @@
+// What is live when a program ends, by site, pool and size, without what is suppressed.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "json.h"
+#include "named_profile.h"
+#include "suppressions.h"
+
+namespace tarn::profile {
+
+/// Blocks of one size that one site took from one pool.
+struct Leak {
+  Amount amount;
+  double block_bytes = 0;
+  std::string pool;           // "" = general pool
+  std::vector<Frame> frames;  // of the stack with the most bytes, innermost first
+  std::size_t stacks = 0;     // that reach the site
+};
+
+struct LeakReport {
+  std::vector<Leak> leaks;  // by bytes
+  Amount total;
+  Amount suppressed;
+  Amount older;                           // from before the profile was switched on; not counted as leaks
+  std::vector<Suppression> suppressions;  // that suppressed something
+  std::vector<std::string> unused_suppressions;
+  std::vector<std::string> remarks;
+};
+
+LeakReport leak_report_of(const NamedProfile& profile, Suppressions suppressions);
+
+/// Whether a run is to fail: a leak is left that nothing suppresses.
+enum class LeakVerdict : std::uint8_t { kNone, kLeaks };
+LeakVerdict verdict_of(const LeakReport& report);
+
+struct LeakTextShape {
+  std::size_t leaks = 20;   // 0 = all
+  std::size_t frames = 8;   // of each
+  std::size_t columns = 0;  // 0 = whole names
+};
+std::string leak_report_text(const LeakReport& report, const LeakTextShape& shape = {});
+/// {"format": "tarn-leaks", "version": 1, ...}
+Json leak_report_json(const LeakReport& report);
+
+}  // namespace tarn::profile

@@ -1,0 +1,86 @@
+// A heap profile in words: what every writer writes.
+//
+// The idea: the allocator's own frames are taken off, so that a stack ends where the program asked for
+// memory; and what is live from before the profile was switched on is one more stack, so that no document
+// forgets it. All its texts are printable.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heap_profile.h"
+#include "symbols.h"
+
+namespace tarn::profile {
+
+struct Amount {
+  double blocks = 0, bytes = 0;
+
+  Amount& operator+=(const Amount& other) {
+    blocks += other.blocks;
+    bytes += other.bytes;
+    return *this;
+  }
+};
+
+enum class Measure : std::uint8_t { kLive, kAllocated };
+
+/// A location, without the frames inlined there that are the allocator's.
+struct Call {
+  const Location* location = nullptr;
+  std::size_t skipped = 0;
+
+  std::span<const Frame> frames() const { return std::span(location->frames).subspan(skipped); }
+};
+
+struct NamedStack {
+  std::vector<Call> calls = {};  // innermost first
+  std::string pool = {};         // "" = general pool
+  bool is_older = false;         // allocated before the profile was switched on: one call without an address
+  Amount allocated = {}, live = {};
+
+  const Amount& amount(Measure measure) const { return measure == Measure::kLive ? live : allocated; }
+  /// Innermost first.
+  std::vector<Frame> frames() const;
+};
+
+class NamedProfile {
+ public:
+  NamedProfile(HeapProfile profile, const SymbolPlaces& places, const Progress& progress = {});
+  NamedProfile(const NamedProfile&) = delete;
+  NamedProfile& operator=(const NamedProfile&) = delete;
+
+  /// As it was taken; its texts are not printable.
+  const HeapProfile& raw() const { return raw_; }
+  const std::string& program() const { return program_; }
+  const std::vector<NamedStack>& stacks() const { return stacks_; }
+  Amount total(Measure measure) const;
+  /// What a reader must know to read the figures right: a sentence each.
+  const std::vector<std::string>& remarks() const { return remarks_; }
+
+ private:
+  void add_stack(const ProfileStack& stack);
+  void add_older();
+  void add_remarks();
+
+  HeapProfile raw_;
+  Symbols symbols_;
+  Location older_;
+  std::string program_;
+  std::vector<NamedStack> stacks_;
+  std::vector<std::string> remarks_;
+};
+
+/// The stack's calls without the innermost ones that are the allocator's: functions of namespace tarn, malloc
+/// and operator new in any module, anything in libtarn*.so, and code of the library's headers that was
+/// inlined. A stack of nothing else stays whole.
+std::vector<Call> without_allocator(const std::vector<Call>& calls, const HeapProfile& profile);
+
+/// \returns the number of the first frame that is not the C++ library's; 0 when all are. \pre not empty
+std::size_t site_of(const std::vector<Frame>& frames);
+
+/// "app::build (build.cc:12)", the file without its directories.
+std::string frame_in_words(const Frame& frame);
+
+}  // namespace tarn::profile

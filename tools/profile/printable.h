@@ -1,0 +1,24 @@
+// Text of another program, made harmless: it may hold what a terminal takes for commands, or bytes that are
+// no text.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace tarn::profile {
+
+inline constexpr std::size_t kLongestName = 1024;
+
+/// The text as UTF-8 of at most `most_bytes`. A character that is no printable one, that turns the direction
+/// of writing or that takes no column, becomes "?". What is cut off becomes "…".
+std::string printable(std::string_view text, std::size_t most_bytes = kLongestName);
+
+/// Columns that a printable text takes, a character each.
+std::size_t columns_of(std::string_view text);
+
+/// At most `columns`, the end being replaced by "…".
+std::string with_end_cut(const std::string& text, std::size_t columns);
+/// At most `columns`, the start being replaced by "…": of a path the end tells more.
+std::string with_start_cut(const std::string& text, std::size_t columns);
+
+}  // namespace tarn::profile

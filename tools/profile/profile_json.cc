@@ -1,0 +1,27 @@
+#include "profile_json.h"
+
+namespace tarn::profile {
+
+Json profile_json(const NamedProfile& profile) {
+  const HeapProfile& raw = profile.raw();
+  Json json = {{"format", "tarn-heap-profile"},
+               {"version", 1},
+               {"program", profile.program()},
+               {"pid", raw.pid},
+               {"seconds", std::isfinite(raw.seconds) ? raw.seconds : 0},
+               {"interval_bytes", raw.interval_bytes},
+               {"lost_samples", raw.lost_samples},
+               {"live", to_json(profile.total(Measure::kLive))},
+               {"allocated", to_json(profile.total(Measure::kAllocated))},
+               {"remarks", profile.remarks()},
+               {"stacks", Json::array()}};
+  for (const NamedStack& stack : profile.stacks())
+    json["stacks"].push_back({{"pool", pool_json(stack.pool)},
+                              {"older", stack.is_older},
+                              {"live", to_json(stack.live)},
+                              {"allocated", to_json(stack.allocated)},
+                              {"frames", to_json(stack.frames())}});
+  return json;
+}
+
+}  // namespace tarn::profile

@@ -1,0 +1,234 @@
+// `tarn profile`: a sampled heap profile of a running program, switched on and off from outside.
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <optional>
+
+#include "commands.h"
+#include "format.h"
+#include "look/slow_progress.h"
+#include "look/target.h"
+#include "profile/growth.h"
+#include "profile/json.h"
+#include "profile/profile_documents.h"
+#include "profile/profile_json.h"
+#include "profile/sample_interval.h"
+#include "profile/taken_profile.h"
+#include "profile/top_sites.h"
+#include "progress.h"
+#include "signals.h"
+#include "terminal.h"
+#include "usage_error.h"
+
+namespace tarn::tool {
+namespace {
+
+constexpr double kLongestTime = 24 * 3600;  // seconds
+constexpr std::size_t kWidthOfPipe = 100;
+
+struct ProfileOptions {
+  Target target;
+  double seconds = 30;
+  std::string interval = "512K";
+  std::vector<std::string> files;
+  bool shows_allocated = false, shows_growth = false, as_json = false, stops = false;
+  std::size_t rows = 20;
+
+  profile::Measure measure() const {
+    return shows_allocated ? profile::Measure::kAllocated : profile::Measure::kLive;
+  }
+};
+
+constexpr const char* kExamples =
+    "  tarn profile game_server                      what is live after 30 s, by the calls that asked for "
+    "it\n"
+    "  tarn profile 4711 --for 5 -o heap.pb.gz       then: go tool pprof -http=: heap.pb.gz\n"
+    "  tarn profile 4711 --allocated -o flame.html   who allocates most, as a flame graph\n"
+    "  tarn profile 4711 --for 60 --growth           what became more between the start and the end\n"
+    "  tarn profile --core core.4711                 of a program that ran with TARN_PROFILE=512K\n"
+    "\n"
+    "Ctrl-C ends the profile early; it is written all the same, and switched off.";
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Switches on, and off again whatever happens.
+class Switched {
+ public:
+  Switched(const observer::SamplingWords& words, std::uint64_t interval) : words_(words) {
+    words_.set(interval);
+  }
+  ~Switched() {
+    try {
+      words_.set(0);
+    } catch (const observer::ObserveError&) {
+      // The process has ended, and the profile with it.
+    }
+  }
+  Switched(const Switched&) = delete;
+  Switched& operator=(const Switched&) = delete;
+
+ private:
+  const observer::SamplingWords& words_;
+};
+
+bool is_over(SignalWatch& signals, double seconds) {
+  pollfd descriptor{signals.descriptor(), POLLIN, 0};
+  if (poll(&descriptor, 1, static_cast<int>(seconds * 1000)) <= 0) return false;
+  while (const std::optional<ReceivedSignal> signal = signals.next())
+    if (signal->number != SIGCHLD) return true;
+  return false;
+}
+
+class Profiler {
+ public:
+  explicit Profiler(const ProfileOptions& options)
+      : options_(options), source_(open_target(options.target)), words_(*source_) {}
+
+  int run() {
+    if (source_->kind() != observer::SourceKind::kProcess) return show_what_is_there();
+    if (const std::uint64_t interval = words_.interval(); interval != 0) {
+      fmt::print(stderr,
+                 "tarn: a profile is on already, a sample each {}: it stays on, and --interval is not "
+                 "heeded\n",
+                 format_bytes(static_cast<double>(interval)));
+      take(interval, true);
+    } else {
+      const std::uint64_t chosen = sample_interval(options_.interval);
+      const Switched on(words_, chosen);
+      take(chosen, false);
+    }
+    return report();
+  }
+
+ private:
+  /// Waits, and reads at the end. A process that ends meanwhile leaves what was read last.
+  void take(std::uint64_t interval, bool was_on) {
+    SignalWatch signals;
+    start_.began_with_program = false;
+    interval_ = interval;
+    if (!was_on) start_.sampling = words_.read();
+    if (options_.stops) words_.ring();
+    const auto began = std::chrono::steady_clock::now();
+    bool is_noticed = was_on;
+    for (double gone = 0; gone < options_.seconds; gone = seconds_since(began)) {
+      constexpr double kTick = 0.1;
+      if (is_over(signals, std::min(kTick, options_.seconds - gone))) break;
+      if (!is_noticed && words_.is_noticed()) is_noticed = true;
+      progress_.show(
+          is_noticed
+              ? fmt::format("sampling: {:.0f} of {:.0f} s (Ctrl-C ends and writes)", gone, options_.seconds)
+              : std::string("waiting for a slow call of the program (--stop does not wait)"));
+      if (!words_.can_be_read()) throw_ended(gone);
+      if (options_.shows_growth && !first_ && gone > options_.seconds / 10) first_ = named(gone);
+    }
+    seconds_ = seconds_since(began);
+    progress_.clear();
+    if (!is_noticed && !words_.is_noticed())
+      fmt::print(stderr,
+                 "tarn: no call of the program has come to the allocator's slow path meanwhile: nothing was "
+                 "sampled (--stop reaches each call)\n");
+    profile_ = named(seconds_);
+  }
+
+  [[noreturn]] void throw_ended(double seconds) {
+    progress_.clear();
+    throw observer::ObserveError(
+        fmt::format("the process ended {:.1f} s after its profile began, and its memory is gone: `tarn run "
+                    "--profile` reads it at the end",
+                    seconds));
+  }
+
+  std::unique_ptr<profile::NamedProfile> named(double seconds) {
+    source_->refresh();
+    const observer::Sampling sampling = words_.read();
+    const profile::SymbolPlaces places = source_->kind() == observer::SourceKind::kProcess
+                                             ? profile::places_of_process(source_->pid())
+                                             : profile::places_of_core();
+    auto result = std::make_unique<profile::NamedProfile>(
+        taken_profile(*source_, start_, sampling, interval_, seconds), places,
+        [this](std::size_t done, std::size_t of) {
+          progress_.show(fmt::format("names: {} of {} addresses", done, of));
+        });
+    progress_.clear();
+    return result;
+  }
+
+  int show_what_is_there() {
+    interval_ = words_.interval();
+    profile_ = named(0);
+    if (profile_->raw().stacks.empty())
+      throw observer::ObserveError("it has no samples: the program ran without TARN_PROFILE");
+    return report();
+  }
+
+  int report() {
+    write_profile_files(*profile_, options_.files, options_.measure());
+    if (options_.as_json) {
+      fmt::print("{}\n", profile::text_of(first_ ? profile::growth_json(growth_between(*first_, *profile_))
+                                                 : profile::profile_json(*profile_)));
+      return 0;
+    }
+    const std::size_t columns = columns_of(STDOUT_FILENO, kWidthOfPipe);
+    if (first_)
+      fmt::print("{}", profile::growth_text(growth_between(*first_, *profile_), options_.rows, columns));
+    else
+      fmt::print("{}", profile::top_sites_text(*profile_, options_.measure(), options_.rows, columns));
+    for (const std::string& file : options_.files) fmt::print(stderr, "written: {}\n", file);
+    return 0;
+  }
+
+  const ProfileOptions& options_;
+  std::unique_ptr<observer::Source> source_;
+  observer::SamplingWords words_;
+  ProfileStart start_;
+  std::uint64_t interval_ = 0;
+  double seconds_ = 0;
+  SlowProgress progress_;
+  std::unique_ptr<profile::NamedProfile> first_, profile_;
+};
+
+int profile_program(const ProfileOptions& options) {
+  require_range("--for", options.seconds, 0.01, kLongestTime);
+  require_profile_files(options.files);
+  static_cast<void>(sample_interval(options.interval));
+  return Profiler(options).run();
+}
+
+}  // namespace
+
+void add_profile_command(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = add_command(app, "profile", "Sample who asks for a running program's memory.",
+                                  "tarn profile PID|NAME [OPTIONS]", kExamples);
+  auto options = std::make_shared<ProfileOptions>();
+  add_target(*command, options->target);
+  command->add_option("--for", options->seconds, "Seconds until it is switched off again (30)")
+      ->type_name("S");
+  command
+      ->add_option("--interval", options->interval,
+                   "Bytes from one sample to the next, on average; 1 takes every block (512K)")
+      ->type_name("BYTES");
+  command
+      ->add_option("-o,--output", options->files,
+                   "Write to a file, whose ending says how: " + profile_forms_in_words() + "; repeatable")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command->add_flag("--stop", options->stops,
+                    "Stop all threads for some microseconds at the start, so that each notices at its next "
+                    "call; else the first slow call of one tells all others");
+  command->add_flag("--allocated", options->shows_allocated,
+                    "Tell of all that was allocated meanwhile, not of what is live");
+  command->add_flag("--growth", options->shows_growth,
+                    "Tell what became more and less between a tenth of the time and the end");
+  command->add_option("--top", options->rows, "The most rows of a table; 0: all (20)")->type_name("N");
+  command->add_flag("--json", options->as_json, "Print JSON");
+  command->callback(
+      [options, &invocation] { invocation.work = [options] { return profile_program(*options); }; });
+}
+
+}  // namespace tarn::tool

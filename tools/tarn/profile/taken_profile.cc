@@ -1,0 +1,136 @@
+#include "profile/taken_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "observer/build_id.h"
+#include "observer/modules.h"
+
+namespace tarn::tool {
+namespace {
+
+using observer::Sampling;
+
+/// "heap 3 "level"", for messages and documents.
+class PoolNames {
+ public:
+  explicit PoolNames(const observer::Snapshot& snapshot) {
+    for (const observer::Pool& pool : snapshot.pools)
+      names_[pool.number] = fmt::format("{} {} \"{}\"", pool.kind_name, pool.number, pool.name);
+  }
+  std::string of(std::uint64_t number) const {
+    if (number == 0) return "";
+    const auto found = names_.find(number);
+    return found != names_.end() ? found->second : fmt::format("pool {} (ended)", number);
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, std::string> names_;
+};
+
+std::vector<profile::ProfileModule> modules_of(const observer::Source& source) {
+  std::vector<profile::ProfileModule> modules;
+  const observer::Modules files(source.mappings());
+  for (const observer::Module& file : files.all()) {
+    const std::optional<std::string> id =
+        observer::build_id_in([&](std::uint64_t offset, void* into, std::size_t bytes) {
+          return source.read_all(file.start + offset, into, bytes);
+        });
+    std::uint64_t offset = 0;
+    for (const observer::Mapping& mapping : source.mappings())
+      if (mapping.start == file.start) offset = mapping.offset;
+    modules.push_back({file.start, file.end, offset, file.path, id.value_or("")});
+  }
+  return modules;
+}
+
+/// What the samples of a stack stood for before the profile began.
+using StacksBefore = std::unordered_map<std::uint64_t, const observer::SampledStack*>;
+
+StacksBefore by_number(const Sampling& sampling) {
+  StacksBefore before;
+  for (const observer::SampledStack& stack : sampling.stacks) before[stack.number] = &stack;
+  return before;
+}
+
+double since(std::uint64_t now, std::uint64_t before) {
+  return now > before ? static_cast<double>(now - before) : 0;
+}
+
+profile::ProfileStack stack_since(const observer::SampledStack& stack, const StacksBefore& before,
+                                  const PoolNames& names) {
+  const auto found = before.find(stack.number);
+  const observer::SampledStack none;
+  const observer::SampledStack& was = found != before.end() ? *found->second : none;
+  profile::ProfileStack result;
+  result.addresses = stack.addresses;
+  result.pool = names.of(stack.pool);
+  result.samples = stack.samples > was.samples ? stack.samples - was.samples : 0;
+  result.allocated_blocks = since(stack.blocks, was.blocks);
+  result.allocated_bytes = since(stack.bytes, was.bytes);
+  return result;
+}
+
+void add_live(profile::ProfileStack& stack, const observer::SampledBlock& sample) {
+  const double blocks = observer::blocks_of(sample);
+  ++stack.live_samples;
+  stack.live_blocks += blocks;
+  stack.live_bytes += blocks * static_cast<double>(sample.requested);
+}
+
+}  // namespace
+
+profile::HeapProfile taken_profile(const observer::Source& source, const ProfileStart& start,
+                                   const Sampling& sampling, std::uint64_t interval, double seconds,
+                                   BySize by_size) {
+  const observer::Snapshot snapshot = observer::read_snapshot(source);
+  const PoolNames names(snapshot);
+  profile::HeapProfile profile;
+  profile.interval_bytes = interval;
+  profile.program = source.program();
+  profile.pid = source.pid();
+  profile.seconds = seconds;
+  profile.lost_samples = static_cast<std::uint64_t>(since(sampling.lost, start.sampling.lost));
+  profile.modules = modules_of(source);
+  const StacksBefore before = by_number(start.sampling);
+  std::unordered_map<std::uint64_t, std::size_t> place_of;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> place_of_size;
+  for (const observer::SampledStack& stack : sampling.stacks) {
+    place_of[stack.number] = profile.stacks.size();
+    profile.stacks.push_back(stack_since(stack, before, names));
+  }
+  // The first size of a stack has its place, others have stacks with the same addresses.
+  const auto place_of_block = [&](std::size_t of_stack, const observer::SampledBlock& sample) {
+    if (by_size == BySize::kNo) return of_stack;
+    const bool is_first = profile.stacks[of_stack].live_samples == 0;
+    const auto [entry, is_new] = place_of_size.try_emplace({sample.stack, sample.requested}, of_stack);
+    if (is_new && !is_first) {
+      entry->second = profile.stacks.size();
+      profile.stacks.push_back({profile.stacks[of_stack].addresses, profile.stacks[of_stack].pool});
+    }
+    return entry->second;
+  };
+  double sampled_blocks = 0, sampled_bytes = 0;
+  for (const observer::SampledBlock& sample : sampling.live) {
+    const auto place = place_of.find(sample.stack);
+    if (place == place_of.end()) continue;
+    add_live(profile.stacks[place_of_block(place->second, sample)], sample);
+    sampled_blocks += observer::blocks_of(sample);
+    sampled_bytes += observer::blocks_of(sample) * static_cast<double>(sample.requested);
+  }
+  if (!start.began_with_program) {
+    const auto live_blocks = static_cast<double>(snapshot.totals.live_blocks),
+               live_bytes = static_cast<double>(snapshot.totals.live_bytes);
+    profile.older_blocks = std::max(0.0, live_blocks - sampled_blocks);
+    profile.older_bytes = std::max(0.0, live_bytes - sampled_bytes);
+  }
+  std::erase_if(profile.stacks, [](const profile::ProfileStack& stack) {
+    return stack.samples == 0 && stack.live_samples == 0;
+  });
+  return profile;
+}
+
+}  // namespace tarn::tool

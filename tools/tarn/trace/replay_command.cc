@@ -1,0 +1,176 @@
+// `tarn replay`: the calls of a recorded program on every allocator of the machine.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+#include "commands.h"
+#include "files.h"
+#include "format.h"
+#include "machine.h"
+#include "option_values.h"
+#include "runner.h"
+#include "selection_options.h"
+#include "terminal.h"
+#include "trace/replay_report.h"
+#include "usage_error.h"
+
+namespace tarn::tool {
+namespace {
+
+constexpr int kMostRounds = 1000;
+constexpr double kMostTimeoutSeconds = 7 * 24 * 3600;
+constexpr int kSignalStatus = 128;
+
+struct ReplayOptions {
+  std::string trace_file;
+  Selection selection;
+  std::vector<std::string> settings;
+  int rounds = 3;
+  double timeout_seconds = 600;
+  std::string json_file;
+  std::string html_file;
+  bool is_serial = false;
+  bool is_verified = false;
+  bool is_partial = false;
+  bool is_quiet = false;
+};
+
+void require_valid(const ReplayOptions& options) {
+  require_range("--rounds", options.rounds, 1, kMostRounds);
+  require_range("--timeout", options.timeout_seconds, 0.001, kMostTimeoutSeconds);
+  if (!options.json_file.empty()) require_writable(options.json_file);
+  if (!options.html_file.empty()) require_writable(options.html_file);
+}
+
+/// \why a forged trace may ask for more than there is, and the kernel would end other programs for it
+void require_memory_for(const trace::Script& script) {
+  const auto available = static_cast<std::uint64_t>(describe_machine().memory_bytes);
+  if (script.peak_live_bytes < available) return;
+  throw UsageError(
+      fmt::format("the trace has up to {} live at once, this machine has {}: replay it on a larger one",
+                  format_bytes(static_cast<double>(script.peak_live_bytes)),
+                  format_bytes(static_cast<double>(available))));
+}
+
+trace::Trace read_asked_trace(const ReplayOptions& options) {
+  try {
+    return trace::read_trace(options.trace_file,
+                             options.is_partial ? trace::Damage::kUseWhatIsWhole : trace::Damage::kRefuse);
+  } catch (const trace::TraceError& error) {
+    // Where a part may be good, the flag that uses it is named; where it was given, there is none.
+    const bool has_part = !options.is_partial && std::string(error.what()).find("byte") != std::string::npos;
+    throw std::runtime_error(
+        fmt::format("{}{}", error.what(), has_part ? "; --partial replays what is whole before it" : ""));
+  }
+}
+
+ReplayedTrace replayed(const ReplayOptions& options, const trace::Trace& trace, const trace::Script& script) {
+  return {.file = options.trace_file,
+          .description = trace.description,
+          .summary = trace.summary,
+          .recorded_threads = trace.threads.size(),
+          .damage = trace.damage,
+          .thread_count = script.head.thread_count,
+          .call_count = script.call_count,
+          .peak_live_bytes = script.peak_live_bytes,
+          .peak_live_blocks = script.peak_live_blocks,
+          .merged = script.merged};
+}
+
+ReplayPlan plan_of(const ReplayOptions& options) {
+  ReplayPlan plan = {.program = find_replay_program(),
+                     .script_file = {},
+                     .allocators = select_allocators(options.selection, library_directories()),
+                     .environment = {},
+                     .tarn_settings = {},
+                     .rounds = options.rounds,
+                     .timeout_seconds = options.timeout_seconds,
+                     .is_serial = options.is_serial,
+                     .is_verified = options.is_verified};
+  plan.environment.remove("LD_PRELOAD");
+  for (const std::string& setting : options.settings) plan.tarn_settings.push_back(parse_setting(setting));
+  return plan;
+}
+
+int exit_status_of(const ReplayResults& results) {
+  if (results.interrupted_by != 0) return kSignalStatus + results.interrupted_by;
+  for (const ReplayContender& contender : results.contenders)
+    if (contender.failure) return 1;
+  return 0;
+}
+
+/// What the replaying program is given, and what a reader is told of it.
+struct Prepared {
+  std::string script;  // bytes of its file
+  ReplayedTrace trace;
+};
+
+Prepared prepare(const ReplayOptions& options) {
+  const trace::Trace trace = read_asked_trace(options);
+  const trace::Script script =
+      trace::script_of(trace, options.is_serial ? trace::Threads::kOne : trace::Threads::kAsRecorded);
+  if (script.call_count == 0)
+    throw UsageError(fmt::format("{} holds no calls of an allocator", options.trace_file));
+  require_memory_for(script);
+  return {trace::bytes_of(script), replayed(options, trace, script)};
+}
+
+int replay(const ReplayOptions& options) {
+  require_valid(options);
+  ReplayPlan plan = plan_of(options);
+  // Before signals are held back and there is a directory to clear away: a long trace takes seconds to read.
+  Prepared prepared = prepare(options);
+  SignalWatch signals;
+  const TemporaryDirectory directory;
+  plan.script_file = (directory.path() / "script").string();
+  write_file(plan.script_file, std::exchange(prepared.script, {}));
+  adopt_orphans();
+  Progress progress(options.is_quiet ? ProgressStyle::kNone : progress_style_for(STDERR_FILENO));
+  const ReplayResults results = run_replays(plan, signals, progress);
+  const ReplayedTrace& trace = prepared.trace;
+  fmt::print("{}", replay_report(trace, results, colour_for(STDOUT_FILENO)));
+  std::fflush(stdout);
+  if (!options.json_file.empty()) write_file(options.json_file, text_of(replay_json(trace, plan, results)));
+  if (!options.html_file.empty()) write_file(options.html_file, replay_page(trace, plan, results));
+  return exit_status_of(results);
+}
+
+void add_replay_options(CLI::App& command, ReplayOptions& options) {
+  command.add_option("TRACE", options.trace_file, "A trace of a program's calls (docs/look/replay.md)")
+      ->required();
+  command.add_option("--rounds", options.rounds, "Runs of each allocator (3)")->type_name("N");
+  command.add_flag("--serial", options.is_serial,
+                   "One thread makes all calls, in one order: the same memory each time");
+  command.add_flag("--verify", options.is_verified, "Look whether each block keeps its contents");
+  command.add_flag("--partial", options.is_partial, "Of a truncated trace, replay what is whole");
+  command.add_option("--timeout", options.timeout_seconds, "Kill a run that takes longer (600)")
+      ->type_name("SECONDS");
+  command
+      .add_option("--json", options.json_file, "Write every run with its samples, the summary, the machine")
+      ->type_name("FILE");
+  command.add_option("--html", options.html_file, "Write a page with resident memory over time")
+      ->type_name("FILE");
+  command.add_flag("--quiet", options.is_quiet, "No progress");
+}
+
+}  // namespace
+
+void add_replay_command(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = add_command(
+      app, "replay", "Make a recorded program's allocations again, on every allocator.",
+      "tarn replay TRACE [OPTIONS]",
+      "  tarn replay server.trace\n"
+      "  tarn replay server.trace --serial --with jemalloc,./libmine.so --html memory.html\n"
+      "  tarn replay server.trace --with none --set huge_pages=never --json r.json\n"
+      "\n"
+      "Exit status: 0 all runs were fine, 1 a run failed or the trace is damaged, 2 the command line is\n"
+      "wrong, 130 interrupted (what is done is printed).\n");
+  auto options = std::make_shared<ReplayOptions>();
+  add_replay_options(*command, *options);
+  add_selection_options(*command, options->selection, options->settings);
+  command->callback([options, &invocation] { invocation.work = [options] { return replay(*options); }; });
+}
+
+}  // namespace tarn::tool

@@ -1,0 +1,31 @@
+// What replays came to: a table for a reader, JSON, and a page with the memory over time.
+#pragma once
+#include <string>
+
+#include "results.h"
+#include "table.h"
+#include "trace/replay_run.h"
+#include "trace/trace_reader.h"
+
+namespace tarn::tool {
+
+/// What was replayed.
+struct ReplayedTrace {
+  std::string file;
+  trace::Description description;
+  trace::Summary summary;
+  std::size_t recorded_threads = 0;
+  std::string damage;
+  // Of the script.
+  std::uint32_t thread_count = 0;
+  std::uint64_t call_count = 0;
+  std::uint64_t peak_live_bytes = 0;
+  std::uint64_t peak_live_blocks = 0;
+  trace::MergeCounts merged;
+};
+
+std::string replay_report(const ReplayedTrace& trace, const ReplayResults& results, Colour colour);
+Json replay_json(const ReplayedTrace& trace, const ReplayPlan& plan, const ReplayResults& results);
+std::string replay_page(const ReplayedTrace& trace, const ReplayPlan& plan, const ReplayResults& results);
+
+}  // namespace tarn::tool

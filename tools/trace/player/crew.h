@@ -1,0 +1,97 @@
+// What all replaying threads share: the script, the slots, how far each of them is, and the samples.
+#pragma once
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "trace/player/resident_memory.h"
+#include "trace/script.h"
+
+namespace tarn::trace::player {
+
+inline double seconds_now() {
+  timespec value;
+  clock_gettime(CLOCK_MONOTONIC, &value);
+  return static_cast<double>(value.tv_sec) + 1e-9 * static_cast<double>(value.tv_nsec);
+}
+
+/// Lets the others run while this thread waits.
+class Patience {
+ public:
+  void wait();
+
+ private:
+  unsigned tries_ = 0;
+};
+
+struct Slot {
+  void* block;
+  std::uint64_t size;
+  std::atomic<std::uint32_t> turn;
+};
+
+struct MemorySample {
+  double seconds;
+  std::uint64_t bytes;  // beyond what was there at the start
+  std::int64_t live_bytes;
+};
+
+/// How far a thread is, and what it has found; on cache lines of its own.
+struct alignas(128) Progress {
+  std::atomic<std::uint64_t> place;  // steps of all threads before its next one, about; kDone
+  std::atomic<std::int64_t> live_bytes;
+  std::uint64_t failed_calls;
+  std::uint64_t latency_count;
+  std::uint32_t* latencies;  // ns
+
+  static constexpr std::uint64_t kDone = ~std::uint64_t{0};
+};
+
+class Crew {
+ public:
+  explicit Crew(const char* script_path);
+
+  const ScriptHead& head() const { return *head_; }
+  const ScriptThread& thread(std::uint32_t index) const { return threads_[index]; }
+  const Step* steps() const { return steps_; }
+  Slot& slot(std::uint32_t index) { return slots_[index]; }
+  Progress& progress(std::uint32_t index) { return progress_[index]; }
+
+  /// From here on time runs and memory counts.
+  void start();
+  /// Until no thread is further behind `place` than the script lets it.
+  void wait_for_others(std::uint64_t place);
+  /// Which thread is not started yet; kDone when all are.
+  void set_next_start(std::uint64_t place) { next_start_.store(place, std::memory_order_release); }
+  void take_sample();
+
+  std::uint32_t sample_count() const { return sample_count_; }
+  const MemorySample& sample(std::uint32_t index) const { return samples_[index]; }
+  /// Without the time that one thread spent on samples.
+  double seconds_since_start() const { return seconds_now() - started_ - sampling_seconds_; }
+  std::uint64_t bytes_at_start() const { return bytes_at_start_; }
+
+ private:
+  bool is_alone() const { return head_->thread_count <= 1; }
+  Reading reading() const { return is_alone() ? Reading::kExact : Reading::kQuick; }
+  std::uint64_t slowest_place();
+  std::int64_t live_bytes() const;
+
+  const ScriptHead* head_ = nullptr;
+  const ScriptThread* threads_ = nullptr;
+  const Step* steps_ = nullptr;
+  Slot* slots_ = nullptr;
+  Progress* progress_ = nullptr;
+  MemorySample* samples_ = nullptr;
+  std::uint32_t most_samples_ = 0;
+  std::uint32_t sample_count_ = 0;
+  std::atomic<bool> is_sampling_{false};
+  std::atomic<std::uint32_t> first_running_{0};  // all before it have ended
+  std::atomic<std::uint64_t> next_start_{0};
+  double started_ = 0;
+  double sampling_seconds_ = 0;
+  std::uint64_t bytes_at_start_ = 0;
+};
+
+}  // namespace tarn::trace::player
