@@ -204,7 +204,8 @@ void add_options(CLI::App& command, ClassesOptions& options) {
   CLI::Option* const histogram =
       command
           .add_option("--histogram", options.histogram,
-                      "Say what the table wastes for these live sizes: lines of 'size count', or JSON")
+                      "Say what the table wastes for these live sizes: lines of 'size count', or the JSON of "
+                      "`tarn profile`")
           ->type_name("FILE");
   CLI::Option* const fit =
       command.add_option("--fit", options.fit, "Make the table that wastes least for such a file")
