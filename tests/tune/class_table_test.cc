@@ -87,13 +87,14 @@ TEST(Fit, AClassIsOnlyWorthWhatItSaves) {
   EXPECT_EQ(classes_for(100000), 2u);
 }
 
+// Of each size so many that none shares the class of one half larger, which a table has another rule for.
 TEST(Fit, NeverCostsMoreThanAnyTableOfTheSameSizes) {
   std::mt19937 random(1);
   for (int i = 0; i < 200; ++i) {
     std::vector<std::pair<std::uint32_t, std::uint64_t>> counts;
     SizeHistogram histogram;
     for (std::uint32_t size = 1030; counts.size() < 8; size += 64 + random() % 1500)
-      if (const std::uint64_t count = 1 + random() % 300; size < 16000) {
+      if (const std::uint64_t count = 14 + random() % 300; size < 16000) {
         counts.emplace_back(size, count);
         histogram.add(size, count);
       } else {
@@ -128,6 +129,13 @@ TEST(Fit, NeverCostsMoreThanAPresetAndIsATable) {
 TEST(Fit, ServesSizesThatWereNotSeenAsTheDefaultDoesWhereThereIsRoom) {
   const BlockSizes table = fit(histogram_of({{4360, 10000}}), {}), usual = default_table();
   for (const std::uint32_t bytes : usual) EXPECT_TRUE(has(table, bytes)) << bytes;
+}
+
+TEST(Fit, AFewBlocksDoNotLetAllSizesBelowAMuchLargerClassWaste) {
+  const BlockSizes table = fit(histogram_of({{1032, 1}, {4368, 10000}}), {});
+  EXPECT_TRUE(has(table, 4416));
+  for (std::uint32_t size = 1025; size <= 4416; ++size)
+    ASSERT_LE(2 * *std::lower_bound(table.begin(), table.end(), size), 3 * size) << size;
 }
 
 TEST(Fit, KeepsToTheMostClasses) {

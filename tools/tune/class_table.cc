@@ -138,7 +138,13 @@ bool has_blocks_between(const SizeHistogram& histogram, std::uint32_t above, std
   return first != histogram.counts().end() && first->first <= up_to;
 }
 
-/// Adds the classes of `default` that take no live block from another.
+/// Whether requests for a size would get a block that is more than half too large, only because few blocks
+/// between are live. Below 1 KiB that is what merging is for.
+bool is_served_too_coarsely(std::uint32_t bytes, std::uint32_t served_by) {
+  return bytes > detail::kSmallLimit && 2 * served_by > 3 * bytes;
+}
+
+/// Adds the classes of `default` that take no live block from another, or some from one that is far larger.
 void serve_what_was_not_seen(std::set<std::uint32_t>& sizes, const SizeHistogram& histogram, unsigned most) {
   auto medium = static_cast<unsigned>(std::count_if(sizes.begin(), sizes.end(), BlockSizes::is_medium));
   for (const std::uint32_t bytes : sizes_of_preset(kSizeClassPresets[0])) {
@@ -146,7 +152,8 @@ void serve_what_was_not_seen(std::set<std::uint32_t>& sizes, const SizeHistogram
     const std::uint32_t before = next == sizes.begin() ? 0 : *std::prev(next);
     const bool is_medium = BlockSizes::is_medium(bytes);
     if (sizes.size() == most || (is_medium && medium == kMostMediumSizes)) continue;
-    if (*next == bytes || has_blocks_between(histogram, before, bytes)) continue;
+    if (*next == bytes) continue;
+    if (has_blocks_between(histogram, before, bytes) && !is_served_too_coarsely(bytes, *next)) continue;
     sizes.insert(next, bytes);
     medium += is_medium;
   }
