@@ -160,7 +160,8 @@ class Profile(unittest.TestCase):
         file = self.scratch / "heap.json"
         run = tarn("run", "--profile", "64K", "-o", file, "--", BUSY, 1)
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn("medium_site", run.stderr)
+        # A name is cut where a rare site, which is sampled or not, has a long place.
+        self.assertIn("::medium_s", run.stderr)
         document = json.loads(file.read_text())
         allocated = {site_of(stack): stack["allocated"]["bytes"] for stack in document["stacks"]}
         # Each site makes as many blocks.
