@@ -30,6 +30,7 @@ enum class OptionChange : std::uint8_t {
 
 enum class Option : std::uint8_t {
   kClasses,
+  kClassesFile,
   kFreePageThreshold,
   kDecay,
   kBackground,
@@ -70,6 +71,9 @@ inline constexpr std::int64_t kGiB = 1024 * kMiB;
 inline constexpr OptionInfo kOptionTable[] = {
     {Option::kClasses, "classes", OptionKind::kChoice, 0, 0, kSizeClassPresetCount - 1,
      kSizeClassPresetNames.text, kSizeClassPresetHelp.text},
+    {Option::kClassesFile, "classes_file", OptionKind::kPath, 0, 0, 0, nullptr,
+     "Take the size classes from this file, which `tarn classes --fit` writes; one that is no table is "
+     "refused with a line, and `classes` serves."},
     {Option::kFreePageThreshold, "free_page_threshold", OptionKind::kBytes, 8 * kMiB, 0, 1024 * kGiB, nullptr,
      "Free memory kept for reuse; what exceeds it goes back to the system at once.", OptionChange::kAnyTime},
     {Option::kDecay, "decay", OptionKind::kMilliseconds, 2000, 0, 3600 * 1000, nullptr,

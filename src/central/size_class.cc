@@ -58,40 +58,44 @@ static_assert(indices_are_exact());
 static_assert(kGeometry.of[detail::kTinyBin].word_count <= 128);
 
 // A class whose stride is a multiple of the alignment mostly is the one of the size rounded up to it.
-constexpr SizeClass find_aligned_class(const ClassOfBin& classes, std::size_t size, std::size_t alignment) {
+constexpr SizeClass find_aligned_class(const ClassLookup& classes, std::size_t size, std::size_t alignment) {
   // A slab of one block starts on a page.
   if (size > kOwnSlabBlockBytes && size <= detail::kMediumLimit && alignment <= kPageBytes)
-    return classes[detail::bin_of(size)];
+    return classes.of_size(size);
   if (size > kOwnSlabBlockBytes || alignment > kOwnSlabBlockBytes) return SizeClass::kNone;
   const std::size_t needed = size == 0 ? alignment : round_up(size, alignment);
   const unsigned power = 63u - static_cast<unsigned>(__builtin_clzll(needed < 128 ? 128 : needed * 2 - 1));
   const SizeClass power_class = class_of_index(detail::kFirstAlignedBin + power - 7);
-  for (Bin bin = detail::bin_of(needed); number_of(bin) < detail::kTinyBin;) {
-    const SizeClass candidate = classes[bin];
-    const ClassGeometry& geometry = kGeometry[candidate];
-    if (geometry.block_bytes >= kGeometry[power_class].block_bytes) break;
+  for (std::size_t least = needed;;) {
+    const SizeClass candidate = classes.of_size(least);
+    const ClassGeometry& geometry = classes.geometry[candidate];
+    if (geometry.block_bytes >= classes.geometry[power_class].block_bytes) return power_class;
     if ((geometry.stride & (alignment - 1)) == 0) return candidate;
-    bin = Bin{index_of_class(candidate) + 1};
+    least = geometry.block_bytes + 1;
   }
-  return power_class;
 }
 
-constexpr detail::ClassOfStep aligned_steps(const ClassOfBin& classes) {
+constexpr detail::ClassOfStep aligned_steps(const ClassLookup& classes) {
   detail::ClassOfStep steps{};
   for (std::size_t step = 1; step * 64 <= detail::kSteppedLimit; ++step)
     steps.of[step] = find_aligned_class(classes, step * 64, 64);
   return steps;
 }
 
+constexpr detail::ClassOfStep aligned_steps_of_default() {
+  const detail::ClassOfStep steps = make_class_of_step(kPresetClasses.of[0]);
+  return aligned_steps({kPresetClasses.of[0], steps, kGeometry});
+}
+
 }  // namespace
 
 alignas(kCacheLineBytes) constinit ClassGeometryTable class_geometry = make_geometry_table();
 constinit ClassOfBin rare_class_of_bin = make_rare_class_of_bin(kPresetClasses.of[0]);
-constinit detail::ClassOfStep class_of_aligned_step = aligned_steps(kPresetClasses.of[0]);
+constinit detail::ClassOfStep class_of_aligned_step = aligned_steps_of_default();
 
-detail::ClassOfStep make_class_of_aligned_step(const ClassOfBin& classes) { return aligned_steps(classes); }
+detail::ClassOfStep make_class_of_aligned_step(const ClassLookup& classes) { return aligned_steps(classes); }
 
-SizeClass aligned_class_of(const ClassOfBin& classes, std::size_t size, std::size_t alignment) {
+SizeClass aligned_class_of(const ClassLookup& classes, std::size_t size, std::size_t alignment) {
   return find_aligned_class(classes, size, alignment);
 }
 
@@ -99,7 +103,7 @@ SizeClass aligned_class_of(const ClassOfBin& classes, std::size_t size, std::siz
 
 namespace TARN_NAMESPACE::detail {
 
-// The default table exists from the start; another preset replaces it before the first slab is made.
+// The default table exists from the start; another replaces it before the first slab is made.
 constinit ClassOfBin class_of_bin = internal::kPresetClasses.of[0];
 constinit ClassOfStep class_of_step = internal::make_class_of_step(internal::kPresetClasses.of[0]);
 

@@ -1,6 +1,9 @@
-// Size classes: the sizes requests round up to. A class is named by the largest bin it serves, so in the
-// default table most classes equal their bins. A table is data: a preset (base/size_class_presets.h) lists
-// the block sizes that are classes, and all else is computed from it.
+// Size classes: the sizes requests round up to. A table is data: a preset (base/size_class_presets.h) or a
+// file (central/block_sizes.h) lists the block sizes that are classes, and all else is computed from it.
+//
+// A preset's classes are named by the largest bin they serve, so in the default table most classes equal
+// their bins. A file may have several classes in a bin above 1 KiB, and none in another; these have the same
+// numbers in the order of their sizes (central/class_table.h). Steps of 64 bytes tell them apart, not bins.
 //
 // Invariants (checked at compile time for every preset): a class is at least as large as each bin it serves;
 // in `default` no request above 128 B wastes more than 12.5 % of its block; index_of() is exact for every
@@ -61,7 +64,7 @@ constexpr std::uint32_t bin_limit(Bin of_bin) {
 /// Blocks of the largest magazine.
 inline constexpr unsigned kLargestMagazine = 8191;
 
-/// The constants of a size class, the same in every table that uses the class.
+/// The constants of a size class, the same in every preset that has the class.
 struct ClassGeometry {
   std::uint32_t block_bytes;  // usable by the caller
   std::uint32_t stride;       // distance of two blocks, bytes
@@ -132,8 +135,8 @@ constexpr ClassGeometryTable make_geometry_table() {
 }
 inline constexpr ClassGeometryTable kGeometry = make_geometry_table();
 
-/// The same, with the classes of typed pools, which come and go (thread/private_class.h); an entry changes
-/// only while its class has no slab.
+/// The same, with the classes of the file in use, if there is one, and of typed pools, which come and go
+/// (thread/private_class.h); an entry changes only while its class has no slab.
 extern ClassGeometryTable class_geometry;
 
 inline bool is_private_class(SizeClass size_class) { return index_of_class(size_class) >= kBinCount; }
@@ -191,6 +194,13 @@ constexpr ClassOfBin make_rare_class_of_bin(const ClassOfBin& classes) {
 /// The classes that serve bins of little traffic, of the table in use.
 extern ClassOfBin rare_class_of_bin;
 
+/// \returns the class that serves a class's requests while they are rare; the class itself if none does.
+inline SizeClass rare_class_of(SizeClass size_class) {
+  const unsigned index = index_of_class(size_class);
+  const bool is_small = index < detail::kFirstMediumBin || index == detail::kTinyBin;
+  return is_small ? rare_class_of_bin[Bin{index}] : size_class;
+}
+
 /// The same for detail::class_of_step. A step of 64 bytes lies in one bin.
 constexpr detail::ClassOfStep make_class_of_step(const ClassOfBin& classes) {
   detail::ClassOfStep steps{};
@@ -199,12 +209,30 @@ constexpr detail::ClassOfStep make_class_of_step(const ClassOfBin& classes) {
   return steps;
 }
 
+/// What requests are looked up in.
+struct ClassLookup {
+  const ClassOfBin& of_bin;
+  const detail::ClassOfStep& of_step;
+  const ClassGeometryTable& geometry;
+
+  /// \pre the size is at most 256 KiB.
+  constexpr SizeClass of_size(std::size_t size) const {
+    const bool is_stepped = size > detail::kSmallLimit && size <= detail::kSteppedLimit;
+    return is_stepped ? of_step[(size + 63) / 64] : of_bin[detail::bin_of(size)];
+  }
+};
+/// The table in use.
+inline constexpr ClassLookup kClassesInUse{detail::class_of_bin, detail::class_of_step, class_geometry};
+
+/// \returns the class of the table in use that serves a size of usual alignment. \pre it is at most 256 KiB.
+inline SizeClass class_of_size(std::size_t size) { return kClassesInUse.of_size(size); }
+
 /// The same for requests aligned to 64 bytes.
 extern detail::ClassOfStep class_of_aligned_step;
-detail::ClassOfStep make_class_of_aligned_step(const ClassOfBin& classes);
+detail::ClassOfStep make_class_of_aligned_step(const ClassLookup& classes);
 
 /// The smallest class of a table whose every block is aligned to `alignment` (a
 /// power of two above 16) and holds `size` bytes; kNone if there is none. \cost a few steps.
-SizeClass aligned_class_of(const ClassOfBin& classes, std::size_t size, std::size_t alignment);
+SizeClass aligned_class_of(const ClassLookup& classes, std::size_t size, std::size_t alignment);
 
 }  // namespace tarn::internal

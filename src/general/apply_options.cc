@@ -1,7 +1,9 @@
 #include "general/apply_options.h"
 
+#include "base/option_parser.h"
+#include "central/class_table.h"
 #include "central/owners.h"
-#include "central/size_class.h"
+#include "general/class_file.h"
 #include "general/configuration.h"
 #include "general/memory_limits.h"
 #include "os/process.h"
@@ -66,14 +68,34 @@ void limit_owners() {
   registry.set_most_owners(is_limit ? wanted : Registry::kMostShared);
 }
 
+const OptionInfo& info_of(Option option) { return kOptionTable[static_cast<std::size_t>(option)]; }
+
+/// \returns whether the table of the file serves. A file that is refused is no longer named: then the option
+/// tells what is in use.
+bool choose_classes_of_file() {
+  const char* const path = configuration.classes_file();
+  if (path[0] == '\0') return false;
+  const std::string_view preset =
+      choice_name(info_of(Option::kClasses), configuration.value(Option::kClasses));
+  BlockSizes sizes;
+  if (read_class_file(path, preset, sizes)) {
+    write_class_table(sizes, detail::class_of_bin, detail::class_of_step, class_geometry);
+    return true;
+  }
+  static_cast<void>(configuration.set(info_of(Option::kClassesFile), "", "refused"));
+  return false;
+}
+
 // The tables are those of the default preset from the start.
 void choose_classes() {
   const std::int64_t preset = configuration.value(Option::kClasses);
-  if (preset == 0) return;
-  detail::class_of_bin = kPresetClasses.of[preset];
-  detail::class_of_step = make_class_of_step(detail::class_of_bin);
+  if (!choose_classes_of_file()) {
+    if (preset == 0) return;
+    detail::class_of_bin = kPresetClasses.of[preset];
+    detail::class_of_step = make_class_of_step(detail::class_of_bin);
+  }
   rare_class_of_bin = make_rare_class_of_bin(detail::class_of_bin);
-  class_of_aligned_step = make_class_of_aligned_step(detail::class_of_bin);
+  class_of_aligned_step = make_class_of_aligned_step(kClassesInUse);
 }
 
 void choose_slow_calls() {

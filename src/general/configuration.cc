@@ -40,7 +40,7 @@ void Configuration::add_value(Text& text, const OptionInfo& option) const {
       text.add(choice_name(option, number));
       break;
     case OptionKind::kPath:
-      text.add(stats_file_);
+      text.add(path(option.id));
       break;
     case OptionKind::kMilliseconds:
       text.add_decimal(static_cast<std::uint64_t>(number)).add("ms");
@@ -73,8 +73,9 @@ bool Configuration::set(const OptionInfo& option, std::string_view text, const c
   if (!parse_option_value(option, text, &value)) return false;
   if (option.kind == OptionKind::kPath) {
     if (text.size() >= kLongestValue) return false;
-    std::memcpy(stats_file_, text.data(), text.size());
-    stats_file_[text.size()] = '\0';
+    char* const path = option.id == Option::kClassesFile ? classes_file_ : stats_file_;
+    std::memcpy(path, text.data(), text.size());
+    path[text.size()] = '\0';
   }
   values_[static_cast<std::size_t>(option.id)] = value;
   sources_[static_cast<std::size_t>(option.id)] = source;

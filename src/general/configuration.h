@@ -23,6 +23,7 @@ class Configuration {
 
   std::int64_t value(Option option) const { return values_[static_cast<std::size_t>(option)]; }
   bool is_on(Option option) const { return value(option) != 0; }
+  const char* classes_file() const { return classes_file_; }
   const char* stats_file() const { return stats_file_; }
 
   /// Who set the present value: "default", or what was passed with it.
@@ -42,6 +43,9 @@ class Configuration {
  private:
   friend class ObservedLayout;
 
+  const char* path(Option option) const {
+    return option == Option::kClassesFile ? classes_file_ : stats_file_;
+  }
   void set_all(std::string_view text, const char* source, const char* name_in_errors);
   void complain_of_value(const OptionInfo& option, std::string_view text, const char* name_in_errors) const;
   void set_default_values();
@@ -51,6 +55,7 @@ class Configuration {
 
   Relaxed<std::int64_t> values_[kOptionCount];
   const char* sources_[kOptionCount] = {};
+  char classes_file_[kLongestValue] = {};
   char stats_file_[kLongestValue] = {};
 };
 

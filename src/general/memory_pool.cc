@@ -31,9 +31,6 @@ using namespace internal;
 
 constexpr unsigned kLargestBatch = 4096;
 
-/// \returns the class of a request of at most 256 KiB. \pre the options have been read.
-SizeClass class_of_request(std::size_t size) { return detail::class_of_bin[detail::bin_of(size)]; }
-
 // Serves threads whose destructors have run, that have not earned a heap, or whose heap was refused memory.
 void* allocate_from_shared(SizeClass size_class, ReturnedPages& returned) {
   SlabOwner& owner = owners.shared();
@@ -161,13 +158,14 @@ namespace {
 void* allocate_missed(std::size_t size) {
   // Sizes that callers do not look up inline. A scope hides the records.
   if (size > detail::kSteppedLimit && size <= detail::kMediumLimit)
-    if (void* const block = pop(detail::own_cache()->records[index_of_class(class_of_request(size))]))
+    if (void* const block = pop(detail::own_cache()->records[index_of_class(class_of_size(size))]))
       return block;
   if (scope_pool() != nullptr) [[unlikely]]
     return allocate_in_scope(size, size <= detail::kTinyLimit ? detail::kTinyLimit : 16);
   if (size > detail::kMediumLimit) return allocate_large_block(size, kPageBytes);
   ThreadHeap* const heap = heap_of_this_thread();  // also reads the options, which choose the classes
-  const SizeClass size_class = class_that_serves(heap, detail::bin_of(size));
+  const SizeClass size_class =
+      size <= detail::kSmallLimit ? class_that_serves(heap, detail::bin_of(size)) : class_of_size(size);
   // A request that another bin's class serves finds its blocks in the record of that class.
   if (void* const block = pop(detail::own_cache()->records[index_of_class(size_class)])) return block;
   return allocate_in_class(heap, size_class, size);
@@ -263,7 +261,7 @@ void* allocate_aligned_missed(std::size_t size, std::size_t alignment) {
   if (scope_pool() != nullptr) return allocate_in_scope(size, alignment);
   if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate(size);
   set_up_once();  // the classes must be known
-  const SizeClass size_class = aligned_class_of(detail::class_of_bin, size, alignment);
+  const SizeClass size_class = aligned_class_of(kClassesInUse, size, alignment);
   if (size_class == SizeClass::kNone) return allocate_large_block(size, alignment);
   return allocate_in_class(heap_of_this_thread(), size_class, size);
 }
@@ -290,7 +288,7 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
   // A hit. Where the records are hidden, or the options not read yet, all are empty.
   const SizeClass size_class = alignment == 64 && size - 1 < detail::kSteppedLimit
                                    ? class_of_aligned_step[(size + 63) / 64]
-                                   : aligned_class_of(detail::class_of_bin, size, alignment);
+                                   : aligned_class_of(kClassesInUse, size, alignment);
   if (void* const block = detail::pop(detail::own_cache()->records[index_of_class(size_class)])) return block;
   return allocate_aligned_slow(size, alignment);
 }
@@ -402,12 +400,12 @@ std::size_t take_batch(ThreadHeap& heap, SizeClass size_class, std::size_t count
 std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {
   std::size_t taken = 0;
   // As a hit: where the records are hidden, or the options not read yet, all are empty.
-  if (size <= detail::kMediumLimit) taken = pop_batch(class_of_request(size), count, blocks);
+  if (size <= detail::kMediumLimit) taken = pop_batch(class_of_size(size), count, blocks);
   if (taken == count) return taken;
   ThreadHeap* const heap = heap_of_this_thread();
   if (size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
       !thread_limits.every_call_is_slow && !is_disturbed()) {
-    taken += take_batch(*heap, class_of_request(size), count - taken, blocks + taken);
+    taken += take_batch(*heap, class_of_size(size), count - taken, blocks + taken);
     answer_limits();
   }
   // One by one in a scope and above the classes, and where none was left: a single call tries harder.

@@ -163,8 +163,7 @@ std::size_t usable_size(const void* block) noexcept {
 
 std::size_t good_size(std::size_t size) noexcept {
   set_up_once();
-  if (size <= detail::kMediumLimit)
-    return class_geometry[detail::class_of_bin[detail::bin_of(size)]].block_bytes;
+  if (size <= detail::kMediumLimit) return class_geometry[class_of_size(size)].block_bytes;
   return size > SIZE_MAX - kPageBytes ? size : round_up(size, kPageBytes);
 }
 

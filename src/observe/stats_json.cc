@@ -121,6 +121,8 @@ bool write_stats_json(int descriptor) {
   JsonWriter json(text);
   json.open(nullptr, '{').string("tarn", TARN_VERSION_STRING).number("pid", os::process_id());
   json.string("size_classes_preset", kSizeClassPresets[configuration.value(Option::kClasses)].name);
+  const char* const classes_file = configuration.classes_file();
+  classes_file[0] == '\0' ? json.null("size_classes_file") : json.string("size_classes_file", classes_file);
   for (const StatField& field : kStatFields)
     if (is_first_of_group(field)) write_group(json, stats, field);
   write_classes(json, stats);

@@ -65,7 +65,9 @@ long read_file(const char* path, char* storage, std::size_t capacity) {
   std::size_t length = 0;
   while (length < capacity) {
     const long count = syscall6(SYS_read, descriptor, to_long(storage + length), to_long(capacity - length));
-    if (count <= 0) break;
+    if (count == -EINTR) continue;
+    if (count < 0) return close_file(static_cast<int>(descriptor)), -1;
+    if (count == 0) break;
     length += static_cast<std::size_t>(count);
   }
   close_file(static_cast<int>(descriptor));

@@ -14,7 +14,8 @@ std::uint64_t clock_ms();
 const char* environment(const char* name);
 bool is_privileged();
 
-/// Reads up to `capacity` bytes. \returns the count, or -1 when the file cannot be read.
+/// Reads up to `capacity` bytes; goes on after a signal. \returns the count, or -1 when the file cannot be
+/// read, were it only in part.
 long read_file(const char* path, char* storage, std::size_t capacity);
 
 /// Creates or replaces a file for writing. \returns a descriptor or -1.

@@ -68,7 +68,7 @@ class HeapSlabs {
     return request_of(size, alignment, kPageBytes);
   }
   /// \returns the class that serves a size of usual alignment. \pre the size is at most 256 KiB.
-  static SizeClass class_for(std::size_t size) { return detail::class_of_bin[detail::bin_of(size)]; }
+  static SizeClass class_for(std::size_t size) { return class_of_size(size); }
   /// Whether a block with a slab of its own would exceed a limit of mapped bytes, whatever else goes back.
   bool is_beyond_limit(const BlockRequest& request) const {
     return request.block_bytes > mapped_.room() + mapped_.own();
@@ -156,8 +156,8 @@ class HeapSlabs {
     // Tiny blocks are aligned less.
     if (alignment > detail::kTinyLimit && size <= detail::kTinyLimit) size = detail::kTinyLimit + 1;
     if (size <= detail::kMediumLimit && alignment <= unit) {
-      const SizeClass size_class = alignment <= 16 ? detail::class_of_bin[detail::bin_of(size)]
-                                                   : aligned_class_of(detail::class_of_bin, size, alignment);
+      const SizeClass size_class =
+          alignment <= 16 ? class_of_size(size) : aligned_class_of(kClassesInUse, size, alignment);
       if (size_class != SizeClass::kNone)
         return {size_class, class_geometry[size_class].block_bytes, alignment};
     }

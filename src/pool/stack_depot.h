@@ -54,8 +54,9 @@ class StackClasses {
   static constexpr bool serves(std::size_t size) {
     return size - (detail::kTinyLimit + 1) <= kLargestBlock - (detail::kTinyLimit + 1);
   }
+  /// \why of the presets' sizes, a constant: a file's class of the same number has nearly the same size.
   static unsigned room(unsigned index) { return kRooms.of[index]; }
-  static std::size_t block_bytes(unsigned index) { return kGeometry[class_of_index(index)].block_bytes; }
+  static std::size_t block_bytes(unsigned index) { return class_geometry[class_of_index(index)].block_bytes; }
   static std::size_t stack_bytes(unsigned index) { return room(index) * block_bytes(index); }
 
  private:
@@ -79,7 +80,8 @@ class StackClasses {
 };
 inline constexpr StackClasses::Rooms StackClasses::kRooms = make_rooms();
 
-/// Whatever the table of classes, the class of a size that may have stacks has some.
+/// Whatever the table of classes, the class of a size that may have stacks has some. A file's table has such
+/// classes too: one is of 32 KiB (central/block_sizes.h).
 constexpr bool classes_with_stacks_serve_all_sizes() {
   for (const detail::ClassOfBin& classes : kPresetClasses.of)
     for (unsigned bin = 1; bin < detail::kTinyBin; ++bin)
@@ -90,7 +92,7 @@ constexpr bool classes_with_stacks_serve_all_sizes() {
 }
 static_assert(classes_with_stacks_serve_all_sizes());
 
-/// A slab of one block needs no stack, and has none.
+/// A slab of one block needs no stack, and has none. Sizes between these have the pages of the next larger.
 constexpr bool slabs_with_stacks_have_several_blocks() {
   for (unsigned index = 1; index < StackClasses::kCount; ++index) {
     const ClassGeometry& geometry = kGeometry.of[index];

@@ -129,8 +129,7 @@ unsigned next_flushed(const Magazine& magazine, unsigned count, unsigned flushed
 // Blocks that a coarser class had given while this one was rare return to their slabs when this one is first
 // flushed: a block among them that was freed twice is seen then, as if the class had never been rare.
 void return_rare_blocks(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
-  if (is_private_class(size_class)) return;
-  const SizeClass rare_class = rare_class_of_bin[Bin{index_of_class(size_class)}];
+  const SizeClass rare_class = rare_class_of(size_class);
   if (rare_class == size_class) return;
   os::LockGuard guard(heap.owner->mutex);
   return_newest_blocks(heap, rare_class, kLargestFlush, returned);

@@ -45,6 +45,13 @@ TEST(Speedscope, WeightsAddUpToTheEndOfEachProfile) {
   EXPECT_EQ(json["shared"]["frames"][first[0].get<std::size_t>()]["name"], "0x201");
 }
 
+TEST(ProfileJson, TellsLiveBlocksBySizeInWholeNumbers) {
+  HeapProfile profile = test::make_mixed_profile();
+  profile.live_sizes = {{100, 4.2}, {4096, 1}};
+  const Json json = profile_json(test::named(std::move(profile)));
+  EXPECT_EQ(json["live_sizes"].dump(), R"([{"size":100,"count":4},{"size":4096,"count":1}])");
+}
+
 TEST(ProfileJson, HasAVersionAndEveryStack) {
   const Json json = Json::parse(text_of(profile_json(test::named(test::make_mixed_profile()))));
   EXPECT_EQ(json["format"], "tarn-heap-profile");

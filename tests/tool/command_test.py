@@ -418,6 +418,50 @@ class Tables(CommandTest):
             self.assertEqual(sizes[-1], 256 * 1024)
             self.assertIn(f"{len(sizes)} classes", self.tarn("classes", "--preset", preset).stdout)
 
+    def test_all_buckets_of_the_low_fragmentation_heap_are_listed_with_what_serves_them(self):
+        buckets = json.loads(self.tarn("classes", "--preset", "lfh128", "--json").stdout)["buckets"]
+        others = [b["bytes"] for b in buckets if not b["is_class"]]
+        self.assertEqual(len(buckets), 128)
+        self.assertEqual(others, list(range(24, 249, 16)))
+        self.assertIn("128 buckets", self.tarn("classes", "--preset", "lfh128").stdout)
+        self.assertNotIn("buckets", self.tarn("classes").stdout)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def test_a_table_that_is_made_is_one_and_wastes_what_was_said(self):
+        sizes = self.write("sizes", "# at peak\n4360 10000\n100 40\n")
+        table = self.path("my.classes")
+        made = json.loads(self.tarn("classes", "--fit", sizes, "-o", table, "--json").stdout)
+        self.assertLess(made["after"]["waste_bytes"] * 2, made["before"]["waste_bytes"])
+        self.assertIn(4416, made["sizes"])
+        read = json.loads(self.tarn("classes", "--file", table, "--histogram", sizes, "--json").stdout)
+        self.assertEqual([c["block_bytes"] for c in read["classes"]], made["sizes"])
+        self.assertEqual(read["cost"]["waste_bytes"], made["after"]["waste_bytes"])
+        self.assertIn("% of the waste", self.tarn("classes", "--fit", sizes).stdout)
+        self.assertIn("waste %", self.tarn("classes", "--histogram", sizes).stdout)
+
+    def test_json_of_live_sizes_is_the_same_as_lines_of_them(self):
+        lines = self.write("sizes", "4360 10000\n100 40\n")
+        as_json = self.write("sizes.json", '{"live_sizes": [{"size": 4360, "count": 10000}, '
+                                           '{"size": 100, "count": 40}]}')
+        self.assertEqual(*(json.loads(self.tarn("classes", "--fit", file, "--json").stdout)["sizes"]
+                           for file in (lines, as_json)))
+
+    def test_bad_files_of_classes_are_one_line_and_status_2(self):
+        sizes, bad = self.write("sizes", "4360 10\n"), self.write("bad", "4360\n")
+        for arguments, text in ((("--file", bad), "bad:1: the first line must be"),
+                                (("--file", "missing"), "'missing' cannot be read"),
+                                (("--histogram", bad), "bad: line 1 is not 'size count'"),
+                                (("--fit", bad), "bad: line 1 is not 'size count'"),
+                                (("--fit", sizes, "--price", "-1"), "--price"),
+                                (("--fit", sizes, "--most", "9"), "--most"),
+                                (("-o", "out"), "--fit")):
+            self.assert_one_line(self.tarn("classes", *arguments), 2, text)
+        self.assert_one_line(self.tarn("classes", "--fit", sizes, "-o", "/no/such/file"), 2, "/no/such/file")
+
     def test_options_are_listed_with_their_environment_names(self):
         listed = json.loads(self.tarn("options", "--json").stdout)
         text = self.tarn("options").stdout

@@ -10,7 +10,7 @@ namespace {
 TEST(SizeClassList, EveryRequestFallsIntoExactlyOneClass) {
   for (const internal::SizeClassPreset& preset : internal::kSizeClassPresets) {
     std::uint32_t next_request = 1;
-    for (const ListedClass& c : list_classes(preset)) {
+    for (const ListedClass& c : list_classes(internal::sizes_of_preset(preset))) {
       EXPECT_EQ(c.smallest_request, next_request) << preset.name;
       next_request = c.block_bytes + 1;
     }
@@ -21,7 +21,7 @@ TEST(SizeClassList, EveryRequestFallsIntoExactlyOneClass) {
 TEST(SizeClassList, TheLibraryServesEachRequestFromTheListedClass) {
   for (const internal::SizeClassPreset& preset : internal::kSizeClassPresets) {
     const internal::ClassOfBin class_of_bin = internal::make_class_of_bin(preset);
-    for (const ListedClass& c : list_classes(preset))
+    for (const ListedClass& c : list_classes(internal::sizes_of_preset(preset)))
       for (const std::uint32_t request : {c.smallest_request, c.block_bytes})
         EXPECT_EQ(internal::kGeometry[class_of_bin[detail::bin_of(request)]].block_bytes, c.block_bytes)
             << preset.name << " " << request;
@@ -29,10 +29,21 @@ TEST(SizeClassList, TheLibraryServesEachRequestFromTheListedClass) {
 }
 
 TEST(SizeClassList, BlocksAndTailMakeUpTheSlab) {
-  for (const ListedClass& c : list_classes(internal::kSizeClassPresets[0])) {
+  for (const ListedClass& c : list_classes(internal::sizes_of_preset(internal::kSizeClassPresets[0]))) {
     EXPECT_EQ(c.tail_bytes() + std::size_t{c.block_count} * c.stride, c.slab_bytes);
     EXPECT_LT(c.tail_bytes(), c.stride) << c.block_bytes;
   }
+}
+
+TEST(SizeClassList, ClassesFinerThanBinsAreListedWithTheirOwnMeasures) {
+  internal::BlockSizes sizes;
+  for (const std::uint32_t bytes : {4160u, 4224u, 4608u, 32768u, 262144u}) sizes.add(bytes);
+  const std::vector<ListedClass> classes = list_classes(sizes);
+  ASSERT_EQ(classes.size(), 5u);
+  EXPECT_EQ(classes[1].smallest_request, 4161u);
+  EXPECT_EQ(classes[1].stride, 4224u);
+  EXPECT_EQ(classes[1].block_count, 262144u / 4224);
+  EXPECT_EQ(classes[2].stride, 4672u) << "a multiple of 512 bytes is coloured";
 }
 
 TEST(SizeClassList, WasteIsThatOfTheSmallestRequest) {

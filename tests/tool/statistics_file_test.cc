@@ -21,6 +21,14 @@ TEST(StatisticsFile, TheClassThatWastesMostBytesComesFirst) {
   EXPECT_NE(text.find("23.8 %"), std::string::npos);
 }
 
+TEST(StatisticsFile, TheClassesAreNamedByTheirFileIfThereIsOne) {
+  Json statistics = *parse_statistics(kTwoClasses);
+  statistics["size_classes_file"] = nullptr;
+  EXPECT_NE(statistics_report(statistics, Colour::kOff).find("at most (default)"), std::string::npos);
+  statistics["size_classes_file"] = "my.classes";
+  EXPECT_NE(statistics_report(statistics, Colour::kOff).find("at most (my.classes)"), std::string::npos);
+}
+
 TEST(StatisticsFile, AClassThatWastesNothingIsNotShown) {
   EXPECT_EQ(waste_table(*parse_statistics(kTwoClasses), 8).render(Colour::kOff).find("96"),
             std::string::npos);

@@ -17,6 +17,12 @@ struct ProfileStack {
   double allocated_blocks = 0, allocated_bytes = 0, live_blocks = 0, live_bytes = 0;
 };
 
+/// Live blocks of one requested size.
+struct LiveSize {
+  std::uint64_t size = 0;  // bytes
+  double count = 0;        // an estimate
+};
+
 /// A mapping of a file, or a run of them that one load of the file made.
 struct ProfileModule {
   std::uint64_t start = 0, end = 0;
@@ -31,6 +37,7 @@ struct HeapProfile {
   int pid = 0;         // 0 = unknown
   double seconds = 0;  // how long the profile was on
   std::vector<ProfileStack> stacks;
+  std::vector<LiveSize> live_sizes;  // of the general pool, the smallest first
   std::vector<ProfileModule> modules;
   double older_blocks = 0, older_bytes = 0;  // live, but allocated before the profile was switched on
   std::uint64_t lost_samples = 0;            // there was no room for

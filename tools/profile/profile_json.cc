@@ -1,6 +1,16 @@
 #include "profile_json.h"
 
 namespace tarn::profile {
+namespace {
+
+/// As `tarn classes` reads them.
+Json sizes_json(const std::vector<LiveSize>& sizes) {
+  Json json = Json::array();
+  for (const LiveSize& live : sizes) json.push_back({{"size", live.size}, {"count", whole(live.count)}});
+  return json;
+}
+
+}  // namespace
 
 Json profile_json(const NamedProfile& profile) {
   const HeapProfile& raw = profile.raw();
@@ -14,6 +24,7 @@ Json profile_json(const NamedProfile& profile) {
                {"live", to_json(profile.total(Measure::kLive))},
                {"allocated", to_json(profile.total(Measure::kAllocated))},
                {"remarks", profile.remarks()},
+               {"live_sizes", sizes_json(raw.live_sizes)},
                {"stacks", Json::array()}};
   for (const NamedStack& stack : profile.stacks())
     json["stacks"].push_back({{"pool", pool_json(stack.pool)},

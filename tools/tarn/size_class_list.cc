@@ -3,27 +3,18 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
+#include "central/class_table.h"
 #include "usage_error.h"
 
 namespace tarn::tool {
 namespace {
 
-/// From the bins that are classes; a set, because the bin of the tiny class is not in the order of sizes.
-std::vector<ListedClass> list_of(const std::set<std::pair<std::uint32_t, unsigned>>& bins_by_size) {
-  std::vector<ListedClass> classes;
-  std::uint32_t smallest_request = 1;
-  for (const auto& [block_bytes, bin] : bins_by_size) {
-    const internal::ClassGeometry& geometry = internal::kGeometry.of[bin];
-    classes.push_back({.smallest_request = smallest_request,
-                       .block_bytes = block_bytes,
-                       .stride = geometry.stride,
-                       .slab_bytes = internal::bytes_of(geometry.slab_pages),
-                       .block_count = geometry.block_count});
-    smallest_request = block_bytes + 1;
-  }
-  return classes;
+ListedClass listed(const internal::ClassGeometry& geometry, std::uint32_t smallest_request) {
+  return {.smallest_request = smallest_request,
+          .block_bytes = geometry.block_bytes,
+          .stride = geometry.stride,
+          .slab_bytes = internal::bytes_of(geometry.slab_pages),
+          .block_count = geometry.block_count};
 }
 
 }  // namespace
@@ -34,23 +25,25 @@ const internal::SizeClassPreset& preset_of_name(const std::string& name) {
   throw UsageError(fmt::format("no preset '{}': use {}", name, kPresetNames.text));
 }
 
-std::vector<ListedClass> list_classes(const internal::SizeClassPreset& preset) {
-  const internal::ClassOfBin class_of_bin = internal::make_class_of_bin(preset);
-  std::set<std::pair<std::uint32_t, unsigned>> bins;
-  for (unsigned bin = 1; bin < internal::kBinCount; ++bin) {
-    if (internal::is_aligned_class(internal::class_of_index(bin))) continue;
-    const unsigned largest = internal::index_of_class(class_of_bin[internal::Bin{bin}]);
-    bins.emplace(internal::bin_limit(internal::Bin{largest}), largest);
+std::vector<ListedClass> list_classes(const internal::BlockSizes& sizes) {
+  const internal::ClassTable table = internal::make_class_table(sizes);
+  std::vector<ListedClass> classes;
+  std::uint32_t smallest_request = 1;
+  for (const std::uint32_t bytes : sizes) {
+    classes.push_back(listed(table.geometry[table.lookup().of_size(bytes)], smallest_request));
+    smallest_request = bytes + 1;
   }
-  return list_of(bins);
+  return classes;
 }
 
 std::vector<ListedClass> list_aligned_classes() {
-  std::set<std::pair<std::uint32_t, unsigned>> bins;
-  for (unsigned bin = 1; bin < internal::kBinCount; ++bin)
-    if (internal::is_aligned_class(internal::class_of_index(bin)))
-      bins.emplace(internal::bin_limit(internal::Bin{bin}), bin);
-  return list_of(bins);
+  std::vector<ListedClass> classes;
+  std::uint32_t smallest_request = 1;
+  for (unsigned bin = detail::kFirstAlignedBin; bin < internal::kBinCount; ++bin) {
+    classes.push_back(listed(internal::kGeometry.of[bin], smallest_request));
+    smallest_request = classes.back().block_bytes + 1;
+  }
+  return classes;
 }
 
 }  // namespace tarn::tool

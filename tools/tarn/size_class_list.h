@@ -1,11 +1,11 @@
-// The classes of a preset in the order of their sizes, with the requests each one serves; computed from the
+// The classes of a table in the order of their sizes, with the requests each one serves; computed from the
 // tables that the library itself uses.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "central/size_class.h"
+#include "central/block_sizes.h"
 
 namespace tarn::tool {
 
@@ -31,9 +31,9 @@ struct ListedClass {
 /// \throws UsageError if there is no preset of that name
 const internal::SizeClassPreset& preset_of_name(const std::string& name);
 
-std::vector<ListedClass> list_classes(const internal::SizeClassPreset& preset);
+std::vector<ListedClass> list_classes(const internal::BlockSizes& sizes);
 
-/// The classes for large alignments, the same in every preset.
+/// The classes for large alignments, the same in every table.
 std::vector<ListedClass> list_aligned_classes();
 
 }  // namespace tarn::tool

@@ -205,6 +205,13 @@ Table pool_table(const Json& statistics, std::size_t most) {
   return table;
 }
 
+/// The file of classes that served, or else the preset.
+std::string classes_text(const Json& statistics) {
+  for (const char* const key : {"size_classes_file", "size_classes_preset"})
+    if (const Json& name = member(statistics, key); name.is_string()) return name.get<std::string>();
+  return "preset not known";
+}
+
 std::string statistics_report(const Json& statistics, Colour colour) {
   std::vector<ReportLine> lines = report_lines(statistics);
   const auto slow_path = std::find_if(lines.begin(), lines.end(),
@@ -217,9 +224,7 @@ std::string statistics_report(const Json& statistics, Colour colour) {
   if (table.is_empty()) return text + pools;
   return text +
          fmt::format("  waste by size class, the worst {} at most ({}):\n", kShownClasses,
-                     member(statistics, "size_classes_preset").is_string()
-                         ? statistics["size_classes_preset"].get<std::string>()
-                         : "preset not known") +
+                     classes_text(statistics)) +
          table.render(colour) + pools;
 }
 

@@ -2,7 +2,8 @@
 // up, divided by 16. Above 1 KiB there are 16 bins per doubling, then 8.
 //
 // A table (central/size_class.h) chooses which size class serves a bin. A class is named by the largest bin
-// it serves; the classes of typed pools (object_pool.h) have the numbers after the last bin.
+// it serves, or one near it where a table is finer than bins; the classes of typed pools (object_pool.h) have
+// the numbers after the last bin.
 //
 // Threads: the tables are written once, before the first block is handed out.
 #pragma once
@@ -61,7 +62,7 @@ struct ClassOfBin {
 TARN_API extern ClassOfBin class_of_bin;
 
 /// The same in steps of 64 bytes up to 16 KiB, so that a hit of these sizes finds its record with one
-/// load.
+/// load. Above 1 KiB it is finer than bins: of several classes in a bin, class_of_bin has the largest.
 inline constexpr std::size_t kSteppedLimit = 16384;
 struct ClassOfStep {
   SizeClass of[kSteppedLimit / 64 + 1];

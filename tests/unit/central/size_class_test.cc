@@ -24,6 +24,8 @@ static_assert(!std::is_convertible_v<Bin, unsigned> && !std::is_convertible_v<Si
 class Presets : public ::testing::TestWithParam<SizeClassPreset> {
  protected:
   const ClassOfBin classes = make_class_of_bin(GetParam());
+  const detail::ClassOfStep steps = make_class_of_step(classes);
+  const ClassLookup lookup{classes, steps, kGeometry};
   const ClassGeometry& geometry_for(std::size_t size) const { return kGeometry[classes[bin_of(size)]]; }
 };
 
@@ -64,7 +66,7 @@ TEST_P(Presets, BlocksAreAlignedToSixteenBytesAndTinyOnesToEight) {
 TEST_P(Presets, AlignedRequestsGetBlocksThatAllHaveTheAlignment) {
   for (std::size_t alignment = 32; alignment <= 65536; alignment *= 2)
     for (std::size_t size = 1; size <= kMediumLimit; size += size < 5000 ? 1 : 97) {
-      const SizeClass size_class = aligned_class_of(classes, size, alignment);
+      const SizeClass size_class = aligned_class_of(lookup, size, alignment);
       if (size_class == SizeClass::kNone) {
         ASSERT_TRUE(size > 32768 || alignment > 32768) << size << " aligned to " << alignment;
         continue;
@@ -77,10 +79,15 @@ TEST_P(Presets, AlignedRequestsGetBlocksThatAllHaveTheAlignment) {
     }
 }
 
+TEST_P(Presets, LookingUpASizeByStepsIsLookingUpItsBin) {
+  for (std::size_t size = 0; size <= kMediumLimit; ++size)
+    ASSERT_EQ(lookup.of_size(size), classes[bin_of(size)]) << size;
+}
+
 TEST_P(Presets, TheTableForAnAlignmentOf64SaysTheSameAsTheSearch) {
-  const detail::ClassOfStep steps = make_class_of_aligned_step(classes);
+  const detail::ClassOfStep aligned = make_class_of_aligned_step(lookup);
   for (std::size_t size = 1; size <= detail::kSteppedLimit; ++size)
-    ASSERT_EQ(steps[(size + 63) / 64], aligned_class_of(classes, size, 64)) << size;
+    ASSERT_EQ(aligned[(size + 63) / 64], aligned_class_of(lookup, size, 64)) << size;
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Presets, ::testing::ValuesIn(kSizeClassPresets),

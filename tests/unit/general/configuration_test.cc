@@ -102,6 +102,17 @@ TEST(Configuration, NamesAStatisticsFileUpToALimit) {
   EXPECT_STREQ(paths.stats_file(), "");
 }
 
+TEST(Configuration, TheTwoOptionsThatNameFilesKeepTheirsApart) {
+  Configuration paths;
+  EXPECT_TRUE(paths.set(info(Option::kStatsFile), "a", "test"));
+  EXPECT_TRUE(paths.set(info(Option::kClassesFile), "b", "test"));
+  EXPECT_STREQ(paths.stats_file(), "a");
+  EXPECT_STREQ(paths.classes_file(), "b");
+  FixedText<8> value;
+  paths.add_value(value, info(Option::kClassesFile));
+  EXPECT_EQ(std::string(value.data(), value.length()), "b");
+}
+
 TEST(Configuration, PrintsEveryOptionOnce) {
   const test::ChildResult result = test::run_in_child([] {
     configuration.read();

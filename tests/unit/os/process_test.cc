@@ -60,6 +60,7 @@ TEST(Process, ReadsAFileUpToTheCapacity) {
   EXPECT_EQ(std::memcmp(text, expected.data(), expected.size()), 0);
   EXPECT_EQ(read_file("/proc/self/cmdline", text, 3), 3);
   EXPECT_EQ(read_file("/nonexistent/file", text, sizeof text), -1);
+  EXPECT_EQ(read_file("/", text, sizeof text), -1) << "it can be opened, but not read";
 }
 
 TEST(Process, WritesAFileThatOnlyItsOwnerReads) {

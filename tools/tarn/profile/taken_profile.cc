@@ -81,6 +81,16 @@ void add_live(profile::ProfileStack& stack, const observer::SampledBlock& sample
   stack.live_bytes += blocks * static_cast<double>(sample.requested);
 }
 
+/// Of the general pool: blocks of others need not be of a size class.
+std::vector<profile::LiveSize> live_sizes_of(const Sampling& sampling) {
+  std::map<std::uint64_t, double> counts;
+  for (const observer::SampledBlock& sample : sampling.live)
+    if (sample.pool == 0) counts[sample.requested] += observer::blocks_of(sample);
+  std::vector<profile::LiveSize> sizes;
+  for (const auto& [size, count] : counts) sizes.push_back({size, count});
+  return sizes;
+}
+
 }  // namespace
 
 profile::HeapProfile taken_profile(const observer::Source& source, const ProfileStart& start,
@@ -95,6 +105,7 @@ profile::HeapProfile taken_profile(const observer::Source& source, const Profile
   profile.seconds = seconds;
   profile.lost_samples = static_cast<std::uint64_t>(since(sampling.lost, start.sampling.lost));
   profile.modules = modules_of(source);
+  profile.live_sizes = live_sizes_of(sampling);
   const StacksBefore before = by_number(start.sampling);
   std::unordered_map<std::uint64_t, std::size_t> place_of;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> place_of_size;
