@@ -50,6 +50,7 @@ struct ReplayContender {
   Allocator allocator;
   std::vector<Replay> runs;
   std::optional<Failure> failure;
+  std::vector<std::pair<std::string, std::string>> settings = {};  // of its environment alone
 
   bool is_comparable() const { return !failure && !runs.empty(); }
   Summary summary_of(double (*value_of)(const Replay&)) const;
@@ -64,6 +65,9 @@ struct ReplayResults {
 Replay parse_replay(const std::string& text);
 
 ReplayResults run_replays(const ReplayPlan& plan, SignalWatch& signals, Progress& progress);
+/// The same for these contenders instead of the plan's allocators.
+ReplayResults run_replays(const ReplayPlan& plan, std::vector<ReplayContender> contenders, SignalWatch& signals,
+                          Progress& progress);
 
 /// The replaying program: in $TARN_REPLAY_PROGRAM, beside the tool or where it is installed. \throws
 /// UsageError if it is nowhere
