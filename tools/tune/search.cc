@@ -1,0 +1,257 @@
+// The three steps, and the verdicts.
+#include "tune/search.h"
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+
+namespace tarn::tune {
+namespace {
+
+/// Whether memory becomes less by more than noise, whatever the time.
+bool is_gain(const Share& gain, const Bounds& bounds) {
+  return gain.percent > std::max(gain.spread, bounds.least_gain_percent);
+}
+
+Verdict verdict_of(const Choice& choice, const Bounds& bounds) {
+  const Share& gain = choice.gain(bounds.aim);
+  const Share& other = choice.gain(bounds.aim == Aim::kPeak ? Aim::kMean : Aim::kPeak);
+  if (!is_gain(gain, bounds)) return Verdict::kNoise;
+  if (-other.percent > std::max(other.spread, gain.percent)) return Verdict::kMoves;
+  // Noise speaks for it: fresh rounds will tell.
+  if (choice.price.percent - choice.price.spread > bounds.most_time_percent) return Verdict::kTooSlow;
+  return Verdict::kGains;
+}
+
+Figures figures_of(const Measurements& measured) {
+  return {median(measured.peak_bytes), median(measured.mean_bytes), median(measured.seconds)};
+}
+
+/// Options that do one thing in two ways, of which one value is enough.
+std::string topic_of(const Setting& setting) {
+  if (setting.key == "huge_page_threshold") return "huge_pages";
+  return setting.key == "classes_file" ? "classes" : setting.key;
+}
+
+Configuration without(Configuration configuration, std::size_t place) {
+  configuration.erase(configuration.begin() + static_cast<std::ptrdiff_t>(place));
+  return configuration;
+}
+
+class Search {
+ public:
+  Search(const Measure& measure, const Bounds& bounds) : measure_(measure), bounds_(bounds) {}
+
+  void measure_alone(const std::vector<Setting>& candidates);
+  void choose_best_of_topics();
+  void drop_what_does_not_help();
+  void verify();
+  Outcome& outcome() { return outcome_; }
+
+ private:
+  struct Drop {
+    std::size_t place;  // in what is chosen
+    Verdict why;
+  };
+
+  Choice& alone(const Setting& setting);
+  void choose_best_of(const std::vector<Choice*>& of_topic);
+  std::optional<Drop> least_helpful(const std::vector<Measurements>& measured) const;
+  std::size_t costliest(const std::vector<Measurements>& measured) const;
+  Verdict confirmed(const std::vector<Measurements>& measured) const;
+  Drop weakest();
+  void drop(const Drop& dropped);
+  const std::vector<double>& aimed_at(const Measurements& measured) const {
+    return bounds_.aim == Aim::kPeak ? measured.peak_bytes : measured.mean_bytes;
+  }
+
+  const Measure& measure_;
+  const Bounds bounds_;
+  Outcome outcome_;
+};
+
+Choice& Search::alone(const Setting& setting) {
+  return *std::find_if(outcome_.alone.begin(), outcome_.alone.end(),
+                       [&](const Choice& choice) { return choice.configuration.front() == setting; });
+}
+
+void Search::measure_alone(const std::vector<Setting>& candidates) {
+  std::vector<Configuration> asked = {{}};
+  for (const Setting& candidate : candidates) asked.push_back({candidate});
+  const std::vector<Measurements> measured = measure_(Step::kAlone, asked);
+  outcome_.default_figures = figures_of(measured[0]);
+  for (std::size_t i = 1; i < asked.size(); ++i)
+    outcome_.alone.push_back(compare(asked[i], measured[i], measured[0], bounds_));
+}
+
+/// The cheapest of those whose gain is the best one's but for noise.
+void Search::choose_best_of(const std::vector<Choice*>& of_topic) {
+  const auto gain = [this](const Choice* choice) { return choice->gain(bounds_.aim); };
+  const Choice* const most =
+      *std::max_element(of_topic.begin(), of_topic.end(),
+                        [&](const Choice* a, const Choice* b) { return gain(a).percent < gain(b).percent; });
+  const Choice* best = most;
+  for (const Choice* choice : of_topic)
+    if (gain(choice).percent >= gain(most).percent - gain(most).spread &&
+        choice->price.percent < best->price.percent)
+      best = choice;
+  for (Choice* choice : of_topic)
+    if (choice != best) choice->verdict = Verdict::kOutdone;
+  outcome_.chosen.push_back(best->configuration.front());
+}
+
+void Search::choose_best_of_topics() {
+  std::vector<std::string> topics;
+  for (const Choice& choice : outcome_.alone) {
+    const std::string topic = topic_of(choice.configuration.front());
+    if (std::find(topics.begin(), topics.end(), topic) == topics.end()) topics.push_back(topic);
+  }
+  for (const std::string& topic : topics) {
+    std::vector<Choice*> of_topic;
+    for (Choice& choice : outcome_.alone)
+      if (choice.verdict == Verdict::kGains && topic_of(choice.configuration.front()) == topic)
+        of_topic.push_back(&choice);
+    if (!of_topic.empty()) choose_best_of(of_topic);
+  }
+}
+
+/// The one without which the whole is fastest.
+std::size_t Search::costliest(const std::vector<Measurements>& measured) const {
+  std::size_t place = 0;
+  for (std::size_t i = 1; i < outcome_.chosen.size(); ++i)
+    if (price(measured[2 + i].seconds, measured[0].seconds).percent <
+        price(measured[2 + place].seconds, measured[0].seconds).percent)
+      place = i;
+  return place;
+}
+
+/// \param measured the defaults, the whole, and the whole without each one
+std::optional<Search::Drop> Search::least_helpful(const std::vector<Measurements>& measured) const {
+  const Measurements& whole = measured[1];
+  std::optional<Drop> least;
+  double least_percent = 0;
+  for (std::size_t i = 0; i < outcome_.chosen.size(); ++i) {
+    const Measurements& rest = measured[2 + i];
+    if (rest.is_empty()) continue;  // it would fail without this one
+    if (whole.is_empty()) return Drop{i, Verdict::kFailed};
+    const Share gain = saving(aimed_at(whole), aimed_at(rest));
+    if (is_gain(gain, bounds_) || (least && gain.percent >= least_percent)) continue;
+    least = Drop{i, Verdict::kAddsNothing};
+    least_percent = gain.percent;
+  }
+  if (least) return least;
+  switch (compare(outcome_.chosen, whole, measured[0], bounds_).verdict) {
+    case Verdict::kTooSlow:
+      return Drop{costliest(measured), Verdict::kTooSlow};
+    case Verdict::kFailed:
+      return Drop{outcome_.chosen.size() - 1, Verdict::kFailed};
+    default:
+      return std::nullopt;
+  }
+}
+
+void Search::drop(const Drop& dropped) {
+  alone(outcome_.chosen[dropped.place]).verdict = dropped.why;
+  outcome_.chosen = without(outcome_.chosen, dropped.place);
+}
+
+void Search::drop_what_does_not_help() {
+  while (outcome_.chosen.size() > 1) {
+    std::vector<Configuration> asked = {{}, outcome_.chosen};
+    for (std::size_t i = 0; i < outcome_.chosen.size(); ++i) asked.push_back(without(outcome_.chosen, i));
+    const std::optional<Drop> least = least_helpful(measure_(Step::kJoined, asked));
+    if (!least) return;
+    drop(*least);
+  }
+}
+
+/// \why the bound holds for the median here: what is proposed must keep what it says
+Verdict Search::confirmed(const std::vector<Measurements>& measured) const {
+  const Choice& choice = outcome_.verified;
+  if (choice.verdict != Verdict::kGains) return choice.verdict;
+  if (choice.price.percent > bounds_.most_time_percent) return Verdict::kTooSlow;
+  return is_less(aimed_at(measured[1]), aimed_at(measured[0])) ? Verdict::kGains : Verdict::kNoise;
+}
+
+/// What goes when the whole is not confirmed: where it was too slow, the setting that cost most alone, else the
+/// one that gained least.
+Search::Drop Search::weakest() {
+  const bool is_slow = outcome_.verified.verdict == Verdict::kTooSlow;
+  const auto worth = [&](const Setting& setting) {
+    const Choice& choice = alone(setting);
+    return is_slow ? -choice.price.percent : choice.gain(bounds_.aim).percent;
+  };
+  const auto least =
+      std::min_element(outcome_.chosen.begin(), outcome_.chosen.end(),
+                       [&](const Setting& a, const Setting& b) { return worth(a) < worth(b); });
+  return {static_cast<std::size_t>(least - outcome_.chosen.begin()),
+          is_slow ? Verdict::kTooSlow : Verdict::kNotConfirmed};
+}
+
+void Search::verify() {
+  while (!outcome_.chosen.empty()) {
+    const std::vector<Measurements> measured = measure_(Step::kVerified, {{}, outcome_.chosen});
+    ++outcome_.verifications;
+    outcome_.default_figures = figures_of(measured[0]);
+    outcome_.verified = compare(outcome_.chosen, measured[1], measured[0], bounds_);
+    outcome_.verified.verdict = confirmed(measured);
+    if (outcome_.verified.verdict == Verdict::kGains) {
+      outcome_.chosen_figures = figures_of(measured[1]);
+      return;
+    }
+    drop(weakest());
+  }
+}
+
+}  // namespace
+
+Choice compare(const Configuration& configuration, const Measurements& own, const Measurements& base,
+               const Bounds& bounds) {
+  Choice choice{.configuration = configuration, .peak_gain = {}, .mean_gain = {}, .price = {}};
+  if (own.is_empty() || base.is_empty()) {
+    choice.verdict = Verdict::kFailed;
+    return choice;
+  }
+  choice.peak_gain = saving(own.peak_bytes, base.peak_bytes);
+  choice.mean_gain = saving(own.mean_bytes, base.mean_bytes);
+  choice.price = price(own.seconds, base.seconds);
+  choice.verdict = verdict_of(choice, bounds);
+  return choice;
+}
+
+std::vector<Setting> usual_candidates() {
+  return {{"huge_pages", "never"},
+          {"huge_page_threshold", "64M"},
+          {"huge_page_threshold", "256M"},
+          {"thread_cache", "64K"},
+          {"thread_cache", "256K"},
+          {"thread_cache", "1M"},
+          {"free_page_threshold", "0"},
+          {"free_page_threshold", "1M"},
+          {"decay", "0"},
+          {"decay", "100ms"},
+          {"share_slabs", "always"},
+          {"share_slabs", "never"},
+          {"reserve", "1G"},
+          {"classes", "lfh128"},
+          {"classes", "stepped"}};
+}
+
+Outcome search(const std::vector<Setting>& candidates, const Measure& measure, const Bounds& bounds) {
+  Search search(measure, bounds);
+  search.measure_alone(candidates);
+  search.choose_best_of_topics();
+  search.drop_what_does_not_help();
+  search.verify();
+  return std::move(search.outcome());
+}
+
+std::string configuration_file(const Configuration& configuration, const std::string& comment) {
+  std::string text;
+  std::istringstream lines(comment);
+  for (std::string line; std::getline(lines, line);) text += "# " + line + "\n";
+  for (const Setting& setting : configuration) text += setting.key + ":" + setting.value + "\n";
+  return text;
+}
+
+}  // namespace tarn::tune
