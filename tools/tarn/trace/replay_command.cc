@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "commands.h"
+#include "conf_file.h"
 #include "files.h"
 #include "format.h"
 #include "option_values.h"
@@ -26,6 +27,7 @@ constexpr int kSignalStatus = 128;
 struct ReplayOptions {
   std::string trace_file;
   Selection selection;
+  std::string conf_file;
   std::vector<std::string> settings;
   int rounds = 3;
   double timeout_seconds = 600;
@@ -55,6 +57,8 @@ ReplayPlan plan_of(const ReplayOptions& options) {
                      .is_serial = options.is_serial,
                      .is_verified = options.is_verified};
   plan.environment.remove("LD_PRELOAD");
+  if (!options.conf_file.empty())
+    plan.tarn_settings.emplace_back("TARN_CONF_FILE", checked_conf_file(options.conf_file));
   for (const std::string& setting : options.settings) plan.tarn_settings.push_back(parse_setting(setting));
   return plan;
 }
@@ -121,6 +125,8 @@ void add_replay_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ReplayOptions>();
   add_replay_options(*command, *options);
   add_selection_options(*command, options->selection, options->settings);
+  command->add_option("--conf", options->conf_file, "Options of tarn from a file, as `tarn tune` writes it")
+      ->type_name("FILE");
   command->callback([options, &invocation] { invocation.work = [options] { return replay(*options); }; });
 }
 
