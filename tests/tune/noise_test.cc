@@ -21,6 +21,13 @@ TEST(Noise, APriceIsThatOfEachRoundBesideItsNeighbour) {
   EXPECT_NEAR(share.spread, 0, 1e-9) << "rounds that are slow for both say nothing";
 }
 
+TEST(Noise, TheErrorOfAPriceIsLessTheMoreRoundsThereAre) {
+  const std::vector<double> few = {1.0, 1.1, 1.2, 1.3}, base(4, 1.0);
+  std::vector<double> many, many_base(64, 1.0);
+  for (int i = 0; i < 16; ++i) many.insert(many.end(), few.begin(), few.end());
+  EXPECT_NEAR(price(many, many_base).error, price(few, base).error / 4, 0.5);
+}
+
 TEST(Noise, FiveValuesAreLessThanFiveOthersIfNoneReachesThem) {
   EXPECT_TRUE(is_less({1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}));
   EXPECT_FALSE(is_less({1, 2, 3, 4, 6}, {6, 7, 8, 9, 10}));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <random>
 
 namespace tarn::tune {
@@ -110,12 +111,37 @@ TEST(Search, FindsWhatIsPlantedAndJoinsIt) {
   EXPECT_EQ(verdict_of(outcome, classes("stepped")), Verdict::kNoise);
 }
 
+TEST(Search, FindsWhatGainsOnlyBesideAnother) {
+  World world;
+  world.plant(huge("never"), {.peak = 0.85, .mean = 0.85});
+  world.plant(classes("stepped"), {});
+  world.plant(decay("0"), {});
+  world.plant({{huge("never"), classes("stepped")}, {.peak = 0.95, .mean = 0.95}});
+  const Outcome outcome = world.search_planted();
+  EXPECT_EQ(outcome.chosen, (Configuration{huge("never"), classes("stepped")}));
+  EXPECT_EQ(outcome.added_to, (Configuration{huge("never")}));
+  ASSERT_EQ(outcome.added.size(), 2u);
+  EXPECT_NEAR(outcome.added[0].peak_gain.percent, 5, 1) << "beside what was chosen, not beside the defaults";
+  EXPECT_EQ(outcome.added[1].verdict, Verdict::kNoise);
+}
+
+TEST(Search, WhatIsAddedKeepsTheBoundOfTimeTogetherWithTheRest) {
+  World world(0.002, 0.002);
+  world.plant(huge("never"), {.peak = 0.85, .mean = 0.85, .seconds = 1.04});
+  world.plant(classes("stepped"), {.seconds = 1.03});
+  world.plant({{huge("never"), classes("stepped")}, {.peak = 0.95, .mean = 0.95}});
+  const Outcome outcome = world.search_planted();
+  EXPECT_EQ(outcome.chosen, (Configuration{huge("never")}));
+  EXPECT_EQ(outcome.added.front().verdict, Verdict::kTooSlow);
+}
+
 TEST(Search, MeasuresTheDefaultsEachTime) {
   World world;
   world.plant(huge("never"), {.peak = 0.8});
   world.plant(cache("64K"), {.peak = 0.9});
+  world.plant(decay("0"), {});
   (void)world.search_planted();
-  ASSERT_EQ(world.asked().size(), 3u);
+  ASSERT_EQ(world.asked().size(), 4u);
   for (const auto& [step, asked] : world.asked()) EXPECT_TRUE(asked.front().empty());
   EXPECT_EQ(world.asked().back().first, Step::kVerified) << "the last word is that of fresh rounds";
 }
@@ -215,6 +241,19 @@ TEST(Search, NoProposalCostsMoreTimeThanItsBoundHoweverNoisyTimeIs) {
     const Outcome outcome = world.search_planted({.most_time_percent = 5});
     EXPECT_TRUE(outcome.chosen.empty() || outcome.verified.price.percent <= 5) << seed;
   }
+}
+
+TEST(Search, MeasuresMoreRoundsWhileNoiseHidesThePrice) {
+  unsigned found = 0, fresh_rounds = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    World world(0.002, 0.1, seed);
+    world.plant(huge("never"), {.peak = 0.9, .mean = 0.9});
+    const Outcome outcome = world.search_planted({.most_time_percent = 5});
+    found += outcome.chosen.empty() ? 0 : 1;
+    fresh_rounds = std::max(fresh_rounds, static_cast<unsigned>(outcome.fresh_rounds));
+  }
+  EXPECT_GE(found, 80u) << "it costs no time, but that is seen in many rounds only";
+  EXPECT_EQ(fresh_rounds, 45u);
 }
 
 TEST(Search, MakesTheMeanLessWhereThatIsTheAim) {

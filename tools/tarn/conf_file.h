@@ -7,8 +7,8 @@ namespace tarn::tool {
 
 /// The file's absolute path. \why the program may be started elsewhere, or change its directory before the
 /// library reads it
-/// \throws UsageError: the file cannot be read, is larger than the library reads, has a key or a value that is
-/// none, or names a file of size classes that is none
+/// \throws UsageError if the file cannot be read, is larger than the library reads, has a key or a value that
+/// is none, or names a file of size classes that is none
 std::string checked_conf_file(const std::string& path);
 
 /// Whether a path can stand in such a file as a value: nothing in it ends or separates pairs.

@@ -22,6 +22,12 @@ double spread(const std::vector<double>& values) {
   return (quantile(values, 0.75) - quantile(values, 0.25)) / 2;
 }
 
+/// As under the normal curve, where half the distance of the quartiles is 0.6745 standard deviations, and a
+/// median strays by 1.2533 of these over the root of the count.
+double error_of_median(const std::vector<double>& values) {
+  return 1.2533 / 0.6745 * spread(values) / std::sqrt(static_cast<double>(values.size()));
+}
+
 /// Pairs in which the own value is not the lesser one.
 double pairs_not_less(const std::vector<double>& own, const std::vector<double>& base) {
   double count = 0;
@@ -38,14 +44,15 @@ double median(const std::vector<double>& values) { return quantile(values, 0.5);
 Share saving(const std::vector<double>& own, const std::vector<double>& base) {
   const double whole = median(base);
   if (whole == 0) return {};
-  return {100 * (whole - median(own)) / whole, 100 * (spread(own) + spread(base)) / whole};
+  return {100 * (whole - median(own)) / whole, 100 * (spread(own) + spread(base)) / whole, 0};
 }
 
 Share price(const std::vector<double>& own, const std::vector<double>& base) {
   std::vector<double> percents;
   for (std::size_t i = 0; i < std::min(own.size(), base.size()); ++i)
     if (base[i] > 0) percents.push_back(100 * (own[i] / base[i] - 1));
-  return percents.empty() ? Share{} : Share{median(percents), spread(percents)};
+  if (percents.empty()) return {};
+  return {median(percents), spread(percents), error_of_median(percents)};
 }
 
 bool is_less(const std::vector<double>& own, const std::vector<double>& base) {

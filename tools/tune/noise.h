@@ -7,6 +7,7 @@ namespace tarn::tune {
 /// A share in percent, with the noise it is to be read with: half the distance of the quartiles.
 struct Share {
   double percent = 0, spread = 0;
+  double error = 0;  // of the percent itself, which more rounds make less; of a price alone
 };
 
 /// \pre there are values

@@ -1,12 +1,15 @@
-// The three steps, and the verdicts.
+// The steps, and the verdicts.
 #include "tune/search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <sstream>
 
 namespace tarn::tune {
 namespace {
+
+constexpr unsigned kMostFreshSets = 5;
 
 /// Whether memory becomes less by more than noise, whatever the time.
 bool is_gain(const Share& gain, const Bounds& bounds) {
@@ -19,7 +22,7 @@ Verdict verdict_of(const Choice& choice, const Bounds& bounds) {
   if (!is_gain(gain, bounds)) return Verdict::kNoise;
   if (-other.percent > std::max(other.spread, gain.percent)) return Verdict::kMoves;
   // Noise speaks for it: fresh rounds will tell.
-  if (choice.price.percent - choice.price.spread > bounds.most_time_percent) return Verdict::kTooSlow;
+  if (choice.price.percent - choice.price.error > bounds.most_time_percent) return Verdict::kTooSlow;
   return Verdict::kGains;
 }
 
@@ -43,7 +46,8 @@ class Search {
   Search(const Measure& measure, const Bounds& bounds) : measure_(measure), bounds_(bounds) {}
 
   void measure_alone(const std::vector<Setting>& candidates);
-  void choose_best_of_topics();
+  void measure_added();
+  void choose_best_of_topics(std::vector<Choice>& choices);
   void drop_what_does_not_help();
   void verify();
   Outcome& outcome() { return outcome_; }
@@ -54,10 +58,12 @@ class Search {
     Verdict why;
   };
 
-  Choice& alone(const Setting& setting);
+  Choice& choice_of(const Setting& setting);
+  bool is_topic_chosen(const Setting& setting) const;
   void choose_best_of(const std::vector<Choice*>& of_topic);
   std::optional<Drop> least_helpful(const std::vector<Measurements>& measured) const;
   std::size_t costliest(const std::vector<Measurements>& measured) const;
+  std::vector<Measurements> measure_fresh() const;
   Verdict confirmed(const std::vector<Measurements>& measured) const;
   Drop weakest();
   void drop(const Drop& dropped);
@@ -70,9 +76,19 @@ class Search {
   Outcome outcome_;
 };
 
-Choice& Search::alone(const Setting& setting) {
-  return *std::find_if(outcome_.alone.begin(), outcome_.alone.end(),
-                       [&](const Choice& choice) { return choice.configuration.front() == setting; });
+/// Where the setting was chosen: beside others if it was, else alone.
+Choice& Search::choice_of(const Setting& setting) {
+  const auto is_it = [&](const Choice& choice) {
+    return choice.verdict == Verdict::kGains && choice.configuration.front() == setting;
+  };
+  const auto added = std::find_if(outcome_.added.begin(), outcome_.added.end(), is_it);
+  return added != outcome_.added.end() ? *added
+                                       : *std::find_if(outcome_.alone.begin(), outcome_.alone.end(), is_it);
+}
+
+bool Search::is_topic_chosen(const Setting& setting) const {
+  return std::any_of(outcome_.chosen.begin(), outcome_.chosen.end(),
+                     [&](const Setting& chosen) { return topic_of(chosen) == topic_of(setting); });
 }
 
 void Search::measure_alone(const std::vector<Setting>& candidates) {
@@ -82,6 +98,27 @@ void Search::measure_alone(const std::vector<Setting>& candidates) {
   outcome_.default_figures = figures_of(measured[0]);
   for (std::size_t i = 1; i < asked.size(); ++i)
     outcome_.alone.push_back(compare(asked[i], measured[i], measured[0], bounds_));
+}
+
+/// What gained nothing alone, each beside what is chosen.
+void Search::measure_added() {
+  if (outcome_.chosen.empty()) return;
+  outcome_.added_to = outcome_.chosen;
+  std::vector<Configuration> asked = {{}, outcome_.chosen};
+  for (const Choice& choice : outcome_.alone) {
+    const Setting& setting = choice.configuration.front();
+    if (choice.verdict != Verdict::kNoise || is_topic_chosen(setting)) continue;
+    asked.push_back(outcome_.chosen);
+    asked.back().push_back(setting);
+  }
+  if (asked.size() == 2) return;
+  const std::vector<Measurements> measured = measure_(Step::kAdded, asked);
+  for (std::size_t i = 2; i < asked.size(); ++i) {
+    outcome_.added.push_back(compare({asked[i].back()}, measured[i], measured[1], bounds_));
+    Verdict& verdict = outcome_.added.back().verdict;
+    // The bound is for the whole, beside the defaults.
+    if (verdict == Verdict::kGains) verdict = compare(asked[i], measured[i], measured[0], bounds_).verdict;
+  }
 }
 
 /// The cheapest of those whose gain is the best one's but for noise.
@@ -100,15 +137,15 @@ void Search::choose_best_of(const std::vector<Choice*>& of_topic) {
   outcome_.chosen.push_back(best->configuration.front());
 }
 
-void Search::choose_best_of_topics() {
+void Search::choose_best_of_topics(std::vector<Choice>& choices) {
   std::vector<std::string> topics;
-  for (const Choice& choice : outcome_.alone) {
+  for (const Choice& choice : choices) {
     const std::string topic = topic_of(choice.configuration.front());
     if (std::find(topics.begin(), topics.end(), topic) == topics.end()) topics.push_back(topic);
   }
   for (const std::string& topic : topics) {
     std::vector<Choice*> of_topic;
-    for (Choice& choice : outcome_.alone)
+    for (Choice& choice : choices)
       if (choice.verdict == Verdict::kGains && topic_of(choice.configuration.front()) == topic)
         of_topic.push_back(&choice);
     if (!of_topic.empty()) choose_best_of(of_topic);
@@ -151,7 +188,7 @@ std::optional<Search::Drop> Search::least_helpful(const std::vector<Measurements
 }
 
 void Search::drop(const Drop& dropped) {
-  alone(outcome_.chosen[dropped.place]).verdict = dropped.why;
+  choice_of(outcome_.chosen[dropped.place]).verdict = dropped.why;
   outcome_.chosen = without(outcome_.chosen, dropped.place);
 }
 
@@ -165,6 +202,21 @@ void Search::drop_what_does_not_help() {
   }
 }
 
+/// The defaults and the whole. Where the price is nearer to its bound than its error, more rounds are added.
+std::vector<Measurements> Search::measure_fresh() const {
+  std::vector<Measurements> measured = measure_(Step::kVerified, {{}, outcome_.chosen});
+  for (unsigned sets = 1; sets < kMostFreshSets; ++sets) {
+    const Choice whole = compare(outcome_.chosen, measured[1], measured[0], bounds_);
+    if (!is_gain(whole.gain(bounds_.aim), bounds_) ||
+        std::abs(whole.price.percent - bounds_.most_time_percent) > whole.price.error)
+      break;
+    const std::vector<Measurements> more = measure_(Step::kVerified, {{}, outcome_.chosen});
+    if (more[1].is_empty()) return more;
+    for (std::size_t i = 0; i < measured.size(); ++i) measured[i].append(more[i]);
+  }
+  return measured;
+}
+
 /// \why the bound holds for the median here: what is proposed must keep what it says
 Verdict Search::confirmed(const std::vector<Measurements>& measured) const {
   const Choice& choice = outcome_.verified;
@@ -173,12 +225,12 @@ Verdict Search::confirmed(const std::vector<Measurements>& measured) const {
   return is_less(aimed_at(measured[1]), aimed_at(measured[0])) ? Verdict::kGains : Verdict::kNoise;
 }
 
-/// What goes when the whole is not confirmed: where it was too slow, the setting that cost most alone, else the
-/// one that gained least.
+/// What goes when the whole is not confirmed: where it was too slow, the setting that cost most, else the one
+/// that gained least.
 Search::Drop Search::weakest() {
   const bool is_slow = outcome_.verified.verdict == Verdict::kTooSlow;
   const auto worth = [&](const Setting& setting) {
-    const Choice& choice = alone(setting);
+    const Choice& choice = choice_of(setting);
     return is_slow ? -choice.price.percent : choice.gain(bounds_.aim).percent;
   };
   const auto least =
@@ -190,8 +242,9 @@ Search::Drop Search::weakest() {
 
 void Search::verify() {
   while (!outcome_.chosen.empty()) {
-    const std::vector<Measurements> measured = measure_(Step::kVerified, {{}, outcome_.chosen});
+    const std::vector<Measurements> measured = measure_fresh();
     ++outcome_.verifications;
+    outcome_.fresh_rounds = measured[0].seconds.size();
     outcome_.default_figures = figures_of(measured[0]);
     outcome_.verified = compare(outcome_.chosen, measured[1], measured[0], bounds_);
     outcome_.verified.verdict = confirmed(measured);
@@ -203,7 +256,17 @@ void Search::verify() {
   }
 }
 
+void extend(std::vector<double>& values, const std::vector<double>& later) {
+  values.insert(values.end(), later.begin(), later.end());
+}
+
 }  // namespace
+
+void Measurements::append(const Measurements& later) {
+  extend(peak_bytes, later.peak_bytes);
+  extend(mean_bytes, later.mean_bytes);
+  extend(seconds, later.seconds);
+}
 
 Choice compare(const Configuration& configuration, const Measurements& own, const Measurements& base,
                const Bounds& bounds) {
@@ -240,8 +303,11 @@ std::vector<Setting> usual_candidates() {
 Outcome search(const std::vector<Setting>& candidates, const Measure& measure, const Bounds& bounds) {
   Search search(measure, bounds);
   search.measure_alone(candidates);
-  search.choose_best_of_topics();
+  search.choose_best_of_topics(search.outcome().alone);
   search.drop_what_does_not_help();
+  search.measure_added();
+  search.choose_best_of_topics(search.outcome().added);
+  if (search.outcome().chosen != search.outcome().added_to) search.drop_what_does_not_help();
   search.verify();
   return std::move(search.outcome());
 }

@@ -1,12 +1,16 @@
 // Which options make a program's memory less, found by measuring.
 //
-// Three steps. Each value alone is measured beside the defaults. The best value of each topic is joined; the
-// whole is measured beside itself without each one, and what does not help there is dropped, one at a time.
-// What is left is measured beside the defaults in fresh rounds; if it does not hold there, it loses its
-// weakest setting and is measured again. \why fresh rounds: the best of many is partly the luckiest of many.
+// 1. Each value alone is measured beside the defaults. The best value of each topic is joined.
+// 2. The whole is measured beside itself without each one. What does not help is dropped, one at a time.
+// 3. What gained nothing alone is measured beside what is chosen, and joined likewise. \why huge pages hide
+//    what other settings gain
+// 4. What is left is measured beside the defaults in fresh rounds, in more of them while noise hides whether
+//    it is too slow. If it does not hold there, it loses its weakest setting, and is measured again. \why the
+//    best of many is partly the luckiest of many
 //
 // The search only asks for measurements: tests invent them.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -27,9 +31,10 @@ struct Measurements {
   std::vector<double> peak_bytes, mean_bytes, seconds;
 
   bool is_empty() const { return seconds.empty(); }
+  void append(const Measurements& later);
 };
 
-enum class Step : std::uint8_t { kAlone, kJoined, kVerified };
+enum class Step : std::uint8_t { kAlone, kJoined, kAdded, kVerified };
 
 /// Measures configurations in interleaved rounds; the first is the defaults. \returns one for each, in order;
 /// empty where it failed. Of a step kVerified there must be five rounds at least.
@@ -70,12 +75,15 @@ struct Figures {
 };
 
 struct Outcome {
-  std::vector<Choice> alone;   // in the order of the candidates
-  Configuration chosen;        // empty: nothing is proposed
-  Choice verified;             // in fresh rounds: what was chosen, or what fell through last
-  Figures default_figures;     // of the fresh rounds; without any, of the first step
-  Figures chosen_figures;      // of the fresh rounds, if something was chosen
-  unsigned verifications = 0;  // fresh sets of rounds that were needed
+  std::vector<Choice> alone;     // in the order of the candidates
+  std::vector<Choice> added;     // each beside what was chosen by then; of those that were not, and could be
+  Configuration added_to;        // what that was
+  Configuration chosen;          // empty: nothing is proposed
+  Choice verified;               // in fresh rounds: what was chosen, or what fell through last
+  Figures default_figures;       // of the fresh rounds; without any, of the first step
+  Figures chosen_figures;        // of the fresh rounds, if something was chosen
+  unsigned verifications = 0;    // wholes that were measured in fresh rounds
+  std::size_t fresh_rounds = 0;  // of the last of them
 };
 
 /// How a configuration compares with another that was measured in the same rounds.

@@ -5,6 +5,7 @@
 
 #include "format.h"
 #include "machine.h"
+#include "trace/live_sizes.h"
 #include "usage_error.h"
 
 namespace tarn::tool {
@@ -47,12 +48,15 @@ ReplayedTrace replayed(const std::string& file, const trace::Trace& trace, const
 
 }  // namespace
 
-PreparedTrace prepare_trace(const std::string& file, trace::Damage damage, trace::Threads threads) {
+PreparedTrace prepare_trace(const std::string& file, trace::Damage damage, trace::Threads threads,
+                            LiveSizes sizes) {
   const trace::Trace trace = read_asked_trace(file, damage);
   const trace::Script script = trace::script_of(trace, threads);
   if (script.call_count == 0) throw UsageError(fmt::format("{} holds no calls of an allocator", file));
   require_memory_for(script);
-  return {trace::bytes_of(script), replayed(file, trace, script)};
+  PreparedTrace prepared{trace::bytes_of(script), replayed(file, trace, script), {}};
+  if (sizes == LiveSizes::kCount) prepared.live_sizes = trace::live_sizes_at_peak(trace);
+  return prepared;
 }
 
 }  // namespace tarn::tool

@@ -54,8 +54,8 @@ void run_round(const ReplayPlan& plan, int round, ReplayResults& results, Signal
     if (contender.failure) continue;
     const std::size_t rounds_after = static_cast<std::size_t>(plan.rounds - round - 1);
     const std::string when = fmt::format("round {}", round + 1);
-    progress.begin_run(fmt::format("{} of {}: {}", when, plan.rounds, contender.allocator.name),
-                       rounds_after * count + count - place);
+    progress.begin_run(fmt::format("{}{} of {}: {}", plan.part, when, plan.rounds, contender.allocator.name),
+                       plan.runs_after + rounds_after * count + count - place);
     const RunResult run = run_program(request_for(plan, contender, progress), signals);
     progress.end_run();
     if (run.ending == Ending::kInterrupted)
@@ -109,8 +109,8 @@ ReplayResults run_replays(const ReplayPlan& plan, SignalWatch& signals, Progress
   return run_replays(plan, std::move(contenders), signals, progress);
 }
 
-ReplayResults run_replays(const ReplayPlan& plan, std::vector<ReplayContender> contenders, SignalWatch& signals,
-                          Progress& progress) {
+ReplayResults run_replays(const ReplayPlan& plan, std::vector<ReplayContender> contenders,
+                          SignalWatch& signals, Progress& progress) {
   ReplayResults results;
   results.contenders = std::move(contenders);
   for (int round = 0; round < plan.rounds && results.interrupted_by == 0; ++round)
