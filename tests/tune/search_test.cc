@@ -234,6 +234,18 @@ TEST(Search, TheBoundOfTimeHoldsForTheWhole) {
   EXPECT_EQ(verdict_of(outcome, cache("256K")), Verdict::kTooSlow);
 }
 
+TEST(Search, WhatIsTooSlowBesideOthersGivesItsPlaceToACheaperValue) {
+  World world(0.002, 0.002);
+  world.plant(huge("never"), {.peak = 0.8, .mean = 0.8, .seconds = 1.02});
+  world.plant(cache("64K"), {.peak = 0.88, .mean = 0.88, .seconds = 1.045});
+  world.plant(cache("256K"), {.peak = 0.9, .mean = 0.9, .seconds = 1.01});
+  world.plant(cache("1M"), {.peak = 0.95, .mean = 0.95});
+  const Outcome outcome = world.search_planted({.most_time_percent = 5});
+  EXPECT_EQ(outcome.chosen, (Configuration{huge("never"), cache("256K")}));
+  EXPECT_EQ(verdict_of(outcome, cache("64K")), Verdict::kTooSlow);
+  EXPECT_EQ(verdict_of(outcome, cache("1M")), Verdict::kOutdone);
+}
+
 TEST(Search, NoProposalCostsMoreTimeThanItsBoundHoweverNoisyTimeIs) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     World world(0.002, 0.1, seed);
@@ -281,6 +293,24 @@ TEST(Search, WhatFailsIsNotProposed) {
   EXPECT_EQ(verdict_of(outcome, cache("64K")), Verdict::kFailed);
 }
 
+/// Alone the one value seems fast, fresh rounds show that it is not.
+TEST(Search, WhatFreshRoundsFindTooSlowGivesItsPlaceToACheaperValue) {
+  const Measure measure = [](Step step, const std::vector<Configuration>& asked) {
+    std::vector<Measurements> all;
+    for (const Configuration& configuration : asked) {
+      const bool is_small = has(configuration, cache("64K"));
+      const double peak = configuration.empty() ? 100 : is_small ? 80 : 85;
+      const double seconds = !is_small ? 1 : step == Step::kVerified ? 1.5 : 1.01;
+      all.push_back(
+          {std::vector<double>(9, peak), std::vector<double>(9, peak), std::vector<double>(9, seconds)});
+    }
+    return all;
+  };
+  const Outcome outcome = search({cache("64K"), cache("256K")}, measure, {});
+  EXPECT_EQ(outcome.chosen, (Configuration{cache("256K")}));
+  EXPECT_EQ(outcome.verifications, 2u);
+}
+
 /// A measurer in whose fresh rounds nothing gains.
 TEST(Search, WhatFreshRoundsDoNotBearOutIsNotProposed) {
   const Measure lucky = [](Step step, const std::vector<Configuration>& asked) {
@@ -295,21 +325,6 @@ TEST(Search, WhatFreshRoundsDoNotBearOutIsNotProposed) {
   EXPECT_TRUE(outcome.chosen.empty());
   EXPECT_EQ(outcome.verified.verdict, Verdict::kNoise);
   EXPECT_GE(outcome.verifications, 1u);
-}
-
-TEST(Compare, NoiseSpeaksForTimeAndAgainstMemory) {
-  const Measurements base = {{100, 100, 100, 100}, {50, 50, 50, 50}, {1, 1, 1, 1}};
-  Measurements own = {{80, 90, 100, 110}, {40, 45, 50, 55}, {1, 1, 1, 1}};
-  EXPECT_EQ(compare({}, own, base, {}).verdict, Verdict::kNoise);
-  own = {{90, 90, 90, 90}, {45, 45, 45, 45}, {0.9, 1.0, 1.2, 1.3}};
-  EXPECT_EQ(compare({}, own, base, {}).verdict, Verdict::kGains);
-  own.seconds = {1.1, 1.1, 1.1, 1.1};
-  EXPECT_EQ(compare({}, own, base, {}).verdict, Verdict::kTooSlow);
-}
-
-TEST(ConfigurationFile, HasALineForEachSettingBehindItsComment) {
-  EXPECT_EQ(configuration_file({{"huge_pages", "never"}, {"decay", "100ms"}}, "Two\nlines"),
-            "# Two\n# lines\nhuge_pages:never\ndecay:100ms\n");
 }
 
 }  // namespace

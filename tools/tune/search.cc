@@ -1,30 +1,14 @@
-// The steps, and the verdicts.
+// The steps.
 #include "tune/search.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <sstream>
 
 namespace tarn::tune {
 namespace {
 
 constexpr unsigned kMostFreshSets = 5;
-
-/// Whether memory becomes less by more than noise, whatever the time.
-bool is_gain(const Share& gain, const Bounds& bounds) {
-  return gain.percent > std::max(gain.spread, bounds.least_gain_percent);
-}
-
-Verdict verdict_of(const Choice& choice, const Bounds& bounds) {
-  const Share& gain = choice.gain(bounds.aim);
-  const Share& other = choice.gain(bounds.aim == Aim::kPeak ? Aim::kMean : Aim::kPeak);
-  if (!is_gain(gain, bounds)) return Verdict::kNoise;
-  if (-other.percent > std::max(other.spread, gain.percent)) return Verdict::kMoves;
-  // Noise speaks for it: fresh rounds will tell.
-  if (choice.price.percent - choice.price.error > bounds.most_time_percent) return Verdict::kTooSlow;
-  return Verdict::kGains;
-}
 
 Figures figures_of(const Measurements& measured) {
   return {median(measured.peak_bytes), median(measured.mean_bytes), median(measured.seconds)};
@@ -67,6 +51,7 @@ class Search {
   Verdict confirmed(const std::vector<Measurements>& measured) const;
   Drop weakest();
   void drop(const Drop& dropped);
+  bool replace_by_cheaper(const Choice& dropped);
   const std::vector<double>& aimed_at(const Measurements& measured) const {
     return bounds_.aim == Aim::kPeak ? measured.peak_bytes : measured.mean_bytes;
   }
@@ -74,6 +59,7 @@ class Search {
   const Measure& measure_;
   const Bounds bounds_;
   Outcome outcome_;
+  bool needs_joining_ = false;  // something was chosen since all was measured together
 };
 
 /// Where the setting was chosen: beside others if it was, else alone.
@@ -187,12 +173,30 @@ std::optional<Search::Drop> Search::least_helpful(const std::vector<Measurements
   }
 }
 
+/// \returns whether another value of the topic that gained alone, and in less time, has its place now
+bool Search::replace_by_cheaper(const Choice& dropped) {
+  Choice* best = nullptr;
+  for (Choice& choice : outcome_.alone) {
+    if (choice.verdict != Verdict::kOutdone || choice.price.percent >= dropped.price.percent ||
+        topic_of(choice.configuration.front()) != topic_of(dropped.configuration.front()))
+      continue;
+    if (best == nullptr || choice.gain(bounds_.aim).percent > best->gain(bounds_.aim).percent) best = &choice;
+  }
+  if (best == nullptr) return false;
+  best->verdict = Verdict::kGains;
+  outcome_.chosen.push_back(best->configuration.front());
+  return true;
+}
+
 void Search::drop(const Drop& dropped) {
-  choice_of(outcome_.chosen[dropped.place]).verdict = dropped.why;
+  Choice& choice = choice_of(outcome_.chosen[dropped.place]);
+  choice.verdict = dropped.why;
   outcome_.chosen = without(outcome_.chosen, dropped.place);
+  if (dropped.why == Verdict::kTooSlow && replace_by_cheaper(choice)) needs_joining_ = true;
 }
 
 void Search::drop_what_does_not_help() {
+  needs_joining_ = false;
   while (outcome_.chosen.size() > 1) {
     std::vector<Configuration> asked = {{}, outcome_.chosen};
     for (std::size_t i = 0; i < outcome_.chosen.size(); ++i) asked.push_back(without(outcome_.chosen, i));
@@ -253,52 +257,11 @@ void Search::verify() {
       return;
     }
     drop(weakest());
+    if (needs_joining_) drop_what_does_not_help();
   }
-}
-
-void extend(std::vector<double>& values, const std::vector<double>& later) {
-  values.insert(values.end(), later.begin(), later.end());
 }
 
 }  // namespace
-
-void Measurements::append(const Measurements& later) {
-  extend(peak_bytes, later.peak_bytes);
-  extend(mean_bytes, later.mean_bytes);
-  extend(seconds, later.seconds);
-}
-
-Choice compare(const Configuration& configuration, const Measurements& own, const Measurements& base,
-               const Bounds& bounds) {
-  Choice choice{.configuration = configuration, .peak_gain = {}, .mean_gain = {}, .price = {}};
-  if (own.is_empty() || base.is_empty()) {
-    choice.verdict = Verdict::kFailed;
-    return choice;
-  }
-  choice.peak_gain = saving(own.peak_bytes, base.peak_bytes);
-  choice.mean_gain = saving(own.mean_bytes, base.mean_bytes);
-  choice.price = price(own.seconds, base.seconds);
-  choice.verdict = verdict_of(choice, bounds);
-  return choice;
-}
-
-std::vector<Setting> usual_candidates() {
-  return {{"huge_pages", "never"},
-          {"huge_page_threshold", "64M"},
-          {"huge_page_threshold", "256M"},
-          {"thread_cache", "64K"},
-          {"thread_cache", "256K"},
-          {"thread_cache", "1M"},
-          {"free_page_threshold", "0"},
-          {"free_page_threshold", "1M"},
-          {"decay", "0"},
-          {"decay", "100ms"},
-          {"share_slabs", "always"},
-          {"share_slabs", "never"},
-          {"reserve", "1G"},
-          {"classes", "lfh128"},
-          {"classes", "stepped"}};
-}
 
 Outcome search(const std::vector<Setting>& candidates, const Measure& measure, const Bounds& bounds) {
   Search search(measure, bounds);
@@ -310,14 +273,6 @@ Outcome search(const std::vector<Setting>& candidates, const Measure& measure, c
   if (search.outcome().chosen != search.outcome().added_to) search.drop_what_does_not_help();
   search.verify();
   return std::move(search.outcome());
-}
-
-std::string configuration_file(const Configuration& configuration, const std::string& comment) {
-  std::string text;
-  std::istringstream lines(comment);
-  for (std::string line; std::getline(lines, line);) text += "# " + line + "\n";
-  for (const Setting& setting : configuration) text += setting.key + ":" + setting.value + "\n";
-  return text;
 }
 
 }  // namespace tarn::tune

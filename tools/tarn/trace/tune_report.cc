@@ -91,14 +91,23 @@ std::string table_of(const std::string& title, const std::vector<Choice>& choice
   return table.render(colour) + "\n";
 }
 
+/// Only what changed something: the rest is in the JSON.
+std::string added_table(const TuneResult& result, Colour colour) {
+  std::vector<Choice> told = result.outcome.added;
+  if (told.empty()) return "";
+  std::erase_if(told, [](const Choice& choice) { return choice.verdict == Verdict::kNoise; });
+  const std::string chosen = tool::text_of(result.outcome.added_to);
+  if (told.empty())
+    return fmt::format("Beside {} none of the other {} gains more than noise.\n\n", chosen,
+                       result.outcome.added.size());
+  return fmt::format("Beside {}, of the other {}:\n\n{}", chosen, result.outcome.added.size(),
+                     table_of("added", told, result, colour));
+}
+
 std::string tables(const TuneResult& result, Colour colour) {
-  const tune::Outcome& outcome = result.outcome;
-  std::string text =
-      table_of(fmt::format("each alone, {} rounds", result.rounds.searched), outcome.alone, result, colour);
-  if (!outcome.added.empty())
-    text += fmt::format("Each beside {}:\n\n{}", tool::text_of(outcome.added_to),
-                        table_of("added", outcome.added, result, colour));
-  return text;
+  return table_of(fmt::format("each alone, {} rounds", result.rounds.searched), result.outcome.alone, result,
+                  colour) +
+         added_table(result, colour);
 }
 
 std::string figures_line(const tune::Figures& figures) {
