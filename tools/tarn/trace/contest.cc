@@ -15,6 +15,9 @@ namespace {
 // How many settings are joined, and how many added to them, is known only when each was measured alone.
 constexpr std::size_t kExpectedJoined = 3, kExpectedAdded = 8;
 
+// \why a setting that is hopelessly slow would take most of the search's time. A busy machine is allowed for.
+constexpr double kHopelessFactor = 10, kHopelessMargin = 5;
+
 std::string environment_name_of(const std::string& key) {
   return internal::environment_name(*internal::find_option(key)).text;
 }
@@ -71,6 +74,9 @@ ReplayContender Contest::contender_of(const tune::Configuration& configuration) 
   for (const tune::Setting& setting : configuration)
     contender.settings.emplace_back(environment_name_of(setting.key),
                                     setting.value == kFittedClasses ? fitted_file_ : setting.value);
+  if (!configuration.empty() && seconds_of_defaults_ > 0)
+    contender.timeout_seconds =
+        std::min(plan_.timeout_seconds, kHopelessFactor * seconds_of_defaults_ + kHopelessMargin);
   return contender;
 }
 
@@ -89,7 +95,9 @@ Replay Contest::try_defaults() {
   plan_.rounds = 1;
   plan_.part = "defaults, ";
   plan_.runs_after = 0;
-  return replay({{}}).front().runs.front();
+  const Replay trial = replay({{}}).front().runs.front();
+  seconds_of_defaults_ = trial.seconds;
+  return trial;
 }
 
 std::size_t Contest::expected_runs_after(tune::Step step) const {

@@ -31,7 +31,8 @@ class Contest {
 
   void set_rounds(ContestRounds rounds) { rounds_ = rounds; }
 
-  /// One replay of the defaults. \throws Interrupted, std::runtime_error if it fails
+  /// One replay of the defaults. What takes ten times as long later is ended, and counts as failed.
+  /// \throws Interrupted, std::runtime_error if it fails
   Replay try_defaults();
 
   /// \throws Interrupted, std::runtime_error if the defaults fail
@@ -53,7 +54,8 @@ class Contest {
   ContestRounds rounds_;
   SignalWatch& signals_;
   Progress& progress_;
-  bool was_added_ = false;  // the step kAdded is begun or over
+  double seconds_of_defaults_ = 0;  // of the trial; 0: there was none
+  bool was_added_ = false;          // the step kAdded is begun or over
   std::map<std::string, std::string> failures_;
 };
 

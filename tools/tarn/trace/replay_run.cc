@@ -19,6 +19,10 @@ namespace {
 
 constexpr std::size_t kMostOutputBytes = 4 << 20;
 
+double timeout_of(const ReplayPlan& plan, const ReplayContender& contender) {
+  return contender.timeout_seconds.value_or(plan.timeout_seconds);
+}
+
 RunRequest request_for(const ReplayPlan& plan, const ReplayContender& contender, Progress& progress) {
   Environment environment = plan.environment;
   const Allocator& allocator = contender.allocator;
@@ -31,13 +35,13 @@ RunRequest request_for(const ReplayPlan& plan, const ReplayContender& contender,
   if (plan.is_serial) command.emplace_back("fixed-addresses");
   return {.command = std::move(command),
           .environment = environment.entries(),
-          .timeout_seconds = plan.timeout_seconds,
+          .timeout_seconds = timeout_of(plan, contender),
           .kept_output_bytes = kMostOutputBytes,
           .on_tick = [&progress] { progress.tick(); }};
 }
 
 void take_run(const ReplayPlan& plan, const RunResult& run, ReplayContender& contender) {
-  contender.failure = failure_of(run, contender.allocator, 0, plan.timeout_seconds);
+  contender.failure = failure_of(run, contender.allocator, 0, timeout_of(plan, contender));
   if (contender.failure) return;
   try {
     contender.runs.push_back(parse_replay(run.output.kept()));

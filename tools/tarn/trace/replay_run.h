@@ -54,6 +54,7 @@ struct ReplayContender {
   std::vector<Replay> runs;
   std::optional<Failure> failure;
   std::vector<std::pair<std::string, std::string>> settings = {};  // of its environment alone
+  std::optional<double> timeout_seconds = {};                      // instead of the plan's
 
   bool is_comparable() const { return !failure && !runs.empty(); }
   Summary summary_of(double (*value_of)(const Replay&)) const;

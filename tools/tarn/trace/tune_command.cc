@@ -39,11 +39,11 @@ std::string fitted_classes(const PreparedTrace& prepared) {
 
 void require_measurable(const Replay& replay) {
   if (replay.peak().bytes >= kLeastPeakBytes && replay.seconds >= kLeastSeconds) return;
-  throw std::runtime_error(
-      fmt::format("the trace is too short to measure: its replay takes {} and {}, which must be {} and {} at "
-                  "least; record more of the program",
-                  format_bytes(replay.peak().bytes), format_seconds(replay.seconds),
-                  format_bytes(kLeastPeakBytes), format_seconds(kLeastSeconds)));
+  throw std::runtime_error(fmt::format(
+      "the trace is too short to measure: its replay takes {} and {}, and below {} or {} noise is "
+      "larger than any gain; record more of the program",
+      format_bytes(replay.peak().bytes), format_seconds(replay.seconds), format_bytes(kLeastPeakBytes),
+      format_seconds(kLeastSeconds)));
 }
 
 /// What was begun and could not be ended; no device.
