@@ -62,6 +62,13 @@ TEST(TuneReport, TheLargestGainStandsFirst) {
   EXPECT_TRUE(holds(text, "too slow")) << text;
 }
 
+TEST(TuneReport, WhatFailedStandsLast) {
+  const std::string text =
+      report_of(result_of({choice_of({kCache}, 2, 0), choice_of({kFitted}, 0, 0, Verdict::kFailed),
+                           choice_of({kDecay}, -3, 0, Verdict::kNoise)}));
+  EXPECT_LT(text.find("decay:0"), text.find("classes_file")) << text;
+}
+
 TEST(TuneReport, WarnsOfDecayAndOfNothingElse) {
   const std::string warning = "A replay is shorter than the program's run";
   EXPECT_TRUE(holds(report_of(result_of({choice_of({kDecay}, 10, 1)})), warning));
@@ -104,7 +111,8 @@ TEST(TuneReport, WhatWasAddedIsToldUnlessItIsNoise) {
   TuneResult result = result_of({choice_of({kCache}, 10, 1), choice_of({kDecay}, 0, 0, Verdict::kNoise)});
   result.outcome.added_to = {kCache};
   result.outcome.added = {choice_of({kDecay}, 0, 0, Verdict::kNoise)};
-  EXPECT_TRUE(holds(report_of(result), "Beside thread_cache:64K none of the other 1 gains more than noise."));
+  EXPECT_TRUE(
+      holds(report_of(result), "Beside thread_cache:64K nothing else gains more than noise (1 tried)."));
   result.outcome.added = {choice_of({kDecay}, 3, 0)};
   EXPECT_TRUE(holds(report_of(result), "-3.0 % ± 0.2"));
 }

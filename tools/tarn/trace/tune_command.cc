@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr int kSignalStatus = 128;
 // A page more or less, or a tick of the clock, would be a gain below these.
 constexpr double kLeastPeakBytes = 1 << 20;
-constexpr double kLeastSeconds = 0.005;
+constexpr double kLeastSeconds = 0.002;
 
 /// The text of the table of size classes that wastes least for the blocks of the peak.
 std::string fitted_classes(const PreparedTrace& prepared) {

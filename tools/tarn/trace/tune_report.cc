@@ -76,9 +76,11 @@ std::vector<Cell> row_of(const Choice& choice, const TuneResult& result) {
           {text_of(choice.verdict).words, style}};
 }
 
-/// The largest gain first.
+/// The largest gain first, what failed last.
 std::vector<Choice> sorted(std::vector<Choice> choices, Aim aim) {
   std::stable_sort(choices.begin(), choices.end(), [aim](const Choice& a, const Choice& b) {
+    const bool is_failed = a.verdict == Verdict::kFailed;
+    if (is_failed != (b.verdict == Verdict::kFailed)) return !is_failed;
     return a.gain(aim).percent > b.gain(aim).percent;
   });
   return choices;
@@ -98,7 +100,7 @@ std::string added_table(const TuneResult& result, Colour colour) {
   std::erase_if(told, [](const Choice& choice) { return choice.verdict == Verdict::kNoise; });
   const std::string chosen = tool::text_of(result.outcome.added_to);
   if (told.empty())
-    return fmt::format("Beside {} none of the other {} gains more than noise.\n\n", chosen,
+    return fmt::format("Beside {} nothing else gains more than noise ({} tried).\n\n", chosen,
                        result.outcome.added.size());
   return fmt::format("Beside {}, of the other {}:\n\n{}", chosen, result.outcome.added.size(),
                      table_of("added", told, result, colour));
