@@ -88,7 +88,7 @@ class Help(CommandTest):
         pages = [self.tarn("--help").stdout]
         pages += [self.tarn("help", command).stdout
                   for command in ("run", "compare", "bench", "classes", "options", "top", "map",
-                                  "heap", "leaks", "doctor", "metrics", "replay")]
+                                  "heap", "leaks", "doctor", "metrics", "replay", "tune")]
         text = ("\n" + "=" * 80 + "\n").join(pages)
         if os.environ.get("TARN_TEST_UPDATE_GOLDEN"):
             with open(GOLDEN, "w", encoding="utf-8") as file:
@@ -188,6 +188,15 @@ class Run(CommandTest):
         self.assertIn("(stepped)", result.stderr)
         self.assert_one_line(self.tarn("run", "--set", "classes=odd", "--", "true"), 2,
                              self.option("classes")["accepts"])
+
+    def test_a_file_of_options_reaches_the_library_by_its_whole_path_and_is_checked_first(self):
+        conf = self.file("my.conf", "huge_pages:never\n")
+        show = ["--", "sh", "-c", 'printf %s "$TARN_CONF_FILE"']
+        result = self.tarn("run", "--conf", os.path.relpath(conf), *show)
+        self.assertEqual((result.returncode, result.stdout), (0, conf), result.stderr)
+        self.assert_one_line(self.tarn("run", "--conf", self.path("none"), *show), 2, "cannot read")
+        self.file("my.conf", "decay:1s\nhuge_pages:nevr\n")
+        self.assert_one_line(self.tarn("run", "--conf", conf, *show), 2, "my.conf:2: huge_pages: 'nevr'")
 
     def test_a_program_that_cannot_be_run_has_the_status_of_env(self):
         self.assert_one_line(self.tarn("run", "--", "no-such-program"), 127, "no-such-program")

@@ -28,6 +28,7 @@ void add_metrics_command(CLI::App& app, Invocation& invocation);
 void add_profile_command(CLI::App& app, Invocation& invocation);
 void add_record_command(CLI::App& app, Invocation& invocation);
 void add_replay_command(CLI::App& app, Invocation& invocation);
+void add_tune_command(CLI::App& app, Invocation& invocation);
 
 /// Adds a sub-command with the tool's way of printing help.
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& description,

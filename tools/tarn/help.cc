@@ -29,6 +29,7 @@ constexpr const char* kFrontPageExamples =
     "  tarn top game_server                       where a running program's memory is\n"
     "  tarn record -o server.trace -- ./server    each call that a program makes of its allocator\n"
     "  tarn replay server.trace --serial          a recorded program's calls on every allocator\n"
+    "  tarn tune server.trace --out tarn.conf     the settings with which that program needs least memory\n"
     "\n"
     "`tarn help COMMAND` tells more; so does tarn(1).";
 

@@ -70,6 +70,7 @@ int parse_and_run(const Words& words, tarn::tool::Invocation& invocation) {
   tarn::tool::add_profile_command(app, invocation);
   tarn::tool::add_record_command(app, invocation);
   tarn::tool::add_replay_command(app, invocation);
+  tarn::tool::add_tune_command(app, invocation);
   require_known_command(app, words);
   try {
     app.parse(Words(words.rbegin(), words.rend()));

@@ -58,17 +58,18 @@ std::string format_accepted_values(const OptionInfo& option) {
                      format_option_value(option, option.maximum));
 }
 
-std::pair<std::string, std::string> parse_setting(const std::string& setting) {
+std::pair<std::string, std::string> parse_setting(const std::string& setting, const char* flag) {
   const std::size_t equals = setting.find('=');
-  if (equals == std::string::npos) throw UsageError(fmt::format("--set takes key=value, not '{}'", setting));
+  if (equals == std::string::npos)
+    throw UsageError(fmt::format("{} takes key=value, not '{}'", flag, setting));
   const std::string key = setting.substr(0, equals), value = setting.substr(equals + 1);
   const OptionInfo* const option = internal::find_option(key);
   if (option == nullptr)
-    throw UsageError(fmt::format("unknown option '{}' in --set: `tarn options` lists them", key));
+    throw UsageError(fmt::format("unknown option '{}' in {}: `tarn options` lists them", key, flag));
   std::int64_t number = 0;
   if (!internal::parse_option_value(*option, value, &number))
     throw UsageError(
-        fmt::format("--set {}: '{}' is not one of {}", key, value, format_accepted_values(*option)));
+        fmt::format("{} {}: '{}' is not one of {}", flag, key, value, format_accepted_values(*option)));
   return {internal::environment_name(*option).text, value};
 }
 

@@ -15,8 +15,8 @@ std::string format_option_value(const internal::OptionInfo& option, std::int64_t
 /// What may be given: "64 KiB .. 1 GiB", "default|lfh128|stepped", "on|off", "a file name"
 std::string format_accepted_values(const internal::OptionInfo& option);
 
-/// The environment's name and value for a "key=value" of the command line.
+/// The environment's name and value for a "key=value" of the command line, given with this flag.
 /// \throws UsageError if the key is unknown or the value is not one the option takes
-std::pair<std::string, std::string> parse_setting(const std::string& setting);
+std::pair<std::string, std::string> parse_setting(const std::string& setting, const char* flag = "--set");
 
 }  // namespace tarn::tool

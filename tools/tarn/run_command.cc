@@ -11,6 +11,7 @@
 
 #include "allocators.h"
 #include "commands.h"
+#include "conf_file.h"
 #include "environment.h"
 #include "files.h"
 #include "option_values.h"
@@ -31,6 +32,7 @@ constexpr int kSignalStatus = 128;
 struct RunOptions {
   bool prints_statistics = false;
   std::string json_file;
+  std::string conf_file;
   std::vector<std::string> settings;
   RunProfileOptions profile;
 
@@ -40,6 +42,7 @@ struct RunOptions {
 Environment environment_of(const RunOptions& options) {
   Environment environment;
   environment.preload(find_tarn_library());
+  if (!options.conf_file.empty()) environment.set("TARN_CONF_FILE", checked_conf_file(options.conf_file));
   for (const std::string& setting : options.settings) {
     const auto [name, value] = parse_setting(setting);
     environment.set(name, value);
@@ -135,11 +138,16 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
                   "  tarn run --profile -o heap.pb.gz -- ./server     who allocated, when it has ended\n"
                   "  tarn run --leaks -- ./test                       exit status 23 if it leaks\n"
                   "  tarn run --leaks --suppressions known.txt -- ./test\n"
+                  "  tarn run --conf tarn.conf -- ./server            with the options that tarn tune found\n"
                   "  tarn run --set classes=lfh128 --set decay=500ms --json stats.json -- ./server\n");
   auto options = std::make_shared<RunOptions>();
   command->add_flag("--stats", options->prints_statistics,
                     "When it ends, print what it used and wasted, on standard error");
   command->add_option("--json", options->json_file, "Write the same as JSON")->type_name("FILE");
+  command
+      ->add_option("--conf", options->conf_file,
+                   "Take the library's options from this file, as TARN_CONF_FILE does; --set wins")
+      ->type_name("FILE");
   command
       ->add_option("--set", options->settings, "Set an option of the library (see tarn options); repeatable")
       ->type_name("KEY=VALUE")

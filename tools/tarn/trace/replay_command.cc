@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "commands.h"
+#include "conf_file.h"
 #include "files.h"
 #include "format.h"
-#include "machine.h"
 #include "option_values.h"
 #include "runner.h"
 #include "selection_options.h"
 #include "terminal.h"
+#include "trace/prepared_trace.h"
 #include "trace/replay_report.h"
 #include "usage_error.h"
 
@@ -26,6 +27,7 @@ constexpr int kSignalStatus = 128;
 struct ReplayOptions {
   std::string trace_file;
   Selection selection;
+  std::string conf_file;
   std::vector<std::string> settings;
   int rounds = 3;
   double timeout_seconds = 600;
@@ -44,41 +46,6 @@ void require_valid(const ReplayOptions& options) {
   if (!options.html_file.empty()) require_writable(options.html_file);
 }
 
-/// \why a forged trace may ask for more than there is, and the kernel would end other programs for it
-void require_memory_for(const trace::Script& script) {
-  const auto available = static_cast<std::uint64_t>(describe_machine().memory_bytes);
-  if (script.peak_live_bytes < available) return;
-  throw UsageError(
-      fmt::format("the trace has up to {} live at once, this machine has {}: replay it on a larger one",
-                  format_bytes(static_cast<double>(script.peak_live_bytes)),
-                  format_bytes(static_cast<double>(available))));
-}
-
-trace::Trace read_asked_trace(const ReplayOptions& options) {
-  try {
-    return trace::read_trace(options.trace_file,
-                             options.is_partial ? trace::Damage::kUseWhatIsWhole : trace::Damage::kRefuse);
-  } catch (const trace::TraceError& error) {
-    // Where a part may be good, the flag that uses it is named; where it was given, there is none.
-    const bool has_part = !options.is_partial && std::string(error.what()).find("byte") != std::string::npos;
-    throw std::runtime_error(
-        fmt::format("{}{}", error.what(), has_part ? "; --partial replays what is whole before it" : ""));
-  }
-}
-
-ReplayedTrace replayed(const ReplayOptions& options, const trace::Trace& trace, const trace::Script& script) {
-  return {.file = options.trace_file,
-          .description = trace.description,
-          .summary = trace.summary,
-          .recorded_threads = trace.threads.size(),
-          .damage = trace.damage,
-          .thread_count = script.head.thread_count,
-          .call_count = script.call_count,
-          .peak_live_bytes = script.peak_live_bytes,
-          .peak_live_blocks = script.peak_live_blocks,
-          .merged = script.merged};
-}
-
 ReplayPlan plan_of(const ReplayOptions& options) {
   ReplayPlan plan = {.program = find_replay_program(),
                      .script_file = {},
@@ -90,6 +57,8 @@ ReplayPlan plan_of(const ReplayOptions& options) {
                      .is_serial = options.is_serial,
                      .is_verified = options.is_verified};
   plan.environment.remove("LD_PRELOAD");
+  if (!options.conf_file.empty())
+    plan.tarn_settings.emplace_back("TARN_CONF_FILE", checked_conf_file(options.conf_file));
   for (const std::string& setting : options.settings) plan.tarn_settings.push_back(parse_setting(setting));
   return plan;
 }
@@ -101,27 +70,13 @@ int exit_status_of(const ReplayResults& results) {
   return 0;
 }
 
-/// What the replaying program is given, and what a reader is told of it.
-struct Prepared {
-  std::string script;  // bytes of its file
-  ReplayedTrace trace;
-};
-
-Prepared prepare(const ReplayOptions& options) {
-  const trace::Trace trace = read_asked_trace(options);
-  const trace::Script script =
-      trace::script_of(trace, options.is_serial ? trace::Threads::kOne : trace::Threads::kAsRecorded);
-  if (script.call_count == 0)
-    throw UsageError(fmt::format("{} holds no calls of an allocator", options.trace_file));
-  require_memory_for(script);
-  return {trace::bytes_of(script), replayed(options, trace, script)};
-}
-
 int replay(const ReplayOptions& options) {
   require_valid(options);
   ReplayPlan plan = plan_of(options);
   // Before signals are held back and there is a directory to clear away: a long trace takes seconds to read.
-  Prepared prepared = prepare(options);
+  PreparedTrace prepared = prepare_trace(
+      options.trace_file, options.is_partial ? trace::Damage::kUseWhatIsWhole : trace::Damage::kRefuse,
+      options.is_serial ? trace::Threads::kOne : trace::Threads::kAsRecorded);
   SignalWatch signals;
   const TemporaryDirectory directory;
   plan.script_file = (directory.path() / "script").string();
@@ -170,6 +125,8 @@ void add_replay_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ReplayOptions>();
   add_replay_options(*command, *options);
   add_selection_options(*command, options->selection, options->settings);
+  command->add_option("--conf", options->conf_file, "Options of tarn from a file, as `tarn tune` writes it")
+      ->type_name("FILE");
   command->callback([options, &invocation] { invocation.work = [options] { return replay(*options); }; });
 }
 

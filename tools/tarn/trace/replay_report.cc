@@ -93,25 +93,6 @@ std::vector<Cell> row_of(const ReplayContender& contender, const ReplayResults& 
   return row;
 }
 
-std::string about_trace(const ReplayedTrace& trace) {
-  std::string text =
-      fmt::format("{}\n{} calls of {} thread{}, replayed on {}; at the peak {} in {} blocks are live\n",
-                  format_command(trace.description.command), format_count(trace.call_count),
-                  trace.recorded_threads, trace.recorded_threads == 1 ? "" : "s", trace.thread_count,
-                  format_bytes(trace.peak_live_bytes), format_count(trace.peak_live_blocks));
-  if (trace.merged.unknown_frees != 0)
-    text += fmt::format("{} frees of blocks that are older than the trace are left out\n",
-                        format_count(trace.merged.unknown_frees));
-  if (trace.merged.missed_frees != 0)
-    text += fmt::format("{} frees are missing in the trace; the blocks end when they are handed out again\n",
-                        format_count(trace.merged.missed_frees));
-  if (trace.summary.lost_events != 0)
-    text +=
-        fmt::format("{} events were lost while it was recorded\n", format_count(trace.summary.lost_events));
-  if (!trace.damage.empty()) text += fmt::format("replayed up to its damage: {}\n", trace.damage);
-  return text;
-}
-
 std::string about_recorded_run(const ReplayedTrace& trace) {
   if (trace.summary.peak_anonymous_bytes == 0) return "";
   std::string text =
@@ -165,7 +146,28 @@ Json json_of(const ReplayContender& contender, const ReplayResults& results) {
   return json;
 }
 
-Json json_of(const ReplayedTrace& trace) {
+}  // namespace
+
+std::string about_trace(const ReplayedTrace& trace) {
+  std::string text =
+      fmt::format("{}\n{} calls of {} thread{}, replayed on {}; at the peak {} in {} blocks are live\n",
+                  format_command(trace.description.command), format_count(trace.call_count),
+                  trace.recorded_threads, trace.recorded_threads == 1 ? "" : "s", trace.thread_count,
+                  format_bytes(trace.peak_live_bytes), format_count(trace.peak_live_blocks));
+  if (trace.merged.unknown_frees != 0)
+    text += fmt::format("{} frees of blocks that are older than the trace are left out\n",
+                        format_count(trace.merged.unknown_frees));
+  if (trace.merged.missed_frees != 0)
+    text += fmt::format("{} frees are missing in the trace; the blocks end when they are handed out again\n",
+                        format_count(trace.merged.missed_frees));
+  if (trace.summary.lost_events != 0)
+    text +=
+        fmt::format("{} events were lost while it was recorded\n", format_count(trace.summary.lost_events));
+  if (!trace.damage.empty()) text += fmt::format("replayed up to its damage: {}\n", trace.damage);
+  return text;
+}
+
+Json to_json(const ReplayedTrace& trace) {
   return {{"file", trace.file},
           {"command", trace.description.command},
           {"recorded_on", trace.description.allocator},
@@ -183,8 +185,6 @@ Json json_of(const ReplayedTrace& trace) {
           {"damage", trace.damage}};
 }
 
-}  // namespace
-
 std::string replay_report(const ReplayedTrace& trace, const ReplayResults& results, Colour colour) {
   Table table(columns_of(results));
   for (const ReplayContender& contender : results.contenders)
@@ -196,7 +196,7 @@ std::string replay_report(const ReplayedTrace& trace, const ReplayResults& resul
 
 Json replay_json(const ReplayedTrace& trace, const ReplayPlan& plan, const ReplayResults& results) {
   Json json = result_header("tarn replay");
-  json["trace"] = json_of(trace);
+  json["trace"] = to_json(trace);
   json["rounds"] = plan.rounds;
   json["serial"] = plan.is_serial;
   json["verified"] = plan.is_verified;

@@ -24,6 +24,10 @@ struct ReplayedTrace {
   trace::MergeCounts merged;
 };
 
+/// Two lines or more: its command, calls, threads, and what is missing of it.
+std::string about_trace(const ReplayedTrace& trace);
+Json to_json(const ReplayedTrace& trace);
+
 std::string replay_report(const ReplayedTrace& trace, const ReplayResults& results, Colour colour);
 Json replay_json(const ReplayedTrace& trace, const ReplayPlan& plan, const ReplayResults& results);
 std::string replay_page(const ReplayedTrace& trace, const ReplayPlan& plan, const ReplayResults& results);

@@ -19,23 +19,29 @@ namespace {
 
 constexpr std::size_t kMostOutputBytes = 4 << 20;
 
-RunRequest request_for(const ReplayPlan& plan, const Allocator& allocator, Progress& progress) {
+double timeout_of(const ReplayPlan& plan, const ReplayContender& contender) {
+  return contender.timeout_seconds.value_or(plan.timeout_seconds);
+}
+
+RunRequest request_for(const ReplayPlan& plan, const ReplayContender& contender, Progress& progress) {
   Environment environment = plan.environment;
+  const Allocator& allocator = contender.allocator;
   if (!allocator.is_system()) environment.preload(allocator.library);
   if (allocator.name == kTarnName)
     for (const auto& [name, value] : plan.tarn_settings) environment.set(name, value);
+  for (const auto& [name, value] : contender.settings) environment.set(name, value);
   std::vector<std::string> command = {plan.program, plan.script_file};
   if (plan.is_verified) command.emplace_back("verify");
   if (plan.is_serial) command.emplace_back("fixed-addresses");
   return {.command = std::move(command),
           .environment = environment.entries(),
-          .timeout_seconds = plan.timeout_seconds,
+          .timeout_seconds = timeout_of(plan, contender),
           .kept_output_bytes = kMostOutputBytes,
           .on_tick = [&progress] { progress.tick(); }};
 }
 
 void take_run(const ReplayPlan& plan, const RunResult& run, ReplayContender& contender) {
-  contender.failure = failure_of(run, contender.allocator, 0, plan.timeout_seconds);
+  contender.failure = failure_of(run, contender.allocator, 0, timeout_of(plan, contender));
   if (contender.failure) return;
   try {
     contender.runs.push_back(parse_replay(run.output.kept()));
@@ -52,9 +58,9 @@ void run_round(const ReplayPlan& plan, int round, ReplayResults& results, Signal
     if (contender.failure) continue;
     const std::size_t rounds_after = static_cast<std::size_t>(plan.rounds - round - 1);
     const std::string when = fmt::format("round {}", round + 1);
-    progress.begin_run(fmt::format("{} of {}: {}", when, plan.rounds, contender.allocator.name),
-                       rounds_after * count + count - place);
-    const RunResult run = run_program(request_for(plan, contender.allocator, progress), signals);
+    progress.begin_run(fmt::format("{}{} of {}: {}", plan.part, when, plan.rounds, contender.allocator.name),
+                       plan.runs_after + rounds_after * count + count - place);
+    const RunResult run = run_program(request_for(plan, contender, progress), signals);
     progress.end_run();
     if (run.ending == Ending::kInterrupted)
       results.interrupted_by = run.code;
@@ -102,9 +108,15 @@ Replay parse_replay(const std::string& text) {
 }
 
 ReplayResults run_replays(const ReplayPlan& plan, SignalWatch& signals, Progress& progress) {
+  std::vector<ReplayContender> contenders;
+  for (const Allocator& allocator : plan.allocators) contenders.push_back({allocator, {}, std::nullopt});
+  return run_replays(plan, std::move(contenders), signals, progress);
+}
+
+ReplayResults run_replays(const ReplayPlan& plan, std::vector<ReplayContender> contenders,
+                          SignalWatch& signals, Progress& progress) {
   ReplayResults results;
-  for (const Allocator& allocator : plan.allocators)
-    results.contenders.push_back({allocator, {}, std::nullopt});
+  results.contenders = std::move(contenders);
   for (int round = 0; round < plan.rounds && results.interrupted_by == 0; ++round)
     run_round(plan, round, results, signals, progress);
   progress.clear();

@@ -25,6 +25,9 @@ struct ReplayPlan {
   double timeout_seconds = 600;
   bool is_serial = false;
   bool is_verified = false;
+  // Of progress, where these replays are a part of more.
+  std::string part = {};       // stands before the round
+  std::size_t runs_after = 0;  // of the parts that follow
 };
 
 struct MemoryAt {
@@ -50,6 +53,8 @@ struct ReplayContender {
   Allocator allocator;
   std::vector<Replay> runs;
   std::optional<Failure> failure;
+  std::vector<std::pair<std::string, std::string>> settings = {};  // of its environment alone
+  std::optional<double> timeout_seconds = {};                      // instead of the plan's
 
   bool is_comparable() const { return !failure && !runs.empty(); }
   Summary summary_of(double (*value_of)(const Replay&)) const;
@@ -64,6 +69,9 @@ struct ReplayResults {
 Replay parse_replay(const std::string& text);
 
 ReplayResults run_replays(const ReplayPlan& plan, SignalWatch& signals, Progress& progress);
+/// The same for these contenders instead of the plan's allocators.
+ReplayResults run_replays(const ReplayPlan& plan, std::vector<ReplayContender> contenders,
+                          SignalWatch& signals, Progress& progress);
 
 /// The replaying program: in $TARN_REPLAY_PROGRAM, beside the tool or where it is installed. \throws
 /// UsageError if it is nowhere

@@ -1,0 +1,163 @@
+// `tarn tune`: the settings of the library under which a recorded program needs least memory.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "commands.h"
+#include "files.h"
+#include "format.h"
+#include "runner.h"
+#include "terminal.h"
+#include "trace/contest.h"
+#include "trace/prepared_trace.h"
+#include "trace/tune_options.h"
+#include "trace/tune_report.h"
+#include "tune/class_table.h"
+#include "usage_error.h"
+
+namespace tarn::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kSignalStatus = 128;
+// A page more or less, or a tick of the clock, would be a gain below these.
+constexpr double kLeastPeakBytes = 1 << 20;
+constexpr double kLeastSeconds = 0.002;
+
+/// The text of the table of size classes that wastes least for the blocks of the peak.
+std::string fitted_classes(const PreparedTrace& prepared) {
+  tune::SizeHistogram histogram;
+  for (const auto& [size, count] : prepared.live_sizes) histogram.add(size, count);
+  return tune::text_of_table(
+      tune::fit(histogram, {}),
+      fmt::format("Made by tarn tune for the live sizes in {}.", format_command({prepared.trace.file})));
+}
+
+void require_measurable(const Replay& replay) {
+  if (replay.peak().bytes >= kLeastPeakBytes && replay.seconds >= kLeastSeconds) return;
+  throw std::runtime_error(fmt::format(
+      "the trace is too short to measure: its replay takes {} and {}, and below {} or {} noise is "
+      "larger than any gain; record more of the program",
+      format_bytes(replay.peak().bytes), format_seconds(replay.seconds), format_bytes(kLeastPeakBytes),
+      format_seconds(kLeastSeconds)));
+}
+
+/// What was begun and could not be ended; no device.
+void remove_file(const std::string& file) {
+  std::error_code ignored;
+  if (is_file(file)) fs::remove(file, ignored);
+}
+
+/// Both files or none. \why settings that name classes which are not there would be refused at each start
+void write_proposal(const TuneResult& result, const std::string& classes) {
+  try {
+    if (!result.classes_file.empty()) write_file(result.classes_file, classes);
+    write_file(result.conf_file, proposed_file(result));
+  } catch (...) {
+    remove_file(result.classes_file);
+    remove_file(result.conf_file);
+    throw;
+  }
+}
+
+void name_files(const TuneOptions& options, TuneResult& result) {
+  if (options.conf_file.empty() || !result.proposes()) return;
+  result.conf_file = options.conf_file;
+  const auto& chosen = result.outcome.chosen;
+  if (std::find(chosen.begin(), chosen.end(), tune::Setting{"classes_file", kFittedClasses}) != chosen.end())
+    result.classes_file = classes_file_of(options);
+}
+
+int tell(const TuneOptions& options, TuneResult& result, const std::string& classes) {
+  name_files(options, result);
+  if (!result.conf_file.empty()) write_proposal(result, classes);
+  fmt::print("{}", tune_report(result, colour_for(STDOUT_FILENO)));
+  std::fflush(stdout);
+  if (!options.json_file.empty()) write_file(options.json_file, text_of(tune_json(result)));
+  return 0;
+}
+
+ReplayPlan plan_of(const TuneOptions& options, const fs::path& script) {
+  return {.program = find_replay_program(),
+          .script_file = script.string(),
+          .allocators = {},
+          .environment = environment_of_defaults(),
+          .tarn_settings = {},
+          .timeout_seconds = options.timeout_seconds,
+          .is_serial = options.is_serial};
+}
+
+/// Everything that needs signals held back and files that go away again. \throws Interrupted
+tune::Outcome search(const TuneOptions& options, const std::string& script, const std::string& classes,
+                     TuneResult& result) {
+  SignalWatch signals;
+  const TemporaryDirectory directory;
+  const fs::path script_file = directory.path() / "script", fitted = directory.path() / "fitted.classes";
+  write_file(script_file, script);
+  write_file(fitted, classes);
+  adopt_orphans();
+  Progress progress(options.is_quiet ? ProgressStyle::kNone : progress_style_for(STDERR_FILENO));
+  Contest contest(plan_of(options, script_file), {kTarnName, find_tarn_library()}, fitted.string(), signals,
+                  progress);
+  const Replay trial = contest.try_defaults();
+  require_measurable(trial);
+  result.rounds = rounds_of(options, trial.seconds);
+  contest.set_rounds(result.rounds);
+  const auto measure = [&](tune::Step step, const auto& asked) { return contest.measure(step, asked); };
+  tune::Outcome outcome = tune::search(candidates_of(options), measure, result.bounds);
+  result.failures = contest.failures();
+  return outcome;
+}
+
+/// \throws UsageError before a long trace is read
+TuneResult empty_result(const TuneOptions& options) {
+  require_valid(options);
+  TuneResult result;
+  result.bounds = bounds_of(options);
+  result.is_serial = options.is_serial;
+  result.is_file_asked_for = !options.conf_file.empty();
+  (void)find_tarn_library();
+  (void)find_replay_program();
+  return result;
+}
+
+int tune_trace(const TuneOptions& options) {
+  TuneResult result = empty_result(options);
+  const PreparedTrace prepared = prepare_trace(
+      options.trace_file, options.is_partial ? trace::Damage::kUseWhatIsWhole : trace::Damage::kRefuse,
+      options.is_serial ? trace::Threads::kOne : trace::Threads::kAsRecorded, LiveSizes::kCount);
+  const std::string classes = fitted_classes(prepared);
+  result.trace = prepared.trace;
+  try {
+    result.outcome = search(options, prepared.script, classes, result);
+  } catch (const Interrupted& interrupted) {
+    fmt::print(stderr, "tarn: interrupted: nothing is proposed, no file is written\n");
+    return kSignalStatus + interrupted.signal_number;
+  }
+  return tell(options, result, classes);
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = add_command(
+      app, "tune", "Find the settings under which a recorded program needs least memory.",
+      "tarn tune TRACE [--out FILE] [OPTIONS]",
+      "  tarn tune server.trace --quick\n"
+      "  tarn tune server.trace --out tarn.conf      then: tarn run --conf tarn.conf -- ./server\n"
+      "  tarn tune server.trace --most-time 0% --least mean --json r.json\n"
+      "  tarn tune server.trace --only thread_cache,decay --try thread_cache=512K\n"
+      "\n"
+      "Exit status: 0 the search is done, whether it proposes something or not, 1 the trace is\n"
+      "damaged or too short, or cannot be replayed, 2 the command line is wrong, 130 interrupted\n"
+      "(nothing is written).\n");
+  auto options = std::make_shared<TuneOptions>();
+  add_tune_options(*command, *options);
+  command->callback([options, &invocation] { invocation.work = [options] { return tune_trace(*options); }; });
+}
+
+}  // namespace tarn::tool
