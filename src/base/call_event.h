@@ -5,10 +5,11 @@
 // operation 8 bits: never 0, so that no such word is an address of the program
 // alignment 8 bits: the binary logarithm of what was asked for beyond the usual; 0 for plain calls
 // size      40 bits: the bytes asked for; more than a TiB is written as the most it holds
-// order     24 bits: the low bits of a number that all threads share and each raises now and then
+// order     24 bits: the low bits of a number that all threads share and each call raises
 //
-// The order says which of two threads' events came first only roughly. The rest follows from addresses: what
-// is live cannot be handed out again, what is free cannot be freed (tools/trace/merge.h).
+// Recorders that raise it less often say only roughly which of two threads' events came first. The rest
+// follows from addresses: what is live cannot be handed out again, what is free cannot be freed
+// (tools/trace/merge.h).
 #pragma once
 #include <cstdint>
 

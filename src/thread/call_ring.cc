@@ -9,8 +9,6 @@ namespace tarn::internal {
 namespace {
 
 constexpr std::size_t kRingBytes = CallRing::kRoom * sizeof(trace::Event);
-// An order number for so many events of a thread: a shared line is written that often.
-constexpr std::uint32_t kEventsOfOneOrder = 64;
 
 void sleep_one_ms() {
   std::atomic<std::uint32_t> nobody_wakes{0};
@@ -27,9 +25,6 @@ void CallRing::add(trace::Operation operation, const void* block, std::size_t si
   events_.load(std::memory_order_relaxed)[written % kRoom] =
       trace::packed({operation, address_of(block), size, alignment_log2, order});
   written_.store(written + 1, std::memory_order_release);
-  if (++adds_since_raise_ < kEventsOfOneOrder) return;
-  adds_since_raise_ = 0;
-  call_order.now.fetch_add(1, std::memory_order_acq_rel);
 }
 
 bool CallRing::make_room() {

@@ -18,7 +18,8 @@
 
 namespace tarn::internal {
 
-/// The number that orders the calls of all threads, each of which raises it now and then.
+/// The number that orders the calls of all threads: each call has one of its own. \why not one for many calls:
+/// an address that goes through several threads meanwhile would leave open which free is which block's.
 struct alignas(kCacheLineBytes) CallOrder {
   std::atomic<std::uint64_t> now{1};
 };
@@ -29,8 +30,8 @@ class CallRing {
   static constexpr std::size_t kRoom = std::size_t{1} << 16;  // events: 1 MiB
   static constexpr std::uint64_t kPatienceMs = 3000;
 
-  /// \returns the number that a call has which happens now.
-  static std::uint64_t order() { return call_order.now.load(std::memory_order_acquire); }
+  /// \returns the number of a call that happens now.
+  static std::uint64_t order() { return call_order.now.fetch_add(1, std::memory_order_acq_rel); }
 
   /// \cost some ns; until the tool has fetched some where the ring is full.
   void add(trace::Operation operation, const void* block, std::size_t size, std::uint64_t order,
@@ -66,7 +67,6 @@ class CallRing {
   std::atomic<std::uint64_t> written_{0};  // ever
   std::atomic<std::uint64_t> fetched_{0};  // of these, by the tool
   Relaxed<std::uint64_t> lost_{0};         // ever
-  std::uint32_t adds_since_raise_ = 0;
 };
 
 }  // namespace tarn::internal
