@@ -20,7 +20,10 @@ void sleep_one_ms() {
 void CallRing::add(trace::Operation operation, const void* block, std::size_t size, std::uint64_t order,
                    unsigned alignment_log2) {
   if (!has_memory() || is_full()) [[unlikely]]
-    if (!make_room()) return note_lost();
+    if (!make_room()) {
+      if (watch_switches.is_recording()) note_lost();  // else the call is one behind the recording's end
+      return;
+    }
   const std::uint64_t written = written_.load(std::memory_order_relaxed);
   events_.load(std::memory_order_relaxed)[written % kRoom] =
       trace::packed({operation, address_of(block), size, alignment_log2, order});

@@ -36,9 +36,6 @@ class CallRing {
   /// \cost some ns; until the tool has fetched some where the ring is full.
   void add(trace::Operation operation, const void* block, std::size_t size, std::uint64_t order,
            unsigned alignment_log2 = 0);
-  /// Of a call that no ring could take.
-  void note_lost() { lost_ += 1; }
-
   /// What a tool does from outside: events by number, of the last kRoom that were written, and how far it is.
   std::uint64_t written() const { return written_.load(std::memory_order_acquire); }
   trace::Event event(std::uint64_t number) const {
@@ -57,6 +54,7 @@ class CallRing {
  private:
   friend class ObservedLayout;
 
+  void note_lost() { lost_ += 1; }
   bool make_room();
   bool wait_for_tool() const;
   bool is_full() const {
