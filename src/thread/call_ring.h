@@ -18,8 +18,8 @@
 
 namespace tarn::internal {
 
-/// The number that orders the calls of all threads: each call has one of its own. \why not one for many calls:
-/// an address that goes through several threads meanwhile would leave open which free is which block's.
+/// The number that orders the calls of all threads: each call has one of its own. \why not one for
+/// many: an address that goes through several threads meanwhile would leave open which free is which block's.
 struct alignas(kCacheLineBytes) CallOrder {
   std::atomic<std::uint64_t> now{1};
 };

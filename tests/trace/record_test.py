@@ -75,6 +75,13 @@ class Record(unittest.TestCase):
             self.assertEqual(self.replayed("--verify")["trace"]["lost_events"], 0)
         self.assertIsNone(program.poll())
 
+    def test_tune_records_a_process_before_it_searches(self):
+        program = self.start(1, 100_000, "forever")
+        result = self.tarn("tune", program.pid, "--for", 0.3, "--quick", "--quiet", "--only", "thread_cache")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("thread_cache:64K", result.stdout)
+        self.assertIsNone(program.poll())
+
     def test_ctrl_c_ends_and_writes(self):
         program = self.start(1, 100_000, "forever")
         recorder = subprocess.Popen([TOOL, "record", str(program.pid), "-o", self.trace],

@@ -1,26 +1,19 @@
 // `tarn record`: the calls that a program makes of its allocator, in a file that `tarn replay` makes again on
 // any other.
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <csignal>
 #include <memory>
-#include <optional>
 
 #include "allocators.h"
 #include "commands.h"
 #include "files.h"
 #include "format.h"
-#include "look/slow_progress.h"
 #include "look/target.h"
 #include "option_values.h"
 #include "profile/run_to_end.h"
 #include "program.h"
-#include "signals.h"
-#include "trace/recording_run.h"
+#include "trace/record_process.h"
 #include "usage_error.h"
 
 namespace tarn::tool {
@@ -47,24 +40,7 @@ constexpr const char* kExamples =
     "running program; what was recorded is written. Calls of tarn's own pools are not recorded, those of\n"
     "malloc, operator new and tarn::allocate are.";
 
-/// Shows how far it is.
-class RecordingProgress {
- public:
-  explicit RecordingProgress(bool is_quiet) : is_quiet_(is_quiet) {}
-  void show(const RecordingRun& run) {
-    if (!is_quiet_)
-      progress_.show(fmt::format("recording: {} calls, {} written", format_count(run.event_count()),
-                                 format_bytes(static_cast<double>(run.written_bytes()))));
-  }
-  void clear() { progress_.clear(); }
-
- private:
-  const bool is_quiet_;
-  SlowProgress progress_;
-};
-
-void tell(const RecordOptions& options, const RecordingRun& run) {
-  for (const std::string& line : run.complaints()) fmt::print(stderr, "tarn: {}\n", line);
+void tell_result(const RecordOptions& options, const RecordingRun& run) {
   if (options.is_quiet) return;
   fmt::print(stderr, "{} calls in {} ({}); now: tarn replay {}\n", format_count(run.event_count()),
              options.file, format_bytes(static_cast<double>(run.written_bytes())), options.file);
@@ -72,35 +48,13 @@ void tell(const RecordOptions& options, const RecordingRun& run) {
 
 int status_of(const RecordingRun& run) { return run.is_complete() ? 0 : 1; }
 
-bool is_over(SignalWatch& signals, int wait_ms) {
-  pollfd descriptor{signals.descriptor(), POLLIN, 0};
-  if (poll(&descriptor, 1, wait_ms) <= 0) return false;
-  while (const std::optional<ReceivedSignal> signal = signals.next())
-    if (signal->number != SIGCHLD) return true;
-  return false;
-}
-
 int record_running(const RecordOptions& options) {
-  const std::unique_ptr<observer::Source> source = open_target(options.target);
-  if (source->kind() != observer::SourceKind::kProcess)
-    throw UsageError("a dump makes no calls: name a running program");
-  SignalWatch signals;
-  RecordingRun run(options.file, program_of(source->pid()), command_of(source->pid()));
-  run.begin(*source, RecordingRun::Begins::kNow);
-  RecordingProgress progress(options.is_quiet);
-  const auto began = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  };
-  while (options.seconds == 0 || seconds() < options.seconds) {
-    const int wait_ms = run.fetch();
-    if (run.has_ended() || is_over(signals, wait_ms)) break;
-    progress.show(run);
-  }
-  run.end();
-  progress.clear();
-  tell(options, run);
-  return status_of(run);
+  const std::unique_ptr<RecordingRun> run = record_process({.target = options.target,
+                                                            .file = options.file,
+                                                            .seconds = options.seconds,
+                                                            .is_quiet = options.is_quiet});
+  tell_result(options, *run);
+  return status_of(*run);
 }
 
 int record_program(const std::vector<std::string>& command, const RecordOptions& options) {
@@ -128,7 +82,8 @@ int record_program(const std::vector<std::string>& command, const RecordOptions&
       command, environment, [&](observer::Source& source) { run.end_of(source); }, hooks);
   run.end();
   progress.clear();
-  tell(options, run);
+  tell_complaints(run);
+  tell_result(options, run);
   const int status =
       WIFSIGNALED(ended.status) ? kSignalStatus + WTERMSIG(ended.status) : WEXITSTATUS(ended.status);
   return status == 0 ? status_of(run) : status;

@@ -13,6 +13,7 @@
 #include "terminal.h"
 #include "trace/contest.h"
 #include "trace/prepared_trace.h"
+#include "trace/record_process.h"
 #include "trace/tune_options.h"
 #include "trace/tune_report.h"
 #include "tune/class_table.h"
@@ -125,10 +126,15 @@ TuneResult empty_result(const TuneOptions& options) {
   return result;
 }
 
-int tune_trace(const TuneOptions& options) {
+/// Whether a process is meant, and no file of that name.
+bool is_process(const std::string& word) {
+  return word.find_first_not_of("0123456789") == std::string::npos && !fs::exists(word);
+}
+
+int tune_trace(const TuneOptions& options, const std::string& trace_file) {
   TuneResult result = empty_result(options);
   const PreparedTrace prepared = prepare_trace(
-      options.trace_file, options.is_partial ? trace::Damage::kUseWhatIsWhole : trace::Damage::kRefuse,
+      trace_file, options.is_partial ? trace::Damage::kUseWhatIsWhole : trace::Damage::kRefuse,
       options.is_serial ? trace::Threads::kOne : trace::Threads::kAsRecorded, LiveSizes::kCount);
   const std::string classes = fitted_classes(prepared);
   result.trace = prepared.trace;
@@ -141,13 +147,29 @@ int tune_trace(const TuneOptions& options) {
   return tell(options, result, classes);
 }
 
+int tune_process(const TuneOptions& options) {
+  static_cast<void>(empty_result(options));  // before some seconds of recording
+  const TemporaryDirectory directory;
+  const std::string file = (directory.path() / fmt::format("process-{}.trace", options.trace_file)).string();
+  static_cast<void>(record_process({.target = {.name_or_pid = options.trace_file, .core_file = {}},
+                                    .file = file,
+                                    .seconds = options.recorded_seconds,
+                                    .is_quiet = options.is_quiet}));
+  return tune_trace(options, file);
+}
+
+int tune(const TuneOptions& options) {
+  return is_process(options.trace_file) ? tune_process(options) : tune_trace(options, options.trace_file);
+}
+
 }  // namespace
 
 void add_tune_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = add_command(
       app, "tune", "Find the settings under which a recorded program needs least memory.",
-      "tarn tune TRACE [--out FILE] [OPTIONS]",
+      "tarn tune TRACE|PID [--out FILE] [OPTIONS]",
       "  tarn tune server.trace --quick\n"
+      "  tarn tune 4711 --for 30                     records the process, then replays what it did\n"
       "  tarn tune server.trace --out tarn.conf      then: tarn run --conf tarn.conf -- ./server\n"
       "  tarn tune server.trace --most-time 0% --least mean --json r.json\n"
       "  tarn tune server.trace --only thread_cache,decay --try thread_cache=512K\n"
@@ -157,7 +179,7 @@ void add_tune_command(CLI::App& app, Invocation& invocation) {
       "(nothing is written).\n");
   auto options = std::make_shared<TuneOptions>();
   add_tune_options(*command, *options);
-  command->callback([options, &invocation] { invocation.work = [options] { return tune_trace(*options); }; });
+  command->callback([options, &invocation] { invocation.work = [options] { return tune(*options); }; });
 }
 
 }  // namespace tarn::tool

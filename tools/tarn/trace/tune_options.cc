@@ -118,13 +118,20 @@ void require_valid(const TuneOptions& options) {
   (void)bounds_of(options);
   (void)candidates_of(options);
   if (options.rounds != 0) require_range("--rounds", options.rounds, kFewestRounds, kMostRounds);
+  require_range("--for", options.recorded_seconds, 0.01, kMostTimeoutSeconds);
   require_range("--timeout", options.timeout_seconds, 0.001, kMostTimeoutSeconds);
   require_valid_output(options);
 }
 
 void add_tune_options(CLI::App& command, TuneOptions& options) {
-  command.add_option("TRACE", options.trace_file, "A trace of a program's calls (docs/look/tune.md)")
+  command
+      .add_option("TRACE|PID", options.trace_file,
+                  "A trace of a program's calls, or a process to be recorded first (docs/look/tune.md)")
       ->required();
+  command
+      .add_option("--for", options.recorded_seconds,
+                  "Of a process: record so many seconds, or until Ctrl-C (10)")
+      ->type_name("S");
   command
       .add_option(
           "--out", options.conf_file,

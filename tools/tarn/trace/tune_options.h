@@ -10,7 +10,8 @@
 namespace tarn::tool {
 
 struct TuneOptions {
-  std::string trace_file;
+  std::string trace_file;  // or the number of a process, which is recorded first
+  double recorded_seconds = 10;
   std::string conf_file;
   std::string most_time = "5%";
   std::string least = "peak";
