@@ -12,39 +12,39 @@ bool is_space(char character) {
   return character == ' ' || character == '\t' || character == '\r' || character == '\n';
 }
 
-/// Words of a text, with the line they stand in.
+/// Words of a text, with the line they stand in. \why by pointers: the checks of string_view may call the C++
+/// runtime (base/option_parser.cc).
 class Words {
  public:
-  explicit Words(std::string_view text) : left_(text) {}
+  explicit Words(std::string_view text) : next_(text.data()), end_(text.data() + text.size()) {}
 
   /// \returns the next word; an empty one at the end of the text.
   std::string_view next() {
     skip_to_word();
-    std::size_t length = 0;
-    while (length < left_.size() && !is_space(left_[length]) && left_[length] != '#') ++length;
-    const std::string_view word = left_.substr(0, length);
-    left_.remove_prefix(length);
-    return word;
+    const char* const first = next_;
+    while (next_ != end_ && !is_space(*next_) && *next_ != '#') ++next_;
+    return {first, static_cast<std::size_t>(next_ - first)};
   }
   unsigned line() const { return line_; }
 
  private:
   void skip_to_word() {
-    for (bool is_comment = false; !left_.empty(); left_.remove_prefix(1)) {
-      const char first = left_.front();
-      if (first == '\n') ++line_, is_comment = false;
-      if (first == '#') is_comment = true;
-      if (!is_comment && !is_space(first)) return;
+    for (bool is_comment = false; next_ != end_; ++next_) {
+      if (*next_ == '\n') ++line_, is_comment = false;
+      if (*next_ == '#') is_comment = true;
+      if (!is_comment && !is_space(*next_)) return;
     }
   }
 
-  std::string_view left_;
+  const char* next_;
+  const char* end_;
   unsigned line_ = 1;
 };
 
 void add_quoted(Text& text, std::string_view word) {
   text.add('\'');
-  for (const char character : word.substr(0, kLongestShown))
+  const std::size_t shown = word.size() < kLongestShown ? word.size() : kLongestShown;
+  for (const char character : std::string_view(word.data(), shown))
     text.add(character > ' ' && character <= '~' ? character : '?');
   text.add(word.size() > kLongestShown ? "...'" : "'");
 }
