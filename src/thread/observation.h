@@ -64,7 +64,8 @@ class Observation {
   /// \threads any, with no lock held.
   void watch(std::size_t interval);
   std::size_t interval() const { return interval_.load(std::memory_order_relaxed); }
-  /// Lets calls of the general pool be put down, or no longer. \threads any, with no lock held.
+  /// Lets calls of the general pool be put down, or no longer; none where an option makes every call slow.
+  /// \threads any, with no lock held.
   void record(Recording recording);
 
   /// Whether a block may be a sampled one: true from the first switch on.

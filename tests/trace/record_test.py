@@ -151,6 +151,11 @@ class Record(unittest.TestCase):
                 self.assertIn(text, result.stderr)
                 self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
 
+    def test_a_program_that_is_started_so_that_it_counts_its_calls_records_none(self):
+        result = self.record("--set", "count_calls=on", "--", PROGRAM, 1, 1000)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertRegex(result.stderr, "tarn: .*check, count_calls or pools_use_malloc")
+
     def test_a_program_that_counts_its_calls_says_that_it_cannot_be_recorded(self):
         program = subprocess.Popen([PROGRAM, "1", "100000", "forever"], stdout=subprocess.PIPE, text=True,
                                    env={**ENVIRONMENT, "LD_PRELOAD": LIBRARY, "TARN_COUNT_CALLS": "1"})

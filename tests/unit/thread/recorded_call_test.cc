@@ -176,6 +176,13 @@ TEST(RecordedCall, NothingIsPutDownOrKeptWhenItIsOver) {
   EXPECT_EQ(Recorded::ring().written(), written);
 }
 
+TEST(RecordedCall, NothingIsRecordedWhereAnOptionMakesEveryCallSlow) {
+  thread_limits.every_call_is_slow = true;
+  observation.record(Recording::kOn);
+  EXPECT_FALSE(watch_switches.is_recording());
+  thread_limits.every_call_is_slow = false;
+}
+
 TEST(RecordedCall, AChildOfAForkIsNotRecorded) {
   Recorded recorded;
   const pid_t child = fork();

@@ -136,7 +136,10 @@ void RecordingRun::end() {
   if (recorder_) summary_.lost_events = recorder_->lost_events();
   if (summary_.lost_events != 0)
     complaints_.push_back(fmt::format("{} calls could not be recorded", format_count(summary_.lost_events)));
-  if (recorder_ && is_complete() && event_count() == 0) complain("the program made no call meanwhile");
+  if (recorder_ && is_complete() && event_count() == 0)
+    complain(was_on_ ? "the program made no call meanwhile"
+                     : "the program did not begin to record: it has the option check, count_calls or "
+                       "pools_use_malloc, or ended before its first call");
   is_finished_ = true;
   try {
     writer_.finish(summary_);
