@@ -72,7 +72,7 @@ int RecordingRun::fetch() {
 }
 
 int RecordingRun::fetch_of(int pid) {
-  if (!recorder_ && !has_ended_) {
+  if (!recorder_ && !has_ended_ && !was_seen_to_end_) {
     try {
       own_source_ = observer::open_process(pid);
       begin(*own_source_, Begins::kWithProgram);
