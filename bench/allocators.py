@@ -27,6 +27,7 @@ TARN = "tarn"
 class Allocator:
     name: str
     preload: Path | None = None
+    settings: tuple = ()  # NAME=VALUE, put into the environment of its programs
 
     def environment(self):
         """The environment of a process that runs on this allocator."""
@@ -73,6 +74,18 @@ def find_tarn(build):
     return [], [f"{TARN}: no libtarn.so in the build folder"]
 
 
+def make_variants(texts, tarn):
+    """tarn with settings of its own, from texts as LABEL:NAME=VALUE,NAME=VALUE."""
+    variants = []
+    for text in texts:
+        label, colon, settings = text.partition(":")
+        settings = tuple(settings.split(","))
+        if not label or not colon or not all("=" in setting for setting in settings):
+            raise SystemExit(f"{text!r} is no variant: write LABEL:NAME=VALUE[,NAME=VALUE]")
+        variants += [Allocator(label, library.preload, settings) for library in tarn]
+    return variants
+
+
 def _output(*command):
     if shutil.which(command[0]) is None:
         return ""
@@ -89,7 +102,7 @@ def describe(allocator):
     if allocator.preload is None:
         return {"name": allocator.name}
     return {"name": allocator.name, "file": allocator.preload.name,
-            "package": _package_version(allocator.preload)}
+            "package": _package_version(allocator.preload), "settings": list(allocator.settings)}
 
 
 def _cpu_model():

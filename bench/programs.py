@@ -35,6 +35,8 @@ def parse_command_line():
     parser.add_argument("--programs", default="", help="comma-separated names (default: all)")
     parser.add_argument("--with", dest="peers", default=allocators.DEFAULT_PEERS,
                         help="peers, comma-separated, also NAME=PATH (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--variant", action="append", default=[], metavar="LABEL:NAME=VALUE[,...]",
+                        help="tarn once more, with these settings in its environment; repeatable")
     parser.add_argument("--json", help="write every run to this file")
     parser.add_argument("--markdown", help="write the tables to this file")
     return parser.parse_args()
@@ -71,6 +73,7 @@ def run_once(launcher, program, allocator, folder):
     if allocator.preload:
         command += ["--preload", str(allocator.preload)]
     environment = program_inputs.environment(folder)
+    environment.update(setting.split("=", 1) for setting in allocator.settings)
     usage = json.loads(run_process([*command, "--", *program.command], environment, TIMEOUT_SECONDS,
                                    cwd=folder))
     status, signal_number = usage.pop("exit_status"), usage.pop("signal")
@@ -122,10 +125,15 @@ def program_table(runs, programs, names, field, unit_divisor):
             else:
                 cells.append("failed")
         lines.append(cells)
-    means = overall(runs, programs, names, field)
-    lines.append(["geometric mean / glibc"]
+    means = overall(runs, programs, names, field, base_of(names))
+    lines.append([f"geometric mean / {base_of(names)}"]
                  + [f"{means[name]:.3f}" if name in means else "" for name in names])
     return table(["program"] + names, lines)
+
+
+def base_of(names):
+    """What the others are divided by."""
+    return "glibc" if "glibc" in names else names[0]
 
 
 def overall(runs, programs, names, field, base="glibc"):
@@ -159,6 +167,21 @@ def against_best(runs, programs, names, field, peers):
     )
 
 
+def variants_against_tarn(runs, programs, variants, field):
+    """What settings cost or gain: a line for each variant."""
+    lines = []
+    for variant in variants:
+        ratios = {program: runs.median(program, variant, field) / runs.median(program, allocators.TARN, field)
+                  for program in programs
+                  if runs.median(program, variant, field) and runs.median(program, allocators.TARN, field)}
+        if not ratios:
+            continue
+        order = sorted(ratios, key=ratios.get)
+        lines.append(f"{variant} / {allocators.TARN}: {geometric_mean(ratios.values()):.3f}, from "
+                     f"{ratios[order[0]]:.3f} ({order[0]}) to {ratios[order[-1]]:.3f} ({order[-1]})\n")
+    return "".join(lines)
+
+
 def small_program_table(runs, programs, names):
     lines = []
     for program in programs:
@@ -172,10 +195,10 @@ def small_program_table(runs, programs, names):
     return table(["small program", "peak RSS KiB", "to glibc", "wall ms", "to glibc"], lines)
 
 
-def report(about, runs, names):
+def report(about, runs, names, variants):
     small_names = {program.name for program in program_inputs.SMALL_PROGRAMS}
     programs = [program for program in runs.programs() if program not in small_names]
-    peers = [name for name in names if name != allocators.TARN]
+    peers = [name for name in names if name != allocators.TARN and name not in variants]
     lean_peers = [name for name in peers if name in LEAN_PEERS]
     machine = about["machine"]
     parts = [
@@ -185,8 +208,10 @@ def report(about, runs, names):
         "Wall time, ms:\n", program_table(runs, programs, names, "wall_ms", 1),
         against_best(runs, programs, names, "wall_ms", peers),
         "CPU time, ms:\n", program_table(runs, programs, names, "cpu_ms", 1),
+        variants_against_tarn(runs, programs, variants, "cpu_ms"),
         "Peak RSS, MiB:\n", program_table(runs, programs, names, "peak_rss_kib", 1024),
         against_best(runs, programs, names, "peak_rss_kib", lean_peers),
+        variants_against_tarn(runs, programs, variants, "peak_rss_kib"),
         "Page faults (minor):\n", program_table(runs, programs, names, "minor_faults", 1),
         small_program_table(runs, [name for name in runs.programs() if name in small_names], names),
     ]  # fmt: skip
@@ -227,7 +252,8 @@ def main():
     ours, our_notes = allocators.find_tarn(options.build)
     for note in notes + our_notes:
         print(f"skipped: {note}", file=sys.stderr)
-    competitors = ours + peers
+    variants = allocators.make_variants(options.variant, ours)
+    competitors = ours + variants + peers
     about = {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
@@ -246,7 +272,8 @@ def main():
         except KeyboardInterrupt:
             interrupted = True
             print("interrupted; what was measured until then follows", file=sys.stderr)
-    text = report(about, runs, [competitor.name for competitor in competitors])
+    text = report(about, runs, [competitor.name for competitor in competitors],
+                  [variant.name for variant in variants])
     print(text)
     if options.json:
         write_json(options.json, about, runs)

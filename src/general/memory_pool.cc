@@ -180,31 +180,35 @@ void deallocate_missed(void* block) {
   deallocate_large(span, block);
 }
 
-// A watched thread's hit, in the records that the inlined path does not see. Each call of such a thread comes
-// here: so nothing is called before it is known to be none.
-TARN_INLINE void* allocate_hidden(std::size_t size) {
-  ThreadHeap* const heap = this_heap();
-  if (size > detail::kSteppedLimit || heap == nullptr || this_thread.scope != nullptr) [[unlikely]]
-    return allocate_missed(size);
+// A watched thread's hit, in the records that the inlined path does not see.
+// \returns nullptr where a sample falls on the call, or the record has no block.
+TARN_INLINE void* pop_hidden(const ThreadHeap& heap, std::size_t size) {
   const std::int64_t left = this_thread.bytes_to_sample - static_cast<std::int64_t>(size);
-  if (left <= 0 || !this_thread.is_watched()) [[unlikely]]
-    return allocate_missed(size);
+  if (size > detail::kSteppedLimit || left <= 0) [[unlikely]]
+    return nullptr;
   const std::size_t record =
       detail::is_tiny_or_stepped(size) ? detail::record_of_step(size) : detail::record_of_small(size);
-  void* const block = detail::pop(detail::record_at(heap->cache, record));
-  if (block == nullptr) [[unlikely]]
-    return allocate_missed(size);
-  this_thread.bytes_to_sample = left;
+  void* const block = detail::pop(detail::record_at(heap.cache, record));
+  if (block != nullptr) [[likely]]
+    this_thread.bytes_to_sample = left;
   return block;
 }
 
-TARN_INLINE void deallocate_hidden(void* block) {
-  ThreadHeap* const heap = this_heap();
-  if (heap == nullptr || !this_thread.is_watched()) [[unlikely]]
-    return deallocate_missed(block);
-  detail::ThreadCache* const cache = heap->cache;
-  if (!detail::push(detail::record_at(cache, detail::record_offset_of(cache, block)), block)) [[unlikely]]
-    deallocate_missed(block);
+// \returns whether the hidden record had room.
+TARN_INLINE bool push_hidden(const ThreadHeap& heap, void* block) {
+  return detail::push(detail::record_at(heap.cache, detail::record_offset_of(heap.cache, block)), block);
+}
+
+void* allocate_hidden(std::size_t size) {
+  const ThreadHeap* const heap = this_heap();
+  if (heap != nullptr && this_thread.scope == nullptr && this_thread.is_watched())
+    if (void* const block = pop_hidden(*heap, size)) return block;
+  return allocate_missed(size);
+}
+
+void deallocate_hidden(void* block) {
+  const ThreadHeap* const heap = this_heap();
+  if (heap == nullptr || !this_thread.is_watched() || !push_hidden(*heap, block)) deallocate_missed(block);
 }
 
 // What a scope serves is its pool's.
@@ -237,12 +241,22 @@ TARN_INLINE void deallocate_hidden(void* block) {
 namespace detail {
 
 void* allocate_slow(std::size_t size) noexcept {
-  return is_disturbed() ? allocate_disturbed(size) : allocate_missed(size);
+  const std::uint32_t now = watch_switches.generation.load(std::memory_order_acquire);
+  if (now != this_thread.undisturbed_at) [[unlikely]] {
+    if (now != this_thread.hits_hidden_at) return allocate_disturbed(size);
+    if (void* const block = pop_hidden(*this_heap(), size)) return block;
+  }
+  return allocate_missed(size);
 }
 
 void deallocate_slow(void* block) noexcept {
   if (block == nullptr) return;
-  is_disturbed() ? deallocate_disturbed(block) : deallocate_missed(block);
+  const std::uint32_t now = watch_switches.generation.load(std::memory_order_acquire);
+  if (now != this_thread.undisturbed_at) [[unlikely]] {
+    if (now != this_thread.hits_hidden_at) return deallocate_disturbed(block);
+    if (push_hidden(*this_heap(), block)) return;
+  }
+  deallocate_missed(block);
 }
 
 void* allocate_class_slow(SizeClass size_class) noexcept {

@@ -102,21 +102,26 @@ bool tarn::internal::derived_forms_may_hit() {
 
 namespace {
 
+// Where the thread's records are hidden, as while a profile is on, each call comes here.
+void show_records_if_forms_are_ours() {
+  if (tarn::detail::own_cache() != &tarn::detail::empty_cache) derived_forms_may_hit();
+}
+
 // The slow doors of the derived forms: they call the next simpler form, the program's or ours.
 [[gnu::noinline]] void* new_array_slow(std::size_t size) {
-  derived_forms_may_hit();
+  show_records_if_forms_are_ours();
   return ::operator new(size);
 }
 
 template <typename... Alignment>
 [[gnu::noinline]] void delete_slow(void* block, Alignment... alignment) {
-  derived_forms_may_hit();
+  show_records_if_forms_are_ours();
   ::operator delete(block, alignment...);
 }
 
 template <typename... Alignment>
 [[gnu::noinline]] void delete_array_slow(void* block, Alignment... alignment) {
-  derived_forms_may_hit();
+  show_records_if_forms_are_ours();
   ::operator delete[](block, alignment...);
 }
 

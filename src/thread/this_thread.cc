@@ -51,10 +51,18 @@ static_assert(sizeof(ThisThread) + sizeof(detail::thread_cache) + sizeof(derived
 constinit std::atomic<bool> end_key_is_made{false};
 pthread_key_t end_key;
 
+// Called whenever one of these changes; a recording begins and ends by a switch.
+void note_whether_hits_are_hidden() {
+  const bool hits_hidden = this_thread.is_watched() && this_thread.heap != nullptr &&
+                           this_thread.scope == nullptr && !watch_switches.is_recording();
+  this_thread.hits_hidden_at = hits_hidden ? this_thread.generation_seen : this_thread.generation_seen - 1;
+}
+
 // Shows the thread's own records to the fast path, or hides them; derived forms of operator new ask again.
 // \why the exchange: another thread may hide the records at the same time, because of a switch that this one
 // has not heeded. Either that store comes later, or this thread sees the switch here.
 void show_records(bool are_shown) {
+  note_whether_hits_are_hidden();
   const bool may_be = are_shown && this_thread.heap != nullptr && !thread_limits.every_call_is_slow &&
                       !this_thread.is_watched();
   const auto empty = const_cast<detail::ThreadCache*>(&detail::empty_cache);

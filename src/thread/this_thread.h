@@ -18,6 +18,9 @@ struct ThisThread {
   // Invariant: undisturbed_at == generation_seen exactly when the thread is not watched.
   std::uint32_t undisturbed_at;
   std::uint32_t generation_seen;  // of the last switch that it has heeded
+  // Of a watched thread: == generation_seen exactly when it has a heap, is in no scope, and its calls are not
+  // recorded. Then a slow door need look at nothing else before it takes a hit from the hidden records.
+  std::uint32_t hits_hidden_at;
   std::uint16_t calls_without_heap;
   bool has_ended;
 
@@ -28,6 +31,12 @@ struct ThisThread {
 /// Whether the thread must heed a switch, or is watched. \cost two loads.
 TARN_INLINE bool is_disturbed() {
   return watch_switches.generation.load(std::memory_order_acquire) != this_thread.undisturbed_at;
+}
+
+/// Whether the thread's hits are what its hidden records have.
+TARN_INLINE bool hits_are_hidden() {
+  const std::uint32_t now = watch_switches.generation.load(std::memory_order_acquire);
+  return now != this_thread.undisturbed_at && now == this_thread.hits_hidden_at;
 }
 
 // As show_records_of_this_thread: a switch may have come since the pointer was read.
