@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "observe/samples.h"
+#include "support/seed.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"
@@ -216,7 +217,8 @@ TEST(Observation, SwitchesUnderLoadLeaveNoSampleAndLoseNoBlock) {
       for (const auto& [block, bytes] : live) deallocate(block);
     });
   // Threads that come and go meanwhile take the mode at their birth.
-  for (int i = 0; i < 1'000; ++i) {
+  const std::uint64_t switches = test::amount(10'000, 10'000);
+  for (std::uint64_t i = 0; i < switches; ++i) {
     observation.watch(i % 2 == 0 ? 1'024 : 0);
     if (i % 50 == 0)
       std::thread([] {
