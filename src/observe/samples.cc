@@ -4,8 +4,10 @@
 
 #include "os/fatal.h"
 #include "os/memory.h"
+#include "os/stack_memo.h"
 #include "os/unwind.h"
 #include "thread/exponential.h"
+#include "thread/heap_record.h"
 
 namespace tarn::internal {
 namespace {
@@ -13,12 +15,6 @@ namespace {
 constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
 
 std::uint64_t mixed(std::uint64_t word) { return (word ^ word >> 29) * kMix; }
-
-std::uint64_t hash_of(void* const* addresses, std::uint32_t count, std::uint64_t pool) {
-  std::uint64_t hash = mixed(count ^ pool << 32);
-  for (std::uint32_t i = 0; i < count; ++i) hash = mixed(hash ^ address_of(addresses[i]));
-  return hash;
-}
 
 constexpr std::uint32_t bytes_of_stack(std::uint32_t count) {
   const std::size_t more = count == 0 ? 0 : count - 1;
@@ -107,11 +103,35 @@ Sample Samples::take_locked(Part& part, std::uint64_t block) {
   return taken;
 }
 
+// \returns nullptr for a thread without a number, or when memory is refused.
+os::StackMemo* Samples::memo_of_this_thread() {
+  const ThreadHeap* const heap = this_heap();
+  if (heap == nullptr || heap->cache->thread_number == 0) return nullptr;
+  os::StackMemo* memos = memos_.load(std::memory_order_acquire);
+  if (memos == nullptr) {
+    constexpr std::size_t kBytes = (detail::kNumberedThreads + 1) * sizeof(os::StackMemo);
+    auto* const made = static_cast<os::StackMemo*>(os::map(kBytes));
+    if (made == nullptr) return nullptr;
+    if (memos_.compare_exchange_strong(memos, made, std::memory_order_acq_rel))
+      memos = made;
+    else
+      os::release(made, kBytes);
+  }
+  return memos + heap->cache->thread_number;
+}
+
 void Samples::add(const Sampled& sampled) {
   void* addresses[SampledStack::kMostAddresses];
-  const unsigned count = os::capture_stack(addresses, SampledStack::kMostAddresses);
-  const std::uint32_t stack =
-      intern({addresses, count, sampled.pool, hash_of(addresses, count, sampled.pool)});
+  Found found{addresses, 0, sampled.pool, 0};
+  if (os::StackMemo* const memo = memo_of_this_thread()) {
+    found.count = memo->capture(addresses, SampledStack::kMostAddresses);
+    found.hash = memo->hash();
+  } else {
+    found.count = os::capture_stack(addresses, SampledStack::kMostAddresses);
+    found.hash = os::hash_of_stack(addresses, found.count);
+  }
+  found.hash = mixed(found.hash ^ found.pool << 32);
+  const std::uint32_t stack = intern(found);
   note_allocated(stack, sampled);
   put({address_of(sampled.block), sampled.requested, stack, sampled.lasts, sampled.interval, sampled.pool});
 }

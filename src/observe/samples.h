@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "os/lock_rank.h"
+#include "os/stack_memo.h"
 #include "thread/observation.h"
 
 namespace tarn::internal {
@@ -123,6 +124,7 @@ class Samples {
   static bool grow_locked(Part& part, OldEntries& old);
   static Sample take_locked(Part& part, std::uint64_t block);
   void note_allocated(std::uint32_t number, const Sampled& sampled);
+  os::StackMemo* memo_of_this_thread();
   struct Found {
     void* const* addresses;
     std::uint32_t count;
@@ -137,6 +139,7 @@ class Samples {
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint32_t>* buckets_ = nullptr;
   std::atomic<std::uint32_t> piece_count_{0};
+  std::atomic<os::StackMemo*> memos_{nullptr};      // by the thread's number
   std::uint32_t used_in_piece_ = kStackPieceBytes;  // of the last one, bytes
   char* pieces_[kMostPieces] = {};
 };

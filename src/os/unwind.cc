@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "os/eh_frame.h"
+#include "os/unwind_step.h"
 
 extern "C" {
 // Where the main thread's stack begins; of the dynamic loader.
@@ -67,6 +68,8 @@ UnwindRule rule_at(std::uintptr_t address) {
   return rule;
 }
 
+}  // namespace
+
 // A thread's control block lies at the end of its stack; the main thread's does not.
 std::uintptr_t end_of_stack(std::uintptr_t stack_pointer) {
   constexpr std::uintptr_t kLargestStack = std::uintptr_t{1} << 30;
@@ -77,49 +80,39 @@ std::uintptr_t end_of_stack(std::uintptr_t stack_pointer) {
   return nearest - stack_pointer < kLargestStack ? nearest : stack_pointer + kForeignStackBytes;
 }
 
-std::uintptr_t word_at(std::uintptr_t address) {
-  std::uintptr_t word;
-  std::memcpy(&word, reinterpret_cast<const void*>(address), sizeof word);
-  return word;
-}
-
-struct Registers {
-  std::uintptr_t stack_pointer, frame_pointer;
-};
-
-// Goes to the caller's frame. \returns the return address; 0: there is none that can be known.
-std::uintptr_t step(Registers& registers, const UnwindRule& rule, std::uintptr_t end) {
-  if (rule.kind != UnwindRule::Kind::kStep) return 0;
-  const std::uintptr_t base = rule.is_from_frame_pointer ? registers.frame_pointer : registers.stack_pointer;
-  const std::uintptr_t frame = base + static_cast<std::uintptr_t>(std::intptr_t{rule.frame_offset});
-  if (frame <= registers.stack_pointer || frame > end || frame % sizeof(void*) != 0) return 0;
-  if (rule.saved_offset != 0) {
-    const std::uintptr_t saved = frame + static_cast<std::uintptr_t>(std::intptr_t{rule.saved_offset});
-    if (saved < registers.stack_pointer || saved >= frame) return 0;
-    registers.frame_pointer = word_at(saved);
-  }
-  registers.stack_pointer = frame;
-  return word_at(frame - sizeof(void*));
-}
-
-}  // namespace
-
 UnwindRule unwind_rule(const void* return_address) { return rule_at(address_of(return_address) - 1); }
+
+std::uint64_t generation_of_rules() { return generation.load(std::memory_order_relaxed); }
 
 void forget_unwind_rules() { generation.fetch_add(1, std::memory_order_relaxed); }
 
 #if defined(__x86_64__)
+bool step_to_caller(StackPlace& place, FrameKind kind, std::uintptr_t end, std::uintptr_t* saved_at) {
+  // But for the innermost frame's, an address is the one behind a call.
+  const UnwindRule rule = rule_at(kind == FrameKind::kInnermost ? place.address : place.address - 1);
+  if (rule.kind != UnwindRule::Kind::kStep) return false;
+  const std::uintptr_t base = rule.is_from_frame_pointer ? place.frame_pointer : place.stack_pointer;
+  const std::uintptr_t frame = base + static_cast<std::uintptr_t>(std::intptr_t{rule.frame_offset});
+  if (frame <= place.stack_pointer || frame > end || frame % sizeof(void*) != 0) return false;
+  const std::uintptr_t saved = frame + static_cast<std::uintptr_t>(std::intptr_t{rule.saved_offset});
+  if (saved < place.stack_pointer || saved > frame) return false;
+  const std::uintptr_t address = word_at(frame - sizeof(void*));
+  if (address == 0) return false;
+  *saved_at = rule.saved_offset != 0 ? saved : 0;
+  if (*saved_at != 0) place.frame_pointer = word_at(saved);
+  place.stack_pointer = frame;
+  place.address = address;
+  return true;
+}
+
 [[gnu::noinline]] unsigned capture_stack(void** addresses, unsigned most) {
-  Registers registers{};
-  std::uintptr_t address = 0;
-  asm volatile("lea (%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
-               : "=&r"(address), "=&r"(registers.stack_pointer), "=&r"(registers.frame_pointer));
-  const std::uintptr_t end = end_of_stack(registers.stack_pointer);
+  StackPlace place = this_place();
+  const std::uintptr_t end = end_of_stack(place.stack_pointer);
+  std::uintptr_t saved_at = 0;
   unsigned count = 0;
-  for (UnwindRule rule = rule_at(address); count < most; rule = rule_at(address - 1)) {
-    address = step(registers, rule, end);
-    if (address == 0) break;
-    addresses[count++] = reinterpret_cast<void*>(address);
+  for (FrameKind kind = FrameKind::kInnermost; count < most; kind = FrameKind::kCaller) {
+    if (!step_to_caller(place, kind, end, &saved_at)) break;
+    addresses[count++] = reinterpret_cast<void*>(place.address);
   }
   return count;
 }

@@ -1,0 +1,149 @@
+#include "os/stack_memo.h"
+
+#include <gtest/gtest.h>
+#include <ucontext.h>
+
+#include <array>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "os/unwind.h"
+#include "support/sanitizer.h"
+#include "support/seed.h"
+
+namespace tarn::internal::os {
+namespace {
+
+using Stack = std::vector<void*>;
+
+/// A thread's walks, each checked against one that remembers nothing.
+class Walks {
+ public:
+  explicit Walks(unsigned most) : most_(most) {}
+
+  // The first two addresses differ: where the two calls are, and the place in this function.
+  [[gnu::noinline]] void compare() {
+    std::array<void*, StackMemo::kMostAddresses> found{}, expected{};
+    const unsigned found_count = memo_.capture(found.data(), most_);
+    const unsigned count = capture_stack(expected.data(), most_);
+    ASSERT_EQ(found_count, count);
+    for (unsigned i = 1; i < count; ++i) ASSERT_EQ(found[i], expected[i]) << "frame " << i << " of " << count;
+    EXPECT_EQ(memo_.hash(), hash_of_stack(found.data(), found_count));
+    ++compared_;
+  }
+  unsigned compared() const { return compared_; }
+
+ private:
+  StackMemo memo_;
+  const unsigned most_;
+  unsigned compared_ = 0;
+};
+
+/// Calls that go down and up a random tree of functions with frames of several kinds.
+struct Wander {
+  Walks& walks;
+  std::minstd_rand random;
+  unsigned left;
+
+  [[gnu::noinline]] void plain(unsigned depth) {
+    go_on(depth);
+    asm volatile("" ::: "memory");
+  }
+  [[gnu::noinline]] void with_room(unsigned depth) {
+    volatile char room[200];
+    room[depth % sizeof room] = 1;
+    go_on(depth);
+    room[0] = 2;
+  }
+  // A frame that is found by the frame pointer.
+  [[gnu::noinline]] void with_variable_room(unsigned depth) {
+    auto* const room = static_cast<volatile char*>(__builtin_alloca(random() % 300 + 1));
+    room[0] = 1;
+    go_on(depth);
+    room[0] = 2;
+  }
+  [[gnu::noinline]] void go_on(unsigned depth) {
+    while (left != 0) {
+      --left;
+      walks.compare();
+      if (random() % 3 == 0) return;
+      if (depth == 0) continue;
+      switch (random() % 3) {
+        case 0:
+          plain(depth - 1);
+          break;
+        case 1:
+          with_room(depth - 1);
+          break;
+        default:
+          with_variable_room(depth - 1);
+      }
+    }
+  }
+};
+
+void wander(unsigned seed, unsigned steps, unsigned depth, unsigned most = StackMemo::kMostAddresses) {
+  Walks walks(most);
+  Wander wander{walks, std::minstd_rand(seed), steps};
+  while (wander.left != 0) wander.go_on(depth);
+  EXPECT_EQ(walks.compared(), steps);
+}
+
+TEST(StackMemo, FindsTheSameStacksAsAWalkWithoutIt) {
+  wander(static_cast<unsigned>(test::fresh_seed()), static_cast<unsigned>(test::amount(20'000, 2'000'000)),
+         40);
+}
+
+TEST(StackMemo, FindsStacksThatAreDeeperThanItsRoom) { wander(2, 3'000, 200); }
+
+TEST(StackMemo, FindsTheInnermostFramesOfAStackWhereFewAreAskedFor) { wander(3, 3'000, 30, 5); }
+
+TEST(StackMemo, FindsStacksInThreadsThatForgetTheRules) {
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 4; ++t)
+    threads.emplace_back([t] {
+      for (unsigned i = 0; i < 20; ++i) {
+        forget_unwind_rules();
+        wander(t * 100 + i, 100, 20);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+Walks* walks_of_coroutines;
+ucontext_t main_context, coroutine_context;
+
+void run_coroutine() {
+  walks_of_coroutines->compare();
+  swapcontext(&coroutine_context, &main_context);
+}
+
+TEST(StackMemo, FindsStacksOfCoroutinesOneAfterAnother) {
+  if (test::kAddressSanitizer) GTEST_SKIP() << "the sanitizer does not know of the other stack";
+  Walks walks(StackMemo::kMostAddresses);
+  walks_of_coroutines = &walks;
+  std::array<std::vector<char>, 2> stacks{std::vector<char>(64 * 1024), std::vector<char>(64 * 1024)};
+  for (unsigned i = 0; i < 20; ++i) {
+    std::vector<char>& stack = stacks[i / 2 % 2];
+    getcontext(&coroutine_context);
+    coroutine_context.uc_stack.ss_sp = stack.data();
+    coroutine_context.uc_stack.ss_size = stack.size();
+    coroutine_context.uc_link = nullptr;
+    makecontext(&coroutine_context, run_coroutine, 0);
+    swapcontext(&main_context, &coroutine_context);
+    walks.compare();
+  }
+  EXPECT_EQ(walks.compared(), 40u);
+}
+
+TEST(StackMemo, HashesDifferWhereStacksDo) {
+  void *const first = this, *const second = &main_context;
+  void* const stacks[][2] = {{first, second}, {second, first}, {first, first}};
+  EXPECT_NE(hash_of_stack(stacks[0], 2), hash_of_stack(stacks[1], 2));
+  EXPECT_NE(hash_of_stack(stacks[0], 2), hash_of_stack(stacks[2], 2));
+  EXPECT_NE(hash_of_stack(stacks[0], 1), hash_of_stack(stacks[0], 2));
+}
+
+}  // namespace
+}  // namespace tarn::internal::os
