@@ -1,12 +1,13 @@
-// What the last walk along a thread's stack met, so that the next one need not look up the rules of frames that
-// are still there: of a program's calls of malloc, most have their outer frames in common with the one before.
+// What the last walk along a thread's stack met, so that the next one need not look up the rules of frames
+// that are still there: of a program's calls of malloc, most have their outer frames in common with the one
+// before.
 //
-// A frame's rule depends on its address alone, and what it leads to on the stack pointer, the frame pointer and
-// two words of the stack. So where a walk comes to a place that the last one met, and these words are what they
-// were, it leads on to the same places: two loads and compares a frame.
+// A frame's rule depends on its address alone, and what it leads to on the stack pointer, the frame pointer
+// and two words of the stack. So where a walk comes to a place that the last one met, and these words are
+// what they were, it leads on to the same places: two loads and compares a frame.
 //
-// Invariant: frames_[i + 1] is the place that frames_[i] led to, for each i < count_; the hash of frames_[i] is
-// that of all addresses behind it, beginning with the outermost.
+// Invariant: frames_[i + 1] is the place that frames_[i] led to, for each i < count_; the hash of frames_[i]
+// is that of all addresses behind it, beginning with the outermost.
 // Threads: a memo is one thread's.
 #pragma once
 #include <cstdint>
