@@ -45,6 +45,7 @@ COVERED = {
     "observe/steady_state": "tests/adapters/steady_state_test.cc",
     "os/eh_frame": "tests/unit/os/unwind_test.cc",
     "os/unwind_rule": "tests/unit/os/unwind_test.cc",
+    "os/unwind_step": "tests/unit/os/unwind_test.cc",
     "os/memory_lock": "tests/fault/memory_lock_test.cc",
     "override/address_space": "tests/fault/late_limit_test.cc",
     "override/dlopen": "tests/override/programs/deepbind.c",
