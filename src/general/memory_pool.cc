@@ -183,11 +183,14 @@ void deallocate_missed(void* block) {
 // A watched thread's hit, in the records that the inlined path does not see.
 // \returns nullptr where a sample falls on the call, or the record has no block.
 TARN_INLINE void* pop_hidden(const ThreadHeap& heap, std::size_t size) {
+  std::size_t record = detail::record_of_small(size);
+  if (detail::is_tiny_or_stepped(size)) [[unlikely]] {
+    if (size > detail::kSteppedLimit) return nullptr;
+    record = detail::record_of_step(size);
+  }
   const std::int64_t left = this_thread.bytes_to_sample - static_cast<std::int64_t>(size);
-  if (size > detail::kSteppedLimit || left <= 0) [[unlikely]]
+  if (left <= 0) [[unlikely]]
     return nullptr;
-  const std::size_t record =
-      detail::is_tiny_or_stepped(size) ? detail::record_of_step(size) : detail::record_of_small(size);
   void* const block = detail::pop(detail::record_at(heap.cache, record));
   if (block != nullptr) [[likely]]
     this_thread.bytes_to_sample = left;
@@ -242,21 +245,25 @@ namespace detail {
 
 void* allocate_slow(std::size_t size) noexcept {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_acquire);
-  if (now != this_thread.undisturbed_at) [[unlikely]] {
-    if (now != this_thread.hits_hidden_at) return allocate_disturbed(size);
-    if (void* const block = pop_hidden(*this_heap(), size)) return block;
+  if (now + 1 == this_thread.hits_hidden_until) {
+    if (void* const block = pop_hidden(*this_heap(), size)) [[likely]]
+      return block;
+  } else if (now != this_thread.undisturbed_at) [[unlikely]] {
+    return allocate_disturbed(size);
   }
   return allocate_missed(size);
 }
 
+// The record of nullptr is always full.
 void deallocate_slow(void* block) noexcept {
-  if (block == nullptr) return;
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_acquire);
-  if (now != this_thread.undisturbed_at) [[unlikely]] {
-    if (now != this_thread.hits_hidden_at) return deallocate_disturbed(block);
-    if (push_hidden(*this_heap(), block)) return;
+  if (now + 1 == this_thread.hits_hidden_until) {
+    if (push_hidden(*this_heap(), block)) [[likely]]
+      return;
+  } else if (now != this_thread.undisturbed_at && block != nullptr) [[unlikely]] {
+    return deallocate_disturbed(block);
   }
-  deallocate_missed(block);
+  if (block != nullptr) deallocate_missed(block);
 }
 
 void* allocate_class_slow(SizeClass size_class) noexcept {

@@ -94,8 +94,7 @@ void Observation::ring() {
 void Observation::take_notice() {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
   const bool is_sampling = may_sample(), is_watched = is_sampling || may_record();
-  this_thread.generation_seen = now;
-  this_thread.undisturbed_at = is_watched ? now - 1 : now;
+  this_thread.heed(now, is_watched);
   if (is_watched) this_thread.bytes_to_sample = is_sampling ? distance_to_sample(interval()) : kNever;
   if (ThreadHeap* const heap = this_heap()) {
     os::LockGuard guard(heap->mutex);

@@ -78,7 +78,7 @@ class Observation {
   }
   /// Takes notice of a switch, if there is one. \pre no lock is held.
   TARN_INLINE void notice() {
-    if (watch_switches.generation.load(std::memory_order_acquire) != this_thread.generation_seen) [[unlikely]]
+    if (watch_switches.generation.load(std::memory_order_acquire) != this_thread.switch_heeded()) [[unlikely]]
       take_notice();
   }
 

@@ -55,7 +55,7 @@ pthread_key_t end_key;
 void note_whether_hits_are_hidden() {
   const bool hits_hidden = this_thread.is_watched() && this_thread.heap != nullptr &&
                            this_thread.scope == nullptr && !watch_switches.is_recording();
-  this_thread.hits_hidden_at = hits_hidden ? this_thread.generation_seen : this_thread.generation_seen - 1;
+  this_thread.hits_hidden_until = this_thread.switch_heeded() + (hits_hidden ? 1 : 0);
 }
 
 // Shows the thread's own records to the fast path, or hides them; derived forms of operator new ask again.
@@ -132,7 +132,7 @@ bool make_end_key() {
 ThreadHeap* attach(Registry::Take which) {
   if (this_thread.heap != nullptr || this_thread.has_ended) return this_thread.heap;
   ThreadHeap* const heap =
-      registry.attach(which, {&detail::thread_cache, &derived_cache, this_thread.generation_seen});
+      registry.attach(which, {&detail::thread_cache, &derived_cache, this_thread.switch_heeded()});
   if (heap == nullptr) return nullptr;
   this_thread.heap = heap;
   if (!watch_switches.has_rings()) heap->calls_made.end();  // what the heap's last thread has left

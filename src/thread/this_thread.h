@@ -15,16 +15,22 @@ struct ThisThread {
   void* scope;
   std::int64_t bytes_to_sample;  // of what it asks for, while it is watched (observation.h)
   std::uint32_t random;          // 0: before the first draw
-  // Invariant: undisturbed_at == generation_seen exactly when the thread is not watched.
-  std::uint32_t undisturbed_at;
-  std::uint32_t generation_seen;  // of the last switch that it has heeded
-  // Of a watched thread: == generation_seen exactly when it has a heap, is in no scope, and its calls are not
-  // recorded. Then a slow door need look at nothing else before it takes a hit from the hidden records.
-  std::uint32_t hits_hidden_at;
+  std::uint32_t undisturbed_at;  // the last switch that it has heeded; one less while it is watched
+  // One more than the last switch it has heeded, exactly when the thread is watched, has a heap, is in no
+  // scope, and its calls are not recorded; else that switch. While it is one more than the count of switches,
+  // a slow door need look at nothing else before it takes a hit from the hidden records.
+  std::uint32_t hits_hidden_until;
   std::uint16_t calls_without_heap;
   bool has_ended;
+  bool watched;
 
-  bool is_watched() const { return undisturbed_at != generation_seen; }
+  bool is_watched() const { return watched; }
+  /// The last switch that it has heeded.
+  std::uint32_t switch_heeded() const { return undisturbed_at + (watched ? 1 : 0); }
+  void heed(std::uint32_t now, bool watches) {
+    undisturbed_at = watches ? now - 1 : now;
+    watched = watches;
+  }
 };
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local ThisThread this_thread;
 
@@ -35,8 +41,7 @@ TARN_INLINE bool is_disturbed() {
 
 /// Whether the thread's hits are what its hidden records have.
 TARN_INLINE bool hits_are_hidden() {
-  const std::uint32_t now = watch_switches.generation.load(std::memory_order_acquire);
-  return now != this_thread.undisturbed_at && now == this_thread.hits_hidden_at;
+  return watch_switches.generation.load(std::memory_order_acquire) + 1 == this_thread.hits_hidden_until;
 }
 
 // As show_records_of_this_thread: a switch may have come since the pointer was read.
