@@ -27,12 +27,14 @@ TARN = "tarn"
 class Allocator:
     name: str
     preload: Path | None = None
+    settings: tuple = ()  # of (name, value), for its environment
 
     def environment(self):
         """The environment of a process that runs on this allocator."""
         environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
         if self.preload:
             environment["LD_PRELOAD"] = str(self.preload)
+        environment.update(self.settings)
         return environment
 
 
