@@ -2,7 +2,8 @@
 """What `tarn tune` gains in real programs: the traces of record_traces.py against live runs.
 
 1. Each program runs on every allocator, interleaved: is its peak RSS on tarn above the leanest one's?
-2. `tarn tune` searches settings for its trace; they stay beside the trace.
+2. `tarn tune` searches settings for its trace, within 5 % of the time that the program took; they stay
+   beside the trace.
 3. It runs on tarn with and without these settings, interleaved: is its peak less, and by what the replay
    predicts?
 
@@ -71,22 +72,25 @@ class Tuning:
     def conf_of(self, program):
         return self.traces / f"{program.name}.conf"
 
-    def search_all(self, chosen, folder):
+    def search_all(self, chosen, folder, runs):
         jobs = [(program.name, "tarn tune") for program in chosen]
         progress = Progress(jobs)
         try:
             for program, job in zip(chosen, jobs):
                 progress.start(job, program.name)
-                self._search(program, folder)
+                self._search(program, folder, runs.median(program.name, allocators.TARN, "wall_ms"))
                 progress.finish(job)
         finally:
             progress.close()
 
-    def _search(self, program, folder):
+    def _search(self, program, folder, milliseconds):
         self.conf_of(program).unlink(missing_ok=True)
         result = folder / "tune.json"
         command = [str(self.tool), "tune", str(self.traces / f"{program.name}.trace"), "--quiet", "--out",
-                   str(self.conf_of(program)), "--json", str(result), *self.words]  # fmt: skip
+                   str(self.conf_of(program)), "--json", str(result)]  # fmt: skip
+        if milliseconds:
+            command += ["--program-time", str(milliseconds / 1000)]
+        command += self.words
         try:
             run_process(command, program_inputs.environment(folder), TUNE_TIMEOUT_SECONDS)
             self.results[program.name] = json.loads(result.read_text())
@@ -186,7 +190,7 @@ def measure_all(options, tool, launcher, chosen, competitors, tuning, runs, tune
         workers = [program_inputs.worker_of(program, folder) for program in chosen]
         programs.measure(launcher, [(program, options.rounds) for program in workers], competitors, folder,
                          runs)  # fmt: skip
-        tuning.search_all(workers, folder)
+        tuning.search_all(workers, folder, runs)
         for program in workers:
             if tuning.predicted_gain_mib(program) is not None:
                 conf = tuning.conf_of(program)

@@ -133,13 +133,19 @@ bool has_key(const tune::Configuration& configuration, const std::string& key) {
                      [&](const tune::Setting& setting) { return setting.key == key; });
 }
 
+std::string bound_line(const TuneResult& result) {
+  if (result.bounds.program_seconds == 0) return "";
+  return fmt::format("In a program that takes {}, its calls may take {:.3g} % more time.\n",
+                     format_seconds(result.bounds.program_seconds), result.bounds.most_time_percent);
+}
+
 /// What a reader must know before the figures are believed.
 std::string cautions_of(const TuneResult& result) {
   std::string text;
   const Share& price = result.outcome.verified.price;
   if (price.percent + price.error > result.bounds.most_time_percent)
     text += fmt::format(
-        "That it keeps within {:g} % more time is not certain: more rounds or a quieter machine would "
+        "That it keeps within {:.3g} % more time is not certain: more rounds or a quieter machine would "
         "tell.\n",
         result.bounds.most_time_percent);
   if (has_key(result.outcome.chosen, "decay"))
@@ -170,7 +176,8 @@ std::string last_tried(const TuneResult& result) {
 
 std::string no_proposal(const TuneResult& result) {
   return fmt::format(
-      "{}Nothing makes {} less by more than its noise and {:g} %, in at most {:g} % more time: the defaults "
+      "{}Nothing makes {} less by more than its noise and {:g} %, in at most {:.3g} % more time: the "
+      "defaults "
       "stay{}.\n",
       last_tried(result), name_of(result.bounds.aim), result.bounds.least_gain_percent,
       result.bounds.most_time_percent, result.is_file_asked_for ? ", no file is written" : "");
@@ -204,8 +211,8 @@ Json name_or_null(const std::string& file) { return file.empty() ? Json(nullptr)
 }  // namespace
 
 std::string tune_report(const TuneResult& result, Colour colour) {
-  return fmt::format("{}\nBy default: {}.\n\n{}{}", about_trace(result.trace),
-                     figures_line(result.outcome.default_figures), tables(result, colour),
+  return fmt::format("{}\nBy default: {}.\n{}\n{}{}", about_trace(result.trace),
+                     figures_line(result.outcome.default_figures), bound_line(result), tables(result, colour),
                      result.proposes() ? proposal(result) : no_proposal(result));
 }
 
@@ -218,6 +225,7 @@ Json tune_json(const TuneResult& result) {
   json["serial"] = result.is_serial;
   json["least"] = result.bounds.aim == Aim::kPeak ? "peak" : "mean";
   json["most_time_percent"] = result.bounds.most_time_percent;
+  json["program_seconds"] = result.bounds.program_seconds;
   json["least_gain_percent"] = result.bounds.least_gain_percent;
   json["defaults"] = json_of(outcome.default_figures);
   json["alone"] = Json::array();
