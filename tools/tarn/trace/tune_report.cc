@@ -133,10 +133,15 @@ bool has_key(const tune::Configuration& configuration, const std::string& key) {
                      [&](const tune::Setting& setting) { return setting.key == key; });
 }
 
+/// One digit behind the point is enough of what a replay's time made.
+double told_time_bound(const TuneResult& result) {
+  return std::round(10 * result.bounds.most_time_percent) / 10;
+}
+
 std::string bound_line(const TuneResult& result) {
   if (result.bounds.program_seconds == 0) return "";
-  return fmt::format("In a program that takes {}, its calls may take {:.3g} % more time.\n",
-                     format_seconds(result.bounds.program_seconds), result.bounds.most_time_percent);
+  return fmt::format("In a program that takes {}, its calls may take {:g} % more time.\n",
+                     format_seconds(result.bounds.program_seconds), told_time_bound(result));
 }
 
 /// What a reader must know before the figures are believed.
@@ -145,9 +150,9 @@ std::string cautions_of(const TuneResult& result) {
   const Share& price = result.outcome.verified.price;
   if (price.percent + price.error > result.bounds.most_time_percent)
     text += fmt::format(
-        "That it keeps within {:.3g} % more time is not certain: more rounds or a quieter machine would "
+        "That it keeps within {:g} % more time is not certain: more rounds or a quieter machine would "
         "tell.\n",
-        result.bounds.most_time_percent);
+        told_time_bound(result));
   if (has_key(result.outcome.chosen, "decay"))
     text +=
         "A replay is shorter than the program's run: what decay gains here, time may gain there anyway.\n";
@@ -176,11 +181,11 @@ std::string last_tried(const TuneResult& result) {
 
 std::string no_proposal(const TuneResult& result) {
   return fmt::format(
-      "{}Nothing makes {} less by more than its noise and {:g} %, in at most {:.3g} % more time: the "
+      "{}Nothing makes {} less by more than its noise and {:g} %, in at most {:g} % more time: the "
       "defaults "
       "stay{}.\n",
       last_tried(result), name_of(result.bounds.aim), result.bounds.least_gain_percent,
-      result.bounds.most_time_percent, result.is_file_asked_for ? ", no file is written" : "");
+      told_time_bound(result), result.is_file_asked_for ? ", no file is written" : "");
 }
 
 Json json_of(const Share& share) { return {{"percent", share.percent}, {"spread", share.spread}}; }
