@@ -27,13 +27,14 @@ TARN = "tarn"
 class Allocator:
     name: str
     preload: Path | None = None
-    settings: tuple = ()  # NAME=VALUE, put into the environment of its programs
+    settings: tuple = ()  # of (name, value), for its environment
 
     def environment(self):
         """The environment of a process that runs on this allocator."""
         environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
         if self.preload:
             environment["LD_PRELOAD"] = str(self.preload)
+        environment.update(self.settings)
         return environment
 
 
@@ -79,8 +80,8 @@ def make_variants(texts, tarn):
     variants = []
     for text in texts:
         label, colon, settings = text.partition(":")
-        settings = tuple(settings.split(","))
-        if not label or not colon or not all("=" in setting for setting in settings):
+        settings = tuple(tuple(setting.split("=", 1)) for setting in settings.split(","))
+        if not label or not colon or not all(len(setting) == 2 for setting in settings):
             raise SystemExit(f"{text!r} is no variant: write LABEL:NAME=VALUE[,NAME=VALUE]")
         variants += [Allocator(label, library.preload, settings) for library in tarn]
     return variants

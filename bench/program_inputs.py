@@ -1,192 +1,19 @@
-"""The real programs of programs.py, and what each of them works on.
+"""The real programs that the scripts here run and record, and what each of them works on.
 
 Every input is made here, from fixed seeds, so that a run needs nothing but Debian's packages. A program is
 one command without a shell; it reads files of the work folder only.
 """
 
 import random
+import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import program_scripts
 
 SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
 WORDS = 800_000
-
-PYTHON_SCRIPT = """
-import json, re
-records = [{"id": i, "name": f"user{i * 7919 % 65537}", "tags": [f"t{i % 97}", f"t{i % 89}"],
-            "score": i * 0.37 % 101} for i in range(40000)]
-text = json.dumps(records)
-copies = json.loads(text)
-by_name = {}
-for record in copies:
-    by_name.setdefault(record["name"], []).append(record)
-ranked = sorted(copies, key=lambda record: (-record["score"], record["name"]))
-found = re.findall(r'"name": "(user\\d+)"', text)
-print(len(by_name), ranked[0], len(set(found)))
-"""
-
-PERL_SCRIPT = r"""
-use strict;
-my (%count, %lines_of);
-open my $file, '<', 'words.txt' or die;
-while (my $line = <$file>) {
-  for my $word ($line =~ /(\w+)/g) {
-    $count{lc $word}++;
-    push @{$lines_of{substr $word, 0, 3}}, $.;
-  }
-}
-my @top = (sort { $count{$b} <=> $count{$a} || $a cmp $b } keys %count)[0 .. 20];
-my $text = join ' ', map { "$_=$count{$_}" } sort keys %count;
-$text =~ s/([aeiou])(\w)/$2$1/g;
-print "@top ", length $text, ' ', scalar keys %lines_of, "\n";
-"""
-
-SQL_SCRIPT = """
-CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT, kind INTEGER, price REAL);
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
-  INSERT INTO item SELECT i, 'item ' || (i * 7919 % 65537), i % 251, (i * 37 % 1009) / 7.0 FROM n;
-CREATE INDEX by_name ON item(name);
-CREATE TABLE sale AS SELECT id * 3 % 300000 + 1 AS item, price * 2 AS paid FROM item WHERE kind < 200;
-SELECT kind, count(*), sum(paid) FROM sale JOIN item ON item.id = sale.item GROUP BY kind ORDER BY 3 DESC LIMIT 5;
-SELECT group_concat(name) FROM (SELECT DISTINCT name FROM item ORDER BY name LIMIT 100);
-"""
-
-CXX_SOURCE = """
-#include <algorithm>
-#include <filesystem>
-#include <functional>
-#include <future>
-#include <iostream>
-#include <map>
-#include <memory_resource>
-#include <random>
-#include <ranges>
-#include <regex>
-#include <string>
-#include <thread>
-#include <unordered_map>
-#include <variant>
-#include <vector>
-template <int N> struct Chain { std::map<int, std::variant<int, std::string, Chain<N - 1>>> next; };
-template <> struct Chain<0> { std::unordered_map<std::string, std::vector<int>> last; };
-int main() {
-  std::regex pattern("(a|b)*c");
-  Chain<10> chain;
-  std::vector<std::string> words{"a", "b"};
-  for (const auto& word : words)
-    if (std::regex_match(word, pattern)) std::cout << word << std::filesystem::path(word) << chain.next.size();
-}
-"""
-
-LUA_SCRIPT = """
-local words, count = {}, {}
-for line in io.lines('words.txt') do
-  if #words > 150000 then break end
-  for word in line:gmatch('%w+') do
-    words[#words + 1] = word .. '-' .. #words % 13
-    count[word] = (count[word] or 0) + 1
-  end
-end
-local nodes = {}
-for i = 1, 300000 do nodes[i] = {left = nodes[i // 2], value = words[i % #words + 1], text = 'n' .. i} end
-table.sort(words)
-local parts = {}
-for word, n in pairs(count) do parts[#parts + 1] = word .. '=' .. n end
-table.sort(parts)
-print(#words, #nodes, #table.concat(parts, ' '), nodes[299999].left.text)
-"""
-
-AWK_SCRIPT = """
-{ for (i = 1; i <= NF; i++) { count[$i]++; key = substr($i, 1, 2) " " NR % 997; pair[key] = pair[key] $i } }
-END { for (word in count) sum += count[word] * length(word); for (key in pair) { n++; bytes += length(pair[key]) }
-      print sum, n, bytes }
-"""
-
-BASH_SCRIPT = """
-declare -A count
-while read -r -a words && (( ++lines <= 15000 )); do
-  for word in "${words[@]:0:4}"; do count[$word]=$(( ${count[$word]:-0} + 1 )); text="${word//a/bb}"; done
-  list+=("${text^^}-${#list[@]}")
-done < words.txt
-echo "${#count[@]} ${#list[@]} ${list[*]: -3}"
-"""
-
-CMAKE_SCRIPT = """
-set(list "")
-foreach(i RANGE 1 12000)
-  math(EXPR key "${i} * 7919 % 65537")
-  list(APPEND list "item_${key}")
-  set(value_${key} "text ${i} of ${key}")
-  if(i MATCHES "00$")
-    list(SORT list)
-    string(REPLACE "item" "entry" joined "${list}")
-    string(REGEX MATCHALL "[0-9]+" numbers "${joined}")
-  endif()
-endforeach()
-list(LENGTH numbers length)
-message("${length}")
-"""
-
-RUBY_SCRIPT = """
-count = Hash.new(0)
-lines = Hash.new { |all, word| all[word] = [] }
-File.foreach('words.txt').with_index do |line, n|
-  break if n >= 30_000
-  line.split.each { |word| count[word] += 1; lines[word[0, 4]] << word + n.to_s }
-end
-top = count.sort_by { |word, n| [-n, word] }.first(20)
-text = lines.map { |word, all| word + '=' + all.sort.join(',') }.join(';')
-puts top.inspect, text.gsub(/([aeiou])(\\d)/, '\\2\\1').length, lines.size
-"""
-
-# A web server and its clients in one process: threads, sockets, and buffers that one thread makes and another
-# frees.
-WEB_SCRIPT = """
-import hashlib, http.client, http.server, json, threading
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    def do_POST(self):
-        order = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        lines = [f"{price:.2f}" for price in order["prices"]]
-        body = json.dumps({"total": sum(order["prices"]), "lines": lines}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-    def log_message(self, *_):
-        pass
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-threading.Thread(target=server.serve_forever, daemon=True).start()
-digests = {}
-def client(number):
-    connection, digest = http.client.HTTPConnection(*server.server_address), hashlib.sha256()
-    for i in range(150):
-        connection.request("POST", "/", json.dumps({"prices": [k * 0.37 for k in range(i * number % 700)]}))
-        digest.update(connection.getresponse().read())
-    digests[number] = digest.hexdigest()
-    connection.close()
-clients = [threading.Thread(target=client, args=(i,)) for i in range(1, 9)]
-for thread in clients: thread.start()
-for thread in clients: thread.join()
-print(sorted(digests.items()))
-server.shutdown()
-"""
-
-STYLE_SHEET = """<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
-<xsl:key name="by-kind" match="item" use="@kind"/>
-<xsl:template match="/list"><kinds>
-  <xsl:for-each select="item[generate-id() = generate-id(key('by-kind', @kind)[1])]">
-    <xsl:sort select="@kind" data-type="number"/>
-    <kind number="{@kind}" items="{count(key('by-kind', @kind))}">
-      <xsl:for-each select="key('by-kind', @kind)"><xsl:sort select="name"/>
-        <xsl:copy-of select="name"/></xsl:for-each>
-    </kind>
-  </xsl:for-each>
-</kinds></xsl:template>
-</xsl:stylesheet>
-"""
 
 
 @dataclass(frozen=True)
@@ -221,6 +48,8 @@ PROGRAMS = (
     Program("xsltproc", ("xsltproc", "style.xsl", "list.xml")),
     Program("z3", ("z3", "puzzle.smt2")),
     Program("dot", ("dot", "-Tplain", "graph.dot")),
+    Program("python3-ast", ("/usr/bin/python3", "-S", "tree.py")),
+    Program("php", ("php", "-n", "-d", "memory_limit=-1", "script.php")),
 )  # fmt: skip
 
 SMALL_PROGRAMS = (Program("true", ("true",)), Program("ls", ("ls", "-l", "/usr/lib")))
@@ -234,6 +63,8 @@ def environment(home):
         "LC_ALL": "C.UTF-8",
         "PYTHONMALLOC": "malloc",
         "PYTHONHASHSEED": "0",
+        "PERL_HASH_SEED": "0",
+        "USE_ZEND_ALLOC": "0",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_PAGER": "cat",
@@ -244,21 +75,31 @@ def is_installed(program):
     return shutil.which(program.command[0], path=SEARCH_PATH) is not None
 
 
+def worker_of(program, folder):
+    """The program whose process does the work: g++ only starts the compiler, which is another one."""
+    if program.command[0] != "g++":
+        return program
+    planned = subprocess.run([*program.command, "-###"], env=environment(folder), cwd=folder, check=True,
+                             capture_output=True, text=True).stderr  # fmt: skip
+    compiler = next(line for line in planned.splitlines() if "cc1plus" in line.split(" -", 1)[0])
+    return replace(program, command=tuple(shlex.split(compiler)))
+
+
 def write_inputs(folder):
     """All inputs, into a folder that is empty."""
-    scripts = {
-        "script.py": PYTHON_SCRIPT, "script.pl": PERL_SCRIPT, "script.sql": SQL_SCRIPT,
-        "source.cc": CXX_SOURCE,
-        "script.lua": LUA_SCRIPT, "script.awk": AWK_SCRIPT, "script.sh": BASH_SCRIPT,
-        "script.cmake": CMAKE_SCRIPT, "script.rb": RUBY_SCRIPT,
-        "web.py": WEB_SCRIPT,
-        "style.xsl": STYLE_SHEET, "list.xml": _xml_list(), "zone.txt": _zone(), "graph.dot": _graph(),
-        "puzzle.smt2": _queens(24),
+    inputs = {
+        "script.py": program_scripts.PYTHON_SCRIPT, "tree.py": program_scripts.TREE_SCRIPT,
+        "script.php": program_scripts.PHP_SCRIPT, "script.pl": program_scripts.PERL_SCRIPT,
+        "script.sql": program_scripts.SQL_SCRIPT, "source.cc": program_scripts.CXX_SOURCE,
+        "script.lua": program_scripts.LUA_SCRIPT, "script.awk": program_scripts.AWK_SCRIPT,
+        "script.sh": program_scripts.BASH_SCRIPT, "script.cmake": program_scripts.CMAKE_SCRIPT,
+        "script.rb": program_scripts.RUBY_SCRIPT, "web.py": program_scripts.WEB_SCRIPT,
+        "style.xsl": program_scripts.STYLE_SHEET, "list.xml": _xml_list(), "zone.txt": _zone(),
+        "graph.dot": _graph(), "puzzle.smt2": _queens(24),
+        "words.txt": _words(), "data.json": _json_records(),
     }  # fmt: skip
-    for name, text in scripts.items():
+    for name, text in inputs.items():
         (folder / name).write_text(text)
-    (folder / "words.txt").write_text(_words())
-    (folder / "data.json").write_text(_json_records())
     _make_repository(folder)
 
 

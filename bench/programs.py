@@ -72,8 +72,7 @@ def run_once(launcher, program, allocator, folder):
     command = [launcher, "--input", program.input, "--output", str(output)]
     if allocator.preload:
         command += ["--preload", str(allocator.preload)]
-    environment = program_inputs.environment(folder)
-    environment.update(setting.split("=", 1) for setting in allocator.settings)
+    environment = {**program_inputs.environment(folder), **dict(allocator.settings)}
     usage = json.loads(run_process([*command, "--", *program.command], environment, TIMEOUT_SECONDS,
                                    cwd=folder))
     status, signal_number = usage.pop("exit_status"), usage.pop("signal")

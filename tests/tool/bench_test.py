@@ -14,6 +14,7 @@ import unittest
 TOOL = os.environ["TARN_TEST_TOOL"]
 LIBRARIES = os.environ["TARN_TEST_LIBRARIES"]
 TARN = os.environ["TARN_TEST_TARN"]  # the drop-in library
+MAKER = os.environ["TARN_TEST_MAKER"]  # of a trace
 HARMLESS, CRASHING = (f"{LIBRARIES}/libfake_{name}.so" for name in ("harmless", "crashing"))
 OVERLAPPING, HANGING, FAILING = (f"{LIBRARIES}/libfake_{name}.so"
                                  for name in ("overlapping", "hanging", "failing"))
@@ -86,7 +87,9 @@ class BenchTest(unittest.TestCase):
 
 class Everything(BenchTest):
     def test_every_workload_runs_under_every_allocator_present(self):
-        result, run = self.results("--quick", "--rounds", "1", "--html", self.path("page.html"))
+        os.mkdir(self.path("none"))
+        result, run = self.results("--quick", "--rounds", "1", "--html", self.path("page.html"), "--traces",
+                                   self.path("none"))
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual(run["failures"], [])
         kinds = {a["name"]: a["kind"] for a in run["allocators"]}
@@ -192,6 +195,105 @@ class Results(BenchTest):
         self.assertIn("ns per a pair of allocate and free", result.stdout)
 
 
+class Traces(BenchTest):
+    ONLY = ["--only", "traces", "--with", "none"]
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.path("traces")
+        os.mkdir(self.folder)
+
+    def make(self, name, rounds=1000):
+        path = os.path.join(self.folder, name)
+        subprocess.run([MAKER, path, str(rounds)], check=True)
+        return path
+
+    def traces(self, *words):
+        return self.results("--traces", self.folder, *words)
+
+    def test_each_trace_of_a_folder_is_a_row_of_time_and_one_of_memory(self):
+        self.make("b.trace")
+        self.make("a.trace", 2000)
+        with open(os.path.join(self.folder, "traces.json"), "w", encoding="utf-8") as file:
+            file.write("this is no trace, and not called one")
+        result, run = self.traces(*self.ONLY, "--html", self.path("page.html"))
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertEqual([(g["group"], [(r["row"], r["metric"], r["threads"]) for r in g["rows"]])
+                          for g in run["groups"]],
+                         [("traces", [("a", "ns", 2), ("b", "ns", 2)]),
+                          ("traces_memory", [("a", "resident_per_byte", 2), ("b", "resident_per_byte", 2)])])
+        for group, rounds in zip(run["groups"], (2, 1)):
+            for row in group["rows"]:
+                self.assertEqual([a["name"] for a in row["allocators"]], ["tarn", "glibc"])
+                for allocator in row["allocators"]:
+                    self.assertEqual(len(allocator["runs"]), rounds)
+                    one = allocator["runs"][0]
+                    self.assertGreater(one[row["metric"]], 0)
+                    self.assertGreater(one["peak_rss_bytes"], one["peak_live_bytes"])
+        self.assertEqual([(t["row"], t["recorded_threads"]) for t in run["traces"]], [("a", 2), ("b", 2)])
+        self.assertGreater(run["traces"][0]["calls"], run["traces"][1]["calls"])
+        self.assertRegex(result.stdout, r"(?s)ours  .*traces.*ours-memory  .*traces_memory")
+
+    def test_a_damaged_trace_is_one_line_and_the_others_are_measured(self):
+        self.make("good.trace")
+        cut = self.make("cut.trace")
+        os.truncate(cut, os.path.getsize(cut) - 20)
+        result, run = self.traces(*self.ONLY)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertRegex(result.stdout, r"(?m)^FAILED cut in traces: .*byte \d+.*truncated.*$")
+        self.assertEqual(result.stdout.count("cut.trace"), 1)
+        self.assertEqual({r["row"] for g in run["groups"] for r in g["rows"]}, {"good"})
+        os.remove(os.path.join(self.folder, "good.trace"))
+        self.assert_one_line(self.bench("--traces", self.folder, *self.ONLY), "no whole trace in")
+
+    def test_a_folder_without_traces_is_one_line_and_the_rest_goes_on(self):
+        result, run = self.traces("--only", "t", "--threads", "1", "--with", "none", "--rounds", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout.count("bench/record_traces.py"), 1)
+        self.assertIn("thread_churn", {g["group"] for g in run["groups"]})
+        self.assert_one_line(self.bench("--traces", self.folder, *self.ONLY), "bench/record_traces.py")
+
+    def test_traces_of_other_numbers_of_threads_are_left_out(self):
+        self.make("two.trace")
+        _, run = self.traces(*self.ONLY, "--threads", "2")
+        self.assertEqual(run["groups"][0]["rows"][0]["row"], "two")
+        for words in (["--threads", "1,3"], ["--sizes", "64"]):
+            self.assert_one_line(self.bench("--traces", self.folder, *self.ONLY, *words), "no trace in")
+
+    def test_a_quick_run_leaves_out_long_traces(self):
+        self.make("short.trace")
+        os.truncate(self.make("long.trace"), 9 << 20)
+        _, run = self.traces(*self.ONLY, "--quick")
+        self.assertEqual({r["row"] for g in run["groups"] for r in g["rows"]}, {"short"})
+        self.assertEqual(run["failures"], [])
+
+    def test_a_library_without_a_malloc_is_not_measured_as_glibc(self):
+        self.make("one.trace")
+        result, run = self.traces("--only", "traces", "--with", f"bad={HARMLESS}", "--rounds", "1")
+        self.assertIn("FAILED bad everywhere: could not be preloaded: it defines no malloc", result.stdout)
+        self.assertNotIn("bad", {a["name"] for g in run["groups"] for r in g["rows"]
+                                 for a in r["allocators"]})
+
+    def test_a_crash_in_a_replay_is_told(self):
+        self.make("one.trace")
+        result, _ = self.traces("--only", "traces", "--with", f"bad={FAILING}", "--rounds", "1")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("FAILED bad in traces: ended by SIGABRT", result.stdout)
+
+    def test_control_c_leaves_no_scripts(self):
+        self.make("one.trace")
+        self.environment["TMPDIR"] = self.scratch
+        process = self.start(*self.ONLY, "--traces", self.folder, "--rounds", "1000")
+        deadline = time.monotonic() + DEADLINE
+        while not any(name.startswith("tarn-") for name in os.listdir(self.scratch)):
+            self.assertLess(time.monotonic(), deadline, "no trace was read")
+            time.sleep(0.002)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=DEADLINE)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual([name for name in os.listdir(self.scratch) if name.startswith("tarn-")], [])
+
+
 class Failures(BenchTest):
     def failure(self, library, *words):
         """What is told of a bad library, and whether tarn was measured all the same."""
@@ -295,6 +397,7 @@ class BadInput(BenchTest):
                             (["--sizes", "99999999999"], "--sizes takes"),
                             (["--timeout", "0"], "--timeout"), (["--cold", "--warm"], "exclude each other"),
                             (["--only", "003_fixed", "--sizes", "63"], "--only 003_fixed"),
+                            (["--traces", "/nowhere"], "no folder at '/nowhere'"),
                             (["--html", "/nowhere/page.html"], "cannot write /nowhere/page.html"),
                             (["--html", self.scratch], "directory"),
                             (["--html", "/dev/full"], "no space"),

@@ -17,6 +17,12 @@ TEST(Compare, NoiseSpeaksForTimeAndAgainstMemory) {
   EXPECT_EQ(compare({}, own, base, {}).verdict, Verdict::kTooSlow);
 }
 
+TEST(Bounds, TheProgramsTimeMakesRoomForThatOfItsCallsAndNeverTakesAny) {
+  EXPECT_DOUBLE_EQ(for_calls({.most_time_percent = 5, .program_seconds = 2}, 0.1).most_time_percent, 100);
+  EXPECT_DOUBLE_EQ(for_calls({.most_time_percent = 5, .program_seconds = 0.01}, 0.1).most_time_percent, 5);
+  EXPECT_DOUBLE_EQ(for_calls({.most_time_percent = 5}, 0.1).most_time_percent, 5);
+}
+
 TEST(ConfigurationFile, HasALineForEachSettingBehindItsComment) {
   EXPECT_EQ(configuration_file({{"huge_pages", "never"}, {"decay", "100ms"}}, "Two\nlines"),
             "# Two\n# lines\nhuge_pages:never\ndecay:100ms\n");

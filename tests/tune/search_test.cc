@@ -96,6 +96,16 @@ Verdict verdict_of(const Outcome& outcome, const Setting& setting) {
   return Verdict::kFailed;
 }
 
+TEST(Search, WhatIsSlowForTheCallsMayBeLittleForTheProgram) {
+  for (const double program_seconds : {0.0, 2.0}) {
+    World world;
+    world.plant(huge("never"), {.peak = 0.85, .mean = 0.9, .seconds = 1.2});
+    const Outcome outcome = world.search_planted({.program_seconds = program_seconds});
+    EXPECT_EQ(outcome.chosen.empty(), program_seconds == 0) << program_seconds;
+    EXPECT_NEAR(outcome.bounds.most_time_percent, program_seconds == 0 ? 5 : 50, 1);
+  }
+}
+
 TEST(Search, FindsWhatIsPlantedAndJoinsIt) {
   World world;
   world.plant(huge("never"), {.peak = 0.85, .mean = 0.9});

@@ -134,8 +134,16 @@ class Tune(unittest.TestCase):
             self.assertIn(column, text)
         self.assertRegex(text, r"(?m)^thread_cache:64K +[-+]?\d+\.\d % ± \d+\.\d +")
 
+    def test_the_time_of_the_program_makes_room_for_that_of_its_calls(self):
+        words = ("--only", "decay", "--most-time", "1%", "--program-time")
+        result, text = self.result_of(*words, "3600")
+        self.assertGreater(result["most_time_percent"], 100)  # no replay takes 36 s
+        self.assertRegex(text, r"(?m)^In a program that takes 3600 s, its calls may take .* % more time\.$")
+        self.assertEqual(self.result_of(*words, "0.001")[0]["most_time_percent"], 1)
+
     def test_bad_words_are_one_line(self):
-        for words, pattern in ((["--most-time", "much"], "--most-time takes a share as 5%, not 'much'"),
+        for words, pattern in ((["--program-time", "-1"], "--program-time takes 0.001 to"),
+                               (["--most-time", "much"], "--most-time takes a share as 5%, not 'much'"),
                                (["--most-time=-1%"], "--most-time takes 0 to 1000"),
                                (["--least", "all"], "--least takes peak or mean"),
                                (["--only", "odd"], "unknown option 'odd' in --only"),

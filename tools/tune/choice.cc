@@ -29,6 +29,11 @@ void Measurements::append(const Measurements& later) {
   extend(seconds, later.seconds);
 }
 
+Bounds for_calls(Bounds bounds, double replay_seconds) {
+  bounds.most_time_percent *= std::max(1.0, bounds.program_seconds / replay_seconds);
+  return bounds;
+}
+
 bool is_gain(const Share& gain, const Bounds& bounds) {
   return gain.percent > std::max(gain.spread, bounds.least_gain_percent);
 }

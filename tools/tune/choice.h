@@ -29,7 +29,12 @@ struct Bounds {
   Aim aim = Aim::kPeak;
   double most_time_percent = 5;
   double least_gain_percent = 1;
+  double program_seconds = 0;  // of which the time is a share; 0: it is one of the calls' own time
 };
+
+/// The same for the calls alone, of which one replay takes so long: what they take longer, the program does.
+/// Never less than it was.
+Bounds for_calls(Bounds bounds, double replay_seconds);
 
 enum class Verdict : std::uint8_t {
   kGains,

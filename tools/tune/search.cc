@@ -57,7 +57,7 @@ class Search {
   }
 
   const Measure& measure_;
-  const Bounds bounds_;
+  Bounds bounds_;
   Outcome outcome_;
   bool needs_joining_ = false;  // something was chosen since all was measured together
 };
@@ -82,6 +82,7 @@ void Search::measure_alone(const std::vector<Setting>& candidates) {
   for (const Setting& candidate : candidates) asked.push_back({candidate});
   const std::vector<Measurements> measured = measure_(Step::kAlone, asked);
   outcome_.default_figures = figures_of(measured[0]);
+  outcome_.bounds = bounds_ = for_calls(bounds_, outcome_.default_figures.seconds);
   for (std::size_t i = 1; i < asked.size(); ++i)
     outcome_.alone.push_back(compare(asked[i], measured[i], measured[0], bounds_));
 }

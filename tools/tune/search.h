@@ -39,6 +39,7 @@ struct Outcome {
   Choice verified;               // in fresh rounds: what was chosen, or what fell through last
   Figures default_figures;       // of the fresh rounds; without any, of the first step
   Figures chosen_figures;        // of the fresh rounds, if something was chosen
+  Bounds bounds;                 // for the calls alone
   unsigned verifications = 0;    // wholes that were measured in fresh rounds
   std::size_t fresh_rounds = 0;  // of the last of them
 };

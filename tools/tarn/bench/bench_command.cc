@@ -41,7 +41,7 @@ struct BenchOptions {
   std::vector<std::string> threads, sizes;
   std::optional<int> rounds;
   std::optional<double> scale, timeout_seconds;
-  std::string json_file, html_file, from_file;
+  std::string traces_folder, json_file, html_file, from_file;
   bool is_cold = false, is_warm = false, is_quick = false, is_pinned = false, with_rows = false,
        is_quiet = false;
 };
@@ -86,7 +86,14 @@ void require_valid(const BenchOptions& options) {
   require_places_for_files(options);
 }
 
-BenchPlan plan_of(const BenchOptions& options, SignalWatch& signals) {
+std::vector<BenchFailure> failures_of(const BenchTraces& traces) {
+  std::vector<BenchFailure> failures;
+  for (const DamagedTrace& one : traces.damaged())
+    failures.push_back({one.name, kTraceGroups[0], {one.why, "when it was read", {}}});
+  return failures;
+}
+
+BenchPlan plan_of(const BenchOptions& options, BenchTraces& traces, SignalWatch& signals) {
   BenchPlan plan;
   plan.shape = shape_of(options);
   plan.rounds = options.rounds.value_or(options.is_quick ? kQuickRounds : kRounds);
@@ -94,7 +101,8 @@ BenchPlan plan_of(const BenchOptions& options, SignalWatch& signals) {
   BenchSelection selection = options.selection;
   selection.with_cold = !options.is_warm;
   selection.with_warm = !options.is_cold;
-  plan.contenders = select_contenders(selection, plan.shape, signals);
+  plan.contenders = select_contenders(selection, plan.shape, traces, signals);
+  plan.failures = failures_of(traces);
   plan.groups = groups_of(plan.contenders);
   return plan;
 }
@@ -146,14 +154,18 @@ int exit_status_of(const BenchResults& results) {
 int measure(const BenchOptions& options, const std::vector<std::string>& words) {
   SignalWatch signals;
   adopt_orphans();
-  const BenchPlan plan = plan_of(options, signals);
   Progress progress(options.is_quiet ? ProgressStyle::kNone : progress_style_for(STDERR_FILENO));
+  BenchTraces traces(options.traces_folder, signals, progress);
+  const BenchPlan plan = plan_of(options, traces, signals);
   Json header = header_of(plan, words);
+  header["traces"] = traces.description();
   BenchResults results = BenchRun(plan, signals, progress).to_end();
   const int status = exit_status_of(results);
   tell(document_of(plan, std::move(results), std::move(header)), options);
   const std::vector<std::string> missing = missing_packages(library_directories());
   if (!missing.empty() && !options.is_quiet) fmt::print("not installed: {}\n", fmt::join(missing, ", "));
+  const std::string no_traces = traces.absence();
+  if (!no_traces.empty() && (!options.is_quiet || traces.is_folder_named())) fmt::print("{}\n", no_traces);
   return status;
 }
 
@@ -201,6 +213,10 @@ void add_choice_options(CLI::App& command, BenchOptions& options) {
       ->type_name("BYTES,...")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command
+      .add_option("--traces", options.traces_folder,
+                  "Replay the traces in this folder; else those in traces/ beside the tool, if there are any")
+      ->type_name("DIR");
   command.add_flag("--cold", options.is_cold, "Only rows of first touch, each in a fresh process");
   command.add_flag("--warm", options.is_warm, "Only the others");
 }
@@ -240,10 +256,14 @@ void add_bench_command(CLI::App& app, Invocation& invocation) {
       "  tarn bench --html bench.html --json bench.json everything, in ten\n"
       "  tarn bench --only 001 --threads 1,8,32         one source, at other numbers of threads\n"
       "  tarn bench --only 000,server --with jemalloc,./libmine.so --rows\n"
+      "  tarn bench --only traces --rows                real programs that bench/record_traces.py recorded\n"
       "  tarn bench --from bench.json --html bench.html the page again\n"
       "\n"
-      "Exit status: 0 all went well, 1 some allocator failed (which and how stands below the tables), 2 the\n"
-      "command line is wrong or a result cannot be written, 130 interrupted (what is done is told).\n");
+      "Exit status: 0 all went well, 1 an allocator failed or a trace is damaged (which and how stands "
+      "below\n"
+      "the tables), 2 the command line is wrong or a result cannot be written, 130 interrupted (what is "
+      "done\n"
+      "is told).\n");
   auto options = std::make_shared<BenchOptions>();
   add_choice_options(*command, *options);
   add_run_options(*command, *options);

@@ -46,7 +46,13 @@ struct BenchRow {
   unsigned threads = 1;
   bool is_cold = false;
   std::string metric;  // the figure that is compared
+  // Of a recorded program (trace_rows.h); of the benchmark programs' own rows none.
+  std::vector<std::string> replay = {};  // the arguments of tarn_replay
+  std::uint64_t calls = 0;
 };
+
+/// Whether the row has a process of its own.
+inline bool is_alone(const BenchRow& row) { return row.is_cold || !row.replay.empty(); }
 
 /// The paths of the programs: in $TARN_BENCH_PROGRAMS, else beside the tool, else where they are installed.
 /// \throws UsageError if they are nowhere

@@ -25,6 +25,8 @@ Environment environment_of(const BenchContender& contender) {
   return environment;
 }
 
+bool is_replay(const BenchRow* alone) { return alone != nullptr && !alone->replay.empty(); }
+
 /// Of a line, what is a figure.
 Json figures_of(const Json& line) {
   Json figures = Json::object();
@@ -38,6 +40,7 @@ Json figures_of(const Json& line) {
 BenchRun::BenchRun(const BenchPlan& plan, SignalWatch& signals, Progress& progress)
     : plan_(plan), signals_(signals), progress_(progress), timeouts_(plan.contenders.size(), 0) {
   for (const std::string& group : plan.groups) results_.groups.push_back({group, {}});
+  results_.failures = plan.failures;
   plan_jobs();
 }
 
@@ -112,26 +115,32 @@ void BenchRun::run_round(int round) {
   if (results_.interrupted_by == 0) results_.rounds_done = round + 1;
 }
 
-/// One process for the warm rows of a group, and one for each cold row.
+/// One process for the rows of a group, and one for each that is alone.
 void BenchRun::run_job(Job& job, int round) {
   const BenchContender& contender = plan_.contenders[job.contender];
   const std::vector<BenchRow>& rows = contender.groups.at(plan_.groups[job.group]).rows;
-  const auto warm_count = static_cast<std::size_t>(
-      std::count_if(rows.begin(), rows.end(), [](const BenchRow& row) { return !row.is_cold; }));
-  if (warm_count != 0 && !run_process(job, {}, warm_count, round)) return;
+  const auto alone_count = static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), is_alone));
+  if (alone_count != rows.size() && !run_process(job, nullptr, rows.size() - alone_count, round)) return;
   for (const BenchRow& row : rows)
-    if (row.is_cold && !run_process(job, {"--row", row.name}, 1, round)) return;
+    if (is_alone(row) && !run_process(job, &row, 1, round)) return;
 }
 
-bool BenchRun::run_process(Job& job, const std::vector<std::string>& choice, std::size_t row_count,
-                           int round) {
+/// \param alone the only row of the process; nullptr: all that are not alone
+std::vector<std::string> BenchRun::command_of(const Job& job, const BenchRow* alone) const {
+  const std::string& group = plan_.groups[job.group];
+  const BenchOffer& offer = plan_.contenders[job.contender].groups.at(group).offer;
+  std::vector<std::string> command = {offer.program};
+  const std::vector<std::string> words = is_replay(alone) ? alone->replay : plan_.shape.arguments();
+  command.insert(command.end(), words.begin(), words.end());
+  if (is_replay(alone)) return command;
+  command.insert(command.end(), {"--contestant", offer.contestant, "--group", group});
+  if (alone != nullptr) command.insert(command.end(), {"--row", alone->name});
+  return command;
+}
+
+bool BenchRun::run_process(Job& job, const BenchRow* alone, std::size_t row_count, int round) {
   const BenchContender& contender = plan_.contenders[job.contender];
-  const BenchOffer& offer = contender.groups.at(plan_.groups[job.group]).offer;
-  std::vector<std::string> command = plan_.shape.arguments();
-  command.insert(command.begin(), offer.program);
-  command.insert(command.end(), {"--contestant", offer.contestant, "--group", plan_.groups[job.group]});
-  command.insert(command.end(), choice.begin(), choice.end());
-  const RunResult run = run_program({.command = std::move(command),
+  const RunResult run = run_program({.command = command_of(job, alone),
                                      .environment = environment_of(contender).entries(),
                                      .timeout_seconds = plan_.timeout_seconds,
                                      .kept_output_bytes = kMostOutputBytes,
@@ -141,11 +150,14 @@ bool BenchRun::run_process(Job& job, const std::vector<std::string>& choice, std
     results_.interrupted_by = run.code;
     return false;
   }
-  const std::vector<Json> lines = json_lines(run.output.kept());
+  const std::vector<Json> lines =
+      is_replay(alone) ? lines_of_replay(*alone, run.output.kept()) : json_lines(run.output.kept());
   if (std::optional<Failure> failure = failure_of_run(run, contender, lines, row_count)) {
     failure->when = fmt::format("round {}", round + 1);
     const bool is_hanging = run.ending == Ending::kTimedOut && ++timeouts_[job.contender] >= kMostTimeouts;
-    const bool is_unusable = failure->what.starts_with("could not be preloaded") || lines.empty();
+    // A benchmark program begins with a line; a replay that fails writes none.
+    const bool is_silent = lines.empty() && !is_replay(alone);
+    const bool is_unusable = failure->what.starts_with("could not be preloaded") || is_silent;
     take_out(job, std::move(*failure), is_hanging || (is_unusable && run.ending != Ending::kTimedOut));
     return false;
   }
@@ -171,6 +183,9 @@ std::optional<Failure> BenchRun::failure_of_run(const RunResult& run, const Benc
   const std::size_t figure_count = lines.empty() ? 0 : lines.size() - 1;  // the first line is of the malloc
   if (figure_count != row_count)
     return Failure{fmt::format("gave figures of {} rows instead of {}", figure_count, row_count), "", words};
+  // Less time and memory because calls got none is no gain.
+  if (const double failed_calls = lines.back().value("failed_calls", 0.0); failed_calls != 0)
+    return Failure{fmt::format("{:.0f} calls got no memory", failed_calls), "", words};
   return std::nullopt;
 }
 

@@ -4,7 +4,8 @@
 //    with another one, so that what disturbs the machine disturbs all of them alike. Interrupted, a run has
 //    whole rounds of everything.
 //
-// 2. Rows that measure first touch ("cold") have a process of their own each.
+// 2. Rows that measure first touch ("cold") have a process of their own each, and so have traces, which
+//    tarn_replay runs.
 //
 // 3. A process that fails takes its contender out of that group: what it measured before is not to be
 //    trusted. One that cannot be preloaded, or brings no malloc, is taken out as a whole, and so is one that
@@ -21,14 +22,6 @@
 
 namespace tarn::tool {
 
-struct BenchPlan {
-  std::vector<BenchContender> contenders;
-  std::vector<std::string> groups;
-  BenchShape shape;
-  int rounds = 5;
-  double timeout_seconds = 60;  // of one process
-};
-
 /// What one contender's runs of one row gave: a JSON object each, the figures by name.
 struct RowSamples {
   BenchRow row;
@@ -44,6 +37,15 @@ struct BenchFailure {
   std::string contender;
   std::string group;  // empty: all of them
   Failure failure;
+};
+
+struct BenchPlan {
+  std::vector<BenchContender> contenders;
+  std::vector<std::string> groups;
+  std::vector<BenchFailure> failures;  // before anything ran
+  BenchShape shape;
+  int rounds = 5;
+  double timeout_seconds = 60;  // of one process
 };
 
 struct BenchResults {
@@ -72,7 +74,8 @@ class BenchRun {
   std::vector<std::size_t> jobs_of_round(int round) const;
   void run_round(int round);
   void run_job(Job& job, int round);
-  bool run_process(Job& job, const std::vector<std::string>& choice, std::size_t row_count, int round);
+  bool run_process(Job& job, const BenchRow* alone, std::size_t row_count, int round);
+  std::vector<std::string> command_of(const Job& job, const BenchRow* alone) const;
   std::optional<Failure> failure_of_run(const RunResult& run, const BenchContender& contender,
                                         const std::vector<Json>& lines, std::size_t row_count) const;
   void take_out(Job& job, Failure failure, bool is_whole);

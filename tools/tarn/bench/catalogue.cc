@@ -45,11 +45,11 @@ const std::vector<SourceInfo>& bench_sources() {
       {"ours", "What the sources leave out",
        "Blocks that one thread allocates and another frees, a server in small, single calls and their worst "
        "cases, memory touched for the first time, large blocks, blocks that change their size, sizes beside "
-       "a boundary, scaling over threads, few live blocks of many sizes, threads that come and go."},
+       "a boundary, scaling over threads, few live blocks of many sizes, threads that come and go, recorded "
+       "programs."},
       {"ours-memory", "What the sources leave out: memory",
        "What blocks cost beyond the bytes asked for, with the size classes of sources 001 and 000 beside "
-       "tarn's own, and "
-       "what a process keeps that has freed."},
+       "tarn's own, what a process keeps that has freed, and recorded programs."},
       {"ours-pools", "What the sources leave out: pools",
        "One pool that several threads use at once, and arenas."},
   };
@@ -145,6 +145,8 @@ const std::vector<GroupInfo>& bench_groups() {
        Axis::kRow, kAnyRounds, 0.1},
       {"micro", "ours", "Calls in a loop", "a pair of allocate and free, by Google Benchmark", "ns",
        Axis::kBytes, kAnyRounds, 0.1},
+      {"traces", "ours", "Real programs", "a call of a recorded program made again, and its block written",
+       "ns", Axis::kRow, kAnyRounds, 0.3},
       {"waste", "ours-memory", "What blocks cost in memory",
        "resident bytes per byte asked for, of 20,480 blocks of random sizes up to a maximum", "ratio",
        Axis::kBytes, 3, 0.1},
@@ -162,6 +164,9 @@ const std::vector<GroupInfo>& bench_groups() {
       {"footprint", "ours-memory", "Memory over time",
        "resident memory while 64 MiB are taken, seven eighths and then the rest freed, and the process idles",
        "bytes", Axis::kTime, 1, 3.6},
+      {"traces_memory", "ours-memory", "Memory of real programs",
+       "resident bytes at the peak per byte live at its own, the calls of a recorded program made again",
+       "ratio", Axis::kRow, 1, 0.4},
       {"shared", "ours-pools", "One pool, several threads",
        "a block: in batches, in pairs, or freed by the next thread", "ns", Axis::kThreads, kAnyRounds, 0.04},
       {"arena", "ours-pools", "Arenas", "a block of 8 to 256 bytes; then all end at once", "ns", Axis::kRow,

@@ -118,13 +118,24 @@ std::string version_of(const Allocator& allocator, SignalWatch& signals) {
   return package_version(known->debian_package, signals);
 }
 
+bool is_meant(const std::string& word, const std::string& group_name) {
+  const GroupInfo* const group = find_group(group_name);
+  return group_name.starts_with(word) ||
+         (group != nullptr && std::string_view(group->source).starts_with(word));
+}
+
 bool is_asked_for(const BenchRow& row, const BenchSelection& selection) {
   if (row.is_cold ? !selection.with_cold : !selection.with_warm) return false;
   if (selection.only.empty()) return true;
-  const GroupInfo* const group = find_group(row.group);
-  return std::any_of(selection.only.begin(), selection.only.end(), [&](const std::string& word) {
-    return row.group.starts_with(word) ||
-           (group != nullptr && std::string_view(group->source).starts_with(word));
+  return std::any_of(selection.only.begin(), selection.only.end(),
+                     [&](const std::string& word) { return is_meant(word, row.group); });
+}
+
+bool are_traces_asked_for(const BenchSelection& selection) {
+  return std::any_of(std::begin(kTraceGroups), std::end(kTraceGroups), [&](const char* group) {
+    BenchRow row;
+    row.group = group;
+    return is_asked_for(row, selection);
   });
 }
 
@@ -197,7 +208,7 @@ void require_distinct_names(const std::vector<BenchContender>& contenders) {
           fmt::format("two contenders are called '{}': write NAME=PATH to tell them apart", contender.name));
 }
 
-void require_known_groups(const BenchSelection& selection, const Rows& rows) {
+void require_known_groups(const BenchSelection& selection, const Rows& rows, const BenchTraces& traces) {
   for (const std::string& word : selection.only) {
     BenchSelection alone;
     alone.only = {word};
@@ -206,6 +217,9 @@ void require_known_groups(const BenchSelection& selection, const Rows& rows) {
                          [&](const BenchRow& row) { return is_asked_for(row, alone); });
     });
     if (is_known) continue;
+    if (const std::string why = traces.absence();
+        !why.empty() && std::string_view(kTraceGroups[1]).starts_with(word))
+      throw UsageError(fmt::format("--only {}: {}", word, why));
     std::vector<std::string> names;
     for (const SourceInfo& source : bench_sources()) names.emplace_back(source.id);
     for (const GroupInfo& group : bench_groups())
@@ -231,7 +245,7 @@ ContenderKind kind_of(const std::string& name) {
 }
 
 std::vector<BenchContender> select_contenders(const BenchSelection& selection, const BenchShape& shape,
-                                              SignalWatch& signals) {
+                                              BenchTraces& traces, SignalWatch& signals) {
   std::vector<BenchOffer> offers;
   for (const std::string& program : find_bench_programs())
     for (BenchOffer& offer : offers_of(program, signals)) offers.push_back(std::move(offer));
@@ -239,7 +253,11 @@ std::vector<BenchContender> select_contenders(const BenchSelection& selection, c
   const std::vector<Allocator> allocators = general_allocators(words.general, offers);
   Rows rows;
   for (const BenchOffer& offer : offers) rows.emplace_back(offer, rows_of(offer, shape, signals));
-  require_known_groups(selection, rows);
+  if (are_traces_asked_for(selection)) {
+    traces.read(shape);
+    if (!traces.rows().empty()) rows.emplace_back(traces.offer(), traces.rows());
+  }
+  require_known_groups(selection, rows, traces);
 
   std::vector<BenchContender> chosen;
   for (const Allocator& allocator : allocators)

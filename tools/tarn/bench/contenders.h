@@ -7,6 +7,7 @@
 
 #include "allocators.h"
 #include "bench/bench_program.h"
+#include "bench/trace_rows.h"
 
 namespace tarn::tool {
 
@@ -48,10 +49,10 @@ struct BenchSelection {
   bool with_cold = true;
 };
 
-/// All that take part with at least one row, tarn's own first, then glibc, then the others. \throws
-/// UsageError for what is unknown, not there, or leaves nothing to run
+/// All that take part with at least one row, tarn's own first, then glibc, then the others. Traces are read
+/// if their rows are asked for. \throws UsageError for what is unknown, not there, or leaves nothing to run
 std::vector<BenchContender> select_contenders(const BenchSelection& selection, const BenchShape& shape,
-                                              SignalWatch& signals);
+                                              BenchTraces& traces, SignalWatch& signals);
 
 /// The groups of the contenders in the order they are run and told.
 std::vector<std::string> groups_of(const std::vector<BenchContender>& contenders);

@@ -97,8 +97,11 @@ Summary ReplayContender::summary_of(double (*value_of)(const Replay&)) const {
 
 Replay parse_replay(const std::string& text) {
   const Json json = Json::parse(text);
-  Replay replay = {
-      .seconds = json.at("seconds"), .failed_calls = json.at("failed_calls"), .samples = {}, .latencies = {}};
+  Replay replay = {.seconds = json.at("seconds"),
+                   .failed_calls = json.at("failed_calls"),
+                   .samples = {},
+                   .latencies = {},
+                   .malloc_library = json.at("malloc")};
   for (const Json& sample : json.at("samples"))
     replay.samples.push_back({sample.at(0), sample.at(1), sample.at(2)});
   for (const auto& [name, nanoseconds] : json.at("latency_ns").items())

@@ -110,6 +110,7 @@ tune::Outcome search(const TuneOptions& options, const std::string& script, cons
   contest.set_rounds(result.rounds);
   const auto measure = [&](tune::Step step, const auto& asked) { return contest.measure(step, asked); };
   tune::Outcome outcome = tune::search(candidates_of(options), measure, result.bounds);
+  result.bounds = outcome.bounds;
   result.failures = contest.failures();
   return outcome;
 }
@@ -172,6 +173,7 @@ void add_tune_command(CLI::App& app, Invocation& invocation) {
       "  tarn tune 4711 --for 30                     records the process, then replays what it did\n"
       "  tarn tune server.trace --out tarn.conf      then: tarn run --conf tarn.conf -- ./server\n"
       "  tarn tune server.trace --most-time 0% --least mean --json r.json\n"
+      "  tarn tune job.trace --program-time 2.5      5 % of 2.5 s, not of what its calls take\n"
       "  tarn tune server.trace --only thread_cache,decay --try thread_cache=512K\n"
       "\n"
       "Exit status: 0 the search is done, whether it proposes something or not, 1 the trace is\n"

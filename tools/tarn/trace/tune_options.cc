@@ -83,7 +83,8 @@ tune::Bounds bounds_of(const TuneOptions& options) {
   require_range("--least-gain", options.least_gain, 0, 100);
   return {.aim = options.least == "peak" ? tune::Aim::kPeak : tune::Aim::kMean,
           .most_time_percent = percent_of("--most-time", options.most_time),
-          .least_gain_percent = options.least_gain};
+          .least_gain_percent = options.least_gain,
+          .program_seconds = options.program_seconds};
 }
 
 ContestRounds rounds_of(const TuneOptions& options, double replay_seconds) {
@@ -118,6 +119,8 @@ void require_valid(const TuneOptions& options) {
   (void)bounds_of(options);
   (void)candidates_of(options);
   if (options.rounds != 0) require_range("--rounds", options.rounds, kFewestRounds, kMostRounds);
+  if (options.program_seconds != 0)
+    require_range("--program-time", options.program_seconds, 0.001, kMostTimeoutSeconds);
   require_range("--for", options.recorded_seconds, 0.01, kMostTimeoutSeconds);
   require_range("--timeout", options.timeout_seconds, 0.001, kMostTimeoutSeconds);
   require_valid_output(options);
@@ -140,6 +143,10 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
       ->type_name("FILE");
   command.add_option("--most-time", options.most_time, "Most additional time that less memory may cost (5%)")
       ->type_name("PERCENT");
+  command
+      .add_option("--program-time", options.program_seconds,
+                  "The program itself takes so long: --most-time is a share of that, not of its calls alone")
+      ->type_name("SECONDS");
   command.add_option("--least", options.least, "What is to become less: peak, or mean over the calls (peak)")
       ->type_name("peak|mean");
   command.add_option("--least-gain", options.least_gain, "A gain that is worth a setting, in percent (1)")

@@ -14,6 +14,7 @@ struct TuneOptions {
   double recorded_seconds = 10;
   std::string conf_file;
   std::string most_time = "5%";
+  double program_seconds = 0;  // that the program takes by itself; 0: unknown
   std::string least = "peak";
   double least_gain = tune::Bounds{}.least_gain_percent;
   std::vector<std::string> tried;

@@ -133,6 +133,17 @@ bool has_key(const tune::Configuration& configuration, const std::string& key) {
                      [&](const tune::Setting& setting) { return setting.key == key; });
 }
 
+/// One digit behind the point is enough of what a replay's time made.
+double told_time_bound(const TuneResult& result) {
+  return std::round(10 * result.bounds.most_time_percent) / 10;
+}
+
+std::string bound_line(const TuneResult& result) {
+  if (result.bounds.program_seconds == 0) return "";
+  return fmt::format("In a program that takes {}, its calls may take {:g} % more time.\n",
+                     format_seconds(result.bounds.program_seconds), told_time_bound(result));
+}
+
 /// What a reader must know before the figures are believed.
 std::string cautions_of(const TuneResult& result) {
   std::string text;
@@ -141,7 +152,7 @@ std::string cautions_of(const TuneResult& result) {
     text += fmt::format(
         "That it keeps within {:g} % more time is not certain: more rounds or a quieter machine would "
         "tell.\n",
-        result.bounds.most_time_percent);
+        told_time_bound(result));
   if (has_key(result.outcome.chosen, "decay"))
     text +=
         "A replay is shorter than the program's run: what decay gains here, time may gain there anyway.\n";
@@ -170,10 +181,11 @@ std::string last_tried(const TuneResult& result) {
 
 std::string no_proposal(const TuneResult& result) {
   return fmt::format(
-      "{}Nothing makes {} less by more than its noise and {:g} %, in at most {:g} % more time: the defaults "
+      "{}Nothing makes {} less by more than its noise and {:g} %, in at most {:g} % more time: the "
+      "defaults "
       "stay{}.\n",
       last_tried(result), name_of(result.bounds.aim), result.bounds.least_gain_percent,
-      result.bounds.most_time_percent, result.is_file_asked_for ? ", no file is written" : "");
+      told_time_bound(result), result.is_file_asked_for ? ", no file is written" : "");
 }
 
 Json json_of(const Share& share) { return {{"percent", share.percent}, {"spread", share.spread}}; }
@@ -204,8 +216,8 @@ Json name_or_null(const std::string& file) { return file.empty() ? Json(nullptr)
 }  // namespace
 
 std::string tune_report(const TuneResult& result, Colour colour) {
-  return fmt::format("{}\nBy default: {}.\n\n{}{}", about_trace(result.trace),
-                     figures_line(result.outcome.default_figures), tables(result, colour),
+  return fmt::format("{}\nBy default: {}.\n{}\n{}{}", about_trace(result.trace),
+                     figures_line(result.outcome.default_figures), bound_line(result), tables(result, colour),
                      result.proposes() ? proposal(result) : no_proposal(result));
 }
 
@@ -218,6 +230,7 @@ Json tune_json(const TuneResult& result) {
   json["serial"] = result.is_serial;
   json["least"] = result.bounds.aim == Aim::kPeak ? "peak" : "mean";
   json["most_time_percent"] = result.bounds.most_time_percent;
+  json["program_seconds"] = result.bounds.program_seconds;
   json["least_gain_percent"] = result.bounds.least_gain_percent;
   json["defaults"] = json_of(outcome.default_figures);
   json["alone"] = Json::array();

@@ -2,6 +2,7 @@
 // and writes one JSON object: time, memory at each sample, latency of calls. `tarn replay` starts it.
 //
 // Nothing here allocates between the start and the end of the steps but the steps themselves.
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/personality.h>
 #include <unistd.h>
@@ -90,11 +91,20 @@ void print_latencies(Crew& crew) {
   std::printf("},");
 }
 
+/// Whose malloc was called: a preloaded library that defines none is no allocator.
+void print_origin_of_malloc() {
+  Dl_info info;
+  void* const function = dlsym(RTLD_DEFAULT, "malloc");
+  const bool is_known = function != nullptr && dladdr(function, &info) != 0 && info.dli_fname != nullptr;
+  std::printf("\"malloc\":\"%s\",", is_known ? info.dli_fname : "");
+}
+
 void print_report(Crew& crew, double seconds) {
   std::uint64_t failed = 0;
   for (std::uint32_t i = 0; i < crew.head().thread_count; ++i) failed += crew.progress(i).failed_calls;
   std::printf("{\"seconds\":%.9f,\"failed_calls\":%" PRIu64 ",\"bytes_at_start\":%" PRIu64 ",", seconds,
               failed, crew.bytes_at_start());
+  print_origin_of_malloc();
   print_latencies(crew);
   std::printf("\"samples\":[");
   for (std::uint32_t i = 0; i < crew.sample_count(); ++i) {

@@ -1,0 +1,152 @@
+// Reading traces, and the figures of their replays.
+#include "bench/trace_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "trace/prepared_trace.h"
+#include "trace/replay_run.h"
+#include "usage_error.h"
+
+namespace tarn::tool {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kTime = "ns";
+constexpr const char* kResidentPerByte = "resident_per_byte";
+
+std::string folder_beside_tool() { return (own_directory() / "traces").string(); }
+
+constexpr std::uintmax_t kMostQuickBytes = 8 << 20;  // some 3 million calls
+
+/// Those that a quick run has no time for are left out where `extent` says so.
+enum class Extent : std::uint8_t { kAll, kQuick };
+std::vector<std::string> traces_in(const std::string& folder, Extent extent) {
+  std::vector<std::string> files;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
+    if (entry.path().extension() == ".trace" && is_file(entry.path()) &&
+        (extent == Extent::kAll || entry.file_size(ignored) <= kMostQuickBytes))
+      files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// \why what is good of a trace is another program than the one whose name it has: no row for it
+PreparedTrace whole_trace(const std::string& file, trace::Threads threads) {
+  PreparedTrace prepared = prepare_trace(file, trace::Damage::kUseWhatIsWhole, threads);
+  if (!prepared.trace.damage.empty()) throw std::runtime_error(prepared.trace.damage);
+  return prepared;
+}
+
+bool has_place(const BenchShape& shape, std::size_t threads) {
+  return shape.threads.empty() ||
+         std::find(shape.threads.begin(), shape.threads.end(), threads) != shape.threads.end();
+}
+
+}  // namespace
+
+BenchTraces::BenchTraces(std::string folder, SignalWatch& signals, Progress& progress)
+    : is_folder_named_(!folder.empty()),
+      folder_(is_folder_named_ ? std::move(folder) : folder_beside_tool()),
+      signals_(signals),
+      progress_(progress) {
+  if (is_folder_named_ && !fs::is_directory(folder_))
+    throw UsageError(fmt::format("--traces: no folder at '{}'", folder_));
+}
+
+void BenchTraces::read(const BenchShape& shape) {
+  is_read_ = true;
+  const std::vector<std::string> files = traces_in(folder_, shape.is_quick ? Extent::kQuick : Extent::kAll);
+  // A trace has all its program's sizes.
+  if (files.empty() || !shape.sizes.empty()) return;
+  offer_ = {find_replay_program(), "malloc", "malloc", ""};
+  scripts_.emplace();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    progress_.begin_run("reading " + fs::path(files[i]).filename().string(), files.size() - i);
+    if (const auto signal = signals_.next(); signal && signal->number != SIGCHLD)
+      throw Interrupted{signal->number};
+    take(files[i], shape);
+    progress_.end_run();
+  }
+  progress_.clear();
+}
+
+void BenchTraces::take(const std::string& file, const BenchShape& shape) {
+  const std::string name = fs::path(file).stem().string();
+  PreparedTrace prepared, on_one_thread;
+  try {
+    prepared = whole_trace(file, trace::Threads::kAsRecorded);
+    if (!has_place(shape, prepared.trace.thread_count)) return;
+    if (prepared.trace.thread_count > 1) on_one_thread = whole_trace(file, trace::Threads::kOne);
+  } catch (const std::runtime_error& error) {
+    damaged_.push_back({name, error.what()});
+    return;
+  }
+  BenchRow row = {.group = kTraceGroups[0],
+                  .name = name,
+                  .series = "",
+                  .threads = prepared.trace.thread_count,
+                  .metric = kTime,
+                  .replay = {write_script(name, prepared.script)},
+                  .calls = prepared.trace.call_count};
+  rows_.push_back(row);
+  if (prepared.trace.thread_count > 1)
+    row.replay = {write_script(name + "-on-one-thread", on_one_thread.script)};
+  row.group = kTraceGroups[1];
+  row.metric = kResidentPerByte;
+  row.replay.emplace_back("fixed-addresses");
+  rows_.push_back(row);
+  Json& told = description_.emplace_back(Json{{"row", name}});
+  told.update(to_json(prepared.trace));
+}
+
+/// \returns its path
+std::string BenchTraces::write_script(const std::string& name, const std::string& script) {
+  const fs::path path = scripts_->path() / name;
+  try {
+    write_file(path, script);
+  } catch (const std::system_error& error) {
+    throw UsageError(fmt::format("no place for the calls of {} in {}: {}; TMPDIR names another place", name,
+                                 scripts_->path().parent_path().string(),
+                                 std::generic_category().message(error.code().value())));
+  }
+  return path.string();
+}
+
+std::string BenchTraces::absence() const {
+  if (!is_read_ || !rows_.empty()) return {};
+  if (!damaged_.empty()) return fmt::format("no whole trace in {}: {}", folder_, damaged_.front().why);
+  if (!traces_in(folder_, Extent::kAll).empty())
+    return fmt::format("no trace in {} is of these threads and sizes, or short enough for --quick", folder_);
+  return fmt::format(
+      "no traces of real programs in {}: bench/record_traces.py records some, --traces DIR names others",
+      folder_);
+}
+
+std::vector<Json> lines_of_replay(const BenchRow& row, const std::string& output) {
+  Replay replay;
+  try {
+    replay = parse_replay(output);
+  } catch (const std::exception&) {
+    return {};
+  }
+  const double peak = replay.peak().bytes, live = replay.peak_live_bytes();
+  Json figures = {{"group", row.group}, {"row", row.name}};
+  if (row.metric == kTime)
+    figures[kTime] = 1e9 * replay.seconds / static_cast<double>(row.calls);
+  else if (live > 0)
+    figures[kResidentPerByte] = peak / live;
+  figures.update({{"operations", row.calls},
+                  {"failed_calls", replay.failed_calls},
+                  {"peak_rss_bytes", peak},
+                  {"mean_rss_bytes", replay.mean_bytes()},
+                  {"peak_live_bytes", live}});
+  if (row.metric == kTime)
+    for (const auto& [name, nanoseconds] : replay.latencies) figures[name + "_ns"] = nanoseconds;
+  return {Json{{"malloc", replay.malloc_library}}, std::move(figures)};
+}
+
+}  // namespace tarn::tool
