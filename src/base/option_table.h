@@ -50,6 +50,8 @@ enum class Option : std::uint8_t {
   kObserve,
   kProfile,
   kRecord,
+  kLeaks,
+  kLeaksSuppressions,
 };
 
 struct OptionInfo {
@@ -130,6 +132,12 @@ inline constexpr OptionInfo kOptionTable[] = {
      OptionChange::kAnyTime},
     {Option::kRecord, "record", OptionKind::kNumber, 0, 0, 1 << 22, nullptr,
      "The process of this number records its calls from its start: `tarn record` sets it; 0: none."},
+    {Option::kLeaks, "leaks", OptionKind::kChoice, 0, 0, 1, "off|exit",
+     "When the program ends, print which live blocks nothing points to any more, with the stacks that made "
+     "them, and end with status 23 where it was 0. Every block is sampled then, as with profile:1."},
+    {Option::kLeaksSuppressions, "leaks_suppressions", OptionKind::kPath, 0, 0, 0, nullptr,
+     "Leave out of `leaks` what this file names, in LeakSanitizer's form: a line leak:PATTERN for each file "
+     "or exported function."},
 };
 inline constexpr std::size_t kOptionCount = sizeof(kOptionTable) / sizeof(kOptionTable[0]);
 

@@ -137,6 +137,9 @@ void do_nothing() {}
 
 void begin_or_end_profile() { observation.watch(bytes_value(Option::kProfile)); }
 
+// Each block has its stack then.
+bool looks_for_leaks() { return configuration.value(Option::kLeaks) != 0; }
+
 struct RunTimeOption {
   Option option;
   void (*apply)();   // under the set-up's mutex
@@ -189,7 +192,10 @@ void apply_all_options() {
 }
 
 void finish_all_options() {
-  if (bytes_value(Option::kProfile) != 0) begin_or_end_profile();
+  if (looks_for_leaks())
+    observation.watch(1);
+  else if (bytes_value(Option::kProfile) != 0)
+    begin_or_end_profile();
   if (configuration.value(Option::kRecord) == os::process_id()) observation.record(Recording::kOn);
 }
 
