@@ -107,7 +107,9 @@ inline constexpr OptionInfo kOptionTable[] = {
     {Option::kCountCalls, "count_calls", OptionKind::kBool, 0, 0, 1, nullptr,
      "Count every call and requested byte exactly; each call then takes the slow path."},
     {Option::kPoolsUseMalloc, "pools_use_malloc", OptionKind::kBool, 0, 0, 1, nullptr,
-     "Take the blocks of every pool, heap and arena from malloc, one by one, for checkers of memory."},
+     "Take the blocks of every pool, heap and arena from malloc, one by one, for checkers of memory; where "
+     "malloc is not tarn's, those of the general pool too. Under LeakSanitizer the general pool does so by "
+     "itself, unless this is set."},
     {Option::kDeepbind, "deepbind", OptionKind::kChoice, 0, 0, 1, "ignore|keep",
      "What dlopen does with RTLD_DEEPBIND, which makes a library miss the preloaded malloc: clear the flag, "
      "or pass it on."},

@@ -30,6 +30,7 @@ class Configuration {
 
   /// Who set the present value: "default", or what was passed with it.
   const char* source(Option option) const;
+  bool is_set(Option option) const { return sources_[static_cast<std::size_t>(option)] != nullptr; }
   /// Adds the present value, as set() takes it.
   void add_value(Text& text, const OptionInfo& option) const;
 

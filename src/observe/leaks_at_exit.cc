@@ -33,7 +33,7 @@ void write(const Text& text) { os::write_line(text.data(), text.length()); }
 
 const char* look(LeakSearch& search, std::uintptr_t stack_pointer) {
   if (thread_limits.every_call_is_slow)
-    return "check, count_calls and pools_use_malloc leave no room for the stacks of blocks";
+    return "check, count_calls, pools_use_malloc and LeakSanitizer leave no room for stacks";
   const int looks = os::thread_count() > 1 ? kLooksBesideThreads : 1;
   for (int i = 0; i < looks && (i == 0 || search.has_suspects()); ++i)
     if (const char* const obstacle = search.look(stack_pointer); obstacle != nullptr) return obstacle;

@@ -33,6 +33,8 @@ COVERED = {
     "general/pool_registry": "tests/pools/pool_use_test.cc",
     "general/reallocate": "tests/conformance/reallocate_test.cc",
     "general/setup": "tests/unit/general/option_calls_test.cc",
+    "general/block_source": "tests/leaks/under_sanitizer_test.py",
+    "general/from_malloc": "tests/leaks/under_sanitizer_test.py",
     "general/limit_calls": "tests/unit/general/memory_limits_test.cc",
     "general/system_blocks": "tests/pools/over_malloc_test.cc",
     "general/upkeep": "tests/concurrency/trim_test.cc",
