@@ -46,8 +46,7 @@ bool scan_roots(Reachability& reach, const NotRoots& not_roots, std::uintptr_t s
     os::AddressRange range = mapping.range;
     if (mapping.path == "[stack]" && range.start < stack_pointer && stack_pointer < range.end)
       range.start = stack_pointer;
-    const auto pages = mapping.path.empty() ? Reachability::Pages::kWritten : Reachability::Pages::kAll;
-    not_roots.for_each_rest(range, [&](os::AddressRange rest) { reach.scan(rest, pages); });
+    not_roots.for_each_rest(range, [&](os::AddressRange rest) { reach.scan(rest); });
   });
 }
 

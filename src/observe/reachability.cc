@@ -36,11 +36,11 @@ void Reachability::reach(std::uint32_t block) {
   waiting_.push(block);
 }
 
-void Reachability::scan(os::AddressRange range, Pages pages) {
-  const auto take = [&](std::uint64_t start, std::uint64_t end) {
-    pages == Pages::kWritten ? want_written({start, end}) : want({start, end});
-  };
-  blocks_.for_each_gap(range.start, range.end, LeakBlocks::kNone, take);
+void Reachability::scan(os::AddressRange range) {
+  blocks_.for_each_gap(range.start, range.end, LeakBlocks::kNone,
+                       [this](std::uint64_t start, std::uint64_t end) {
+                         want_written({start, end});
+                       });
   read_wanted();
 }
 

@@ -32,10 +32,8 @@ class Reachability {
   bool begin();
   /// Takes a word for an address.
   void consider(std::uint64_t word);
-  /// Takes all words of a range for addresses, but for those of blocks in it. Of a range without a file only
-  /// what was ever written is read.
-  enum class Pages : std::uint8_t { kAll, kWritten };
-  void scan(os::AddressRange range, Pages pages);
+  /// Takes all words of a range for addresses, but for those of blocks in it.
+  void scan(os::AddressRange range);
   /// A block is reached though nothing points to it.
   void reach(std::uint32_t block);
   /// Marks what the marked blocks lead to. From now on blocks are marked with `reached`.

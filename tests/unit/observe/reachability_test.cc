@@ -63,13 +63,12 @@ class ReachabilityTest : public ::testing::Test {
     ASSERT_TRUE(
         blocks.add({start, bytes, bytes, 0, LeakBlocks::kNone, 0, 0, Reached::kNo, true, false, false}));
   }
-  std::set<std::uint64_t> lost_after_scan(Reachability::Pages pages = Reachability::Pages::kAll,
-                                          std::uint64_t bytes = kRootBytes) {
+  std::set<std::uint64_t> lost_after_scan(std::uint64_t bytes = kRootBytes) {
     blocks.sort();
     EXPECT_TRUE(blocks.link());
     Reachability reach(blocks, memory.reader());
     EXPECT_TRUE(reach.begin());
-    reach.scan({kRoots, kRoots + bytes}, pages);
+    reach.scan({kRoots, kRoots + bytes});
     reach.finish();
     unread = reach.unread_bytes();
     std::set<std::uint64_t> lost;
@@ -168,11 +167,11 @@ TEST_F(ReachabilityTest, ClosedPagesOfBlocksHideNoOthers) {
   EXPECT_EQ(unread, 34 * kPage);
 }
 
-TEST_F(ReachabilityTest, OfALargeRangeWithoutAFileOnlyWrittenPagesAreRead) {
+TEST_F(ReachabilityTest, OfALargeRangeOnlyWrittenPagesAreRead) {
   constexpr std::uint64_t kLarge = std::uint64_t{1} << 30;
   add(0x10000, 64);
   memory.write(kRoots + kLarge / 2, 0x10000);
-  EXPECT_EQ(lost_after_scan(Reachability::Pages::kWritten, kLarge), Lost{});
+  EXPECT_EQ(lost_after_scan(kLarge), Lost{});
   EXPECT_LE(memory.read_bytes(), 2 * kPage);
 }
 
