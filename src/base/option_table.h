@@ -50,6 +50,8 @@ enum class Option : std::uint8_t {
   kObserve,
   kProfile,
   kRecord,
+  kLeaks,
+  kLeaksSuppressions,
 };
 
 struct OptionInfo {
@@ -105,7 +107,9 @@ inline constexpr OptionInfo kOptionTable[] = {
     {Option::kCountCalls, "count_calls", OptionKind::kBool, 0, 0, 1, nullptr,
      "Count every call and requested byte exactly; each call then takes the slow path."},
     {Option::kPoolsUseMalloc, "pools_use_malloc", OptionKind::kBool, 0, 0, 1, nullptr,
-     "Take the blocks of every pool, heap and arena from malloc, one by one, for checkers of memory."},
+     "Take the blocks of every pool, heap and arena from malloc, one by one, for checkers of memory; where "
+     "malloc is not tarn's, those of the general pool too. Under LeakSanitizer the general pool does so by "
+     "itself, unless this is set."},
     {Option::kDeepbind, "deepbind", OptionKind::kChoice, 0, 0, 1, "ignore|keep",
      "What dlopen does with RTLD_DEEPBIND, which makes a library miss the preloaded malloc: clear the flag, "
      "or pass it on."},
@@ -130,6 +134,12 @@ inline constexpr OptionInfo kOptionTable[] = {
      OptionChange::kAnyTime},
     {Option::kRecord, "record", OptionKind::kNumber, 0, 0, 1 << 22, nullptr,
      "The process of this number records its calls from its start: `tarn record` sets it; 0: none."},
+    {Option::kLeaks, "leaks", OptionKind::kChoice, 0, 0, 1, "off|exit",
+     "When the program ends, print which live blocks nothing points to any more, with the stacks that made "
+     "them, and end with status 23 where it was 0. Every block is sampled then, as with profile:1."},
+    {Option::kLeaksSuppressions, "leaks_suppressions", OptionKind::kPath, 0, 0, 0, nullptr,
+     "Leave out of `leaks` what this file names, in LeakSanitizer's form: a line leak:PATTERN for each file "
+     "or exported function."},
 };
 inline constexpr std::size_t kOptionCount = sizeof(kOptionTable) / sizeof(kOptionTable[0]);
 

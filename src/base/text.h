@@ -6,6 +6,23 @@
 
 namespace tarn::internal {
 
+// \why not substr: it may throw, and so names the C++ runtime.
+/// \returns the first `count` bytes of a text, or all of it.
+constexpr std::string_view front_of(std::string_view text, std::size_t count) {
+  return {text.data(), count < text.size() ? count : text.size()};
+}
+/// \returns what lies behind the first `count` bytes.
+constexpr std::string_view behind_front(std::string_view text, std::size_t count) {
+  text.remove_prefix(count < text.size() ? count : text.size());
+  return text;
+}
+
+/// \returns the value of a hexadecimal digit, in small letters; -1: the character is none.
+constexpr int hex_value(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
 class Text {
  public:
   Text(char* storage, std::size_t capacity) : storage_(storage), capacity_(capacity) {}
@@ -25,6 +42,13 @@ class Text {
     while ((value /= 10) != 0);
     while (count > 0) add(digits[--count]);
     return *this;
+  }
+  /// With a comma before every three digits: 1,234,567.
+  Text& add_grouped(std::uint64_t value) {
+    if (value < 1000) return add_decimal(value);
+    add_grouped(value / 1000).add(',');
+    const auto last = static_cast<unsigned>(value % 1000);
+    return add_decimal(last / 100).add_decimal(last / 10 % 10).add_decimal(last % 10);
   }
   Text& add_hex(std::uint64_t value) {
     add("0x");

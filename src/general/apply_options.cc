@@ -3,6 +3,7 @@
 #include "base/option_parser.h"
 #include "central/class_table.h"
 #include "central/owners.h"
+#include "general/block_source.h"
 #include "general/class_file.h"
 #include "general/configuration.h"
 #include "general/memory_limits.h"
@@ -102,7 +103,7 @@ void choose_slow_calls() {
   thread_limits.check_every_free = configuration.is_on(Option::kCheck);
   thread_limits.count_calls = configuration.is_on(Option::kCountCalls);
   // Where malloc is ours, each free must check whether the block belongs to a pool (system_blocks.h).
-  const bool asks_at_every_free = configuration.is_on(Option::kPoolsUseMalloc);
+  const bool asks_at_every_free = may_have_blocks_of_malloc();
   thread_limits.every_call_is_slow =
       thread_limits.check_every_free || thread_limits.count_calls || asks_at_every_free;
 }
@@ -136,6 +137,9 @@ void let_tools_look() {
 void do_nothing() {}
 
 void begin_or_end_profile() { observation.watch(bytes_value(Option::kProfile)); }
+
+// Each block has its stack then.
+bool looks_for_leaks() { return configuration.value(Option::kLeaks) != 0; }
 
 struct RunTimeOption {
   Option option;
@@ -180,6 +184,7 @@ void apply_all_options() {
   limit_memory();
   metadata.reserve();
   page_map.reserve_index();
+  decide_on_block_source();
   choose_slow_calls();
   limit_pages();
   limit_magazines();
@@ -189,7 +194,10 @@ void apply_all_options() {
 }
 
 void finish_all_options() {
-  if (bytes_value(Option::kProfile) != 0) begin_or_end_profile();
+  if (looks_for_leaks())
+    observation.watch(1);
+  else if (bytes_value(Option::kProfile) != 0)
+    begin_or_end_profile();
   if (configuration.value(Option::kRecord) == os::process_id()) observation.record(Recording::kOn);
 }
 

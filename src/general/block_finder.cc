@@ -1,6 +1,6 @@
 #include "general/block_finder.h"
 
-#include "general/configuration.h"
+#include "general/block_source.h"
 #include "general/pool_registry.h"
 #include "general/system_blocks.h"
 #include "page/page_map.h"
@@ -19,7 +19,7 @@ Span* find_any_span(const void* pointer) {
 
 // Where malloc is ours, the pool's malloc block is a block of one of our slabs.
 PoolHeader* pool_over_system(const void* block) {
-  return configuration.is_on(Option::kPoolsUseMalloc) ? system_blocks.pool_of(block) : nullptr;
+  return may_have_blocks_of_malloc() ? system_blocks.pool_of(block) : nullptr;
 }
 
 bool is_of_general_pool(const void* block) {

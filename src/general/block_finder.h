@@ -15,7 +15,8 @@ inline PoolHeader* pool_of(const Span& span) { return static_cast<PoolHeader*>(s
 /// span has it.
 Span* find_any_span(const void* pointer);
 
-/// \returns the pool of a block that the pool took from malloc (option pools_use_malloc); nullptr: none.
+/// \returns the pool of a block that the pool took from malloc (option pools_use_malloc), also the one that
+/// stands for the general pool (from_malloc.h); nullptr: none.
 PoolHeader* pool_over_system(const void* block);
 
 /// Whether a live block is the general pool's own.

@@ -28,6 +28,22 @@ void complain(const char* source, const char* what, std::string_view text) {
 
 constinit Configuration configuration;
 
+consteval std::size_t count_paths() {
+  std::size_t count = 0;
+  for (const OptionInfo& info : kOptionTable) count += info.kind == OptionKind::kPath ? 1 : 0;
+  return count;
+}
+static_assert(Configuration::kPathCount == count_paths());
+
+std::size_t Configuration::index_of_path(Option option) {
+  std::size_t index = 0;
+  for (const OptionInfo& info : kOptionTable) {
+    if (info.id == option) break;
+    if (info.kind == OptionKind::kPath) ++index;
+  }
+  return index;
+}
+
 const char* Configuration::source(Option option) const {
   const char* const source = sources_[static_cast<std::size_t>(option)];
   return source == nullptr ? "default" : source;
@@ -73,7 +89,7 @@ bool Configuration::set(const OptionInfo& option, std::string_view text, const c
   if (!parse_option_value(option, text, &value)) return false;
   if (option.kind == OptionKind::kPath) {
     if (text.size() >= kLongestValue) return false;
-    char* const path = option.id == Option::kClassesFile ? classes_file_ : stats_file_;
+    char* const path = paths_[index_of_path(option.id)];
     std::memcpy(path, text.data(), text.size());
     path[text.size()] = '\0';
   }

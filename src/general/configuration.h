@@ -18,16 +18,19 @@ namespace tarn::internal {
 class Configuration {
  public:
   static constexpr std::size_t kLongestValue = 512;  // bytes of text, with the 0 behind a path
+  static constexpr std::size_t kPathCount = 3;       // of options that are one
 
   void read();
 
   std::int64_t value(Option option) const { return values_[static_cast<std::size_t>(option)]; }
   bool is_on(Option option) const { return value(option) != 0; }
-  const char* classes_file() const { return classes_file_; }
-  const char* stats_file() const { return stats_file_; }
+  const char* classes_file() const { return path(Option::kClassesFile); }
+  const char* stats_file() const { return path(Option::kStatsFile); }
+  const char* leaks_suppressions() const { return path(Option::kLeaksSuppressions); }
 
   /// Who set the present value: "default", or what was passed with it.
   const char* source(Option option) const;
+  bool is_set(Option option) const { return sources_[static_cast<std::size_t>(option)] != nullptr; }
   /// Adds the present value, as set() takes it.
   void add_value(Text& text, const OptionInfo& option) const;
 
@@ -43,9 +46,9 @@ class Configuration {
  private:
   friend class ObservedLayout;
 
-  const char* path(Option option) const {
-    return option == Option::kClassesFile ? classes_file_ : stats_file_;
-  }
+  /// \pre the option is a path.
+  static std::size_t index_of_path(Option option);
+  const char* path(Option option) const { return paths_[index_of_path(option)]; }
   void set_all(std::string_view text, const char* source, const char* name_in_errors);
   void complain_of_value(const OptionInfo& option, std::string_view text, const char* name_in_errors) const;
   void set_default_values();
@@ -55,8 +58,7 @@ class Configuration {
 
   Relaxed<std::int64_t> values_[kOptionCount];
   const char* sources_[kOptionCount] = {};
-  char classes_file_[kLongestValue] = {};
-  char stats_file_[kLongestValue] = {};
+  char paths_[kPathCount][kLongestValue] = {};
 };
 
 extern Configuration configuration;

@@ -12,6 +12,7 @@
 #include "central/slab.h"
 #include "central/take_blocks.h"
 #include "general/block_finder.h"
+#include "general/from_malloc.h"
 #include "general/large.h"
 #include "general/memory_limits.h"
 #include "general/pool_registry.h"
@@ -162,6 +163,8 @@ void* allocate_missed(std::size_t size) {
       return block;
   if (scope_pool() != nullptr) [[unlikely]]
     return allocate_in_scope(size, size <= detail::kTinyLimit ? detail::kTinyLimit : 16);
+  if (takes_blocks_from_malloc()) [[unlikely]]
+    return allocate_from_malloc(size, 16);
   if (size > detail::kMediumLimit) return allocate_large_block(size, kPageBytes);
   ThreadHeap* const heap = heap_of_this_thread();  // also reads the options, which choose the classes
   const SizeClass size_class =
@@ -280,6 +283,8 @@ namespace {
 
 void* allocate_aligned_missed(std::size_t size, std::size_t alignment) {
   if (scope_pool() != nullptr) return allocate_in_scope(size, alignment);
+  if (takes_blocks_from_malloc()) [[unlikely]]
+    return allocate_from_malloc(size, alignment);
   if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate(size);
   set_up_once();  // the classes must be known
   const SizeClass size_class = aligned_class_of(kClassesInUse, size, alignment);
@@ -318,7 +323,7 @@ namespace {
 
 void* allocate_zeroed_bytes(std::size_t bytes) {
   bool is_zeroed = false;
-  void* const block = bytes <= detail::kMediumLimit || scope_pool() != nullptr
+  void* const block = bytes <= detail::kMediumLimit || scope_pool() != nullptr || takes_blocks_from_malloc()
                           ? allocate(bytes)
                           : allocate_large_block(bytes, kPageBytes, 0, &is_zeroed);
   return block == nullptr || is_zeroed ? block : std::memset(block, 0, bytes);

@@ -3,6 +3,7 @@
 
 #include "base/wipe.h"
 #include "general/block_finder.h"
+#include "general/from_malloc.h"
 #include "general/large.h"
 #include "general/setup.h"
 #include "os/fatal.h"
@@ -39,7 +40,8 @@ std::size_t usable_bytes(const Span& span, const void* block) {
 }
 
 void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
-  void* const moved = size > detail::kMediumLimit && size > old_bytes && scope_pool() == nullptr
+  void* const moved = size > detail::kMediumLimit && size > old_bytes && scope_pool() == nullptr &&
+                              !takes_blocks_from_malloc()
                           ? allocate_large_block(size, kPageBytes, room_to_grow(size))
                           : allocate(size);
   // Programs do not expect shrinking to fail.

@@ -39,7 +39,7 @@ constinit SystemBlocks system_blocks;
 /// \pre there are buckets.
 SystemBlock** SystemBlocks::link_of_locked(const void* block) {
   SystemBlock** link = &buckets_[hash_of(block) & (bucket_count_ - 1)];
-  while (*link != nullptr && (*link)->block != block) link = &(*link)->next_in_bucket;
+  while (*link != nullptr && (*link)->block() != block) link = &(*link)->next_in_bucket;
   return link;
 }
 
@@ -62,7 +62,7 @@ bool SystemBlocks::grow_locked(Table& old) {
   for (std::size_t i = 0; i < old.count; ++i) {
     for (SystemBlock* record = old.buckets[i]; record != nullptr;) {
       SystemBlock* const next = record->next_in_bucket;
-      SystemBlock*& bucket = buckets_[hash_of(record->block) & (bucket_count_ - 1)];
+      SystemBlock*& bucket = buckets_[hash_of(record->block()) & (bucket_count_ - 1)];
       record->next_in_bucket = bucket;
       bucket = record;
       record = next;
@@ -80,7 +80,7 @@ void* SystemBlocks::allocate(PoolHeader& pool, std::size_t bytes, std::size_t al
     os::LockGuard guard(mutex_);
     if (block_count_ < bucket_count_ || grow_locked(old)) {
       SystemBlock*& bucket = buckets_[hash_of(block) & (bucket_count_ - 1)];
-      bucket = new (memory) SystemBlock{nullptr, nullptr, bucket, block, &pool, bytes};
+      bucket = new (memory) SystemBlock{nullptr, nullptr, bucket, ~address_of(block), &pool, bytes};
       pool.malloc_blocks.push_back(bucket);
       ++block_count_;
       return block;
@@ -117,21 +117,21 @@ void SystemBlocks::deallocate_all(const PoolHeader& pool) {
 void* SystemBlocks::first_of(const PoolHeader& pool) {
   os::LockGuard guard(mutex_);
   const SystemBlock* const first = pool.malloc_blocks.first();
-  return first != nullptr ? first->block : nullptr;
+  return first != nullptr ? first->block() : nullptr;
 }
 
 void SystemBlocks::visit(const PoolHeader& pool, const BlockVisitor& visit) {
   os::LockGuard guard(mutex_);
   for (const SystemBlock* record = pool.malloc_blocks.first(); record != nullptr; record = record->next)
-    visit(record->block);
+    visit(record->block());
 }
 
 bool SystemBlocks::add_live(const PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture) {
   {
     os::LockGuard guard(mutex_);
     for (const SystemBlock* record = pool.malloc_blocks.first(); record != nullptr; record = record->next)
-      if (address_of(record->block) > behind)
-        picture.keep_lowest({static_cast<char*>(record->block), 1, record->bytes, 1, SizeClass::kNone});
+      if (address_of(record->block()) > behind)
+        picture.keep_lowest({static_cast<char*>(record->block()), 1, record->bytes, 1, SizeClass::kNone});
   }
   picture.sort();
   if (picture.room() != 0) return false;

@@ -8,6 +8,7 @@
 // outside of the thread's HeapScope: where malloc is ours, the general pool serves them.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 #include "base/block_visitor.h"
 #include "general/pool_header.h"
@@ -19,9 +20,11 @@ struct SystemBlock {
   SystemBlock* previous;  // in its pool's list
   SystemBlock* next;
   SystemBlock* next_in_bucket;
-  void* block;
+  std::uintptr_t inverse;  // of the block's address: a checker that meets the record is not to follow it
   PoolHeader* pool;
   std::size_t bytes;
+
+  void* block() const { return reinterpret_cast<void*>(~inverse); }
 };
 
 class SystemBlocks {

@@ -356,7 +356,7 @@ constinit ObservedRoot roots[] = {
     {"samples", &samples},
 };
 
-static_assert(sizeof fields + sizeof roots + sizeof(ObserveDescriptor) <= 8 * 1024,
+static_assert(sizeof fields + sizeof roots + sizeof(ObserveDescriptor) <= 8 * 1024 + 256,
               "each program carries them, looked at or not");
 
 }  // namespace

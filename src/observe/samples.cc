@@ -12,6 +12,7 @@
 namespace tarn::internal {
 namespace {
 
+constexpr std::uint32_t kLargestSerial = (1 << 24) - 1;
 constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
 
 std::uint64_t mixed(std::uint64_t word) { return (word ^ word >> 29) * kMix; }
@@ -82,6 +83,7 @@ bool Samples::put_locked(Part& part, const Sample& sample, OldEntries& old) {
   Sample& place = part.entries[place_of(part, sample.block)];
   part.count += place.block == 0 ? 1 : 0;
   place = sample;
+  place.serial = ++part.last_serial & kLargestSerial;
   return true;
 }
 
@@ -133,7 +135,8 @@ void Samples::add(const Sampled& sampled) {
   found.hash = mixed(found.hash ^ found.pool << 32);
   const std::uint32_t stack = intern(found);
   note_allocated(stack, sampled);
-  put({address_of(sampled.block), sampled.requested, stack, sampled.lasts, sampled.interval, sampled.pool});
+  put({address_of(sampled.block), sampled.requested, stack, sampled.lasts, 0, sampled.interval,
+       sampled.pool});
 }
 
 void Samples::note_allocated(std::uint32_t number, const Sampled& sampled) {

@@ -22,9 +22,10 @@ struct Sample {
   std::uint64_t block;      // 0: the entry is free
   std::uint64_t requested;  // bytes
   std::uint32_t stack;      // its number
-  SampleLasts lasts;
-  std::uint64_t interval;  // bytes
-  std::uint64_t pool;      // its number; 0: the general pool
+  SampleLasts lasts : 8;
+  std::uint32_t serial : 24;  // of the part that has it: tells it from another of the same block later
+  std::uint64_t interval;     // bytes
+  std::uint64_t pool;         // its number; 0: the general pool
 };
 
 /// A stack that blocks of one pool came from, and what its samples since it was first seen stand for: a
@@ -85,6 +86,14 @@ class Samples {
         visit(*stack(number));
   }
   const SampledStack* stack(std::uint32_t number) const;
+  /// Calls visit(start, end) for the memory that names sampled blocks, a part at a time under its lock.
+  template <typename Visit>
+  void visit_memory(Visit visit) {
+    for (Part& part : parts_) {
+      os::LockGuard guard(part.mutex);
+      if (part.room != 0) visit(address_of(part.entries), address_of(part.entries + part.room));
+    }
+  }
   /// Samples that were lost because memory was refused.
   std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
@@ -102,6 +111,7 @@ class Samples {
     Sample* entries = nullptr;
     std::size_t room = 0;  // a power of two, or 0
     std::size_t count = 0;
+    std::uint32_t last_serial = 0;
   };
   static constexpr std::size_t kFirstRoom = 512;
   static constexpr std::size_t kStackPieceBytes = std::size_t{1} << 20;

@@ -7,6 +7,7 @@
 #include "central/depot.h"
 #include "central/remote_free.h"
 #include "general/configuration.h"
+#include "general/from_malloc.h"
 #include "general/large.h"
 #include "general/setup.h"
 #include "os/process.h"
@@ -137,6 +138,7 @@ void collect_stats(Stats& stats) {
   add_pages(stats);
   add_limits(stats);
   add_pools(stats);
+  stats.live_bytes += live_bytes_from_malloc();
   stats.metadata_bytes = metadata.used_bytes();
   stats.resident_bytes = os::resident_bytes();
   stats.live_threads = registry.live_threads();

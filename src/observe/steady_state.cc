@@ -6,17 +6,15 @@
 // frames are shown.
 #include "tarn/steady_state.h"
 
-#include <errno.h>
 #include <execinfo.h>
 #include <gnu/libc-version.h>
-#include <link.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 
 #include "base/text.h"
+#include "observe/loaded_modules.h"
 #include "os/fatal.h"
 #include "os/growth_watch.h"
 
@@ -26,19 +24,13 @@ namespace {
 constexpr int kMostFrames = 64;
 constexpr std::size_t kNameBytes = 64;
 constexpr std::size_t kMostModules = 64;
-constexpr std::size_t kPathBytes = 128;
-
-struct Module {
-  std::uintptr_t start, end, base;
-  char path[kPathBytes];  // of a longer path, the end
-};
 
 constinit std::atomic<bool> is_taken{false};
 constinit std::atomic<std::size_t> count{0};
 AtGrowth action_at_growth;
 char guard_name[kNameBytes];
-Module modules[kMostModules];
-std::size_t module_count;
+internal::LoadedModule module_storage[kMostModules];
+constinit internal::LoadedModules modules(module_storage, kMostModules);
 bool may_unwind;
 void* frames[kMostFrames];
 constinit std::atomic<int> frame_count{0};  // set after the frames are written
@@ -49,29 +41,11 @@ bool unwinder_takes_no_lock() {
   return major > 2 || (major == 2 && *end == '.' && std::strtol(end + 1, nullptr, 10) >= 35);
 }
 
-int note_module(dl_phdr_info* info, std::size_t, void*) {
-  if (module_count == kMostModules) return 1;
-  Module& module = modules[module_count++];
-  module = {~std::uintptr_t{0}, 0, info->dlpi_addr, {}};
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
-    const std::uintptr_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-    if (start < module.start) module.start = start;
-    if (start + info->dlpi_phdr[i].p_memsz > module.end) module.end = start + info->dlpi_phdr[i].p_memsz;
-  }
-  const char* const path = info->dlpi_name[0] != '\0' ? info->dlpi_name : program_invocation_name;
-  const std::size_t length = std::strlen(path);
-  std::strncpy(module.path, length < kPathBytes ? path : path + length - kPathBytes + 1, kPathBytes - 1);
-  return 0;
-}
-
 void write_frame(const void* frame) {
   const auto address = reinterpret_cast<std::uintptr_t>(frame);
   internal::FixedText<256> line;
   line.add("  ");
-  for (std::size_t i = 0; i < module_count; ++i)
-    if (address - modules[i].start < modules[i].end - modules[i].start)
-      line.add(modules[i].path).add('+').add_hex(address - modules[i].base).add(' ');
+  if (modules.add_place(line, address)) line.add(' ');
   line.add('[').add_hex(address).add("]\n");
   internal::os::write_line(line.data(), line.length());
 }
@@ -111,8 +85,7 @@ bool arm_steady_state(AtGrowth action, const char* name) noexcept {
   void* frame = nullptr;
   backtrace(&frame, 1);  // loads the unwinder now, because loading allocates
   may_unwind = unwinder_takes_no_lock();
-  module_count = 0;
-  dl_iterate_phdr(note_module, nullptr);
+  modules.note_all();
   action_at_growth = action;
   internal::Text text(guard_name, kNameBytes - 1);
   text.add(name != nullptr ? name : "steady state");

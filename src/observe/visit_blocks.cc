@@ -6,6 +6,7 @@
 
 #include "general/block_finder.h"
 #include "general/configuration.h"
+#include "general/from_malloc.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
 #include "observe/live_slabs.h"
@@ -92,6 +93,15 @@ void visit_general_pool(WalkRecord& record, const Visitor& visitor) {
     });
 }
 
+void visit_general_pool_from_malloc(LivePicture& picture, const Visitor& visitor) {
+  std::uintptr_t behind = 0;
+  for (bool has_more = takes_blocks_from_malloc(); has_more;) {
+    picture.clear();
+    has_more = add_live_from_malloc(behind, picture);
+    visit_pool(picture, nullptr, nullptr, visitor);
+  }
+}
+
 void visit_pools(LivePicture& picture, const Visitor& visitor) {
   PoolWalk walk;
   pool_registry.begin_walk(walk);
@@ -122,6 +132,7 @@ int tarn_visit_blocks(tarn_block_visitor visit, void* context) {
   }
   const Visitor visitor{visit, context};
   visit_general_pool(*record, visitor);
+  visit_general_pool_from_malloc(record->picture, visitor);
   visit_pools(record->picture, visitor);
   return 0;
 }

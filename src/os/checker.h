@@ -1,7 +1,7 @@
 // Marks for memory checkers, when the program runs under one. Memory that goes back to general use must carry
 // no mark.
 //
-// AddressSanitizer's functions are weak. Valgrind's requests are an instruction sequence that does nothing on
+// The sanitizers' functions are weak. Valgrind's requests are an instruction sequence that does nothing on
 // a CPU, so the library needs no separate build. Only programs compiled with TARN_VALGRIND make them, except
 // unpoison, which also removes the marks of such a program.
 #pragma once
@@ -10,6 +10,8 @@
 extern "C" {
 [[gnu::weak]] void __asan_poison_memory_region(const volatile void* start, std::size_t bytes);
 [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void* start, std::size_t bytes);
+[[gnu::weak]] void __lsan_do_leak_check();
+[[gnu::weak]] void __lsan_register_root_region(const void* start, std::size_t bytes);
 }
 
 namespace tarn::internal::os {
@@ -18,6 +20,14 @@ namespace tarn::internal::os {
 void poison(const void* start, std::size_t bytes);
 /// Removes the mark: no access is an error, and the contents count as written.
 void unpoison(const void* start, std::size_t bytes);
+
+/// Whether LeakSanitizer is in the process, alone or with AddressSanitizer. It follows pointers through
+/// malloc's blocks, globals and stacks.
+inline bool has_leak_sanitizer() { return &__lsan_do_leak_check != nullptr; }
+/// Lets LeakSanitizer follow pointers from there too, as far as it can be read when it looks.
+inline void note_roots_of_leaks(const void* start, std::size_t bytes) {
+  if (&__lsan_register_root_region != nullptr) __lsan_register_root_region(start, bytes);
+}
 
 /// Pools in memcheck, which records the stacks of allocation and free. `pool` is any address that belongs to
 /// the pool.

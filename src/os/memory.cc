@@ -48,10 +48,10 @@ bool protect(const void* start, std::size_t bytes, int protection) {
   return syscall6(SYS_mprotect, to_long(start), to_long(bytes), protection) == 0;
 }
 
-constinit std::atomic<bool> makes_common_calls_only{false};
+constinit std::atomic<bool> are_calls_common_only{false};
 
 bool advise(const void* start, std::size_t bytes, int advice) {
-  if (makes_common_calls_only.load(std::memory_order_relaxed)) return false;
+  if (makes_common_calls_only()) return false;
   return syscall6(SYS_madvise, to_long(start), to_long(bytes), advice) == 0;
 }
 
@@ -159,7 +159,7 @@ bool map_anew(const void* start, std::size_t bytes) {
 
 bool discard(const void* start, std::size_t bytes, Fault fault) {
   if (fault == Fault::kWithoutEffect) return true;
-  if (makes_common_calls_only.load(std::memory_order_relaxed)) return map_anew(start, bytes);
+  if (makes_common_calls_only()) return map_anew(start, bytes);
   return advise(start, bytes, MADV_DONTNEED);
 }
 
@@ -230,7 +230,8 @@ void find_out_about_purge() {
   if (const Fault fault = fault_of(Call::kPurge); fault != Fault::kRefused) purge_zeroes(fault);
 }
 
-void make_common_calls_only() { makes_common_calls_only.store(true, std::memory_order_relaxed); }
+void make_common_calls_only() { are_calls_common_only.store(true, std::memory_order_relaxed); }
+bool makes_common_calls_only() { return are_calls_common_only.load(std::memory_order_relaxed); }
 
 void release(void* start, std::size_t bytes) {
   check_no_lock_is_held("while memory is given back");
@@ -264,7 +265,7 @@ void advise_small_to_end(void* start) { advise_to_end(start, MADV_NOHUGEPAGE); }
 void populate(void* start, std::size_t bytes) { advise(start, bytes, MADV_POPULATE_WRITE); }
 
 bool move_pages(void* from, void* to, std::size_t bytes) {
-  if (must_fail(Call::kMove) || makes_common_calls_only.load(std::memory_order_relaxed)) return false;
+  if (must_fail(Call::kMove) || makes_common_calls_only()) return false;
   if (commit_lock() != Lock::kNone) return false;  // `from` would lose its lock
   const long answer = syscall6(SYS_mremap, to_long(from), to_long(bytes), to_long(bytes),
                                MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to_long(to));

@@ -70,6 +70,7 @@ bool move_pages(void* from, void* to, std::size_t bytes);
 /// (mmap, munmap, mprotect), because some filters end the process for any other call. Memory still goes back;
 /// hints are not given.
 void make_common_calls_only();
+bool makes_common_calls_only();
 
 /// How memory is kept from being paged out: kNow backs it at once, kOnFault locks pages that are touched.
 enum class Lock : std::uint8_t { kNone, kNow, kOnFault };

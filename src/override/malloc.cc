@@ -18,6 +18,9 @@ std::size_t os_page_bytes() { return tarn::internal::os::page_bytes(); }
 
 }  // namespace
 
+// Says that malloc is ours (general/from_malloc.cc).
+extern "C" [[gnu::visibility("hidden"), gnu::used]] const char tarn_replaces_malloc = 0;
+
 TARN_C_API void* malloc(std::size_t size) noexcept { return tarn::allocate(size); }
 
 TARN_C_API void free(void* block) noexcept { tarn::deallocate(block); }

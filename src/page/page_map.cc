@@ -1,5 +1,6 @@
 #include "page/page_map.h"
 
+#include "os/checker.h"
 #include "os/memory.h"
 #include "page/chunk.h"
 
@@ -99,6 +100,8 @@ Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
   region.free_chunks.use(bits, region.chunk_count);
   region.chunks = reinterpret_cast<Chunk*>(bits + bits_bytes);
   region_count_.store(count + 1, std::memory_order_release);
+  // Blocks point to blocks of malloc's.
+  os::note_roots_of_leaks(region.start, region.bytes);
   return &region;
 }
 

@@ -156,7 +156,7 @@ bool add_live(PoolHeader& pool, std::uintptr_t& place, LivePicture& picture) {
   return false;
 }
 
-constexpr PoolOperations kOperations{.kind = "handle pool",
+constexpr PoolOperations kOperations{.kind = kHandlePoolKind,
                                      .record = PoolRecord::kHandle,
                                      .deallocate = deallocate_any,
                                      .usable_size = usable_size_of,
@@ -199,7 +199,7 @@ bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool d
   if (record == nullptr) return false;
   auto* const state = new (record) HandlePoolState{};
   state->operations = &kOperations;
-  state->set_name(name, "handle pool");
+  state->set_name(name, kHandlePoolKind);
   state->type = type;
   state->reports = reports;
   state->destroys = destroys;

@@ -15,6 +15,12 @@
 #include "tarn/detail/handle_slots.h"
 #include "thread/heap_record.h"
 
+namespace tarn::internal {
+
+inline constexpr const char* kHandlePoolKind = "handle pool";
+
+}  // namespace tarn::internal
+
 namespace TARN_NAMESPACE::detail {
 
 /// A table of pointers or slots; readers may still use one that a larger has replaced.

@@ -6,51 +6,26 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/leak_pattern.h"
 #include "observer/input_file.h"
 #include "printable.h"
 
 namespace tarn::profile {
 namespace {
 
-constexpr std::string_view kType = "leak:", kBlank = " \t\r\v\f";
-constexpr std::size_t kMostPatterns = 10'000, kLongestPattern = 4096, kLargestFile = 1 << 20;
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
-}
-
-/// Whether the whole text is of the pattern, whose only sign is "*". The last "*" alone is ever tried anew.
-bool is_whole_match(std::string_view pattern, std::string_view text) {
-  std::size_t at = 0, star = std::string_view::npos, star_text = 0;
-  for (std::size_t i = 0; i < text.size();) {
-    if (at < pattern.size() && pattern[at] == '*') {
-      star = at++;
-      star_text = i;
-    } else if (at < pattern.size() && pattern[at] == text[i]) {
-      ++at;
-      ++i;
-    } else if (star != std::string_view::npos) {
-      at = star + 1;
-      i = ++star_text;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', at) == std::string_view::npos;
-}
-
 /// \returns what is wrong with a line; "" if nothing.
-std::string fault_of(std::string_view line) {
-  if (!line.starts_with(kType))
-    return fmt::format("\"{}\" is no suppression: write leak:PATTERN, or # before a comment",
-                       printable(line, 80));
-  if (trimmed(line.substr(kType.size())).find_first_not_of("*^$") == std::string_view::npos)
-    return "the pattern would suppress every leak: write a part of a function, a file or a module";
-  if (line.size() > kLongestPattern)
-    return fmt::format("the pattern is longer than {} bytes", kLongestPattern);
-  return {};
+std::string fault_of(internal::LeakLine kind, std::string_view line) {
+  switch (kind) {
+    case internal::LeakLine::kNone:
+      return fmt::format("\"{}\" is no suppression: write leak:PATTERN, or # before a comment",
+                         printable(line, 80));
+    case internal::LeakLine::kOfAll:
+      return "the pattern would suppress every leak: write a part of a function, a file or a module";
+    case internal::LeakLine::kTooLong:
+      return fmt::format("the pattern is longer than {} bytes", internal::kLongestLeakPattern);
+    default:
+      return {};
+  }
 }
 
 bool is_in(const std::string& pattern, const Call& call, const HeapProfile& profile) {
@@ -64,25 +39,22 @@ bool is_in(const std::string& pattern, const Call& call, const HeapProfile& prof
 }  // namespace
 
 bool is_match(std::string_view pattern, std::string_view text) {
-  const bool is_bound_to_start = pattern.starts_with('^'), is_bound_to_end = pattern.ends_with('$');
-  if (text.empty() || pattern.empty()) return false;
-  pattern.remove_prefix(is_bound_to_start ? 1 : 0);
-  if (is_bound_to_end && !pattern.empty()) pattern.remove_suffix(1);
-  return is_whole_match((is_bound_to_start ? "" : "*") + std::string(pattern) + (is_bound_to_end ? "" : "*"),
-                        text);
+  return internal::is_leak_match(pattern, text);
 }
 
 Suppressions Suppressions::parse(std::string_view text, const std::string& file_name) {
   Suppressions suppressions;
   for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::string_view line = trimmed(text.substr(0, text.find('\n')));
+    const std::string_view line = internal::trimmed(text.substr(0, text.find('\n')));
     text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-    if (line.empty() || line.starts_with('#')) continue;
-    std::string fault = fault_of(line);
-    if (suppressions.all_.size() == kMostPatterns)
-      fault = fmt::format("more than {} suppressions in one file", kMostPatterns);
+    std::string_view pattern;
+    const internal::LeakLine kind = internal::read_leak_line(line, &pattern);
+    if (kind == internal::LeakLine::kComment) continue;
+    std::string fault = fault_of(kind, line);
+    if (suppressions.all_.size() == internal::kMostLeakPatterns)
+      fault = fmt::format("more than {} suppressions in one file", internal::kMostLeakPatterns);
     if (!fault.empty()) throw SuppressionError(fmt::format("{}:{}: {}", printable(file_name), number, fault));
-    suppressions.all_.push_back({std::string(trimmed(line.substr(kType.size()))), {}});
+    suppressions.all_.push_back({std::string(pattern), {}});
   }
   return suppressions;
 }
@@ -91,7 +63,7 @@ Suppressions Suppressions::read(const std::string& path) {
   const observer::InputFile file = observer::open_regular_file(path);
   if (!file.is_open())
     throw SuppressionError(fmt::format("{}: cannot be read: {}", printable(path), std::strerror(errno)));
-  if (file.bytes() > kLargestFile)
+  if (file.bytes() > internal::kLargestLeakFile)
     throw SuppressionError(fmt::format("{}: a file of suppressions has at most 1 MiB", printable(path)));
   std::string text(file.bytes(), '\0');
   text.resize(file.read(0, text.data(), text.size()));

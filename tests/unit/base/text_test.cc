@@ -49,6 +49,34 @@ TEST(Text, WritesBytesWithAUnitAndAtMostOneDecimal) {
   EXPECT_EQ(bytes(std::uint64_t{3000} << 40), "3000 TiB");
 }
 
+TEST(Text, GroupsDigitsByThrees) {
+  const auto grouped = [](std::uint64_t value) {
+    FixedText<32> text;
+    text.add_grouped(value);
+    return std::string(text.data(), text.length());
+  };
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(1'234'056), "1,234,056");
+  EXPECT_EQ(grouped(UINT64_MAX), "18,446,744,073,709,551,615");
+}
+
+TEST(Text, HexDigitsHaveValues) {
+  EXPECT_EQ(hex_value('0'), 0);
+  EXPECT_EQ(hex_value('9'), 9);
+  EXPECT_EQ(hex_value('f'), 15);
+  EXPECT_EQ(hex_value('g'), -1);
+  EXPECT_EQ(hex_value('-'), -1);
+}
+
+TEST(Text, IsCutWithoutAThrow) {
+  EXPECT_EQ(front_of("abc", 2), "ab");
+  EXPECT_EQ(front_of("abc", 9), "abc");
+  EXPECT_EQ(behind_front("abc", 1), "bc");
+  EXPECT_EQ(behind_front("abc", 9), "");
+}
+
 TEST(Text, DropsWhatDoesNotFitAndWritesNoFurther) {
   char storage[8] = "-------";
   Text text(storage, 4);

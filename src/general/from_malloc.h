@@ -1,0 +1,35 @@
+// The general pool's blocks from malloc, one by one, for checkers that know malloc's blocks alone: with the
+// option pools_use_malloc; and where nobody has set that option and LeakSanitizer (or AddressSanitizer, which
+// has it) is in the process. Not where malloc is ours.
+//
+// The thread's magazines stay empty then, so each call comes to a slow door, and a block's pages name no
+// record, so its free does too. A pool of its own stands for the general pool in the table of such blocks
+// (system_blocks.h): that brings frees, sizes and reallocations to the operations here.
+// Threads: any, with no lock held.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "general/block_source.h"
+
+namespace tarn::internal {
+
+class LivePicture;
+
+[[gnu::cold]] bool takes_blocks_from_malloc_slow();
+/// \cost a load, after the first call.
+inline bool takes_blocks_from_malloc() {
+  if (block_source.load(std::memory_order_relaxed) == BlockSource::kSlabs) [[likely]]
+    return false;
+  return takes_blocks_from_malloc_slow();
+}
+
+/// A block of the general pool. \returns nullptr with errno ENOMEM when malloc refuses.
+void* allocate_from_malloc(std::size_t size, std::size_t alignment);
+
+/// Its live blocks behind an address (PoolOperations::add_live).
+bool add_live_from_malloc(std::uintptr_t& behind, LivePicture& picture);
+/// The bytes of them all.
+std::size_t live_bytes_from_malloc();
+
+}  // namespace tarn::internal
