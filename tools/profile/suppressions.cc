@@ -30,17 +30,14 @@ std::string fault_of(internal::LeakLine kind, std::string_view line) {
 
 bool is_in(const std::string& pattern, const Call& call, const HeapProfile& profile) {
   const std::size_t module = call.location->module;
-  if (module != Location::kNoModule && is_match(pattern, profile.modules[module].path)) return true;
+  if (module != Location::kNoModule && internal::is_leak_match(pattern, profile.modules[module].path))
+    return true;
   return std::any_of(call.frames().begin(), call.frames().end(), [&](const Frame& frame) {
-    return is_match(pattern, frame.function) || is_match(pattern, frame.file);
+    return internal::is_leak_match(pattern, frame.function) || internal::is_leak_match(pattern, frame.file);
   });
 }
 
 }  // namespace
-
-bool is_match(std::string_view pattern, std::string_view text) {
-  return internal::is_leak_match(pattern, text);
-}
 
 Suppressions Suppressions::parse(std::string_view text, const std::string& file_name) {
   Suppressions suppressions;

@@ -19,9 +19,6 @@ class SuppressionError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Whether a pattern is found in a text. \cost their lengths multiplied, at most
-bool is_match(std::string_view pattern, std::string_view text);
-
 struct Suppression {
   std::string pattern;
   Amount suppressed;

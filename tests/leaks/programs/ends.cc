@@ -79,6 +79,15 @@ void start(void* (*run)(void*), void* argument, int count) {
   while (running.load() < count) std::this_thread::yield();
 }
 
+int tell_of_a_child_that_loses() {
+  const pid_t child = fork();
+  if (child == 0) return lose_some(), 0;
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::printf("child %d\n", WEXITSTATUS(status));
+  return 0;
+}
+
 int run(std::string_view way) {
   static int ends[2];
   static void* page;
@@ -120,23 +129,8 @@ int run(std::string_view way) {
   }
   if (way == "churning_threads") return start(churn, nullptr, 3), 0;
   if (way == "churning_threads_and_leaks") return start(churn, nullptr, 3), lose_some(), 0;
-  if (way == "forked") {
-    const pid_t child = fork();
-    if (child == 0) return lose_some(), 0;
-    int status = 0;
-    waitpid(child, &status, 0);
-    std::printf("child %d\n", WEXITSTATUS(status));
-    return 0;
-  }
-  if (way == "forked_beside_threads") {
-    start(churn, nullptr, 2);
-    const pid_t child = fork();
-    if (child == 0) return lose_some(), 0;
-    int status = 0;
-    waitpid(child, &status, 0);
-    std::printf("child %d\n", WEXITSTATUS(status));
-    return 0;
-  }
+  if (way == "forked") return tell_of_a_child_that_loses();
+  if (way == "forked_beside_threads") return start(churn, nullptr, 2), tell_of_a_child_that_loses();
   if (way == "privately_forked") {  // as most children end
     const pid_t child = fork();
     if (child == 0) lose_some(), _exit(0);

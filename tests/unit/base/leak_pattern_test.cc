@@ -27,6 +27,12 @@ TEST(LeakPattern, IsFoundAnywhereUnlessItIsBound) {
   EXPECT_TRUE(is_leak_match("a*$", "xa"));
 }
 
+TEST(LeakPattern, ManyStarsEndSoon) {
+  std::string pattern;
+  for (int i = 0; i < 1000; ++i) pattern += "a*";
+  EXPECT_FALSE(is_leak_match("^" + pattern + "b$", std::string(4000, 'a')));
+}
+
 TEST(LeakPattern, IsNotFoundInNothing) {
   EXPECT_FALSE(is_leak_match("x", ""));
   EXPECT_FALSE(is_leak_match("", "x"));
