@@ -12,7 +12,7 @@ RUN_ARGS ?=
 
 # Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
 .NOTPARALLEL:
-.PHONY: run compare test test-sanitizers check bench build configure setup setup-tests install docs \
+.PHONY: run compare test test-sanitizers check bench build configure setup setup-tests setup-check install docs \
         clean help $(sanitizer_dirs)
 
 run: setup configure
@@ -29,7 +29,7 @@ test: setup-tests build
 test-sanitizers: setup-tests $(sanitizer_dirs)
 	@scripts/run_tests.py --jobs $(JOBS) $(sanitizer_dirs)
 
-check: setup-tests build $(sanitizer_dirs)
+check: setup-check build $(sanitizer_dirs)
 	@TARN_LONG_TESTS=1 scripts/run_tests.py --jobs $(JOBS) $(BUILD) $(sanitizer_dirs)
 
 bench: setup configure
@@ -78,6 +78,9 @@ setup:
 setup-tests:
 	@scripts/setup.sh --tests
 
+setup-check:
+	@scripts/setup.sh --check
+
 clean:
 	rm -rf $(BUILD) $(sanitizer_dirs)
 
@@ -87,8 +90,8 @@ help:
 	@echo 'make test              build, then all tests but the long ones; ends with "N passed, N failed"'
 	@echo 'make test-sanitizers   the tests under Address- and UndefinedBehaviorSanitizer,' \
 	      'then under ThreadSanitizer'
-	@echo 'make check             all of these tests, the long ones, and a minute of fuzzing' \
-	      'for each fuzz target'
+	@echo 'make check             all of these tests, the long ones (pages in a browser too), and a minute of' \
+	      'fuzzing for each fuzz target'
 	@echo 'make bench             the sources'\'' benchmarks on every allocator, quickly;' \
 	      'BENCH_ARGS= for all of it'
 	@echo 'make install           into PREFIX=/usr/local; DESTDIR is honoured'

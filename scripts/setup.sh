@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs what building and comparing tarn needs on Debian 12, with --tests also what its tests need (a
-# browser, the formatter, a compiler that fuzzes, programs that run on it), with --install only what
-# installing it needs, and does nothing when all of it is there.
+# Installs what building and comparing tarn needs on Debian 12, with --tests also what its tests need (the
+# formatter, a compiler that fuzzes, programs that run on it), with --check also what the long tests need (a
+# browser), with --install only what installing it needs, and does nothing when all of it is there.
 # Root and whoever may use sudo without a password get it installed; others get the one line to run.
 # The list holds what the CMake files look for, the allocators to compare with and the programs the tests run.
 set -eu
@@ -20,13 +20,14 @@ if [ "${1:-}" != --install ]; then
   libboost-dev libloki-dev libfoonathan-memory-dev libbenchmark-dev
   perl sqlite3 gdb binutils valgrind"
 fi
-if [ "${1:-}" = --tests ]; then
+if [ "${1:-}" = --tests ] || [ "${1:-}" = --check ]; then
   packages="$packages
-    chromium chromium-driver python3-selenium clang-format-14 clang libclang-rt-14-dev lld
+    clang-format-14 clang libclang-rt-14-dev lld
     strace php-cli php-mbstring php-xml php-sqlite3 dnsmasq-base faketime eatmydata fakeroot libuid-wrapper
     tmux
   "
 fi
+if [ "${1:-}" = --check ]; then packages="$packages chromium chromium-driver python3-selenium"; fi
 
 if ! command -v dpkg-query >/dev/null; then
   echo "setup: this is no Debian; needed is what Debian calls:" $packages >&2

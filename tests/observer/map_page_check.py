@@ -1,81 +1,28 @@
 """The page of `tarn map` in a real browser: it stands alone, explains cells, filters, and can be read and
 used by keyboard on a phone and a desktop, light and dark.
 
-TARN_TEST_PAGES names the directory that map_page_samples wrote. Run it with /usr/bin/python3 on Debian, whose
-python3-selenium belongs to it.
+TARN_TEST_PAGES names the directory that map_page_samples wrote.
 """
 
 import os
 import pathlib
 import re
 import sys
-import tempfile
-import unittest
 
-CHROMIUM, CHROMEDRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
-PHONE, DESKTOP = (390, 844), (1280, 900)
-DEADLINE = 30  # seconds; the largest page is drawn in about one
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from browser import DESKTOP, LEAST_CONTRAST, PHONE, PageTest, contrast, parse_colour, run_checks  # noqa: E402
+
 MOST_PAINT_MS = 250  # of a busy machine; a quiet one takes a twentieth
-LEAST_CONTRAST = 4.5
 REFERENCE = re.compile(r"""(?:\b(?:src|href|action)\s*=\s*|url\()["']?([^"'\s>)]*)""")
 OUTSIDE = ("http://", "https://", "@import", "fetch(", "XMLHttpRequest", "WebSocket", "import(")
 PAGES = ("mixed", "large", "empty", "odd")
 
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.support.ui import WebDriverWait
-except ImportError:
-    webdriver = None
 
-
-def what_is_missing():
-    if webdriver is None:
-        return (f"{sys.executable} has no selenium: apt-get install python3-selenium, and run this with "
-                "/usr/bin/python3")
-    for program, package in ((CHROMIUM, "chromium"), (CHROMEDRIVER, "chromium-driver")):
-        if not os.access(program, os.X_OK):
-            return f"{program} is missing: apt-get install {package}"
-    if not os.path.isdir(os.environ.get("TARN_TEST_PAGES", "")):
-        return "TARN_TEST_PAGES must name the directory with the pages to check"
-    return None
-
-
-def start_browser(profile):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={profile}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(service=Service(CHROMEDRIVER), options=options)
-
-
-def luminance(colour):
-    channels = [value / 255 for value in colour]
-    linear = [value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one, other):
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def parse_colour(text):
-    return [float(value) for value in re.findall(r"[\d.]+", text)[:3]]
-
-
-class MapPage(unittest.TestCase):
+class MapPage(PageTest):
     @classmethod
     def setUpClass(cls):
-        profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        cls.addClassCleanup(profile.cleanup)
-        cls.browser = start_browser(profile.name)
-        cls.addClassCleanup(cls.browser.quit)
+        super().setUpClass()
         cls.pages = pathlib.Path(os.environ["TARN_TEST_PAGES"]).resolve()
 
     def setUp(self):
@@ -87,17 +34,7 @@ class MapPage(unittest.TestCase):
         self.wait_for("document.documentElement.dataset.drawn !== undefined")
 
     def wait_for(self, condition):
-        WebDriverWait(self.browser, DEADLINE).until(lambda _: self.run_js(condition))
-
-    def show(self, size, scheme):
-        width, height = size
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == PHONE}
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        preference = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", preference)
-
-    def run_js(self, expression, *arguments):
-        return self.browser.execute_script(f"return ({expression})", *arguments)
+        self.wait_until(lambda: self.run_js(condition))
 
     def text_of(self, selector):
         return self.run_js("document.querySelector(arguments[0]).textContent", selector)
@@ -300,6 +237,4 @@ class ItIsFast(MapPage):
 
 
 if __name__ == "__main__":
-    if missing := what_is_missing():
-        sys.exit(missing)
-    unittest.main()
+    run_checks("TARN_TEST_PAGES")

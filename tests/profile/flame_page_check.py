@@ -1,71 +1,33 @@
 """The flame graph's page in a real browser: it stands alone, switches, searches, zooms by click and by
 keyboard, and fits a phone.
 
-TARN_TEST_PAGES names the directory that flame_page_samples wrote. Run it with /usr/bin/python3 on Debian,
-whose python3-selenium belongs to it.
+TARN_TEST_PAGES names the directory that flame_page_samples wrote.
 """
 
 import os
 import pathlib
 import sys
-import tempfile
-import unittest
 
-CHROMIUM, CHROMEDRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
-PHONE, DESKTOP = (390, 844), (1280, 900)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from browser import DESKTOP, PHONE, PageTest, run_checks  # noqa: E402
+
 PAGES = ("mixed", "large", "empty", "odd")
 
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.support.ui import WebDriverWait
-except ImportError:
-    webdriver = None
 
-
-def what_is_missing():
-    if webdriver is None:
-        return f"{sys.executable} has no selenium: apt-get install python3-selenium"
-    for program, package in ((CHROMIUM, "chromium"), (CHROMEDRIVER, "chromium-driver")):
-        if not os.access(program, os.X_OK):
-            return f"{program} is missing: apt-get install {package}"
-    return None
-
-
-def start_browser(profile):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={profile}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(service=Service(CHROMEDRIVER), options=options)
-
-
-class FlamePage(unittest.TestCase):
+class FlamePage(PageTest):
     @classmethod
     def setUpClass(cls):
-        profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        cls.addClassCleanup(profile.cleanup)
-        cls.browser = start_browser(profile.name)
-        cls.addClassCleanup(cls.browser.quit)
+        super().setUpClass()
         cls.pages = pathlib.Path(os.environ["TARN_TEST_PAGES"]).resolve()
 
     def setUp(self):
         self.open("mixed", DESKTOP)
 
     def open(self, name, size):
-        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size == PHONE}
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.show(size, "light")
         self.browser.get((self.pages / f"{name}.html").as_uri())
-        WebDriverWait(self.browser, 30).until(
-            lambda _: self.run_js("document.documentElement.dataset.drawn !== undefined"))
-
-    def run_js(self, expression, *arguments):
-        return self.browser.execute_script(f"return ({expression})", *arguments)
+        self.wait_until(lambda: self.run_js("document.documentElement.dataset.drawn !== undefined"))
 
     def words(self):
         return self.run_js("document.getElementById('words').textContent")
@@ -132,6 +94,4 @@ class FlamePage(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if missing := what_is_missing():
-        sys.exit(missing)
-    unittest.main()
+    run_checks("TARN_TEST_PAGES")

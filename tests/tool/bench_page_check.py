@@ -1,7 +1,6 @@
 """The results page of `tarn bench` in a real browser: what it shows, and that it needs nothing but itself.
 
-TARN_TEST_PAGE names the page. Run it with the interpreter that python3-selenium belongs to: /usr/bin/python3
-on Debian.
+TARN_TEST_PAGE names the page.
 """
 
 import collections
@@ -11,60 +10,12 @@ import os
 import pathlib
 import re
 import sys
-import tempfile
-import unittest
 
-CHROMIUM, CHROMEDRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
-PHONE, DESKTOP = (390, 844), (1280, 900)
-DEADLINE = 30  # seconds; the page is drawn in about one
-LEAST_CONTRAST, LEAST_TEXT_PX = 4.5, 10.5
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.support.ui import WebDriverWait
-except ImportError:
-    webdriver = None
+from browser import DESKTOP, LEAST_CONTRAST, PHONE, PageTest, contrast, parse_colour, run_checks  # noqa: E402
 
-
-def what_is_missing():
-    if webdriver is None:
-        return (f"{sys.executable} has no selenium: apt-get install python3-selenium, and run this with "
-                "/usr/bin/python3")
-    for program, package in ((CHROMIUM, "chromium"), (CHROMEDRIVER, "chromium-driver")):
-        if not os.access(program, os.X_OK):
-            return f"{program} is missing: apt-get install {package}"
-    if not os.path.isfile(os.environ.get("TARN_TEST_PAGE", "")):
-        return "TARN_TEST_PAGE must name the page to check"
-    return None
-
-
-def start_browser(profile):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={profile}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(service=Service(CHROMEDRIVER), options=options)
-
-
-def luminance(colour):
-    channels = [value / 255 for value in colour]
-    linear = [value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one, other):
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def parse_colour(text):
-    return [float(value) for value in re.findall(r"[\d.]+", text)[:3]]
+LEAST_TEXT_PX = 10.5
 
 
 def geometric_means(group):
@@ -79,7 +30,7 @@ def geometric_means(group):
             for c, values in ratios.items()}
 
 
-class BenchPage(unittest.TestCase):
+class BenchPage(PageTest):
     @classmethod
     def setUpClass(cls):
         page = pathlib.Path(os.environ["TARN_TEST_PAGE"]).resolve()
@@ -89,10 +40,7 @@ class BenchPage(unittest.TestCase):
         cls.data = json.loads(cls.embedded)
         cls.groups = [group for source in cls.data["sources"]
                       for group in source["groups"] if cls.has_results(group)]
-        profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        cls.addClassCleanup(profile.cleanup)
-        cls.browser = start_browser(profile.name)
-        cls.addClassCleanup(cls.browser.quit)
+        super().setUpClass()
         cls.url = page.as_uri()
         cls.show(DESKTOP, "light")
         cls.open()
@@ -104,20 +52,7 @@ class BenchPage(unittest.TestCase):
     @classmethod
     def open(cls):
         cls.browser.get(cls.url)
-        WebDriverWait(cls.browser, DEADLINE).until(
-            lambda _: cls.run_js("document.documentElement.dataset.drawn"))
-
-    @classmethod
-    def show(cls, size, scheme):
-        width, height = size
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == PHONE}
-        cls.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        preference = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-        cls.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", preference)
-
-    @classmethod
-    def run_js(cls, expression, *arguments):
-        return cls.browser.execute_script(f"return ({expression})", *arguments)
+        cls.wait_until(lambda: cls.run_js("document.documentElement.dataset.drawn"))
 
     def click(self, selector):
         self.browser.execute_script("document.querySelector(arguments[0]).click()", selector)
@@ -202,7 +137,7 @@ class ItShowsEverything(BenchPage):
         self.run_js("document.querySelectorAll('details.rows').forEach(d => d.open = true)")
         lines = """[...document.querySelectorAll('section.group')].map(s => [s.id.slice('group-'.length),
             [...s.querySelectorAll('details table')].map(t => t.tBodies[0].rows.length)])"""
-        WebDriverWait(self.browser, DEADLINE).until(lambda _: all(counts for _, counts in self.run_js(lines)))
+        self.wait_until(lambda: all(counts for _, counts in self.run_js(lines)))
         self.assertEqual(dict(self.run_js(lines)),
                          {group["name"]: [len(group["rows"])] * 2 for group in self.groups})
 
@@ -374,6 +309,4 @@ class ContendersCanBeHidden(BenchPage):
 
 
 if __name__ == "__main__":
-    if missing := what_is_missing():
-        sys.exit(missing)
-    unittest.main()
+    run_checks("TARN_TEST_PAGE")
