@@ -12,8 +12,8 @@ RUN_ARGS ?=
 
 # Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
 .NOTPARALLEL:
-.PHONY: run compare test test-sanitizers check bench build configure setup setup-tests setup-check install docs \
-        clean help $(sanitizer_dirs)
+.PHONY: run compare test test-sanitizers check bench build configure setup setup-tests setup-check install \
+        docs clean help $(sanitizer_dirs)
 
 run: setup configure
 	@cmake --build $(BUILD) -j $(JOBS) --target game_server game_bots tarn_malloc_shared tarn_tool

@@ -34,7 +34,7 @@ enum class LeakLine : char {
 constexpr LeakLine read_leak_line(std::string_view line, std::string_view* pattern) {
   constexpr std::string_view kType = "leak:";
   if (line.empty() || line.front() == '#') return LeakLine::kComment;
-  if (!line.starts_with(kType)) return LeakLine::kNone;
+  if (!begins_with(line, kType)) return LeakLine::kNone;
   const std::string_view found = trimmed(behind_front(line, kType.size()));
   if (found.find_first_not_of("*^$") == std::string_view::npos) return LeakLine::kOfAll;
   if (line.size() > kLongestLeakPattern) return LeakLine::kTooLong;

@@ -16,6 +16,10 @@ constexpr std::string_view behind_front(std::string_view text, std::size_t count
   text.remove_prefix(count < text.size() ? count : text.size());
   return text;
 }
+/// \why not starts_with: it calls substr.
+constexpr bool begins_with(std::string_view text, std::string_view front) {
+  return front_of(text, front.size()) == front;
+}
 
 /// \returns the value of a hexadecimal digit, in small letters; -1: the character is none.
 constexpr int hex_value(char digit) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/text.h"
 #include "os/fatal.h"
 #include "os/process.h"
 
@@ -32,7 +33,7 @@ bool is_of_library(const LoadedModule* module) {
   if (module == nullptr) return false;
   const std::string_view path = module->path;
   const std::string_view name = behind_front(path, path.rfind('/') + 1);
-  return name.starts_with("libtarn") && name.find(".so") != std::string_view::npos;
+  return begins_with(name, "libtarn") && name.find(".so") != std::string_view::npos;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "observe/samples.h"
 #include "os/mappings.h"
 #include "page/metadata.h"
@@ -12,9 +13,9 @@ namespace {
 // Reading a device may do something.
 bool is_device(std::string_view path) {
   constexpr std::string_view kMemory[] = {"/dev/shm/", "/dev/zero", "/dev/hugepages"};
-  return path.starts_with("/dev/") &&
+  return begins_with(path, "/dev/") &&
          std::none_of(std::begin(kMemory), std::end(kMemory),
-                      [&](std::string_view memory) { return path.starts_with(memory); });
+                      [&](std::string_view memory) { return begins_with(path, memory); });
 }
 
 // Memory without a file that can only be read was written before.
