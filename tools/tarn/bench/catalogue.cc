@@ -50,15 +50,13 @@ const std::vector<SourceInfo>& bench_sources() {
       {"ours", "What the sources leave out",
        "Blocks that one thread allocates and another frees, a server in small, single calls and their worst "
        "cases, memory touched for the first time, large blocks, blocks that change their size, sizes beside "
-       "a boundary, scaling over threads, few live blocks of many sizes, threads that come and go.",
-       nullptr},
+       "a boundary, scaling over threads, few live blocks of many sizes, threads that come and go."},
       {"ours-memory", "What the sources leave out: memory",
        "What blocks cost beyond the bytes asked for, with the size classes of sources 001 and 000 beside "
        "tarn's own, and "
-       "what a process keeps that has freed.",
-       nullptr},
+       "what a process keeps that has freed."},
       {"ours-pools", "What the sources leave out: pools",
-       "One pool that several threads use at once, and arenas.", nullptr},
+       "One pool that several threads use at once, and arenas."},
   };
   return sources;
 }

@@ -76,7 +76,7 @@ function failures() {
 const LEGEND = [
   ["malloc", ({ kind }) => kind === "system" || kind === "general"],
   ["tarn", ({ isOurs }) => isOurs],
-  ["other pools", ({ kind }) => kind === "pool"],
+  ["pools, not tarn's", ({ kind }) => kind === "pool"],
 ];
 
 function legend() {
