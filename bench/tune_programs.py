@@ -93,7 +93,9 @@ class Tuning:
         command += self.words
         try:
             run_process(command, program_inputs.environment(folder), TUNE_TIMEOUT_SECONDS)
-            self.results[program.name] = json.loads(result.read_text())
+            found = json.loads(result.read_text())
+            found["trace"]["file"] = Path(found["trace"]["file"]).name
+            self.results[program.name] = found
         except ProcessFailed as failure:
             self.failures.append({"program": program.name, "allocator": "tarn tune", "what": str(failure)})
 

@@ -113,8 +113,7 @@ constexpr const char* kLibrary = "tarn " TARN_VERSION_STRING;
 
 const MallocContestant<TarnInline, General, GeneralRuns> general("tarn-inline", Kind::kTarnInline, kLibrary);
 const UnsharedContestant<Fixed> fixed("tarn-fixed", Kind::kTarnPool, kLibrary);
-const Contestant more_of_fixed("tarn-fixed", Kind::kTarnPool, kLibrary,
-                               {source_003::run_threaded<Fixed>, contiguous::run<Runs<FixedPool>>});
+const Contestant more_of_fixed("tarn-fixed", Kind::kTarnPool, kLibrary, {contiguous::run<Runs<FixedPool>>});
 const Contestant fixed_runs("tarn-fixed", Kind::kTarnPool, kLibrary, {runs::run<FixedRuns>});
 const Contestant sizes_in_runs("tarn-runs", Kind::kTarnPool, kLibrary,
                                {source_003::run_random_sizes<SizesInRuns>});

@@ -70,9 +70,9 @@ class UnsharedContestant : public Contestant {
  public:
   UnsharedContestant(const char* name, Kind kind, const char* library)
       : Contestant(name, kind, library,
-                   {source_003::run_fixed<Pool>, source_003::run_random_sizes<Pool>,
-                    source_004::run_all_batches<Pool>, source_004::run_single_calls<Pool>,
-                    bucket_growth::run<Pool>, near_full::run<Pool>}) {}
+                   {source_003::run_fixed<Pool>, source_003::run_threaded<Pool>,
+                    source_003::run_random_sizes<Pool>, source_004::run_all_batches<Pool>,
+                    source_004::run_single_calls<Pool>, bucket_growth::run<Pool>, near_full::run<Pool>}) {}
 };
 
 /// A pool of blocks for any thread.

@@ -14,6 +14,7 @@
 namespace tarn::bench::runs {
 
 inline constexpr double kRowSeconds = 0.02;
+inline constexpr std::size_t kLongestRun = 64;
 inline constexpr std::size_t kMostBytes = std::size_t{128} << 20;  // of a pool; larger ones are left out
 
 struct Plan {
@@ -103,7 +104,7 @@ void run(Session& session) {
   for (const std::size_t bytes : session.sizes_among({64, 1000})) {
     with_known_size<64, 1000>(bytes, [&](auto known) {
       for (const std::size_t percent : {std::size_t{50}, std::size_t{75}}) {
-        for (const std::size_t longest : {std::size_t{4}, std::size_t{64}})
+        for (const std::size_t longest : {std::size_t{4}, kLongestRun})
           run_row<Pool<known>, known>(session, {longest, 1000, percent});
         for (const std::size_t live : session.values({100, 1000, 10'000}))
           run_row<Pool<known>, known>(session, {16, live, percent});

@@ -7,7 +7,7 @@
 //                    their atomic instructions out while a process has one thread, which a server never has
 //
 // 003_random_sizes   sizes drawn from 1 to a maximum; a pool of one block size hands out the maximum, but
-//                    `tarn-runs` as many blocks of 64 bytes side by side as a size needs, as the source does
+//                    `tarn-runs` and `source-003` as many blocks of 64 bytes side by side as a size needs
 //
 // An operation is a block allocated and freed. What lies between the two halves (laying the pointers out in
 // the order of freeing) is not timed.

@@ -17,6 +17,14 @@ constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
 
 std::uint64_t mixed(std::uint64_t word) { return (word ^ word >> 29) * kMix; }
 
+// Only the program's threads add.
+void add_to(std::atomic<std::uint64_t>& sum, std::uint64_t value) {
+  if (os::is_only_thread())
+    sum.store(sum.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+  else
+    sum.fetch_add(value, std::memory_order_relaxed);
+}
+
 constexpr std::uint32_t bytes_of_stack(std::uint32_t count) {
   const std::size_t more = count == 0 ? 0 : count - 1;
   return static_cast<std::uint32_t>(sizeof(SampledStack) + more * sizeof(std::uint64_t));
@@ -143,10 +151,9 @@ void Samples::note_allocated(std::uint32_t number, const Sampled& sampled) {
   if (number == 0) return;
   auto& of = *const_cast<SampledStack*>(stack(number));
   const double blocks = blocks_of_sample(sampled.requested, sampled.interval);
-  of.samples.fetch_add(1, std::memory_order_relaxed);
-  of.blocks.fetch_add(static_cast<std::uint64_t>(blocks + 0.5), std::memory_order_relaxed);
-  of.bytes.fetch_add(static_cast<std::uint64_t>(blocks * static_cast<double>(sampled.requested)),
-                     std::memory_order_relaxed);
+  add_to(of.samples, 1);
+  add_to(of.blocks, static_cast<std::uint64_t>(blocks + 0.5));
+  add_to(of.bytes, static_cast<std::uint64_t>(blocks * static_cast<double>(sampled.requested)));
 }
 
 bool Samples::remove(void* block) {

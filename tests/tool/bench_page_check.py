@@ -268,7 +268,7 @@ class ContendersCanBeHidden(BenchPage):
             self.assertEqual(self.pressed(c), "true")
             self.assertGreater(self.visible_cells(c), 0)
 
-    def test_the_pools_of_other_libraries_go_and_come_together(self):
+    def test_the_pools_that_are_not_tarns_go_and_come_together(self):
         pools = [c for c, contender in enumerate(self.data["contenders"]) if contender["kind"] == "pool"]
         before, others = self.marks_of(pools), [c for c in range(len(self.data["contenders"]))
                                                 if c not in pools]

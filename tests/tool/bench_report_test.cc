@@ -28,6 +28,19 @@ TEST(BenchReport, TarnsStandingIsToldInWords) {
       << text;
 }
 
+TEST(BenchReport, ASourcesDesignIsToldBesideItsComparisonAndTarn) {
+  BenchDocument document = sample_document();
+  document.contenders.push_back({"source-002", ContenderKind::kPool, "", ""});
+  document.results.groups[0].rows[0].runs[3] = runs_of({5, 5, 5});
+  document.results.groups[0].rows[1].runs[3] = runs_of({20, 20, 20});
+  const std::string text = bench_report(document, Detail::kGroups, Colour::kOff);
+  EXPECT_NE(text.find("source-002, this design: 2.00 times as fast as glibc (worst row 1.00). Beside "
+                      "source-002: tarn 0.50 (0.50).\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("source-003"), std::string::npos);
+}
+
 TEST(BenchReport, RowsAreToldWhereTheyAreAskedFor) {
   const std::string without = bench_report(sample_document(), Detail::kGroups, Colour::kOff);
   const std::string with = bench_report(sample_document(), Detail::kRows, Colour::kOff);

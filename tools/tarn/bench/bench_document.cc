@@ -169,6 +169,33 @@ void read_groups(const Json& json, BenchDocument& document) {
   }
 }
 
+template <class IsRival>
+std::optional<Standing> standing_among(std::size_t contender, const std::vector<const GroupSamples*>& groups,
+                                       IsRival is_rival) {
+  std::vector<double> ratios;
+  Standing standing = {0, std::numeric_limits<double>::infinity(), "", 0};
+  for (const GroupSamples* group : groups) {
+    for (const RowSamples& samples : group->rows) {
+      if (samples.row.metric != kTime) continue;
+      double own = 0, best = 0;
+      for (const RowEntry& entry : entries_of(samples)) {
+        if (entry.contender == contender) own = entry.own.median;
+        if (is_rival(entry.contender) && (best == 0 || entry.own.median < best)) best = entry.own.median;
+      }
+      if (own <= 0 || best <= 0) continue;
+      ratios.push_back(best / own);
+      if (ratios.back() < standing.worst) {
+        standing.worst = ratios.back();
+        standing.worst_row = group->name + " " + samples.row.name;
+      }
+    }
+  }
+  if (ratios.empty()) return std::nullopt;
+  standing.mean = *geometric_mean(ratios);
+  standing.row_count = ratios.size();
+  return standing;
+}
+
 }  // namespace
 
 BenchDocument document_of(const BenchPlan& plan, BenchResults results, Json header) {
@@ -271,29 +298,13 @@ std::vector<double> ratios_in(const GroupSamples& group, std::size_t contender, 
 std::optional<Standing> standing_of(const BenchDocument& document, std::size_t contender,
                                     const std::vector<const GroupSamples*>& groups,
                                     bool (*is_rival)(ContenderKind)) {
-  std::vector<double> ratios;
-  Standing standing = {0, std::numeric_limits<double>::infinity(), "", 0};
-  for (const GroupSamples* group : groups) {
-    for (const RowSamples& samples : group->rows) {
-      if (samples.row.metric != kTime) continue;
-      double own = 0, best = 0;
-      for (const RowEntry& entry : entries_of(samples)) {
-        if (entry.contender == contender) own = entry.own.median;
-        if (is_rival(document.contenders[entry.contender].kind) && (best == 0 || entry.own.median < best))
-          best = entry.own.median;
-      }
-      if (own <= 0 || best <= 0) continue;
-      ratios.push_back(best / own);
-      if (ratios.back() < standing.worst) {
-        standing.worst = ratios.back();
-        standing.worst_row = group->name + " " + samples.row.name;
-      }
-    }
-  }
-  if (ratios.empty()) return std::nullopt;
-  standing.mean = *geometric_mean(ratios);
-  standing.row_count = ratios.size();
-  return standing;
+  return standing_among(contender, groups,
+                        [&](std::size_t other) { return is_rival(document.contenders[other].kind); });
+}
+
+std::optional<Standing> standing_beside(std::size_t contender, const std::vector<const GroupSamples*>& groups,
+                                        std::size_t other) {
+  return standing_among(contender, groups, [other](std::size_t rival) { return rival == other; });
 }
 
 std::vector<const GroupSamples*> groups_of_source(const BenchDocument& document, const std::string& source) {

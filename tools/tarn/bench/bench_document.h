@@ -65,7 +65,7 @@ std::optional<double> geometric_mean(const std::vector<double>& ratios);
 std::vector<double> ratios_in(const GroupSamples& group, std::size_t contender,
                               const std::string& metric = {});
 
-/// How fast one contender is beside the best other allocator of each row. Rows that measure memory do not
+/// How fast one contender is beside the best other contender of each row. Rows that measure memory do not
 /// count.
 struct Standing {
   double mean;  // geometric mean of best other / own; above 1: faster
@@ -77,6 +77,9 @@ struct Standing {
 std::optional<Standing> standing_of(const BenchDocument& document, std::size_t contender,
                                     const std::vector<const GroupSamples*>& groups,
                                     bool (*is_rival)(ContenderKind));
+/// The same beside one other contender.
+std::optional<Standing> standing_beside(std::size_t contender, const std::vector<const GroupSamples*>& groups,
+                                        std::size_t other);
 
 /// The groups of a source, in order.
 std::vector<const GroupSamples*> groups_of_source(const BenchDocument& document, const std::string& source);

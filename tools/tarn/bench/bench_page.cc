@@ -1,6 +1,7 @@
 // The page's data, put into its frame. page/ holds the frame, its style and its script.
 #include "bench/bench_page.h"
 
+#include "bench/bench_report.h"
 #include "bench/catalogue.h"
 #include "bench_page_assets.h"
 #include "format.h"
@@ -67,8 +68,11 @@ Json sources_json(const BenchDocument& document) {
       if (!json["rows"].empty()) groups.push_back(std::move(json));
     }
     if (groups.empty()) continue;
-    sources.push_back(
-        {{"id", source.id}, {"title", source.title}, {"claim", source.claim}, {"groups", std::move(groups)}});
+    sources.push_back({{"id", source.id},
+                       {"title", source.title},
+                       {"claim", source.claim},
+                       {"measured", words_on_designs(document, source)},
+                       {"groups", std::move(groups)}});
   }
   return sources;
 }

@@ -85,6 +85,32 @@ std::string standing_line(const BenchDocument& document, std::size_t contender,
       standing->worst, standing->worst_row);
 }
 
+std::optional<std::size_t> find_contender(const BenchDocument& document, const char* name) {
+  for (std::size_t i = 0; i < document.contenders.size(); ++i)
+    if (document.contenders[i].name == name) return i;
+  return std::nullopt;
+}
+
+/// "source-000, this design: 1.43 times as fast as vector (worst row 0.90). Beside source-000: tarn 1.90
+/// (1.10), tarn-inline 2.51 (1.30)."
+std::string design_line(const BenchDocument& document, const SourceInfo& source, std::size_t design,
+                        const std::vector<const GroupSamples*>& groups) {
+  const std::string& name = document.contenders[design].name;
+  std::string text = name + ", this design";
+  const std::optional<std::size_t> compared = find_contender(document, source.compared_with);
+  if (const auto standing = compared ? standing_beside(design, groups, *compared) : std::nullopt)
+    text += fmt::format(": {:.2f} times as fast as {} (worst row {:.2f})", standing->mean,
+                        source.compared_with, standing->worst);
+  std::string ours;
+  for (std::size_t i = 0; i < document.contenders.size(); ++i) {
+    if (!is_ours(document.contenders[i].kind)) continue;
+    if (const auto standing = standing_beside(i, groups, design))
+      ours += fmt::format("{} {} {:.2f} ({:.2f})", ours.empty() ? "" : ",", document.contenders[i].name,
+                          standing->mean, standing->worst);
+  }
+  return text + (ours.empty() ? "." : fmt::format(". Beside {}:{}.", name, ours)) + "\n";
+}
+
 std::string rows_of_group(const BenchDocument& document, const GroupSamples& group, Colour colour) {
   const GroupInfo& info = *find_group(group.name);
   const std::vector<std::size_t> contenders = contenders_in(document, {&group});
@@ -121,6 +147,8 @@ std::string source_section(const BenchDocument& document, const SourceInfo& sour
                      table.render(colour);
   for (const std::size_t contender : contenders_in(document, groups))
     if (is_ours(document.contenders[contender].kind)) text += standing_line(document, contender, groups);
+  if (const std::string words = words_on_designs(document, source); !words.empty())
+    text += fmt::format("Published: {}\nMeasured, as means over the rows:\n{}", source.claim, words);
   if (detail == Detail::kRows)
     for (const GroupSamples* group : groups) text += rows_of_group(document, *group, colour);
   return text + "\n";
@@ -158,6 +186,17 @@ constexpr const char* kLegend =
     "(=).\n";
 
 }  // namespace
+
+std::string words_on_designs(const BenchDocument& document, const SourceInfo& source) {
+  if (source.compared_with == nullptr) return {};
+  const std::vector<const GroupSamples*> groups = groups_of_source(document, source.id);
+  const std::string name = fmt::format("source-{}", source.id);
+  std::string text;
+  for (const std::size_t contender : contenders_in(document, groups))
+    if (document.contenders[contender].name.starts_with(name))
+      text += design_line(document, source, contender, groups);
+  return text;
+}
 
 Table source_table(const BenchDocument& document, const std::string& source) {
   const std::vector<const GroupSamples*> groups = groups_of_source(document, source);

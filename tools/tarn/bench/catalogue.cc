@@ -23,25 +23,30 @@ const std::vector<SourceInfo>& bench_sources() {
       {"000", "A size-class pool",
        "Against new std::vector<char>(size), its author's pool took 20 to 62 % less time with one thread, 48 "
        "to 77 % "
-       "less with 16, and 30 to 75 % less under stress."},
+       "less with 16, and 30 to 75 % less under stress.",
+       "vector"},
       {"001", "The low-fragmentation heap and TBB's scalable_malloc",
        "The heap of 128 buckets scaled with threads up to blocks of 16,344 bytes and became 8 times slower "
        "with each "
        "step in threads beyond. TBB was ahead below 8 KiB, by 30 to 40 % between 1 and 4 KiB, the heap "
        "between 9 and "
-       "16 KiB."},
+       "16 KiB.",
+       "tbb"},
       {"002", "Thread cache, central cache, page cache",
        "Against new and delete: 1.4 to 6.7 times faster with one thread and 1.7 to 4.9 times with 16 for one "
        "size; for "
-       "mixed sizes 0.93 times with one thread and 1.33 times with 16."},
+       "mixed sizes 0.93 times with one thread and 1.33 times with 16.",
+       "glibc"},
       {"003", "A fixed-size pool for game servers",
        "Faster than Boost's pool and the default allocator for blocks of 64 to 256 bytes, behind Boost's at "
        "random sizes "
-       "up to 512 bytes. Freeing searches a list: its cost grows with the blocks of a chunk."},
+       "up to 512 bytes. Freeing searches a list: its cost grows with the blocks of a chunk.",
+       "boost-pool"},
       {"004", "Typed objects in thread-local chunks",
        "1000 nodes of 1000 bytes, one thread: about 5 ns to allocate against 48 ns for new, 3.7 ns to free "
        "against 22 ns "
-       "for delete; with four threads 7.8 ns against 79 ns to allocate."},
+       "for delete; with four threads 7.8 ns against 79 ns to allocate.",
+       "glibc"},
       {"ours", "What the sources leave out",
        "Blocks that one thread allocates and another frees, a server in small, single calls and their worst "
        "cases, memory touched for the first time, large blocks, blocks that change their size, sizes beside "

@@ -15,7 +15,8 @@ enum class Axis : std::uint8_t { kBytes, kThreads, kPercentile, kTime, kRow };
 struct SourceInfo {
   const char* id;
   const char* title;
-  const char* claim;  // what its author published
+  const char* claim;                    // what its author published
+  const char* compared_with = nullptr;  // the contender that the claim is beside; nullptr: beside none
 };
 
 struct GroupInfo {

@@ -76,7 +76,7 @@ function failures() {
 const LEGEND = [
   ["malloc", ({ kind }) => kind === "system" || kind === "general"],
   ["tarn", ({ isOurs }) => isOurs],
-  ["pools of other libraries", ({ kind }) => kind === "pool"],
+  ["pools, not tarn's", ({ kind }) => kind === "pool"],
 ];
 
 function legend() {
@@ -171,6 +171,7 @@ function sourceSection(source) {
     { id: `source-${source.id}`, class: "source" },
     html("h2", {}, sourceTitle(source)),
     source.claim && html("p", { class: "claim" }, isOwnSource(source) ? source.claim : `Published: ${source.claim}`),
+    source.measured && html("p", { class: "claim" }, `Measured, as means over the rows: ${source.measured}`),
     html(
       "div",
       { class: "plots full" },
