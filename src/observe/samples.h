@@ -86,13 +86,17 @@ class Samples {
         visit(*stack(number));
   }
   const SampledStack* stack(std::uint32_t number) const;
-  /// Calls visit(start, end) for the memory that names sampled blocks, a part at a time under its lock.
+  /// Calls visit(start, end) for the memory that names sampled blocks, a part at a time under its lock, and
+  /// for that of stacks, whose hashes may look like addresses.
   template <typename Visit>
   void visit_memory(Visit visit) {
     for (Part& part : parts_) {
       os::LockGuard guard(part.mutex);
       if (part.room != 0) visit(address_of(part.entries), address_of(part.entries + part.room));
     }
+    const std::uint32_t pieces = piece_count_.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < pieces; ++i)
+      visit(address_of(pieces_[i]), address_of(pieces_[i]) + kStackPieceBytes);
   }
   /// Samples that were lost because memory was refused.
   std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }

@@ -35,8 +35,8 @@ void StackMemo::replace_inner(unsigned first_kept, unsigned kept, const Frame* m
 
 bool StackMemo::repeats(unsigned i, std::uintptr_t end) const {
   const Frame &frame = frames_[i], &next = frames_[i + 1];
-  return next.stack_pointer <= end && word_at(next.stack_pointer - sizeof(void*)) == next.address &&
-         (frame.saved_at == 0 || word_at(frame.saved_at) == ~next.hidden_frame_pointer);
+  return next.stack_pointer() <= end && word_at(next.stack_pointer() - sizeof(void*)) == next.address &&
+         (frame.hidden_saved_at == 0 || word_at(~frame.hidden_saved_at) == ~next.hidden_frame_pointer);
 }
 
 unsigned StackMemo::count_repeated(unsigned first, unsigned most, std::uintptr_t end) const {
@@ -49,7 +49,7 @@ unsigned StackMemo::count_repeated(unsigned first, unsigned most, std::uintptr_t
 bool StackMemo::ends_with(unsigned frames, unsigned most, std::uintptr_t end) const {
   if (frames == most) return true;
   const Frame& last = frames_[count_];
-  StackPlace place{last.address, last.stack_pointer, ~last.hidden_frame_pointer};
+  StackPlace place{last.address, last.stack_pointer(), ~last.hidden_frame_pointer};
   std::uintptr_t saved_at = 0;
   return !step_to_caller(place, FrameKind::kCaller, end, &saved_at);
 }
@@ -65,10 +65,13 @@ struct StackMemo::Walk {
   unsigned count = 0;
   Frame met[kMostAddresses + 1];  // only what is counted was written
 
+  static Frame frame_at(const StackPlace& at, std::uintptr_t hidden_saved_at) {
+    return {at.address, ~at.stack_pointer, ~at.frame_pointer, hidden_saved_at, 0};
+  }
   bool is_at_old_frame() {
-    while (old < memo.count_ && memo.frames_[old].stack_pointer < place.stack_pointer) ++old;
+    while (old < memo.count_ && memo.frames_[old].stack_pointer() < place.stack_pointer) ++old;
     const Frame& frame = memo.frames_[old];
-    return old < memo.count_ && frame.stack_pointer == place.stack_pointer &&
+    return old < memo.count_ && frame.stack_pointer() == place.stack_pointer &&
            frame.address == place.address && frame.hidden_frame_pointer == ~place.frame_pointer;
   }
   void add_old(unsigned frames) {
@@ -76,14 +79,15 @@ struct StackMemo::Walk {
     count += frames;
     old += frames;
     const Frame& next = memo.frames_[old];
-    place = {next.address, next.stack_pointer, ~next.hidden_frame_pointer};
+    place = {next.address, next.stack_pointer(), ~next.hidden_frame_pointer};
   }
-  // \returns false at the stack's end, where `met` has one more frame that is not counted.
+  // \returns false at the stack's end.
   bool add_next() {
-    met[count] = {place.address, place.stack_pointer, ~place.frame_pointer, 0, 0};
+    const StackPlace from = place;
     const FrameKind kind = count == 0 ? FrameKind::kInnermost : FrameKind::kCaller;
-    if (!step_to_caller(place, kind, end, &met[count].saved_at)) return false;
-    ++count;
+    std::uintptr_t saved_at = 0;
+    if (!step_to_caller(place, kind, end, &saved_at)) return false;
+    met[count++] = frame_at(from, saved_at == 0 ? 0 : ~saved_at);
     return true;
   }
   // Leaves in the memo what was met.
@@ -97,15 +101,16 @@ struct StackMemo::Walk {
       }
       if (count == most || !add_next()) break;
     }
-    memo.frames_[count] = {place.address, place.stack_pointer, ~place.frame_pointer, 0, 0};
+    memo.frames_[count] = frame_at(place, 0);
     memo.replace_inner(count, 0, met, count);
   }
 };
 
 [[gnu::noinline]] unsigned StackMemo::capture(void** addresses, unsigned most) {
   const StackPlace here = this_place();
-  if (generation_ != generation_of_rules()) count_ = 0;
-  generation_ = generation_of_rules();
+  const std::uint64_t rules = generation_of_rules();
+  if (generation_ != rules) count_ = 0;
+  generation_ = rules;
   Walk walk(*this, here);
   walk.run(most);
   for (unsigned i = 0; i < count_; ++i) addresses[i] = reinterpret_cast<void*>(frames_[i + 1].address);

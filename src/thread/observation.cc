@@ -28,7 +28,7 @@ std::uint32_t seed_of_this_thread() {
 // \returns the bytes to the next sample.
 std::int64_t distance_to_sample(std::size_t interval) {
   if (this_thread.random == 0) this_thread.random = seed_of_this_thread();
-  if (interval == 1) return 1;  // every block
+  if (interval == 1) return 0;  // every block, also of 0 bytes
   const double drawn = minus_log_of_fraction(next_random(this_thread.random));
   const double distance = drawn * static_cast<double>(interval);
   return distance < static_cast<double>(kNever) ? static_cast<std::int64_t>(distance) + 1 : kNever;

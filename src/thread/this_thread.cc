@@ -51,11 +51,11 @@ static_assert(sizeof(ThisThread) + sizeof(detail::thread_cache) + sizeof(derived
 constinit std::atomic<bool> end_key_is_made{false};
 pthread_key_t end_key;
 
-// Called whenever one of these changes; a recording begins and ends by a switch.
+// Called whenever one of these changes; a recording begins by a switch.
 void note_whether_hits_are_hidden() {
   const bool hits_hidden = this_thread.is_watched() && this_thread.heap != nullptr &&
                            this_thread.scope == nullptr && !watch_switches.is_recording();
-  this_thread.hits_hidden_until = this_thread.switch_heeded() + (hits_hidden ? 1 : 0);
+  this_thread.hits_hidden_until = hits_hidden ? this_thread.switch_heeded() + 1 : 0;
 }
 
 // Shows the thread's own records to the fast path, or hides them; derived forms of operator new ask again.
@@ -76,6 +76,7 @@ void show_records(bool are_shown) {
 // owner serve them.
 void on_thread_end(void* heap) {
   this_thread.has_ended = true;
+  this_thread.hits_hidden_until = 0;
   this_thread.heap = nullptr;
   show_records(false);
   registry.detach(*static_cast<ThreadHeap*>(heap));

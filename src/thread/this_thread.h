@@ -17,8 +17,8 @@ struct ThisThread {
   std::uint32_t random;          // 0: before the first draw
   std::uint32_t undisturbed_at;  // the last switch that it has heeded; one less while it is watched
   // One more than the last switch it has heeded, exactly when the thread is watched, has a heap, is in no
-  // scope, and its calls are not recorded; else that switch. While it is one more than the count of switches,
-  // a slow door need look at nothing else before it takes a hit from the hidden records.
+  // scope, and its calls are not recorded; else 0. While it is one more than the count of switches, a slow
+  // door need look at nothing else before it takes a hit from the hidden records.
   std::uint32_t hits_hidden_until;
   std::uint16_t calls_without_heap;
   bool has_ended;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/switch_count.h"
 #include "base/units.h"
 
 namespace tarn::internal {
@@ -24,7 +25,7 @@ struct alignas(kCacheLineBytes) WatchSwitches {
 
   void count() {
     std::uint32_t now = generation.load(std::memory_order_relaxed);
-    while (!generation.compare_exchange_weak(now, now + 1 != 0 ? now + 1 : 1, std::memory_order_seq_cst)) {
+    while (!generation.compare_exchange_weak(now, next_switch(now), std::memory_order_seq_cst)) {
     }
   }
 };

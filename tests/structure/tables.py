@@ -49,6 +49,7 @@ COVERED = {
     "observe/pool_sum": "tests/unit/observe/pool_sums_test.cc",
     "observe/steady_state": "tests/adapters/steady_state_test.cc",
     "os/eh_frame": "tests/unit/os/unwind_test.cc",
+    "base/switch_count": "tests/unit/thread/observation_test.cc",
     "os/unwind_rule": "tests/unit/os/unwind_test.cc",
     "os/unwind_step": "tests/unit/os/unwind_test.cc",
     "os/memory_lock": "tests/fault/memory_lock_test.cc",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/switch_count.h"
 #include "bytes.h"
 #include "circle_watch.h"
 #include "locate.h"
@@ -112,8 +113,8 @@ void RecordingWords::set(RecordingState state) const {
   const std::uint32_t word = value_of(state);
   memory_.write(watch + layout_.field("watch.recording").offset, &word, sizeof word);
   if (state == RecordingState::kEnding) return;  // threads give their rings back when they heed a switch
-  const auto counted = static_cast<std::uint32_t>(number(watch, "watch.generation") + 1);
-  const std::uint32_t next = counted != 0 ? counted : 1;
+  const auto count = static_cast<std::uint32_t>(number(watch, "watch.generation"));
+  const std::uint32_t next = internal::next_switch(count);
   memory_.write(watch + layout_.field("watch.generation").offset, &next, sizeof next);
 }
 

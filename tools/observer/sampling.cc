@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/switch_count.h"
 #include "bytes.h"
 #include "circle_watch.h"
 #include "locate.h"
@@ -137,8 +138,7 @@ void SamplingWords::set(std::uint64_t interval) const {
   const auto at = [&](std::string_view root, std::string_view field) {
     return layout_.root(root) + layout_.field(field).offset;
   };
-  const auto counted = static_cast<std::uint32_t>(switches() + 1);
-  const std::uint32_t next = counted != 0 ? counted : 1;
+  const std::uint32_t next = internal::next_switch(static_cast<std::uint32_t>(switches()));
   memory.write(at("observation", "observation.interval"), &interval, sizeof interval);
   memory.write(at("watch", "watch.generation"), &next, sizeof next);
 }

@@ -1,8 +1,8 @@
 #include "observe/loaded_modules.h"
 
+#include <gnu/libc-version.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
 namespace tarn::internal {
@@ -12,7 +12,7 @@ TEST(LoadedModules, HaveTheFilesOfTheProcess) {
   LoadedModule storage[64];
   LoadedModules modules(storage, 64);
   modules.note_all();
-  const LoadedModule* const libc = modules.find(reinterpret_cast<std::uintptr_t>(&std::abort));
+  const LoadedModule* const libc = modules.find(reinterpret_cast<std::uintptr_t>(&gnu_get_libc_version));
   ASSERT_NE(libc, nullptr);
   EXPECT_NE(std::string(libc->path).find("libc"), std::string::npos);
   static char of_program;
@@ -26,7 +26,7 @@ TEST(LoadedModules, BeyondTheRoomAreLeftOut) {
   LoadedModule storage[1];
   LoadedModules modules(storage, 1);
   modules.note_all();
-  EXPECT_EQ(modules.find(reinterpret_cast<std::uintptr_t>(&std::abort)), nullptr);
+  EXPECT_EQ(modules.find(reinterpret_cast<std::uintptr_t>(&gnu_get_libc_version)), nullptr);
   LoadedModules none(nullptr, 0);
   none.note_all();
   FixedText<64> text;

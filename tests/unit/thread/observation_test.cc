@@ -57,7 +57,7 @@ TEST(Observation, EachBlockIsSampledWithAnIntervalOfOne) {
   std::vector<void*> blocks;
   blocks.reserve(1'000);
   const std::uint64_t before = live_samples().samples;
-  for (std::size_t i = 0; i < 1'000; ++i) blocks.push_back(allocate(1 + i * 7 % 5'000));
+  for (std::size_t i = 0; i < 1'000; ++i) blocks.push_back(allocate(i * 7 % 5'000));
   EXPECT_EQ(live_samples().samples, before + 1'000);
   for (void* block : blocks) deallocate(block);
   EXPECT_EQ(live_samples().samples, before);
@@ -231,6 +231,21 @@ TEST(Observation, SwitchesUnderLoadLeaveNoSampleAndLoseNoBlock) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(live_samples().samples, 0u);
   samples.validate();
+}
+
+// Tools read the count and write it later: it may fall.
+TEST(Observation, AThreadWithoutAHeapAllocatesWhereTheCountOfSwitchesHasFallen) {
+  observation.watch(1'024);
+  observation.watch(0);
+  std::thread([] {
+    deallocate(allocate(100));  // heeds the last switch
+    const std::uint32_t now = watch_switches.generation.load();
+    watch_switches.generation.store(now - 1);
+    void* const block = allocate(100);
+    EXPECT_NE(block, nullptr);
+    deallocate(block);
+    watch_switches.generation.store(now);
+  }).join();
 }
 
 // A thread that rings for one switch may still do so when the next one has come and others have heeded that.
