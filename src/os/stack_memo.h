@@ -30,8 +30,8 @@ class StackMemo {
  private:
   struct Frame {
     std::uintptr_t address;
-    // All bits inverted, so that they keep no block from being a leak: a frame pointer may be any address, and
-    // a stack may lie in a block.
+    // All bits inverted, so that they keep no block from being a leak: a frame pointer may be any address,
+    // and a stack may lie in a block.
     std::uintptr_t hidden_stack_pointer, hidden_frame_pointer;
     std::uintptr_t hidden_saved_at;  // where the caller's frame pointer lies; 0: it is the same
     std::uint64_t hash;
