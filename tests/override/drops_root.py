@@ -56,9 +56,10 @@ def dnsmasq(directory):
     hosts = os.path.join(directory, "hosts")
     with open(hosts, "w", encoding="ascii") as file:
         file.writelines(f"10.{i >> 16}.{i >> 8 & 255}.{i & 255} host{i}\n" for i in range(1, 20000))
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    with socket.socket(socket.AF_INET) as stream, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        stream.bind(("127.0.0.1", 0))  # the daemon takes both
+        port = stream.getsockname()[1]
+        probe.bind(("127.0.0.1", port))
     return ["dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts",
             "--pid-file=",
             "--addn-hosts=" + hosts, f"--port={port}", "--listen-address=127.0.0.1", "--bind-interfaces",
