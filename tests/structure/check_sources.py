@@ -1,8 +1,8 @@
 """Checks the rules that the sources keep: the tiers' order, no circle among the files of a folder, who may
-name what of page/, a test for every file, the width of lines and the format; that every header compiles
-alone; what each says in C++17; which results the compiler sees dropped.
+name what of page/, which rooms of the command use which, a test for every file, the width of lines and the
+format; that every header compiles alone; what each says in C++17; which results the compiler sees dropped.
 
-usage: check_sources.py tiers|circles|rooms|tests|width|format|nodiscard PROJECT
+usage: check_sources.py tiers|circles|rooms|tool_rooms|tests|width|format|nodiscard PROJECT
        check_sources.py headers|old_dialect|dropped_results PROJECT COMPILER
 """
 import concurrent.futures
@@ -204,6 +204,37 @@ def check_rooms(project, named_today=None):
     return faults + [f"{name}: is listed in tables.py, and is not there" for name in gone]
 
 
+TOOL_ROOM = re.compile(r"^\| `(\w+)/` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
+
+
+def tool_rooms(project):
+    """{room of tools/tarn: the rooms it may use}, as the table in tools/README.md has them, in its order."""
+    page = (project / "tools/README.md").read_text("utf-8")
+    table = page[page.index("## Rooms of the command"):]
+    return {room: set(re.findall(r"`(\w+)`", allowed)) for room, allowed in TOOL_ROOM.findall(table)}
+
+
+def check_tool_rooms(project):
+    """Each folder of the command is a room of the table, and includes only what the table allows."""
+    top, rooms = project / "tools/tarn", tool_rooms(project)
+    folders = {folder.name for folder in top.iterdir() if folder.is_dir()}
+    faults = [f"tools/tarn/{name}: has no row in tools/README.md" for name in sorted(folders - rooms.keys())]
+    faults += [f"tools/README.md: there is no room {name}" for name in sorted(rooms.keys() - folders)]
+    faults += [f"tools/README.md: {room} uses a room below it"
+               for place, (room, allowed) in enumerate(rooms.items())
+               if not allowed <= set(list(rooms)[:place])]
+    for path in cpp_files(project, "tools/tarn"):
+        room, name = path.relative_to(top).parts[0], path.relative_to(project).as_posix()
+        if path.parent == top:
+            faults += [] if path.name == "main.cc" else [f"{name}: is in no room"]
+            continue
+        faults += [f'{name}: "{included}" is not for {room}/'
+                   for kind, included in INCLUDE.findall(path.read_text("utf-8"))
+                   if kind == '"' and (top / included).exists()
+                   and included.split("/")[0] not in {room} | rooms.get(room, set())]
+    return faults
+
+
 def check_tests(project, covered=None):
     """Every source file, and every header without one, has a test of its name, or a line that says what tests
     it."""
@@ -315,7 +346,8 @@ def check_dropped_results(project, compiler):
             + [f"line {line}: a warning too many" for line in sorted(warned - wanted)])
 
 
-CHECKS = {"tiers": check_tiers, "circles": check_circles, "rooms": check_rooms, "tests": check_tests,
+CHECKS = {"tiers": check_tiers, "circles": check_circles, "rooms": check_rooms,
+          "tool_rooms": check_tool_rooms, "tests": check_tests,
           "width": check_width,
           "format": check_format, "headers": check_headers, "old_dialect": check_old_dialect,
           "nodiscard": check_nodiscard, "dropped_results": check_dropped_results}

@@ -90,6 +90,41 @@ class Rooms(Tree):
         self.refuses(check.check_rooms(self.project, {"os/b.cc": "why"}), "is not there")
 
 
+class ToolRooms(Tree):
+    TABLE = ("# The tools\n## Rooms of the command\n| room | what | may use |\n|---|---|---|\n"
+             "| `system/` | a | |\n| `engine/` | b | `system` |\n| `report/` | c | `system` |\n")
+
+    def setUp(self):
+        super().setUp()
+        self.write("tools/README.md", self.TABLE)
+        self.write("tools/tarn/system/a.h")
+        self.write("tools/tarn/engine/b.h", '#include "system/a.h"\n#include "engine/b.h"\n')
+        self.write("tools/tarn/report/c.h")
+
+    def test_what_the_table_allows(self):
+        self.assertEqual(check.check_tool_rooms(self.project), [])
+
+    def test_a_room_that_is_not_named(self):
+        self.write("tools/tarn/report/d.cc", '#include "engine/b.h"\n')
+        self.refuses(check.check_tool_rooms(self.project), "tools/tarn/report/d.cc", "engine/b.h")
+
+    def test_a_folder_without_a_row(self):
+        self.write("tools/tarn/attic/e.h")
+        self.refuses(check.check_tool_rooms(self.project), "tools/tarn/attic:", "no row")
+
+    def test_a_row_without_a_folder(self):
+        self.write("tools/README.md", self.TABLE + "| `page/` | d | |\n")
+        self.refuses(check.check_tool_rooms(self.project), "no room page")
+
+    def test_a_table_whose_order_is_broken(self):
+        self.write("tools/README.md", self.TABLE.replace("| a | |", "| a | `engine` |"))
+        self.refuses(check.check_tool_rooms(self.project), "system uses a room below it")
+
+    def test_a_file_in_no_room(self):
+        self.write("tools/tarn/f.cc")
+        self.refuses(check.check_tool_rooms(self.project), "tools/tarn/f.cc", "no room")
+
+
 class Tests(Tree):
     def test_a_source_without_a_test(self):
         self.write("src/os/a.h")

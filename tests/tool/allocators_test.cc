@@ -1,10 +1,10 @@
-#include "allocators.h"
+#include "engine/allocators.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include "scratch_directory.h"
-#include "usage_error.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {

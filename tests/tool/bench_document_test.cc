@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "bench_samples.h"
-#include "usage_error.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {

@@ -1,4 +1,4 @@
-#include "bucket_list.h"
+#include "commands/bucket_list.h"
 
 #include <gtest/gtest.h>
 

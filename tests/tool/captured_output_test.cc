@@ -1,4 +1,4 @@
-#include "captured_output.h"
+#include "system/captured_output.h"
 
 #include <gtest/gtest.h>
 

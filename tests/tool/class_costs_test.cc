@@ -1,9 +1,9 @@
-#include "class_costs.h"
+#include "commands/class_costs.h"
 
 #include <gtest/gtest.h>
 
-#include "files.h"
-#include "usage_error.h"
+#include "system/files.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {

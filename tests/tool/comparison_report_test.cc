@@ -1,8 +1,8 @@
-#include "comparison_report.h"
+#include "compare/comparison_report.h"
 
 #include <gtest/gtest.h>
 
-#include "results.h"
+#include "report/results.h"
 
 namespace tarn::tool {
 namespace {

@@ -1,4 +1,4 @@
-#include "environment.h"
+#include "system/environment.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "format.h"
+#include "system/format.h"
 
 #include <gtest/gtest.h>
 

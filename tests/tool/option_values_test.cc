@@ -1,8 +1,8 @@
-#include "option_values.h"
+#include "commands/option_values.h"
 
 #include <gtest/gtest.h>
 
-#include "usage_error.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {

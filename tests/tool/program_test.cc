@@ -1,4 +1,4 @@
-#include "program.h"
+#include "system/program.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>

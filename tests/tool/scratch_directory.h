@@ -3,7 +3,7 @@
 #include <fstream>
 #include <string>
 
-#include "files.h"
+#include "system/files.h"
 
 namespace tarn::tool {
 

@@ -1,8 +1,8 @@
-#include "size_class_list.h"
+#include "commands/size_class_list.h"
 
 #include <gtest/gtest.h>
 
-#include "usage_error.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {

@@ -1,8 +1,8 @@
-#include "statistics_file.h"
+#include "run/statistics_file.h"
 
 #include <gtest/gtest.h>
 
-#include "format.h"
+#include "system/format.h"
 #include "tarn/stats.h"
 
 namespace tarn::tool {

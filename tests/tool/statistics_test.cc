@@ -1,4 +1,4 @@
-#include "statistics.h"
+#include "engine/statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "verification.h"
+#include "engine/verification.h"
 
 #include <gtest/gtest.h>
 

@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <exception>
 
-#include "commands.h"
-#include "format.h"
-#include "help.h"
-#include "usage_error.h"
+#include "commands/commands.h"
+#include "commands/help.h"
+#include "system/format.h"
+#include "system/usage_error.h"
 
 namespace {
 

@@ -12,12 +12,12 @@
 #include "bench/bench_report.h"
 #include "bench/bench_run.h"
 #include "bench/catalogue.h"
-#include "commands.h"
-#include "files.h"
-#include "format.h"
-#include "results.h"
-#include "terminal.h"
-#include "usage_error.h"
+#include "commands/commands.h"
+#include "report/results.h"
+#include "system/files.h"
+#include "system/format.h"
+#include "system/terminal.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {

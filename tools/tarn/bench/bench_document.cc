@@ -10,9 +10,9 @@
 #include <limits>
 
 #include "bench/catalogue.h"
-#include "files.h"
-#include "results.h"
-#include "usage_error.h"
+#include "report/results.h"
+#include "system/files.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace fs = std::filesystem;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/bench_run.h"
-#include "statistics.h"
+#include "engine/statistics.h"
 
 namespace tarn::tool {
 

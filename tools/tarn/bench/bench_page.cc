@@ -4,8 +4,8 @@
 #include "bench/bench_report.h"
 #include "bench/catalogue.h"
 #include "bench_page_assets.h"
-#include "format.h"
-#include "page_text.h"
+#include "page/page_text.h"
+#include "system/format.h"
 
 namespace tarn::tool {
 namespace {

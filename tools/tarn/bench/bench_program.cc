@@ -9,8 +9,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "files.h"
-#include "usage_error.h"
+#include "system/files.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace fs = std::filesystem;

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "environment.h"
-#include "runner.h"
-#include "signals.h"
+#include "system/environment.h"
+#include "system/runner.h"
+#include "system/signals.h"
 
 namespace tarn::tool {
 

@@ -5,7 +5,7 @@
 
 #include "bench/bench_document.h"
 #include "bench/catalogue.h"
-#include "table.h"
+#include "report/table.h"
 
 namespace tarn::tool {
 

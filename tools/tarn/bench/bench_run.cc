@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "bench/catalogue.h"
-#include "clock.h"
-#include "files.h"
+#include "system/clock.h"
+#include "system/files.h"
 
 namespace tarn::tool {
 namespace {

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "bench/contenders.h"
-#include "progress.h"
-#include "verification.h"
+#include "engine/verification.h"
+#include "system/progress.h"
 
 namespace tarn::tool {
 

@@ -13,8 +13,8 @@
 
 #include "base/size_class_presets.h"
 #include "bench/catalogue.h"
+#include "system/usage_error.h"
 #include "tarn/version.h"
-#include "usage_error.h"
 
 namespace tarn::tool {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "allocators.h"
 #include "bench/bench_program.h"
 #include "bench/trace_rows.h"
+#include "engine/allocators.h"
 
 namespace tarn::tool {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "system/usage_error.h"
 #include "trace/prepared_trace.h"
 #include "trace/replay_run.h"
-#include "usage_error.h"
 
 namespace tarn::tool {
 namespace fs = std::filesystem;

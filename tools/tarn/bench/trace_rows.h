@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bench/bench_program.h"
-#include "files.h"
-#include "progress.h"
+#include "system/files.h"
+#include "system/progress.h"
 
 namespace tarn::tool {
 

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "format.h"
 #include "observer/class_names.h"
-#include "terminal.h"
+#include "system/format.h"
+#include "system/terminal.h"
 
 namespace tarn::tool {
 namespace {

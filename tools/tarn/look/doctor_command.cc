@@ -8,12 +8,12 @@
 #include <optional>
 #include <thread>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "look/doctor_report.h"
 #include "look/target.h"
 #include "observer/findings.h"
-#include "terminal.h"
-#include "usage_error.h"
+#include "system/terminal.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {

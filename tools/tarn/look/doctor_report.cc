@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "format.h"
+#include "system/format.h"
 
 namespace tarn::tool {
 namespace {

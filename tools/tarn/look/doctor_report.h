@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "observer/findings.h"
-#include "results.h"
-#include "table.h"
+#include "report/results.h"
+#include "report/table.h"
 
 namespace tarn::tool {
 

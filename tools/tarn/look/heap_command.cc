@@ -4,14 +4,14 @@
 
 #include <memory>
 
-#include "commands.h"
-#include "files.h"
+#include "commands/commands.h"
 #include "look/class_column.h"
 #include "look/heap_document.h"
 #include "look/heap_report.h"
 #include "look/slow_progress.h"
 #include "look/target.h"
-#include "terminal.h"
+#include "system/files.h"
+#include "system/terminal.h"
 
 namespace tarn::tool {
 namespace {

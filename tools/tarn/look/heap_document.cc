@@ -4,10 +4,10 @@
 
 #include <map>
 
-#include "files.h"
 #include "observer/class_names.h"
+#include "system/files.h"
+#include "system/usage_error.h"
 #include "tarn/version.h"
-#include "usage_error.h"
 
 namespace tarn::tool {
 namespace {

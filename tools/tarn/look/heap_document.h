@@ -5,7 +5,7 @@
 
 #include "observer/census.h"
 #include "observer/snapshot.h"
-#include "results.h"
+#include "report/results.h"
 
 namespace tarn::tool {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "format.h"
 #include "look/class_column.h"
+#include "system/format.h"
 
 namespace tarn::tool {
 namespace {

@@ -6,7 +6,7 @@
 #include "look/heap_document.h"
 #include "observer/census.h"
 #include "observer/snapshot.h"
-#include "table.h"
+#include "report/table.h"
 
 namespace tarn::tool {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "format.h"
 #include "look/class_column.h"
+#include "system/format.h"
 #include "tarn/version.h"
 
 namespace tarn::tool {

@@ -5,7 +5,7 @@
 #include "look/heap_report.h"
 #include "observer/leaks.h"
 #include "observer/snapshot.h"
-#include "results.h"
+#include "report/results.h"
 
 namespace tarn::tool {
 

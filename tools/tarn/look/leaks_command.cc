@@ -6,14 +6,14 @@
 #include <memory>
 #include <thread>
 
-#include "commands.h"
-#include "format.h"
+#include "commands/commands.h"
 #include "look/class_column.h"
 #include "look/leak_report.h"
 #include "look/slow_progress.h"
 #include "look/target.h"
-#include "terminal.h"
-#include "usage_error.h"
+#include "system/format.h"
+#include "system/terminal.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {

@@ -5,13 +5,13 @@
 #include <memory>
 #include <optional>
 
-#include "commands.h"
-#include "files.h"
+#include "commands/commands.h"
 #include "look/map_document.h"
 #include "look/map_page.h"
 #include "look/map_terminal.h"
 #include "look/target.h"
-#include "terminal.h"
+#include "system/files.h"
+#include "system/terminal.h"
 
 namespace tarn::tool {
 namespace {

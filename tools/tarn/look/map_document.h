@@ -2,7 +2,7 @@
 // carries.
 #pragma once
 #include "observer/page_cells.h"
-#include "results.h"
+#include "report/results.h"
 
 namespace tarn::tool {
 

@@ -3,7 +3,7 @@
 
 #include "look/map_document.h"
 #include "map_page_assets.h"
-#include "page_text.h"
+#include "page/page_text.h"
 
 namespace tarn::tool {
 

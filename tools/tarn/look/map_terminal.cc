@@ -8,9 +8,10 @@
 #include <bit>
 #include <cctype>
 
-#include "format.h"
 #include "observer/pinners.h"
 #include "observer/words.h"
+#include "report/table.h"
+#include "system/format.h"
 
 namespace tarn::tool {
 namespace {

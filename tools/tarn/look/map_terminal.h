@@ -7,7 +7,7 @@
 #include <string>
 
 #include "observer/page_cells.h"
-#include "terminal.h"
+#include "system/terminal.h"
 
 namespace tarn::tool {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "look/metrics_of_look.h"
 #include "look/observation.h"
 #include "look/target.h"

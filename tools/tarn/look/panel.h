@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "table.h"
+#include "report/table.h"
 
 namespace tarn::tool {
 

@@ -5,8 +5,8 @@
 #pragma once
 #include <vector>
 
-#include "signals.h"
-#include "table.h"
+#include "report/table.h"
+#include "system/signals.h"
 
 namespace tarn::tool {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/utf8.h"
-#include "format.h"
+#include "system/format.h"
 
 namespace tarn::tool {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "table.h"
+#include "report/table.h"
 
 namespace tarn::tool {
 

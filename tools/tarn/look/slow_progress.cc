@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "clock.h"
-#include "terminal.h"
+#include "system/clock.h"
+#include "system/terminal.h"
 
 namespace tarn::tool {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "progress.h"
+#include "system/progress.h"
 
 namespace tarn::tool {
 

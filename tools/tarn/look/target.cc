@@ -8,7 +8,7 @@
 #include <fstream>
 #include <vector>
 
-#include "usage_error.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {

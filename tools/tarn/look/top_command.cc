@@ -10,7 +10,7 @@
 #include <memory>
 #include <thread>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "look/observation.h"
 #include "look/screen.h"
 #include "look/screen_text.h"
@@ -18,7 +18,7 @@
 #include "look/top_json.h"
 #include "look/top_keys.h"
 #include "look/top_lines.h"
-#include "terminal.h"
+#include "system/terminal.h"
 
 namespace tarn::tool {
 namespace {

@@ -1,7 +1,7 @@
 // What `tarn top --json` prints; docs/look/top.md describes it.
 #pragma once
 #include "look/top_view.h"
-#include "results.h"
+#include "report/results.h"
 
 namespace tarn::tool {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "format.h"
 #include "look/screen_text.h"
 #include "look/top_tables.h"
+#include "system/format.h"
 
 namespace tarn::tool {
 namespace {

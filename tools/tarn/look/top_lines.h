@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "look/top_view.h"
-#include "table.h"
+#include "report/table.h"
 
 namespace tarn::tool {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "format.h"
 #include "look/screen_text.h"
+#include "system/format.h"
 
 namespace tarn::tool {
 namespace {

@@ -8,8 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "commands.h"
-#include "format.h"
+#include "commands/commands.h"
 #include "look/slow_progress.h"
 #include "look/target.h"
 #include "profile/growth.h"
@@ -19,10 +18,11 @@
 #include "profile/sample_interval.h"
 #include "profile/taken_profile.h"
 #include "profile/top_sites.h"
-#include "progress.h"
-#include "signals.h"
-#include "terminal.h"
-#include "usage_error.h"
+#include "system/format.h"
+#include "system/progress.h"
+#include "system/signals.h"
+#include "system/terminal.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {

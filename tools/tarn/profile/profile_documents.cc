@@ -4,14 +4,14 @@
 
 #include <chrono>
 
-#include "files.h"
 #include "profile/flame_page.h"
 #include "profile/folded.h"
 #include "profile/json.h"
 #include "profile/pprof.h"
 #include "profile/profile_json.h"
 #include "profile/speedscope.h"
-#include "usage_error.h"
+#include "system/files.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {

@@ -8,8 +8,6 @@
 #include <memory>
 #include <unordered_set>
 
-#include "files.h"
-#include "format.h"
 #include "observer/leaks.h"
 #include "observer/roots.h"
 #include "observer/sampling.h"
@@ -21,8 +19,10 @@
 #include "profile/sample_interval.h"
 #include "profile/taken_profile.h"
 #include "profile/top_sites.h"
-#include "terminal.h"
-#include "usage_error.h"
+#include "system/files.h"
+#include "system/format.h"
+#include "system/terminal.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {

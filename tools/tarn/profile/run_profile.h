@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "environment.h"
+#include "system/environment.h"
 
 namespace tarn::tool {
 

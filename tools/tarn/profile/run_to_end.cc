@@ -13,7 +13,7 @@
 #include <memory>
 #include <optional>
 
-#include "signals.h"
+#include "system/signals.h"
 
 namespace tarn::tool {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "environment.h"
 #include "observer/source.h"
+#include "system/environment.h"
 
 namespace tarn::tool {
 

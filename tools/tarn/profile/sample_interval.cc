@@ -4,7 +4,7 @@
 
 #include "base/option_parser.h"
 #include "base/option_table.h"
-#include "usage_error.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 

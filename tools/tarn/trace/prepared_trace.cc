@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "format.h"
-#include "machine.h"
+#include "system/format.h"
+#include "system/machine.h"
+#include "system/usage_error.h"
 #include "trace/live_sizes.h"
-#include "usage_error.h"
 
 namespace tarn::tool {
 namespace {

@@ -5,16 +5,16 @@
 
 #include <memory>
 
-#include "allocators.h"
-#include "commands.h"
-#include "files.h"
-#include "format.h"
+#include "commands/commands.h"
+#include "commands/option_values.h"
+#include "engine/allocators.h"
 #include "look/target.h"
-#include "option_values.h"
 #include "profile/run_to_end.h"
-#include "program.h"
+#include "system/files.h"
+#include "system/format.h"
+#include "system/program.h"
+#include "system/usage_error.h"
 #include "trace/record_process.h"
-#include "usage_error.h"
 
 namespace tarn::tool {
 namespace {

@@ -7,9 +7,9 @@
 #include <csignal>
 #include <optional>
 
-#include "format.h"
-#include "signals.h"
-#include "usage_error.h"
+#include "system/format.h"
+#include "system/signals.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "format.h"
+#include "system/format.h"
 
 namespace tarn::tool {
 namespace {

@@ -5,17 +5,17 @@
 #include <memory>
 #include <utility>
 
-#include "commands.h"
-#include "conf_file.h"
-#include "files.h"
-#include "format.h"
-#include "option_values.h"
-#include "runner.h"
-#include "selection_options.h"
-#include "terminal.h"
+#include "commands/commands.h"
+#include "commands/conf_file.h"
+#include "commands/option_values.h"
+#include "commands/selection_options.h"
+#include "system/files.h"
+#include "system/format.h"
+#include "system/runner.h"
+#include "system/terminal.h"
+#include "system/usage_error.h"
 #include "trace/prepared_trace.h"
 #include "trace/replay_report.h"
-#include "usage_error.h"
 
 namespace tarn::tool {
 namespace {

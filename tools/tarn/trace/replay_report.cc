@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "format.h"
-#include "page_text.h"
+#include "page/page_text.h"
 #include "replay_page_assets.h"
+#include "system/format.h"
 
 namespace tarn::tool {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
-#include "results.h"
-#include "table.h"
+#include "report/results.h"
+#include "report/table.h"
 #include "trace/replay_run.h"
 #include "trace/trace_reader.h"
 

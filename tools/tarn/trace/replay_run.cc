@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <numeric>
 
-#include "files.h"
-#include "results.h"
-#include "runner.h"
-#include "usage_error.h"
+#include "report/results.h"
+#include "system/files.h"
+#include "system/runner.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace fs = std::filesystem;

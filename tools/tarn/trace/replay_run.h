@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "allocators.h"
-#include "environment.h"
-#include "progress.h"
-#include "signals.h"
-#include "statistics.h"
+#include "engine/allocators.h"
+#include "engine/statistics.h"
+#include "engine/verification.h"
+#include "system/environment.h"
+#include "system/progress.h"
+#include "system/signals.h"
 #include "trace/script.h"
-#include "verification.h"
 
 namespace tarn::tool {
 

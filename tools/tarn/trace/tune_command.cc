@@ -6,18 +6,18 @@
 #include <memory>
 #include <utility>
 
-#include "commands.h"
-#include "files.h"
-#include "format.h"
-#include "runner.h"
-#include "terminal.h"
+#include "commands/commands.h"
+#include "system/files.h"
+#include "system/format.h"
+#include "system/runner.h"
+#include "system/terminal.h"
+#include "system/usage_error.h"
 #include "trace/contest.h"
 #include "trace/prepared_trace.h"
 #include "trace/record_process.h"
 #include "trace/tune_options.h"
 #include "trace/tune_report.h"
 #include "tune/class_table.h"
-#include "usage_error.h"
 
 namespace tarn::tool {
 namespace {

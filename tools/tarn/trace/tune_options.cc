@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "commands.h"
-#include "conf_file.h"
-#include "files.h"
-#include "option_values.h"
-#include "usage_error.h"
+#include "commands/commands.h"
+#include "commands/conf_file.h"
+#include "commands/option_values.h"
+#include "system/files.h"
+#include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "format.h"
+#include "system/format.h"
 
 namespace tarn::tool {
 namespace {

@@ -3,8 +3,8 @@
 #include <map>
 #include <string>
 
-#include "results.h"
-#include "table.h"
+#include "report/results.h"
+#include "report/table.h"
 #include "trace/contest.h"
 #include "trace/replay_report.h"
 #include "tune/search.h"

@@ -1,0 +1,56 @@
+// A table of text for a terminal: aligned columns, an optional line of headings above groups of columns, and
+// styles.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "system/styled_text.h"
+
+namespace tarn::tool {
+
+enum class Alignment : std::uint8_t { kLeft, kRight };
+
+struct Column {
+  std::string title;
+  Alignment alignment = Alignment::kRight;
+};
+
+/// A heading over the next `column_count` columns.
+struct ColumnGroup {
+  std::string title;
+  std::size_t column_count;
+};
+
+struct Cell {
+  std::string text;
+  Style style = Style::kPlain;
+};
+
+/// Pieces of text beside each other.
+using Line = std::vector<Cell>;
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  /// \pre the groups' column counts add up to the number of columns
+  void set_groups(std::vector<ColumnGroup> groups) { groups_ = std::move(groups); }
+  /// \pre one cell per column
+  void add_row(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
+  bool is_empty() const { return rows_.empty(); }
+  std::string render(Colour colour) const;
+  /// The heading, then the rows; without the groups. Each column is one cell, with its gap behind it.
+  std::vector<Line> lines() const;
+
+ private:
+  std::vector<std::size_t> column_widths() const;
+  std::string render_groups(const std::vector<std::size_t>& widths, Colour colour) const;
+
+  std::vector<Column> columns_;
+  std::vector<ColumnGroup> groups_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+std::size_t width_of(const Line& line);
+
+}  // namespace tarn::tool

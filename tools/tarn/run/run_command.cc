@@ -1,0 +1,168 @@
+// `tarn run`: a program on the pool. Without statistics the tool is gone after exec; with them it waits,
+// passes signals on, and tells afterwards what the library wrote.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "commands/commands.h"
+#include "commands/conf_file.h"
+#include "commands/option_values.h"
+#include "engine/allocators.h"
+#include "profile/run_profile.h"
+#include "run/statistics_file.h"
+#include "system/environment.h"
+#include "system/files.h"
+#include "system/program.h"
+#include "system/terminal.h"
+#include "system/usage_error.h"
+
+namespace tarn::tool {
+namespace {
+
+// As env, nice and nohup have it.
+constexpr int kNotExecutableStatus = 126;
+constexpr int kNotFoundStatus = 127;
+constexpr int kSignalStatus = 128;
+
+struct RunOptions {
+  bool prints_statistics = false;
+  std::string json_file;
+  std::string conf_file;
+  std::vector<std::string> settings;
+  RunProfileOptions profile;
+
+  bool wants_statistics() const { return prints_statistics || !json_file.empty(); }
+};
+
+Environment environment_of(const RunOptions& options) {
+  Environment environment;
+  environment.preload(find_tarn_library());
+  if (!options.conf_file.empty()) environment.set("TARN_CONF_FILE", checked_conf_file(options.conf_file));
+  for (const std::string& setting : options.settings) {
+    const auto [name, value] = parse_setting(setting);
+    environment.set(name, value);
+  }
+  return environment;
+}
+
+int report_not_started(const std::string& name, int error) {
+  fmt::print(stderr, "tarn: cannot run {}: {}\n", name, std::strerror(error));
+  return error == ENOENT ? kNotFoundStatus : kNotExecutableStatus;
+}
+
+int replace_self(const std::vector<std::string>& command, const Environment& environment) {
+  std::vector<char*> arguments, entries;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  for (const std::string& entry : environment.entries()) entries.push_back(const_cast<char*>(entry.c_str()));
+  arguments.push_back(nullptr);
+  entries.push_back(nullptr);
+  execvpe(arguments[0], arguments.data(), entries.data());
+  return report_not_started(command.front(), errno);
+}
+
+/// Files of other processes that the program started: they are theirs, and only counted.
+std::size_t other_files(const TemporaryDirectory& directory, const std::filesystem::path& own_file) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path()))
+    if (entry.path() != own_file) ++count;
+  return count;
+}
+
+void print_report(const std::vector<std::string>& command, const RunResult& run,
+                  const std::optional<Json>& statistics, const std::string& obstacle, std::size_t others) {
+  const Colour colour = colour_for(STDERR_FILENO);
+  std::string text = run_report(command, run, colour);
+  text += statistics ? statistics_report(*statistics, colour)
+                     : fmt::format("tarn: no statistics: {}\n", obstacle);
+  if (others > 0)
+    text += fmt::format("  ({} more process{} that it started wrote statistics; they are not in these)\n",
+                        others, others == 1 ? "" : "es");
+  fmt::print(stderr, "{}", text);
+}
+
+void write_json(const std::string& file, const std::vector<std::string>& command, const RunResult& run,
+                const std::optional<Json>& statistics, const std::string& obstacle) {
+  Json json = statistics.value_or(Json{{"no_statistics", obstacle}});
+  json["run"] = run_json(command, run);
+  write_file(file, text_of(json));
+}
+
+int run_with_statistics(const std::vector<std::string>& command, Environment environment,
+                        const RunOptions& options) {
+  SignalWatch signals;
+  const TemporaryDirectory directory;
+  const std::string file_prefix = (directory.path() / "stats").string();
+  environment.set("TARN_STATS_FILE", file_prefix);
+  environment.set("TARN_COUNT_CALLS", "1");
+  const RunResult run = run_program({.command = command,
+                                     .environment = environment.entries(),
+                                     .streams = Streams::kInherited,
+                                     .on_tick = {}},
+                                    signals);
+  if (run.ending == Ending::kNotStarted) return report_not_started(command.front(), run.code);
+  const std::filesystem::path own_file = fmt::format("{}.{}", file_prefix, run.pid);
+  const std::optional<Json> statistics = parse_statistics(read_file(own_file).value_or(""));
+  const std::string obstacle = statistics ? "" : why_no_statistics(run, find_program(command.front()).path);
+  if (options.prints_statistics || !statistics)
+    print_report(command, run, statistics, obstacle, other_files(directory, own_file));
+  if (!options.json_file.empty()) write_json(options.json_file, command, run, statistics, obstacle);
+  return run.ending == Ending::kSignaled ? kSignalStatus + run.code : run.code;
+}
+
+int run(const std::vector<std::string>& command, const RunOptions& options) {
+  const Environment environment = environment_of(options);
+  const Program program = find_program(command.front());
+  if (program.state != ProgramState::kFound)
+    return report_not_started(command.front(), program.state == ProgramState::kNotFound ? ENOENT : EACCES);
+  if (!options.json_file.empty()) require_writable(options.json_file);
+  if (options.profile.is_wanted()) return run_with_profile(command, environment, options.profile);
+  if (options.wants_statistics()) return run_with_statistics(command, environment, options);
+  if (const std::string obstacle = why_not_preloadable(program.path); !obstacle.empty())
+    fmt::print(stderr, "tarn: {}; it runs without the pool\n", obstacle);
+  return replace_self(command, environment);
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Invocation& invocation) {
+  CLI::App* command =
+      add_command(app, "run", "Run a program on the pool.",
+                  "tarn run [--stats|--profile|--leaks] [OPTIONS] -- PROGRAM [ARGS...]",
+                  "  tarn run -- python3 server.py\n"
+                  "  tarn run --stats -- git log --oneline\n"
+                  "  tarn run --profile -o heap.pb.gz -- ./server     who allocated, when it has ended\n"
+                  "  tarn run --leaks -- ./test                       exit status 23 if it leaks\n"
+                  "  tarn run --leaks --suppressions known.txt -- ./test\n"
+                  "  tarn run --conf tarn.conf -- ./server            with the options that tarn tune found\n"
+                  "  tarn run --set classes=lfh128 --set decay=500ms --json stats.json -- ./server\n");
+  auto options = std::make_shared<RunOptions>();
+  command->add_flag("--stats", options->prints_statistics,
+                    "When it ends, print what it used and wasted, on standard error");
+  command->add_option("--json", options->json_file, "Write the same as JSON")->type_name("FILE");
+  command
+      ->add_option("--conf", options->conf_file,
+                   "Take the library's options from this file, as TARN_CONF_FILE does; --set wins")
+      ->type_name("FILE");
+  command
+      ->add_option("--set", options->settings, "Set an option of the library (see tarn options); repeatable")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  add_profile_options(*command, options->profile);
+  command->callback([options, &invocation] {
+    options->profile.json_file = options->json_file;
+    invocation.work = [options, &invocation] {
+      require_program(invocation, "run");
+      if (options->prints_statistics && options->profile.is_wanted())
+        throw UsageError("--stats counts calls, which a profile does not see: choose one");
+      check(options->profile);
+      return run(invocation.program, *options);
+    };
+  });
+}
+
+}  // namespace tarn::tool

@@ -1,0 +1,99 @@
+// Whole files and a temporary directory.
+#include "system/files.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "system/usage_error.h"
+
+namespace tarn::tool {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Whether a device takes nothing, as /dev/full: it says so when asked to take no bytes at all.
+bool is_full_device(const fs::path& path) {
+  const int device = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (device < 0) return false;
+  const bool is_refused = write(device, "", 0) < 0 && errno == ENOSPC;
+  close(device);
+  return is_refused;
+}
+
+}  // namespace
+
+TemporaryDirectory::TemporaryDirectory() {
+  const char* base = getenv("TMPDIR");
+  std::string name = std::string(base != nullptr && *base != 0 ? base : "/tmp") + "/tarn-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
+  path_ = fs::absolute(name);
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+std::optional<std::string> read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::ostringstream content;
+  content << file.rdbuf();
+  return std::move(content).str();
+}
+
+void write_file(const fs::path& path, const std::string& content) {
+  std::ofstream file(path, std::ios::binary);
+  file << content;
+  file.close();
+  if (!file) throw std::system_error(errno, std::generic_category(), path.string());
+}
+
+void require_writable(const fs::path& path) {
+  const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::error_code ignored;
+  const bool exists = fs::exists(path, ignored);
+  if (access(exists ? path.c_str() : directory.c_str(), W_OK) != 0)
+    throw UsageError("cannot write " + path.string() + ": " + std::strerror(errno));
+  if (fs::is_directory(path, ignored))
+    throw UsageError("cannot write " + path.string() + ": it is a directory");
+}
+
+void require_room(const fs::path& path, std::uint64_t bytes) {
+  require_writable(path);
+  std::error_code error;
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
+    if (is_full_device(path)) throw UsageError("no space for " + path.string() + ": name another place");
+    return;
+  }
+  const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::space_info space = fs::space(directory, error);
+  if (!error && space.available < bytes)
+    throw UsageError("no space for " + path.string() + ": " + std::to_string(bytes >> 20) +
+                     " MiB are needed there; name another place");
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code ignored;
+  return fs::equivalent(a, b, ignored);
+}
+
+fs::path own_directory() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path() : self.parent_path();
+}
+
+}  // namespace tarn::tool

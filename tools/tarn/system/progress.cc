@@ -1,0 +1,85 @@
+// Progress on standard error.
+#include "system/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "system/clock.h"
+#include "system/format.h"
+#include "system/terminal.h"
+
+namespace tarn::tool {
+namespace {
+
+constexpr double kFirstLogSeconds = 5;
+constexpr double kLogIntervalSeconds = 15;
+
+double seconds_since(const timespec& start) { return seconds_between(start, now()); }
+
+}  // namespace
+
+ProgressStyle progress_style_for(int descriptor) {
+  return is_terminal(descriptor) ? ProgressStyle::kLine : ProgressStyle::kLog;
+}
+
+Progress::Progress(ProgressStyle style)
+    : style_(style), started_(now()), next_log_seconds_(kFirstLogSeconds) {}
+
+void Progress::begin_run(const std::string& label, std::size_t runs_left) {
+  runs_left_ = runs_left;
+  begin(label);
+}
+
+void Progress::begin_run(const std::string& label, std::optional<double> seconds_left) {
+  runs_left_ = 0;
+  told_seconds_left_ = seconds_left;
+  begin(label);
+}
+
+void Progress::begin(const std::string& label) {
+  label_ = label;
+  run_started_ = now();
+  show();
+}
+
+void Progress::tick() { show(); }
+
+void Progress::end_run() {
+  finished_seconds_ += seconds_since(run_started_);
+  ++finished_runs_;
+}
+
+std::optional<double> Progress::seconds_left() const {
+  if (told_seconds_left_) return std::max(*told_seconds_left_ - seconds_since(run_started_), 0.0);
+  if (finished_runs_ == 0 || runs_left_ == 0) return std::nullopt;
+  const double mean = finished_seconds_ / static_cast<double>(finished_runs_);
+  const double this_run = std::max(mean - seconds_since(run_started_), 0.0);
+  return mean * static_cast<double>(runs_left_ - 1) + this_run;
+}
+
+std::string Progress::message() const {
+  const std::optional<double> left = seconds_left();
+  return left ? fmt::format("{}, about {} left", label_, format_seconds_left(*left)) : label_;
+}
+
+void Progress::show() {
+  if (style_ == ProgressStyle::kLine) {
+    fmt::print(stderr, "\r\033[K{}", message());
+    std::fflush(stderr);
+    has_line_ = true;
+  } else if (style_ == ProgressStyle::kLog && seconds_since(started_) >= next_log_seconds_) {
+    fmt::print(stderr, "{}\n", message());
+    next_log_seconds_ = seconds_since(started_) + kLogIntervalSeconds;
+  }
+}
+
+void Progress::clear() {
+  if (!has_line_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  has_line_ = false;
+}
+
+}  // namespace tarn::tool
