@@ -2,32 +2,31 @@
 
 #include <gtest/gtest.h>
 
-#include "report/results.h"
+#include "compare/comparison_document.h"
+#include "compare/suite_report.h"
+#include "report/failures.h"
 
 namespace tarn::tool {
 namespace {
 
-Measurement run_of(double seconds, std::uint64_t bytes) {
-  return {.wall_seconds = seconds, .user_seconds = seconds, .peak_rss_bytes = bytes, .minor_faults = 100};
+ProgramRun run_of(double seconds, std::uint64_t bytes) {
+  return {{.wall_seconds = seconds, .user_seconds = seconds, .peak_rss_bytes = bytes, .minor_faults = 100}};
 }
 
-Contender contender(const char* name, double seconds, std::uint64_t bytes) {
+Entry<ProgramRun> contender(const char* name, double seconds, std::uint64_t bytes) {
   return {{name, name == std::string(kSystemName) ? "" : "/x.so"},
-          std::vector<Measurement>(3, run_of(seconds, bytes)),
+          std::vector<ProgramRun>(3, run_of(seconds, bytes)),
           std::nullopt};
 }
 
-Contender failed(const char* name, const char* what, double seconds = 1) {
-  Contender result = contender(name, seconds, 1 << 20);
+Entry<ProgramRun> failed(const char* name, const char* what, double seconds = 1) {
+  Entry<ProgramRun> result = contender(name, seconds, 1 << 20);
   result.failure = Failure{what, "round 2", {"its last words"}};
   return result;
 }
 
-ComparisonPlan plan() {
-  return {.command = {"prog"},
-          .allocators = {},
-          .environment = Environment(std::vector<std::string>{}),
-          .tarn_settings = {}};
+Comparison comparison_of(Entries<ProgramRun> contenders, const char* name = "") {
+  return {{.name = name, .command = {"prog"}}, std::move(contenders)};
 }
 
 std::string row_of(const std::string& text, const std::string& name) {
@@ -36,51 +35,90 @@ std::string row_of(const std::string& text, const std::string& name) {
 }
 
 TEST(ComparisonReport, TheBestOfAColumnIsMarkedAndOthersHaveTheirRatio) {
-  const Comparison comparison = {{contender("glibc", 2, 1 << 20), contender("tarn", 1, 2 << 20)}};
+  const Comparison comparison =
+      comparison_of({contender("glibc", 2, 1 << 20), contender("tarn", 1, 2 << 20)});
   const std::string text = comparison_table(comparison).render(Colour::kOff);
-  EXPECT_NE(row_of(text, "glibc").find("2.000  ±0.0%  2.00"), std::string::npos) << text;
-  EXPECT_NE(row_of(text, "tarn").find("1.000  ±0.0%  1.00 *"), std::string::npos) << text;
+  EXPECT_NE(row_of(text, "glibc").find("2.000  ±0.0%   0.50"), std::string::npos) << text;
+  EXPECT_NE(row_of(text, "tarn").find("1.000  ±0.0%   1.00 *"), std::string::npos) << text;
 }
 
 TEST(ComparisonReport, WhatIsAsGoodWithinTheNoiseIsMarkedEqual) {
-  const Comparison comparison = {{contender("glibc", 1.004, 1), contender("tarn", 1, 1)}};
+  const Comparison comparison = comparison_of({contender("glibc", 1.004, 1), contender("tarn", 1, 1)});
   EXPECT_NE(row_of(comparison_table(comparison).render(Colour::kOff), "glibc").find("1.00 ="),
             std::string::npos);
 }
 
 TEST(ComparisonReport, ARunThatFailedIsNeverComparedAndIsNamed) {
-  const Comparison comparison = {{contender("glibc", 2, 1), failed("fast", "exit status 3", 0.001)}};
-  const std::string text = comparison_report(plan(), comparison, Colour::kOff);
+  const Comparison comparison =
+      comparison_of({contender("glibc", 2, 1), failed("fast", "exit status 3", 0.001)});
+  const std::string text = comparison_report(comparison, 0, Colour::kOff);
   EXPECT_EQ(comparison_table(comparison).render(Colour::kOff).find("fast"), std::string::npos);
-  EXPECT_EQ(best_of(comparison, kMetrics[0]).median, 2);
+  EXPECT_EQ(best_of(comparison.contenders, metrics_of(comparison.workload)[0]).median, 2);
   EXPECT_NE(text.find("FAILED fast: exit status 3 (round 2)\n    its last words\n"), std::string::npos)
       << text;
 }
 
 TEST(ComparisonReport, AProgramThatFailsEverywhereIsReportedOnce) {
-  const Comparison comparison = {{failed("glibc", "exit status 3"), failed("tarn", "exit status 3")}};
-  EXPECT_EQ(failure_report(comparison, Colour::kOff),
+  const Comparison comparison =
+      comparison_of({failed("glibc", "exit status 3"), failed("tarn", "exit status 3")});
+  EXPECT_EQ(failure_report(comparison.contenders, Colour::kOff),
             "FAILED under every allocator alike: exit status 3 (round 2)\n    its last words\n");
 }
 
 TEST(ComparisonReport, DifferentFailuresAreReportedOneByOne) {
-  const Comparison comparison = {{failed("glibc", "exit status 3"), failed("tarn", "exit status 4")}};
-  const std::string text = failure_report(comparison, Colour::kOff);
+  const Comparison comparison =
+      comparison_of({failed("glibc", "exit status 3"), failed("tarn", "exit status 4")});
+  const std::string text = failure_report(comparison.contenders, Colour::kOff);
   EXPECT_NE(text.find("FAILED glibc: exit status 3"), std::string::npos);
   EXPECT_NE(text.find("FAILED tarn: exit status 4"), std::string::npos);
 }
 
 TEST(ComparisonReport, AnInterruptedComparisonSaysHowFarItCame) {
-  Comparison comparison = {{contender("glibc", 2, 1)}};
-  comparison.interrupted_by = 2;
-  EXPECT_NE(comparison_report(plan(), comparison, Colour::kOff).find("3 rounds, interrupted"),
+  const Comparison comparison = comparison_of({contender("glibc", 2, 1)});
+  EXPECT_NE(comparison_report(comparison, 2, Colour::kOff).find("3 rounds, interrupted"), std::string::npos);
+}
+
+TEST(ComparisonReport, TimeIsToldAsSpeedAndMemoryAsAnAmount) {
+  const Comparison comparison = comparison_of({contender("glibc", 2, 100), contender("tarn", 1, 150)});
+  EXPECT_NE(comparison_report(comparison, 0, Colour::kOff)
+                .find("tarn beside glibc: wall 2.00, CPU 2.00 times as fast; peak RSS 1.50, page faults 1.00 "
+                      "times as much\n"),
             std::string::npos);
 }
 
+TEST(SuiteReport, TarnStandsBesideTheBestOtherOfEachProgram) {
+  const ComparisonResults results = {
+      {comparison_of({contender("glibc", 2, 100), contender("tarn", 1, 100), failed("x", "timeout")}, "awk"),
+       comparison_of({contender("glibc", 1, 100), contender("tarn", 2, 100), contender("x", 8, 50)}, "lua")}};
+  const std::string text = suite_report(results, Colour::kOff);
+  EXPECT_NE(text.find("tarn beside the best other of each program: 1.000 times as fast, worst 0.50 (lua)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("awk: FAILED x: timeout"), std::string::npos) << text;
+}
+
+TEST(SuiteReport, VariantsOfTarnStandBesideIt) {
+  Entry<ProgramRun> variant = contender("eager", 4, 50);
+  const ComparisonResults results = {
+      {comparison_of({contender("glibc", 2, 100), contender("tarn", 1, 100), variant}, "awk")}};
+  const std::string text = suite_report(results, Colour::kOff);
+  EXPECT_NE(text.find("eager beside tarn: 0.250, worst 0.25 (awk)"), std::string::npos) << text;
+  EXPECT_NE(text.find("tarn beside the best other of each program: 2.000"), std::string::npos) << text;
+}
+
+TEST(SuiteReport, SmallProgramsHaveATableOfWhatIsAboveGlibc) {
+  ComparisonResults results = {
+      {comparison_of({contender("glibc", 0.001, 1 << 20), contender("tarn", 0.002, 2 << 20)}, "true")}};
+  results.comparisons.front().workload.is_small = true;
+  const std::string text = suite_report(results, Colour::kOff);
+  EXPECT_NE(row_of(text, "true, tarn").find("+1.000"), std::string::npos) << text;
+  EXPECT_NE(row_of(text, "true, tarn").find("+1024.000"), std::string::npos) << text;
+}
+
 TEST(Results, EveryRunAndTheRatiosAreInTheJson) {
-  const Comparison comparison = {
-      {contender("glibc", 2, 1), contender("tarn", 1, 1), failed("bad", "timeout")}};
-  const Json json = compare_results(plan(), comparison);
+  const Comparison comparison =
+      comparison_of({contender("glibc", 2, 1), contender("tarn", 1, 1), failed("bad", "timeout")});
+  const Json json = comparison_json({}, {{comparison}});
   EXPECT_EQ(json["allocators"][1]["runs"].size(), 3u);
   EXPECT_EQ(json["allocators"][1]["summary"]["wall_seconds"]["ratio_to_system"], 0.5);
   EXPECT_EQ(json["allocators"][0]["summary"]["wall_seconds"]["ratio_to_best"], 2.0);

@@ -76,7 +76,7 @@ class Replay(unittest.TestCase):
         fake = pathlib.Path(FAKES) / "libfake_failing.so"
         result = self.replay("--with", fake, "--rounds", 1)
         self.assertEqual(result.returncode, 1)
-        self.assertRegex(result.stdout, r"(?m)^libfake_failing.*SIGABRT")
+        self.assertRegex(result.stdout, r"(?m)^FAILED libfake_failing.*SIGABRT")
 
     def test_the_page_carries_its_data(self):
         page = self.scratch / "page.html"
@@ -114,7 +114,8 @@ class Replay(unittest.TestCase):
 
     def test_options_of_the_library_go_to_tarn(self):
         result = self.json_of("--with", "none", "--rounds", 1, "--set", "huge_pages=never")
-        self.assertEqual(result["tarn_settings"], [["TARN_HUGE_PAGES", "never"]])
+        self.assertEqual([one.get("settings") for one in result["allocators"]],
+                         [None, [["TARN_HUGE_PAGES", "never"]]])
 
 
 if __name__ == "__main__":

@@ -17,12 +17,14 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.{}f} {}", number, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2, kUnits[unit]);
 }
 
-std::string change_text(double bytes) { return (bytes >= 0.5 ? "+" : "") + bytes_text(bytes); }
+std::string change_text(double bytes) {
+  return fmt::format("{}{}", bytes >= 0.5 ? "+" : "", bytes_text(bytes));
+}
 
 std::string count_text(double count) {
   std::string digits = fmt::format("{:.0f}", count);
   const std::size_t first = digits.starts_with('-') ? 1 : 0;
-  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, ",");
+  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, 1, ',');
   return digits;
 }
 

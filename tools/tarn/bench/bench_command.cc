@@ -28,8 +28,7 @@ constexpr unsigned kMostThreads = 256;        // bench/program/threads.h
 constexpr std::size_t kMostBytes = 16 << 20;  // of a block; a workload keeps thousands of them
 constexpr std::size_t kMostValues = 32;       // of an axis
 constexpr double kMostTimeoutSeconds = 24 * 3600;
-constexpr double kTimeoutSeconds = 60;  // of one process at scale 1 and below
-constexpr int kSignalStatus = 128;
+constexpr double kTimeoutSeconds = 60;            // of one process at scale 1 and below
 constexpr std::uint64_t kRoomForFile = 16 << 20;  // the page and the JSON of a whole run have a few MiB
 
 // A whole run at scale 1 takes about ten minutes on two cores, a quick one about one.
@@ -146,21 +145,14 @@ BenchDocument document_in(const std::string& file) {
   return document_from(json, file);
 }
 
-int exit_status_of(const BenchResults& results) {
-  if (results.interrupted_by != 0) return kSignalStatus + results.interrupted_by;
-  return results.failures.empty() ? 0 : 1;
-}
-
 int measure(const BenchOptions& options, const std::vector<std::string>& words) {
-  SignalWatch signals;
-  adopt_orphans();
-  Progress progress(options.is_quiet ? ProgressStyle::kNone : progress_style_for(STDERR_FILENO));
-  BenchTraces traces(options.traces_folder, signals, progress);
-  const BenchPlan plan = plan_of(options, traces, signals);
+  Session session(options.is_quiet ? Telling::kQuiet : Telling::kProgress);
+  BenchTraces traces(options.traces_folder, session);
+  const BenchPlan plan = plan_of(options, traces, session.signals());
   Json header = header_of(plan, words);
   header["traces"] = traces.description();
-  BenchResults results = BenchRun(plan, signals, progress).to_end();
-  const int status = exit_status_of(results);
+  BenchResults results = BenchRun(plan, session).to_end();
+  const int status = measuring_status(results.interrupted_by, !results.failures.empty());
   tell(document_of(plan, std::move(results), std::move(header)), options);
   const std::vector<std::string> missing = missing_packages(library_directories());
   if (!missing.empty() && !options.is_quiet) fmt::print("not installed: {}\n", fmt::join(missing, ", "));
@@ -178,7 +170,7 @@ int bench(const BenchOptions& options, const std::vector<std::string>& words) {
   try {
     return measure(options, words);
   } catch (const Interrupted& interruption) {  // before anything was measured
-    return kSignalStatus + interruption.signal_number;
+    return measuring_status(interruption.signal_number, false);
   }
 }
 

@@ -25,11 +25,6 @@ struct BenchShape {
   std::vector<std::string> arguments() const;
 };
 
-/// Somebody ended the tool while it was asking.
-struct Interrupted {
-  int signal_number;
-};
-
 /// What a program says of a contestant of its own.
 struct BenchOffer {
   std::string program;

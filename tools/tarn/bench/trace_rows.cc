@@ -48,11 +48,10 @@ bool has_place(const BenchShape& shape, std::size_t threads) {
 
 }  // namespace
 
-BenchTraces::BenchTraces(std::string folder, SignalWatch& signals, Progress& progress)
+BenchTraces::BenchTraces(std::string folder, Session& session)
     : is_folder_named_(!folder.empty()),
       folder_(is_folder_named_ ? std::move(folder) : folder_beside_tool()),
-      signals_(signals),
-      progress_(progress) {
+      session_(session) {
   if (is_folder_named_ && !fs::is_directory(folder_))
     throw UsageError(fmt::format("--traces: no folder at '{}'", folder_));
 }
@@ -65,13 +64,13 @@ void BenchTraces::read(const BenchShape& shape) {
   offer_ = {find_replay_program(), "malloc", "malloc", ""};
   scripts_.emplace();
   for (std::size_t i = 0; i < files.size(); ++i) {
-    progress_.begin_run("reading " + fs::path(files[i]).filename().string(), files.size() - i);
-    if (const auto signal = signals_.next(); signal && signal->number != SIGCHLD)
+    session_.progress().begin_run(fmt::format("reading trace {} of {}: {}", i + 1, files.size(),
+                                              fs::path(files[i]).filename().string()));
+    if (const auto signal = session_.signals().next(); signal && signal->number != SIGCHLD)
       throw Interrupted{signal->number};
     take(files[i], shape);
-    progress_.end_run();
   }
-  progress_.clear();
+  session_.progress().clear();
 }
 
 void BenchTraces::take(const std::string& file, const BenchShape& shape) {

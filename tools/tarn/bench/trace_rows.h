@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bench/bench_program.h"
+#include "engine/session.h"
 #include "system/files.h"
-#include "system/progress.h"
 
 namespace tarn::tool {
 
@@ -26,7 +26,7 @@ struct DamagedTrace {
 class BenchTraces {
  public:
   /// \param folder empty: the one beside the tool. \throws UsageError if it is named and there is none
-  BenchTraces(std::string folder, SignalWatch& signals, Progress& progress);
+  BenchTraces(std::string folder, Session& session);
 
   /// Reads all traces of the folder, and puts down what tarn_replay needs of them, 16 bytes for each call,
   /// for as long as this lives. \cost about a second for 5 million calls. \throws Interrupted, UsageError
@@ -48,8 +48,7 @@ class BenchTraces {
 
   const bool is_folder_named_;
   const std::string folder_;
-  SignalWatch& signals_;
-  Progress& progress_;
+  Session& session_;
   std::optional<TemporaryDirectory> scripts_;
   bool is_read_ = false;
   BenchOffer offer_;

@@ -34,6 +34,9 @@ void add_tune_command(CLI::App& app, Invocation& invocation);
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& description,
                       const std::string& usage, const std::string& examples);
 
+/// The exit status of a command that measures: 128 and the signal that interrupted it, 1 if something failed.
+int measuring_status(int interrupted_by, bool has_failure);
+
 /// \throws UsageError for a value of an option that is not between the two
 void require_range(const char* option, double value, double least, double most);
 

@@ -70,6 +70,11 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
   return command;
 }
 
+int measuring_status(int interrupted_by, bool has_failure) {
+  constexpr int kSignalStatus = 128;
+  return interrupted_by != 0 ? kSignalStatus + interrupted_by : has_failure ? 1 : 0;
+}
+
 void require_range(const char* option, double value, double least, double most) {
   if (std::isnan(value) || value < least || value > most)
     throw UsageError(fmt::format("{} takes {} to {}, not {}", option, least, most, value));

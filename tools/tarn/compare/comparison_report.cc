@@ -2,11 +2,11 @@
 #include "compare/comparison_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "engine/statistics.h"
-#include "report/results.h"
+#include "report/failures.h"
 #include "system/format.h"
 
 namespace tarn::tool {
@@ -14,16 +14,14 @@ namespace {
 
 /// One metric's column: what all of its cells need to know.
 struct MetricColumn {
-  const Metric* metric;
+  const Metric<ProgramRun>* metric;
   Unit unit;
   Summary best;
 };
 
-MetricColumn column_of(const Comparison& comparison, const Metric& metric) {
-  double largest = 0;
-  for (const Contender& contender : comparison.contenders)
-    if (contender.is_comparable()) largest = std::max(largest, summary_of(contender, metric).median);
-  return {&metric, unit_for(metric.quantity, largest), best_of(comparison, metric)};
+MetricColumn column_of(const Comparison& comparison, const Metric<ProgramRun>& metric) {
+  const Entries<ProgramRun>& entries = comparison.contenders;
+  return {&metric, unit_for(metric.quantity, largest_of(entries, metric)), best_of(entries, metric)};
 }
 
 std::string title_of(const MetricColumn& column) {
@@ -31,51 +29,57 @@ std::string title_of(const MetricColumn& column) {
   return fmt::format("{}, {}", column.metric->title, column.unit.name);
 }
 
-/// "1.00 *" the best, "1.01 =" as good within the noise, "1.30".
-Cell ratio_cell(const Summary& own, const Summary& best) {
-  const double ratio = best.median == 0 ? 1 : own.median / best.median;
-  const bool is_best = own.median == best.median;
-  const bool is_equal = is_within_noise(own, best);
-  return {fmt::format("{:.2f} {}", ratio,
-                      is_best    ? '*'
-                      : is_equal ? '='
-                                 : ' '),
-          is_best || is_equal ? Style::kGood : Style::kPlain};
+/// Of time a ratio is speed, more is better; of anything else it is an amount, less is better.
+double ratio_of(Quantity quantity, double own, double other) {
+  if (own == 0 || other == 0) return 1;
+  return quantity == Quantity::kSeconds ? other / own : own / other;
 }
 
-void add_metric_cells(const Contender& contender, const MetricColumn& column, std::vector<Cell>& cells) {
-  const Summary own = summary_of(contender, *column.metric);
+/// "1.00 *" the best, "0.99 =" as good within the noise, "0.80".
+Cell ratio_cell(const Summary& own, const MetricColumn& column) {
+  const bool is_best = own.median == column.best.median;
+  const bool is_equal = is_within_noise(own, column.best);
+  const double ratio = ratio_of(column.metric->quantity, own.median, column.best.median);
+  const char mark = is_best ? '*' : is_equal ? '=' : ' ';
+  return {fmt::format("{:.2f} {}", ratio, mark), is_best || is_equal ? Style::kGood : Style::kPlain};
+}
+
+void add_metric_cells(const Entry<ProgramRun>& contender, const MetricColumn& column,
+                      std::vector<Cell>& cells) {
+  const Summary own = contender.summary_of(*column.metric);
   cells.push_back({format_in(column.unit, own.median)});
   cells.push_back({own.count < 2 ? "" : fmt::format("±{:.1f}%", own.spread_percent()), Style::kFaint});
-  cells.push_back(ratio_cell(own, column.best));
+  cells.push_back(ratio_cell(own, column));
 }
 
 std::size_t rounds_done(const Comparison& comparison) {
   std::size_t most = 0;
-  for (const Contender& contender : comparison.contenders) most = std::max(most, contender.runs.size());
+  for (const Entry<ProgramRun>& contender : comparison.contenders)
+    most = std::max(most, contender.runs.size());
   return most;
 }
 
-const Contender* find_contender(const Comparison& comparison, const char* name) {
-  for (const Contender& contender : comparison.contenders)
+const Entry<ProgramRun>* find_contender(const Comparison& comparison, const char* name) {
+  for (const Entry<ProgramRun>& contender : comparison.contenders)
     if (contender.allocator.name == name && contender.is_comparable()) return &contender;
   return nullptr;
 }
 
-/// "tarn against glibc: wall 0.85, CPU 0.84, peak RSS 1.01, page faults 0.90"
+/// "tarn beside glibc: wall 1.18, CPU 1.19 times as fast; peak RSS 1.01, page faults 0.90 times as much"
 std::string tarn_line(const Comparison& comparison) {
-  const Contender* tarn = find_contender(comparison, kTarnName);
-  const Contender* system = find_contender(comparison, kSystemName);
+  const Entry<ProgramRun>* tarn = find_contender(comparison, kTarnName);
+  const Entry<ProgramRun>* system = find_contender(comparison, kSystemName);
   if (tarn == nullptr || system == nullptr) return {};
-  std::string line = fmt::format("{} against {}:", kTarnName, kSystemName);
-  const char* separator = " ";
-  for (const Metric& metric : kMetrics) {
-    const double base = summary_of(*system, metric).median;
+  std::vector<std::string> speeds, amounts;
+  for (const Metric<ProgramRun>& metric : metrics_of(comparison.workload)) {
+    const double base = system->summary_of(metric).median;
     if (base == 0) continue;
-    line += fmt::format("{}{} {:.2f}", separator, metric.title, summary_of(*tarn, metric).median / base);
-    separator = ", ";
+    const double ratio = ratio_of(metric.quantity, tarn->summary_of(metric).median, base);
+    (metric.quantity == Quantity::kSeconds ? speeds : amounts)
+        .push_back(fmt::format("{} {:.2f}", metric.title, ratio));
   }
-  return line + " (below 1 is better)\n";
+  return fmt::format("{} beside {}: {} times as fast; {} times as much\n", kTarnName, kSystemName,
+                     fmt::join(speeds, ", "), fmt::join(amounts, ", "));
 }
 
 std::string output_line(const Comparison& comparison) {
@@ -96,21 +100,9 @@ std::string output_line(const Comparison& comparison) {
 std::string legend(const Comparison& comparison) {
   std::string text =
       rounds_done(comparison) < 2 ? "One round: no spread. " : "±: half the distance of the quartiles. ";
-  return text + "Ratio to the column's best (*); = equals it within the noise.\n";
-}
-
-bool all_failed_alike(const std::vector<Contender>& contenders) {
-  return contenders.size() > 1 && contenders.front().failure &&
-         std::all_of(contenders.begin(), contenders.end(), [&](const Contender& c) {
-           return c.failure && c.failure->what == contenders.front().failure->what;
-         });
-}
-
-std::string failure_paragraph(const std::string& name, const Failure& failure, Colour colour) {
-  std::string text =
-      fmt::format("{}: {} ({})\n", styled("FAILED " + name, Style::kBad, colour), failure.what, failure.when);
-  for (const std::string& line : failure.error_lines) text += "    " + line + "\n";
-  return text;
+  return text +
+         "speed: beside the fastest (*), which is 1.00; x: times the least (*). = equals the best within the "
+         "noise.\n";
 }
 
 }  // namespace
@@ -119,14 +111,16 @@ Table comparison_table(const Comparison& comparison) {
   std::vector<MetricColumn> metric_columns;
   std::vector<Column> columns = {{"", Alignment::kLeft}};
   std::vector<ColumnGroup> groups = {{"", 1}};
-  for (const Metric& metric : kMetrics) {
+  const std::vector<Metric<ProgramRun>> metrics = metrics_of(comparison.workload);
+  for (const Metric<ProgramRun>& metric : metrics) {
     metric_columns.push_back(column_of(comparison, metric));
     groups.push_back({title_of(metric_columns.back()), 3});
-    columns.insert(columns.end(), {{"median"}, {"±"}, {"ratio "}});
+    columns.insert(columns.end(),
+                   {{"median"}, {"±"}, {metric.quantity == Quantity::kSeconds ? "speed  " : "x  "}});
   }
   Table table(std::move(columns));
   table.set_groups(std::move(groups));
-  for (const Contender& contender : comparison.contenders) {
+  for (const Entry<ProgramRun>& contender : comparison.contenders) {
     if (!contender.is_comparable()) continue;
     std::vector<Cell> cells = {{contender.allocator.name, Style::kHeading}};
     for (const MetricColumn& column : metric_columns) add_metric_cells(contender, column, cells);
@@ -135,28 +129,19 @@ Table comparison_table(const Comparison& comparison) {
   return table;
 }
 
-std::string failure_report(const Comparison& comparison, Colour colour) {
-  if (all_failed_alike(comparison.contenders))
-    return failure_paragraph("under every allocator alike", *comparison.contenders.front().failure, colour);
-  std::string text;
-  for (const Contender& contender : comparison.contenders)
-    if (contender.failure) text += failure_paragraph(contender.allocator.name, *contender.failure, colour);
-  return text;
-}
-
-std::string comparison_report(const ComparisonPlan& plan, const Comparison& comparison, Colour colour) {
+std::string comparison_report(const Comparison& comparison, int interrupted_by, Colour colour) {
   const std::size_t rounds = rounds_done(comparison);
   const std::string measured =
       rounds == 0 ? "Nothing was measured" : fmt::format("{} round{}", rounds, rounds == 1 ? "" : "s");
-  std::string text =
-      fmt::format("{}\n{}{}\n\n", styled(format_command(plan.command), Style::kHeading, colour), measured,
-                  comparison.interrupted_by != 0 ? ", interrupted" : "");
+  std::string text = fmt::format("{}\n{}{}\n\n",
+                                 styled(format_command(comparison.workload.command), Style::kHeading, colour),
+                                 measured, interrupted_by != 0 ? ", interrupted" : "");
   const Table table = comparison_table(comparison);
   if (!table.is_empty()) {
     text += table.render(colour) + "\n" + tarn_line(comparison);
     text += styled(legend(comparison) + output_line(comparison), Style::kFaint, colour);
   }
-  return text + failure_report(comparison, colour);
+  return text + failure_report(comparison.contenders, colour);
 }
 
 }  // namespace tarn::tool

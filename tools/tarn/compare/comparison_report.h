@@ -10,10 +10,7 @@ namespace tarn::tool {
 /// Median, spread and ratio to the best of every metric, for each contender that may be compared.
 Table comparison_table(const Comparison& comparison);
 
-/// All there is to say, for a terminal.
-std::string comparison_report(const ComparisonPlan& plan, const Comparison& comparison, Colour colour);
-
-/// What failed, a paragraph per contender, or a single one if all failed alike; empty if nothing did.
-std::string failure_report(const Comparison& comparison, Colour colour);
+/// All there is to say of one program, for a terminal. \param interrupted_by 0, or the signal
+std::string comparison_report(const Comparison& comparison, int interrupted_by, Colour colour);
 
 }  // namespace tarn::tool

@@ -173,7 +173,9 @@ std::vector<Allocator> select_allocators(const Selection& selection, const Direc
   const bool is_with_tarn =
       std::find(selection.without.begin(), selection.without.end(), kTarnName) == selection.without.end();
   std::vector<Allocator> chosen = {{kSystemName, ""}};
-  if (is_with_tarn) chosen.push_back({kTarnName, find_tarn_library()});
+  if (is_with_tarn) chosen.push_back({kTarnName, find_tarn_library(), selection.tarn_settings});
+  for (const Allocator& variant : selection.variants)
+    chosen.push_back({variant.name, find_tarn_library(), variant.settings});
   const std::vector<std::string> entries =
       selection.with.empty() ? std::vector<std::string>{"all"} : selection.with;
   for (const std::string& entry : entries)
@@ -181,6 +183,13 @@ std::vector<Allocator> select_allocators(const Selection& selection, const Direc
   for (const std::string& name : selection.without) leave_out(name, chosen);
   require_distinct_names(chosen);
   return chosen;
+}
+
+Environment environment_on(const Allocator& allocator, Environment environment) {
+  environment.remove("LD_PRELOAD");
+  if (!allocator.is_system()) environment.preload(allocator.library);
+  environment.set(allocator.settings);
+  return environment;
 }
 
 std::vector<std::string> missing_packages(const Directories& directories) {

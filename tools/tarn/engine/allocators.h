@@ -4,11 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "system/environment.h"
+
 namespace tarn::tool {
 
 struct Allocator {
   std::string name;
-  std::string library;  // empty: the system's allocator, nothing is preloaded
+  std::string library;     // empty: the system's allocator, nothing is preloaded
+  Settings settings = {};  // of its environment alone
 
   bool is_system() const { return library.empty(); }
 };
@@ -40,11 +43,17 @@ std::string find_tarn_library();
 struct Selection {
   std::vector<std::string> with;  // empty: all that are installed
   std::vector<std::string> without;
+  Settings tarn_settings = {};           // of tarn's environment
+  std::vector<Allocator> variants = {};  // tarn once more under other names and settings; no library is named
 };
 
 /// The allocators to compare, the system's first, then tarn. \throws UsageError for what is unknown or not
 /// there
 std::vector<Allocator> select_allocators(const Selection& selection, const Directories& directories);
+
+/// Starts where nothing is preloaded, then has the allocator's library and settings.
+/// \why a library that is preloaded already might be an allocator, and "glibc" would not be glibc
+Environment environment_on(const Allocator& allocator, Environment environment);
 
 /// The Debian packages of the known allocators that the directories do not hold.
 std::vector<std::string> missing_packages(const Directories& directories);

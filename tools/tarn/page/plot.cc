@@ -19,9 +19,7 @@ namespace {
 constexpr const char* kScriptName = "plot_compare.py";
 
 std::string find_script() {
-  for (const fs::path& directory :
-       {own_directory(), own_directory() / "../share/tarn", fs::path(TARN_SCRIPT_DIR)})
-    if (is_file(directory / kScriptName)) return (directory / kScriptName).string();
+  if (const std::string file = find_shared_file(kScriptName); !file.empty()) return file;
   throw UsageError(
       fmt::format("--plot needs {}, which is neither beside the tool nor in ../share/tarn", kScriptName));
 }

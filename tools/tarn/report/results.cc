@@ -8,41 +8,6 @@ namespace {
 
 double ratio(double value, double base) { return base == 0 ? 1 : value / base; }
 
-const char* name_of(OutputVerdict verdict) {
-  switch (verdict) {
-    case OutputVerdict::kIdentical:
-      return "identical";
-    case OutputVerdict::kNotDeterministic:
-      return "not deterministic";
-    case OutputVerdict::kNotCompared:
-      break;
-  }
-  return "not compared";
-}
-
-Json summaries(const Comparison& comparison, const Contender& contender) {
-  Json json = Json::object();
-  const Contender& system = comparison.contenders.front();
-  for (const Metric& metric : kMetrics) {
-    const Summary of_system = system.is_comparable() ? summary_of(system, metric) : Summary();
-    json[metric.key] =
-        compared_to_json(summary_of(contender, metric), best_of(comparison, metric), of_system);
-  }
-  return json;
-}
-
-Json to_json(const Comparison& comparison, const Contender& contender) {
-  Json runs = Json::array();
-  for (const Measurement& run : contender.runs) runs.push_back(to_json(run));
-  Json json = {
-      {"name", contender.allocator.name}, {"library", nullptr}, {"failure", nullptr}, {"summary", nullptr}};
-  if (!contender.allocator.is_system()) json["library"] = contender.allocator.library;
-  if (contender.failure) json["failure"] = to_json(*contender.failure);
-  if (contender.is_comparable()) json["summary"] = summaries(comparison, contender);
-  json["runs"] = std::move(runs);
-  return json;
-}
-
 }  // namespace
 
 Json to_json(const Measurement& run) {
@@ -93,39 +58,6 @@ Json result_header(const std::string& command_name) {
 
 std::string text_of(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-Summary summary_of(const Contender& contender, const Metric& metric) {
-  std::vector<double> values;
-  for (const Measurement& run : contender.runs) values.push_back(metric.value_of(run));
-  return summarize(std::move(values));
-}
-
-Summary best_of(const Comparison& comparison, const Metric& metric) {
-  Summary best;
-  for (const Contender& contender : comparison.contenders) {
-    if (!contender.is_comparable()) continue;
-    const Summary own = summary_of(contender, metric);
-    if (best.count == 0 || own.median < best.median) best = own;
-  }
-  return best;
-}
-
-Json compare_results(const ComparisonPlan& plan, const Comparison& comparison) {
-  Json json = result_header("tarn compare");
-  json["command"] = plan.command;
-  json["stdin"] = plan.stdin_path;
-  json["rounds"] = plan.rounds;
-  json["warmup_rounds"] = plan.warmups;
-  json["timeout_seconds"] = plan.timeout_seconds;
-  json["expected_status"] = plan.expected_status;
-  json["tarn_settings"] = plan.tarn_settings;
-  json["output"] = name_of(comparison.output);
-  json["interrupted"] = comparison.interrupted_by != 0;
-  json["allocators"] = Json::array();
-  for (const Contender& contender : comparison.contenders)
-    json["allocators"].push_back(to_json(comparison, contender));
-  return json;
 }
 
 }  // namespace tarn::tool

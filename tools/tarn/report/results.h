@@ -1,15 +1,12 @@
 // Measurements as JSON: raw runs, their summaries, and the machine. The pieces serve every command that
-// measures: compare_results() puts a comparison together, bench/bench_document.h a list of them.
-// docs/command.md describes the fields.
+// measures; docs/command.md describes the fields.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "engine/comparison.h"
-#include "engine/statistics.h"
+#include "engine/entry.h"
 #include "system/machine.h"
-#include "system/measurement.h"
 
 namespace tarn::tool {
 
@@ -29,12 +26,33 @@ Json result_header(const std::string& command_name);
 /// Text of a JSON value; bytes that are not UTF-8 are replaced.
 std::string text_of(const Json& json);
 
-/// One metric of all runs of a contender.
-Summary summary_of(const Contender& contender, const Metric& metric);
+/// A contender: its library, failure, summaries and runs.
+/// \param run_json gives the JSON of a run
+template <class Run, class RunJson>
+Json entry_json(const Entry<Run>& entry, const Entries<Run>& entries, const std::vector<Metric<Run>>& metrics,
+                const RunJson& run_json) {
+  Json json = {
+      {"name", entry.allocator.name}, {"library", nullptr}, {"failure", nullptr}, {"summary", nullptr}};
+  if (!entry.allocator.is_system()) json["library"] = entry.allocator.library;
+  if (!entry.allocator.settings.empty()) json["settings"] = entry.allocator.settings;
+  if (entry.failure) json["failure"] = to_json(*entry.failure);
+  const Entry<Run>& first = entries.front();
+  const bool has_system = first.allocator.is_system() && first.is_comparable();
+  if (entry.is_comparable())
+    for (const Metric<Run>& metric : metrics)
+      json["summary"][metric.key] = compared_to_json(entry.summary_of(metric), best_of(entries, metric),
+                                                     has_system ? first.summary_of(metric) : Summary());
+  json["runs"] = Json::array();
+  for (const Run& run : entry.runs) json["runs"].push_back(run_json(run));
+  return json;
+}
 
-/// The best median of a metric among the contenders that may be compared; count 0 if there are none.
-Summary best_of(const Comparison& comparison, const Metric& metric);
-
-Json compare_results(const ComparisonPlan& plan, const Comparison& comparison);
+template <class Run, class RunJson>
+Json entries_json(const Entries<Run>& entries, const std::vector<Metric<Run>>& metrics,
+                  const RunJson& run_json) {
+  Json json = Json::array();
+  for (const Entry<Run>& entry : entries) json.push_back(entry_json(entry, entries, metrics, run_json));
+  return json;
+}
 
 }  // namespace tarn::tool

@@ -42,6 +42,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
 
 void redirect_streams(const RunRequest& request, const Pipe& output, const Pipe& errors) {
   setsid();
+  if (!request.directory.empty() && chdir(request.directory.c_str()) != 0) _exit(126);
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // should the tool itself be killed
   const int input = open(request.stdin_path.c_str(), O_RDONLY);
   if (input >= 0) dup2(input, STDIN_FILENO);

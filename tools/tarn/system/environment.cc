@@ -20,6 +20,10 @@ void Environment::set(const std::string& name, const std::string& value) {
   entries_.push_back(name + "=" + value);
 }
 
+void Environment::set(const Settings& settings) {
+  for (const auto& [name, value] : settings) set(name, value);
+}
+
 void Environment::remove(const std::string& name) {
   std::erase_if(entries_, [&](const std::string& entry) { return entry.starts_with(name + "="); });
 }

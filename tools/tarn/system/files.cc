@@ -96,4 +96,11 @@ fs::path own_directory() {
   return error ? fs::path() : self.parent_path();
 }
 
+std::string find_shared_file(const fs::path& name) {
+  for (const fs::path& directory : {own_directory(), own_directory() / "../share/tarn",
+                                    fs::path(TARN_PAGE_SOURCES), fs::path(TARN_BENCH_SOURCES)})
+    if (const fs::path file = (directory / name).lexically_normal(); is_file(file)) return file.string();
+  return {};
+}
+
 }  // namespace tarn::tool

@@ -1,5 +1,4 @@
-// What one run of a program cost, and the four figures that are compared. Filled in by the runner, reduced by
-// statistics.h, written by results.h.
+// What one run of a program cost, and the kinds of figures there are.
 #pragma once
 #include <cstdint>
 
@@ -18,22 +17,5 @@ struct Measurement {
 };
 
 enum class Quantity : std::uint8_t { kSeconds, kBytes, kCount };
-
-/// One figure that is compared; smaller is better for each of them.
-struct Metric {
-  const char* key;  // in the JSON
-  const char* title;
-  Quantity quantity;
-  double (*value_of)(const Measurement&);
-};
-
-inline constexpr Metric kMetrics[] = {
-    {"wall_seconds", "wall", Quantity::kSeconds, [](const Measurement& m) { return m.wall_seconds; }},
-    {"cpu_seconds", "CPU", Quantity::kSeconds, [](const Measurement& m) { return m.cpu_seconds(); }},
-    {"peak_rss_bytes", "peak RSS", Quantity::kBytes,
-     [](const Measurement& m) { return static_cast<double>(m.peak_rss_bytes); }},
-    {"page_faults", "page faults", Quantity::kCount,
-     [](const Measurement& m) { return static_cast<double>(m.page_faults()); }},
-};
 
 }  // namespace tarn::tool

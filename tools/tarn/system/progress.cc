@@ -27,41 +27,19 @@ ProgressStyle progress_style_for(int descriptor) {
 Progress::Progress(ProgressStyle style)
     : style_(style), started_(now()), next_log_seconds_(kFirstLogSeconds) {}
 
-void Progress::begin_run(const std::string& label, std::size_t runs_left) {
-  runs_left_ = runs_left;
-  begin(label);
-}
-
 void Progress::begin_run(const std::string& label, std::optional<double> seconds_left) {
-  runs_left_ = 0;
-  told_seconds_left_ = seconds_left;
-  begin(label);
-}
-
-void Progress::begin(const std::string& label) {
   label_ = label;
+  seconds_left_ = seconds_left;
   run_started_ = now();
   show();
 }
 
 void Progress::tick() { show(); }
 
-void Progress::end_run() {
-  finished_seconds_ += seconds_since(run_started_);
-  ++finished_runs_;
-}
-
-std::optional<double> Progress::seconds_left() const {
-  if (told_seconds_left_) return std::max(*told_seconds_left_ - seconds_since(run_started_), 0.0);
-  if (finished_runs_ == 0 || runs_left_ == 0) return std::nullopt;
-  const double mean = finished_seconds_ / static_cast<double>(finished_runs_);
-  const double this_run = std::max(mean - seconds_since(run_started_), 0.0);
-  return mean * static_cast<double>(runs_left_ - 1) + this_run;
-}
-
 std::string Progress::message() const {
-  const std::optional<double> left = seconds_left();
-  return left ? fmt::format("{}, about {} left", label_, format_seconds_left(*left)) : label_;
+  if (!seconds_left_) return label_;
+  const double left = std::max(*seconds_left_ - seconds_since(run_started_), 0.0);
+  return fmt::format("{}, about {} left", label_, format_seconds_left(left));
 }
 
 void Progress::show() {

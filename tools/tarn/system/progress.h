@@ -21,30 +21,22 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// A run begins. `runs_left` counts it; what is left then is as long as the runs so far were on average.
-  void begin_run(const std::string& label, std::size_t runs_left);
-  /// A run begins whose caller knows better: `seconds_left` counts it, and is empty while nothing is known.
-  void begin_run(const std::string& label, std::optional<double> seconds_left);
+  /// A run begins; `seconds_left` counts it, and is empty while nothing is known.
+  void begin_run(const std::string& label, std::optional<double> seconds_left = std::nullopt);
   /// Called now and then while a run lasts.
   void tick();
-  void end_run();
   /// Takes the line off the terminal.
   void clear();
 
  private:
   std::string message() const;
-  std::optional<double> seconds_left() const;
-  void begin(const std::string& label);
   void show();
 
   ProgressStyle style_;
   timespec started_;
   timespec run_started_ = {};
   double next_log_seconds_;
-  double finished_seconds_ = 0;
-  std::size_t finished_runs_ = 0;
-  std::size_t runs_left_ = 0;
-  std::optional<double> told_seconds_left_;
+  std::optional<double> seconds_left_;  // when the run began
   std::string label_;
   bool has_line_ = false;
 };

@@ -29,6 +29,7 @@ struct RunRequest {
   std::vector<std::string> command;
   std::vector<std::string> environment;  // NAME=value
   Streams streams = Streams::kCaptured;
+  std::string directory = {};            // started in; empty: the tool's; captured only
   std::string stdin_path = "/dev/null";  // captured only
   double timeout_seconds = 0;            // captured only; 0 is none
   std::size_t kept_output_bytes = OutputDigest::kKeptBytes;

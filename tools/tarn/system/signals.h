@@ -10,6 +10,11 @@
 
 namespace tarn::tool {
 
+/// Thrown where a signal ends what cannot give a part of its result.
+struct Interrupted {
+  int signal_number;
+};
+
 struct ReceivedSignal {
   int number;
   bool is_from_process;  // false: the terminal sent it, and the whole foreground group has it already

@@ -38,7 +38,7 @@ const char* name_of(tune::Step step) {
 
 /// What is wrong with a contender; empty if it can be compared. Less memory because calls got none is no
 /// gain.
-std::string failure_of(const ReplayContender& contender, double failed_calls_of_defaults) {
+std::string failure_of(const ReplayEntry& contender, double failed_calls_of_defaults) {
   if (contender.failure) return contender.failure->what;
   const double failed = contender.runs.back().failed_calls;
   return failed > failed_calls_of_defaults ? fmt::format("{:.0f} calls got no memory", failed) : "";
@@ -61,30 +61,27 @@ Environment environment_of_defaults() {
   return environment;
 }
 
-Contest::Contest(ReplayPlan plan, Allocator tarn, std::string fitted_file, SignalWatch& signals,
-                 Progress& progress)
+Contest::Contest(ReplayPlan plan, Allocator tarn, std::string fitted_file, Session& session)
     : plan_(std::move(plan)),
       tarn_(std::move(tarn)),
       fitted_file_(std::move(fitted_file)),
-      signals_(signals),
-      progress_(progress) {}
+      session_(session) {}
 
-ReplayContender Contest::contender_of(const tune::Configuration& configuration) const {
-  ReplayContender contender{{text_of(configuration), tarn_.library}, {}, std::nullopt};
+Allocator Contest::tarn_with(const tune::Configuration& configuration) const {
+  Allocator tarn = {text_of(configuration), tarn_.library};
   for (const tune::Setting& setting : configuration)
-    contender.settings.emplace_back(environment_name_of(setting.key),
-                                    setting.value == kFittedClasses ? fitted_file_ : setting.value);
-  if (!configuration.empty() && seconds_of_defaults_ > 0)
-    contender.timeout_seconds =
-        std::min(plan_.timeout_seconds, kHopelessFactor * seconds_of_defaults_ + kHopelessMargin);
-  return contender;
+    tarn.settings.emplace_back(environment_name_of(setting.key),
+                               setting.value == kFittedClasses ? fitted_file_ : setting.value);
+  return tarn;
 }
 
-std::vector<ReplayContender> Contest::replay(const std::vector<tune::Configuration>& configurations) {
-  std::vector<ReplayContender> contenders;
+Entries<Replay> Contest::replay(const std::vector<tune::Configuration>& configurations) {
+  std::vector<Allocator> allocators;
   for (const tune::Configuration& configuration : configurations)
-    contenders.push_back(contender_of(configuration));
-  ReplayResults results = run_replays(plan_, std::move(contenders), signals_, progress_);
+    allocators.push_back(tarn_with(configuration));
+  const double hopeless =
+      seconds_of_defaults_ > 0 ? kHopelessFactor * seconds_of_defaults_ + kHopelessMargin : 0;
+  ReplayResults results = run_replays(plan_, allocators, session_, hopeless);
   if (results.interrupted_by != 0) throw Interrupted{results.interrupted_by};
   if (const std::string why = failure_of(results.contenders.front(), 1e300); !why.empty())
     throw std::runtime_error(fmt::format("the trace cannot be replayed with the defaults: {}", why));
@@ -117,7 +114,7 @@ std::size_t Contest::expected_runs_after(tune::Step step) const {
   return 0;
 }
 
-tune::Measurements Contest::taken_from(const ReplayContender& contender, double failed_calls_of_defaults) {
+tune::Measurements Contest::taken_from(const ReplayEntry& contender, double failed_calls_of_defaults) {
   if (std::string why = failure_of(contender, failed_calls_of_defaults); !why.empty()) {
     failures_[contender.allocator.name] = std::move(why);
     return {};
@@ -137,10 +134,10 @@ std::vector<tune::Measurements> Contest::measure(tune::Step step,
   plan_.rounds = rounds_.of(step);
   plan_.part = name_of(step);
   plan_.runs_after = expected_runs_after(step);
-  const std::vector<ReplayContender> contenders = replay(configurations);
+  const Entries<Replay> contenders = replay(configurations);
   const double failed_calls = contenders.front().runs.back().failed_calls;
   std::vector<tune::Measurements> all;
-  for (const ReplayContender& contender : contenders) all.push_back(taken_from(contender, failed_calls));
+  for (const ReplayEntry& contender : contenders) all.push_back(taken_from(contender, failed_calls));
   return all;
 }
 

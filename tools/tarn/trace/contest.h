@@ -12,11 +12,6 @@ namespace tarn::tool {
 /// The value of classes_file that stands for the table fitted to the trace, wherever it lies.
 inline constexpr const char* kFittedClasses = "(fitted)";
 
-/// Thrown out of the search by a signal.
-struct Interrupted {
-  int signal_number;
-};
-
 struct ContestRounds {
   int searched = 5;
   int verified = 9;  // five at least
@@ -27,7 +22,7 @@ struct ContestRounds {
 class Contest {
  public:
   /// \param plan what each replay has in common \param fitted_file the table that kFittedClasses stands for
-  Contest(ReplayPlan plan, Allocator tarn, std::string fitted_file, SignalWatch& signals, Progress& progress);
+  Contest(ReplayPlan plan, Allocator tarn, std::string fitted_file, Session& session);
 
   void set_rounds(ContestRounds rounds) { rounds_ = rounds; }
 
@@ -43,17 +38,16 @@ class Contest {
   const std::map<std::string, std::string>& failures() const { return failures_; }
 
  private:
-  ReplayContender contender_of(const tune::Configuration& configuration) const;
-  std::vector<ReplayContender> replay(const std::vector<tune::Configuration>& configurations);
-  tune::Measurements taken_from(const ReplayContender& contender, double failed_calls_of_defaults);
+  Allocator tarn_with(const tune::Configuration& configuration) const;
+  Entries<Replay> replay(const std::vector<tune::Configuration>& configurations);
+  tune::Measurements taken_from(const ReplayEntry& contender, double failed_calls_of_defaults);
   std::size_t expected_runs_after(tune::Step step) const;
 
   ReplayPlan plan_;
   const Allocator tarn_;
   const std::string fitted_file_;
   ContestRounds rounds_;
-  SignalWatch& signals_;
-  Progress& progress_;
+  Session& session_;
   double seconds_of_defaults_ = 0;  // of the trial; 0: there was none
   bool was_added_ = false;          // the step kAdded is begun or over
   std::map<std::string, std::string> failures_;

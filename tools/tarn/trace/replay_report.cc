@@ -8,24 +8,11 @@
 
 #include "page/page_text.h"
 #include "replay_page_assets.h"
+#include "report/failures.h"
 #include "system/format.h"
 
 namespace tarn::tool {
 namespace {
-
-struct Figure {
-  const char* key;
-  const char* title;
-  Quantity quantity;
-  double (*value_of)(const Replay&);
-};
-
-constexpr Figure kFigures[] = {
-    {"seconds", "time", Quantity::kSeconds, [](const Replay& r) { return r.seconds; }},
-    {"peak_bytes", "peak RSS", Quantity::kBytes, [](const Replay& r) { return r.peak().bytes; }},
-    {"mean_bytes", "mean RSS", Quantity::kBytes, [](const Replay& r) { return r.mean_bytes(); }},
-    {"peak_live_bytes", "peak live", Quantity::kBytes, [](const Replay& r) { return r.peak_live_bytes(); }},
-};
 
 /// What of the most resident memory the most live bytes do not account for. \why both peaks, which need not
 /// be at one time: an allocator that keeps what was freed stays at its peak long after the program's
@@ -34,27 +21,14 @@ double waste_percent(const Replay& replay) {
   return peak == 0 ? 0 : 100 * (peak - replay.peak_live_bytes()) / peak;
 }
 
-Unit unit_of(const ReplayResults& results, const Figure& figure) {
-  double largest = 0;
-  for (const ReplayContender& contender : results.contenders)
-    if (contender.is_comparable()) largest = std::max(largest, contender.summary_of(figure.value_of).median);
-  return unit_for(figure.quantity, largest);
-}
-
-Summary best_of(const ReplayResults& results, const Figure& figure) {
-  Summary best;
-  for (const ReplayContender& contender : results.contenders) {
-    if (!contender.is_comparable()) continue;
-    const Summary own = contender.summary_of(figure.value_of);
-    if (best.count == 0 || own.median < best.median) best = own;
-  }
-  return best;
+Unit unit_of(const ReplayResults& results, const Metric<Replay>& metric) {
+  return unit_for(metric.quantity, largest_of(results.contenders, metric));
 }
 
 /// The latencies that every contender's runs have.
 std::vector<std::string> latency_names(const ReplayResults& results) {
   std::vector<std::string> names;
-  for (const ReplayContender& contender : results.contenders) {
+  for (const ReplayEntry& contender : results.contenders) {
     if (!contender.is_comparable()) continue;
     for (const auto& [name, value] : contender.runs.front().latencies)
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -62,7 +36,7 @@ std::vector<std::string> latency_names(const ReplayResults& results) {
   return names;
 }
 
-double latency_of(const ReplayContender& contender, const std::string& name) {
+double latency_of(const ReplayEntry& contender, const std::string& name) {
   std::vector<double> values;
   for (const Replay& run : contender.runs)
     for (const auto& [own_name, value] : run.latencies)
@@ -72,20 +46,20 @@ double latency_of(const ReplayContender& contender, const std::string& name) {
 
 std::vector<Column> columns_of(const ReplayResults& results) {
   std::vector<Column> columns = {{"allocator", Alignment::kLeft}};
-  for (const Figure& figure : kFigures)
-    columns.push_back({fmt::format("{} {}", figure.title, unit_of(results, figure).name)});
+  for (const Metric<Replay>& metric : replay_metrics())
+    columns.push_back({fmt::format("{} {}", metric.title, unit_of(results, metric).name)});
   columns.push_back({"waste"});
   for (const std::string& name : latency_names(results)) columns.push_back({name + " ns"});
   return columns;
 }
 
-std::vector<Cell> row_of(const ReplayContender& contender, const ReplayResults& results) {
+std::vector<Cell> row_of(const ReplayEntry& contender, const ReplayResults& results) {
   std::vector<Cell> row = {{contender.allocator.name}};
-  for (const Figure& figure : kFigures) {
-    const Summary own = contender.summary_of(figure.value_of);
+  for (const Metric<Replay>& metric : replay_metrics()) {
+    const Summary own = contender.summary_of(metric);
     const bool is_best =
-        figure.key != std::string("peak_live_bytes") && is_within_noise(own, best_of(results, figure));
-    row.push_back({format_in(unit_of(results, figure), own.median), is_best ? Style::kGood : Style::kPlain});
+        metric.key != "peak_live_bytes" && is_within_noise(own, best_of(results.contenders, metric));
+    row.push_back({format_in(unit_of(results, metric), own.median), is_best ? Style::kGood : Style::kPlain});
   }
   row.push_back({format_percent(contender.summary_of(waste_percent).median)});
   for (const std::string& name : latency_names(results))
@@ -103,15 +77,9 @@ std::string about_recorded_run(const ReplayedTrace& trace) {
   return text + ".\n";
 }
 
-std::string failures_of(const ReplayResults& results) {
+std::string refused_calls_of(const ReplayResults& results) {
   std::string text;
-  for (const ReplayContender& contender : results.contenders) {
-    if (!contender.failure) continue;
-    text += fmt::format("{}: {} ({})\n", contender.allocator.name, contender.failure->what,
-                        contender.failure->when);
-    for (const std::string& line : contender.failure->error_lines) text += "  " + line + "\n";
-  }
-  for (const ReplayContender& contender : results.contenders)
+  for (const ReplayEntry& contender : results.contenders)
     if (contender.is_comparable() && contender.runs.back().failed_calls != 0)
       text += fmt::format("{}: {:.0f} calls got no memory\n", contender.allocator.name,
                           contender.runs.back().failed_calls);
@@ -123,26 +91,10 @@ Json json_of(const Replay& replay) {
   for (const MemoryAt& sample : replay.samples)
     samples.push_back({sample.seconds, sample.bytes, sample.live_bytes});
   Json json = {{"waste_percent", waste_percent(replay)}, {"failed_calls", replay.failed_calls}};
-  for (const Figure& figure : kFigures) json[figure.key] = figure.value_of(replay);
+  for (const Metric<Replay>& metric : replay_metrics()) json[metric.key] = metric.value_of(replay);
   json["latency_ns"] = Json::object();
   for (const auto& [name, value] : replay.latencies) json["latency_ns"][name] = value;
   json["samples"] = std::move(samples);
-  return json;
-}
-
-Json json_of(const ReplayContender& contender, const ReplayResults& results) {
-  Json json = {
-      {"name", contender.allocator.name}, {"library", nullptr}, {"failure", nullptr}, {"summary", nullptr}};
-  if (!contender.allocator.is_system()) json["library"] = contender.allocator.library;
-  if (contender.failure) json["failure"] = to_json(*contender.failure);
-  if (contender.is_comparable()) {
-    json["summary"] = Json::object();
-    for (const Figure& figure : kFigures)
-      json["summary"][figure.key] =
-          compared_to_json(contender.summary_of(figure.value_of), best_of(results, figure), Summary());
-  }
-  json["runs"] = Json::array();
-  for (const Replay& run : contender.runs) json["runs"].push_back(json_of(run));
   return json;
 }
 
@@ -187,11 +139,12 @@ Json to_json(const ReplayedTrace& trace) {
 
 std::string replay_report(const ReplayedTrace& trace, const ReplayResults& results, Colour colour) {
   Table table(columns_of(results));
-  for (const ReplayContender& contender : results.contenders)
+  for (const ReplayEntry& contender : results.contenders)
     if (contender.is_comparable()) table.add_row(row_of(contender, results));
   std::string text = about_trace(trace) + "\n";
   if (!table.is_empty()) text += table.render(colour) + "\n";
-  return text + about_recorded_run(trace) + failures_of(results);
+  return text + about_recorded_run(trace) + failure_report(results.contenders, colour) +
+         refused_calls_of(results);
 }
 
 Json replay_json(const ReplayedTrace& trace, const ReplayPlan& plan, const ReplayResults& results) {
@@ -200,11 +153,8 @@ Json replay_json(const ReplayedTrace& trace, const ReplayPlan& plan, const Repla
   json["rounds"] = plan.rounds;
   json["serial"] = plan.is_serial;
   json["verified"] = plan.is_verified;
-  json["tarn_settings"] = plan.tarn_settings;
   json["interrupted"] = results.interrupted_by != 0;
-  json["allocators"] = Json::array();
-  for (const ReplayContender& contender : results.contenders)
-    json["allocators"].push_back(json_of(contender, results));
+  json["allocators"] = entries_json(results.contenders, replay_metrics(), json_of);
   return json;
 }
 

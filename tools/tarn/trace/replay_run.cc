@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <numeric>
 
+#include "engine/rounds.h"
 #include "report/results.h"
 #include "system/files.h"
-#include "system/runner.h"
 #include "system/usage_error.h"
 
 namespace tarn::tool {
@@ -19,55 +19,76 @@ namespace {
 
 constexpr std::size_t kMostOutputBytes = 4 << 20;
 
-double timeout_of(const ReplayPlan& plan, const ReplayContender& contender) {
-  return contender.timeout_seconds.value_or(plan.timeout_seconds);
+class ReplayRun {
+ public:
+  ReplayRun(const ReplayPlan& plan, const std::vector<Allocator>& allocators, Session& session,
+            double hopeless)
+      : plan_(plan), session_(session), hopeless_seconds_(hopeless) {
+    results_.contenders = entries_for<Replay>(allocators);
+  }
+
+  ReplayResults to_end();
+
+ private:
+  double timeout_of(std::size_t contender) const {
+    return contender == 0 || hopeless_seconds_ == 0 ? plan_.timeout_seconds
+                                                    : std::min(plan_.timeout_seconds, hopeless_seconds_);
+  }
+  std::vector<std::string> command() const;
+  TurnEnd run_turn(const Turn& turn);
+  std::optional<Failure> take(const RunResult& run, std::size_t contender);
+
+  const ReplayPlan& plan_;
+  Session& session_;
+  const double hopeless_seconds_;
+  ReplayResults results_;
+};
+
+std::vector<std::string> ReplayRun::command() const {
+  std::vector<std::string> words = {plan_.program, plan_.script_file};
+  if (plan_.is_verified) words.emplace_back("verify");
+  if (plan_.is_serial) words.emplace_back("fixed-addresses");
+  return words;
 }
 
-RunRequest request_for(const ReplayPlan& plan, const ReplayContender& contender, Progress& progress) {
-  Environment environment = plan.environment;
-  const Allocator& allocator = contender.allocator;
-  if (!allocator.is_system()) environment.preload(allocator.library);
-  if (allocator.name == kTarnName)
-    for (const auto& [name, value] : plan.tarn_settings) environment.set(name, value);
-  for (const auto& [name, value] : contender.settings) environment.set(name, value);
-  std::vector<std::string> command = {plan.program, plan.script_file};
-  if (plan.is_verified) command.emplace_back("verify");
-  if (plan.is_serial) command.emplace_back("fixed-addresses");
-  return {.command = std::move(command),
-          .environment = environment.entries(),
-          .timeout_seconds = timeout_of(plan, contender),
-          .kept_output_bytes = kMostOutputBytes,
-          .on_tick = [&progress] { progress.tick(); }};
-}
-
-void take_run(const ReplayPlan& plan, const RunResult& run, ReplayContender& contender) {
-  contender.failure = failure_of(run, contender.allocator, 0, timeout_of(plan, contender));
-  if (contender.failure) return;
+std::optional<Failure> ReplayRun::take(const RunResult& run, std::size_t contender) {
+  ReplayEntry& entry = results_.contenders[contender];
+  if (auto failure = failure_of(run, entry.allocator, 0, timeout_of(contender))) return failure;
   try {
-    contender.runs.push_back(parse_replay(run.output.kept()));
+    entry.runs.push_back(parse_replay(run.output.kept()));
   } catch (const std::exception&) {
-    contender.failure = Failure{"its output is not that of a replay", "", run.errors.last_lines(2)};
+    return Failure{"its output is not that of a replay", "", run.errors.last_lines(2)};
   }
+  return std::nullopt;
 }
 
-void run_round(const ReplayPlan& plan, int round, ReplayResults& results, SignalWatch& signals,
-               Progress& progress) {
-  const std::size_t count = results.contenders.size();
-  for (std::size_t place = 0; place < count && results.interrupted_by == 0; ++place) {
-    ReplayContender& contender = results.contenders[(static_cast<std::size_t>(round) + place) % count];
-    if (contender.failure) continue;
-    const std::size_t rounds_after = static_cast<std::size_t>(plan.rounds - round - 1);
-    const std::string when = fmt::format("round {}", round + 1);
-    progress.begin_run(fmt::format("{}{} of {}: {}", plan.part, when, plan.rounds, contender.allocator.name),
-                       plan.runs_after + rounds_after * count + count - place);
-    const RunResult run = run_program(request_for(plan, contender, progress), signals);
-    progress.end_run();
-    if (run.ending == Ending::kInterrupted)
-      results.interrupted_by = run.code;
-    else
-      take_run(plan, run, contender);
-    if (contender.failure) contender.failure->when = when;
+TurnEnd ReplayRun::run_turn(const Turn& turn) {
+  ReplayEntry& entry = results_.contenders[turn.contender];
+  const RunResult run = session_.run({.command = command(),
+                                      .environment = {},
+                                      .timeout_seconds = timeout_of(turn.contender),
+                                      .kept_output_bytes = kMostOutputBytes,
+                                      .on_tick = {}},
+                                     entry.allocator, plan_.environment);
+  if (run.ending == Ending::kInterrupted) {
+    results_.interrupted_by = run.code;
+    return TurnEnd::kInterrupted;
   }
+  entry.failure = take(run, turn.contender);
+  if (!entry.failure) return TurnEnd::kDone;
+  entry.failure->when = turn.when;
+  return TurnEnd::kSeatIsOut;
+}
+
+ReplayResults ReplayRun::to_end() {
+  RoundsPlan rounds = {
+      .groups = {""}, .contenders = {}, .seats = {}, .part = plan_.part, .turns_after = plan_.runs_after};
+  for (const ReplayEntry& entry : results_.contenders) {
+    rounds.seats.push_back({.group = 0, .contender = rounds.contenders.size(), .rounds = plan_.rounds});
+    rounds.contenders.push_back(entry.allocator.name);
+  }
+  Rounds(std::move(rounds), session_.progress()).to_end([this](const Turn& turn) { return run_turn(turn); });
+  return std::move(results_);
 }
 
 }  // namespace
@@ -89,12 +110,6 @@ double Replay::peak_live_bytes() const {
   return most;
 }
 
-Summary ReplayContender::summary_of(double (*value_of)(const Replay&)) const {
-  std::vector<double> values;
-  for (const Replay& run : runs) values.push_back(value_of(run));
-  return summarize(std::move(values));
-}
-
 Replay parse_replay(const std::string& text) {
   const Json json = Json::parse(text);
   Replay replay = {.seconds = json.at("seconds"),
@@ -110,20 +125,19 @@ Replay parse_replay(const std::string& text) {
   return replay;
 }
 
-ReplayResults run_replays(const ReplayPlan& plan, SignalWatch& signals, Progress& progress) {
-  std::vector<ReplayContender> contenders;
-  for (const Allocator& allocator : plan.allocators) contenders.push_back({allocator, {}, std::nullopt});
-  return run_replays(plan, std::move(contenders), signals, progress);
+const std::vector<Metric<Replay>>& replay_metrics() {
+  static const std::vector<Metric<Replay>> metrics = {
+      {"seconds", "time", Quantity::kSeconds, [](const Replay& r) { return r.seconds; }},
+      {"peak_bytes", "peak RSS", Quantity::kBytes, [](const Replay& r) { return r.peak().bytes; }},
+      {"mean_bytes", "mean RSS", Quantity::kBytes, [](const Replay& r) { return r.mean_bytes(); }},
+      {"peak_live_bytes", "peak live", Quantity::kBytes, [](const Replay& r) { return r.peak_live_bytes(); }},
+  };
+  return metrics;
 }
 
-ReplayResults run_replays(const ReplayPlan& plan, std::vector<ReplayContender> contenders,
-                          SignalWatch& signals, Progress& progress) {
-  ReplayResults results;
-  results.contenders = std::move(contenders);
-  for (int round = 0; round < plan.rounds && results.interrupted_by == 0; ++round)
-    run_round(plan, round, results, signals, progress);
-  progress.clear();
-  return results;
+ReplayResults run_replays(const ReplayPlan& plan, const std::vector<Allocator>& allocators, Session& session,
+                          double hopeless_seconds) {
+  return ReplayRun(plan, allocators, session, hopeless_seconds).to_end();
 }
 
 std::string find_replay_program() {

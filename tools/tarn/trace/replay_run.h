@@ -1,16 +1,12 @@
-// A trace's calls made again under several allocators: one process for each allocator and round, interleaved,
-// each round starting with another allocator. Every run is judged as `tarn compare` judges programs.
+// A trace's calls made again under several allocators, in rounds (engine/rounds.h): one process for each
+// allocator and round. Every run is judged as `tarn compare` judges programs.
 #pragma once
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "engine/allocators.h"
-#include "engine/statistics.h"
-#include "engine/verification.h"
-#include "system/environment.h"
-#include "system/progress.h"
-#include "system/signals.h"
+#include "engine/entry.h"
+#include "engine/session.h"
 #include "trace/script.h"
 
 namespace tarn::tool {
@@ -18,9 +14,7 @@ namespace tarn::tool {
 struct ReplayPlan {
   std::string program;      // tarn_replay
   std::string script_file;  // what it maps
-  std::vector<Allocator> allocators;
-  Environment environment;
-  std::vector<std::pair<std::string, std::string>> tarn_settings;
+  Environment environment = {};
   int rounds = 3;
   double timeout_seconds = 600;
   bool is_serial = false;
@@ -50,29 +44,23 @@ struct Replay {
   double peak_live_bytes() const;
 };
 
-struct ReplayContender {
-  Allocator allocator;
-  std::vector<Replay> runs;
-  std::optional<Failure> failure;
-  std::vector<std::pair<std::string, std::string>> settings = {};  // of its environment alone
-  std::optional<double> timeout_seconds = {};                      // instead of the plan's
-
-  bool is_comparable() const { return !failure && !runs.empty(); }
-  Summary summary_of(double (*value_of)(const Replay&)) const;
-};
+using ReplayEntry = Entry<Replay>;
 
 struct ReplayResults {
-  std::vector<ReplayContender> contenders;
+  Entries<Replay> contenders;
   int interrupted_by = 0;  // a signal
 };
 
 /// What the replaying program writes. \throws std::exception if it is not that
 Replay parse_replay(const std::string& text);
 
-ReplayResults run_replays(const ReplayPlan& plan, SignalWatch& signals, Progress& progress);
-/// The same for these contenders instead of the plan's allocators.
-ReplayResults run_replays(const ReplayPlan& plan, std::vector<ReplayContender> contenders,
-                          SignalWatch& signals, Progress& progress);
+/// The figures that are compared, and the most live bytes, which are the program's.
+const std::vector<Metric<Replay>>& replay_metrics();
+
+/// \param hopeless_seconds a contender that is not the first is ended when it takes longer than this, if it is
+/// not 0: it is hopeless
+ReplayResults run_replays(const ReplayPlan& plan, const std::vector<Allocator>& allocators, Session& session,
+                          double hopeless_seconds = 0);
 
 /// The replaying program: in $TARN_REPLAY_PROGRAM, beside the tool or where it is installed. \throws
 /// UsageError if it is nowhere

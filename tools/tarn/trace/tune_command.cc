@@ -9,7 +9,6 @@
 #include "commands/commands.h"
 #include "system/files.h"
 #include "system/format.h"
-#include "system/runner.h"
 #include "system/terminal.h"
 #include "system/usage_error.h"
 #include "trace/contest.h"
@@ -24,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSignalStatus = 128;
 // A page more or less, or a tick of the clock, would be a gain below these.
 constexpr double kLeastPeakBytes = 1 << 20;
 constexpr double kLeastSeconds = 0.002;
@@ -85,9 +83,7 @@ int tell(const TuneOptions& options, TuneResult& result, const std::string& clas
 ReplayPlan plan_of(const TuneOptions& options, const fs::path& script) {
   return {.program = find_replay_program(),
           .script_file = script.string(),
-          .allocators = {},
           .environment = environment_of_defaults(),
-          .tarn_settings = {},
           .timeout_seconds = options.timeout_seconds,
           .is_serial = options.is_serial};
 }
@@ -95,15 +91,12 @@ ReplayPlan plan_of(const TuneOptions& options, const fs::path& script) {
 /// Everything that needs signals held back and files that go away again. \throws Interrupted
 tune::Outcome search(const TuneOptions& options, const std::string& script, const std::string& classes,
                      TuneResult& result) {
-  SignalWatch signals;
+  Session session(options.is_quiet ? Telling::kQuiet : Telling::kProgress);
   const TemporaryDirectory directory;
   const fs::path script_file = directory.path() / "script", fitted = directory.path() / "fitted.classes";
   write_file(script_file, script);
   write_file(fitted, classes);
-  adopt_orphans();
-  Progress progress(options.is_quiet ? ProgressStyle::kNone : progress_style_for(STDERR_FILENO));
-  Contest contest(plan_of(options, script_file), {kTarnName, find_tarn_library()}, fitted.string(), signals,
-                  progress);
+  Contest contest(plan_of(options, script_file), {kTarnName, find_tarn_library()}, fitted.string(), session);
   const Replay trial = contest.try_defaults();
   require_measurable(trial);
   result.rounds = rounds_of(options, trial.seconds);
@@ -143,7 +136,7 @@ int tune_trace(const TuneOptions& options, const std::string& trace_file) {
     result.outcome = search(options, prepared.script, classes, result);
   } catch (const Interrupted& interrupted) {
     fmt::print(stderr, "tarn: interrupted: nothing is proposed, no file is written\n");
-    return kSignalStatus + interrupted.signal_number;
+    return measuring_status(interrupted.signal_number, false);
   }
   return tell(options, result, classes);
 }

@@ -1,4 +1,4 @@
-"""The scripts and sources that the programs of program_inputs.py run."""
+"""The scripts and sources that the programs of suite.json run."""
 
 PYTHON_SCRIPT = """
 import json, re

@@ -1,0 +1,90 @@
+#include "commands/measuring_options.h"
+
+#include <fmt/format.h>
+
+#include "commands/commands.h"
+#include "commands/option_values.h"
+#include "system/files.h"
+#include "system/usage_error.h"
+
+namespace tarn::tool {
+namespace {
+
+constexpr int kMostRounds = 1000;
+constexpr double kMostTimeoutSeconds = 7 * 24 * 3600;
+
+/// A setting is an option of the library, or any NAME=VALUE of the environment in capitals.
+std::pair<std::string, std::string> variant_setting(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  const bool is_variable = equals != std::string::npos && !name.empty() &&
+                           name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == name.npos;
+  return is_variable ? std::pair(name, text.substr(equals + 1)) : parse_setting(text, "--variant");
+}
+
+/// "LABEL:KEY=VALUE,KEY=VALUE"
+Allocator variant_of(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos || colon == 0)
+    throw UsageError(fmt::format("--variant takes LABEL:KEY=VALUE[,KEY=VALUE], not '{}'", text));
+  Allocator variant = {text.substr(0, colon), ""};
+  for (std::size_t at = colon + 1; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    variant.settings.push_back(variant_setting(text.substr(at, end - at)));
+    at = end + 1;
+  }
+  return variant;
+}
+
+}  // namespace
+
+void MeasuringOptions::check() {
+  require_range("--rounds", rounds, 1, kMostRounds);
+  require_range("--timeout", timeout_seconds, 0.001, kMostTimeoutSeconds);
+  for (const std::string& setting : settings) selection.tarn_settings.push_back(parse_setting(setting));
+  for (const std::string& variant : variants) selection.variants.push_back(variant_of(variant));
+  for (const std::string& file : {json_file, html_file})
+    if (!file.empty()) require_writable(file);
+}
+
+void add_selection_options(CLI::App& command, MeasuringOptions& options) {
+  command
+      .add_option("--with", options.selection.with,
+                  "Besides glibc and tarn, only these: mimalloc, jemalloc, tcmalloc, tbb, the path of a .so, "
+                  "NAME=PATH, all, none")
+      ->type_name("NAME|PATH,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--without", options.selection.without, "Leave these out")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      .add_option("--set", options.settings,
+                  "Set an option of the library (see tarn options), for tarn alone")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command
+      .add_option(
+          "--variant", options.variants,
+          "tarn once more, under this name and with these options of the library, or variables of the "
+          "environment")
+      ->type_name("LABEL:KEY=VALUE[,...]")
+      ->allow_extra_args(false);
+}
+
+void add_round_options(CLI::App& command, MeasuringOptions& options) {
+  command.add_option("--rounds", options.rounds, fmt::format("Measured rounds ({})", options.rounds))
+      ->type_name("N");
+  command.add_option("--timeout", options.timeout_seconds, "Kill a run that takes longer (600)")
+      ->type_name("SECONDS");
+}
+
+void add_result_options(CLI::App& command, MeasuringOptions& options, const std::string& what_page_shows) {
+  command.add_option("--json", options.json_file, "Write every run, the summary and the machine")
+      ->type_name("FILE");
+  command.add_option("--html", options.html_file, what_page_shows)->type_name("FILE");
+  command.add_flag("--quiet", options.is_quiet, "No progress");
+}
+
+}  // namespace tarn::tool

@@ -1,0 +1,35 @@
+// The options that commands share which run programs on allocators to measure them.
+#pragma once
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/allocators.h"
+#include "engine/session.h"
+
+namespace tarn::tool {
+
+struct MeasuringOptions {
+  Selection selection;
+  std::vector<std::string> settings;  // KEY=VALUE, for tarn alone
+  std::vector<std::string> variants;  // LABEL:KEY=VALUE,...
+  int rounds = 5;
+  double timeout_seconds = 600;
+  std::string json_file;
+  std::string html_file;
+  bool is_quiet = false;
+
+  /// Takes settings and variants into the selection. \throws UsageError for what is wrong, also a result file
+  /// that could not be written
+  void check();
+  Telling telling() const { return is_quiet ? Telling::kQuiet : Telling::kProgress; }
+};
+
+/// Adds --with, --without, --set and --variant.
+void add_selection_options(CLI::App& command, MeasuringOptions& options);
+/// Adds --rounds, whose default is that of `options`, and --timeout.
+void add_round_options(CLI::App& command, MeasuringOptions& options);
+/// Adds --json, --html and --quiet.
+void add_result_options(CLI::App& command, MeasuringOptions& options, const std::string& what_page_shows);
+
+}  // namespace tarn::tool
