@@ -1,5 +1,5 @@
 // The functions of fmt that its headers only declare, compiled once. Debian has fmt's shared library and its
-// headers; the command is linked statically, and with all of fmt in each file a file takes four times as long to
+// headers; the command is linked statically, and with all of fmt in it a file takes four times as long to
 // compile.
 #include <fmt/format-inl.h>
 

@@ -1,5 +1,5 @@
-// What a suite of programs came to, as text: a table for each figure, and in a line how tarn stands beside the
-// others.
+// What a suite of programs came to, as text: a table for each figure, and in a line how tarn stands beside
+// the others.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// What a contender's runs of one workload gave, whatever a run is, and the figures by which runs are compared.
+// What a contender's runs of one workload gave, whatever a run is, and the figures that are compared.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -38,8 +38,8 @@ bool is_file(const std::filesystem::path& path);
 /// Whether two paths lead to one file.
 bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b);
 
-/// A file that comes with the tool: beside it, where it is installed, or among its sources. \returns its path,
-/// empty if it is nowhere
+/// A file that comes with the tool: beside it, where it is installed, or among its sources. \returns its
+/// path, empty if it is nowhere
 std::string find_shared_file(const std::filesystem::path& name);
 
 /// The directory of the running executable.

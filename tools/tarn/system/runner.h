@@ -1,4 +1,5 @@
-// Runs one program once and says how it ended, what it cost and what it wrote.
+// Runs one program once and says how it ended, what it cost and what it wrote. (server_run.h runs two at the
+// same time: a server and its load.)
 //
 // Two ways: captured (compare, bench: own session, output drained and digested, killed with all it started on
 // a timeout or a signal) and inherited (run: the program has the terminal, signals are passed on to it).
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "system/captured_output.h"
@@ -34,6 +36,9 @@ struct RunRequest {
   double timeout_seconds = 0;            // captured only; 0 is none
   std::size_t kept_output_bytes = OutputDigest::kKeptBytes;
   std::function<void()> on_tick;  // called about twice a second while the program runs
+  // Captured only: called with each piece of what the program writes.
+  std::function<void(std::string_view)> on_output = nullptr;
+  std::function<void(std::string_view)> on_errors = nullptr;
 };
 
 enum class Ending : std::uint8_t {

@@ -57,8 +57,7 @@ Replay parse_replay(const std::string& text);
 /// The figures that are compared, and the most live bytes, which are the program's.
 const std::vector<Metric<Replay>>& replay_metrics();
 
-/// \param hopeless_seconds a contender that is not the first is ended when it takes longer than this, if it is
-/// not 0: it is hopeless
+/// \param hopeless_seconds if not 0, a contender that is not the first is ended when it takes longer
 ReplayResults run_replays(const ReplayPlan& plan, const std::vector<Allocator>& allocators, Session& session,
                           double hopeless_seconds = 0);
 
