@@ -9,6 +9,7 @@
 #include "commands/commands.h"
 #include "commands/option_values.h"
 #include "commands/selection_options.h"
+#include "compare/compare_page.h"
 #include "compare/comparison_report.h"
 #include "engine/allocators.h"
 #include "engine/comparison.h"
@@ -35,6 +36,7 @@ struct CompareOptions {
   int expected_status = 0;
   std::string stdin_path;
   std::string json_file;
+  std::string html_file;
   std::string picture;
   std::vector<std::string> settings;
   bool is_quiet = false;
@@ -58,6 +60,7 @@ void require_valid(const CompareOptions& options) {
   if (!options.stdin_path.empty() && !read_file(options.stdin_path))
     throw UsageError(fmt::format("--stdin: cannot read '{}'", options.stdin_path));
   if (!options.json_file.empty()) require_writable(options.json_file);
+  if (!options.html_file.empty()) require_writable(options.html_file);
 }
 
 /// \why a library that is preloaded already might be an allocator, and "glibc" would not be glibc
@@ -128,6 +131,7 @@ int compare(const std::vector<std::string>& command, const CompareOptions& optio
   std::fflush(stdout);
   const Json results = compare_results(plan, comparison);
   if (!options.json_file.empty()) write_file(options.json_file, text_of(results));
+  if (!options.html_file.empty()) write_file(options.html_file, compare_page(results));
   if (plotter && comparison.interrupted_by == 0 && has_figures(comparison)) draw(*plotter, results, signals);
   return exit_status_of(comparison);
 }
@@ -146,6 +150,8 @@ void add_run_options(CLI::App& command, CompareOptions& options) {
 
 void add_output_options(CLI::App& command, CompareOptions& options) {
   command.add_option("--json", options.json_file, "Write every run, the summary and the machine")
+      ->type_name("FILE");
+  command.add_option("--html", options.html_file, "Write a page of figures that needs no network")
       ->type_name("FILE");
   command.add_option("--plot", options.picture, "Draw the ratios to glibc")->type_name("FILE.png|FILE.svg");
   command.add_flag("--quiet", options.is_quiet, "The table only: no progress, no list of libraries");

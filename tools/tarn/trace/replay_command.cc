@@ -15,6 +15,7 @@
 #include "system/terminal.h"
 #include "system/usage_error.h"
 #include "trace/prepared_trace.h"
+#include "trace/replay_page.h"
 #include "trace/replay_report.h"
 
 namespace tarn::tool {
@@ -88,7 +89,8 @@ int replay(const ReplayOptions& options) {
   fmt::print("{}", replay_report(trace, results, colour_for(STDOUT_FILENO)));
   std::fflush(stdout);
   if (!options.json_file.empty()) write_file(options.json_file, text_of(replay_json(trace, plan, results)));
-  if (!options.html_file.empty()) write_file(options.html_file, replay_page(trace, plan, results));
+  if (!options.html_file.empty())
+    write_file(options.html_file, replay_page(replay_json(trace, plan, results)));
   return exit_status_of(results);
 }
 

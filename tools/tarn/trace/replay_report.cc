@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#include "page/page_text.h"
-#include "replay_page_assets.h"
 #include "system/format.h"
 
 namespace tarn::tool {
@@ -206,11 +204,6 @@ Json replay_json(const ReplayedTrace& trace, const ReplayPlan& plan, const Repla
   for (const ReplayContender& contender : results.contenders)
     json["allocators"].push_back(json_of(contender, results));
   return json;
-}
-
-std::string replay_page(const ReplayedTrace& trace, const ReplayPlan& plan, const ReplayResults& results) {
-  return page_text({kReplayPageFrame, kReplayPageStyle, kReplayPageScript},
-                   replay_json(trace, plan, results));
 }
 
 }  // namespace tarn::tool
