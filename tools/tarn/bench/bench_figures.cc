@@ -156,17 +156,21 @@ PageTable grid_of(const GroupView& view, const Sweep& sweep) {
   return table;
 }
 
+std::string threads_text(unsigned threads) {
+  return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+}
+
+std::string place_text(const Column& column, const std::string& x_title) {
+  return x_title == "threads" ? threads_text(column.row->row.threads) : column.label + " " + x_title;
+}
+
 Json figure_of(const GroupView& view, const Sweep& sweep) {
   if (sweep.columns.size() == 1) {
     const Column& column = sweep.columns.front();
-    return to_json(bars_of(view, joined(sweep.title, column.label + " " + sweep.x_title), column));
+    return to_json(bars_of(view, joined(sweep.title, place_text(column, sweep.x_title)), column));
   }
   if (contenders_in(rows_in(sweep)).size() <= kMostLines) return to_json(lines_of(view, sweep));
   return to_json(grid_of(view, sweep));
-}
-
-std::string threads_text(unsigned threads) {
-  return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
 }
 
 /// Where two rows belong to one line: by their series, and what else would put both at one place.

@@ -1,4 +1,4 @@
-// Puts the page together from the document and lets contenders be hidden. docs/command.md describes the document.
+// Puts the page together from the document, which docs/command.md describes, and lets contenders be hidden.
 
 const page = JSON.parse(document.getElementById("document").textContent);
 const looks = looksOf(page.contenders);
@@ -53,7 +53,7 @@ function section({ title, level, id, notes, parts }) {
   return html("section", { id, class: `level${level} span-${span}` },
     html(`h${level}`, {}, title),
     notes.map((note) => html("p", {}, note)),
-    html("div", { class: "parts" }, shown.map((part) => (part.kind === "table" ? tablePart(part) : figurePart(part)))),
+    html("div", { class: "parts" }, shown.map((part) => (part.columns ? tablePart : figurePart)(part))),
     folded.map(foldedPart));
 }
 
@@ -83,9 +83,10 @@ function tableWidth({ columns, rows }) {
   return Math.max(...texts.map((cells) => cells.reduce((sum, cell) => sum + widthOf(cell), 0)));
 }
 
-const isWide = (part) => part.kind === "curves" || (part.kind === "table" && tableWidth(part) > NARROW);
+const isWide = (part) => part.kind === "curves" || (part.columns && tableWidth(part) > NARROW);
 
-const tablePart = (part) => html("div", { class: isWide(part) ? "wide" : null }, captionOf(part), table(part));
+const tablePart = (part) =>
+  html("div", { class: isWide(part) ? "wide" : null }, captionOf(part), table(part));
 
 // Made when it is opened: there may be thousands of cells.
 function foldedPart(part) {
@@ -100,20 +101,23 @@ function foldedPart(part) {
 const captionOf = ({ title, note }) =>
   html("div", { class: "caption" }, title && html("h4", {}, title), note && html("p", {}, note));
 
-// A head or a cell is a text or {text, c, mark, tint, small, note, link}; a row is a list of them or {c, cells}.
+// A head or a cell is a text or {text, c, mark, tint, small, note, link}; a row is a list of them, {c, cells}
+// or {head}.
 function table({ title, fold, columns, rows }) {
   const heads = columns.map((head) => (typeof head === "object" ? head : { text: head }));
   const cell = (name, content, of) => {
-    const { text, mark, tint, small, note, link, c } = typeof content === "object" ? content : { text: content };
-    const owner = c ?? of;
-    const kinds = [mark && `is-${mark}`, tint !== undefined && "tinted", name === "th" && looks[owner]?.ours && "ours"];
-    return html(name, { class: kinds.filter(Boolean).join(" ") || null, "data-c": owner, title: note,
-      style: tint === undefined ? null : `--tint:${tint}` },
-    link ? html("a", { href: `#${link}` }, text) : text, small && html("small", {}, ` ${small}`));
+    const parts = content.text === undefined ? { text: content } : content;
+    const { text, mark, tint, small, note, link, c = of } = parts;
+    const isOurs = name === "th" && looks[c]?.ours;
+    const kinds = [mark && `is-${mark}`, tint !== undefined && "tinted", isOurs && "ours"].filter(Boolean);
+    const style = tint === undefined ? null : `--tint:${tint}`;
+    return html(name, { class: kinds.join(" ") || null, "data-c": c, title: note, style },
+      link ? html("a", { href: `#${link}` }, text) : text, small && html("small", {}, ` ${small}`));
   };
   const row = (content) => {
     const { c, cells, head } = Array.isArray(content) ? { cells: content } : content;
-    if (head) return html("tr", { class: "head" }, html("th", { colspan: heads.length }, html("span", {}, head)));
+    const span = { colspan: heads.length };
+    if (head) return html("tr", { class: "head" }, html("th", span, html("span", {}, head)));
     return html("tr", { "data-c": c }, cells.map((one, i) => cell(i ? "td" : "th", one, i ? heads[i].c : c)));
   };
   return html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title ?? fold ?? "Table" },
@@ -145,7 +149,7 @@ function draw(entry, shown, width) {
 function refresh() {
   for (const button of document.querySelectorAll(".legend button"))
     button.setAttribute("aria-pressed", button.members.some((index) => !hidden.has(index)));
-  hiddenRule.textContent = [...hidden].map((index) => `table [data-c="${index}"] { display: none }`).join("\n");
+  hiddenRule.textContent = [...hidden].map((index) => `table [data-c="${index}"] { display:none }`).join("");
   const shown = looks.map((look) => (hidden.has(look.index) ? undefined : look));
   const widths = figures.map(({ figure }) => Math.max(280, Math.floor(figure.clientWidth)));
   const counts = figures.map((entry, i) => draw(entry, shown, widths[i]));

@@ -5,7 +5,7 @@ function linearScale(values, from, to, unit, gap) {
   const { size } = stepOf(most, unit);
   const least = (most / size / Math.abs(to - from)) * gap;
   const power = 10 ** Math.floor(Math.log10(least));
-  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= least) * size;
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((one) => one >= least) * size;
   const ticks = Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => i * step);
   return { place: (value) => from + (value / most) * (to - from), ticks };
 }
@@ -20,7 +20,8 @@ const DECADES = [
   [1],
 ];
 const powers = (base, low, high) => {
-  const first = Math.floor(Math.log(low) / Math.log(base)) - 1, last = Math.ceil(Math.log(high) / Math.log(base));
+  const first = Math.floor(Math.log(low) / Math.log(base)) - 1;
+  const last = Math.ceil(Math.log(high) / Math.log(base));
   return Array.from({ length: last - first + 1 }, (_, i) => base ** (first + i));
 };
 

@@ -42,9 +42,8 @@ function shortened(text, width, isBold) {
 
 function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes))
-    if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
-  const wanted = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
-  element.append(...wanted);
+    if ((value ?? false) !== false) element.setAttribute(name, value);
+  element.append(...children.flat(Infinity).filter((child) => (child ?? false) !== false));
   return element;
 }
 
