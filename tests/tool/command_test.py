@@ -219,6 +219,17 @@ class Compare(CommandTest):
         with open(self.path("r.json"), encoding="utf-8") as file:
             return result, {a["name"]: a for a in json.load(file)["allocators"]}
 
+    def test_the_page_holds_the_speeds_and_what_failed(self):
+        page = self.path("page.html")
+        self.assertEqual(self.compare("--html", page, "--", "/bin/echo", "<b>").returncode, 0)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("times as fast as glibc; longer is better", text)
+        self.assertNotIn("<b>", text)
+        self.assertEqual(self.compare("--html", page, "--", "false").returncode, 1)
+        with open(page, encoding="utf-8") as file:
+            self.assertIn("There are no results.", file.read())
+
     def test_echo_is_compared_and_all_is_well(self):
         result = self.tarn("compare", "--rounds", "3", "--with", f"other={HARMLESS}", "--json",
                            self.path("r.json"),
@@ -355,6 +366,7 @@ class Compare(CommandTest):
                             (["--without", "foo", "--", "true"], "foo"),
                             (["--stdin", "/nowhere", "--", "true"], "/nowhere"),
                             (["--json", "/nowhere/r.json", "--", "true"], "/nowhere/r.json"),
+                            (["--html", "/nowhere/r.html", "--", "true"], "/nowhere/r.html"),
                             (["--plot", "r.pdf", "--", "true"], ".png or .svg"),
                             (["--", "no-such-program"], "no-such-program"),
                             (["--", static], "statically linked")]:

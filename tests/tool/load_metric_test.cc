@@ -71,5 +71,18 @@ TEST(LoadMetric, WhatCannotBeReadIsRefusedInOneLine) {
     EXPECT_EQ(complaint_about(metric).find('\n'), std::string::npos) << metric;
 }
 
+TEST(LoadMetric, ACarriageReturnEndsALine) {
+  const LoadMetric metric = parse_load_metric("set=^SET: ([0-9.]+) requests");
+  EXPECT_EQ(metric.value_in("SET: rps=12.0\rSET: 345.5 requests per second\n")->value, 345.5);
+}
+
+TEST(LoadMetric, APlusBeforeTheNameSaysThatMoreIsBetter) {
+  const LoadMetric metric = parse_load_metric("+rate=([0-9]+)");
+  EXPECT_EQ(metric.name, "rate");
+  EXPECT_TRUE(metric.is_more_better);
+  EXPECT_FALSE(parse_load_metric("rate=([0-9]+)").is_more_better);
+  EXPECT_THROW(parse_load_metric("+=([0-9]+)"), UsageError);
+}
+
 }  // namespace
 }  // namespace tarn::tool

@@ -126,8 +126,8 @@ TEST_F(ServerRun, ItsMemoryIsReadWhileItGrows) {
   ServerRequest request = fake({"--keep-kib", "4096", "--burn-each-ms", "10"}, 8);
   request.sample_seconds = 0.01;
   const ServerResult result = run(request);
-  const auto is_earlier = [](const MemoryAt& a, const MemoryAt& b) { return a.seconds < b.seconds; };
-  const auto is_less = [](const MemoryAt& a, const MemoryAt& b) { return a.bytes < b.bytes; };
+  const auto is_earlier = [](const MemorySample& a, const MemorySample& b) { return a.seconds < b.seconds; };
+  const auto is_less = [](const MemorySample& a, const MemorySample& b) { return a.bytes < b.bytes; };
   ASSERT_GE(result.memory.size(), 4u);
   EXPECT_TRUE(std::is_sorted(result.memory.begin(), result.memory.end(), is_earlier));
   EXPECT_TRUE(std::is_sorted(result.memory.begin(), result.memory.end(), is_less));

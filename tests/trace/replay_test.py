@@ -82,7 +82,7 @@ class Replay(unittest.TestCase):
         page = self.scratch / "page.html"
         self.assertEqual(self.replay("--with", "none", "--rounds", 1, "--html", page).returncode, 0)
         text = page.read_text()
-        self.assertIn('"result_of":"tarn replay"', text)
+        self.assertIn('"title":"Resident memory over the calls"', text)
         self.assertNotIn("@DATA@", text)
 
     def test_a_truncated_trace_is_one_line_and_can_be_used_in_part(self):

@@ -46,6 +46,8 @@ def parse_command_line():
     parser.add_argument("--only", metavar="NAME,...", help="contenders; default: all that are there")
     parser.add_argument("--json", metavar="FILE", help="all samples (BUILD/game_server.json)")
     parser.add_argument("--page", metavar="FILE", help="the plots (BUILD/game_server.html)")
+    parser.add_argument("--from", dest="results", metavar="FILE",
+                        help="play nothing: make the page of a JSON file written before")
     arguments = parser.parse_args()
     for name, least in (("rounds", 1), ("bots", 1), ("seconds", 1)):
         if getattr(arguments, name) < least:
@@ -179,8 +181,25 @@ def write(path, text):
         sys.exit(f"run_game_server: cannot write {path}: {error.strerror}")
 
 
+def page_file_of(arguments):
+    return Path(arguments.page or Path(arguments.build) / "game_server.html")
+
+
+def page_again(arguments):
+    try:
+        results = json.loads(Path(arguments.results).read_text(encoding="utf-8"))
+        text = page.render(results)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        sys.exit(f"run_game_server: {arguments.results} is no result of a run: {error}")
+    write(page_file_of(arguments), text)
+    print(f"Plots: {page_file_of(arguments)}.")
+    return 0
+
+
 def main():
     parser, arguments = parse_command_line()
+    if arguments.results:
+        return page_again(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     found, notes = find_contenders(arguments.build)
     tournament = Tournament(chosen(parser, found, arguments.only), arguments)
@@ -191,7 +210,7 @@ def main():
     if tournament.summaries():
         results = tournament.results()
         json_file = Path(arguments.json or Path(arguments.build) / "game_server.json")
-        page_file = Path(arguments.page or Path(arguments.build) / "game_server.html")
+        page_file = page_file_of(arguments)
         write(json_file, json.dumps(results))
         write(page_file, page.render(results))
         print(f"Plots: {page_file}. Every sample: {json_file}.")

@@ -1,119 +1,328 @@
-// The page's data, put into its frame. page/ holds the frame, its style and its script.
+// The page: what it comes to, an overview of all groups, then a section per source and one per group.
 #include "bench/bench_page.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench/bench_figures.h"
 #include "bench/bench_report.h"
 #include "bench/catalogue.h"
-#include "bench_page_assets.h"
-#include "page/page_text.h"
+#include "page/page_document.h"
 #include "system/format.h"
 
 namespace tarn::tool {
 namespace {
 
-/// What the page shows beside a row's figure: medians of the program's further figures.
-bool is_detail(const std::string& key, const RowSamples& samples) {
-  return key != samples.row.metric && key != kPeakMemory && key != kMemoryAfter && key != "operations" &&
-         key != "batches" && key != "timeline";
-}
+/// A contender beside the best of each row, as a mean over the rows it ran in.
+struct Mean {
+  std::size_t contender;
+  double times_the_best;  // of its figure: 1 or more
+  std::size_t row_count;
+  bool is_partial;  // fewer rows than others
+  bool is_best = false;
 
-Json details_of(const RowSamples& samples, std::size_t contender) {
-  Json details = Json::object();
-  for (const auto& [key, value] : samples.runs.at(contender).front().items()) {
-    if (is_detail(key, samples) && value.is_number())
-      details[key] = summary_of(samples, contender, key).median;
+  double speed() const { return 1 / times_the_best; }
+};
+
+/// By contender, of what the rows compare, or of another figure.
+std::vector<Mean> means_of(const std::vector<const RowSamples*>& rows, const std::string& metric = {}) {
+  std::map<std::size_t, std::vector<double>> ratios;
+  for (const RowSamples* row : rows) {
+    std::vector<RowEntry> entries = entries_of(*row, metric.empty() ? row->row.metric : metric);
+    std::erase_if(entries, [](const RowEntry& entry) { return entry.own.median <= 0; });
+    double best = HUGE_VAL;
+    for (const RowEntry& entry : entries) best = std::min(best, entry.own.median);
+    for (const RowEntry& entry : entries) ratios[entry.contender].push_back(entry.own.median / best);
   }
-  return details;
+  std::size_t most = 0;
+  for (const auto& [contender, own] : ratios) most = std::max(most, own.size());
+  std::vector<Mean> means;
+  for (const auto& [contender, own] : ratios)
+    means.push_back({contender, *geometric_mean(own), own.size(), own.size() < most});
+  double best = HUGE_VAL;
+  for (const Mean& mean : means)
+    if (!mean.is_partial) best = std::min(best, mean.times_the_best);
+  for (Mean& mean : means) mean.is_best = !mean.is_partial && mean.times_the_best == best;
+  return means;
 }
 
-Json entry_json(const RowSamples& samples, const RowEntry& entry) {
-  Json json = {{"c", entry.contender},
-               {"median", entry.own.median},
-               {"low", entry.own.lower_quartile},
-               {"high", entry.own.upper_quartile},
-               {"best", entry.is_best},
-               {"equal", entry.is_equal},
-               {"peak", summary_of(samples, entry.contender, kPeakMemory).median},
-               {"after", summary_of(samples, entry.contender, kMemoryAfter).median}};
-  if (Json details = details_of(samples, entry.contender); !details.empty())
-    json["details"] = std::move(details);
-  const Json& first = samples.runs.at(entry.contender).front();
-  if (const auto timeline = first.find("timeline"); timeline != first.end()) json["timeline"] = *timeline;
-  return json;
+bool is_pool(ContenderKind kind) {
+  return kind == ContenderKind::kPool || kind == ContenderKind::kTarnPool ||
+         kind == ContenderKind::kTarnPreset;
+}
+bool is_other_malloc(ContenderKind kind) {
+  return kind == ContenderKind::kSystem || kind == ContenderKind::kGeneral;
 }
 
-Json group_json(const GroupSamples& group) {
-  const GroupInfo& info = *find_group(group.name);
-  Json rows = Json::array();
-  for (const RowSamples& samples : group.rows) {
-    Json results = Json::array();
-    for (const RowEntry& entry : entries_of(samples)) results.push_back(entry_json(samples, entry));
-    if (results.empty()) continue;
-    rows.push_back({{"name", samples.row.name},
-                    {"series", samples.row.series},
-                    {"bytes", samples.row.bytes},
-                    {"threads", samples.row.threads},
-                    {"cold", samples.row.is_cold},
-                    {"results", std::move(results)}});
-  }
-  return {{"name", group.name}, {"title", title_of(info, group.name)}, {"operation", info.operation},
-          {"unit", info.unit},  {"axis", name_of(info.axis)},          {"rows", std::move(rows)}};
+std::vector<const GroupSamples*> groups_with_figures(const BenchDocument& document,
+                                                     const SourceInfo& source) {
+  std::vector<const GroupSamples*> groups = groups_of_source(document, source.id);
+  std::erase_if(groups, [](const GroupSamples* group) { return rows_of({group}).empty(); });
+  return groups;
 }
 
-Json sources_json(const BenchDocument& document) {
-  Json sources = Json::array();
+std::vector<const GroupSamples*> all_groups(const BenchDocument& document) {
+  std::vector<const GroupSamples*> groups;
+  for (const SourceInfo& source : bench_sources())
+    for (const GroupSamples* group : groups_with_figures(document, source)) groups.push_back(group);
+  return groups;
+}
+
+std::string title_of(const GroupSamples& group) { return title_of(*find_group(group.name), group.name); }
+
+/// A source's number, if it is a document's, and its title.
+std::string title_of(const SourceInfo& source) {
+  const bool is_our_own = std::string(source.id).starts_with("ours");
+  return is_our_own ? source.title : fmt::format("{}: {}", source.id, source.title);
+}
+
+std::string link_of(const GroupSamples& group) { return "group-" + group.name; }
+
+PageCell head_of(const BenchDocument& document, std::size_t contender) {
+  return {.text = document.contenders[contender].name, .contender = contender};
+}
+
+/// Two digits that tell something: "0.85", "0.0012".
+std::string share_text(double share) {
+  return share < 0.0995 ? fmt::format("{:.2g}", share) : fmt::format("{:.2f}", share);
+}
+
+PageCell mean_cell(const std::vector<Mean>& means, std::size_t contender) {
+  const auto mean =
+      std::find_if(means.begin(), means.end(), [&](const Mean& one) { return one.contender == contender; });
+  if (mean == means.end()) return {"–", Mark::kNone};
+  PageCell cell = {fmt::format("{}{}", share_text(mean->speed()), mean->is_partial ? "†" : ""),
+                   mean->is_best ? Mark::kBest : Mark::kPlain};
+  if (mean->is_partial) cell.note = fmt::format("ran in {} rows", mean->row_count);
+  return cell;
+}
+
+/// A line per group, a column per contender that takes the place of malloc.
+PageTable overview_table(const BenchDocument& document) {
+  PageTable table = {"Speed beside the best of each row; more is better", {}, {}, {{"group"}}, {}};
+  for (const std::size_t contender : contenders_in(rows_of(all_groups(document))))
+    if (!is_pool(document.contenders[contender].kind)) table.heads.push_back(head_of(document, contender));
   for (const SourceInfo& source : bench_sources()) {
-    Json groups = Json::array();
-    for (const GroupSamples* group : groups_of_source(document, source.id)) {
-      Json json = group_json(*group);
-      if (!json["rows"].empty()) groups.push_back(std::move(json));
+    const std::vector<const GroupSamples*> groups = groups_with_figures(document, source);
+    if (!groups.empty()) table.rows.push_back({{{title_of(source)}}});
+    for (const GroupSamples* group : groups) {
+      const std::vector<Mean> means = means_of(rows_of({group}));
+      PageTable::Row row = {{{.text = title_of(*group), .link = link_of(*group)}}};
+      for (std::size_t i = 1; i < table.heads.size(); ++i)
+        row.cells.push_back(mean_cell(means, *table.heads[i].contender));
+      table.rows.push_back(std::move(row));
     }
-    if (groups.empty()) continue;
-    sources.push_back({{"id", source.id},
-                       {"title", source.title},
-                       {"claim", source.claim},
-                       {"measured", words_on_designs(document, source)},
-                       {"groups", std::move(groups)}});
   }
-  return sources;
+  return table;
 }
 
-Json failures_json(const BenchDocument& document) {
-  Json failures = Json::array();
-  for (const BenchFailure& one : document.results.failures)
-    failures.push_back({{"contender", one.contender},
-                        {"group", one.group},
-                        {"what", one.failure.what},
-                        {"when", one.failure.when},
-                        {"lines", one.failure.error_lines}});
-  return failures;
+bool has_pool(const BenchDocument& document, const GroupSamples& group) {
+  const std::vector<std::size_t> contenders = contenders_in(rows_of({&group}));
+  return std::any_of(contenders.begin(), contenders.end(),
+                     [&](std::size_t contender) { return is_pool(document.contenders[contender].kind); });
 }
 
-Json page_data(const BenchDocument& document) {
+/// A line per contender, since there are many, and a column per group in which a pool ran.
+PageTable pools_table(const BenchDocument& document) {
+  PageTable table = {"The same, where pools ran", {}, {}, {{"contender"}}, {}};
+  std::vector<const GroupSamples*> groups = all_groups(document);
+  std::erase_if(groups, [&](const GroupSamples* group) { return !has_pool(document, *group); });
+  for (const std::size_t contender : contenders_in(rows_of(groups)))
+    table.rows.push_back({{{document.contenders[contender].name}}, contender});
+  for (const GroupSamples* group : groups) {
+    const std::string source = find_group(group->name)->source;
+    table.heads.push_back(
+        {.text = source.starts_with("ours") ? title_of(*group) : source + ": " + title_of(*group),
+         .link = link_of(*group)});
+    const std::vector<Mean> means = means_of(rows_of({group}));
+    for (PageTable::Row& row : table.rows) row.cells.push_back(mean_cell(means, *row.contender));
+  }
+  return table;
+}
+
+Section overview(const BenchDocument& document) {
+  Section section = {.title = "Overview", .id = "overview"};
+  section.notes = {
+      "Each figure is a contender's speed as a share of the best of the row, the geometric mean over a "
+      "group's rows: 1.00 is the best in every row, 0.50 takes twice the time (or memory, where that "
+      "is what the group measures). Marked: the best of the group, pools included. †: ran in fewer "
+      "rows than others, and is not marked."};
+  section.parts.push_back(to_json(overview_table(document)));
+  if (const PageTable pools = pools_table(document); !pools.rows.empty())
+    section.parts.push_back(to_json(pools));
+  return section;
+}
+
+Bars speed_bars(std::vector<Mean> means, std::size_t row_count) {
+  std::sort(means.begin(), means.end(), [](const Mean& a, const Mean& b) {
+    return std::pair(a.is_partial, a.times_the_best) < std::pair(b.is_partial, b.times_the_best);
+  });
+  Bars bars = {.title = "Speed",
+               .note = fmt::format("Geometric mean over {} rows.", row_count),
+               .axis = {"speed beside the best of each row; longer is better", ""},
+               .bars = {}};
+  for (const Mean& mean : means)
+    bars.bars.push_back({mean.contender,
+                         {mean.speed()},
+                         mean.is_partial ? fmt::format("in {} of the rows", mean.row_count) : ""});
+  if (!means.empty() && means.back().is_partial)
+    bars.note += " Below the others: what ran in only some of them.";
+  return bars;
+}
+
+Scatter memory_against_time(const std::vector<Mean>& speeds, const std::vector<Mean>& memory) {
+  Scatter scatter = {
+      "Speed against memory",
+      "To the right: faster. Up: peak resident memory of the process, times the leanest of each "
+      "row. The lower right corner is best.",
+      {"speed, of the best", "", AxisScale::kLogarithmic},
+      {"memory, times the leanest; less is better", "×", AxisScale::kLogarithmic},
+      {}};
+  for (const Mean& speed : speeds)
+    for (const Mean& own : memory)
+      if (own.contender == speed.contender)
+        scatter.points.push_back({own.contender, speed.speed(), own.times_the_best, speed.is_partial});
+  if (std::any_of(speeds.begin(), speeds.end(), [](const Mean& mean) { return mean.is_partial; }))
+    scatter.note += " Hollow: ran in only some of the rows.";
+  return scatter;
+}
+
+Section source_section(const BenchDocument& document, const SourceInfo& source) {
+  Section section = {.title = title_of(source), .id = fmt::format("source-{}", source.id)};
+  section.notes.emplace_back(source.compared_with == nullptr ? source.claim
+                                                             : fmt::format("Published: {}", source.claim));
+  if (const std::string words = words_on_designs(document, source); !words.empty())
+    section.notes.push_back("Measured, as means over the rows: " + words);
+  std::vector<const GroupSamples*> timed = groups_with_figures(document, source);
+  std::erase_if(timed,
+                [](const GroupSamples* group) { return find_group(group->name)->unit != std::string("ns"); });
+  const std::vector<const RowSamples*> rows = rows_of(timed);
+  if (rows.empty()) return section;
+  const std::vector<Mean> speeds = means_of(rows);
+  section.parts.push_back(to_json(speed_bars(speeds, rows.size())));
+  section.parts.push_back(to_json(memory_against_time(speeds, means_of(rows, kPeakMemory))));
+  return section;
+}
+
+Section group_section(const BenchDocument& document, const GroupSamples& group) {
+  const GroupInfo& info = *find_group(group.name);
+  const char* const subject = info.unit == std::string("ns") ? "One operation is" : "Each figure is";
+  Section section = {.title = title_of(group), .level = Level::kSub, .id = link_of(group)};
+  section.notes = {fmt::format("{} {}.", subject, info.operation)};
+  section.parts = figures_of_group(document, group);
+  for (const Json& table : tables_of_group(document, group)) section.parts.push_back(table);
+  return section;
+}
+
+const char* button_group_of(ContenderKind kind) {
+  if (is_ours(kind)) return "tarn";
+  return kind == ContenderKind::kPool ? "pools" : "malloc";
+}
+
+std::vector<PageContender> contenders_of(const BenchDocument& document) {
+  std::vector<PageContender> contenders;
+  for (const DocumentContender& one : document.contenders)
+    contenders.push_back({one.name, is_ours(one.kind) ? Side::kOurs : Side::kOthers,
+                          button_group_of(one.kind),
+                          one.library.empty() ? one.version : one.version + ", preloaded"});
+  return contenders;
+}
+
+Section contenders_section(const BenchDocument& document) {
+  PageTable table = {{}, {}, {}, {{"name"}, {"what it is", Mark::kWords}}, {}};
+  const std::vector<PageContender> contenders = contenders_of(document);
+  for (std::size_t i = 0; i < contenders.size(); ++i)
+    table.rows.push_back({{{contenders[i].name}, {contenders[i].what, Mark::kWords}}, i});
+  Section section = {.title = "Contenders", .id = "contenders"};
+  section.notes = {
+      "Every figure is a median over rounds; thin lines through marks span the quartiles. The contenders "
+      "took turns within a round. Only comparisons within this page mean anything: another machine "
+      "gives other figures."};
+  section.parts.push_back(to_json(table));
+  return section;
+}
+
+std::optional<std::size_t> find_kind(const BenchDocument& document, ContenderKind kind) {
+  for (std::size_t i = 0; i < document.contenders.size(); ++i)
+    if (document.contenders[i].kind == kind) return i;
+  return std::nullopt;
+}
+
+/// "tarn is 1.52 times as fast as glibc and 1.10 times as fast as the best other malloc of each row, as the
+/// mean over 300 rows."
+std::string sentence_of(const BenchDocument& document) {
+  const std::optional<std::size_t> tarn = find_kind(document, ContenderKind::kTarn);
+  if (!tarn) return {};
+  const std::vector<const GroupSamples*> groups = all_groups(document);
+  const auto beside_best = standing_of(document, *tarn, groups, is_other_malloc);
+  if (!beside_best) return {};
+  std::string text = document.contenders[*tarn].name + " is ";
+  if (const auto system = find_kind(document, ContenderKind::kSystem))
+    if (const auto beside_system = standing_beside(*tarn, groups, *system))
+      text += fmt::format("{:.2f} times as fast as {} and ", beside_system->mean,
+                          document.contenders[*system].name);
+  return text + fmt::format(
+                    "{:.2f} times as fast as the best other malloc of each row, as geometric means over {} "
+                    "rows (worst {:.2f}, {}).",
+                    beside_best->mean, beside_best->row_count, beside_best->worst, beside_best->worst_row);
+}
+
+std::string words_on_run(const BenchDocument& document) {
   const Json& header = document.header;
-  Json contenders = Json::array();
-  for (const DocumentContender& contender : document.contenders)
-    contenders.push_back({{"name", contender.name},
-                          {"kind", name_of(contender.kind)},
-                          {"package", contender.version},
-                          {"what", contender.library.empty() ? "" : "preloaded"}});
-  return {{"tarn", header.at("tarn")},
-          {"date", header.at("date")},
-          {"command", format_command(header.at("command").get<std::vector<std::string>>())},
-          {"rounds", document.results.rounds_done},
-          {"scale", header.at("scale")},
-          {"quick", header.at("quick")},
-          {"pinned", header.at("pinned")},
-          {"interrupted", document.results.interrupted_by != 0},
-          {"machine", header.at("machine")},
-          {"contenders", std::move(contenders)},
-          {"failures", failures_json(document)},
-          {"sources", sources_json(document)}};
+  const int rounds = document.results.rounds_done;
+  std::string text = fmt::format("{} round{}", rounds, rounds == 1 ? "" : "s, interleaved");
+  if (header.at("scale") != 1.0) text += fmt::format(", scale {:g}", header.at("scale").get<double>());
+  if (header.at("pinned").get<bool>()) text += ", pinned to cores";
+  return text + fmt::format(", {}, tarn {}", header.at("date").get<std::string>(),
+                            header.at("tarn").get<std::string>());
+}
+
+std::vector<std::string> warnings_of(const BenchDocument& document) {
+  std::vector<std::string> warnings;
+  if (document.results.interrupted_by != 0)
+    warnings.emplace_back(
+        "The run was interrupted: rows it did not reach are missing, and others have fewer rounds.");
+  if (document.header.at("quick").get<bool>())
+    warnings.emplace_back("A quick run: fewer rows and rounds, for a first look only.");
+  if (all_groups(document).empty()) warnings.emplace_back("There are no results.");
+  return warnings;
+}
+
+std::vector<PageFailure> failures_of(const BenchDocument& document) {
+  std::vector<PageFailure> failures;
+  for (const BenchFailure& one : document.results.failures)
+    failures.push_back({one.contender,
+                        fmt::format("{}: {} ({})", one.group.empty() ? "everywhere" : "in " + one.group,
+                                    one.failure.what, one.failure.when),
+                        one.failure.error_lines});
+  return failures;
 }
 
 }  // namespace
 
 std::string bench_page(const BenchDocument& document) {
-  return page_text({kPageFrame, kPageStyle, kPageScript}, page_data(document));
+  PageDocument page = {.title = "Memory allocators compared", .sentence = sentence_of(document)};
+  page.warnings = warnings_of(document);
+  page.about = {words_on_machine(document.header.at("machine")), words_on_run(document)};
+  page.command = format_command(document.header.at("command").get<std::vector<std::string>>());
+  page.reading = {
+      "Times are per operation, and less is better; a speed is the best time divided by the contender's, and "
+      "more "
+      "is better. In tables, green is the best of its column; the stronger the other colour, the further "
+      "from it."};
+  page.contenders = contenders_of(document);
+  page.failures = failures_of(document);
+  if (!all_groups(document).empty()) page.sections.push_back(overview(document));
+  for (const SourceInfo& source : bench_sources()) {
+    const std::vector<const GroupSamples*> groups = groups_with_figures(document, source);
+    if (groups.empty()) continue;
+    page.sections.push_back(source_section(document, source));
+    for (const GroupSamples* group : groups) page.sections.push_back(group_section(document, *group));
+  }
+  page.sections.push_back(contenders_section(document));
+  return page_text(page);
 }
 
 }  // namespace tarn::tool

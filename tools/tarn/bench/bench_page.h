@@ -1,5 +1,4 @@
-// A run of `tarn bench` as one HTML file that needs nothing else: the figures as JSON, and the script that
-// draws them.
+// A run of `tarn bench` as one HTML file that needs nothing else.
 #pragma once
 #include <string>
 

@@ -198,20 +198,4 @@ std::string title_of(const GroupInfo& group, const std::string& name) {
   return fmt::format(fmt::runtime(group.title), own);
 }
 
-const char* name_of(Axis axis) {
-  switch (axis) {
-    case Axis::kBytes:
-      return "bytes";
-    case Axis::kThreads:
-      return "threads";
-    case Axis::kPercentile:
-      return "percentile";
-    case Axis::kTime:
-      return "time";
-    case Axis::kRow:
-      break;
-  }
-  return "row";
-}
-
 }  // namespace tarn::tool

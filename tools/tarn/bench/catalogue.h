@@ -39,6 +39,4 @@ const SourceInfo& source_of(const GroupInfo& group);
 /// The title of one group, with its own maximum where the table has a place for it.
 std::string title_of(const GroupInfo& group, const std::string& name);
 
-const char* name_of(Axis axis);
-
 }  // namespace tarn::tool

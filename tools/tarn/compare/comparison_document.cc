@@ -15,15 +15,24 @@ const char* name_of(OutputVerdict verdict) {
   return "not compared";
 }
 
+Json json_of(const ProgramRun& run, const Workload& workload) {
+  Json json = to_json(run.cost);
+  for (std::size_t i = 0; i < run.printed.size(); ++i)
+    json["printed"][workload.figures[i].metric.name] = run.printed[i];
+  for (const MemorySample& sample : run.memory) json["memory"].push_back({sample.seconds, sample.bytes});
+  return json;
+}
+
 Json json_of(const Comparison& comparison) {
   const Workload& workload = comparison.workload;
+  const auto run_json = [&](const ProgramRun& run) { return json_of(run, workload); };
   return {{"command", workload.command},
+          {"load", workload.load ? Json(workload.load->command) : Json(nullptr)},
           {"stdin", workload.stdin_path},
           {"rounds", workload.rounds},
           {"expected_status", workload.expected_status},
           {"output", name_of(comparison.output)},
-          {"allocators", entries_json(comparison.contenders, metrics_of(workload),
-                                      [](const ProgramRun& run) { return to_json(run.cost); })}};
+          {"allocators", entries_json(comparison.contenders, metrics_of(workload), run_json)}};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "report/failures.h"
+#include "report/table.h"
 #include "system/format.h"
 
 namespace tarn::tool {
@@ -29,17 +30,17 @@ std::string title_of(const MetricColumn& column) {
   return fmt::format("{}, {}", column.metric->title, column.unit.name);
 }
 
-/// Of time a ratio is speed, more is better; of anything else it is an amount, less is better.
-double ratio_of(Quantity quantity, double own, double other) {
-  if (own == 0 || other == 0) return 1;
-  return quantity == Quantity::kSeconds ? other / own : own / other;
+/// What the column of ratios is called.
+const char* title_of_ratio(const Metric<ProgramRun>& metric) {
+  if (metric.quantity == Quantity::kSeconds) return "speed  ";
+  return metric.better == Better::kMore ? "share  " : "x  ";
 }
 
 /// "1.00 *" the best, "0.99 =" as good within the noise, "0.80".
 Cell ratio_cell(const Summary& own, const MetricColumn& column) {
   const bool is_best = own.median == column.best.median;
   const bool is_equal = is_within_noise(own, column.best);
-  const double ratio = ratio_of(column.metric->quantity, own.median, column.best.median);
+  const double ratio = ratio_of(*column.metric, own.median, column.best.median);
   const char mark = is_best ? '*' : is_equal ? '=' : ' ';
   return {fmt::format("{:.2f} {}", ratio, mark), is_best || is_equal ? Style::kGood : Style::kPlain};
 }
@@ -70,53 +71,55 @@ std::string tarn_line(const Comparison& comparison) {
   const Entry<ProgramRun>* tarn = find_contender(comparison, kTarnName);
   const Entry<ProgramRun>* system = find_contender(comparison, kSystemName);
   if (tarn == nullptr || system == nullptr) return {};
-  std::vector<std::string> speeds, amounts;
+  std::vector<std::string> speeds, amounts, gains;
   for (const Metric<ProgramRun>& metric : metrics_of(comparison.workload)) {
     const double base = system->summary_of(metric).median;
     if (base == 0) continue;
-    const double ratio = ratio_of(metric.quantity, tarn->summary_of(metric).median, base);
-    (metric.quantity == Quantity::kSeconds ? speeds : amounts)
+    const double ratio = ratio_of(metric, tarn->summary_of(metric).median, base);
+    (metric.better == Better::kMore          ? gains
+     : metric.quantity == Quantity::kSeconds ? speeds
+                                             : amounts)
         .push_back(fmt::format("{} {:.2f}", metric.title, ratio));
   }
-  return fmt::format("{} beside {}: {} times as fast; {} times as much\n", kTarnName, kSystemName,
-                     fmt::join(speeds, ", "), fmt::join(amounts, ", "));
+  const std::string more =
+      gains.empty() ? "" : fmt::format("; {} times as much, which is better", fmt::join(gains, ", "));
+  return fmt::format("{} beside {}: {} times as fast; {} times as much{}\n", kTarnName, kSystemName,
+                     fmt::join(speeds, ", "), fmt::join(amounts, ", "), more);
 }
 
 std::string output_line(const Comparison& comparison) {
+  const char* const what = comparison.workload.load ? "the load's output" : "standard output";
   switch (comparison.output) {
     case OutputVerdict::kIdentical:
-      return "Exit status and standard output were verified in every run.\n";
+      return fmt::format("Exit status and {} were verified in every run.\n", what);
     case OutputVerdict::kNotDeterministic:
       return fmt::format(
-          "The program's output is not the same from run to run, even on {}: only exit statuses were "
-          "verified.\n",
+          "Only exit statuses were verified: {} is not the same from run to run, even on {}.\n", what,
           kSystemName);
     case OutputVerdict::kNotCompared:
       break;
   }
-  return "Only exit statuses were verified: there is no output of the system's allocator to compare with.\n";
+  if (!comparison.workload.figures.empty())
+    return fmt::format("Only exit statuses were verified: {} has figures.\n", what);
+  return fmt::format("Only exit statuses were verified: there is no output of {} to compare with.\n",
+                     kSystemName);
 }
 
 std::string legend(const Comparison& comparison) {
   std::string text =
       rounds_done(comparison) < 2 ? "One round: no spread. " : "±: half the distance of the quartiles. ";
-  return text +
-         "speed: beside the fastest (*), which is 1.00; x: times the least (*). = equals the best within the "
-         "noise.\n";
+  return text + "speed: the fastest (*) is 1.00, 0.50 is half as fast;\n" +
+         "x: times the least (*); = equals the best within the noise.\n";
 }
 
-}  // namespace
-
-Table comparison_table(const Comparison& comparison) {
+Table table_of(const Comparison& comparison, const std::vector<Metric<ProgramRun>>& metrics) {
   std::vector<MetricColumn> metric_columns;
   std::vector<Column> columns = {{"", Alignment::kLeft}};
   std::vector<ColumnGroup> groups = {{"", 1}};
-  const std::vector<Metric<ProgramRun>> metrics = metrics_of(comparison.workload);
   for (const Metric<ProgramRun>& metric : metrics) {
     metric_columns.push_back(column_of(comparison, metric));
     groups.push_back({title_of(metric_columns.back()), 3});
-    columns.insert(columns.end(),
-                   {{"median"}, {"±"}, {metric.quantity == Quantity::kSeconds ? "speed  " : "x  "}});
+    columns.insert(columns.end(), {{"median"}, {"±"}, {title_of_ratio(metric)}});
   }
   Table table(std::move(columns));
   table.set_groups(std::move(groups));
@@ -129,16 +132,30 @@ Table comparison_table(const Comparison& comparison) {
   return table;
 }
 
+}  // namespace
+
+std::string comparison_tables(const Comparison& comparison, Colour colour) {
+  constexpr std::size_t kMostMetrics = 4;  // in 110 columns
+  const std::vector<Metric<ProgramRun>> metrics = metrics_of(comparison.workload);
+  std::string text;
+  for (std::size_t first = 0; first < metrics.size(); first += kMostMetrics) {
+    const auto start = metrics.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::size_t count = std::min(kMostMetrics, metrics.size() - first);
+    text += table_of(comparison, {start, start + static_cast<std::ptrdiff_t>(count)}).render(colour) + "\n";
+  }
+  return text;
+}
+
 std::string comparison_report(const Comparison& comparison, int interrupted_by, Colour colour) {
   const std::size_t rounds = rounds_done(comparison);
   const std::string measured =
       rounds == 0 ? "Nothing was measured" : fmt::format("{} round{}", rounds, rounds == 1 ? "" : "s");
-  std::string text = fmt::format("{}\n{}{}\n\n",
-                                 styled(format_command(comparison.workload.command), Style::kHeading, colour),
-                                 measured, interrupted_by != 0 ? ", interrupted" : "");
-  const Table table = comparison_table(comparison);
-  if (!table.is_empty()) {
-    text += table.render(colour) + "\n" + tarn_line(comparison);
+  const Workload& workload = comparison.workload;
+  std::string text = styled(format_command(workload.command), Style::kHeading, colour) + "\n";
+  if (workload.load) text += fmt::format("under {}\n", format_command(workload.load->command));
+  text += fmt::format("{}{}\n\n", measured, interrupted_by != 0 ? ", interrupted" : "");
+  if (has_figures(comparison.contenders)) {
+    text += comparison_tables(comparison, colour) + tarn_line(comparison);
     text += styled(legend(comparison) + output_line(comparison), Style::kFaint, colour);
   }
   return text + failure_report(comparison.contenders, colour);

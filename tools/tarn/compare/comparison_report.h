@@ -3,12 +3,12 @@
 #include <string>
 
 #include "engine/comparison.h"
-#include "report/table.h"
+#include "system/styled_text.h"
 
 namespace tarn::tool {
 
-/// Median, spread and ratio to the best of every metric, for each contender that may be compared.
-Table comparison_table(const Comparison& comparison);
+/// Median, spread and standing of every metric, for each contender that may be compared.
+std::string comparison_tables(const Comparison& comparison, Colour colour);
 
 /// All there is to say of one program, for a terminal. \param interrupted_by 0, or the signal
 std::string comparison_report(const Comparison& comparison, int interrupted_by, Colour colour);

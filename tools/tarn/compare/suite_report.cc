@@ -32,11 +32,6 @@ std::optional<double> median_of(const Comparison& program, std::size_t contender
   return entry.summary_of(metric).median;
 }
 
-/// Of time a ratio is speed, more is better; of anything else it is an amount.
-double ratio_of(const ProgramMetric& metric, double own, double other) {
-  return metric.quantity == Quantity::kSeconds ? other / own : own / other;
-}
-
 struct Standing {
   double mean = 0;  // geometric, over all programs
   double worst = 0;

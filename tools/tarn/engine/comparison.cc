@@ -1,7 +1,14 @@
 // Turns, and the verdict on outputs.
 #include "engine/comparison.h"
 
+#include <fmt/format.h>
+
 namespace tarn::tool {
+namespace {
+
+constexpr std::size_t kKeptOutputBytes = 1 << 20;  // of which figures are read
+
+}  // namespace
 
 ComparisonRun::ComparisonRun(const ComparisonPlan& plan, Session& session)
     : plan_(plan), session_(session), judges_(plan.workloads.size()) {
@@ -20,32 +27,85 @@ RoundsPlan ComparisonRun::rounds_plan() const {
   return plan;
 }
 
-TurnEnd ComparisonRun::run_turn(const Turn& turn) {
+RunRequest ComparisonRun::request_for(const Turn& turn) const {
   const Workload& workload = plan_.workloads[turn.group];
-  Entry<ProgramRun>& entry = results_.comparisons[turn.group].contenders[turn.contender];
-  const RunResult run = session_.run({.command = workload.command,
-                                      .environment = {},
-                                      .directory = workload.directory,
-                                      .stdin_path = workload.stdin_path,
-                                      .timeout_seconds = plan_.timeout_seconds,
-                                      .on_tick = {}},
-                                     entry.allocator, plan_.environment);
-  if (run.ending == Ending::kInterrupted) {
-    results_.interrupted_by = run.code;
-    return TurnEnd::kInterrupted;
+  return {.command = workload.command,
+          .environment = {},
+          .directory = workload.directory,
+          .stdin_path = workload.stdin_path,
+          .timeout_seconds = workload.load ? 0 : plan_.timeout_seconds,
+          .kept_output_bytes = workload.figures.empty() ? OutputDigest::kKeptBytes : kKeptOutputBytes,
+          .on_tick = {}};
+}
+
+/// The figures that the run printed. \returns what is missing
+std::optional<Failure> ComparisonRun::read_figures(const Turn& turn, const std::string& output,
+                                                   ProgramRun& run) {
+  for (PrintedFigure& figure : results_.comparisons[turn.group].workload.figures) {
+    const std::optional<LoadValue> found = figure.metric.value_in(output);
+    if (!found) return Failure{fmt::format("its output has no figure '{}'", figure.metric.name), "", {}};
+    figure.quantity = found->quantity;
+    run.printed.push_back(found->value);
   }
-  entry.failure = failure_of(run, entry.allocator, workload.expected_status, plan_.timeout_seconds);
+  return std::nullopt;
+}
+
+/// \param judged the run whose output is compared
+TurnEnd ComparisonRun::take(const Turn& turn, const RunResult& judged, ProgramRun run,
+                            std::optional<Failure> failure) {
+  Comparison& comparison = results_.comparisons[turn.group];
+  Entry<ProgramRun>& entry = comparison.contenders[turn.contender];
+  if (!failure) failure = read_figures(turn, judged.output.kept(), run);
+  entry.failure = std::move(failure);
   if (entry.failure) {
     entry.failure->when = turn.when;
     return TurnEnd::kSeatIsOut;
   }
-  if (!turn.is_warmup) entry.runs.push_back({run.cost});
-  if (!workload.is_output_compared) return TurnEnd::kDone;
+  if (!turn.is_warmup) entry.runs.push_back(std::move(run));
+  const Workload& workload = comparison.workload;
+  if (!workload.is_output_compared || !workload.figures.empty()) return TurnEnd::kDone;
   if (entry.allocator.is_system())
-    judges_[turn.group].add_system_run(run);
+    judges_[turn.group].add_system_run(judged);
   else
-    judges_[turn.group].add(turn.contender, run, turn.when);
+    judges_[turn.group].add(turn.contender, judged, turn.when);
   return TurnEnd::kDone;
+}
+
+TurnEnd ComparisonRun::run_program(const Turn& turn) {
+  const Allocator& allocator = plan_.allocators[turn.contender];
+  const RunResult run = session_.run(request_for(turn), allocator, plan_.environment);
+  if (run.ending == Ending::kInterrupted) {
+    results_.interrupted_by = run.code;
+    return TurnEnd::kInterrupted;
+  }
+  const Workload& workload = plan_.workloads[turn.group];
+  return take(turn, run, {.cost = run.cost},
+              failure_of(run, allocator, workload.expected_status, plan_.timeout_seconds));
+}
+
+TurnEnd ComparisonRun::run_server(const Turn& turn) {
+  const Allocator& allocator = plan_.allocators[turn.contender];
+  const Load& load = *plan_.workloads[turn.group].load;
+  ServerRequest request = {.server = request_for(turn),
+                           .readiness = load.readiness,
+                           .load = {.command = load.command,
+                                    .environment = plan_.environment.entries(),
+                                    .directory = plan_.workloads[turn.group].directory,
+                                    .timeout_seconds = plan_.timeout_seconds,
+                                    .kept_output_bytes = kKeptOutputBytes,
+                                    .on_tick = {}},
+                           .idle_seconds = load.idle_seconds};
+  ServerResult run = session_.run_server(std::move(request), allocator, plan_.environment);
+  if (run.interrupted_by != 0) {
+    results_.interrupted_by = run.interrupted_by;
+    return TurnEnd::kInterrupted;
+  }
+  return take(turn, run.load, {.cost = run.under_load, .memory = std::move(run.memory)},
+              failure_of(run, allocator));
+}
+
+TurnEnd ComparisonRun::run_turn(const Turn& turn) {
+  return plan_.workloads[turn.group].load ? run_server(turn) : run_program(turn);
 }
 
 /// One more run of the system's allocator, should it have run once only.

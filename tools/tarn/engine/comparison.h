@@ -3,7 +3,7 @@
 //
 // 1. Warm-up rounds verify and fill the file caches; their costs are thrown away.
 // 2. A run that ends otherwise than expected takes its allocator out of that program's rounds.
-// 3. Outputs are compared at the end (output_judge.h).
+// 3. Outputs are compared at the end (output_judge.h): a server's load's, where no figures are read of it.
 #pragma once
 #include <string>
 #include <vector>
@@ -44,6 +44,11 @@ class ComparisonRun {
  private:
   RoundsPlan rounds_plan() const;
   TurnEnd run_turn(const Turn& turn);
+  TurnEnd run_program(const Turn& turn);
+  TurnEnd run_server(const Turn& turn);
+  RunRequest request_for(const Turn& turn) const;
+  TurnEnd take(const Turn& turn, const RunResult& judged, ProgramRun run, std::optional<Failure> failure);
+  std::optional<Failure> read_figures(const Turn& turn, const std::string& output, ProgramRun& run);
   void confirm_output(std::size_t workload);
 
   const ComparisonPlan& plan_;

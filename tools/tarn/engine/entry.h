@@ -27,6 +27,14 @@ struct Metric {
   Better better = Better::kLess;
 };
 
+/// How a figure stands beside another. Of time it is speed, more is better: 0.5 is half as fast. Of anything
+/// else it is an amount, and less is better unless the metric says more.
+template <class Run>
+double ratio_of(const Metric<Run>& metric, double own, double other) {
+  if (own == 0 || other == 0) return 1;
+  return metric.quantity == Quantity::kSeconds ? other / own : own / other;
+}
+
 template <class Run>
 struct Entry {
   Allocator allocator;

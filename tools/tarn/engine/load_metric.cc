@@ -66,7 +66,7 @@ std::optional<LoadValue> value_in_line(std::string_view line, const std::regex& 
 std::optional<LoadValue> LoadMetric::value_in(std::string_view output) const {
   std::optional<LoadValue> last;
   while (!output.empty()) {
-    const std::size_t length = std::min(output.find('\n'), output.size());
+    const std::size_t length = std::min(output.find_first_of("\r\n"), output.size());
     const auto value = value_in_line(output.substr(0, std::min(length, kMostLineBytes)), pattern);
     if (value) last = value;
     output.remove_prefix(std::min(length + 1, output.size()));
@@ -75,10 +75,10 @@ std::optional<LoadValue> LoadMetric::value_in(std::string_view output) const {
 }
 
 LoadMetric parse_load_metric(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+  const std::size_t equals = text.find('='), start = text.starts_with('+') ? 1 : 0;
+  if (equals == std::string::npos || equals <= start || equals + 1 == text.size())
     throw UsageError(fmt::format("--metric is NAME=REGEX, not \"{}\"", text));
-  LoadMetric metric{text.substr(0, equals), {}};
+  LoadMetric metric{text.substr(start, equals - start), {}, start == 1};
   try {
     metric.pattern = std::regex(text.substr(equals + 1));
   } catch (const std::regex_error& error) {

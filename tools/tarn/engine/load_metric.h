@@ -17,13 +17,15 @@ struct LoadValue {
 struct LoadMetric {
   std::string name;
   std::regex pattern;
+  bool is_more_better = false;  // NAME began with +
 
-  /// The value of the last line that the pattern is found in; nothing if there is none. The first group is a
-  /// number; its unit (us, µs, ms, s, k, M) is in the group, or stands right behind it.
+  /// The value of the last line that the pattern is found in; nothing if there is none. A carriage return ends
+  /// a line too, as programs tell progress by it. The first group is a number; its unit (us, µs, ms, s, k, M)
+  /// is in the group, or stands right behind it.
   std::optional<LoadValue> value_in(std::string_view output) const;
 };
 
-/// Reads NAME=REGEX. \throws UsageError
+/// Reads NAME=REGEX, or +NAME=REGEX for a figure of which more is better. \throws UsageError
 LoadMetric parse_load_metric(const std::string& text);
 
 }  // namespace tarn::tool

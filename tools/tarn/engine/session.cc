@@ -17,4 +17,11 @@ RunResult Session::run(RunRequest request, const Allocator& allocator, const Env
   return run_program(request, signals_);
 }
 
+ServerResult Session::run_server(ServerRequest request, const Allocator& allocator,
+                                 const Environment& environment) {
+  request.server.environment = environment_on(allocator, environment).entries();
+  request.server.on_tick = [this] { progress_.tick(); };
+  return tool::run_server(request, signals_);
+}
+
 }  // namespace tarn::tool

@@ -8,6 +8,7 @@
 #include "engine/allocators.h"
 #include "system/progress.h"
 #include "system/runner.h"
+#include "system/server_run.h"
 #include "system/signals.h"
 
 namespace tarn::tool {
@@ -23,6 +24,8 @@ class Session {
 
   /// Runs a program on an allocator, in the environment with the allocator's library and settings.
   RunResult run(RunRequest request, const Allocator& allocator, const Environment& environment);
+  /// The same of a server; its load runs as the request says.
+  ServerResult run_server(ServerRequest request, const Allocator& allocator, const Environment& environment);
 
  private:
   SignalWatch signals_;

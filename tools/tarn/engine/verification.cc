@@ -50,4 +50,13 @@ std::optional<Failure> failure_of(const RunResult& run, const Allocator& allocat
   return Failure{what, "", run.errors.last_lines(kShownErrorLines)};
 }
 
+std::optional<Failure> failure_of(const ServerResult& run, const Allocator& allocator) {
+  const std::string complaint = loader_complaint(run.server.errors.beginning(), allocator.library);
+  if (complaint.empty() && !run.failure) return std::nullopt;
+  const bool is_of_load = run.failure && (run.failure->trouble == ServerTrouble::kLoadFailed ||
+                                          run.failure->trouble == ServerTrouble::kLoadTimedOut);
+  return Failure{complaint.empty() ? run.failure->what : fmt::format("could not be preloaded: {}", complaint),
+                 "", (is_of_load ? run.load : run.server).errors.last_lines(kShownErrorLines)};
+}
+
 }  // namespace tarn::tool

@@ -6,6 +6,7 @@
 
 #include "engine/allocators.h"
 #include "system/runner.h"
+#include "system/server_run.h"
 
 namespace tarn::tool {
 
@@ -18,6 +19,9 @@ struct Failure {
 /// What is wrong with a run; nothing if it ended as it should. \post `when` is left empty
 std::optional<Failure> failure_of(const RunResult& run, const Allocator& allocator, int expected_status,
                                   double timeout_seconds);
+
+/// The same of a server.
+std::optional<Failure> failure_of(const ServerResult& run, const Allocator& allocator);
 
 /// The reason the loader gave for not preloading a library, in its message on standard error; empty if it
 /// gave none.

@@ -1,11 +1,27 @@
-// A program that is compared, what one run of it gave, and the figures that are compared.
+// What is compared: a program, or a server under a load; what one run of it gave, and the figures.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/entry.h"
+#include "engine/load_metric.h"
+#include "system/server_run.h"
 
 namespace tarn::tool {
+
+/// What drives a server.
+struct Load {
+  std::vector<std::string> command;
+  Readiness readiness;
+  double idle_seconds = 1;  // in which the server is left alone before it is stopped
+};
+
+/// A figure that the program, or the load, prints.
+struct PrintedFigure {
+  LoadMetric metric;
+  Quantity quantity = Quantity::kCount;  // as the first run had it
+};
 
 struct Workload {
   std::string name;  // of several; empty: it stands alone
@@ -16,10 +32,17 @@ struct Workload {
   bool is_output_compared = true;
   bool is_small = false;  // its costs are those of starting it
   int rounds = 5;
+  std::optional<Load> load = {};  // it is a server
+  std::vector<PrintedFigure> figures = {};
 };
 
 struct ProgramRun {
-  Measurement cost;
+  Measurement cost;  // of a server: under its load
+  std::vector<double> printed = {};
+  std::vector<MemorySample> memory = {};  // of a server: since its load began
+
+  double mean_rss_bytes() const;
+  double last_rss_bytes() const;
 };
 
 /// The figures that all runs of the workload have.

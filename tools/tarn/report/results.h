@@ -39,9 +39,11 @@ Json entry_json(const Entry<Run>& entry, const Entries<Run>& entries, const std:
   const Entry<Run>& first = entries.front();
   const bool has_system = first.allocator.is_system() && first.is_comparable();
   if (entry.is_comparable())
-    for (const Metric<Run>& metric : metrics)
+    for (const Metric<Run>& metric : metrics) {
       json["summary"][metric.key] = compared_to_json(entry.summary_of(metric), best_of(entries, metric),
                                                      has_system ? first.summary_of(metric) : Summary());
+      if (metric.better == Better::kMore) json["summary"][metric.key]["more_is_better"] = true;
+    }
   json["runs"] = Json::array();
   for (const Run& run : entry.runs) json["runs"].push_back(run_json(run));
   return json;

@@ -60,7 +60,8 @@ Unit unit_for(Quantity quantity, double largest) {
 
 std::string format_in(Unit unit, double value) {
   const double number = value / unit.size;
-  if (unit.size == 1 && (*unit.name == 0 || *unit.name == 'B'))
+  const bool is_whole = number >= 1000 || number == std::floor(number);
+  if (unit.size == 1 && (*unit.name == 0 || *unit.name == 'B') && is_whole)
     return format_count(static_cast<std::uint64_t>(std::llround(std::max(number, 0.0))));
   const int decimals = number >= 1000 ? 0 : number >= 100 ? 1 : number >= 10 ? 2 : 3;
   return fmt::format("{:.{}f}", number, decimals);

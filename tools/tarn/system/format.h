@@ -17,7 +17,7 @@ struct Unit {
 /// The unit in which the largest of a column's values reads well.
 Unit unit_for(Quantity quantity, double largest);
 
-/// The number alone, in that unit. Counts are whole numbers with their thousands set apart.
+/// The number alone, in that unit. Counts have their thousands set apart.
 std::string format_in(Unit unit, double value);
 
 std::string format_bytes(double bytes);           // "12.34 MiB"

@@ -256,7 +256,7 @@ void ServerRun::collect() {
   result_.server = server_->take_result();
   if (load_) result_.load = load_->take_result();
   std::uint64_t peak = result_.server.cost.peak_rss_bytes;
-  for (const MemoryAt& sample : result_.memory) peak = std::max(peak, sample.bytes);
+  for (const MemorySample& sample : result_.memory) peak = std::max(peak, sample.bytes);
   result_.under_load.peak_rss_bytes = peak;
   result_.interrupted_by = supervision_.interrupted_by();
 }

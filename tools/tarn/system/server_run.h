@@ -42,7 +42,7 @@ struct ServerRequest {
   double sample_seconds = 0.1;
 };
 
-struct MemoryAt {
+struct MemorySample {
   double seconds;       // since the load's start
   std::uint64_t bytes;  // resident_bytes() of the server's processes
 };
@@ -64,9 +64,10 @@ struct ServerFailure {
 };
 
 struct ServerResult {
-  RunResult server;              // of its whole life
-  RunResult load;                // pid 0: it did not start. Killed by SIGKILL if the server died
-  std::vector<MemoryAt> memory;  // the first at the load's start, one at its end, the last when told to stop
+  RunResult server;  // of its whole life
+  RunResult load;    // pid 0: it did not start. Killed by SIGKILL if the server died
+  std::vector<MemorySample>
+      memory;  // the first at the load's start, one at its end, the last when told to stop
   /// Between the load's start and its end: CPU time and page faults of the server's processes, wall time of
   /// the load. The peak is the server's whole life's: the largest reading, or the largest of its processes.
   Measurement under_load;

@@ -13,6 +13,7 @@
 #include "system/terminal.h"
 #include "system/usage_error.h"
 #include "trace/prepared_trace.h"
+#include "trace/replay_page.h"
 #include "trace/replay_report.h"
 
 namespace tarn::tool {
@@ -61,8 +62,9 @@ int replay(ReplayOptions& options) {
   fmt::print("{}", replay_report(trace, results, colour_for(STDOUT_FILENO)));
   std::fflush(stdout);
   const auto& [json_file, html_file] = std::tie(options.measuring.json_file, options.measuring.html_file);
-  if (!json_file.empty()) write_file(json_file, text_of(replay_json(trace, plan, results)));
-  if (!html_file.empty()) write_file(html_file, replay_page(trace, plan, results));
+  const Json json = replay_json(trace, plan, results);
+  if (!json_file.empty()) write_file(json_file, text_of(json));
+  if (!html_file.empty()) write_file(html_file, replay_page(json));
   return measuring_status(results.interrupted_by, has_failure(results.contenders));
 }
 

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#include "page/page_text.h"
-#include "replay_page_assets.h"
 #include "report/failures.h"
 #include "system/format.h"
 
@@ -156,11 +154,6 @@ Json replay_json(const ReplayedTrace& trace, const ReplayPlan& plan, const Repla
   json["interrupted"] = results.interrupted_by != 0;
   json["allocators"] = entries_json(results.contenders, replay_metrics(), json_of);
   return json;
-}
-
-std::string replay_page(const ReplayedTrace& trace, const ReplayPlan& plan, const ReplayResults& results) {
-  return page_text({kReplayPageFrame, kReplayPageStyle, kReplayPageScript},
-                   replay_json(trace, plan, results));
 }
 
 }  // namespace tarn::tool

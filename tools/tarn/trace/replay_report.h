@@ -1,4 +1,4 @@
-// What replays came to: a table for a reader, JSON, and a page with the memory over time.
+// What replays came to: a table for a reader, and JSON.
 #pragma once
 #include <string>
 
@@ -30,6 +30,5 @@ Json to_json(const ReplayedTrace& trace);
 
 std::string replay_report(const ReplayedTrace& trace, const ReplayResults& results, Colour colour);
 Json replay_json(const ReplayedTrace& trace, const ReplayPlan& plan, const ReplayResults& results);
-std::string replay_page(const ReplayedTrace& trace, const ReplayPlan& plan, const ReplayResults& results);
 
 }  // namespace tarn::tool

@@ -1,0 +1,45 @@
+#!/bin/sh
+# Pages of figures in headless Chromium: that of the reference run of `tarn bench`, which has everything, one
+# with what is unusual (an interrupted run of one round in which something failed, with names that look like
+# markup), those of a comparison, of a replay, and of the committed run of the game server.
+# Usage: pages_test.sh TOOL PROJECT SCRATCH MAKER
+set -eu
+tool=$1
+project=$2
+scratch=$3
+maker=$4
+here=$project/tests/tool
+reference=$(ls -d "$project"/bench/results/*/bench.json | tail -n 1)
+# Debian's own Python: it is the one that has Debian's selenium.
+python=/usr/bin/python3
+
+look_at_bench() {  # NAME JSON
+  "$tool" bench --from "$2" --html "$scratch/$1.html" >/dev/null
+  TARN_TEST_PAGE=$scratch/$1.html TARN_TEST_RESULTS=$2 "$python" "$here/bench_page_check.py"
+}
+
+look_at() {  # NAME TEXTS
+  TARN_TEST_PAGE=$scratch/$1.html TARN_TEST_TEXTS=$2 "$python" "$here/page_check.py"
+}
+
+look_at_bench reference "$reference"
+"$python" "$here/unusual_results.py" "$reference" >"$scratch/unusual.json"
+look_at_bench unusual "$scratch/unusual.json"
+
+"$tool" compare --quiet --rounds 3 --html "$scratch/compare.html" -- echo '<b>& text' >/dev/null
+look_at compare "echo '<b>& text'
+times as fast as glibc; longer is better
+peak RSS; less is better"
+
+"$maker" "$scratch/example.trace" 200
+"$tool" replay "$scratch/example.trace" --quiet --rounds 2 --html "$scratch/replay.html" >/dev/null
+look_at replay "Resident memory over the calls
+asked for
+waste"
+
+game=$(ls -d "$project"/bench/results/*/game_server.json | tail -n 1)
+PYTHONDONTWRITEBYTECODE=1 "$project/scripts/run_game_server.sh" --from "$game" \
+  --page "$scratch/game_server.html" >/dev/null
+look_at game_server "The game server on each kind of memory
+Packets per second; more is better
+All ticks, from the shortest to the longest"

@@ -1,0 +1,129 @@
+// Checks, and the options' texts.
+#include "compare/compare_options.h"
+
+#include <fmt/format.h>
+
+#include "system/files.h"
+#include "system/local_port.h"
+#include "system/program.h"
+#include "system/usage_error.h"
+
+namespace tarn::tool {
+namespace {
+
+constexpr int kMostWarmups = 100, kMostPort = 65535;
+constexpr double kMostSeconds = 24 * 3600, kMostTolerance = 1000;
+
+void require_runnable(const std::string& name) {
+  const Program program = find_program(name);
+  if (program.state == ProgramState::kNotFound)
+    throw UsageError(fmt::format("no program '{}' on the PATH", name));
+  if (program.state == ProgramState::kNotExecutable)
+    throw UsageError(fmt::format("'{}' is not executable", program.path));
+  if (const std::string obstacle = why_not_preloadable(program.path); !obstacle.empty())
+    throw UsageError(obstacle);
+}
+
+void require_valid_load(const CompareOptions& options) {
+  const bool has_readiness = options.port || !options.ready_text.empty();
+  if (options.load.empty()) {
+    if (has_readiness) throw UsageError("--port and --ready say when a server is ready for its --load");
+    return;
+  }
+  if (!has_readiness)
+    throw UsageError("--load needs --port N or --ready TEXT: how else is it known that the server is ready?");
+  if (!options.stdin_path.empty() || options.expected_status != 0)
+    throw UsageError("--load is of a server, which is stopped: leave out --stdin and --expect-status");
+  require_range("--ready-timeout", options.ready_seconds, 0.001, kMostSeconds);
+  require_range("--idle", options.idle_seconds, 0, kMostSeconds);
+  if (!options.port) return;
+  require_range("--port", *options.port, 1, kMostPort);
+  require_free_port(*options.port);
+}
+
+void require_valid_choice(const CompareOptions& options, const Invocation& invocation) {
+  if (options.suite.empty()) {
+    if (!options.programs.empty()) throw UsageError("--programs chooses among those of a --suite");
+    require_program(invocation, "compare");
+    require_runnable(invocation.program.front());
+    return;
+  }
+  if (!invocation.program.empty() || !options.stdin_path.empty() || !options.load.empty() ||
+      !options.metrics.empty() || !options.picture.empty())
+    throw UsageError(
+        "--suite has programs of its own: leave out PROGRAM, --stdin, --load, --metric and --plot");
+}
+
+}  // namespace
+
+void CompareOptions::check(const Invocation& invocation) {
+  measuring.check();
+  require_range("--warmup", warmups, 0, kMostWarmups);
+  require_range("--expect-status", expected_status, 0, 255);
+  require_range("--tolerance", tolerance_percent, 0, kMostTolerance);
+  for (const std::string& metric : metrics) static_cast<void>(parse_load_metric(metric));
+  if (!stdin_path.empty() && !read_file(stdin_path))
+    throw UsageError(fmt::format("--stdin: cannot read '{}'", stdin_path));
+  require_valid_choice(*this, invocation);
+  require_valid_load(*this);
+}
+
+Workload CompareOptions::workload(const std::vector<std::string>& command) const {
+  Workload workload = {
+      .name = {}, .command = command, .expected_status = expected_status, .rounds = measuring.rounds};
+  if (!stdin_path.empty()) workload.stdin_path = stdin_path;
+  for (const std::string& metric : metrics) workload.figures.push_back({parse_load_metric(metric)});
+  if (!load.empty())
+    workload.load = {.command = {"sh", "-c", load},
+                     .readiness = {.port = port, .text = ready_text, .most_seconds = ready_seconds},
+                     .idle_seconds = idle_seconds};
+  return workload;
+}
+
+void add_compare_options(CLI::App& command, CompareOptions& options) {
+  add_round_options(command, options.measuring);
+  command.add_option("--warmup", options.warmups, "Rounds before them that are verified only (1)")
+      ->type_name("N");
+  command.add_option("--stdin", options.stdin_path, "The program's standard input (/dev/null)")
+      ->type_name("FILE");
+  command.add_option("--expect-status", options.expected_status, "The exit status that means success (0)")
+      ->type_name("N");
+  command
+      .add_option("--load", options.load,
+                  "PROGRAM is a server: start it, wait until it is ready, run this command, stop the server")
+      ->type_name("COMMAND");
+  command
+      .add_option("--port", options.port, "It is ready when this port of the machine accepts a connection")
+      ->type_name("N");
+  command.add_option("--ready", options.ready_text, "It is ready when it has written this")
+      ->type_name("TEXT");
+  command.add_option("--ready-timeout", options.ready_seconds, "Give up when it is not ready by then (60)")
+      ->type_name("SECONDS");
+  command.add_option("--idle", options.idle_seconds, "Leave it alone so long after the load (1)")
+      ->type_name("SECONDS");
+  command
+      .add_option(
+          "--metric", options.metrics,
+          "A figure that the load, or the program, prints: the group of the expression. +NAME: more is "
+          "better")
+      ->type_name("NAME=REGEX")
+      ->allow_extra_args(false);
+  command.add_option("--suite", options.suite, "Run all programs of a suite: 'programs', or a file")
+      ->type_name("NAME|FILE");
+  command.add_option("--programs", options.programs, "Only these of the suite")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      .add_option("--baseline", options.baseline_file,
+                  "What --json wrote before: exit status 3 if tarn stands worse beside glibc than then")
+      ->type_name("FILE");
+  command
+      .add_option("--tolerance", options.tolerance_percent,
+                  "So much worse, beyond the noise, is no failure (5)")
+      ->type_name("PERCENT");
+  add_result_options(command, options.measuring, "Write a page of figures that needs no network");
+  command.add_option("--plot", options.picture, "Draw the ratios to glibc")->type_name("FILE.png|FILE.svg");
+}
+
+}  // namespace tarn::tool

@@ -1,0 +1,37 @@
+// What pages of `tarn compare` and `tarn replay` have in common: both are made from the command's JSON, whose
+// "allocators" are the contenders.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "page/page_document.h"
+
+namespace tarn::tool {
+
+/// A figure of the JSON's summaries.
+struct SummaryFigure {
+  const char* key;
+  const char* title;
+  const char* unit;
+};
+
+/// The allocators that have a summary, in their order: the places of the page's contenders.
+std::vector<Json> compared_allocators(const Json& results);
+
+/// Title, warnings, contenders and failures; machine, rounds and date.
+PageDocument page_of_allocators(const Json& results, const std::string& title);
+
+/// Bars of a figure, the best first; less is better.
+Bars figure_bars(const Json& results, const SummaryFigure& figure);
+
+/// Bars of how many times as fast each allocator is as the system's, or as the best where that failed.
+Bars speed_bars(const Json& results, const SummaryFigure& figure);
+
+/// A line per allocator, a column per figure: the median, its spread, and whether it is the best.
+PageTable summary_table(const Json& results, const std::vector<SummaryFigure>& figures);
+
+/// "tarn is 1.20 times as fast as glibc (the best, jemalloc: 1.30) and has 0.95 times its peak RSS." Empty
+/// where tarn or the system's allocator has no figures.
+std::string words_on_allocators(const Json& results, const SummaryFigure& time, const SummaryFigure& memory);
+
+}  // namespace tarn::tool
