@@ -31,7 +31,7 @@ struct RunsAsBlocks {
 };
 
 const MallocContestant<Malloc, NewDelete, NewDeleteRuns> general("malloc", Kind::kMalloc, "");
-const Contestant runs_in_churn("malloc", Kind::kMalloc, "", {runs::run<RunsAsBlocks>});
+const Contestant runs_in_churn("malloc", Kind::kMalloc, Sharing::kAnyThread, "", {runs::run<RunsAsBlocks>});
 
 }  // namespace
 }  // namespace tarn::bench

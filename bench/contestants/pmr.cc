@@ -71,9 +71,11 @@ constexpr const char* kLibrary = "std::pmr, g++ " __VERSION__;
 const UnsharedContestant<Unsynchronized> unsynchronized("pmr-unsynchronized", Kind::kPool, kLibrary);
 const SharedContestant<Synchronized> synchronized("pmr-synchronized", Kind::kPool, kLibrary);
 const SharedContestant<NewDelete> new_delete("pmr-new-delete", Kind::kPool, kLibrary);
-const Contestant runs("pmr-unsynchronized", Kind::kPool, kLibrary, {contiguous::run<Runs>});
-const Contestant monotonic("pmr-monotonic", Kind::kPool, kLibrary, {arenas::run<Monotonic>});
-const Contestant direct_monotonic("pmr-monotonic-direct", Kind::kPool, kLibrary,
+const Contestant runs("pmr-unsynchronized", Kind::kPool, Sharing::kOneThread, kLibrary,
+                      {contiguous::run<Runs>});
+const Contestant monotonic("pmr-monotonic", Kind::kPool, Sharing::kOneThread, kLibrary,
+                           {arenas::run<Monotonic>});
+const Contestant direct_monotonic("pmr-monotonic-direct", Kind::kPool, Sharing::kOneThread, kLibrary,
                                   {arenas::run<DirectMonotonic>});
 
 }  // namespace

@@ -113,35 +113,40 @@ constexpr const char* kLibrary = "tarn " TARN_VERSION_STRING;
 
 const MallocContestant<TarnInline, General, GeneralRuns> general("tarn-inline", Kind::kTarnInline, kLibrary);
 const UnsharedContestant<Fixed> fixed("tarn-fixed", Kind::kTarnPool, kLibrary);
-const Contestant more_of_fixed("tarn-fixed", Kind::kTarnPool, kLibrary, {contiguous::run<Runs<FixedPool>>});
-const Contestant fixed_runs("tarn-fixed", Kind::kTarnPool, kLibrary, {runs::run<FixedRuns>});
-const Contestant sizes_in_runs("tarn-runs", Kind::kTarnPool, kLibrary,
+const Contestant more_of_fixed("tarn-fixed", Kind::kTarnPool, Sharing::kOneThread, kLibrary,
+                               {contiguous::run<Runs<FixedPool>>});
+const Contestant fixed_runs("tarn-fixed", Kind::kTarnPool, Sharing::kOneThread, kLibrary,
+                            {runs::run<FixedRuns>});
+const Contestant sizes_in_runs("tarn-runs", Kind::kTarnPool, Sharing::kOneThread, kLibrary,
                                {source_003::run_random_sizes<SizesInRuns>});
-const Contestant inlined_runs("tarn-inline", Kind::kTarnInline, kLibrary, {runs::run<GeneralRunsAsBlocks>});
-const Contestant shared_runs_in_churn("tarn-shared", Kind::kTarnPool, kLibrary, {runs::run<SharedRuns>});
+const Contestant inlined_runs("tarn-inline", Kind::kTarnInline, Sharing::kAnyThread, kLibrary,
+                              {runs::run<GeneralRunsAsBlocks>});
+const Contestant shared_runs_in_churn("tarn-shared", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
+                                      {runs::run<SharedRuns>});
 const SharedContestant<SharedFixed> shared_fixed("tarn-shared", Kind::kTarnPool, kLibrary);
-const Contestant shared_runs("tarn-shared", Kind::kTarnPool, kLibrary,
+const Contestant shared_runs("tarn-shared", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
                              {contiguous::run<Runs<SharedFixedPool>>});
 const SharedContestant<Objects> objects("tarn-object", Kind::kTarnPool, kLibrary);
-const Contestant heap("tarn-heap", Kind::kTarnPool, kLibrary,
+const Contestant heap("tarn-heap", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
                       {cross_thread::run<HeapCalls>, replace::run<HeapCalls>, many_threads::run<HeapCalls>,
                        decline::run<HeapCalls>, shared::run<HeapBlocks>});
-const Contestant buffers("tarn-buffer", Kind::kTarnPool, kLibrary,
+const Contestant buffers("tarn-buffer", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
                          {cross_thread::run<BufferCalls>, replace::run<BufferCalls>});
-const Contestant by_hand("tarn-pools-by-hand", Kind::kTarnPool, kLibrary,
+const Contestant by_hand("tarn-pools-by-hand", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
                          {cross_thread::run<PoolsByHand>, replace::run<PoolsByHand>});
 const SharedContestant<Resource> resource("tarn-resource", Kind::kTarnPool, kLibrary);
-const Contestant walked_fixed("tarn-fixed", Kind::kTarnPool, kLibrary,
+const Contestant walked_fixed("tarn-fixed", Kind::kTarnPool, Sharing::kOneThread, kLibrary,
                               {live_objects::run_walks<WalkedFixed>});
-const Contestant walked_shared("tarn-shared", Kind::kTarnPool, kLibrary,
+const Contestant walked_shared("tarn-shared", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
                                {live_objects::run_walks<WalkedShared>});
-const Contestant walked_objects("tarn-object", Kind::kTarnPool, kLibrary,
+const Contestant walked_objects("tarn-object", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
                                 {live_objects::run_walks<WalkedObjects>,
                                  live_objects::run_handles<NamedByPointer>});
-const Contestant handles("tarn-handle", Kind::kTarnPool, kLibrary,
+const Contestant handles("tarn-handle", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
                          {live_objects::run_walks<WalkedHandles>, live_objects::run_handles<NamedByHandle>});
-const Contestant arena("tarn-arena", Kind::kTarnPool, kLibrary, {arenas::run<BumpArena>});
-const Contestant arena_resource("tarn-arena-resource", Kind::kTarnPool, kLibrary,
+const Contestant arena("tarn-arena", Kind::kTarnPool, Sharing::kOneThread, kLibrary,
+                       {arenas::run<BumpArena>});
+const Contestant arena_resource("tarn-arena-resource", Kind::kTarnPool, Sharing::kOneThread, kLibrary,
                                 {arenas::run<ArenaResource>});
 
 }  // namespace

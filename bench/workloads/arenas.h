@@ -94,11 +94,7 @@ class FreshArena {
 
 template <class Work>
 void run_row(Session& session, const SeriesName& name, std::size_t count) {
-  const Row row = {.series = name};
-  if (!session.wants(row)) return;
-  const Timing timing = time_rounds(1, session.budget_ns(kRowSeconds), [=](unsigned) { return Work(count); });
-  const std::uint64_t operations = timing.rounds * count;
-  session.report(row, timing.wall_ns / static_cast<double>(operations), operations);
+  run_timed_row(session, {.series = name}, kRowSeconds, count, [=](unsigned) { return Work(count); });
 }
 
 template <class Arena>

@@ -107,7 +107,7 @@ void run_pages(Session& session) {
     const Objects<Api> objects;
     pages = static_cast<double>(objects.pages());
   }
-  session.report(row, pages * kOsPageBytes / (kLeft * kBytes), kLeft);
+  session.report(row, pages * kOsPageBytes / (kLeft * kBytes), {kLeft});
 }
 
 template <class Api>
@@ -123,7 +123,7 @@ void run_resident(Session& session) {
     const long table_kib = kPeak * sizeof(void*) / 1024;
     resident_bytes = 1024.0 * static_cast<double>(resident_memory().now_kib - before_kib - table_kib);
   }
-  session.report(row, resident_bytes / (kLeft * kBytes), kLeft);
+  session.report(row, resident_bytes / (kLeft * kBytes), {kLeft});
 }
 
 template <class Api>
@@ -136,7 +136,7 @@ void run_walk(Session& session) {
     objects.shuffle();
     ns = objects.walk();
   }
-  session.report(row, ns, kLeft * kWalks);
+  session.report(row, ns, {kLeft * kWalks});
 }
 
 template <class Api>

@@ -105,6 +105,12 @@ class Everything(BenchTest):
                 for allocator in row["allocators"]:
                     self.assertGreater(allocator["runs"][0][row["metric"]], 0)
                     self.assertGreater(allocator["runs"][0]["peak_rss_bytes"], 100_000)
+                    if not row["cold"]:
+                        self.assertGreaterEqual(allocator["runs"][0]["rounds"], 5)
+        self.assertEqual(run["few_rounds"], [])
+        synchronised = {a["name"] for a in run["allocators"] if a["synchronised"]}
+        self.assertLessEqual(everywhere | {"tarn-shared", "source-004"}, synchronised)
+        self.assertFalse({"tarn-fixed", "source-003", "boost-pool"} & synchronised)
         sources = {name.split("_")[0] for name in (g["group"] for g in run["groups"])}
         self.assertLessEqual({"000", "001", "002", "003", "004", "server", "latency", "footprint", "micro"},
                              sources)

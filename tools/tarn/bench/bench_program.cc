@@ -86,7 +86,8 @@ std::vector<Json> json_lines(const std::string& output) {
 std::vector<BenchOffer> offers_of(const std::string& program, SignalWatch& signals) {
   std::vector<BenchOffer> offers;
   for (const Json& line : answer_of(program, {"--contestants"}, signals))
-    offers.push_back({program, line.at("contestant"), line.at("kind"), line.at("library")});
+    offers.push_back(
+        {program, line.at("contestant"), line.at("kind"), line.at("library"), line.at("synchronised")});
   return offers;
 }
 

@@ -30,7 +30,22 @@ struct GroupInfo {
   double row_seconds;  // that a row takes, about: for telling how long a run will last
 };
 
+enum class Measure : std::uint8_t { kPercentLess, kTimesAsFast };
+
+/// A figure that a source published of its design beside what it compared with, and the rows that measure it
+/// here: one value for each block size, over the rows of that size together.
+struct PublishedFigure {
+  const char* source;
+  const char* what;
+  const char* published;
+  Measure measure;
+  const char* group;
+  const char* series;  // of the rows, with spaces around each
+  unsigned threads;
+};
+
 const std::vector<SourceInfo>& bench_sources();
+const std::vector<PublishedFigure>& published_figures();
 const std::vector<GroupInfo>& bench_groups();
 
 /// nullptr if there is none.

@@ -27,7 +27,7 @@ constexpr std::array kKindNames = {
     KindName{ContenderKind::kTarn, "tarn"},          KindName{ContenderKind::kTarnInline, "tarn-inline"},
     KindName{ContenderKind::kTarnPool, "tarn-pool"}, KindName{ContenderKind::kTarnPreset, "tarn-preset"},
     KindName{ContenderKind::kSystem, "system"},      KindName{ContenderKind::kGeneral, "general"},
-    KindName{ContenderKind::kPool, "pool"}};
+    KindName{ContenderKind::kInline, "inline"},      KindName{ContenderKind::kPool, "pool"}};
 
 constexpr const char* kPresetGroup = "waste";
 
@@ -194,6 +194,7 @@ std::vector<BenchContender> pool_contenders(const Words& words, const Rows& rows
     BenchContender& contender = same != contenders.end() ? *same : contenders.emplace_back();
     contender.name = offer.contestant;
     contender.kind = kind;
+    contender.is_synchronised = offer.is_synchronised;
     contender.version = offer.library;
     add_rows(contender, offer, of_offer, selection);
   }
