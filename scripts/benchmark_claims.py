@@ -48,6 +48,8 @@ SYNCHRONISED = (*THREAD_SAFE, "tarn", "tarn-inline", "tarn-shared", "tarn-object
                 "pmr-new-delete", "vector", "source-000", "source-001-slist", "source-001-stack",
                 "source-002", "source-004")  # fmt: skip
 
+MONOTONIC = ("pmr-monotonic", "pmr-monotonic-local")  # by a virtual call, and as a local object
+
 
 @dataclass(frozen=True)
 class PoolTarget:
@@ -76,10 +78,10 @@ POOL_TARGETS = (
     PoolTarget("runs among 40,000 blocks, Boost's ordered calls", "tarn-fixed", ("boost-ordered",),
                "003_contiguous", 100,
                "40000"),
-    PoolTarget("Arena over a buffer, monotonic_buffer_resource", "tarn-arena", ("pmr-monotonic",), "arena", 1,
+    PoolTarget("Arena over a buffer, monotonic_buffer_resource", "tarn-arena", MONOTONIC, "arena", 1,
                "buffer"),
-    PoolTarget("Arena that grows, the same", "tarn-arena", ("pmr-monotonic",), "arena", 1, "grow"),
-    PoolTarget("Arena made anew, the same", "tarn-arena", ("pmr-monotonic",), "arena", 1, "fresh"),
+    PoolTarget("Arena that grows, the same", "tarn-arena", MONOTONIC, "arena", 1, "grow"),
+    PoolTarget("Arena made anew, the same", "tarn-arena", MONOTONIC, "arena", 1, "fresh"),
 )  # fmt: skip
 
 

@@ -15,7 +15,8 @@ struct Percentile {
 inline constexpr Percentile kPercentiles[] = {{"p50", 0.5},     {"p90", 0.9},       {"p99", 0.99},
                                               {"p99.9", 0.999}, {"p99.99", 0.9999}, {"p99.999", 0.99999}};
 
-/// "<prefix>p50_ns" and so on as far as the values tell them, and "<prefix>max_ns"; a value is `ns_of_one` ns.
+/// "<prefix>p50_ns" and so on as far as the values tell them, and "<prefix>max_ns", each in ns.
+/// \param ns_of_one what a value of 1 is in ns
 inline Extra percentile_fields(const char* prefix, const Histogram& values, double ns_of_one) {
   Extra fields = {};
   std::size_t length = 0;

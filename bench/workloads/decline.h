@@ -148,4 +148,24 @@ void run(Session& session) {
   run_walk<Api>(session);
 }
 
+/// A pool of blocks as the only one of the process.
+template <class Pool>
+struct OnlyPool {
+  static Pool& pool() {
+    static Pool only;
+    return only;
+  }
+  static void* allocate(std::size_t bytes) { return pool().allocate(bytes); }
+  static void deallocate(void* block, std::size_t bytes) { pool().deallocate(block, bytes); }
+  static void* memory_of(void* block) { return block; }
+};
+
+/// The rows of malloc but for the one that waits until memory has gone back.
+template <template <std::size_t> class Pool>
+void run_pool(Session& session) {
+  using Api = OnlyPool<Pool<kBytes>>;
+  if (session.enter("decline")) run_pages<Api>(session);
+  run_walk<Api>(session);
+}
+
 }  // namespace tarn::bench::decline

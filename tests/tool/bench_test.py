@@ -129,6 +129,17 @@ class Choice(BenchTest):
         self.assertEqual({group for group, _ in self.rows("--only", "002,server", "--quick")},
                          {"002_fixed", "002_mixed", "server"})
 
+    def test_a_linked_in_malloc_takes_part_only_by_its_whole_name(self):
+        names = {a["name"] for a in self.results(*SMALL, "--with", "all", "--rounds", "1")[1]["allocators"]}
+        linked_in = [name for name in names if name in ("mimalloc-inline", "snmalloc-inline")]
+        if not linked_in or "mimalloc" not in names:
+            self.skipTest("no malloc is linked in here")
+        for word, others in (("mimalloc", set(linked_in)), (linked_in[0], {"mimalloc"})):
+            _, run = self.results(*SMALL, "--with", word, "--rounds", "1")
+            chosen = {a["name"] for a in run["allocators"]}
+            self.assertIn(word, chosen)
+            self.assertFalse(others & chosen)
+
     def test_threads_and_sizes_replace_the_sources_own(self):
         self.assertEqual(self.rows("--only", "002_fixed", "--threads", "1,3", "--sizes", "40"),
                          {("002_fixed", "40"), ("002_fixed", "40/threads/3")})

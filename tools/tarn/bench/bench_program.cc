@@ -16,7 +16,8 @@ namespace tarn::tool {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kProgramNames[] = {"bench_peers", "bench_tarn", "bench_micro_peers",
+constexpr const char* kProgramNames[] = {"bench_peers",     "bench_tarn",     "bench_mimalloc",
+                                         "bench_snmalloc",  "bench_rpmalloc", "bench_micro_peers",
                                          "bench_micro_tarn"};
 constexpr std::size_t kMostOutputBytes = 4 << 20;
 constexpr double kAnswerSeconds = 30;
