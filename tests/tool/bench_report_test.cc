@@ -55,6 +55,15 @@ TEST(BenchReport, FiguresOfFewRoundsAreToldBelowTheTables) {
   EXPECT_NE(text.find("    002_fixed 4, tarn: 2\n"), std::string::npos) << text;
 }
 
+TEST(BenchReport, AQuickRunSaysWhatItLeavesOut) {
+  BenchDocument document = sample_document();
+  EXPECT_EQ(bench_report(document, Detail::kGroups, Colour::kOff).find("--quick leaves out"),
+            std::string::npos);
+  document.header["quick"] = true;
+  EXPECT_NE(bench_report(document, Detail::kGroups, Colour::kOff).find("--quick leaves out"),
+            std::string::npos);
+}
+
 TEST(BenchReport, AMeanOverFewerRowsIsMarkedAndNeverTheBest) {
   BenchDocument document = sample_document();
   document.results.groups[0].rows[1].runs.erase(0);

@@ -2,6 +2,7 @@
 #include "bench/bench_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -184,6 +185,14 @@ constexpr const char* kLegend =
     "since the row began, after when its\nblocks are freed. * the best of a column, ~ a mean over fewer rows "
     "than others have. Differences below the noise of a\nrow are told by --rows (=).\n";
 
+std::string words_on_quick() {
+  return fmt::format(
+      "--quick leaves out: of each axis of more than two values all but the first and the middle one, so the "
+      "largest sizes and\nthe most threads. It ranks some mallocs the other way round than a whole run in: "
+      "{}.\n",
+      fmt::join(groups_quick_ranks_otherwise(), ", "));
+}
+
 /// How many rounds the figures rest on, and which rows want more time.
 std::string words_on_rounds(const BenchDocument& document) {
   constexpr std::size_t kShown = 3;
@@ -243,8 +252,9 @@ std::string bench_report(const BenchDocument& document, Detail detail, Colour co
     has_table = has_table || !section.empty();
     text += section;
   }
-  text += has_table ? styled(kLegend + words_on_rounds(document), Style::kFaint, colour)
-                    : "Nothing was measured.\n";
+  if (!has_table) text += "Nothing was measured.\n";
+  const std::string quick = document.header.at("quick").get<bool>() ? words_on_quick() : "";
+  if (has_table) text += styled(kLegend + words_on_rounds(document) + quick, Style::kFaint, colour);
   for (const BenchFailure& failure : document.results.failures) text += failure_text(failure, colour);
   return text;
 }

@@ -194,6 +194,13 @@ const std::vector<GroupInfo>& bench_groups() {
   return groups;
 }
 
+const std::vector<std::string>& groups_quick_ranks_otherwise() {
+  static const std::vector<std::string> groups = {
+      "000_stress_single", "002_mixed", "003_threaded", "004_batches", "004_single_calls", "large", "resize",
+      "many_threads",      "micro"};
+  return groups;
+}
+
 const GroupInfo* find_group(const std::string& name) {
   for (const GroupInfo& group : bench_groups())
     if (is_of(group, name)) return &group;

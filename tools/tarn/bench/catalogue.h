@@ -48,6 +48,10 @@ const std::vector<SourceInfo>& bench_sources();
 const std::vector<PublishedFigure>& published_figures();
 const std::vector<GroupInfo>& bench_groups();
 
+/// In which `--quick` ranks some mallocs the other way round than a whole run: bench/quick_pair.py finds them
+/// from a pair of runs, and a test compares this list with the committed pair.
+const std::vector<std::string>& groups_quick_ranks_otherwise();
+
 /// nullptr if there is none.
 const GroupInfo* find_group(const std::string& name);
 const SourceInfo& source_of(const GroupInfo& group);
