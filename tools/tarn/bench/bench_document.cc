@@ -2,6 +2,7 @@
 #include "bench/bench_document.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <csignal>
@@ -98,6 +99,15 @@ Json frame_of(const BenchDocument& document) {
 
 std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
+/// The object with the elements of its last member, an array, on lines of their own.
+std::string with_lines(Json object, const char* last_member, const std::vector<std::string>& elements,
+                       const std::string& line_begin) {
+  object.erase(last_member);
+  const std::string others = one_line(object);
+  return fmt::format("{},\"{}\":[{}{}]}}", others.substr(0, others.size() - 1), last_member, line_begin,
+                     fmt::join(elements, "," + line_begin));
+}
+
 BenchRow row_from(const std::string& group, const Json& json) {
   return {.group = group,
           .name = json.at("row"),
@@ -183,29 +193,18 @@ Json to_json(const BenchDocument& document) {
 std::string text_of(const BenchDocument& document) {
   std::string text = text_of(frame_of(document));
   text.erase(text.find_last_of('}') - 1);  // and the line end before it
-  text += ",\n  \"groups\": [";
-  const char* group_separator = "\n";
-  for (const GroupSamples& group : document.results.groups) {
-    text += fmt::format("{} {{\"group\": {}, \"rows\": [", group_separator, one_line(group.name));
-    group_separator = ",\n";
-    const char* row_separator = "\n";
-    for (const RowSamples& samples : group.rows) {
-      Json row = row_json(document, samples);
-      const Json allocators = std::move(row["allocators"]);
-      row.erase("allocators");
-      const std::string opening = one_line(row);
-      text += fmt::format("{}  {},\"allocators\":[", row_separator, opening.substr(0, opening.size() - 1));
-      row_separator = ",\n";
-      const char* separator = "\n";
-      for (const Json& allocator : allocators) {
-        text += fmt::format("{}   {}", separator, one_line(allocator));
-        separator = ",\n";
-      }
-      text += "]}";
+  const Json json = to_json(document);
+  std::vector<std::string> groups;
+  for (const Json& group : json["groups"]) {
+    std::vector<std::string> rows;
+    for (const Json& row : group["rows"]) {
+      std::vector<std::string> allocators;
+      for (const Json& allocator : row["allocators"]) allocators.push_back(one_line(allocator));
+      rows.push_back(with_lines(row, "allocators", allocators, "\n   "));
     }
-    text += "]}";
+    groups.push_back(with_lines(group, "rows", rows, "\n  "));
   }
-  return text + "]\n}\n";
+  return text + fmt::format(",\n  \"groups\": [\n {}]\n}}\n", fmt::join(groups, ",\n "));
 }
 
 BenchDocument document_from(const Json& json, const std::string& file) {
