@@ -20,7 +20,7 @@ OTHER_RUNS = {"pmr": PROJECT / "bench/results/2026-11-23/pmr.json"}  # of claims
 BLOCK = re.compile(r"(<!-- claims: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 OTHER_MALLOCS = ("system", "general")
-OTHERS = (*OTHER_MALLOCS, "pool")
+OURS = ("tarn", "tarn-inline", "tarn-pool")
 SOURCES = {
     "000": "a size-class pool",
     "001": "the low-fragmentation heap, TBB",
@@ -41,9 +41,14 @@ TARGETS = {
     "latency": (1.0, 1.0),
 }  # fmt: skip
 
+# Of runs made before they told which contenders are synchronised. What is not named here serves one thread.
 THREAD_SAFE = ("glibc", "mimalloc", "jemalloc", "tcmalloc", "tbb", "boost-singleton", "loki-locked",
-               "foonathan-locked",
-               "pmr-synchronized")  # fmt: skip
+               "foonathan-locked", "pmr-synchronized")  # fmt: skip
+SYNCHRONISED = (*THREAD_SAFE, "tarn", "tarn-inline", "tarn-shared", "tarn-object", "tarn-resource",
+                "pmr-new-delete", "vector", "source-000", "source-001-slist", "source-001-stack",
+                "source-002", "source-004")  # fmt: skip
+
+MONOTONIC = ("pmr-monotonic", "pmr-monotonic-local")  # by a virtual call, and as a local object
 
 
 @dataclass(frozen=True)
@@ -73,10 +78,10 @@ POOL_TARGETS = (
     PoolTarget("runs among 40,000 blocks, Boost's ordered calls", "tarn-fixed", ("boost-ordered",),
                "003_contiguous", 100,
                "40000"),
-    PoolTarget("Arena over a buffer, monotonic_buffer_resource", "tarn-arena", ("pmr-monotonic",), "arena", 1,
+    PoolTarget("Arena over a buffer, monotonic_buffer_resource", "tarn-arena", MONOTONIC, "arena", 1,
                "buffer"),
-    PoolTarget("Arena that grows, the same", "tarn-arena", ("pmr-monotonic",), "arena", 1, "grow"),
-    PoolTarget("Arena made anew, the same", "tarn-arena", ("pmr-monotonic",), "arena", 1, "fresh"),
+    PoolTarget("Arena that grows, the same", "tarn-arena", MONOTONIC, "arena", 1, "grow"),
+    PoolTarget("Arena made anew, the same", "tarn-arena", MONOTONIC, "arena", 1, "fresh"),
 )  # fmt: skip
 
 
@@ -95,11 +100,20 @@ class Run:
     def __init__(self, path):
         self.json = json.loads(path.read_text(encoding="utf-8"))
         self.kinds = {one["name"]: one["kind"] for one in self.json["allocators"]}
+        self.synchronised = {one["name"]: one.get("synchronised", one["name"] in SYNCHRONISED)
+                             for one in self.json["allocators"]}  # fmt: skip
         self.groups = {group["group"]: [row for row in group["rows"] if row["metric"] == "ns"]
                        for group in self.json["groups"]}  # fmt: skip
 
     def names(self, kinds):
         return [name for name, kind in self.kinds.items() if kind in kinds]
+
+    def rivals(self, name):
+        """With whom tables compare one of ours: other mallocs, inlined ones too where it is inlined itself,
+        and with a pool the other libraries' pools that are synchronised as it is."""
+        kinds = list(OTHER_MALLOCS) + ["inline"] * (self.kinds[name] != "tarn")
+        pools = [pool for pool in self.names(["pool"]) if self.synchronised[pool] == self.synchronised[name]]
+        return self.names(kinds) + (pools if self.kinds[name] == "tarn-pool" else [])
 
     @staticmethod
     def summary_of(row, name):
@@ -161,6 +175,26 @@ def machine_line(run):
             f"{run.json['date'][:10]}.\n")  # fmt: skip
 
 
+def pools_line(run, source, synchronised):
+    """tarn's pools of one kind beside their rivals, and the other pool that comes nearest to being the
+    best."""
+    groups = run.groups_of(source)
+    rows = {name: len(run.ratios(groups, name, run.rivals(name))) for name in run.names(["tarn-pool"])
+            if run.synchronised[name] == synchronised}  # fmt: skip
+    most = max(rows.values(), default=0)
+    ours = [name for name, count in rows.items() if 2 * count >= most > 0]
+    if not ours:
+        return None
+    rivals = run.rivals(ours[0])
+    pools = [(run.mean(groups, pool, rivals), pool, len(run.ratios(groups, pool, rivals)))
+             for pool in rivals if run.kinds[pool] == "pool"]
+    nearest = max((one for one in pools if 2 * one[2] >= most), default=None)
+    kind = "any thread" if synchronised else "one thread"
+    measured = ", ".join(f"{name} {mean_and_worst(run, groups, name, rivals)}" for name in ours)
+    single = f"{nearest[1]} {nearest[0]:.2f} in {nearest[2]} rows" if nearest else ""
+    return [f"{source}, pools for {kind}", str(most), "", measured, single]
+
+
 def headline(run):
     mallocs = run.names(OTHER_MALLOCS)
     lines = []
@@ -170,8 +204,10 @@ def headline(run):
         lines.append([f"{source}, {title}", str(rows), mean_and_worst(run, groups, "tarn", mallocs),
                       mean_and_worst(run, groups, "tarn-inline", mallocs),
                       strongest_single(run, groups, mallocs, mallocs)])  # fmt: skip
+        if source == "003":  # a benchmark of pools
+            lines += filter(None, (pools_line(run, source, synchronised) for synchronised in (False, True)))
     header = ["benchmark", "rows", "tarn preloaded (worst row)", "tarn inlined (worst row)",
-              "best single other malloc"]
+              "best single other"]
     return machine_line(run) + "\n" + table(header, lines)
 
 
@@ -179,19 +215,21 @@ def nanoseconds(value):
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
+def speed(ratio):
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
+
+
 def where_tarn_loses(run):
-    mallocs = run.names(OTHER_MALLOCS)
     lines = []
     for group in run.groups:
-        for name in ("tarn", "tarn-inline"):
-            ratios = run.ratios([group], name, mallocs)
+        for name in run.names(OURS):
+            ratios = run.ratios([group], name, run.rivals(name))
             behind = [one for one in ratios if one[0] < BEHIND
                       and one[4]["upper_quartile"] < one[3]["lower_quartile"]]
             if not behind:
                 continue
             ratio, _, row, own, best, other = min(behind, key=lambda one: one[0])
-            lines.append([group, name, f"{len(behind)} of {len(ratios)}", f"{ratio:.2f}", row,
-                          # fmt: skip
+            lines.append([group, name, f"{len(behind)} of {len(ratios)}", speed(ratio), row,
                           f"{other} {nanoseconds(best['median'])}, {name} {nanoseconds(own['median'])}"])
     header = ["group", "of", f"rows behind ({BEHIND:g} or less)", "worst", "row", "ns"]
     return table(header, lines)

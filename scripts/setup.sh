@@ -17,7 +17,7 @@ if [ "${1:-}" != --install ]; then
   libgtest-dev libasio-dev
   python3 python3-matplotlib
   libmimalloc2.0 libjemalloc2 libtcmalloc-minimal4 libtbbmalloc2
-  libboost-dev libloki-dev libfoonathan-memory-dev libbenchmark-dev
+  libboost-dev libloki-dev libfoonathan-memory-dev libmimalloc-dev libbenchmark-dev
   perl sqlite3 gdb binutils valgrind"
 fi
 if [ "${1:-}" = --tests ] || [ "${1:-}" = --check ]; then

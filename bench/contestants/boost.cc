@@ -71,9 +71,10 @@ constexpr const char* kLibrary = "Boost.Pool " BOOST_LIB_VERSION;
 
 const UnsharedContestant<Pool> pool("boost-pool", Kind::kPool, kLibrary);
 const SharedContestant<SingletonPool> singleton_pool("boost-singleton", Kind::kPool, kLibrary);
-const Contestant object_pool("boost-object", Kind::kPool, kLibrary,
+const Contestant object_pool("boost-object", Kind::kPool, Sharing::kOneThread, kLibrary,
                              {source_004::run_all_batches<ObjectPool, kMostNodesOfObjectPool>});
-const Contestant ordered_pool("boost-ordered", Kind::kPool, kLibrary, {contiguous::run<OrderedPool>});
+const Contestant ordered_pool("boost-ordered", Kind::kPool, Sharing::kOneThread, kLibrary,
+                              {contiguous::run<OrderedPool>});
 
 }  // namespace
 }  // namespace tarn::bench

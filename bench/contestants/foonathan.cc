@@ -84,8 +84,9 @@ constexpr const char* kLibrary = "foonathan/memory " TARN_FOONATHAN_VERSION;
 const UnsharedContestant<MemoryPool> memory_pool("foonathan-pool", Kind::kPool, kLibrary);
 const SharedContestant<LockedMemoryPool> locked_memory_pool("foonathan-locked", Kind::kPool, kLibrary);
 const UnsharedContestant<PoolCollection> pool_collection("foonathan-collection", Kind::kPool, kLibrary);
-const Contestant array_pool("foonathan-array", Kind::kPool, kLibrary, {contiguous::run<ArrayPool>});
-const Contestant stack("foonathan-stack", Kind::kPool, kLibrary, {arenas::run<Stack>});
+const Contestant array_pool("foonathan-array", Kind::kPool, Sharing::kOneThread, kLibrary,
+                            {contiguous::run<ArrayPool>});
+const Contestant stack("foonathan-stack", Kind::kPool, Sharing::kOneThread, kLibrary, {arenas::run<Stack>});
 
 }  // namespace
 }  // namespace tarn::bench

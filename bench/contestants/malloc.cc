@@ -2,36 +2,18 @@
 // the size is known. Sources 003 and 004 compare with new, the others' workloads call malloc.
 #include <new>
 
-#include "all_workloads.h"
 #include "malloc_api.h"
+#include "malloc_as_pools.h"
 
 namespace tarn::bench {
 namespace {
 
-template <std::size_t>
 struct NewDelete {
-  static constexpr Sharing kSharing = Sharing::kAnyThread;
-  void* allocate(std::size_t bytes) { return ::operator new(bytes); }
-  void deallocate(void* block, std::size_t bytes) { ::operator delete(block, bytes); }
+  static void* allocate(std::size_t bytes) { return ::operator new(bytes); }
+  static void deallocate(void* block, std::size_t bytes) { ::operator delete(block, bytes); }
 };
 
-struct NewDeleteRuns {
-  void* allocate_run(std::size_t count) { return ::operator new(count* contiguous::kBlockBytes); }
-  void deallocate_run(void* run, std::size_t count) {
-    ::operator delete(run, count* contiguous::kBlockBytes);
-  }
-};
-
-/// Runs of blocks of any size; there is no cap.
-template <std::size_t Bytes>
-struct RunsAsBlocks {
-  explicit RunsAsBlocks(std::size_t) {}
-  void* allocate_run(std::size_t count) { return ::operator new(count* Bytes); }
-  void deallocate_run(void* run, std::size_t count) { ::operator delete(run, count* Bytes); }
-};
-
-const MallocContestant<Malloc, NewDelete, NewDeleteRuns> general("malloc", Kind::kMalloc, "");
-const Contestant runs_in_churn("malloc", Kind::kMalloc, "", {runs::run<RunsAsBlocks>});
+const WholeMalloc<Malloc, NewDelete> general("malloc", Kind::kMalloc, "");
 
 }  // namespace
 }  // namespace tarn::bench

@@ -63,7 +63,8 @@ class Pool {
   pj_pool_t* pool_;
 };
 
-const Contestant pool("pjlib", Kind::kPool, "PJLIB " TARN_PJLIB_VERSION, {arenas::run<Pool>});
+const Contestant pool("pjlib", Kind::kPool, Sharing::kOneThread, "PJLIB " TARN_PJLIB_VERSION,
+                      {arenas::run<Pool>});
 
 }  // namespace
 }  // namespace tarn::bench

@@ -44,26 +44,24 @@ struct Runs : PoolResource<std::pmr::unsynchronized_pool_resource, contiguous::k
   void deallocate_run(void* run, std::size_t count) { deallocate(run, count * kBlockBytes); }
 };
 
-class Monotonic {
+/// As programs write it that have the resource at hand: the compiler may see which function is called.
+class LocalMonotonic {
  public:
-  Monotonic() = default;
-  Monotonic(void* buffer, std::size_t bytes) : resource_(buffer, bytes) {}
+  LocalMonotonic() = default;
+  LocalMonotonic(void* buffer, std::size_t bytes) : resource_(buffer, bytes) {}
   void* allocate(std::size_t bytes) { return resource_.allocate(bytes); }
   void reset() { resource_.release(); }
 
- private:
+ protected:
   std::pmr::monotonic_buffer_resource resource_;
 };
 
-/// Its allocation function inlined: as fast as the resource can be, and faster than any caller has it.
-class DirectMonotonic : std::pmr::monotonic_buffer_resource {
- public:
-  DirectMonotonic() = default;
-  DirectMonotonic(void* buffer, std::size_t bytes) : monotonic_buffer_resource(buffer, bytes) {}
+/// As containers have it that were given a std::pmr::memory_resource*: by a virtual call.
+struct Monotonic : LocalMonotonic {
+  using LocalMonotonic::LocalMonotonic;
   void* allocate(std::size_t bytes) {
-    return monotonic_buffer_resource::do_allocate(bytes, alignof(std::max_align_t));
+    return static_cast<std::pmr::memory_resource*>(escape(&resource_))->allocate(bytes);
   }
-  void reset() { release(); }
 };
 
 constexpr const char* kLibrary = "std::pmr, g++ " __VERSION__;
@@ -71,10 +69,12 @@ constexpr const char* kLibrary = "std::pmr, g++ " __VERSION__;
 const UnsharedContestant<Unsynchronized> unsynchronized("pmr-unsynchronized", Kind::kPool, kLibrary);
 const SharedContestant<Synchronized> synchronized("pmr-synchronized", Kind::kPool, kLibrary);
 const SharedContestant<NewDelete> new_delete("pmr-new-delete", Kind::kPool, kLibrary);
-const Contestant runs("pmr-unsynchronized", Kind::kPool, kLibrary, {contiguous::run<Runs>});
-const Contestant monotonic("pmr-monotonic", Kind::kPool, kLibrary, {arenas::run<Monotonic>});
-const Contestant direct_monotonic("pmr-monotonic-direct", Kind::kPool, kLibrary,
-                                  {arenas::run<DirectMonotonic>});
+const Contestant runs("pmr-unsynchronized", Kind::kPool, Sharing::kOneThread, kLibrary,
+                      {contiguous::run<Runs>});
+const Contestant monotonic("pmr-monotonic", Kind::kPool, Sharing::kOneThread, kLibrary,
+                           {arenas::run<Monotonic>});
+const Contestant local_monotonic("pmr-monotonic-local", Kind::kPool, Sharing::kOneThread, kLibrary,
+                                 {arenas::run<LocalMonotonic>});
 
 }  // namespace
 }  // namespace tarn::bench

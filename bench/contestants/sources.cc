@@ -97,16 +97,17 @@ using Tiers = AnySize<source_002::ThreeTiers<>>;
 
 constexpr const char* kLibrary = "written anew from its source's description";
 
-const Contestant pools("source-000", Kind::kPool, kLibrary, {source_000::run<Pools>});
-const Contestant interlocked("source-001-slist", Kind::kPool, kLibrary,
+const Contestant pools("source-000", Kind::kPool, Sharing::kAnyThread, kLibrary, {source_000::run<Pools>});
+const Contestant interlocked("source-001-slist", Kind::kPool, Sharing::kAnyThread, kLibrary,
                              {source_001::run<InterlockedManager>});
-const Contestant locked("source-001-stack", Kind::kPool, kLibrary, {source_001::run<LockedManager>});
-const Contestant tiers("source-002", Kind::kPool, kLibrary, {source_002::run<Tiers>});
-const Contestant ring("source-003", Kind::kPool, kLibrary,
+const Contestant locked("source-001-stack", Kind::kPool, Sharing::kAnyThread, kLibrary,
+                        {source_001::run<LockedManager>});
+const Contestant tiers("source-002", Kind::kPool, Sharing::kAnyThread, kLibrary, {source_002::run<Tiers>});
+const Contestant ring("source-003", Kind::kPool, Sharing::kOneThread, kLibrary,
                       {source_003::run_fixed<Ring>, source_003::run_threaded<Ring>,
                        source_003::run_random_sizes<RingOfSizes>, contiguous::run<ContiguousRing>,
                        runs::run<RingInChurn>});
-const Contestant chunks("source-004", Kind::kPool, kLibrary,
+const Contestant chunks("source-004", Kind::kPool, Sharing::kAnyThread, kLibrary,
                         {source_004::run_all_batches<Chunks>, source_004::run_single_calls<Chunks>});
 
 }  // namespace

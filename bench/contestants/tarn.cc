@@ -1,6 +1,6 @@
 // tarn's own: the pools, and the general pool's inlined calls beside them.
-#include "all_workloads.h"
 #include "arenas.h"
+#include "malloc_as_pools.h"
 #include "tarn/arena.h"
 #include "tarn/memory_resource.h"
 #include "tarn/version.h"
@@ -10,33 +10,12 @@
 namespace tarn::bench {
 namespace {
 
-template <std::size_t>
-struct General {
-  static constexpr Sharing kSharing = Sharing::kAnyThread;
-  void* allocate(std::size_t bytes) { return tarn::allocate(bytes); }
-  void deallocate(void* block, std::size_t bytes) { tarn::deallocate(block, bytes); }
-};
-
-struct GeneralRuns {
-  void* allocate_run(std::size_t count) { return tarn::allocate(count * contiguous::kBlockBytes); }
-  void deallocate_run(void* run, std::size_t count) {
-    tarn::deallocate(run, count * contiguous::kBlockBytes);
-  }
-};
-
 template <class Pool>
 struct Runs {
   void* allocate_run(std::size_t count) { return pool.allocate_run(count); }
   void deallocate_run(void* run, std::size_t count) { pool.deallocate_run(run, count); }
 
   Pool pool{contiguous::kBlockBytes};
-};
-
-template <std::size_t Bytes>
-struct GeneralRunsAsBlocks {
-  explicit GeneralRunsAsBlocks(std::size_t) {}
-  void* allocate_run(std::size_t count) { return tarn::allocate(count * Bytes); }
-  void deallocate_run(void* run, std::size_t count) { tarn::deallocate(run, count * Bytes); }
 };
 
 template <class Pool, std::size_t Bytes>
@@ -111,37 +90,40 @@ struct Resource {
 
 constexpr const char* kLibrary = "tarn " TARN_VERSION_STRING;
 
-const MallocContestant<TarnInline, General, GeneralRuns> general("tarn-inline", Kind::kTarnInline, kLibrary);
+const WholeMalloc<TarnInline> general("tarn-inline", Kind::kTarnInline, kLibrary);
 const UnsharedContestant<Fixed> fixed("tarn-fixed", Kind::kTarnPool, kLibrary);
-const Contestant more_of_fixed("tarn-fixed", Kind::kTarnPool, kLibrary, {contiguous::run<Runs<FixedPool>>});
-const Contestant fixed_runs("tarn-fixed", Kind::kTarnPool, kLibrary, {runs::run<FixedRuns>});
-const Contestant sizes_in_runs("tarn-runs", Kind::kTarnPool, kLibrary,
+const Contestant more_of_fixed("tarn-fixed", Kind::kTarnPool, Sharing::kOneThread, kLibrary,
+                               {contiguous::run<Runs<FixedPool>>});
+const Contestant fixed_runs("tarn-fixed", Kind::kTarnPool, Sharing::kOneThread, kLibrary,
+                            {runs::run<FixedRuns>});
+const Contestant sizes_in_runs("tarn-runs", Kind::kTarnPool, Sharing::kOneThread, kLibrary,
                                {source_003::run_random_sizes<SizesInRuns>});
-const Contestant inlined_runs("tarn-inline", Kind::kTarnInline, kLibrary, {runs::run<GeneralRunsAsBlocks>});
-const Contestant shared_runs_in_churn("tarn-shared", Kind::kTarnPool, kLibrary, {runs::run<SharedRuns>});
+const Contestant shared_runs_in_churn("tarn-shared", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
+                                      {runs::run<SharedRuns>});
 const SharedContestant<SharedFixed> shared_fixed("tarn-shared", Kind::kTarnPool, kLibrary);
-const Contestant shared_runs("tarn-shared", Kind::kTarnPool, kLibrary,
+const Contestant shared_runs("tarn-shared", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
                              {contiguous::run<Runs<SharedFixedPool>>});
 const SharedContestant<Objects> objects("tarn-object", Kind::kTarnPool, kLibrary);
-const Contestant heap("tarn-heap", Kind::kTarnPool, kLibrary,
+const Contestant heap("tarn-heap", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
                       {cross_thread::run<HeapCalls>, replace::run<HeapCalls>, many_threads::run<HeapCalls>,
                        decline::run<HeapCalls>, shared::run<HeapBlocks>});
-const Contestant buffers("tarn-buffer", Kind::kTarnPool, kLibrary,
+const Contestant buffers("tarn-buffer", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
                          {cross_thread::run<BufferCalls>, replace::run<BufferCalls>});
-const Contestant by_hand("tarn-pools-by-hand", Kind::kTarnPool, kLibrary,
+const Contestant by_hand("tarn-pools-by-hand", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
                          {cross_thread::run<PoolsByHand>, replace::run<PoolsByHand>});
 const SharedContestant<Resource> resource("tarn-resource", Kind::kTarnPool, kLibrary);
-const Contestant walked_fixed("tarn-fixed", Kind::kTarnPool, kLibrary,
+const Contestant walked_fixed("tarn-fixed", Kind::kTarnPool, Sharing::kOneThread, kLibrary,
                               {live_objects::run_walks<WalkedFixed>});
-const Contestant walked_shared("tarn-shared", Kind::kTarnPool, kLibrary,
+const Contestant walked_shared("tarn-shared", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
                                {live_objects::run_walks<WalkedShared>});
-const Contestant walked_objects("tarn-object", Kind::kTarnPool, kLibrary,
+const Contestant walked_objects("tarn-object", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
                                 {live_objects::run_walks<WalkedObjects>,
                                  live_objects::run_handles<NamedByPointer>});
-const Contestant handles("tarn-handle", Kind::kTarnPool, kLibrary,
+const Contestant handles("tarn-handle", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
                          {live_objects::run_walks<WalkedHandles>, live_objects::run_handles<NamedByHandle>});
-const Contestant arena("tarn-arena", Kind::kTarnPool, kLibrary, {arenas::run<BumpArena>});
-const Contestant arena_resource("tarn-arena-resource", Kind::kTarnPool, kLibrary,
+const Contestant arena("tarn-arena", Kind::kTarnPool, Sharing::kOneThread, kLibrary,
+                       {arenas::run<BumpArena>});
+const Contestant arena_resource("tarn-arena-resource", Kind::kTarnPool, Sharing::kOneThread, kLibrary,
                                 {arenas::run<ArenaResource>});
 
 }  // namespace

@@ -16,9 +16,10 @@ struct NewVector {
   static void* memory_of(void* block) { return static_cast<Vector*>(block)->data(); }
 };
 
-const Contestant vector("vector", Kind::kPool, "new std::vector<char>, g++ " __VERSION__,
+const Contestant vector("vector", Kind::kPool, Sharing::kAnyThread, "new std::vector<char>, g++ " __VERSION__,
                         {source_000::run<NewVector>});
-const Contestant pointers("pointers", Kind::kPool, "an array of pointers to live objects",
+const Contestant pointers("pointers", Kind::kPool, Sharing::kOneThread,
+                          "an array of pointers to live objects",
                           {live_objects::run_walks<live_objects::Pointers>});
 
 }  // namespace

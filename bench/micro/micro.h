@@ -50,7 +50,7 @@ Timed time_loop(const Row& row, double seconds, Loop loop) {
 template <class Loop>
 void run_row(Session& session, const Row& row, Loop loop) {
   const Timed timed = time_loop(row, session.budget_ns(kRowSeconds) * 1e-9, loop);
-  session.report(row, timed.ns, timed.iterations);
+  session.report(row, timed.ns, {timed.iterations, timed.iterations});
 }
 
 /// Pairs on any malloc.

@@ -5,7 +5,7 @@
 namespace tarn::bench {
 namespace {
 
-const Contestant general("malloc", Kind::kMalloc, "", {micro::run<Malloc>});
+const Contestant general("malloc", Kind::kMalloc, Sharing::kAnyThread, "", {micro::run<Malloc>});
 
 }  // namespace
 }  // namespace tarn::bench

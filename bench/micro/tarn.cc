@@ -9,10 +9,14 @@ namespace {
 
 constexpr const char* kLibrary = "tarn " TARN_VERSION_STRING;
 
-const Contestant general("tarn-inline", Kind::kTarnInline, kLibrary, {micro::run<TarnInline>});
-const Contestant fixed("tarn-fixed", Kind::kTarnPool, kLibrary, {micro::run_pool<Fixed>});
-const Contestant shared_fixed("tarn-shared", Kind::kTarnPool, kLibrary, {micro::run_pool<SharedFixed>});
-const Contestant objects("tarn-object", Kind::kTarnPool, kLibrary, {micro::run_pool<Objects>});
+const Contestant general("tarn-inline", Kind::kTarnInline, Sharing::kAnyThread, kLibrary,
+                         {micro::run<TarnInline>});
+const Contestant fixed("tarn-fixed", Kind::kTarnPool, Sharing::kOneThread, kLibrary,
+                       {micro::run_pool<Fixed>});
+const Contestant shared_fixed("tarn-shared", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
+                              {micro::run_pool<SharedFixed>});
+const Contestant objects("tarn-object", Kind::kTarnPool, Sharing::kAnyThread, kLibrary,
+                         {micro::run_pool<Objects>});
 
 }  // namespace
 }  // namespace tarn::bench

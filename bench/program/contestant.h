@@ -19,11 +19,13 @@
 
 namespace tarn::bench {
 
+/// Whether several threads may call it at once. Tables compare pools with pools of the same kind.
 enum class Sharing { kOneThread, kAnyThread };
 
 enum class Kind {
   kMalloc,      // whatever malloc and operator new are: the program is preloaded
   kTarnInline,  // tarn's calls, inlined
+  kInline,      // another malloc's, linked into the program under its own names
   kTarnPool,
   kPool,  // of another library
 };
@@ -36,12 +38,14 @@ class Contestant {
 
   /// Appends itself to the program's contestants. `library` says what it is and which version.
   /// \pre a static object: the list keeps its address
-  Contestant(const char* name, Kind kind, const char* library, std::initializer_list<Workload> workloads);
+  Contestant(const char* name, Kind kind, Sharing sharing, const char* library,
+             std::initializer_list<Workload> workloads);
   Contestant(const Contestant&) = delete;
   Contestant& operator=(const Contestant&) = delete;
 
   const char* name() const { return name_; }
   Kind kind() const { return kind_; }
+  Sharing sharing() const { return sharing_; }
   const char* library() const { return library_; }
   const Contestant* next() const { return next_; }
   const Workload* begin() const { return workloads_; }
@@ -52,6 +56,7 @@ class Contestant {
  private:
   const char* name_;
   Kind kind_;
+  Sharing sharing_;
   const char* library_;
   Workload workloads_[kMaxWorkloads] = {};
   std::size_t count_ = 0;

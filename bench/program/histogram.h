@@ -33,10 +33,16 @@ class Histogram {
     return largest_;
   }
 
+  /// Whether enough values lie above it for the percentile to be more than another name of the maximum.
+  bool tells(double fraction) const {
+    return total_ - static_cast<std::uint64_t>(fraction * static_cast<double>(total_)) >= kLeastAbove;
+  }
+
   std::uint64_t largest() const { return largest_; }
   std::uint64_t total() const { return total_; }
 
  private:
+  static constexpr std::uint64_t kLeastAbove = 10;
   static constexpr unsigned kStepBits = 5;
   static constexpr std::uint64_t kSteps = 1u << kStepBits;
   static constexpr std::size_t kBuckets = (64 - kStepBits + 1) * kSteps;

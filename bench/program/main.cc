@@ -108,6 +108,8 @@ const char* name_of(Kind kind) {
       return "malloc";
     case Kind::kTarnInline:
       return "tarn-inline";
+    case Kind::kInline:
+      return "inline";
     case Kind::kTarnPool:
       return "tarn-pool";
     case Kind::kPool:
@@ -125,8 +127,9 @@ bool is_named_before(const Contestant& contestant) {
 void print_contestants() {
   for (const Contestant* one = Contestant::first(); one != nullptr; one = one->next()) {
     if (is_named_before(*one)) continue;
-    std::printf("{\"contestant\":\"%s\",\"kind\":\"%s\",\"library\":\"%s\"}\n", one->name(),
-                name_of(one->kind()), one->library());
+    std::printf("{\"contestant\":\"%s\",\"kind\":\"%s\",\"synchronised\":%s,\"library\":\"%s\"}\n",
+                one->name(), name_of(one->kind()), one->sharing() == Sharing::kAnyThread ? "true" : "false",
+                one->library());
   }
 }
 
@@ -158,9 +161,9 @@ int run(const CommandLine& line) {
 
 }  // namespace
 
-Contestant::Contestant(const char* name, Kind kind, const char* library,
+Contestant::Contestant(const char* name, Kind kind, Sharing sharing, const char* library,
                        std::initializer_list<Workload> workloads)
-    : name_(name), kind_(kind), library_(library) {
+    : name_(name), kind_(kind), sharing_(sharing), library_(library) {
   if (workloads.size() > kMaxWorkloads) std::abort();
   for (const Workload workload : workloads) workloads_[count_++] = workload;
   Contestant** last = &first_contestant;

@@ -129,14 +129,16 @@ bool Session::wants(const Row& row) {
   return true;
 }
 
-void Session::report(const Row& row, double value, std::uint64_t operations, const Extra& extra) {
+void Session::report(const Row& row, double value, const Effort& effort, const Extra& extra) {
   if (!is_chosen(row)) return;
   const Resident resident = resident_memory();
   std::printf(
-      "{\"group\":\"%s\",\"row\":\"%s\",\"%s\":%.3f,\"operations\":%llu,\"peak_rss_bytes\":%ld,"
+      "{\"group\":\"%s\",\"row\":\"%s\",\"%s\":%.3f,\"operations\":%llu,\"rounds\":%llu,\"peak_rss_bytes\":%"
+      "ld,"
       "\"rss_after_bytes\":%ld%s}\n",
-      group_.text, row.name().text, row.metric, value, static_cast<unsigned long long>(operations),
-      resident.peak_kib * kKiB, resident.now_kib * kKiB, extra.text);
+      group_.text, row.name().text, row.metric, value, static_cast<unsigned long long>(effort.operations),
+      static_cast<unsigned long long>(effort.rounds), resident.peak_kib * kKiB, resident.now_kib * kKiB,
+      extra.text);
   std::fflush(stdout);
 }
 

@@ -37,6 +37,12 @@ struct Row {
   RowName name() const;
 };
 
+/// What a row's figure rests on.
+struct Effort {
+  std::uint64_t operations;
+  std::uint64_t rounds = 1;  // of the workload, by the thread that made fewest
+};
+
 /// Sizes or numbers of threads that rows run at.
 class Axis {
  public:
@@ -94,7 +100,7 @@ class Session {
 
   /// Prints the row's line, if the row was wanted. \pre what the row allocated has been freed: what is still
   /// resident is told too
-  void report(const Row& row, double value, std::uint64_t operations, const Extra& extra = {});
+  void report(const Row& row, double value, const Effort& effort, const Extra& extra = {});
 
   /// Time a row may take, `seconds` being its share at scale 1.
   double budget_ns(double seconds) const { return seconds * request_.scale * 1e9; }

@@ -1,8 +1,9 @@
 // Threads of a row, and the clock over them.
 //
 // A row of one thread runs in the main thread, as a single-threaded program would. With more, every thread
-// prepares, meets the others, and then repeats its round until the row's time is over; the row's wall time
-// goes from the first start to the last end, so that a thread waiting for a core or a lock counts.
+// prepares, meets the others, and then repeats its round until the row's time is over, at least kLeastRounds
+// times: a figure of a single round would be that of whatever disturbed it. The row's wall time goes from the
+// first start to the last end, so that a thread waiting for a core or a lock counts.
 #pragma once
 #include <pthread.h>
 
@@ -17,6 +18,8 @@
 namespace tarn::bench {
 
 inline constexpr unsigned kMaxThreads = 256;
+/// Of each thread, in a warm row; tools/tarn/bench/bench_document.h looks for it in the results.
+inline constexpr std::uint64_t kLeastRounds = 5;
 
 /// From now on every thread of a row stays on one core, the i-th on the i-th that the process may use, and so
 /// on around. The caller's thread is moved to the first.
@@ -81,7 +84,8 @@ struct Lap {
 
 struct Timing {
   double wall_ns = 0;
-  std::uint64_t rounds = 0;  // of all threads
+  std::uint64_t rounds = 0;        // of all threads
+  std::uint64_t least_rounds = 0;  // of one
 };
 
 using Laps = std::array<Lap, kMaxThreads>;
@@ -90,31 +94,39 @@ inline Timing timing_of(const Laps& laps, unsigned threads) {
   std::uint64_t first_ns = laps[0].first_ns;
   std::uint64_t last_ns = laps[0].last_ns;
   Timing timing;
+  timing.least_rounds = laps[0].rounds;
   for (unsigned i = 0; i < threads; ++i) {
     first_ns = std::min(first_ns, laps[i].first_ns);
     last_ns = std::max(last_ns, laps[i].last_ns);
     timing.rounds += laps[i].rounds;
+    timing.least_rounds = std::min(timing.least_rounds, laps[i].rounds);
   }
   timing.wall_ns = static_cast<double>(last_ns - first_ns);
   return timing;
 }
 
+/// Whether a thread must go on with its row.
+inline bool needs_more(const Lap& lap, double budget_ns, std::uint64_t least_rounds = kLeastRounds) {
+  return lap.rounds < least_rounds || static_cast<double>(lap.last_ns - lap.first_ns) < budget_ns;
+}
+
 /// Repeats rounds on every thread for `budget_ns`. `make_work(index)` gives a thread's work: verify(worker)
 /// runs once before the clock, round() repeatedly.
 template <class MakeWork>
-Timing time_rounds(unsigned threads, double budget_ns, MakeWork make_work) {
+Timing time_rounds(unsigned threads, double budget_ns, MakeWork make_work,
+                   std::uint64_t least_rounds = kLeastRounds) {
   Laps laps;
   run_on_threads(threads, [&](Worker& worker) {
     auto work = make_work(worker.index());
     work.verify(worker);
     worker.meet();
     Lap& lap = laps[worker.index()];
-    lap.first_ns = now_ns();
-    do {
+    lap.first_ns = lap.last_ns = now_ns();
+    while (needs_more(lap, budget_ns, least_rounds)) {
       work.round();
       ++lap.rounds;
       lap.last_ns = now_ns();
-    } while (static_cast<double>(lap.last_ns - lap.first_ns) < budget_ns);
+    }
     worker.meet();
   });
   return timing_of(laps, threads);

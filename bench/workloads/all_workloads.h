@@ -33,7 +33,7 @@ template <class Api, template <std::size_t> class Pool, class Runs>
 class MallocContestant : public Contestant {
  public:
   MallocContestant(const char* name, Kind kind, const char* library)
-      : Contestant(name, kind, library,
+      : Contestant(name, kind, Sharing::kAnyThread, library,
                    {source_000::run<Api>,
                     source_001::run<Api>,
                     source_002::run<Api>,
@@ -69,10 +69,11 @@ template <template <std::size_t> class Pool>
 class UnsharedContestant : public Contestant {
  public:
   UnsharedContestant(const char* name, Kind kind, const char* library)
-      : Contestant(name, kind, library,
-                   {source_003::run_fixed<Pool>, source_003::run_threaded<Pool>,
-                    source_003::run_random_sizes<Pool>, source_004::run_all_batches<Pool>,
-                    source_004::run_single_calls<Pool>, bucket_growth::run<Pool>, near_full::run<Pool>}) {}
+      : Contestant(
+            name, kind, Sharing::kOneThread, library,
+            {source_003::run_fixed<Pool>, source_003::run_threaded<Pool>, source_003::run_random_sizes<Pool>,
+             source_004::run_all_batches<Pool>, source_004::run_single_calls<Pool>, bucket_growth::run<Pool>,
+             near_full::run<Pool>, decline::run_pool<Pool>}) {}
 };
 
 /// A pool of blocks for any thread.
@@ -81,10 +82,10 @@ class SharedContestant : public Contestant {
  public:
   SharedContestant(const char* name, Kind kind, const char* library)
       : Contestant(
-            name, kind, library,
+            name, kind, Sharing::kAnyThread, library,
             {source_003::run_fixed<Pool>, source_003::run_threaded<Pool>, source_003::run_random_sizes<Pool>,
              source_004::run_all_batches<Pool>, source_004::run_single_calls<Pool>, bucket_growth::run<Pool>,
-             near_full::run<Pool>, shared::run<Pool>}) {}
+             near_full::run<Pool>, decline::run_pool<Pool>, shared::run<Pool>}) {}
 };
 
 }  // namespace tarn::bench

@@ -33,8 +33,9 @@ class ArenaBlocks {
     verify_slots(slots_, worker);
     arena.reset();
   }
+  /// \why inlined: where the arena is an object of the caller's, the compiler may know its type
   template <class Arena>
-  [[gnu::noinline]] void allocate_all(Arena& arena) {
+  [[gnu::always_inline]] void allocate_all(Arena& arena) {
     for (SizedSlot& slot : slots_) slot.block = used(arena.allocate(slot.bytes));
   }
 
@@ -49,7 +50,7 @@ class ResetArena {
   template <class... Buffer>
   explicit ResetArena(std::size_t count, Buffer... buffer) : arena_(buffer...), blocks_(count) {}
   void verify(Worker& worker) { blocks_.verify(arena_, worker); }
-  void round() {
+  [[gnu::noinline]] void round() {
     blocks_.allocate_all(arena_);
     arena_.reset();
   }
@@ -83,7 +84,7 @@ class FreshArena {
     Arena arena;
     blocks_.verify(arena, worker);
   }
-  void round() {
+  [[gnu::noinline]] void round() {
     Arena arena;
     blocks_.allocate_all(arena);
   }
@@ -94,11 +95,7 @@ class FreshArena {
 
 template <class Work>
 void run_row(Session& session, const SeriesName& name, std::size_t count) {
-  const Row row = {.series = name};
-  if (!session.wants(row)) return;
-  const Timing timing = time_rounds(1, session.budget_ns(kRowSeconds), [=](unsigned) { return Work(count); });
-  const std::uint64_t operations = timing.rounds * count;
-  session.report(row, timing.wall_ns / static_cast<double>(operations), operations);
+  run_timed_row(session, {.series = name}, kRowSeconds, count, [=](unsigned) { return Work(count); });
 }
 
 template <class Arena>

@@ -4,7 +4,7 @@
 #pragma once
 #include "contestant.h"
 #include "table.h"
-#include "threads.h"
+#include "timed_row.h"
 #include "use.h"
 #include "verify.h"
 
@@ -47,12 +47,8 @@ void run(Session& session) {
   for (const std::size_t threads : session.threads({1, 4, 16})) {
     for (const std::size_t bytes : session.sizes({1024, 1025, 4096, 4097, 16344, 16345, 32767, 32768,
                                                   256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1})) {
-      const Row row = {.bytes = bytes, .threads = static_cast<unsigned>(threads)};
-      if (!session.wants(row)) continue;
-      const Timing timing = time_rounds(row.threads, session.budget_ns(kRowSeconds),
-                                        [&](unsigned) { return Batches<Api>(bytes); });
-      const std::uint64_t blocks = timing.rounds * kBatchBlocks;
-      session.report(row, timing.wall_ns / static_cast<double>(blocks), blocks);
+      run_timed_row(session, {.bytes = bytes, .threads = static_cast<unsigned>(threads)}, kRowSeconds,
+                    kBatchBlocks, [&](unsigned) { return Batches<Api>(bytes); });
     }
   }
 }

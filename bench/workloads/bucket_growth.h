@@ -24,7 +24,7 @@ void run_row(Session& session) {
     ns = static_cast<double>(now_ns() - first_ns);
     for (void* const block : blocks) pool.deallocate(block, Bytes);
   }
-  session.report(row, ns / kBlocks, kBlocks);
+  session.report(row, ns / kBlocks, {kBlocks});
 }
 
 template <template <std::size_t> class Pool>

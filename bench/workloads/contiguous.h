@@ -119,19 +119,13 @@ void run_batch_row(Session& session, const SeriesName& name, std::size_t blocks,
   PhaseTimes times;
   const Timing timing = time_rounds(1, session.budget_ns(kRowSeconds),
                                     [&](unsigned) { return RunBatches<Pool>(blocks, lengths, times); });
-  const std::uint64_t runs = timing.rounds * RunBatches<Pool>::runs_in(blocks, lengths);
-  const auto count = static_cast<double>(runs);
-  session.report(row, planned_ns(times) / count, runs, phase_fields(times, kPlannedPhases, count));
+  report_planned(session, row, times, effort_of(timing, RunBatches<Pool>::runs_in(blocks, lengths)));
 }
 
 template <class Pool>
 void run_churn_row(Session& session, std::size_t blocks) {
-  const Row row = {.series = series("churn %zu", blocks), .bytes = kBlockBytes};
-  if (!session.wants(row)) return;
-  const Timing timing =
-      time_rounds(1, session.budget_ns(kRowSeconds), [&](unsigned) { return RunChurn<Pool>(blocks); });
-  const std::uint64_t operations = timing.rounds * RunChurn<Pool>::kReplacementsPerRound;
-  session.report(row, timing.wall_ns / static_cast<double>(operations), operations);
+  run_timed_row(session, {.series = series("churn %zu", blocks), .bytes = kBlockBytes}, kRowSeconds,
+                RunChurn<Pool>::kReplacementsPerRound, [&](unsigned) { return RunChurn<Pool>(blocks); });
 }
 
 template <class Pool>

@@ -10,7 +10,7 @@
 #include "random.h"
 #include "spsc_ring.h"
 #include "table.h"
-#include "threads.h"
+#include "timed_row.h"
 #include "use.h"
 #include "verify.h"
 
@@ -64,7 +64,7 @@ class Producer {
   Lap run(double budget_ns) {
     Lap lap;
     lap.first_ns = lap.last_ns = now_ns();
-    while (static_cast<double>(lap.last_ns - lap.first_ns) < budget_ns) {
+    while (needs_more(lap, budget_ns)) {
       send(Purpose::kTimed);
       ++lap.rounds;
       lap.last_ns = now_ns();
@@ -139,9 +139,7 @@ void run(Session& session) {
     for (const Sizes& sizes : kSizes) {
       const Row row = {.series = series("%s", sizes.name), .threads = 2 * pairs};
       if (!session.wants(row)) continue;
-      const Timing timing = run_pairs<Api>(pairs, sizes, session.budget_ns(kRowSeconds));
-      const std::uint64_t blocks = timing.rounds * kBatchBlocks;
-      session.report(row, timing.wall_ns / static_cast<double>(blocks), blocks);
+      report_rounds(session, row, run_pairs<Api>(pairs, sizes, session.budget_ns(kRowSeconds)), kBatchBlocks);
     }
   }
 }

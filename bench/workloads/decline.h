@@ -107,7 +107,7 @@ void run_pages(Session& session) {
     const Objects<Api> objects;
     pages = static_cast<double>(objects.pages());
   }
-  session.report(row, pages * kOsPageBytes / (kLeft * kBytes), kLeft);
+  session.report(row, pages * kOsPageBytes / (kLeft * kBytes), {kLeft});
 }
 
 template <class Api>
@@ -123,7 +123,7 @@ void run_resident(Session& session) {
     const long table_kib = kPeak * sizeof(void*) / 1024;
     resident_bytes = 1024.0 * static_cast<double>(resident_memory().now_kib - before_kib - table_kib);
   }
-  session.report(row, resident_bytes / (kLeft * kBytes), kLeft);
+  session.report(row, resident_bytes / (kLeft * kBytes), {kLeft});
 }
 
 template <class Api>
@@ -136,7 +136,7 @@ void run_walk(Session& session) {
     objects.shuffle();
     ns = objects.walk();
   }
-  session.report(row, ns, kLeft * kWalks);
+  session.report(row, ns, {kLeft * kWalks});
 }
 
 template <class Api>
@@ -145,6 +145,26 @@ void run(Session& session) {
     run_pages<Api>(session);
     run_resident<Api>(session);
   }
+  run_walk<Api>(session);
+}
+
+/// A pool of blocks as the only one of the process.
+template <class Pool>
+struct OnlyPool {
+  static Pool& pool() {
+    static Pool only;
+    return only;
+  }
+  static void* allocate(std::size_t bytes) { return pool().allocate(bytes); }
+  static void deallocate(void* block, std::size_t bytes) { pool().deallocate(block, bytes); }
+  static void* memory_of(void* block) { return block; }
+};
+
+/// The rows of malloc but for the one that waits until memory has gone back.
+template <template <std::size_t> class Pool>
+void run_pool(Session& session) {
+  using Api = OnlyPool<Pool<kBytes>>;
+  if (session.enter("decline")) run_pages<Api>(session);
   run_walk<Api>(session);
 }
 

@@ -28,7 +28,7 @@ void run(Session& session) {
     }
     const double ns = static_cast<double>(now_ns() - first_ns);
     for (void* block : blocks) Api::deallocate(block, bytes);
-    session.report(row, ns / (kTotalBytes / 1024), blocks.size());
+    session.report(row, ns / (kTotalBytes / 1024), {blocks.size()});
   }
 }
 

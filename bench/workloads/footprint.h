@@ -95,7 +95,7 @@ void run(Session& session) {
   wait(session.budget_ns(kFirstPauseSeconds), course);
   process.free_between(kBlocks / 8 * 7, kBlocks, course);
   wait(session.budget_ns(kLastPauseSeconds), course);
-  session.report(row, 1024.0 * static_cast<double>(resident_memory().now_kib), kBlocks, course.text());
+  session.report(row, 1024.0 * static_cast<double>(resident_memory().now_kib), {kBlocks}, course.text());
 }
 
 }  // namespace tarn::bench::footprint

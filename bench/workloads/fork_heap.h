@@ -41,7 +41,7 @@ void run(Session& session) {
     }
     for (void* block : blocks) Api::deallocate(block, kBlockBytes);
     std::sort(std::begin(ns), std::end(ns));
-    session.report(row, ns[kForks / 2], kForks);
+    session.report(row, ns[kForks / 2], {kForks});
   }
 }
 

@@ -43,7 +43,7 @@ void run(Session& session) {
       if (worker.index() == 0) idle_kib = resident_memory().now_kib;
       worker.meet();
     });
-    session.report(row, 1024.0 * static_cast<double>(idle_kib), threads * kBlocks);
+    session.report(row, 1024.0 * static_cast<double>(idle_kib), {threads * kBlocks});
   }
 }
 

@@ -3,21 +3,14 @@
 // page every time.
 #pragma once
 #include "contestant.h"
+#include "growth.h"
 #include "table.h"
-#include "threads.h"
-#include "use.h"
 
 namespace tarn::bench::large {
 
 inline constexpr std::size_t kKiB = 1024;
 inline constexpr std::size_t kMiB = 1024 * kKiB;
-inline constexpr std::size_t kOsPageBytes = 4096;
 inline constexpr double kRowSeconds = 0.05;
-
-inline void touch_pages(void* block, std::size_t first_byte, std::size_t end_byte) {
-  volatile char* const bytes = static_cast<char*>(block);
-  for (std::size_t i = first_byte; i < end_byte; i += kOsPageBytes) bytes[i] = 1;
-}
 
 template <class Api>
 struct Pair {
@@ -63,37 +56,9 @@ struct PairAmongOthers {
   }
 };
 
-/// Grows from 1 KiB to `largest_bytes`; `next(bytes)` is the size after `bytes`.
-template <class Api, class Next>
-struct Growth {
-  std::size_t largest_bytes;
-  Next next;
-
-  void verify(Worker&) { round(); }
-  void round() {
-    std::size_t bytes = kKiB;
-    void* block = escape(Api::allocate(bytes));
-    touch_pages(block, 0, bytes);
-    while (bytes < largest_bytes) {
-      const std::size_t grown_bytes = next(bytes);
-      block = escape(Api::reallocate(block, grown_bytes));
-      touch_pages(block, bytes, grown_bytes);
-      bytes = grown_bytes;
-    }
-    Api::deallocate(block, bytes);
-  }
-};
-
 template <class Work>
 void run_row(Session& session, const Row& row, Work work) {
-  if (!session.wants(row)) return;
-  const Timing timing = time_rounds(1, session.budget_ns(kRowSeconds), [&](unsigned) { return work; });
-  session.report(row, timing.wall_ns / static_cast<double>(timing.rounds), timing.rounds);
-}
-
-template <class Api, class Next>
-void run_growth(Session& session, const SeriesName& name, std::size_t largest_bytes, Next next) {
-  run_row(session, {.series = name}, Growth<Api, Next>{largest_bytes, next});
+  run_timed_row(session, row, kRowSeconds, 1, [&](unsigned) { return work; });
 }
 
 template <class Api>
@@ -101,10 +66,12 @@ void run(Session& session) {
   if (!session.enter("large")) return;
   for (const std::size_t bytes : session.sizes({300 * kKiB, kMiB, 4 * kMiB, 16 * kMiB}))
     run_row(session, {.series = series("pair"), .bytes = bytes}, Pair<Api>{bytes});
-  run_growth<Api>(session, series("realloc, doubling to 64 MiB"), 64 * kMiB,
-                  [](std::size_t bytes) { return 2 * bytes; });
-  run_growth<Api>(session, series("realloc by 64 KiB to 16 MiB"), 16 * kMiB,
-                  [](std::size_t bytes) { return bytes + 64 * kKiB; });
+  const auto doubled = [](std::size_t bytes) { return 2 * bytes; };
+  const auto step_more = [](std::size_t bytes) { return bytes + 64 * kKiB; };
+  run_row(session, {.series = series("realloc, doubling to 64 MiB")},
+          Growth<Api, decltype(doubled)>{kKiB, 64 * kMiB, Neighbours::kNone, doubled});
+  run_row(session, {.series = series("realloc by 64 KiB to 16 MiB")},
+          Growth<Api, decltype(step_more)>{kKiB, 16 * kMiB, Neighbours::kNone, step_more});
   for (const std::size_t count : session.values({10, 1000})) {
     const Row row = {.series = series("pair among %zu of 1.9 MB", count), .bytes = 3'000'000};
     if (!session.wants(row)) continue;

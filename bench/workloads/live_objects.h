@@ -92,26 +92,22 @@ std::size_t fill(Pool& pool, std::size_t count, unsigned live_percent) {
   return live;
 }
 
-struct Rounds {
-  std::uint64_t count = 0;
-  double ns = 0;
-};
-
 /// Repeats a round for `budget_ns`, looking at the clock after each `at_once`.
 template <class Round>
-Rounds repeat(double budget_ns, std::uint64_t at_once, Round round) {
-  Rounds rounds;
-  const std::uint64_t first_ns = now_ns();
-  for (; rounds.ns < budget_ns; rounds.ns = static_cast<double>(now_ns() - first_ns))
-    for (std::uint64_t i = 0; i < at_once; ++i, ++rounds.count) round();
-  return rounds;
+Timing repeat(double budget_ns, std::uint64_t at_once, Round round) {
+  Laps laps;
+  Lap& lap = laps[0];
+  lap.first_ns = lap.last_ns = now_ns();
+  for (; needs_more(lap, budget_ns); lap.last_ns = now_ns())
+    for (std::uint64_t i = 0; i < at_once; ++i, ++lap.rounds) round();
+  return timing_of(laps, 1);
 }
 
 template <class Pool, std::size_t Bytes>
 void run_walk_row(Session& session, std::size_t count, unsigned live_percent) {
   const Row row = {.series = series("%zu objects, %u percent live", count, live_percent), .bytes = Bytes};
   if (!session.wants(row)) return;
-  Rounds rounds;
+  Timing timing;
   std::size_t live = 0;
   {
     Pool pool(count);
@@ -122,10 +118,9 @@ void run_walk_row(Session& session, std::size_t count, unsigned live_percent) {
       std::fprintf(stderr, "bench: a walk visited %zu of %zu objects\n", visits, live);
       std::_Exit(kWrongBlocksStatus);
     }
-    rounds = repeat(session.budget_ns(kRowSeconds), 10'000 / live + 1, [&] { walk_once(pool); });
+    timing = repeat(session.budget_ns(kRowSeconds), 10'000 / live + 1, [&] { walk_once(pool); });
   }
-  const std::uint64_t operations = rounds.count * live;
-  session.report(row, rounds.ns / static_cast<double>(operations), operations);
+  report_rounds(session, row, timing, live);
 }
 
 template <template <std::size_t> class Pool>
@@ -170,14 +165,13 @@ template <class Pool, std::size_t Bytes>
 void run_handles_row(Session& session, const char* process) {
   const Row row = {.series = series("%s", process), .bytes = Bytes};
   if (!session.wants(row)) return;
-  Rounds rounds;
+  Timing timing;
   {
     NamedObjects<Pool, Bytes> objects;
     objects.round();
-    rounds = repeat(session.budget_ns(kRowSeconds), 1, [&] { objects.round(); });
+    timing = repeat(session.budget_ns(kRowSeconds), 1, [&] { objects.round(); });
   }
-  const std::uint64_t operations = rounds.count * kNamed;
-  session.report(row, rounds.ns / static_cast<double>(operations), operations);
+  report_rounds(session, row, timing, kNamed);
 }
 
 template <template <std::size_t> class Pool>

@@ -13,7 +13,7 @@
 #include "random.h"
 #include "resident.h"
 #include "table.h"
-#include "threads.h"
+#include "timed_row.h"
 #include "use.h"
 #include "verify.h"
 
@@ -122,8 +122,7 @@ void run_times(Session& session) {
         timing = time_rounds(threads, session.budget_ns(kRowSeconds),
                              [&](unsigned index) { return Crowd<Api>(places, leaving, index); });
       }
-      const std::uint64_t operations = timing.rounds * kPerRound;
-      session.report(row, timing.wall_ns / static_cast<double>(operations), operations);
+      report_rounds(session, row, timing, kPerRound);
     }
 }
 
@@ -152,7 +151,7 @@ void run_memory(Session& session) {
       });
     }
     const double resident_bytes = 1024.0 * static_cast<double>(all_kib - before_kib);
-    session.report(row, resident_bytes / static_cast<double>(live_bytes), threads * kLive);
+    session.report(row, resident_bytes / static_cast<double>(live_bytes), {threads * kLive});
   }
 }
 

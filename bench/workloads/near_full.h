@@ -65,11 +65,9 @@ class Replacements {
 template <class Pool, std::size_t Bytes>
 void run_row(Session& session, const SeriesName& name, const Plan& plan) {
   const Row row = {.series = name, .bytes = Bytes};
-  if (plan.held * Bytes > kMostBytes || !session.wants(row)) return;
+  if (plan.held * Bytes > kMostBytes) return;
   using Work = Replacements<Pool, Bytes>;
-  const Timing timing = time_rounds(1, session.budget_ns(kRowSeconds), [&](unsigned) { return Work(plan); });
-  const std::uint64_t operations = timing.rounds * Work::kPerRound;
-  session.report(row, timing.wall_ns / static_cast<double>(operations), operations);
+  run_timed_row(session, row, kRowSeconds, Work::kPerRound, [&](unsigned) { return Work(plan); });
 }
 
 template <template <std::size_t> class Pool>

@@ -41,15 +41,17 @@ inline PhaseTimes sum_of(const Table<PhaseTimes>& of_threads) {
   return sum;
 }
 
-/// The phases as JSON members, each in ns per operation.
+/// The phases that have a name as JSON members, each in ns per operation.
 template <std::size_t Count>
 Extra phase_fields(const PhaseTimes& times, const char* const (&names)[Count], double operations) {
   static_assert(Count <= PhaseTimes::kMaxPhases);
   Extra fields = {};
   std::size_t length = 0;
-  for (std::size_t i = 0; i < Count; ++i)
+  for (std::size_t i = 0; i < Count; ++i) {
+    if (names[i] == nullptr) continue;
     length += static_cast<std::size_t>(std::snprintf(fields.text + length, sizeof fields.text - length,
                                                      ",\"%s_ns\":%.3f", names[i], times.ns(i) / operations));
+  }
   return fields;
 }
 

@@ -9,10 +9,14 @@
 
 namespace tarn::bench {
 
-inline constexpr const char* kPlannedPhases[] = {"allocate", "arrange", "free"};
+/// The phases that are measured, by name; the one between them is not told.
+inline constexpr const char* kPlannedPhases[] = {"allocate", nullptr, "free"};
 
-/// What is measured of a round: all but the second phase.
-inline double planned_ns(const PhaseTimes& times) { return times.ns(0) + times.ns(2); }
+inline void report_planned(Session& session, const Row& row, const PhaseTimes& times, const Effort& effort) {
+  const auto count = static_cast<double>(effort.operations);
+  session.report(row, (times.ns(0) + times.ns(2)) / count, effort,
+                 phase_fields(times, kPlannedPhases, count));
+}
 
 template <class Pool, class Slot, class Calls>
 class PlannedBatches {

@@ -7,7 +7,7 @@
 
 #include "random.h"
 #include "table.h"
-#include "threads.h"
+#include "timed_row.h"
 #include "use.h"
 #include "verify.h"
 

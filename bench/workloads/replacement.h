@@ -4,7 +4,7 @@
 #include "contestant.h"
 #include "random.h"
 #include "table.h"
-#include "threads.h"
+#include "timed_row.h"
 #include "use.h"
 #include "verify.h"
 
@@ -65,11 +65,8 @@ class Replacements {
 /// The row's wall time per replacement, all threads together.
 template <class Api>
 void report_replacements(Session& session, const Row& row, const ReplacementPlan& plan, double seconds) {
-  if (!session.wants(row)) return;
-  const Timing timing = time_rounds(row.threads, session.budget_ns(seconds),
-                                    [&](unsigned index) { return Replacements<Api>(plan, index); });
-  const std::uint64_t operations = timing.rounds * Replacements<Api>::kPerRound;
-  session.report(row, timing.wall_ns / static_cast<double>(operations), operations);
+  run_timed_row(session, row, seconds, Replacements<Api>::kPerRound,
+                [&](unsigned index) { return Replacements<Api>(plan, index); });
 }
 
 }  // namespace tarn::bench

@@ -4,22 +4,15 @@
 // An Api offers usable_bytes(block).
 #pragma once
 #include "contestant.h"
+#include "growth.h"
 #include "table.h"
-#include "threads.h"
-#include "use.h"
 
 namespace tarn::bench::resize {
 
 inline constexpr double kRowSeconds = 0.05;
 inline constexpr std::size_t kBlocks = 64;
 inline constexpr std::size_t kBlockBytes = 100;
-inline constexpr std::size_t kOsPageBytes = 4096;
 inline constexpr std::size_t kMiB = std::size_t{1} << 20;
-
-inline void touch_pages(void* block, std::size_t first_byte, std::size_t end_byte) {
-  volatile char* const bytes = static_cast<char*>(block);
-  for (std::size_t i = first_byte; i < end_byte; i += kOsPageBytes) bytes[i] = 1;
-}
 
 template <class Api>
 class LiveBlocks {
@@ -66,49 +59,10 @@ struct Asked {
   }
 };
 
-/// Grows to `largest_bytes`; `next(bytes)` is the size after `bytes`. With neighbours, a block of 300 KB is
-/// allocated after each eighth step, where the buffer might have grown.
-template <class Api, class Next>
-struct Growth {
-  std::size_t first_bytes, largest_bytes;
-  bool has_neighbours;
-  Next next;
-
-  static constexpr std::size_t kNeighbourBytes = 300'000;
-  static constexpr unsigned kMostNeighbours = 64, kStepsPerNeighbour = 8;
-
-  void verify(Worker&) { round(); }
-  void round() {
-    void* neighbours[kMostNeighbours];
-    unsigned count = 0, steps = 0;
-    std::size_t bytes = first_bytes;
-    void* block = escape(Api::allocate(bytes));
-    touch_pages(block, 0, bytes);
-    while (bytes < largest_bytes) {
-      const std::size_t grown_bytes = next(bytes);
-      block = escape(Api::reallocate(block, grown_bytes));
-      touch_pages(block, bytes, grown_bytes);
-      bytes = grown_bytes;
-      if (has_neighbours && ++steps % kStepsPerNeighbour == 0 && count < kMostNeighbours)
-        touch_pages(neighbours[count++] = escape(Api::allocate(kNeighbourBytes)), 0, 1);
-    }
-    Api::deallocate(block, bytes);
-    while (count != 0) Api::deallocate(neighbours[--count], kNeighbourBytes);
-  }
-};
-
 /// \param calls per round
 template <class Work>
 void run_row(Session& session, const SeriesName& name, std::size_t calls, Work work) {
-  const Row row = {.series = name};
-  if (!session.wants(row)) return;
-  const Timing timing = time_rounds(1, session.budget_ns(kRowSeconds), [&](unsigned) { return work; });
-  session.report(row, timing.wall_ns / static_cast<double>(timing.rounds * calls), timing.rounds * calls);
-}
-
-template <class Api, class Next>
-void run_growth(Session& session, const SeriesName& name, Growth<Api, Next> growth) {
-  run_row(session, name, 1, growth);
+  run_timed_row(session, {.series = name}, kRowSeconds, calls, [&](unsigned) { return work; });
 }
 
 template <class Api>
@@ -122,12 +76,12 @@ void run(Session& session) {
   const auto doubled = [](std::size_t bytes) { return 2 * bytes; };
   const auto half_more = [](std::size_t bytes) { return bytes + bytes / 2; };
   const auto step_more = [](std::size_t bytes) { return bytes + 64 * 1024; };
-  run_growth(session, series("16 to 4096 by doubling"),
-             Growth<Api, decltype(doubled)>{16, 4096, false, doubled});
-  run_growth(session, series("1 KiB to 3 MiB by half"),
-             Growth<Api, decltype(half_more)>{1024, 3 * kMiB, false, half_more});
-  run_growth(session, series("to 16 MiB by 64 KiB, with neighbours"),
-             Growth<Api, decltype(step_more)>{1024, 16 * kMiB, true, step_more});
+  run_row(session, series("16 to 4096 by doubling"), 1,
+          Growth<Api, decltype(doubled)>{16, 4096, Neighbours::kNone, doubled});
+  run_row(session, series("1 KiB to 3 MiB by half"), 1,
+          Growth<Api, decltype(half_more)>{1024, 3 * kMiB, Neighbours::kNone, half_more});
+  run_row(session, series("to 16 MiB by 64 KiB, with neighbours"), 1,
+          Growth<Api, decltype(step_more)>{1024, 16 * kMiB, Neighbours::kSome, step_more});
 }
 
 }  // namespace tarn::bench::resize

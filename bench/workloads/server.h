@@ -11,11 +11,11 @@
 
 #include "clock.h"
 #include "contestant.h"
-#include "histogram.h"
+#include "percentiles.h"
 #include "random.h"
 #include "spsc_ring.h"
 #include "table.h"
-#include "threads.h"
+#include "timed_row.h"
 #include "use.h"
 #include "verify.h"
 
@@ -149,29 +149,26 @@ class Server {
 };
 
 template <class Api, class MakeMeter>
-Timing run_servers(double budget_ns, MakeMeter make_meter) {
+Timing run_servers(double budget_ns, std::uint64_t least_rounds, MakeMeter make_meter) {
   using Meter = decltype(make_meter(0u));
   Post post;
-  return time_rounds(kThreads, budget_ns,
-                     [&](unsigned index) { return Server<Api, Meter>(index, post, make_meter(index)); });
+  return time_rounds(
+      kThreads, budget_ns, [&](unsigned index) { return Server<Api, Meter>(index, post, make_meter(index)); },
+      least_rounds);
 }
 
 template <class Api>
 void run_throughput(Session& session) {
   const Row row = {.threads = kThreads};
   if (!session.enter("server") || !session.wants(row)) return;
-  const Timing timing =
-      run_servers<Api>(session.budget_ns(kThroughputSeconds), [](unsigned) { return Untimed(); });
-  const std::uint64_t operations = timing.rounds * kStepsPerRound;
-  session.report(row, timing.wall_ns / static_cast<double>(operations), operations);
+  const Timing timing = run_servers<Api>(session.budget_ns(kThroughputSeconds), kLeastRounds,
+                                         [](unsigned) { return Untimed(); });
+  report_rounds(session, row, timing, kStepsPerRound);
 }
 
-struct Percentile {
-  const char* name;
-  double share;
-};
-inline constexpr Percentile kPercentiles[] = {
-    {"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}};
+inline constexpr std::size_t kRowPercentiles[] = {0, 2, 3, 4};  // of kPercentiles
+/// So that ten of the calls of all threads lie above the last of these.
+inline constexpr std::uint64_t kLeastLatencyRounds = 100'000 / (kThreads * kStepsPerRound) + 1;
 
 inline Row row_of(const Percentile& percentile) {
   return {.series = series("%s", percentile.name), .threads = kThreads};
@@ -179,7 +176,7 @@ inline Row row_of(const Percentile& percentile) {
 
 inline bool wants_any_percentile(Session& session) {
   bool is_wanted = false;
-  for (const Percentile& percentile : kPercentiles) is_wanted |= session.wants(row_of(percentile));
+  for (const std::size_t i : kRowPercentiles) is_wanted |= session.wants(row_of(kPercentiles[i]));
   return is_wanted;
 }
 
@@ -187,19 +184,15 @@ template <class Api>
 void run_latency(Session& session) {
   if (!session.enter("latency") || !wants_any_percentile(session)) return;
   Table<Histogram> of_thread(kThreads);
-  run_servers<Api>(session.budget_ns(kLatencySeconds),
-                   [&](unsigned index) { return Timed{&of_thread[index]}; });
+  const Timing timing = run_servers<Api>(session.budget_ns(kLatencySeconds), kLeastLatencyRounds,
+                                         [&](unsigned index) { return Timed{&of_thread[index]}; });
   for (unsigned i = 1; i < kThreads; ++i) of_thread[0].merge(of_thread[i]);
   const Histogram& calls = of_thread[0];
-  const double scale_ns = ns_per_cycle();
-  const auto ns = [&](double share) { return static_cast<double>(calls.percentile(share)) * scale_ns; };
-  const Extra fields = extra_fields(
-      ",\"p50_ns\":%.1f,\"p90_ns\":%.1f,\"p99_ns\":%.1f,\"p99.9_ns\":%.1f,\"p99.99_ns\":%.1f,"
-      "\"p99.999_ns\":%.1f,\"max_ns\":%.1f",
-      ns(0.5), ns(0.9), ns(0.99), ns(0.999), ns(0.9999), ns(0.99999),
-      static_cast<double>(calls.largest()) * scale_ns);
-  for (const Percentile& percentile : kPercentiles)
-    session.report(row_of(percentile), ns(percentile.share), calls.total(), fields);
+  const double ns = ns_per_cycle();
+  const Extra fields = percentile_fields("", calls, ns);
+  for (const std::size_t i : kRowPercentiles)
+    session.report(row_of(kPercentiles[i]), static_cast<double>(calls.percentile(kPercentiles[i].share)) * ns,
+                   {calls.total(), timing.least_rounds}, fields);
 }
 
 template <class Api>

@@ -75,8 +75,7 @@ void run_row(Session& session, const char* pattern, unsigned threads) {
     timing = time_rounds(threads, session.budget_ns(kRowSeconds),
                          [&](unsigned index) { return Work<Pool, Bytes>(pool, index); });
   }
-  const std::uint64_t operations = timing.rounds * kBlocks;
-  session.report(row, timing.wall_ns / static_cast<double>(operations), operations);
+  report_rounds(session, row, timing, kBlocks);
 }
 
 /// Allocates one's own blocks and frees the neighbour's; returns when all threads have.
@@ -102,16 +101,14 @@ void run_handover_row(Session& session, unsigned threads) {
       FixedSlot<Bytes>* const neighbours = slots.begin() + (worker.index() + 1) % threads * kBlocksOfHandover;
       SharedBatch<Pool, Bytes>(pool, worker.index()).verify(worker);
       hand_over(pool, own, neighbours, worker);
-      const std::uint64_t rounds = session.scaled(kRounds);
+      const std::uint64_t rounds = std::max(session.scaled(kRounds), kLeastRounds);
       Lap& lap = laps[worker.index()];
       lap.first_ns = now_ns();
       for (; lap.rounds < rounds; ++lap.rounds) hand_over(pool, own, neighbours, worker);
       lap.last_ns = now_ns();
     });
   }
-  const Timing timing = timing_of(laps, threads);
-  const std::uint64_t operations = timing.rounds * kBlocksOfHandover;
-  session.report(row, timing.wall_ns / static_cast<double>(operations), operations);
+  report_rounds(session, row, timing_of(laps, threads), kBlocksOfHandover);
 }
 
 template <template <std::size_t> class Pool>

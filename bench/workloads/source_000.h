@@ -13,7 +13,7 @@
 #include "phase_times.h"
 #include "random.h"
 #include "table.h"
-#include "threads.h"
+#include "timed_row.h"
 #include "use.h"
 #include "verify.h"
 
@@ -177,21 +177,16 @@ void run_row(Session& session, const Row& row, double seconds, const char* const
   const Timing timing = time_rounds(row.threads, session.budget_ns(seconds), [&](unsigned index) {
     return make_work(iterations, index, times[index]);
   });
-  const std::uint64_t operations = timing.rounds * iterations;
-  const auto count = static_cast<double>(operations);
-  session.report(row, timing.wall_ns / count, operations, phase_fields(sum_of(times), phases, count));
+  const auto operations = static_cast<double>(timing.rounds * iterations);
+  report_rounds(session, row, timing, iterations, phase_fields(sum_of(times), phases, operations));
 }
 
 template <class Api, class Size>
 void run_pairs(Session& session, Size bytes, unsigned threads) {
-  const Row row = {.series = series("pairs"), .bytes = bytes, .threads = threads};
-  if (!session.wants(row)) return;
   const std::size_t iterations = kIterations / threads;
   PhaseTimes unused;
-  const Timing timing = time_rounds(threads, session.budget_ns(kRowSeconds),
-                                    [&](unsigned) { return Pairs<Api, Size>(bytes, iterations, unused); });
-  const std::uint64_t operations = timing.rounds * iterations;
-  session.report(row, timing.wall_ns / static_cast<double>(operations), operations);
+  run_timed_row(session, {.series = series("pairs"), .bytes = bytes, .threads = threads}, kRowSeconds,
+                iterations, [&](unsigned) { return Pairs<Api, Size>(bytes, iterations, unused); });
 }
 
 /// Two rows: the two phases of the same rounds.
@@ -205,9 +200,9 @@ void run_phases(Session& session, Size bytes) {
   PhaseTimes times;
   const Timing timing = time_rounds(1, session.budget_ns(2 * kRowSeconds),
                                     [&](unsigned) { return Whole<Api, Size>(bytes, kIterations, times); });
-  const std::uint64_t operations = timing.rounds * kIterations;
-  session.report(allocate_row, times.ns(0) / static_cast<double>(operations), operations);
-  session.report(free_row, times.ns(1) / static_cast<double>(operations), operations);
+  const Effort effort = effort_of(timing, kIterations);
+  session.report(allocate_row, times.ns(0) / static_cast<double>(effort.operations), effort);
+  session.report(free_row, times.ns(1) / static_cast<double>(effort.operations), effort);
 }
 
 /// The first round of a fresh process: every page is touched for the first time.
@@ -219,7 +214,7 @@ void run_cold(Session& session) {
       if (!session.wants(row)) return;
       PhaseTimes times;
       Whole<Api, decltype(bytes)>(bytes, kIterations, times).round();
-      session.report(row, (times.ns(0) + times.ns(1)) / kIterations, kIterations,
+      session.report(row, (times.ns(0) + times.ns(1)) / kIterations, {kIterations},
                      phase_fields(times, kWholePhases, kIterations));
     });
   }

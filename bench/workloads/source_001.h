@@ -7,7 +7,7 @@
 #include "contestant.h"
 #include "random.h"
 #include "table.h"
-#include "threads.h"
+#include "timed_row.h"
 #include "use.h"
 #include "verify.h"
 
@@ -52,12 +52,8 @@ template <class Api>
 void run_up_to(Session& session, std::size_t largest_bytes) {
   for (const std::size_t asked : session.threads({1, 4, 8, 16})) {
     const auto threads = static_cast<unsigned>(asked);
-    const Row row = {.bytes = largest_bytes, .threads = threads};
-    if (!session.wants(row)) continue;
-    const Timing timing = time_rounds(threads, session.budget_ns(kRowSeconds),
-                                      [&](unsigned index) { return RandomSizes<Api>(largest_bytes, index); });
-    const std::uint64_t blocks = timing.rounds * kBlocks;
-    session.report(row, timing.wall_ns / static_cast<double>(blocks), blocks);
+    run_timed_row(session, {.bytes = largest_bytes, .threads = threads}, kRowSeconds, kBlocks,
+                  [&](unsigned index) { return RandomSizes<Api>(largest_bytes, index); });
   }
   const Row cold = {.bytes = largest_bytes, .temperature = Temperature::kCold};
   if (!session.wants(cold)) return;
@@ -68,7 +64,7 @@ void run_up_to(Session& session, std::size_t largest_bytes) {
     work.round();
     ns = static_cast<double>(now_ns() - first_ns);
   }
-  session.report(cold, ns / kBlocks, kBlocks);
+  session.report(cold, ns / kBlocks, {kBlocks});
 }
 
 template <class Api>

@@ -8,7 +8,7 @@
 #include "contestant.h"
 #include "random.h"
 #include "table.h"
-#include "threads.h"
+#include "timed_row.h"
 #include "use.h"
 #include "verify.h"
 
@@ -21,10 +21,7 @@ inline constexpr double kRowSeconds = 0.05;
 
 template <class MakeWork>
 void run_row(Session& session, const Row& row, MakeWork make_work) {
-  if (!session.wants(row)) return;
-  const Timing timing = time_rounds(row.threads, session.budget_ns(kRowSeconds), make_work);
-  const std::uint64_t pairs = timing.rounds * kPairsPerRound;
-  session.report(row, timing.wall_ns / static_cast<double>(pairs), pairs);
+  run_timed_row(session, row, kRowSeconds, kPairsPerRound, make_work);
 }
 
 /// Holds some blocks of the row's sizes at once and looks at them.

@@ -44,12 +44,6 @@ class Batches : public PlannedBatches<Pool, Slot, Calls> {
   }
 };
 
-inline void report(Session& session, const Row& row, const PhaseTimes& times, std::uint64_t rounds) {
-  const std::uint64_t operations = rounds * kBlocks;
-  const auto count = static_cast<double>(operations);
-  session.report(row, planned_ns(times) / count, operations, phase_fields(times, kPlannedPhases, count));
-}
-
 template <class Pool, class Slot>
 void run_rows(Session& session, std::size_t bytes) {
   for (const FreeOrder order : kFreeOrders) {
@@ -58,7 +52,7 @@ void run_rows(Session& session, std::size_t bytes) {
     PhaseTimes times;
     const Timing timing = time_rounds(1, session.budget_ns(kRowSeconds),
                                       [&](unsigned) { return Batches<Pool, Slot>(order, bytes, times); });
-    report(session, row, times, timing.rounds);
+    report_planned(session, row, times, effort_of(timing, kBlocks));
   }
 }
 
@@ -69,7 +63,7 @@ void run_cold(Session& session, std::size_t bytes) {
   if (!session.wants(row)) return;
   PhaseTimes times;
   Batches<Pool, Slot>(FreeOrder::kFifo, bytes, times).round();
-  report(session, row, times, 1);
+  report_planned(session, row, times, {kBlocks});
 }
 
 template <class Body>

@@ -2,9 +2,10 @@
 // allocate all, free all; 1, 2 and 4 threads on one pool.
 //
 // 004_batches        the row's figure is the wall time per node; beside it, as the source has them, average,
-//                    minimum and maximum of allocating and of freeing a batch, and p99.9 of both, in ns per
-//                    node of one thread. Every contestant runs the same number of batches, so that no one's
-//                    maximum comes from more of them; a slow one stops when its time is over.
+//                    minimum and maximum of allocating and of freeing a batch, and the percentiles of both
+//                    that so many batches tell, in ns per node of one thread. Every contestant runs the same
+//                    number of batches, so that no one's maximum comes from more of them; a slow one stops
+//                    when its time is over.
 //
 // 004_single_calls   each call timed by the cycle counter: the figure is the average of a pair, beside it
 //                    percentiles and the maximum of single calls, the counter's own 10 ns or so included
@@ -12,27 +13,27 @@
 #include "block_size.h"
 #include "clock.h"
 #include "contestant.h"
-#include "histogram.h"
+#include "percentiles.h"
 #include "pool_blocks.h"
 
 namespace tarn::bench::source_004 {
 
 inline constexpr double kLongestRowSeconds = 0.1;
 
-/// One phase of one thread's batches, in ns per batch.
+/// One phase of one thread's batches, in ns a batch.
 struct BatchTimes {
-  Histogram batches;
   std::uint64_t shortest_ns = UINT64_MAX;
+  std::uint64_t longest_ns = 0;
   double sum_ns = 0;
 
   void add(std::uint64_t ns) {
-    batches.add(ns);
     shortest_ns = std::min(shortest_ns, ns);
+    longest_ns = std::max(longest_ns, ns);
     sum_ns += static_cast<double>(ns);
   }
   void merge(const BatchTimes& other) {
-    batches.merge(other.batches);
     shortest_ns = std::min(shortest_ns, other.shortest_ns);
+    longest_ns = std::max(longest_ns, other.longest_ns);
     sum_ns += other.sum_ns;
   }
 };
@@ -61,11 +62,11 @@ inline Extra fields_of(const ThreadTimes& times, std::size_t nodes) {
   const BatchTimes& freeing = times.freeing;
   return extra_fields(
       ",\"batches\":%llu,\"allocate_ns\":%.3f,\"allocate_min_ns\":%.3f,\"allocate_max_ns\":%.3f,"
-      "\"free_ns\":%.3f,\"free_min_ns\":%.3f,\"free_max_ns\":%.3f,\"max_ns\":%.3f,\"p99.9_ns\":%.3f",
+      "\"free_ns\":%.3f,\"free_min_ns\":%.3f,\"free_max_ns\":%.3f%s",
       static_cast<unsigned long long>(times.both.total()), per_node(allocating.sum_ns / count),
-      per_node(allocating.shortest_ns), per_node(allocating.batches.largest()),
-      per_node(freeing.sum_ns / count), per_node(freeing.shortest_ns), per_node(freeing.batches.largest()),
-      per_node(times.both.largest()), per_node(times.both.percentile(0.999)));
+      per_node(allocating.shortest_ns), per_node(allocating.longest_ns), per_node(freeing.sum_ns / count),
+      per_node(freeing.shortest_ns), per_node(freeing.longest_ns),
+      percentile_fields("", times.both, per_node(1)).text);
 }
 
 /// The nodes of one thread, and the two loops over them.
@@ -94,11 +95,12 @@ class Nodes {
   Table<FixedSlot<Bytes>> slots_;
 };
 
+/// \param batches at most; fewer, but no fewer than kLeastRounds, where they take longer than `longest_ns`
 template <class Pool, std::size_t Bytes>
 Lap run_batches(Nodes<Pool, Bytes>& nodes, std::uint64_t batches, double longest_ns, ThreadTimes& times) {
   Lap lap;
   lap.first_ns = lap.last_ns = now_ns();
-  while (lap.rounds < batches && static_cast<double>(lap.last_ns - lap.first_ns) < longest_ns) {
+  while (lap.rounds < batches && needs_more(lap, longest_ns)) {
     const std::uint64_t start_ns = now_ns();
     nodes.allocate_all();
     const std::uint64_t middle_ns = now_ns();
@@ -125,16 +127,15 @@ void run_row(Session& session, std::size_t count, unsigned threads) {
       Nodes<Pool, Bytes> nodes(pool, count);
       nodes.verify(worker);
       worker.meet();
-      laps[worker.index()] = run_batches(nodes, session.scaled(kNodesPerRow / count) / threads + 1,
+      const std::uint64_t batches = session.scaled(kNodesPerRow / count) / threads + 1;
+      laps[worker.index()] = run_batches(nodes, std::max(batches, kLeastRounds),
                                          session.budget_ns(kLongestRowSeconds), times[worker.index()]);
       worker.meet();
     });
   }
   const Timing timing = timing_of(laps, threads);
   for (unsigned i = 1; i < threads; ++i) times[0].merge(times[i]);
-  const std::uint64_t operations = timing.rounds * count;
-  session.report(row, timing.wall_ns / static_cast<double>(operations), operations,
-                 fields_of(times[0], count));
+  report_rounds(session, row, timing, count, fields_of(times[0], count));
 }
 
 /// The first batch of a fresh process.
@@ -149,7 +150,7 @@ void run_cold(Session& session, std::size_t count) {
     run_batches(nodes, 1, session.budget_ns(kLongestRowSeconds), times);
   }
   const double ns = (times.allocating.sum_ns + times.freeing.sum_ns) / static_cast<double>(count);
-  session.report(row, ns, count, fields_of(times, count));
+  session.report(row, ns, {count}, fields_of(times, count));
 }
 
 /// What the numbers of threads are for a pool: one of one thread runs rows of one thread.
@@ -206,17 +207,8 @@ void run_timed_batch(Nodes<Pool, Bytes>& nodes, CallTimes& times) {
 }
 
 inline Extra fields_of(const CallTimes& times) {
-  const double ns = ns_per_cycle();
-  const auto in_ns = [ns](std::uint64_t count) { return static_cast<double>(count) * ns; };
-  const Histogram& allocations = times.allocations;
-  const Histogram& frees = times.frees;
-  return extra_fields(
-      ",\"allocate_p50_ns\":%.1f,\"allocate_p99.9_ns\":%.1f,\"allocate_p99.99_ns\":%.1f,"
-      "\"allocate_max_ns\":%.0f,\"free_p50_ns\":%.1f,\"free_p99.9_ns\":%.1f,\"free_p99.99_ns\":%.1f,"
-      "\"free_max_ns\":%.0f",
-      in_ns(allocations.percentile(0.5)), in_ns(allocations.percentile(0.999)),
-      in_ns(allocations.percentile(0.9999)), in_ns(allocations.largest()), in_ns(frees.percentile(0.5)),
-      in_ns(frees.percentile(0.999)), in_ns(frees.percentile(0.9999)), in_ns(frees.largest()));
+  return extra_fields("%s%s", percentile_fields("allocate_", times.allocations, ns_per_cycle()).text,
+                      percentile_fields("free_", times.frees, ns_per_cycle()).text);
 }
 
 template <class Pool, std::size_t Bytes>
@@ -235,7 +227,7 @@ void run_single_calls_row(Session& session, unsigned threads) {
       worker.meet();
       Lap& lap = laps[worker.index()];
       lap.first_ns = now_ns();
-      const std::uint64_t batches = session.scaled(kBatches);
+      const std::uint64_t batches = std::max(session.scaled(kBatches), kLeastRounds);
       for (; lap.rounds < batches; ++lap.rounds) run_timed_batch(nodes, times[worker.index()]);
       lap.last_ns = now_ns();
       worker.meet();
@@ -243,8 +235,7 @@ void run_single_calls_row(Session& session, unsigned threads) {
   }
   const Timing timing = timing_of(laps, threads);
   for (unsigned i = 1; i < threads; ++i) times[0].merge(times[i]);
-  const std::uint64_t operations = timing.rounds * kNodes;
-  session.report(row, timing.wall_ns / static_cast<double>(operations), operations, fields_of(times[0]));
+  report_rounds(session, row, timing, kNodes, fields_of(times[0]));
 }
 
 template <template <std::size_t> class Pool>

@@ -6,7 +6,7 @@
 
 #include "contestant.h"
 #include "random.h"
-#include "threads.h"
+#include "timed_row.h"
 #include "use.h"
 
 namespace tarn::bench::thread_churn {
@@ -50,11 +50,8 @@ template <class Api>
 void run(Session& session) {
   if (!session.enter("thread_churn")) return;
   for (const std::size_t threads : session.threads({1, 4, 16})) {
-    const Row row = {.threads = static_cast<unsigned>(threads)};
-    if (!session.wants(row)) continue;
-    const Timing timing = time_rounds(row.threads, session.budget_ns(kRowSeconds),
-                                      [](unsigned index) { return Lives<Api>(index); });
-    session.report(row, timing.wall_ns / static_cast<double>(timing.rounds), timing.rounds);
+    run_timed_row(session, {.threads = static_cast<unsigned>(threads)}, kRowSeconds, 1,
+                  [](unsigned index) { return Lives<Api>(index); });
   }
 }
 

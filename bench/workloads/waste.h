@@ -47,7 +47,7 @@ void run_up_to(Session& session, std::size_t largest_bytes) {
   const Sums sums = allocate_all<Api>(blocks, sizes);
   const double resident_bytes = 1024.0 * static_cast<double>(resident_memory().now_kib - before_kib);
   for (std::size_t i = 0; i < kBlocks; ++i) Api::deallocate(blocks[i], sizes[i]);
-  session.report(row, resident_bytes / sums.asked_bytes, kBlocks,
+  session.report(row, resident_bytes / sums.asked_bytes, {kBlocks},
                  extra_fields(",\"usable_per_byte\":%.4f", sums.usable_bytes / sums.asked_bytes));
 }
 
@@ -74,7 +74,7 @@ void run_by_size(Session& session) {
     const double resident_bytes = 1024.0 * static_cast<double>(resident_memory().now_kib - before_kib);
     const double asked_bytes = static_cast<double>(kTotalBytes / bytes * bytes);
     for (void* block : blocks) Api::deallocate(block, bytes);
-    session.report(row, resident_bytes / asked_bytes, kTotalBytes / bytes);
+    session.report(row, resident_bytes / asked_bytes, {kTotalBytes / bytes});
   }
 }
 

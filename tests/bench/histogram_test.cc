@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "percentiles.h"
+
 namespace tarn::bench {
 namespace {
 
@@ -36,6 +38,24 @@ TEST(Histogram, AThousandthAndATenThousandthAreToldApart) {
   EXPECT_EQ(histogram->percentile(0.99), 10u);
   EXPECT_EQ(histogram->percentile(0.999), 40u);
   EXPECT_EQ(histogram->percentile(0.9999), 60u);
+}
+
+TEST(Histogram, APercentileIsToldByTenValuesAboveIt) {
+  const auto histogram = std::make_unique<Histogram>();
+  for (int i = 0; i < 999; ++i) histogram->add(10);
+  EXPECT_TRUE(histogram->tells(0.9));
+  EXPECT_TRUE(histogram->tells(0.99));
+  EXPECT_FALSE(histogram->tells(0.999));
+  for (int i = 0; i < 9'001; ++i) histogram->add(10);
+  EXPECT_TRUE(histogram->tells(0.999));
+  EXPECT_FALSE(histogram->tells(0.9999));
+}
+
+TEST(Percentiles, OnlyThoseThatTheValuesTellAndTheMaximumAreFields) {
+  const auto histogram = std::make_unique<Histogram>();
+  for (std::uint64_t i = 0; i < 100; ++i) histogram->add(i < 95 ? 4 : 40);
+  EXPECT_STREQ(percentile_fields("free_", *histogram, 0.5).text,
+               ",\"free_p50_ns\":2.000,\"free_p90_ns\":2.000,\"free_max_ns\":20.000");
 }
 
 TEST(Histogram, MergingIsAddingAll) {

@@ -77,9 +77,11 @@ TEST(Session, AReportedRowIsALineOfJson) {
   Session session(request);
   session.enter("group");
   ::testing::internal::CaptureStdout();
-  session.report({.bytes = 64, .threads = 2}, 1.5, 10, extra_fields(",\"p99_ns\":%d", 7));
+  session.report({.bytes = 64, .threads = 2}, 1.5, {10, 5}, extra_fields(",\"p99_ns\":%d", 7));
   const std::string line = ::testing::internal::GetCapturedStdout();
-  EXPECT_EQ(line.find("{\"group\":\"group\",\"row\":\"64/threads/2\",\"ns\":1.500,\"operations\":10,"), 0u)
+  EXPECT_EQ(
+      line.find("{\"group\":\"group\",\"row\":\"64/threads/2\",\"ns\":1.500,\"operations\":10,\"rounds\":5,"),
+      0u)
       << line;
   EXPECT_NE(line.find(",\"p99_ns\":7}\n"), std::string::npos) << line;
 }

@@ -105,6 +105,12 @@ class Everything(BenchTest):
                 for allocator in row["allocators"]:
                     self.assertGreater(allocator["runs"][0][row["metric"]], 0)
                     self.assertGreater(allocator["runs"][0]["peak_rss_bytes"], 100_000)
+                    if not row["cold"]:
+                        self.assertGreaterEqual(allocator["runs"][0]["rounds"], 5)
+        self.assertEqual(run["few_rounds"], [])
+        synchronised = {a["name"] for a in run["allocators"] if a["synchronised"]}
+        self.assertLessEqual(everywhere | {"tarn-shared", "source-004"}, synchronised)
+        self.assertFalse({"tarn-fixed", "source-003", "boost-pool"} & synchronised)
         sources = {name.split("_")[0] for name in (g["group"] for g in run["groups"])}
         self.assertLessEqual({"000", "001", "002", "003", "004", "server", "latency", "footprint", "micro"},
                              sources)
@@ -122,6 +128,17 @@ class Choice(BenchTest):
     def test_a_source_is_chosen_by_its_number_and_a_group_by_its_name(self):
         self.assertEqual({group for group, _ in self.rows("--only", "002,server", "--quick")},
                          {"002_fixed", "002_mixed", "server"})
+
+    def test_a_linked_in_malloc_takes_part_only_by_its_whole_name(self):
+        names = {a["name"] for a in self.results(*SMALL, "--with", "all", "--rounds", "1")[1]["allocators"]}
+        linked_in = [name for name in names if name in ("mimalloc-inline", "snmalloc-inline")]
+        if not linked_in or "mimalloc" not in names:
+            self.skipTest("no malloc is linked in here")
+        for word, others in (("mimalloc", set(linked_in)), (linked_in[0], {"mimalloc"})):
+            _, run = self.results(*SMALL, "--with", word, "--rounds", "1")
+            chosen = {a["name"] for a in run["allocators"]}
+            self.assertIn(word, chosen)
+            self.assertFalse(others & chosen)
 
     def test_threads_and_sizes_replace_the_sources_own(self):
         self.assertEqual(self.rows("--only", "002_fixed", "--threads", "1,3", "--sizes", "40"),

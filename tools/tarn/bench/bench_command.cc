@@ -31,7 +31,7 @@ constexpr double kMostTimeoutSeconds = 24 * 3600;
 constexpr double kTimeoutSeconds = 60;            // of one process at scale 1 and below
 constexpr std::uint64_t kRoomForFile = 16 << 20;  // the page and the JSON of a whole run have a few MiB
 
-// A whole run at scale 1 takes about ten minutes on two cores, a quick one about one.
+// A whole run at scale 1 takes about a quarter of an hour on two cores, a quick one a minute or two.
 constexpr int kRounds = 3, kQuickRounds = 2;
 constexpr double kQuickScale = 0.1;
 
@@ -215,7 +215,7 @@ void add_choice_options(CLI::App& command, BenchOptions& options) {
 
 void add_run_options(CLI::App& command, BenchOptions& options) {
   command.add_flag("--quick", options.is_quick,
-                   "A minute instead of ten: 2 rounds, scale 0.1, few values of each axis");
+                   "2 rounds, scale 0.1, few values of each axis; tells what it omits");
   command.add_option("--rounds", options.rounds, "Rounds (3)")->type_name("N");
   command.add_option("--scale", options.scale, "Multiplies the time of each row (1)")->type_name("X");
   command.add_flag("--pin", options.is_pinned, "Each thread of a workload stays on one core");
@@ -245,7 +245,7 @@ void add_bench_command(CLI::App& app, Invocation& invocation) {
       app, "bench", "Run the benchmarks of every source on every allocator of this machine.",
       "tarn bench [OPTIONS]",
       "  tarn bench --quick                             a first look, in a minute\n"
-      "  tarn bench --html bench.html --json bench.json everything, in ten\n"
+      "  tarn bench --html bench.html --json bench.json everything\n"
       "  tarn bench --only 001 --threads 1,8,32         one source, at other numbers of threads\n"
       "  tarn bench --only 000,server --with jemalloc,./libmine.so --rows\n"
       "  tarn bench --only traces --rows                real programs that bench/record_traces.py recorded\n"

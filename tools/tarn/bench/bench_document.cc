@@ -2,13 +2,13 @@
 #include "bench/bench_document.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
-#include <limits>
 
+#include "bench/bench_figures.h"
 #include "bench/catalogue.h"
 #include "report/results.h"
 #include "system/files.h"
@@ -19,20 +19,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kResultOf = "tarn bench";
-constexpr const char* kTime = "ns";
-
-std::optional<double> value_of(const Json& run, const std::string& metric) {
-  const auto found = run.find(metric);
-  if (found == run.end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
-}
-
-std::vector<double> values_of(const std::vector<Json>& runs, const std::string& metric) {
-  std::vector<double> values;
-  for (const Json& run : runs)
-    if (const auto value = value_of(run, metric)) values.push_back(*value);
-  return values;
-}
 
 /// More digits than these tell nothing.
 double rounded(double value) {
@@ -92,10 +78,14 @@ Json frame_of(const BenchDocument& document) {
   Json json = document.header;
   json["rounds_done"] = document.results.rounds_done;
   json["interrupted"] = document.results.interrupted_by != 0;
+  json["few_rounds"] = Json::array();
+  for (const RoundsOfRow& row : rows_of_few_rounds(document, kLeastRounds - 1))
+    json["few_rounds"].push_back(fmt::format("{}: {}", row.where, row.least));
   json["allocators"] = Json::array();
   for (const DocumentContender& contender : document.contenders) {
     Json entry = {{"name", contender.name},
                   {"kind", name_of(contender.kind)},
+                  {"synchronised", contender.is_synchronised},
                   {"version", contender.version},
                   {"library", nullptr}};
     if (!contender.library.empty()) entry["library"] = contender.library;
@@ -108,6 +98,15 @@ Json frame_of(const BenchDocument& document) {
 }
 
 std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// The object with the elements of its last member, an array, on lines of their own.
+std::string with_lines(Json object, const char* last_member, const std::vector<std::string>& elements,
+                       const std::string& line_begin) {
+  object.erase(last_member);
+  const std::string others = one_line(object);
+  return fmt::format("{},\"{}\":[{}{}]}}", others.substr(0, others.size() - 1), last_member, line_begin,
+                     fmt::join(elements, "," + line_begin));
+}
 
 BenchRow row_from(const std::string& group, const Json& json) {
   return {.group = group,
@@ -148,7 +147,8 @@ void read_frame(const Json& json, BenchDocument& document) {
   for (const Json& entry : json.at("allocators"))
     document.contenders.push_back(
         {entry.at("name"), kind_of(entry.at("kind")), entry.at("version"),
-         entry.at("library").is_null() ? "" : entry.at("library").get<std::string>()});
+         entry.at("library").is_null() ? "" : entry.at("library").get<std::string>(),
+         entry.value("synchronised", true)});
   for (const Json& entry : json.at("failures"))
     document.results.failures.push_back(
         {entry.at("name"), entry.at("group"),
@@ -169,40 +169,13 @@ void read_groups(const Json& json, BenchDocument& document) {
   }
 }
 
-template <class IsRival>
-std::optional<Standing> standing_among(std::size_t contender, const std::vector<const GroupSamples*>& groups,
-                                       IsRival is_rival) {
-  std::vector<double> ratios;
-  Standing standing = {0, std::numeric_limits<double>::infinity(), "", 0};
-  for (const GroupSamples* group : groups) {
-    for (const RowSamples& samples : group->rows) {
-      if (samples.row.metric != kTime) continue;
-      double own = 0, best = 0;
-      for (const RowEntry& entry : entries_of(samples)) {
-        if (entry.contender == contender) own = entry.own.median;
-        if (is_rival(entry.contender) && (best == 0 || entry.own.median < best)) best = entry.own.median;
-      }
-      if (own <= 0 || best <= 0) continue;
-      ratios.push_back(best / own);
-      if (ratios.back() < standing.worst) {
-        standing.worst = ratios.back();
-        standing.worst_row = group->name + " " + samples.row.name;
-      }
-    }
-  }
-  if (ratios.empty()) return std::nullopt;
-  standing.mean = *geometric_mean(ratios);
-  standing.row_count = ratios.size();
-  return standing;
-}
-
 }  // namespace
 
 BenchDocument document_of(const BenchPlan& plan, BenchResults results, Json header) {
   BenchDocument document = {.header = std::move(header), .contenders = {}, .results = std::move(results)};
   for (const BenchContender& contender : plan.contenders)
-    document.contenders.push_back(
-        {contender.name, contender.kind, contender.version, told(contender.library)});
+    document.contenders.push_back({contender.name, contender.kind, contender.version, told(contender.library),
+                                   contender.is_synchronised});
   return document;
 }
 
@@ -220,29 +193,18 @@ Json to_json(const BenchDocument& document) {
 std::string text_of(const BenchDocument& document) {
   std::string text = text_of(frame_of(document));
   text.erase(text.find_last_of('}') - 1);  // and the line end before it
-  text += ",\n  \"groups\": [";
-  const char* group_separator = "\n";
-  for (const GroupSamples& group : document.results.groups) {
-    text += fmt::format("{} {{\"group\": {}, \"rows\": [", group_separator, one_line(group.name));
-    group_separator = ",\n";
-    const char* row_separator = "\n";
-    for (const RowSamples& samples : group.rows) {
-      Json row = row_json(document, samples);
-      const Json allocators = std::move(row["allocators"]);
-      row.erase("allocators");
-      const std::string opening = one_line(row);
-      text += fmt::format("{}  {},\"allocators\":[", row_separator, opening.substr(0, opening.size() - 1));
-      row_separator = ",\n";
-      const char* separator = "\n";
-      for (const Json& allocator : allocators) {
-        text += fmt::format("{}   {}", separator, one_line(allocator));
-        separator = ",\n";
-      }
-      text += "]}";
+  const Json json = to_json(document);
+  std::vector<std::string> groups;
+  for (const Json& group : json["groups"]) {
+    std::vector<std::string> rows;
+    for (const Json& row : group["rows"]) {
+      std::vector<std::string> allocators;
+      for (const Json& allocator : row["allocators"]) allocators.push_back(one_line(allocator));
+      rows.push_back(with_lines(row, "allocators", allocators, "\n   "));
     }
-    text += "]}";
+    groups.push_back(with_lines(group, "rows", rows, "\n  "));
   }
-  return text + "]\n}\n";
+  return text + fmt::format(",\n  \"groups\": [\n {}]\n}}\n", fmt::join(groups, ",\n "));
 }
 
 BenchDocument document_from(const Json& json, const std::string& file) {
@@ -255,63 +217,6 @@ BenchDocument document_from(const Json& json, const std::string& file) {
     throw UsageError(fmt::format("{} is no result of `tarn bench`: {}", file, error.what()));
   }
   return document;
-}
-
-Summary summary_of(const RowSamples& samples, std::size_t contender, const std::string& metric) {
-  return summarize(values_of(samples.runs.at(contender), metric));
-}
-
-std::vector<RowEntry> entries_of(const RowSamples& samples, const std::string& metric) {
-  std::vector<RowEntry> entries;
-  for (const auto& [contender, runs] : samples.runs) {
-    const Summary own = summary_of(samples, contender, metric);
-    if (own.count != 0) entries.push_back({contender, own, 1, false, false});
-  }
-  const auto best =
-      std::min_element(entries.begin(), entries.end(),
-                       [](const RowEntry& a, const RowEntry& b) { return a.own.median < b.own.median; });
-  if (best == entries.end()) return entries;
-  best->is_best = true;
-  const Summary of_best = best->own;
-  for (RowEntry& entry : entries) {
-    if (of_best.median > 0) entry.ratio = entry.own.median / of_best.median;
-    entry.is_equal = is_within_noise(entry.own, of_best);
-  }
-  return entries;
-}
-
-std::optional<double> geometric_mean(const std::vector<double>& ratios) {
-  if (ratios.empty()) return std::nullopt;
-  double sum = 0;
-  for (const double ratio : ratios) sum += std::log(ratio);
-  return std::exp(sum / static_cast<double>(ratios.size()));
-}
-
-std::vector<double> ratios_in(const GroupSamples& group, std::size_t contender, const std::string& metric) {
-  std::vector<double> ratios;
-  for (const RowSamples& samples : group.rows)
-    for (const RowEntry& entry : entries_of(samples, metric.empty() ? samples.row.metric : metric))
-      if (entry.contender == contender && entry.ratio > 0) ratios.push_back(entry.ratio);
-  return ratios;
-}
-
-std::optional<Standing> standing_of(const BenchDocument& document, std::size_t contender,
-                                    const std::vector<const GroupSamples*>& groups,
-                                    bool (*is_rival)(ContenderKind)) {
-  return standing_among(contender, groups,
-                        [&](std::size_t other) { return is_rival(document.contenders[other].kind); });
-}
-
-std::optional<Standing> standing_beside(std::size_t contender, const std::vector<const GroupSamples*>& groups,
-                                        std::size_t other) {
-  return standing_among(contender, groups, [other](std::size_t rival) { return rival == other; });
-}
-
-std::vector<const GroupSamples*> groups_of_source(const BenchDocument& document, const std::string& source) {
-  std::vector<const GroupSamples*> groups;
-  for (const GroupSamples& group : document.results.groups)
-    if (source_of(*find_group(group.name)).id == source) groups.push_back(&group);
-  return groups;
 }
 
 }  // namespace tarn::tool

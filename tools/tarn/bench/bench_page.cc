@@ -9,6 +9,7 @@
 #include "bench/bench_figures.h"
 #include "bench/bench_report.h"
 #include "bench/catalogue.h"
+#include "bench/group_figures.h"
 #include "page/page_document.h"
 #include "system/format.h"
 
@@ -52,10 +53,6 @@ bool is_pool(ContenderKind kind) {
   return kind == ContenderKind::kPool || kind == ContenderKind::kTarnPool ||
          kind == ContenderKind::kTarnPreset;
 }
-bool is_other_malloc(ContenderKind kind) {
-  return kind == ContenderKind::kSystem || kind == ContenderKind::kGeneral;
-}
-
 std::vector<const GroupSamples*> groups_with_figures(const BenchDocument& document,
                                                      const SourceInfo& source) {
   std::vector<const GroupSamples*> groups = groups_of_source(document, source.id);
@@ -256,7 +253,7 @@ std::string sentence_of(const BenchDocument& document) {
   const std::optional<std::size_t> tarn = find_kind(document, ContenderKind::kTarn);
   if (!tarn) return {};
   const std::vector<const GroupSamples*> groups = all_groups(document);
-  const auto beside_best = standing_of(document, *tarn, groups, is_other_malloc);
+  const auto beside_best = standing_of(document, *tarn, groups);
   if (!beside_best) return {};
   std::string text = document.contenders[*tarn].name + " is ";
   if (const auto system = find_kind(document, ContenderKind::kSystem))

@@ -16,7 +16,8 @@ namespace tarn::tool {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kProgramNames[] = {"bench_peers", "bench_tarn", "bench_micro_peers",
+constexpr const char* kProgramNames[] = {"bench_peers",     "bench_tarn",     "bench_mimalloc",
+                                         "bench_snmalloc",  "bench_rpmalloc", "bench_micro_peers",
                                          "bench_micro_tarn"};
 constexpr std::size_t kMostOutputBytes = 4 << 20;
 constexpr double kAnswerSeconds = 30;
@@ -86,7 +87,8 @@ std::vector<Json> json_lines(const std::string& output) {
 std::vector<BenchOffer> offers_of(const std::string& program, SignalWatch& signals) {
   std::vector<BenchOffer> offers;
   for (const Json& line : answer_of(program, {"--contestants"}, signals))
-    offers.push_back({program, line.at("contestant"), line.at("kind"), line.at("library")});
+    offers.push_back(
+        {program, line.at("contestant"), line.at("kind"), line.at("library"), line.at("synchronised")});
   return offers;
 }
 

@@ -29,8 +29,9 @@ struct BenchShape {
 struct BenchOffer {
   std::string program;
   std::string contestant;
-  std::string kind;  // "malloc", "tarn-inline", "tarn-pool", "pool"
+  std::string kind;  // "malloc", "tarn-inline", "inline", "tarn-pool", "pool"
   std::string library;
+  bool is_synchronised = true;  // several threads may use it at once
 };
 
 struct BenchRow {

@@ -3,8 +3,8 @@
 #pragma once
 #include <string>
 
-#include "bench/bench_document.h"
-#include "bench/catalogue.h"
+#include "bench/bench_figures.h"
+#include "bench/published.h"
 #include "report/table.h"
 
 namespace tarn::tool {
@@ -13,11 +13,7 @@ enum class Detail : std::uint8_t { kGroups, kRows };
 
 std::string bench_report(const BenchDocument& document, Detail detail, Colour colour);
 
-/// Of each design of a source, how fast it is beside what the source compared it with, and how fast tarn is
-/// beside the design; empty where none has run.
-std::string words_on_designs(const BenchDocument& document, const SourceInfo& source);
-
-/// A source's groups by contenders: geometric means of the ratio to the best of each row.
+/// A source's groups by contenders: geometric means of the ratio beside the best of each row.
 Table source_table(const BenchDocument& document, const std::string& source);
 
 }  // namespace tarn::tool

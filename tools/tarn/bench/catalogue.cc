@@ -61,6 +61,20 @@ const std::vector<SourceInfo>& bench_sources() {
   return sources;
 }
 
+const std::vector<PublishedFigure>& published_figures() {
+  static const std::vector<PublishedFigure> figures = {
+      {"000", "one thread", "20 to 62 %", Measure::kPercentLess, "000_single", " allocate free ", 1},
+      {"000", "16 threads", "48 to 77 %", Measure::kPercentLess, "000_multi", " whole ", 16},
+      {"000", "stress, one thread", "30 to 75 %", Measure::kPercentLess, "000_stress_single", "  ", 1},
+      {"000", "stress, 16 threads", "41 to 73 %", Measure::kPercentLess, "000_stress_multi", "  ", 16},
+      {"002", "one size, one thread", "1.4 to 6.7", Measure::kTimesAsFast, "002_fixed", "  ", 1},
+      {"002", "one size, 16 threads", "1.7 to 4.9", Measure::kTimesAsFast, "002_fixed", "  ", 16},
+      {"002", "random sizes, one thread", "0.93", Measure::kTimesAsFast, "002_mixed", " pairs ", 1},
+      {"002", "random sizes, 16 threads", "1.33", Measure::kTimesAsFast, "002_mixed", " pairs ", 16},
+  };
+  return figures;
+}
+
 const std::vector<GroupInfo>& bench_groups() {
   static const std::vector<GroupInfo> groups = {
       {"000_single", "000", "One thread", "a block of 100,000 allocated, freed, or both at once (pairs)",
@@ -78,7 +92,7 @@ const std::vector<GroupInfo>& bench_groups() {
        Axis::kThreads, kAnyRounds, 0.4},
       {"001_", "001", "Random sizes up to {} bytes",
        "a block of a random size: each thread allocates 20,480 and frees them in order", "ns", Axis::kThreads,
-       kAnyRounds, 0.4},
+       kAnyRounds, 0.8},
       {"002_fixed", "002", "One size", "a pair of allocate and free", "ns", Axis::kBytes, kAnyRounds, 0.08},
       {"002_mixed", "002", "Random sizes, 8 to 256 bytes",
        "a pair of allocate and free; in the window rows 64 blocks are live in between", "ns", Axis::kThreads,
@@ -177,6 +191,13 @@ const std::vector<GroupInfo>& bench_groups() {
       {"arena", "ours-pools", "Arenas", "a block of 8 to 256 bytes; then all end at once", "ns", Axis::kRow,
        kAnyRounds, 0.03},
   };
+  return groups;
+}
+
+const std::vector<std::string>& groups_quick_ranks_otherwise() {
+  static const std::vector<std::string> groups = {
+      "000_stress_single", "002_mixed", "003_threaded", "004_batches", "004_single_calls", "large", "resize",
+      "many_threads",      "micro"};
   return groups;
 }
 

@@ -30,8 +30,27 @@ struct GroupInfo {
   double row_seconds;  // that a row takes, about: for telling how long a run will last
 };
 
+enum class Measure : std::uint8_t { kPercentLess, kTimesAsFast };
+
+/// A figure that a source published of its design beside what it compared with, and the rows that measure it
+/// here: one value for each block size, over the rows of that size together.
+struct PublishedFigure {
+  const char* source;
+  const char* what;
+  const char* published;
+  Measure measure;
+  const char* group;
+  const char* series;  // of the rows, with spaces around each
+  unsigned threads;
+};
+
 const std::vector<SourceInfo>& bench_sources();
+const std::vector<PublishedFigure>& published_figures();
 const std::vector<GroupInfo>& bench_groups();
+
+/// In which `--quick` ranks some mallocs the other way round than a whole run: bench/quick_pair.py finds them
+/// from a pair of runs, and a test compares this list with the committed pair.
+const std::vector<std::string>& groups_quick_ranks_otherwise();
 
 /// nullptr if there is none.
 const GroupInfo* find_group(const std::string& name);

@@ -27,7 +27,7 @@ constexpr std::array kKindNames = {
     KindName{ContenderKind::kTarn, "tarn"},          KindName{ContenderKind::kTarnInline, "tarn-inline"},
     KindName{ContenderKind::kTarnPool, "tarn-pool"}, KindName{ContenderKind::kTarnPreset, "tarn-preset"},
     KindName{ContenderKind::kSystem, "system"},      KindName{ContenderKind::kGeneral, "general"},
-    KindName{ContenderKind::kPool, "pool"}};
+    KindName{ContenderKind::kInline, "inline"},      KindName{ContenderKind::kPool, "pool"}};
 
 constexpr const char* kPresetGroup = "waste";
 
@@ -37,7 +37,8 @@ using Rows = std::vector<std::pair<BenchOffer, std::vector<BenchRow>>>;
 std::string family_of(const std::string& name) { return name.substr(0, name.find('-')); }
 
 bool is_named(const BenchOffer& offer, const std::string& word) {
-  return offer.kind != "malloc" && (offer.contestant == word || family_of(offer.contestant) == word);
+  if (offer.kind == "malloc" || offer.contestant == word) return offer.kind != "malloc";
+  return offer.kind != "inline" && family_of(offer.contestant) == word;  // "mimalloc" is the preloaded one
 }
 
 bool is_named_by_any(const BenchOffer& offer, const std::vector<std::string>& words) {
@@ -194,6 +195,7 @@ std::vector<BenchContender> pool_contenders(const Words& words, const Rows& rows
     BenchContender& contender = same != contenders.end() ? *same : contenders.emplace_back();
     contender.name = offer.contestant;
     contender.kind = kind;
+    contender.is_synchronised = offer.is_synchronised;
     contender.version = offer.library;
     add_rows(contender, offer, of_offer, selection);
   }

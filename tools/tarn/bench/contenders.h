@@ -19,6 +19,7 @@ enum class ContenderKind : std::uint8_t {
                 // measured
   kSystem,      // glibc
   kGeneral,     // another malloc, preloaded
+  kInline,      // another malloc, linked in
   kPool,        // of another library
 };
 
@@ -31,6 +32,7 @@ inline bool is_ours(ContenderKind kind) { return kind <= ContenderKind::kTarnPre
 struct BenchContender {
   std::string name;
   ContenderKind kind = ContenderKind::kPool;
+  bool is_synchronised = true;                                // several threads may use it at once
   std::string version;                                        // of what it is
   std::string library;                                        // preloaded; empty: nothing is
   std::vector<std::pair<std::string, std::string>> settings;  // of its environment

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Does `tarn bench --quick` rank the mallocs as the whole run does? Runs both, one after the other, and
+writes what they say of each row to one file; or reads such a file and names the pairs of mallocs, by group,
+of which the two runs say the opposite.
+
+Two mallocs differ in a group where the geometric mean over its rows of their ratio lies further from 1 than
+the noise of that mean, and than 5 %.
+"""
+
+import argparse
+import itertools
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+KINDS = ("tarn", "tarn-inline", "system", "general")
+LEAST_DIFFERENCE = math.log(1.05)
+
+
+def reduced(run, words):
+    """Of a run's JSON, what a ranking needs: {group: {row: {malloc: [lower quartile, median, upper]}}}."""
+    mallocs = {one["name"] for one in run["allocators"] if one["kind"] in KINDS}
+    groups = {}
+    for group in run["groups"]:
+        rows = {row["row"]: {one["name"]: [one["summary"]["ns"][key]
+                                           for key in ("lower_quartile", "median", "upper_quartile")]
+                             for one in row["allocators"] if one["name"] in mallocs}
+                for row in group["rows"] if row["metric"] == "ns"}  # fmt: skip
+        if rows:
+            groups[group["group"]] = rows
+    told = {key: run[key] for key in ("date", "rounds_done", "scale", "machine")}
+    return told | {"options": " ".join(words), "groups": groups}
+
+
+def measured(tool, words):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "run.json")
+        subprocess.run([tool, "bench", "--warm", "--json", path, *words], stdout=subprocess.DEVNULL,
+                       check=True)
+        return reduced(json.loads(path.read_text(encoding="utf-8")), words)
+
+
+def difference(rows, one, other):
+    """The mean of log(time of other / time of one) over the rows that have both; 0 within the noise."""
+    pairs = [(row[one], row[other]) for row in rows.values() if one in row and other in row]
+    if not pairs:
+        return 0
+    mean = sum(math.log(theirs[1] / own[1]) for own, theirs in pairs) / len(pairs)
+    spreads = [(entry[2] - entry[0]) / 2 / entry[1] for pair in pairs for entry in pair]
+    noise = math.sqrt(sum(spread**2 for spread in spreads)) / len(pairs)
+    return mean if abs(mean) > max(noise, LEAST_DIFFERENCE) else 0
+
+
+def opposites(pair):
+    """[(group, faster in the whole run, faster in the quick one)]."""
+    quick, whole = pair["quick"]["groups"], pair["whole"]["groups"]
+    found = []
+    for group in quick:
+        names = {name for row in whole.get(group, {}).values() for name in row}
+        for one, other in itertools.combinations(sorted(names), 2):
+            in_whole = difference(whole[group], one, other)
+            if in_whole * difference(quick[group], one, other) < 0:
+                found.append((group, *((one, other) if in_whole > 0 else (other, one))))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="the pair of runs")
+    parser.add_argument("--measure", action="store_true", help="run both and write the file")
+    parser.add_argument("--tool", default=str(PROJECT / "build/tarn"))
+    parser.add_argument("--quick", default="", metavar="WORDS", help="further options of the quick run")
+    parser.add_argument("--whole", default="", metavar="WORDS", help="and of the whole one")
+    options = parser.parse_args()
+    if options.measure:
+        pair = {"quick": measured(options.tool, ["--quick", *options.quick.split()]),
+                "whole": measured(options.tool, options.whole.split())}  # fmt: skip
+        options.file.write_text(json.dumps(pair, separators=(",", ":")) + "\n", encoding="utf-8")
+    found = opposites(json.loads(options.file.read_text(encoding="utf-8")))
+    for group, whole, quick in found:
+        print(f"{group}: {whole} is the faster one in the whole run, {quick} in the quick one")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
