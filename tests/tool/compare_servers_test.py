@@ -156,7 +156,8 @@ class Baseline(Compared):
         other = self.folder / "other.json"
         other.write_text("{}")
         self.assert_refused(self.compare("--baseline", other, *self.PROGRAM), "not what tarn compare")
-        self.assert_refused(self.compare("--baseline", self.baseline(), "--", "/bin/echo", "y"), "none of these")
+        other_program = self.compare("--baseline", self.baseline(), "--", "/bin/echo", "y")
+        self.assert_refused(other_program, "none of these")
 
 
 if __name__ == "__main__":

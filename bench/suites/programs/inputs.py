@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what the programs of suite.json work on, from fixed seeds, into the current folder, which is empty."""
+"""Writes what the programs of suite.json work on, from fixed seeds, into the current, empty folder."""
 
 import random
 import shutil
