@@ -76,5 +76,42 @@ TEST(ComparePage, APageWithoutResultsSaysSo) {
   EXPECT_TRUE(document.at("sections").empty());
 }
 
+TEST(ComparePage, AServersMemoryIsACurveAndWhatItsLoadPrintedHasBars) {
+  Json served = allocator("glibc", 2, 1000);
+  served["summary"]["mean_rss_bytes"] = served["summary"]["idle_rss_bytes"] = summary_of_one(500);
+  served["summary"]["rate"] = summary_of_one(70);
+  served["summary"]["rate"]["more_is_better"] = true;
+  const Json run = {
+      {"peak_rss_bytes", 1000}, {"memory", {{0.0, 100}, {0.5, 900}}}, {"printed", {{"rate", 70}}}};
+  served["runs"] = Json::array({run, run});
+  Json results = results_with({served});
+  results["load"] = {"sh", "-c", "ask"};
+  const Json document = document_in(compare_page(results));
+  const Json curve = part_titled(document, "Resident memory since the load began");
+  EXPECT_EQ(curve.at("series")[0].at("points")[1][1], 900);
+  EXPECT_EQ(part_titled(document, "rate").at("axis").at("title"), "rate; more is better");
+  EXPECT_NE(document.dump().find("sh -c ask"), std::string::npos);
+}
+
+TEST(ComparePage, ASuiteIsATableOfStandingsForEachFigure) {
+  Json glibc = allocator("glibc", 2, 1000), tarn = allocator("tarn", 1, 3000);
+  for (auto& [key, summary] : glibc["summary"].items()) summary["ratio_to_system"] = 1.0;
+  for (auto& [key, summary] : tarn["summary"].items())
+    summary["ratio_to_system"] = key == "peak_rss_bytes" ? 3.0 : 0.5;
+  Json failed = tarn;
+  failed["summary"] = nullptr;
+  failed["failure"] = {{"what", "timeout"}, {"when", "round 1"}, {"last_error_lines", Json::array()}};
+  Json results = results_with(Json::array());
+  results["programs"] = {{{"name", "awk"}, {"allocators", {glibc, tarn}}},
+                         {{"name", "lua"}, {"allocators", {glibc, failed}}}};
+  const std::string page = document_in(compare_page(results)).dump();
+  EXPECT_NE(page.find("wall time: times as fast as glibc; more is better"), std::string::npos);
+  EXPECT_NE(page.find("2.00"), std::string::npos);  // twice as fast
+  EXPECT_NE(page.find("3.00"), std::string::npos);  // three times the memory
+  EXPECT_NE(page.find("lua on tarn"), std::string::npos);
+  EXPECT_NE(page.find("tarn is 2.00 times as fast as glibc by CPU time and has 3.00 times its peak RSS"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace tarn::tool

@@ -1,5 +1,11 @@
-// Speed beside the system's allocator, memory, and every figure.
+// Speed beside the system's allocator, memory, and every figure; of a suite, a table for each figure.
 #include "compare/compare_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "page/allocator_page.h"
 #include "system/format.h"
@@ -7,31 +13,193 @@
 namespace tarn::tool {
 namespace {
 
-constexpr SummaryFigure kWall = {"wall_seconds", "wall time", "s"};
-constexpr SummaryFigure kCpu = {"cpu_seconds", "CPU time", "s"};
-constexpr SummaryFigure kMemory = {"peak_rss_bytes", "peak RSS", "bytes"};
-constexpr SummaryFigure kFaults = {"page_faults", "page faults", "count"};
+const SummaryFigure kWall = {"wall_seconds", "wall time", "s"};
+const SummaryFigure kCpu = {"cpu_seconds", "CPU time", "s"};
+const SummaryFigure kMemory = {"peak_rss_bytes", "peak RSS", "bytes"};
+const SummaryFigure kFaults = {"page_faults", "page faults", "count"};
+const SummaryFigure kMeanMemory = {"mean_rss_bytes", "mean RSS", "bytes"};
+const SummaryFigure kIdleMemory = {"idle_rss_bytes", "idle RSS", "bytes"};
 
 std::string words_on_output(const std::string& output) {
   if (output == "identical") return "Exit status and standard output were verified in every run.";
   return "Only exit statuses were verified: the output is " + output + ".";
 }
 
+/// What the program or its load printed.
+std::vector<SummaryFigure> printed_figures(const std::vector<Json>& allocators) {
+  std::vector<SummaryFigure> figures;
+  const Json& first = allocators.front();
+  if (!first.at("runs").front().contains("printed")) return figures;
+  for (const auto& [name, value] : first.at("runs").front().at("printed").items())
+    figures.push_back({name, name, "count", first.at("summary").at(name).value("more_is_better", false)});
+  return figures;
+}
+
+std::vector<SummaryFigure> figures_of(const std::vector<Json>& allocators) {
+  std::vector<SummaryFigure> figures = {kWall, kCpu, kMemory, kFaults};
+  if (allocators.front().at("summary").contains(kMeanMemory.key))
+    figures.insert(figures.end(), {kMeanMemory, kIdleMemory});
+  const std::vector<SummaryFigure> printed = printed_figures(allocators);
+  figures.insert(figures.end(), printed.begin(), printed.end());
+  return figures;
+}
+
+/// Of a server: its memory from the load's start on.
+Curves memory_over_time(const std::vector<Json>& allocators) {
+  Curves curves = {"Resident memory since the load began",
+                   "Of each allocator the run whose peak is the median one.",
+                   {"time", "s"},
+                   {"resident memory; less is better", "bytes"},
+                   {}};
+  for (std::size_t i = 0; i < allocators.size(); ++i) {
+    if (!allocators[i].at("runs").front().contains("memory")) continue;
+    Curves::Series series = {i, {}, {}};
+    const Json run = middle_run(allocators[i], kMemory.key);
+    for (const Json& sample : run.at("memory"))
+      series.points.emplace_back(sample.at(0).get<double>(), sample.at(1).get<double>());
+    curves.series.push_back(std::move(series));
+  }
+  return curves;
+}
+
+std::string page_of_program(const Json& results) {
+  PageDocument page = page_of_allocators(results, "A program on each allocator");
+  page.command = format_command(results.at("command").get<std::vector<std::string>>());
+  page.reading = {words_on_output(results.at("output").get<std::string>())};
+  if (const Json load = results.value("load", Json()); !load.is_null())
+    page.about.push_back("Under the load " + format_command(load.get<std::vector<std::string>>()));
+  if (page.contenders.empty()) return page_text(page);
+  page.sentence = words_on_allocators(results, kWall, kMemory);
+  const std::vector<Json> allocators = compared_allocators(results);
+  Section figures = {.title = "Time and memory"};
+  figures.parts = {to_json(speed_bars(results, kWall)), to_json(speed_bars(results, kCpu))};
+  if (const Curves curves = memory_over_time(allocators); !curves.series.empty())
+    figures.parts.push_back(to_json(curves));
+  const std::vector<SummaryFigure> all = figures_of(allocators);
+  for (const SummaryFigure& figure : all)
+    if (figure.unit != "s") figures.parts.push_back(to_json(figure_bars(results, figure)));
+  figures.parts.push_back(to_json(summary_table(results, all)));
+  page.sections.push_back(std::move(figures));
+  return page_text(page);
+}
+
+/// Of a program in a suite; nothing of one that failed.
+const Json* summary_in(const Json& program, std::size_t contender, const SummaryFigure& figure) {
+  const Json& summary = program.at("allocators").at(contender).at("summary");
+  return summary.is_null() ? nullptr : &summary.at(figure.key);
+}
+
+/// Of time a speed, more is better; of anything else an amount.
+double standing_of(const Json& summary, const SummaryFigure& figure) {
+  const Json& ratio = summary.at("ratio_to_system");
+  if (ratio.is_null() || ratio.get<double>() <= 0) return 0;
+  return figure.unit == "s" ? 1 / ratio.get<double>() : ratio.get<double>();
+}
+
+PageCell cell_of(const Json* summary, const SummaryFigure& figure) {
+  if (summary == nullptr) return {"failed", Mark::kNone};
+  const double standing = standing_of(*summary, figure), median = summary->at("median").get<double>();
+  PageCell cell = {standing == 0 ? "" : fmt::format("{:.2f}", standing)};
+  if (summary->value("equal_to_best", false)) cell.mark = Mark::kBest;
+  cell.note = figure.unit == "s" ? format_seconds(median) : format_bytes(median);
+  return cell;
+}
+
+PageTable table_of_suite(const std::vector<Json>& programs, const SummaryFigure& figure) {
+  PageTable table = {figure.unit == "s"
+                         ? fmt::format("{}: times as fast as glibc; more is better", figure.title)
+                         : fmt::format("{}: times glibc's; less is better", figure.title),
+                     "Marked: the best of the program, or equal to it within the noise.",
+                     {},
+                     {{"program"}},
+                     {}};
+  std::vector<double> logarithms(programs.front().at("allocators").size(), 0);
+  for (std::size_t i = 0; i < logarithms.size(); ++i) {
+    table.heads.push_back({programs.front().at("allocators").at(i).at("name").get<std::string>()});
+    table.heads.back().contender = i;
+  }
+  for (const Json& program : programs) {
+    PageTable::Row row = {{{program.at("name").get<std::string>()}}};
+    for (std::size_t i = 0; i < logarithms.size(); ++i) {
+      const Json* const summary = summary_in(program, i, figure);
+      row.cells.push_back(cell_of(summary, figure));
+      logarithms[i] += summary == nullptr ? NAN : std::log(standing_of(*summary, figure));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  PageTable::Row means = {{{"geometric mean"}}};
+  for (const double sum : logarithms) {
+    const double mean = std::exp(sum / static_cast<double>(programs.size()));
+    means.cells.push_back({std::isfinite(mean) && mean > 0 ? fmt::format("{:.3f}", mean) : "-"});
+  }
+  table.rows.push_back(std::move(means));
+  return table;
+}
+
+/// Over all programs that the two ran; nothing if there are none.
+std::optional<double> mean_standing(const std::vector<Json>& programs, const std::string& name,
+                                    const SummaryFigure& figure) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const Json& program : programs)
+    for (std::size_t i = 0; i < program.at("allocators").size(); ++i) {
+      const Json* const summary = summary_in(program, i, figure);
+      if (program.at("allocators").at(i).at("name") != name || summary == nullptr) continue;
+      if (const double standing = standing_of(*summary, figure); standing > 0) {
+        sum += std::log(standing);
+        ++count;
+      }
+    }
+  return count == 0 ? std::nullopt : std::optional(std::exp(sum / static_cast<double>(count)));
+}
+
+/// "tarn is 1.10 times as fast as glibc and has 0.95 times its peak RSS, as means over 20 programs."
+std::string sentence_of(const std::vector<Json>& programs) {
+  const auto speed = mean_standing(programs, kTarnName, kCpu),
+             memory = mean_standing(programs, kTarnName, kMemory);
+  if (!speed || !memory) return {};
+  return fmt::format(
+      "{} is {:.2f} times as fast as {} by CPU time and has {:.2f} times its peak RSS, as geometric means "
+      "over {} "
+      "program{}.",
+      kTarnName, *speed, kSystemName, *memory, programs.size(), programs.size() == 1 ? "" : "s");
+}
+
+void add_failures(const Json& program, PageDocument& page) {
+  for (const Json& allocator : program.at("allocators"))
+    if (const Json& failure = allocator.at("failure"); !failure.is_null())
+      page.failures.push_back({fmt::format("{} on {}", program.at("name").get<std::string>(),
+                                           allocator.at("name").get<std::string>()),
+                               failure.at("what").get<std::string>(),
+                               failure.at("last_error_lines").get<std::vector<std::string>>()});
+}
+
+std::string page_of_suite(const Json& results) {
+  std::vector<Json> programs;
+  for (const Json& program : results.at("programs"))
+    if (!program.value("small", false)) programs.push_back(program);
+  PageDocument page = {.title = "Programs on each allocator", .sentence = {}};
+  page.about = {words_on_machine(results.at("machine")), results.at("date").get<std::string>()};
+  if (results.at("interrupted").get<bool>())
+    page.warnings.emplace_back("The run was interrupted: there are fewer rounds than were asked for.");
+  for (const Json& program : results.at("programs")) add_failures(program, page);
+  if (programs.empty()) return page_text(page);
+  for (const Json& allocator : programs.front().at("allocators")) {
+    const std::string name = allocator.at("name");
+    page.contenders.push_back({name, name == kTarnName ? Side::kOurs : Side::kOthers, "", ""});
+  }
+  page.sentence = sentence_of(programs);
+  Section section = {.title = "Beside glibc"};
+  for (const SummaryFigure& figure : {kWall, kCpu, kMemory, kFaults})
+    section.parts.push_back(to_json(table_of_suite(programs, figure)));
+  page.sections.push_back(std::move(section));
+  return page_text(page);
+}
+
 }  // namespace
 
 std::string compare_page(const Json& results) {
-  const std::string command = format_command(results.at("command").get<std::vector<std::string>>());
-  PageDocument page = page_of_allocators(results, "A program on each allocator");
-  page.command = command;
-  page.reading = {words_on_output(results.at("output").get<std::string>())};
-  if (page.contenders.empty()) return page_text(page);
-  page.sentence = words_on_allocators(results, kWall, kMemory);
-  Section figures = {.title = "Time and memory"};
-  figures.parts = {to_json(speed_bars(results, kWall)), to_json(speed_bars(results, kCpu)),
-                   to_json(figure_bars(results, kMemory)), to_json(figure_bars(results, kFaults)),
-                   to_json(summary_table(results, {kWall, kCpu, kMemory, kFaults}))};
-  page.sections.push_back(std::move(figures));
-  return page_text(page);
+  return results.contains("programs") ? page_of_suite(results) : page_of_program(results);
 }
 
 }  // namespace tarn::tool

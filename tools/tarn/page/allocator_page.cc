@@ -33,7 +33,8 @@ const Json* find(const std::vector<Json>& allocators, const std::string& name) {
 
 const Json& best_of(const std::vector<Json>& allocators, const SummaryFigure& figure) {
   return *std::min_element(allocators.begin(), allocators.end(), [&](const Json& a, const Json& b) {
-    return median_of(a, figure) < median_of(b, figure);
+    const double first = median_of(a, figure), second = median_of(b, figure);
+    return figure.is_more_better ? second < first : first < second;
   });
 }
 
@@ -82,6 +83,14 @@ std::size_t most_runs(const std::vector<Json>& allocators) {
 
 }  // namespace
 
+Json middle_run(const Json& allocator, const std::string& key) {
+  std::vector<Json> runs = allocator.at("runs").get<std::vector<Json>>();
+  const auto middle = runs.begin() + static_cast<std::ptrdiff_t>((runs.size() - 1) / 2);
+  std::nth_element(runs.begin(), middle, runs.end(),
+                   [&](const Json& a, const Json& b) { return a.at(key) < b.at(key); });
+  return *middle;
+}
+
 std::vector<Json> compared_allocators(const Json& results) {
   std::vector<Json> found;
   for (const Json& allocator : results.at("allocators"))
@@ -111,11 +120,12 @@ PageDocument page_of_allocators(const Json& results, const std::string& title) {
 }
 
 Bars figure_bars(const Json& results, const SummaryFigure& figure) {
-  Bars bars = {figure.title, {}, {fmt::format("{}; less is better", figure.title), figure.unit}, {}};
+  const char* const better = figure.is_more_better ? "more" : "less";
+  Bars bars = {figure.title, {}, {fmt::format("{}; {} is better", figure.title, better), figure.unit}, {}};
   const std::vector<Json> allocators = compared_allocators(results);
   for (std::size_t i = 0; i < allocators.size(); ++i)
     bars.bars.push_back({i, spread_of(allocators[i], figure)});
-  sort_by_length(bars, false);
+  sort_by_length(bars, figure.is_more_better);
   return bars;
 }
 

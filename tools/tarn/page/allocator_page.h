@@ -10,10 +10,14 @@ namespace tarn::tool {
 
 /// A figure of the JSON's summaries.
 struct SummaryFigure {
-  const char* key;
-  const char* title;
-  const char* unit;
+  std::string key;
+  std::string title;
+  std::string unit;  // "s", "bytes" or "count"
+  bool is_more_better = false;
 };
+
+/// The run whose figure is the median one stands for its allocator. \param key of the runs' JSON
+Json middle_run(const Json& allocator, const std::string& key);
 
 /// The allocators that have a summary, in their order: the places of the page's contenders.
 std::vector<Json> compared_allocators(const Json& results);
@@ -21,7 +25,7 @@ std::vector<Json> compared_allocators(const Json& results);
 /// Title, warnings, contenders and failures; machine, rounds and date.
 PageDocument page_of_allocators(const Json& results, const std::string& title);
 
-/// Bars of a figure, the best first; less is better.
+/// Bars of a figure, the best first.
 Bars figure_bars(const Json& results, const SummaryFigure& figure);
 
 /// Bars of how many times as fast each allocator is as the system's, or as the best where that failed.

@@ -11,22 +11,13 @@
 namespace tarn::tool {
 namespace {
 
-constexpr SummaryFigure kTime = {"seconds", "time", "s"};
-constexpr SummaryFigure kPeak = {"peak_bytes", "peak RSS", "bytes"};
-constexpr SummaryFigure kMean = {"mean_bytes", "mean RSS", "bytes"};
-constexpr SummaryFigure kLive = {"peak_live_bytes", "peak live", "bytes"};
+const SummaryFigure kTime = {"seconds", "time", "s"};
+const SummaryFigure kPeak = {"peak_bytes", "peak RSS", "bytes"};
+const SummaryFigure kMean = {"mean_bytes", "mean RSS", "bytes"};
+const SummaryFigure kLive = {"peak_live_bytes", "peak live", "bytes"};
 // Of a sample: [seconds, resident bytes, live bytes].
 constexpr std::size_t kResident = 1;
 constexpr std::size_t kLiveBytes = 2;
-
-/// The run whose peak is the median one stands for its allocator.
-Json middle_run(const Json& allocator) {
-  std::vector<Json> runs = allocator.at("runs").get<std::vector<Json>>();
-  const auto middle = runs.begin() + static_cast<std::ptrdiff_t>((runs.size() - 1) / 2);
-  std::nth_element(runs.begin(), middle, runs.end(),
-                   [](const Json& a, const Json& b) { return a.at(kPeak.key) < b.at(kPeak.key); });
-  return *middle;
-}
 
 /// Sample by sample and not by time: the same place is the same call under every allocator.
 std::vector<std::pair<double, double>> over_calls(const Json& samples, std::size_t column) {
@@ -44,9 +35,10 @@ Curves memory_over_calls(const std::vector<Json>& allocators) {
                    {"resident memory; less is better", "bytes"},
                    {}};
   for (std::size_t i = 0; i < allocators.size(); ++i)
-    curves.series.push_back({i, {}, over_calls(middle_run(allocators[i]).at("samples"), kResident)});
+    curves.series.push_back(
+        {i, {}, over_calls(middle_run(allocators[i], kPeak.key).at("samples"), kResident)});
   curves.series.push_back(
-      {{}, "asked for", over_calls(middle_run(allocators.front()).at("samples"), kLiveBytes)});
+      {{}, "asked for", over_calls(middle_run(allocators.front(), kPeak.key).at("samples"), kLiveBytes)});
   std::erase_if(curves.series, [](const Curves::Series& series) { return series.points.empty(); });
   return curves;
 }
@@ -57,7 +49,7 @@ PageTable table_of(const Json& results, const std::vector<Json>& allocators) {
   table.heads.push_back({"waste"});
   for (std::size_t i = 0; i < allocators.size(); ++i)
     table.rows[i].cells.push_back(
-        {format_percent(middle_run(allocators[i]).at("waste_percent").get<double>())});
+        {format_percent(middle_run(allocators[i], kPeak.key).at("waste_percent").get<double>())});
   return table;
 }
 
