@@ -4,9 +4,9 @@
 
 #include <random>
 
-#include "files.h"
 #include "hand_made.h"
 #include "look/map_page.h"
+#include "system/files.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "files.h"
+#include "system/files.h"
 
 namespace tarn::observer {
 namespace {
