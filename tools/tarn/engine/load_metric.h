@@ -20,8 +20,8 @@ struct LoadMetric {
   bool is_more_better = false;  // NAME began with +
 
   /// The value of the last line that the pattern is found in; nothing if there is none. A carriage return
-  /// ends a line too, as programs tell progress by it. The first group is a number; its unit (us, µs, ms, s, k,
-  /// M) is in the group, or stands right behind it.
+  /// ends a line too, as programs tell progress by it. The first group is a number; its unit (us, µs, ms, s,
+  /// k, M) is in the group, or stands right behind it.
   std::optional<LoadValue> value_in(std::string_view output) const;
 };
 
