@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <filesystem>
+
 #include "system/files.h"
 #include "system/usage_error.h"
 
@@ -118,6 +120,17 @@ TEST_F(SuiteTest, ProgramsRunInTheWorkFolderWithTheSuitesEnvironment) {
   EXPECT_FALSE(results.comparisons[0].contenders[0].failure);
   EXPECT_EQ(results.comparisons[0].contenders[0].runs.size(), 2u);
   EXPECT_EQ(read_file(work.path() / "input"), "made\n");
+}
+
+TEST_F(SuiteTest, ProgramsAreThoseOfTheSuitesPath) {
+  const std::string own = (directory_.path() / "true").string();
+  std::filesystem::create_symlink("/bin/false", own);
+  const Suite suite = read_suite(write(R"({"environment": {"PATH": "{work}"},
+    "programs": [{"name": "true", "command": ["true"]}, {"name": "ls", "command": ["ls"]}]})"));
+  Session session(Telling::kQuiet);
+  ComparisonPlan plan = {.workloads = {}, .allocators = {{kSystemName, ""}}};
+  EXPECT_EQ(prepare_suite(suite, {}, 1, directory_.path(), session, plan), std::vector<std::string>{"ls"});
+  EXPECT_EQ(plan.workloads.at(0).command.front(), own);
 }
 
 TEST_F(SuiteTest, AnUnknownProgramIsRefusedAndSaysWhichThereAre) {

@@ -113,14 +113,19 @@ std::string file_of(const std::string& name) {
   return file;
 }
 
-bool is_installed(const Workload& program) {
-  return find_program(program.command.front()).state == ProgramState::kFound;
+/// On the PATH that the programs get. \why the system would look along the tool's own
+Program find_on_path(const std::string& name, const Environment& environment) {
+  const std::string path = environment.get("PATH");
+  return path.empty() ? find_program(name) : find_program(name, path);
 }
 
 void make_inputs(const Suite& suite, const fs::path& work, const Environment& environment, Session& session) {
   if (suite.setup.empty()) return;
   session.progress().begin_run("making the inputs");
-  const RunResult run = session.run({.command = suite.setup,
+  std::vector<std::string> command = suite.setup;
+  if (const Program program = find_on_path(command.front(), environment); !program.path.empty())
+    command.front() = program.path;
+  const RunResult run = session.run({.command = std::move(command),
                                      .environment = {},
                                      .directory = work.string(),
                                      .timeout_seconds = kSetupSeconds,
@@ -178,10 +183,12 @@ std::vector<std::string> prepare_suite(const Suite& suite, const std::vector<std
   std::vector<std::string> absent;
   for (Workload program : suite.programs) {
     if (!names.empty() && std::find(names.begin(), names.end(), program.name) == names.end()) continue;
-    if (!is_installed(program)) {
+    const Program found = find_on_path(program.command.front(), plan.environment);
+    if (found.state != ProgramState::kFound) {
       absent.push_back(program.name);
       continue;
     }
+    program.command.front() = found.path;
     program.directory = work.string();
     program.stdin_path = (work / program.stdin_path).string();  // an absolute path stays what it is
     program.rounds = program.is_small ? rounds * kRoundsOfSmall : rounds;
