@@ -108,7 +108,8 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
           "better")
       ->type_name("NAME=REGEX")
       ->allow_extra_args(false);
-  command.add_option("--suite", options.suite, "Run all programs of a suite: 'programs', or a file")
+  command
+      .add_option("--suite", options.suite, "Run all programs of a suite: programs, return_memory, or a file")
       ->type_name("NAME|FILE");
   command.add_option("--programs", options.programs, "Only these of the suite")
       ->type_name("NAME,...")
