@@ -1,166 +1,125 @@
 #!/usr/bin/env python3
-"""Records real programs as traces, for `tarn bench`, `tarn replay` and `tarn tune`.
+"""Records programs of suites/programs as traces, for `tarn bench`, `tarn replay` and `tarn tune`.
 
-Each program of program_inputs.py runs once under `tarn record`, on inputs made from fixed seeds. Beside the
-traces lies traces.json: of each its program, calls, threads and peak of live bytes. A trace that is there
-already is recorded anew.
+Beside the traces lies traces.json: of each its program, calls, threads and peak of live bytes. A trace that
+is there already is recorded anew.
 """
 
 import argparse
 import json
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-import program_inputs
-from processes import ProcessFailed, Progress, run_process
+from processes import ProcessFailed, run, run_script, tool_in
 
+SUITE = Path(__file__).resolve().parent / "suites" / "programs"
 # Programs that use memory in different ways. Others allocate little, or the same way as one of these.
 DEFAULT_PROGRAMS = "python3,python3-ast,perl,sqlite3,g++,clang,php,jq,web"
 MANIFEST = "traces.json"
-TIMEOUT_SECONDS = 300
-
-
-def parse_command_line():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default="build", help="build folder (default: %(default)s)")
-    parser.add_argument("--out", help="folder for the traces (default: traces in the build folder)")
-    parser.add_argument("--programs", default=DEFAULT_PROGRAMS, help="comma-separated (default: %(default)s)")
-    return parser.parse_args()
-
-
-def chosen_programs(names):
-    """The programs of that name, and notes on those that are not there."""
-    known = {program.name: program for program in program_inputs.PROGRAMS}
-    chosen, notes = [], []
-    for name in filter(None, names.split(",")):
-        if name not in known:
-            raise SystemExit(f"unknown program {name!r}: use some of {','.join(known)}")
-        if program_inputs.is_installed(known[name]):
-            chosen.append(known[name])
-        else:
-            notes.append(f"{name} is not installed")
-    return chosen, notes
 
 
 class Recorder:
-    """Runs of `tarn record` and `tarn replay` in a folder with the programs' inputs."""
+    """Runs of `tarn record` and `tarn replay` in a folder with the suite's inputs."""
 
-    def __init__(self, tool, inputs, out):
-        self.tool = tool
-        self.inputs = inputs
-        self.out = out
-        self.entries = {}
-        self.complaints = []
+    def __init__(self, tool, suite, inputs, out):
+        self.tool, self.inputs, self.out = tool, inputs, out
+        self.place = {"cwd": inputs, "env": {name: value.replace("{work}", str(inputs))
+                                             for name, value in suite["environment"].items()}}  # fmt: skip
+        run([word.replace("{suite}", str(SUITE)) for word in suite["setup"]], **self.place)
 
     def record(self, program):
-        unfinished = self.out / f".{program.name}.unfinished"
+        """What the list of traces says of it."""
+        trace = self.out / f"{program['name']}.trace"
+        unfinished = trace.with_name(f".{trace.name}.unfinished")
         try:
             self._run_recorded(program, unfinished)
-            entry = self._entry_of(program, unfinished)
-            unfinished.replace(self.out / entry["file"])
-            self.entries[program.name] = entry
-        except (ProcessFailed, subprocess.SubprocessError, OSError) as failure:
-            self.complaints.append(f"failed: {program.name}: {failure}")
+            result = self.inputs / "replay.json"
+            run([self.tool, "replay", unfinished, "--quiet", "--with", "none", "--rounds", "1", "--json",
+                 result], **self.place)  # fmt: skip
+            unfinished.replace(trace)
         finally:
             unfinished.unlink(missing_ok=True)
+        return {**json.loads(result.read_text())["trace"], "program": program["name"], "file": trace.name,
+                "file_bytes": trace.stat().st_size}  # fmt: skip
 
     def _run_recorded(self, program, file):
-        command = program_inputs.worker_of(program, self.inputs).command
-        with open(self.inputs / program.input, "rb") as standard_input:
+        command = [self.tool, "record", "--quiet", "-o", file, "--", *self._worker_of(program["command"])]
+        with open(self.inputs / program.get("stdin", "/dev/null"), "rb") as standard_input:
             try:
-                self._run("record", "--quiet", "-o", str(file), "--", *command, stdin=standard_input)
+                run(command, stdin=standard_input, **self.place)
             except ProcessFailed as failure:
-                # The trace is whole but for calls that threads made behind their end: tarn record says so
-                # by status 1 and one line.
+                # So tarn record says that the trace is whole but for calls of threads behind their end.
                 if "could not be recorded" not in str(failure):
                     raise
-                self.complaints.append(f"note: {program.name}: {str(failure).split('tarn: ')[-1]}")
+                print(f"note: {program['name']}: {failure}", file=sys.stderr)
 
-    def _entry_of(self, program, file):
-        with tempfile.NamedTemporaryFile(dir=self.inputs, suffix=".json") as result:
-            self._run("replay", str(file), "--quiet", "--with", "none", "--rounds", "1", "--json",
-                      result.name)
-            trace = json.load(result)["trace"]
-        fields = ("command", "calls", "recorded_threads", "peak_live_bytes", "peak_live_blocks",
-                  "live_peak_rss_bytes", "live_peak_anonymous_bytes", "other_bytes", "lost_events")
-        return {"program": program.name, "file": f"{program.name}.trace",
-                "file_bytes": file.stat().st_size, **{field: trace[field] for field in fields}}
-
-    def _run(self, *words, **options):
-        return run_process([str(self.tool), *words], program_inputs.environment(self.inputs),
-                           TIMEOUT_SECONDS, cwd=self.inputs, **options)
-
-
-def record_all(recorder, programs):
-    jobs = [(program.name, "recorded and replayed once") for program in programs]
-    progress = Progress(jobs)
-    try:
-        for program, job in zip(programs, jobs):
-            progress.start(job, program.name)
-            recorder.record(program)
-            progress.finish(job)
-    finally:
-        progress.close()
+    def _worker_of(self, command):
+        """The process that does the work: g++ only starts the compiler, which is another program."""
+        if command[0] != "g++":
+            return command
+        planned = subprocess.run([*command, "-###"], capture_output=True, text=True, check=False,
+                                 **self.place).stderr  # fmt: skip
+        return shlex.split(next(line for line in planned.splitlines() if "cc1plus" in line.split(" -", 1)[0]))
 
 
 def read_manifest(folder):
     """{program: what is known of its trace}, of the traces that are there."""
     path = folder / MANIFEST
-    if not path.exists():
-        return {}
     try:
-        entries = json.loads(path.read_text())["traces"]
+        entries = json.loads(path.read_text())["traces"] if path.exists() else []
         return {entry["program"]: entry for entry in entries if (folder / entry["file"]).exists()}
     except (ValueError, KeyError, TypeError):
         raise SystemExit(f"{path} is no list of traces: remove it") from None
 
 
-def write_manifest(folder, entries):
-    lines = ",\n".join("  " + json.dumps(entry) for entry in entries.values())
-    unfinished = folder / f".{MANIFEST}.unfinished"
-    unfinished.write_text(f'{{"traces": [\n{lines}\n]}}\n')
-    unfinished.replace(folder / MANIFEST)
+def record_all(recorder, programs, out):
+    """The names of those that failed. The list of traces is written after each."""
+    entries, failed = read_manifest(out), []
+    for program in programs:
+        name = program["name"]
+        if not shutil.which(program["command"][0], path=recorder.place["env"]["PATH"]):
+            print(f"skipped: {name} is not installed", file=sys.stderr)
+            continue
+        try:
+            entry = entries[name] = recorder.record(program)
+        except (ProcessFailed, OSError) as failure:
+            print(f"failed: {name}: {failure}", file=sys.stderr)
+            failed.append(name)
+            continue
+        (out / MANIFEST).write_text(json.dumps({"traces": list(entries.values())}, indent=1) + "\n")
+        print(f"{entry['file']}: {entry['calls']:,} calls, {entry['recorded_threads']} thread(s), at most "
+              f"{entry['peak_live_bytes'] / 2**20:.1f} MiB live", flush=True)  # fmt: skip
+    return failed
 
 
 def main():
-    options = parse_command_line()
-    tool = (Path(options.build) / "tarn").resolve()
-    if not tool.exists():
-        raise SystemExit(f"no {tool.name} in the build folder: build it first")
-    programs, notes = chosen_programs(options.programs)
-    for note in notes:
-        print(f"skipped: {note}", file=sys.stderr)
-    out = Path(options.out) if options.out else Path(options.build) / "traces"
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build", help="build folder (default: %(default)s)")
+    parser.add_argument("--out", help="folder for the traces (default: traces in the build folder)")
+    parser.add_argument("--programs", default=DEFAULT_PROGRAMS, help="comma-separated (default: %(default)s)")
+    options = parser.parse_args()
+    tool = tool_in(options.build)
+    suite = json.loads((SUITE / "suite.json").read_text())
+    known = {program["name"]: program for program in suite["programs"]}
+    names = options.programs.split(",")
+    for name in names:
+        if name not in known:
+            raise SystemExit(f"unknown program {name!r}: use some of {','.join(known)}")
+    out = Path(options.out or Path(options.build) / "traces").resolve()
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SystemExit(f"no folder for traces: {error}") from None
-    entries = read_manifest(out)
-    with tempfile.TemporaryDirectory(prefix="tarn-traces-") as name:
-        recorder = Recorder(tool, Path(name), out.resolve())
-        is_interrupted = False
-        try:
-            print("writing the inputs", file=sys.stderr)
-            program_inputs.write_inputs(recorder.inputs)
-            record_all(recorder, programs)
-        except KeyboardInterrupt:
-            is_interrupted = True
-            print("interrupted; what was recorded until then is there", file=sys.stderr)
-    entries.update(recorder.entries)
-    if entries:
-        write_manifest(out, entries)
-    for complaint in recorder.complaints:
-        print(complaint, file=sys.stderr)
-    for entry in recorder.entries.values():
-        print(f"{entry['program']}: {entry['calls']:,} calls of {entry['recorded_threads']} thread"
-              f"{'' if entry['recorded_threads'] == 1 else 's'}, at most "
-              f"{entry['peak_live_bytes'] / 2**20:.1f} MiB live, {entry['file_bytes'] / 2**20:.1f} MiB in "
-              f"{out / entry['file']}")  # fmt: skip
-    return 130 if is_interrupted else int(len(recorder.entries) < len(programs))
+    with tempfile.TemporaryDirectory(prefix="tarn-traces-") as inputs:
+        print("making the inputs", file=sys.stderr)
+        recorder = Recorder(tool, suite, Path(inputs), out)
+        return int(bool(record_all(recorder, [known[name] for name in names], out)))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

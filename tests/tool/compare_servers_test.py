@@ -126,6 +126,22 @@ class Servers(Compared):
             self.assert_refused(self.compare_server(), str(self.port))
 
 
+class Suites(Compared):
+    def test_a_server_of_a_suite_runs_under_its_load_on_each_contender(self):
+        suite = self.folder / "suite.json"
+        suite.write_text(json.dumps({
+            "contenders": [{"name": "slower", "allocator": "glibc", "arguments": ["--burn-ms", "200"]}],
+            "programs": [{"name": "asked", "command": [SERVER, "--port", str(self.port)], "load": self.load(),
+                          "port": self.port, "figures": ["p99=^p99 ([0-9.]+)"]}]}))  # fmt: skip
+        result = self.compare("--suite", suite, "--json", self.folder / "r.json")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertRegex(result.stdout, r"(?m)^p99, us +glibc +tarn +slower\nasked +12.5")
+        program, = json.loads((self.folder / "r.json").read_text())["programs"]
+        names = [(one["name"], one.get("arguments")) for one in program["allocators"]]
+        self.assertEqual(names, [("glibc", None), ("tarn", None), ("slower", ["--burn-ms", "200"])])
+        self.assert_nothing_listens()
+
+
 class Baseline(Compared):
     PROGRAM = ("--", "/bin/echo", "x")
 

@@ -105,6 +105,23 @@ TEST(SuiteReport, VariantsOfTarnStandBesideIt) {
   EXPECT_NE(text.find("tarn beside the best other of each program: 2.000"), std::string::npos) << text;
 }
 
+TEST(SuiteReport, APrintedFigureHasATableOfTheProgramsThatPrintIt) {
+  Comparison with_figures = comparison_of({contender("glibc", 2, 100), contender("tarn", 1, 100)}, "served");
+  with_figures.workload.figures = {{parse_load_metric("p99=p99 ([0-9]+)")},
+                                   {parse_load_metric("+rate=([0-9]+)/s")}};
+  for (ProgramRun& run : with_figures.contenders[0].runs) run.printed = {10, 500};
+  for (ProgramRun& run : with_figures.contenders[1].runs) run.printed = {20, 750};
+  const ComparisonResults results = {
+      {comparison_of({contender("glibc", 2, 100), contender("tarn", 1, 100)}, "awk"), with_figures}};
+  const std::string text = suite_report(results, Colour::kOff);
+  const std::string rates = text.substr(text.find("\nrate"));
+  EXPECT_NE(row_of(rates, "served").find("750"), std::string::npos) << text;
+  EXPECT_EQ(rates.find("awk"), std::string::npos) << text;
+  EXPECT_NE(text.find("each program: 2.000 times as much, worst 2.00 (served)"), std::string::npos) << text;
+  EXPECT_NE(rates.find("1.500 times as much, which is better, worst 1.50 (served)"), std::string::npos)
+      << text;
+}
+
 TEST(SuiteReport, SmallProgramsHaveATableOfWhatIsAboveGlibc) {
   ComparisonResults results = {
       {comparison_of({contender("glibc", 0.001, 1 << 20), contender("tarn", 0.002, 2 << 20)}, "true")}};
@@ -124,6 +141,7 @@ TEST(Results, EveryRunAndTheRatiosAreInTheJson) {
   EXPECT_EQ(json["allocators"][0]["library"], nullptr);
   EXPECT_EQ(json["allocators"][2]["failure"]["what"], "timeout");
   EXPECT_EQ(json["allocators"][2]["summary"], nullptr);
+  EXPECT_FALSE(json["allocators"][2].contains("version"));
   EXPECT_FALSE(json["machine"]["kernel"].get<std::string>().empty());
 }
 

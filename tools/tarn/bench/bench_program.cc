@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <stdexcept>
@@ -59,19 +58,13 @@ std::vector<std::string> BenchShape::arguments() const {
 }
 
 std::vector<std::string> find_bench_programs() {
-  if (const char* named = std::getenv("TARN_BENCH_PROGRAMS"); named != nullptr && *named != 0) {
-    std::vector<std::string> found = programs_in(named);
-    if (found.empty())
-      throw UsageError(fmt::format("TARN_BENCH_PROGRAMS names a directory without benchmarks: '{}'", named));
-    return found;
-  }
-  const fs::path own = own_directory();
-  for (const char* place : {"bench", "../libexec/tarn"})
-    if (std::vector<std::string> found = programs_in(own / place); !found.empty()) return found;
-  throw UsageError(fmt::format(
-      "the benchmark programs are neither in {0}/bench nor in {0}/../libexec/tarn: build them, or set "
-      "TARN_BENCH_PROGRAMS to their directory",
-      own.string()));
+  const std::vector<std::string> directories = bench_directories();
+  for (const std::string& directory : directories)
+    if (std::vector<std::string> found = programs_in(directory); !found.empty()) return found;
+  throw UsageError(
+      fmt::format("there are no benchmark programs in {}: build them, or set TARN_BENCH_PROGRAMS to their "
+                  "directory",
+                  fmt::join(directories, " or ")));
 }
 
 std::vector<Json> json_lines(const std::string& output) {

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gnu/libc-version.h>
 
 #include <algorithm>
 #include <array>
@@ -13,8 +12,8 @@
 
 #include "base/size_class_presets.h"
 #include "bench/catalogue.h"
+#include "engine/versions.h"
 #include "system/usage_error.h"
-#include "tarn/version.h"
 
 namespace tarn::tool {
 namespace {
@@ -98,25 +97,6 @@ std::vector<Allocator> general_allocators(Selection names, const std::vector<Ben
     if (!text.starts_with("unknown allocator")) throw;
     throw UsageError(fmt::format("{}; or a pool: {}", text, names_of_pools(offers)));
   }
-}
-
-/// Name and version of a Debian package; empty where dpkg does not know.
-std::string package_version(const std::string& package, SignalWatch& signals) {
-  constexpr double kMostSeconds = 10;
-  const RunResult run = run_program({.command = {"dpkg-query", "-W", "-f", "${Package} ${Version}", package},
-                                     .environment = Environment().entries(),
-                                     .timeout_seconds = kMostSeconds,
-                                     .on_tick = {}},
-                                    signals);
-  return run.ending == Ending::kExited && run.code == 0 ? run.output.kept() : "";
-}
-
-std::string version_of(const Allocator& allocator, SignalWatch& signals) {
-  if (allocator.is_system()) return fmt::format("glibc {}", gnu_get_libc_version());
-  if (allocator.name == kTarnName) return "tarn " TARN_VERSION_STRING;
-  const KnownAllocator* known = find_known(allocator.name);
-  if (known == nullptr || find_library(*known, library_directories()) != allocator.library) return {};
-  return package_version(known->debian_package, signals);
 }
 
 bool is_meant(const std::string& word, const std::string& group_name) {

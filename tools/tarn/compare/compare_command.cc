@@ -14,6 +14,7 @@
 #include "compare/comparison_report.h"
 #include "compare/suite.h"
 #include "compare/suite_report.h"
+#include "engine/versions.h"
 #include "page/plot.h"
 #include "system/files.h"
 #include "system/terminal.h"
@@ -87,6 +88,7 @@ int compare(CompareOptions& options, const Invocation& invocation) {
   ComparisonPlan plan = plan_of(options);
   const TemporaryDirectory work;
   Session session(options.measuring.telling());
+  for (Allocator& allocator : plan.allocators) allocator.version = version_of(allocator, session.signals());
   std::vector<std::string> absent;
   if (options.suite.empty())
     plan.workloads.push_back(options.workload(invocation.program));

@@ -11,7 +11,7 @@
 namespace tarn::tool {
 namespace {
 
-constexpr int kMostWarmups = 100, kMostPort = 65535;
+constexpr int kMostWarmups = 100;
 constexpr double kMostSeconds = 24 * 3600, kMostTolerance = 1000;
 
 void require_runnable(const std::string& name) {
@@ -49,9 +49,9 @@ void require_valid_choice(const CompareOptions& options, const Invocation& invoc
     return;
   }
   if (!invocation.program.empty() || !options.stdin_path.empty() || !options.load.empty() ||
-      !options.metrics.empty() || !options.picture.empty())
+      !options.metrics.empty() || !options.picture.empty() || !options.measuring.html_file.empty())
     throw UsageError(
-        "--suite has programs of its own: leave out PROGRAM, --stdin, --load, --metric and --plot");
+        "--suite has programs of its own: leave out PROGRAM, --stdin, --load, --metric, --html and --plot");
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ Workload CompareOptions::workload(const std::vector<std::string>& command) const
   if (!stdin_path.empty()) workload.stdin_path = stdin_path;
   for (const std::string& metric : metrics) workload.figures.push_back({parse_load_metric(metric)});
   if (!load.empty())
-    workload.load = {.command = {"sh", "-c", load},
+    workload.load = {.command = shell_command(load),
                      .readiness = {.port = port, .text = ready_text, .most_seconds = ready_seconds},
                      .idle_seconds = idle_seconds};
   return workload;
@@ -108,7 +108,8 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
           "better")
       ->type_name("NAME=REGEX")
       ->allow_extra_args(false);
-  command.add_option("--suite", options.suite, "Run all programs of a suite: 'programs', or a file")
+  command
+      .add_option("--suite", options.suite, "Run all programs of a suite: programs, return_memory, or a file")
       ->type_name("NAME|FILE");
   command.add_option("--programs", options.programs, "Only these of the suite")
       ->type_name("NAME,...")

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <gnu/libc-version.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 #include "system/files.h"
 #include "system/usage_error.h"
+#include "tarn/version.h"
 
 namespace tarn::tool {
 namespace fs = std::filesystem;
@@ -87,6 +89,10 @@ Allocator by_name(const std::string& name, const Directories& directories) {
   return {name, library};
 }
 
+Allocator own_allocator(const std::string& name, const Settings& settings) {
+  return {name, find_tarn_library(), settings, {}, "tarn " TARN_VERSION_STRING};
+}
+
 std::vector<Allocator> all_installed(const Directories& directories) {
   std::vector<Allocator> found;
   for (const KnownAllocator& known : known_allocators()) {
@@ -112,14 +118,6 @@ void leave_out(const std::string& name, std::vector<Allocator>& allocators) {
   if (removed == 0 && name != kTarnName && find_known(name) == nullptr)
     throw UsageError(
         fmt::format("--without {}: no allocator of that name; known are tarn, {}", name, names_of_known()));
-}
-
-void require_distinct_names(const std::vector<Allocator>& allocators) {
-  for (std::size_t i = 0; i < allocators.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (allocators[i].name == allocators[j].name)
-        throw UsageError(fmt::format("two allocators are called '{}': write NAME=PATH to tell them apart",
-                                     allocators[i].name));
 }
 
 }  // namespace
@@ -172,10 +170,11 @@ std::string find_tarn_library() {
 std::vector<Allocator> select_allocators(const Selection& selection, const Directories& directories) {
   const bool is_with_tarn =
       std::find(selection.without.begin(), selection.without.end(), kTarnName) == selection.without.end();
-  std::vector<Allocator> chosen = {{kSystemName, ""}};
-  if (is_with_tarn) chosen.push_back({kTarnName, find_tarn_library(), selection.tarn_settings});
+  std::vector<Allocator> chosen = {
+      {kSystemName, "", {}, {}, fmt::format("glibc {}", gnu_get_libc_version())}};
+  if (is_with_tarn) chosen.push_back(own_allocator(kTarnName, selection.tarn_settings));
   for (const Allocator& variant : selection.variants)
-    chosen.push_back({variant.name, find_tarn_library(), variant.settings});
+    chosen.push_back(own_allocator(variant.name, variant.settings));
   const std::vector<std::string> entries =
       selection.with.empty() ? std::vector<std::string>{"all"} : selection.with;
   for (const std::string& entry : entries)
@@ -183,6 +182,14 @@ std::vector<Allocator> select_allocators(const Selection& selection, const Direc
   for (const std::string& name : selection.without) leave_out(name, chosen);
   require_distinct_names(chosen);
   return chosen;
+}
+
+void require_distinct_names(const std::vector<Allocator>& allocators) {
+  for (std::size_t i = 0; i < allocators.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (allocators[i].name == allocators[j].name)
+        throw UsageError(fmt::format("two allocators are called '{}': write NAME=PATH to tell them apart",
+                                     allocators[i].name));
 }
 
 Environment environment_on(const Allocator& allocator, Environment environment) {

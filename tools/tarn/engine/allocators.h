@@ -10,8 +10,10 @@ namespace tarn::tool {
 
 struct Allocator {
   std::string name;
-  std::string library;     // empty: the system's allocator, nothing is preloaded
-  Settings settings = {};  // of its environment alone
+  std::string library;                      // empty: the system's allocator, nothing is preloaded
+  Settings settings = {};                   // of its environment alone
+  std::vector<std::string> arguments = {};  // behind every program's own
+  std::string version = {};                 // of what it is; empty: unknown
 
   bool is_system() const { return library.empty(); }
 };
@@ -50,6 +52,9 @@ struct Selection {
 /// The allocators to compare, the system's first, then tarn. \throws UsageError for what is unknown or not
 /// there
 std::vector<Allocator> select_allocators(const Selection& selection, const Directories& directories);
+
+/// \throws UsageError
+void require_distinct_names(const std::vector<Allocator>& allocators);
 
 /// Starts where nothing is preloaded, then has the allocator's library and settings.
 /// \why a library that is preloaded already might be an allocator, and "glibc" would not be glibc

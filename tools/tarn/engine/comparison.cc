@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace tarn::tool {
 namespace {
 
@@ -29,7 +31,10 @@ RoundsPlan ComparisonRun::rounds_plan() const {
 
 RunRequest ComparisonRun::request_for(const Turn& turn) const {
   const Workload& workload = plan_.workloads[turn.group];
-  return {.command = workload.command,
+  std::vector<std::string> command = workload.command;
+  const std::vector<std::string>& more = plan_.allocators[turn.contender].arguments;
+  command.insert(command.end(), more.begin(), more.end());
+  return {.command = std::move(command),
           .environment = {},
           .directory = workload.directory,
           .stdin_path = workload.stdin_path,

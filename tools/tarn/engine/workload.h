@@ -17,6 +17,9 @@ struct Load {
   double idle_seconds = 1;  // in which the server is left alone before it is stopped
 };
 
+/// What runs a command line that has quotes, pipes and variables.
+inline std::vector<std::string> shell_command(const std::string& line) { return {"sh", "-c", line}; }
+
 /// A figure that the program, or the load, prints.
 struct PrintedFigure {
   LoadMetric metric;

@@ -34,6 +34,8 @@ Json entry_json(const Entry<Run>& entry, const Entries<Run>& entries, const std:
   Json json = {
       {"name", entry.allocator.name}, {"library", nullptr}, {"failure", nullptr}, {"summary", nullptr}};
   if (!entry.allocator.is_system()) json["library"] = entry.allocator.library;
+  if (!entry.allocator.version.empty()) json["version"] = entry.allocator.version;
+  if (!entry.allocator.arguments.empty()) json["arguments"] = entry.allocator.arguments;
   if (!entry.allocator.settings.empty()) json["settings"] = entry.allocator.settings;
   if (entry.failure) json["failure"] = to_json(*entry.failure);
   const Entry<Run>& first = entries.front();

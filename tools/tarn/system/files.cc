@@ -2,10 +2,10 @@
 #include "system/files.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -94,6 +94,14 @@ fs::path own_directory() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   return error ? fs::path() : self.parent_path();
+}
+
+std::vector<std::string> bench_directories() {
+  if (const char* named = std::getenv("TARN_BENCH_PROGRAMS"); named != nullptr && *named != 0) return {named};
+  std::vector<std::string> directories;
+  for (const char* place : {"bench", "../libexec/tarn"})
+    directories.push_back((own_directory() / place).lexically_normal().string());
+  return directories;
 }
 
 std::string find_shared_file(const fs::path& name) {

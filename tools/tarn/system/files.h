@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tarn::tool {
 
@@ -41,6 +42,10 @@ bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b
 /// A file that comes with the tool: beside it, where it is installed, or among its sources. \returns its
 /// path, empty if it is nowhere
 std::string find_shared_file(const std::filesystem::path& name);
+
+/// Where the benchmark programs may be: in $TARN_BENCH_PROGRAMS alone, else beside the tool and where they
+/// are installed.
+std::vector<std::string> bench_directories();
 
 /// The directory of the running executable.
 std::filesystem::path own_directory();

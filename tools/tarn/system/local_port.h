@@ -3,6 +3,8 @@
 
 namespace tarn::tool {
 
+inline constexpr int kMostPort = 65535;
+
 /// Whether something accepts a connection on 127.0.0.1 or [::1]. Opens one and closes it at once.
 bool accepts_connections(int port);
 

@@ -73,9 +73,13 @@ std::string why_not_preloadable(const std::string& path, int scripts_left) {
 }  // namespace
 
 Program find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return {state_of(name), name};
   const char* path = std::getenv("PATH");
-  std::istringstream directories(path != nullptr ? path : "/bin:/usr/bin");
+  return find_program(name, path != nullptr ? path : "/bin:/usr/bin");
+}
+
+Program find_program(const std::string& name, const std::string& search_path) {
+  if (name.find('/') != std::string::npos) return {state_of(name), name};
+  std::istringstream directories(search_path);
   Program best;
   for (std::string directory; std::getline(directories, directory, ':');) {
     const std::string candidate = (directory.empty() ? "." : directory) + "/" + name;

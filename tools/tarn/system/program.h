@@ -16,6 +16,8 @@ struct Program {
 
 /// Looks a program up as the shell does: by path if the name has a slash, else along $PATH.
 Program find_program(const std::string& name);
+/// The same along another PATH.
+Program find_program(const std::string& name, const std::string& search_path);
 
 /// Why no library can be preloaded into the file (or into the interpreter its first line names); empty if one
 /// can.
