@@ -49,9 +49,9 @@ void require_valid_choice(const CompareOptions& options, const Invocation& invoc
     return;
   }
   if (!invocation.program.empty() || !options.stdin_path.empty() || !options.load.empty() ||
-      !options.metrics.empty() || !options.picture.empty() || !options.measuring.html_file.empty())
+      !options.metrics.empty() || !options.picture.empty())
     throw UsageError(
-        "--suite has programs of its own: leave out PROGRAM, --stdin, --load, --metric, --html and --plot");
+        "--suite has programs of its own: leave out PROGRAM, --stdin, --load, --metric and --plot");
 }
 
 }  // namespace

@@ -101,14 +101,17 @@ PageCell cell_of(const Json* summary, const SummaryFigure& figure) {
   const double standing = standing_of(*summary, figure), median = summary->at("median").get<double>();
   PageCell cell = {standing == 0 ? "" : fmt::format("{:.2f}", standing)};
   if (summary->value("equal_to_best", false)) cell.mark = Mark::kBest;
-  cell.note = figure.unit == "s" ? format_seconds(median) : format_bytes(median);
+  cell.note = figure.unit == "s"       ? format_seconds(median)
+              : figure.unit == "bytes" ? format_bytes(median)
+                                       : fmt::format("{:.6g}", median);
   return cell;
 }
 
 PageTable table_of_suite(const std::vector<Json>& programs, const SummaryFigure& figure) {
   PageTable table = {figure.unit == "s"
                          ? fmt::format("{}: times as fast as glibc; more is better", figure.title)
-                         : fmt::format("{}: times glibc's; less is better", figure.title),
+                         : fmt::format("{}: times glibc's; {} is better", figure.title,
+                                       figure.is_more_better ? "more" : "less"),
                      "Marked: the best of the program, or equal to it within the noise.",
                      {},
                      {{"program"}},
@@ -165,6 +168,30 @@ std::string sentence_of(const std::vector<Json>& programs) {
       kTarnName, *speed, kSystemName, *memory, programs.size(), programs.size() == 1 ? "" : "s");
 }
 
+std::vector<SummaryFigure> figures_of_suite(const std::vector<Json>& programs) {
+  std::vector<SummaryFigure> figures;
+  for (const Json& program : programs) {
+    const std::vector<Json> allocators = compared_allocators(program);
+    if (allocators.empty()) continue;
+    for (const SummaryFigure& figure : figures_of(allocators))
+      if (std::none_of(figures.begin(), figures.end(),
+                       [&](const auto& one) { return one.key == figure.key; }))
+        figures.push_back(figure);
+  }
+  return figures;
+}
+
+/// Those that have the figure under some allocator.
+std::vector<Json> programs_with(const std::vector<Json>& programs, const SummaryFigure& figure) {
+  std::vector<Json> found;
+  for (const Json& program : programs) {
+    const std::vector<Json> allocators = compared_allocators(program);
+    if (!allocators.empty() && allocators.front().at("summary").contains(figure.key))
+      found.push_back(program);
+  }
+  return found;
+}
+
 void add_failures(const Json& program, PageDocument& page) {
   for (const Json& allocator : program.at("allocators"))
     if (const Json& failure = allocator.at("failure"); !failure.is_null())
@@ -190,8 +217,8 @@ std::string page_of_suite(const Json& results) {
   }
   page.sentence = sentence_of(programs);
   Section section = {.title = "Beside glibc"};
-  for (const SummaryFigure& figure : {kWall, kCpu, kMemory, kFaults})
-    section.parts.push_back(to_json(table_of_suite(programs, figure)));
+  for (const SummaryFigure& figure : figures_of_suite(programs))
+    section.parts.push_back(to_json(table_of_suite(programs_with(programs, figure), figure)));
   page.sections.push_back(std::move(section));
   return page_text(page);
 }
