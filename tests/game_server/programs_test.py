@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -85,6 +86,25 @@ class Bots(ServerTest):
             status, last, errors = server.stop()
             self.assertEqual((status, errors), (0, ""))
             self.assertGreaterEqual(last["packets_received"], tally["answers"])
+
+    def test_a_day_has_a_time_line_and_every_figure_as_a_line(self):
+        server = self.server("--match-ticks", "200")
+        done = run(BOTS, "--port", str(server.port), "--day", "--day-seconds", "4", "--bots", "200")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        first, *lines = done.stdout.splitlines()
+        day = json.loads(first)
+        self.assertGreater(day["packets"], 1000)
+        self.assertGreater(day["storm"]["connects"], 100)
+        self.assertEqual(sum(day["errors"]["refused"].values()) + day["errors"]["lost"], 0)
+        players = [hour["players"] for hour in day["time_line"]]
+        noon = players.index(max(players))
+        self.assertGreater(max(players), 150)
+        self.assertLess(min(players[noon:]), 50)
+        self.assertEqual([line for line in lines if not re.fullmatch(r"metric [a-z0-9_]+=[0-9.]+", line)], [])
+        names = {line.split()[1].split("=")[0] for line in lines}
+        self.assertLessEqual({"tick_p50_us", "tick_cpu_p50_us", "packets_per_cpu_second", "valley_rss_mib",
+                              "connects_per_second"}, names)
+        self.require_nothing_left(server)
 
     def test_bots_that_are_turned_away_say_so(self):
         server = self.server("--sessions", "10")

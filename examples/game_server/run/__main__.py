@@ -160,8 +160,7 @@ def report(tournament, notes):
         print("\n".join(figures.table(summaries)))
         rounds = max(len(runs) for runs in tournament.runs.values())
         ticks = min(summary["tick_count"] for summary in summaries.values())
-        print(f"\n{rounds} rounds of {tournament.load.seconds:.1f} s, {tournament.load.bots} bots, one "
-              "server thread. "
+        print(f"\n{rounds} rounds of {tournament.load.seconds:.1f} s, {tournament.load.bots} bots. "
               f"* best. Medians of rounds; ticks of all rounds together, {ticks} or more.")
         peers = [c.name for c in tournament.contenders if c.memory == "new"]
         for line in figures.verdict(summaries, POOLS, peers):
