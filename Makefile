@@ -7,7 +7,7 @@ SANITIZERS := address thread
 sanitizer_dirs := $(SANITIZERS:%=$(BUILD)-%)
 # Of `tarn bench`: a first look in a minute; BENCH_ARGS= for all of it in about ten, see docs/benchmarks.md.
 BENCH_ARGS ?= --quick
-# Of scripts/run_game_server.sh, whose --help lists them.
+# Of tarn compare, which runs the game server.
 RUN_ARGS ?=
 
 # Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
@@ -17,7 +17,7 @@ RUN_ARGS ?=
 
 run: setup configure
 	@cmake --build $(BUILD) -j $(JOBS) --target game_server game_bots tarn_malloc_shared tarn_tool
-	@scripts/run_game_server.sh --build $(BUILD) $(RUN_ARGS)
+	@scripts/run_game_server.sh $(BUILD) $(RUN_ARGS)
 
 compare: setup configure
 	@cmake --build $(BUILD) -j $(JOBS) --target tarn_tool tarn_malloc_shared
@@ -54,7 +54,7 @@ thread_wrapper := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 $(sanitizer_dirs): $(BUILD)-%: setup
 	@$(call cmake_configure,$@,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DTARN_SANITIZE=$* \
-	  -DTARN_BUILD_TOOLS=OFF -DTARN_BUILD_BENCH=OFF -DTARN_BUILD_EXAMPLES=$(if $(filter address,$*),ON,OFF))
+	  -DTARN_BUILD_TOOLS=OFF -DTARN_BUILD_BENCH=OFF -DTARN_BUILD_EXAMPLES=ON)
 	@$(if $(filter thread,$*),$(thread_wrapper)) cmake --build $@ -j $(JOBS)
 
 # A folder that is configured keeps what it has; a new one gets neither tests nor examples, nor needs their

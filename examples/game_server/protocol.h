@@ -20,10 +20,11 @@ inline constexpr std::size_t kHeaderBytes = 4;
 inline constexpr std::size_t kLargestPacket = 4096;
 inline constexpr std::size_t kLongestName = 24;
 inline constexpr std::size_t kLongestChat = 512;
+inline constexpr std::uint16_t kAnyRoom = 0xffff;
 
 enum class Request : std::uint8_t {
   kHello = 1,  // u8 length, name
-  kJoin,       // u16 room
+  kJoin,       // u16 room, or kAnyRoom
   kMove,       // u32 sequence, i16 dx, i16 dy
   kShoot,      // u32 sequence, i16 dx, i16 dy
   kChat,       // u32 sequence, u16 length, text
@@ -31,6 +32,14 @@ enum class Request : std::uint8_t {
   kPing,       // u32 sequence, any bytes
   kLeave,      // nothing
   kUse,        // u32 sequence, u8 slot
+  kAdmin,      // u8 Admin; over loopback only, before or after a greeting
+};
+
+/// What a client asks of the server itself.
+enum class Admin : std::uint8_t {
+  kFigures,  // answered by kFigures
+  kBegin,    // the same, and ticks are counted anew from here on
+  kReload,   // reads the configuration again; answered by kFigures
 };
 
 enum class Reply : std::uint8_t {
@@ -43,7 +52,9 @@ enum class Reply : std::uint8_t {
   kPong,          // u32 sequence, the bytes of the ping
   kLeft,          // nothing
   kUsed,          // u32 sequence, u32 kind, u32 uses left
-  // Not asked for:
+  // Not asked for; kJoined and kLeft too come unasked, when a match is over:
+  kDenied,       // u32 sequence: the room has no memory left for what was asked
+  kFigures,      // JSON
   kSnapshot,     // u32 tick, u16 count, EntityView...: what the player sees
   kSaid,         // u32 player, u8 length, name, u16 length, text
   kScores,       // u32 tick, u16 count, {u32 player, u32 hits}...
@@ -54,7 +65,7 @@ enum class Reply : std::uint8_t {
 enum class Refusal : std::uint8_t {
   kMalformed = 1,  // a length below the header's, an unknown type, a payload of the wrong length or content
   kOversized,      // a length above kLargestPacket
-  kOutOfTurn,      // a request before kHello or outside of a room
+  kOutOfTurn,      // a request before kHello or outside of a room, or kAdmin from afar
   kRoomFull,
   kServerFull,
   kSlowReader,  // more waits to be sent than a session may hold
@@ -171,6 +182,29 @@ inline bool is_printable(std::string_view text) {
   for (const char c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
   return !text.empty();
+}
+
+/// Whether a whole packet is one that a client may send: a known type, a payload as long as the type says,
+/// text without control characters. Whether it comes at its turn is another question.
+inline bool is_well_formed(std::string_view packet) {
+  const auto type = static_cast<Request>(packet[2]);
+  PacketReader payload(packet.data() + kHeaderBytes, packet.size() - kHeaderBytes);
+  if (packet[3] != 0 || type < Request::kHello || type > Request::kAdmin) return false;
+  if (type == Request::kHello) {
+    const std::string_view name = payload.get_text(payload.get<std::uint8_t>());
+    return payload.is_complete() && name.size() <= kLongestName && is_printable(name);
+  }
+  if (type == Request::kAdmin)
+    return payload.get<std::uint8_t>() <= static_cast<std::uint8_t>(Admin::kReload) && payload.is_complete();
+  if (type == Request::kLeave) return payload.is_complete();
+  if (type == Request::kJoin) return payload.get<std::uint16_t>(), payload.is_complete();
+  payload.get<std::uint32_t>();  // the sequence, of all others
+  if (type == Request::kPing) return payload.rest(), payload.is_complete();
+  if (type == Request::kUse) return payload.get<std::uint8_t>(), payload.is_complete();
+  if (type == Request::kLook) return payload.get<std::uint16_t>(), payload.is_complete();
+  if (type != Request::kChat) return payload.get<std::uint32_t>(), payload.is_complete();
+  const std::string_view text = payload.get_text(payload.get<std::uint16_t>());
+  return payload.is_complete() && text.size() <= kLongestChat && is_printable(text);
 }
 
 }  // namespace game

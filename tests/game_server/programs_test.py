@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from client import DEADLINE, FOLDER, ServerTest
 
-RUNNER = Path(__file__).resolve().parents[2] / "scripts" / "run_game_server.sh"
+SUITE = Path(__file__).resolve().parents[2] / "examples" / "game_server" / "suite.json"
 BUILD = os.environ["TARN_TEST_BUILD"]
 SERVER, BOTS = f"{FOLDER}/game_server", f"{FOLDER}/game_bots"
 
@@ -37,7 +38,7 @@ def processes_with(variable):
 
 class CommandLines(unittest.TestCase):
     def test_help_has_examples(self):
-        for command in ([SERVER], [BOTS], [str(RUNNER)]):
+        for command in ([SERVER], [BOTS]):
             done = run(*command, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("xamples:", done.stdout)
@@ -86,6 +87,25 @@ class Bots(ServerTest):
             self.assertEqual((status, errors), (0, ""))
             self.assertGreaterEqual(last["packets_received"], tally["answers"])
 
+    def test_a_day_has_a_time_line_and_every_figure_as_a_line(self):
+        server = self.server("--match-ticks", "200")
+        done = run(BOTS, "--port", str(server.port), "--day", "--day-seconds", "4", "--bots", "200")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        first, *lines = done.stdout.splitlines()
+        day = json.loads(first)
+        self.assertGreater(day["packets"], 1000)
+        self.assertGreater(day["storm"]["connects"], 100)
+        self.assertEqual(sum(day["errors"]["refused"].values()) + day["errors"]["lost"], 0)
+        players = [hour["players"] for hour in day["time_line"]]
+        noon = players.index(max(players))
+        self.assertGreater(max(players), 150)
+        self.assertLess(min(players[noon:]), 50)
+        self.assertEqual([line for line in lines if not re.fullmatch(r"metric [a-z0-9_]+=[0-9.]+", line)], [])
+        names = {line.split()[1].split("=")[0] for line in lines}
+        self.assertLessEqual({"tick_p50_us", "tick_cpu_p50_us", "packets_per_cpu_second", "valley_rss_mib",
+                              "connects_per_second"}, names)
+        self.require_nothing_left(server)
+
     def test_bots_that_are_turned_away_say_so(self):
         server = self.server("--sessions", "10")
         done = run(BOTS, "--port", str(server.port), "--bots", "50", "--seconds", "0.2", "--json")
@@ -107,58 +127,47 @@ class Bots(ServerTest):
         self.require_nothing_left(server)
 
 
-class Runner(unittest.TestCase):
+class Day(unittest.TestCase):
+    """The day that `make run` plays, shortened."""
+
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
-        self.json, self.page = f"{scratch.name}/r.json", f"{scratch.name}/r.html"
-        self.command = [str(RUNNER), "--build", BUILD, "--json", self.json, "--page", self.page, "--bots",
-                        "100"]
+        self.json, self.page = (Path(scratch.name) / name for name in ("r.json", "r.html"))
+        self.command = [str(Path(BUILD) / "tarn"), "compare", "--suite", str(SUITE), "--rounds", "1",
+                        "--warmup", "0", "--with", "none", "--json", str(self.json), "--html", str(self.page)]
 
-    def test_a_short_run_has_a_table_a_page_and_every_sample(self):
-        done = run(*self.command, "--rounds", "1", "--seconds", "4", "--only", "glibc,std::pmr,tarn pools")
+    def environment(self, **more):
+        return {**os.environ, "TARN_DAY_SECONDS": "5.5", "TARN_DAY_BOTS": "200", **more}
+
+    def test_a_short_day_has_a_table_a_page_and_every_figure(self):
+        done = subprocess.run(self.command, capture_output=True, text=True, timeout=DEADLINE, check=False,
+                              env=self.environment())
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        for text in ("packets/s", "tick p50", "max ms", "peak RSS", "idle RSS", "allocs/tick", "tarn pools",
-                     "std::pmr"):
+        for text in ("tick p50", "packets/CPU s", "RSS at night", "std::pmr",
+                     "tarn pools beside the best other"):
             self.assertIn(text, done.stdout)
-        results = json.loads(Path(self.json).read_text(encoding="utf-8"))
-        self.assertEqual([c["name"] for c in results["contenders"]], ["glibc", "std::pmr", "tarn pools"])
-        for contender in results["contenders"]:
-            run_of_it = contender["runs"][0]
-            self.assertEqual(len(run_of_it["tick_wall_nanoseconds"]), run_of_it["ticks"])
-        page = Path(self.page).read_text(encoding="utf-8")
-        self.assertEqual(page.count("<svg"), 6)
-        self.assertIn("prefers-color-scheme: dark", page)
-        self.assertNotIn("http", page)
+        contenders = json.loads(self.json.read_text())["programs"][0]["allocators"]
+        self.assertEqual([one["name"] for one in contenders], ["glibc", "tarn", "std::pmr", "tarn pools"])
+        for one in contenders:
+            self.assertGreater(one["runs"][0]["printed"]["tick p50"], 0)
+            self.assertGreater(len(one["runs"][0]["memory"]), 3)
+        self.assertIn("Resident memory since the load began", self.page.read_text())
 
-    def test_interrupted_it_leaves_no_process_and_no_stack_trace(self):
-        for delay in (0, 0.002, 0.005, 0.02, 0.1):  # while a program starts, and while both run
-            with self.subTest(delay=delay):
-                self.interrupt_after(delay)
-
-    def interrupt_after(self, delay):
+    def test_interrupted_it_leaves_no_process(self):
         mark = f"TARN_TEST_RUN={self.json}"
-        runner = subprocess.Popen([*self.command, "--seconds", "60"], stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE, text=True, start_new_session=True,
-                                  env=os.environ | dict([mark.split("=")]))
+        runner = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  start_new_session=True,
+                                  env=self.environment(TARN_DAY_SECONDS="60", TARN_TEST_RUN=str(self.json)))
         self.addCleanup(runner.kill)
-        first = runner.stderr.readline()  # the first run has begun
-        self.assertIn(runner.pid, processes_with(mark))
-        time.sleep(delay)
+        deadline = time.monotonic() + DEADLINE
+        while len(processes_with(mark)) < 4:  # the tool, the server, a shell, the bots
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
         runner.send_signal(signal.SIGINT)
         out, errors = runner.communicate(timeout=DEADLINE)
-        self.assertIn("[1/", first)
         self.assertEqual(runner.returncode, 130, out + errors)
-        self.assertNotIn("Traceback", errors)
         self.assertEqual(processes_with(mark), set())
-
-    def test_unknown_contenders_and_missing_builds_are_one_line(self):
-        done = run(*self.command, "--only", "dlmalloc")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("there is glibc", done.stderr.splitlines()[-1])
-        done = run(str(RUNNER), "--build", "/nonexistent", "--only", "glibc")
-        self.assertEqual(done.returncode, 1)
-        self.assertEqual(done.stderr.count("\n"), 1)
 
 
 if __name__ == "__main__":

@@ -62,5 +62,26 @@ TEST(Protocol, TextForOthersHasNoControlCharactersAndIsNotEmpty) {
   EXPECT_FALSE(is_printable(std::string_view("\0", 1)));
 }
 
+std::string packet_of(Request type, const std::string& payload) {
+  std::string packet(kHeaderBytes, '\0');
+  static_cast<void>(PacketWriter(packet.data(), type, payload.size()));
+  return packet + payload;
+}
+
+TEST(Protocol, EachRequestIsWellFormedAtItsOwnLengthOnly) {
+  const std::pair<Request, std::size_t> lengths[] = {
+      {Request::kJoin, 2},  {Request::kMove, 8}, {Request::kShoot, 8}, {Request::kLook, 6},
+      {Request::kLeave, 0}, {Request::kUse, 5},  {Request::kAdmin, 1}};
+  for (const auto& [type, right] : lengths)
+    for (std::size_t bytes = 0; bytes < 16; ++bytes)
+      EXPECT_EQ(is_well_formed(packet_of(type, std::string(bytes, '\0'))), bytes == right)
+          << static_cast<int>(type) << " of " << bytes;
+  EXPECT_FALSE(is_well_formed(packet_of(Request::kPing, "abc")));
+  EXPECT_TRUE(is_well_formed(packet_of(Request::kPing, "abcd and any more")));
+  EXPECT_FALSE(is_well_formed(packet_of(Request::kAdmin, "\x03")));
+  EXPECT_FALSE(is_well_formed(packet_of(static_cast<Request>(11), "")));
+  EXPECT_FALSE(is_well_formed(packet_of(static_cast<Request>(0), "")));
+}
+
 }  // namespace
 }  // namespace game

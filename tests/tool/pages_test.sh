@@ -36,10 +36,3 @@ peak RSS; less is better"
 look_at replay "Resident memory over the calls
 asked for
 waste"
-
-game=$(ls -d "$project"/bench/results/*/game_server.json | tail -n 1)
-PYTHONDONTWRITEBYTECODE=1 "$project/scripts/run_game_server.sh" --from "$game" \
-  --page "$scratch/game_server.html" >/dev/null
-look_at game_server "The game server on each kind of memory
-Packets per second; more is better
-All ticks, from the shortest to the longest"

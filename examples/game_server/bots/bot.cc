@@ -13,8 +13,7 @@
 namespace game {
 namespace {
 
-constexpr int kLeastRequests = 8;  // per bundle
-constexpr int kMostRequests = 48;
+constexpr int kMostRequests = 48;  // per bundle
 constexpr std::size_t kMostBundleBytes = kMostRequests * (kLongestChat + 16);
 
 // One bot at a time reads or writes.
@@ -35,12 +34,14 @@ const std::string& phrases() {
   return text;
 }
 
-bool is_answer(Reply type) { return type >= Reply::kMoved && type <= Reply::kUsed && type != Reply::kLeft; }
+bool is_answer(Reply type) {
+  return (type >= Reply::kMoved && type <= Reply::kDenied && type != Reply::kLeft);
+}
 
 }  // namespace
 
-Bot::Bot(std::uint32_t number, std::uint64_t seed, Tally& tally)
-    : number_(number), random_(seed * 1'000'003 + number), tally_(tally) {}
+Bot::Bot(std::uint32_t number, std::uint64_t seed, const Habits& habits, Tally& tally)
+    : number_(number), habits_(habits), random_(seed * 1'000'003 + number), tally_(tally) {}
 
 int Bot::connect(const sockaddr_in& server) {
   descriptor_ = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -61,9 +62,17 @@ void Bot::hang_up() {
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = -1;
   state_ = State::kAway;
+  is_welcome_ = false;
+  is_joining_ = false;
   unsent_.clear();
   partial_.clear();
   unanswered_ = 0;
+}
+
+void Bot::vanish() {
+  const linger at_once = {1, 0};
+  setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  hang_up();
 }
 
 void Bot::proceed(Plan plan) {
@@ -72,6 +81,12 @@ void Bot::proceed(Plan plan) {
     if (state_ != State::kLeaving) ++tally_.lost;
     return hang_up();
   }
+  if (plan == Plan::kKnock) {
+    // Without a goodbye, as thousands of ports would else stay taken for a minute.
+    if (is_welcome_) vanish();
+    return;
+  }
+  if (is_welcome_ && state_ == State::kGreeting && !is_joining_) join();
   if (state_ != State::kPlaying || unanswered_ != 0 || !unsent_.empty()) return;
   if (plan == Plan::kWait) return;
   if (bundle_start_ != 0) tally_.round_trips.add((nanoseconds_now() - bundle_start_) / 1000);
@@ -122,8 +137,7 @@ std::size_t Bot::take(const char* bytes, std::size_t count) {
 void Bot::take_packet(Reply type, const char* payload) {
   if (type == Reply::kWelcome) {
     std::memcpy(&rooms_, payload + sizeof(std::uint32_t), sizeof(rooms_));
-    char packet[64];
-    send(packet, write_join(packet));
+    is_welcome_ = true;
   } else if (is_answer(type)) {
     ++tally_.answers;
     --unanswered_;
@@ -131,9 +145,10 @@ void Bot::take_packet(Reply type, const char* payload) {
     if (state_ == State::kGreeting) {
       state_ = State::kPlaying;
       bundle_start_ = 0;
-    } else {
+    } else if (is_joining_) {
       --unanswered_;
     }
+    is_joining_ = false;  // else a match is over, and the server has found another room
   } else if (type == Reply::kError) {
     const auto reason = static_cast<std::uint8_t>(*payload);
     ++tally_.refused[reason <= kRefusalCount ? reason : 0];
@@ -152,6 +167,11 @@ void Bot::say_hello() {
   send(packet, writer.size());
 }
 
+void Bot::join() {
+  char packet[64];
+  send(packet, write_join(packet));
+}
+
 void Bot::say_goodbye() {
   char packet[kHeaderBytes];
   PacketWriter writer(packet, Request::kLeave, 0);
@@ -162,7 +182,7 @@ void Bot::say_goodbye() {
 void Bot::send_bundle() {
   char bundle[kMostBundleBytes];
   std::size_t bytes = 0;
-  unsigned count = static_cast<unsigned>(random_.between(kLeastRequests, kMostRequests));
+  unsigned count = static_cast<unsigned>(random_.between(habits_.least_requests, habits_.most_requests));
   unanswered_ = count;
   tally_.sent += count;
   --bundles_left_;
@@ -228,8 +248,9 @@ std::size_t Bot::write_chat(char* place) {
 std::size_t Bot::write_join(char* place) {
   // Bots spread evenly and wander on room by room.
   bundles_left_in_room_ = static_cast<unsigned>(random_.between(20, 80));
+  is_joining_ = true;
   PacketWriter writer(place, Request::kJoin, 2);
-  writer.put(static_cast<std::uint16_t>((number_ + rooms_seen_++) % rooms_));
+  writer.put(habits_.joins_any ? kAnyRoom : static_cast<std::uint16_t>((number_ + rooms_seen_++) % rooms_));
   return writer.size();
 }
 

@@ -16,17 +16,26 @@
 
 namespace game {
 
+/// What all bots of a crowd do alike.
+struct Habits {
+  bool joins_any = false;  // whether the server chooses the rooms
+  int least_requests = 8;  // per bundle
+  int most_requests = 48;
+};
+
 class Bot {
  public:
   enum class State : std::uint8_t { kAway, kConnecting, kGreeting, kPlaying, kLeaving };
 
-  Bot(std::uint32_t number, std::uint64_t seed, Tally& tally);
+  Bot(std::uint32_t number, std::uint64_t seed, const Habits& habits, Tally& tally);
   ~Bot() { hang_up(); }
   Bot(const Bot&) = delete;
   Bot& operator=(const Bot&) = delete;
 
   std::uint32_t number() const { return number_; }
   State state() const { return state_; }
+  /// Whether answers to what it sent are still to come.
+  bool is_waiting() const { return unanswered_ != 0 || !unsent_.empty(); }
   int descriptor() const { return descriptor_; }
   /// Whether it waits for the socket to take what it has to say.
   bool wants_to_write() const { return state_ == State::kConnecting || !unsent_.empty(); }
@@ -34,10 +43,17 @@ class Bot {
   /// Starts to connect. \returns errno, 0 when it is on its way.
   int connect(const sockaddr_in& server);
   /// What to do once it is in the game.
-  enum class Plan : std::uint8_t { kWait, kPlay, kLeave };
+  enum class Plan : std::uint8_t {
+    kWait,
+    kPlay,
+    kLeave,
+    kKnock,  // does not come in: hangs up when it is welcome
+  };
   /// Goes on as far as it gets. \post kAway when it has hung up
   void proceed(Plan plan);
   void hang_up();
+  /// The same without a goodbye of TCP's, as when the machine is cut off.
+  void vanish();
 
   static constexpr std::size_t kReadBytes = 256 << 10;
 
@@ -48,6 +64,7 @@ class Bot {
   std::size_t take(const char* bytes, std::size_t count);
   void take_packet(Reply type, const char* payload);
   void say_hello();
+  void join();
   void say_goodbye();
   void send_bundle();
   std::size_t write_request(char* place);
@@ -61,10 +78,13 @@ class Bot {
   bool send_unsent();
 
   const std::uint32_t number_;
+  const Habits habits_;
   Random random_;
   Tally& tally_;
   int descriptor_ = -1;
   State state_ = State::kAway;
+  bool is_welcome_ = false;
+  bool is_joining_ = false;
   std::string unsent_;
   std::string partial_;
   unsigned unanswered_ = 0;

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <system_error>
 
 #include "../file_limit.h"
@@ -44,21 +45,29 @@ sigset_t ending_signals() {
 
 }  // namespace
 
-Crowd::Crowd(const CrowdOptions& options) : options_(options) {
+void parse_address(const CrowdOptions& options, sockaddr_in& address) {
+  address.sin_family = AF_INET;
+  address.sin_port = htons(options.port);
+  if (inet_pton(AF_INET, options.address.c_str(), &address.sin_addr) != 1)
+    throw std::runtime_error(fmt::format("'{}' is no IPv4 address", options.address));
+}
+
+Crowd::Crowd(const CrowdOptions& options) : options_(options), wanted_(options.bots) {
   const std::size_t files = raise_file_limit();
   if (options_.bots + kOtherDescriptors > files)
     throw std::runtime_error(fmt::format(
         "{} bots need more open files than the {} this process may have (ulimit -n)", options_.bots, files));
-  server_.sin_family = AF_INET;
-  server_.sin_port = htons(options_.port);
-  if (inet_pton(AF_INET, options_.address.c_str(), &server_.sin_addr) != 1)
-    throw std::runtime_error(fmt::format("'{}' is no IPv4 address", options_.address));
+  parse_address(options_, server_);
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
   if (epoll_ < 0) throw_errno("epoll");
   for (std::uint32_t i = 0; i < options_.bots; ++i) {
-    bots_.emplace_back(i, options_.seed, tally_);
+    bots_.emplace_back(i, options_.seed, options_.habits, tally_);
     away_.push_back(&bots_.back());
   }
+  ranks_.resize(options_.bots);
+  std::iota(ranks_.begin(), ranks_.end(), std::size_t{0});
+  Random random(options_.seed);
+  for (std::size_t i = ranks_.size(); i > 1; --i) std::swap(ranks_[i - 1], ranks_[random.next() % i]);
   watch_control();
 }
 
@@ -82,13 +91,46 @@ void Crowd::run() {
   if (options_.seconds > 0)
     end_ = now() + static_cast<std::uint64_t>(options_.seconds * static_cast<double>(kSecond));
   while (!is_over()) {
-    if (!is_leaving()) connect_some();
-    wait_for_events();
+    step(wait_milliseconds());
     if (plan_ == Bot::Plan::kWait && arrived_.size() == bots_.size()) start_playing();
     if (end_ != 0 && !is_leaving() && now() >= end_) start_leaving();
   }
   print_tally();
   require_no_loss();
+}
+
+void Crowd::step(int milliseconds) {
+  if (!is_leaving()) connect_some();
+  wait_for_events(options_.pace_ms != 0 ? std::min(static_cast<unsigned>(milliseconds), 1u) : milliseconds);
+  if (options_.pace_ms != 0 && plan_ == Bot::Plan::kPlay) take_turns();
+}
+
+void Crowd::want(std::size_t bots) {
+  wanted_ = bots;
+  away_.insert(away_.end(), unwanted_.begin(), unwanted_.end());
+  unwanted_.clear();
+}
+
+/// Each bot has a turn in each pace_ms, one after the other. One that still waits for answers loses its turn.
+void Crowd::take_turns() {
+  const std::uint64_t time = now();
+  const std::uint64_t pace = std::uint64_t{options_.pace_ms} * 1'000'000;
+  if (last_turns_ == 0 || time - last_turns_ > pace) last_turns_ = time;
+  const std::uint64_t turns = (time - last_turns_) * bots_.size() / pace;
+  last_turns_ += turns * pace / bots_.size();
+  for (std::uint64_t i = 0; i < turns; ++i) {
+    Bot& bot = bots_[next_turn_];
+    next_turn_ = (next_turn_ + 1) % bots_.size();
+    if (bot.state() != Bot::State::kPlaying) continue;
+    if (bot.is_waiting()) ++tally_.turns_lost;
+    proceed(bot, is_wanted(bot) ? Bot::Plan::kPlay : Bot::Plan::kLeave);
+  }
+}
+
+void Crowd::vanish() {
+  for (Bot& bot : bots_)
+    if (bot.state() != Bot::State::kAway) bot.vanish();
+  connected_ = 0;
 }
 
 bool Crowd::is_over() const { return is_leaving() && (connected_ == 0 || now() >= end_); }
@@ -103,7 +145,10 @@ void Crowd::connect_some() {
   while (!away_.empty() && connecting_ < options_.connects_at_once) {
     Bot* const bot = away_.back();
     away_.pop_back();
-    connect(*bot);
+    if (is_wanted(*bot))
+      connect(*bot);
+    else
+      unwanted_.push_back(bot);
   }
 }
 
@@ -121,23 +166,23 @@ void Crowd::watch(Bot& bot, int operation) {
   if (epoll_ctl(epoll_, operation, bot.descriptor(), &event) != 0) throw_errno("epoll");
 }
 
-void Crowd::wait_for_events() {
+void Crowd::wait_for_events(int milliseconds) {
   constexpr int kMostEvents = 256;
   epoll_event events[kMostEvents];
-  const int count = epoll_wait(epoll_, events, kMostEvents, wait_milliseconds());
+  const int count = epoll_wait(epoll_, events, kMostEvents, milliseconds);
   for (int i = 0; i < count; ++i) {
     const std::uint64_t who = events[i].data.u64;
     if (who >= kCommand)
       read_control(who == kSignal);
     else if (bots_[who].state() != Bot::State::kAway)
-      proceed(bots_[who]);
+      proceed(bots_[who], options_.pace_ms != 0 && plan_ == Bot::Plan::kPlay ? Bot::Plan::kWait : plan_);
   }
 }
 
-void Crowd::proceed(Bot& bot) {
+void Crowd::proceed(Bot& bot, Bot::Plan plan) {
   const Bot::State before = bot.state();
   const bool wanted_to_write = bot.wants_to_write();
-  bot.proceed(plan_);
+  bot.proceed(plan);
   note(bot, before);
   if (bot.state() != Bot::State::kAway && bot.wants_to_write() != wanted_to_write) watch(bot, EPOLL_CTL_MOD);
 }
@@ -163,7 +208,7 @@ void Crowd::start_playing() {
   plan_ = Bot::Plan::kPlay;
   tell("ready");
   for (Bot& bot : bots_)
-    if (bot.state() == Bot::State::kPlaying) proceed(bot);
+    if (bot.state() == Bot::State::kPlaying) proceed(bot, plan_);
 }
 
 void Crowd::read_control(bool is_signal) {
@@ -184,7 +229,7 @@ void Crowd::start_leaving() {
       bot.hang_up();
       note(bot, before);
     } else if (were_waiting && before == Bot::State::kPlaying) {
-      proceed(bot);
+      proceed(bot, plan_);
     }
   }
 }
@@ -217,6 +262,7 @@ void Crowd::print_tally() const {
                                        {"lost", tally_.lost},
                                        {"left_behind", connected_},
                                        {"refused", refused},
+                                       {"turns_lost", tally_.turns_lost},
                                        {"round_trip_p50_us", tally_.round_trips.percentile(0.5)},
                                        {"round_trip_p99_us", tally_.round_trips.percentile(0.99)}};
   fmt::print("{}\n", json.dump());

@@ -45,6 +45,7 @@ struct Tally {
   std::uint64_t lost = 0;  // connections that the server ended although the bot did nothing wrong
   std::uint64_t sent = 0;
   std::uint64_t answers = 0;
+  std::uint64_t turns_lost = 0;  // bundles not sent, because the one before was not answered yet
   std::uint64_t broadcasts = 0;
   std::uint64_t bytes_received = 0;
   std::array<std::uint64_t, kRefusalCount + 1> refused{};

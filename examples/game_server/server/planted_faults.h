@@ -8,7 +8,10 @@
 
 namespace game {
 
-enum class PlantedFault : std::uint8_t { kNone, kLeak, kFragmentation };
+enum class PlantedFault : std::uint8_t { kNone, kLeak, kFragmentation, kSlowIo };
+
+/// How long the first IO thread sleeps before each round of packets, with kSlowIo.
+inline constexpr int kSlowIoMilliseconds = 30;
 
 /// What somebody wrote, as a moderation log would keep it.
 class ChatRecord {

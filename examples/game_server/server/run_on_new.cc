@@ -1,5 +1,5 @@
 // The server on one memory policy; a file of its own, so that the three are compiled apart.
-#include "memory_policy.h"
+#include "memory/new_memory.h"
 #include "server.h"
 
 namespace game {

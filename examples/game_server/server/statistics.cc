@@ -9,8 +9,6 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "memory_policy.h"
-
 namespace game {
 namespace {
 
@@ -61,31 +59,38 @@ Json json_of(const ProcessFigures& process) {
           {"page_faults", process.page_faults},   {"preemptions", process.preemptions}};
 }
 
-Json json_of(const LiveCounts& live) {
-  return {{"sessions", live.sessions}, {"packets", live.packets}, {"events", live.events},
-          {"entities", live.entities}, {"items", live.items},     {"nodes", live.nodes}};
-}
-
-Json json_of_refusals(const Statistics& statistics) {
+Json json_of_refusals(const Figures& figures) {
   Json refused = Json::object();
-  for (std::size_t i = 1; i <= kRefusalCount; ++i) refused[refusal_name(i)] = statistics.refused[i];
+  for (std::size_t i = 1; i <= kRefusalCount; ++i) refused[refusal_name(i)] = figures.refused[i];
   return refused;
 }
 
-Json json_of(const Statistics& statistics) {
+Json json_of(const Figures& figures) {
   return {{"event", "stats"},
-          {"packets_received", statistics.packets_received},
-          {"packets_sent", statistics.packets_sent},
-          {"bytes_received", statistics.bytes_received},
-          {"bytes_sent", statistics.bytes_sent},
-          {"ticks", statistics.ticks.count()},
-          {"ticks_skipped", statistics.ticks_skipped},
-          {"allocations", request_count},
-          {"accepted", statistics.accepted},
-          {"closed", statistics.closed},
-          {"turned_away", statistics.turned_away},
-          {"most_sessions", statistics.most_sessions},
-          {"refused", json_of_refusals(statistics)}};
+          {"packets_received", figures.packets_received},
+          {"packets_sent", figures.packets_sent},
+          {"bytes_received", figures.bytes_received},
+          {"bytes_sent", figures.bytes_sent},
+          {"ticks", figures.ticks},
+          {"ticks_skipped", figures.ticks_skipped},
+          {"allocations", figures.allocations},
+          {"accepted", figures.accepted},
+          {"closed", figures.closed},
+          {"turned_away", figures.turned_away},
+          {"reads_paused", figures.reads_paused},
+          {"dropped", figures.dropped},
+          {"denied", figures.denied},
+          {"snapshots", figures.snapshots},
+          {"snapshot_entities", figures.snapshot_entities},
+          {"most_sessions", figures.most_sessions},
+          {"refused", json_of_refusals(figures)},
+          {"live",
+           {{"sessions", figures.sessions},
+            {"players", figures.players},
+            {"rooms", figures.rooms},
+            {"entities", figures.entities},
+            {"messages", figures.messages}}},
+          {"process", json_of(process_figures())}};
 }
 
 /// Of tarn's pools; none on another policy.
@@ -97,16 +102,15 @@ Json json_of_pools() {
                                               {"name", use.name},
                                               {"block_bytes", use.block_bytes},
                                               {"live_count", use.live_count},
+                                              {"live_bytes", use.live_bytes},
                                               {"mapped_bytes", use.mapped_bytes}});
       },
       &pools);
   return pools;
 }
 
-void print_json(const Statistics& statistics, const LiveCounts& live, const std::vector<TickSample>& ticks) {
-  Json json = json_of(statistics);
-  json["live"] = json_of(live);
-  json["process"] = json_of(process_figures());
+void print_json(const Figures& figures, const std::vector<TickSample>& ticks) {
+  Json json = json_of(figures);
   json["pools"] = json_of_pools();
   Json wall = Json::array();
   Json cpu = Json::array();
@@ -119,29 +123,50 @@ void print_json(const Statistics& statistics, const LiveCounts& live, const std:
   fmt::print("{}\n", json.dump());
 }
 
-double milliseconds_at(const std::vector<TickSample>& sorted, double fraction) {
-  if (sorted.empty()) return 0;
-  const auto at = static_cast<std::size_t>(fraction * static_cast<double>(sorted.size() - 1));
-  return sorted[at].wall_nanoseconds * 1e-6;
+std::vector<std::uint32_t> sorted(const std::vector<TickSample>& ticks, std::uint32_t TickSample::*clock) {
+  std::vector<std::uint32_t> durations;
+  durations.reserve(ticks.size());
+  for (const TickSample& tick : ticks) durations.push_back(tick.*clock);
+  std::sort(durations.begin(), durations.end());
+  return durations;
 }
 
-void print_text(const Statistics& statistics, const LiveCounts& live, std::vector<TickSample> ticks) {
+/// The smallest duration that at least that fraction of all does not exceed, in microseconds.
+double microseconds_at(const std::vector<std::uint32_t>& ordered, double fraction) {
+  if (ordered.empty()) return 0;
+  const auto at = static_cast<std::size_t>(fraction * static_cast<double>(ordered.size() - 1) + 0.5);
+  return ordered[at] * 1e-3;
+}
+
+/// The median, the percentiles that at least ten ticks exceed, and the maximum.
+Json json_of(const std::vector<std::uint32_t>& ordered) {
+  constexpr double kLeastBeyond = 10;
+  Json json = {{"p50_us", microseconds_at(ordered, 0.5)}};
+  for (const auto& [name, fraction] : {std::pair("p99_us", 0.99), std::pair("p999_us", 0.999)})
+    if (static_cast<double>(ordered.size()) * (1 - fraction) >= kLeastBeyond)
+      json[name] = microseconds_at(ordered, fraction);
+  json["max_us"] = microseconds_at(ordered, 1);
+  return json;
+}
+
+void print_text(const Figures& figures, const std::vector<TickSample>& ticks) {
   constexpr double kMiB = 1 << 20;
   const ProcessFigures process = process_figures();
-  std::sort(ticks.begin(), ticks.end(),
-            [](const TickSample& a, const TickSample& b) { return a.wall_nanoseconds < b.wall_nanoseconds; });
-  fmt::print("sessions  {} now, {} at most, {} accepted, {} turned away\n", live.sessions,
-             statistics.most_sessions, statistics.accepted, statistics.turned_away);
-  fmt::print("packets   {} in, {} out\n", statistics.packets_received, statistics.packets_sent);
+  const auto wall = sorted(ticks, &TickSample::wall_nanoseconds);
+  fmt::print("sessions  {} now, {} at most, {} accepted, {} turned away; {} rooms, {} entities\n",
+             figures.sessions, figures.most_sessions, figures.accepted, figures.turned_away, figures.rooms,
+             figures.entities);
+  fmt::print("packets   {} in, {} out, {} dropped\n", figures.packets_received, figures.packets_sent,
+             figures.dropped);
   fmt::print("ticks     {}, {} skipped; the last {}: p50 {:.2f} ms, p99 {:.2f} ms, max {:.2f} ms\n",
-             statistics.ticks.count(), statistics.ticks_skipped, ticks.size(), milliseconds_at(ticks, 0.5),
-             milliseconds_at(ticks, 0.99), milliseconds_at(ticks, 1));
+             figures.ticks, figures.ticks_skipped, wall.size(), microseconds_at(wall, 0.5) * 1e-3,
+             microseconds_at(wall, 0.99) * 1e-3, microseconds_at(wall, 1) * 1e-3);
   fmt::print("memory    {:.1f} MiB now, {:.1f} MiB at most, {} allocations\n",
              static_cast<double>(process.resident.now) / kMiB,
-             static_cast<double>(process.resident.peak) / kMiB, request_count);
+             static_cast<double>(process.resident.peak) / kMiB, figures.allocations);
   fmt::print("CPU       {:.2f} s user, {:.2f} s system\n", process.user_seconds, process.system_seconds);
   for (std::size_t i = 1; i <= kRefusalCount; ++i)
-    if (statistics.refused[i] != 0) fmt::print("refused   {} {}\n", statistics.refused[i], refusal_name(i));
+    if (figures.refused[i] != 0) fmt::print("refused   {} {}\n", figures.refused[i], refusal_name(i));
 }
 
 }  // namespace
@@ -163,13 +188,35 @@ std::vector<TickSample> TickHistory::since(std::uint64_t first) const {
   return found;
 }
 
-void print(const Statistics& statistics, const LiveCounts& live, std::uint64_t first_tick, OutputForm form) {
-  const std::vector<TickSample> ticks = statistics.ticks.since(first_tick);
+void Figures::add(const Counters& counters) {
+  accepted += counters.accepted.value();
+  turned_away += counters.turned_away.value();
+  closed += counters.closed.value();
+  packets_received += counters.packets_received.value();
+  packets_sent += counters.packets_sent.value();
+  bytes_received += counters.bytes_received.value();
+  bytes_sent += counters.bytes_sent.value();
+  reads_paused += counters.reads_paused.value();
+  dropped += counters.dropped.value();
+  for (std::size_t i = 0; i < refused.size(); ++i) refused[i] += counters.refused[i].value();
+}
+
+void print(const Figures& figures, const std::vector<TickSample>& ticks, OutputForm form) {
   if (form == OutputForm::kJson)
-    print_json(statistics, live, ticks);
+    print_json(figures, ticks);
   else
-    print_text(statistics, live, ticks);
+    print_text(figures, ticks);
   std::fflush(stdout);
+}
+
+std::string short_json(const Figures& figures, const std::vector<TickSample>& latest,
+                       const std::vector<TickSample>& begun) {
+  Json json = json_of(figures);
+  json["latest_wall"] = json_of(sorted(latest, &TickSample::wall_nanoseconds));
+  json["begun"] = {{"count", begun.size()},
+                   {"wall", json_of(sorted(begun, &TickSample::wall_nanoseconds))},
+                   {"cpu", json_of(sorted(begun, &TickSample::cpu_nanoseconds))}};
+  return json.dump();
 }
 
 }  // namespace game

@@ -97,7 +97,7 @@ int compare(CompareOptions& options, const Invocation& invocation) {
   const ComparisonResults results = ComparisonRun(plan, session).to_end();
 
   const Colour colour = colour_for(STDOUT_FILENO);
-  fmt::print("{}", options.suite.empty()
+  fmt::print("{}", results.comparisons.size() == 1
                        ? comparison_report(results.comparisons.front(), results.interrupted_by, colour)
                        : suite_report(results, colour));
   if (!absent.empty()) fmt::print("programs that are not installed: {}\n", fmt::join(absent, ", "));

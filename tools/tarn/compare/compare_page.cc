@@ -36,9 +36,9 @@ std::vector<SummaryFigure> printed_figures(const std::vector<Json>& allocators) 
 }
 
 std::vector<SummaryFigure> figures_of(const std::vector<Json>& allocators) {
-  std::vector<SummaryFigure> figures = {kWall, kCpu, kMemory, kFaults};
-  if (allocators.front().at("summary").contains(kMeanMemory.key))
-    figures.insert(figures.end(), {kMeanMemory, kIdleMemory});
+  std::vector<SummaryFigure> figures = {kWall, kCpu, kMemory, kFaults, kMeanMemory, kIdleMemory};
+  const Json& summary = allocators.front().at("summary");
+  std::erase_if(figures, [&](const SummaryFigure& figure) { return !summary.contains(figure.key); });
   const std::vector<SummaryFigure> printed = printed_figures(allocators);
   figures.insert(figures.end(), printed.begin(), printed.end());
   return figures;
@@ -69,13 +69,14 @@ std::string page_of_program(const Json& results) {
   if (const Json load = results.value("load", Json()); !load.is_null())
     page.about.push_back("Under the load " + format_command(load.get<std::vector<std::string>>()));
   if (page.contenders.empty()) return page_text(page);
-  page.sentence = words_on_allocators(results, kWall, kMemory);
   const std::vector<Json> allocators = compared_allocators(results);
+  const std::vector<SummaryFigure> all = figures_of(allocators);
+  if (all.front().unit == "s") page.sentence = words_on_allocators(results, all.front(), kMemory);
   Section figures = {.title = "Time and memory"};
-  figures.parts = {to_json(speed_bars(results, kWall)), to_json(speed_bars(results, kCpu))};
+  for (const SummaryFigure& figure : all)
+    if (figure.unit == "s") figures.parts.push_back(to_json(speed_bars(results, figure)));
   if (const Curves curves = memory_over_time(allocators); !curves.series.empty())
     figures.parts.push_back(to_json(curves));
-  const std::vector<SummaryFigure> all = figures_of(allocators);
   for (const SummaryFigure& figure : all)
     if (figure.unit != "s") figures.parts.push_back(to_json(figure_bars(results, figure)));
   figures.parts.push_back(to_json(summary_table(results, all)));
@@ -226,7 +227,11 @@ std::string page_of_suite(const Json& results) {
 }  // namespace
 
 std::string compare_page(const Json& results) {
-  return results.contains("programs") ? page_of_suite(results) : page_of_program(results);
+  if (!results.contains("programs")) return page_of_program(results);
+  if (results.at("programs").size() != 1) return page_of_suite(results);
+  Json alone = results;  // what is told of its only program, and of the run
+  alone.update(results.at("programs").front());
+  return page_of_program(alone);
 }
 
 }  // namespace tarn::tool

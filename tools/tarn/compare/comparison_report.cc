@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "report/failures.h"
 #include "report/table.h"
@@ -66,25 +67,55 @@ const Entry<ProgramRun>* find_contender(const Comparison& comparison, const char
   return nullptr;
 }
 
-/// "tarn beside glibc: wall 1.18, CPU 1.19 times as fast; peak RSS 1.01, page faults 0.90 times as much"
-std::string tarn_line(const Comparison& comparison) {
-  const Entry<ProgramRun>* tarn = find_contender(comparison, kTarnName);
-  const Entry<ProgramRun>* system = find_contender(comparison, kSystemName);
-  if (tarn == nullptr || system == nullptr) return {};
+/// The best figure among the contenders that are not tarn's; nothing if none has one.
+std::optional<double> best_other(const Comparison& comparison, const Metric<ProgramRun>& metric) {
+  Entries<ProgramRun> others = comparison.contenders;
+  std::erase_if(others,
+                [](const Entry<ProgramRun>& entry) { return entry.allocator.name.starts_with(kTarnName); });
+  const Summary best = best_of(others, metric);
+  return best.count == 0 ? std::nullopt : std::optional(best.median);
+}
+
+/// "wall 1.18, CPU 1.19 times as fast; peak RSS 1.01, page faults 0.90 times as much"
+template <class OtherMedian>
+std::string standing(const Comparison& comparison, const Entry<ProgramRun>& own,
+                     const OtherMedian& other_median) {
   std::vector<std::string> speeds, amounts, gains;
   for (const Metric<ProgramRun>& metric : metrics_of(comparison.workload)) {
-    const double base = system->summary_of(metric).median;
-    if (base == 0) continue;
-    const double ratio = ratio_of(metric, tarn->summary_of(metric).median, base);
+    const std::optional<double> other = other_median(metric);
+    if (!other || *other == 0) continue;
     (metric.better == Better::kMore          ? gains
      : metric.quantity == Quantity::kSeconds ? speeds
                                              : amounts)
-        .push_back(fmt::format("{} {:.2f}", metric.title, ratio));
+        .push_back(
+            fmt::format("{} {:.2f}", metric.title, ratio_of(metric, own.summary_of(metric).median, *other)));
   }
-  const std::string more =
-      gains.empty() ? "" : fmt::format("; {} times as much, which is better", fmt::join(gains, ", "));
-  return fmt::format("{} beside {}: {} times as fast; {} times as much{}\n", kTarnName, kSystemName,
-                     fmt::join(speeds, ", "), fmt::join(amounts, ", "), more);
+  std::vector<std::string> parts;
+  for (const auto& [figures, what] :
+       {std::pair(&speeds, "times as fast"), std::pair(&amounts, "times as much"),
+        std::pair(&gains, "times as much, which is better")})
+    if (!figures->empty()) parts.push_back(fmt::format("{} {}", fmt::join(*figures, ", "), what));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+/// Of each contender that is tarn's, how it stands beside the system's allocator; of pools, also beside the
+/// best other of each figure.
+std::string standing_lines(const Comparison& comparison) {
+  const Entry<ProgramRun>* system = find_contender(comparison, kSystemName);
+  std::string text;
+  for (const Entry<ProgramRun>& own : comparison.contenders) {
+    if (!own.is_comparable() || !own.allocator.name.starts_with(kTarnName) || system == nullptr) continue;
+    text += fmt::format("{} beside {}: {}\n", own.allocator.name, kSystemName,
+                        standing(comparison, own, [&](const Metric<ProgramRun>& metric) {
+                          return std::optional(system->summary_of(metric).median);
+                        }));
+    if (own.allocator.arguments.empty()) continue;
+    text += fmt::format("{} beside the best other: {}\n", own.allocator.name,
+                        standing(comparison, own, [&](const Metric<ProgramRun>& metric) {
+                          return best_other(comparison, metric);
+                        }));
+  }
+  return text;
 }
 
 std::string output_line(const Comparison& comparison) {
@@ -135,13 +166,17 @@ Table table_of(const Comparison& comparison, const std::vector<Metric<ProgramRun
 }  // namespace
 
 std::string comparison_tables(const Comparison& comparison, Colour colour) {
-  constexpr std::size_t kMostMetrics = 4;  // in 110 columns
+  constexpr std::size_t kMostMetrics = 4, kMostColumns = 110;
   const std::vector<Metric<ProgramRun>> metrics = metrics_of(comparison.workload);
   std::string text;
-  for (std::size_t first = 0; first < metrics.size(); first += kMostMetrics) {
-    const auto start = metrics.begin() + static_cast<std::ptrdiff_t>(first);
-    const std::size_t count = std::min(kMostMetrics, metrics.size() - first);
-    text += table_of(comparison, {start, start + static_cast<std::ptrdiff_t>(count)}).render(colour) + "\n";
+  for (std::size_t first = 0, count = 0; first < metrics.size(); first += count) {
+    Table table({});
+    for (count = std::min(kMostMetrics, metrics.size() - first); count > 0; --count) {
+      const auto start = metrics.begin() + static_cast<std::ptrdiff_t>(first);
+      table = table_of(comparison, {start, start + static_cast<std::ptrdiff_t>(count)});
+      if (count == 1 || width_of(table.lines().front()) <= kMostColumns) break;
+    }
+    text += table.render(colour) + "\n";
   }
   return text;
 }
@@ -155,7 +190,7 @@ std::string comparison_report(const Comparison& comparison, int interrupted_by, 
   if (workload.load) text += fmt::format("under {}\n", format_command(workload.load->command));
   text += fmt::format("{}{}\n\n", measured, interrupted_by != 0 ? ", interrupted" : "");
   if (has_figures(comparison.contenders)) {
-    text += comparison_tables(comparison, colour) + tarn_line(comparison);
+    text += comparison_tables(comparison, colour) + standing_lines(comparison);
     text += styled(legend(comparison) + output_line(comparison), Style::kFaint, colour);
   }
   return text + failure_report(comparison.contenders, colour);

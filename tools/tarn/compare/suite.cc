@@ -77,6 +77,7 @@ Workload SuiteReader::workload_of(const Json& json, const Json& figures) const {
   workload.is_output_compared = json.value("output", "same") != "any";
   workload.is_small = json.value("small", false);
   if (json.contains("load")) workload.load = load_of(json);
+  workload.left_out = json.value("leave_out", workload.left_out);
   for (const Json& figure : json.value("figures", figures))
     workload.figures.push_back({parse_load_metric(figure)});
   return workload;

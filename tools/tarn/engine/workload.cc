@@ -1,6 +1,7 @@
 // Figures of programs and servers.
 #include "engine/workload.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace tarn::tool {
@@ -44,6 +45,10 @@ std::vector<ProgramMetric> metrics_of(const Workload& workload) {
                        [i](const ProgramRun& run) { return run.printed.at(i); },
                        figure.metric.is_more_better ? Better::kMore : Better::kLess});
   }
+  std::erase_if(metrics, [&](const ProgramMetric& metric) {
+    return std::find(workload.left_out.begin(), workload.left_out.end(), metric.key) !=
+           workload.left_out.end();
+  });
   return metrics;
 }
 

@@ -37,6 +37,7 @@ struct Workload {
   int rounds = 5;
   std::optional<Load> load = {};  // it is a server
   std::vector<PrintedFigure> figures = {};
+  std::vector<std::string> left_out = {};  // keys of figures that say nothing of it
 };
 
 struct ProgramRun {

@@ -1,0 +1,121 @@
+// All memory from operator new, and so from whatever malloc the process has.
+#pragma once
+#include <malloc.h>
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "counted_bytes.h"
+#include "slot_map.h"
+#include "sources.h"
+
+namespace game {
+
+class NewMemory {
+ public:
+  static constexpr const char* kName = "new";
+
+  struct Source {
+    void* allocate(std::size_t bytes) { return ::operator new(bytes); }
+    void deallocate(void* block, std::size_t bytes) noexcept { ::operator delete(block, bytes); }
+  };
+
+  using Buffer = CountedBytes;
+  using Chain = CountedBytesQueue;
+  template <typename T>
+  using Vector = std::vector<T>;
+
+  Buffer make_buffer(std::size_t bytes) {
+    ++request_count;
+    return {std::make_shared_for_overwrite<char[]>(bytes), bytes};
+  }
+  /// Does nothing where another malloc is preloaded that does not know the call.
+  void give_back() { malloc_trim(0); }
+
+  class Thread {
+   public:
+    using Texts = Source;
+    using Scratch = Source;
+
+    Thread(NewMemory&, const char*) {}
+    Texts& texts() { return source_; }
+    Scratch& scratch() { return source_; }
+    void begin_scratch() {}
+    template <typename Function>
+    Function bind(Function function) {
+      return function;
+    }
+
+   private:
+    Source source_;
+  };
+
+  template <typename T>
+  struct Maker {
+    Maker(Thread&, const char*) {}
+    template <typename... Arguments>
+    T* make(Arguments&&... arguments) {
+      ++request_count;
+      return new T(std::forward<Arguments>(arguments)...);
+    }
+    void end(T* object) noexcept { delete object; }
+  };
+  template <typename T>
+  class Objects : private Maker<T> {
+   public:
+    using Maker<T>::Maker;
+    template <typename... Arguments>
+    T* create(Arguments&&... arguments) {
+      return this->make(std::forward<Arguments>(arguments)...);
+    }
+    void destroy(T* object) noexcept { this->end(object); }
+  };
+  template <typename T>
+  using Ref = SlotRef<T>;
+  template <typename T>
+  using Handles = SlotMap<T, Maker<T>>;
+
+  /// Operator new knows no budgets, so the region counts what it was asked for.
+  class Region {
+   public:
+    Region(NewMemory&, const char*, std::size_t budget) : left_(budget) {}
+
+    void* allocate(std::size_t bytes) {
+      if (bytes > left_) throw std::bad_alloc();
+      left_ -= bytes;
+      return ::operator new(bytes);
+    }
+    void deallocate(void* block, std::size_t bytes) noexcept {
+      left_ += bytes;
+      ::operator delete(block, bytes);
+    }
+    /// Ends what lies in the region, by its one object that owns all others.
+    template <typename T>
+    void end(T* root) {
+      root->~T();
+      deallocate(root, sizeof(T));
+    }
+
+    class Part {
+     public:
+      explicit Part(Region& region) : region_(region) {}
+      void* allocate(std::size_t bytes) { return region_.allocate(bytes); }
+      void deallocate(void* block, std::size_t bytes) noexcept { region_.deallocate(block, bytes); }
+      template <typename T>
+      void end(T* root) {
+        region_.end(root);
+      }
+      bool wants_renewal() const { return false; }
+
+     private:
+      Region& region_;
+    };
+
+   private:
+    std::size_t left_;
+  };
+};
+
+}  // namespace game

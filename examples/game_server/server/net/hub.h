@@ -1,0 +1,32 @@
+// What the threads of one server share. Its members are constant, or may be used from any thread.
+#pragma once
+#include <atomic>
+#include <cstddef>
+
+#include "../options.h"
+
+namespace game {
+
+template <typename Memory>
+struct Hub {
+  const ServerOptions& options;
+  Memory& memory;
+  const std::size_t most_sessions;
+  std::atomic<std::size_t> session_count{0};
+  std::atomic<std::size_t> most_at_once{0};
+
+  std::size_t hard_bytes() const { return options.outbox_kib << 10; }
+  std::size_t soft_bytes() const { return hard_bytes() / 4; }
+
+  /// \returns whether the server was full before.
+  bool count_session() {
+    const std::size_t count = session_count.fetch_add(1, std::memory_order_relaxed) + 1;
+    std::size_t most = most_at_once.load(std::memory_order_relaxed);
+    while (count > most && !most_at_once.compare_exchange_weak(most, count, std::memory_order_relaxed)) {
+    }
+    return count > most_sessions;
+  }
+  void uncount_session() { session_count.fetch_sub(1, std::memory_order_relaxed); }
+};
+
+}  // namespace game
