@@ -7,8 +7,8 @@
 // more than the soft limit waits to be sent to it, or while the logic thread is behind.
 //
 // kOpen; kRefusing: the client did something wrong here, and the logic thread was told; kRefused: the last
-// packet is in the queue, and the client is read only until it closes, so that the packet reaches it; kClosed:
-// the socket is closed and the session ends with the last operation of asio's that still names it.
+// packet is in the queue, and the client is read only until it closes, so that the packet reaches it;
+// kClosed: the socket is closed and the session ends with the last operation of asio's that still names it.
 //
 // Invariant: outside of its handlers a session that is not closed waits to read or to write, or is paused.
 // Threads: its IO thread.
