@@ -74,7 +74,6 @@ class WorldTest : public testing::Test {
   std::vector<Answer> tick(int count = 1) {
     std::vector<Answer> answers;
     for (; count > 0; --count) {
-      world_->begin_tick();
       world_->handle(0, batch_);
       world_->play();
       for (const auto& message : world_->post().batch(0))

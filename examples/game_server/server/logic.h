@@ -82,6 +82,7 @@ class Logic {
   std::uint64_t latest_ = 0;        // since an administrator last asked
   std::uint64_t begun_ = 0;         // since one said that it begins
   std::uint64_t allocations_ = 0;
+  std::uint32_t give_back_calls_served_ = 0;
 
   std::atomic<bool> is_stopping_{false};
   std::atomic<bool> are_figures_wanted_{false};
@@ -102,6 +103,7 @@ void Logic<Memory>::run() {
   while (!is_stopping_.load()) {
     std::this_thread::sleep_until(next);
     serve_control();
+    hub_.give_back_if_asked(world_.thread(), give_back_calls_served_);
     tick();
     next += period;
     if (const auto late = (Clock::now() - next) / period; late > kMostTicksLate) {
@@ -119,7 +121,6 @@ void Logic<Memory>::tick() {
   timespec cpu_end;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu_start);
   const Clock::time_point start = Clock::now();
-  world_.begin_tick();
   take_requests();
   world_.play();
   answer_admins();

@@ -70,9 +70,10 @@ struct Outbound {
 /// Empties a batch that is filled again and again, but does not keep the room of an hour of jam.
 template <typename Batch>
 void empty(Batch& batch) {
-  constexpr std::size_t kMostKept = 4096;
+  constexpr std::size_t kAlwaysKept = 512;
+  const bool was_roomy = batch.size() < batch.capacity() / 4;
   batch.clear();
-  if (batch.capacity() > kMostKept) Batch().swap(batch);
+  if (was_roomy && batch.capacity() > kAlwaysKept) Batch().swap(batch);
 }
 
 /// Threads: one writes, one reads, any ask for the size.

@@ -147,6 +147,7 @@ void Server<Memory>::give_back_if_quiet() {
   const bool is_settled = beats_until_settled_ > 0 && --beats_until_settled_ == 0;
   if (!have_many_left && !is_settled) return;
   most_sessions_ = sessions;
+  hub_.give_back_calls.fetch_add(1, std::memory_order_relaxed);
   memory_.give_back();
 }
 

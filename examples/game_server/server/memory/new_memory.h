@@ -34,15 +34,18 @@ class NewMemory {
   /// Does nothing where another malloc is preloaded that does not know the call.
   void give_back() { malloc_trim(0); }
 
+  struct Scratch : Source {
+    explicit Scratch(const char*) {}
+    void begin() {}
+  };
+
   class Thread {
    public:
     using Texts = Source;
-    using Scratch = Source;
 
     Thread(NewMemory&, const char*) {}
+    void give_back() {}
     Texts& texts() { return source_; }
-    Scratch& scratch() { return source_; }
-    void begin_scratch() {}
     template <typename Function>
     Function bind(Function function) {
       return function;

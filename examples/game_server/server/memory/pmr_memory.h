@@ -21,7 +21,7 @@ class PmrMemory {
   static constexpr const char* kName = "pmr";
 
   struct Source {
-    std::pmr::memory_resource* resource;
+    std::pmr::memory_resource* resource = nullptr;
     void* allocate(std::size_t bytes) { return resource->allocate(bytes, alignof(std::max_align_t)); }
     void deallocate(void* block, std::size_t bytes) noexcept {
       resource->deallocate(block, bytes, alignof(std::max_align_t));
@@ -42,16 +42,25 @@ class PmrMemory {
   /// The resources keep their blocks while any is live; what they gave back earlier lies in malloc.
   void give_back() { malloc_trim(0); }
 
+  class Scratch : public Source {
+   public:
+    explicit Scratch(const char*) : block_(kScratchBytes), tick_(block_.data(), block_.size()) {
+      resource = &tick_;
+    }
+    void begin() { tick_.release(); }
+
+   private:
+    std::vector<std::byte> block_;
+    std::pmr::monotonic_buffer_resource tick_;
+  };
+
   class Thread {
    public:
     using Texts = Source;
-    using Scratch = Source;
 
-    Thread(PmrMemory&, const char*)
-        : scratch_block_(kScratchBytes), tick_(scratch_block_.data(), scratch_block_.size()) {}
+    Thread(PmrMemory&, const char*) {}
+    void give_back() {}
     Texts& texts() { return texts_; }
-    Scratch& scratch() { return scratch_; }
-    void begin_scratch() { tick_.release(); }
     template <typename Function>
     Function bind(Function function) {
       return function;
@@ -60,9 +69,6 @@ class PmrMemory {
    private:
     std::pmr::unsynchronized_pool_resource pools_;
     Source texts_{&pools_};
-    std::vector<std::byte> scratch_block_;
-    std::pmr::monotonic_buffer_resource tick_;
-    Source scratch_{&tick_};
   };
 
   template <typename T>

@@ -53,24 +53,28 @@ class PoolsMemory {
     malloc_trim(0);  // what asio itself has
   }
 
+  class Scratch {
+   public:
+    explicit Scratch(const char* name) : arena_(kScratchBytes, name) {}
+    void* allocate(std::size_t bytes) { return or_throw(arena_.allocate(bytes)); }
+    void deallocate(void*, std::size_t) noexcept {}
+    void begin() { arena_.begin_tick(); }
+
+   private:
+    tarn::TickArena arena_;
+  };
+
   class Thread {
    public:
     using Texts = PoolsMemory::Texts;
-    class Scratch {
-     public:
-      explicit Scratch(const char* name) : arena_(kScratchBytes, name) {}
-      void* allocate(std::size_t bytes) { return or_throw(arena_.allocate(bytes)); }
-      void deallocate(void*, std::size_t) noexcept {}
-      void begin() { arena_.begin_tick(); }
 
-     private:
-      tarn::TickArena arena_;
-    };
-
-    Thread(PoolsMemory&, const char* name) : scratch_(name) {}
+    Thread(PoolsMemory&, const char*) {}
+    /// Free blocks at hand for this thread, which no other can reach.
+    void give_back() {
+      operations_.release_unused();
+      tarn::trim();
+    }
     Texts& texts() { return texts_; }
-    Scratch& scratch() { return scratch_; }
-    void begin_scratch() { scratch_.begin(); }
     template <typename Function>
     auto bind(Function function) {
       return tarn::with_allocator(operations_, std::move(function));
@@ -78,7 +82,6 @@ class PoolsMemory {
 
    private:
     Texts texts_;
-    Scratch scratch_;
     tarn::FixedPool operations_{{.block_bytes = 128, .name = "asio operations"}};
   };
 
@@ -146,7 +149,7 @@ class PoolsMemory {
       bool wants_renewal() const { return ended_bytes_ > kChunkBytes; }
 
      private:
-      static constexpr std::size_t kChunkBytes = 4096;
+      static constexpr std::size_t kChunkBytes = 2048;
       tarn::Arena arena_;
       std::size_t ended_bytes_ = 0;
     };
@@ -163,10 +166,13 @@ class PoolsMemory {
   }
 
   // Most packets are small: an answer has 8 to 24 bytes.
-  static constexpr tarn::BufferSize kPacketSizes[] = {{16},  {24},   {32},   {64},   {128},  {256},
-                                                      {512}, {1024}, {2048}, {4096}, {16384}};
-  tarn::BufferPool packets_{
-      {.sizes = kPacketSizes, .alignment = 8, .at_cap = tarn::AtCap::kThrow, .name = "packets"}};
+  static constexpr tarn::BufferSize kPacketSizes[] = {
+      {16}, {24}, {32}, {64}, {128}, {256}, {512}, {1024}, {2048}, {4096}, {6144}, {8192}, {12288}, {16384}};
+  tarn::BufferPool packets_{{.sizes = kPacketSizes,
+                             .alignment = 8,
+                             .chunk_bytes = 64 << 10,
+                             .at_cap = tarn::AtCap::kThrow,
+                             .name = "packets"}};
 };
 
 }  // namespace game

@@ -8,8 +8,9 @@
 //   Vector<T>          a vector of the process, for queues between threads
 //   give_back()        gives free memory to the system as far as the policy can; called when players leave
 // Of one thread each:
-//   Thread             texts() is a source for strings and containers of any size; scratch() is a source for
-//                      what ends at the next begin_scratch(); bind(f) gives a handler of asio its memory
+//   Thread             texts() is a source for strings and containers of any size; bind(f) gives a handler of
+//                      asio its memory; give_back() gives back what only this thread can
+//   Scratch            a source for what ends at the next begin(), with which each room's tick starts
 //   Objects<T>         create(...) and destroy(object)
 //   Handles<T>         objects that are named by a Ref<T>, which knows when its object has ended
 //   Region             the memory of one room: a source with a budget, which ends as a whole
@@ -29,7 +30,7 @@ namespace game {
 /// Requests for memory that this thread has made, of whichever policy.
 inline constinit thread_local std::uint64_t request_count = 0;
 
-inline constexpr std::size_t kScratchBytes = 252 << 10;  // of a tick, at first
+inline constexpr std::size_t kScratchBytes = 60 << 10;  // with its header one page of the library
 
 /// The allocator of a standard container over one of a policy's sources.
 template <typename T, typename Source>

@@ -114,6 +114,7 @@ class IoThread {
   std::unique_ptr<char[]> read_buffer_;
   int spare_descriptor_;  // given up for the moment that it takes to turn a client away
   std::uint32_t beat_ = 0;
+  std::uint32_t give_back_calls_served_ = 0;
   bool is_stopping_ = false;
   std::thread thread_;
 };

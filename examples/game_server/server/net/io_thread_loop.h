@@ -99,6 +99,7 @@ template <typename Memory>
 void IoThread<Memory>::on_beat() {
   ++beat_;
   send_broadcasts();
+  hub_.give_back_if_asked(local_, give_back_calls_served_);
   const auto most_beats = hub_.options.stall_ms / kBeatMilliseconds + 1;
   sessions_.for_each_live([&](Ref, Session<Memory>& session) { session.check_stall(most_beats); });
 }

@@ -41,6 +41,7 @@ void Session<Memory>::wait_until_readable() {
 template <typename Memory>
 void Session<Memory>::wait_until_writable() {
   waits_for_room_to_send_ = true;
+  sent_beat_ = thread_.beat();
   ++operations_;
   socket_.async_wait(asio::socket_base::wait_write,
                      thread_.local().bind([this](const asio::error_code& error) {
@@ -66,7 +67,7 @@ void Session<Memory>::on_readable(const asio::error_code& error) {
 
 template <typename Memory>
 bool Session<Memory>::read_once() {
-  if (!has_greeted_ && state_ == State::kOpen) return read_greeting();
+  if (greeting_ && state_ == State::kOpen) return read_greeting();
   char* const buffer = thread_.read_buffer();
   const std::size_t kept = unread_.copy(buffer, unread_.size());
   const ssize_t count =
@@ -92,7 +93,7 @@ bool Session<Memory>::read_greeting() {
   read_beat_ = thread_.beat();
   greeting_size_ += static_cast<std::uint32_t>(count);
   const std::size_t taken = take(greeting_.data(), greeting_size_);
-  if (has_greeted_) {
+  if (has_greeted_ || is_paused_) {
     keep(greeting_.data() + taken, greeting_size_ - taken);
     greeting_.reset();
   } else if (greeting_size_ == kGreetingBytes) {

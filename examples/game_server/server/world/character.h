@@ -69,6 +69,7 @@ class Character {
   std::size_t letter_count() const { return letters_.size(); }
 
  private:
+  static constexpr int kMostTasks = 8;
   static constexpr std::size_t kMostLetters = 10;
   static constexpr std::uint16_t kTaskGoal = 12;
 
@@ -93,7 +94,8 @@ Character<Memory>::Character(Part& part, std::uint32_t player)
     : part_(part), random_(player), things_(over(part)), tasks_(over(part)), letters_(over(part)) {
   const int things = random_.between(24, 56);
   for (int i = 0; i < things; ++i) things_.emplace(static_cast<std::uint16_t>(i), find());
-  for (int i = random_.between(4, 8); i > 0; --i) tasks_.push_back(next_task());
+  tasks_.reserve(kMostTasks);
+  for (int i = random_.between(4, kMostTasks); i > 0; --i) tasks_.push_back(next_task());
   for (int i = random_.between(3, 8); i > 0; --i)
     receive(any_of(random_, kPlaces), name_of_thing(random_).text());
 }

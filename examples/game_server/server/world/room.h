@@ -6,7 +6,7 @@
 //
 // A tick walks through: creatures choose whom to follow; creatures and shots move; shots hit; what is gone
 // ends; members are sent what they see, in turns, and now and then one list of scores. What a tick needs for
-// itself (the grid of cells, lists of what is near) is scratch of the logic thread.
+// itself (the grid of cells, lists of what is near) is scratch, which each room's tick begins anew.
 //
 // Invariant: each member's entity is in entities, and lives until the member has left.
 // Threads: the logic thread.
@@ -31,6 +31,7 @@ struct Stores {
   Memory& memory;
   typename Memory::Thread& thread;
   Post<Memory>& post;
+  typename Memory::Scratch scratch{"tick"};
   typename Memory::template Handles<Entity<Memory>> entities{thread, "entities"};
   typename Memory::template Objects<typename Memory::Region::Part> parts{thread, "parts"};
 };
@@ -75,7 +76,7 @@ class Room {
 
  private:
   using Region = typename Memory::Region;
-  using Scratch = typename Memory::Thread::Scratch;
+  using Scratch = typename Memory::Scratch;
   using Figure = Entity<Memory>;
   using Nearby = VectorOver<Figure*, Scratch>;
   using Grid = VectorOver<Nearby, Scratch>;

@@ -7,6 +7,7 @@ namespace game {
 template <typename Memory>
 void Room<Memory>::tick(std::uint32_t tick) {
   tick_ = tick;
+  stores_.scratch.begin();
   simulate();
   Grid grid = grid_of_entities();
   // Rooms take turns, so that ticks are alike.
@@ -43,7 +44,7 @@ void Room<Memory>::move_on(Figure& entity) {
 
 template <typename Memory>
 typename Room<Memory>::Grid Room<Memory>::grid_of_entities() {
-  Scratch& scratch = stores_.thread.scratch();
+  Scratch& scratch = stores_.scratch;
   Grid grid(kCellsPerSide * kCellsPerSide, Nearby(over(scratch)), over(scratch));
   for (Figure* const entity : inside_->entities)
     if (!entity->is_gone) grid[cell_of(entity->x, entity->y)].push_back(entity);
@@ -73,7 +74,7 @@ void Room<Memory>::choose_prey(const Grid& grid) {
 
 template <typename Memory>
 typename Room<Memory>::Figure* Room<Memory>::nearest_player(const Figure& creature, const Grid& grid) {
-  Nearby players(over(stores_.thread.scratch()));
+  Nearby players(over(stores_.scratch));
   for_each_near(creature, grid, [&](Figure& entity) {
     if (entity.kind == EntityKind::kPlayer) players.push_back(&entity);
     return true;
@@ -146,7 +147,7 @@ void Room<Memory>::send_snapshots(const Grid& grid) {
 
 template <typename Memory>
 typename Room<Memory>::Nearby Room<Memory>::seen_by(const Figure& viewer, const Grid& grid) {
-  Nearby seen(over(stores_.thread.scratch()));
+  Nearby seen(over(stores_.scratch));
   for_each_near(viewer, grid, [&](Figure& entity) {
     seen.push_back(&entity);
     return seen.size() < kMostSeen;
@@ -167,7 +168,7 @@ void Room<Memory>::send_snapshot(const Member& member, const Nearby& seen) {
 template <typename Memory>
 void Room<Memory>::send_scores() {
   constexpr std::size_t kMostScores = 32;
-  VectorOver<const Figure*, Scratch> best(over(stores_.thread.scratch()));
+  VectorOver<const Figure*, Scratch> best(over(stores_.scratch));
   for (const Member* const member : inside_->members) best.push_back(member->entity);
   std::sort(best.begin(), best.end(), [](const auto* a, const auto* b) { return a->hits > b->hits; });
   if (best.size() > kMostScores) best.resize(kMostScores);

@@ -37,11 +37,11 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  void begin_tick() { thread_.begin_scratch(); }
   /// Handles what came from one IO thread. \post the batch is empty
   void handle(std::size_t io_thread, Batch& batch);
   void play();
   Post<Memory>& post() { return post_; }
+  typename Memory::Thread& thread() { return thread_; }
 
   /// Rooms that open from now on follow them.
   void set_rules(const Rules& rules) { rules_ = rules; }
@@ -100,7 +100,7 @@ class World {
   typename Memory::template Objects<Member> players_;
   std::vector<std::vector<Seat>> seats_;  // by IO thread and slot
   std::vector<std::unique_ptr<Room<Memory>>> rooms_;
-  std::vector<Member*> homeless_;  // whose match has ended in this tick
+  std::vector<Member*> homeless_;  // whose match has just ended
   Snapshot<Memory> snapshot_;
   PlantedFaults planted_faults_;
   Rules rules_;

@@ -13,7 +13,7 @@ World<Memory>::World(Memory& memory, const ServerOptions& options)
       memory_(memory),
       thread_(memory, "tick"),
       post_(memory, options.io_threads),
-      stores_{memory_, thread_, post_},
+      stores_{.memory = memory_, .thread = thread_, .post = post_},
       players_(thread_, "players"),
       seats_(options.io_threads),
       rooms_(options.rooms),
@@ -64,15 +64,15 @@ template <typename Memory>
 void World<Memory>::end_matches() {
   for (std::size_t number = 0; number < rooms_.size(); ++number)
     if (rooms_[number] != nullptr && rooms_[number]->is_match_over(tick_)) end_match(number);
-  for (Member* const player : homeless_)
-    if (!enter_any(*player)) post_.tell(*player, Reply::kLeft);
-  homeless_.clear();
 }
 
 template <typename Memory>
 void World<Memory>::end_match(std::size_t number) {
   rooms_[number]->end_match([this](Member& member) { homeless_.push_back(&member); });
   rooms_[number].reset();
+  for (Member* const player : homeless_)
+    if (!enter_any(*player)) post_.tell(*player, Reply::kLeft);
+  homeless_.clear();
 }
 
 template <typename Memory>
