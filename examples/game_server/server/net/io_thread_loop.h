@@ -47,8 +47,10 @@ void IoThread<Memory>::accept_all() {
     Tcp::socket socket(io_);
     acceptor_.accept(socket, error);
     if (error == asio::error::would_block || error == asio::error::connection_aborted) return;
-    if (error) return turn_one_away();
-    add_session(std::move(socket));
+    if (error)
+      turn_one_away();
+    else
+      add_session(std::move(socket));
   }
 }
 
