@@ -49,8 +49,10 @@ void IoThread<Memory>::accept_all() {
     if (error == asio::error::would_block || error == asio::error::connection_aborted) return;
     if (error)
       turn_one_away();
-    else
+    else if (hub_.has_descriptor_for_one_more())
       add_session(std::move(socket));
+    else
+      counters_.turned_away.add();
   }
 }
 
