@@ -59,11 +59,12 @@ void Server<Memory>::listen() {
 
 template <typename Memory>
 void Server<Memory>::run() {
-  logic_.start();
-  for (const auto& io_thread : io_threads_) io_thread->start();
+  // All that may fail comes before the threads, and before clients take the last descriptors.
   wait_for_signal();
   if (options_.takes_commands) listen_to_commands();
   wait_for_quiet();
+  logic_.start();
+  for (const auto& io_thread : io_threads_) io_thread->start();
   io_.run();
   for (const auto& io_thread : io_threads_) io_thread->stop();
   for (const auto& io_thread : io_threads_) io_thread->join();

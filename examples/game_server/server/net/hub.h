@@ -21,6 +21,12 @@ struct Hub {
   std::size_t hard_bytes() const { return options.outbox_kib << 10; }
   std::size_t soft_bytes() const { return hard_bytes() / 4; }
 
+  /// Beyond most_sessions a few are told that the server is full; the rest are closed without a word. \why
+  /// not until accept fails: with several threads, one would take the descriptor that another gives up.
+  bool has_descriptor_for_one_more() const {
+    constexpr std::size_t kMostToldFull = 8;
+    return session_count.load(std::memory_order_relaxed) < most_sessions + kMostToldFull;
+  }
   /// \returns whether the server was full before.
   bool count_session() {
     const std::size_t count = session_count.fetch_add(1, std::memory_order_relaxed) + 1;

@@ -47,8 +47,12 @@ void IoThread<Memory>::accept_all() {
     Tcp::socket socket(io_);
     acceptor_.accept(socket, error);
     if (error == asio::error::would_block || error == asio::error::connection_aborted) return;
-    if (error) return turn_one_away();
-    add_session(std::move(socket));
+    if (error)
+      turn_one_away();
+    else if (hub_.has_descriptor_for_one_more())
+      add_session(std::move(socket));
+    else
+      counters_.turned_away.add();
   }
 }
 
