@@ -1,39 +1,20 @@
-"""The three programs from outside: server, bots, and the runner of `make run`."""
+"""The programs from outside: server and bots."""
 
 import json
-import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import time
 import unittest
-from pathlib import Path
 
 from client import DEADLINE, FOLDER, ServerTest
 
-SUITE = Path(__file__).resolve().parents[2] / "examples" / "game_server" / "suite.json"
-BUILD = os.environ["TARN_TEST_BUILD"]
 SERVER, BOTS = f"{FOLDER}/game_server", f"{FOLDER}/game_bots"
 
 
 def run(*command, **how):
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, **how)
-
-
-def processes_with(variable):
-    """Ids of the processes whose environment has a variable; tests that run beside this one have others."""
-    found = set()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                if variable.encode() in (entry / "environ").read_bytes().split(b"\0"):
-                    found.add(int(entry.name))
-            except OSError:
-                continue
-    return found
 
 
 class CommandLines(unittest.TestCase):
@@ -125,49 +106,6 @@ class Bots(ServerTest):
         self.assertEqual((bots.returncode, errors), (0, ""))
         self.assertEqual(json.loads(out)["left_behind"], 0)
         self.require_nothing_left(server)
-
-
-class Day(unittest.TestCase):
-    """The day that `make run` plays, shortened."""
-
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.json, self.page = (Path(scratch.name) / name for name in ("r.json", "r.html"))
-        self.command = [str(Path(BUILD) / "tarn"), "compare", "--suite", str(SUITE), "--rounds", "1",
-                        "--warmup", "0", "--with", "none", "--json", str(self.json), "--html", str(self.page)]
-
-    def environment(self, **more):
-        return {**os.environ, "TARN_DAY_SECONDS": "5.5", "TARN_DAY_BOTS": "200", **more}
-
-    def test_a_short_day_has_a_table_a_page_and_every_figure(self):
-        done = subprocess.run(self.command, capture_output=True, text=True, timeout=DEADLINE, check=False,
-                              env=self.environment())
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        for text in ("tick p50", "packets/CPU s", "RSS at night", "std::pmr",
-                     "tarn pools beside the best other"):
-            self.assertIn(text, done.stdout)
-        contenders = json.loads(self.json.read_text())["programs"][0]["allocators"]
-        self.assertEqual([one["name"] for one in contenders], ["glibc", "tarn", "std::pmr", "tarn pools"])
-        for one in contenders:
-            self.assertGreater(one["runs"][0]["printed"]["tick p50"], 0)
-            self.assertGreater(len(one["runs"][0]["memory"]), 3)
-        self.assertIn("Resident memory since the load began", self.page.read_text())
-
-    def test_interrupted_it_leaves_no_process(self):
-        mark = f"TARN_TEST_RUN={self.json}"
-        runner = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                  start_new_session=True,
-                                  env=self.environment(TARN_DAY_SECONDS="60", TARN_TEST_RUN=str(self.json)))
-        self.addCleanup(runner.kill)
-        deadline = time.monotonic() + DEADLINE
-        while len(processes_with(mark)) < 4:  # the tool, the server, a shell, the bots
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.01)
-        runner.send_signal(signal.SIGINT)
-        out, errors = runner.communicate(timeout=DEADLINE)
-        self.assertEqual(runner.returncode, 130, out + errors)
-        self.assertEqual(processes_with(mark), set())
 
 
 if __name__ == "__main__":
