@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::uint32_t kNoticesPerClock = 64;
 constexpr unsigned kIdleTicksToEnd = 4;
-constexpr std::uint64_t kExcessMs = 50;
 
 }  // namespace
 
@@ -23,10 +22,7 @@ void Background::notice() {
   if (page_cache.dirty_bytes() < kWorthATick && clock_.has_ticks()) return;
   if (const std::size_t above = memory_limit.above_soft_limit(); above != 0) [[unlikely]]
     page_cache.purge_unkept(above);
-  if (!clock_.has_ticks() || !helper.ensure()) {
-    if (page_cache.exceeds_limit()) page_cache.give_back_excess();
-    return tick_by_callers();
-  }
+  if (!clock_.has_ticks() || !helper.ensure()) return give_back_by_callers();
   if (!page_cache.exceeds_limit() || has_excess_.load(std::memory_order_relaxed) != 0) return;
   if (has_excess_.exchange(1, std::memory_order_acq_rel) == 0) os::wake_helper();
 }
@@ -72,6 +68,15 @@ void Background::tick() {
   has_left_.exchange(false, std::memory_order_seq_cst);
   all_heaps_were_idle_ = trim_idle == nullptr || trim_idle();
   page_cache.tick();
+}
+
+// Nobody looks after the last call, so what is far too much goes back in this one.
+void Background::give_back_by_callers() {
+  if (page_cache.exceeds_limit()) {
+    page_cache.give_back_at_once();
+    if (excess_clock_.is_due(os::clock_ms())) page_cache.give_back_lasting_excess();
+  }
+  tick_by_callers();
 }
 
 // The first notices bring no tick: what was in use until now is not idle.

@@ -54,6 +54,7 @@ class Background {
   bool sleep_unless_stopped(std::uint64_t time_ms);
   bool is_tick_due();
   void tick();
+  void give_back_by_callers();
   void tick_by_callers();
   bool has_nothing_to_do() const;
   void look_until_idle();
@@ -63,7 +64,10 @@ class Background {
   std::atomic<bool> all_heaps_were_idle_{false};  // at the last tick
   std::atomic<bool> has_left_{false};             // memory was left since the last tick began
   std::atomic<bool> has_ended_{true};             // no helper looks any more
+  static constexpr std::uint32_t kExcessMs = 50;
+
   TickClock clock_{2000};
+  TickClock excess_clock_{2 * kExcessMs};  // of callers
   std::atomic<std::uint32_t> has_excess_{0};
   std::atomic<std::uint32_t> notices_{0};
   std::atomic<bool> is_ticking_{false};  // a caller does a tick's work

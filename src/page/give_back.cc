@@ -140,18 +140,23 @@ bool PageCache::give_back_lasting_excess() {
     os::LockGuard guard(mutex_);
     excess = policy_.lasting_excess(dirty_bytes_);
   }
-  return excess == 0 || purge_excess(excess);
-}
-
-void PageCache::give_back_excess() {
-  if (const std::size_t excess = policy_.excess(dirty_bytes()); excess != 0) purge_excess(excess);
-}
-
-bool PageCache::purge_excess(std::size_t bytes) {
-  const std::size_t purged = purge(bytes);
+  if (excess == 0) return true;
+  const std::size_t purged = purge(excess);
   os::LockGuard guard(mutex_);
   policy_.note_given_back(purged);
   return purged != 0;
+}
+
+void PageCache::give_back_at_once() {
+  std::size_t excess = 0;
+  {
+    os::LockGuard guard(mutex_);
+    excess = policy_.excess_at_once(dirty_bytes_);
+  }
+  if (excess == 0) return;
+  const std::size_t purged = purge(excess);
+  os::LockGuard guard(mutex_);
+  policy_.note_given_back_at_once(purged);
 }
 
 std::size_t PageCache::tick() {

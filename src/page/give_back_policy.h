@@ -12,8 +12,7 @@
 // not made up for.
 //
 // Invariant: limit >= threshold / 8 + kept bytes; no low is above the dirty bytes.
-// Threads: the page cache's lock; any thread may call exceeds_limit(), excess() and all of
-// TickClock.
+// Threads: the page cache's lock; any thread may call exceeds_limit() and all of TickClock.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -77,11 +76,20 @@ class GiveBackPolicy {
     recently_given_back_ += above(bytes, above(least_limit(), limit()));
   }
 
+  /// The same of bytes that went back the moment they were free: nothing shows yet that they are of no use.
+  void note_given_back_at_once(std::size_t bytes) {
+    recently_given_back_ += bytes;
+    if (bytes != 0 && limit() < least_limit()) set_limit(least_limit());
+  }
+
   /// \returns the dirty bytes that were not made ahead of need.
   std::size_t unkept(std::size_t dirty) const { return above(dirty, kept_); }
 
-  /// \returns bytes to give back at once.
-  std::size_t excess(std::size_t dirty) const { return above(dirty, limit()); }
+  /// \returns bytes to give back at once, where nobody looks later. A limit that has fallen does not count: a
+  /// loop that frees and refills little would fault its pages each time.
+  std::size_t excess_at_once(std::size_t dirty) const {
+    return above(dirty, limit() > least_limit() ? limit() : least_limit());
+  }
 
   /// \returns bytes to give back because they were excess during the whole time since the last call.
   std::size_t lasting_excess(std::size_t dirty) {

@@ -94,8 +94,8 @@ class PageCache {
   /// Gives back the bytes that exceeded the limit during the whole time since the last call. \returns false
   /// when the system refused.
   bool give_back_lasting_excess();
-  /// Gives back all bytes that exceed the limit.
-  void give_back_excess();
+  /// Gives back the bytes that exceed the limit, or the threshold where the limit has fallen below it.
+  void give_back_at_once();
 
   /// Makes free pages of at least `bytes`, backed by memory, and keeps them. \returns bytes made; fewer when
   /// memory is refused. \cost a system call per chunk, and the work of a fault per OS page.
@@ -172,7 +172,6 @@ class PageCache {
   void mark_free_locked(char* start, PageCount pages, PageState state);
   void relist_locked(Chunk& chunk);
   Chunk* coldest_dirty_locked();
-  bool purge_excess(std::size_t bytes);
   unsigned collect_dirty_locked(Range* ranges, unsigned capacity, std::size_t bytes);
   void change_density_locked(Chunk& chunk, Density density);
   static void set_density_locked(const ChunkRange& range, Density density);

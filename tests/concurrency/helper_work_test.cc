@@ -68,7 +68,7 @@ TEST(HelperWork, BesideThreadsThatComeAndGoLeavesTheirBlocksWhole) {
       while (!must_stop) {
         internal::registry.trim_idle();
         internal::page_cache.tick();
-        internal::page_cache.give_back_excess();
+        internal::page_cache.give_back_at_once();
         std::this_thread::sleep_for(std::chrono::microseconds(200));
       }
     });

@@ -54,7 +54,7 @@ class PageCacheRun final : public Run {
         program_.flag() ? page_cache.keep(program_.below(1 << 22)) : page_cache.keep_nothing();
         return;
       case 9:
-        page_cache.give_back_excess();
+        page_cache.give_back_at_once();
         return check_counts();
       default:
         give_back_one();
