@@ -1,8 +1,8 @@
 // Threads of a row, and the clock over them.
 //
 // A row of one thread runs in the main thread, as a single-threaded program would. With more, every thread
-// prepares, meets the others, and then repeats its round until the row's time is over, at least kLeastRounds
-// times: a figure of a single round would be that of whatever disturbed it. The row's wall time goes from the
+// prepares, warms up, meets the others, and then repeats its round until the row's time is over, at least
+// kLeastRounds times: a figure of a single round would be that of whatever disturbed it. The row's wall time goes from the
 // first start to the last end, so that a thread waiting for a core or a lock counts.
 #pragma once
 #include <pthread.h>
@@ -110,8 +110,21 @@ inline bool needs_more(const Lap& lap, double budget_ns, std::uint64_t least_rou
   return lap.rounds < least_rounds || static_cast<double>(lap.last_ns - lap.first_ns) < budget_ns;
 }
 
+/// Rounds before the clock starts. \why an allocator finds out in some rounds how much memory a loop needs, and
+/// keeps it then; first touch has rows of its own
+inline constexpr std::uint64_t kWarmUpRounds = 8;
+inline constexpr std::uint64_t kLongestWarmUpNs = 10'000'000;  // then the round that was begun is the last
+
+template <class Work>
+void warm_up(Work& work) {
+  const std::uint64_t start_ns = now_ns();
+  for (std::uint64_t i = 0; i < kWarmUpRounds && now_ns() - start_ns < kLongestWarmUpNs; ++i) work.round();
+  if constexpr (requires { work.forget_times(); }) work.forget_times();
+}
+
 /// Repeats rounds on every thread for `budget_ns`. `make_work(index)` gives a thread's work: verify(worker)
-/// runs once before the clock, round() repeatedly.
+/// runs once before the clock, round() repeatedly; forget_times() comes before the rounds that count, for work
+/// that takes times itself.
 template <class MakeWork>
 Timing time_rounds(unsigned threads, double budget_ns, MakeWork make_work,
                    std::uint64_t least_rounds = kLeastRounds) {
@@ -119,6 +132,7 @@ Timing time_rounds(unsigned threads, double budget_ns, MakeWork make_work,
   run_on_threads(threads, [&](Worker& worker) {
     auto work = make_work(worker.index());
     work.verify(worker);
+    warm_up(work);
     worker.meet();
     Lap& lap = laps[worker.index()];
     lap.first_ns = lap.last_ns = now_ns();

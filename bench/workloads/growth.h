@@ -23,15 +23,10 @@ struct Growth {
   Neighbours neighbours;
   Next next;
 
-  // The first rounds of a process find their pages for the first time, each at another place; a figure that
-  // counted them would be that of first touch, and depend on how many of them its time has room for.
-  static constexpr int kFirstRounds = 8;
   static constexpr std::size_t kNeighbourBytes = 300'000;
   static constexpr unsigned kMostNeighbours = 64, kStepsPerNeighbour = 8;
 
-  void verify(Worker&) {
-    for (int i = 0; i < kFirstRounds; ++i) round();
-  }
+  void verify(Worker&) { round(); }
   void round() {
     void* others[kMostNeighbours];
     unsigned count = 0, steps = 0;

@@ -31,6 +31,7 @@ class PlannedBatches {
     free_all();
   }
 
+  void forget_times() { times_ = {}; }
   void round() {
     times_.start();
     allocate_all();

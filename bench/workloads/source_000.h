@@ -46,6 +46,7 @@ class Blocks {
         blocks_, [this](std::size_t) { return std::size_t{bytes_}; }, worker);
     free_all();
   }
+  void forget_times() { times_ = {}; }
 
  protected:
   void allocate_all() {
@@ -120,6 +121,7 @@ class Mixed {
         blocks_, [this](std::size_t i) { return std::size_t{sizes_[i]}; }, worker);
     free_all();
   }
+  void forget_times() { times_ = {}; }
 
   void round() {
     times_.start();

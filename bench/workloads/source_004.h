@@ -80,6 +80,10 @@ class Nodes {
     verify_slots(slots_, worker);
     free_all();
   }
+  void round() {
+    allocate_all();
+    free_all();
+  }
   [[gnu::noinline]] void allocate_all() {
     for (FixedSlot<Bytes>& slot : slots_) slot.block = used(pool_.allocate(Bytes));
   }
@@ -126,6 +130,7 @@ void run_row(Session& session, std::size_t count, unsigned threads) {
     run_on_threads(threads, [&](Worker& worker) {
       Nodes<Pool, Bytes> nodes(pool, count);
       nodes.verify(worker);
+      warm_up(nodes);
       worker.meet();
       const std::uint64_t batches = session.scaled(kNodesPerRow / count) / threads + 1;
       laps[worker.index()] = run_batches(nodes, std::max(batches, kLeastRounds),
@@ -224,6 +229,7 @@ void run_single_calls_row(Session& session, unsigned threads) {
     run_on_threads(threads, [&](Worker& worker) {
       Nodes<Pool, Bytes> nodes(pool, kNodes);
       nodes.verify(worker);
+      warm_up(nodes);
       worker.meet();
       Lap& lap = laps[worker.index()];
       lap.first_ns = now_ns();

@@ -21,16 +21,38 @@ TEST(TimedRow, ARowWhoseTimeIsOverAtOnceHasFiveRoundsAllTheSame) {
   unsigned verified = 0, rounds = 0;
   const Timing timing = time_rounds(1, 0, [&](unsigned) { return Work{&verified, &rounds}; });
   EXPECT_EQ(verified, 1u);
-  EXPECT_EQ(rounds, kLeastRounds);
+  EXPECT_EQ(rounds, kWarmUpRounds + kLeastRounds);
   EXPECT_EQ(timing.least_rounds, kLeastRounds);
 }
 
 TEST(TimedRow, EveryThreadHasItsFiveRounds) {
   unsigned verified[4] = {}, rounds[4] = {};
   const Timing timing = time_rounds(4, 0, [&](unsigned i) { return Work{&verified[i], &rounds[i]}; });
-  for (const unsigned of_thread : rounds) EXPECT_EQ(of_thread, kLeastRounds);
+  for (const unsigned of_thread : rounds) EXPECT_EQ(of_thread, kWarmUpRounds + kLeastRounds);
   EXPECT_EQ(timing.rounds, 4 * kLeastRounds);
   EXPECT_EQ(timing.least_rounds, kLeastRounds);
+}
+
+TEST(TimedRow, WorkThatTakesTimesForgetsThoseBeforeTheRoundsThatCount) {
+  struct Timed : Work {
+    void forget_times() { *rounds = 0; }
+  };
+  unsigned verified = 0, rounds = 0;
+  time_rounds(1, 0, [&](unsigned) { return Timed{{&verified, &rounds}}; });
+  EXPECT_EQ(rounds, kLeastRounds);
+}
+
+TEST(TimedRow, SlowRoundsWarmUpOnce) {
+  struct Slow : Work {
+    void round() {
+      Work::round();
+      for (const std::uint64_t start_ns = now_ns(); now_ns() - start_ns < kLongestWarmUpNs;) {
+      }
+    }
+  };
+  unsigned verified = 0, rounds = 0;
+  time_rounds(1, 0, [&](unsigned) { return Slow{{&verified, &rounds}}; });
+  EXPECT_EQ(rounds, 1 + kLeastRounds);
 }
 
 TEST(TimedRow, ARowGoesOnUntilItsTimeIsOver) {
