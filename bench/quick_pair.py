@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Does `tarn bench --quick` rank the mallocs as the whole run does? Runs both, one after the other, and
-writes what they say of each row to one file; or reads such a file and names the pairs of mallocs, by group,
-of which the two runs say the opposite.
+"""Does `tarn bench --quick` rank the mallocs as the whole run does? Takes what both say of each row from
+their JSON and writes it to one file; or reads such a file and names the pairs of mallocs, by group, of which
+the two runs say the opposite.
 
 Two mallocs differ in a group where the geometric mean over its rows of their ratio lies further from 1 than
 the noise of that mean, and than 5 %.
@@ -11,37 +11,28 @@ import argparse
 import itertools
 import json
 import math
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
 KINDS = ("tarn", "tarn-inline", "system", "general")
 LEAST_DIFFERENCE = math.log(1.05)
 
 
-def reduced(run, words):
-    """Of a run's JSON, what a ranking needs: {group: {row: {malloc: [lower quartile, median, upper]}}}."""
+def reduced(path):
+    """Of a run's JSON, what a ranking of warm rows needs: {group: {row: {malloc: [lower quartile, median,
+    upper]}}}."""
+    run = json.loads(path.read_text(encoding="utf-8"))
     mallocs = {one["name"] for one in run["allocators"] if one["kind"] in KINDS}
     groups = {}
     for group in run["groups"]:
         rows = {row["row"]: {one["name"]: [one["summary"]["ns"][key]
                                            for key in ("lower_quartile", "median", "upper_quartile")]
                              for one in row["allocators"] if one["name"] in mallocs}
-                for row in group["rows"] if row["metric"] == "ns"}  # fmt: skip
+                for row in group["rows"] if row["metric"] == "ns" and not row["cold"]}  # fmt: skip
         if rows:
             groups[group["group"]] = rows
-    told = {key: run[key] for key in ("date", "rounds_done", "scale", "machine")}
-    return told | {"options": " ".join(words), "groups": groups}
-
-
-def measured(tool, words):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "run.json")
-        subprocess.run([tool, "bench", "--warm", "--json", path, *words], stdout=subprocess.DEVNULL,
-                       check=True)
-        return reduced(json.loads(path.read_text(encoding="utf-8")), words)
+    told = {key: run[key] for key in ("date", "rounds_done", "scale", "quick", "machine")}
+    return told | {"groups": groups}
 
 
 def difference(rows, one, other):
@@ -72,14 +63,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="the pair of runs")
-    parser.add_argument("--measure", action="store_true", help="run both and write the file")
-    parser.add_argument("--tool", default=str(PROJECT / "build/tarn"))
-    parser.add_argument("--quick", default="", metavar="WORDS", help="further options of the quick run")
-    parser.add_argument("--whole", default="", metavar="WORDS", help="and of the whole one")
+    parser.add_argument("--make", nargs=2, type=Path, metavar=("QUICK", "WHOLE"),
+                        help="write it first, from what `tarn bench --json` wrote of both runs")
     options = parser.parse_args()
-    if options.measure:
-        pair = {"quick": measured(options.tool, ["--quick", *options.quick.split()]),
-                "whole": measured(options.tool, options.whole.split())}  # fmt: skip
+    if options.make:
+        pair = dict(zip(("quick", "whole"), map(reduced, options.make)))
         options.file.write_text(json.dumps(pair, separators=(",", ":")) + "\n", encoding="utf-8")
     found = opposites(json.loads(options.file.read_text(encoding="utf-8")))
     for group, whole, quick in found:

@@ -112,8 +112,9 @@ class Everything(BenchTest):
         self.assertLessEqual(everywhere | {"tarn-shared", "source-004"}, synchronised)
         self.assertFalse({"tarn-fixed", "source-003", "boost-pool"} & synchronised)
         sources = {name.split("_")[0] for name in (g["group"] for g in run["groups"])}
-        self.assertLessEqual({"000", "001", "002", "003", "004", "server", "latency", "footprint", "micro"},
+        self.assertLessEqual({"000", "001", "002", "003", "004", "server", "latency", "waste", "micro"},
                              sources)
+        self.assertFalse({"decline", "footprint"} & {group["group"] for group in run["groups"]})
         for section in ("000  ", "001  ", "002  ", "003  ", "004  ", "ours  "):
             self.assertIn(section, result.stdout)
         with open(self.path("page.html"), encoding="utf-8") as file:
@@ -128,6 +129,10 @@ class Choice(BenchTest):
     def test_a_source_is_chosen_by_its_number_and_a_group_by_its_name(self):
         self.assertEqual({group for group, _ in self.rows("--only", "002,server", "--quick")},
                          {"002_fixed", "002_mixed", "server"})
+
+    def test_what_waits_for_seconds_is_no_part_of_a_quick_run_unless_it_is_named(self):
+        named = self.rows("--only", "footprint", "--quick", "--rounds", "1")
+        self.assertEqual({group for group, _ in named}, {"footprint"})
 
     def test_a_linked_in_malloc_takes_part_only_by_its_whole_name(self):
         names = {a["name"] for a in self.results(*SMALL, "--with", "all", "--rounds", "1")[1]["allocators"]}

@@ -31,9 +31,9 @@ constexpr double kMostTimeoutSeconds = 24 * 3600;
 constexpr double kTimeoutSeconds = 60;            // of one process at scale 1 and below
 constexpr std::uint64_t kRoomForFile = 16 << 20;  // the page and the JSON of a whole run have a few MiB
 
-// A whole run at scale 1 takes about a quarter of an hour on two cores, a quick one a minute or two.
+// docs/benchmarks.md says how long they take.
 constexpr int kRounds = 3, kQuickRounds = 2;
-constexpr double kQuickScale = 0.1;
+constexpr double kScale = 0.25, kQuickScale = 0.1;
 
 struct BenchOptions {
   BenchSelection selection;
@@ -70,7 +70,7 @@ void require_places_for_files(const BenchOptions& options) {
 BenchShape shape_of(const BenchOptions& options) {
   return {.threads = parse_axis("--threads", options.threads, kMostThreads),
           .sizes = parse_axis("--sizes", options.sizes, kMostBytes),
-          .scale = options.scale.value_or(options.is_quick ? kQuickScale : 1),
+          .scale = options.scale.value_or(options.is_quick ? kQuickScale : kScale),
           .is_quick = options.is_quick,
           .is_pinned = options.is_pinned};
 }
@@ -100,6 +100,7 @@ BenchPlan plan_of(const BenchOptions& options, BenchTraces& traces, SignalWatch&
   BenchSelection selection = options.selection;
   selection.with_cold = !options.is_warm;
   selection.with_warm = !options.is_cold;
+  selection.with_waiting = !options.is_quick;
   plan.contenders = select_contenders(selection, plan.shape, traces, signals);
   plan.failures = failures_of(traces);
   plan.groups = groups_of(plan.contenders);
@@ -217,7 +218,7 @@ void add_run_options(CLI::App& command, BenchOptions& options) {
   command.add_flag("--quick", options.is_quick,
                    "2 rounds, scale 0.1, few values of each axis; tells what it omits");
   command.add_option("--rounds", options.rounds, "Rounds (3)")->type_name("N");
-  command.add_option("--scale", options.scale, "Multiplies the time of each row (1)")->type_name("X");
+  command.add_option("--scale", options.scale, "Multiplies the time of each row (0.25)")->type_name("X");
   command.add_flag("--pin", options.is_pinned, "Each thread of a workload stays on one core");
   command
       .add_option("--timeout", options.timeout_seconds,

@@ -269,8 +269,8 @@ std::string sentence_of(const BenchDocument& document) {
 std::string words_on_run(const BenchDocument& document) {
   const Json& header = document.header;
   const int rounds = document.results.rounds_done;
-  std::string text = fmt::format("{} round{}", rounds, rounds == 1 ? "" : "s, interleaved");
-  if (header.at("scale") != 1.0) text += fmt::format(", scale {:g}", header.at("scale").get<double>());
+  std::string text = fmt::format("{} round{}, scale {:g}", rounds, rounds == 1 ? "" : "s, interleaved",
+                                 header.at("scale").get<double>());
   if (header.at("pinned").get<bool>()) text += ", pinned to cores";
   return text + fmt::format(", {}, tarn {}", header.at("date").get<std::string>(),
                             header.at("tarn").get<std::string>());

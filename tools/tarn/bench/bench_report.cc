@@ -186,11 +186,14 @@ constexpr const char* kLegend =
     "than others have. Differences below the noise of a\nrow are told by --rows (=).\n";
 
 std::string words_on_quick() {
+  std::vector<const char*> waiting;
+  for (const GroupInfo& group : bench_groups())
+    if (waits_for_seconds(group.name)) waiting.push_back(group.name);
   return fmt::format(
       "--quick leaves out: of each axis of more than two values all but the first and the middle one, so the "
-      "largest sizes and\nthe most threads. It ranks some mallocs the other way round than a whole run in: "
-      "{}.\n",
-      fmt::join(groups_quick_ranks_otherwise(), ", "));
+      "largest sizes and\nthe most threads; what waits for seconds ({}), unless --only names it.\n"
+      "It ranks some mallocs the other way round than a whole run in: {}.\n",
+      fmt::join(waiting, ", "), fmt::join(groups_quick_ranks_otherwise(), ", "));
 }
 
 /// How many rounds the figures rest on, and which rows want more time.

@@ -201,6 +201,12 @@ const std::vector<std::string>& groups_quick_ranks_otherwise() {
   return groups;
 }
 
+bool waits_for_seconds(const std::string& group_name) {
+  constexpr double kLeastSeconds = 1;
+  const GroupInfo* const group = find_group(group_name);
+  return group != nullptr && group->row_seconds > kLeastSeconds;
+}
+
 const GroupInfo* find_group(const std::string& name) {
   for (const GroupInfo& group : bench_groups())
     if (is_of(group, name)) return &group;

@@ -52,6 +52,10 @@ const std::vector<GroupInfo>& bench_groups();
 /// from a pair of runs, and a test compares this list with the committed pair.
 const std::vector<std::string>& groups_quick_ranks_otherwise();
 
+/// Whether a row of the group waits for what happens by itself, as for pages that decay: no `--scale` makes
+/// it shorter.
+bool waits_for_seconds(const std::string& group_name);
+
 /// nullptr if there is none.
 const GroupInfo* find_group(const std::string& name);
 const SourceInfo& source_of(const GroupInfo& group);

@@ -107,7 +107,7 @@ bool is_meant(const std::string& word, const std::string& group_name) {
 
 bool is_asked_for(const BenchRow& row, const BenchSelection& selection) {
   if (row.is_cold ? !selection.with_cold : !selection.with_warm) return false;
-  if (selection.only.empty()) return true;
+  if (selection.only.empty()) return selection.with_waiting || !waits_for_seconds(row.group);
   return std::any_of(selection.only.begin(), selection.only.end(),
                      [&](const std::string& word) { return is_meant(word, row.group); });
 }

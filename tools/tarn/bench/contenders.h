@@ -49,6 +49,7 @@ struct BenchSelection {
   std::vector<std::string> only;  // beginnings of groups; empty: all
   bool with_warm = true;
   bool with_cold = true;
+  bool with_waiting = true;  // groups whose rows wait for seconds, where `only` does not name them
 };
 
 /// All that take part with at least one row, tarn's own first, then glibc, then the others. Traces are read
