@@ -80,7 +80,7 @@ TEST(ComparePage, AServersMemoryIsACurveAndWhatItsLoadPrintedHasBars) {
   Json served = allocator("glibc", 2, 1000);
   served["summary"]["mean_rss_bytes"] = served["summary"]["idle_rss_bytes"] = summary_of_one(500);
   served["summary"]["rate"] = summary_of_one(70);
-  served["summary"]["rate"]["more_is_better"] = true;
+  served["summary"]["rate"].update({{"unit", "count"}, {"more_is_better", true}});
   const Json run = {
       {"peak_rss_bytes", 1000}, {"memory", {{0.0, 100}, {0.5, 900}}}, {"printed", {{"rate", 70}}}};
   served["runs"] = Json::array({run, run});

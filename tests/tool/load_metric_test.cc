@@ -43,7 +43,11 @@ TEST(LoadMetric, AUnitIsReadInTheGroupOrRightBehindIt) {
   EXPECT_DOUBLE_EQ(value_in("count=([0-9.]+)", "7seconds"), 7) << "seconds is another word than s";
 }
 
-TEST(LoadMetric, AUnitOfTimeMakesATime) {
+TEST(LoadMetric, AUnitOfTimeMakesATimeAndOneOfMemoryBytes) {
+  EXPECT_EQ(parse_load_metric("a=([0-9]+)").value_in("5 KiB")->quantity, Quantity::kCount);
+  EXPECT_EQ(parse_load_metric("a=([0-9]+)").value_in("5MiB")->quantity, Quantity::kBytes);
+  EXPECT_EQ(value_in("a=([0-9.]+)", "1.5KiB"), 1536);
+  EXPECT_EQ(value_in("a=([0-9]+GiB)", "2GiB"), 2147483648.0);
   EXPECT_EQ(parse_load_metric("a=([0-9]+)").value_in("5ms")->quantity, Quantity::kSeconds);
   EXPECT_EQ(parse_load_metric("a=([0-9]+)").value_in("5k")->quantity, Quantity::kCount);
   EXPECT_EQ(parse_load_metric("a=([0-9]+)").value_in("5")->quantity, Quantity::kCount);

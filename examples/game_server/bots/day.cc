@@ -163,20 +163,21 @@ Day::Json Day::result(const nlohmann::json& begin, const nlohmann::json& end) co
 
 void Day::tell(const Json& result) const {
   fmt::print("{}\n", result.dump());
-  constexpr double kMiB = 1 << 20;
-  const auto metric = [](const char* name, double value) { fmt::print("metric {}={:.3f}\n", name, value); };
+  const auto metric = [](const std::string& name, double value, const char* unit) {
+    fmt::print("metric {}={:.3f}{}\n", name, value, unit);
+  };
   for (const char* const name : {"packets", "packets_per_cpu_second", "allocations_per_tick", "turns_lost"})
-    metric(name, result.at(name).get<double>());
+    metric(name, result.at(name).get<double>(), "");
   const Json& ticks = result.at("ticks");
-  metric("ticks", ticks.at("count").get<double>());
+  metric("ticks", ticks.at("count").get<double>(), "");
   for (const auto& [clock, prefix] : {std::pair("wall", "tick_"), std::pair("cpu", "tick_cpu_")})
     for (const auto& [name, value] : ticks.at(clock).items())
-      metric((prefix + name).c_str(), value.get<double>());
-  metric("connects_per_second", storm_.at("connects_per_second").get<double>());
-  metric("server_cpu_us_per_connect", storm_.at("server_cpu_us_per_connect").get<double>());
+      metric(prefix + name.substr(0, name.find("_us")), value.get<double>(), "us");
+  metric("connects_per_second", storm_.at("connects_per_second").get<double>(), "");
+  metric("server_cpu_per_connect", storm_.at("server_cpu_us_per_connect").get<double>(), "us");
   for (const char* const time : {"peak", "valley", "end"})
-    metric(fmt::format("{}_rss_mib", time).c_str(),
-           result.at(fmt::format("{}_rss_bytes", time)).get<double>() / kMiB);
+    metric(fmt::format("{}_rss", time),
+           result.at(fmt::format("{}_rss_bytes", time)).get<double>() / (1 << 20), "MiB");
   std::fflush(stdout);
 }
 

@@ -30,8 +30,10 @@ std::vector<SummaryFigure> printed_figures(const std::vector<Json>& allocators) 
   std::vector<SummaryFigure> figures;
   const Json& first = allocators.front();
   if (!first.at("runs").front().contains("printed")) return figures;
-  for (const auto& [name, value] : first.at("runs").front().at("printed").items())
-    figures.push_back({name, name, "count", first.at("summary").at(name).value("more_is_better", false)});
+  for (const auto& [name, value] : first.at("runs").front().at("printed").items()) {
+    const Json& summary = first.at("summary").at(name);
+    figures.push_back({name, name, summary.at("unit"), summary.value("more_is_better", false)});
+  }
   return figures;
 }
 
@@ -63,7 +65,8 @@ Curves memory_over_time(const std::vector<Json>& allocators) {
 }
 
 std::string page_of_program(const Json& results) {
-  PageDocument page = page_of_allocators(results, "A program on each allocator");
+  PageDocument page =
+      page_of_allocators(results, fmt::format("{}, on each allocator", results.value("name", "A program")));
   page.command = format_command(results.at("command").get<std::vector<std::string>>());
   page.reading = {words_on_output(results.at("output").get<std::string>())};
   if (const Json load = results.value("load", Json()); !load.is_null())
@@ -214,7 +217,7 @@ std::string page_of_suite(const Json& results) {
   if (programs.empty()) return page_text(page);
   for (const Json& allocator : programs.front().at("allocators")) {
     const std::string name = allocator.at("name");
-    page.contenders.push_back({name, name == kTarnName ? Side::kOurs : Side::kOthers, "", ""});
+    page.contenders.push_back({name, is_named_as_ours(name) ? Side::kOurs : Side::kOthers, "", ""});
   }
   page.sentence = sentence_of(programs);
   Section section = {.title = "Beside glibc"};

@@ -76,10 +76,10 @@ std::optional<double> best_other(const Comparison& comparison, const Metric<Prog
   return best.count == 0 ? std::nullopt : std::optional(best.median);
 }
 
-/// "wall 1.18, CPU 1.19 times as fast; peak RSS 1.01, page faults 0.90 times as much"
+/// "wall 1.18, CPU 1.19 times as fast", "peak RSS 1.01, page faults 0.90 times as much"
 template <class OtherMedian>
-std::string standing(const Comparison& comparison, const Entry<ProgramRun>& own,
-                     const OtherMedian& other_median) {
+std::vector<std::string> standing(const Comparison& comparison, const Entry<ProgramRun>& own,
+                                  const OtherMedian& other_median) {
   std::vector<std::string> speeds, amounts, gains;
   for (const Metric<ProgramRun>& metric : metrics_of(comparison.workload)) {
     const std::optional<double> other = other_median(metric);
@@ -95,7 +95,14 @@ std::string standing(const Comparison& comparison, const Entry<ProgramRun>& own,
        {std::pair(&speeds, "times as fast"), std::pair(&amounts, "times as much"),
         std::pair(&gains, "times as much, which is better")})
     if (!figures->empty()) parts.push_back(fmt::format("{} {}", fmt::join(*figures, ", "), what));
-  return fmt::format("{}", fmt::join(parts, "; "));
+  return parts;
+}
+
+/// On one line where it fits a terminal, else on a line for each part.
+std::string standing_text(const std::string& beside, const std::vector<std::string>& parts) {
+  constexpr std::size_t kMostColumns = 100;
+  const std::string line = fmt::format("{}: {}\n", beside, fmt::join(parts, "; "));
+  return line.size() <= kMostColumns ? line : fmt::format("{}:\n  {}\n", beside, fmt::join(parts, "\n  "));
 }
 
 /// Of each contender that is tarn's, how it stands beside the system's allocator; of pools, also beside the
@@ -105,15 +112,15 @@ std::string standing_lines(const Comparison& comparison) {
   std::string text;
   for (const Entry<ProgramRun>& own : comparison.contenders) {
     if (!own.is_comparable() || !own.allocator.name.starts_with(kTarnName) || system == nullptr) continue;
-    text += fmt::format("{} beside {}: {}\n", own.allocator.name, kSystemName,
-                        standing(comparison, own, [&](const Metric<ProgramRun>& metric) {
-                          return std::optional(system->summary_of(metric).median);
-                        }));
+    text += standing_text(fmt::format("{} beside {}", own.allocator.name, kSystemName),
+                          standing(comparison, own, [&](const Metric<ProgramRun>& metric) {
+                            return std::optional(system->summary_of(metric).median);
+                          }));
     if (own.allocator.arguments.empty()) continue;
-    text += fmt::format("{} beside the best other: {}\n", own.allocator.name,
-                        standing(comparison, own, [&](const Metric<ProgramRun>& metric) {
-                          return best_other(comparison, metric);
-                        }));
+    text += standing_text(fmt::format("{} beside the best other of each figure", own.allocator.name),
+                          standing(comparison, own, [&](const Metric<ProgramRun>& metric) {
+                            return best_other(comparison, metric);
+                          }));
   }
   return text;
 }

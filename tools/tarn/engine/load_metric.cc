@@ -24,8 +24,9 @@ struct MetricUnit {
 constexpr MetricUnit kUnits[] = {
     {"us", 1e-6, Quantity::kSeconds},      {"\u00b5s", 1e-6, Quantity::kSeconds},  // the micro sign
     {"\u03bcs", 1e-6, Quantity::kSeconds}, {"ms", 1e-3, Quantity::kSeconds},       // and the Greek letter
-    {"s", 1, Quantity::kSeconds},          {"k", 1e3, Quantity::kCount},
-    {"M", 1e6, Quantity::kCount},
+    {"s", 1, Quantity::kSeconds},          {"KiB", 0x1p10, Quantity::kBytes},
+    {"MiB", 0x1p20, Quantity::kBytes},     {"GiB", 0x1p30, Quantity::kBytes},
+    {"k", 1e3, Quantity::kCount},          {"M", 1e6, Quantity::kCount},
 };
 
 bool is_part_of_word(char character) {

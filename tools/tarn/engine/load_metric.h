@@ -10,8 +10,8 @@
 namespace tarn::tool {
 
 struct LoadValue {
-  double value;       // in seconds if it is a time
-  Quantity quantity;  // kSeconds if the figure has a unit of time, else kCount
+  double value;       // in seconds if it is a time, in bytes if it is memory
+  Quantity quantity;  // as the figure's unit says; without one kCount
 };
 
 struct LoadMetric {
@@ -21,7 +21,7 @@ struct LoadMetric {
 
   /// The value of the last line that the pattern is found in; nothing if there is none. A carriage return
   /// ends a line too, as programs tell progress by it. The first group is a number; its unit (us, µs, ms, s,
-  /// k, M) is in the group, or stands right behind it.
+  /// KiB, MiB, GiB, k, M) is in the group, or stands right behind it.
   std::optional<LoadValue> value_in(std::string_view output) const;
 };
 

@@ -2,6 +2,7 @@
 #include "page/allocator_page.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -10,7 +11,7 @@
 namespace tarn::tool {
 namespace {
 
-constexpr const char* kOurName = "tarn";
+constexpr const char* kNamesOfOurs = "tarn";  // what they begin with
 constexpr const char* kNameOfSystem = "glibc";
 
 std::string name_of(const Json& allocator) { return allocator.at("name").get<std::string>(); }
@@ -83,6 +84,8 @@ std::size_t most_runs(const std::vector<Json>& allocators) {
 
 }  // namespace
 
+bool is_named_as_ours(const std::string& contender) { return contender.starts_with(kNamesOfOurs); }
+
 Json middle_run(const Json& allocator, const std::string& key) {
   std::vector<Json> runs = allocator.at("runs").get<std::vector<Json>>();
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>((runs.size() - 1) / 2);
@@ -104,7 +107,7 @@ PageDocument page_of_allocators(const Json& results, const std::string& title) {
   for (const Json& allocator : allocators) {
     const Json& library = allocator.at("library");
     page.contenders.push_back({name_of(allocator),
-                               name_of(allocator) == kOurName ? Side::kOurs : Side::kOthers, "",
+                               is_named_as_ours(name_of(allocator)) ? Side::kOurs : Side::kOthers, "",
                                library.is_null() ? "" : library.get<std::string>()});
   }
   if (results.at("interrupted").get<bool>())
@@ -169,18 +172,21 @@ PageTable summary_table(const Json& results, const std::vector<SummaryFigure>& f
 
 std::string words_on_allocators(const Json& results, const SummaryFigure& time, const SummaryFigure& memory) {
   const std::vector<Json> allocators = compared_allocators(results);
-  const Json* const tarn = find(allocators, kOurName);
   const Json* const system = find(allocators, kNameOfSystem);
-  if (tarn == nullptr || system == nullptr) return {};
+  if (system == nullptr || median_of(*system, memory) <= 0) return {};
   const Json& best = best_of(allocators, time);
   const double base = median_of(*system, time);
-  if (median_of(*tarn, time) <= 0 || median_of(best, time) <= 0 || median_of(*system, memory) <= 0) return {};
-  std::string beside;
-  if (&best != tarn && &best != system)
-    beside = fmt::format(" (the best, {}: {:.2f})", name_of(best), base / median_of(best, time));
-  return fmt::format("{} is {:.2f} times as fast as {}{} and has {:.2f} times its {}.", kOurName,
-                     base / median_of(*tarn, time), kNameOfSystem, beside,
-                     median_of(*tarn, memory) / median_of(*system, memory), memory.title);
+  std::vector<std::string> sentences;
+  for (const Json& own : allocators) {
+    if (!is_named_as_ours(name_of(own)) || median_of(own, time) <= 0) continue;
+    std::string beside;
+    if (!is_named_as_ours(name_of(best)) && &best != system && median_of(best, time) > 0)
+      beside = fmt::format(" (the best, {}: {:.2f})", name_of(best), base / median_of(best, time));
+    sentences.push_back(fmt::format("{} is {:.2f} times as fast as {}{} and has {:.2f} times its {}.",
+                                    name_of(own), base / median_of(own, time), kNameOfSystem, beside,
+                                    median_of(own, memory) / median_of(*system, memory), memory.title));
+  }
+  return fmt::format("{}", fmt::join(sentences, " "));
 }
 
 }  // namespace tarn::tool

@@ -16,6 +16,9 @@ struct SummaryFigure {
   bool is_more_better = false;
 };
 
+/// Whether a contender is tarn, under some settings or by its pools.
+bool is_named_as_ours(const std::string& contender);
+
 /// The run whose figure is the median one stands for its allocator. \param key of the runs' JSON
 Json middle_run(const Json& allocator, const std::string& key);
 
@@ -34,8 +37,8 @@ Bars speed_bars(const Json& results, const SummaryFigure& figure);
 /// A line per allocator, a column per figure: the median, its spread, and whether it is the best.
 PageTable summary_table(const Json& results, const std::vector<SummaryFigure>& figures);
 
-/// "tarn is 1.20 times as fast as glibc (the best, jemalloc: 1.30) and has 0.95 times its peak RSS." Empty
-/// where tarn or the system's allocator has no figures.
+/// "tarn is 1.20 times as fast as glibc (the best, jemalloc: 1.30) and has 0.95 times its peak RSS.", for
+/// each contender that is ours. Empty where there is none, or the system's allocator has no figures.
 std::string words_on_allocators(const Json& results, const SummaryFigure& time, const SummaryFigure& memory);
 
 }  // namespace tarn::tool

@@ -38,6 +38,18 @@ Json compared_to_json(const Summary& own, const Summary& best, const Summary& of
   return json;
 }
 
+const char* unit_of(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kSeconds:
+      return "s";
+    case Quantity::kBytes:
+      return "bytes";
+    case Quantity::kCount:
+      break;
+  }
+  return "count";
+}
+
 Json to_json(const Machine& machine) {
   return {{"cpu", machine.cpu_model},
           {"cores", machine.core_count},

@@ -26,6 +26,9 @@ Json result_header(const std::string& command_name);
 /// Text of a JSON value; bytes that are not UTF-8 are replaced.
 std::string text_of(const Json& json);
 
+/// "s", "bytes" or "count".
+const char* unit_of(Quantity quantity);
+
 /// A contender: its library, failure, summaries and runs.
 /// \param run_json gives the JSON of a run
 template <class Run, class RunJson>
@@ -44,6 +47,7 @@ Json entry_json(const Entry<Run>& entry, const Entries<Run>& entries, const std:
     for (const Metric<Run>& metric : metrics) {
       json["summary"][metric.key] = compared_to_json(entry.summary_of(metric), best_of(entries, metric),
                                                      has_system ? first.summary_of(metric) : Summary());
+      json["summary"][metric.key]["unit"] = unit_of(metric.quantity);
       if (metric.better == Better::kMore) json["summary"][metric.key]["more_is_better"] = true;
     }
   json["runs"] = Json::array();
