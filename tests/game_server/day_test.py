@@ -27,6 +27,27 @@ def processes_with(variable):
     return found
 
 
+class Contenders(unittest.TestCase):
+    def memory_of(self, words):
+        """What the server says where its memory comes from, started as the suite starts it."""
+        suite = json.loads(SUITE.read_text())
+        command = [word.replace("{tool}", str(Path(TOOL).parent))
+                   for word in suite["programs"][0]["command"] + words]
+        command[command.index("--port") + 1] = "0"
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            return server.stdout.readline().split()[-1]
+        finally:
+            server.kill()
+            server.communicate()
+
+    def test_mallocs_serve_plain_new_and_each_policy_its_own(self):
+        named = {one["name"]: one["arguments"] for one in json.loads(SUITE.read_text())["contenders"]}
+        self.assertEqual(self.memory_of([]), "new")
+        self.assertEqual({name: self.memory_of(words) for name, words in named.items()},
+                         {"std::pmr": "pmr", "tarn pools": "pools"})
+
+
 class Day(unittest.TestCase):
     """Shortened to seconds."""
 

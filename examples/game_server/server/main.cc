@@ -29,8 +29,9 @@ const std::map<std::string, game::PlantedFault> kFaults = {
     {"slow_io", game::PlantedFault::kSlowIo}};
 
 void add_options(CLI::App& app, ServerOptions& options) {
-  app.add_option("--memory", options.memory, "Where memory comes from: new, pmr or pools (pools)")
+  app.add_option("--memory", options.memory, "Where memory comes from: new, pmr or pools (pools); the last counts")
       ->type_name("POLICY")
+      ->take_last()
       ->check(CLI::IsMember({"new", "pmr", "pools"}));
   app.add_option("--address", options.address, "Address to listen on (127.0.0.1)")->type_name("IP");
   app.add_option("--port", options.port, "TCP port (0: the system chooses)")->type_name("N");
