@@ -230,6 +230,11 @@ class Compare(CommandTest):
         with open(page, encoding="utf-8") as file:
             self.assertIn("There are no results.", file.read())
 
+    def test_of_an_option_that_stands_twice_the_last_counts(self):
+        """So that a script may have options of its own before those of its caller."""
+        _, allocators = self.results("--rounds", "2", "--", "/bin/echo")
+        self.assertEqual(len(allocators["glibc"]["runs"]), 2)
+
     def test_echo_is_compared_and_all_is_well(self):
         result = self.tarn("compare", "--rounds", "3", "--with", f"other={HARMLESS}", "--json",
                            self.path("r.json"),

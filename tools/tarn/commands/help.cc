@@ -64,6 +64,7 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
   CLI::App* command = app.add_subcommand(name, description);
   command->formatter(std::make_shared<HelpFormatter>(usage));
   command->allow_extras();  // main() names what does not belong there
+  command->option_defaults()->take_last();
   command->set_help_flag("-h,--help", "Print this");
   if (!examples.empty())
     command->footer("Examples:\n" + examples.substr(0, examples.find_last_not_of('\n') + 1));
