@@ -149,7 +149,7 @@ class PoolsMemory {
       bool wants_renewal() const { return ended_bytes_ > kChunkBytes; }
 
      private:
-      static constexpr std::size_t kChunkBytes = 2048;
+      static constexpr std::size_t kChunkBytes = 2000;  // with its header a block of 2 KiB
       tarn::Arena arena_;
       std::size_t ended_bytes_ = 0;
     };
