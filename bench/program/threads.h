@@ -2,8 +2,8 @@
 //
 // A row of one thread runs in the main thread, as a single-threaded program would. With more, every thread
 // prepares, warms up, meets the others, and then repeats its round until the row's time is over, at least
-// kLeastRounds times: a figure of a single round would be that of whatever disturbed it. The row's wall time goes from the
-// first start to the last end, so that a thread waiting for a core or a lock counts.
+// kLeastRounds times: a figure of a single round would be that of whatever disturbed it. The row's wall time
+// goes from the first start to the last end, so that a thread waiting for a core or a lock counts.
 #pragma once
 #include <pthread.h>
 
@@ -110,8 +110,8 @@ inline bool needs_more(const Lap& lap, double budget_ns, std::uint64_t least_rou
   return lap.rounds < least_rounds || static_cast<double>(lap.last_ns - lap.first_ns) < budget_ns;
 }
 
-/// Rounds before the clock starts. \why an allocator finds out in some rounds how much memory a loop needs, and
-/// keeps it then; first touch has rows of its own
+/// Rounds before the clock starts. \why an allocator finds out in some rounds how much memory a loop needs,
+/// and keeps it then; first touch has rows of its own
 inline constexpr std::uint64_t kWarmUpRounds = 8;
 inline constexpr std::uint64_t kLongestWarmUpNs = 10'000'000;  // then the round that was begun is the last
 
@@ -123,8 +123,8 @@ void warm_up(Work& work) {
 }
 
 /// Repeats rounds on every thread for `budget_ns`. `make_work(index)` gives a thread's work: verify(worker)
-/// runs once before the clock, round() repeatedly; forget_times() comes before the rounds that count, for work
-/// that takes times itself.
+/// runs once before the clock, round() repeatedly; forget_times() comes before the rounds that count, for
+/// work that takes times itself.
 template <class MakeWork>
 Timing time_rounds(unsigned threads, double budget_ns, MakeWork make_work,
                    std::uint64_t least_rounds = kLeastRounds) {

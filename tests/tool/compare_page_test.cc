@@ -90,6 +90,7 @@ TEST(ComparePage, AServersMemoryIsACurveAndWhatItsLoadPrintedHasBars) {
   const Json curve = part_titled(document, "Resident memory since the load began");
   EXPECT_EQ(curve.at("series")[0].at("points")[1][1], 900);
   EXPECT_EQ(part_titled(document, "rate").at("axis").at("title"), "rate; more is better");
+  EXPECT_NE(document.dump().find("Less is better, but of rate more."), std::string::npos);
   EXPECT_NE(document.dump().find("sh -c ask"), std::string::npos);
 }
 

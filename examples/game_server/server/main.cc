@@ -29,7 +29,8 @@ const std::map<std::string, game::PlantedFault> kFaults = {
     {"slow_io", game::PlantedFault::kSlowIo}};
 
 void add_options(CLI::App& app, ServerOptions& options) {
-  app.add_option("--memory", options.memory, "Where memory comes from: new, pmr or pools (pools); the last counts")
+  app.add_option("--memory", options.memory,
+                 "Where memory comes from: new, pmr or pools (pools); the last counts")
       ->type_name("POLICY")
       ->take_last()
       ->check(CLI::IsMember({"new", "pmr", "pools"}));

@@ -63,6 +63,15 @@ PageCell cell_of(const Json& allocator, const SummaryFigure& figure, const Json&
   return cell;
 }
 
+/// " Less is better, but of rate more."
+std::string words_on_better(const std::vector<SummaryFigure>& figures) {
+  std::vector<std::string> others;
+  for (const SummaryFigure& figure : figures)
+    if (figure.is_more_better) others.push_back(figure.title);
+  return others.empty() ? " Less is better."
+                        : fmt::format(" Less is better, but of {} more.", fmt::join(others, " and "));
+}
+
 std::vector<PageFailure> failures_of(const Json& results) {
   std::vector<PageFailure> failures;
   for (const Json& allocator : results.at("allocators")) {
@@ -154,8 +163,8 @@ Bars speed_bars(const Json& results, const SummaryFigure& figure) {
 PageTable summary_table(const Json& results, const std::vector<SummaryFigure>& figures) {
   PageTable table = {
       "All figures",
-      "Medians; ± half the distance between the quartiles; * best, = equal to the best within the "
-      "noise. Less is better.",
+      "Medians; ± half the distance between the quartiles; * best, = equal to the best within the noise." +
+          words_on_better(figures),
       {},
       {{"allocator"}},
       {}};
