@@ -245,7 +245,7 @@ void add_bench_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = add_command(
       app, "bench", "Run the benchmarks of every source on every allocator of this machine.",
       "tarn bench [OPTIONS]",
-      "  tarn bench --quick                             a first look, in a minute\n"
+      "  tarn bench --quick                             a first look, in three minutes\n"
       "  tarn bench --html bench.html --json bench.json everything\n"
       "  tarn bench --only 001 --threads 1,8,32         one source, at other numbers of threads\n"
       "  tarn bench --only 000,server --with jemalloc,./libmine.so --rows\n"
