@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 WERROR ?= OFF
 SANITIZERS := address thread
 sanitizer_dirs := $(SANITIZERS:%=$(BUILD)-%)
-# Of `tarn bench`: a first look in three minutes; BENCH_ARGS= for all of it in about 20, see docs/benchmarks.md.
+# Of `tarn bench`: a first look in three minutes; BENCH_ARGS= for all in about 20, see docs/benchmarks.md.
 BENCH_ARGS ?= --quick
 # Of tarn compare, which runs the game server.
 RUN_ARGS ?=
