@@ -127,11 +127,23 @@ char* map_unlocked(std::size_t bytes) {
   return nullptr;
 }
 
+/// Replaces mapped addresses by new ones that were never written.
+bool map_anew(const void* start, std::size_t bytes, int protection) {
+  return syscall6(SYS_mmap, to_long(start), to_long(bytes), protection,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == to_long(start);
+}
+
+/// \why not mprotect where a new map does: memcheck would take a note of each byte, for the page map's index
+/// seven seconds and 1 GiB. But new maps may be locked.
+bool make_readable(const void* start, std::size_t bytes) {
+  return commit_lock() == Lock::kNone ? map_anew(start, bytes, PROT_READ) : protect(start, bytes, PROT_READ);
+}
+
 char* reserve_with(std::size_t bytes, std::size_t alignment, int protection) {
   if (must_fail(Call::kReserve)) return nullptr;
   char* const start = place_between_guards(map_unlocked(with_guards(bytes, alignment)), bytes, alignment);
   if (start == nullptr) return nullptr;
-  if (protection != PROT_NONE && !protect(start, bytes, protection)) {
+  if (protection != PROT_NONE && !make_readable(start, bytes)) {
     unmap(start - kGuardBytes, start + bytes + kGuardBytes);
     return nullptr;
   }
@@ -151,15 +163,9 @@ void dump_committed(const void* start, std::size_t bytes) {
   advise(reinterpret_cast<void*>(first), address_of(start) - first, MADV_DONTDUMP);
 }
 
-/// Replaces a committed range by a new one that was never written.
-bool map_anew(const void* start, std::size_t bytes) {
-  return syscall6(SYS_mmap, to_long(start), to_long(bytes), PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == to_long(start);
-}
-
 bool discard(const void* start, std::size_t bytes, Fault fault) {
   if (fault == Fault::kWithoutEffect) return true;
-  if (makes_common_calls_only()) return map_anew(start, bytes);
+  if (makes_common_calls_only()) return map_anew(start, bytes, PROT_READ | PROT_WRITE);
   return advise(start, bytes, MADV_DONTNEED);
 }
 
@@ -271,7 +277,7 @@ bool move_pages(void* from, void* to, std::size_t bytes) {
                                MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to_long(to));
   if (answer == to_long(to)) return true;
   // Kernels up to 6.16 unmap the destination before they notice that they cannot move.
-  map_anew(to, bytes);
+  map_anew(to, bytes, PROT_READ | PROT_WRITE);
   return false;
 }
 
