@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "by_hand.h"
 #include "counted_bytes.h"
 #include "slot_map.h"
 #include "sources.h"
@@ -66,15 +67,7 @@ class NewMemory {
     void end(T* object) noexcept { delete object; }
   };
   template <typename T>
-  class Objects : private Maker<T> {
-   public:
-    using Maker<T>::Maker;
-    template <typename... Arguments>
-    T* create(Arguments&&... arguments) {
-      return this->make(std::forward<Arguments>(arguments)...);
-    }
-    void destroy(T* object) noexcept { this->end(object); }
-  };
+  using Objects = MadeObjects<T, Maker<T>>;
   template <typename T>
   using Ref = SlotRef<T>;
   template <typename T>
@@ -101,20 +94,7 @@ class NewMemory {
       deallocate(root, sizeof(T));
     }
 
-    class Part {
-     public:
-      explicit Part(Region& region) : region_(region) {}
-      void* allocate(std::size_t bytes) { return region_.allocate(bytes); }
-      void deallocate(void* block, std::size_t bytes) noexcept { region_.deallocate(block, bytes); }
-      template <typename T>
-      void end(T* root) {
-        region_.end(root);
-      }
-      bool wants_renewal() const { return false; }
-
-     private:
-      Region& region_;
-    };
+    using Part = PartOfRegion<Region>;
 
    private:
     std::size_t left_;

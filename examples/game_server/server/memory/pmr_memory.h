@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "by_hand.h"
 #include "counted_bytes.h"
 #include "slot_map.h"
 #include "sources.h"
@@ -86,15 +87,7 @@ class PmrMemory {
     std::pmr::polymorphic_allocator<T> allocator_;
   };
   template <typename T>
-  class Objects : private Maker<T> {
-   public:
-    using Maker<T>::Maker;
-    template <typename... Arguments>
-    T* create(Arguments&&... arguments) {
-      return this->make(std::forward<Arguments>(arguments)...);
-    }
-    void destroy(T* object) noexcept { this->end(object); }
-  };
+  using Objects = MadeObjects<T, Maker<T>>;
   template <typename T>
   using Ref = SlotRef<T>;
   template <typename T>
@@ -112,21 +105,7 @@ class PmrMemory {
     template <typename T>
     void end(T*) {}
 
-    class Part {
-     public:
-      explicit Part(Region& region) : region_(region) {}
-      void* allocate(std::size_t bytes) { return region_.allocate(bytes); }
-      void deallocate(void* block, std::size_t bytes) noexcept { region_.deallocate(block, bytes); }
-      template <typename T>
-      void end(T* root) {
-        root->~T();
-        deallocate(root, sizeof(T));
-      }
-      bool wants_renewal() const { return false; }
-
-     private:
-      Region& region_;
-    };
+    using Part = PartOfRegion<Region>;
 
    private:
     /// Operator new with a budget.
