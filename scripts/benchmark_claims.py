@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes what README.md, docs/benchmarks.md and bench/results/README.md say of the reference run of `tarn
-bench`, and what docs/pools/adapters.md says of the run in bench/results/2026-11-23/pmr.json, or checks
-it: figures in prose rot, so these come from the JSON of the runs.
+"""Writes what README.md, docs/benchmarks.md, docs/pools/adapters.md and bench/results/README.md say of the
+reference run of `tarn bench`, and of the run beside the newest allocators, or checks it: figures in prose
+rot, so these come from the JSON of the runs.
 
 Each file holds blocks between `<!-- claims: NAME -->` and `<!-- end -->`; what stands between is made here.
 """
@@ -16,7 +16,6 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
 FILES = ("README.md", "docs/benchmarks.md", "bench/results/README.md", "docs/pools/adapters.md")
-OTHER_RUNS = {"pmr": PROJECT / "bench/results/2026-11-23/pmr.json"}  # of claims that no reference run has
 BLOCK = re.compile(r"(<!-- claims: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 OTHER_MALLOCS = ("system", "general")
@@ -41,13 +40,8 @@ TARGETS = {
     "latency": (1.0, 1.0),
 }  # fmt: skip
 
-# Of runs made before they told which contenders are synchronised. What is not named here serves one thread.
 THREAD_SAFE = ("glibc", "mimalloc", "jemalloc", "tcmalloc", "tbb", "boost-singleton", "loki-locked",
                "foonathan-locked", "pmr-synchronized")  # fmt: skip
-SYNCHRONISED = (*THREAD_SAFE, "tarn", "tarn-inline", "tarn-shared", "tarn-object", "tarn-resource",
-                "pmr-new-delete", "vector", "source-000", "source-001-slist", "source-001-stack",
-                "source-002", "source-004")  # fmt: skip
-
 MONOTONIC = ("pmr-monotonic", "pmr-monotonic-local")  # by a virtual call, and as a local object
 
 
@@ -89,9 +83,10 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def reference_file():
-    """The newest committed run."""
-    return max(PROJECT.glob("bench/results/*/bench.json"), key=lambda path: path.parent.name)
+def reference_files():
+    """The newest committed run, and the one of its day beside the newest allocators."""
+    reference = max(PROJECT.glob("bench/results/*/bench.json"), key=lambda path: path.parent.name)
+    return reference, reference.with_name("newest.json")
 
 
 class Run:
@@ -100,8 +95,7 @@ class Run:
     def __init__(self, path):
         self.json = json.loads(path.read_text(encoding="utf-8"))
         self.kinds = {one["name"]: one["kind"] for one in self.json["allocators"]}
-        self.synchronised = {one["name"]: one.get("synchronised", one["name"] in SYNCHRONISED)
-                             for one in self.json["allocators"]}  # fmt: skip
+        self.synchronised = {one["name"]: one["synchronised"] for one in self.json["allocators"]}
         self.groups = {group["group"]: [row for row in group["rows"] if row["metric"] == "ns"]
                        for group in self.json["groups"]}  # fmt: skip
 
@@ -310,14 +304,33 @@ def pmr(run):
     return "\n".join((machine_line(run) + explanation, pools, arenas))
 
 
+def standing(run):
+    """Each malloc over all rows that all have run: speed, and memory, beside the best of each row."""
+    names = run.names(("tarn", "tarn-inline", *OTHER_MALLOCS))
+    rows = [{name: of["summary"] for of in row["allocators"] if (name := of["name"]) in names}
+            for group in run.groups.values() for row in group]  # fmt: skip
+    rows = [row for row in rows if len(row) == len(names)]
+    lines = []
+    for name in names:
+        means = {metric: geometric_mean([row[name][metric]["median"] /
+                                         min(of[metric]["median"] for of in row.values()) for row in rows])
+                 for metric in ("ns", "peak_rss_bytes", "rss_after_bytes")}  # fmt: skip
+        lines.append([name, f"{1 / means['ns']:.2f}", f"{means['peak_rss_bytes']:.2f}",
+                      f"{means['rss_after_bytes']:.2f}"])
+    header = [f"{len(rows)} rows", "speed beside the best of each", "peak memory, of the leanest",
+              "memory after"]
+    return table(header, lines)
+
+
 CLAIMS = {"pmr": pmr, "headline": headline, "where_tarn_loses": where_tarn_loses, "targets": targets,
-          "pool_targets": pool_targets}
+          "pool_targets": pool_targets, "standing": standing}
 
 
-def with_claims(text, reference):
+def with_claims(text, reference, newest):
     def claim(match):
-        other = OTHER_RUNS.get(match[2])
-        return match[1] + CLAIMS[match[2]](Run(other) if other else reference) + match[3]
+        of_newest = match[2].removeprefix("newest_")
+        run = reference if of_newest == match[2] else newest
+        return match[1] + CLAIMS[of_newest](run) + match[3]
 
     return BLOCK.sub(claim, text)
 
@@ -328,13 +341,13 @@ def main():
     parser.add_argument("--check", action="store_true",
                         help="write nothing; exit with 1 where a file says something else")
     options = parser.parse_args()
-    run = Run(reference_file())
+    runs = [Run(path) for path in reference_files()]
     status = 0
     for path in (PROJECT / name for name in FILES):
         old = path.read_text(encoding="utf-8")
         if not BLOCK.search(old):
             raise SystemExit(f"{path} has no block of claims")
-        new = with_claims(old, run)
+        new = with_claims(old, *runs)
         if new == old:
             continue
         if options.check:

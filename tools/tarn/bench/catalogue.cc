@@ -196,8 +196,8 @@ const std::vector<GroupInfo>& bench_groups() {
 
 const std::vector<std::string>& groups_quick_ranks_otherwise() {
   static const std::vector<std::string> groups = {
-      "000_stress_single", "002_mixed", "003_threaded", "004_batches", "004_single_calls", "large", "resize",
-      "many_threads",      "micro"};
+      "000_stress_multi", "001_8192", "003_fixed", "003_random_sizes", "003_contiguous", "cross_thread",
+      "latency",          "large",    "resize",    "scaling",          "many_threads",   "shared"};
   return groups;
 }
 
