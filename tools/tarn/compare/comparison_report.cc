@@ -68,32 +68,34 @@ const Entry<ProgramRun>* find_contender(const Comparison& comparison, const char
 }
 
 /// The best figure among the contenders that are not tarn's; nothing if none has one.
-std::optional<double> best_other(const Comparison& comparison, const Metric<ProgramRun>& metric) {
+std::optional<Summary> best_other(const Comparison& comparison, const Metric<ProgramRun>& metric) {
   Entries<ProgramRun> others = comparison.contenders;
   std::erase_if(others,
                 [](const Entry<ProgramRun>& entry) { return entry.allocator.name.starts_with(kTarnName); });
   const Summary best = best_of(others, metric);
-  return best.count == 0 ? std::nullopt : std::optional(best.median);
+  return best.count == 0 ? std::nullopt : std::optional(best);
 }
 
-/// "wall 1.18, CPU 1.19 times as fast", "peak RSS 1.01, page faults 0.90 times as much"
-template <class OtherMedian>
+/// "wall 1.18, CPU 1.01 = times as fast", "peak RSS 1.01, page faults 0.90 times as much"; `=` marks what is
+/// equal within the noise.
+template <class OtherSummary>
 std::vector<std::string> standing(const Comparison& comparison, const Entry<ProgramRun>& own,
-                                  const OtherMedian& other_median) {
+                                  const OtherSummary& other_summary) {
   std::vector<std::string> speeds, amounts, gains;
   for (const Metric<ProgramRun>& metric : metrics_of(comparison.workload)) {
-    const std::optional<double> other = other_median(metric);
-    if (!other || *other == 0) continue;
+    const std::optional<Summary> other = other_summary(metric);
+    if (!other || other->median == 0) continue;
+    const Summary figure = own.summary_of(metric);
     (metric.better == Better::kMore          ? gains
      : metric.quantity == Quantity::kSeconds ? speeds
                                              : amounts)
-        .push_back(
-            fmt::format("{} {:.2f}", metric.title, ratio_of(metric, own.summary_of(metric).median, *other)));
+        .push_back(fmt::format("{} {:.2f}{}", metric.title, ratio_of(metric, figure.median, other->median),
+                               is_within_noise(figure, *other) ? " =" : ""));
   }
   std::vector<std::string> parts;
   for (const auto& [figures, what] :
        {std::pair(&speeds, "times as fast"), std::pair(&amounts, "times as much"),
-        std::pair(&gains, "times as much, which is better")})
+        std::pair(&gains, "times as much, where more is better")})
     if (!figures->empty()) parts.push_back(fmt::format("{} {}", fmt::join(*figures, ", "), what));
   return parts;
 }
@@ -114,7 +116,7 @@ std::string standing_lines(const Comparison& comparison) {
     if (!own.is_comparable() || !own.allocator.name.starts_with(kTarnName) || system == nullptr) continue;
     text += standing_text(fmt::format("{} beside {}", own.allocator.name, kSystemName),
                           standing(comparison, own, [&](const Metric<ProgramRun>& metric) {
-                            return std::optional(system->summary_of(metric).median);
+                            return std::optional(system->summary_of(metric));
                           }));
     if (own.allocator.arguments.empty()) continue;
     text += standing_text(fmt::format("{} beside the best other of each figure", own.allocator.name),
@@ -147,7 +149,7 @@ std::string legend(const Comparison& comparison) {
   std::string text =
       rounds_done(comparison) < 2 ? "One round: no spread. " : "±: half the distance of the quartiles. ";
   return text + "speed: the fastest (*) is 1.00, 0.50 is half as fast;\n" +
-         "x: times the least (*); = equals the best within the noise.\n";
+         "x: times the least (*); =: no difference beyond the noise.\n";
 }
 
 Table table_of(const Comparison& comparison, const std::vector<Metric<ProgramRun>>& metrics) {

@@ -148,7 +148,7 @@ std::string standing_line(const TableRows& rows) {
   if (!standing) return {};
   const ProgramMetric& metric = rows.front().metric;
   const char* const what = metric.quantity == Quantity::kSeconds ? "times as fast"
-                           : is_more_better(metric)              ? "times as much, which is better"
+                           : is_more_better(metric)              ? "times as much, where more is better"
                                                                  : "times as much";
   return fmt::format("{} beside the best other of each program: {:.3f} {}, worst {:.2f} ({})\n", kTarnName,
                      standing->mean, what, standing->worst, standing->worst_program);
