@@ -84,9 +84,12 @@ def geometric_mean(values):
 
 
 def reference_files():
-    """The newest committed run, and the one of its day beside the newest allocators."""
-    reference = max(PROJECT.glob("bench/results/*/bench.json"), key=lambda path: path.parent.name)
-    return reference, reference.with_name("newest.json")
+    """The newest committed run beside Debian's allocators, and the one beside the newest: by their days."""
+    runs = [sorted(PROJECT.glob(f"bench/results/*/{name}.json")) for name in ("bench", "newest")]
+    if not all(runs):
+        raise SystemExit("bench/results has no bench.json or no newest.json; docs/benchmarks.md says how "
+                         "they are made")
+    return [of_kind[-1] for of_kind in runs]
 
 
 class Run:

@@ -139,17 +139,14 @@ bool make_readable(const void* start, std::size_t bytes) {
   return commit_lock() == Lock::kNone ? map_anew(start, bytes, PROT_READ) : protect(start, bytes, PROT_READ);
 }
 
-char* reserve_with(std::size_t bytes, std::size_t alignment, int protection) {
+char* map_reserve(std::size_t bytes, std::size_t alignment) {
   if (must_fail(Call::kReserve)) return nullptr;
-  char* const start = place_between_guards(map_unlocked(with_guards(bytes, alignment)), bytes, alignment);
-  if (start == nullptr) return nullptr;
-  if (protection != PROT_NONE && !make_readable(start, bytes)) {
-    unmap(start - kGuardBytes, start + bytes + kGuardBytes);
-    return nullptr;
-  }
+  return place_between_guards(map_unlocked(with_guards(bytes, alignment)), bytes, alignment);
+}
+
+void begin_reserve(char* start, std::size_t bytes) {
   if (!must_fail(Call::kDump)) advise(start - kGuardBytes, bytes + 2 * kGuardBytes, MADV_DONTDUMP);
   enter_reserve(start, bytes);
-  return start;
 }
 
 // A committed range joins the committed area before it only when dumps treat both alike; for a moment it is
@@ -195,8 +192,22 @@ bool purge_zeroes(Fault fault) {
 
 constinit std::atomic<GrowthWatcher> growth_watcher{nullptr};
 
-void* reserve(std::size_t bytes, std::size_t alignment) { return reserve_with(bytes, alignment, PROT_NONE); }
-void* reserve_readable(std::size_t bytes) { return reserve_with(bytes, 1, PROT_READ); }
+void* reserve(std::size_t bytes, std::size_t alignment) {
+  char* const start = map_reserve(bytes, alignment);
+  if (start != nullptr) begin_reserve(start, bytes);
+  return start;
+}
+
+void* reserve_readable(std::size_t bytes) {
+  char* const start = map_reserve(bytes, 1);
+  if (start == nullptr) return nullptr;
+  if (!make_readable(start, bytes)) {
+    unmap(start - kGuardBytes, start + bytes + kGuardBytes);
+    return nullptr;
+  }
+  begin_reserve(start, bytes);
+  return start;
+}
 
 void* map(std::size_t bytes) {
   if (must_fail(Call::kMap)) return nullptr;

@@ -40,6 +40,7 @@ void Server<Memory>::listen() {
   try {
     listening_.open(endpoint.protocol());
     listening_.set_option(Tcp::acceptor::reuse_address(true));
+    listening_.set_option(Tcp::no_delay(true));  // Linux: so are the sockets that it accepts
     listening_.bind(endpoint);
     listening_.listen(Tcp::acceptor::max_listen_connections);
   } catch (const std::system_error& error) {

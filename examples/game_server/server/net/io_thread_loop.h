@@ -70,8 +70,6 @@ void IoThread<Memory>::turn_one_away() {
 
 template <typename Memory>
 void IoThread<Memory>::add_session(Tcp::socket socket) {
-  asio::error_code ignored;
-  socket.set_option(Tcp::no_delay(true), ignored);
   counters_.accepted.add();
   const bool is_full = hub_.count_session();
   const Ref ref = sessions_.create(std::move(socket), *this);
