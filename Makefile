@@ -53,7 +53,7 @@ configure: setup
 thread_wrapper := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 $(sanitizer_dirs): $(BUILD)-%: setup
-	@$(call cmake_configure,$@,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DTARN_SANITIZE=$* \
+	@$(call cmake_configure,$@,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-Og -g1" -DTARN_SANITIZE=$* \
 	  -DTARN_BUILD_TOOLS=OFF -DTARN_BUILD_BENCH=OFF -DTARN_BUILD_EXAMPLES=ON)
 	@$(if $(filter thread,$*),$(thread_wrapper)) cmake --build $@ -j $(JOBS)
 
