@@ -84,11 +84,11 @@ def geometric_mean(values):
 
 
 def reference_files():
-    """The newest committed run beside Debian's allocators, and the one beside the newest: by their days."""
+    """Of the runs beside Debian's allocators, and of those beside the newest, each the last committed."""
     runs = [sorted(PROJECT.glob(f"bench/results/*/{name}.json")) for name in ("bench", "newest")]
     if not all(runs):
-        raise SystemExit("bench/results has no bench.json or no newest.json; docs/benchmarks.md says how "
-                         "they are made")
+        raise SystemExit("bench/results has no bench.json or no newest.json; its README says how they are "
+                         "made")
     return [of_kind[-1] for of_kind in runs]
 
 
@@ -307,26 +307,47 @@ def pmr(run):
     return "\n".join((machine_line(run) + explanation, pools, arenas))
 
 
-def standing(run):
-    """Each malloc over all rows that all have run: speed, and memory, beside the best of each row."""
+def means_over_all_rows(run):
+    """{malloc: {metric: mean, of the best of each row}} over the rows that all of them have run, and how many
+    these are."""
     names = run.names(("tarn", "tarn-inline", *OTHER_MALLOCS))
     rows = [{name: of["summary"] for of in row["allocators"] if (name := of["name"]) in names}
             for group in run.groups.values() for row in group]  # fmt: skip
     rows = [row for row in rows if len(row) == len(names)]
-    lines = []
-    for name in names:
-        means = {metric: geometric_mean([row[name][metric]["median"] /
-                                         min(of[metric]["median"] for of in row.values()) for row in rows])
-                 for metric in ("ns", "peak_rss_bytes", "rss_after_bytes")}  # fmt: skip
-        lines.append([name, f"{1 / means['ns']:.2f}", f"{means['peak_rss_bytes']:.2f}",
-                      f"{means['rss_after_bytes']:.2f}"])
-    header = [f"{len(rows)} rows", "speed beside the best of each", "peak memory, of the leanest",
+    means = {name: {metric: geometric_mean([row[name][metric]["median"] /
+                                            min(of[metric]["median"] for of in row.values()) for row in rows])
+                    for metric in ("ns", "peak_rss_bytes", "rss_after_bytes")}
+             for name in names}  # fmt: skip
+    return means, len(rows)
+
+
+def standing(run):
+    """Each malloc over all rows that all have run: speed, and memory, beside the best of each row."""
+    means, row_count = means_over_all_rows(run)
+    lines = [[name, f"{1 / of['ns']:.2f}", f"{of['peak_rss_bytes']:.2f}", f"{of['rss_after_bytes']:.2f}"]
+             for name, of in means.items()]  # fmt: skip
+    header = [f"{row_count} rows", "speed beside the best of each", "peak memory, of the leanest",
               "memory after"]
     return table(header, lines)
 
 
+def standing_in_words(run):
+    """The same of tarn preloaded, of the fastest other and the leanest."""
+    means, row_count = means_over_all_rows(run)
+    others = [name for name in means if not name.startswith("tarn")]
+    fastest = min(others, key=lambda name: means[name]["ns"])
+    leanest = min(others, key=lambda name: means[name]["peak_rss_bytes"])
+    others = ", ".join(name for name in others if name != "glibc")
+    return (f"Beside glibc, {others}, over all {row_count} rows: tarn preloaded has "
+            f"{1 / means['tarn']['ns']:.2f} of the speed of the best of each row, the fastest other "
+            f"({fastest}) {1 / means[fastest]['ns']:.2f}; its peak memory is "
+            f"{means['tarn']['peak_rss_bytes']:.2f} times that of the leanest of each row, that of {leanest} "
+            f"{means[leanest]['peak_rss_bytes']:.2f}, of {fastest} "
+            f"{means[fastest]['peak_rss_bytes']:.2f}.\n")
+
+
 CLAIMS = {"pmr": pmr, "headline": headline, "where_tarn_loses": where_tarn_loses, "targets": targets,
-          "pool_targets": pool_targets, "standing": standing}
+          "pool_targets": pool_targets, "standing": standing, "standing_in_words": standing_in_words}
 
 
 def with_claims(text, reference, newest):
