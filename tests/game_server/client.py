@@ -5,11 +5,13 @@ Nothing here waits for time to pass: a test reads until the server has answered 
 that only an error reaches.
 """
 
+import ctypes
 import json
 import os
 import select
 import signal
 import socket
+import stat
 import struct
 import subprocess
 import time
@@ -163,6 +165,23 @@ class Server:
         last = self.hear()
         errors = self.process.stderr.read().decode()
         return self.process.wait(DEADLINE), last, errors
+
+    def sockets(self):
+        """Those of its clients, as descriptors of ours; PermissionError where the system lends none."""
+        number_of_pidfd_getfd = 438
+        libc = ctypes.CDLL(None, use_errno=True)
+        with open(os.pidfd_open(self.process.pid)) as process:
+            for descriptor in os.listdir(f"/proc/{self.process.pid}/fd"):
+                lent = libc.syscall(number_of_pidfd_getfd, process.fileno(), int(descriptor), 0)
+                if lent < 0:
+                    raise OSError(ctypes.get_errno(), "pidfd_getfd")
+                if not stat.S_ISSOCK(os.fstat(lent).st_mode):
+                    os.close(lent)
+                    continue
+                with socket.socket(fileno=lent) as one:
+                    if one.family == socket.AF_INET and not one.getsockopt(socket.SOL_SOCKET,
+                                                                           socket.SO_ACCEPTCONN):
+                        yield one
 
     def end(self):
         if self.process.poll() is None:

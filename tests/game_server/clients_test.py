@@ -33,6 +33,16 @@ class Play(ServerTest):
             client.expect(LEFT)
         self.require_nothing_left(server)
 
+    def test_an_answer_does_not_wait_until_the_one_before_has_arrived(self):
+        server = self.server()
+        with self.client(server) as client:
+            client.enter()
+            try:
+                options = [one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in server.sockets()]
+            except PermissionError as error:
+                self.skipTest(str(error))
+            self.assertEqual([option != 0 for option in options], [True])
+
     def test_a_packet_may_come_byte_by_byte_and_many_at_once(self):
         server = self.server()
         client = self.client(server).enter()
