@@ -41,7 +41,7 @@ TARN_INLINE void* allocate_from(ThreadCache* const& cache, std::size_t size) {
 
 template <auto kSlowDoor, typename... More>
 TARN_INLINE void deallocate_to(ThreadCache* cache, void* block, More... more) {
-  if (!push(record_at(cache, record_offset_of(cache, block)), block)) [[unlikely]]
+  if (!push(cache, record_offset_of(cache, block), block)) [[unlikely]]
     kSlowDoor(block, more...);
 }
 

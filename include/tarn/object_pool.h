@@ -158,7 +158,7 @@ class ObjectPool {
       detail::ThreadCache* const cache = detail::own_cache();
       // An address that is not in this pool has another record.
       if (detail::record_offset_of(cache, block) != record_offset_ ||
-          !detail::push(detail::record_at(cache, record_offset_), block)) [[unlikely]]
+          !detail::push(cache, record_offset_, block)) [[unlikely]]
         detail::object_pool_deallocate_slow(state_, block);
     }
   }

@@ -126,7 +126,7 @@ void deallocate_checked(void* block) {
   const bool is_watched = observation.heed();
   if (page_map.index().record_offset_of(block) != 0) {
     ThreadHeap* const heap = this_heap();
-    return is_watched && heap != nullptr && push(heap->record(size_class), block);
+    return is_watched && heap != nullptr && push(heap->cache, record_offset_of_class(size_class), block);
   }
   const Span* const slab = page_map.find(block);
   SlabOwner* const owner = owners.sampled();
@@ -202,7 +202,7 @@ TARN_INLINE void* pop_hidden(const ThreadHeap& heap, std::size_t size) {
 
 // \returns whether the hidden record had room.
 TARN_INLINE bool push_hidden(const ThreadHeap& heap, void* block) {
-  return detail::push(detail::record_at(heap.cache, detail::record_offset_of(heap.cache, block)), block);
+  return detail::push(heap.cache, detail::record_offset_of(heap.cache, block), block);
 }
 
 void* allocate_hidden(std::size_t size) {

@@ -257,7 +257,7 @@ void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPag
       return return_blocks(heap.owner, &block, 1, returned);
     }
   }
-  if (!detail::push(heap.record(size_class), block)) os::fatal("double free", block);
+  if (!detail::push(heap.cache, record_offset_of_class(size_class), block)) os::fatal("double free", block);
 }
 
 }  // namespace tarn::internal

@@ -95,12 +95,20 @@ TARN_INLINE void* pop(Record& record) {
   return block;
 }
 
-TARN_INLINE bool push(Record& record, void* block) {
-  void** const top = record.top;
-  if (top == record.limit || *top == block) [[unlikely]]  // full, or the same block twice in a row
+/// \returns the record at an offset that the compiler takes for another each time. \why the three uses of it
+/// in a hit then add the offset in their addresses, and no instruction does so before.
+TARN_INLINE Record& record_again_at(ThreadCache* cache, std::size_t byte_offset) {
+  asm("" : "+r"(byte_offset));
+  return record_at(cache, byte_offset);
+}
+
+TARN_INLINE bool push(ThreadCache* cache, std::size_t record_offset, void* block) {
+  void** const top = record_again_at(cache, record_offset).top;
+  // Full, or the same block twice in a row.
+  if (top == record_again_at(cache, record_offset).limit || *top == block) [[unlikely]]
     return false;
   __atomic_store_n(top + 1, block, __ATOMIC_RELAXED);
-  __atomic_store_n(&record.top, top + 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&record_again_at(cache, record_offset).top, top + 1, __ATOMIC_RELEASE);
   return true;
 }
 

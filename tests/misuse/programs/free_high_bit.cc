@@ -1,4 +1,4 @@
-// A block whose address has got a high bit set: it must never be handed out.
+// A block whose address has got a high bit set, as by a tag that was forgotten: the free itself sees it.
 #include <stdint.h>
 
 #include "misuse/misuse.h"
@@ -8,5 +8,5 @@ int main() {
   void* const wrong = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(block) | (UINT64_C(1) << 60));
   must_die_with("free of a pointer that is no block", wrong);
   free(opaque(wrong));
-  free_many_others(100);
+  puts("the free saw nothing");
 }

@@ -11,7 +11,7 @@ constexpr std::size_t kRegionBytes = 16 * kChunkBytes;
 
 std::uint16_t indexed(const void* address) {
   const detail::PageIndex index = page_map.index();
-  return index.record_offsets[(address_of(address) >> kPageShift) & index.mask];
+  return index.record_offset_of(address);
 }
 
 TEST(PageMap, KnowsNothingOfForeignAddresses) {
@@ -48,6 +48,11 @@ TEST(PageMap, EveryAddressOfASpanLeadsToItAndNoneBeside) {
     ASSERT_EQ(indexed(span.start + offset), 160);
   }
   EXPECT_EQ(page_map.find(span.start + span.bytes() - 1), &span);
+  for (unsigned bit = 47; bit < 64; ++bit) {
+    const auto* const tagged = reinterpret_cast<const char*>(address_of(span.start) | std::uintptr_t{1} << bit);
+    EXPECT_EQ(page_map.find(tagged), nullptr) << bit;
+    EXPECT_EQ(indexed(tagged), 0) << bit;
+  }
   for (const char* beside :
        {static_cast<const char*>(span.start) - 1, static_cast<const char*>(span.start) + span.bytes()}) {
     EXPECT_EQ(page_map.find(beside), nullptr);
