@@ -49,6 +49,7 @@ enum class Option : std::uint8_t {
   kHardLimit,
   kObserve,
   kProfile,
+  kProfileDepth,
   kRecord,
   kLeaks,
   kLeaksSuppressions,
@@ -132,6 +133,9 @@ inline constexpr OptionInfo kOptionTable[] = {
      "Sample the stack of one block in so many bytes that are asked for, from the start, for `tarn profile`; "
      "1: of every block; 0: none until something switches it on.",
      OptionChange::kAnyTime},
+    {Option::kProfileDepth, "profile_depth", OptionKind::kNumber, 64, 16, 1024, nullptr,
+     "Addresses kept of a sampled stack. A deeper one keeps its innermost and its 8 outermost, and a mark "
+     "where the others were left out."},
     {Option::kRecord, "record", OptionKind::kNumber, 0, 0, 1 << 22, nullptr,
      "The process of this number records its calls from its start: `tarn record` sets it; 0: none."},
     {Option::kLeaks, "leaks", OptionKind::kChoice, 0, 0, 1, "off|exit",

@@ -17,7 +17,8 @@ void complain(const char* path, unsigned line, std::string_view what, std::strin
 }  // namespace
 
 bool read_class_file(const char* path, std::string_view preset, BlockSizes& sizes) {
-  char text[kLargestClassFile + 1];
+  // As configuration.cc keeps its text.
+  static char text[kLargestClassFile + 1];
   const long length = os::read_file(path, text, sizeof text);
   if (length < 0) return complain(path, 0, "cannot be read", preset), false;
   if (static_cast<std::size_t>(length) > kLargestClassFile)

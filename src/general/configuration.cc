@@ -118,7 +118,8 @@ void Configuration::read_program() {
 }
 
 void Configuration::read_file(const char* path, const char* source) {
-  char text[kLargestFile];
+  // Under the mutex of set-up. \why not on the stack: the process's first call may come from a small one.
+  static char text[kLargestFile];
   const long length = os::read_file(path, text, sizeof text);
   if (length >= 0) return set_all({text, static_cast<std::size_t>(length)}, source, path);
   if (source != kMachineFile) complain(source, "cannot read", path);

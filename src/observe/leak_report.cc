@@ -103,7 +103,10 @@ void LeakReport::write_group(const LeakGroup& group) const {
   const unsigned count = stack == nullptr ? 0 : stack->count;
   for (unsigned i = first; i < count && i - first < kMostFrames; ++i) {
     Line line;
-    add_frame(line, i == first ? "at" : "by", stack->addresses[i] - 1);
+    if (stack->addresses[i] == os::StackMemo::kLeftOut)
+      line.add("    … frames left out\n");
+    else
+      add_frame(line, i == first ? "at" : "by", stack->addresses[i] - 1);
     internal::write(line);
   }
   Line rest;

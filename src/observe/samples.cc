@@ -2,10 +2,10 @@
 
 #include <cstring>
 
+#include "general/configuration.h"
 #include "os/fatal.h"
 #include "os/memory.h"
 #include "os/stack_memo.h"
-#include "os/unwind.h"
 #include "thread/exponential.h"
 #include "thread/heap_record.h"
 
@@ -114,34 +114,36 @@ Sample Samples::take_locked(Part& part, std::uint64_t block) {
 }
 
 // \returns nullptr for a thread without a number, or when memory is refused.
-os::StackMemo* Samples::memo_of_this_thread() {
+char* Samples::memo_of_this_thread(std::size_t bytes_each) {
   const ThreadHeap* const heap = this_heap();
   if (heap == nullptr || heap->cache->thread_number == 0) return nullptr;
-  os::StackMemo* memos = memos_.load(std::memory_order_acquire);
+  char* memos = memos_.load(std::memory_order_acquire);
   if (memos == nullptr) {
-    constexpr std::size_t kBytes = (detail::kNumberedThreads + 1) * sizeof(os::StackMemo);
-    auto* const made = static_cast<os::StackMemo*>(os::map(kBytes));
+    const std::size_t bytes = (detail::kNumberedThreads + 1) * bytes_each;
+    auto* const made = static_cast<char*>(os::map(round_up(bytes, kOsPageBytesLargest)));
     if (made == nullptr) return nullptr;
     if (memos_.compare_exchange_strong(memos, made, std::memory_order_acq_rel))
       memos = made;
     else
-      os::release(made, kBytes);
+      os::release(made, round_up(bytes, kOsPageBytesLargest));
   }
-  return memos + heap->cache->thread_number;
+  return memos + heap->cache->thread_number * bytes_each;
 }
 
 void Samples::add(const Sampled& sampled) {
-  void* addresses[SampledStack::kMostAddresses];
-  Found found{addresses, 0, sampled.pool, 0};
-  if (os::StackMemo* const memo = memo_of_this_thread()) {
-    found.count = memo->capture(addresses, SampledStack::kMostAddresses);
-    found.hash = memo->hash();
-  } else {
-    found.count = os::capture_stack(addresses, SampledStack::kMostAddresses);
-    found.hash = os::hash_of_stack(addresses, found.count);
-  }
-  found.hash = mixed(found.hash ^ found.pool << 32);
+  const auto most = static_cast<unsigned>(configuration.value(Option::kProfileDepth));
+  const std::size_t bytes = round_up(os::StackMemo::bytes_for(most), kCacheLineBytes);
+  char* const memo = memo_of_this_thread(bytes);
+  // A stack may be too small for what is known of it.
+  const std::size_t mapped_bytes = memo == nullptr ? round_up(bytes, kOsPageBytesLargest) : 0;
+  char* const mapped = mapped_bytes == 0 ? nullptr : static_cast<char*>(os::map(mapped_bytes));
+  os::CapturedStack captured{};
+  if (memo != nullptr || mapped != nullptr)
+    captured = reinterpret_cast<os::StackMemo*>(memo != nullptr ? memo : mapped)->capture(most);
+  const Found found{captured.addresses, captured.count, sampled.pool,
+                    mixed(captured.hash ^ sampled.pool << 32)};
   const std::uint32_t stack = intern(found);
+  if (mapped != nullptr) os::release(mapped, mapped_bytes);
   note_allocated(stack, sampled);
   put({address_of(sampled.block), sampled.requested, stack, sampled.lasts, 0, sampled.interval,
        sampled.pool});

@@ -31,8 +31,6 @@ struct Sample {
 /// A stack that blocks of one pool came from, and what its samples since it was first seen stand for: a
 /// sample of a block of s bytes, drawn each i bytes, for 1 / (1 - e^(-s / i)) blocks.
 struct SampledStack {
-  static constexpr std::uint32_t kMostAddresses = 64;
-
   std::uint32_t next;   // in the bucket, as a number; 0: none
   std::uint32_t count;  // of addresses
   std::uint64_t hash;
@@ -138,7 +136,7 @@ class Samples {
   static bool grow_locked(Part& part, OldEntries& old);
   static Sample take_locked(Part& part, std::uint64_t block);
   void note_allocated(std::uint32_t number, const Sampled& sampled);
-  os::StackMemo* memo_of_this_thread();
+  char* memo_of_this_thread(std::size_t bytes_each);
   struct Found {
     void* const* addresses;
     std::uint32_t count;
@@ -153,7 +151,7 @@ class Samples {
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint32_t>* buckets_ = nullptr;
   std::atomic<std::uint32_t> piece_count_{0};
-  std::atomic<os::StackMemo*> memos_{nullptr};      // by the thread's number
+  std::atomic<char*> memos_{nullptr};               // by the thread's number
   std::uint32_t used_in_piece_ = kStackPieceBytes;  // of the last one, bytes
   char* pieces_[kMostPieces] = {};
 };

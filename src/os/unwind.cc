@@ -10,8 +10,6 @@
 #include "os/unwind_step.h"
 
 extern "C" {
-// Where the main thread's stack begins; of the dynamic loader.
-[[gnu::weak]] extern void* __libc_stack_end;
 [[gnu::weak]] int _dl_find_object(void* address, struct dl_find_object* result) noexcept;
 }
 
@@ -70,16 +68,6 @@ UnwindRule rule_at(std::uintptr_t address) {
 
 }  // namespace
 
-// A thread's control block lies at the end of its stack; the main thread's does not.
-std::uintptr_t end_of_stack(std::uintptr_t stack_pointer) {
-  constexpr std::uintptr_t kLargestStack = std::uintptr_t{1} << 30;
-  const std::uintptr_t main_end = &__libc_stack_end != nullptr ? address_of(__libc_stack_end) : 0;
-  std::uintptr_t nearest = UINTPTR_MAX;
-  for (const std::uintptr_t end : {address_of(__builtin_thread_pointer()), main_end})
-    if (end > stack_pointer && end < nearest) nearest = end;
-  return nearest - stack_pointer < kLargestStack ? nearest : stack_pointer + kForeignStackBytes;
-}
-
 UnwindRule unwind_rule(const void* return_address) { return rule_at(address_of(return_address) - 1); }
 
 std::uint64_t generation_of_rules() { return generation.load(std::memory_order_relaxed); }
@@ -87,13 +75,13 @@ std::uint64_t generation_of_rules() { return generation.load(std::memory_order_r
 void forget_unwind_rules() { generation.fetch_add(1, std::memory_order_relaxed); }
 
 #if defined(__x86_64__)
-bool step_to_caller(StackPlace& place, FrameKind kind, std::uintptr_t end, std::uintptr_t* saved_at) {
+bool step_to_caller(StackPlace& place, FrameKind kind, StackBounds& bounds, std::uintptr_t* saved_at) {
   // But for the innermost frame's, an address is the one behind a call.
   const UnwindRule rule = rule_at(kind == FrameKind::kInnermost ? place.address : place.address - 1);
   if (rule.kind != UnwindRule::Kind::kStep) return false;
   const std::uintptr_t base = rule.is_from_frame_pointer ? place.frame_pointer : place.stack_pointer;
   const std::uintptr_t frame = base + static_cast<std::uintptr_t>(std::intptr_t{rule.frame_offset});
-  if (frame <= place.stack_pointer || frame > end || frame % sizeof(void*) != 0) return false;
+  if (frame <= place.stack_pointer || frame % sizeof(void*) != 0 || !bounds.reach(frame)) return false;
   const std::uintptr_t saved = frame + static_cast<std::uintptr_t>(std::intptr_t{rule.saved_offset});
   if (saved < place.stack_pointer || saved > frame) return false;
   const std::uintptr_t address = word_at(frame - sizeof(void*));
@@ -107,11 +95,12 @@ bool step_to_caller(StackPlace& place, FrameKind kind, std::uintptr_t end, std::
 
 [[gnu::noinline]] unsigned capture_stack(void** addresses, unsigned most) {
   StackPlace place = this_place();
-  const std::uintptr_t end = end_of_stack(place.stack_pointer);
+  KnownStack known{};
+  StackBounds bounds(place.stack_pointer, known);
   std::uintptr_t saved_at = 0;
   unsigned count = 0;
   for (FrameKind kind = FrameKind::kInnermost; count < most; kind = FrameKind::kCaller) {
-    if (!step_to_caller(place, kind, end, &saved_at)) break;
+    if (!step_to_caller(place, kind, bounds, &saved_at)) break;
     addresses[count++] = reinterpret_cast<void*>(place.address);
   }
   return count;
@@ -120,9 +109,10 @@ bool step_to_caller(StackPlace& place, FrameKind kind, std::uintptr_t end, std::
 // By frame pointers, which this ABI keeps.
 [[gnu::noinline]] unsigned capture_stack(void** addresses, unsigned most) {
   std::uintptr_t frame = address_of(__builtin_frame_address(0));
-  const std::uintptr_t end = end_of_stack(frame);
+  KnownStack known{};
+  StackBounds bounds(frame, known);
   unsigned count = 0;
-  while (count < most && frame % sizeof(void*) == 0 && frame + 2 * sizeof(void*) <= end) {
+  while (count < most && frame % sizeof(void*) == 0 && bounds.reach(frame + 2 * sizeof(void*))) {
     const std::uintptr_t caller = word_at(frame), address = word_at(frame + sizeof(void*));
     if (address == 0) break;
     addresses[count++] = reinterpret_cast<void*>(address);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/units.h"
+#include "os/stack_bounds.h"
 #include "tarn/detail/api.h"
 
 namespace tarn::internal::os {
@@ -27,12 +28,8 @@ TARN_INLINE StackPlace this_place() {
 #endif
 
 /// Goes to the caller's frame, if there is one that can be known; else `place` stays.
-/// \param end of the stack
 /// \param saved_at where the caller's frame pointer lies; 0: it is the same
-bool step_to_caller(StackPlace& place, FrameKind kind, std::uintptr_t end, std::uintptr_t* saved_at);
-
-/// Up to where the calling thread's stack may be read. \param stack_pointer within it
-std::uintptr_t end_of_stack(std::uintptr_t stack_pointer);
+bool step_to_caller(StackPlace& place, FrameKind kind, StackBounds& bounds, std::uintptr_t* saved_at);
 
 /// Counts how often rules were forgotten.
 std::uint64_t generation_of_rules();

@@ -10,6 +10,8 @@
 namespace tarn::profile {
 
 struct ProfileStack {
+  /// Stands among the addresses where others were left out (src/os/stack_memo.h).
+  static constexpr std::uint64_t kLeftOut = 1;
   std::vector<std::uint64_t> addresses;  // return addresses, innermost first
   std::string pool;                      // "" = general pool; else "fixed pool 3 \"packets\"", "heap 2 ..."
   std::uint64_t samples = 0, live_samples = 0;

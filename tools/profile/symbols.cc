@@ -104,7 +104,8 @@ Symbols::Symbols(const HeapProfile& profile, const SymbolPlaces& places, const P
     Location& location = locations_[address];
     location.address = address;
     location.module = module;
-    location.frames = {{.function = fmt::format("{:#x}", address)}};
+    location.frames = {{.function = address == ProfileStack::kLeftOut ? "[frames left out]"
+                                                                      : fmt::format("{:#x}", address)}};
     if (module != Location::kNoModule) by_path[profile.modules[module].path][module].push_back(address);
   }
   std::size_t done = 0;

@@ -4,6 +4,7 @@
 #include <ucontext.h>
 
 #include <array>
+#include <memory>
 #include <random>
 #include <thread>
 #include <vector>
@@ -22,21 +23,29 @@ class Walks {
  public:
   explicit Walks(unsigned most) : most_(most) {}
 
-  // The first two addresses differ: where the two calls are, and the place in this function.
+  // The first addresses differ: where the two calls are.
   [[gnu::noinline]] void compare() {
-    std::array<void*, StackMemo::kMostAddresses> found{}, expected{};
-    const unsigned found_count = memo_.capture(found.data(), most_);
-    const unsigned count = capture_stack(expected.data(), most_);
-    ASSERT_EQ(found_count, count);
-    for (unsigned i = 1; i < count; ++i) ASSERT_EQ(found[i], expected[i]) << "frame " << i << " of " << count;
-    EXPECT_EQ(memo_.hash(), hash_of_stack(found.data(), found_count));
+    const CapturedStack found = reinterpret_cast<StackMemo*>(memory_.get())->capture(most_);
+    expected_.resize(capture_stack(expected_.data(), 4096));
+    EXPECT_EQ(found.hash, hash_of_stack(found.addresses, found.count));
+    const bool is_cut = expected_.size() > most_;
+    const unsigned inner = is_cut ? most_ - StackMemo::kOuterAddresses - 1 : found.count;
+    ASSERT_EQ(found.count, is_cut ? most_ : expected_.size());
+    for (unsigned i = 1; i < inner; ++i) ASSERT_EQ(found.addresses[i], expected_[i]) << i;
+    for (unsigned i = 1; is_cut && i <= StackMemo::kOuterAddresses; ++i)
+      ASSERT_EQ(found.addresses[found.count - i], expected_[expected_.size() - i]) << i << " from the root";
+    if (is_cut) {
+      EXPECT_EQ(found.addresses[inner], reinterpret_cast<void*>(StackMemo::kLeftOut));
+    }
+    expected_.resize(4096);
     ++compared_;
   }
   unsigned compared() const { return compared_; }
 
  private:
-  StackMemo memo_;
   const unsigned most_;
+  std::unique_ptr<char[]> memory_{new char[StackMemo::bytes_for(most_)]()};
+  Stack expected_ = Stack(4096);
   unsigned compared_ = 0;
 };
 
@@ -83,7 +92,9 @@ struct Wander {
   }
 };
 
-void wander(unsigned seed, unsigned steps, unsigned depth, unsigned most = StackMemo::kMostAddresses) {
+constexpr unsigned kUsual = 64;
+
+void wander(unsigned seed, unsigned steps, unsigned depth, unsigned most = kUsual) {
   Walks walks(most);
   Wander wander{walks, std::minstd_rand(seed), steps};
   while (wander.left != 0) wander.go_on(depth);
@@ -95,9 +106,27 @@ TEST(StackMemo, FindsTheSameStacksAsAWalkWithoutIt) {
          40);
 }
 
-TEST(StackMemo, FindsStacksThatAreDeeperThanItsRoom) { wander(2, 3'000, 200); }
+TEST(StackMemo, KeepsBothEndsOfStacksThatAreDeeperThanItsRoom) { wander(2, 3'000, 200); }
 
-TEST(StackMemo, FindsTheInnermostFramesOfAStackWhereFewAreAskedFor) { wander(3, 3'000, 30, 5); }
+TEST(StackMemo, KeepsBothEndsOfAStackWhereFewAreAskedFor) {
+  wander(3, 3'000, 30, StackMemo::kFewestAddresses);
+}
+
+TEST(StackMemo, FindsWholeStacksWhereManyAreAskedFor) { wander(4, 1'000, 300, StackMemo::kMostAddresses); }
+
+// Goes down by a step each time, so that the root moves away from what is kept, and comes back.
+[[gnu::noinline]] void go_down(Walks& walks, unsigned depth) {
+  walks.compare();
+  if (depth != 0) go_down(walks, depth - 1);
+  walks.compare();
+}
+
+TEST(StackMemo, KeepsTheRootOfARecursionAtEachOfItsDepths) {
+  Walks walks(StackMemo::kFewestAddresses);
+  go_down(walks, 500);
+  std::thread([&] { go_down(walks, 100); }).join();
+  EXPECT_EQ(walks.compared(), 1204u);
+}
 
 TEST(StackMemo, FindsStacksInThreadsThatForgetTheRules) {
   std::vector<std::thread> threads;
@@ -121,7 +150,7 @@ void run_coroutine() {
 
 TEST(StackMemo, FindsStacksOfCoroutinesOneAfterAnother) {
   if (test::kAddressSanitizer) GTEST_SKIP() << "the sanitizer does not know of the other stack";
-  Walks walks(StackMemo::kMostAddresses);
+  Walks walks(kUsual);
   walks_of_coroutines = &walks;
   std::array<std::vector<char>, 2> stacks{std::vector<char>(64 * 1024), std::vector<char>(64 * 1024)};
   for (unsigned i = 0; i < 20; ++i) {
