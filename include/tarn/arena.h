@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "tarn/detail/error.h"
+#include "tarn/detail/record_seal.h"
 #include "tarn/detail/thread_cache.h"
 #include "tarn/hooks.h"
 
@@ -57,6 +58,11 @@ struct ArenaCleanup {
   ArenaCleanup* earlier;
   void (*run)(void* context) noexcept;
   void* context;
+  std::uint64_t seal;
+
+  std::uint64_t right_seal() const {
+    return seal_of(this, word_of(earlier), reinterpret_cast<std::uintptr_t>(run), word_of(context));
+  }
 };
 
 struct ArenaFront {
@@ -134,9 +140,9 @@ class Arena {
     }
     T* const object = ::new (block) T(std::forward<Arguments>(arguments)...);
     if constexpr (!std::is_trivially_destructible_v<T>) {
-      *cleanup = {front_.cleanup, [](void* ended) noexcept { static_cast<T*>(ended)->~T(); },
-                  const_cast<std::remove_cv_t<T>*>(object)};
-      front_.cleanup = cleanup;
+      add_cleanup(
+          cleanup, [](void* ended) noexcept { static_cast<T*>(ended)->~T(); },
+          const_cast<std::remove_cv_t<T>*>(object));
     }
     return object;
   }
@@ -147,8 +153,7 @@ class Arena {
     auto* const cleanup = static_cast<detail::ArenaCleanup*>(
         allocate(sizeof(detail::ArenaCleanup), alignof(detail::ArenaCleanup)));
     if (cleanup == nullptr) return false;
-    *cleanup = {front_.cleanup, run, context};
-    front_.cleanup = cleanup;
+    add_cleanup(cleanup, run, context);
     return true;
   }
 
@@ -177,6 +182,11 @@ class Arena {
   detail::ArenaFront front_;
 
  private:
+  void add_cleanup(detail::ArenaCleanup* cleanup, void (*run)(void* context) noexcept, void* context) {
+    *cleanup = {front_.cleanup, run, context, 0};
+    cleanup->seal = cleanup->right_seal();
+    front_.cleanup = cleanup;
+  }
   [[gnu::noinline]] void* allocate_slow(std::size_t size, std::size_t alignment) noexcept {
     void* const block = detail::arena_allocate_slow(front_, size, alignment);
     if (block != nullptr) detail::annotate_bump(block, size);

@@ -17,6 +17,7 @@
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/outside_scopes.h"
+#include "tarn/detail/record_seal.h"
 #include "tarn/memory_pool.h"
 #include "tarn/shared_buffer.h"
 
@@ -147,37 +148,62 @@ class BufferChain {
  private:
   static constexpr std::uint32_t kInline = 4;
 
+  /// Of a list in a block of the general pool, with a seal: it lies among the program's blocks.
+  struct Entry {
+    detail::BufferHandle handle;
+    std::uint64_t seal;
+
+    std::uint64_t right_seal() const {
+      return detail::seal_of(this, detail::word_of(handle.data), detail::word_of(handle.others),
+                             std::uint64_t{handle.size} << 32 | handle.offset);
+    }
+    void set(const detail::BufferHandle& other) {
+      handle = detail::copy_members(other);
+      seal = right_seal();
+    }
+  };
+
   // A ring: its room is a power of two.
-  detail::BufferHandle* entries() { return more_ != nullptr ? more_ : few_; }
-  const detail::BufferHandle* entries() const { return more_ != nullptr ? more_ : few_; }
+  std::uint32_t place_of(std::uint32_t index) const { return (first_ + index) & (room_ - 1); }
   const detail::BufferHandle& at(std::uint32_t index) const {
-    return entries()[(first_ + index) & (room_ - 1)];
+    if (more_ == nullptr) return few_[place_of(index)];
+    const Entry& entry = more_[place_of(index)];
+    if (entry.seal != entry.right_seal()) [[unlikely]]
+      detail::stop_at_overwritten(&entry);
+    return entry.handle;
+  }
+  void set(std::uint32_t index, const detail::BufferHandle& handle) {
+    if (more_ == nullptr)
+      few_[place_of(index)] = detail::copy_members(handle);
+    else
+      more_[place_of(index)].set(handle);
   }
 
   // \pre there is room.
   void push(const detail::BufferHandle& handle) {
-    entries()[(first_ + count_++) & (room_ - 1)] = detail::copy_members(handle);
+    set(count_++, handle);
     bytes_ += handle.size;
   }
   // The count of bytes is the caller's to change. \pre the chain is not empty.
   detail::BufferHandle pop() {
     const detail::BufferHandle handle = detail::copy_members(at(0));
-    first_ = (first_ + 1) & (room_ - 1);
+    first_ = place_of(1);
     --count_;
     return handle;
   }
   // \pre bytes < the size of the first buffer.
   void shorten_first(std::size_t bytes) {
-    detail::BufferHandle& first = entries()[first_];
+    detail::BufferHandle first = detail::copy_members(at(0));
     first.data += bytes;
     first.offset += static_cast<std::uint32_t>(bytes);
     first.size -= static_cast<std::uint32_t>(bytes);
+    set(0, first);
   }
 
   /// \why not from the heap of a HeapScope: the chain may outlive it.
-  [[nodiscard]] static detail::BufferHandle* allocate_entries(std::size_t count) {
+  [[nodiscard]] static Entry* allocate_entries(std::size_t count) {
     const detail::OutsideScopes outside;
-    return static_cast<detail::BufferHandle*>(tarn::allocate(count * sizeof(detail::BufferHandle)));
+    return static_cast<Entry*>(tarn::allocate(count * sizeof(Entry)));
   }
 
   bool make_room(std::uint32_t more) {
@@ -188,7 +214,7 @@ class BufferChain {
     if (room > std::size_t{1} << 31) return false;
     auto* const grown = allocate_entries(room);
     if (grown == nullptr) return false;
-    for (std::uint32_t i = 0; i < count_; ++i) grown[i] = at(i);
+    for (std::uint32_t i = 0; i < count_; ++i) grown[i].set(at(i));
     tarn::deallocate(more_);
     more_ = grown;
     room_ = static_cast<std::uint32_t>(room);
@@ -211,7 +237,7 @@ class BufferChain {
     bytes_ = std::exchange(other.bytes_, 0);
   }
 
-  detail::BufferHandle* more_ = nullptr;  // nullptr: the entries are in few_
+  Entry* more_ = nullptr;  // nullptr: the entries are in few_
   std::uint32_t room_ = kInline;
   std::uint32_t first_ = 0;
   std::uint32_t count_ = 0;

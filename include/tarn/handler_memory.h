@@ -13,7 +13,8 @@
 // A source of every adapter (allocator.h), not of Asio's only. Threads: any; a thread that finds another one
 // inside does not wait, it uses the general pool. So a child of fork may use it too.
 // Errors: nullptr with errno ENOMEM when memory is refused, EINVAL for an alignment that is no power of two.
-// A block freed twice, or after the memory's end, is not detected here.
+// A block that is freed twice while it is kept, and a kept block that was written to, stop the process with
+// one line.
 #pragma once
 #include <atomic>
 #include <bit>
@@ -22,6 +23,7 @@
 
 #include "tarn/detail/mutex.h"
 #include "tarn/detail/outside_scopes.h"
+#include "tarn/detail/record_seal.h"
 #include "tarn/hooks.h"
 #include "tarn/memory_pool.h"
 
@@ -56,12 +58,36 @@ class HandlerMemory {
   std::size_t kept_bytes() const noexcept;
 
  private:
-  /// Lies in a kept block. Blocks of one size hang from one of them, the one freed last behind the first.
+  /// Lies in a kept block. Blocks of one size hang from one of them, the one freed last behind the first. A
+  /// live block has no seal.
   struct Kept {
     Kept* larger;
     Kept* same;
     std::size_t bytes;
+    std::uint64_t seal;
+
+    bool is_sealed() const { return seal == right_seal(); }
+    std::uint64_t right_seal() const {
+      return detail::seal_of(this, detail::word_of(larger), detail::word_of(same), bytes);
+    }
   };
+  /// Stops the process when a kept block was written to.
+  static Kept* checked(Kept* kept) {
+    if (kept != nullptr && !kept->is_sealed()) [[unlikely]]
+      detail::stop_at_overwritten(kept);
+    return kept;
+  }
+  static void set_larger(Kept& kept, Kept* larger) {
+    kept.larger = larger;
+    kept.seal = kept.right_seal();
+  }
+  static void set_same(Kept& kept, Kept* same) {
+    kept.same = same;
+    kept.seal = kept.right_seal();
+  }
+  static void unseal(void* block) {
+    if (block != nullptr) static_cast<Kept*>(block)->seal = 0;
+  }
 
   /// One thread at a time, and no waiting.
   class Visit {
@@ -93,6 +119,16 @@ class HandlerMemory {
   static constexpr bool is_of_every_block(std::size_t alignment) {
     return alignment <= 16 && std::has_single_bit(alignment);
   }
+  /// The first of a size, with the one of the next smaller size, nullptr for the smallest.
+  struct Found {
+    Kept* smaller;
+    Kept* first;
+  };
+  Found find_at_least(std::size_t bytes) const;
+  /// What follows the kept blocks of a smaller size.
+  void link(Kept* smaller, Kept* first) {
+    smaller != nullptr ? set_larger(*smaller, first) : void(smallest_ = first);
+  }
   Kept* take_at_least(std::size_t bytes);
   void keep(void* block);
   static void* take_from_general_pool(std::size_t bytes, std::size_t alignment);
@@ -120,12 +156,15 @@ inline void* HandlerMemory::allocate(std::size_t bytes, std::size_t alignment) n
   if (block != nullptr) return block;
   tarn::deallocate(outgrown);
   block = take_from_general_pool(bytes, alignment);
+  unseal(block);
   if (block == nullptr) counted_outside_.fetch_sub(1, std::memory_order_relaxed);
   return block;
 }
 
 inline void HandlerMemory::deallocate(void* block, std::size_t, std::size_t alignment) noexcept {
   if (block == nullptr) return;
+  if (static_cast<Kept*>(block)->is_sealed()) [[unlikely]]
+    detail::stop_at_record("double free", block);
   if (const Visit visit(is_visited_); visit.is_in()) {
     const std::size_t live = change_live_count(SIZE_MAX);
     if (is_of_every_block(alignment) && kept_count_ + live < most_live_) return keep(block);
@@ -147,11 +186,12 @@ inline std::size_t HandlerMemory::release_unused() noexcept {
   }
   std::size_t bytes = 0;
   while (next != nullptr) {
-    Kept* const block = next;
-    next = block->same != nullptr ? block->same : block->larger;
-    if (block->same != nullptr) block->same->larger = block->larger;
+    Kept* const block = checked(next);
+    next = block->same != nullptr ? checked(block->same) : block->larger;
+    if (block->same != nullptr) set_larger(*next, block->larger);
     bytes += block->bytes;
     detail::annotate_kept_no_more(block, block->bytes);
+    unseal(block);
     tarn::deallocate(block);
   }
   return bytes;
@@ -159,41 +199,46 @@ inline std::size_t HandlerMemory::release_unused() noexcept {
 
 inline std::size_t HandlerMemory::kept_bytes() const noexcept {
   std::size_t bytes = 0;
-  for (const Kept* first = smallest_; first != nullptr; first = first->larger)
-    for (const Kept* block = first; block != nullptr; block = block->same) bytes += block->bytes;
+  for (const Kept* first = checked(smallest_); first != nullptr; first = checked(first->larger))
+    for (const Kept* block = first; block != nullptr; block = checked(block->same)) bytes += block->bytes;
   return bytes;
+}
+
+inline HandlerMemory::Found HandlerMemory::find_at_least(std::size_t bytes) const {
+  Found found{nullptr, checked(smallest_)};
+  while (found.first != nullptr && found.first->bytes < bytes)
+    found = {found.first, checked(found.first->larger)};
+  return found;
 }
 
 /// \returns nullptr when all kept blocks are smaller.
 inline HandlerMemory::Kept* HandlerMemory::take_at_least(std::size_t bytes) {
-  Kept** at = &smallest_;
-  while (*at != nullptr && (*at)->bytes < bytes) at = &(*at)->larger;
-  Kept* const first = *at;
+  const auto [smaller, first] = find_at_least(bytes);
   if (first == nullptr) return nullptr;
-  Kept* const taken = first->same != nullptr ? first->same : first;
+  Kept* const taken = first->same != nullptr ? checked(first->same) : first;
   if (taken != first) {
-    first->same = taken->same;
+    set_same(*first, taken->same);
   } else {
-    *at = first->larger;
+    link(smaller, first->larger);
   }
   --kept_count_;
   detail::annotate_kept_no_more(taken, taken->bytes);
+  unseal(taken);
   return taken;
 }
 
 inline void HandlerMemory::keep(void* block) {
   const std::size_t bytes = usable_size(block);
-  Kept** at = &smallest_;
-  while (*at != nullptr && (*at)->bytes < bytes) at = &(*at)->larger;
-  Kept* const first = *at;
+  const auto [smaller, first] = find_at_least(bytes);
   auto* const kept = static_cast<Kept*>(block);
   if (first != nullptr && first->bytes == bytes) {
-    *kept = {nullptr, first->same, bytes};
-    first->same = kept;
+    *kept = {nullptr, first->same, bytes, 0};
+    set_same(*first, kept);
   } else {
-    *kept = {first, nullptr, bytes};
-    *at = kept;
+    *kept = {first, nullptr, bytes, 0};
+    link(smaller, kept);
   }
+  kept->seal = kept->right_seal();
   ++kept_count_;
   detail::annotate_kept(kept + 1, bytes - sizeof(Kept));
 }

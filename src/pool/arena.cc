@@ -4,7 +4,8 @@
 //
 // A chunk is {header, bytes}. Chunks are linked in the order of their use; those behind the current one are
 // kept for later. A chunk's used_before is the sum of bytes used in all chunks before it when the arena moved
-// on to it.
+// on to it. Headers and cleanups lie among the program's blocks: each has a seal (record_seal.h), compared by
+// checked() before the record is believed, and written anew where the record changes.
 #include "tarn/arena.h"
 
 #include <cstring>
@@ -12,6 +13,7 @@
 
 #include "base/units.h"
 #include "general/configuration.h"
+#include "general/memory_limits.h"
 #include "general/setup.h"
 #include "os/checker.h"
 #include "pool/arena_heap.h"
@@ -28,9 +30,15 @@ struct alignas(16) ArenaChunk {
   char* left_at;  // the end of the used bytes, after the arena has moved on
   std::size_t used_before;
   bool is_callers;
+  std::uint64_t seal;
 
+  std::uint64_t right_seal() const {
+    const std::uint64_t of_use = seal_of(this, word_of(left_at), used_before, is_callers ? 1 : 0);
+    return seal_of(this, word_of(next), word_of(end), of_use);
+  }
   char* begin() { return reinterpret_cast<char*>(this + 1); }
-  std::size_t bytes() { return static_cast<std::size_t>(end - begin()); }
+  const char* begin() const { return reinterpret_cast<const char*>(this + 1); }
+  std::size_t bytes() const { return static_cast<std::size_t>(end - begin()); }
 };
 
 /// The functions that differ between chunks of many blocks and chunks over malloc.
@@ -47,6 +55,24 @@ namespace {
 
 constexpr std::size_t kLargestDoubling = std::size_t{1} << 20;
 constexpr std::size_t kOsPageBytes = 4096;  // the smallest OS page of any system
+
+/// Stops the process when a record was overwritten.
+template <typename Record>
+Record* checked(Record* record) {
+  if (record != nullptr && record->seal != record->right_seal()) stop_at_overwritten(record);
+  return record;
+}
+
+void link_behind(ArenaFront& arena, ArenaChunk* chunk) {
+  chunk->next = arena.chunk != nullptr ? arena.chunk->next : arena.first;
+  chunk->seal = chunk->right_seal();
+  if (arena.chunk == nullptr) {
+    arena.first = chunk;
+    return;
+  }
+  arena.chunk->next = chunk;
+  arena.chunk->seal = arena.chunk->right_seal();
+}
 
 HeapState* upstream(const ArenaFront& arena) {
   if (arena.options.heap != nullptr) return HeapAccess::state(*arena.options.heap);
@@ -81,6 +107,7 @@ ArenaChunk* make_chunk_at(ArenaFront& arena, void* memory, std::size_t bytes, bo
   chunk->end = static_cast<char*>(memory) + bytes;
   chunk->left_at = chunk->begin();
   chunk->is_callers = is_callers;
+  chunk->seal = chunk->right_seal();
   arena.capacity += chunk->bytes();
   if (arena.poisons) os::poison(chunk->begin(), chunk->bytes());
   return chunk;
@@ -96,7 +123,7 @@ bool may_take_chunk(const ArenaFront& arena) {
 ArenaChunk* make_chunk(ArenaFront& arena, std::size_t needed) {
   const bool is_first = arena.first == nullptr;
   std::size_t bytes = arena.back_end->chunk_bytes(arena, needed);
-  if (bytes == 0) return nullptr;
+  if (bytes == 0 || bytes > kLargestRequest) return nullptr;
   if (arena.capacity >= arena.options.largest_bytes) return nullptr;  // the buffer may exceed the cap
   const std::size_t left = arena.options.largest_bytes - arena.capacity;
   if (needed > left) return nullptr;
@@ -105,9 +132,8 @@ ArenaChunk* make_chunk(ArenaFront& arena, std::size_t needed) {
   void* const memory = heap_allocate(heap, sizeof(ArenaChunk) + bytes, alignof(ArenaChunk));
   if (memory == nullptr) return nullptr;
   ArenaChunk* const chunk = make_chunk_at(arena, memory, sizeof(ArenaChunk) + bytes, false);
-  ArenaChunk*& link = arena.chunk != nullptr ? arena.chunk->next : arena.first;
-  chunk->next = link;
-  link = chunk;
+  checked(arena.chunk);
+  link_behind(arena, chunk);
   if (!is_first) ++arena.overflows;
   return chunk;
 }
@@ -129,28 +155,36 @@ bool fits(ArenaChunk& chunk, std::size_t size, std::size_t alignment) {
 
 // Finds a kept chunk that has room, and moves it right behind the current one.
 ArenaChunk* find_kept(ArenaFront& arena, std::size_t size, std::size_t alignment) {
-  if (arena.chunk == nullptr) return nullptr;
-  for (ArenaChunk** link = &arena.chunk->next; *link != nullptr; link = &(*link)->next) {
-    ArenaChunk* const chunk = *link;
+  ArenaChunk* before = checked(arena.chunk);
+  if (before == nullptr) return nullptr;
+  for (; ArenaChunk* const chunk = checked(before->next); before = chunk) {
     if (!fits(*chunk, size, alignment)) continue;
-    *link = chunk->next;
-    chunk->next = arena.chunk->next;
-    arena.chunk->next = chunk;
+    before->next = chunk->next;
+    before->seal = before->right_seal();
+    link_behind(arena, chunk);
     return chunk;
   }
   return nullptr;
 }
 
-void end_behind(ArenaFront& arena, ArenaChunk** link) {
-  while (ArenaChunk* const chunk = *link) {
-    *link = chunk->next;
+/// Ends all chunks behind one; nullptr: all.
+void end_behind(ArenaFront& arena, ArenaChunk* last) {
+  ArenaChunk* next = last != nullptr ? checked(last)->next : arena.first;
+  if (last == nullptr) {
+    arena.first = nullptr;
+  } else {
+    last->next = nullptr;
+    last->seal = last->right_seal();
+  }
+  while (ArenaChunk* const chunk = checked(next)) {
+    next = chunk->next;
     end_chunk(arena, chunk);
   }
 }
 
 void run_cleanups(ArenaFront& arena, const void* until) {
   while (arena.cleanup != until && arena.cleanup != nullptr) {
-    const ArenaCleanup cleanup = *arena.cleanup;
+    const ArenaCleanup cleanup = *checked(arena.cleanup);
     arena.cleanup = cleanup.earlier;
     cleanup.run(cleanup.context);
   }
@@ -168,14 +202,21 @@ std::size_t chunk_bytes(const ArenaFront& arena, std::size_t needed) {
   return bytes > needed ? bytes : needed;
 }
 
+// Notes in the current chunk how far it is used.
+void leave(ArenaFront& arena) {
+  checked(arena.chunk)->left_at = arena.next;
+  arena.chunk->seal = arena.chunk->right_seal();
+}
+
 void* allocate(ArenaFront& arena, std::size_t size, std::size_t alignment) {
   ArenaChunk* chunk = find_kept(arena, size, alignment);
   if (chunk == nullptr)
     chunk = make_chunk(arena, size + (alignment > alignof(ArenaChunk) ? alignment - alignof(ArenaChunk) : 0));
   if (chunk == nullptr) return nullptr;
   if (arena.chunk != nullptr) {
-    arena.chunk->left_at = arena.next;
+    leave(arena);
     chunk->used_before = arena_used(arena);
+    chunk->seal = chunk->right_seal();
   }
   stand_in(arena, chunk);
   char* const start = aligned_start(*chunk, alignment);
@@ -187,15 +228,15 @@ void* allocate(ArenaFront& arena, std::size_t size, std::size_t alignment) {
 
 void rewind(ArenaFront& arena, const ArenaMark& mark) {
   auto* chunk = static_cast<ArenaChunk*>(mark.chunk);
-  if (arena.chunk != nullptr) arena.chunk->left_at = arena.next;
+  if (arena.chunk != nullptr) leave(arena);
   ArenaChunk* const last = arena.chunk;
   const bool begins_there = chunk == nullptr;  // the mark was set before the first chunk
   if (begins_there) chunk = arena.first;
-  if (chunk == nullptr) return;
+  if (checked(chunk) == nullptr) return;
   char* const start = begins_there ? chunk->begin() : mark.next;
   end_bytes(arena, start, chunk->left_at);
   for (ArenaChunk* later = chunk; later != last;) {
-    later = later->next;
+    later = checked(later->next);
     end_bytes(arena, later->begin(), later->left_at);
   }
   stand_in(arena, chunk);
@@ -208,7 +249,7 @@ std::size_t prewarm(ArenaFront& arena, std::size_t bytes) {
     if (made != nullptr && arena.chunk == nullptr) stand_in(arena, made);
   }
   std::size_t largest = 0;
-  for (ArenaChunk* chunk = arena.chunk; chunk != nullptr; chunk = chunk->next) {
+  for (ArenaChunk* chunk = checked(arena.chunk); chunk != nullptr; chunk = checked(chunk->next)) {
     char* const start = chunk == arena.chunk ? arena.next : chunk->begin();
     const auto room = static_cast<std::size_t>(chunk->end - start);
     if (room > largest) largest = room;
@@ -238,7 +279,7 @@ void* allocate_over_malloc(ArenaFront& arena, std::size_t size, std::size_t alig
 void rewind_over_malloc(ArenaFront& arena, const ArenaMark& mark) {
   rewind(arena, mark);
   auto* const chunk = static_cast<ArenaChunk*>(mark.chunk);
-  end_behind(arena, chunk == nullptr ? &arena.first : &chunk->next);
+  end_behind(arena, chunk);
   if (chunk == nullptr) stand_in(arena, nullptr);
 }
 
@@ -267,7 +308,7 @@ void make_arena(ArenaFront& arena, const ArenaOptions& options, bool poisons) no
 
 void end_arena(ArenaFront& arena) noexcept {
   arena_rewind(arena, {});
-  end_behind(arena, &arena.first);
+  end_behind(arena, nullptr);
 }
 
 void* arena_allocate_slow(ArenaFront& arena, std::size_t size, std::size_t alignment) noexcept {
@@ -283,22 +324,22 @@ void arena_rewind(ArenaFront& arena, const ArenaMark& mark) noexcept {
 
 std::size_t arena_release_unused(ArenaFront& arena) noexcept {
   const std::size_t before = arena.capacity;
-  if (arena.chunk != nullptr) end_behind(arena, &arena.chunk->next);
+  if (arena.chunk != nullptr) end_behind(arena, arena.chunk);
   return before - arena.capacity;
 }
 
 std::size_t arena_prewarm(ArenaFront& arena, std::size_t bytes) noexcept {
-  return arena.back_end->prewarm(arena, bytes);
+  return may_be_had(bytes) ? arena.back_end->prewarm(arena, bytes) : 0;
 }
 
 std::size_t arena_used(const ArenaFront& arena) noexcept {
-  return arena.chunk == nullptr
-             ? 0
-             : arena.chunk->used_before + static_cast<std::size_t>(arena.next - arena.chunk->begin());
+  return arena.chunk == nullptr ? 0
+                                : checked(arena.chunk)->used_before +
+                                      static_cast<std::size_t>(arena.next - arena.chunk->begin());
 }
 
 bool arena_owns(const ArenaFront& arena, const void* pointer) noexcept {
-  for (ArenaChunk* chunk = arena.first; chunk != nullptr; chunk = chunk->next)
+  for (const ArenaChunk* chunk = checked(arena.first); chunk != nullptr; chunk = checked(chunk->next))
     if (address_of(pointer) - address_of(chunk->begin()) < chunk->bytes()) return true;
   return false;
 }

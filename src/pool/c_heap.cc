@@ -39,17 +39,6 @@ tarn::HeapOptions options_of(const tarn_heap_options& options, void* context) {
           .sensitive = options.sensitive != 0};
 }
 
-/// A callback of C's, in the memory of its arena.
-struct Cleanup {
-  void (*run)(void* context);
-  void* context;
-};
-
-void run_cleanup(void* context) noexcept {
-  const auto* const cleanup = static_cast<const Cleanup*>(context);
-  cleanup->run(cleanup->context);
-}
-
 void* or_no_memory(void* block) { return block != nullptr ? block : c_api::fail(ENOMEM); }
 
 }  // namespace
@@ -159,8 +148,8 @@ void* tarn_arena_allocate_aligned(tarn_arena* arena, std::size_t size, std::size
 }
 
 int tarn_arena_on_cleanup(tarn_arena* arena, void (*run)(void* context), void* context) noexcept {
-  void* const memory = arena->arena.allocate(sizeof(Cleanup), alignof(Cleanup));
-  if (memory != nullptr && arena->arena.on_cleanup(run_cleanup, new (memory) Cleanup{run, context})) return 0;
+  // A function of C's throws nothing.
+  if (arena->arena.on_cleanup(reinterpret_cast<void (*)(void*) noexcept>(run), context)) return 0;
   errno = ENOMEM;
   return -1;
 }

@@ -10,9 +10,9 @@
 namespace TARN_NAMESPACE::detail {
 
 /// One 16-bit entry per 64 KiB of address space: the byte offset of the record; 0 when the page is not a
-/// slab's. A page behind the last one, as that of an address with a tag in its high bits, has no record. Where
-/// the address space is limited, the last page is 0 and the only entry is 0: then each free looks up its block
-/// in the page map. Each cache holds a copy of this struct; the empty cache's copy is empty.
+/// slab's. A page behind the last one, as that of an address with a tag in its high bits, has no record.
+/// Where the address space is limited, the last page is 0 and the only entry is 0: then each free looks up
+/// its block in the page map. Each cache holds a copy of this struct; the empty cache's copy is empty.
 struct PageIndex {
   const std::uint16_t* record_offsets;
   std::uintptr_t last_page;
