@@ -1,6 +1,7 @@
 #include "general/memory_limits.h"
 
 #include "central/owners.h"
+#include "os/available_memory.h"
 #include "os/held_locks.h"
 #include "page/page_cache.h"
 #include "thread/magazine.h"
@@ -54,6 +55,13 @@ void answer_crossing() {
 }
 
 }  // namespace
+
+bool may_be_had(std::size_t bytes) {
+  constexpr std::size_t kSmall = std::size_t{64} << 20;
+  const std::size_t limit = memory_limit.hard_limit();
+  if (bytes > kLargestRequest || (limit != 0 && bytes > limit)) return false;
+  return bytes <= kSmall || bytes <= os::available_bytes();
+}
 
 bool find_memory(std::size_t refused_bytes) {
   const auto missing = [refused_bytes] {

@@ -27,6 +27,13 @@ inline void answer_limits() {
     answer_limits_slow();
 }
 
+/// Whether so much can be taken ahead of need: neither the hard limit nor the system is sure to refuse it.
+/// \cost a load for what is small; else files are read (os/available_memory.h).
+bool may_be_had(std::size_t bytes);
+inline bool may_be_had(std::size_t count, std::size_t bytes_each) {
+  return count <= kLargestRequest / bytes_each && may_be_had(count * bytes_each);
+}
+
 /// \returns what take() takes; where the hard limit lets it take nothing, what it takes after memory was
 /// given back.
 template <typename Take>

@@ -29,6 +29,7 @@ std::size_t trim(std::size_t keep) noexcept {
 
 std::size_t prewarm(std::size_t bytes) noexcept {
   set_up_once();
+  if (!may_be_had(bytes)) return 0;
   end_rare_classes();
   const std::size_t made = page_cache.prewarm(bytes);
   if (MemoryLimit::take_refused_bytes() != 0) memory_limit.note_refused_request();

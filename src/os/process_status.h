@@ -5,6 +5,9 @@
 
 namespace tarn::internal::os {
 
+/// The number behind `name` in a text, where a line begins with it; SIZE_MAX: there is none.
+std::size_t number_behind(const char* name, const char* text);
+
 /// Bytes of all addresses of the process, as RLIMIT_AS counts them; 0 when unknown.
 std::size_t address_bytes();
 

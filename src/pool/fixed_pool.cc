@@ -288,8 +288,8 @@ bool fixed_pool_owns(const FixedPoolFront& front, const void* pointer) noexcept 
 std::size_t fixed_pool_reserve(FixedPoolFront& front, std::size_t count, bool populates) noexcept {
   FixedPoolState& state = *front.state;
   std::size_t usable = 0;
-  // More than there are addresses is not tried chunk by chunk; as many as the cap allows are.
-  const bool is_possible = std::min(count, state.largest_count) <= kLargestRequest / front.stride;
+  // More than there can be is not tried chunk by chunk; as many as the cap allows are.
+  const bool is_possible = may_be_had(std::min(count, state.largest_count), front.stride);
   const std::size_t wanted = is_possible ? count : 0;
   take_within_limits([&] {
     const WholePoolGuard guard(front);

@@ -26,13 +26,14 @@ std::size_t next_colour(const FixedPoolState& state) {
   return state.chunks_made % (stride / kCacheLineBytes) * kCacheLineBytes;
 }
 
-PoolChunk* grow(FixedPoolState& state) {
+// Makes a chunk that is in the pool's counts, but not in its ring. \param made so many others are not either
+PoolChunk* make_next_chunk(FixedPoolState& state, std::uint32_t made) {
   const std::size_t left = state.largest_count - state.capacity;
   const std::size_t count = left < state.blocks_per_chunk ? left : state.blocks_per_chunk;
   if (count == 0) return nullptr;
   {
     os::LockGuard guard(state.structure);
-    if (!state.ring.make_room()) return nullptr;
+    if (!state.ring.make_room(made + 1)) return nullptr;
   }
   const bool is_dense = state.mapped_bytes >= kDenseBytes && page_cache.uses_huge_pages();
   PoolChunk* const chunk =
@@ -40,16 +41,49 @@ PoolChunk* grow(FixedPoolState& state) {
                   density_of(state, is_dense ? Density::kDense : Density::kSparse), state.poisons,
                   state.may_have_magazines, state.buffers != nullptr ? state.front : nullptr});
   if (chunk == nullptr) return nullptr;
+  os::LockGuard guard(state.structure);
+  state.capacity += count;
+  state.mapped_bytes += chunk->span->bytes();
+  ++state.chunks_made;
+  return chunk;
+}
+
+PoolChunk* grow(FixedPoolState& state) {
+  PoolChunk* const chunk = make_next_chunk(state, 0);
+  if (chunk == nullptr) return nullptr;
   {
     os::LockGuard guard(state.structure);
     state.ring.insert(*chunk);
-    state.capacity += count;
-    state.mapped_bytes += chunk->span->bytes();
   }
   state.runs.add(*chunk);
-  ++state.chunks_made;
   state.front->spans = page_map.first_table();
   return chunk;
+}
+
+// Makes chunks with `blocks` blocks in all, or as many as can be had. \returns how many blocks they have.
+std::size_t grow_by(FixedPoolState& state, std::size_t blocks) {
+  PoolChunk* first = nullptr;
+  std::uint32_t count = 0;
+  std::size_t made = 0;
+  for (; made < blocks; ++count) {
+    PoolChunk* const chunk = make_next_chunk(state, count);
+    if (chunk == nullptr) break;
+    chunk->next = first;
+    first = chunk;
+    made += chunk->block_count;
+  }
+  if (first == nullptr) return 0;
+  {
+    os::LockGuard guard(state.structure);
+    state.ring.insert_all(first);
+  }
+  for (PoolChunk* chunk = first; chunk != nullptr;) {
+    PoolChunk& added = *chunk;
+    chunk = chunk->next;
+    state.runs.add(added);
+  }
+  state.front->spans = page_map.first_table();
+  return made;
 }
 
 const Span* find_span(const FixedPoolState& state, const void* pointer) {
@@ -327,11 +361,7 @@ bool owns(const FixedPoolState& state, const void* pointer) { return find_span(s
 
 std::size_t reserve(FixedPoolState& state, std::size_t count, bool populates) {
   std::size_t usable = state.ring.free_count();
-  while (usable < count) {
-    const PoolChunk* const chunk = grow(state);
-    if (chunk == nullptr) break;
-    usable += chunk->block_count;
-  }
+  if (usable < count) usable += grow_by(state, count - usable);
   for (std::uint32_t slot = 0; populates && slot < state.ring.count(); ++slot) {
     const Span& span = *state.ring[slot].span;
     os::populate(span.first_page(), span.bytes());

@@ -1,5 +1,6 @@
 #include "pool/fixed_ring.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "os/fatal.h"
@@ -16,9 +17,10 @@ std::size_t record_bytes(std::uint32_t capacity) {
 
 }  // namespace
 
-bool ChunkRing::make_room() {
-  if (count_ < capacity_) return true;
-  const std::uint32_t capacity = capacity_ == 0 ? kFirstCapacity : capacity_ * 2;
+bool ChunkRing::make_room(std::uint32_t more) {
+  if (more <= capacity_ - count_) return true;
+  std::uint32_t capacity = capacity_ == 0 ? kFirstCapacity : capacity_ * 2;
+  while (more > capacity - count_) capacity *= 2;
   char* const record = static_cast<char*>(metadata.allocate(record_bytes(capacity)));
   if (record == nullptr) return false;
   std::memset(record, 0, record_bytes(capacity));
@@ -48,6 +50,14 @@ void ChunkRing::insert(PoolChunk& chunk) {
   for (; slot > 0 && chunks_[slot - 1]->span->start > chunk.span->start; --slot)
     place(slot, chunks_[slot - 1], is_usable(slot - 1));
   place(slot, &chunk, chunk.may_have_free());
+}
+
+void ChunkRing::insert_all(PoolChunk* first) {
+  for (PoolChunk* chunk = first; chunk != nullptr; chunk = chunk->next) chunks_[count_++] = chunk;
+  std::sort(chunks_, chunks_ + count_,
+            [](const PoolChunk* a, const PoolChunk* b) { return a->span->start < b->span->start; });
+  for (std::uint32_t slot = 0; slot < count_; ++slot)
+    place(slot, chunks_[slot], chunks_[slot]->may_have_free());
 }
 
 void ChunkRing::remove(PoolChunk& chunk) {

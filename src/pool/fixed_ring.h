@@ -21,10 +21,12 @@ class ChunkRing {
   std::uint32_t count() const { return count_; }
   PoolChunk& operator[](std::uint32_t slot) const { return *chunks_[slot]; }
 
-  /// Makes room for one more chunk. \returns false when memory is refused.
-  bool make_room();
+  /// Makes room for `more` chunks. \returns false when memory is refused.
+  bool make_room(std::uint32_t more = 1);
   /// \pre there is room.
   void insert(PoolChunk& chunk);
+  /// The same for chunks that hang from the first by `next`. \why one by one each might move all others.
+  void insert_all(PoolChunk* first);
   void remove(PoolChunk& chunk);
   /// Frees the ring's own memory. \pre the ring is empty.
   void end();

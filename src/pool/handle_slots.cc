@@ -256,19 +256,20 @@ void* end_handle_object(HandleFront& front, std::uint64_t handle) noexcept {
 std::size_t handle_pool_prewarm(HandleFront& front, std::size_t count) noexcept {
   HandlePoolState& state = *front.state;
   if (count == 0 || front.is_over_malloc) return count;
+  const std::size_t wanted = may_be_had(count, state.type.stride) ? count : 0;
   std::size_t made = 0;
   take_within_limits([&] {
     ReturnedPages returned;
     const ProgramGuard guard(state.mutex);
     const auto free_count = [&] { return static_cast<std::size_t>(state.free_top - state.free_handles); };
     const std::size_t before = free_count();
-    while (free_count() < count && grow_handle_pool(state, returned)) {
+    while (free_count() < wanted && grow_handle_pool(state, returned)) {
     }
     // Slots that had an object are taken before those that had none, so that their number tells the peak.
     std::rotate(state.free_handles, state.free_handles + before, state.free_top);
     populate_chunks(state);
     made = free_count();
-    return made >= count;
+    return made >= wanted;
   });
   return made;
 }

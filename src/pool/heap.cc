@@ -211,7 +211,7 @@ std::size_t heap_release_unused(HeapState* state) noexcept {
 }
 
 std::size_t heap_prewarm(HeapState* state, std::size_t bytes) noexcept {
-  if (state == nullptr) return 0;
+  if (state == nullptr || !may_be_had(bytes)) return 0;
   std::size_t made = 0;
   take_within_limits([&] {
     if (made < bytes) made += state->back_end->prewarm(*state, bytes - made);

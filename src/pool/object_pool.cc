@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "base/wipe.h"
 #include "general/configuration.h"
+#include "general/memory_limits.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
 #include "os/checker.h"
@@ -107,9 +108,8 @@ std::size_t object_pool_live_count(ObjectPoolState* state) noexcept {
 }
 
 std::size_t object_pool_prewarm(ObjectPoolState* state, std::size_t count) noexcept {
-  // More than there are addresses is not tried slab by slab.
-  const bool is_possible = count <= kLargestRequest / state->type.bytes;
-  return count != 0 && is_possible ? state->back_end->prewarm(*state, count) : 0;
+  // More than there can be is not tried slab by slab.
+  return count != 0 && may_be_had(count, state->type.bytes) ? state->back_end->prewarm(*state, count) : 0;
 }
 
 std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept {

@@ -49,7 +49,8 @@ TEST(PageMap, EveryAddressOfASpanLeadsToItAndNoneBeside) {
   }
   EXPECT_EQ(page_map.find(span.start + span.bytes() - 1), &span);
   for (unsigned bit = 47; bit < 64; ++bit) {
-    const auto* const tagged = reinterpret_cast<const char*>(address_of(span.start) | std::uintptr_t{1} << bit);
+    const std::uintptr_t tag = std::uintptr_t{1} << bit;
+    const auto* const tagged = reinterpret_cast<const char*>(address_of(span.start) | tag);
     EXPECT_EQ(page_map.find(tagged), nullptr) << bit;
     EXPECT_EQ(indexed(tagged), 0) << bit;
   }

@@ -65,6 +65,23 @@ TEST_F(FixedRing, KeepsItsChunksInTheOrderOfTheirAddresses) {
   }
 }
 
+TEST_F(FixedRing, ManyChunksAtOnceComeIntoTheOrderToo) {
+  for (int i = 0; i < 20; ++i) add();
+  take_all(*chunks_[3]);
+  constexpr std::uint32_t kMore = 200;
+  ASSERT_TRUE(ring_.make_room(kMore));
+  PoolChunk* first = nullptr;
+  for (std::uint32_t i = 0; i < kMore; ++i) {
+    PoolChunk* const chunk = make_chunk({this, kStride, kBlocks, 0, Density::kSparse, false});
+    chunk->next = first;
+    chunks_.push_back(first = chunk);
+  }
+  ring_.insert_all(first);
+  ring_.validate();
+  EXPECT_EQ(ring_.count(), 20 + kMore);
+  EXPECT_EQ(ring_.free_count(), (20 + kMore - 1) * kBlocks);
+}
+
 TEST_F(FixedRing, FindsTheNextUsableChunkGoingRound) {
   EXPECT_EQ(ring_.next_usable(0), nullptr);
   for (int i = 0; i < 200; ++i) add();
