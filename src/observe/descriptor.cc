@@ -46,6 +46,9 @@ consteval std::uint16_t size_in_table(std::size_t bytes) {
 #define TARN_VALUE(name, value) \
   { name, 0, static_cast<std::uint32_t>(value) }
 
+#define TARN_ROOT(name, global) \
+  { name, &(global), sizeof(global) }
+
 using detail::FixedPoolFront;
 using detail::FixedPoolState;
 using detail::HandleChunk;
@@ -287,6 +290,9 @@ class ObservedLayout {
       TARN_ELEMENT("samples.pieces", Samples, pieces_),
       TARN_VALUE("samples.piece_bytes", Samples::kStackPieceBytes),
       TARN_VALUE("samples.stack_unit", Samples::kStackUnit),
+      TARN_FIELD("samples.table", Samples, table_),
+      TARN_FIELD("stack_table.room", Samples::StackTable, room),
+      TARN_FIELD("stack_table.smaller", Samples::StackTable, smaller),
       TARN_FIELD("sample_part.entries", Samples::Part, entries),
       TARN_FIELD("sample_part.room", Samples::Part, room),
       TARN_RECORD("sample", Sample),
@@ -298,8 +304,10 @@ class ObservedLayout {
       TARN_FIELD("stack.count", SampledStack, count),
       TARN_FIELD("stack.pool", SampledStack, pool),
       TARN_FIELD("stack.samples", SampledStack, samples),
-      TARN_FIELD("stack.blocks", SampledStack, blocks),
-      TARN_FIELD("stack.bytes", SampledStack, bytes),
+      TARN_FIELD("stack.block_parts", SampledStack, block_parts),
+      TARN_VALUE("stack.parts_of_block", SampledStack::kPartsOfBlock),
+      TARN_FIELD("stack.byte_parts", SampledStack, byte_parts),
+      TARN_VALUE("stack.parts_of_byte", SampledStack::kPartsOfByte),
       TARN_ELEMENT("stack.addresses", SampledStack, addresses),
   };
   static constexpr const SlabOwner* kSharedOwner = &Owners::shared_;
@@ -336,27 +344,27 @@ consteval FieldTable make_fields() {
 constinit FieldTable fields = make_fields();
 
 constinit ObservedRoot roots[] = {
-    {"page_map", &page_map},
-    {"page_cache", &page_cache},
-    {"memory_limit", &memory_limit},
-    {"metadata", &metadata},
-    {"owners", &owners},
-    {"shared_owner", ObservedLayout::kSharedOwner},
-    {"registry", &registry},
-    {"heaps_in_use", &heaps_in_use},
-    {"pools", &pool_registry},
-    {"geometry", &class_geometry},
-    {"configuration", &configuration},
-    {"empty_cache", &detail::empty_cache},
-    {"thread_limits", &thread_limits},
-    {"watch", &watch_switches},
-    {"call_order", &call_order},
-    {"unseen_calls", &unseen_calls},
-    {"observation", &observation},
-    {"samples", &samples},
+    TARN_ROOT("page_map", page_map),
+    TARN_ROOT("page_cache", page_cache),
+    TARN_ROOT("memory_limit", memory_limit),
+    TARN_ROOT("metadata", metadata),
+    TARN_ROOT("owners", owners),
+    TARN_ROOT("shared_owner", *ObservedLayout::kSharedOwner),
+    TARN_ROOT("registry", registry),
+    TARN_ROOT("heaps_in_use", heaps_in_use),
+    TARN_ROOT("pools", pool_registry),
+    TARN_ROOT("geometry", class_geometry),
+    TARN_ROOT("configuration", configuration),
+    TARN_ROOT("empty_cache", detail::empty_cache),
+    TARN_ROOT("thread_limits", thread_limits),
+    TARN_ROOT("watch", watch_switches),
+    TARN_ROOT("call_order", call_order),
+    TARN_ROOT("unseen_calls", unseen_calls),
+    TARN_ROOT("observation", observation),
+    TARN_ROOT("samples", samples),
 };
 
-static_assert(sizeof fields + sizeof roots + sizeof(ObserveDescriptor) <= 8 * 1024 + 256,
+static_assert(sizeof fields + sizeof roots + sizeof(ObserveDescriptor) <= 8 * 1024 + 512,
               "each program carries them, looked at or not");
 
 }  // namespace

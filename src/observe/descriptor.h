@@ -22,10 +22,11 @@ struct ObservedField {
 };
 static_assert(sizeof(ObservedField) == 32);
 
-/// Where to begin.
+/// Where to begin: a global of the library. Older libraries do not tell its size.
 struct ObservedRoot {
   char name[24];
   const void* address;
+  std::size_t bytes;
 };
 
 struct ObserveDescriptor {

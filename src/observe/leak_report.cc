@@ -28,14 +28,6 @@ void add_to(LeakGroup& group, const LeakBlock& block) {
   group.most_bytes = std::max(group.most_bytes, block.requested);
 }
 
-// libtarn.so, libtarn_core.so.0.1
-bool is_of_library(const LoadedModule* module) {
-  if (module == nullptr) return false;
-  const std::string_view path = module->path;
-  const std::string_view name = behind_front(path, path.rfind('/') + 1);
-  return begins_with(name, "libtarn") && name.find(".so") != std::string_view::npos;
-}
-
 }  // namespace
 
 bool LeakGroups::make(LeakBlocks& blocks, Reached reached) {
@@ -90,7 +82,11 @@ void LeakReport::add_frame(Text& text, const char* word, std::uint64_t address) 
 
 unsigned LeakReport::first_frame_of_program(const SampledStack& stack) const {
   unsigned first = 0;
-  while (first < stack.count && is_of_library(modules_.find(stack.addresses[first] - 1))) ++first;
+  const auto is_librarys = [&](std::uint64_t address) {
+    const LoadedModule* const module = modules_.find(address - 1);
+    return module != nullptr && is_of_library(*module);
+  };
+  while (first < stack.count && is_librarys(stack.addresses[first])) ++first;
   return first < stack.count ? first : 0;
 }
 

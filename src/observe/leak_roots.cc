@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "observe/descriptor.h"
 #include "observe/samples.h"
 #include "os/mappings.h"
+#include "page/memory_limit.h"
 #include "page/metadata.h"
 
 namespace tarn::internal {
@@ -27,7 +29,26 @@ bool may_hold_pointers(const os::Mapping& mapping) {
 
 bool NotRoots::begin() { return ranges_.reserve(kMost); }
 
-void NotRoots::add_library() {
+// All but what the program may have nowhere else: the context of its callback.
+void NotRoots::add_data(os::AddressRange range) {
+  const std::uintptr_t kept = address_of(&memory_limit), end = kept + sizeof memory_limit;
+  if (range.start <= kept && end <= range.end) {
+    add({range.start, kept});
+    range.start = end;
+  }
+  add(range);
+}
+
+void NotRoots::add_library(const LoadedModules& modules) {
+  const LoadedModule* const file = modules.find(address_of(&samples));
+  if (file != nullptr && is_of_library(*file)) {
+    add_data({file->start, file->end});
+  } else {
+    const ObserveDescriptor& descriptor = tarn_observe_descriptor;
+    for (const ObservedRoot* root = descriptor.roots; root != descriptor.roots + descriptor.root_count;
+         ++root)
+      add_data({address_of(root->address), address_of(root->address) + root->bytes});
+  }
   for (os::AddressRange next{0, 0}; (next = os::next_reserve(next.end)).start != SIZE_MAX;) add(next);
   for (std::uint32_t i = 0; i < metadata.range_count(); ++i)
     add({address_of(metadata.range(i).start), address_of(metadata.range(i).end)});

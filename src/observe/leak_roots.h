@@ -3,10 +3,12 @@
 // kernel tells of threads that wait. The rules are those of the tools, which look from outside
 // (tools/observer/roots.h).
 //
-// Of the library's own memory only its data counts: records and tables name blocks that the program may have
-// lost. The dead part of the main thread's stack does not count, where that thread is the one that looks.
+// The library's own memory is no root, its data as little as its records: what only the library has an
+// address of, the program has lost. Words that the program gave the library count. The dead part of the main
+// thread's stack does not count, where that thread is the one that looks.
 // Threads: one.
 #pragma once
+#include "observe/loaded_modules.h"
 #include "observe/reachability.h"
 #include "os/own_memory.h"
 
@@ -20,8 +22,8 @@ class NotRoots {
   void add(os::AddressRange range) {
     if (range.start < range.end && ranges_.size() < kMost) ranges_.push(range);
   }
-  /// The reserves, records and tables of the library.
-  void add_library();
+  /// The reserves, records, tables and data of the library. \param modules tell which file it is in
+  void add_library(const LoadedModules& modules);
   /// Calls visit(start, end) for what is left of a range. \pre sort() came before
   template <typename Visit>
   void for_each_rest(os::AddressRange range, Visit visit) const {
@@ -36,6 +38,8 @@ class NotRoots {
 
  private:
   static constexpr std::size_t kMost = 8192;
+
+  void add_data(os::AddressRange range);
 
   MappedArray<os::AddressRange> ranges_;
 };

@@ -100,7 +100,7 @@ const char* LeakSearch::look(std::uintptr_t stack_pointer) {
   Reachability reach(blocks, reader_of(memory));
   NotRoots not_roots;
   if (!collect(blocks, pools_) || !reach.begin() || !not_roots.begin()) return kNoMemory;
-  not_roots.add_library();
+  not_roots.add_library(modules_);
   const auto leave_out = [&](os::AddressRange range) { not_roots.add(range); };
   blocks.visit_memory(leave_out);
   reach.visit_memory(leave_out);

@@ -37,6 +37,12 @@ int note_module(dl_phdr_info* info, std::size_t, void* to) {
 
 }  // namespace
 
+bool is_of_library(const LoadedModule& module) {
+  const std::string_view path = module.path;
+  const std::string_view name = behind_front(path, path.rfind('/') + 1);
+  return begins_with(name, "libtarn") && name.find(".so") != std::string_view::npos;
+}
+
 void LoadedModules::note_all() {
   Listed listed{modules_, room_, 0};
   dl_iterate_phdr(note_module, &listed);

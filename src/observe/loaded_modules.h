@@ -17,6 +17,9 @@ struct LoadedModule {
   char path[kPathBytes];  // of a longer path, the end
 };
 
+/// libtarn.so, libtarn_core.so.0.1
+bool is_of_library(const LoadedModule& module);
+
 class LoadedModules {
  public:
   /// \param storage room for `room` of them

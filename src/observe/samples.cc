@@ -154,8 +154,9 @@ void Samples::note_allocated(std::uint32_t number, const Sampled& sampled) {
   auto& of = *const_cast<SampledStack*>(stack(number));
   const double blocks = blocks_of_sample(sampled.requested, sampled.interval);
   add_to(of.samples, 1);
-  add_to(of.blocks, static_cast<std::uint64_t>(blocks + 0.5));
-  add_to(of.bytes, static_cast<std::uint64_t>(blocks * static_cast<double>(sampled.requested)));
+  add_to(of.block_parts, static_cast<std::uint64_t>(blocks * SampledStack::kPartsOfBlock + 0.5));
+  const double bytes = blocks * static_cast<double>(sampled.requested);
+  add_to(of.byte_parts, static_cast<std::uint64_t>(bytes * SampledStack::kPartsOfByte + 0.5));
 }
 
 bool Samples::remove(void* block) {
@@ -204,57 +205,89 @@ const SampledStack* Samples::stack(std::uint32_t number) const {
   return reinterpret_cast<const SampledStack*>(pieces_[at / kStackPieceBytes] + at % kStackPieceBytes);
 }
 
-std::uint32_t Samples::find_stack(std::uint32_t first, const Found& found) const {
-  for (std::uint32_t number = first; number != 0;) {
-    const SampledStack& other = *stack(number);
-    if (other.hash == found.hash && other.count == found.count && other.pool == found.pool &&
-        std::memcmp(other.addresses, found.addresses, found.count * sizeof(void*)) == 0)
-      return number;
-    number = other.next;
+std::size_t Samples::StackTable::bytes_for(std::size_t room) {
+  return round_up(sizeof(StackTable) + (room - 1) * sizeof(std::uint64_t), kOsPageBytesLargest);
+}
+
+void Samples::StackTable::add(std::uint64_t hash, std::uint32_t number) {
+  std::size_t i = hash & (room - 1);
+  while (places[i].load(std::memory_order_relaxed) != 0) i = (i + 1) & (room - 1);
+  places[i].store(hash >> 32 << 32 | number, std::memory_order_release);
+}
+
+bool Samples::is_stack(std::uint32_t number, const Found& found) const {
+  const SampledStack& other = *stack(number);
+  return other.hash == found.hash && other.count == found.count && other.pool == found.pool &&
+         std::memcmp(other.addresses, found.addresses, found.count * sizeof(void*)) == 0;
+}
+
+// \returns 0 where there is none, or a table that has grown meanwhile has it.
+std::uint32_t Samples::find_stack(const Found& found) const {
+  const StackTable* const table = table_.load(std::memory_order_acquire);
+  if (table == nullptr) return 0;
+  for (std::size_t i = found.hash & (table->room - 1);; i = (i + 1) & (table->room - 1)) {
+    const std::uint64_t place = table->places[i].load(std::memory_order_acquire);
+    if (place == 0) return 0;
+    const auto number = static_cast<std::uint32_t>(place);
+    if (place >> 32 == found.hash >> 32 && is_stack(number, found)) return number;
   }
-  return 0;
 }
 
 // \returns 0 when memory is refused.
 std::uint32_t Samples::intern(const Found& found) {
-  std::atomic<std::uint32_t>* const buckets = __atomic_load_n(&buckets_, __ATOMIC_ACQUIRE);
-  if (buckets != nullptr) {
-    const std::uint32_t first = buckets[found.hash % kBuckets].load(std::memory_order_acquire);
-    if (const std::uint32_t number = find_stack(first, found); number != 0) return number;
-  }
+  if (const std::uint32_t number = find_stack(found); number != 0) return number;
   os::LockGuard guard(stacks_mutex_);
+  if (const std::uint32_t number = find_stack(found); number != 0) return number;
   return make_stack_locked(found);
 }
 
-std::uint32_t Samples::make_stack_locked(const Found& found) {
-  if (buckets_ == nullptr) {
-    void* const made = os::map(kBuckets * sizeof *buckets_);
-    if (made == nullptr) return 0;
-    __atomic_store_n(&buckets_, static_cast<std::atomic<std::uint32_t>*>(made), __ATOMIC_RELEASE);
-  }
-  std::atomic<std::uint32_t>& bucket = buckets_[found.hash % kBuckets];
-  const std::uint32_t first = bucket.load(std::memory_order_relaxed);
-  if (const std::uint32_t number = find_stack(first, found); number != 0) return number;
-  const std::uint32_t bytes = bytes_of_stack(found.count),
-                      pieces = piece_count_.load(std::memory_order_relaxed);
+// \returns false when memory is refused.
+bool Samples::make_room_in_table_locked() {
+  StackTable* const table = table_.load(std::memory_order_relaxed);
+  if (table != nullptr && stack_count_ < table->room / 2) return true;
+  const std::size_t room = table == nullptr ? StackTable::kFirstRoom : table->room * 2;
+  auto* const larger = static_cast<StackTable*>(os::map(StackTable::bytes_for(room)));
+  if (larger == nullptr) return false;
+  larger->room = room;
+  larger->smaller = table;
+  for (std::size_t i = 0; table != nullptr && i < table->room; ++i)
+    if (const std::uint32_t number = table->number_at(i); number != 0)
+      larger->add(stack(number)->hash, number);
+  table_.store(larger, std::memory_order_release);
+  return true;
+}
+
+// \returns nullptr when memory is refused.
+char* Samples::take_stack_memory_locked(std::uint32_t bytes) {
+  std::uint32_t pieces = piece_count_.load(std::memory_order_relaxed);
   if (kStackPieceBytes - used_in_piece_ < bytes) {
-    if (pieces == kMostPieces) return 0;
+    if (pieces == kMostPieces) return nullptr;
     pieces_[pieces] = static_cast<char*>(os::map(kStackPieceBytes));
-    if (pieces_[pieces] == nullptr) return 0;
+    if (pieces_[pieces] == nullptr) return nullptr;
     used_in_piece_ = kStackUnit;  // no stack has the number 0
-    piece_count_.store(pieces + 1, std::memory_order_release);
+    piece_count_.store(++pieces, std::memory_order_release);
   }
-  const std::uint32_t piece = piece_count_.load(std::memory_order_relaxed) - 1;
-  auto* const made = reinterpret_cast<SampledStack*>(pieces_[piece] + used_in_piece_);
-  const auto number =
-      static_cast<std::uint32_t>((std::uint64_t{piece} * kStackPieceBytes + used_in_piece_) / kStackUnit);
+  char* const taken = pieces_[pieces - 1] + used_in_piece_;
   used_in_piece_ += bytes;
-  made->next = first;
+  return taken;
+}
+
+// \returns 0 when memory is refused.
+std::uint32_t Samples::make_stack_locked(const Found& found) {
+  if (!make_room_in_table_locked()) return 0;
+  char* const memory = take_stack_memory_locked(bytes_of_stack(found.count));
+  if (memory == nullptr) return 0;
+  const std::uint32_t piece = piece_count_.load(std::memory_order_relaxed) - 1;
+  const std::uint64_t at =
+      std::uint64_t{piece} * kStackPieceBytes + static_cast<std::size_t>(memory - pieces_[piece]);
+  auto* const made = reinterpret_cast<SampledStack*>(memory);
   made->count = found.count;
   made->hash = found.hash;
   made->pool = found.pool;
   for (std::uint32_t i = 0; i < found.count; ++i) made->addresses[i] = address_of(found.addresses[i]);
-  bucket.store(number, std::memory_order_release);
+  const auto number = static_cast<std::uint32_t>(at / kStackUnit);
+  table_.load(std::memory_order_relaxed)->add(found.hash, number);
+  ++stack_count_;
   return number;
 }
 

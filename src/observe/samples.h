@@ -29,13 +29,16 @@ struct Sample {
 };
 
 /// A stack that blocks of one pool came from, and what its samples since it was first seen stand for: a
-/// sample of a block of s bytes, drawn each i bytes, for 1 / (1 - e^(-s / i)) blocks.
+/// sample of a block of s bytes, drawn each i bytes, for 1 / (1 - e^(-s / i)) blocks. \why parts: rounded to
+/// whole blocks, samples that stand for 1.4 blocks each would tell of 30 % too few.
 struct SampledStack {
-  std::uint32_t next;   // in the bucket, as a number; 0: none
+  static constexpr std::uint32_t kPartsOfBlock = 1 << 16;
+  static constexpr std::uint32_t kPartsOfByte = 1 << 8;
+
   std::uint32_t count;  // of addresses
   std::uint64_t hash;
   std::uint64_t pool;  // whose blocks its samples are, as in Sample
-  std::atomic<std::uint64_t> samples, blocks, bytes;
+  std::atomic<std::uint64_t> samples, block_parts, byte_parts;
   std::uint64_t addresses[1];  // `count` of them; room for one at least
 };
 
@@ -76,12 +79,9 @@ class Samples {
   /// Calls visit(stack) for each stack there ever was. \threads any; new ones may be missed.
   template <typename Visit>
   void for_each_stack(Visit visit) const {
-    const auto* const buckets = __atomic_load_n(&buckets_, __ATOMIC_ACQUIRE);
-    if (buckets == nullptr) return;
-    for (std::uint32_t i = 0; i < kBuckets; ++i)
-      for (std::uint32_t number = buckets[i].load(std::memory_order_acquire); number != 0;
-           number = stack(number)->next)
-        visit(*stack(number));
+    const StackTable* const table = table_.load(std::memory_order_acquire);
+    for (std::size_t i = 0; table != nullptr && i < table->room; ++i)
+      if (const std::uint32_t number = table->number_at(i); number != 0) visit(*stack(number));
   }
   const SampledStack* stack(std::uint32_t number) const;
   /// Calls visit(start, end) for the memory that names sampled blocks, a part at a time under its lock, and
@@ -95,6 +95,9 @@ class Samples {
     const std::uint32_t pieces = piece_count_.load(std::memory_order_acquire);
     for (std::uint32_t i = 0; i < pieces; ++i)
       visit(address_of(pieces_[i]), address_of(pieces_[i]) + kStackPieceBytes);
+    for (const StackTable* table = table_.load(std::memory_order_acquire); table != nullptr;
+         table = table->smaller)
+      visit(address_of(table), address_of(table) + StackTable::bytes_for(table->room));
   }
   /// Samples that were lost because memory was refused.
   std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
@@ -118,8 +121,24 @@ class Samples {
   static constexpr std::size_t kFirstRoom = 512;
   static constexpr std::size_t kStackPieceBytes = std::size_t{1} << 20;
   static constexpr std::uint32_t kMostPieces = 1024;
-  static constexpr std::uint32_t kBuckets = 1 << 14;
   static constexpr std::uint32_t kStackUnit = 8;  // a stack's number counts so many bytes
+
+  /// Numbers of stacks by their hashes, open addressing, at most half full. Threads search it without a lock;
+  /// one that grows leaves the smaller table as it was: who still searches that misses new stacks, and looks
+  /// again under the lock.
+  struct StackTable {
+    static constexpr std::size_t kFirstRoom = 1 << 13;
+
+    std::size_t room;                      // a power of two
+    const StackTable* smaller;             // that it stands for now; nullptr: none
+    std::atomic<std::uint64_t> places[1];  // `room` of them: upper half of a hash, number; 0: free
+
+    static std::size_t bytes_for(std::size_t room);
+    std::uint32_t number_at(std::size_t i) const {
+      return static_cast<std::uint32_t>(places[i].load(std::memory_order_acquire));
+    }
+    void add(std::uint64_t hash, std::uint32_t number);
+  };
 
   Part& part_of(std::uint64_t block);
   // From an entry on, which moves behind the last one copied. \returns how many.
@@ -143,13 +162,17 @@ class Samples {
     std::uint64_t pool, hash;
   };
   std::uint32_t intern(const Found& found);
-  std::uint32_t find_stack(std::uint32_t first, const Found& found) const;
+  bool is_stack(std::uint32_t number, const Found& found) const;
+  std::uint32_t find_stack(const Found& found) const;
+  bool make_room_in_table_locked();
+  char* take_stack_memory_locked(std::uint32_t bytes);
   std::uint32_t make_stack_locked(const Found& found);
 
   static constexpr os::Mutex& stacks_mutex_ = os::global_mutex<os::LockRank::kSampledStacks>();
   Part parts_[kParts];
   std::atomic<std::uint64_t> lost_{0};
-  std::atomic<std::uint32_t>* buckets_ = nullptr;
+  std::atomic<StackTable*> table_{nullptr};
+  std::size_t stack_count_ = 0;
   std::atomic<std::uint32_t> piece_count_{0};
   std::atomic<char*> memos_{nullptr};               // by the thread's number
   std::uint32_t used_in_piece_ = kStackPieceBytes;  // of the last one, bytes

@@ -124,6 +124,12 @@ class Ends(unittest.TestCase):
     def test_memory_that_is_no_longer_writable_is_a_root(self):
         self.expect("mapped", 0, 0)
 
+    def test_the_librarys_own_data_is_no_root_but_what_the_program_gave_it_is(self):
+        for program in (ENDS, ARCHIVE, STATIC):
+            with self.subTest(program):
+                self.expect("only_in_the_librarys_data", LEAKS, 1, program=program)
+                self.expect("context_of_a_callback", 0, 0, program=program)
+
     def test_a_closed_page_in_a_block_hides_nothing_behind_it(self):
         self.expect("closed_page", 0, 0)
 

@@ -117,6 +117,15 @@ class LeaksTest(LookTest):
             self.assertLessEqual(groups["Item", pool]["direct"]["blocks"], 100, pool)
         self.assertNotIn(("Item", "handled"), groups)
 
+    def test_what_only_the_library_has_an_address_of_is_a_leak_here_and_in_a_core(self):
+        pid = self.start("leaking_program", "--to-library")
+        self.assertEqual(self.leaks(pid)["Quest", ""]["direct"]["blocks"], 1)
+        with tempfile.TemporaryDirectory() as directory:
+            core = os.path.join(directory, "core")
+            subprocess.run(["gcore", "-o", core, pid], check=True, capture_output=True, timeout=DEADLINE)
+            groups = self.groups("leaks", "--core", f"{core}.{pid}")
+        self.assertEqual(groups["Quest", ""]["direct"]["blocks"], 1)
+
     def test_stopping_threads_finds_the_same_and_the_program_goes_on(self):
         pid = self.start("leaking_program", "--leak")
         groups = self.leaks(pid, "--stop")

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -30,16 +31,18 @@ struct Table {
   std::uint32_t count, entry_bytes;
 };
 
-/// Calls use(entry) for each entry of a table. Entries of newer libraries may be longer.
+/// Calls use(entry) for each entry of a table. Entries of newer libraries may be longer; what is missing of
+/// shorter ones, which have `least` bytes, is zeros.
 template <typename Entry, typename Use>
-void read_table(const Source& source, const Table& table, Use use) {
-  if (table.count > kMostEntries || table.entry_bytes < sizeof(Entry) || table.entry_bytes > kLargestEntry)
+void read_table(const Source& source, const Table& table, std::size_t least, Use use) {
+  if (table.count > kMostEntries || table.entry_bytes < least || table.entry_bytes > kLargestEntry)
     refuse("a table of it is damaged");
   std::vector<std::byte> bytes(std::size_t{table.count} * table.entry_bytes);
   if (!source.read_all(table.start, bytes.data(), bytes.size())) refuse("a table of it is not there");
   for (std::uint32_t i = 0; i < table.count; ++i) {
-    Entry entry;
-    std::memcpy(&entry, bytes.data() + std::size_t{i} * table.entry_bytes, sizeof entry);
+    Entry entry{};
+    std::memcpy(&entry, bytes.data() + std::size_t{i} * table.entry_bytes,
+                std::min<std::size_t>(table.entry_bytes, sizeof entry));
     use(entry);
   }
 }
@@ -62,13 +65,14 @@ Layout Layout::read(const Source& source, Address at) {
   layout.version_ = text_in(descriptor.version, sizeof descriptor.version);
   read_table<ObservedField>(
       source, {reinterpret_cast<Address>(descriptor.fields), descriptor.field_count, descriptor.field_bytes},
-      [&](const ObservedField& field) {
+      sizeof(ObservedField), [&](const ObservedField& field) {
         layout.fields_[text_in(field.name, sizeof field.name)] = {field.offset, field.size};
       });
   read_table<ObservedRoot>(
       source, {reinterpret_cast<Address>(descriptor.roots), descriptor.root_count, descriptor.root_bytes},
-      [&](const ObservedRoot& root) {
-        layout.roots_[text_in(root.name, sizeof root.name)] = reinterpret_cast<Address>(root.address);
+      offsetof(ObservedRoot, bytes), [&](const ObservedRoot& root) {
+        layout.roots_[text_in(root.name, sizeof root.name)] = {reinterpret_cast<Address>(root.address),
+                                                               root.bytes};
       });
   layout.require_fields_inside_records();
   return layout;
@@ -96,9 +100,14 @@ Field Layout::field(std::string_view name) const {
 
 Address Layout::root(std::string_view name) const {
   const auto found = roots_.find(name);
-  if (found != roots_.end()) return found->second;
+  if (found != roots_.end()) return found->second.address;
   refuse(
       fmt::format("tarn {} does not tell of its {}: take the tarn command of that version", version_, name));
+}
+
+std::uint64_t Layout::root_bytes(std::string_view name) const {
+  const auto found = roots_.find(name);
+  return found != roots_.end() ? found->second.bytes : 0;
 }
 
 std::optional<std::uint64_t> read_number(const Source& source, Address record, Field field) {

@@ -25,9 +25,12 @@ class Layout {
   std::uint32_t size_of(std::string_view record) const { return field(record).size; }
   /// \throws ObserveError when the library has no such root.
   Address root(std::string_view name) const;
+  /// The size of what lies there; 0: the library does not tell.
+  std::uint64_t root_bytes(std::string_view name) const;
+  /// Calls use(address, bytes).
   template <typename Use>
   void for_each_root(Use use) const {
-    for (const auto& [name, address] : roots_) use(address);
+    for (const auto& [name, root] : roots_) use(root.address, root.bytes);
   }
   const std::string& version() const { return version_; }
 
@@ -49,7 +52,11 @@ class Layout {
   void require_fields_inside_records() const;
 
   ByName<Field> fields_;
-  ByName<Address> roots_;
+  struct Root {
+    Address address = 0;
+    std::uint64_t bytes = 0;
+  };
+  ByName<Root> roots_;
   std::string version_;
 };
 

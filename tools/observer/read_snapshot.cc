@@ -73,7 +73,7 @@ void read_classes(Reading& reading) {
 
 bool has_root(const Layout& layout, const Mapping& mapping) {
   bool has = false;
-  layout.for_each_root([&](Address root) { has = has || mapping.contains(root); });
+  layout.for_each_root([&](Address root, std::uint64_t) { has = has || mapping.contains(root); });
   return has;
 }
 

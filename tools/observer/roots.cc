@@ -2,6 +2,11 @@
 #include "roots.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "layout.h"
+#include "locate.h"
 
 namespace tarn::observer {
 namespace {
@@ -30,6 +35,38 @@ void add_rest(AddressRange range, const std::vector<AddressRange>& without, std:
   if (range.start < range.end) rest.push_back(range);
 }
 
+/// Adds the globals of the library, but for the context of the program's callback, which may be the only word
+/// that names a block.
+void add_globals(const Layout& layout, AddressRange globals, std::vector<AddressRange>& ranges) {
+  const Address kept = layout.root("memory_limit"), kept_bytes = layout.root_bytes("memory_limit");
+  if (globals.start <= kept && kept < globals.end && kept_bytes <= globals.end - kept) {
+    ranges.push_back({globals.start, kept});
+    globals.start = kept + kept_bytes;
+  }
+  ranges.push_back(globals);
+}
+
+/// The data of the library's own file; of a program that is linked with the archive, what the library tells.
+std::vector<AddressRange> ranges_of_globals(const Source& source, const Snapshot& snapshot) {
+  std::vector<AddressRange> ranges;
+  const std::optional<Located> located = locate(source);
+  if (!located) return ranges;
+  const Layout layout = Layout::read(source, located->descriptor);
+  if (located->library.find("libtarn") != std::string::npos) {
+    for (const RecordRange& range : snapshot.records)
+      if (range.what == RecordRange::What::kData)
+        add_globals(layout, {range.start, range.start + range.bytes}, ranges);
+  } else {
+    layout.for_each_root([&](Address root, std::uint64_t bytes) {
+      constexpr std::uint64_t kMostBytes = 1 << 20;
+      if (bytes <= kMostBytes && root + bytes > root) add_globals(layout, {root, root + bytes}, ranges);
+    });
+  }
+  return ranges;
+}
+
+bool is_before(const AddressRange& a, const AddressRange& b) { return a.start < b.start; }
+
 }  // namespace
 
 std::vector<AddressRange> heap_ranges(const Snapshot& snapshot) {
@@ -39,13 +76,14 @@ std::vector<AddressRange> heap_ranges(const Snapshot& snapshot) {
   for (const FreeRun& run : snapshot.free_runs) ranges.push_back({run.start, run.start + run.bytes});
   for (const RecordRange& range : snapshot.records)
     if (range.what != RecordRange::What::kData) ranges.push_back({range.start, range.start + range.bytes});
-  std::sort(ranges.begin(), ranges.end(),
-            [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+  std::sort(ranges.begin(), ranges.end(), is_before);
   return ranges;
 }
 
 Roots memory_roots(const Source& source, const Snapshot& snapshot) {
-  const std::vector<AddressRange> heap = heap_ranges(snapshot);
+  std::vector<AddressRange> heap = heap_ranges(snapshot);
+  std::ranges::copy(ranges_of_globals(source, snapshot), std::back_inserter(heap));
+  std::sort(heap.begin(), heap.end(), is_before);
   Roots roots;
   std::size_t next = 0;
   for (const Mapping& mapping : source.mappings()) {

@@ -2,8 +2,8 @@
 // module, stacks, thread-local memory, what it has mapped by itself and other allocators, shared memory; and
 // the registers of its threads.
 //
-// Of the library's own memory only its data counts: records and tables name blocks that the program may have
-// lost.
+// The library's own memory is no root, its data as little as its records: what only the library has an
+// address of, the program has lost. Words that the program gave the library count.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -35,6 +35,9 @@ Roots memory_roots(const Source& source, const Snapshot& snapshot);
 /// Of each thread that waits in the kernel, the arguments of its call. \returns nothing where the kernel does
 /// not tell. The program is not stopped.
 std::vector<Address> call_words(int pid);
+
+/// Appends the registers of a thread that the caller traces and has stopped.
+void append_registers(int thread, std::vector<Address>& words);
 
 struct StoppedThreads {
   std::vector<Address> words;  // of all their registers

@@ -22,6 +22,7 @@ constexpr std::uint64_t kMostStacks = std::uint64_t{1} << 22;
 constexpr std::uint64_t kMostAddresses = 1024;
 constexpr std::uint64_t kMostPieces = 4096;
 constexpr std::uint32_t kMostParts = 64;
+constexpr unsigned kMostTables = 32;
 constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1} << 24;
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;  // read at once
 
@@ -100,8 +101,10 @@ void SamplingWords::read_live(Sampling& sampling) const {
 void SamplingWords::read_stacks(Sampling& sampling) const {
   const Field pieces = layout_.field("samples.pieces");
   const Field count = layout_.field("stack.count"), pool = layout_.field("stack.pool"),
-              samples = layout_.field("stack.samples"), blocks = layout_.field("stack.blocks"),
-              bytes = layout_.field("stack.bytes"), addresses = layout_.field("stack.addresses");
+              samples = layout_.field("stack.samples"), blocks = layout_.field("stack.block_parts"),
+              bytes = layout_.field("stack.byte_parts"), addresses = layout_.field("stack.addresses");
+  const double parts_of_block = layout_.value("stack.parts_of_block"),
+               parts_of_byte = layout_.value("stack.parts_of_byte");
   const std::uint64_t unit = layout_.value("samples.stack_unit");
   const std::uint64_t piece_bytes = layout_.value("samples.piece_bytes");
   const std::uint64_t piece_count =
@@ -122,8 +125,12 @@ void SamplingWords::read_stacks(Sampling& sampling) const {
         sampling.is_whole = false;
         break;
       }
-      SampledStack stack{(i * piece_bytes + at) / unit, number_at(record, pool),  number_at(record, samples),
-                         number_at(record, blocks),     number_at(record, bytes), {}};
+      SampledStack stack{(i * piece_bytes + at) / unit,
+                         number_at(record, pool),
+                         number_at(record, samples),
+                         static_cast<double>(number_at(record, blocks)) / parts_of_block,
+                         static_cast<double>(number_at(record, bytes)) / parts_of_byte,
+                         {}};
       stack.addresses.resize(frames);
       if (frames != 0)
         std::memcpy(stack.addresses.data(), record.data() + addresses.offset, frames * sizeof(Address));
@@ -180,6 +187,12 @@ std::vector<SamplingRange> sampling_ranges(const Source& source, const Layout& l
     if (const Address start = number(pointer, {0, sizeof(Address)}); start != 0)
       ranges.push_back(
           {start, std::min<std::uint64_t>(layout.value("samples.piece_bytes"), kMostPieceBytes)});
+  }
+  Address table = number(layout.root("samples"), layout.field("samples.table"));
+  for (unsigned i = 0; table != 0 && i < kMostTables; ++i) {
+    const std::uint64_t room = number(table, layout.field("stack_table.room"));
+    ranges.push_back({table, std::min(room, kMostStacks * 4) * sizeof(std::uint64_t)});
+    table = number(table, layout.field("stack_table.smaller"));
   }
   return ranges;
 }

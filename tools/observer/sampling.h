@@ -15,7 +15,8 @@ namespace tarn::observer {
 struct SampledStack {
   std::uint64_t number = 0;  // constant as long as the program runs
   std::uint64_t pool = 0;    // number of the pool; 0: the general pool
-  std::uint64_t samples = 0, blocks = 0, bytes = 0;
+  std::uint64_t samples = 0;
+  double blocks = 0, bytes = 0;
   std::vector<Address> addresses;  // where calls return to, the innermost first
 };
 

@@ -55,14 +55,6 @@ std::optional<int> wait_for_stop(int thread) {
 /// A signal that arrived in the same moment is handed on.
 int signal_to_hand_on(int status) { return status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status); }
 
-void append_registers(int thread, std::vector<Address>& words) {
-  std::array<Address, kMostRegisterWords> registers;
-  iovec whole = {registers.data(), sizeof registers};
-  if (ptrace(PTRACE_GETREGSET, thread, reinterpret_cast<void*>(NT_PRSTATUS), &whole) == 0)
-    words.insert(words.end(), registers.begin(),
-                 registers.begin() + static_cast<std::ptrdiff_t>(whole.iov_len / sizeof(Address)));
-}
-
 enum class Stop { kStopped, kEnded, kRefused };
 
 /// \param status of the stop, as waitpid gave it.
@@ -142,6 +134,14 @@ void append_notes(Elf_Data* notes, std::vector<Address>& words) {
 }
 
 }  // namespace
+
+void append_registers(int thread, std::vector<Address>& words) {
+  std::array<Address, kMostRegisterWords> registers;
+  iovec whole = {registers.data(), sizeof registers};
+  if (ptrace(PTRACE_GETREGSET, thread, reinterpret_cast<void*>(NT_PRSTATUS), &whole) == 0)
+    words.insert(words.end(), registers.begin(),
+                 registers.begin() + static_cast<std::ptrdiff_t>(whole.iov_len / sizeof(Address)));
+}
 
 std::vector<Address> call_words(int pid) {
   std::vector<Address> words;

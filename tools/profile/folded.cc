@@ -6,6 +6,7 @@
 #include <map>
 
 #include "flat_stack.h"
+#include "json.h"
 
 namespace tarn::profile {
 namespace {
@@ -27,7 +28,8 @@ std::string folded_text(const NamedProfile& profile, Measure measure) {
   for (const NamedStack& stack : profile.stacks())
     if (stack.amount(measure).bytes >= 0.5) bytes[folded(stack)] += stack.amount(measure).bytes;
   std::string text;
-  for (const auto& [line, amount] : bytes) text += fmt::format("{} {:.0f}\n", line, amount);
+  Rounding rounded;
+  for (const auto& [line, amount] : bytes) text += fmt::format("{} {}\n", line, rounded(amount));
   return text;
 }
 

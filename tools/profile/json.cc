@@ -6,6 +6,10 @@ Json to_json(const Amount& amount) {
   return {{"blocks", whole(amount.blocks)}, {"bytes", whole(amount.bytes)}};
 }
 
+Json to_json(const Amount& amount, Rounding& blocks, Rounding& bytes) {
+  return {{"blocks", blocks(amount.blocks)}, {"bytes", bytes(amount.bytes)}};
+}
+
 Json to_json(const Frame& frame) {
   Json json = {{"function", frame.function}};
   if (!frame.file.empty()) json["file"] = frame.file;

@@ -79,6 +79,7 @@ class PprofFile {
   std::uint64_t function(const Frame& frame);
 
   ProtoWriter file_;
+  Rounding roundings_[4];  // of what a sample tells
   std::map<std::string, std::uint64_t> texts_;
   std::map<std::pair<std::string, std::string>, std::uint64_t> functions_;
   std::map<std::pair<const Location*, std::size_t>, std::uint64_t> locations_;
@@ -134,9 +135,10 @@ std::uint64_t PprofFile::location(const Call& call) {
 void PprofFile::add_sample(const NamedStack& stack) {
   std::vector<std::uint64_t> locations, values;
   for (const Call& call : stack.calls) locations.push_back(location(call));
-  for (const double value :
-       {stack.allocated.blocks, stack.allocated.bytes, stack.live.blocks, stack.live.bytes})
-    values.push_back(static_cast<std::uint64_t>(whole(value)));
+  const double amounts[] = {stack.allocated.blocks, stack.allocated.bytes, stack.live.blocks,
+                            stack.live.bytes};
+  for (std::size_t i = 0; i < std::size(amounts); ++i)
+    values.push_back(static_cast<std::uint64_t>(roundings_[i](amounts[i])));
   ProtoWriter message;
   message.add_numbers(1, locations);
   message.add_numbers(2, values);

@@ -6,7 +6,8 @@ namespace {
 /// As `tarn classes` reads them.
 Json sizes_json(const std::vector<LiveSize>& sizes) {
   Json json = Json::array();
-  for (const LiveSize& live : sizes) json.push_back({{"size", live.size}, {"count", whole(live.count)}});
+  Rounding count;
+  for (const LiveSize& live : sizes) json.push_back({{"size", live.size}, {"count", count(live.count)}});
   return json;
 }
 
@@ -26,11 +27,12 @@ Json profile_json(const NamedProfile& profile) {
                {"remarks", profile.remarks()},
                {"live_sizes", sizes_json(raw.live_sizes)},
                {"stacks", Json::array()}};
+  Rounding live_blocks, live_bytes, blocks, bytes;
   for (const NamedStack& stack : profile.stacks())
     json["stacks"].push_back({{"pool", pool_json(stack.pool)},
                               {"older", stack.is_older},
-                              {"live", to_json(stack.live)},
-                              {"allocated", to_json(stack.allocated)},
+                              {"live", to_json(stack.live, live_blocks, live_bytes)},
+                              {"allocated", to_json(stack.allocated, blocks, bytes)},
                               {"frames", to_json(stack.frames())}});
   return json;
 }

@@ -32,8 +32,9 @@ class FrameTable {
 Json sampled(const NamedProfile& profile, Measure measure, FrameTable& table) {
   Json samples = Json::array(), weights = Json::array();
   std::int64_t sum = 0;
+  Rounding rounded;
   for (const NamedStack& stack : profile.stacks()) {
-    const std::int64_t bytes = whole(stack.amount(measure).bytes);
+    const std::int64_t bytes = rounded(stack.amount(measure).bytes);
     if (bytes == 0) continue;
     Json sample = Json::array();
     for (const Frame& frame : outermost_first(stack)) sample.push_back(table.number_of(frame));

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +12,28 @@
 #include <string_view>
 #include <thread>
 
+#ifdef TARN_TEST_ARCHIVE
+#include "observe/descriptor.h"
+#else
+#include "support/librarys_word.h"
+#endif
+#include "tarn/limits.h"
+
 namespace {
+
+/// A word of the library's own data that the library does not use.
+void** librarys_word() {
+#ifdef TARN_TEST_ARCHIVE
+  const auto& descriptor = tarn::internal::tarn_observe_descriptor;
+  const auto* const map = std::find_if(
+      descriptor.roots, descriptor.roots + descriptor.root_count,
+      [](const tarn::internal::ObservedRoot& root) { return std::strcmp(root.name, "page_map") == 0; });
+  char* const end = static_cast<char*>(const_cast<void*>(map->address)) + map->bytes;
+  return reinterpret_cast<void**>(end) - 64;  // of the last region that there could be
+#else
+  return tarn::test::librarys_word();
+#endif
+}
 
 // Puts a block where only a register or nothing knows it.
 [[gnu::noinline]] void lose(std::size_t bytes) {
@@ -114,6 +136,14 @@ int run(std::string_view way) {
     static_cast<void**>(page)[100] = std::malloc(100);
     mprotect(page, 1 << 16, PROT_READ);
     return 0;
+  }
+  if (way == "only_in_the_librarys_data") {
+    *librarys_word() = std::malloc(123);
+    return clear_stack(), 0;
+  }
+  if (way == "context_of_a_callback") {
+    tarn_set_limit_callback([](const tarn_limit_event*, void*) {}, std::malloc(123));
+    return clear_stack(), 0;
   }
   if (way == "closed_page") {
     auto* const block = static_cast<char*>(std::aligned_alloc(4096, 16'384));

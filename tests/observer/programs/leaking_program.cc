@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/librarys_word.h"
 #include "waits.h"
 
 namespace {
@@ -85,5 +86,6 @@ void forget(const void* object) { asm volatile("" : : "r"(object) : "memory"); }
 int main(int argc, char** argv) {
   keep();
   if (argc > 1 && std::strcmp(argv[1], "--leak") == 0) lose();
+  if (argc > 1 && std::strcmp(argv[1], "--to-library") == 0) *tarn::test::librarys_word() = new Quest(1);
   return tell_and_wait();
 }

@@ -52,6 +52,29 @@ TEST(Samples, ABlockThatMovesKeepsItsStack) {
   EXPECT_EQ(live_blocks(), std::set<std::uint64_t>{8192});
 }
 
+/// A sample, from another stack for each path.
+[[gnu::noinline]] void add_by_path(std::uint64_t address, unsigned path, int depth) {
+  if (depth == 0) return samples.add({block_at(address), 64, 1});
+  // Two calls that the compiler must not join: each bit of the path is another address on the stack.
+  if ((path & 1) != 0) {
+    add_by_path(address, path >> 1, depth - 1);
+    asm volatile("nop" ::: "memory");
+  } else {
+    add_by_path(address, path >> 1, depth - 1);
+    asm volatile("" ::: "memory");
+  }
+}
+
+TEST(Samples, ThousandsOfStacksAreToldApartAndFoundAgain) {
+  constexpr int kDepth = 15;
+  constexpr std::uint64_t kStacks = 1 << kDepth;
+  for (std::uint64_t i = 0; i < 2 * kStacks; ++i)
+    add_by_path((i + 1) * 64, static_cast<unsigned>(i % kStacks), kDepth);
+  std::size_t stacks = 0;
+  samples.for_each_stack([&](const SampledStack& stack) { stacks += stack.samples == 2 ? 1 : 0; });
+  EXPECT_EQ(stacks, kStacks);
+}
+
 [[gnu::noinline]] void add_from_one_place(std::uint64_t address) { samples.add({block_at(address), 64, 1}); }
 
 TEST(Samples, BlocksOfOnePlaceShareAStackThatCountsThem) {
@@ -62,8 +85,8 @@ TEST(Samples, BlocksOfOnePlaceShareAStackThatCountsThem) {
   const SampledStack* const stack = samples.stack(*stacks.begin());
   ASSERT_NE(stack, nullptr);
   EXPECT_EQ(stack->samples.load(), 100u);
-  EXPECT_EQ(stack->blocks.load(), 100u);
-  EXPECT_EQ(stack->bytes.load(), 6400u);
+  EXPECT_EQ(stack->block_parts.load(), 100u * SampledStack::kPartsOfBlock);
+  EXPECT_EQ(stack->byte_parts.load(), 6400u * SampledStack::kPartsOfByte);
   EXPECT_GT(stack->count, 1u);
 }
 

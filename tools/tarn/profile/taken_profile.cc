@@ -56,9 +56,7 @@ StacksBefore by_number(const Sampling& sampling) {
   return before;
 }
 
-double since(std::uint64_t now, std::uint64_t before) {
-  return now > before ? static_cast<double>(now - before) : 0;
-}
+double since(double now, double before) { return now > before ? now - before : 0; }
 
 profile::ProfileStack stack_since(const observer::SampledStack& stack, const StacksBefore& before,
                                   const PoolNames& names) {
@@ -103,7 +101,7 @@ profile::HeapProfile taken_profile(const observer::Source& source, const Profile
   profile.program = source.program();
   profile.pid = source.pid();
   profile.seconds = seconds;
-  profile.lost_samples = static_cast<std::uint64_t>(since(sampling.lost, start.sampling.lost));
+  profile.lost_samples = (sampling.lost > start.sampling.lost ? sampling.lost - start.sampling.lost : 0);
   profile.modules = modules_of(source);
   profile.live_sizes = live_sizes_of(sampling);
   const StacksBefore before = by_number(start.sampling);
