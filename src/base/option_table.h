@@ -136,8 +136,8 @@ inline constexpr OptionInfo kOptionTable[] = {
     {Option::kProfileDepth, "profile_depth", OptionKind::kNumber, 64, 16, 1024, nullptr,
      "Addresses kept of a sampled stack. A deeper one keeps its innermost and its 8 outermost, and a mark "
      "where the others were left out."},
-    {Option::kRecord, "record", OptionKind::kNumber, 0, 0, 1 << 22, nullptr,
-     "The process of this number records its calls from its start: `tarn record` sets it; 0: none."},
+    {Option::kRecord, "record", OptionKind::kBool, 0, 0, 1, nullptr,
+     "Record all calls from the start, in forked children too: `tarn record` sets it, and fetches them."},
     {Option::kLeaks, "leaks", OptionKind::kChoice, 0, 0, 1, "off|exit",
      "When the program ends, print which live blocks nothing points to any more, with the stacks that made "
      "them, and end with status 23 where it was 0. Every block is sampled then, as with profile:1."},

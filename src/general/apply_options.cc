@@ -198,7 +198,7 @@ void finish_all_options() {
     observation.watch(1);
   else if (bytes_value(Option::kProfile) != 0)
     begin_or_end_profile();
-  if (configuration.value(Option::kRecord) == os::process_id()) observation.record(Recording::kOn);
+  if (configuration.value(Option::kRecord) != 0) observation.record_with_children();
 }
 
 void apply_option(Option option) { row_of(option).apply(); }

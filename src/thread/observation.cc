@@ -34,14 +34,18 @@ std::int64_t distance_to_sample(std::size_t interval) {
   return distance < static_cast<double>(kNever) ? static_cast<std::int64_t>(distance) + 1 : kNever;
 }
 
-// No tool fetches the calls of a child.
-void end_recording_in_child() {
-  if (watch_switches.is_recording()) observation.record(Recording::kOff);
+// A tool fetches the calls of a child only where it follows all processes.
+constinit bool children_are_recorded = false;
+
+void go_on_in_child() {
+  if (!watch_switches.is_recording()) return;
+  if (!children_are_recorded) return observation.record(Recording::kOff);
+  if (ThreadHeap* const heap = this_heap()) heap->calls_made.note_fetched(heap->calls_made.written());
 }
 
 // Where no call comes to a slow door soon, the helper notices a switch.
 [[gnu::constructor(102)]] void begin_looks() {
-  pthread_atfork(nullptr, nullptr, end_recording_in_child);
+  pthread_atfork(nullptr, nullptr, go_on_in_child);
   background.set_trim_idle([] {
     observation.ring();
     return registry.trim_idle();
@@ -67,6 +71,11 @@ void Observation::record(Recording recording) {
   watch_switches.recording.store(recording, std::memory_order_relaxed);
   watch_switches.count();
   heed();
+}
+
+void Observation::record_with_children() {
+  children_are_recorded = true;
+  record(Recording::kOn);
 }
 
 bool Observation::may_record() const {

@@ -67,6 +67,8 @@ class Observation {
   /// Lets calls of the general pool be put down, or no longer; none where an option makes every call slow.
   /// \threads any, with no lock held.
   void record(Recording recording);
+  /// Puts all calls down from now on, in forked children too: somebody fetches those of each process.
+  void record_with_children();
 
   /// Whether a block may be a sampled one: true from the first switch on.
   bool has_begun() const { return watch_switches.generation.load(std::memory_order_relaxed) != 0; }

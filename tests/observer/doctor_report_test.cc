@@ -19,7 +19,8 @@ const std::vector<observer::Finding> kFindings = {
 TEST(DoctorReport, EachFindingHasASignAndItsAdviceBelow) {
   const auto snapshot = observer::test::HandMade().snapshot();
   EXPECT_EQ(doctor_text(snapshot, kFindings, 80, Colour::kOff),
-            "game_server 4711, tarn 0.2.0: 1 bad, 1 to note, 1 fine\n"
+            "game_server 4711, tarn 0.2.0: 1 bad, 1 to note, 1 fine; not looked for: "
+            "leaks (tarn leaks)\n"
             "✗ a lot lies free where nobody can have it back at all\n"
             "  → Do this.\n"
             "! some of it\n"

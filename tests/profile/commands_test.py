@@ -223,6 +223,62 @@ class Leaks(unittest.TestCase):
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("known.txt:2", run.stderr)
 
+    def test_all_processes_below_are_told_by_name(self):
+        for words in (f"{LEAKY} 0; exit 0", f"(exec {LEAKY} 0); exit 0", f"{LEAKY} 0 & exit 0",
+                      f"setsid {LEAKY} 0 & exit 0", f"timeout 50 {LEAKY} 0; exit 0"):
+            with self.subTest(words):
+                run, document = self.leaks("--", "sh", "-c", words)
+                self.assertEqual(run.returncode, 23, run.stderr)
+                self.assertRegex(run.stderr, r"tarn: leaks of profile_leaky \(\d+\):\n")
+                self.assertGreaterEqual(self.blocks_of(document, "lose_quest"), 990)
+                self.assertEqual(document["not_looked_at"], [])
+                names = [process["name"] for process in document["processes"]]
+                self.assertIn("profile_leaky", names)
+
+    def test_the_same_leaks_of_several_processes_are_written_once(self):
+        run, document = self.leaks("--", "sh", "-c", f"{LEAKY} 0 & {LEAKY} 0 & {LEAKY} 0 & wait")
+        self.assertEqual(run.returncode, 23)
+        self.assertGreaterEqual(self.blocks_of(document, "lose_quest"), 3 * 990)
+        self.assertEqual([p["name"] for p in document["processes"]].count("profile_leaky"), 3)
+
+    def test_a_wrapper_of_a_clean_program_is_clean(self):
+        run, document = self.leaks("--", "sh", "-c", "/bin/true; /bin/true")
+        self.assertEqual((run.returncode, document["leaks"]), (0, []), run.stderr)
+        self.assertRegex(run.stderr, r"no leaks in .*true \(\d+\)")
+
+    def test_a_process_that_is_not_looked_at_is_named_and_fails(self):
+        run, document = self.leaks("--", "sh", "-c", f"env -u TARN_PROFILE {LEAKY} 0; exit 0")
+        self.assertEqual(run.returncode, 23)
+        self.assertRegex(run.stderr, r"tarn: not looked at: profile_leaky \(\d+\): it sampled nothing")
+        self.assertEqual([one["name"] for one in document["not_looked_at"]], ["profile_leaky"])
+
+    def test_what_is_left_running_is_looked_at_and_runs_on(self):
+        words = [TOOL, "run", "--leaks", "--", "sh", "-c", f"{BUSY} 60 >&2 & exit 0"]
+        run = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+        line = ""
+        while "still runs" not in line:
+            line = run.stderr.readline()
+            self.assertNotEqual(line, "")
+        run.send_signal(signal.SIGINT)
+        told = ""
+        while "which runs on" not in told:
+            told = run.stderr.readline()
+            self.assertNotEqual(told, "")
+        busy = int(told[told.index("profile_busy (") + 14:].split(")")[0])
+        try:
+            run.wait(timeout=60)
+            os.kill(busy, 0)
+        finally:
+            os.kill(busy, signal.SIGKILL)
+            run.stderr.close()
+
+    def test_a_profile_has_the_stacks_of_all_processes(self):
+        file = self.scratch / "heap.folded"
+        run = tarn("run", "--profile", 1, "-o", file, "--", "sh", "-c", f"{LEAKY} 0; exit 0")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertRegex(file.read_text(), r"(?m)^profile_leaky \(\d+\);.*lose_quest")
+        self.assertRegex(file.read_text(), r"(?m)^sh \(\d+\);")
+
     def test_a_killed_program_says_so_by_its_status(self):
         run = tarn("run", "--leaks", "--", "sh", "-c", "kill -9 $$")
         self.assertEqual(run.returncode, 128 + 9)

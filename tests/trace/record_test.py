@@ -116,11 +116,40 @@ class Record(unittest.TestCase):
         self.assertIn("tarn: the process ended: calls of its last moments are missing\n", text)
         self.replayed("--verify")
 
-    def test_only_the_process_itself_is_recorded_not_what_it_starts(self):
-        result = self.record("--", "sh", "-c", f"{PROGRAM} 1 1000 && {PROGRAM} 1 1000; exit 3")
+    def recorded_calls(self, text):
+        """The calls of each process that the tool names, by its name."""
+        found = re.findall(r"(?m)^(\S+): ([\d,]+) calls of (\S+) \(\d+\)$", text)
+        return [(name, int(calls.replace(",", "")), file) for file, calls, name in found]
+
+    def test_each_process_that_a_wrapper_starts_has_a_trace(self):
+        name = pathlib.Path(PROGRAM).name[:15]
+        result = self.record("--", "sh", "-c", f"{PROGRAM} 1 1000 && {PROGRAM} 1 9000; exit 3")
         self.assertEqual(result.returncode, 3, result.stderr)
         self.assertEqual(result.stdout, "started\nstarted\n")
-        self.assertLess(int(re.match(r"[\d,]+", result.stderr)[0].replace(",", "")), 2000)
+        told = self.recorded_calls(result.stderr)
+        self.assertEqual([one for one, _, _ in told].count(name), 2, result.stderr)
+        self.assertEqual(told[0][::2], (name, str(self.trace)))
+        self.assertGreater(told[0][1], 9000)
+        self.assertGreater(self.replayed("--verify")["trace"]["calls"], 9000)
+        for _, _, file in told:
+            self.assertTrue(pathlib.Path(file).exists(), file)
+
+    def test_what_a_wrapper_executes_has_the_trace_that_was_asked_for(self):
+        result = self.record("--", "sh", "-c", f"exec {PROGRAM} 1 9000")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertGreater(self.replayed("--verify")["trace"]["calls"], 9000)
+
+    def test_a_forked_child_has_a_trace(self):
+        script = "import os; os.fork(); a = [str(i) * 600 for i in range(20000)]"
+        result = self.record("--", "python3", "-I", "-S", "-c", script)
+        told = [calls for name, calls, _ in self.recorded_calls(result.stderr) if name.startswith("python3")]
+        self.assertEqual(len(told), 2, result.stderr)
+        self.assertTrue(all(calls > 20_000 for calls in told), told)
+
+    def test_a_process_that_is_not_recorded_is_named(self):
+        result = self.record("--", "sh", "-c", "env -i /bin/sleep 0; exit 0")
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"tarn: sleep \(\d+\): .*runs without tarn")
 
     def test_a_full_disk_ends_the_recording_and_not_the_program(self):
         most = 1_000_000  # less than the whole, and more than the first block, which may be a full ring
@@ -131,7 +160,7 @@ class Record(unittest.TestCase):
 
         result = self.record("--", PROGRAM, 1, 300_000, preexec_fn=limit)
         self.assertEqual((result.returncode, result.stdout), (1, "started\n"))
-        self.assertRegex(result.stderr, r"tarn: cannot write .*calls.trace: File too large\n")
+        self.assertRegex(result.stderr, r"tarn: .*cannot write .*calls.*trace: File too large\n")
         self.assertEqual(self.tarn("replay", self.trace).returncode, 1)
         partial = self.tarn("replay", self.trace, "--partial", "--quiet", "--with", "none", "--rounds", 1)
         self.assertEqual(partial.returncode, 0, partial.stderr)

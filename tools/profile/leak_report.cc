@@ -86,6 +86,32 @@ LeakReport leak_report_of(const NamedProfile& profile, Suppressions suppressions
   return report;
 }
 
+void add_to(LeakReport& sum, const LeakReport& report) {
+  sum.leaks.insert(sum.leaks.end(), report.leaks.begin(), report.leaks.end());
+  std::stable_sort(sum.leaks.begin(), sum.leaks.end(),
+                   [](const Leak& a, const Leak& b) { return a.amount.bytes > b.amount.bytes; });
+  sum.total += report.total;
+  sum.suppressed += report.suppressed;
+  sum.older += report.older;
+  for (const Suppression& one : report.suppressions) {
+    const auto same = std::find_if(sum.suppressions.begin(), sum.suppressions.end(),
+                                   [&](const Suppression& other) { return other.pattern == one.pattern; });
+    if (same == sum.suppressions.end())
+      sum.suppressions.push_back(one);
+    else
+      same->suppressed += one.suppressed;
+    std::erase(sum.unused_suppressions, one.pattern);
+  }
+  for (const std::string& pattern : report.unused_suppressions) {
+    const bool was_used = std::any_of(sum.suppressions.begin(), sum.suppressions.end(),
+                                      [&](const Suppression& used) { return used.pattern == pattern; });
+    if (!was_used && std::ranges::find(sum.unused_suppressions, pattern) == sum.unused_suppressions.end())
+      sum.unused_suppressions.push_back(pattern);
+  }
+  for (const std::string& remark : report.remarks)
+    if (std::ranges::find(sum.remarks, remark) == sum.remarks.end()) sum.remarks.push_back(remark);
+}
+
 LeakVerdict verdict_of(const LeakReport& report) {
   return report.leaks.empty() ? LeakVerdict::kNone : LeakVerdict::kLeaks;
 }

@@ -30,6 +30,9 @@ struct LeakReport {
 
 LeakReport leak_report_of(const NamedProfile& profile, Suppressions suppressions);
 
+/// Adds the leaks of another process.
+void add_to(LeakReport& sum, const LeakReport& report);
+
 /// Whether a run is to fail: a leak is left that nothing suppresses.
 enum class LeakVerdict : std::uint8_t { kNone, kLeaks };
 LeakVerdict verdict_of(const LeakReport& report);

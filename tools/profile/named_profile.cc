@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <unordered_map>
 
 #include "amount_text.h"
 #include "function_name.h"
@@ -105,6 +107,36 @@ void NamedProfile::add_remarks() {
     remarks_.push_back(fmt::format(
         "{} samples were lost, as there was no room for them: figures are too low.", raw_.lost_samples));
   remarks_.insert(remarks_.end(), symbols_.warnings().begin(), symbols_.warnings().end());
+}
+
+void NamedProfile::put_behind_stacks(const std::string& words) {
+  Location& process = more_locations_.emplace_back();
+  process.frames = {{.function = printable(words)}};
+  for (NamedStack& stack : stacks_) stack.calls.push_back({&process, 0});
+}
+
+void NamedProfile::add(std::unique_ptr<NamedProfile> other) {
+  std::unordered_map<const Location*, const Location*> moved;
+  const auto moved_location = [&](const Location* location) {
+    const Location*& place = moved[location];
+    if (place != nullptr) return place;
+    Location& copy = more_locations_.emplace_back(*location);
+    if (copy.module != Location::kNoModule) copy.module += raw_.modules.size();
+    return place = &copy;
+  };
+  for (NamedStack& stack : other->stacks_) {
+    for (Call& call : stack.calls) call.location = moved_location(call.location);
+    stacks_.push_back(std::move(stack));
+  }
+  raw_.modules.insert(raw_.modules.end(), other->raw_.modules.begin(), other->raw_.modules.end());
+  raw_.lost_samples += other->raw_.lost_samples;
+  std::map<std::uint64_t, double> sizes;
+  for (const std::vector<LiveSize>& some : {raw_.live_sizes, other->raw_.live_sizes})
+    for (const LiveSize& live : some) sizes[live.size] += live.count;
+  raw_.live_sizes.clear();
+  for (const auto& [size, count] : sizes) raw_.live_sizes.push_back({size, count});
+  for (const std::string& remark : other->remarks_)
+    if (std::ranges::find(remarks_, remark) == remarks_.end()) remarks_.push_back(remark);
 }
 
 Amount NamedProfile::total(Measure measure) const {

@@ -5,6 +5,8 @@
 // forgets it. All its texts are printable.
 #pragma once
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,6 +61,11 @@ class NamedProfile {
   /// What a reader must know to read the figures right: a sentence each.
   const std::vector<std::string>& remarks() const { return remarks_; }
 
+  /// Puts a frame behind each stack, where the process begins.
+  void put_behind_stacks(const std::string& words);
+  /// Adds another process's profile, whose stacks and files stay told apart from these.
+  void add(std::unique_ptr<NamedProfile> other);
+
  private:
   void add_stack(const ProfileStack& stack);
   void add_older();
@@ -67,6 +74,7 @@ class NamedProfile {
   HeapProfile raw_;
   Symbols symbols_;
   Location older_;
+  std::deque<Location> more_locations_;
   std::string program_;
   std::vector<NamedStack> stacks_;
   std::vector<std::string> remarks_;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <unordered_set>
 
@@ -12,6 +13,7 @@
 #include "observer/roots.h"
 #include "observer/sampling.h"
 #include "observer/snapshot.h"
+#include "profile/joined_profile.h"
 #include "profile/json.h"
 #include "profile/leak_report.h"
 #include "profile/profile_documents.h"
@@ -30,10 +32,18 @@ namespace {
 constexpr int kSignalStatus = 128;
 constexpr std::size_t kRows = 20, kWidthOfPipe = 100;
 
-/// What was read at the end.
+/// What was read of one process at its end.
 struct AtEnd {
+  TracedProcess process;
   std::unique_ptr<profile::NamedProfile> profile;
+  profile::LeakReport leaks;
   profile::Amount reachable;  // live blocks left out, since something points to them
+};
+
+/// What was read of all of them.
+struct AllAtEnd {
+  std::vector<AtEnd> seen;
+  RunToEnd run;
 };
 
 profile::Amount amount_of(const observer::SampledBlock& sample) {
@@ -42,9 +52,10 @@ profile::Amount amount_of(const observer::SampledBlock& sample) {
 }
 
 // Leaves only what nothing points to. \returns what was left out.
-profile::Amount keep_unreachable(const observer::Source& source, observer::Sampling& sampling) {
+profile::Amount keep_unreachable(const observer::Source& source, observer::Sampling& sampling,
+                                 const std::vector<observer::Address>& registers) {
   const observer::Snapshot snapshot = observer::read_snapshot(source);
-  const observer::Look look = observer::look_for_leaks(source, snapshot, observer::call_words(source.pid()));
+  const observer::Look look = observer::look_for_leaks(source, snapshot, registers);
   std::unordered_set<observer::Address> lost;
   for (const observer::Suspect& suspect : look.suspects) lost.insert(suspect.block.address);
   profile::Amount reachable;
@@ -56,19 +67,6 @@ profile::Amount keep_unreachable(const observer::Source& source, observer::Sampl
   return reachable;
 }
 
-AtEnd read_at_end(observer::Source& source, const RunProfileOptions& options) {
-  AtEnd end;
-  const observer::SamplingWords words(source);
-  observer::Sampling sampling = words.read();
-  if (options.finds_leaks && !options.reports_reachable) end.reachable = keep_unreachable(source, sampling);
-  const ProfileStart start{.sampling = {}, .began_with_program = true};
-  const BySize by_size = options.finds_leaks ? BySize::kYes : BySize::kNo;
-  end.profile = std::make_unique<profile::NamedProfile>(
-      taken_profile(source, start, sampling, sampling.interval, 0, by_size),
-      profile::places_of_process(source.pid()));
-  return end;
-}
-
 profile::Suppressions suppressions_of(const RunProfileOptions& options) {
   std::string all;
   for (const std::string& file : options.suppression_files) {
@@ -78,26 +76,118 @@ profile::Suppressions suppressions_of(const RunProfileOptions& options) {
   return profile::Suppressions::parse(all, "suppressions");
 }
 
-// \returns whether there are leaks.
-bool tell_leaks(const AtEnd& end, const RunProfileOptions& options) {
-  const profile::LeakReport report = profile::leak_report_of(*end.profile, suppressions_of(options));
-  const bool has_leaks = profile::verdict_of(report) == profile::LeakVerdict::kLeaks;
-  if (!options.json_file.empty())
-    write_file(options.json_file, profile::text_of(profile::leak_report_json(report)));
-  fmt::print(stderr, "{}",
-             profile::leak_report_text(report, {.columns = columns_of(STDERR_FILENO, kWidthOfPipe)}));
-  if (end.reachable.blocks > 0)
-    fmt::print(stderr,
-               "{} more in {} blocks is live, and something points to it (--reachable tells of it too).\n",
-               format_bytes(end.reachable.bytes),
-               format_count(static_cast<std::uint64_t>(end.reachable.blocks + 0.5)));
-  return has_leaks;
+/// \throws observer::ObserveError of a program whose calls were not sampled from its start.
+AtEnd read_at_end(observer::Source& source, const TracedProcess& process,
+                  const std::vector<observer::Address>& registers, const RunProfileOptions& options) {
+  AtEnd end;
+  end.process = process;
+  const observer::SamplingWords words(source);
+  observer::Sampling sampling = words.read();
+  if (sampling.interval == 0 && !observer::read_snapshot(source).spans.empty())
+    throw observer::ObserveError("it sampled nothing: it has other options of tarn");
+  if (options.finds_leaks && !options.reports_reachable)
+    end.reachable = keep_unreachable(source, sampling, registers);
+  const ProfileStart start{.sampling = {}, .began_with_program = true};
+  const BySize by_size = options.finds_leaks ? BySize::kYes : BySize::kNo;
+  end.profile = std::make_unique<profile::NamedProfile>(
+      taken_profile(source, start, sampling, sampling.interval, 0, by_size),
+      profile::places_of_process(source.pid()));
+  if (options.finds_leaks) end.leaks = profile::leak_report_of(*end.profile, suppressions_of(options));
+  if (options.finds_leaks && options.files.empty()) end.profile.reset();
+  return end;
 }
 
-void tell_profile(const AtEnd& end) {
+std::string reachable_text(const profile::Amount& reachable) {
+  if (reachable.blocks <= 0) return "";
+  return fmt::format(
+      "{} more in {} blocks is live, and something points to it (--reachable tells of it too).\n",
+      format_bytes(reachable.bytes), format_count(static_cast<std::uint64_t>(reachable.blocks + 0.5)));
+}
+
+std::string leaks_text(const AtEnd& end) {
+  const std::size_t columns = columns_of(STDERR_FILENO, kWidthOfPipe);
+  return profile::leak_report_text(end.leaks, {.columns = columns}) + reachable_text(end.reachable);
+}
+
+bool has_leaks(const AtEnd& end) { return profile::verdict_of(end.leaks) == profile::LeakVerdict::kLeaks; }
+
+std::string name_in_words(const TracedProcess& process) {
+  return process.in_words() + (process.runs_on ? ", which runs on" : "");
+}
+
+/// The reports of several processes, each text once: forked copies have the leaks of their parent.
+void tell_leaks_of_several(const std::vector<AtEnd>& seen) {
+  std::map<std::string, std::string> told;  // text, and whose it was
+  std::vector<std::string> without;
+  for (const AtEnd& end : seen) {
+    const std::string text = leaks_text(end), name = name_in_words(end.process);
+    if (!has_leaks(end)) {
+      without.push_back(name);
+    } else if (const auto [first, is_new] = told.try_emplace(text, name); is_new) {
+      fmt::print(stderr, "tarn: leaks of {}:\n\n{}\n", name, text);
+    } else {
+      fmt::print(stderr, "tarn: leaks of {}: the same as those of {}\n\n", name, first->second);
+    }
+  }
+  constexpr std::size_t kNamed = 8;
+  const std::size_t rest = without.size() - std::min(without.size(), kNamed);
+  without.resize(without.size() - rest);
+  if (!without.empty())
+    fmt::print(stderr, "no leaks in {}{}\n", fmt::join(without, ", "),
+               rest == 0 ? "" : fmt::format(" and {} more processes", rest));
+}
+
+void tell_unseen(const RunToEnd& run) {
+  for (const std::string& remark : run.remarks) fmt::print(stderr, "tarn: {}\n", remark);
+  for (const UnseenProcess& unseen : run.unseen)
+    fmt::print(stderr, "tarn: not looked at: {}: {}\n", unseen.process.in_words(), unseen.why);
+}
+
+profile::Json process_json(const TracedProcess& process) {
+  return {{"pid", process.pid}, {"name", process.name}, {"runs_on", process.runs_on}};
+}
+
+/// All leaks in one document; which process has them, and what was not looked at.
+profile::Json leaks_json(const AllAtEnd& all) {
+  profile::LeakReport sum;
+  profile::Json processes = profile::Json::array(), unseen = profile::Json::array();
+  for (const AtEnd& end : all.seen) {
+    profile::add_to(sum, end.leaks);
+    processes.push_back(process_json(end.process));
+    processes.back()["leaked"] = profile::to_json(end.leaks.total);
+  }
+  for (const UnseenProcess& one : all.run.unseen) {
+    unseen.push_back(process_json(one.process));
+    unseen.back()["why"] = one.why;
+  }
+  profile::Json json = profile::leak_report_json(sum);
+  json["processes"] = std::move(processes);
+  json["not_looked_at"] = std::move(unseen);
+  return json;
+}
+
+// \returns whether a run is to fail: there are leaks, or nobody looked whether there are.
+bool tell_leaks(const AllAtEnd& all, const RunProfileOptions& options) {
+  if (!options.json_file.empty()) write_file(options.json_file, profile::text_of(leaks_json(all)));
+  if (all.seen.size() == 1)
+    fmt::print(stderr, "{}", leaks_text(all.seen.front()));
+  else
+    tell_leaks_of_several(all.seen);
+  return !all.run.unseen.empty() || std::any_of(all.seen.begin(), all.seen.end(), has_leaks);
+}
+
+void tell_profile(const profile::NamedProfile& profile) {
   fmt::print(stderr, "{}",
-             profile::top_sites_text(*end.profile, profile::Measure::kAllocated, kRows,
+             profile::top_sites_text(profile, profile::Measure::kAllocated, kRows,
                                      columns_of(STDERR_FILENO, kWidthOfPipe)));
+}
+
+/// The profile of all processes; nullptr: nothing is asked for it. \pre there is one
+std::unique_ptr<profile::NamedProfile> joined_profile(std::vector<AtEnd>& seen) {
+  std::vector<profile::ProfileOfProcess> profiles;
+  for (AtEnd& end : seen)
+    if (end.profile != nullptr) profiles.push_back({end.process.in_words(), std::move(end.profile)});
+  return profiles.empty() ? nullptr : profile::joined(std::move(profiles));
 }
 
 int status_of(int status) {
@@ -147,23 +237,25 @@ void check(const RunProfileOptions& options) {
 int run_with_profile(const std::vector<std::string>& command, Environment environment,
                      const RunProfileOptions& options) {
   environment.set("TARN_PROFILE", options.finds_leaks ? "1" : options.interval);
-  AtEnd end;
-  const RunToEnd run =
-      run_to_end(command, environment, [&](observer::Source& source) { end = read_at_end(source, options); });
-  if (!run.was_read) {
-    fmt::print(stderr, "tarn: no profile: {}\n", run.obstacle);
-    const int status = status_of(run.status);
-    return options.finds_leaks && status == 0 ? kLeaksStatus : status;
-  }
-  write_profile_files(*end.profile, options.files,
-                      options.finds_leaks ? profile::Measure::kLive : profile::Measure::kAllocated);
-  bool has_leaks = false;
+  AllAtEnd all;
+  all.run = run_to_end(command, environment,
+                       [&](observer::Source& source, const TracedProcess& process, const auto& registers) {
+                         all.seen.push_back(read_at_end(source, process, registers, options));
+                       });
+  const std::unique_ptr<profile::NamedProfile> profile = joined_profile(all.seen);
+  if (profile != nullptr)
+    write_profile_files(*profile, options.files,
+                        options.finds_leaks ? profile::Measure::kLive : profile::Measure::kAllocated);
+  bool fails = false;
   if (options.finds_leaks)
-    has_leaks = tell_leaks(end, options);
+    fails = tell_leaks(all, options);
+  else if (profile != nullptr)
+    tell_profile(*profile);
   else
-    tell_profile(end);
-  const int status = status_of(run.status);
-  return status == 0 && has_leaks ? kLeaksStatus : status;
+    fmt::print(stderr, "tarn: no profile\n");
+  tell_unseen(all.run);
+  const int status = status_of(all.run.status);
+  return status == 0 && fails ? kLeaksStatus : status;
 }
 
 }  // namespace tarn::tool

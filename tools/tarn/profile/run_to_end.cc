@@ -1,27 +1,32 @@
 #include "profile/run_to_end.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <optional>
 
+#include "profile/traced_family.h"
+#include "system/clock.h"
+#include "system/process_tree.h"
 #include "system/signals.h"
 
 namespace tarn::tool {
 namespace {
 
 constexpr int kNotFoundStatus = 127;
+constexpr double kSecondsForTheRest = 5;
+constexpr int kTickMs = 100;
 
+/// \param go_on is closed when the tracer is ready.
 [[noreturn]] void become(const std::vector<std::string>& command, Environment environment,
-                         const RunHooks& hooks, const SignalWatch& signals) {
+                         const RunHooks& hooks, const SignalWatch& signals, int go_on) {
   if (hooks.before_exec) hooks.before_exec(environment, getpid());
   std::vector<char*> arguments, entries;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -29,85 +34,98 @@ constexpr int kNotFoundStatus = 127;
   arguments.push_back(nullptr);
   entries.push_back(nullptr);
   signals.restore_mask();
-  ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+  char nothing;
+  while (read(go_on, &nothing, 1) < 0 && errno == EINTR) {
+  }
   execvpe(arguments[0], arguments.data(), entries.data());
   fmt::print(stderr, "tarn: cannot run {}: {}\n", command.front(), std::strerror(errno));
   _exit(kNotFoundStatus);
 }
 
-/// The tracer's side of one program.
-class Traced {
+/// How long what is left may take, once the first process has ended.
+class Patience {
  public:
-  Traced(pid_t pid, const std::function<void(observer::Source&)>& at_end) : pid_(pid), at_end_(at_end) {}
+  explicit Patience(const TracedFamily& family) : family_(family) {}
 
-  /// \returns whether the program has ended.
-  bool note(int status) {
-    if (WIFEXITED(status) || WIFSIGNALED(status)) {
-      run_.status = status;
-      return true;
+  bool is_over() {
+    if (!family_.has_first_ended()) return false;
+    if (!has_begun_) began_ = now();
+    has_begun_ = true;
+    const double waited = seconds_between(began_, now());
+    if (waited > 1 && !has_told_) {
+      fmt::print(stderr, "tarn: {} process{} that it started still run{}: {} s for them to end, or Ctrl-C\n",
+                 family_.count(), family_.count() == 1 ? "" : "es", family_.count() == 1 ? "s" : "",
+                 kSecondsForTheRest);
+      has_told_ = true;
     }
-    go_on(signal_to_deliver(status));
-    return false;
+    return waited > kSecondsForTheRest;
   }
-
-  RunToEnd& result() { return run_; }
 
  private:
-  // \returns 0 where the stop was for the tracer alone.
-  int signal_to_deliver(int status) {
-    const int signal = WSTOPSIG(status), event = status >> 16;
-    if (event == PTRACE_EVENT_EXIT) {
-      read();
-      return 0;
-    }
-    if (event != 0) return 0;
-    if (signal == SIGTRAP && !is_set_up_) {  // behind exec
-      is_set_up_ = ptrace(PTRACE_SETOPTIONS, pid_, nullptr, PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC) == 0;
-      if (!is_set_up_) run_.obstacle = fmt::format("it cannot be traced: {}", std::strerror(errno));
-      return 0;
-    }
-    return signal;
-  }
-
-  void go_on(int signal) { ptrace(PTRACE_CONT, pid_, nullptr, static_cast<long>(signal)); }
-
-  void read() {
-    try {
-      const std::unique_ptr<observer::Source> source = observer::open_process(pid_);
-      at_end_(*source);
-      run_.was_read = true;
-      run_.obstacle.clear();
-    } catch (const std::exception& error) {
-      run_.obstacle = error.what();
-    }
-  }
-
-  const pid_t pid_;
-  const std::function<void(observer::Source&)>& at_end_;
-  bool is_set_up_ = false;
-  RunToEnd run_;
+  const TracedFamily& family_;
+  timespec began_ = {};
+  bool has_begun_ = false, has_told_ = false;
 };
+
+/// \returns whether one came that ends the wait for what the program left running.
+bool pass_signals_on(SignalWatch& signals, pid_t first, bool has_first_ended) {
+  bool is_end = false;
+  while (const std::optional<ReceivedSignal> signal = signals.next()) {
+    if (signal->number == SIGCHLD) continue;
+    if (has_first_ended)
+      is_end = true;
+    else if (signal->is_from_process)
+      kill(first, signal->number);
+  }
+  return is_end;
+}
+
+RunToEnd follow(TracedFamily& family, SignalWatch& signals, pid_t first, const RunHooks& hooks) {
+  Patience patience(family);
+  for (bool is_over = false; !is_over;) {
+    int status = 0;
+    for (pid_t thread; (thread = waitpid(-1, &status, __WALL | WNOHANG)) > 0;) family.note(thread, status);
+    if (family.has_ended()) return family.result();
+    const int wait_ms = hooks.tick ? hooks.tick() : kTickMs;
+    pollfd descriptor{signals.descriptor(), POLLIN, 0};
+    poll(&descriptor, 1, std::min(wait_ms, kTickMs));
+    is_over = pass_signals_on(signals, first, family.has_first_ended()) || patience.is_over();
+  }
+  family.look_at_the_rest();
+  return family.result();
+}
+
+/// A program that cannot be traced runs all the same.
+RunToEnd wait_for(pid_t first, SignalWatch& signals, const std::string& name, int error) {
+  RunToEnd run;
+  run.unseen.push_back({{first, name}, fmt::format("it cannot be traced: {}", std::strerror(error))});
+  while (waitpid(first, &run.status, WNOHANG) == 0) {
+    pollfd descriptor{signals.descriptor(), POLLIN, 0};
+    poll(&descriptor, 1, -1);
+    pass_signals_on(signals, first, false);
+  }
+  return run;
+}
 
 }  // namespace
 
 RunToEnd run_to_end(const std::vector<std::string>& command, const Environment& environment,
-                    const std::function<void(observer::Source& source)>& at_end, const RunHooks& hooks) {
+                    const ReadAtEnd& at_end, const RunHooks& hooks) {
   SignalWatch signals;
-  const pid_t pid = fork();
-  if (pid < 0) throw std::runtime_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
-  if (pid == 0) become(command, environment, hooks, signals);
-  Traced traced(pid, at_end);
-  traced.result().obstacle = "it ended before its program began";
-  for (;;) {
-    int status = 0;
-    while (waitpid(pid, &status, WNOHANG) == pid)
-      if (traced.note(status)) return traced.result();
-    const int wait_ms = hooks.tick ? hooks.tick(pid) : -1;
-    pollfd descriptor{signals.descriptor(), POLLIN, 0};
-    poll(&descriptor, 1, wait_ms);
-    while (const std::optional<ReceivedSignal> signal = signals.next())
-      if (signal->number != SIGCHLD && signal->is_from_process) kill(pid, signal->number);
+  int go_on[2];
+  if (pipe2(go_on, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
+  const pid_t first = fork();
+  if (first < 0) throw std::runtime_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
+  if (first == 0) {
+    close(go_on[1]);
+    become(command, environment, hooks, signals, go_on[0]);
   }
+  TracedFamily family(at_end, hooks);
+  const bool is_traced = family.begin(first);
+  const int error = errno;
+  close(go_on[0]);
+  close(go_on[1]);
+  return is_traced ? follow(family, signals, first, hooks) : wait_for(first, signals, command.front(), error);
 }
 
 }  // namespace tarn::tool

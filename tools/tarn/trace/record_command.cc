@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "commands/commands.h"
@@ -15,6 +17,7 @@
 #include "system/program.h"
 #include "system/usage_error.h"
 #include "trace/record_process.h"
+#include "trace/recorded_family.h"
 
 namespace tarn::tool {
 namespace {
@@ -36,14 +39,15 @@ constexpr const char* kExamples =
     "  tarn record 4711 --for 10                             ten seconds of a running program\n"
     "  tarn replay calls.trace                               then: the same calls on every allocator\n"
     "\n"
+    "What the program starts is recorded too: a file for each process, the one with the most calls in FILE.\n"
     "A program that calls faster than its calls can be written waits for it. Ctrl-C ends the recording of a\n"
     "running program; what was recorded is written. Calls of tarn's own pools are not recorded, those of\n"
     "malloc, operator new and tarn::allocate are.";
 
-void tell_result(const RecordOptions& options, const RecordingRun& run) {
+void tell_result(const RecordOptions& options, std::uint64_t calls, std::uint64_t bytes) {
   if (options.is_quiet) return;
-  fmt::print(stderr, "{} calls in {} ({}); now: tarn replay {}\n", format_count(run.event_count()),
-             options.file, format_bytes(static_cast<double>(run.written_bytes())), options.file);
+  fmt::print(stderr, "{} calls in {} ({}); now: tarn replay {}\n", format_count(calls), options.file,
+             format_bytes(static_cast<double>(bytes)), options.file);
 }
 
 int status_of(const RecordingRun& run) { return run.is_complete() ? 0 : 1; }
@@ -53,8 +57,41 @@ int record_running(const RecordOptions& options) {
                                                             .file = options.file,
                                                             .seconds = options.seconds,
                                                             .is_quiet = options.is_quiet});
-  tell_result(options, *run);
+  tell_result(options, run->event_count(), run->written_bytes());
   return status_of(*run);
+}
+
+/// \why the trace takes the place of what is there: a device would be gone
+void require_new_or_regular(const std::string& file) {
+  require_writable(file);
+  if (std::filesystem::exists(file) && !is_file(file))
+    throw UsageError(fmt::format("{} is no regular file", file));
+}
+
+/// Of each process whose calls are not whole, or not there, a line. \returns whether there is one.
+bool tell_what_is_missing(const std::vector<RecordedProgram>& programs, const RunToEnd& ended) {
+  bool is_any = false;
+  const auto tell = [&](const TracedProcess& process, const std::string& what) {
+    fmt::print(stderr, "tarn: {}: {}\n", process.in_words(), what);
+    is_any = true;
+  };
+  for (const RecordedProgram& one : programs)
+    if (one.calls != 0 || !one.could_be_read || &one == &programs.front())
+      for (const std::string& line : one.complaints) tell(one.process, line);
+  for (const UnseenProcess& unseen : ended.unseen) tell(unseen.process, "not recorded: " + unseen.why);
+  for (const std::string& remark : ended.remarks) fmt::print(stderr, "tarn: {}\n", remark);
+  return is_any;
+}
+
+void tell_programs(const RecordOptions& options, const std::vector<RecordedProgram>& programs) {
+  if (options.is_quiet) return;
+  const auto count =
+      std::count_if(programs.begin(), programs.end(), [](const auto& one) { return one.calls != 0; });
+  if (count > 1)
+    for (const RecordedProgram& one : programs)
+      if (one.calls != 0)
+        fmt::print(stderr, "{}: {} calls of {}\n", one.file, format_count(one.calls), one.process.in_words());
+  tell_result(options, programs.front().calls, programs.front().bytes);
 }
 
 int record_program(const std::vector<std::string>& command, const RecordOptions& options) {
@@ -62,31 +99,34 @@ int record_program(const std::vector<std::string>& command, const RecordOptions&
   if (program.state != ProgramState::kFound) throw UsageError(fmt::format("cannot run {}", command.front()));
   if (const std::string obstacle = why_not_preloadable(program.path); !obstacle.empty())
     throw UsageError(fmt::format("{}: its calls cannot be recorded", obstacle));
+  require_new_or_regular(options.file);
   Environment environment;
   environment.preload(find_tarn_library());
+  environment.set("TARN_RECORD", "1");
   for (const std::string& setting : options.settings) {
     const auto [name, value] = parse_setting(setting);
     environment.set(name, value);
   }
-  RecordingRun run(options.file, program.path, command);
+  RecordedFamily family(options.file);
   RecordingProgress progress(options.is_quiet);
-  const RunHooks hooks = {
-      .before_exec = [](Environment& own, int pid) { own.set("TARN_RECORD", std::to_string(pid)); },
-      .tick =
-          [&](int pid) {
-            const int wait_ms = run.fetch_of(pid);
-            progress.show(run);
-            return wait_ms;
-          }};
-  const RunToEnd ended = run_to_end(
-      command, environment, [&](observer::Source& source) { run.end_of(source); }, hooks);
-  run.end();
+  const RunHooks hooks = {.on_begin = [&](const TracedProcess& process, Begins) { family.begin(process); },
+                          .tick =
+                              [&] {
+                                const int wait_ms = family.fetch();
+                                progress.show(family.event_count(), family.written_bytes());
+                                return wait_ms;
+                              }};
+  const auto at_end = [&](observer::Source& source, const TracedProcess& process, const auto&) {
+    family.end_of(source, process);
+  };
+  const RunToEnd ended = run_to_end(command, environment, at_end, hooks);
+  const std::vector<RecordedProgram> programs = family.end();
   progress.clear();
-  tell_complaints(run);
-  tell_result(options, run);
+  const bool is_any_missing = tell_what_is_missing(programs, ended);
+  if (!programs.empty() && programs.front().calls != 0) tell_programs(options, programs);
   const int status =
       WIFSIGNALED(ended.status) ? kSignalStatus + WTERMSIG(ended.status) : WEXITSTATUS(ended.status);
-  return status == 0 ? status_of(run) : status;
+  return status == 0 && (is_any_missing || programs.empty()) ? 1 : status;
 }
 
 }  // namespace

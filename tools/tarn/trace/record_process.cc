@@ -32,7 +32,7 @@ void fetch_until_over(RecordingRun& run, const RecordedProcess& recorded) {
   while (recorded.seconds == 0 || seconds() < recorded.seconds) {
     const int wait_ms = run.fetch();
     if (run.has_ended() || is_over(signals, wait_ms)) break;
-    progress.show(run);
+    progress.show(run.event_count(), run.written_bytes());
   }
   run.end();
   progress.clear();
@@ -40,10 +40,10 @@ void fetch_until_over(RecordingRun& run, const RecordedProcess& recorded) {
 
 }  // namespace
 
-void RecordingProgress::show(const RecordingRun& run) {
+void RecordingProgress::show(std::uint64_t calls, std::uint64_t written_bytes) {
   if (is_quiet_) return;
-  progress_.show(fmt::format("recording: {} calls, {} written", format_count(run.event_count()),
-                             format_bytes(static_cast<double>(run.written_bytes()))));
+  progress_.show(fmt::format("recording: {} calls, {} written", format_count(calls),
+                             format_bytes(static_cast<double>(written_bytes))));
 }
 
 void tell_complaints(const RecordingRun& run) {

@@ -13,7 +13,7 @@ namespace tarn::tool {
 class RecordingProgress {
  public:
   explicit RecordingProgress(bool is_quiet) : is_quiet_(is_quiet) {}
-  void show(const RecordingRun& run);
+  void show(std::uint64_t calls, std::uint64_t written_bytes);
   void clear() { progress_.clear(); }
 
  private:

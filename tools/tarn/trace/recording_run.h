@@ -31,9 +31,12 @@ class RecordingRun {
   int fetch_of(int pid);
   /// The same for the last time, of a program that has been stopped at its end.
   void end_of(const observer::Source& source);
+  /// The process has executed another program: what it had not fetched is gone.
+  void end_by_exec() { was_seen_to_end_ = true; }
   /// Lets the program record no more, and ends the file.
   void end();
 
+  bool has_begun() const { return recorder_.has_value(); }
   bool has_ended() const { return has_ended_; }
   bool is_complete() const { return complaints_.empty(); }
   const std::vector<std::string>& complaints() const { return complaints_; }
