@@ -163,7 +163,7 @@ inline void* HandlerMemory::allocate(std::size_t bytes, std::size_t alignment) n
 
 inline void HandlerMemory::deallocate(void* block, std::size_t, std::size_t alignment) noexcept {
   if (block == nullptr) return;
-  if (static_cast<Kept*>(block)->is_sealed()) [[unlikely]]
+  if (detail::begins_with_sealed_record(block)) [[unlikely]]
     detail::stop_at_record("double free", block);
   if (const Visit visit(is_visited_); visit.is_in()) {
     const std::size_t live = change_live_count(SIZE_MAX);

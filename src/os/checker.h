@@ -11,6 +11,8 @@ extern "C" {
 [[gnu::weak]] void __asan_poison_memory_region(const volatile void* start, std::size_t bytes);
 [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void* start, std::size_t bytes);
 [[gnu::weak]] void __lsan_do_leak_check();
+[[gnu::weak]] void __tsan_init();
+[[gnu::weak]] void __msan_init();
 [[gnu::weak]] void __lsan_register_root_region(const void* start, std::size_t bytes);
 }
 
@@ -20,6 +22,11 @@ namespace tarn::internal::os {
 void poison(const void* start, std::size_t bytes);
 /// Removes the mark: no access is an error, and the contents count as written.
 void unpoison(const void* start, std::size_t bytes);
+
+/// Whether a sanitizer is in the process that has shadows of memory.
+inline bool has_sanitizer() {
+  return &__asan_poison_memory_region != nullptr || &__tsan_init != nullptr || &__msan_init != nullptr;
+}
 
 /// Whether LeakSanitizer is in the process, alone or with AddressSanitizer. It follows pointers through
 /// malloc's blocks, globals and stacks.

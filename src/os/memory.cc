@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "base/units.h"
+#include "os/checker.h"
 #include "os/growth_watch.h"
 #include "os/held_locks.h"
 #include "os/process.h"
@@ -34,9 +35,9 @@ Fault fault_of(Call call) {
 }
 bool must_fail(Call call) { return fault_of(call) != Fault::kNone; }
 
-char* map_anonymous(std::size_t bytes, int protection, int flags = 0) {
-  const long answer =
-      syscall6(SYS_mmap, 0, to_long(bytes), protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+char* map_anonymous(std::size_t bytes, int protection, int flags = 0, std::uintptr_t hint = 0) {
+  const long answer = syscall6(SYS_mmap, static_cast<long>(hint), to_long(bytes), protection,
+                               MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
   return answer < 0 && answer > -4096 ? nullptr : reinterpret_cast<char*>(answer);
 }
 
@@ -115,8 +116,8 @@ constinit std::atomic<std::uint32_t> locking_process{0};
 
 // Under mlockall, new areas are locked, and all their bytes count against RLIMIT_MEMLOCK; an area that was
 // unlocked stays so when it grows.
-char* map_unlocked(std::size_t bytes) {
-  if (commit_lock() == Lock::kNone) return map_anonymous(bytes, PROT_NONE);
+char* map_unlocked(std::size_t bytes, std::uintptr_t hint) {
+  if (commit_lock() == Lock::kNone) return map_anonymous(bytes, PROT_NONE, 0, hint);
   constexpr std::size_t kSmall = 4096;
   char* const small = map_anonymous(kSmall, PROT_NONE);
   if (small == nullptr) return nullptr;
@@ -139,9 +140,18 @@ bool make_readable(const void* start, std::size_t bytes) {
   return commit_lock() == Lock::kNone ? map_anew(start, bytes, PROT_READ) : protect(start, bytes, PROT_READ);
 }
 
-char* map_reserve(std::size_t bytes, std::size_t alignment) {
+char* map_reserve(std::size_t bytes, std::size_t alignment, std::uintptr_t hint = 0) {
   if (must_fail(Call::kReserve)) return nullptr;
-  return place_between_guards(map_unlocked(with_guards(bytes, alignment)), bytes, alignment);
+  return place_between_guards(map_unlocked(with_guards(bytes, alignment), hint), bytes, alignment);
+}
+
+// \returns 0: the kernel's place is to serve. The sanitizers know only some addresses.
+std::uintptr_t draw_place(std::size_t alignment) {
+  if (!is_placed_at_random() || has_sanitizer()) return 0;
+  constexpr std::uintptr_t kFirst = std::uintptr_t{1} << 44, kBytes = (std::uintptr_t{1} << 47) - 2 * kFirst;
+  const std::uint64_t drawn =
+      folded(process_secret(0) + reserve_count.load(std::memory_order_relaxed), process_secret(1));
+  return ((kFirst + drawn % kBytes) & ~(alignment - 1)) - kGuardBytes;
 }
 
 void begin_reserve(char* start, std::size_t bytes) {
@@ -194,6 +204,12 @@ constinit std::atomic<GrowthWatcher> growth_watcher{nullptr};
 
 void* reserve(std::size_t bytes, std::size_t alignment) {
   char* const start = map_reserve(bytes, alignment);
+  if (start != nullptr) begin_reserve(start, bytes);
+  return start;
+}
+
+void* reserve_anywhere(std::size_t bytes, std::size_t alignment) {
+  char* const start = map_reserve(bytes, alignment, draw_place(alignment));
   if (start != nullptr) begin_reserve(start, bytes);
   return start;
 }

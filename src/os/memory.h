@@ -19,6 +19,9 @@ inline constexpr std::size_t kGuardBytes = 64 * 1024;
 /// Reserves addresses without memory. \param alignment a power of two; 1: the OS page. \returns nullptr when
 /// refused. \post reading or writing the addresses faults until they are committed.
 void* reserve(std::size_t bytes, std::size_t alignment);
+/// The same at a place that is drawn from nearly all addresses, where the kernel places things at random too.
+/// \why the kernel draws 28 bits of an address, of which an alignment to 2 MiB takes nine.
+void* reserve_anywhere(std::size_t bytes, std::size_t alignment);
 
 /// Reserves addresses that read as zero everywhere, without a commit charge. \returns nullptr when refused.
 void* reserve_readable(std::size_t bytes);

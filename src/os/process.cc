@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/units.h"
 #include "os/helper_thread.h"
 #include "os/syscall.h"
 
@@ -91,6 +92,37 @@ int write_all(int descriptor, const char* data, std::size_t bytes) {
 }
 
 void close_file(int descriptor) { syscall6(SYS_close, descriptor); }
+
+namespace {
+
+constinit std::atomic<std::uint64_t> secrets[2]{};
+
+// The kernel's random bytes have other uses: from a product of them nothing leads back.
+std::uint64_t make_secret(unsigned number) {
+  constexpr std::uint64_t kOdd[] = {0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f};
+  std::uint64_t random[2] = {address_of(secrets), address_of(&number)};
+  if (const unsigned long bytes = getauxval(AT_RANDOM); bytes != 0)
+    std::memcpy(random, reinterpret_cast<const void*>(bytes), sizeof random);
+  return folded(random[0] ^ kOdd[number], random[1] ^ kOdd[1 - number]) | 1;
+}
+
+}  // namespace
+
+// Every thread that finds none makes the same.
+std::uint64_t process_secret(unsigned number) {
+  const std::uint64_t known = secrets[number].load(std::memory_order_relaxed);
+  if (known != 0) [[likely]]
+    return known;
+  const std::uint64_t made = make_secret(number);
+  secrets[number].store(made, std::memory_order_relaxed);
+  return made;
+}
+
+// The kernel's random bytes lie near the start of the first stack, which is at the end of all addresses then.
+bool is_placed_at_random() {
+  constexpr std::uintptr_t kEnd = std::uintptr_t{1} << 47, kNearEnd = std::uintptr_t{1} << 20;
+  return getauxval(AT_RANDOM) < kEnd - kNearEnd;
+}
 
 std::size_t page_bytes() { return static_cast<std::size_t>(getauxval(AT_PAGESZ)); }
 

@@ -31,6 +31,18 @@ std::uint32_t process_id();
 /// asks for nothing.
 int let_any_process_trace();
 
+/// Both halves of a product, as one word: nothing leads back from it.
+constexpr std::uint64_t folded(std::uint64_t a, std::uint64_t b) {
+  __extension__ using Product = unsigned __int128;
+  const Product product = static_cast<Product>(a) * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+/// A random number that only the process knows, the same each time. \param number 0 or 1: one of two
+std::uint64_t process_secret(unsigned number);
+/// Whether the kernel places what it maps at random: not so under a debugger, mostly.
+bool is_placed_at_random();
+
 /// The OS page, in bytes.
 std::size_t page_bytes();
 

@@ -7,6 +7,7 @@
 #include "os/fatal.h"
 #include "os/growth_watch.h"
 #include "os/memory.h"
+#include "os/process.h"
 #include "page/memory_limit.h"
 
 namespace tarn::internal {
@@ -54,6 +55,8 @@ constinit PageCache page_cache;
 
 void PageCache::configure(const PageCacheLimits& limits) {
   os::LockGuard guard(mutex_);
+  constexpr unsigned kBits = 3;
+  first_page_ = os::is_placed_at_random() ? static_cast<unsigned>(os::process_secret(1) >> (64 - kBits)) : 0;
   huge_page_threshold_ = limits.huge_page_threshold;
   reserve_bytes_ = limits.reserve_bytes;
   all_huge_pages_ = limits.all_huge_pages;
@@ -168,11 +171,19 @@ Chunk* PageCache::choose_chunk_locked(PageCount pages, Density density, bool may
   return may_mix ? other.find_free(pages) : nullptr;
 }
 
+// The pages before the one that was drawn are taken last.
+std::uint32_t PageCache::without_first_pages(const Chunk& chunk, std::uint32_t mask, PageCount wanted) const {
+  if (first_page_ == 0 || &chunk != page_map.region(0).chunks) return mask;
+  const std::uint32_t behind = mask & ~run_mask(0, first_page_);
+  return longest_run(behind) >= number_of(wanted) ? behind : mask;
+}
+
 PageRun PageCache::take_from_chunks_locked(const Request& request, bool may_mix) {
   bool is_dirty = false;
   Chunk* const chunk = choose_chunk_locked(request.wanted(), request.density, may_mix, &is_dirty);
   if (chunk == nullptr) return {};
-  const unsigned first = best_run(is_dirty ? chunk->dirty_mask : chunk->free_mask, request.wanted());
+  const std::uint32_t mask = is_dirty ? chunk->dirty_mask : chunk->free_mask;
+  const unsigned first = best_run(without_first_pages(*chunk, mask, request.wanted()), request.wanted());
   return take_aligned_from_locked(chunk, first, request);
 }
 

@@ -156,6 +156,7 @@ class PageCache {
     PageCount wanted() const { return pages + slack + room; }
   };
 
+  std::uint32_t without_first_pages(const Chunk& chunk, std::uint32_t mask, PageCount wanted) const;
   PageRun take_from_chunks_locked(const Request& request, bool may_mix);
   PageRun take_run_locked(Chunk& chunk, unsigned first, PageCount pages, Density density);
   PageRun take_chunks_locked(const Request& request);
@@ -186,6 +187,7 @@ class PageCache {
   // Both counters are read without the lock, as hints.
   std::atomic<std::size_t> dirty_bytes_{0};
   std::atomic<std::size_t> committed_bytes_{0};
+  unsigned first_page_ = 0;  // of the first chunk: where blocks begin, drawn at the process's start
   GiveBackPolicy policy_{std::size_t{8} << 20};
   PageCount taken_out_pages_{0};  // in no list while the system purges them
   PageCacheStats stats_{};

@@ -77,7 +77,7 @@ Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
   Region& region = regions_[count];
   for (region.start = nullptr;; wished_bytes = round_up(wished_bytes / 2, kChunkBytes)) {
     if (wished_bytes < least_bytes) wished_bytes = least_bytes;
-    region.start = static_cast<char*>(os::reserve(wished_bytes, kChunkBytes));
+    region.start = static_cast<char*>(os::reserve_anywhere(wished_bytes, kChunkBytes));
     if (region.start != nullptr) break;
     if (wished_bytes == least_bytes) return nullptr;
   }

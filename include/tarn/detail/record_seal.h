@@ -12,6 +12,9 @@ namespace TARN_NAMESPACE::detail {
 TARN_API std::uint64_t seal_of(const void* record, std::uint64_t a, std::uint64_t b,
                                std::uint64_t c) noexcept;
 
+/// Whether a block begins with three words and their seal. Memory checkers let any block be asked about.
+TARN_API bool begins_with_sealed_record(void* block) noexcept;
+
 /// Stops the process: prints "tarn: `what`: 0x…".
 [[noreturn]] TARN_API void stop_at_record(const char* what, const void* record) noexcept;
 [[noreturn, gnu::cold, gnu::noinline]] inline void stop_at_overwritten(const void* record) {
