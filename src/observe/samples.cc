@@ -1,5 +1,6 @@
 #include "observe/samples.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "general/configuration.h"
@@ -131,7 +132,9 @@ char* Samples::memo_of_this_thread(std::size_t bytes_each) {
 }
 
 void Samples::add(const Sampled& sampled) {
-  const auto most = static_cast<unsigned>(configuration.value(Option::kProfileDepth));
+  // Before the options are read there is no memo that would have to have the same room each time.
+  const auto most = std::max(static_cast<unsigned>(configuration.value(Option::kProfileDepth)),
+                             os::StackMemo::kFewestAddresses);
   const std::size_t bytes = round_up(os::StackMemo::bytes_for(most), kCacheLineBytes);
   char* const memo = memo_of_this_thread(bytes);
   // A stack may be too small for what is known of it.
