@@ -22,6 +22,7 @@
 #include "thread/observation.h"
 #include "thread/recorded_call.h"
 #include "thread/registry.h"
+#include "thread/watch_lease.h"
 
 // The records are no standard layouts; g++ and clang know the offsets of their members all the same.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
@@ -275,12 +276,17 @@ class ObservedLayout {
       TARN_FIELD("account.soft", HeapAccount, soft_limit_),
       TARN_FIELD("account.hard", HeapAccount, hard_limit_),
 
+      {"source_of.profile", sizeof(const char*),
+       static_cast<std::uint32_t>(offsetof(Configuration, sources_) +
+                                  sizeof(const char*) * static_cast<std::size_t>(Option::kProfile))},
       TARN_FIELD("thread_limits.always_slow", ThreadLimits, every_call_is_slow),
       TARN_FIELD("watch.generation", WatchSwitches, generation),
       TARN_FIELD("watch.recording", WatchSwitches, recording),
       TARN_VALUE("recording.off", static_cast<std::uint32_t>(Recording::kOff)),
       TARN_VALUE("recording.on", static_cast<std::uint32_t>(Recording::kOn)),
       TARN_VALUE("recording.ending", static_cast<std::uint32_t>(Recording::kEnding)),
+      {"lease.profile", sizeof(std::uint32_t), offsetof(WatchLeases, profile.beat)},
+      {"lease.recording", sizeof(std::uint32_t), offsetof(WatchLeases, recording.beat)},
       TARN_FIELD("observation.interval", Observation, interval_),
       TARN_FIELD("observation.rung_for", Observation, rung_for_),
       TARN_ELEMENT("samples.parts", Samples, parts_),
@@ -358,6 +364,7 @@ constinit ObservedRoot roots[] = {
     TARN_ROOT("empty_cache", detail::empty_cache),
     TARN_ROOT("thread_limits", thread_limits),
     TARN_ROOT("watch", watch_switches),
+    TARN_ROOT("watch_leases", watch_leases),
     TARN_ROOT("call_order", call_order),
     TARN_ROOT("unseen_calls", unseen_calls),
     TARN_ROOT("observation", observation),

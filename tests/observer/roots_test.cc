@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "fake_program.h"
+#include "observer/attached_process.h"
 #include "observer/written_pages.h"
 
 namespace tarn::observer::test {
@@ -67,9 +68,10 @@ TEST(Registers, OfAWaitingProcessAreReadAndItGoesOn) {
     _exit(read(ends[0], &byte, 1) == 1 ? 42 : 1);
   }
   const auto argument = reinterpret_cast<Address>(&byte);
+  const AttachedProcess process(child, Access::kRead);
   std::vector<Address> words;
-  while (std::find(words.begin(), words.end(), argument) == words.end()) words = call_words(child);
-  const StoppedThreads stopped = stopped_thread_words(child);
+  while (std::find(words.begin(), words.end(), argument) == words.end()) words = call_words(process);
+  const StoppedThreads stopped = stopped_thread_words(process);
   EXPECT_EQ(stopped.unseen, 0U);
   EXPECT_NE(std::find(stopped.words.begin(), stopped.words.end(), argument), stopped.words.end());
   ASSERT_EQ(write(ends[1], "x", 1), 1);

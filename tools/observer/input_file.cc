@@ -10,7 +10,7 @@
 namespace tarn::observer {
 
 InputFile::InputFile(const std::string& path, int flags, int directory)
-    : descriptor_(openat(directory, path.c_str(), O_RDONLY | O_CLOEXEC | flags)) {}
+    : descriptor_(openat(directory, path.c_str(), O_CLOEXEC | flags)) {}
 
 InputFile::InputFile(InputFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
@@ -22,6 +22,8 @@ InputFile& InputFile::operator=(InputFile&& other) noexcept {
 InputFile::~InputFile() {
   if (is_open()) close(descriptor_);
 }
+
+InputFile InputFile::duplicate() const { return InputFile(fcntl(descriptor_, F_DUPFD_CLOEXEC, 0)); }
 
 std::uint64_t InputFile::bytes() const {
   struct stat status {};

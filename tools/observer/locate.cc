@@ -93,6 +93,15 @@ bool has_begun(const Source& source, Address descriptor) {
   }
 }
 
+/// Whether code of the file is mapped too. \why a server may have mapped a file that somebody sent it, with a
+/// note of its own.
+bool is_loaded(const Source& source, const Mapping& start) {
+  const auto is_code = [&](const Mapping& mapping) {
+    return mapping.is_executable && mapping.path == start.path;
+  };
+  return source.kind() != SourceKind::kProcess || std::ranges::any_of(source.mappings(), is_code);
+}
+
 }  // namespace
 
 std::optional<Located> locate(const Source& source) {
@@ -101,7 +110,7 @@ std::optional<Located> locate(const Source& source) {
   for (const Mapping& mapping : source.mappings()) {
     if (!mapping.is_readable || mapping.offset != 0) continue;
     const Address descriptor = descriptor_of_file(source, mapping.start, notes_left);
-    if (descriptor == 0) continue;
+    if (descriptor == 0 || !is_loaded(source, mapping)) continue;
     if (libraries_left-- == 0) break;
     const Located found{descriptor, mapping.path};
     if (has_begun(source, descriptor)) return found;

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <cstring>
 
+#include "attached_process.h"
 #include "base/switch_count.h"
 #include "bytes.h"
 #include "circle_watch.h"
 #include "locate.h"
 #include "roots.h"
-#include "writable_memory.h"
 
 namespace tarn::observer {
 namespace {
@@ -141,27 +141,31 @@ void SamplingWords::read_stacks(Sampling& sampling) const {
 }
 
 void SamplingWords::set(std::uint64_t interval) const {
-  const WritableMemory memory(source_.pid());
+  AttachedProcess& process = running_process(source_);
   const auto at = [&](std::string_view root, std::string_view field) {
     return layout_.root(root) + layout_.field(field).offset;
   };
   const std::uint32_t next = internal::next_switch(static_cast<std::uint32_t>(switches()));
-  memory.write(at("observation", "observation.interval"), &interval, sizeof interval);
-  memory.write(at("watch", "watch.generation"), &next, sizeof next);
+  process.write(at("observation", "observation.interval"), &interval, sizeof interval);
+  process.write(at("watch", "watch.generation"), &next, sizeof next);
+}
+
+LeaseWord SamplingWords::lease() const {
+  return lease_word(running_process(source_), layout_, "lease.profile");
 }
 
 // A thread that ends takes its pointers out of its heap's record before they are gone, under a mutex that
 // counts for nothing here: no thread runs.
 void SamplingWords::ring() const {
-  const WritableMemory memory(source_.pid());
+  AttachedProcess& process = running_process(source_);
   const Address empty = layout_.root("empty_cache");
-  while_stopped(source_.pid(), [&] {
+  while_stopped(process, [&] {
     CircleWatch circle;
     Address heap = number(layout_.root("registry"), "registry.first");
     for (; heap != 0 && !circle.has_closed(heap); heap = number(heap, "heap.next"))
       for (const char* const field : {"heap.shown", "heap.shown_derived"})
         if (const Address pointer = number(heap, field); pointer != 0)
-          memory.write(pointer, &empty, sizeof empty);
+          process.write(pointer, &empty, sizeof empty);
   });
 }
 

@@ -2,7 +2,6 @@
 #include "symbols.h"
 
 #include <elf.h>
-#include <fmt/format.h>
 #include <gelf.h>
 #include <libelf.h>
 
@@ -12,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "attached_process.h"
 #include "build_id.h"
 #include "demangle.h"
 #include "elf_file.h"
@@ -79,7 +79,7 @@ std::string Symbols::class_of_table(Address table) {
 
 Symbols::Tables Symbols::read_tables(const Module& module) const {
   const std::optional<Address> bias = bias_in_memory(source_, module.start);
-  const ElfFile file(file_of(module));
+  const ElfFile file(file_of(source_, module.path));
   if (!bias || file.get() == nullptr) return {};
   if (build_id_of(file) != build_id_in_memory(source_, module.start)) return {};
   Tables tables;
@@ -89,12 +89,6 @@ Symbols::Tables Symbols::read_tables(const Module& module) const {
     tables[start] = {start + symbol.st_size, name};
   });
   return tables;
-}
-
-/// The file as the program sees it: it may live in another mount namespace.
-std::string Symbols::file_of(const Module& module) const {
-  return source_.kind() == SourceKind::kProcess ? fmt::format("/proc/{}/root{}", source_.pid(), module.path)
-                                                : module.path;
 }
 
 }  // namespace tarn::observer

@@ -148,9 +148,8 @@ void read_system(const Path& root, SystemFacts& facts) {
 
 }  // namespace
 
-SystemFacts read_system_facts(int pid, const std::filesystem::path& root) {
+SystemFacts read_system_facts(const Path& process, const Path& root) {
   SystemFacts facts;
-  const Path process = root / "proc" / std::to_string(pid);
   read_process(process, facts);
   if (const auto files = group_files_of(process, root)) read_group(*files, facts);
   read_system(root, facts);

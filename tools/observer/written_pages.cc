@@ -1,13 +1,12 @@
 // Written pages, from /proc/PID/pagemap (Linux: Documentation/admin-guide/mm/pagemap.rst).
 #include "written_pages.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "input_file.h"
+#include "attached_process.h"
 #include "pagemap.h"
 
 namespace tarn::observer {
@@ -39,8 +38,7 @@ bool is_of_kernel(const Mapping& mapping) { return mapping.path.starts_with("[v"
 }  // namespace
 
 std::optional<Residency> read_written_pages(const Source& source) {
-  if (source.kind() != SourceKind::kProcess && source.kind() != SourceKind::kOwn) return std::nullopt;
-  const InputFile pagemap(fmt::format("/proc/{}/pagemap", source.pid()));
+  const InputFile pagemap = kernel_file(source, "pagemap");
   if (!pagemap.is_open()) return std::nullopt;
   ResidentPages pages;
   for (const Mapping& mapping : source.mappings())

@@ -88,6 +88,7 @@ std::vector<Line> header_lines(const Look& look, const TopState& state, std::siz
   std::vector<Line> lines = {std::move(title)};
   for (Line& line : sheet_lines(look.sheet, width)) lines.push_back(std::move(line));
   for (Line& line : totals_lines(look, width)) lines.push_back(std::move(line));
+  for (const observer::Watch& watch : look.watches) lines.push_back({{watch.text(), Style::kBad}});
   lines.emplace_back();
   return lines;
 }

@@ -7,7 +7,9 @@
 #include <csignal>
 #include <optional>
 
+#include "observer/attached_process.h"
 #include "system/format.h"
+#include "system/output_files.h"
 #include "system/signals.h"
 #include "system/usage_error.h"
 
@@ -51,11 +53,13 @@ void tell_complaints(const RecordingRun& run) {
 }
 
 std::unique_ptr<RecordingRun> record_process(const RecordedProcess& recorded) {
-  const std::unique_ptr<observer::Source> source = open_target(recorded.target);
+  open_output(recorded.file);
+  const std::unique_ptr<observer::Source> source = open_target_to_switch(recorded.target);
   if (source->kind() != observer::SourceKind::kProcess)
     throw UsageError("a dump makes no calls: name a running program");
-  auto run =
-      std::make_unique<RecordingRun>(recorded.file, program_of(source->pid()), command_of(source->pid()));
+  auto run = std::make_unique<RecordingRun>(recorded.file,
+                                            program_of(observer::running_process(*source).directory_path()),
+                                            command_of(observer::running_process(*source).directory_path()));
   run->begin(*source, RecordingRun::Begins::kNow);
   fetch_until_over(*run, recorded);
   tell_complaints(*run);

@@ -5,9 +5,12 @@
 
 #include <ctime>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
+#include "observer/attached_process.h"
+#include "observer/kernel_text.h"
 #include "system/format.h"
+#include "system/output_files.h"
 
 namespace tarn::tool {
 namespace {
@@ -26,7 +29,7 @@ trace::Description description_of(std::string program, std::vector<std::string> 
 }  // namespace
 
 RecordingRun::RecordingRun(const std::string& file, std::string program, std::vector<std::string> command)
-    : writer_(file, description_of(std::move(program), std::move(command))) {}
+    : writer_(file, take_output(file), description_of(std::move(program), std::move(command))) {}
 
 RecordingRun::~RecordingRun() {
   if (!is_finished_) stop_recording();
@@ -44,7 +47,8 @@ void RecordingRun::begin(const observer::Source& source, Begins begins) {
   source_ = &source;
   words_ = std::move(words);
   recorder_.emplace(*words_, writer_);
-  peak_.emplace(source.pid());
+  peak_.emplace(source);
+  beat_ = std::make_unique<observer::WatchBeat>(words_->lease());
   if (begins == Begins::kWithProgram) return;
   recorder_->skip_old();
   words_->set(observer::RecordingState::kOn);
@@ -74,7 +78,7 @@ int RecordingRun::fetch() {
 int RecordingRun::fetch_of(int pid) {
   if (!recorder_ && !has_ended_ && !was_seen_to_end_) {
     try {
-      own_source_ = observer::open_process(pid);
+      own_source_ = observer::open_started_process(pid, observer::Access::kWrite);
       begin(*own_source_, Begins::kWithProgram);
     } catch (const observer::ObserveError& error) {
       why_not_begun_ = error.what();
@@ -104,7 +108,7 @@ void RecordingRun::look_at_memory(const observer::Source& source) {
   if (!peak_) return;
   peak_->look();
   summary_.peak_anonymous_bytes = peak_->bytes();
-  summary_.peak_rss_bytes = peak_rss_bytes(source.pid());
+  summary_.peak_rss_bytes = peak_rss_bytes(source);
   try {
     summary_.other_bytes = other_anonymous_bytes(source);
   } catch (const observer::ObserveError&) {
@@ -119,6 +123,7 @@ void RecordingRun::stop_recording() {
   } catch (const observer::ObserveError&) {
     // The process has ended, and its rings with it.
   }
+  beat_.reset();
 }
 
 void RecordingRun::end() {
@@ -148,13 +153,13 @@ void RecordingRun::end() {
   }
 }
 
-std::string program_of(int pid) {
+std::string program_of(const std::string& directory) {
   std::error_code error;
-  return std::filesystem::read_symlink(fmt::format("/proc/{}/exe", pid), error).string();
+  return std::filesystem::read_symlink(directory + "/exe", error).string();
 }
 
-std::vector<std::string> command_of(int pid) {
-  std::ifstream file(fmt::format("/proc/{}/cmdline", pid));
+std::vector<std::string> command_of(const std::string& directory) {
+  std::istringstream file(observer::read_kernel_text(directory + "/cmdline").value_or(""));
   std::vector<std::string> words;
   for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
   return words;

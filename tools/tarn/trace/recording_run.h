@@ -8,6 +8,7 @@
 
 #include "observer/recording.h"
 #include "observer/source.h"
+#include "observer/watch_beat.h"
 #include "trace/memory_of_run.h"
 #include "trace/recorder.h"
 #include "trace/trace_writer.h"
@@ -53,6 +54,7 @@ class RecordingRun {
   std::unique_ptr<observer::Source> own_source_;
   const observer::Source* source_ = nullptr;
   std::unique_ptr<observer::RecordingWords> words_;
+  std::unique_ptr<observer::WatchBeat> beat_;
   std::optional<Recorder> recorder_;
   std::optional<PeakOfAnonymous> peak_;
   trace::Summary summary_;
@@ -61,8 +63,8 @@ class RecordingRun {
   bool was_on_ = false, has_ended_ = false, was_seen_to_end_ = false, is_finished_ = false;
 };
 
-/// The path of a process's program, and the words it was started with.
-std::string program_of(int pid);
-std::vector<std::string> command_of(int pid);
+/// The path of a process's program, and the words it was started with. \param directory its one in /proc
+std::string program_of(const std::string& directory);
+std::vector<std::string> command_of(const std::string& directory);
 
 }  // namespace tarn::tool

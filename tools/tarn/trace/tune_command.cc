@@ -1,14 +1,21 @@
 // `tarn tune`: the settings of the library under which a recorded program needs least memory.
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <memory>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "commands/commands.h"
 #include "system/files.h"
 #include "system/format.h"
+#include "system/signals.h"
 #include "system/terminal.h"
 #include "system/usage_error.h"
 #include "trace/contest.h"
@@ -141,15 +148,44 @@ int tune_trace(const TuneOptions& options, const std::string& trace_file) {
   return tell(options, result, classes);
 }
 
+[[noreturn]] void record_and_end(const RecordedProcess& recorded) {
+  int status = 0;
+  try {
+    static_cast<void>(record_process(recorded));
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "tarn: {}\n", error.what());
+    status = 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tarn: {}\n", error.what());
+    status = 1;
+  }
+  _exit(status);
+}
+
+/// Records in a process of its own. \why it may give up rights that the search needs. \returns its status.
+int record_apart(const RecordedProcess& recorded) {
+  SignalWatch signals;
+  const pid_t child = fork();
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (child == 0) record_and_end(recorded);
+  int status = 0;
+  for (pollfd waiting{signals.descriptor(), POLLIN, 0}; waitpid(child, &status, WNOHANG) == 0;) {
+    poll(&waiting, 1, -1);
+    while (const std::optional<ReceivedSignal> signal = signals.next())
+      if (signal->number != SIGCHLD && signal->is_from_process) kill(child, signal->number);
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
 int tune_process(const TuneOptions& options) {
   static_cast<void>(empty_result(options));  // before some seconds of recording
   const TemporaryDirectory directory;
   const std::string file = (directory.path() / fmt::format("process-{}.trace", options.trace_file)).string();
-  static_cast<void>(record_process({.target = {.name_or_pid = options.trace_file, .core_file = {}},
-                                    .file = file,
-                                    .seconds = options.recorded_seconds,
-                                    .is_quiet = options.is_quiet}));
-  return tune_trace(options, file);
+  const int status = record_apart({.target = {.name_or_pid = options.trace_file, .core_file = {}},
+                                   .file = file,
+                                   .seconds = options.recorded_seconds,
+                                   .is_quiet = options.is_quiet});
+  return status == 0 ? tune_trace(options, file) : status;
 }
 
 int tune(const TuneOptions& options) {
