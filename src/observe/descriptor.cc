@@ -6,6 +6,7 @@
 #include "central/slab_owner.h"
 #include "general/configuration.h"
 #include "general/pool_registry.h"
+#include "observe/code_modules.h"
 #include "observe/samples.h"
 #include "page/memory_limit.h"
 #include "page/metadata.h"
@@ -315,6 +316,16 @@ class ObservedLayout {
       TARN_FIELD("stack.byte_parts", SampledStack, byte_parts),
       TARN_VALUE("stack.parts_of_byte", SampledStack::kPartsOfByte),
       TARN_ELEMENT("stack.addresses", SampledStack, addresses),
+
+      TARN_FIELD("code_modules.count", CodeModules, count_),
+      TARN_FIELD("code_modules.modules", CodeModules, modules_),
+      TARN_RECORD("code_module", CodeModule),
+      TARN_FIELD("code_module.start", CodeModule, start),
+      TARN_FIELD("code_module.end", CodeModule, end),
+      TARN_FIELD("code_module.path", CodeModule, path),
+      TARN_FIELD("code_module.first_stack", CodeModule, first_stack),
+      TARN_FIELD("code_module.id_bytes", CodeModule, build_id_bytes),
+      TARN_FIELD("code_module.build_id", CodeModule, build_id),
   };
   static constexpr const SlabOwner* kSharedOwner = &Owners::shared_;
   static constexpr std::size_t kOptionsOffset = offsetof(Configuration, values_);
@@ -369,9 +380,10 @@ constinit ObservedRoot roots[] = {
     TARN_ROOT("unseen_calls", unseen_calls),
     TARN_ROOT("observation", observation),
     TARN_ROOT("samples", samples),
+    TARN_ROOT("code_modules", code_modules),
 };
 
-static_assert(sizeof fields + sizeof roots + sizeof(ObserveDescriptor) <= 8 * 1024 + 512,
+static_assert(sizeof fields + sizeof roots + sizeof(ObserveDescriptor) <= 9 * 1024,
               "each program carries them, looked at or not");
 
 }  // namespace
