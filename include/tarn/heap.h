@@ -105,7 +105,7 @@ class Heap {
   explicit Heap(const char* name) noexcept : Heap(HeapOptions{.name = name}) {}
   /// The heap's end frees all its blocks, also live ones.
   ~Heap() { destroy(); }
-  Heap(const Heap&) = delete;
+  Heap(const Heap&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   Heap& operator=(const Heap&) = delete;
 
   bool is_valid() const noexcept { return state_ != nullptr; }

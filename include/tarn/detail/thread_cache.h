@@ -77,7 +77,7 @@ TARN_API void* allocate_class_slow(SizeClass size_class) noexcept;
 TARN_API void deallocate_class_slow(void* block, SizeClass size_class) noexcept;
 
 TARN_INLINE Record& record_at(ThreadCache* cache, std::size_t byte_offset) {
-  return *reinterpret_cast<Record*>(reinterpret_cast<char*>(cache) + byte_offset);
+  return *static_cast<Record*>(static_cast<void*>(reinterpret_cast<char*>(cache) + byte_offset));
 }
 
 /// \returns the offset of the record that takes a block; 0 when the pointer is no block of a slab.
