@@ -66,7 +66,7 @@ def main():
         if command.endswith("-11"):
             sets = [[*flags, "-fcoroutines"] for flags in sets]
         for number, flags in enumerate(sets):
-            alone = headers if takes_all or number == 0 else []
+            alone = headers if takes_all or (kind, number) == ("g++", 0) else []
             work += [(project, command, flags, source) for source in [*alone, uses]]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         faults = [fault for fault in pool.map(lambda job: compiles(*job), work) if fault]
