@@ -87,23 +87,22 @@ int tell(const TuneOptions& options, TuneResult& result, const std::string& clas
   return 0;
 }
 
-ReplayPlan plan_of(const TuneOptions& options, const fs::path& script) {
+ReplayPlan plan_of(const TuneOptions& options, const PreparedTrace& prepared) {
   return {.program = find_replay_program(),
-          .script_file = script.string(),
+          .script_file = prepared.script->path(),
           .environment = environment_of_defaults(),
           .timeout_seconds = options.timeout_seconds,
           .is_serial = options.is_serial};
 }
 
 /// Everything that needs signals held back and files that go away again. \throws Interrupted
-tune::Outcome search(const TuneOptions& options, const std::string& script, const std::string& classes,
+tune::Outcome search(const TuneOptions& options, const PreparedTrace& prepared, const std::string& classes,
                      TuneResult& result) {
   Session session(options.is_quiet ? Telling::kQuiet : Telling::kProgress);
   const TemporaryDirectory directory;
-  const fs::path script_file = directory.path() / "script", fitted = directory.path() / "fitted.classes";
-  write_file(script_file, script);
+  const fs::path fitted = directory.path() / "fitted.classes";
   write_file(fitted, classes);
-  Contest contest(plan_of(options, script_file), {kTarnName, find_tarn_library()}, fitted.string(), session);
+  Contest contest(plan_of(options, prepared), {kTarnName, find_tarn_library()}, fitted.string(), session);
   const Replay trial = contest.try_defaults();
   require_measurable(trial);
   result.rounds = rounds_of(options, trial.seconds);
@@ -134,13 +133,13 @@ bool is_process(const std::string& word) {
 
 int tune_trace(const TuneOptions& options, const std::string& trace_file) {
   TuneResult result = empty_result(options);
-  const PreparedTrace prepared = prepare_trace(
-      trace_file, options.is_partial ? trace::Damage::kUseWhatIsWhole : trace::Damage::kRefuse,
-      options.is_serial ? trace::Threads::kOne : trace::Threads::kAsRecorded, LiveSizes::kCount);
+  const PreparedTrace prepared =
+      prepare_trace({trace_file, options.is_partial,
+                     options.is_serial ? trace::Threads::kOne : trace::Threads::kAsRecorded, options.window});
   const std::string classes = fitted_classes(prepared);
   result.trace = prepared.trace;
   try {
-    result.outcome = search(options, prepared.script, classes, result);
+    result.outcome = search(options, prepared, classes, result);
   } catch (const Interrupted& interrupted) {
     fmt::print(stderr, "tarn: interrupted: nothing is proposed, no file is written\n");
     return measuring_status(interrupted.signal_number, false);
