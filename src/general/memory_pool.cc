@@ -18,6 +18,7 @@
 #include "general/pool_registry.h"
 #include "general/setup.h"
 #include "os/fatal.h"
+#include "os/owner_lock.h"
 #include "page/helper.h"
 #include "page/page_map.h"
 #include "thread/observation.h"
@@ -96,6 +97,10 @@ void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size
   };
   void* block = take_within_limits(take);
   if (block == nullptr && owners.end_all_cached_spans()) [[unlikely]]
+    block = take();
+  // Blocks in other owners' slabs are free memory too.
+  if (block == nullptr &&
+      owners.adopt_from_any(heap != nullptr ? owner_near(*heap) : owners.shared(), size_class)) [[unlikely]]
     block = take();
   return block != nullptr ? block : out_of_memory();
 }
@@ -357,8 +362,25 @@ void copy_blocks(void** to, void* const* from, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) to[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
 }
 
+/// Around steps that are more than one hit: meanwhile no other thread takes blocks of the magazines.
+class BatchMark {
+ public:
+  TARN_INLINE BatchMark() : heap_(this_heap()) {
+    if (heap_ != nullptr) heap_->batch.enter_at_once(os::OwnerLock::fences);
+  }
+  TARN_INLINE ~BatchMark() {
+    if (heap_ != nullptr) heap_->batch.leave();
+  }
+  BatchMark(const BatchMark&) = delete;
+  BatchMark& operator=(const BatchMark&) = delete;
+
+ private:
+  ThreadHeap* const heap_;
+};
+
 // What the thread's magazine has, if its record is not hidden. \returns how many.
 std::size_t pop_batch(SizeClass size_class, std::size_t count, void** blocks) {
+  const BatchMark mark;
   detail::Record& record = detail::own_cache()->records[index_of_class(size_class)];
   if (*record.top == nullptr) return 0;
   const auto at_hand = static_cast<std::size_t>(record.top - this_heap()->magazines[size_class].blocks);
@@ -377,6 +399,7 @@ TARN_INLINE std::size_t pair_of(std::size_t offset, std::size_t next) {
 
 // Frees the first blocks as long as they are of one class and its record has room. \returns how many.
 TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
+  const BatchMark mark;
   detail::ThreadCache* const cache = detail::own_cache();
   const std::size_t offset = detail::record_offset_of(cache, blocks[0]);
   detail::Record& record = detail::record_at(cache, offset);

@@ -32,7 +32,7 @@ std::size_t prewarm(std::size_t bytes) noexcept {
   if (!may_be_had(bytes)) return 0;
   end_rare_classes();
   const std::size_t made = page_cache.prewarm(bytes);
-  if (MemoryLimit::take_refused_bytes() != 0) memory_limit.note_refused_request();
+  if (MemoryLimit::take_refusal().by == Refusal::By::kHardLimit) memory_limit.note_refused_request();
   answer_limits();
   return made;
 }

@@ -131,6 +131,7 @@ void Observation::take_notice() {
   if (ThreadHeap* const heap = this_heap()) {
     os::LockGuard guard(heap->mutex);
     heap->shown.switch_heeded = now;
+    heap->shown.is_watched = is_watched;
   }
   if (ThreadHeap* const heap = this_heap(); heap != nullptr && !watch_switches.has_rings())
     heap->calls_made.end();
