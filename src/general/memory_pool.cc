@@ -17,6 +17,7 @@
 #include "general/memory_limits.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
+#include "general/slow_door.h"
 #include "os/fatal.h"
 #include "os/owner_lock.h"
 #include "page/helper.h"
@@ -161,7 +162,8 @@ void deallocate_in_class(void* block, SizeClass size_class) {
 
 namespace {
 
-void* allocate_missed(std::size_t size) {
+[[gnu::noinline]] void* allocate_missed(std::size_t size) {
+  const SlowDoor door;
   // Sizes that callers do not look up inline. A scope hides the records.
   if (size > detail::kSteppedLimit && size <= detail::kMediumLimit)
     if (void* const block = pop(detail::own_cache()->records[index_of_class(class_of_size(size))]))
@@ -179,7 +181,8 @@ void* allocate_missed(std::size_t size) {
   return allocate_in_class(heap, size_class, size);
 }
 
-void deallocate_missed(void* block) {
+[[gnu::noinline]] void deallocate_missed(void* block) {
+  const SlowDoor door;
   Span* const span = find_any_span(block);
   if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->deallocate(*pool, block);
   if (span == nullptr) os::fatal("free of a pointer that is no block", block);
@@ -275,10 +278,12 @@ void deallocate_slow(void* block) noexcept {
 }
 
 void* allocate_class_slow(SizeClass size_class) noexcept {
+  const SlowDoor door;
   return allocate_in_class(heap_of_this_thread(), size_class, class_geometry[size_class].block_bytes);
 }
 
 void deallocate_class_slow(void* block, SizeClass size_class) noexcept {
+  const SlowDoor door;
   deallocate_in_class(block, size_class);
 }
 
@@ -286,11 +291,12 @@ void deallocate_class_slow(void* block, SizeClass size_class) noexcept {
 
 namespace {
 
-void* allocate_aligned_missed(std::size_t size, std::size_t alignment) {
+[[gnu::noinline]] void* allocate_aligned_missed(std::size_t size, std::size_t alignment) {
+  const SlowDoor door;
   if (scope_pool() != nullptr) return allocate_in_scope(size, alignment);
   if (takes_blocks_from_malloc()) [[unlikely]]
     return allocate_from_malloc(size, alignment);
-  if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate(size);
+  if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate_large_block(size, kPageBytes);
   set_up_once();  // the classes must be known
   const SizeClass size_class = aligned_class_of(kClassesInUse, size, alignment);
   if (size_class == SizeClass::kNone) return allocate_large_block(size, alignment);
@@ -326,11 +332,16 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
 
 namespace {
 
+[[gnu::noinline]] void* allocate_large_zeroed(std::size_t bytes, bool* is_zeroed) {
+  const SlowDoor door;
+  return allocate_large_block(bytes, kPageBytes, 0, is_zeroed);
+}
+
 void* allocate_zeroed_bytes(std::size_t bytes) {
   bool is_zeroed = false;
   void* const block = bytes <= detail::kMediumLimit || scope_pool() != nullptr || takes_blocks_from_malloc()
                           ? allocate(bytes)
-                          : allocate_large_block(bytes, kPageBytes, 0, &is_zeroed);
+                          : allocate_large_zeroed(bytes, &is_zeroed);
   return block == nullptr || is_zeroed ? block : std::memset(block, 0, bytes);
 }
 
@@ -430,7 +441,9 @@ TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
 }
 
 // \returns how many blocks came from the slabs.
-std::size_t take_batch(ThreadHeap& heap, SizeClass size_class, std::size_t count, void** blocks) {
+[[gnu::noinline]] std::size_t take_batch(ThreadHeap& heap, SizeClass size_class, std::size_t count,
+                                         void** blocks) {
+  const SlowDoor door;
   std::size_t taken = 0;
   ReturnedPages returned;
   SlowCall call(heap);

@@ -3,6 +3,7 @@
 #include "general/memory_limits.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
+#include "general/slow_door.h"
 #include "page/page_cache.h"
 #include "tarn/memory_pool.h"
 #include "thread/magazine.h"
@@ -14,6 +15,7 @@ namespace TARN_NAMESPACE {
 using namespace internal;
 
 std::size_t trim(std::size_t keep) noexcept {
+  const SlowDoor door;
   if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
     ReturnedPages returned;
     HeapGuard guard(*heap);

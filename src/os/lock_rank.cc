@@ -19,7 +19,10 @@ struct MutexAccess {
     if (!mutex.take_free()) mutex.lock_slow();
     note_lock_taken(mutex.rank_);
   }
-  static void unlock_in_child(Mutex& mutex) { mutex.state_.store(Mutex::kFree, std::memory_order_relaxed); }
+  // Also of a thread that has left a call half way: then the helper may wait.
+  static void unlock_in_child(Mutex& mutex) {
+    if (mutex.state_.load(std::memory_order_relaxed) != Mutex::kFree) mutex.let_go();
+  }
 };
 
 }  // namespace TARN_NAMESPACE::detail

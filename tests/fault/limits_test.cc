@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <barrier>
+#include <fstream>
+#include <initializer_list>
 #include <string>
 #include <thread>
 #include <vector>
@@ -94,6 +96,17 @@ TEST(DataLimit, IsNullAndNoCrashAndMemoryIsHadAgainAfterwards) {
   }
 }
 
+// What the limit counts.
+std::size_t data_bytes() {
+  std::ifstream file("/proc/self/status");
+  std::string word;
+  std::size_t kib = 0;
+  while (file >> word && word != "VmData:") {
+  }
+  file >> kib;
+  return kib * kKiB;
+}
+
 // Blocks in a list through the blocks themselves.
 class Filling {
  public:
@@ -120,11 +133,9 @@ class Filling {
   void* first_ = nullptr;
 };
 
-constexpr std::size_t kInTurn[] = {2000, 48, 112, 500, 30000, kMiB, 48, 64, 3000};
-
 // \returns the size that got less than its share; 0: none did.
-int size_without_its_share(std::size_t share) {
-  for (const std::size_t size : kInTurn) {
+int size_without_its_share(std::initializer_list<std::size_t> sizes, std::size_t share) {
+  for (const std::size_t size : sizes) {
     Filling filling;
     const std::size_t bytes = filling.fill(size);
     filling.free_all();
@@ -135,15 +146,15 @@ int size_without_its_share(std::size_t share) {
 
 TEST(DataLimit, GivesEachSizeItsShareWhateverWasUsedBefore) {
   const ChildResult result = run_in_child([] {
-    set_limit(RLIMIT_DATA, 64 * kMiB);
-    return size_without_its_share(64 * kMiB * 8 / 10);
+    set_limit(RLIMIT_DATA, data_bytes() + 64 * kMiB);
+    return size_without_its_share({2000, 48, 112, 500, 30000, kMiB, 48, 64, 3000}, 64 * kMiB * 8 / 10);
   });
   EXPECT_TRUE(result.is_success()) << result.describe();
 }
 
-// Each has as much as a thread may keep.
 TEST(DataLimit, GivesBackWhatOtherThreadsHoldIdleBeforeARefusal) {
   constexpr int kThreads = 8;
+  constexpr std::size_t kIdle = 5 * kMiB, kRoom = 24 * kMiB;
   const ChildResult result = run_in_child([] {
     std::barrier together(kThreads + 1);
     std::vector<std::thread> threads;
@@ -152,7 +163,7 @@ TEST(DataLimit, GivesBackWhatOtherThreadsHoldIdleBeforeARefusal) {
       threads.emplace_back([&, t] {
         Filling filling;
         const std::size_t size = std::size_t{64} << t % 6;
-        filling.fill(size, 5 * kMiB);
+        filling.fill(size, kIdle);
         filling.free_all();
         together.arrive_and_wait();
         together.arrive_and_wait();
@@ -161,8 +172,8 @@ TEST(DataLimit, GivesBackWhatOtherThreadsHoldIdleBeforeARefusal) {
         Pool::deallocate(block);
       });
     together.arrive_and_wait();
-    set_limit(RLIMIT_DATA, 160 * kMiB);  // of which each stack takes 8
-    const int size = size_without_its_share((160 - 8 * kThreads) * kMiB * 3 / 4);
+    set_limit(RLIMIT_DATA, data_bytes() + kRoom);
+    const int size = size_without_its_share({2000, 3000, kMiB}, kRoom + kThreads * kIdle / 4);
     together.arrive_and_wait();
     for (std::thread& thread : threads) thread.join();
     return size != 0 ? size : failures != 0 ? 255 : 0;

@@ -147,6 +147,9 @@ TEST(MemoryLimit, AVainSearchIsNotRepeatedUntilSomethingIsFreed) {
     search_in_vain(limit);
   }
   EXPECT_EQ(searches, 4u);  // frees that it was not told of may have come
+  limit.end_search(false);
+  search_in_vain(limit);
+  EXPECT_FALSE(limit.may_search());
   limit.note_freed();
   EXPECT_TRUE(limit.may_search());
 }
