@@ -72,7 +72,8 @@ void Mutex::unlock_slow() {
   if ((state_.load(std::memory_order_relaxed) & kForFork) == 0) let_go();
 }
 
-// A fork that waits gets the mutex from its holder: threads that come later, or were woken, do not come first.
+// A fork that waits gets the mutex from its holder: threads that come later, or were woken, do not come
+// first.
 void Mutex::let_go() {
   std::uint32_t seen = state_.load(std::memory_order_relaxed), next = kFree;
   do next = (seen & kForkWaits) != 0 ? (seen & ~kForkWaits) | kForFork : kFree;

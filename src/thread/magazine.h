@@ -29,8 +29,8 @@ void visit_magazines(const ThreadHeap& heap, Visit visit) {
   }
 }
 
-/// \returns the number of blocks in a magazine, of which a visit may have taken some. \pre the heap's mutex is
-/// held.
+/// \returns the number of blocks in a magazine, of which a visit may have taken some. \pre the heap's mutex
+/// is held.
 unsigned count_left(const ThreadHeap& heap, SizeClass size_class);
 
 /// Sets the record after a change of the array, which holds `count` blocks.

@@ -253,10 +253,10 @@ void Registry::hide_all_records() {
 
 // Hits take no lock. So the thread's pointers are hidden first, then all threads fenced: from then on no hit
 // begins, and one that had begun has either ended or stands between two of its few steps
-// (take_lower_blocks_locked). Before the thread shows its records again it sees `visit`: in a slow call, under
-// the mutex, it closes the gaps; elsewhere it leaves the records hidden. A watched thread's hits do not ask the
-// pointers, and a batch is many steps: such heaps are left out.
-// Source: hide_all_records(), and the fence of os/owner_lock.h.
+// (take_lower_blocks_locked). Before the thread shows its records again it sees `visit`: in a slow call,
+// under the mutex, it closes the gaps; elsewhere it leaves the records hidden. A watched thread's hits do not
+// ask the pointers, and a batch is many steps: such heaps are left out. Source: hide_all_records(), and the
+// fence of os/owner_lock.h.
 void Registry::begin_visits() {
   os::LockGuard guard(owners.mutex());
   for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {

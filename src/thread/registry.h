@@ -39,8 +39,8 @@ class Registry {
   bool return_all_left(Left which);
 
   /// Returns what threads that run have in their magazines, but for the newest block of each class. Nothing
-  /// where one thread cannot fence all others. \pre no lock is held. \cost a system call, and one slow call of
-  /// each thread. \threads any.
+  /// where one thread cannot fence all others. \pre no lock is held. \cost a system call, and one slow call
+  /// of each thread. \threads any.
   void collect_magazines();
 
   /// The helper's look at all heaps and owners. \returns whether all owners were idle.

@@ -1,4 +1,5 @@
-// Threads that leave a slow call half way: by asynchronous cancellation, and by a jump out of a signal handler.
+// Threads that leave a slow call half way: by asynchronous cancellation, and by a jump out of a signal
+// handler.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <setjmp.h>

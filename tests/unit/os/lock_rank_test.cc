@@ -91,8 +91,8 @@ bool is_asleep(pid_t thread) {
   return line.find(") S ") != std::string::npos;
 }
 
-// Else a busy thread, which takes the mutex again before the fork has woken, would make the fork wait for many
-// of its calls.
+// Else a busy thread, which takes the mutex again before the fork has woken, would make the fork wait for
+// many of its calls.
 TEST(ForkSet, GetsAMutexFromItsHolderBeforeTheHolderCanTakeItAgain) {
   become_multi_threaded();
   Mutex& mutex = global_mutex<LockRank::kSpans>();
