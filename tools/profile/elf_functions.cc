@@ -20,8 +20,12 @@ bool is_function(const GElf_Sym& symbol) {
 }  // namespace
 
 std::string name_in_words(const std::string& name) {
-  // What is behind a point is the compiler's: ".cold", ".part.0".
-  const std::string mangled = name.substr(0, name.starts_with("_Z") ? name.find('.') : std::string::npos);
+  // What is behind a point is the compiler's: ".cold", ".part.0", ".llvm.123". Rust's older names have points
+  // before their hash too.
+  const bool is_mangled = name.starts_with("_Z") || name.starts_with("_R");
+  const std::size_t hash = std::min(name.rfind("17h"), name.size());
+  const std::size_t first = hash + std::string_view("17h0123456789abcdefE").size() <= name.size() ? hash : 0;
+  const std::string mangled = name.substr(0, is_mangled ? name.find('.', first) : std::string::npos);
   return observer::demangle(mangled).value_or(name);
 }
 
