@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "observe/code_modules.h"
 #include "os/fatal.h"
@@ -80,7 +81,10 @@ void LeakReport::add_frame(Text& text, const char* word, std::uint32_t stack, st
     return;
   }
   const char* const function = exported_function(address);
-  if (function != nullptr) text.add(front_of(function, kLongestName)).add(" (");
+  if (function != nullptr) {
+    add_shown(text, function, kLongestName);
+    text.add(" (");
+  }
   if (!modules_.add_place(text, address)) text.add_hex(address);
   text.add(function != nullptr ? ")\n" : "\n");
 }

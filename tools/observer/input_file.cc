@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "outside_wait.h"
+
 namespace tarn::observer {
 
 InputFile::InputFile(const std::string& path, int flags, int directory)
@@ -32,6 +34,7 @@ std::uint64_t InputFile::bytes() const {
 }
 
 std::size_t InputFile::read(std::uint64_t offset, void* into, std::size_t bytes) const {
+  const OutsideWait waiting;
   std::size_t done = 0;
   while (done < bytes) {
     const ssize_t part =
@@ -44,6 +47,7 @@ std::size_t InputFile::read(std::uint64_t offset, void* into, std::size_t bytes)
 }
 
 InputFile open_regular_file(const std::string& path) {
+  const OutsideWait waiting;
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   // It may be another file by now: a pipe is not waited for, a terminal not taken.

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "input_file.h"
+#include "printable.h"
 
 namespace tarn::observer {
 
@@ -52,13 +53,6 @@ std::uint64_t number_in(std::string_view text, int base) {
 
 std::uint64_t bytes_of(std::string_view text, std::string_view label) {
   return number_in(field_of(text, label)) * 1024;
-}
-
-std::string printable(std::string_view name) {
-  std::string text(name);
-  for (char& character : text)
-    if (static_cast<unsigned char>(character) < 0x20 || character == 0x7f) character = '?';
-  return text;
 }
 
 std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }

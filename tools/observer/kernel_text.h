@@ -27,9 +27,6 @@ std::uint64_t number_in(std::string_view text, int base = 10);
 /// A field like "VmRSS:  12 kB", in bytes.
 std::uint64_t bytes_of(std::string_view text, std::string_view label);
 
-/// A name that somebody else chose, with '?' in the place of what would steer a terminal.
-std::string printable(std::string_view name);
-
 /// What follows the last slash.
 std::string base_name(std::string_view path);
 

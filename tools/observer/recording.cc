@@ -14,7 +14,7 @@ namespace tarn::observer {
 namespace {
 
 // No library has larger ones: one that says so is forged.
-constexpr std::uint32_t kMostRoom = 1 << 22;
+constexpr std::uint32_t kMostRoom = 1 << 18;
 constexpr std::size_t kMostRings = 1 << 16;
 
 Layout layout_of(const Source& source) {

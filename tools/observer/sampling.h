@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bounds.h"
 #include "layout.h"
 #include "source.h"
 #include "watch_beat.h"
@@ -62,8 +63,8 @@ class SamplingWords {
   void ring() const;
 
  private:
-  void read_stacks(Sampling& sampling) const;
-  void read_live(Sampling& sampling) const;
+  void read_stacks(Sampling& sampling, Bounds& bounds) const;
+  void read_live(Sampling& sampling, Bounds& bounds) const;
   std::uint64_t number(Address record, std::string_view field) const;
 
   const Source& source_;

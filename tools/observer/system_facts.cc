@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "printable.h"
+
 namespace tarn::observer {
 namespace {
 
@@ -123,7 +125,7 @@ void read_group(const GroupFiles& files, SystemFacts& facts) {
         least_left = left;
         facts.group_limit_bytes = limit;
         facts.group_used_bytes = used;
-        facts.control_group = "/" + group.lexically_relative(files.top).generic_string();
+        facts.control_group = "/" + printable(group.lexically_relative(files.top).generic_string());
         if (facts.control_group == "/.") facts.control_group = "/";
       }
     }

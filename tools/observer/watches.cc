@@ -7,6 +7,7 @@
 #include "kernel_text.h"
 #include "layout.h"
 #include "locate.h"
+#include "printable.h"
 #include "words.h"
 
 namespace tarn::observer {

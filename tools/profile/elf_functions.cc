@@ -4,6 +4,7 @@
 #include <gelf.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 #include <tuple>
 
@@ -11,6 +12,8 @@
 
 namespace tarn::profile {
 namespace {
+
+constexpr std::size_t kLongestSymbol = 4096;  // all names of a file may lie in each other
 
 bool is_function(const GElf_Sym& symbol) {
   const unsigned type = GELF_ST_TYPE(symbol.st_info);
@@ -54,7 +57,7 @@ void ElfFunctions::add_table(Elf* elf, Elf_Scn* section) {
     const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
     if (name == nullptr || *name == '\0' || !is_function(symbol)) continue;
     const std::uint64_t end = symbol.st_value + std::min(symbol.st_size, UINT64_MAX - symbol.st_value);
-    functions_.push_back({symbol.st_value, end, name});
+    functions_.push_back({symbol.st_value, end, std::string(name, strnlen(name, kLongestSymbol))});
   }
 }
 

@@ -217,10 +217,10 @@ std::string name_of(TopOrder order) {
 
 Line top_title(const Look& look) {
   const observer::Snapshot& snapshot = look.snapshot;
-  Line title = {{printable(snapshot.program), Style::kHeading}};
+  Line title = {{in_single_columns(snapshot.program), Style::kHeading}};
   if (snapshot.pid != 0) title.push_back({fmt::format(" {}", snapshot.pid), Style::kHeading});
   if (look.up_seconds) title.push_back({"  up " + up_time(*look.up_seconds)});
-  title.push_back({fmt::format("  tarn {}  ", printable(snapshot.library_version))});
+  title.push_back({fmt::format("  tarn {}  ", in_single_columns(snapshot.library_version))});
   title.push_back({exactness_text(snapshot.exactness)});
   if (snapshot.exactness.bad_spans != 0)
     title.push_back({fmt::format("  {} spans unreadable", snapshot.exactness.bad_spans), Style::kBad});

@@ -9,18 +9,26 @@
 
 #include "observer/attached_process.h"
 #include "observer/kernel_text.h"
+#include "observer/printable.h"
+#include "system/clock.h"
 #include "system/format.h"
 #include "system/output_files.h"
 
 namespace tarn::tool {
 namespace {
 
+constexpr double kMostSecondsAtEnds = 0.7;
 constexpr int kTickMs = 4, kTickBeforeBeginMs = 1;
 
-trace::Description description_of(std::string program, std::vector<std::string> command) {
+/// What is over soon.
+std::function<bool()> for_moments() {
+  return [began = now()] { return seconds_between(began, now()) > kMostSecondsAtEnds; };
+}
+
+trace::Description description_of(const std::string& program, const std::vector<std::string>& command) {
   trace::Description description;
-  description.program = std::move(program);
-  description.command = std::move(command);
+  description.program = observer::printable(program);
+  for (const std::string& word : command) description.command.push_back(observer::printable(word));
   description.start_time = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   description.allocator = "tarn";
   return description;
@@ -28,8 +36,9 @@ trace::Description description_of(std::string program, std::vector<std::string> 
 
 }  // namespace
 
-RecordingRun::RecordingRun(const std::string& file, std::string program, std::vector<std::string> command)
-    : writer_(file, take_output(file), description_of(std::move(program), std::move(command))) {}
+RecordingRun::RecordingRun(const std::string& file, const std::string& program,
+                           const std::vector<std::string>& command)
+    : writer_(file, take_output(file), description_of(program, command)) {}
 
 RecordingRun::~RecordingRun() {
   if (!is_finished_) stop_recording();
@@ -50,14 +59,15 @@ void RecordingRun::begin(const observer::Source& source, Begins begins) {
   peak_.emplace(source);
   beat_ = std::make_unique<observer::WatchBeat>(words_->lease());
   if (begins == Begins::kWithProgram) return;
-  recorder_->skip_old();
+  if (!recorder_->skip_old(for_moments()))
+    throw observer::ObserveError("it has more rings of calls than threads can have made");
   words_->set(observer::RecordingState::kOn);
 }
 
-int RecordingRun::fetch() {
+int RecordingRun::fetch(const std::function<bool()>& is_over) {
   if (has_ended_ || was_seen_to_end_ || !recorder_) return kTickMs;
   try {
-    const bool is_much = recorder_->fetch() == Recorder::Fetched::kMuch;
+    const bool is_much = recorder_->fetch(is_over) == Recorder::Fetched::kMuch;
     peak_->look();
     const bool is_on = words_->state() == observer::RecordingState::kOn;
     if (was_on_ && !is_on)
@@ -98,7 +108,8 @@ void RecordingRun::end_of(const observer::Source& source) {
 void RecordingRun::fetch_the_rest() {
   if (!recorder_ || has_ended_) return;
   try {
-    recorder_->fetch();
+    if (recorder_->fetch(for_moments()) == Recorder::Fetched::kCut)
+      complain("more calls waited at the end than can be written in moments: those are missing");
   } catch (const std::exception& error) {
     complain(error.what());
   }

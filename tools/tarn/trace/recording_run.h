@@ -1,6 +1,7 @@
 // The recording of one program into one file, from its begin to the end of the file. What goes wrong is kept
 // as a line: the file is then whole up to there, and the program is left as it was.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,7 +19,7 @@ namespace tarn::tool {
 class RecordingRun {
  public:
   /// Makes the file. \throws trace::TraceError
-  RecordingRun(const std::string& file, std::string program, std::vector<std::string> command);
+  RecordingRun(const std::string& file, const std::string& program, const std::vector<std::string>& command);
   ~RecordingRun();
   RecordingRun(const RecordingRun&) = delete;
   RecordingRun& operator=(const RecordingRun&) = delete;
@@ -26,15 +27,15 @@ class RecordingRun {
   enum class Begins : std::uint8_t { kNow, kWithProgram };  // kWithProgram: its environment says so
   /// \throws observer::ObserveError when it cannot be recorded.
   void begin(const observer::Source& source, Begins begins);
-  /// Fetches what there is. \returns in how many milliseconds to come again
-  int fetch();
+  /// Fetches what there is, until is_over(). \returns in how many milliseconds to come again
+  int fetch(const std::function<bool()>& is_over = [] { return false; });
   /// The same of a program that was just started, whose library may not be there yet.
   int fetch_of(int pid);
   /// The same for the last time, of a program that has been stopped at its end.
   void end_of(const observer::Source& source);
   /// The process has executed another program: what it had not fetched is gone.
   void end_by_exec() { was_seen_to_end_ = true; }
-  /// Lets the program record no more, and ends the file.
+  /// Lets the program record no more, fetches for some moments what is left, and ends the file.
   void end();
 
   bool has_begun() const { return recorder_.has_value(); }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "observer/printable.h"
 #include "report/failures.h"
 #include "system/format.h"
 
@@ -67,9 +68,9 @@ std::vector<Cell> row_of(const ReplayEntry& contender, const ReplayResults& resu
 
 std::string about_recorded_run(const ReplayedTrace& trace) {
   if (trace.summary.peak_anonymous_bytes == 0) return "";
-  std::string text =
-      fmt::format("The recorded run, on {}, had a peak of {} (RssAnon)", trace.description.allocator,
-                  format_bytes(trace.summary.peak_anonymous_bytes));
+  std::string text = fmt::format("The recorded run, on {}, had a peak of {} (RssAnon)",
+                                 observer::printable(trace.description.allocator),
+                                 format_bytes(trace.summary.peak_anonymous_bytes));
   if (trace.summary.other_bytes != 0)
     text += fmt::format(", of which {} were not its allocator's", format_bytes(trace.summary.other_bytes));
   return text + ".\n";
