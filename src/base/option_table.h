@@ -109,8 +109,10 @@ inline constexpr OptionInfo kOptionTable[] = {
      "Count every call and requested byte exactly; each call then takes the slow path."},
     {Option::kPoolsUseMalloc, "pools_use_malloc", OptionKind::kBool, 0, 0, 1, nullptr,
      "Take the blocks of every pool, heap and arena from malloc, one by one, for checkers of memory; where "
-     "malloc is not tarn's, those of the general pool too. Under LeakSanitizer the general pool does so by "
-     "itself, unless this is set."},
+     "malloc is not tarn's, those of the general pool too. Unless this is set, ThreadSanitizer, Helgrind, "
+     "DRD, "
+     "Massif and DHAT switch it on, and the general pool does so by itself under LeakSanitizer and "
+     "memcheck."},
     {Option::kDeepbind, "deepbind", OptionKind::kChoice, 0, 0, 1, "ignore|keep",
      "What dlopen does with RTLD_DEEPBIND, which makes a library miss the preloaded malloc: clear the flag, "
      "or pass it on."},

@@ -1,6 +1,7 @@
 #include "general/block_finder.h"
 
 #include "general/block_source.h"
+#include "general/from_malloc.h"
 #include "general/pool_registry.h"
 #include "general/system_blocks.h"
 #include "page/page_map.h"
@@ -19,7 +20,9 @@ Span* find_any_span(const void* pointer) {
 
 // Where malloc is ours, the pool's malloc block is a block of one of our slabs.
 PoolHeader* pool_over_system(const void* block) {
-  return may_have_blocks_of_malloc() ? system_blocks.pool_of(block) : nullptr;
+  if (!may_have_blocks_of_malloc()) return nullptr;
+  if (PoolHeader* const pool = system_blocks.pool_of(block)) return pool;
+  return find_any_span(block) == nullptr ? pool_of_unknown() : nullptr;
 }
 
 bool is_of_general_pool(const void* block) {

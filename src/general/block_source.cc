@@ -4,34 +4,41 @@
 #include "os/checker.h"
 
 // In the files that replace malloc (override/malloc.cc).
-extern "C" [[gnu::weak, gnu::visibility("hidden")]] const char tarn_replaces_malloc;
+extern "C" [[gnu::weak, gnu::visibility("hidden")]] bool tarn_serves_malloc();
 
 namespace tarn::internal {
 namespace {
 
 // A library that is being tested under a sanitizer serves from its slabs all the same.
-bool is_checked_for_leaks() {
+os::CheckedBlocks blocks_to_take_from_malloc() {
 #if defined(TARN_TESTED_UNDER_SANITIZER)
-  return false;
+  return os::CheckedBlocks::kNone;
 #else
-  return os::has_leak_sanitizer();
+  return os::checked_blocks();
 #endif
 }
+
+bool has_malloc() { return &tarn_serves_malloc != nullptr && tarn_serves_malloc(); }
 
 }  // namespace
 
 void decide_on_block_source() {
-  const bool is_wished = configuration.is_set(Option::kPoolsUseMalloc)
-                             ? configuration.is_on(Option::kPoolsUseMalloc)
-                             : is_checked_for_leaks();
-  const bool is_ours = &tarn_replaces_malloc != nullptr;
-  block_source.store(is_wished && !is_ours ? BlockSource::kMalloc : BlockSource::kSlabs,
-                     std::memory_order_relaxed);
+  const bool is_replaced = has_malloc() && os::valgrind_serves_malloc();
+  const bool is_ours = has_malloc() && !is_replaced;
+  const os::CheckedBlocks checked = is_ours ? os::CheckedBlocks::kNone : blocks_to_take_from_malloc();
+  const bool is_set = configuration.is_set(Option::kPoolsUseMalloc);
+  if (!is_set && checked == os::CheckedBlocks::kAll)
+    configuration.set_number(kOptionTable[static_cast<std::size_t>(Option::kPoolsUseMalloc)], 1, "a checker");
+  const bool is_wished =
+      configuration.is_on(Option::kPoolsUseMalloc) || (!is_set && checked == os::CheckedBlocks::kGeneral);
+  BlockSource source = is_wished && !is_ours ? BlockSource::kMalloc : BlockSource::kSlabs;
+  if (is_replaced) source = BlockSource::kMallocForOurs;  // free() of the program never comes to us
+  block_source.store(source, std::memory_order_relaxed);
 }
 
 bool may_have_blocks_of_malloc() {
   return configuration.is_on(Option::kPoolsUseMalloc) ||
-         block_source.load(std::memory_order_relaxed) == BlockSource::kMalloc;
+         block_source.load(std::memory_order_relaxed) >= BlockSource::kMalloc;
 }
 
 }  // namespace tarn::internal

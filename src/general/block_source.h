@@ -7,7 +7,12 @@
 
 namespace tarn::internal {
 
-enum class BlockSource : std::uint8_t { kUndecided, kSlabs, kMalloc };
+enum class BlockSource : std::uint8_t {
+  kUndecided,
+  kSlabs,
+  kMalloc,
+  kMallocForOurs,  // a checker's serves in place of ours: blocks of both are one kind, and nobody notes them
+};
 inline constinit std::atomic<BlockSource> block_source{BlockSource::kUndecided};
 
 /// \pre the options are read, and no block was handed out.

@@ -1,5 +1,9 @@
 #include "general/from_malloc.h"
 
+#include <malloc.h>
+
+#include <cstdlib>
+
 #include "general/large.h"
 #include "general/setup.h"
 #include "general/system_blocks.h"
@@ -32,11 +36,31 @@ constexpr PoolOperations kOperations{.kind = "general pool",
 // No registry has it, so its mutexes are never taken.
 constinit PoolHeader general_pool{.operations = &kOperations};
 
+bool serves_for_ours() { return block_source.load(std::memory_order_relaxed) == BlockSource::kMallocForOurs; }
+
+constexpr PoolOperations kOperationsForOurs{
+    .kind = "general pool",
+    .record = PoolRecord::kNone,
+    .deallocate = [](PoolHeader&, void* block) { std::free(block); },
+    .usable_size = [](PoolHeader&,
+                      const void* block) { return malloc_usable_size(const_cast<void*>(block)); },
+    .reallocate = [](PoolHeader&, void* block,
+                     std::size_t size) { return std::realloc(block, size == 0 ? 1 : size); }};
+constinit PoolHeader pool_of_malloc{.operations = &kOperationsForOurs};
+
+void* take(std::size_t size, std::size_t alignment) {
+  if (!serves_for_ours()) return system_blocks.allocate(general_pool, size, alignment);
+  void* block = nullptr;
+  return posix_memalign(&block, alignment, size) == 0 ? block : nullptr;
+}
+
 }  // namespace
+
+PoolHeader* pool_of_unknown() { return serves_for_ours() ? &pool_of_malloc : nullptr; }
 
 bool takes_blocks_from_malloc_slow() {
   set_up_once();
-  return block_source.load(std::memory_order_relaxed) == BlockSource::kMalloc;
+  return block_source.load(std::memory_order_relaxed) >= BlockSource::kMalloc;
 }
 
 void* allocate_from_malloc(std::size_t size, std::size_t alignment) {
@@ -44,10 +68,9 @@ void* allocate_from_malloc(std::size_t size, std::size_t alignment) {
   ThreadHeap* const heap = heap_of_this_thread();
   void* const block = size > kLargestRequest || alignment > kLargestRequest
                           ? nullptr  // a checker would rather stop the process than refuse
-                          : system_blocks.allocate(general_pool, size,
-                                                   alignment < kLeastAlignment ? kLeastAlignment : alignment);
+                          : take(size, alignment < kLeastAlignment ? kLeastAlignment : alignment);
   if (block == nullptr) return out_of_memory();
-  live_bytes.fetch_add(size, std::memory_order_relaxed);
+  if (!serves_for_ours()) live_bytes.fetch_add(size, std::memory_order_relaxed);
   if (counts_calls(heap)) {
     os::LockGuard guard(heap->mutex);
     heap->calls->large.add_allocation(size, size);

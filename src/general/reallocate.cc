@@ -6,7 +6,6 @@
 #include "general/from_malloc.h"
 #include "general/large.h"
 #include "general/setup.h"
-#include "general/slow_door.h"
 #include "os/fatal.h"
 #include "page/page_map.h"
 #include "tarn/memory_pool.h"
@@ -100,9 +99,8 @@ void count_reallocation() {
 
 namespace {
 
-[[gnu::noinline]] void* reallocate_missed(void* block, std::size_t size) {
+void* reallocate_missed(void* block, std::size_t size) {
   if (block == nullptr) return allocate(size);
-  const SlowDoor door;
   count_reallocation();
   if (PoolHeader* const pool = pool_over_system(block)) return reallocate_of_pool(*pool, block, size);
   Span* const span = span_of_block(block);

@@ -5,8 +5,6 @@
 
 #include <cstring>
 
-#include "base/printable.h"
-
 namespace tarn::internal {
 namespace {
 
@@ -59,10 +57,8 @@ const LoadedModule* LoadedModules::find(std::uintptr_t address) const {
 
 bool LoadedModules::add_place(Text& text, std::uintptr_t address) const {
   const LoadedModule* const module = find(address);
-  if (module == nullptr) return false;
-  add_shown(text, module->path, LoadedModule::kPathBytes);
-  text.add('+').add_hex(address - module->base);
-  return true;
+  if (module != nullptr) text.add(module->path).add('+').add_hex(address - module->base);
+  return module != nullptr;
 }
 
 }  // namespace tarn::internal

@@ -1,7 +1,8 @@
 // Marks for memory checkers, when the program runs under one. Memory that goes back to general use must carry
 // no mark.
 //
-// The sanitizers' functions are weak. Valgrind's requests are an instruction sequence that does nothing on
+// The sanitizers' functions are weak; `begin_sanitizers` comes before every function of libc that a sanitizer
+// replaces, as in each file that a compiler instruments. Valgrind's requests are an instruction sequence that does nothing on
 // a CPU, so the library needs no separate build. Only programs compiled with TARN_VALGRIND make them, except
 // unpoison, which also removes the marks of such a program.
 #pragma once
@@ -10,9 +11,10 @@
 extern "C" {
 [[gnu::weak]] void __asan_poison_memory_region(const volatile void* start, std::size_t bytes);
 [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void* start, std::size_t bytes);
-[[gnu::weak]] void __lsan_do_leak_check();
-[[gnu::weak]] void __tsan_init();
+[[gnu::weak]] void __asan_init();
 [[gnu::weak]] void __msan_init();
+[[gnu::weak]] void __tsan_init();
+[[gnu::weak]] void __lsan_do_leak_check();
 [[gnu::weak]] void __lsan_register_root_region(const void* start, std::size_t bytes);
 }
 
@@ -28,6 +30,24 @@ inline bool has_sanitizer() {
   return &__asan_poison_memory_region != nullptr || &__tsan_init != nullptr || &__msan_init != nullptr;
 }
 
+/// Lets the sanitizers of the process begin, if none has done so: a shared library's constructors run before
+/// those of the program, and a function that a sanitizer replaces may crash before.
+void begin_sanitizers();
+
+bool is_on_valgrind();
+/// Whether a checker follows all threads and all memory: a thread that it does not know must not run.
+bool has_checker();
+
+/// What a checker in the process knows of blocks, if it knows those of malloc alone.
+enum class CheckedBlocks : unsigned char {
+  kNone,     // no checker, or one that does not care
+  kGeneral,  // it understands marks of pools: LeakSanitizer, AddressSanitizer, memcheck
+  kAll,      // ThreadSanitizer, Helgrind, DRD, Massif, DHAT
+};
+CheckedBlocks checked_blocks();
+/// Whether malloc is Valgrind's, also where a symbol leads to another one.
+bool valgrind_serves_malloc();
+
 /// Whether LeakSanitizer is in the process, alone or with AddressSanitizer. It follows pointers through
 /// malloc's blocks, globals and stacks.
 inline bool has_leak_sanitizer() { return &__lsan_do_leak_check != nullptr; }
@@ -35,6 +55,9 @@ inline bool has_leak_sanitizer() { return &__lsan_do_leak_check != nullptr; }
 inline void note_roots_of_leaks(const void* start, std::size_t bytes) {
   if (&__lsan_register_root_region != nullptr) __lsan_register_root_region(start, bytes);
 }
+
+/// Says to DRD that threads order their accesses there by atomic words, which it does not know.
+void note_ordered_by_atomics(const void* start, std::size_t bytes);
 
 /// Pools in memcheck, which records the stacks of allocation and free. `pool` is any address that belongs to
 /// the pool.

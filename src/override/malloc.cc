@@ -18,10 +18,16 @@ std::size_t os_page_bytes() { return tarn::internal::os::page_bytes(); }
 
 }  // namespace
 
-// Says that malloc is ours (general/from_malloc.cc).
-extern "C" [[gnu::visibility("hidden"), gnu::used]] const char tarn_replaces_malloc = 0;
-
 TARN_C_API void* malloc(std::size_t size) noexcept { return tarn::allocate(size); }
+
+extern "C" [[gnu::visibility("hidden"), gnu::alias("malloc")]] void* tarn_own_malloc(std::size_t) noexcept;
+
+// Whether malloc of the symbol table is ours (general/block_source.cc). Volatile, since the compiler takes
+// both for the same function.
+extern "C" [[gnu::visibility("hidden"), gnu::used]] bool tarn_serves_malloc() {
+  void* (*volatile const called)(std::size_t) = &malloc;
+  return called == &tarn_own_malloc;
+}
 
 TARN_C_API void free(void* block) noexcept { tarn::deallocate(block); }
 

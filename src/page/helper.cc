@@ -1,5 +1,6 @@
 #include "page/helper.h"
 
+#include "os/checker.h"
 #include "os/memory.h"
 #include "os/mutex.h"
 #include "os/process.h"
@@ -41,7 +42,8 @@ void Helper::start_wanted() {
 }
 
 os::HelperStart Helper::start() {
-  if (!os::may_have_helper()) return os::HelperStart::kRefused;
+  // A thread that a checker has not seen begin would crash in it, or be taken for a race.
+  if (os::has_checker() || !os::may_have_helper()) return os::HelperStart::kRefused;
   if (!can_step_aside_.load(std::memory_order_relaxed) && os::has_privileges())
     return os::HelperStart::kRefused;
   os::find_out_about_purge();

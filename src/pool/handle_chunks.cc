@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/units.h"
+#include "base/wipe.h"
 #include "os/checker.h"
 #include "os/memory.h"
 #include "page/metadata.h"
@@ -152,7 +153,7 @@ bool grow_handle_pool(HandlePoolState& state, ReturnedPages& returned) {
   if (first >= HandleFront::kMostSlots || !make_room(state, returned)) return false;
   void* const record = metadata.allocate(record_bytes(state));
   if (record == nullptr) return false;
-  std::memset(record, 0, record_bytes(state));
+  clear_unseen(record, record_bytes(state));
   auto* const chunk = new (record) HandleChunk{};
   chunk->first_slot = first;
   chunk->usable_count = usable_slots(state);

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "hand_made_profile.h"
-#include "observer/printable.h"
+#include "profile/printable.h"
 
 namespace tarn::profile {
 namespace {

@@ -13,29 +13,7 @@ namespace {
 
 using test::event;
 
-/// All that a file holds.
-struct Trace {
-  explicit Trace(TraceFile file)
-      : description(file.description()),
-        summary(file.summary()),
-        event_count(file.event_count()),
-        damage(file.damage()),
-        threads(file.thread_count()) {
-    for (std::uint32_t thread = 0; thread < file.thread_count(); ++thread)
-      for (std::size_t i = 0; i < file.chunk_count(thread); ++i) {
-        const ThreadEvents chunk = file.chunk(thread, i);
-        threads[thread].events.insert(threads[thread].events.end(), chunk.events.begin(), chunk.events.end());
-        threads[thread].orders.insert(threads[thread].orders.end(), chunk.orders.begin(), chunk.orders.end());
-      }
-  }
-  Description description;
-  Summary summary;
-  std::uint64_t event_count;
-  std::string damage;
-  std::vector<ThreadEvents> threads;
-};
-
-class FileOfTrace : public testing::Test {
+class TraceFile : public testing::Test {
  protected:
   void SetUp() override {
     path_ = testing::TempDir() + "trace_file_test." + std::to_string(getpid());
@@ -47,7 +25,8 @@ class FileOfTrace : public testing::Test {
 
   static Trace read(const std::string& bytes, Damage damage = Damage::kRefuse,
                     const ReadLimits& limits = {}) {
-    return Trace(TraceFile(std::make_unique<std::istringstream>(bytes), "x.trace", damage, limits));
+    std::istringstream file(bytes);
+    return read_trace(file, "x.trace", damage, limits);
   }
 
   std::string path_, bytes_;
@@ -62,7 +41,7 @@ std::string error_of(const std::function<void()>& work) {
   return "no error";
 }
 
-TEST_F(FileOfTrace, WhatIsWrittenComesBack) {
+TEST_F(TraceFile, WhatIsWrittenComesBack) {
   const Trace trace = read(bytes_);
   EXPECT_EQ(trace.description.command, (std::vector<std::string>{"example", "--with", "two threads"}));
   EXPECT_EQ(trace.summary.peak_anonymous_bytes, 8u << 20);
@@ -74,7 +53,7 @@ TEST_F(FileOfTrace, WhatIsWrittenComesBack) {
   EXPECT_EQ(trace.damage, "");
 }
 
-TEST_F(FileOfTrace, AnOrderGoesOnWhereItsLowBitsBeginAgain) {
+TEST_F(TraceFile, AnOrderGoesOnWhereItsLowBitsBeginAgain) {
   std::vector<Event> events;
   for (std::uint64_t i = 0; i < 3; ++i)
     events.push_back(event(Operation::kAllocate, 4096 * (i + 1), 8, kOrderMask - 1 + i * 3));
@@ -83,13 +62,13 @@ TEST_F(FileOfTrace, AnOrderGoesOnWhereItsLowBitsBeginAgain) {
     writer.append(0, (std::uint64_t{5} << kOrderBits) + kOrderMask - 1, events);
     writer.finish({});
   }
-  const Trace trace(TraceFile(path_, Damage::kRefuse));
+  const Trace trace = read_trace(path_, Damage::kRefuse);
   EXPECT_EQ(trace.threads[0].orders[2] - trace.threads[0].orders[0], 6u);
 }
 
-TEST_F(FileOfTrace, EventsTakeFewBytes) { EXPECT_LT(bytes_.size() / read(bytes_).event_count, 8u); }
+TEST_F(TraceFile, EventsTakeFewBytes) { EXPECT_LT(bytes_.size() / read(bytes_).event_count, 8u); }
 
-TEST_F(FileOfTrace, EveryTruncatedFileIsRefusedWithTheByte) {
+TEST_F(TraceFile, EveryTruncatedFileIsRefusedWithTheByte) {
   for (std::size_t length = 0; length < bytes_.size(); length += 1 + length / 50) {
     const std::string error = error_of([&] { read(bytes_.substr(0, length)); });
     EXPECT_NE(error.find("x.trace: byte "), std::string::npos) << length << ": " << error;
@@ -97,7 +76,7 @@ TEST_F(FileOfTrace, EveryTruncatedFileIsRefusedWithTheByte) {
   }
 }
 
-TEST_F(FileOfTrace, EveryChangedByteIsFoundOut) {
+TEST_F(TraceFile, EveryChangedByteIsFoundOut) {
   for (std::size_t at = 0; at < bytes_.size(); at += 1 + at / 100) {
     std::string changed = bytes_;
     changed[at] = static_cast<char>(changed[at] ^ 0x11);
@@ -105,23 +84,23 @@ TEST_F(FileOfTrace, EveryChangedByteIsFoundOut) {
   }
 }
 
-TEST_F(FileOfTrace, ATruncatedFileIsReadInPartWhenAskedTo) {
+TEST_F(TraceFile, ATruncatedFileIsReadInPartWhenAskedTo) {
   const Trace trace = read(bytes_.substr(0, bytes_.size() - 40), Damage::kUseWhatIsWhole);
   EXPECT_EQ(trace.event_count, read(bytes_).event_count);
   EXPECT_NE(trace.damage.find("truncated"), std::string::npos);
 }
 
-TEST_F(FileOfTrace, WhatIsNoTraceIsRefusedAlsoInPart) {
+TEST_F(TraceFile, WhatIsNoTraceIsRefusedAlsoInPart) {
   EXPECT_NE(error_of([] { read("#!/bin/sh\n", Damage::kUseWhatIsWhole); }).find("no trace"),
             std::string::npos);
 }
 
-TEST_F(FileOfTrace, MoreEventsThanAllowedAreRefused) {
+TEST_F(TraceFile, MoreEventsThanAllowedAreRefused) {
   EXPECT_NE(error_of([&] { read(bytes_, Damage::kRefuse, {.most_events = 100}); }).find("more events"),
             std::string::npos);
 }
 
-TEST_F(FileOfTrace, AFullDiskIsOneLine) {
+TEST_F(TraceFile, AFullDiskIsOneLine) {
   const std::string error = error_of([] { TraceWriter("/dev/full", {}); });
   EXPECT_EQ(error, "cannot write /dev/full: No space left on device");
 }

@@ -16,16 +16,12 @@ std::uint64_t memory_of_machine() {
 
 }  // namespace
 
-std::uint64_t Bounds::most_bytes() { return std::min(memory_of_machine() / 2, kMostBytes); }
+Bounds::Bounds() : Bounds(std::min(memory_of_machine() / 2, kMostBytes), kMostSteps) {}
 
-Bounds::Bounds() : Bounds(most_bytes(), kMostSteps) {}
-
-const char* Bounds::refusal() {
-  return "the program's records are damaged or forged, or need more than half of this machine's memory: look "
-         "at "
-         "its core file on a larger machine";
+void Bounds::refuse() {
+  throw ObserveError(
+      "the program's records are damaged or forged, or need more than half of this machine's memory: look at "
+      "its core file on a larger machine");
 }
-
-void Bounds::refuse() { throw ObserveError(refusal()); }
 
 }  // namespace tarn::observer

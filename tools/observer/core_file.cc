@@ -11,7 +11,6 @@
 #include "elf_notes.h"
 #include "kernel_text.h"
 #include "maps_parser.h"
-#include "printable.h"
 
 namespace tarn::observer {
 namespace {

@@ -33,16 +33,15 @@ std::optional<std::string> demangle_without(std::string_view words, const std::s
 }  // namespace
 
 std::optional<std::string> demangle(const std::string& mangled) {
-  for (const auto demangle_as : {rust_demangle_callback, cplus_demangle_v3_callback}) {
-    std::string text;
-    try {
-      if (demangle_as(mangled.c_str(), DMGL_PARAMS | DMGL_TYPES, append_text, &text) == 0) continue;
-    } catch (const TooLong&) {
+  std::string text;
+  try {
+    if (cplus_demangle_v3_callback(mangled.c_str(), DMGL_PARAMS | DMGL_TYPES, append_text, &text) == 0)
       return std::nullopt;
-    }
-    if (is_printable(text)) return text;
+  } catch (const TooLong&) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  if (!is_printable(text)) return std::nullopt;
+  return text;
 }
 
 std::optional<std::string> demangle_type(const std::string& mangled) {

@@ -15,7 +15,6 @@
 #include "residency.h"
 #include "snapshot.h"
 #include "system_facts.h"
-#include "watches.h"
 
 namespace tarn::observer {
 
@@ -35,7 +34,6 @@ struct Evidence {
   const Residency* residency;  // nullptr: not known (a core file)
   const SystemFacts& system;
   const Snapshot* earlier;  // of the same process; nullptr: none
-  WatchWords watched = {};
 };
 
 /// The bad ones first, of equal severity the one with most bytes at stake.

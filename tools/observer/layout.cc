@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "observe/descriptor.h"
-#include "observer/printable.h"
+#include "observer/kernel_text.h"
 
 namespace tarn::observer {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/call_event.h"
 #include "layout.h"
 #include "source.h"
-#include "watch_beat.h"
+#include "writable_memory.h"
 
 namespace tarn::observer {
 
@@ -44,8 +44,6 @@ class RecordingWords {
   RecordingState state() const;
   /// \throws ObserveError when the process has ended.
   void set(RecordingState state) const;
-  /// Where it is counted that the recording's tool is there.
-  LeaseWord lease() const { return lease_word(process_, layout_, "lease.recording"); }
   /// Whether the program's memory is still there.
   bool can_be_read() const;
 
@@ -55,7 +53,7 @@ class RecordingWords {
 
   const Source& source_;
   Layout layout_;
-  AttachedProcess& process_;
+  WritableMemory memory_;
   std::uint32_t room_ = 0;
 };
 

@@ -16,8 +16,7 @@ struct RefusalFacts {
   unsigned ptrace_scope = 0;      // of the Yama module; 0 without it
 };
 
-/// \param directory of /proc/PID
-RefusalFacts gather_refusal_facts(int directory, int pid, std::string program);
+RefusalFacts gather_refusal_facts(int pid, std::string program);
 
 /// One line: what keeps this tool out, and what to do.
 std::string explain_refusal(const RefusalFacts& facts);

@@ -1,7 +1,5 @@
 #include "json.h"
 
-#include "observer/json_text.h"
-
 namespace tarn::profile {
 
 Json to_json(const Amount& amount) {
@@ -28,6 +26,8 @@ Json to_json(const std::vector<Frame>& frames) {
 
 Json pool_json(const std::string& pool) { return pool.empty() ? Json(nullptr) : Json(pool); }
 
-std::string text_of(const Json& json) { return observer::json_text(json) + "\n"; }
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace tarn::profile

@@ -11,7 +11,6 @@
 #include "profile/profile_json.h"
 #include "profile/speedscope.h"
 #include "system/files.h"
-#include "system/output_files.h"
 #include "system/usage_error.h"
 
 namespace tarn::tool {
@@ -68,7 +67,7 @@ ProfileForm form_of_file(const std::string& file) {
 void require_profile_files(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     static_cast<void>(form_of_file(file));
-    open_output(file);
+    require_writable(file);
   }
 }
 

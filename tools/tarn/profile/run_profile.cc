@@ -9,7 +9,6 @@
 #include <memory>
 #include <unordered_set>
 
-#include "observer/attached_process.h"
 #include "observer/leaks.h"
 #include "observer/roots.h"
 #include "observer/sampling.h"

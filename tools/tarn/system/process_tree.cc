@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "observer/kernel_text.h"
-#include "observer/printable.h"
 
 namespace tarn::tool {
 namespace {

@@ -9,18 +9,18 @@ namespace tarn::tool {
 /// The largest anonymous memory that was seen.
 class PeakOfAnonymous {
  public:
-  explicit PeakOfAnonymous(const observer::Source& source) : source_(source) {}
+  explicit PeakOfAnonymous(int pid) : pid_(pid) {}
   /// \cost some 20 us.
   void look();
   std::uint64_t bytes() const { return peak_bytes_; }
 
  private:
-  const observer::Source& source_;
+  const int pid_;
   std::uint64_t peak_bytes_ = 0;
 };
 
 /// \returns the most that was resident ever, as the kernel counted it; 0: unknown.
-std::uint64_t peak_rss_bytes(const observer::Source& source);
+std::uint64_t peak_rss_bytes(int pid);
 
 /// \returns the resident anonymous memory that is neither the heap's nor the library's records: stacks, data
 /// of programs, what they mapped themselves, rings of recorded calls; 0 where the kernel does not tell.

@@ -41,9 +41,10 @@ void RecordedFamily::begin(const TracedProcess& process) {
     if (ended_.back().calls == 0) ended_.pop_back();
     running_.erase(before);
   }
-  const std::string file = next_file(process.pid), directory = fmt::format("/proc/{}", process.pid);
+  const std::string file = next_file(process.pid);
   running_.push_back(
-      {process, file, std::make_unique<RecordingRun>(file, program_of(directory), command_of(directory))});
+      {process, file,
+       std::make_unique<RecordingRun>(file, program_of(process.pid), command_of(process.pid))});
 }
 
 int RecordedFamily::fetch() {

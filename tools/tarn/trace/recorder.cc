@@ -4,23 +4,19 @@
 
 namespace tarn::tool {
 
-bool Recorder::skip_old(const std::function<bool()>& is_over) {
+void Recorder::skip_old() {
   for (const observer::CallRingState& ring : words_.rings()) {
-    if (is_over()) return false;
     if (ring.fetched != ring.written) words_.note_fetched(ring, ring.written);
     threads_.insert(
         {ring.record, {.number = static_cast<std::uint32_t>(threads_.size()), .lost_seen = ring.lost}});
   }
   unseen_before_ = words_.unseen_calls();
-  return true;
 }
 
-Recorder::Fetched Recorder::fetch(const std::function<bool()>& is_over) {
+Recorder::Fetched Recorder::fetch() {
   Fetched fetched = Fetched::kLittle;
-  for (const observer::CallRingState& ring : words_.rings()) {
-    if (is_over()) return Fetched::kCut;
+  for (const observer::CallRingState& ring : words_.rings())
     if (fetch_ring(ring)) fetched = Fetched::kMuch;
-  }
   unseen_calls_ = words_.unseen_calls() - unseen_before_;
   return fetched;
 }
