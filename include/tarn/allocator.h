@@ -16,6 +16,8 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -50,13 +52,48 @@ class allocator {
   }
 };
 
-/// Any other source, by a pointer.
+class Heap;
+
+/// Whether a type may be a value in a heap's container although its own allocator is another one. Specialise
+/// it for a type whose values take no memory, or should take theirs elsewhere.
+template <typename T>
+inline constexpr bool may_allocate_elsewhere = false;
+
+namespace detail {
+
+/// Whether values of a type take no memory by an allocator that Allocator does not convert to.
+/// \why not of every type: what pointers, functions and members refer to cannot be known.
+template <typename T, typename Allocator>
+inline constexpr bool kStaysInSource = true;
+template <typename T, typename Allocator>
+requires requires { typename T::allocator_type; }
+inline constexpr bool kStaysInSource<T, Allocator> =
+    may_allocate_elsewhere<T> || std::uses_allocator_v<T, Allocator>;
+template <typename First, typename Second, typename Allocator>
+inline constexpr bool kStaysInSource<std::pair<First, Second>, Allocator> =
+    kStaysInSource<std::remove_cv_t<First>, Allocator>&& kStaysInSource<std::remove_cv_t<Second>, Allocator>;
+template <typename... T, typename Allocator>
+inline constexpr bool kStaysInSource<std::tuple<T...>, Allocator> =
+    (kStaysInSource<std::remove_cv_t<T>, Allocator> && ...);
+template <typename T, typename Allocator>
+inline constexpr bool kStaysInSource<std::optional<T>, Allocator> = kStaysInSource<T, Allocator>;
+
+/// Whether a type takes an allocator, but not behind these arguments: one of them is its allocator.
+template <typename T, typename Allocator, typename... Arguments>
+inline constexpr bool kHasItsAllocator =
+    std::uses_allocator_v<T, Allocator> && !std::is_constructible_v<T, Arguments..., const Allocator&> &&
+    !std::is_constructible_v<T, std::allocator_arg_t, const Allocator&, Arguments...>;
+
+}  // namespace detail
+
+/// Any other source, by a pointer. Values that take an allocator, as strings and containers do, get this one.
 template <typename T, typename Source>
 class source_allocator {
  public:
   using value_type = T;
   using is_always_equal = std::false_type;
 
+  source_allocator() = delete;  // a container or string over a source is given the source: text("key", heap)
   source_allocator(Source& source) noexcept : source_(&source) {}
   template <typename U>
   source_allocator(const source_allocator<U, Source>& other) noexcept : source_(&other.source()) {}
@@ -67,6 +104,18 @@ class source_allocator {
   }
   void deallocate(T* block, std::size_t count) noexcept {
     detail::deallocate_to(*source_, block, count * sizeof(T), alignof(T));
+  }
+
+  template <typename U, typename... Arguments>
+  void construct(U* place, Arguments&&... arguments) {
+    static_assert(!std::is_base_of_v<Heap, Source> || detail::kStaysInSource<U, source_allocator>,
+                  "a value in a heap's container would take memory elsewhere: use tarn::containers<Heap>'s "
+                  "string and containers for it too, or specialise tarn::may_allocate_elsewhere");
+    if constexpr (detail::kHasItsAllocator<U, source_allocator, Arguments...>) {
+      ::new (static_cast<void*>(place)) U(std::forward<Arguments>(arguments)...);
+    } else {
+      std::uninitialized_construct_using_allocator(place, *this, std::forward<Arguments>(arguments)...);
+    }
   }
 
   Source& source() const noexcept { return *source_; }

@@ -102,7 +102,7 @@ class Arena {
       : Arena(ArenaOptions{.buffer = buffer, .buffer_bytes = bytes}) {}
   /// Runs the callbacks, then gives every chunk back.
   ~Arena() { detail::end_arena(front_); }
-  Arena(const Arena&) = delete;
+  Arena(const Arena&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   Arena& operator=(const Arena&) = delete;
 
   /// \param size bytes, 0 allowed. \param alignment a power of two. \cost inlined: add, mask, compare, store.

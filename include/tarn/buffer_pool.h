@@ -110,11 +110,12 @@ class BufferPool {
     if (state_ == nullptr) detail::throw_bad_alloc();
     front_ = detail::buffer_pool_front(state_);
   }
+  explicit BufferPool(const char* name) : BufferPool(BufferPoolOptions{.name = name}) {}
   /// The option at_end decides the fate of live buffers. When they stay valid, the pool's memory does until
   /// the process ends; trim() gives back what is unused of it. \pre no other thread uses the pool any more,
   /// but its buffers.
   ~BufferPool() { detail::end_buffer_pool(state_); }
-  BufferPool(const BufferPool&) = delete;
+  BufferPool(const BufferPool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   BufferPool& operator=(const BufferPool&) = delete;
 
   /// \returns a block of the smallest size that has at least `bytes`, contents undefined, whose references

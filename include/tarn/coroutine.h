@@ -10,6 +10,8 @@
 //
 //   Task serve(std::allocator_arg_t, tarn::Heap& frames, Session& session);
 //
+// Frames are aligned as their promises and variables need: with g++ up to 4 KiB, with clang up to 64 bytes,
+// or without a limit by -fcoro-aligned-allocation.
 // A frame goes back where it came from, at its size. CoroutineFrame finds that by the frame's address,
 // AnyCoroutineFrame by what it stored behind the frame: how to free, and the source's address or a copy of
 // the allocator. A source must outlive its frames.
@@ -17,8 +19,11 @@
 // promise type P with get_return_object_on_allocation_failure derives from TryCoroutineFrame<P> or
 // TryAnyCoroutineFrame<P>: its coroutine then returns that object, and its frame throws nothing.
 #pragma once
+#include <algorithm>
+#include <bit>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <memory_resource>
 #include <new>
@@ -31,7 +36,13 @@
 #include "tarn/memory_pool.h"
 
 namespace TARN_NAMESPACE {
+
+class Arena;
+
 namespace detail {
+
+inline constexpr std::size_t kFrameAlignment = 16;
+inline constexpr std::size_t kLargestFrameAlignment = 4096;
 
 /// \why noexcept is written out in each function below: clang 14 does not evaluate it for a template.
 template <typename Promise>
@@ -48,25 +59,59 @@ concept StandardAllocator = requires(Allocator& allocator, typename Allocator::v
   allocator.deallocate(block, std::size_t{1});
 };
 
-// The places of frames: each stores what it needs to free one. Their allocate throws or returns nullptr.
-inline constexpr std::size_t kFrameAlignment = 16;
+/// \returns an alignment that does for a frame of this size. \why no compiler but clang with
+/// -fcoro-aligned-allocation tells it. g++ makes the size a multiple of it. In a frame of clang, what is
+/// aligned has its alignment before it and its size behind.
+constexpr std::size_t frame_alignment(std::size_t size) {
+  const std::size_t multiples = size | kLargestFrameAlignment;
+  std::size_t alignment = multiples & (~multiples + 1);
+#if defined(__clang__)
+  const std::size_t half = std::bit_floor(size / 2);
+  alignment = (std::max)(alignment, (std::min)(half, std::size_t{64}));
+#endif
+  return (std::max)(alignment, kFrameAlignment);
+}
+template <typename... Arguments>
+constexpr std::size_t frame_alignment(std::size_t, std::align_val_t alignment, const Arguments&...) {
+  return (std::max)(static_cast<std::size_t>(alignment), kFrameAlignment);
+}
+template <typename First, typename... Arguments>
+constexpr std::size_t frame_alignment(std::size_t size, const First&, const Arguments&...) {
+  return frame_alignment(size);
+}
 
+// The places of frames: each stores what it needs to free one. Their allocate throws or returns nullptr.
 template <typename Source>
 struct FrameInSource {
   Source* source;
-  void* allocate(std::size_t bytes) { return allocate_from(*source, bytes, kFrameAlignment); }
-  void deallocate(void* frame, std::size_t bytes) { deallocate_to(*source, frame, bytes, kFrameAlignment); }
+  /// Whether the source aligns blocks so, at no other price.
+  bool aligns_to(std::size_t alignment) const {
+    if constexpr (kHasFixedBlocks<Source>) return source->alignment() % alignment == 0;
+    return std::is_base_of_v<Heap, Source> || std::is_base_of_v<Arena, Source>;
+  }
+  void* allocate(std::size_t bytes, std::size_t alignment) {
+    return allocate_from(*source, bytes, alignment);
+  }
+  void deallocate(void* block, std::size_t bytes, std::size_t alignment) {
+    deallocate_to(*source, block, bytes, alignment);
+  }
 };
 
 struct FrameInGeneralPool {
-  void* allocate(std::size_t bytes) { return tarn::allocate(bytes); }
-  void deallocate(void* frame, std::size_t bytes) { tarn::deallocate(frame, bytes); }
+  static bool aligns_to(std::size_t) { return true; }
+  static void* allocate(std::size_t bytes, std::size_t alignment) {
+    return alignment == kFrameAlignment ? tarn::allocate(bytes) : tarn::allocate(bytes, alignment);
+  }
+  static void deallocate(void* block, std::size_t, std::size_t) { tarn::deallocate(block); }
 };
 
 struct FrameInResource {
   std::pmr::memory_resource* resource;
-  void* allocate(std::size_t bytes) { return resource->allocate(bytes, kFrameAlignment); }
-  void deallocate(void* frame, std::size_t bytes) { resource->deallocate(frame, bytes, kFrameAlignment); }
+  static bool aligns_to(std::size_t) { return true; }
+  void* allocate(std::size_t bytes, std::size_t alignment) { return resource->allocate(bytes, alignment); }
+  void deallocate(void* block, std::size_t bytes, std::size_t alignment) {
+    resource->deallocate(block, bytes, alignment);
+  }
 };
 
 template <typename Allocator>
@@ -77,10 +122,13 @@ struct FrameOfAllocator {
   using Traits = typename std::allocator_traits<Allocator>::template rebind_traits<Unit>;
 
   [[no_unique_address]] typename Traits::allocator_type allocator;
-  void* allocate(std::size_t bytes) { return std::to_address(Traits::allocate(allocator, units_for(bytes))); }
-  void deallocate(void* frame, std::size_t bytes) {
+  static bool aligns_to(std::size_t) { return false; }
+  void* allocate(std::size_t bytes, std::size_t) {
+    return std::to_address(Traits::allocate(allocator, units_for(bytes)));
+  }
+  void deallocate(void* block, std::size_t bytes, std::size_t) {
     using Pointer = typename Traits::pointer;
-    Traits::deallocate(allocator, std::pointer_traits<Pointer>::pointer_to(*static_cast<Unit*>(frame)),
+    Traits::deallocate(allocator, std::pointer_traits<Pointer>::pointer_to(*static_cast<Unit*>(block)),
                        units_for(bytes));
   }
   static constexpr std::size_t units_for(std::size_t bytes) {
@@ -96,6 +144,12 @@ template <typename Place>
 struct FrameTailOf : FrameTail {
   [[no_unique_address]] Place place;
 };
+/// Behind a frame that is aligned to more than kFrameAlignment.
+template <typename Place>
+struct AlignedFrameTailOf : FrameTailOf<Place> {
+  void* block;
+  std::size_t alignment;
+};
 
 constexpr std::size_t tail_offset(std::size_t frame_size) {
   return (frame_size + alignof(FrameTail) - 1) / alignof(FrameTail) * alignof(FrameTail);
@@ -105,35 +159,69 @@ Tail* tail_of(void* frame, std::size_t frame_size) {
   return static_cast<Tail*>(static_cast<void*>(static_cast<std::byte*>(frame) + tail_offset(frame_size)));
 }
 
+/// The block of a frame. Where the place does not align it so far, it is longer, and the frame begins within.
+struct FrameBlock {
+  template <typename Place>
+  FrameBlock(const Place& place, std::size_t needed, std::size_t frame_alignment)
+      : bytes(needed), alignment(frame_alignment) {
+    if (alignment == kFrameAlignment || place.aligns_to(alignment)) return;
+    bytes += alignment - kFrameAlignment;
+    alignment = kFrameAlignment;
+  }
+  std::size_t bytes;
+  std::size_t alignment;
+};
+
 template <typename Place>
 void free_frame(void* frame, std::size_t size) noexcept {
   auto* const tail = tail_of<FrameTailOf<Place>>(frame, size);
   Place place = std::move(tail->place);
   std::destroy_at(tail);
-  place.deallocate(frame, tail_offset(size) + sizeof(FrameTailOf<Place>));
+  place.deallocate(frame, tail_offset(size) + sizeof(*tail), kFrameAlignment);
+}
+template <typename Place>
+void free_aligned_frame(void* frame, std::size_t size) noexcept {
+  auto* const tail = tail_of<AlignedFrameTailOf<Place>>(frame, size);
+  Place place = std::move(tail->place);
+  void* const start = tail->block;
+  const FrameBlock block(place, tail_offset(size) + sizeof(*tail), tail->alignment);
+  std::destroy_at(tail);
+  place.deallocate(start, block.bytes, block.alignment);
 }
 
 /// \returns nullptr when memory is refused, or throws what the place throws.
 template <typename Place>
-void* allocate_frame(Place place, std::size_t size) {
+void* allocate_frame(Place place, std::size_t size, std::size_t alignment) {
   using Tail = FrameTailOf<Place>;
+  using AlignedTail = AlignedFrameTailOf<Place>;
   static_assert(alignof(Tail) == alignof(FrameTail), "the allocator's alignment is larger than a pointer's");
-  void* const frame = place.allocate(tail_offset(size) + sizeof(Tail));
-  if (frame != nullptr) ::new (tail_of<void>(frame, size)) Tail{{free_frame<Place>}, std::move(place)};
+  const bool is_aligned = alignment > kFrameAlignment;
+  const std::size_t needed = tail_offset(size) + (is_aligned ? sizeof(AlignedTail) : sizeof(Tail));
+  const FrameBlock block(place, needed, alignment);
+  void* const start = place.allocate(block.bytes, block.alignment);
+  if (start == nullptr) return nullptr;
+  if (!is_aligned) {
+    ::new (tail_of<void>(start, size)) Tail{{free_frame<Place>}, std::move(place)};
+    return start;
+  }
+  const std::size_t gap = (~reinterpret_cast<std::uintptr_t>(start) + 1) & (alignment - 1);
+  void* const frame = static_cast<std::byte*>(start) + gap;
+  ::new (tail_of<void>(frame, size))
+      AlignedTail{{{free_aligned_frame<Place>}, std::move(place)}, start, alignment};
   return frame;
 }
 
 /// The same; nullptr also where the place throws.
 template <typename Place>
-void* try_allocate_frame(Place place, std::size_t size) noexcept {
+void* try_allocate_frame(Place place, std::size_t size, std::size_t alignment) noexcept {
 #if defined(__cpp_exceptions)
   try {
-    return allocate_frame(std::move(place), size);
+    return allocate_frame(std::move(place), size, alignment);
   } catch (...) {
     return nullptr;
   }
 #else
-  return allocate_frame(std::move(place), size);
+  return allocate_frame(std::move(place), size, alignment);
 #endif
 }
 
@@ -155,23 +243,49 @@ auto place_of(Given& given) {
   }
 }
 
+template <typename Wanted, typename... Arguments>
+inline constexpr bool kBeginsWith = false;
+template <typename Wanted, typename First, typename... Rest>
+inline constexpr bool kBeginsWith<Wanted, First, Rest...> = std::is_same_v<std::remove_cv_t<First>, Wanted>;
+
+inline FrameInGeneralPool place_among() { return {}; }
+/// \returns the place that a coroutine's arguments name. The first of a member function is its object; and
+/// clang gives the frame's alignment before them with -fcoro-aligned-allocation.
+template <typename First, typename... Rest>
+auto place_among(First&, Rest&... rest) {
+  if constexpr (std::is_same_v<First, std::align_val_t>) {
+    return place_among(rest...);
+  } else if constexpr (kBeginsWith<std::allocator_arg_t, First> && sizeof...(Rest) != 0) {
+    return [](auto& given, auto&...) { return place_of(given); }(rest...);
+  } else if constexpr (kBeginsWith<std::allocator_arg_t, Rest...> && sizeof...(Rest) > 1) {
+    return [](auto&, auto& given, auto&...) { return place_of(given); }(rest...);
+  } else {
+    return FrameInGeneralPool{};
+  }
+}
+
+/// Whether a frame's address is enough to free it.
+template <typename Place>
+inline constexpr bool kIsFreedByAddress = std::is_same_v<Place, FrameInGeneralPool>;
+template <std::derived_from<Heap> Source>
+inline constexpr bool kIsFreedByAddress<FrameInSource<Source>> = true;
+
+/// A frame without a tail.
+template <typename Place>
+TARN_INLINE void* allocate_bare_frame(Place place, std::size_t size, std::size_t alignment) {
+  static_assert(kIsFreedByAddress<Place>,
+                "the frame lies in a tarn::Heap or the general pool; AnyCoroutineFrame takes any source");
+  return place.allocate(size, alignment);
+}
+
 }  // namespace detail
 
 /// The frame lies in the general pool or, by argument, in a Heap. \cost that of the pool's calls.
 struct CoroutineFrame {
-  [[nodiscard]] TARN_INLINE static void* operator new(std::size_t size) {
-    return detail::checked(tarn::allocate(size));
-  }
   template <typename... Arguments>
-  [[nodiscard]] static void* operator new(std::size_t size, std::allocator_arg_t, Heap& heap,
-                                          Arguments&&...) {
-    return detail::checked(heap.allocate(size));
-  }
-  /// The same for a coroutine that is a member function: its object is the first argument.
-  template <typename Object, typename... Arguments>
-  [[nodiscard]] static void* operator new(std::size_t size, Object&&, std::allocator_arg_t, Heap& heap,
-                                          Arguments&&...) {
-    return detail::checked(heap.allocate(size));
+  [[nodiscard]] TARN_INLINE static void* operator new(std::size_t size, Arguments&&... arguments) {
+    return detail::checked(detail::allocate_bare_frame(detail::place_among(arguments...), size,
+                                                       detail::frame_alignment(size, arguments...)));
   }
   TARN_INLINE static void operator delete(void* frame, std::size_t) noexcept { tarn::deallocate(frame); }
 };
@@ -180,18 +294,10 @@ struct CoroutineFrame {
 /// Promise::get_return_object_on_allocation_failure() does.
 template <typename Promise>
 struct TryCoroutineFrame {
-  [[nodiscard]] TARN_INLINE static void* operator new(std::size_t size) noexcept {
-    return detail::frame_or_null<Promise>(tarn::allocate(size));
-  }
   template <typename... Arguments>
-  [[nodiscard]] static void* operator new(std::size_t size, std::allocator_arg_t, Heap& heap,
-                                          Arguments&&...) noexcept {
-    return detail::frame_or_null<Promise>(heap.allocate(size));
-  }
-  template <typename Object, typename... Arguments>
-  [[nodiscard]] static void* operator new(std::size_t size, Object&&, std::allocator_arg_t, Heap& heap,
-                                          Arguments&&...) noexcept {
-    return detail::frame_or_null<Promise>(heap.allocate(size));
+  [[nodiscard]] TARN_INLINE static void* operator new(std::size_t size, Arguments&&... arguments) noexcept {
+    return detail::frame_or_null<Promise>(detail::allocate_bare_frame(
+        detail::place_among(arguments...), size, detail::frame_alignment(size, arguments...)));
   }
   TARN_INLINE static void operator delete(void* frame, std::size_t) noexcept { tarn::deallocate(frame); }
 };
@@ -200,18 +306,10 @@ struct TryCoroutineFrame {
 /// std::pmr::memory_resource by reference or pointer, or an allocator by value. \cost in each frame a word,
 /// and the source's address or the allocator where it has a size; an indirect call when the frame is freed.
 struct AnyCoroutineFrame {
-  [[nodiscard]] static void* operator new(std::size_t size) {
-    return detail::checked(detail::allocate_frame(detail::FrameInGeneralPool{}, size));
-  }
-  template <typename Given, typename... Arguments>
-  [[nodiscard]] static void* operator new(std::size_t size, std::allocator_arg_t, Given&& given,
-                                          Arguments&&...) {
-    return detail::checked(detail::allocate_frame(detail::place_of(given), size));
-  }
-  template <typename Object, typename Given, typename... Arguments>
-  [[nodiscard]] static void* operator new(std::size_t size, Object&&, std::allocator_arg_t, Given&& given,
-                                          Arguments&&...) {
-    return detail::checked(detail::allocate_frame(detail::place_of(given), size));
+  template <typename... Arguments>
+  [[nodiscard]] static void* operator new(std::size_t size, Arguments&&... arguments) {
+    return detail::checked(detail::allocate_frame(detail::place_among(arguments...), size,
+                                                  detail::frame_alignment(size, arguments...)));
   }
   // Inlined: to g++ 12 a function template and this do not match, and it warns.
   TARN_INLINE static void operator delete(void* frame, std::size_t size) noexcept {
@@ -223,18 +321,10 @@ struct AnyCoroutineFrame {
 /// Promise::get_return_object_on_allocation_failure() does.
 template <typename Promise>
 struct TryAnyCoroutineFrame {
-  [[nodiscard]] static void* operator new(std::size_t size) noexcept {
-    return detail::frame_or_null<Promise>(detail::try_allocate_frame(detail::FrameInGeneralPool{}, size));
-  }
-  template <typename Given, typename... Arguments>
-  [[nodiscard]] static void* operator new(std::size_t size, std::allocator_arg_t, Given&& given,
-                                          Arguments&&...) noexcept {
-    return detail::frame_or_null<Promise>(detail::try_allocate_frame(detail::place_of(given), size));
-  }
-  template <typename Object, typename Given, typename... Arguments>
-  [[nodiscard]] static void* operator new(std::size_t size, Object&&, std::allocator_arg_t, Given&& given,
-                                          Arguments&&...) noexcept {
-    return detail::frame_or_null<Promise>(detail::try_allocate_frame(detail::place_of(given), size));
+  template <typename... Arguments>
+  [[nodiscard]] static void* operator new(std::size_t size, Arguments&&... arguments) noexcept {
+    return detail::frame_or_null<Promise>(detail::try_allocate_frame(
+        detail::place_among(arguments...), size, detail::frame_alignment(size, arguments...)));
   }
   TARN_INLINE static void operator delete(void* frame, std::size_t size) noexcept {
     detail::tail_of<detail::FrameTail>(frame, size)->free(frame, size);

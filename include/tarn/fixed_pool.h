@@ -16,6 +16,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/live_walk.h"
@@ -155,7 +156,8 @@ TARN_INLINE bool find_in_span(const SpanHead& span, std::uint64_t reciprocal, co
   const auto offset = static_cast<std::uint64_t>(static_cast<const char*>(block) - span.start);
   // The upper half of the product is the index; the lower half is below the factor only when the division is
   // exact (a divisibility test by D. Lemire, O. Kaser and N. Kurz, 2019).
-  const auto product = static_cast<unsigned __int128>(offset) * reciprocal;
+  __extension__ using Product = unsigned __int128;
+  const Product product = Product{offset} * reciprocal;
   const auto index = static_cast<std::uint64_t>(product >> 64);
   if (static_cast<std::uint64_t>(product) >= reciprocal || index >= span.pool_blocks) [[unlikely]]
     return false;
@@ -216,11 +218,15 @@ class BasicFixedPool {
     if (!detail::make_fixed_pool(front_, options, kThreads, detail::kPoisonsFreeBlocks))
       detail::throw_bad_alloc();
   }
-  explicit BasicFixedPool(std::size_t block_bytes)
-      : BasicFixedPool(FixedPoolOptions{.block_bytes = block_bytes}) {}
+  explicit BasicFixedPool(std::size_t block_bytes, const char* name = nullptr)
+      : BasicFixedPool(FixedPoolOptions{.block_bytes = block_bytes, .name = name}) {}
+  template <typename Name>
+  requires std::is_convertible_v<Name, const char*> &&
+      (!std::is_convertible_v<Name, std::size_t>)explicit BasicFixedPool(Name) =
+          delete;  // a pool of blocks is told their size: FixedPool(64, "name")
   /// The pool's end frees all blocks, also live ones. \pre no other thread uses the pool any more.
   ~BasicFixedPool() { detail::end_fixed_pool(front_); }
-  BasicFixedPool(const BasicFixedPool&) = delete;
+  BasicFixedPool(const BasicFixedPool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   BasicFixedPool& operator=(const BasicFixedPool&) = delete;
 
   /// \returns a block of block_bytes(), contents undefined; the one freed last, else the lowest behind the

@@ -61,9 +61,10 @@ class HandlePool {
                                   options.initial_count, kType))
       detail::throw_bad_alloc();
   }
+  explicit HandlePool(const char* name) : HandlePool(ObjectPoolOptions{.name = name}) {}
   /// \pre no other thread uses the pool any more. The option at_end decides the fate of live objects.
   ~HandlePool() { detail::end_handle_pool(front_); }
-  HandlePool(const HandlePool&) = delete;
+  HandlePool(const HandlePool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   HandlePool& operator=(const HandlePool&) = delete;
 
   /// \throws std::bad_alloc when memory is refused, or when of 4,194,304 slots none is left but up to 256 at
@@ -294,9 +295,9 @@ template <typename T>
 struct std::hash<tarn::Handle<T>> {
   /// All bits of slot and generation reach all bits of the result (the last steps of splitmix64, S. Vigna).
   std::size_t operator()(const tarn::Handle<T>& handle) const noexcept {
-    std::uint64_t bits = (std::uint64_t{handle.generation} << 32 | handle.slot) + 0x9e3779b97f4a7c15u;
+    std::size_t bits = (std::size_t{handle.generation} << 32 | handle.slot) + 0x9e3779b97f4a7c15u;
     bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
     bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
-    return static_cast<std::size_t>(bits ^ bits >> 31);
+    return bits ^ bits >> 31;
   }
 };

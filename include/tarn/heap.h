@@ -9,8 +9,8 @@
 // called fast for long, keeps free blocks of up to 32 KiB for each thread, and bytes that the thread may
 // allocate before the heap is asked: at most 64 KiB, and at most 1/16 of the lowest limit; four times as much
 // is on its way between threads. Callbacks run in the allocating thread, unlocked, and may use the heap.
-// Errors: nullptr with errno ENOMEM at the hard limit and when memory is refused; a bad pointer stops the
-// process.
+// Errors: nullptr with errno ENOMEM at the hard limit and when memory is refused; a bad pointer, and an
+// exception that leaves a callback, stop the process.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -105,7 +105,7 @@ class Heap {
   explicit Heap(const char* name) noexcept : Heap(HeapOptions{.name = name}) {}
   /// The heap's end frees all its blocks, also live ones.
   ~Heap() { destroy(); }
-  Heap(const Heap&) = delete;
+  Heap(const Heap&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   Heap& operator=(const Heap&) = delete;
 
   bool is_valid() const noexcept { return state_ != nullptr; }

@@ -94,9 +94,10 @@ class ObjectPool {
     if (state_ == nullptr) detail::throw_bad_alloc();
     if constexpr (kLive == LiveObjects::kListed) blocks_ = detail::blocks_of_object_pool(state_);
   }
+  explicit ObjectPool(const char* name) : ObjectPool(ObjectPoolOptions{.name = name}) {}
   /// \pre no other thread uses the pool any more. The option at_end decides the fate of live objects.
   ~ObjectPool() { detail::end_object_pool(state_); }
-  ObjectPool(const ObjectPool&) = delete;
+  ObjectPool(const ObjectPool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   ObjectPool& operator=(const ObjectPool&) = delete;
 
   /// \cost a hit of the thread's magazine for the memory: three loads, a store, a compare, inlined.

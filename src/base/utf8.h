@@ -5,8 +5,6 @@
 
 namespace tarn::internal::utf8 {
 
-constexpr const char* kReplacement = "\xef\xbf\xbd";  // U+FFFD, for a byte that belongs to no character
-
 constexpr bool is_between(char character, unsigned first, unsigned last) {
   const auto byte = static_cast<unsigned char>(character);
   return byte >= first && byte <= last;

@@ -144,6 +144,20 @@ Span* Owners::adopt_from_orphans(SlabOwner& owner, SizeClass size_class) {
   return adopted;
 }
 
+bool Owners::adopt_from_any(SlabOwner& owner, SizeClass size_class) {
+  bool is_adopted = false;
+  for (SlabOwner* other = first(); other != nullptr && !is_adopted; other = other->next_owner) {
+    if (other == &owner || other->hides_slabs) continue;
+    os::LockGuard guard(owner.mutex);
+    if (!other->mutex.try_lock()) continue;
+    Span* const slab = other->classes[size_class].available.first();
+    is_adopted = slab != nullptr;
+    if (is_adopted) move_slab(*other, owner, slab);
+    other->mutex.unlock();
+  }
+  return is_adopted;
+}
+
 SlabOwner* Owners::first() {
   os::LockGuard guard(mutex_);
   return first_;

@@ -42,6 +42,10 @@ class Owners {
                                                               : adopt_from_orphans(owner, size_class);
   }
 
+  /// Adopts a slab with free blocks of any owner that is not busy: call when memory was refused. \returns
+  /// whether there was one. \pre no lock is held.
+  bool adopt_from_any(SlabOwner& owner, SizeClass size_class);
+
   /// Frees the cached spans of all owners: call when memory was refused. \returns whether there were some.
   /// \pre no lock is held.
   bool end_all_cached_spans();

@@ -106,10 +106,10 @@ bool end_cached() {
   return owner != nullptr && end_cached_spans(*owner, returned);
 }
 
-// \returns whether memory was given back for what the hard limit has just refused.
+// \returns whether memory was given back for what a limit has just refused.
 bool has_found_memory() {
-  const std::size_t refused = MemoryLimit::take_refused_bytes();
-  return refused != 0 && find_memory(refused);
+  const Refusal refusal = MemoryLimit::take_refusal();
+  return refusal.by != Refusal::By::kNobody && find_memory(refusal);
 }
 
 // Moves chunk by chunk: the kernel's areas begin and end at chunks. \returns whether no page was copied.
@@ -180,7 +180,7 @@ bool resize_large(Span* span, std::size_t size) {
   const std::size_t before = span->bytes();
   const PageCount pages = pages_for(size);
   const auto resize = [&] { return resize_span(span, pages, returned); };
-  static_cast<void>(MemoryLimit::take_refused_bytes());  // of a request that was served in another way
+  static_cast<void>(MemoryLimit::take_refusal());  // of a request that was served in another way
   if (!resize() && !(has_found_memory() && resize()) && !(end_cached() && resize())) return false;
   note(0, span->bytes() - before);
   answer_limits();

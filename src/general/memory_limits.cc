@@ -24,14 +24,26 @@ std::size_t bytes_at_hand(const ThreadHeap* heap) {
 
 // Makes free pages of what the tiers above keep.
 void free_kept_memory() {
-  memory_limit.note_search();
+  memory_limit.begin_search();
   if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
     ReturnedPages returned;
     HeapGuard guard(*heap);
     drop_magazines_locked(*heap, returned);
   }
   registry.return_all_left(Registry::Left::kAll);
+  registry.collect_magazines();
   owners.trim_all_slabs(TrimDepth::kIdle);
+}
+
+// How much the system will grant is not known: so all that is kept is freed, and may serve instead. A chunk
+// of another density serves only when it is wholly purged.
+bool find_memory_beside_system(std::size_t refused_bytes) {
+  if (!memory_limit.may_search()) return false;
+  const std::size_t before = page_cache.stats().used_bytes;
+  free_kept_memory();
+  const std::size_t after = page_cache.stats().used_bytes;
+  memory_limit.end_search(after >= before || before - after < refused_bytes);
+  return true;
 }
 
 void call(tarn_limit_event_kind kind, std::size_t limit) {
@@ -63,7 +75,9 @@ bool may_be_had(std::size_t bytes) {
   return bytes <= kSmall || bytes <= os::available_bytes();
 }
 
-bool find_memory(std::size_t refused_bytes) {
+bool find_memory(const Refusal& refusal) {
+  const std::size_t refused_bytes = refusal.bytes;
+  if (refusal.by == Refusal::By::kSystem) return find_memory_beside_system(refused_bytes);
   const auto missing = [refused_bytes] {
     const std::size_t room = memory_limit.room();
     return refused_bytes > room ? refused_bytes - room : 0;
@@ -79,9 +93,9 @@ bool find_memory(std::size_t refused_bytes) {
   if (page_cache.dirty_bytes() >= missing() && purge()) return true;
   if (!memory_limit.may_search() && bytes_at_hand(this_heap()) < missing()) return false;
   free_kept_memory();
-  if (purge()) return true;
-  memory_limit.note_vain_search();
-  return false;
+  const bool is_found = purge();
+  memory_limit.end_search(!is_found);
+  return is_found;
 }
 
 void answer_limits_slow() {

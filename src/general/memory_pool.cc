@@ -17,7 +17,9 @@
 #include "general/memory_limits.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
+#include "general/slow_door.h"
 #include "os/fatal.h"
+#include "os/owner_lock.h"
 #include "page/helper.h"
 #include "page/page_map.h"
 #include "thread/observation.h"
@@ -97,6 +99,10 @@ void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size
   void* block = take_within_limits(take);
   if (block == nullptr && owners.end_all_cached_spans()) [[unlikely]]
     block = take();
+  // Blocks in other owners' slabs are free memory too.
+  if (block == nullptr &&
+      owners.adopt_from_any(heap != nullptr ? owner_near(*heap) : owners.shared(), size_class)) [[unlikely]]
+    block = take();
   return block != nullptr ? block : out_of_memory();
 }
 
@@ -156,7 +162,8 @@ void deallocate_in_class(void* block, SizeClass size_class) {
 
 namespace {
 
-void* allocate_missed(std::size_t size) {
+[[gnu::noinline]] void* allocate_missed(std::size_t size) {
+  const SlowDoor door;
   // Sizes that callers do not look up inline. A scope hides the records.
   if (size > detail::kSteppedLimit && size <= detail::kMediumLimit)
     if (void* const block = pop(detail::own_cache()->records[index_of_class(class_of_size(size))]))
@@ -174,7 +181,8 @@ void* allocate_missed(std::size_t size) {
   return allocate_in_class(heap, size_class, size);
 }
 
-void deallocate_missed(void* block) {
+[[gnu::noinline]] void deallocate_missed(void* block) {
+  const SlowDoor door;
   Span* const span = find_any_span(block);
   if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->deallocate(*pool, block);
   if (span == nullptr) os::fatal("free of a pointer that is no block", block);
@@ -270,10 +278,12 @@ void deallocate_slow(void* block) noexcept {
 }
 
 void* allocate_class_slow(SizeClass size_class) noexcept {
+  const SlowDoor door;
   return allocate_in_class(heap_of_this_thread(), size_class, class_geometry[size_class].block_bytes);
 }
 
 void deallocate_class_slow(void* block, SizeClass size_class) noexcept {
+  const SlowDoor door;
   deallocate_in_class(block, size_class);
 }
 
@@ -281,11 +291,12 @@ void deallocate_class_slow(void* block, SizeClass size_class) noexcept {
 
 namespace {
 
-void* allocate_aligned_missed(std::size_t size, std::size_t alignment) {
+[[gnu::noinline]] void* allocate_aligned_missed(std::size_t size, std::size_t alignment) {
+  const SlowDoor door;
   if (scope_pool() != nullptr) return allocate_in_scope(size, alignment);
   if (takes_blocks_from_malloc()) [[unlikely]]
     return allocate_from_malloc(size, alignment);
-  if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate(size);
+  if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate_large_block(size, kPageBytes);
   set_up_once();  // the classes must be known
   const SizeClass size_class = aligned_class_of(kClassesInUse, size, alignment);
   if (size_class == SizeClass::kNone) return allocate_large_block(size, alignment);
@@ -321,11 +332,16 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
 
 namespace {
 
+[[gnu::noinline]] void* allocate_large_zeroed(std::size_t bytes, bool* is_zeroed) {
+  const SlowDoor door;
+  return allocate_large_block(bytes, kPageBytes, 0, is_zeroed);
+}
+
 void* allocate_zeroed_bytes(std::size_t bytes) {
   bool is_zeroed = false;
   void* const block = bytes <= detail::kMediumLimit || scope_pool() != nullptr || takes_blocks_from_malloc()
                           ? allocate(bytes)
-                          : allocate_large_block(bytes, kPageBytes, 0, &is_zeroed);
+                          : allocate_large_zeroed(bytes, &is_zeroed);
   return block == nullptr || is_zeroed ? block : std::memset(block, 0, bytes);
 }
 
@@ -357,8 +373,25 @@ void copy_blocks(void** to, void* const* from, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) to[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
 }
 
+/// Around steps that are more than one hit: meanwhile no other thread takes blocks of the magazines.
+class BatchMark {
+ public:
+  TARN_INLINE BatchMark() : heap_(this_heap()) {
+    if (heap_ != nullptr) heap_->batch.enter_at_once(os::OwnerLock::fences);
+  }
+  TARN_INLINE ~BatchMark() {
+    if (heap_ != nullptr) heap_->batch.leave();
+  }
+  BatchMark(const BatchMark&) = delete;
+  BatchMark& operator=(const BatchMark&) = delete;
+
+ private:
+  ThreadHeap* const heap_;
+};
+
 // What the thread's magazine has, if its record is not hidden. \returns how many.
 std::size_t pop_batch(SizeClass size_class, std::size_t count, void** blocks) {
+  const BatchMark mark;
   detail::Record& record = detail::own_cache()->records[index_of_class(size_class)];
   if (*record.top == nullptr) return 0;
   const auto at_hand = static_cast<std::size_t>(record.top - this_heap()->magazines[size_class].blocks);
@@ -377,6 +410,7 @@ TARN_INLINE std::size_t pair_of(std::size_t offset, std::size_t next) {
 
 // Frees the first blocks as long as they are of one class and its record has room. \returns how many.
 TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
+  const BatchMark mark;
   detail::ThreadCache* const cache = detail::own_cache();
   const std::size_t offset = detail::record_offset_of(cache, blocks[0]);
   detail::Record& record = detail::record_at(cache, offset);
@@ -407,7 +441,9 @@ TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
 }
 
 // \returns how many blocks came from the slabs.
-std::size_t take_batch(ThreadHeap& heap, SizeClass size_class, std::size_t count, void** blocks) {
+[[gnu::noinline]] std::size_t take_batch(ThreadHeap& heap, SizeClass size_class, std::size_t count,
+                                         void** blocks) {
+  const SlowDoor door;
   std::size_t taken = 0;
   ReturnedPages returned;
   SlowCall call(heap);

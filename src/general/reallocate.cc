@@ -6,6 +6,7 @@
 #include "general/from_malloc.h"
 #include "general/large.h"
 #include "general/setup.h"
+#include "general/slow_door.h"
 #include "os/fatal.h"
 #include "page/page_map.h"
 #include "tarn/memory_pool.h"
@@ -99,8 +100,9 @@ void count_reallocation() {
 
 namespace {
 
-void* reallocate_missed(void* block, std::size_t size) {
+[[gnu::noinline]] void* reallocate_missed(void* block, std::size_t size) {
   if (block == nullptr) return allocate(size);
+  const SlowDoor door;
   count_reallocation();
   if (PoolHeader* const pool = pool_over_system(block)) return reallocate_of_pool(*pool, block, size);
   Span* const span = span_of_block(block);

@@ -3,6 +3,7 @@
 #include "general/memory_limits.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
+#include "general/slow_door.h"
 #include "page/page_cache.h"
 #include "tarn/memory_pool.h"
 #include "thread/magazine.h"
@@ -14,6 +15,7 @@ namespace TARN_NAMESPACE {
 using namespace internal;
 
 std::size_t trim(std::size_t keep) noexcept {
+  const SlowDoor door;
   if (ThreadHeap* const heap = this_heap(); heap != nullptr) {
     ReturnedPages returned;
     HeapGuard guard(*heap);
@@ -32,7 +34,7 @@ std::size_t prewarm(std::size_t bytes) noexcept {
   if (!may_be_had(bytes)) return 0;
   end_rare_classes();
   const std::size_t made = page_cache.prewarm(bytes);
-  if (MemoryLimit::take_refused_bytes() != 0) memory_limit.note_refused_request();
+  if (MemoryLimit::take_refusal().by == Refusal::By::kHardLimit) memory_limit.note_refused_request();
   answer_limits();
   return made;
 }

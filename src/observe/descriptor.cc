@@ -6,6 +6,7 @@
 #include "central/slab_owner.h"
 #include "general/configuration.h"
 #include "general/pool_registry.h"
+#include "observe/code_modules.h"
 #include "observe/samples.h"
 #include "page/memory_limit.h"
 #include "page/metadata.h"
@@ -22,6 +23,7 @@
 #include "thread/observation.h"
 #include "thread/recorded_call.h"
 #include "thread/registry.h"
+#include "thread/watch_lease.h"
 
 // The records are no standard layouts; g++ and clang know the offsets of their members all the same.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
@@ -275,12 +277,17 @@ class ObservedLayout {
       TARN_FIELD("account.soft", HeapAccount, soft_limit_),
       TARN_FIELD("account.hard", HeapAccount, hard_limit_),
 
+      {"source_of.profile", sizeof(const char*),
+       static_cast<std::uint32_t>(offsetof(Configuration, sources_) +
+                                  sizeof(const char*) * static_cast<std::size_t>(Option::kProfile))},
       TARN_FIELD("thread_limits.always_slow", ThreadLimits, every_call_is_slow),
       TARN_FIELD("watch.generation", WatchSwitches, generation),
       TARN_FIELD("watch.recording", WatchSwitches, recording),
       TARN_VALUE("recording.off", static_cast<std::uint32_t>(Recording::kOff)),
       TARN_VALUE("recording.on", static_cast<std::uint32_t>(Recording::kOn)),
       TARN_VALUE("recording.ending", static_cast<std::uint32_t>(Recording::kEnding)),
+      {"lease.profile", sizeof(std::uint32_t), offsetof(WatchLeases, profile.beat)},
+      {"lease.recording", sizeof(std::uint32_t), offsetof(WatchLeases, recording.beat)},
       TARN_FIELD("observation.interval", Observation, interval_),
       TARN_FIELD("observation.rung_for", Observation, rung_for_),
       TARN_ELEMENT("samples.parts", Samples, parts_),
@@ -309,6 +316,16 @@ class ObservedLayout {
       TARN_FIELD("stack.byte_parts", SampledStack, byte_parts),
       TARN_VALUE("stack.parts_of_byte", SampledStack::kPartsOfByte),
       TARN_ELEMENT("stack.addresses", SampledStack, addresses),
+
+      TARN_FIELD("code_modules.count", CodeModules, count_),
+      TARN_FIELD("code_modules.modules", CodeModules, modules_),
+      TARN_RECORD("code_module", CodeModule),
+      TARN_FIELD("code_module.start", CodeModule, start),
+      TARN_FIELD("code_module.end", CodeModule, end),
+      TARN_FIELD("code_module.path", CodeModule, path),
+      TARN_FIELD("code_module.first_stack", CodeModule, first_stack),
+      TARN_FIELD("code_module.id_bytes", CodeModule, build_id_bytes),
+      TARN_FIELD("code_module.build_id", CodeModule, build_id),
   };
   static constexpr const SlabOwner* kSharedOwner = &Owners::shared_;
   static constexpr std::size_t kOptionsOffset = offsetof(Configuration, values_);
@@ -358,13 +375,15 @@ constinit ObservedRoot roots[] = {
     TARN_ROOT("empty_cache", detail::empty_cache),
     TARN_ROOT("thread_limits", thread_limits),
     TARN_ROOT("watch", watch_switches),
+    TARN_ROOT("watch_leases", watch_leases),
     TARN_ROOT("call_order", call_order),
     TARN_ROOT("unseen_calls", unseen_calls),
     TARN_ROOT("observation", observation),
     TARN_ROOT("samples", samples),
+    TARN_ROOT("code_modules", code_modules),
 };
 
-static_assert(sizeof fields + sizeof roots + sizeof(ObserveDescriptor) <= 8 * 1024 + 512,
+static_assert(sizeof fields + sizeof roots + sizeof(ObserveDescriptor) <= 9 * 1024,
               "each program carries them, looked at or not");
 
 }  // namespace

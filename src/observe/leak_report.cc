@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/printable.h"
 #include "base/text.h"
+#include "observe/code_modules.h"
 #include "os/fatal.h"
 #include "os/process.h"
 
@@ -72,10 +74,17 @@ void LeakReport::add_group(Text& text, const LeakGroup& group) const {
   text.add('\n');
 }
 
-void LeakReport::add_frame(Text& text, const char* word, std::uint64_t address) const {
+void LeakReport::add_frame(Text& text, const char* word, std::uint32_t stack, std::uint64_t address) const {
   text.add("    ").add(word).add(' ');
+  if (const CodeModule* const gone = code_modules.find_gone(stack, address); gone != nullptr) {
+    text.add(gone->path).add('+').add_hex(address - gone->base).add('\n');
+    return;
+  }
   const char* const function = exported_function(address);
-  if (function != nullptr) text.add(front_of(function, kLongestName)).add(" (");
+  if (function != nullptr) {
+    add_shown(text, function, kLongestName);
+    text.add(" (");
+  }
   if (!modules_.add_place(text, address)) text.add_hex(address);
   text.add(function != nullptr ? ")\n" : "\n");
 }
@@ -102,7 +111,7 @@ void LeakReport::write_group(const LeakGroup& group) const {
     if (stack->addresses[i] == os::StackMemo::kLeftOut)
       line.add("    … frames left out\n");
     else
-      add_frame(line, i == first ? "at" : "by", stack->addresses[i] - 1);
+      add_frame(line, i == first ? "at" : "by", group.stack, stack->addresses[i] - 1);
     internal::write(line);
   }
   Line rest;

@@ -51,7 +51,8 @@ class LeakReport {
   LeakReport(const LoadedModules& modules, const LeakPool* pools) : modules_(modules), pools_(pools) {}
 
   void add_group(Text& text, const LeakGroup& group) const;
-  void add_frame(Text& text, const char* word, std::uint64_t address) const;
+  /// \param stack that the address is of; 0: none
+  void add_frame(Text& text, const char* word, std::uint32_t stack, std::uint64_t address) const;
   /// "1,234 bytes in 5 blocks"
   static void add_sum(Text& text, const LeakSum& sum);
 

@@ -90,6 +90,7 @@ class Collector {
 LeakSearch::LeakSearch(const char* suppressions) {
   if (module_storage_.reserve(kMostModules)) modules_ = {module_storage_.begin(), kMostModules};
   modules_.note_all();
+  samples.note_unloaded_code();
   suppressions_.read(suppressions);
 }
 
@@ -143,8 +144,7 @@ bool LeakSearch::find_known_stacks(LeakBlocks& blocks) {
   known_stacks_.set_size(0);
   if (!leaks_.make(blocks, Reached::kNo)) return false;
   for (const LeakGroup& group : leaks_) {
-    const SampledStack* const stack = samples.stack(group.stack);
-    LeakSuppressions::Known* const known = stack != nullptr ? suppressions_.find(*stack, modules_) : nullptr;
+    LeakSuppressions::Known* const known = suppressions_.find(group.stack, modules_);
     if (known != nullptr && !known_stacks_.push({group.stack, known})) return false;
   }
   std::sort(known_stacks_.begin(), known_stacks_.end(),

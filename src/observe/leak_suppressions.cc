@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "base/leak_pattern.h"
+#include "observe/code_modules.h"
 #include "os/fatal.h"
 #include "os/process.h"
 
@@ -73,12 +74,16 @@ LeakSuppressions::Known* LeakSuppressions::find_in(const char* module, const cha
   return nullptr;
 }
 
-LeakSuppressions::Known* LeakSuppressions::find(const SampledStack& stack, const LoadedModules& modules) {
+LeakSuppressions::Known* LeakSuppressions::find(std::uint32_t stack, const LoadedModules& modules) {
   Known* first = nullptr;
-  for (std::uint32_t i = 0; i < stack.count && known_.size() != 0; ++i) {
-    const std::uint64_t call = stack.addresses[i] - 1;
+  const SampledStack* const sampled = samples.stack(stack);
+  for (std::uint32_t i = 0; sampled != nullptr && i < sampled->count && known_.size() != 0; ++i) {
+    const std::uint64_t call = sampled->addresses[i] - 1;
+    const CodeModule* const gone = code_modules.find_gone(stack, call);
     const LoadedModule* const module = modules.find(call);
-    Known* const found = find_in(module != nullptr ? module->path : nullptr, exported_function(call));
+    Known* const found = gone != nullptr
+                             ? find_in(gone->path, nullptr)
+                             : find_in(module != nullptr ? module->path : nullptr, exported_function(call));
     if (found != nullptr && (first == nullptr || found < first)) first = found;
   }
   return first;

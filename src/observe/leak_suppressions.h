@@ -30,7 +30,7 @@ class LeakSuppressions {
 
   bool has_any() const { return known_.size() != 0; }
   /// \returns the first pattern that is found in a stack; nullptr: none is.
-  Known* find(const SampledStack& stack, const LoadedModules& modules);
+  Known* find(std::uint32_t stack, const LoadedModules& modules);
   /// The same of one frame's names, of which either may be nullptr.
   Known* find_in(const char* module, const char* function);
 

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "base/printable.h"
+
 namespace tarn::internal {
 namespace {
 
@@ -57,8 +59,10 @@ const LoadedModule* LoadedModules::find(std::uintptr_t address) const {
 
 bool LoadedModules::add_place(Text& text, std::uintptr_t address) const {
   const LoadedModule* const module = find(address);
-  if (module != nullptr) text.add(module->path).add('+').add_hex(address - module->base);
-  return module != nullptr;
+  if (module == nullptr) return false;
+  add_shown(text, module->path, LoadedModule::kPathBytes);
+  text.add('+').add_hex(address - module->base);
+  return true;
 }
 
 }  // namespace tarn::internal

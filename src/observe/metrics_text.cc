@@ -127,7 +127,7 @@ MetricsWriter& MetricsWriter::series() {
 
 MetricsWriter& MetricsWriter::label(const char* name, const char* value) {
   begin_label(name);
-  text_.add_label_value(value).add('"');
+  text_.add_escaped(value).add('"');
   return *this;
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "general/configuration.h"
+#include "observe/code_modules.h"
 #include "os/fatal.h"
 #include "os/memory.h"
 #include "os/stack_memo.h"
@@ -220,7 +221,8 @@ void Samples::StackTable::add(std::uint64_t hash, std::uint32_t number) {
 
 bool Samples::is_stack(std::uint32_t number, const Found& found) const {
   const SampledStack& other = *stack(number);
-  return other.hash == found.hash && other.count == found.count && other.pool == found.pool &&
+  return other.hash == found.hash && other.is_hidden.load(std::memory_order_relaxed) == 0 &&
+         other.count == found.count && other.pool == found.pool &&
          std::memcmp(other.addresses, found.addresses, found.count * sizeof(void*)) == 0;
 }
 
@@ -241,7 +243,40 @@ std::uint32_t Samples::intern(const Found& found) {
   if (const std::uint32_t number = find_stack(found); number != 0) return number;
   os::LockGuard guard(stacks_mutex_);
   if (const std::uint32_t number = find_stack(found); number != 0) return number;
+  note_modules_locked(found);
+  if (const std::uint32_t number = find_stack(found); number != 0) return number;  // its code is back
   return make_stack_locked(found);
+}
+
+// Hides a module's stacks while a file that an address lies in has gone: no new sample finds them.
+void Samples::update_stacks_of_locked(const CodeModule& module) {
+  const StackTable* const table = samples.table_.load(std::memory_order_relaxed);
+  for (std::size_t place = 0; table != nullptr && place < table->room; ++place) {
+    const std::uint32_t number = table->number_at(place);
+    auto* const stack = const_cast<SampledStack*>(samples.stack(number));
+    bool has_one = false, is_hidden = false;
+    for (std::uint32_t i = 0; stack != nullptr && i < stack->count; ++i) {
+      has_one |= module.has(stack->addresses[i] - 1);
+      is_hidden |= code_modules.find_gone(number, stack->addresses[i] - 1) != nullptr;
+    }
+    if (has_one) stack->is_hidden.store(is_hidden ? 1 : 0, std::memory_order_relaxed);
+  }
+}
+
+void Samples::note_modules_locked(const Found& found) {
+  const std::uint64_t pieces = piece_count_.load(std::memory_order_relaxed);
+  const std::uint64_t next = pieces == 0 ? kStackUnit : (pieces - 1) * kStackPieceBytes + used_in_piece_;
+  const auto number = static_cast<std::uint32_t>(next / kStackUnit);
+  const CodeModule* last = nullptr;
+  for (std::uint32_t i = 0; i < found.count; ++i) {
+    const std::uint64_t call = address_of(found.addresses[i]) - 1;
+    if (last == nullptr || !last->has(call)) last = code_modules.note(call, number, update_stacks_of_locked);
+  }
+}
+
+void Samples::note_unloaded_code() {
+  os::LockGuard guard(stacks_mutex_);
+  code_modules.note_unloaded(update_stacks_of_locked);
 }
 
 // \returns false when memory is refused.

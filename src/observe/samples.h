@@ -18,6 +18,8 @@
 
 namespace tarn::internal {
 
+struct CodeModule;
+
 struct Sample {
   std::uint64_t block;      // 0: the entry is free
   std::uint64_t requested;  // bytes
@@ -35,7 +37,8 @@ struct SampledStack {
   static constexpr std::uint32_t kPartsOfBlock = 1 << 16;
   static constexpr std::uint32_t kPartsOfByte = 1 << 8;
 
-  std::uint32_t count;  // of addresses
+  std::uint32_t count;                   // of addresses
+  std::atomic<std::uint32_t> is_hidden;  // a file that an address lies in has gone: no new sample finds it
   std::uint64_t hash;
   std::uint64_t pool;  // whose blocks its samples are, as in Sample
   std::atomic<std::uint64_t> samples, block_parts, byte_parts;
@@ -84,6 +87,8 @@ class Samples {
       if (const std::uint32_t number = table->number_at(i); number != 0) visit(*stack(number));
   }
   const SampledStack* stack(std::uint32_t number) const;
+  /// Call when code was unloaded: what its stacks' addresses were is kept, and is not what they are next.
+  void note_unloaded_code();
   /// Calls visit(start, end) for the memory that names sampled blocks, a part at a time under its lock, and
   /// for that of stacks, whose hashes may look like addresses.
   template <typename Visit>
@@ -165,6 +170,8 @@ class Samples {
   bool is_stack(std::uint32_t number, const Found& found) const;
   std::uint32_t find_stack(const Found& found) const;
   bool make_room_in_table_locked();
+  void note_modules_locked(const Found& found);
+  static void update_stacks_of_locked(const CodeModule& module);
   char* take_stack_memory_locked(std::uint32_t bytes);
   std::uint32_t make_stack_locked(const Found& found);
 

@@ -51,7 +51,7 @@ void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
 void add_heap(const ThreadHeap& heap, Stats& stats) {
   for (const SizeClass size_class : kAllClasses) {
     ClassUse& use = stats.classes[index_of_class(size_class)];
-    use.cached_blocks += count_of(heap, size_class);
+    use.cached_blocks += count_left(heap, size_class);
     if (heap.calls == nullptr) continue;
     const CallCounts& calls = heap.calls->of_class[size_class];
     use.allocations += calls.allocations;

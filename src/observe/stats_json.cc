@@ -30,7 +30,7 @@ class JsonWriter {
   }
   JsonWriter& string(const char* key, const char* value) {
     add_key(key);
-    text_.add('"').add_json_string(value).add('"');
+    text_.add('"').add_escaped(value).add('"');
     return *this;
   }
   /// \param key nullptr in a list and for the whole.

@@ -31,20 +31,15 @@ class TextWriter {
   }
   TextWriter& add_decimal(std::uint64_t value);
 
-  // What is no UTF-8 becomes U+FFFD, byte by byte.
-
-  /// What stands between the quotes of a string in JSON (RFC 8259).
-  TextWriter& add_json_string(const char* string);
-  /// What stands between the quotes of a label in Prometheus' text format.
-  TextWriter& add_label_value(const char* string);
+  /// What stands between the quotes of a string in JSON (RFC 8259) or of a label in Prometheus' text format:
+  /// what may not be shown becomes "?".
+  TextWriter& add_escaped(const char* string);
 
   /// Passes on what is in the buffer.
   void flush();
 
  private:
   static constexpr std::size_t kBufferBytes = 1024;
-
-  const char* add_character(const char* string);
 
   Sink sink_;
   void* context_;

@@ -354,8 +354,29 @@ UnwindRule rule_of(const Frame& frame) {
 
 UnwindRule rule_in_eh_frame(const void* eh_frame_hdr, std::uintptr_t address) {
   const std::uint8_t* const fde = find_fde(static_cast<const std::uint8_t*>(eh_frame_hdr), address);
-  if (fde == nullptr) return {};
-  const Function function = read_function(fde);
+  return fde != nullptr ? rule_in_function(fde, address) : UnwindRule{};
+}
+
+std::size_t list_functions(const void* eh_frame, std::size_t bytes, FunctionFrames* functions,
+                           std::size_t room) {
+  std::size_t count = 0;
+  Cursor at(static_cast<const std::uint8_t*>(eh_frame));
+  const std::uint8_t* const end = at.at() + bytes;
+  while (end - at.at() >= static_cast<std::ptrdiff_t>(2 * sizeof(std::uint32_t))) {
+    const std::uint8_t* const entry = at.at();
+    const auto length = at.read<std::uint32_t>();
+    if (length < sizeof(std::uint32_t) || length >= static_cast<std::uint64_t>(end - entry)) break;
+    const bool is_function = Cursor(at.at()).read<std::uint32_t>() != 0;
+    at.skip(length);
+    if (!is_function) continue;
+    if (count < room) functions[count] = {read_function(entry).start, entry};
+    ++count;
+  }
+  return count;
+}
+
+UnwindRule rule_in_function(const void* description, std::uintptr_t address) {
+  const Function function = read_function(static_cast<const std::uint8_t*>(description));
   if (function.instructions == nullptr || address - function.start >= function.bytes) return {};
   // The frame below one that a signal interrupted is no call's.
   if (function.common.is_signal_frame) return {};

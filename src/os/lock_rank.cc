@@ -8,7 +8,9 @@ namespace TARN_NAMESPACE::detail {
 struct MutexAccess {
   static constexpr Mutex make(std::size_t rank) { return Mutex(static_cast<LockRank>(rank)); }
 
-  static void lock_for_fork(Mutex& mutex) { mutex.take(Mutex::kHeld | Mutex::kForFork); }
+  static void lock_beside_other_forks(Mutex& mutex) { mutex.take(Mutex::kHeld | Mutex::kForFork); }
+  static void ask_for_fork(Mutex& mutex) { mutex.ask_for_fork(); }
+  static void wait_for_fork(Mutex& mutex) { mutex.wait_for_fork(); }
   static void unlock_in_parent(Mutex& mutex) {
     // A mutex that a fork handler of the program has made is not held for the fork.
     if ((mutex.state_.load(std::memory_order_relaxed) & Mutex::kForFork) != 0) mutex.let_go();
@@ -17,7 +19,10 @@ struct MutexAccess {
     if (!mutex.take_free()) mutex.lock_slow();
     note_lock_taken(mutex.rank_);
   }
-  static void unlock_in_child(Mutex& mutex) { mutex.state_.store(Mutex::kFree, std::memory_order_relaxed); }
+  // Also of a thread that has left a call half way: then the helper may wait.
+  static void unlock_in_child(Mutex& mutex) {
+    if (mutex.state_.load(std::memory_order_relaxed) != Mutex::kFree) mutex.let_go();
+  }
 };
 
 }  // namespace TARN_NAMESPACE::detail
@@ -54,10 +59,14 @@ void ForkSet::lock_all() {
   }
   if (is_only_thread()) return;
   // The first mutex makes a second forking thread wait, so that there is one fork owner.
-  MutexAccess::lock_for_fork(mutex_table.of[0]);
+  MutexAccess::lock_beside_other_forks(mutex_table.of[0]);
   set_fork_owner(true);
-  for (std::size_t rank = 0; rank < detail::kLockRankCount; ++rank)
-    visit_rank(rank, [](Mutex& mutex) { MutexAccess::lock_for_fork(mutex); });
+  // All of a rank are asked for before the first is waited for: so the fork waits for one slow call of each
+  // rank, not for one of each thread.
+  for (std::size_t rank = 0; rank < detail::kLockRankCount; ++rank) {
+    visit_rank(rank, MutexAccess::ask_for_fork);
+    visit_rank(rank, MutexAccess::wait_for_fork);
+  }
 }
 
 WholeRankGuard::WholeRankGuard(LockRank rank) : rank_(rank) {

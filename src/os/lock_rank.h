@@ -12,10 +12,11 @@
 // that two threads that do it do not meet. No lock but kGiveBack is held across a call that gives memory back
 // or runs a function of the program's. Debug and sanitizer builds check both (os/held_locks.h).
 //
-// A fork takes all locks, so that no state is half changed in the child. Then they belong to the forking
-// thread: fork handlers of the program may run between ours and the fork, in any order, and may allocate. In
-// a process of one thread a fork takes none: no other thread can hold one, and each would cost parent and
-// child a page.
+// A fork takes all locks, so that no state is half changed in the child. It waits for at most one holder of
+// each: a holder hands its lock to the fork, and all locks of a rank are asked for before the first is waited
+// for. Then they belong to the forking thread: fork handlers of the program may run between ours and the
+// fork, in any order, and may allocate. In a process of one thread a fork takes none: no other thread can
+// hold one, and each would cost parent and child a page.
 // Threads: lock_all and the two after it in the thread that forks; set_walk by any, before the first mutex of
 // its rank.
 #pragma once

@@ -10,9 +10,12 @@
 namespace tarn::internal::os {
 namespace {
 
+// Who sleeps behind a word, and who is woken. A fork waits apart, so that it is the one that is woken.
+constexpr std::uint32_t kThreads = 1, kTheFork = 2;
+
 long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
-           const timespec* timeout) {
-  return syscall6(SYS_futex, to_long(&word), operation | FUTEX_PRIVATE_FLAG, value, to_long(timeout));
+           const timespec* timeout, std::uint32_t who = kThreads) {
+  return syscall6(SYS_futex, to_long(&word), operation | FUTEX_PRIVATE_FLAG, value, to_long(timeout), 0, who);
 }
 
 }  // namespace
@@ -22,6 +25,8 @@ namespace TARN_NAMESPACE::detail {
 namespace {
 
 using internal::os::futex;
+using internal::os::kTheFork;
+using internal::os::kThreads;
 
 constexpr int kLongestSpin = 32;  // in total about as long as one span needs the page cache's lock
 
@@ -57,7 +62,7 @@ void Mutex::take(std::uint32_t held) {
     }
     const std::uint32_t awaited = seen | kHasWaiters;
     if (seen != awaited && !state_.compare_exchange_weak(seen, awaited, std::memory_order_relaxed)) continue;
-    futex(state_, FUTEX_WAIT, awaited, nullptr);
+    futex(state_, FUTEX_WAIT_BITSET, awaited, nullptr, kThreads);
     held |= kHasWaiters;
   }
 }
@@ -67,9 +72,33 @@ void Mutex::unlock_slow() {
   if ((state_.load(std::memory_order_relaxed) & kForFork) == 0) let_go();
 }
 
+// A fork that waits gets the mutex from its holder: threads that come later, or were woken, do not come
+// first.
 void Mutex::let_go() {
-  if ((state_.exchange(kFree, std::memory_order_release) & kHasWaiters) != 0)
-    futex(state_, FUTEX_WAKE, 1, nullptr);
+  std::uint32_t seen = state_.load(std::memory_order_relaxed), next = kFree;
+  do next = (seen & kForkWaits) != 0 ? (seen & ~kForkWaits) | kForFork : kFree;
+  while (!state_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
+  if (next != kFree)
+    futex(state_, FUTEX_WAKE_BITSET, 1, nullptr, kTheFork);
+  else if ((seen & kHasWaiters) != 0)
+    futex(state_, FUTEX_WAKE_BITSET, 1, nullptr, kThreads);
+}
+
+// Takes the mutex for the fork if it is free; else its holder will hand it over. One thread forks at a time.
+void Mutex::ask_for_fork() {
+  std::uint32_t seen = state_.load(std::memory_order_relaxed), next = 0;
+  do {
+    if ((seen & kForFork) != 0) return;
+    next = seen == kFree ? kHeld | kForFork : seen | kForkWaits;
+  } while (!state_.compare_exchange_weak(seen, next, std::memory_order_acquire, std::memory_order_relaxed));
+}
+
+void Mutex::wait_for_fork() {
+  for (;;) {
+    const std::uint32_t seen = state_.load(std::memory_order_acquire);
+    if ((seen & kForFork) != 0) return;
+    futex(state_, FUTEX_WAIT_BITSET, seen, nullptr, kTheFork);
+  }
 }
 
 }  // namespace TARN_NAMESPACE::detail

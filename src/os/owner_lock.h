@@ -40,6 +40,8 @@ class OwnerLock {
   /// A visitor wants the lock; fences all threads; waits until the owner is outside; lets it go.
   void want() { is_wanted_.store(true, std::memory_order_seq_cst); }
   static void fence_all_threads();
+  /// Whether that call fences; else owners have fences of their own.
+  static bool can_fence_all_threads() { return fences.side.load() == detail::OwnerFences::Side::kVisitors; }
   void wait_for_owner() { wait_for(mark_); }
   void let_go() { is_wanted_.store(false, std::memory_order_release); }
 

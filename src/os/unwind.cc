@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "os/eh_frame.h"
+#include "os/program_frames.h"
 #include "os/unwind_step.h"
 
 extern "C" {
@@ -48,11 +49,16 @@ UnwindRule unpack(std::uint64_t packed) {
 }
 
 UnwindRule interpret(std::uintptr_t address) {
-  dl_find_object found;
-  if (_dl_find_object == nullptr) return {};
-  if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0 || found.dlfo_eh_frame == nullptr)
-    return {};
-  return rule_in_eh_frame(found.dlfo_eh_frame, address);
+  dl_find_object found{};
+  const bool is_found =
+      _dl_find_object != nullptr && _dl_find_object(reinterpret_cast<void*>(address), &found) == 0;
+  if (is_found && found.dlfo_eh_frame != nullptr) return rule_in_eh_frame(found.dlfo_eh_frame, address);
+  // A static program has no list of its functions, and the library is in it.
+  const std::uintptr_t here = address_of(reinterpret_cast<const void*>(&rule_in_program));
+  const bool is_static = _dl_find_object == nullptr ||
+                         (is_found && here - address_of(found.dlfo_map_start) <
+                                          address_of(found.dlfo_map_end) - address_of(found.dlfo_map_start));
+  return is_static ? rule_in_program(address) : UnwindRule{};
 }
 
 UnwindRule rule_at(std::uintptr_t address) {

@@ -4,7 +4,7 @@
 // does all else.
 //
 // dlclose, after which other code may lie where the closed library's was: what the unwinder knows of it is
-// forgotten.
+// forgotten, and its stacks are not found for new samples.
 //
 // Only in the preloadable library, where the mistake can happen. Nothing here allocates. Threads: any; also
 // before the library's constructors, since all state is one address.
@@ -15,6 +15,7 @@
 
 #include "general/configuration.h"
 #include "general/setup.h"
+#include "observe/samples.h"
 #include "os/unwind.h"
 #include "tarn/detail/c_api.h"
 
@@ -60,5 +61,6 @@ TARN_C_API void* dlopen(const char* file, int flags) noexcept {
 TARN_C_API int dlclose(void* handle) noexcept {
   const int result = next_dlclose.find()(handle);
   os::forget_unwind_rules();
+  samples.note_unloaded_code();
   return result;
 }

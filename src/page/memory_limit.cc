@@ -5,6 +5,8 @@
 namespace tarn::internal {
 namespace {
 
+// The bytes of the refused request; and a bit that no request has, where the system refused.
+constexpr std::size_t kBySystem = std::size_t{1} << 63;
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::size_t refused_bytes = 0;
 
 }  // namespace
@@ -56,16 +58,32 @@ bool MemoryLimit::may_fit(std::size_t bytes, std::size_t reusable) {
   return false;
 }
 
-std::size_t MemoryLimit::take_refused_bytes() {
-  const std::size_t bytes = refused_bytes;
+void MemoryLimit::note_refused_by_system(std::size_t request_bytes) {
+  refused_bytes = request_bytes | kBySystem;
+}
+
+Refusal MemoryLimit::take_refusal() {
+  const std::size_t noted = refused_bytes;
   refused_bytes = 0;
-  return bytes;
+  if (noted == 0) return {};
+  return {(noted & kBySystem) != 0 ? Refusal::By::kSystem : Refusal::By::kHardLimit, noted & ~kBySystem};
 }
 
 bool MemoryLimit::may_search() {
-  return !was_search_vain_.load(std::memory_order_relaxed) ||
-         vain_refusals_.fetch_add(1, std::memory_order_relaxed) % kRefusalsPerSearch ==
-             kRefusalsPerSearch - 1;
+  return refusals_to_search_.fetch_add(1, std::memory_order_relaxed) + 1 >=
+         refusals_per_search(vain_searches_.load(std::memory_order_relaxed),
+                             was_freed_.load(std::memory_order_relaxed));
+}
+
+void MemoryLimit::begin_search() {
+  searches_.fetch_add(1, std::memory_order_relaxed);
+  refusals_to_search_.store(0, std::memory_order_relaxed);
+}
+
+void MemoryLimit::end_search(bool was_vain) {
+  was_freed_.store(false, std::memory_order_relaxed);
+  if (!was_vain) return vain_searches_.store(0, std::memory_order_relaxed);
+  vain_searches_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void MemoryLimit::note_crossing() {

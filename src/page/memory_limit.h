@@ -25,6 +25,23 @@
 
 namespace tarn::internal {
 
+/// What refused a thread's last request.
+struct Refusal {
+  enum class By : std::uint8_t { kNobody, kHardLimit, kSystem };
+  By by = By::kNobody;
+  std::size_t bytes = 0;  // what the request takes in all
+};
+
+/// How many refusals to let pass before the next search for memory to give back: a program that stays at its
+/// limit shall not pay for a search at each. \param vain_searches in a row, until now.
+constexpr std::uint32_t refusals_per_search(std::uint32_t vain_searches, bool was_freed_since) {
+  constexpr std::uint32_t kAtOnce = 4, kMostWhileFreed = 64, kMost = 256;
+  if (vain_searches == 0) return 1;
+  if (!was_freed_since) return kMost;
+  if (vain_searches <= kAtOnce) return 1;
+  return vain_searches - kAtOnce < 6 ? 1u << (vain_searches - kAtOnce) : kMostWhileFreed;
+}
+
 struct LimitCallback {
   tarn_limit_callback function;  // nullptr: none
   void* context;
@@ -56,21 +73,22 @@ class MemoryLimit {
   /// Whether `bytes` more fit even if no more of them is at hand than `reusable`: free pages with memory.
   /// What cannot fit need not look for pages. Notes a refusal.
   [[nodiscard]] bool may_fit(std::size_t bytes, std::size_t reusable);
-  /// \returns the bytes of the calling thread's last request if the hard limit refused it; 0: it did not.
-  /// Forgets the refusal.
-  static std::size_t take_refused_bytes();
+  /// Notes that the system refused memory for the calling thread's request, or for its records.
+  static void note_refused_by_system(std::size_t request_bytes);
+  /// \returns what refused the calling thread's last request. Forgets the refusal.
+  static Refusal take_refusal();
 
   /// Blocks or pages were freed: a search for free memory may find some. \cost a load of a line that is
   /// rarely written.
   void note_freed() {
-    if (was_search_vain_.load(std::memory_order_relaxed)) [[unlikely]]
-      was_search_vain_.store(false, std::memory_order_relaxed);
+    if (!was_freed_.load(std::memory_order_relaxed)) [[unlikely]]
+      was_freed_.store(true, std::memory_order_relaxed);
   }
-  /// \returns whether to search for memory to give back: unless the last search was in vain and nothing was
-  /// freed since; then still at each 256th call.
+  /// Counts a refusal. \returns whether to search for memory to give back.
   bool may_search();
-  void note_vain_search() { was_search_vain_.store(true, std::memory_order_relaxed); }
-  void note_search() { searches_.fetch_add(1, std::memory_order_relaxed); }
+  void begin_search();
+  /// \param was_vain it found less than was missing.
+  void end_search(bool was_vain);
 
   // What the program is to be told.
 
@@ -103,7 +121,6 @@ class MemoryLimit {
 
   static constexpr std::size_t kNone = SIZE_MAX;
   static constexpr std::size_t kFallShare = 16;
-  static constexpr std::uint32_t kRefusalsPerSearch = 256;
   static constexpr std::uint64_t kRefusalMs = 1000;
 
   static std::size_t shown(std::size_t limit) { return limit == kNone ? 0 : limit; }
@@ -119,10 +136,11 @@ class MemoryLimit {
   static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kMemoryLimit>();
   std::atomic<std::size_t> soft_limit_{kNone}, hard_limit_{kNone};
   std::atomic<std::uint32_t> events_{0};
-  std::atomic<bool> was_search_vain_{false};
-  std::atomic<bool> has_searched_{false};  // since held was far below the soft limit
-  std::atomic<bool> has_crossed_{false};   // the same; and the program was told
-  std::atomic<std::uint32_t> vain_refusals_{0};
+  std::atomic<bool> was_freed_{true};                 // since the last search
+  std::atomic<std::uint32_t> vain_searches_{0};       // in a row
+  std::atomic<std::uint32_t> refusals_to_search_{0};  // since the last search
+  std::atomic<bool> has_searched_{false};             // since held was far below the soft limit
+  std::atomic<bool> has_crossed_{false};              // the same; and the program was told
   std::atomic<const void*> teller_{nullptr};
   std::atomic<std::uint64_t> refusal_told_ms_{0};  // 0: never
   std::atomic<std::size_t> crossings_{0}, refusals_{0}, searches_{0};

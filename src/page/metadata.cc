@@ -61,9 +61,12 @@ bool Metadata::take_piece(std::size_t bytes) {
     note_range_locked(next_, end_);
     return true;
   }
-  const std::size_t piece = bytes < kPieceBytes ? kPieceBytes : round_up(bytes, kPageBytes);
+  std::size_t piece = bytes < kPieceBytes ? kPieceBytes : round_up(bytes, kPageBytes);
   if (unused_bytes_locked() < piece && !reserve_more(piece)) return false;
-  if (!os::commit(reserve_next_, piece)) return false;
+  // At a limit of the system, what is needed.
+  if (!os::commit(reserve_next_, piece) &&
+      !os::commit(reserve_next_, piece = round_up(bytes, kOsPageBytesLargest)))
+    return false;
   note_range_locked(reserve_next_, reserve_next_ + piece);
   if (end_ != reserve_next_) next_ = reserve_next_;  // otherwise the new piece extends the last one
   reserve_next_ += piece;
@@ -81,13 +84,22 @@ void* Metadata::take_free_locked(std::size_t bytes) {
 }
 
 void* Metadata::cut_locked(std::size_t bytes) {
-  if (static_cast<std::size_t>(end_ - next_) < bytes && !take_piece(bytes)) return nullptr;
+  if (static_cast<std::size_t>(end_ - next_) < bytes && !take_piece(bytes)) {
+    MemoryLimit::note_refused_by_system(bytes);
+    return nullptr;
+  }
   void* const record = next_;
   next_ += bytes;
   cut_bytes_ += bytes;
   memory_limit.charge_records(bytes);
   used_bytes_ += bytes;
   return record;
+}
+
+void Metadata::prepare(std::size_t bytes) {
+  os::LockGuard guard(mutex_);
+  const bool is_extended = end_ != nullptr && end_ == reserve_next_ && reserve_next_ != reserve_end_;
+  if (is_extended && cut_bytes_ + static_cast<std::size_t>(end_ - next_) < bytes) take_piece(1);
 }
 
 void* Metadata::allocate(std::size_t bytes) {

@@ -33,6 +33,10 @@ class Metadata {
   std::size_t release_tail_locked();
   std::size_t unused_bytes_locked() const { return static_cast<std::size_t>(reserve_end_ - reserve_next_); }
 
+  /// Makes sure, as far as that costs no new addresses, that records of `bytes` in all can be had: a limit of
+  /// the system that pages have used up then refuses none of the records that these pages need.
+  void prepare(std::size_t bytes);
+
   /// Contents are undefined (a reused record is as its last user left it); aligned to a cache line.
   /// \returns nullptr when memory is refused.
   void* allocate(std::size_t bytes);

@@ -9,12 +9,16 @@
 #include "os/memory.h"
 #include "os/process.h"
 #include "page/memory_limit.h"
+#include "page/metadata.h"
 
 namespace tarn::internal {
 namespace {
 
 // A call of the system costs little beside the memory of even a chunk; what is made ahead is in core files.
 constexpr std::uint32_t kLargestGrowthChunks = 4;
+
+// So many bytes of pages need one of records, where blocks are small.
+constexpr std::size_t kPageBytesPerRecordByte = 64;
 
 // Long runs are few; a heap with more of them is a heap of free memory.
 constexpr unsigned kMostComparedRuns = 32;
@@ -268,6 +272,7 @@ bool PageCache::commit_chunks(Region& region, std::uint32_t first, std::uint32_t
   // Committing takes no new addresses, so the system does not apply this limit by itself.
   const std::size_t limit = os::address_space_limit();
   if (limit != SIZE_MAX && committed_bytes_ + bytes > limit) return false;
+  metadata.prepare((committed_bytes_ + bytes) / kPageBytesPerRecordByte);
   if (!page_map.commit_tables(region, count) || !os::commit(start, bytes)) return false;
   if (is_undumped(density)) {
     os::leave_out_of_dumps(start, bytes);
@@ -391,6 +396,7 @@ PageRun PageCache::allocate_pages(PageCount pages, Density density, std::size_t 
     }
     if (!is_answer(run) && !is_undumped(density) && grow_last_area(wanted)) run = take(true);
   }
+  if (!is_answer(run)) MemoryLimit::note_refused_by_system(bytes_of(pages));
   run.tell_system();
   return run;
 }

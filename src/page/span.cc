@@ -1,6 +1,7 @@
 #include "page/span.h"
 
 #include <bit>
+#include <iterator>
 #include <new>
 
 #include "page/metadata.h"
@@ -19,18 +20,22 @@ constinit SpanStore span_store;
 Span* SpanStore::take(std::uint32_t words) {
   const unsigned log2 =
       words <= Span::kInlineWords ? kInlineLog2 : static_cast<unsigned>(std::bit_width(words - 1));
-  {
+  const auto take_free = [this](unsigned least, unsigned end) -> Span* {
     os::LockGuard guard(mutex_);
-    if (Span* const span = free_[log2]; span != nullptr) {
-      free_[log2] = span->next;
-      return span;
-    }
-  }
+    for (unsigned i = least; i < end; ++i)
+      if (Span* const span = free_[i]; span != nullptr) {
+        free_[i] = span->next;
+        return span;
+      }
+    return nullptr;
+  };
+  if (Span* const span = take_free(log2, log2 + 1)) return span;
   const std::uint32_t capacity = 1u << log2;
   const std::size_t bitmap_bytes =
       capacity <= Span::kInlineWords ? 0 : round_up(capacity * 8, kCacheLineBytes);
   char* const record = static_cast<char*>(metadata.allocate_zeroed(sizeof(Span) + 2 * bitmap_bytes));
-  if (record == nullptr) return nullptr;
+  // Where memory is refused, one with more room than needed does.
+  if (record == nullptr) return take_free(log2 + 1, std::size(free_));
   Span* const span = new (record) Span{};
   span->capacity_log2 = static_cast<std::uint8_t>(log2);
   const bool is_inline = bitmap_bytes == 0;

@@ -3,16 +3,23 @@
 #include "os/memory.h"
 #include "os/mutex.h"
 #include "os/process.h"
+#include "thread/watch_lease.h"
 #include "thread/watch_switches.h"
 
 namespace tarn::internal {
 namespace {
 
+constexpr std::uint64_t kCallsOfLook = 64;  // from one look at the tool's lease to the next
 constexpr std::size_t kRingBytes = CallRing::kRoom * sizeof(trace::Event);
 
 void sleep_one_ms() {
   std::atomic<std::uint32_t> nobody_wakes{0};
   os::wait_on(nobody_wakes, 0, 1);
+}
+
+void end_recording() {
+  watch_switches.recording.store(Recording::kOff, std::memory_order_relaxed);
+  watch_switches.count();
 }
 
 }  // namespace
@@ -25,6 +32,8 @@ void CallRing::add(trace::Operation operation, const void* block, std::size_t si
       return;
     }
   const std::uint64_t written = written_.load(std::memory_order_relaxed);
+  if (written % kCallsOfLook == 0 && watch_leases.recording.has_lapsed()) [[unlikely]]
+    return end_recording();
   events_.load(std::memory_order_relaxed)[written % kRoom] =
       trace::packed({operation, address_of(block), size, alignment_log2, order});
   written_.store(written + 1, std::memory_order_release);
@@ -51,8 +60,7 @@ bool CallRing::wait_for_tool() const {
     if (now != fetched) since = os::clock_ms();
     fetched = now;
   }
-  watch_switches.recording.store(Recording::kOff, std::memory_order_relaxed);
-  watch_switches.count();
+  end_recording();
   return false;
 }
 

@@ -22,6 +22,7 @@
 
 #include "central/per_class.h"
 #include "central/slab_owner.h"
+#include "tarn/detail/owner_lock.h"
 #include "tarn/detail/stat_fields.h"
 #include "tarn/detail/thread_cache.h"
 #include "thread/call_counts.h"
@@ -69,6 +70,14 @@ struct ShownRecords {
   detail::ThreadCache** cache = nullptr;
   detail::ThreadCache** derived = nullptr;  // of the derived forms of operator new and delete
   std::uint32_t switch_heeded = 0;          // the last one of watch_switches
+  bool is_watched = false;                  // its hits use the records though its pointer hides them
+};
+
+/// What another thread does with the magazines of one that runs (Registry::collect_magazines).
+enum class Visit : std::uint8_t {
+  kNone,
+  kAsked,  // its records are hidden
+  kTaken   // and blocks were taken out of the magazines: slots below the top are empty
 };
 
 struct ThreadHeap {
@@ -87,6 +96,8 @@ struct ThreadHeap {
   std::uint32_t lowered_seen;         // times the limit of its magazines was lowered before its last miss
   bool lacks_room;                    // a magazine was refused to grow since the last look
   bool stays_home;                    // the thread made slabs ahead there: while there are some, it serves
+  std::atomic<Visit> visit;           // changed under the mutex
+  detail::OwnerMark batch;            // its thread takes or puts several blocks at once, without the mutex
   os::MemberMutex<os::LockRank::kMagazines> mutex;
   ThreadCounters counters;
   LargeCounts large;

@@ -167,9 +167,58 @@ unsigned shrink_idle_magazine(ThreadHeap& heap, SizeClass size_class, unsigned m
   return gone;
 }
 
+unsigned count_left(const ThreadHeap& heap, SizeClass size_class) {
+  const unsigned count = count_of(heap, size_class);
+  if (heap.visit.load(std::memory_order_relaxed) != Visit::kTaken) return count;
+  unsigned left = 0;
+  for (unsigned i = 1; i <= count; ++i)
+    left += __atomic_load_n(heap.magazines[size_class].blocks + i, __ATOMIC_RELAXED) != nullptr;
+  return left;
+}
+
+// A hit that was under way when the records were hidden touches the slots from the newest block on upward,
+// and stores the top one lower or higher. So what lies below that block is nobody else's.
+void take_lower_blocks_locked(ThreadHeap& heap, ReturnedPages& returned) {
+  constexpr unsigned kAtOnce = 64;
+  for (const SizeClass size_class : kAllClasses) {
+    const unsigned count = count_of(heap, size_class);
+    for (unsigned first = 1; first < count;) {
+      void* taken[kAtOnce];
+      const unsigned part = at_most(kAtOnce, count - first);
+      for (unsigned i = 0; i < part; ++i)
+        taken[i] =
+            __atomic_exchange_n(heap.magazines[size_class].blocks + first + i, nullptr, __ATOMIC_RELAXED);
+      return_blocks(heap.owner, taken, part, returned);
+      first += part;
+    }
+  }
+}
+
+namespace {
+
+void close_gap(ThreadHeap& heap, SizeClass size_class) {
+  void** const blocks = heap.magazines[size_class].blocks;
+  const unsigned count = count_of(heap, size_class);
+  if (count == 0) return;
+  unsigned left = 0;
+  for (unsigned i = 1; i <= count; ++i)
+    if (blocks[i] != nullptr) blocks[++left] = blocks[i];
+  set_record(heap, size_class, left);
+}
+
+}  // namespace
+
+void close_gaps_locked(ThreadHeap& heap) {
+  const Visit visit = heap.visit.load(std::memory_order_relaxed);
+  if (visit == Visit::kTaken)
+    for (const SizeClass size_class : kAllClasses) close_gap(heap, size_class);
+  heap.visit.store(Visit::kNone, std::memory_order_seq_cst);
+}
+
 void drop_magazine_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   Magazine& magazine = heap.magazines[size_class];
   if (magazine.blocks == nullptr) return;
+  if (heap.visit.load(std::memory_order_relaxed) == Visit::kTaken) close_gap(heap, size_class);
   return_blocks(heap.owner, magazine.blocks + 1, count_of(heap, size_class), returned);
   heap.record(size_class) = kEmptyRecord;
   count_capacity(heap, size_class, magazine.capacity, 0);
@@ -193,7 +242,8 @@ void validate_locked(const ThreadHeap& heap) {
     TARN_CHECK(magazine.capacity <= magazine.room);
     TARN_CHECK(magazine.blocks[0] == nullptr && record.limit == magazine.blocks + magazine.capacity);
     TARN_CHECK(magazine.blocks <= record.top && record.top <= record.limit);
-    for (void** block = magazine.blocks + 1; block <= record.top; ++block) TARN_CHECK(*block != nullptr);
+    for (void** block = magazine.blocks + 1; block <= record.top; ++block)
+      TARN_CHECK(*block != nullptr || heap.visit == Visit::kTaken);
     const std::size_t block_bytes = class_geometry[size_class].block_bytes;
     bytes += magazine.capacity * block_bytes;
     if (block_bytes > kSmallBlockBytes) larger_bytes += magazine.capacity * block_bytes;

@@ -24,9 +24,14 @@ void visit_magazines(const ThreadHeap& heap, Visit visit) {
   for (const SizeClass size_class : kAllClasses) {
     void* const* const blocks = heap.magazines[size_class].blocks;
     const unsigned count = count_of(heap, size_class);
-    for (unsigned i = 1; i <= count; ++i) visit(__atomic_load_n(blocks + i, __ATOMIC_RELAXED));
+    for (unsigned i = 1; i <= count; ++i)
+      if (void* const block = __atomic_load_n(blocks + i, __ATOMIC_RELAXED); block != nullptr) visit(block);
   }
 }
+
+/// \returns the number of blocks in a magazine, of which a visit may have taken some. \pre the heap's mutex
+/// is held.
+unsigned count_left(const ThreadHeap& heap, SizeClass size_class);
 
 /// Sets the record after a change of the array, which holds `count` blocks.
 inline void set_record(ThreadHeap& heap, SizeClass size_class, unsigned count) {
@@ -45,6 +50,13 @@ unsigned return_newest_blocks(ThreadHeap& heap, SizeClass size_class, unsigned m
 
 /// The same, of blocks that were not needed since the last look; halves a magazine that is then empty.
 unsigned shrink_idle_magazine(ThreadHeap& heap, SizeClass size_class, unsigned most, ReturnedPages& returned);
+
+/// Returns the blocks of all magazines but for the newest of each, while the heap's thread runs. \pre the
+/// records were hidden, and all threads fenced since.
+void take_lower_blocks_locked(ThreadHeap& heap, ReturnedPages& returned);
+
+/// Call before the thread uses magazines that others may have taken blocks of: ends the visit.
+void close_gaps_locked(ThreadHeap& heap);
 
 /// Returns a magazine's blocks to the slabs and frees its array.
 void drop_magazine_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned);

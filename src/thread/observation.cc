@@ -7,6 +7,7 @@
 #include "page/watched_spans.h"
 #include "thread/exponential.h"
 #include "thread/registry.h"
+#include "thread/watch_lease.h"
 
 namespace tarn::internal {
 
@@ -25,6 +26,15 @@ std::uint32_t seed_of_this_thread() {
   return static_cast<std::uint32_t>(mixed >> 32) | 1;
 }
 
+// A pause of a thread on the way to its next sample, at which it looks whether the tool is still there.
+constexpr std::int64_t kLongestLeg = 16 << 20;  // bytes
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool is_at_pause = false;
+
+void end_watches_without_tool() {
+  if (watch_leases.profile.has_lapsed()) observation.watch(0);
+  if (watch_leases.recording.has_lapsed()) observation.record(Recording::kOff);
+}
+
 // \returns the bytes to the next sample.
 std::int64_t distance_to_sample(std::size_t interval) {
   if (this_thread.random == 0) this_thread.random = seed_of_this_thread();
@@ -32,6 +42,14 @@ std::int64_t distance_to_sample(std::size_t interval) {
   const double drawn = minus_log_of_fraction(next_random(this_thread.random));
   const double distance = drawn * static_cast<double>(interval);
   return distance < static_cast<double>(kNever) ? static_cast<std::int64_t>(distance) + 1 : kNever;
+}
+
+// \returns the bytes to the next sample or pause. \why drawn anew behind a pause: the distance is
+// exponential, and so is what is left of a longer one.
+std::int64_t leg_to_sample(std::size_t interval) {
+  const std::int64_t distance = distance_to_sample(interval);
+  is_at_pause = distance > kLongestLeg;
+  return is_at_pause ? kLongestLeg : distance;
 }
 
 // A tool fetches the calls of a child only where it follows all processes.
@@ -47,6 +65,7 @@ void go_on_in_child() {
 [[gnu::constructor(102)]] void begin_looks() {
   pthread_atfork(nullptr, nullptr, go_on_in_child);
   background.set_trim_idle([] {
+    end_watches_without_tool();
     observation.ring();
     return registry.trim_idle();
   });
@@ -60,6 +79,7 @@ void Observation::set_sink(const SampleSink& sink) {
 }
 
 void Observation::watch(std::size_t interval) {
+  watch_leases.profile.end();
   interval_.store(interval, std::memory_order_relaxed);
   watch_switches.count();
   heed();
@@ -68,6 +88,7 @@ void Observation::watch(std::size_t interval) {
 void Observation::record(Recording recording) {
   // Half of the calls would be put down: those that ask by themselves.
   if (recording == Recording::kOn && thread_limits.every_call_is_slow) return;
+  watch_leases.recording.end();
   watch_switches.recording.store(recording, std::memory_order_relaxed);
   watch_switches.count();
   heed();
@@ -90,6 +111,8 @@ bool Observation::may_sample() const {
 void Observation::ring() {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
   if (rung_for_.exchange(now, std::memory_order_acq_rel) == now) return;
+  watch_leases.profile.begin();
+  watch_leases.recording.begin();
   const bool is_sampling = may_sample();
   if (is_sampling) {
     watched_spans.begin();
@@ -104,10 +127,11 @@ void Observation::take_notice() {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
   const bool is_sampling = may_sample(), is_watched = is_sampling || may_record();
   this_thread.heed(now, is_watched);
-  if (is_watched) this_thread.bytes_to_sample = is_sampling ? distance_to_sample(interval()) : kNever;
+  if (is_watched) this_thread.bytes_to_sample = is_sampling ? leg_to_sample(interval()) : kNever;
   if (ThreadHeap* const heap = this_heap()) {
     os::LockGuard guard(heap->mutex);
     heap->shown.switch_heeded = now;
+    heap->shown.is_watched = is_watched;
   }
   if (ThreadHeap* const heap = this_heap(); heap != nullptr && !watch_switches.has_rings())
     heap->calls_made.end();
@@ -116,10 +140,12 @@ void Observation::take_notice() {
 }
 
 bool Observation::draw() {
+  end_watches_without_tool();
   const std::size_t interval = this->interval();
   if (interval == 0) return false;  // switched off, and not yet heeded
-  this_thread.bytes_to_sample = distance_to_sample(interval);
-  return true;
+  const bool is_sample = !is_at_pause;
+  this_thread.bytes_to_sample = leg_to_sample(interval);
+  return is_sample;
 }
 
 }  // namespace tarn::internal

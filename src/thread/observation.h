@@ -13,6 +13,8 @@
 //
 // The other reason to watch a thread is a recording (recorded_call.h): the same switch, another word.
 //
+// A watch that a tool switched on ends with the tool (watch_lease.h).
+//
 // A switch counts `watch_switches`. The first slow call of any thread that sees another count than before
 // rings for all other threads: it lets their pointers lead to the empty cache, under the mutex of each heap,
 // and marks the spans of all pools, whose frees take the slow door then. So a thread that only ever hits

@@ -74,7 +74,7 @@ ClassCensus count_once(SizeClass size_class, ReturnedPages& returned) {
     for (const Span* slab = owner.classes[size_class].available.first(); slab != nullptr; slab = slab->next)
       unused += slab->free_count;
   };
-  registry.for_each([&](const ThreadHeap& heap) { unused += count_of(heap, size_class); }, count_owner);
+  registry.for_each([&](const ThreadHeap& heap) { unused += count_left(heap, size_class); }, count_owner);
   return {total > unused ? total - unused : 0, bytes_of(pages), total};
 }
 

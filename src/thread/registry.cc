@@ -11,6 +11,7 @@
 #include "central/trim.h"
 #include "os/fatal.h"
 #include "os/helper_thread.h"
+#include "os/owner_lock.h"
 #include "os/process.h"
 #include "os/process_status.h"
 #include "page/metadata.h"
@@ -64,6 +65,12 @@ void leave_locked(ThreadHeap& heap, ReturnedPages& returned) {
     collect_all_announced_locked(*heap.home, returned);
   }
   heap.home->is_trimmed = false;
+}
+
+void hide(const ShownRecords& shown) {
+  for (detail::ThreadCache** const pointer : {shown.cache, shown.derived})
+    if (pointer != nullptr)
+      __atomic_store_n(pointer, const_cast<detail::ThreadCache*>(&detail::empty_cache), __ATOMIC_SEQ_CST);
 }
 
 }  // namespace
@@ -235,14 +242,44 @@ bool Registry::trim_idle() {
 }
 
 void Registry::hide_all_records() {
-  const auto empty = const_cast<detail::ThreadCache*>(&detail::empty_cache);
   os::LockGuard guard(owners.mutex());
   for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
     os::LockGuard heap_guard(heap->mutex);
     // A thread that has heeded the last switch would not show its records again.
     if (heap->shown.switch_heeded == watch_switches.generation.load(std::memory_order_seq_cst)) continue;
-    for (detail::ThreadCache** const pointer : {heap->shown.cache, heap->shown.derived})
-      if (pointer != nullptr) __atomic_store_n(pointer, empty, __ATOMIC_RELAXED);
+    hide(heap->shown);
+  }
+}
+
+// Hits take no lock. So the thread's pointers are hidden first, then all threads fenced: from then on no hit
+// begins, and one that had begun has either ended or stands between two of its few steps
+// (take_lower_blocks_locked). Before the thread shows its records again it sees `visit`: in a slow call,
+// under the mutex, it closes the gaps; elsewhere it leaves the records hidden. A watched thread's hits do not
+// ask the pointers, and a batch is many steps: such heaps are left out. Source: hide_all_records(), and the
+// fence of os/owner_lock.h.
+void Registry::begin_visits() {
+  os::LockGuard guard(owners.mutex());
+  for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
+    os::LockGuard heap_guard(heap->mutex);
+    const ShownRecords& shown = heap->shown;
+    if (shown.cache == nullptr || shown.is_watched || heap->visit != Visit::kNone) continue;
+    heap->visit.store(Visit::kAsked, std::memory_order_seq_cst);
+    hide(shown);
+  }
+}
+
+void Registry::collect_magazines() {
+  if (heaps_in_use.load(std::memory_order_relaxed) < 2 || os::is_fork_owner()) return;
+  os::OwnerLock::prepare();
+  if (!os::OwnerLock::can_fence_all_threads()) return;
+  begin_visits();
+  os::OwnerLock::fence_all_threads();
+  for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
+    ReturnedPages returned;
+    HeapGuard guard(*heap);
+    if (heap->visit != Visit::kAsked || heap->shown.is_watched || heap->batch.is_inside()) continue;
+    heap->visit.store(Visit::kTaken, std::memory_order_relaxed);
+    take_lower_blocks_locked(*heap, returned);
   }
 }
 

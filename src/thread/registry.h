@@ -38,6 +38,11 @@ class Registry {
   /// \returns whether some is left.
   bool return_all_left(Left which);
 
+  /// Returns what threads that run have in their magazines, but for the newest block of each class. Nothing
+  /// where one thread cannot fence all others. \pre no lock is held. \cost a system call, and one slow call
+  /// of each thread. \threads any.
+  void collect_magazines();
+
   /// The helper's look at all heaps and owners. \returns whether all owners were idle.
   bool trim_idle();
 
@@ -109,6 +114,7 @@ class Registry {
   ThreadHeap* make_heap_locked();
   void end_use_locked(ThreadHeap& heap);
   void return_left(ThreadHeap& heap, Left which);
+  void begin_visits();
 
   std::atomic<ThreadHeap*> first_{nullptr};         // heaps are only ever added: a walk needs no lock
   std::atomic<ThreadHeap*> first_unused_{nullptr};  // heaps whose thread has ended; changed under the mutex

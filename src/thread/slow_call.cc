@@ -1,7 +1,9 @@
 #include "thread/slow_call.h"
 
 #include "os/processors.h"
+#include "thread/magazine.h"
 #include "thread/registry.h"
+#include "thread/this_thread.h"
 
 namespace tarn::internal {
 
@@ -12,6 +14,15 @@ SlabOwner& owner_near(const ThreadHeap& heap) {
   return near == nullptr ? *heap.home : *near;
 }
 
-SlowCall::SlowCall(ThreadHeap& heap) : guard_(heap.mutex), heap_(heap) { heap.owner = &owner_near(heap); }
+SlowCall::SlowCall(ThreadHeap& heap) : guard_(heap.mutex), heap_(heap) {
+  heap.owner = &owner_near(heap);
+  if (is_visited(heap)) [[unlikely]]
+    end_visit();
+}
+
+void SlowCall::end_visit() {
+  close_gaps_locked(heap_);
+  show_records_of_this_thread();
+}
 
 }  // namespace tarn::internal

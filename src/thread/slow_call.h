@@ -23,6 +23,8 @@ class SlowCall {
   SlowCall& operator=(const SlowCall&) = delete;
 
  private:
+  [[gnu::cold]] void end_visit();
+
   detail::ProgramGuard guard_;
   ThreadHeap& heap_;
 };

@@ -61,7 +61,8 @@ void note_whether_hits_are_hidden() {
 
 // Shows the thread's own records to the fast path, or hides them; derived forms of operator new ask again.
 // \why the exchange: another thread may hide the records at the same time, because of a switch that this one
-// has not heeded. Either that store comes later, or this thread sees the switch here.
+// has not heeded, or to visit the magazines. Either that store comes later, or this thread sees the switch or
+// the visit here.
 void show_records(bool are_shown) {
   note_whether_hits_are_hidden();
   const bool may_be = are_shown && this_thread.heap != nullptr && !thread_limits.every_call_is_slow &&
@@ -70,7 +71,8 @@ void show_records(bool are_shown) {
   __atomic_store_n(&derived_cache, empty, __ATOMIC_RELAXED);
   static_cast<void>(
       __atomic_exchange_n(&detail::thread_cache, may_be ? this_thread.heap->cache : empty, __ATOMIC_SEQ_CST));
-  if (may_be && is_disturbed()) __atomic_store_n(&detail::thread_cache, empty, __ATOMIC_RELAXED);
+  if (may_be && (is_disturbed() || is_visited(*this_thread.heap)))
+    __atomic_store_n(&detail::thread_cache, empty, __ATOMIC_RELAXED);
 }
 
 // Destructors of other keys and of libc run after this one and may still allocate: has_ended makes the shared
@@ -134,8 +136,8 @@ bool make_end_key() {
 
 ThreadHeap* attach(Registry::Take which) {
   if (this_thread.heap != nullptr || this_thread.has_ended) return this_thread.heap;
-  ThreadHeap* const heap =
-      registry.attach(which, {&detail::thread_cache, &derived_cache, this_thread.switch_heeded()});
+  ThreadHeap* const heap = registry.attach(
+      which, {&detail::thread_cache, &derived_cache, this_thread.switch_heeded(), this_thread.is_watched()});
   if (heap == nullptr) return nullptr;
   this_thread.heap = heap;
   if (!watch_switches.has_rings()) heap->calls_made.end();  // what the heap's last thread has left

@@ -44,10 +44,15 @@ TARN_INLINE bool hits_are_hidden() {
   return watch_switches.generation.load(std::memory_order_acquire) + 1 == this_thread.hits_hidden_until;
 }
 
-// As show_records_of_this_thread: a switch may have come since the pointer was read.
+/// Whether others hide the records until the thread's next slow call.
+inline bool is_visited(const ThreadHeap& heap) {
+  return heap.visit.load(std::memory_order_seq_cst) != Visit::kNone;
+}
+
+// As show_records_of_this_thread: a switch or a visit may have come since the pointer was read.
 inline void show_records_to_derived_forms() {
   __atomic_store_n(&derived_cache, detail::own_cache(), __ATOMIC_SEQ_CST);
-  if (is_disturbed())
+  if (is_disturbed() || (this_thread.heap != nullptr && is_visited(*this_thread.heap)))
     __atomic_store_n(&derived_cache, const_cast<detail::ThreadCache*>(&detail::empty_cache),
                      __ATOMIC_RELAXED);
 }

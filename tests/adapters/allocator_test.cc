@@ -19,18 +19,17 @@ namespace tarn::test {
 namespace {
 
 template <typename Allocator>
-using Rebound =
-    typename std::allocator_traits<Allocator>::template rebind_alloc<std::pair<const int, std::string>>;
+using Rebound = typename std::allocator_traits<Allocator>::template rebind_alloc<std::pair<const int, long>>;
 
 template <typename Allocator>
 void fill_and_empty_containers(const Allocator& allocator) {
   std::vector<int, Allocator> numbers(allocator);
   for (int i = 0; i < 1000; ++i) numbers.push_back(i);
-  std::map<int, std::string, std::less<>, Rebound<Allocator>> names{Rebound<Allocator>(allocator)};
-  for (int i : numbers) names.emplace(i, std::to_string(i));
+  std::map<int, long, std::less<>, Rebound<Allocator>> squares{Rebound<Allocator>(allocator)};
+  for (int i : numbers) squares.emplace(i, long{i} * i);
   std::list<int, Allocator> list(numbers.begin(), numbers.end(), allocator);
   list.sort(std::greater<>());
-  for (int i = 0; i < 1000; ++i) ASSERT_EQ(names.at(i), std::to_string(i));
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(squares.at(i), long{i} * i);
   EXPECT_EQ(list.front(), 999);
   auto moved = std::move(numbers);
   EXPECT_EQ(moved.size(), 1000u);

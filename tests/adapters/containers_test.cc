@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "tarn/arena.h"
 #include "tarn/handle_pool.h"
@@ -158,6 +162,41 @@ TEST(PmrContainers, ACopyUsesTheGeneralPoolUnlessItIsTold) {
   EXPECT_EQ(told[0].get_allocator().resource(), &resource);
   EXPECT_TRUE(lines == copy);
   EXPECT_FALSE(lines.get_allocator() == copy.get_allocator());
+}
+
+TEST(Containers, StringsAndContainersWithinAHeapsContainerLieInTheHeap) {
+  using On = containers<Heap>;
+  Heap heap;
+  ASSERT_NE(heap.allocate(1), nullptr);
+  {
+    On::map<On::string, On::string> values(heap);
+    values.emplace(kLong, kLong);
+    values[On::string(kLong, heap)] = kLong;
+    EXPECT_EQ(heap.use().live_count, 1u + 3);  // a node and two texts
+    On::vector<On::string> lines(heap);
+    lines.emplace_back(kLong);
+    lines.emplace_back(kLong, heap);
+    EXPECT_TRUE(heap.owns(lines[0].data()) && heap.owns(lines[1].data()));
+    On::unordered_map<int, On::vector<On::list<int>>> nested(heap);
+    nested[3].emplace_back().push_back(1);
+    EXPECT_TRUE(heap.owns(&nested[3][0].front()));
+    On::vector<std::tuple<int, On::string>> tuples(heap);
+    tuples.emplace_back(1, On::string(kLong, heap));
+  }
+  EXPECT_EQ(heap.use().live_count, 1u);
+}
+
+struct Parsed {
+  using allocator_type = std::allocator<char>;
+};
+
+TEST(Containers, AValueThatAllocatesElsewhereIsToldFromOneThatDoesNot) {
+  using OnHeap = source_allocator<int, Heap>;
+  EXPECT_TRUE((detail::kStaysInSource<std::pair<const int, containers<Heap>::string>, OnHeap>));
+  EXPECT_FALSE((detail::kStaysInSource<std::pair<const int, std::string>, OnHeap>));
+  EXPECT_FALSE((detail::kStaysInSource<tarn::string, OnHeap>));
+  EXPECT_FALSE((detail::kStaysInSource<std::tuple<int, std::optional<tarn::vector<int>>>, OnHeap>));
+  EXPECT_FALSE((detail::kStaysInSource<Parsed, OnHeap>));
 }
 
 }  // namespace

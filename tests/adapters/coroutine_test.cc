@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <coroutine>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <memory_resource>
@@ -305,6 +306,68 @@ TEST(TryCoroutineFrame, ARefusedFrameReturnsWhatThePromiseHasForIt) {
       with<Anywhere, std::pmr::memory_resource*>(std::allocator_arg, std::pmr::null_memory_resource(), &steps)
           .handle));
   EXPECT_EQ(steps, 0);
+}
+
+template <typename Base, std::size_t kAlignment>
+struct AlignedTask {
+  struct promise_type : Base {
+    alignas(kAlignment) char room[kAlignment];
+    AlignedTask get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+  std::coroutine_handle<promise_type> handle;
+
+  void run() {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(handle.promise().room) % kAlignment, 0u);
+    handle.resume();
+    handle.destroy();
+  }
+};
+template <typename Task>
+Task aligned_plain() {
+  co_return;
+}
+template <typename Task, typename Place>
+Task aligned_in(std::allocator_arg_t, Place&) {
+  co_return;
+}
+
+template <std::size_t kAlignment>
+void run_aligned_frames_everywhere() {
+  using Bare = AlignedTask<CoroutineFrame, kAlignment>;
+  using AnyPlace = AlignedTask<AnyCoroutineFrame, kAlignment>;
+  Heap heap;
+  Arena arena;
+  FixedPool small(64), large({.block_bytes = 8192, .alignment = 4096});
+  HandlerMemory handlers;
+  memory_resource resource(heap);
+  std::allocator<char> allocator;
+  for (int i = 0; i < 3; ++i) {
+    aligned_plain<Bare>().run();
+    aligned_in<Bare>(std::allocator_arg, heap).run();
+    aligned_plain<AnyPlace>().run();
+    aligned_in<AnyPlace>(std::allocator_arg, heap).run();
+    aligned_in<AnyPlace>(std::allocator_arg, arena).run();
+    aligned_in<AnyPlace>(std::allocator_arg, small).run();
+    aligned_in<AnyPlace>(std::allocator_arg, large).run();
+    aligned_in<AnyPlace>(std::allocator_arg, handlers).run();
+    aligned_in<AnyPlace>(std::allocator_arg, resource).run();
+    aligned_in<AnyPlace>(std::allocator_arg, allocator).run();
+  }
+  EXPECT_EQ(heap.use().live_count + small.live_count() + large.live_count() + handlers.live_count(), 0u);
+}
+
+TEST(CoroutineFrame, IsAlignedAsItsPromiseNeeds) {
+  run_aligned_frames_everywhere<16>();
+  run_aligned_frames_everywhere<32>();
+  run_aligned_frames_everywhere<64>();
+#if !defined(__clang__)
+  run_aligned_frames_everywhere<256>();
+  run_aligned_frames_everywhere<1024>();
+#endif
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // A correct program: two threads take objects from each thread-safe pool, write them and give them back;
-// memory wanders from one thread to the other through the pool alone. Told "race", two threads write one block.
+// memory wanders from one to the other through the pool alone. Told "race", two threads write one block.
 #include <cstdio>
 #include <thread>
 #include <vector>

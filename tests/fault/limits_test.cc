@@ -3,7 +3,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <barrier>
+#include <fstream>
+#include <initializer_list>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fault/use_all_memory.h"
@@ -89,6 +94,91 @@ TEST(DataLimit, IsNullAndNoCrashAndMemoryIsHadAgainAfterwards) {
     });
     EXPECT_TRUE(result.is_success()) << size << ": " << result.describe();
   }
+}
+
+// What the limit counts.
+std::size_t data_bytes() {
+  std::ifstream file("/proc/self/status");
+  std::string word;
+  std::size_t kib = 0;
+  while (file >> word && word != "VmData:") {
+  }
+  file >> kib;
+  return kib * kKiB;
+}
+
+// Blocks in a list through the blocks themselves.
+class Filling {
+ public:
+  // \returns the bytes that could be had.
+  std::size_t fill(std::size_t size, std::size_t most = SIZE_MAX) {
+    std::size_t bytes = 0;
+    for (; bytes < most; bytes += size) {
+      auto** const block = static_cast<void**>(Pool::allocate(size));
+      if (block == nullptr) break;
+      *block = first_;
+      first_ = block;
+    }
+    return bytes;
+  }
+  void free_all() {
+    while (first_ != nullptr) {
+      void* const next = *static_cast<void**>(first_);
+      Pool::deallocate(first_);
+      first_ = next;
+    }
+  }
+
+ private:
+  void* first_ = nullptr;
+};
+
+// \returns the size that got less than its share; 0: none did.
+int size_without_its_share(std::initializer_list<std::size_t> sizes, std::size_t share) {
+  for (const std::size_t size : sizes) {
+    Filling filling;
+    const std::size_t bytes = filling.fill(size);
+    filling.free_all();
+    if (bytes < share) return static_cast<int>(size % 251) + 1;
+  }
+  return 0;
+}
+
+TEST(DataLimit, GivesEachSizeItsShareWhateverWasUsedBefore) {
+  const ChildResult result = run_in_child([] {
+    set_limit(RLIMIT_DATA, data_bytes() + 64 * kMiB);
+    return size_without_its_share({2000, 48, 112, 500, 30000, kMiB, 48, 64, 3000}, 64 * kMiB * 8 / 10);
+  });
+  EXPECT_TRUE(result.is_success()) << result.describe();
+}
+
+TEST(DataLimit, GivesBackWhatOtherThreadsHoldIdleBeforeARefusal) {
+  constexpr int kThreads = 8;
+  constexpr std::size_t kIdle = 5 * kMiB, kRoom = 24 * kMiB;
+  const ChildResult result = run_in_child([] {
+    std::barrier together(kThreads + 1);
+    std::vector<std::thread> threads;
+    std::atomic<int> failures{0};
+    for (int t = 0; t < kThreads; ++t)
+      threads.emplace_back([&, t] {
+        Filling filling;
+        const std::size_t size = std::size_t{64} << t % 6;
+        filling.fill(size, kIdle);
+        filling.free_all();
+        together.arrive_and_wait();
+        together.arrive_and_wait();
+        void* const block = Pool::allocate(size);
+        failures += block == nullptr;
+        Pool::deallocate(block);
+      });
+    together.arrive_and_wait();
+    set_limit(RLIMIT_DATA, data_bytes() + kRoom);
+    const int size = size_without_its_share({2000, 3000, kMiB}, kRoom + kThreads * kIdle / 4);
+    together.arrive_and_wait();
+    for (std::thread& thread : threads) thread.join();
+    return size != 0 ? size : failures != 0 ? 255 : 0;
+  });
+  EXPECT_TRUE(result.is_success()) << result.describe();
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // Any bytes as a trace. The first byte says whether the checksums of all blocks are put right first, so that
 // what is behind them is reached too. Whatever they are, a script comes of them or an error of one line.
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <sstream>
 #include <string>
 
 #include "fuzz/program.h"
-#include "trace/script.h"
+#include "trace/made_trace.h"
 
 namespace tarn::fuzz {
 namespace {
@@ -24,21 +26,25 @@ void put_checksums_right(std::string& bytes) {
   }
 }
 
-void require_steps_in_bounds(const trace::Script& script) {
-  std::uint64_t count = 0;
-  for (const trace::ScriptThread& thread : script.threads) count += thread.step_count;
-  check(count == script.steps.size(), "every step is of one thread");
-  for (const trace::Step& step : script.steps)
-    check(step.action() >= trace::Action::kPace || step.slot < script.head.slot_count, "every slot is there");
+void require_steps_in_bounds(const test::ReadScript& script) {
+  std::uint64_t end = 0;
+  for (std::size_t i = 0; i < script.threads.size(); ++i) {
+    check(script.threads[i].step_count == script.steps[i].size(), "every step of a thread is there");
+    end = std::max(end, script.threads[i].first_step + script.threads[i].step_count);
+    for (const trace::Step& step : script.steps[i])
+      check(step.action() >= trace::Action::kPace || step.slot < script.head.slot_count,
+            "every slot is there");
+  }
+  check(end <= script.head.step_count, "every thread has its part of the file");
 }
 
 void read(const std::string& bytes) {
-  std::istringstream file(bytes);
   try {
-    const trace::Trace read =
-        trace::read_trace(file, "input", trace::Damage::kUseWhatIsWhole, {.most_events = 1 << 20});
     for (const trace::Threads threads : {trace::Threads::kOne, trace::Threads::kAsRecorded})
-      require_steps_in_bounds(trace::script_of(read, threads));
+      require_steps_in_bounds(
+          test::script_of(trace::TraceFile(std::make_unique<std::istringstream>(bytes), "input",
+                                           trace::Damage::kUseWhatIsWhole, {.most_events = 1 << 20}),
+                          threads));
   } catch (const trace::TraceError& error) {
     check(std::string_view(error.what()).find('\n') == std::string_view::npos, "an error is one line");
   }

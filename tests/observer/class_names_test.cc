@@ -137,6 +137,9 @@ TEST(Demangle, ReadsTypesAndTables) {
   EXPECT_EQ(demangle_class_of_table("_ZTV5Quest"), "Quest");
   EXPECT_FALSE(demangle_class_of_table("_ZTI5Quest").has_value());
   EXPECT_FALSE(demangle("no mangled name").has_value());
+  EXPECT_EQ(demangle("_RNvNtCslNYArtu3iFV_5alloc5alloc5alloc"), "alloc::alloc::alloc");
+  EXPECT_EQ(demangle("_RINvCs1234_2rs12generic_makeyEB2_"), "rs::generic_make::<u64>");
+  EXPECT_EQ(demangle("_ZN4core3ptr4drop17h0123456789abcdefE"), "core::ptr::drop");
 }
 
 }  // namespace

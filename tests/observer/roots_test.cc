@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "fake_program.h"
+#include "observer/attached_process.h"
+#include "observer/pagemap.h"
 #include "observer/written_pages.h"
 
 namespace tarn::observer::test {
@@ -67,9 +70,10 @@ TEST(Registers, OfAWaitingProcessAreReadAndItGoesOn) {
     _exit(read(ends[0], &byte, 1) == 1 ? 42 : 1);
   }
   const auto argument = reinterpret_cast<Address>(&byte);
+  const AttachedProcess process(child, Access::kRead);
   std::vector<Address> words;
-  while (std::find(words.begin(), words.end(), argument) == words.end()) words = call_words(child);
-  const StoppedThreads stopped = stopped_thread_words(child);
+  while (std::find(words.begin(), words.end(), argument) == words.end()) words = call_words(process);
+  const StoppedThreads stopped = stopped_thread_words(process);
   EXPECT_EQ(stopped.unseen, 0U);
   EXPECT_NE(std::find(stopped.words.begin(), stopped.words.end(), argument), stopped.words.end());
   ASSERT_EQ(write(ends[1], "x", 1), 1);
@@ -83,11 +87,47 @@ TEST(WrittenPages, AreThoseThatTheProcessHasTouched) {
   void* const memory = std::aligned_alloc(page, 64 * page);
   static_cast<char*>(memory)[8 * page] = 1;
   const std::unique_ptr<Source> source = open_own_process();
-  const std::optional<Residency> written = read_written_pages(*source);
+  const std::optional<WrittenPages> written = read_written_pages(*source);
   ASSERT_TRUE(written.has_value());
   const auto start = reinterpret_cast<Address>(memory);
-  EXPECT_EQ(written->bytes_in(start + 8 * page, start + 9 * page), page);
+  EXPECT_EQ(written->pages.bytes_in(start + 8 * page, start + 9 * page), page);
   std::free(memory);
+}
+
+// A program under AddressSanitizer has 20 TiB: an entry for each of its pages takes 40 s to read.
+TEST(WrittenPages, OfALargeReserveAreFoundWithoutWalkingIt) {
+  constexpr std::uint64_t kReserve = std::uint64_t{16} << 40, kTouched = kReserve - 8192;
+  char* const memory = static_cast<char*>(
+      mmap(nullptr, kReserve, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  memory[kTouched] = 1;
+  const std::unique_ptr<Source> source = open_own_process();
+  const std::optional<WrittenPages> written = read_written_pages(*source);
+  const auto start = reinterpret_cast<Address>(memory);
+  ASSERT_TRUE(written.has_value());
+  EXPECT_GT(written->pages.bytes_in(start + kTouched, start + kReserve) + written->unread_bytes, 0u);
+  munmap(memory, kReserve);
+}
+
+TEST(WrittenPages, AreFoundByTheWalkOfEntriesToo) {
+  const std::uint64_t page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  char* const memory = static_cast<char*>(
+      mmap(nullptr, 64 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  memory[8 * page] = memory[40 * page] = 1;
+  const auto start = reinterpret_cast<Address>(memory);
+  MappingUse use;
+  use.mapping.start = start, use.mapping.end = start + 64 * page;
+  use.rss_bytes = 2 * page;
+  std::uint64_t unread_bytes = 0;
+  const ResidentPages pages = walk_written(InputFile("/proc/self/pagemap"), {use}, unread_bytes);
+  ASSERT_EQ(pages.runs.size(), 2u);
+  EXPECT_EQ(pages.runs[0].start, start + 8 * page);
+  EXPECT_EQ(pages.runs[1].end, start + 41 * page);
+  use.mapping.end = start + (std::uint64_t{2} << 40);  // too large to be walked
+  EXPECT_TRUE(walk_written(InputFile("/proc/self/pagemap"), {use}, unread_bytes).runs.empty());
+  EXPECT_EQ(unread_bytes, 2 * page) << "what is not looked at is told";
+  munmap(memory, 64 * page);
 }
 
 }  // namespace

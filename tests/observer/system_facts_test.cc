@@ -18,7 +18,7 @@ class SystemFactsOf : public testing::Test {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << content;
   }
-  SystemFacts facts() const { return read_system_facts(7, root_.path()); }
+  SystemFacts facts() const { return read_system_facts(root_.path() / "proc/7", root_.path()); }
 
  private:
   tool::TemporaryDirectory root_;
@@ -103,7 +103,7 @@ TEST_F(SystemFactsOf, SettingsOfTheSystemAreRead) {
 }
 
 TEST(SystemFacts, OwnProcessHasARealSize) {
-  const SystemFacts own = read_system_facts(getpid());
+  const SystemFacts own = read_system_facts("/proc/self");
   ASSERT_TRUE(own.rss_bytes);
   EXPECT_GT(*own.rss_bytes, 100'000U);
   EXPECT_GT(own.mapping_count.value_or(0), 5U);

@@ -40,6 +40,9 @@ TEST(FunctionName, BelongsToTheNamespaceThatItBeginsWith) {
   EXPECT_TRUE(is_of_library("std::vector<int>::push_back(int)"));
   EXPECT_TRUE(is_of_library("__gnu_cxx::new_allocator<int>::allocate(unsigned long)"));
   EXPECT_FALSE(is_of_library("app::std_like()"));
+  EXPECT_TRUE(is_of_library("<alloc::vec::Vec<u64> as alloc::vec::spec_from_elem::SpecFromElem>::from_elem"));
+  EXPECT_TRUE(is_of_library("__rust_alloc"));
+  EXPECT_FALSE(is_of_library("rs::generic_make::<alloc::vec::Vec<u64>>"));
 }
 
 TEST(FunctionName, MallocAndItsFamilyAreAllocationCalls) {

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "hand_made_profile.h"
-#include "profile/printable.h"
+#include "observer/printable.h"
 
 namespace tarn::profile {
 namespace {

@@ -20,11 +20,12 @@ MAY_NAME = {
 
 # Source files without a unit test of their name, and the test that covers each.
 COVERED = {
-    "os/valgrind_malloc": "checkers",
+    "os/valgrind_malloc": "tests/checkers/matrix.py",
     "base/block_visitor": "tests/pools/object_pool_test.cc",
     "base/call_event": "tests/unit/thread/call_ring_test.cc",
     "base/option_table": "tests/unit/general/configuration_test.cc",
     "central/per_class": "tests/unit/central/size_class_test.cc",
+    "central/put_right": "tests/fault/left_calls_test.cc",
     "central/slab_owner": "tests/unit/central/owners_test.cc",
     "central/validate": "tests/unit/central/owners_test.cc",
     "general/block_finder": "tests/pools/pool_use_test.cc",
@@ -37,8 +38,10 @@ COVERED = {
     "general/block_source": "tests/leaks/under_sanitizer_test.py",
     "general/from_malloc": "tests/leaks/under_sanitizer_test.py",
     "general/limit_calls": "tests/unit/general/memory_limits_test.cc",
+    "general/slow_door": "tests/fault/left_calls_test.cc",
     "general/system_blocks": "tests/pools/over_malloc_test.cc",
     "general/upkeep": "tests/concurrency/trim_test.cc",
+    "observe/code_modules": "tests/profile/code_that_goes_test.py",
     "observe/pool_fields": "tests/pools/pool_use_test.cc",
     "observe/process_end": "tests/tool/command_test.py",
     "observe/stats_json": "tests/pools/pool_use_test.cc",
@@ -49,6 +52,7 @@ COVERED = {
     "observe/metrics_text": "tests/unit/observe/metrics_test.cc",
     "observe/pool_sum": "tests/unit/observe/pool_sums_test.cc",
     "observe/steady_state": "tests/adapters/steady_state_test.cc",
+    "os/program_frames": "tests/profile/code_that_goes_test.py",
     "os/eh_frame": "tests/unit/os/unwind_test.cc",
     "base/switch_count": "tests/unit/thread/observation_test.cc",
     "os/unwind_rule": "tests/unit/os/unwind_test.cc",

@@ -1,9 +1,13 @@
 // Traces made by hand.
 #pragma once
+#include <stdio.h>
+#include <unistd.h>
+
 #include <string>
 #include <vector>
 
-#include "trace/trace_reader.h"
+#include "trace/script.h"
+#include "trace/trace_file.h"
 #include "trace/trace_writer.h"
 
 namespace tarn::test {
@@ -13,18 +17,65 @@ inline trace::Event event(trace::Operation operation, std::uint64_t address, std
   return trace::packed({.operation = operation, .address = address, .size = size, .order = order});
 }
 
-/// A trace of threads with these events, as the reader gives it.
-inline trace::Trace made_trace(const std::vector<std::vector<trace::Event>>& threads) {
-  trace::Trace made;
+/// Events in memory. Chunks are short, so that each trace has many.
+class MadeTrace final : public trace::EventSource {
+ public:
+  static constexpr std::size_t kChunk = 7;
+
+  std::uint32_t thread_count() const override { return static_cast<std::uint32_t>(threads.size()); }
+  std::size_t chunk_count(std::uint32_t thread) const override {
+    return (threads[thread].events.size() + kChunk - 1) / kChunk;
+  }
+  trace::ThreadEvents chunk(std::uint32_t thread, std::size_t index) override {
+    const trace::ThreadEvents& all = threads[thread];
+    trace::ThreadEvents part;
+    for (std::size_t i = index * kChunk; i < std::min(all.events.size(), (index + 1) * kChunk); ++i) {
+      part.events.push_back(all.events[i]);
+      part.orders.push_back(all.orders[i]);
+    }
+    return part;
+  }
+
+  std::vector<trace::ThreadEvents> threads;
+};
+
+/// A trace of threads with these events.
+inline MadeTrace made_trace(const std::vector<std::vector<trace::Event>>& threads) {
+  MadeTrace made;
   for (const auto& events : threads) {
     trace::ThreadEvents& thread = made.threads.emplace_back();
     for (const trace::Event& one : events) {
       thread.events.push_back(one);
       thread.orders.push_back(one.low_order());
     }
-    made.event_count += events.size();
   }
   return made;
+}
+
+/// A script as the replaying program reads it.
+struct ReadScript : trace::Script {
+  std::vector<trace::ScriptThread> threads;
+  std::vector<std::vector<trace::Step>> steps;  // of each thread
+};
+
+inline ReadScript script_of(trace::EventSource&& source, trace::Threads threads,
+                            const trace::Window& window = {}) {
+  FILE* const file = tmpfile();
+  ReadScript read{trace::write_script(source, threads, window, fileno(file)), {}, {}};
+  trace::ScriptHead head;
+  const auto take = [&](void* into, std::size_t bytes) { return fread(into, 1, bytes, file) == bytes; };
+  rewind(file);
+  if (!take(&head, sizeof head)) return read;
+  read.threads.resize(head.thread_count);
+  if (!take(read.threads.data(), read.threads.size() * sizeof(trace::ScriptThread))) return read;
+  const long start = ftell(file);
+  for (const trace::ScriptThread& thread : read.threads) {
+    fseek(file, start + static_cast<long>(thread.first_step * sizeof(trace::Step)), SEEK_SET);
+    std::vector<trace::Step>& steps = read.steps.emplace_back(thread.step_count);
+    if (!take(steps.data(), steps.size() * sizeof(trace::Step))) steps.clear();
+  }
+  fclose(file);
+  return read;
 }
 
 /// A program of two threads: one allocates, the other frees, both have blocks of their own.

@@ -18,7 +18,7 @@ struct Merged {
 };
 
 Merged merged(const std::vector<std::vector<Event>>& threads) {
-  const Trace trace = made_trace(threads);
+  auto trace = made_trace(threads);
   Merged result;
   result.counts = Merger(trace, [&](const Happening& one) { result.happenings.push_back(one); }).to_end();
   return result;

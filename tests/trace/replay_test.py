@@ -66,6 +66,16 @@ class Replay(unittest.TestCase):
         for allocator in result["allocators"]:
             self.assertGreaterEqual(allocator["runs"][0]["peak_bytes"], result["trace"]["peak_live_bytes"])
 
+    def test_a_window_has_its_calls_alone(self):
+        words = ["--with", "none", "--rounds", 1, "--verify"]
+        whole = self.json_of(*words)["trace"]
+        part = self.json_of(*words, "--from", "1K", "--until", "3K")["trace"]
+        self.assertLessEqual(part["calls"], 2000)
+        self.assertGreater(part["calls"], 1000)
+        self.assertEqual((part["from"], part["until"], whole["from"], whole["until"]), (1000, 3000, 0, None))
+        refused = self.replay("--from", "5", "--until", "5")
+        self.assertEqual((refused.returncode, refused.stderr.count("\n")), (2, 1), refused.stderr)
+
     def test_an_allocator_whose_blocks_overlap_is_found_out(self):
         fake = pathlib.Path(FAKES) / "libfake_overlapping.so"
         result = self.replay("--with", fake, "--rounds", 1, "--verify")

@@ -13,7 +13,29 @@ namespace {
 
 using test::event;
 
-class TraceFile : public testing::Test {
+/// All that a file holds.
+struct Trace {
+  explicit Trace(TraceFile file)
+      : description(file.description()),
+        summary(file.summary()),
+        event_count(file.event_count()),
+        damage(file.damage()),
+        threads(file.thread_count()) {
+    for (std::uint32_t thread = 0; thread < file.thread_count(); ++thread)
+      for (std::size_t i = 0; i < file.chunk_count(thread); ++i) {
+        const ThreadEvents chunk = file.chunk(thread, i);
+        threads[thread].events.insert(threads[thread].events.end(), chunk.events.begin(), chunk.events.end());
+        threads[thread].orders.insert(threads[thread].orders.end(), chunk.orders.begin(), chunk.orders.end());
+      }
+  }
+  Description description;
+  Summary summary;
+  std::uint64_t event_count;
+  std::string damage;
+  std::vector<ThreadEvents> threads;
+};
+
+class FileOfTrace : public testing::Test {
  protected:
   void SetUp() override {
     path_ = testing::TempDir() + "trace_file_test." + std::to_string(getpid());
@@ -25,8 +47,7 @@ class TraceFile : public testing::Test {
 
   static Trace read(const std::string& bytes, Damage damage = Damage::kRefuse,
                     const ReadLimits& limits = {}) {
-    std::istringstream file(bytes);
-    return read_trace(file, "x.trace", damage, limits);
+    return Trace(TraceFile(std::make_unique<std::istringstream>(bytes), "x.trace", damage, limits));
   }
 
   std::string path_, bytes_;
@@ -41,7 +62,7 @@ std::string error_of(const std::function<void()>& work) {
   return "no error";
 }
 
-TEST_F(TraceFile, WhatIsWrittenComesBack) {
+TEST_F(FileOfTrace, WhatIsWrittenComesBack) {
   const Trace trace = read(bytes_);
   EXPECT_EQ(trace.description.command, (std::vector<std::string>{"example", "--with", "two threads"}));
   EXPECT_EQ(trace.summary.peak_anonymous_bytes, 8u << 20);
@@ -53,7 +74,7 @@ TEST_F(TraceFile, WhatIsWrittenComesBack) {
   EXPECT_EQ(trace.damage, "");
 }
 
-TEST_F(TraceFile, AnOrderGoesOnWhereItsLowBitsBeginAgain) {
+TEST_F(FileOfTrace, AnOrderGoesOnWhereItsLowBitsBeginAgain) {
   std::vector<Event> events;
   for (std::uint64_t i = 0; i < 3; ++i)
     events.push_back(event(Operation::kAllocate, 4096 * (i + 1), 8, kOrderMask - 1 + i * 3));
@@ -62,13 +83,13 @@ TEST_F(TraceFile, AnOrderGoesOnWhereItsLowBitsBeginAgain) {
     writer.append(0, (std::uint64_t{5} << kOrderBits) + kOrderMask - 1, events);
     writer.finish({});
   }
-  const Trace trace = read_trace(path_, Damage::kRefuse);
+  const Trace trace(TraceFile(path_, Damage::kRefuse));
   EXPECT_EQ(trace.threads[0].orders[2] - trace.threads[0].orders[0], 6u);
 }
 
-TEST_F(TraceFile, EventsTakeFewBytes) { EXPECT_LT(bytes_.size() / read(bytes_).event_count, 8u); }
+TEST_F(FileOfTrace, EventsTakeFewBytes) { EXPECT_LT(bytes_.size() / read(bytes_).event_count, 8u); }
 
-TEST_F(TraceFile, EveryTruncatedFileIsRefusedWithTheByte) {
+TEST_F(FileOfTrace, EveryTruncatedFileIsRefusedWithTheByte) {
   for (std::size_t length = 0; length < bytes_.size(); length += 1 + length / 50) {
     const std::string error = error_of([&] { read(bytes_.substr(0, length)); });
     EXPECT_NE(error.find("x.trace: byte "), std::string::npos) << length << ": " << error;
@@ -76,7 +97,7 @@ TEST_F(TraceFile, EveryTruncatedFileIsRefusedWithTheByte) {
   }
 }
 
-TEST_F(TraceFile, EveryChangedByteIsFoundOut) {
+TEST_F(FileOfTrace, EveryChangedByteIsFoundOut) {
   for (std::size_t at = 0; at < bytes_.size(); at += 1 + at / 100) {
     std::string changed = bytes_;
     changed[at] = static_cast<char>(changed[at] ^ 0x11);
@@ -84,23 +105,23 @@ TEST_F(TraceFile, EveryChangedByteIsFoundOut) {
   }
 }
 
-TEST_F(TraceFile, ATruncatedFileIsReadInPartWhenAskedTo) {
+TEST_F(FileOfTrace, ATruncatedFileIsReadInPartWhenAskedTo) {
   const Trace trace = read(bytes_.substr(0, bytes_.size() - 40), Damage::kUseWhatIsWhole);
   EXPECT_EQ(trace.event_count, read(bytes_).event_count);
   EXPECT_NE(trace.damage.find("truncated"), std::string::npos);
 }
 
-TEST_F(TraceFile, WhatIsNoTraceIsRefusedAlsoInPart) {
+TEST_F(FileOfTrace, WhatIsNoTraceIsRefusedAlsoInPart) {
   EXPECT_NE(error_of([] { read("#!/bin/sh\n", Damage::kUseWhatIsWhole); }).find("no trace"),
             std::string::npos);
 }
 
-TEST_F(TraceFile, MoreEventsThanAllowedAreRefused) {
+TEST_F(FileOfTrace, MoreEventsThanAllowedAreRefused) {
   EXPECT_NE(error_of([&] { read(bytes_, Damage::kRefuse, {.most_events = 100}); }).find("more events"),
             std::string::npos);
 }
 
-TEST_F(TraceFile, AFullDiskIsOneLine) {
+TEST_F(FileOfTrace, AFullDiskIsOneLine) {
   const std::string error = error_of([] { TraceWriter("/dev/full", {}); });
   EXPECT_EQ(error, "cannot write /dev/full: No space left on device");
 }

@@ -16,12 +16,16 @@ std::uint64_t memory_of_machine() {
 
 }  // namespace
 
-Bounds::Bounds() : Bounds(std::min(memory_of_machine() / 2, kMostBytes), kMostSteps) {}
+std::uint64_t Bounds::most_bytes() { return std::min(memory_of_machine() / 2, kMostBytes); }
 
-void Bounds::refuse() {
-  throw ObserveError(
-      "the program's records are damaged or forged, or need more than half of this machine's memory: look at "
-      "its core file on a larger machine");
+Bounds::Bounds() : Bounds(most_bytes(), kMostSteps) {}
+
+const char* Bounds::refusal() {
+  return "the program's records are damaged or forged, or need more than half of this machine's memory: look "
+         "at "
+         "its core file on a larger machine";
 }
+
+void Bounds::refuse() { throw ObserveError(refusal()); }
 
 }  // namespace tarn::observer

@@ -14,6 +14,11 @@ class Bounds {
   Bounds();
   Bounds(std::uint64_t bytes, std::uint64_t steps) : bytes_(bytes), steps_(steps) {}
 
+  /// How much memory a whole command may take.
+  static std::uint64_t most_bytes();
+  /// What is said where that is not enough.
+  static const char* refusal();
+
   /// Call before memory is taken. \throws ObserveError when too little is left.
   void spend_bytes(std::uint64_t bytes) { spend(bytes_, bytes); }
   /// Call before work is done; a step is some nanoseconds. \throws ObserveError when too few are left.

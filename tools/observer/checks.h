@@ -17,7 +17,7 @@ void check_ended_threads(const Evidence& evidence, Findings& findings);
 void check_thread_caches(const Evidence& evidence, Findings& findings);
 void check_free_pages(const Evidence& evidence, Findings& findings);
 void check_growth(const Evidence& evidence, Findings& findings);
-void check_costly_options(const Evidence& evidence, Findings& findings);
+void check_watches(const Evidence& evidence, Findings& findings);
 void check_exactness(const Evidence& evidence, Findings& findings);
 
 void check_thp(const Evidence& evidence, Findings& findings);

@@ -11,6 +11,7 @@
 #include "elf_notes.h"
 #include "kernel_text.h"
 #include "maps_parser.h"
+#include "printable.h"
 
 namespace tarn::observer {
 namespace {

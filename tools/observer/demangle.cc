@@ -33,15 +33,16 @@ std::optional<std::string> demangle_without(std::string_view words, const std::s
 }  // namespace
 
 std::optional<std::string> demangle(const std::string& mangled) {
-  std::string text;
-  try {
-    if (cplus_demangle_v3_callback(mangled.c_str(), DMGL_PARAMS | DMGL_TYPES, append_text, &text) == 0)
+  for (const auto demangle_as : {rust_demangle_callback, cplus_demangle_v3_callback}) {
+    std::string text;
+    try {
+      if (demangle_as(mangled.c_str(), DMGL_PARAMS | DMGL_TYPES, append_text, &text) == 0) continue;
+    } catch (const TooLong&) {
       return std::nullopt;
-  } catch (const TooLong&) {
-    return std::nullopt;
+    }
+    if (is_printable(text)) return text;
   }
-  if (!is_printable(text)) return std::nullopt;
-  return text;
+  return std::nullopt;
 }
 
 std::optional<std::string> demangle_type(const std::string& mangled) {

@@ -1,4 +1,4 @@
-// Mangled C++ names, as another program's memory or file has them, in words.
+// Mangled names of C++ and of Rust (old and new), as another program's memory or file has them, in words.
 //
 // A short mangled name can stand for an endless one (each part may repeat all earlier ones): a name longer
 // than 64 KiB is given up. Threads: any.

@@ -3,6 +3,7 @@
 #include <libelf.h>
 
 #include <string>
+#include <utility>
 
 #include "input_file.h"
 
@@ -10,7 +11,8 @@ namespace tarn::observer {
 
 class ElfFile {
  public:
-  explicit ElfFile(const std::string& path) : file_(open_regular_file(path)) {
+  explicit ElfFile(const std::string& path) : ElfFile(open_regular_file(path)) {}
+  explicit ElfFile(InputFile file) : file_(std::move(file)) {
     if (file_.is_open() && elf_version(EV_CURRENT) != EV_NONE)
       elf_ = elf_begin(file_.descriptor(), ELF_C_READ, nullptr);
     if (elf_ != nullptr && elf_kind(elf_) != ELF_K_ELF) {

@@ -15,6 +15,7 @@
 #include "residency.h"
 #include "snapshot.h"
 #include "system_facts.h"
+#include "watches.h"
 
 namespace tarn::observer {
 
@@ -34,6 +35,7 @@ struct Evidence {
   const Residency* residency;  // nullptr: not known (a core file)
   const SystemFacts& system;
   const Snapshot* earlier;  // of the same process; nullptr: none
+  WatchWords watched = {};
 };
 
 /// The bad ones first, of equal severity the one with most bytes at stake.

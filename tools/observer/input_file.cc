@@ -7,10 +7,12 @@
 #include <cerrno>
 #include <utility>
 
+#include "outside_wait.h"
+
 namespace tarn::observer {
 
 InputFile::InputFile(const std::string& path, int flags, int directory)
-    : descriptor_(openat(directory, path.c_str(), O_RDONLY | O_CLOEXEC | flags)) {}
+    : descriptor_(openat(directory, path.c_str(), O_CLOEXEC | flags)) {}
 
 InputFile::InputFile(InputFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
@@ -23,6 +25,8 @@ InputFile::~InputFile() {
   if (is_open()) close(descriptor_);
 }
 
+InputFile InputFile::duplicate() const { return InputFile(fcntl(descriptor_, F_DUPFD_CLOEXEC, 0)); }
+
 std::uint64_t InputFile::bytes() const {
   struct stat status {};
   const bool is_regular = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
@@ -30,6 +34,7 @@ std::uint64_t InputFile::bytes() const {
 }
 
 std::size_t InputFile::read(std::uint64_t offset, void* into, std::size_t bytes) const {
+  const OutsideWait waiting;
   std::size_t done = 0;
   while (done < bytes) {
     const ssize_t part =
@@ -42,6 +47,7 @@ std::size_t InputFile::read(std::uint64_t offset, void* into, std::size_t bytes)
 }
 
 InputFile open_regular_file(const std::string& path) {
+  const OutsideWait waiting;
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   // It may be another file by now: a pipe is not waited for, a terminal not taken.

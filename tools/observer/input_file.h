@@ -18,12 +18,15 @@ class InputFile {
   /// Opens for reading; is_open() tells whether that worked, errno why not. A relative path starts at
   /// `directory`.
   explicit InputFile(const std::string& path, int flags = 0, int directory = AT_FDCWD);
+  /// Takes a descriptor over, which may be none.
+  explicit InputFile(int descriptor) : descriptor_(descriptor) {}
   InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&& other) noexcept;
   ~InputFile();
 
   bool is_open() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }
+  InputFile duplicate() const;
   /// Bytes of a regular file, 0 of any other.
   std::uint64_t bytes() const;
 

@@ -1,13 +1,19 @@
 #include "kernel_text.h"
 
+#include <unistd.h>
+
 #include <charconv>
 
 #include "input_file.h"
+#include "printable.h"
 
 namespace tarn::observer {
 
 std::optional<std::string> read_kernel_text(const std::string& path, int directory) {
-  const InputFile file(path, 0, directory);
+  return read_kernel_text(InputFile(path, 0, directory));
+}
+
+std::optional<std::string> read_kernel_text(const InputFile& file) {
   if (!file.is_open()) return std::nullopt;
   std::string text;
   // Small first reads: a text about a process is made anew for each, and most are short.
@@ -49,13 +55,18 @@ std::uint64_t bytes_of(std::string_view text, std::string_view label) {
   return number_in(field_of(text, label)) * 1024;
 }
 
-std::string printable(std::string_view name) {
-  std::string text(name);
-  for (char& character : text)
-    if (static_cast<unsigned char>(character) < 0x20 || character == 0x7f) character = '?';
-  return text;
-}
-
 std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
+
+// The kernel cuts the name after 15 characters; the file's name has all of it, where that is what was run.
+std::string program_name(int directory) {
+  std::string name = read_kernel_text("comm", directory).value_or("");
+  if (!name.empty() && name.back() == '\n') name.pop_back();
+  char path[4096];
+  const ssize_t length = readlinkat(directory, "exe", path, sizeof path);
+  std::string file = base_name({path, length > 0 ? static_cast<std::size_t>(length) : 0});
+  if (constexpr std::string_view kNote = " (deleted)"; file.ends_with(kNote))  // replaced by an update
+    file.resize(file.size() - kNote.size());
+  return printable(name.size() == 15 && file.starts_with(name) ? file : name);
+}
 
 }  // namespace tarn::observer

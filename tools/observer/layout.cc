@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "observe/descriptor.h"
-#include "observer/kernel_text.h"
+#include "observer/printable.h"
 
 namespace tarn::observer {
 namespace {

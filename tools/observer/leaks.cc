@@ -151,16 +151,16 @@ std::uint64_t weight_of(const LeakGroup& group) { return group.direct.bytes + gr
 
 Look look_for_leaks(const Source& source, const Snapshot& snapshot, std::vector<Address> words,
                     const std::function<void(std::uint64_t)>& watch) {
-  const std::optional<Residency> written = read_written_pages(source);
+  const std::optional<WrittenPages> written = read_written_pages(source);
   const BlockTable table(snapshot);
   Roots roots = memory_roots(source, snapshot);
   roots.words = std::move(words);
-  Reach reach(source, table, written ? &*written : nullptr);
+  Reach reach(source, table, written ? &written->pages : nullptr);
   reach.mark(roots, watch);
   Look look;
   look.suspects = suspects_of(source, table, reach);
   look.read_bytes = reach.read_bytes();
-  look.unread_bytes = reach.unread_bytes() + roots.device_bytes;
+  look.unread_bytes = reach.unread_bytes() + roots.device_bytes + (written ? written->unread_bytes : 0);
   look.sensitive_bytes = reach.sensitive_bytes();
   for (const Span& span : snapshot.spans) {
     look.live_blocks += span.live;

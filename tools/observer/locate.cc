@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "observe/descriptor.h"
+#include "observer/attached_process.h"
 #include "observer/layout.h"
+#include "observer/pagemap.h"
 
 namespace tarn::observer {
 namespace {
@@ -93,17 +95,39 @@ bool has_begun(const Source& source, Address descriptor) {
   }
 }
 
+/// Whether code of the file is mapped too. \why a server may have mapped a file that somebody sent it, with a
+/// note of its own.
+bool is_loaded(const Source& source, const Mapping& start) {
+  const auto is_code = [&](const Mapping& mapping) {
+    return mapping.is_executable && mapping.path == start.path;
+  };
+  return source.kind() != SourceKind::kProcess || std::ranges::any_of(source.mappings(), is_code);
+}
+
+/// Where files begin in memory: those first whose first page is there. \why to read another page asks the
+/// file system, which may never answer; the library's own was read when it was loaded.
+std::vector<const Mapping*> starts_of_files(const Source& source) {
+  std::vector<const Mapping*> starts;
+  for (const Mapping& mapping : source.mappings())
+    if (mapping.is_readable && mapping.offset == 0) starts.push_back(&mapping);
+  if (source.kind() != SourceKind::kProcess) return starts;
+  const InputFile pagemap = kernel_file(source, "pagemap");
+  std::stable_partition(starts.begin(), starts.end(), [&](const Mapping* mapping) {
+    return pagemap.is_open() && is_present(pagemap, mapping->start);
+  });
+  return starts;
+}
+
 }  // namespace
 
 std::optional<Located> locate(const Source& source) {
   std::optional<Located> first;
   unsigned notes_left = kMostNotes, libraries_left = kMostLibraries;
-  for (const Mapping& mapping : source.mappings()) {
-    if (!mapping.is_readable || mapping.offset != 0) continue;
-    const Address descriptor = descriptor_of_file(source, mapping.start, notes_left);
-    if (descriptor == 0) continue;
+  for (const Mapping* const mapping : starts_of_files(source)) {
+    const Address descriptor = descriptor_of_file(source, mapping->start, notes_left);
+    if (descriptor == 0 || !is_loaded(source, *mapping)) continue;
     if (libraries_left-- == 0) break;
-    const Located found{descriptor, mapping.path};
+    const Located found{descriptor, mapping->path};
     if (has_begun(source, descriptor)) return found;
     if (!first) first = found;
   }

@@ -24,6 +24,7 @@ std::string_view take_word(std::string_view& text) {
 
 void note_field(MappingUse& use, std::string_view line) {
   if (line.starts_with("Rss:")) use.rss_bytes = bytes_of(line, "Rss:");
+  if (line.starts_with("Swap:")) use.swap_bytes = bytes_of(line, "Swap:");
   if (line.starts_with("AnonHugePages:")) use.huge_bytes = bytes_of(line, "AnonHugePages:");
   if (line.starts_with("VmFlags:")) use.is_hugetlb = line.find(" ht") != std::string_view::npos;
 }

@@ -20,7 +20,7 @@ std::vector<Mapping> parse_maps(std::string_view text);
 /// A mapping and what smaps says of it.
 struct MappingUse {
   Mapping mapping;
-  std::uint64_t rss_bytes = 0, huge_bytes = 0;
+  std::uint64_t rss_bytes = 0, swap_bytes = 0, huge_bytes = 0;
   bool is_hugetlb = false;  // of the pool of huge pages, which RSS leaves out
 };
 std::vector<MappingUse> parse_smaps(std::string_view text);

@@ -220,15 +220,6 @@ std::string reason_to_stay(const Evidence& evidence) {
   return "";
 }
 
-struct CostlyOption {
-  const char* key;
-  const char* cost;
-};
-constexpr CostlyOption kCostlyOptions[] = {
-    {"check", "each free is verified at once and takes the slow path"},
-    {"count_calls", "each call is counted and takes the slow path"},
-    {"pools_use_malloc", "pools take their blocks from malloc one by one, and are no pools"}};
-
 }  // namespace
 
 void check_fragmentation(const Evidence& evidence, Findings& findings) {
@@ -391,14 +382,15 @@ void check_growth(const Evidence& evidence, Findings& findings) {
        is_much ? "`tarn heap` says of what class, `tarn leaks` what nobody reaches any more." : ""});
 }
 
-void check_costly_options(const Evidence& evidence, Findings& findings) {
-  const std::size_t before = findings.size();
-  for (const CostlyOption& option : kCostlyOptions)
-    if (evidence.snapshot.option(option.key, 0) != 0)
-      findings.push_back({"costly_option", Severity::kNote, 0,
-                          fmt::format("option {} is on: {}", option.key, option.cost),
-                          "Start the program without it unless you search for a fault."});
-  if (adds_nothing(findings, before))
+void check_watches(const Evidence& evidence, Findings& findings) {
+  const std::vector<Watch> watches = watches_of(evidence.watched, evidence.snapshot);
+  for (const Watch& watch : watches)
+    findings.push_back({watch.is_option() ? "costly_option" : "watched", Severity::kNote, 0, watch.text(),
+                        watch.is_option() ? "Start the program without it unless you search for a fault."
+                        : watch.by == "a tool"
+                            ? "It ends with the tool, some seconds later where that is killed."
+                            : "Switch it off where nobody reads what it finds."});
+  if (watches.empty())
     findings.push_back({"costly_option", Severity::kOk, 0, "no option is on that costs time", ""});
 }
 

@@ -13,6 +13,7 @@
 #include "kernel_text.h"
 #include "maps_parser.h"
 #include "minidump_format.h"
+#include "printable.h"
 #include "source.h"
 
 namespace tarn::observer {

@@ -16,7 +16,7 @@ struct ScanRequest {
   std::uint64_t size, flags, start, end, walk_end, regions, region_count, most_pages;
   std::uint64_t inverted, required, any_of, returned;
 };
-constexpr std::uint64_t kIsPresent = 1 << 3, kIsZeroPage = 1 << 5, kIsHuge = 1 << 6;
+constexpr std::uint64_t kIsPresent = 1 << 3, kIsSwapped = 1 << 4, kIsZeroPage = 1 << 5, kIsHuge = 1 << 6;
 const unsigned long kScan = _IOWR('f', 16, ScanRequest);
 
 // A second of entries. Larger are the tables of sanitizers, which nobody looks into.
@@ -24,6 +24,7 @@ constexpr std::uint64_t kLargestWalk = std::uint64_t{1} << 40;
 
 // Bits of an entry.
 constexpr std::uint64_t kEntryPresent = std::uint64_t{1} << 63;
+constexpr std::uint64_t kEntrySwapped = std::uint64_t{1} << 62;
 constexpr std::uint64_t kEntryFile = std::uint64_t{1} << 61;  // or shared memory, or a huge page of zeros
 constexpr std::uint64_t kEntryExclusive = std::uint64_t{1} << 56;  // no other process has it
 
@@ -63,6 +64,49 @@ void add_huge(ResidentPages& pages, const PageRegion& region, std::span<const Ma
   });
 }
 
+std::uint64_t own_page_bytes() { return static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)); }
+
+/// Calls visit(region) for what the kernel's scan up to an address finds. \returns false where it has none.
+template <typename Visit>
+bool scan(const InputFile& pagemap, Address end, ScanRequest request, Visit visit) {
+  std::vector<PageRegion> regions(4096);
+  request.size = sizeof request;
+  request.regions = reinterpret_cast<std::uintptr_t>(regions.data());
+  request.region_count = regions.size();
+  for (Address at = 0; at < end;) {
+    request.start = at, request.end = end;
+    const int count = ioctl(pagemap.descriptor(), kScan, &request);
+    if (count < 0 || request.walk_end <= at) return false;
+    // Where the room for regions ends, the kernel may say that it stopped before what it has told.
+    Address told = at;
+    for (PageRegion region : std::span(regions).first(static_cast<std::size_t>(count))) {
+      region.start = std::max(region.start, told);
+      if (region.start >= region.end) continue;
+      visit(region);
+      told = region.end;
+    }
+    at = std::max<Address>(request.walk_end, told);
+  }
+  return true;
+}
+
+/// Calls visit(start, end, entry) for the pages of a mapping until it returns false.
+template <typename Visit>
+void for_each_entry(const InputFile& pagemap, const Mapping& mapping, Visit visit) {
+  constexpr std::uint64_t kEntriesAtOnce = 1 << 16;
+  const std::uint64_t page_bytes = own_page_bytes();
+  std::vector<std::uint64_t> entries;
+  for (Address at = mapping.start; at < mapping.end;) {
+    entries.resize(std::min(kEntriesAtOnce, (mapping.end - at) / page_bytes));
+    entries.resize(pagemap.read(at / page_bytes * 8, entries.data(), entries.size() * 8) / 8);
+    if (entries.empty()) return;
+    for (const std::uint64_t entry : entries) {
+      if (!visit(at, at + page_bytes, entry)) return;
+      at += page_bytes;
+    }
+  }
+}
+
 /// The pages of one mapping. Without root an entry does not tell the page of zeros from one that is shared
 /// with a forked relative: both belong to no file and to more than one process. So these count only if the
 /// mapping's RSS is large enough for all of them.
@@ -71,13 +115,9 @@ class MappingPages {
   explicit MappingPages(const Mapping& mapping)
       : certain_bits_(is_of_no_file(mapping) ? kEntryExclusive : kEntryExclusive | kEntryFile) {}
 
-  void add_entries(Address start, const std::vector<std::uint64_t>& entries, std::uint64_t page_bytes) {
-    for (const std::uint64_t entry : entries) {
-      const Address end = start + page_bytes;
-      if ((entry & kEntryPresent) != 0) all_.add(start, end);
-      if ((entry & kEntryPresent) != 0 && (entry & certain_bits_) != 0) certain_.add(start, end);
-      start = end;
-    }
+  void add(Address start, Address end, std::uint64_t entry) {
+    if ((entry & kEntryPresent) != 0) all_.add(start, end);
+    if ((entry & kEntryPresent) != 0 && (entry & certain_bits_) != 0) certain_.add(start, end);
   }
   bool has_all(std::uint64_t rss_bytes) const { return certain_.bytes >= rss_bytes; }
   const ResidentPages& counted(std::uint64_t rss_bytes) const {
@@ -103,52 +143,67 @@ void ResidentPages::add(Address start, Address end) {
 std::optional<ResidentPages> scan_pagemap(const InputFile& pagemap, std::span<const Mapping> mappings,
                                           std::span<const Mapping> hugetlb) {
   ResidentPages pages;
-  std::vector<PageRegion> regions(4096);
-  const Address end = end_of(mappings);
-  for (Address at = 0; at < end;) {
-    ScanRequest request{};
-    request.size = sizeof request;
-    request.start = at, request.end = end;
-    request.regions = reinterpret_cast<std::uintptr_t>(regions.data());
-    request.region_count = regions.size();
-    request.inverted = kIsZeroPage;
-    request.required = kIsPresent | kIsZeroPage;
-    request.returned = kIsPresent | kIsHuge;
-    const int count = ioctl(pagemap.descriptor(), kScan, &request);
-    if (count < 0 || request.walk_end <= at) return std::nullopt;
-    // Where the room for regions ends, the kernel may say that it stopped before what it has told.
-    Address told = at;
-    for (PageRegion region : std::span(regions).first(static_cast<std::size_t>(count))) {
-      region.start = std::max(region.start, told);
-      if (region.start >= region.end) continue;
-      if ((region.categories & kIsHuge) != 0)
-        add_huge(pages, region, mappings, hugetlb);
-      else
-        pages.add(region.start, region.end);
-      told = region.end;
+  ScanRequest request{};
+  request.inverted = kIsZeroPage;
+  request.required = kIsPresent | kIsZeroPage;
+  request.returned = kIsPresent | kIsHuge;
+  const bool is_told = scan(pagemap, end_of(mappings), request, [&](const PageRegion& region) {
+    if ((region.categories & kIsHuge) != 0)
+      add_huge(pages, region, mappings, hugetlb);
+    else
+      pages.add(region.start, region.end);
+  });
+  return is_told ? std::optional(std::move(pages)) : std::nullopt;
+}
+
+std::optional<ResidentPages> scan_written(const InputFile& pagemap, std::span<const Mapping> mappings) {
+  ResidentPages pages;
+  ScanRequest request{};
+  request.inverted = request.required = kIsZeroPage;
+  request.any_of = kIsPresent | kIsSwapped;
+  request.returned = kIsPresent;
+  const bool is_told = scan(pagemap, end_of(mappings), request,
+                            [&](const PageRegion& region) { pages.add(region.start, region.end); });
+  return is_told ? std::optional(std::move(pages)) : std::nullopt;
+}
+
+ResidentPages walk_written(const InputFile& pagemap, const std::vector<MappingUse>& uses,
+                           std::uint64_t& unread_bytes) {
+  ResidentPages pages;
+  for (const MappingUse& use : uses) {
+    const std::uint64_t written = use.rss_bytes + use.swap_bytes;
+    if (written == 0) continue;
+    if (use.mapping.bytes() > kLargestWalk) {
+      unread_bytes += written;
+      continue;
     }
-    at = std::max<Address>(request.walk_end, told);
+    std::uint64_t certain = 0;  // not the page of zeros
+    for_each_entry(pagemap, use.mapping, [&](Address start, Address end, std::uint64_t entry) {
+      if ((entry & (kEntryPresent | kEntrySwapped)) != 0) pages.add(start, end);
+      if ((entry & (kEntrySwapped | kEntryExclusive | kEntryFile)) != 0) certain += end - start;
+      return certain < written;
+    });
   }
   return pages;
 }
 
+bool is_present(const InputFile& pagemap, Address address) {
+  std::uint64_t entry = 0;
+  return pagemap.read_all(address / own_page_bytes() * sizeof entry, &entry, sizeof entry) &&
+         (entry & kEntryPresent) != 0;
+}
+
 ResidentPages walk_pagemap(const InputFile& pagemap, const std::vector<MappingUse>& uses) {
-  constexpr std::uint64_t kEntriesAtOnce = 1 << 16;
-  const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   ResidentPages pages;
-  std::vector<std::uint64_t> entries;
   for (const MappingUse& use : uses) {
     pages.huge_bytes += use.huge_bytes;
     const Mapping& mapping = use.mapping;
     if (use.rss_bytes == 0 || use.is_hugetlb || mapping.bytes() > kLargestWalk) continue;
     MappingPages of_mapping(mapping);
-    for (Address at = mapping.start; at < mapping.end; at += entries.size() * page_bytes) {
-      entries.resize(std::min(kEntriesAtOnce, (mapping.end - at) / page_bytes));
-      entries.resize(pagemap.read(at / page_bytes * 8, entries.data(), entries.size() * 8) / 8);
-      if (entries.empty()) break;
-      of_mapping.add_entries(at, entries, page_bytes);
-      if (of_mapping.has_all(use.rss_bytes)) break;
-    }
+    for_each_entry(pagemap, mapping, [&](Address start, Address end, std::uint64_t entry) {
+      of_mapping.add(start, end, entry);
+      return !of_mapping.has_all(use.rss_bytes);
+    });
     for (const ResidentRun& run : of_mapping.counted(use.rss_bytes).runs) pages.add(run.start, run.end);
   }
   return pages;

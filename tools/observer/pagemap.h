@@ -33,4 +33,13 @@ std::optional<ResidentPages> scan_pagemap(const InputFile& pagemap, std::span<co
 /// By an entry for each page of the mappings that have any; without mappings of more than 1 TiB.
 ResidentPages walk_pagemap(const InputFile& pagemap, const std::vector<MappingUse>& uses);
 
+/// Which pages hold something, in memory or in swap, by the same ways. What the walk leaves out is added to
+/// `unread_bytes`.
+std::optional<ResidentPages> scan_written(const InputFile& pagemap, std::span<const Mapping> mappings);
+ResidentPages walk_written(const InputFile& pagemap, const std::vector<MappingUse>& uses,
+                           std::uint64_t& unread_bytes);
+
+/// Whether the page at an address is in memory, and can be read without asking a file system.
+bool is_present(const InputFile& pagemap, Address address);
+
 }  // namespace tarn::observer

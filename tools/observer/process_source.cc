@@ -1,9 +1,7 @@
 // A running process as a source, and the own one.
 //
-// A process is read through one descriptor of /proc/PID/mem, which the kernel checks once, when it is opened:
-// later reads cost a call and no check, and work also when this tool has given up its rights meanwhile. The
-// process is not stopped and runs no code. The descriptor keeps the address space it was opened on: when the
-// process ends or runs another program, reads return nothing, also when its number is given to another one.
+// The process is not stopped and runs no code; its descriptors are AttachedProcess's. When it ends or runs
+// another program, reads return nothing, also when its number is given to another one.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/uio.h>
@@ -13,77 +11,41 @@
 #include <cerrno>
 #include <cstring>
 
+#include "attached_process.h"
 #include "elf_machine.h"
 #include "input_file.h"
 #include "kernel_text.h"
 #include "maps_parser.h"
-#include "refusal.h"
 #include "source.h"
 
 namespace tarn::observer {
 namespace {
 
-// The kernel cuts the name after 15 characters; the file's name has all of it, where that is what was run.
-std::string program_name(int pid) {
-  std::string name = read_kernel_text(fmt::format("/proc/{}/comm", pid)).value_or("");
-  if (!name.empty() && name.back() == '\n') name.pop_back();
-  char path[4096];
-  const ssize_t length = readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path);
-  std::string file = base_name({path, length > 0 ? static_cast<std::size_t>(length) : 0});
-  if (constexpr std::string_view kNote = " (deleted)"; file.ends_with(kNote))  // replaced by an update
-    file.resize(file.size() - kNote.size());
-  return printable(name.size() == 15 && file.starts_with(name) ? file : name);
-}
-
 class ProcessSource final : public Source {
  public:
-  explicit ProcessSource(int pid)
-      : pid_(pid),
-        directory_(fmt::format("/proc/{}", pid), O_PATH | O_DIRECTORY),
-        program_(program_name(pid)) {
-    if (pid <= 0 || !directory_.is_open()) fail("there is no process {}: `ps -e` lists those there are", pid);
-    require_memory();
-    memory_ = InputFile("mem", 0, directory_.descriptor());
-    if (!memory_.is_open()) fail_to_open(errno);
+  ProcessSource(int pid, Access access, OtherUser others = OtherUser::kIsBecome)
+      : process_(pid, access, others) {
     refresh();
     require_own_machine();
   }
 
   std::size_t read(Address address, void* into, std::size_t bytes) const override {
-    return memory_.read(address, into, bytes);
+    return process_.read(address, into, bytes);
   }
   std::span<const Mapping> mappings() const override { return mappings_; }
   SourceKind kind() const override { return SourceKind::kProcess; }
-  int pid() const override { return pid_; }
-  std::string program() const override { return program_; }
+  int pid() const override { return process_.pid(); }
+  std::string program() const override { return process_.program(); }
+  AttachedProcess& process() const { return process_; }
 
   void refresh() override {
-    mappings_ = parse_maps(read_kernel_text("maps", directory_.descriptor()).value_or(""));
-    if (!is_memory_there())
-      fail("process {} ({}) has ended or runs another program now: name it again", pid_, program_);
+    mappings_ = parse_maps(process_.text("maps").value_or(""));
+    if (!is_memory_there()) fail("has ended or runs another program now: name it again");
   }
 
  private:
-  template <typename... Values>
-  [[noreturn]] static void fail(fmt::format_string<const Values&...> text, const Values&... values) {
-    throw ObserveError(fmt::format(text, values...));
-  }
-
-  void require_memory() const {
-    const std::string status = read_kernel_text("status", directory_.descriptor()).value_or("");
-    const std::string_view state = field_of(status, "State:");
-    if (state.empty() || state[0] == 'Z' || state[0] == 'X')
-      fail("process {} ({}) has ended: name one that runs, or its core file", pid_, program_);
-    if (field_of(status, "VmSize:").empty())
-      fail("process {} ({}) is a thread of the kernel: name a program", pid_, program_);
-  }
-
-  [[noreturn]] void fail_to_open(int error) const {
-    if (error == EACCES || error == EPERM)
-      throw ObserveError(explain_refusal(gather_refusal_facts(pid_, program_)));
-    if (error == ENOENT || error == ESRCH)
-      fail("process {} ({}) has ended: name one that runs, or its core file", pid_, program_);
-    fail("cannot open /proc/{}/mem: {}", pid_, std::strerror(error));
+  [[noreturn]] void fail(const std::string& what) const {
+    throw ObserveError(fmt::format("process {} ({}) {}", pid(), program(), what));
   }
 
   // \why the stack first: its end is backed, so that looking makes no page fault in the process.
@@ -101,16 +63,12 @@ class ProcessSource final : public Source {
   // \why not from memory alone: a program may have mapped ELF files of other machines.
   void require_own_machine() const {
     Elf64_Ehdr header{};
-    const InputFile program("exe", 0, directory_.descriptor());
+    const InputFile program = process_.open("exe");
     if (!program.is_open() || !program.read_all(0, &header, sizeof header) || !is_elf(header)) return;
-    if (const std::string obstacle = machine_obstacle(header); !obstacle.empty())
-      fail("process {} ({}) {}", pid_, program_, obstacle);
+    if (const std::string obstacle = machine_obstacle(header); !obstacle.empty()) fail(obstacle);
   }
 
-  int pid_;
-  InputFile directory_;
-  std::string program_;
-  InputFile memory_;
+  mutable AttachedProcess process_;
   std::vector<Mapping> mappings_;
 };
 
@@ -135,7 +93,9 @@ class OwnSource final : public Source {
   std::span<const Mapping> mappings() const override { return mappings_; }
   SourceKind kind() const override { return SourceKind::kOwn; }
   int pid() const override { return getpid(); }
-  std::string program() const override { return program_name(getpid()); }
+  std::string program() const override {
+    return program_name(InputFile("/proc/self", O_PATH | O_DIRECTORY).descriptor());
+  }
 
   void refresh() override {
     mappings_ = parse_maps(read_kernel_text("/proc/self/maps").value_or(""));
@@ -148,7 +108,36 @@ class OwnSource final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> open_process(int pid) { return std::make_unique<ProcessSource>(pid); }
+AttachedProcess* process_of(const Source& source) {
+  const auto* const running = dynamic_cast<const ProcessSource*>(&source);
+  return running != nullptr ? &running->process() : nullptr;
+}
+
+AttachedProcess& running_process(const Source& source) {
+  if (AttachedProcess* const process = process_of(source)) return *process;
+  throw ObserveError(
+      fmt::format("{} is no running process: nothing can be switched there", source.program()));
+}
+
+InputFile kernel_file(const Source& source, const std::string& name) {
+  if (const AttachedProcess* const process = process_of(source)) return process->open(name);
+  return source.kind() == SourceKind::kOwn ? InputFile("/proc/self/" + name) : InputFile();
+}
+
+InputFile file_of(const Source& source, const std::string& path) {
+  const AttachedProcess* const process = process_of(source);
+  return process != nullptr ? process->open_file_of(path) : open_regular_file(path);
+}
+
+std::unique_ptr<Source> open_process(int pid) { return std::make_unique<ProcessSource>(pid, Access::kRead); }
+
+std::unique_ptr<Source> open_process_to_switch(int pid) {
+  return std::make_unique<ProcessSource>(pid, Access::kWrite);
+}
+
+std::unique_ptr<Source> open_started_process(int pid, Access access) {
+  return std::make_unique<ProcessSource>(pid, access, OtherUser::kIsRefused);
+}
 
 std::unique_ptr<Source> open_own_process() { return std::make_unique<OwnSource>(); }
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <optional>
 
-#include "observer/kernel_text.h"
+#include "observer/printable.h"
 #include "observer/reading.h"
 
 namespace tarn::observer {

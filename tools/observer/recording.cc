@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "attached_process.h"
 #include "base/switch_count.h"
 #include "bytes.h"
 #include "circle_watch.h"
@@ -13,7 +14,7 @@ namespace tarn::observer {
 namespace {
 
 // No library has larger ones: one that says so is forged.
-constexpr std::uint32_t kMostRoom = 1 << 22;
+constexpr std::uint32_t kMostRoom = 1 << 18;
 constexpr std::size_t kMostRings = 1 << 16;
 
 Layout layout_of(const Source& source) {
@@ -29,7 +30,7 @@ Layout layout_of(const Source& source) {
 }  // namespace
 
 RecordingWords::RecordingWords(const Source& source)
-    : source_(source), layout_(layout_of(source)), memory_(source.pid()) {
+    : source_(source), layout_(layout_of(source)), process_(running_process(source)) {
   room_ = layout_.value("call_ring.room");
   if (room_ == 0 || room_ > kMostRoom) throw ObserveError("the rings of its calls cannot be as it says");
   if (number(layout_.root("thread_limits"), "thread_limits.always_slow") != 0)
@@ -78,7 +79,7 @@ bool RecordingWords::read(const CallRingState& ring, std::uint64_t most,
 }
 
 void RecordingWords::note_fetched(const CallRingState& ring, std::uint64_t count) const {
-  memory_.write(ring.record + layout_.field("call_ring.fetched").offset, &count, sizeof count);
+  process_.write(ring.record + layout_.field("call_ring.fetched").offset, &count, sizeof count);
 }
 
 std::uint64_t RecordingWords::order() const {
@@ -111,11 +112,11 @@ RecordingState RecordingWords::state() const {
 void RecordingWords::set(RecordingState state) const {
   const Address watch = layout_.root("watch");
   const std::uint32_t word = value_of(state);
-  memory_.write(watch + layout_.field("watch.recording").offset, &word, sizeof word);
+  process_.write(watch + layout_.field("watch.recording").offset, &word, sizeof word);
   if (state == RecordingState::kEnding) return;  // threads give their rings back when they heed a switch
   const auto count = static_cast<std::uint32_t>(number(watch, "watch.generation"));
   const std::uint32_t next = internal::next_switch(count);
-  memory_.write(watch + layout_.field("watch.generation").offset, &next, sizeof next);
+  process_.write(watch + layout_.field("watch.generation").offset, &next, sizeof next);
 }
 
 bool RecordingWords::can_be_read() const {

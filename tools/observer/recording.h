@@ -10,7 +10,7 @@
 #include "base/call_event.h"
 #include "layout.h"
 #include "source.h"
-#include "writable_memory.h"
+#include "watch_beat.h"
 
 namespace tarn::observer {
 
@@ -44,6 +44,8 @@ class RecordingWords {
   RecordingState state() const;
   /// \throws ObserveError when the process has ended.
   void set(RecordingState state) const;
+  /// Where it is counted that the recording's tool is there.
+  LeaseWord lease() const { return lease_word(process_, layout_, "lease.recording"); }
   /// Whether the program's memory is still there.
   bool can_be_read() const;
 
@@ -53,7 +55,7 @@ class RecordingWords {
 
   const Source& source_;
   Layout layout_;
-  WritableMemory memory_;
+  AttachedProcess& process_;
   std::uint32_t room_ = 0;
 };
 

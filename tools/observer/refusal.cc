@@ -1,5 +1,6 @@
 #include "refusal.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/capability.h>
 #include <sys/stat.h>
@@ -30,9 +31,9 @@ unsigned first_other_than(unsigned own, const Users& users) {
 }
 
 // The kernel gives the files of a process that is not dumpable to root.
-bool is_dumpable(int pid, unsigned effective_user) {
+bool is_dumpable(int directory, unsigned effective_user) {
   struct stat memory {};
-  return stat(fmt::format("/proc/{}/mem", pid).c_str(), &memory) != 0 || memory.st_uid == effective_user;
+  return fstatat(directory, "mem", &memory, 0) != 0 || memory.st_uid == effective_user;
 }
 
 std::string reason_of(const RefusalFacts& facts) {
@@ -64,14 +65,14 @@ std::string reason_of(const RefusalFacts& facts) {
 
 }  // namespace
 
-RefusalFacts gather_refusal_facts(int pid, std::string program) {
+RefusalFacts gather_refusal_facts(int directory, int pid, std::string program) {
   RefusalFacts facts;
   facts.pid = pid;
   facts.program = std::move(program);
   facts.own_user = geteuid();
-  const Users users = users_of(read_kernel_text(fmt::format("/proc/{}/status", pid)).value_or(""));
+  const Users users = users_of(read_kernel_text("status", directory).value_or(""));
   facts.its_user = first_other_than(facts.own_user, users);
-  facts.is_dumpable = is_dumpable(pid, users.effective);
+  facts.is_dumpable = is_dumpable(directory, users.effective);
   const std::string own = read_kernel_text("/proc/self/status").value_or("");
   facts.has_ptrace_right = (number_in(field_of(own, "CapEff:"), 16) >> CAP_SYS_PTRACE & 1) != 0;
   const std::string scope = read_kernel_text("/proc/sys/kernel/yama/ptrace_scope").value_or("");

@@ -16,7 +16,8 @@ struct RefusalFacts {
   unsigned ptrace_scope = 0;      // of the Yama module; 0 without it
 };
 
-RefusalFacts gather_refusal_facts(int pid, std::string program);
+/// \param directory of /proc/PID
+RefusalFacts gather_refusal_facts(int directory, int pid, std::string program);
 
 /// One line: what keeps this tool out, and what to do.
 std::string explain_refusal(const RefusalFacts& facts);

@@ -1,10 +1,8 @@
 #include "residency.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "input_file.h"
+#include "attached_process.h"
 #include "kernel_text.h"
 #include "maps_parser.h"
 #include "pagemap.h"
@@ -13,11 +11,11 @@ namespace tarn::observer {
 namespace {
 
 // Parsing smaps costs more than all else here: only a process that has such pages pays for it.
-std::vector<Mapping> hugetlb_mappings(const std::string& directory) {
+std::vector<Mapping> hugetlb_mappings(const Source& source) {
   std::vector<Mapping> mappings;
-  const std::string status = read_kernel_text(directory + "status").value_or("");
+  const std::string status = read_kernel_text(kernel_file(source, "status")).value_or("");
   if (bytes_of(status, "HugetlbPages:") == 0) return mappings;
-  for (MappingUse& use : parse_smaps(read_kernel_text(directory + "smaps").value_or("")))
+  for (MappingUse& use : parse_smaps(read_kernel_text(kernel_file(source, "smaps")).value_or("")))
     if (use.is_hugetlb) mappings.push_back(std::move(use.mapping));
   return mappings;
 }
@@ -40,14 +38,13 @@ std::uint64_t Residency::bytes_in(Address start, Address end) const {
 // in /proc/PID/status can be off by 64 pages for each processor before Linux 6.17; the one in smaps_rollup is
 // exact, but takes three times as long as the scan.
 std::optional<Residency> read_residency(const Source& source) {
-  if (source.kind() != SourceKind::kProcess && source.kind() != SourceKind::kOwn) return std::nullopt;
-  const std::string directory = fmt::format("/proc/{}/", source.pid());
-  const InputFile pagemap(directory + "pagemap");
+  const InputFile pagemap = kernel_file(source, "pagemap");
   if (!pagemap.is_open()) return std::nullopt;
-  if (auto pages = scan_pagemap(pagemap, source.mappings(), hugetlb_mappings(directory)); pages)
+  if (auto pages = scan_pagemap(pagemap, source.mappings(), hugetlb_mappings(source)); pages)
     return Residency(std::move(pages->runs), pages->bytes, pages->huge_bytes);
 
-  const std::vector<MappingUse> uses = parse_smaps(read_kernel_text(directory + "smaps").value_or(""));
+  const std::vector<MappingUse> uses =
+      parse_smaps(read_kernel_text(kernel_file(source, "smaps")).value_or(""));
   if (uses.empty()) return std::nullopt;
   ResidentPages pages = walk_pagemap(pagemap, uses);
   std::uint64_t rss_bytes = 0;

@@ -15,6 +15,8 @@
 
 namespace tarn::observer {
 
+class AttachedProcess;
+
 struct AddressRange {
   Address start = 0, end = 0;
   std::uint64_t bytes() const { return end - start; }
@@ -34,7 +36,7 @@ Roots memory_roots(const Source& source, const Snapshot& snapshot);
 
 /// Of each thread that waits in the kernel, the arguments of its call. \returns nothing where the kernel does
 /// not tell. The program is not stopped.
-std::vector<Address> call_words(int pid);
+std::vector<Address> call_words(const AttachedProcess& process);
 
 /// Appends the registers of a thread that the caller traces and has stopped.
 void append_registers(int thread, std::vector<Address>& words);
@@ -45,11 +47,11 @@ struct StoppedThreads {
 };
 /// Stops each thread for some microseconds to read its registers.
 /// \throws ObserveError when another program, such as a debugger, traces it.
-StoppedThreads stopped_thread_words(int pid);
+StoppedThreads stopped_thread_words(const AttachedProcess& process);
 
 /// Calls use() while all threads of a process are stopped. \throws ObserveError as above, or when a thread
 /// does not stop in time; then use() was not called.
-void while_stopped(int pid, const std::function<void()>& use);
+void while_stopped(const AttachedProcess& process, const std::function<void()>& use);
 
 /// The registers of the threads of a core file.
 std::vector<Address> core_file_words(const std::string& path);

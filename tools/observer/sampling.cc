@@ -6,12 +6,13 @@
 #include <cmath>
 #include <cstring>
 
+#include "attached_process.h"
 #include "base/switch_count.h"
+#include "bounds.h"
 #include "bytes.h"
 #include "circle_watch.h"
 #include "locate.h"
 #include "roots.h"
-#include "writable_memory.h"
 
 namespace tarn::observer {
 namespace {
@@ -62,12 +63,13 @@ Sampling SamplingWords::read() const {
   Sampling sampling;
   sampling.interval = interval();
   sampling.lost = number(layout_.root("samples"), "samples.lost");
-  read_live(sampling);
-  read_stacks(sampling);  // afterwards: so each live sample's stack is among them
+  Bounds bounds;
+  read_live(sampling, bounds);
+  read_stacks(sampling, bounds);  // afterwards: so each live sample's stack is among them
   return sampling;
 }
 
-void SamplingWords::read_live(Sampling& sampling) const {
+void SamplingWords::read_live(Sampling& sampling, Bounds& bounds) const {
   const Field parts = layout_.field("samples.parts");
   const Field block = layout_.field("sample.block"), requested = layout_.field("sample.requested"),
               stack = layout_.field("sample.stack"), interval = layout_.field("sample.interval"),
@@ -84,9 +86,11 @@ void SamplingWords::read_live(Sampling& sampling) const {
     for (left = std::min(left, kMostEntries); left != 0;) {
       entries.resize(std::min<std::uint64_t>(left, kPartBytes / bytes + 1) * bytes);
       if (!source_.read_all(next, entries.data(), entries.size())) break;
+      bounds.spend_steps(entries.size() / bytes);
       for (std::size_t at = 0; at < entries.size(); at += bytes) {
         const Bytes entry = Bytes(entries).subspan(at, bytes);
         if (number_at(entry, block) == 0) continue;
+        bounds.spend_bytes(sizeof(SampledBlock));
         sampling.live.push_back({number_at(entry, block), number_at(entry, requested),
                                  number_at(entry, stack), number_at(entry, interval),
                                  number_at(entry, pool)});
@@ -98,7 +102,7 @@ void SamplingWords::read_live(Sampling& sampling) const {
 }
 
 // A piece is stacks one behind the other, from one unit on, until the first without a count.
-void SamplingWords::read_stacks(Sampling& sampling) const {
+void SamplingWords::read_stacks(Sampling& sampling, Bounds& bounds) const {
   const Field pieces = layout_.field("samples.pieces");
   const Field count = layout_.field("stack.count"), pool = layout_.field("stack.pool"),
               samples = layout_.field("stack.samples"), blocks = layout_.field("stack.block_parts"),
@@ -125,6 +129,7 @@ void SamplingWords::read_stacks(Sampling& sampling) const {
         sampling.is_whole = false;
         break;
       }
+      bounds.spend_bytes(sizeof(SampledStack) + frames * sizeof(Address));
       SampledStack stack{(i * piece_bytes + at) / unit,
                          number_at(record, pool),
                          number_at(record, samples),
@@ -141,27 +146,31 @@ void SamplingWords::read_stacks(Sampling& sampling) const {
 }
 
 void SamplingWords::set(std::uint64_t interval) const {
-  const WritableMemory memory(source_.pid());
+  AttachedProcess& process = running_process(source_);
   const auto at = [&](std::string_view root, std::string_view field) {
     return layout_.root(root) + layout_.field(field).offset;
   };
   const std::uint32_t next = internal::next_switch(static_cast<std::uint32_t>(switches()));
-  memory.write(at("observation", "observation.interval"), &interval, sizeof interval);
-  memory.write(at("watch", "watch.generation"), &next, sizeof next);
+  process.write(at("observation", "observation.interval"), &interval, sizeof interval);
+  process.write(at("watch", "watch.generation"), &next, sizeof next);
+}
+
+LeaseWord SamplingWords::lease() const {
+  return lease_word(running_process(source_), layout_, "lease.profile");
 }
 
 // A thread that ends takes its pointers out of its heap's record before they are gone, under a mutex that
 // counts for nothing here: no thread runs.
 void SamplingWords::ring() const {
-  const WritableMemory memory(source_.pid());
+  AttachedProcess& process = running_process(source_);
   const Address empty = layout_.root("empty_cache");
-  while_stopped(source_.pid(), [&] {
+  while_stopped(process, [&] {
     CircleWatch circle;
     Address heap = number(layout_.root("registry"), "registry.first");
     for (; heap != 0 && !circle.has_closed(heap); heap = number(heap, "heap.next"))
       for (const char* const field : {"heap.shown", "heap.shown_derived"})
         if (const Address pointer = number(heap, field); pointer != 0)
-          memory.write(pointer, &empty, sizeof empty);
+          process.write(pointer, &empty, sizeof empty);
   });
 }
 

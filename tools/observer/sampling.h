@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "bounds.h"
 #include "layout.h"
 #include "source.h"
+#include "watch_beat.h"
 
 namespace tarn::observer {
 
@@ -54,13 +56,15 @@ class SamplingWords {
   /// Lets the program sample a block each `interval` bytes; 0: none. \pre the source is a process. \throws
   /// ObserveError when its memory may not be written, or it has ended.
   void set(std::uint64_t interval) const;
+  /// Where it is counted that the profile's tool is there.
+  LeaseWord lease() const;
   /// Stops all threads for a moment, and lets each of them notice the switch at its next call: also where no
   /// thread comes to a slow door by itself. \throws ObserveError when a debugger is attached.
   void ring() const;
 
  private:
-  void read_stacks(Sampling& sampling) const;
-  void read_live(Sampling& sampling) const;
+  void read_stacks(Sampling& sampling, Bounds& bounds) const;
+  void read_live(Sampling& sampling, Bounds& bounds) const;
   std::uint64_t number(Address record, std::string_view field) const;
 
   const Source& source_;

@@ -2,7 +2,6 @@
 #include "symbols.h"
 
 #include <elf.h>
-#include <fmt/format.h>
 #include <gelf.h>
 #include <libelf.h>
 
@@ -12,12 +11,16 @@
 #include <optional>
 #include <string_view>
 
+#include "attached_process.h"
 #include "build_id.h"
 #include "demangle.h"
 #include "elf_file.h"
+#include "outside_wait.h"
 
 namespace tarn::observer {
 namespace {
+
+constexpr std::size_t kLongestName = 4096;  // mangled; all names of a file may lie in each other
 
 /// \returns how far a file's symbols are from where they lie in memory; nothing if no ELF file lies there.
 std::optional<Address> bias_in_memory(const Source& source, Address start) {
@@ -79,22 +82,18 @@ std::string Symbols::class_of_table(Address table) {
 
 Symbols::Tables Symbols::read_tables(const Module& module) const {
   const std::optional<Address> bias = bias_in_memory(source_, module.start);
-  const ElfFile file(file_of(module));
+  const OutsideWait waiting;
+  const ElfFile file(file_of(source_, module.path));
   if (!bias || file.get() == nullptr) return {};
   if (build_id_of(file) != build_id_in_memory(source_, module.start)) return {};
   Tables tables;
   for_each_symbol(file.get(), [&](const GElf_Sym& symbol, const char* name) {
-    if (symbol.st_size == 0 || !std::string_view(name).starts_with("_ZTV")) return;
+    if (symbol.st_size == 0 || std::strncmp(name, "_ZTV", 4) != 0) return;
+    if (strnlen(name, kLongestName + 1) > kLongestName) return;
     const Address start = *bias + symbol.st_value;
     tables[start] = {start + symbol.st_size, name};
   });
   return tables;
-}
-
-/// The file as the program sees it: it may live in another mount namespace.
-std::string Symbols::file_of(const Module& module) const {
-  return source_.kind() == SourceKind::kProcess ? fmt::format("/proc/{}/root{}", source_.pid(), module.path)
-                                                : module.path;
 }
 
 }  // namespace tarn::observer

@@ -32,7 +32,6 @@ class Symbols {
   using Tables = std::map<Address, TableSymbol>;
 
   Tables read_tables(const Module& module) const;
-  std::string file_of(const Module& module) const;
 
   const Source& source_;
   const Modules& modules_;

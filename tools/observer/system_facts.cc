@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "printable.h"
+
 namespace tarn::observer {
 namespace {
 
@@ -123,7 +125,7 @@ void read_group(const GroupFiles& files, SystemFacts& facts) {
         least_left = left;
         facts.group_limit_bytes = limit;
         facts.group_used_bytes = used;
-        facts.control_group = "/" + group.lexically_relative(files.top).generic_string();
+        facts.control_group = "/" + printable(group.lexically_relative(files.top).generic_string());
         if (facts.control_group == "/.") facts.control_group = "/";
       }
     }
@@ -148,9 +150,8 @@ void read_system(const Path& root, SystemFacts& facts) {
 
 }  // namespace
 
-SystemFacts read_system_facts(int pid, const std::filesystem::path& root) {
+SystemFacts read_system_facts(const Path& process, const Path& root) {
   SystemFacts facts;
-  const Path process = root / "proc" / std::to_string(pid);
   read_process(process, facts);
   if (const auto files = group_files_of(process, root)) read_group(*files, facts);
   read_system(root, facts);

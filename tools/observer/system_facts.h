@@ -30,7 +30,7 @@ struct SystemFacts {
   std::optional<int> ptrace_scope;
 };
 
-/// \param root where /proc and /sys are; tests have their own
-SystemFacts read_system_facts(int pid, const std::filesystem::path& root = "/");
+/// \param process its directory in /proc. \param root where /proc and /sys are; tests have their own
+SystemFacts read_system_facts(const std::filesystem::path& process, const std::filesystem::path& root = "/");
 
 }  // namespace tarn::observer

@@ -8,9 +8,14 @@
 
 namespace tarn::observer {
 
-/// \returns nothing where it is not known: of a core file, or where the kernel does not tell. Its figures of
-/// the whole process are 0.
-/// \cost about 12 ms for each GiB that is there
-std::optional<Residency> read_written_pages(const Source& source);
+struct WrittenPages {
+  Residency pages;                 // its figures of the whole process are 0
+  std::uint64_t unread_bytes = 0;  // written somewhere in mappings too large to be walked
+};
+
+/// \returns nothing where it is not known: of a core file, or where the kernel does not tell.
+/// \cost that of what is there, by the kernel's scan. Before Linux 6.7 an entry is read for each page of the
+/// mappings of up to 1 TiB that have any
+std::optional<WrittenPages> read_written_pages(const Source& source);
 
 }  // namespace tarn::observer

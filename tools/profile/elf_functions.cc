@@ -4,6 +4,7 @@
 #include <gelf.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 #include <tuple>
 
@@ -11,6 +12,8 @@
 
 namespace tarn::profile {
 namespace {
+
+constexpr std::size_t kLongestSymbol = 4096;  // all names of a file may lie in each other
 
 bool is_function(const GElf_Sym& symbol) {
   const unsigned type = GELF_ST_TYPE(symbol.st_info);
@@ -20,8 +23,12 @@ bool is_function(const GElf_Sym& symbol) {
 }  // namespace
 
 std::string name_in_words(const std::string& name) {
-  // What is behind a point is the compiler's: ".cold", ".part.0".
-  const std::string mangled = name.substr(0, name.starts_with("_Z") ? name.find('.') : std::string::npos);
+  // What is behind a point is the compiler's: ".cold", ".part.0", ".llvm.123". Rust's older names have points
+  // before their hash too.
+  const bool is_mangled = name.starts_with("_Z") || name.starts_with("_R");
+  const std::size_t hash = std::min(name.rfind("17h"), name.size());
+  const std::size_t first = hash + std::string_view("17h0123456789abcdefE").size() <= name.size() ? hash : 0;
+  const std::string mangled = name.substr(0, is_mangled ? name.find('.', first) : std::string::npos);
   return observer::demangle(mangled).value_or(name);
 }
 
@@ -50,7 +57,7 @@ void ElfFunctions::add_table(Elf* elf, Elf_Scn* section) {
     const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
     if (name == nullptr || *name == '\0' || !is_function(symbol)) continue;
     const std::uint64_t end = symbol.st_value + std::min(symbol.st_size, UINT64_MAX - symbol.st_value);
-    functions_.push_back({symbol.st_value, end, name});
+    functions_.push_back({symbol.st_value, end, std::string(name, strnlen(name, kLongestSymbol))});
   }
 }
 

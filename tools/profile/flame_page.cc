@@ -4,18 +4,12 @@
 #include "call_tree.h"
 #include "flame_page_assets.h"
 #include "json.h"
+#include "observer/json_text.h"
 
 namespace tarn::profile {
 namespace {
 
 constexpr std::size_t kMostNodes = 20'000;
-
-/// JSON that can stand inside a script element: what might end it is written as an escape.
-std::string script_safe(const Json& json) {
-  std::string safe;
-  for (const char c : text_of(json)) safe += c == '<' ? std::string("\\u003c") : std::string(1, c);
-  return safe;
-}
 
 std::string with_inserted(std::string text, const std::string& mark, const std::string& content) {
   return text.replace(text.find(mark), mark.size(), content);
@@ -37,7 +31,7 @@ Json page_data(const NamedProfile& profile) {
 std::string flame_page(const NamedProfile& profile) {
   std::string page = with_inserted(kFlamePageFrame, "@CSS@", kFlamePageStyle);
   page = with_inserted(std::move(page), "@JS@", kFlamePageScript);
-  return with_inserted(std::move(page), "@DATA@", script_safe(page_data(profile)));
+  return with_inserted(std::move(page), "@DATA@", observer::json_in_script(page_data(profile)));
 }
 
 }  // namespace tarn::profile

@@ -55,6 +55,22 @@ bool opens_parameters(std::string_view text, std::size_t at) {
   return text.substr(end, 2) != "::";
 }
 
+/// Of Rust's library: what allocates, and what is between that and a program's function.
+bool is_of_rust_library(std::string_view function) {
+  constexpr std::array<std::string_view, 18> kBeginnings = {"alloc::alloc::", "alloc::raw_vec::",
+                                                            "alloc::vec::",   "alloc::string::",
+                                                            "alloc::boxed::", "alloc::slice::",
+                                                            "alloc::str::",   "alloc::collections::",
+                                                            "alloc::sync::",  "alloc::rc::",
+                                                            "alloc::fmt::",   "core::iter::",
+                                                            "core::ops::",    "core::fmt::",
+                                                            "core::array::",  "hashbrown::",
+                                                            "__rust",         "__rdl_"};
+  function.remove_prefix(std::min(function.find_first_not_of("<&"), function.size()));
+  return std::any_of(kBeginnings.begin(), kBeginnings.end(),
+                     [&](std::string_view beginning) { return function.starts_with(beginning); });
+}
+
 bool is_any_of(std::string_view text, const auto& names) {
   return std::find(names.begin(), names.end(), text) != names.end();
 }
@@ -88,7 +104,8 @@ bool is_of_namespace(std::string_view function, std::string_view space) {
 
 bool is_of_library(std::string_view function) {
   constexpr std::array<std::string_view, 3> kSpaces = {"std", "__gnu_cxx", "__cxxabiv1"};
-  return std::any_of(kSpaces.begin(), kSpaces.end(),
+  return is_of_rust_library(function) ||
+         std::any_of(kSpaces.begin(), kSpaces.end(),
                      [&](std::string_view space) { return is_of_namespace(function, space); });
 }
 

@@ -13,7 +13,7 @@ std::string_view qualified_name(std::string_view function);
 /// Whether the name begins with `space` and "::", also that of a lambda in a function of it.
 bool is_of_namespace(std::string_view function, std::string_view space);
 
-/// Whether a function belongs to the C++ library: std, __gnu_cxx, __cxxabiv1.
+/// Whether a function belongs to the library of C++ (std, __gnu_cxx, __cxxabiv1) or of Rust.
 bool is_of_library(std::string_view function);
 
 /// Whether a function is one that programs call for memory: malloc and its family, operator new, or C calls

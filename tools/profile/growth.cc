@@ -6,7 +6,7 @@
 #include <map>
 
 #include "amount_text.h"
-#include "printable.h"
+#include "observer/printable.h"
 
 namespace tarn::profile {
 namespace {
@@ -34,7 +34,7 @@ std::string line_of(const StackGrowth& growth, std::size_t columns) {
                                  (growth.blocks() >= 0.5 ? "+" : "") + count_text(growth.blocks()));
   line += growth.frames.empty() ? "[no stack]" : frame_in_words(growth.frames[site_of(growth.frames)]);
   if (!growth.pool.empty()) line += " in " + growth.pool;
-  return with_end_cut(line, columns) + "\n";
+  return observer::with_end_cut(line, columns) + "\n";
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "json.h"
 
+#include "observer/json_text.h"
+
 namespace tarn::profile {
 
 Json to_json(const Amount& amount) {
@@ -26,8 +28,6 @@ Json to_json(const std::vector<Frame>& frames) {
 
 Json pool_json(const std::string& pool) { return pool.empty() ? Json(nullptr) : Json(pool); }
 
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string text_of(const Json& json) { return observer::json_text(json) + "\n"; }
 
 }  // namespace tarn::profile

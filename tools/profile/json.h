@@ -37,7 +37,7 @@ Json to_json(const std::vector<Frame>& frames);
 /// "heap 2", or null for the general pool.
 Json pool_json(const std::string& pool);
 
-/// One line; bytes that are not UTF-8 are replaced.
+/// One line, without what may not be shown.
 std::string text_of(const Json& json);
 
 }  // namespace tarn::profile

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "amount_text.h"
-#include "printable.h"
+#include "observer/printable.h"
 
 namespace tarn::profile {
 namespace {
@@ -44,7 +44,7 @@ std::string heading_of(const Leak& leak) {
 }
 
 std::string cut(const std::string& line, const LeakTextShape& shape) {
-  return (shape.columns == 0 ? line : with_end_cut(line, shape.columns)) + "\n";
+  return (shape.columns == 0 ? line : observer::with_end_cut(line, shape.columns)) + "\n";
 }
 
 std::string leak_text(const Leak& leak, const LeakTextShape& shape) {
@@ -80,7 +80,8 @@ LeakReport leak_report_of(const NamedProfile& profile, Suppressions suppressions
   std::stable_sort(report.leaks.begin(), report.leaks.end(),
                    [](const Leak& a, const Leak& b) { return a.amount.bytes > b.amount.bytes; });
   for (const Suppression& one : suppressions.all())
-    if (!is_nothing(one.suppressed)) report.suppressions.push_back({printable(one.pattern), one.suppressed});
+    if (!is_nothing(one.suppressed))
+      report.suppressions.push_back({observer::printable(one.pattern), one.suppressed});
   report.unused_suppressions = suppressions.unused();
   report.remarks = profile.remarks();
   return report;

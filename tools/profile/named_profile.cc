@@ -9,7 +9,7 @@
 
 #include "amount_text.h"
 #include "function_name.h"
-#include "printable.h"
+#include "observer/printable.h"
 
 namespace tarn::profile {
 namespace {
@@ -69,7 +69,9 @@ std::string frame_in_words(const Frame& frame) {
 }
 
 NamedProfile::NamedProfile(HeapProfile profile, const SymbolPlaces& places, const Progress& progress)
-    : raw_(std::move(profile)), symbols_(raw_, places, progress), program_(printable(raw_.program)) {
+    : raw_(std::move(profile)),
+      symbols_(raw_, places, progress),
+      program_(observer::printable(raw_.program)) {
   for (const ProfileStack& stack : raw_.stacks) add_stack(stack);
   add_older();
   add_remarks();
@@ -81,7 +83,7 @@ void NamedProfile::add_stack(const ProfileStack& stack) {
   for (const std::uint64_t address : stack.addresses)
     if (calls.size() < kDeepestStack) calls.push_back({&symbols_.at(address), 0});
   named.calls = without_allocator(calls, raw_);
-  named.pool = printable(stack.pool);
+  named.pool = observer::printable(stack.pool);
   named.allocated = {as_amount(stack.allocated_blocks), as_amount(stack.allocated_bytes)};
   named.live = {as_amount(stack.live_blocks), as_amount(stack.live_bytes)};
   stacks_.push_back(std::move(named));
@@ -111,7 +113,7 @@ void NamedProfile::add_remarks() {
 
 void NamedProfile::put_behind_stacks(const std::string& words) {
   Location& process = more_locations_.emplace_back();
-  process.frames = {{.function = printable(words)}};
+  process.frames = {{.function = observer::printable(words)}};
   for (NamedStack& stack : stacks_) stack.calls.push_back({&process, 0});
 }
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "json.h"
-#include "printable.h"
+#include "observer/printable.h"
 #include "proto_writer.h"
 
 namespace tarn::profile {
@@ -93,7 +93,7 @@ void PprofFile::add_mappings(const HeapProfile& raw) {
     message.add_number(2, module.start);
     message.add_number(3, module.end);
     message.add_number(4, module.file_offset);
-    message.add_number(5, text(printable(module.path)));
+    message.add_number(5, text(observer::printable(module.path)));
     message.add_number(6, text(hex(module.build_id)));
     // Functions, files, lines, inlined frames: what is missing here is in no file that a reader could find.
     for (unsigned field = 7; field <= 10; ++field) message.add_number(field, 1);

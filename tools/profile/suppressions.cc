@@ -8,7 +8,7 @@
 
 #include "base/leak_pattern.h"
 #include "observer/input_file.h"
-#include "printable.h"
+#include "observer/printable.h"
 
 namespace tarn::profile {
 namespace {
@@ -18,7 +18,7 @@ std::string fault_of(internal::LeakLine kind, std::string_view line) {
   switch (kind) {
     case internal::LeakLine::kNone:
       return fmt::format("\"{}\" is no suppression: write leak:PATTERN, or # before a comment",
-                         printable(line, 80));
+                         observer::printable(line, 80));
     case internal::LeakLine::kOfAll:
       return "the pattern would suppress every leak: write a part of a function, a file or a module";
     case internal::LeakLine::kTooLong:
@@ -50,7 +50,8 @@ Suppressions Suppressions::parse(std::string_view text, const std::string& file_
     std::string fault = fault_of(kind, line);
     if (suppressions.all_.size() == internal::kMostLeakPatterns)
       fault = fmt::format("more than {} suppressions in one file", internal::kMostLeakPatterns);
-    if (!fault.empty()) throw SuppressionError(fmt::format("{}:{}: {}", printable(file_name), number, fault));
+    if (!fault.empty())
+      throw SuppressionError(fmt::format("{}:{}: {}", observer::printable(file_name), number, fault));
     suppressions.all_.push_back({std::string(pattern), {}});
   }
   return suppressions;
@@ -59,9 +60,11 @@ Suppressions Suppressions::parse(std::string_view text, const std::string& file_
 Suppressions Suppressions::read(const std::string& path) {
   const observer::InputFile file = observer::open_regular_file(path);
   if (!file.is_open())
-    throw SuppressionError(fmt::format("{}: cannot be read: {}", printable(path), std::strerror(errno)));
+    throw SuppressionError(
+        fmt::format("{}: cannot be read: {}", observer::printable(path), std::strerror(errno)));
   if (file.bytes() > internal::kLargestLeakFile)
-    throw SuppressionError(fmt::format("{}: a file of suppressions has at most 1 MiB", printable(path)));
+    throw SuppressionError(
+        fmt::format("{}: a file of suppressions has at most 1 MiB", observer::printable(path)));
   std::string text(file.bytes(), '\0');
   text.resize(file.read(0, text.data(), text.size()));
   return parse(text, path);
@@ -80,7 +83,8 @@ bool Suppressions::suppress(const NamedStack& stack, const HeapProfile& profile)
 std::vector<std::string> Suppressions::unused() const {
   std::vector<std::string> patterns;
   for (const Suppression& one : all_)
-    if (one.suppressed.blocks == 0 && one.suppressed.bytes == 0) patterns.push_back(printable(one.pattern));
+    if (one.suppressed.blocks == 0 && one.suppressed.bytes == 0)
+      patterns.push_back(observer::printable(one.pattern));
   return patterns;
 }
 

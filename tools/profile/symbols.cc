@@ -7,7 +7,8 @@
 #include <optional>
 #include <string_view>
 
-#include "printable.h"
+#include "observer/outside_wait.h"
+#include "observer/printable.h"
 #include "symbol_file.h"
 
 namespace tarn::profile {
@@ -60,8 +61,8 @@ std::optional<std::uint64_t> bias_of(const HeapProfile& profile, const ProfileMo
 }
 
 void make_printable(Frame& frame) {
-  frame.function = printable(frame.function);
-  frame.file = printable(frame.file);
+  frame.function = observer::printable(frame.function);
+  frame.file = observer::printable(frame.file);
 }
 
 Frame frame_without_name(const ProfileModule& module, std::uint64_t address) {
@@ -89,7 +90,7 @@ SymbolPlaces places_of_core() { return {}; }
 std::string module_name(const std::string& path) {
   std::string_view name = path;
   if (name.ends_with(kDeleted)) name.remove_suffix(kDeleted.size());
-  return printable(name.substr(name.rfind('/') + 1));
+  return observer::printable(name.substr(name.rfind('/') + 1));
 }
 
 Symbols::Symbols(const HeapProfile& profile, const SymbolPlaces& places, const Progress& progress) {
@@ -119,13 +120,15 @@ Symbols::Symbols(const HeapProfile& profile, const SymbolPlaces& places, const P
 
 void Symbols::look_up_file(const HeapProfile& profile, const AddressesByModule& addresses,
                            const SymbolPlaces& places) {
+  const observer::OutsideWait waiting;
   const ProfileModule& any = profile.modules[addresses.begin()->first];
   const bool is_file = any.path.starts_with('/');
   SymbolFile file(is_file ? places.root + any.path : "");
   const std::string reason = is_file ? reason_against(any, file) : "";
   if (is_file && reason.empty()) file.read_names(places.debug_directories);
   if (!reason.empty())
-    warnings_.push_back(fmt::format("{} {}: its functions have no names", printable(any.path), reason));
+    warnings_.push_back(
+        fmt::format("{} {}: its functions have no names", observer::printable(any.path), reason));
   for (const auto& [module, own] : addresses) {
     const std::optional<std::uint64_t> bias =
         reason.empty() ? bias_of(profile, profile.modules[module], file) : std::nullopt;

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "amount_text.h"
-#include "printable.h"
+#include "observer/printable.h"
 
 namespace tarn::profile {
 namespace {
@@ -29,8 +29,8 @@ Widths widths_of(const std::vector<Site>& sites, std::size_t columns) {
   const std::size_t room = std::max(columns, kLeastColumns) - kFigureColumns;
   Widths widths{0, 0, 0};
   for (const Site& site : sites) {
-    widths.place = std::max(widths.place, columns_of(place_of(site.frame)));
-    widths.pool = std::max(widths.pool, columns_of(site.pool));
+    widths.place = std::max(widths.place, observer::columns_of(place_of(site.frame)));
+    widths.pool = std::max(widths.pool, observer::columns_of(site.pool));
   }
   const std::size_t gaps = (widths.place != 0 ? kGap : 0) + (widths.pool != 0 ? kGap : 0);
   widths.place = std::min(widths.place, room / 3);
@@ -41,16 +41,16 @@ Widths widths_of(const std::vector<Site>& sites, std::size_t columns) {
 }
 
 std::string padded(const std::string& text, std::size_t columns) {
-  return text + std::string(columns - std::min(columns, columns_of(text)), ' ');
+  return text + std::string(columns - std::min(columns, observer::columns_of(text)), ' ');
 }
 
 std::string row(const std::string& bytes, const std::string& blocks, const std::string& share,
                 const Widths& widths, const Site& site) {
   std::string line = fmt::format("{:>9}  {:>11}  {:>7}  ", bytes, blocks, share);
-  line += padded(with_end_cut(site.frame.function, widths.function), widths.function);
+  line += padded(observer::with_end_cut(site.frame.function, widths.function), widths.function);
   if (widths.place != 0)
-    line += "  " + padded(with_start_cut(place_of(site.frame), widths.place), widths.place);
-  if (widths.pool != 0) line += "  " + with_end_cut(site.pool, widths.pool);
+    line += "  " + padded(observer::with_start_cut(place_of(site.frame), widths.place), widths.place);
+  if (widths.pool != 0) line += "  " + observer::with_end_cut(site.pool, widths.pool);
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }

@@ -6,12 +6,17 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "commands/commands.h"
 #include "commands/help.h"
+#include "observer/bounds.h"
+#include "observer/printable.h"
 #include "system/format.h"
+#include "system/guard.h"
 #include "system/usage_error.h"
 
 namespace {
@@ -53,6 +58,14 @@ void require_nothing_before_mark(const CLI::App& app) {
   }
 }
 
+/// Whether the command reads somebody else's process or dump, where all may be forged, or hang.
+bool looks_outside(const CLI::App& app, const tarn::tool::Invocation& invocation) {
+  constexpr std::array kCommands = {"heap", "leaks", "map", "doctor", "top", "metrics", "profile", "record"};
+  return invocation.program.empty() && std::any_of(kCommands.begin(), kCommands.end(), [&](const char* name) {
+           return app.got_subcommand(name);
+         });
+}
+
 int parse_and_run(const Words& words, tarn::tool::Invocation& invocation) {
   CLI::App app;
   tarn::tool::set_front_page(app);
@@ -81,7 +94,8 @@ int parse_and_run(const Words& words, tarn::tool::Invocation& invocation) {
                                  words.front().starts_with("-") ? "" : " " + words.front()));
   }
   require_nothing_before_mark(app);
-  return invocation.work ? invocation.work() : kUsageStatus;
+  if (!invocation.work) return kUsageStatus;
+  return looks_outside(app, invocation) ? tarn::tool::run_guarded(invocation.work) : invocation.work();
 }
 
 }  // namespace
@@ -96,10 +110,13 @@ int main(int argc, char** argv) {
   try {
     return parse_and_run(without_help_command(Words(words.begin(), mark)), invocation);
   } catch (const UsageError& error) {
-    fmt::print(stderr, "tarn: {}\n", error.what());
+    fmt::print(stderr, "tarn: {}\n", tarn::observer::printable_lines(error.what()));
     return kUsageStatus;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "tarn: {}\n", tarn::observer::Bounds::refusal());
+    return kFailureStatus;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tarn: {}\n", error.what());
+    fmt::print(stderr, "tarn: {}\n", tarn::observer::printable_lines(error.what()));
     return kFailureStatus;
   }
 }

@@ -6,15 +6,58 @@
 
 namespace tarn::trace {
 
-Merger::Merger(const Trace& trace, Tell tell)
-    : trace_(trace), tell_(std::move(tell)), cursors_(trace.threads.size()) {
+Merger::Merger(EventSource& source, Tell tell)
+    : source_(source), tell_(std::move(tell)), cursors_(source.thread_count()) {
   for (std::uint32_t thread = 0; thread < cursors_.size(); ++thread) queue_next(thread);
 }
 
+/// The chunk in which a thread's next event lies.
+ThreadEvents& Merger::held(std::uint32_t thread) {
+  Cursor& cursor = cursors_[thread];
+  cursor.used_at = ++uses_;
+  if (!cursor.held.events.empty()) return cursor.held;
+  cursor.held = source_.chunk(thread, cursor.chunk);
+  events_held_ += cursor.held.events.size();
+  if (events_held_ > kMostEvents) drop_chunks_beside(thread);
+  return cursor.held;
+}
+
+/// \why a trace of thousands of threads would else be in memory whole
+void Merger::drop_chunks_beside(std::uint32_t thread) {
+  const std::uint64_t old_enough = cursors_[thread].used_at - std::min<std::uint64_t>(uses_, 64);
+  for (Cursor& cursor : cursors_) {
+    if (cursor.held.events.empty() || &cursor == &cursors_[thread] || cursor.used_at > old_enough) continue;
+    events_held_ -= cursor.held.events.size();
+    cursor.held = {};
+  }
+}
+
+void Merger::go_on(std::uint32_t thread) {
+  Cursor& cursor = cursors_[thread];
+  if (++cursor.next == cursor.held.events.size()) {
+    events_held_ -= cursor.held.events.size();
+    cursor.held = {};
+    cursor.next = 0;
+    ++cursor.chunk;
+  }
+  queue_next(thread);
+}
+
 void Merger::queue_next(std::uint32_t thread) {
-  const ThreadEvents& events = trace_.threads[thread];
-  const std::size_t next = cursors_[thread].next;
-  if (next < events.events.size()) ready_.push({events.orders[next], thread});
+  if (cursors_[thread].chunk < source_.chunk_count(thread))
+    ready_.push({held(thread).orders[cursors_[thread].next], thread});
+}
+
+std::uint32_t Merger::new_number() {
+  if (free_numbers_.empty()) return next_block_++;
+  const std::uint32_t number = free_numbers_.back();
+  free_numbers_.pop_back();
+  return number;
+}
+
+void Merger::tell_end(std::uint32_t thread, std::uint32_t block) {
+  if (!is_stopped_) tell_({Happening::Kind::kFree, thread, block, 0, 0});
+  free_numbers_.push_back(block);
 }
 
 bool Merger::can_happen(const Event& event) const {
@@ -38,7 +81,7 @@ void Merger::allocate(std::uint32_t thread, const Event& event, Happening::Kind 
     end(thread, event.address());
   }
   const bool is_resized = event.operation() == Operation::kResizeTo && cursor.resizing != kNone;
-  const std::uint32_t block = is_resized ? std::exchange(cursor.resizing, kNone) : next_block_++;
+  const std::uint32_t block = is_resized ? std::exchange(cursor.resizing, kNone) : new_number();
   live_[event.address()] = block;
   tell_({is_resized ? Happening::Kind::kResize : kind, thread, block, event.size(), event.alignment_log2()});
 }
@@ -49,18 +92,18 @@ void Merger::end(std::uint32_t thread, std::uint64_t address) {
     ++counts_.unknown_frees;
     return;
   }
-  tell_({Happening::Kind::kFree, thread, found->second, 0, 0});
+  tell_end(thread, found->second);
   live_.erase(found);
 }
 
 /// A resize whose second half is missing ends its block.
 void Merger::give_up_resizing(std::uint32_t thread) {
   const std::uint32_t block = std::exchange(cursors_[thread].resizing, kNone);
-  if (block != kNone) tell_({Happening::Kind::kFree, thread, block, 0, 0});
+  if (block != kNone) tell_end(thread, block);
 }
 
 void Merger::happen(std::uint32_t thread) {
-  const Event& event = event_of(thread);
+  const Event event = event_of(thread);
   if (event.operation() != Operation::kResizeTo) give_up_resizing(thread);
   switch (event.operation()) {
     case Operation::kAllocate:
@@ -84,8 +127,7 @@ void Merger::happen(std::uint32_t thread) {
     default:
       break;
   }
-  ++cursors_[thread].next;
-  queue_next(thread);
+  go_on(thread);
   if (!waiting_.empty()) wake(event.address());
 }
 
@@ -113,7 +155,7 @@ MergeCounts Merger::to_end() {
               return turn.order < ready_.top().order;
             }));
   };
-  while (!ready_.empty() || !waiting_.empty()) {
+  while (!is_stopped_ && (!ready_.empty() || !waiting_.empty())) {
     if (is_waiting_over()) {
       force_first();
       continue;

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/trace_reader.h"
+#include "trace/event_source.h"
 
 namespace tarn::trace {
 
@@ -22,7 +22,7 @@ struct Happening {
   enum class Kind : std::uint8_t { kAllocate, kAllocateZeroed, kResize, kFree };
   Kind kind;
   std::uint32_t thread;
-  std::uint32_t block;  // a number of its own for each block
+  std::uint32_t block;  // a number of its own for each block that is live; one that has ended leaves it
   std::uint64_t size;   // not of a free
   unsigned alignment_log2;
 };
@@ -35,13 +35,19 @@ struct MergeCounts {
 class Merger {
  public:
   using Tell = std::function<void(const Happening&)>;
-  Merger(const Trace& trace, Tell tell);
+  Merger(EventSource& source, Tell tell);
   MergeCounts to_end();
+  /// To be called while something is told: nothing is told any more.
+  void stop() { is_stopped_ = true; }
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr std::size_t kMostEvents = std::size_t{1} << 22;  // of all chunks that are held
+  /// Where a thread is. Its chunk may be dropped, and is read again then.
   struct Cursor {
-    std::size_t next = 0;
+    ThreadEvents held;
+    std::size_t chunk = 0, next = 0;  // the next event
+    std::uint64_t used_at = 0;
     std::uint32_t resizing = kNone;  // the block of a kResizeFrom
   };
   struct Turn {
@@ -52,9 +58,12 @@ class Merger {
     }
   };
 
-  const Event& event_of(std::uint32_t thread) const {
-    return trace_.threads[thread].events[cursors_[thread].next];
-  }
+  ThreadEvents& held(std::uint32_t thread);
+  const Event& event_of(std::uint32_t thread) { return held(thread).events[cursors_[thread].next]; }
+  void drop_chunks_beside(std::uint32_t thread);
+  void go_on(std::uint32_t thread);
+  std::uint32_t new_number();
+  void tell_end(std::uint32_t thread, std::uint32_t block);
   bool can_happen(const Event& event) const;
   void happen(std::uint32_t thread);
   void give_up_resizing(std::uint32_t thread);
@@ -64,13 +73,17 @@ class Merger {
   void wake(std::uint64_t address);
   void force_first();
 
-  const Trace& trace_;
+  EventSource& source_;
   Tell tell_;
   std::vector<Cursor> cursors_;
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> ready_;
   std::vector<Turn> waiting_;
   std::unordered_map<std::uint64_t, std::uint32_t> live_;  // address to block
   std::uint32_t next_block_ = 0;
+  std::vector<std::uint32_t> free_numbers_;
+  std::size_t events_held_ = 0;
+  std::uint64_t uses_ = 0;
+  bool is_stopped_ = false;
   MergeCounts counts_;
 };
 

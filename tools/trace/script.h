@@ -3,17 +3,21 @@
 //
 //   ScriptHead, ScriptThread[thread_count], Step[step_count]
 //
+// A thread's steps lie one behind the other; behind them there may be room that no thread's steps are in.
+//
+// The script is written while the trace is merged a second time: what is in memory are the live blocks, not
+// the calls.
+//
 // A slot holds one live block; a block that has ended leaves it to a later one of the same thread. Each
 // step on a slot has a turn: it may run when the slot has seen so many. Turns keep the order of all steps
 // on a slot, so a block is allocated before another thread frees it; steps on different slots run free, but
 // no thread gets further than `pace` steps ahead of the slowest (Action::kPace).
 #pragma once
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <limits>
+#include <map>
 
 #include "trace/merge.h"
-#include "trace/trace_reader.h"
 
 namespace tarn::trace {
 
@@ -55,21 +59,26 @@ struct ScriptThread {
 
 enum class Threads : std::uint8_t { kAsRecorded, kOne };
 
+/// Calls of the merged order, the first that is made and the first that is not. What was live before is as if
+/// the recording had begun there: its frees are left out.
+struct Window {
+  std::uint64_t from = 0, until = std::numeric_limits<std::uint64_t>::max();
+};
+
 struct Script {
   ScriptHead head;
-  std::vector<ScriptThread> threads;
-  std::vector<Step> steps;
-
   std::uint64_t call_count = 0;
   std::uint64_t peak_live_bytes = 0;  // as asked for
   std::uint64_t peak_live_blocks = 0;
   std::uint64_t largest_bytes = 0;
   MergeCounts merged;
+  /// How many blocks of each requested size are live when most bytes are. Blocks of more than the usual
+  /// alignment are left out: they have size classes of their own.
+  std::map<std::uint64_t, std::uint64_t> sizes_at_peak;
 };
 
-Script script_of(const Trace& trace, Threads threads);
-
-/// The bytes of the file.
-std::string bytes_of(const Script& script);
+/// Makes the script of a trace. \param file the descriptor of an empty file, which becomes the script
+/// \throws TraceError; std::system_error when it cannot be written
+Script write_script(EventSource& source, Threads threads, const Window& window, int file);
 
 }  // namespace tarn::trace

@@ -42,9 +42,11 @@ std::string compressed(const std::string& plain) {
 
 }  // namespace
 
-TraceWriter::TraceWriter(std::string path, const Description& description)
-    : path_(std::move(path)),
-      descriptor_(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+TraceWriter::TraceWriter(const std::string& path, const Description& description)
+    : TraceWriter(path, open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), description) {}
+
+TraceWriter::TraceWriter(std::string path, int descriptor, const Description& description)
+    : path_(std::move(path)), descriptor_(descriptor) {
   if (descriptor_ < 0) fail(path_);
   write_all(kFileMagic, sizeof(kFileMagic));
   write_block({.kind = BlockKind::kDescription}, text_of(description));

@@ -12,7 +12,9 @@ namespace tarn::trace {
 class TraceWriter {
  public:
   /// Makes the file. \throws TraceError, as all of these: one line with the reason, "no space" for one
-  TraceWriter(std::string path, const Description& description);
+  TraceWriter(const std::string& path, const Description& description);
+  /// Takes a descriptor over, of an empty file at `path`; negative: errno says why there is none.
+  TraceWriter(std::string path, int descriptor, const Description& description);
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;

@@ -78,7 +78,8 @@ struct BufferPoolFront {
 /// \returns the count of a block of a buffer pool (tarn/shared_buffer.h). \pre the span is one of its chunks.
 TARN_INLINE std::uint32_t* references_of(const SpanHead& span, std::uint64_t index) {
   constexpr std::ptrdiff_t kReferences = 2;  // words before the free bits lies the address of the counts
-  return *reinterpret_cast<std::uint32_t* const*>(span.free_bits - kReferences) + index;
+  const void* const counts = span.free_bits - kReferences;
+  return *static_cast<std::uint32_t* const*>(counts) + index;
 }
 
 /// Takes a block that was not freed of late. \returns nullptr where that is not for the inlined calls.

@@ -26,8 +26,8 @@ TARN_INLINE std::uint64_t bits_of_bytes(const std::uint8_t* bytes, std::uint32_t
   std::uint32_t i = 0;
   for (; i + 8 <= count; i += 8) {
     // The product's highest byte has the eight side by side.
-    const std::uint64_t eight =
-        __atomic_load_n(reinterpret_cast<const EightBytes*>(bytes + i), __ATOMIC_RELAXED);
+    const std::uint64_t eight = __atomic_load_n(
+        static_cast<const EightBytes*>(static_cast<const void*>(bytes + i)), __ATOMIC_RELAXED);
     bits |= (eight * 0x0102040810204080u >> 56) << i;
   }
   for (; i < count; ++i) bits |= std::uint64_t{__atomic_load_n(bytes + i, __ATOMIC_RELAXED)} << i;

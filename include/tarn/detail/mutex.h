@@ -60,6 +60,7 @@ class Mutex {
   friend class MemberMutex;
 
   static constexpr std::uint32_t kFree = 0, kHeld = 1, kHasWaiters = 2, kForFork = 4;
+  static constexpr std::uint32_t kForkWaits = 8;  // the holder hands the mutex to the fork
 
   constexpr explicit Mutex(LockRank rank) : rank_(rank) {}
 
@@ -72,6 +73,8 @@ class Mutex {
   [[gnu::cold, gnu::noinline]] TARN_API void unlock_slow();
   void take(std::uint32_t held);
   void let_go();
+  void ask_for_fork();
+  void wait_for_fork();
 
   std::atomic<std::uint32_t> state_{kFree};
   const LockRank rank_;

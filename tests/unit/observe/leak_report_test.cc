@@ -76,7 +76,7 @@ TEST(LeakReport, AFrameIsAFileAndAnOffsetWithItsFunctionIfThatIsExported) {
   const LeakReport report(modules, nullptr);
   const auto text_of = [&](std::uint64_t address) {
     FixedText<1024> text;
-    report.add_frame(text, "by", address);
+    report.add_frame(text, "by", 0, address);
     return std::string(text.data(), text.length());
   };
   EXPECT_EQ(text_of(0x10), "    by 0x10\n");

@@ -29,11 +29,8 @@ std::string written_by(Write write) {
   return collected.text;
 }
 
-std::string json(const char* string) {
-  return written_by([&](TextWriter& text) { text.add_json_string(string); });
-}
-std::string label(const char* string) {
-  return written_by([&](TextWriter& text) { text.add_label_value(string); });
+std::string escaped(const char* string) {
+  return written_by([&](TextWriter& text) { text.add_escaped(string); });
 }
 
 TEST(TextWriter, PassesOnTextOfAnyLengthInItsOrder) {
@@ -57,17 +54,14 @@ TEST(TextWriter, CallsNobodyForNoText) {
   EXPECT_EQ(collected.calls, 0u);
 }
 
-TEST(TextWriter, EscapesStringsOfJson) {
-  EXPECT_EQ(json("plain, caf\xc3\xa9 \xf0\x9f\x8e\xb2 \x7f"), "plain, caf\xc3\xa9 \xf0\x9f\x8e\xb2 \x7f");
-  EXPECT_EQ(json("say \"hi\"\\"), "say \\\"hi\\\"\\\\");
-  EXPECT_EQ(json("\x01\n\t\x1f"), "\\u0001\\u000a\\u0009\\u001f");
-  EXPECT_EQ(json("a\xff z\xc3"), "a\xef\xbf\xbd z\xef\xbf\xbd");
+TEST(TextWriter, EscapesStringsOfJsonAndLabels) {
+  EXPECT_EQ(escaped("plain, caf\xc3\xa9 \xf0\x9f\x8e\xb2 {}="), "plain, caf\xc3\xa9 \xf0\x9f\x8e\xb2 {}=");
+  EXPECT_EQ(escaped("say \"hi\"\\"), "say \\\"hi\\\"\\\\");
 }
 
-TEST(TextWriter, EscapesLabels) {
-  EXPECT_EQ(label("plain, caf\xc3\xa9\t{}="), "plain, caf\xc3\xa9\t{}=");
-  EXPECT_EQ(label("say \"hi\"\\\n"), "say \\\"hi\\\"\\\\\\n");
-  EXPECT_EQ(label("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");
+TEST(TextWriter, WhatMayNotBeShownBecomesAQuestionMark) {
+  EXPECT_EQ(escaped("\x01\n\t\x1f\x7f"), "?????");
+  EXPECT_EQ(escaped("a\xff z\xc3"), "a? z?");
 }
 
 TEST(FileSink, RemembersAFailedWrite) {

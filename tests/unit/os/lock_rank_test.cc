@@ -1,8 +1,11 @@
 #include "os/lock_rank.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "support/child.h"
@@ -79,6 +82,62 @@ TEST(ForkSet, WakesThoseWhoWaitedForTheFork) {
   fork_set.unlock_all_in_parent();
   waiter.join();
   EXPECT_TRUE(has_it);
+}
+
+bool is_asleep(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  return line.find(") S ") != std::string::npos;
+}
+
+// Else a busy thread, which takes the mutex again before the fork has woken, would make the fork wait for
+// many of its calls.
+TEST(ForkSet, GetsAMutexFromItsHolderBeforeTheHolderCanTakeItAgain) {
+  become_multi_threaded();
+  Mutex& mutex = global_mutex<LockRank::kSpans>();
+  mutex.lock();
+  std::atomic<pid_t> forking{0};
+  std::atomic<bool> has_all{false}, may_end{false};
+  std::thread fork([&] {
+    forking = gettid();
+    fork_set.lock_all();
+    has_all = true;
+    while (!may_end) std::this_thread::yield();
+    fork_set.unlock_all_in_parent();
+  });
+  // Behind this mutex: the test holds no other, and all ranks before it are taken.
+  while (forking == 0 || is_free(global_mutex<LockRank::kPageCache>()) || !is_asleep(forking))
+    std::this_thread::yield();
+  mutex.unlock();
+  EXPECT_FALSE(mutex.try_lock());
+  while (!has_all) std::this_thread::yield();
+  may_end = true;
+  fork.join();
+  EXPECT_TRUE(is_free(mutex));
+}
+
+// The fork asks all of a rank before it waits for the first.
+TEST(ForkSet, WaitsForTheHoldersOfARankTogether) {
+  become_multi_threaded();
+  static MemberMutex<LockRank::kPool> first, second;
+  fork_set.set_walk(LockRank::kPool, [](ForkSet::Visit visit) { visit(first), visit(second); });
+  first.lock();
+  second.lock();
+  std::atomic<pid_t> forking{0};
+  std::thread fork([&] {
+    forking = gettid();
+    fork_set.lock_all();
+    fork_set.unlock_all_in_parent();
+  });
+  while (forking == 0 || is_free(global_mutex<LockRank::kPrivateClass>()) || !is_asleep(forking))
+    std::this_thread::yield();
+  second.unlock();
+  EXPECT_FALSE(second.try_lock()) << "it is the fork's while the fork still waits for the first";
+  first.unlock();
+  fork.join();
+  EXPECT_TRUE(is_free(first));
+  EXPECT_TRUE(is_free(second));
 }
 
 TEST(ForkSet, MakesASecondThreadThatForksWait) {

@@ -30,8 +30,8 @@ TEST(MemoryLimit, ChargesUpToTheHardLimitAndNotAByteBeyond) {
   limit.set_limits(0, 10 * kMiB);
   EXPECT_TRUE(charge(limit, 9 * kMiB));
   EXPECT_FALSE(charge(limit, kMiB + 1));
-  EXPECT_EQ(MemoryLimit::take_refused_bytes(), kMiB + 1);
-  EXPECT_EQ(MemoryLimit::take_refused_bytes(), 0u);
+  EXPECT_EQ(MemoryLimit::take_refusal().bytes, kMiB + 1);
+  EXPECT_EQ(MemoryLimit::take_refusal().bytes, 0u);
   EXPECT_TRUE(charge(limit, kMiB));
   EXPECT_EQ(limit.room(), 0u);
   EXPECT_FALSE(charge(limit, SIZE_MAX));
@@ -39,9 +39,9 @@ TEST(MemoryLimit, ChargesUpToTheHardLimitAndNotAByteBeyond) {
   EXPECT_TRUE(charge(limit, 1));
   EXPECT_EQ(limit.held(), 9 * kMiB + 1);
   EXPECT_FALSE(limit.charge_pages(kMiB, 3 * kMiB));
-  EXPECT_EQ(MemoryLimit::take_refused_bytes(), 3 * kMiB);
+  EXPECT_EQ(MemoryLimit::take_refusal().bytes, 3 * kMiB);
   EXPECT_TRUE(charge(limit, 0));
-  EXPECT_EQ(MemoryLimit::take_refused_bytes(), 0u);  // the last charge was granted
+  EXPECT_EQ(MemoryLimit::take_refusal().bytes, 0u);  // the last charge was granted
 }
 
 TEST(MemoryLimit, RecordsAreChargedBeyondTheHardLimit) {
@@ -62,7 +62,7 @@ TEST(MemoryLimit, WhatFitsOnlyInPagesAtHandMayBeTried) {
   EXPECT_FALSE(limit.may_fit(3 * kMiB, 0));
   EXPECT_TRUE(limit.may_fit(3 * kMiB, kMiB));
   EXPECT_FALSE(limit.may_fit(11 * kMiB, 8 * kMiB));
-  EXPECT_EQ(MemoryLimit::take_refused_bytes(), 11 * kMiB);
+  EXPECT_EQ(MemoryLimit::take_refusal().bytes, 11 * kMiB);
 }
 
 TEST(MemoryLimit, ACrossingIsToldOnceUntilASixteenthOfTheLimitIsFree) {
@@ -131,15 +131,62 @@ TEST(MemoryLimit, ALimitBelowWhatIsHeldRefusesUntilEnoughIsFreeAndZeroLiftsIt) {
   EXPECT_EQ(limit.above_soft_limit(), 0u);
 }
 
+void search_in_vain(MemoryLimit& limit) {
+  limit.begin_search();
+  limit.end_search(true);
+}
+
 TEST(MemoryLimit, AVainSearchIsNotRepeatedUntilSomethingIsFreed) {
   MemoryLimit limit;
   EXPECT_TRUE(limit.may_search());
-  limit.note_vain_search();
+  search_in_vain(limit);
   unsigned searches = 0;
-  for (int i = 0; i < 1024; ++i) searches += limit.may_search();
+  for (int i = 0; i < 1024; ++i) {
+    if (!limit.may_search()) continue;
+    ++searches;
+    search_in_vain(limit);
+  }
   EXPECT_EQ(searches, 4u);  // frees that it was not told of may have come
+  limit.end_search(false);
+  search_in_vain(limit);
+  EXPECT_FALSE(limit.may_search());
   limit.note_freed();
   EXPECT_TRUE(limit.may_search());
+}
+
+TEST(MemoryLimit, AProgramThatStaysAtItsLimitPaysForEverFewerSearches) {
+  EXPECT_EQ(refusals_per_search(0, false), 1u);
+  EXPECT_EQ(refusals_per_search(1, false), 256u);
+  for (std::uint32_t vain = 1; vain <= 4; ++vain) EXPECT_EQ(refusals_per_search(vain, true), 1u);
+  EXPECT_EQ(refusals_per_search(5, true), 2u);
+  EXPECT_EQ(refusals_per_search(10, true), 64u);
+  EXPECT_EQ(refusals_per_search(UINT32_MAX, true), 64u);
+  MemoryLimit limit;
+  unsigned searches = 0;
+  for (int i = 0; i < 6400; ++i) {
+    limit.note_freed();
+    if (!limit.may_search()) continue;
+    ++searches;
+    search_in_vain(limit);
+  }
+  EXPECT_LE(searches, 120u);
+  limit.begin_search();
+  limit.end_search(false);
+  EXPECT_TRUE(limit.may_search()) << "a search that found enough begins anew";
+}
+
+TEST(MemoryLimit, ARefusalByTheSystemIsToldFromOneByTheHardLimit) {
+  MemoryLimit limit;
+  limit.set_limits(0, kMiB);
+  EXPECT_FALSE(charge(limit, 2 * kMiB));
+  Refusal refusal = MemoryLimit::take_refusal();
+  EXPECT_EQ(refusal.by, Refusal::By::kHardLimit);
+  EXPECT_EQ(refusal.bytes, 2 * kMiB);
+  MemoryLimit::note_refused_by_system(kMiB);
+  refusal = MemoryLimit::take_refusal();
+  EXPECT_EQ(refusal.by, Refusal::By::kSystem);
+  EXPECT_EQ(refusal.bytes, kMiB);
+  EXPECT_EQ(MemoryLimit::take_refusal().by, Refusal::By::kNobody);
 }
 
 TEST(MemoryLimit, RefusedRequestsAreCountedAndToldOnceASecond) {

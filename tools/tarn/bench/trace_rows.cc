@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
+#include "system/files.h"
 #include "system/usage_error.h"
 #include "trace/prepared_trace.h"
 #include "trace/replay_run.h"
@@ -36,7 +38,7 @@ std::vector<std::string> traces_in(const std::string& folder, Extent extent) {
 
 /// \why what is good of a trace is another program than the one whose name it has: no row for it
 PreparedTrace whole_trace(const std::string& file, trace::Threads threads) {
-  PreparedTrace prepared = prepare_trace(file, trace::Damage::kUseWhatIsWhole, threads);
+  PreparedTrace prepared = prepare_trace({file, true, threads, {}});
   if (!prepared.trace.damage.empty()) throw std::runtime_error(prepared.trace.damage);
   return prepared;
 }
@@ -62,7 +64,6 @@ void BenchTraces::read(const BenchShape& shape) {
   // A trace has all its program's sizes.
   if (files.empty() || !shape.sizes.empty()) return;
   offer_ = {find_replay_program(), "malloc", "malloc", ""};
-  scripts_.emplace();
   for (std::size_t i = 0; i < files.size(); ++i) {
     session_.progress().begin_run(fmt::format("reading trace {} of {}: {}", i + 1, files.size(),
                                               fs::path(files[i]).filename().string()));
@@ -80,6 +81,9 @@ void BenchTraces::take(const std::string& file, const BenchShape& shape) {
     prepared = whole_trace(file, trace::Threads::kAsRecorded);
     if (!has_place(shape, prepared.trace.thread_count)) return;
     if (prepared.trace.thread_count > 1) on_one_thread = whole_trace(file, trace::Threads::kOne);
+  } catch (const std::system_error& error) {
+    throw UsageError(fmt::format("no place for the calls of {}: {}; TMPDIR names another place", name,
+                                 std::generic_category().message(error.code().value())));
   } catch (const std::runtime_error& error) {
     damaged_.push_back({name, error.what()});
     return;
@@ -89,11 +93,10 @@ void BenchTraces::take(const std::string& file, const BenchShape& shape) {
                   .series = "",
                   .threads = prepared.trace.thread_count,
                   .metric = kTime,
-                  .replay = {write_script(name, prepared.script)},
+                  .replay = {keep_script(prepared)},
                   .calls = prepared.trace.call_count};
   rows_.push_back(row);
-  if (prepared.trace.thread_count > 1)
-    row.replay = {write_script(name + "-on-one-thread", on_one_thread.script)};
+  if (prepared.trace.thread_count > 1) row.replay = {keep_script(on_one_thread)};
   row.group = kTraceGroups[1];
   row.metric = kResidentPerByte;
   row.replay.emplace_back("fixed-addresses");
@@ -102,17 +105,9 @@ void BenchTraces::take(const std::string& file, const BenchShape& shape) {
   told.update(to_json(prepared.trace));
 }
 
-/// \returns its path
-std::string BenchTraces::write_script(const std::string& name, const std::string& script) {
-  const fs::path path = scripts_->path() / name;
-  try {
-    write_file(path, script);
-  } catch (const std::system_error& error) {
-    throw UsageError(fmt::format("no place for the calls of {} in {}: {}; TMPDIR names another place", name,
-                                 scripts_->path().parent_path().string(),
-                                 std::generic_category().message(error.code().value())));
-  }
-  return path.string();
+std::string BenchTraces::keep_script(PreparedTrace& prepared) {
+  scripts_.push_back(std::move(prepared.script));
+  return scripts_.back()->path();
 }
 
 std::string BenchTraces::absence() const {

@@ -6,13 +6,14 @@
 //
 // A trace that cannot be read is told, and the others are used.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/bench_program.h"
 #include "engine/session.h"
-#include "system/files.h"
+#include "trace/prepared_trace.h"
 
 namespace tarn::tool {
 
@@ -44,12 +45,13 @@ class BenchTraces {
 
  private:
   void take(const std::string& file, const BenchShape& shape);
-  std::string write_script(const std::string& name, const std::string& script);
+  /// \returns the path of its script, which stays as long as this object
+  std::string keep_script(PreparedTrace& prepared);
 
   const bool is_folder_named_;
   const std::string folder_;
   Session& session_;
-  std::optional<TemporaryDirectory> scripts_;
+  std::vector<std::unique_ptr<ScriptFile>> scripts_;
   bool is_read_ = false;
   BenchOffer offer_;
   std::vector<BenchRow> rows_;

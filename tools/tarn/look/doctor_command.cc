@@ -11,6 +11,7 @@
 #include "commands/commands.h"
 #include "look/doctor_report.h"
 #include "look/target.h"
+#include "observer/attached_process.h"
 #include "observer/findings.h"
 #include "system/terminal.h"
 #include "system/usage_error.h"
@@ -44,9 +45,12 @@ class Doctor {
     observer::Snapshot snapshot = observer::read_snapshot(*source_);
     const bool is_running = source_->kind() == observer::SourceKind::kProcess;
     const auto residency = is_running ? observer::read_residency(*source_) : std::nullopt;
-    const auto system = is_running ? observer::read_system_facts(source_->pid()) : observer::SystemFacts{};
-    const auto findings = observer::findings_of(
-        {snapshot, residency ? &*residency : nullptr, system, earlier_ ? &*earlier_ : nullptr});
+    const auto system = is_running
+                            ? observer::read_system_facts(observer::process_of(*source_)->directory_path())
+                            : observer::SystemFacts{};
+    const auto findings =
+        observer::findings_of({snapshot, residency ? &*residency : nullptr, system,
+                               earlier_ ? &*earlier_ : nullptr, observer::read_watch_words(*source_)});
     print_findings(options_, snapshot, findings);
     has_bad_ = has_bad(findings);
     earlier_ = std::move(snapshot);

@@ -11,6 +11,7 @@
 #include "look/slow_progress.h"
 #include "look/target.h"
 #include "system/files.h"
+#include "system/output_files.h"
 #include "system/terminal.h"
 
 namespace tarn::tool {
@@ -58,7 +59,7 @@ void print_growth(const HeapOptions& options, const observer::Snapshot& snapshot
 int print_heap(const HeapOptions& options) {
   std::optional<EarlierCensus> earlier;
   if (!options.since.empty()) earlier = read_heap_document(options.since);
-  if (!options.save.empty()) require_writable(options.save);
+  if (!options.save.empty()) open_output(options.save);
   const std::unique_ptr<observer::Source> source = open_target(options.target);
   const observer::Snapshot snapshot = observer::read_snapshot(*source);
   const auto contents = options.leaves_contents ? observer::Contents::kLeave : observer::Contents::kRead;

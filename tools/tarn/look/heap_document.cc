@@ -5,6 +5,7 @@
 #include <map>
 
 #include "observer/class_names.h"
+#include "observer/printable.h"
 #include "system/files.h"
 #include "system/usage_error.h"
 #include "tarn/version.h"
@@ -26,7 +27,8 @@ Json to_json(const CensusGroup& group) {
 }
 
 CensusGroup group_of(const Json& json) {
-  return {json.at("class"), json.at("block_bytes"), json.at("pool"), json.at("blocks"), json.at("bytes")};
+  const auto name = [&](const char* key) { return observer::printable(json.at(key).get<std::string>()); };
+  return {name("class"), json.at("block_bytes"), name("pool"), json.at("blocks"), json.at("bytes")};
 }
 
 Json pools_of(const observer::Census& census) {

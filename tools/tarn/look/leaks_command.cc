@@ -11,6 +11,7 @@
 #include "look/leak_report.h"
 #include "look/slow_progress.h"
 #include "look/target.h"
+#include "observer/attached_process.h"
 #include "system/format.h"
 #include "system/terminal.h"
 #include "system/usage_error.h"
@@ -54,9 +55,10 @@ std::vector<observer::Address> Looking::read_registers() {
     return words;
   }
   if (source.kind() != observer::SourceKind::kProcess) return {};
-  std::vector<observer::Address> words = observer::call_words(source.pid());
+  std::vector<observer::Address> words = observer::call_words(observer::running_process(source));
   if (options.stops_threads) {
-    const observer::StoppedThreads stopped = observer::stopped_thread_words(source.pid());
+    const observer::StoppedThreads stopped =
+        observer::stopped_thread_words(observer::running_process(source));
     words.insert(words.end(), stopped.words.begin(), stopped.words.end());
     has_registers = stopped.unseen == 0;
   }

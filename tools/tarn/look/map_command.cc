@@ -11,6 +11,7 @@
 #include "look/map_terminal.h"
 #include "look/target.h"
 #include "system/files.h"
+#include "system/output_files.h"
 #include "system/terminal.h"
 
 namespace tarn::tool {
@@ -38,7 +39,7 @@ void print_map(const observer::PageMap& map, const observer::Snapshot& snapshot,
 int show_map(const MapOptions& options) {
   if (options.width != 0)
     require_range("--width", static_cast<double>(options.width), kLeastWidth, kMostWidth);
-  if (!options.html_path.empty()) require_writable(options.html_path);
+  if (!options.html_path.empty()) open_output(options.html_path);
   const auto source = open_target(options.target);
   const observer::Snapshot snapshot = observer::read_snapshot(*source);
   const bool is_running = source->kind() == observer::SourceKind::kProcess;

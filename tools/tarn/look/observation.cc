@@ -1,10 +1,12 @@
 #include "look/observation.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <sstream>
+
+#include "observer/attached_process.h"
+#include "observer/kernel_text.h"
 
 namespace tarn::tool {
 namespace {
@@ -13,10 +15,8 @@ using observer::Source;
 using observer::SourceKind;
 
 /// The words of /proc/PID/stat from the state on, which is the third; none: the process is no more.
-std::vector<std::string> process_status(int pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string line;
-  std::getline(file, line);
+std::vector<std::string> process_status(const Source& source) {
+  const std::string line = observer::read_kernel_text(observer::kernel_file(source, "stat")).value_or("");
   const std::size_t name_end = line.rfind(')');  // a name may hold blanks and brackets
   if (name_end == std::string::npos) return {};
   std::istringstream words(line.substr(name_end + 1));
@@ -29,14 +29,14 @@ bool is_running(const Source& source) {
 
 }  // namespace
 
-bool has_ended(int pid) {
-  const std::vector<std::string> status = process_status(pid);
+bool has_ended(const Source& source) {
+  const std::vector<std::string> status = process_status(source);
   return status.empty() || status[0] == "Z" || status[0] == "X";
 }
 
-std::optional<double> seconds_up(int pid) {
+std::optional<double> seconds_up(const Source& source) {
   constexpr std::size_t kStartTime = 22 - 3;
-  const std::vector<std::string> status = process_status(pid);
+  const std::vector<std::string> status = process_status(source);
   double machine_seconds = 0;
   std::ifstream("/proc/uptime") >> machine_seconds;
   if (status.size() <= kStartTime || machine_seconds == 0) return std::nullopt;
@@ -51,7 +51,8 @@ Look look_at(Source& source, const Look* before) {
       is_running(source) ? observer::read_residency(source) : std::nullopt;
   look.sheet = observer::make_sheet(look.snapshot, residency ? &*residency : nullptr);
   look.rates = observer::rates(before != nullptr ? before->snapshot : look.snapshot, look.snapshot);
-  if (is_running(source)) look.up_seconds = seconds_up(source.pid());
+  look.watches = observer::watches_of(observer::read_watch_words(source), look.snapshot);
+  if (is_running(source)) look.up_seconds = seconds_up(source);
   return look;
 }
 

@@ -12,9 +12,9 @@ namespace tarn::tool {
 Look look_at(observer::Source& source, const Look* before);
 
 /// Whether a process is no more, or a zombie.
-bool has_ended(int pid);
+bool has_ended(const observer::Source& source);
 
 /// \returns nothing when the system does not tell.
-std::optional<double> seconds_up(int pid);
+std::optional<double> seconds_up(const observer::Source& source);
 
 }  // namespace tarn::tool

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/utf8.h"
+#include "base/printable.h"
 #include "system/format.h"
 
 namespace tarn::tool {
@@ -15,14 +15,6 @@ namespace {
 /// Three digits.
 std::string digits_of(double number) {
   return fmt::format("{:.{}f}", number, number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2);
-}
-
-/// A character that takes one column on every terminal: below the combining ones.
-bool is_narrow(std::string_view character) {
-  if (character.size() == 1) return character[0] >= ' ' && character[0] != '\x7f';
-  const auto first = static_cast<unsigned char>(character[0]),
-             second = static_cast<unsigned char>(character[1]);
-  return character.size() == 2 && first < 0xcc && (first != 0xc2 || (second >= 0xa1 && second != 0xad));
 }
 
 }  // namespace
@@ -71,14 +63,14 @@ std::string bar(double share, std::size_t width) {
   return text;
 }
 
-std::string printable(std::string_view name) {
-  const std::string ended(name.substr(0, name.find('\0')));
+std::string in_single_columns(const std::string& name) {
+  constexpr std::uint32_t kFirstThatMayCombine = 0x300;
   std::string text;
-  for (std::size_t at = 0; at < ended.size();) {
-    const std::size_t bytes = std::max<std::size_t>(internal::utf8::character_bytes(ended.c_str() + at), 1);
-    const std::string_view character = std::string_view(ended).substr(at, bytes);
-    text += is_narrow(character) ? character : "?";
-    at += bytes;
+  for (std::size_t at = 0; at < name.size();) {
+    const internal::Character character = internal::first_character(name.c_str() + at);
+    const bool is_narrow = character.may_be_shown && character.code < kFirstThatMayCombine;
+    text += is_narrow ? name.substr(at, character.bytes) : "?";
+    at += character.bytes;
   }
   return text;
 }

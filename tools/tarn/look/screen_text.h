@@ -17,8 +17,8 @@ std::string up_time(double seconds);           // "04:12:33", "3d 04:12"
 /// A bar of `width` characters, of which a share from 0 to 1 is full.
 std::string bar(double share, std::size_t width);
 
-/// A name that the observed program chose, without what would move the cursor or take other than one column.
-std::string printable(std::string_view name);
+/// A name with "?" for each character that takes other than one column on some terminal.
+std::string in_single_columns(const std::string& name);
 
 /// The first `width` columns.
 Line cut(const Line& line, std::size_t width);

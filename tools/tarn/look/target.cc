@@ -8,6 +8,7 @@
 #include <fstream>
 #include <vector>
 
+#include "observer/attached_process.h"
 #include "system/usage_error.h"
 
 namespace tarn::tool {
@@ -55,6 +56,16 @@ int process_named(const std::string& name) {
   return found.front();
 }
 
+void require_one_name(const Target& target) {
+  if (target.name_or_pid.empty() == target.core_file.empty())
+    throw UsageError("name what to look at: PID, NAME or --core FILE, one of them");
+}
+
+int pid_of(const Target& target) {
+  const int number = number_in(target.name_or_pid);
+  return number != 0 ? number : process_named(target.name_or_pid);
+}
+
 }  // namespace
 
 void add_target(CLI::App& command, Target& target) {
@@ -64,11 +75,15 @@ void add_target(CLI::App& command, Target& target) {
 }
 
 std::unique_ptr<observer::Source> open_target(const Target& target) {
-  if (target.name_or_pid.empty() == target.core_file.empty())
-    throw UsageError("name what to look at: PID, NAME or --core FILE, one of them");
-  if (!target.core_file.empty()) return observer::open_dump(target.core_file);
-  const int pid = number_in(target.name_or_pid);
-  return observer::open_process(pid != 0 ? pid : process_named(target.name_or_pid));
+  require_one_name(target);
+  return target.core_file.empty() ? observer::open_process(pid_of(target))
+                                  : observer::open_dump(target.core_file);
+}
+
+std::unique_ptr<observer::Source> open_target_to_switch(const Target& target) {
+  require_one_name(target);
+  return target.core_file.empty() ? observer::open_process_to_switch(pid_of(target))
+                                  : observer::open_dump(target.core_file);
 }
 
 }  // namespace tarn::tool

@@ -57,7 +57,7 @@ Look next_look(Source& source, Look before) {
   try {
     return look_at(source, &before);
   } catch (const observer::ObserveError&) {
-    if (source.kind() != SourceKind::kProcess || !has_ended(source.pid())) throw;
+    if (source.kind() != SourceKind::kProcess || !has_ended(source)) throw;
     before.has_ended = true;
     return before;
   }

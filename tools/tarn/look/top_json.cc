@@ -144,6 +144,16 @@ Json pools_json(const Look& look) {
   return json;
 }
 
+Json watches_json(const Look& look) {
+  Json json = Json::array();
+  for (const observer::Watch& watch : look.watches)
+    json.push_back({{"kind", watch.kind},
+                    {"interval_bytes", watch.interval_bytes},
+                    {"by", watch.by},
+                    {"cost", watch.cost}});
+  return json;
+}
+
 }  // namespace
 
 Json top_json(const Look& look) {
@@ -163,7 +173,8 @@ Json top_json(const Look& look) {
                {"classes", classes_json(look)},
                {"threads", threads_json(look)},
                {"owners", owners_json(look)},
-               {"pools", pools_json(look)}};
+               {"pools", pools_json(look)},
+               {"watches", watches_json(look)}};
   Json counters = Json::object(), options = Json::object();
   for (const observer::Counter& counter : snapshot.counters) counters[counter.name] = counter.value;
   for (const observer::OptionValue& option : snapshot.options) options[option.key] = option.value;

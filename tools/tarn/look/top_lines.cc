@@ -88,6 +88,7 @@ std::vector<Line> header_lines(const Look& look, const TopState& state, std::siz
   std::vector<Line> lines = {std::move(title)};
   for (Line& line : sheet_lines(look.sheet, width)) lines.push_back(std::move(line));
   for (Line& line : totals_lines(look, width)) lines.push_back(std::move(line));
+  for (const observer::Watch& watch : look.watches) lines.push_back({{watch.text(), Style::kBad}});
   lines.emplace_back();
   return lines;
 }
@@ -216,10 +217,10 @@ std::string name_of(TopOrder order) {
 
 Line top_title(const Look& look) {
   const observer::Snapshot& snapshot = look.snapshot;
-  Line title = {{printable(snapshot.program), Style::kHeading}};
+  Line title = {{in_single_columns(snapshot.program), Style::kHeading}};
   if (snapshot.pid != 0) title.push_back({fmt::format(" {}", snapshot.pid), Style::kHeading});
   if (look.up_seconds) title.push_back({"  up " + up_time(*look.up_seconds)});
-  title.push_back({fmt::format("  tarn {}  ", printable(snapshot.library_version))});
+  title.push_back({fmt::format("  tarn {}  ", in_single_columns(snapshot.library_version))});
   title.push_back({exactness_text(snapshot.exactness)});
   if (snapshot.exactness.bad_spans != 0)
     title.push_back({fmt::format("  {} spans unreadable", snapshot.exactness.bad_spans), Style::kBad});

@@ -73,7 +73,7 @@ std::string class_name(const Snapshot& snapshot, const ClassUse& use) {
   const std::string size = block_size(use.block_bytes);
   return use.pool >= snapshot.pools.size()
              ? size
-             : fmt::format("{} {}", cut(printable(snapshot.pools[use.pool].name), 16), size);
+             : fmt::format("{} {}", cut(in_single_columns(snapshot.pools[use.pool].name), 16), size);
 }
 
 /// How many bytes are in slabs of each eighth of fill, relative to the most.
@@ -208,7 +208,7 @@ double pool_key(const Look& look, TopOrder order, std::size_t index) {
 std::vector<Cell> pool_cells(const Look& look, std::size_t index) {
   const Pool& pool = look.snapshot.pools[index];
   const PoolFigures figures(pool);
-  return {{cut(printable(pool.name), 24)},
+  return {{cut(in_single_columns(pool.name), 24)},
           {figures.live(), figures.is_near_limit() ? Style::kBad : Style::kPlain},
           {figures.limit()},
           {figures.peak()},
@@ -219,11 +219,11 @@ std::vector<Cell> pool_cells(const Look& look, std::size_t index) {
 
 std::vector<Cell> long_pool_cells(const Snapshot& snapshot, const Pool& pool) {
   const bool has_parent = pool.parent < snapshot.pools.size();
-  return {{printable(pool.kind_name)},
+  return {{in_single_columns(pool.kind_name)},
           {pool.block_bytes == 0 ? "-" : block_size(pool.block_bytes)},
           {short_count(pool.cached)},
           {pool.mapped_limit == kNoLimit ? "-" : short_bytes(pool.mapped_limit)},
-          {has_parent ? cut(printable(snapshot.pools[pool.parent].name), 16) : "-"}};
+          {has_parent ? cut(in_single_columns(snapshot.pools[pool.parent].name), 16) : "-"}};
 }
 
 void append(std::vector<Cell>& cells, std::vector<Cell> more) {

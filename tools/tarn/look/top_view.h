@@ -8,6 +8,7 @@
 
 #include "observer/sheet.h"
 #include "observer/snapshot.h"
+#include "observer/watches.h"
 
 namespace tarn::tool {
 
@@ -17,7 +18,8 @@ struct Look {
   observer::Sheet sheet;
   observer::Rates rates;
   std::optional<double> up_seconds;  // how long the program runs
-  bool has_ended = false;            // and this was the last look
+  std::vector<observer::Watch> watches;
+  bool has_ended = false;  // and this was the last look
 };
 
 enum class TopView : std::uint8_t { kOverview, kClasses, kThreads, kPools };

@@ -11,6 +11,7 @@
 #include "commands/commands.h"
 #include "look/slow_progress.h"
 #include "look/target.h"
+#include "observer/watch_beat.h"
 #include "profile/growth.h"
 #include "profile/json.h"
 #include "profile/profile_documents.h"
@@ -57,15 +58,16 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Switches on, and off again whatever happens.
+/// Switches on, and off again whatever happens; unless the program has done so, or another watches by now.
 class Switched {
  public:
-  Switched(const observer::SamplingWords& words, std::uint64_t interval) : words_(words) {
+  Switched(const observer::SamplingWords& words, std::uint64_t interval)
+      : words_(words), beat_(words.lease()) {
     words_.set(interval);
   }
   ~Switched() {
     try {
-      words_.set(0);
+      if (is_on()) words_.set(0);
     } catch (const observer::ObserveError&) {
       // The process has ended, and the profile with it.
     }
@@ -73,8 +75,11 @@ class Switched {
   Switched(const Switched&) = delete;
   Switched& operator=(const Switched&) = delete;
 
+  bool is_on() const { return beat_.is_kept() && words_.interval() != 0; }
+
  private:
   const observer::SamplingWords& words_;
+  observer::WatchBeat beat_;
 };
 
 bool is_over(SignalWatch& signals, double seconds) {
@@ -88,7 +93,7 @@ bool is_over(SignalWatch& signals, double seconds) {
 class Profiler {
  public:
   explicit Profiler(const ProfileOptions& options)
-      : options_(options), source_(open_target(options.target)), words_(*source_) {}
+      : options_(options), source_(open_target_to_switch(options.target)), words_(*source_) {}
 
   int run() {
     if (source_->kind() != observer::SourceKind::kProcess) return show_what_is_there();
@@ -97,25 +102,28 @@ class Profiler {
                  "tarn: a profile is on already, a sample each {}: it stays on, and --interval is not "
                  "heeded\n",
                  format_bytes(static_cast<double>(interval)));
-      take(interval, true);
+      take(interval, nullptr);
     } else {
       const std::uint64_t chosen = sample_interval(options_.interval);
       const Switched on(words_, chosen);
-      take(chosen, false);
+      take(chosen, &on);
     }
+    if (early_) first_ = named(std::move(*early_));
+    profile_ = named(std::move(last_));
     return report();
   }
 
  private:
-  /// Waits, and reads at the end. A process that ends meanwhile leaves what was read last.
-  void take(std::uint64_t interval, bool was_on) {
+  /// Waits, and reads at the end. Names come later: they take long, and the program need not be watched
+  /// meanwhile. \param on nullptr: it was on before.
+  void take(std::uint64_t interval, const Switched* on) {
     SignalWatch signals;
     start_.began_with_program = false;
     interval_ = interval;
-    if (!was_on) start_.sampling = words_.read();
+    if (on != nullptr) start_.sampling = words_.read();
     if (options_.stops) words_.ring();
     const auto began = std::chrono::steady_clock::now();
-    bool is_noticed = was_on;
+    bool is_noticed = on == nullptr;
     for (double gone = 0; gone < options_.seconds; gone = seconds_since(began)) {
       constexpr double kTick = 0.1;
       if (is_over(signals, std::min(kTick, options_.seconds - gone))) break;
@@ -125,15 +133,26 @@ class Profiler {
               ? fmt::format("sampling: {:.0f} of {:.0f} s (Ctrl-C ends and writes)", gone, options_.seconds)
               : std::string("waiting for a slow call of the program (--stop does not wait)"));
       if (!words_.can_be_read()) throw_ended(gone);
-      if (options_.shows_growth && !first_ && gone > options_.seconds / 10) first_ = named(gone);
+      if (on != nullptr && !on->is_on()) {
+        tell_switched_off();
+        break;
+      }
+      if (options_.shows_growth && !early_ && gone > options_.seconds / 10) early_ = read(gone);
     }
-    seconds_ = seconds_since(began);
+    const double seconds = seconds_since(began);
     progress_.clear();
     if (!is_noticed && !words_.is_noticed())
       fmt::print(stderr,
                  "tarn: no call of the program has come to the allocator's slow path meanwhile: nothing was "
                  "sampled (--stop reaches each call)\n");
-    profile_ = named(seconds_);
+    last_ = read(seconds);
+  }
+
+  void tell_switched_off() {
+    progress_.clear();
+    fmt::print(stderr,
+               "tarn: the profile was ended early: by the program, or since this tool was stopped for "
+               "seconds\n");
   }
 
   [[noreturn]] void throw_ended(double seconds) {
@@ -144,15 +163,17 @@ class Profiler {
                     seconds));
   }
 
-  std::unique_ptr<profile::NamedProfile> named(double seconds) {
+  profile::HeapProfile read(double seconds) {
     source_->refresh();
-    const observer::Sampling sampling = words_.read();
+    return taken_profile(*source_, start_, words_.read(), interval_, seconds);
+  }
+
+  std::unique_ptr<profile::NamedProfile> named(profile::HeapProfile&& raw) {
     const profile::SymbolPlaces places = source_->kind() == observer::SourceKind::kProcess
                                              ? profile::places_of_process(source_->pid())
                                              : profile::places_of_core();
     auto result = std::make_unique<profile::NamedProfile>(
-        taken_profile(*source_, start_, sampling, interval_, seconds), places,
-        [this](std::size_t done, std::size_t of) {
+        std::move(raw), places, [this](std::size_t done, std::size_t of) {
           progress_.show(fmt::format("names: {} of {} addresses", done, of));
         });
     progress_.clear();
@@ -161,7 +182,7 @@ class Profiler {
 
   int show_what_is_there() {
     interval_ = words_.interval();
-    profile_ = named(0);
+    profile_ = named(read(0));
     if (profile_->raw().stacks.empty())
       throw observer::ObserveError("it has no samples: the program ran without TARN_PROFILE");
     return report();
@@ -188,8 +209,9 @@ class Profiler {
   observer::SamplingWords words_;
   ProfileStart start_;
   std::uint64_t interval_ = 0;
-  double seconds_ = 0;
   SlowProgress progress_;
+  std::optional<profile::HeapProfile> early_;
+  profile::HeapProfile last_;
   std::unique_ptr<profile::NamedProfile> first_, profile_;
 };
 

@@ -11,6 +11,7 @@
 #include "profile/profile_json.h"
 #include "profile/speedscope.h"
 #include "system/files.h"
+#include "system/output_files.h"
 #include "system/usage_error.h"
 
 namespace tarn::tool {
@@ -67,7 +68,7 @@ ProfileForm form_of_file(const std::string& file) {
 void require_profile_files(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     static_cast<void>(form_of_file(file));
-    require_writable(file);
+    open_output(file);
   }
 }
 

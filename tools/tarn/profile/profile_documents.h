@@ -15,7 +15,7 @@ std::string profile_forms_in_words();
 /// \throws UsageError for an ending that names no form.
 ProfileForm form_of_file(const std::string& file);
 
-/// Checks all files before work begins. \throws UsageError, or when one cannot be written.
+/// Opens all files before work begins. \throws UsageError, or when one cannot be written.
 void require_profile_files(const std::vector<std::string>& files);
 /// \throws when a file cannot be written; nothing of it is left then.
 void write_profile_files(const profile::NamedProfile& profile, const std::vector<std::string>& files,

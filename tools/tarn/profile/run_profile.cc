@@ -9,6 +9,7 @@
 #include <memory>
 #include <unordered_set>
 
+#include "observer/attached_process.h"
 #include "observer/leaks.h"
 #include "observer/roots.h"
 #include "observer/sampling.h"

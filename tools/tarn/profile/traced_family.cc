@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 
+#include "observer/attached_process.h"
 #include "observer/kernel_text.h"
 #include "observer/roots.h"
 #include "system/clock.h"
@@ -160,7 +161,7 @@ void TracedFamily::note_exit(pid_t thread) {
     if (!process.is_leader_held) let_go(thread, 0);
     return;
   }
-  look_at(process, process.is_leader_held ? pid : thread, observer::call_words(pid));
+  look_at(process, process.is_leader_held ? pid : thread);
   if (process.is_leader_held) let_go(pid, 0);
   process.is_leader_held = false;
   let_go(thread, 0);
@@ -175,7 +176,7 @@ void TracedFamily::note_gone(pid_t thread, int status) {
   Process& process = processes_[pid];
   process.running.erase(thread);
   if (process.is_leader_held && process.running.empty()) {
-    look_at(process, pid, observer::call_words(pid));
+    look_at(process, pid);
     process.is_leader_held = false;
     let_go(pid, 0);
   }
@@ -192,11 +193,12 @@ void TracedFamily::finish(Process& process, int status) {
   processes_.erase(pid);
 }
 
-void TracedFamily::look_at(Process& process, pid_t by, const std::vector<observer::Address>& words) {
+void TracedFamily::look_at(Process& process, pid_t by, const std::vector<observer::Address>* registers) {
   if (process.borrows_memory || process.was_looked_at) return;
   try {
-    const std::unique_ptr<observer::Source> source = observer::open_process(by);
-    at_end_(*source, process.told, words);
+    const std::unique_ptr<observer::Source> source = observer::open_started_process(by);
+    at_end_(*source, process.told,
+            registers != nullptr ? *registers : observer::call_words(observer::running_process(*source)));
     process.was_looked_at = true;
   } catch (const std::exception& error) {
     process.why_unseen = error.what();
@@ -233,7 +235,7 @@ void TracedFamily::look_and_leave(pid_t pid) {
   for (const auto& [thread, state] : threads_)
     if (state.process == pid && state.held_with) observer::append_registers(thread, words);
   process.why_unseen = "it runs on, and did not stop to be looked at";
-  if (is_stopped) look_at(process, pid, words);
+  if (is_stopped) look_at(process, pid, &words);
   for (const auto& [thread, state] : threads_)
     if (state.process == pid)
       ptrace(PTRACE_DETACH, thread, nullptr, static_cast<long>(state.held_with.value_or(0)));

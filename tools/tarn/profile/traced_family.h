@@ -57,7 +57,8 @@ class TracedFamily {
   void note_exit(pid_t thread);
   void note_gone(pid_t thread, int status);
   void finish(Process& process, int status);
-  void look_at(Process& process, pid_t by, const std::vector<observer::Address>& words);
+  /// \param registers nullptr: those of threads that wait in calls are read.
+  void look_at(Process& process, pid_t by, const std::vector<observer::Address>* registers = nullptr);
   bool stop_all_of(pid_t pid);
   void look_and_leave(pid_t pid);
   void let_go(pid_t thread, int signal);

@@ -1,6 +1,7 @@
 // JSON of results.
 #include "report/results.h"
 
+#include "observer/json_text.h"
 #include "tarn/version.h"
 
 namespace tarn::tool {
@@ -68,8 +69,6 @@ Json result_header(const std::string& command_name) {
           {"machine", to_json(describe_machine())}};
 }
 
-std::string text_of(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string text_of(const Json& json) { return observer::json_text(json, 2) + "\n"; }
 
 }  // namespace tarn::tool

@@ -23,7 +23,7 @@ Json compared_to_json(const Summary& own, const Summary& best, const Summary& of
 /// What every result file begins with: which command made it, with which version, where and when.
 Json result_header(const std::string& command_name);
 
-/// Text of a JSON value; bytes that are not UTF-8 are replaced.
+/// Text of a JSON value, without what may not be shown.
 std::string text_of(const Json& json);
 
 /// "s", "bytes" or "count".

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "observe/stat_fields.h"
+#include "observer/printable.h"
 #include "system/format.h"
 #include "system/program.h"
 
@@ -128,7 +129,7 @@ std::vector<Json> largest_pools(const Json& statistics, std::size_t most) {
 
 std::string text_member(const Json& json, const char* name) {
   const Json& value = member(json, name);
-  return value.is_string() ? value.get<std::string>() : "";
+  return value.is_string() ? observer::printable(value.get<std::string>()) : "";
 }
 
 std::string pool_title(const Json& pool) {
@@ -208,7 +209,7 @@ Table pool_table(const Json& statistics, std::size_t most) {
 /// The file of classes that served, or else the preset.
 std::string classes_text(const Json& statistics) {
   for (const char* const key : {"size_classes_file", "size_classes_preset"})
-    if (const Json& name = member(statistics, key); name.is_string()) return name.get<std::string>();
+    if (const std::string name = text_member(statistics, key); !name.empty()) return name;
   return "preset not known";
 }
 

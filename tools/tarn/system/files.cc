@@ -11,6 +11,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "system/output_files.h"
 #include "system/usage_error.h"
 
 namespace tarn::tool {
@@ -25,6 +26,16 @@ bool is_full_device(const fs::path& path) {
   const bool is_refused = write(device, "", 0) < 0 && errno == ENOSPC;
   close(device);
   return is_refused;
+}
+
+bool write_all(int descriptor, std::string_view left) {
+  while (!left.empty()) {
+    const ssize_t written = write(descriptor, left.data(), left.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    left.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
 }
 
 }  // namespace
@@ -50,10 +61,12 @@ std::optional<std::string> read_file(const fs::path& path) {
 }
 
 void write_file(const fs::path& path, const std::string& content) {
-  std::ofstream file(path, std::ios::binary);
-  file << content;
-  file.close();
-  if (!file) throw std::system_error(errno, std::generic_category(), path.string());
+  const int descriptor = take_output(path);
+  const bool is_whole = descriptor >= 0 && write_all(descriptor, content);
+  const int error = errno;
+  const bool is_closed = descriptor >= 0 && close(descriptor) == 0;
+  if (is_whole && is_closed) return;
+  throw std::system_error(is_whole ? errno : error, std::generic_category(), path.string());
 }
 
 void require_writable(const fs::path& path) {

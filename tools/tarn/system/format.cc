@@ -9,6 +9,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "observer/printable.h"
+
 namespace tarn::tool {
 namespace {
 
@@ -90,7 +92,8 @@ std::string format_seconds_left(double seconds) {
 
 std::string format_command(const std::vector<std::string>& command) {
   std::string text;
-  for (const std::string& word : command) text += (text.empty() ? "" : " ") + quoted(word);
+  for (const std::string& word : command)
+    text += (text.empty() ? "" : " ") + observer::printable(quoted(word));
   return text;
 }
 

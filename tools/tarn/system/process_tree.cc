@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "observer/kernel_text.h"
+#include "observer/printable.h"
 
 namespace tarn::tool {
 namespace {

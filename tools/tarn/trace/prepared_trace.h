@@ -1,25 +1,52 @@
 // A trace made ready for replays: read, put into one order, checked against the machine.
 #pragma once
+#include <CLI/App.hpp>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "trace/replay_report.h"
 #include "trace/script.h"
-#include "trace/trace_reader.h"
+#include "trace/trace_file.h"
 
 namespace tarn::tool {
 
-struct PreparedTrace {
-  std::string script;                                 // bytes of the file that the replaying program maps
-  ReplayedTrace trace;                                // what a reader is told of it
-  std::map<std::uint64_t, std::uint64_t> live_sizes;  // at the peak, if they were asked for
+/// A script in a file without a name, which goes when nobody has it open: also when the tool is killed.
+class ScriptFile {
+ public:
+  /// In $TMPDIR, /var/tmp or /tmp. \throws std::system_error
+  ScriptFile();
+  ~ScriptFile();
+  ScriptFile(const ScriptFile&) = delete;
+  ScriptFile& operator=(const ScriptFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  /// What a process of this user opens.
+  std::string path() const;
+
+ private:
+  int descriptor_ = -1;
 };
 
-enum class LiveSizes : std::uint8_t { kLeaveOut, kCount };
+struct PreparedTrace {
+  std::unique_ptr<ScriptFile> script;                 // that the replaying program maps
+  ReplayedTrace trace;                                // what a reader is told of it
+  std::map<std::uint64_t, std::uint64_t> live_sizes;  // at the peak
+};
+
+/// Which part of a file is replayed, and how.
+struct AskedTrace {
+  std::string file;
+  bool is_partial = false;
+  trace::Threads threads = trace::Threads::kAsRecorded;
+  trace::Window window;
+};
+
+/// --from and --until.
+void add_window_options(CLI::App& command, trace::Window& window);
 
 /// \throws UsageError, std::runtime_error: one line that says what is wrong with the trace
-PreparedTrace prepare_trace(const std::string& file, trace::Damage damage, trace::Threads threads,
-                            LiveSizes sizes = LiveSizes::kLeaveOut);
+PreparedTrace prepare_trace(const AskedTrace& asked);
 
 }  // namespace tarn::tool

@@ -3,37 +3,45 @@
 #include <fmt/format.h>
 #include <poll.h>
 
-#include <chrono>
 #include <csignal>
 #include <optional>
 
+#include "observer/attached_process.h"
+#include "system/clock.h"
 #include "system/format.h"
+#include "system/output_files.h"
 #include "system/signals.h"
 #include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {
 
-bool is_over(SignalWatch& signals, int wait_ms) {
-  pollfd descriptor{signals.descriptor(), POLLIN, 0};
-  if (poll(&descriptor, 1, wait_ms) <= 0) return false;
-  while (const std::optional<ReceivedSignal> signal = signals.next())
-    if (signal->number != SIGCHLD) return true;
-  return false;
-}
+/// The end of a recording: its time, or a signal.
+class End {
+ public:
+  explicit End(double seconds) : seconds_(seconds) {}
+
+  bool is_there(int wait_ms = 0) {
+    pollfd descriptor{signals_.descriptor(), POLLIN, 0};
+    if (poll(&descriptor, 1, wait_ms) > 0)
+      while (const std::optional<ReceivedSignal> signal = signals_.next())
+        is_asked_for_ = is_asked_for_ || signal->number != SIGCHLD;
+    return is_asked_for_ || (seconds_ != 0 && seconds_between(began_, now()) >= seconds_);
+  }
+
+ private:
+  const double seconds_;
+  const timespec began_ = now();
+  SignalWatch signals_;
+  bool is_asked_for_ = false;
+};
 
 void fetch_until_over(RecordingRun& run, const RecordedProcess& recorded) {
-  SignalWatch signals;
+  End end(recorded.seconds);
   RecordingProgress progress(recorded.is_quiet);
-  const auto began = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  };
-  while (recorded.seconds == 0 || seconds() < recorded.seconds) {
-    const int wait_ms = run.fetch();
-    if (run.has_ended() || is_over(signals, wait_ms)) break;
-    progress.show(run.event_count(), run.written_bytes());
-  }
+  for (int wait_ms = 0; !end.is_there(wait_ms) && !run.has_ended();
+       progress.show(run.event_count(), run.written_bytes()))
+    wait_ms = run.fetch([&] { return end.is_there(); });
   run.end();
   progress.clear();
 }
@@ -51,11 +59,13 @@ void tell_complaints(const RecordingRun& run) {
 }
 
 std::unique_ptr<RecordingRun> record_process(const RecordedProcess& recorded) {
-  const std::unique_ptr<observer::Source> source = open_target(recorded.target);
+  open_output(recorded.file);
+  const std::unique_ptr<observer::Source> source = open_target_to_switch(recorded.target);
   if (source->kind() != observer::SourceKind::kProcess)
     throw UsageError("a dump makes no calls: name a running program");
-  auto run =
-      std::make_unique<RecordingRun>(recorded.file, program_of(source->pid()), command_of(source->pid()));
+  auto run = std::make_unique<RecordingRun>(recorded.file,
+                                            program_of(observer::running_process(*source).directory_path()),
+                                            command_of(observer::running_process(*source).directory_path()));
   run->begin(*source, RecordingRun::Begins::kNow);
   fetch_until_over(*run, recorded);
   tell_complaints(*run);

@@ -41,10 +41,9 @@ void RecordedFamily::begin(const TracedProcess& process) {
     if (ended_.back().calls == 0) ended_.pop_back();
     running_.erase(before);
   }
-  const std::string file = next_file(process.pid);
+  const std::string file = next_file(process.pid), directory = fmt::format("/proc/{}", process.pid);
   running_.push_back(
-      {process, file,
-       std::make_unique<RecordingRun>(file, program_of(process.pid), command_of(process.pid))});
+      {process, file, std::make_unique<RecordingRun>(file, program_of(directory), command_of(directory))});
 }
 
 int RecordedFamily::fetch() {

@@ -4,19 +4,23 @@
 
 namespace tarn::tool {
 
-void Recorder::skip_old() {
+bool Recorder::skip_old(const std::function<bool()>& is_over) {
   for (const observer::CallRingState& ring : words_.rings()) {
+    if (is_over()) return false;
     if (ring.fetched != ring.written) words_.note_fetched(ring, ring.written);
     threads_.insert(
         {ring.record, {.number = static_cast<std::uint32_t>(threads_.size()), .lost_seen = ring.lost}});
   }
   unseen_before_ = words_.unseen_calls();
+  return true;
 }
 
-Recorder::Fetched Recorder::fetch() {
+Recorder::Fetched Recorder::fetch(const std::function<bool()>& is_over) {
   Fetched fetched = Fetched::kLittle;
-  for (const observer::CallRingState& ring : words_.rings())
+  for (const observer::CallRingState& ring : words_.rings()) {
+    if (is_over()) return Fetched::kCut;
     if (fetch_ring(ring)) fetched = Fetched::kMuch;
+  }
   unseen_calls_ = words_.unseen_calls() - unseen_before_;
   return fetched;
 }

@@ -5,6 +5,7 @@
 // number that all threads share was when it was fetched.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -19,13 +20,16 @@ class Recorder {
   Recorder(const observer::RecordingWords& words, trace::TraceWriter& writer)
       : words_(words), writer_(writer) {}
 
-  /// What rings hold of a recording before. \pre nothing is recorded yet
-  void skip_old();
+  /// Takes what rings hold of a recording before for fetched. \pre nothing is recorded yet. \returns whether
+  /// that was done before is_over().
+  bool skip_old(const std::function<bool()>& is_over);
 
-  enum class Fetched : std::uint8_t { kLittle, kMuch };
-  /// \returns kMuch when a ring was so full that its thread may have waited. \throws observer::ObserveError
+  enum class Fetched : std::uint8_t { kLittle, kMuch, kCut };
+  /// Asks is_over() before each ring: a hostile program has any number of them, which are always full.
+  /// \returns kMuch when a ring was so full that its thread may have waited, kCut when it was over before all
+  /// rings were read. \throws observer::ObserveError
   /// when the process has ended, trace::TraceError when the file cannot be written.
-  Fetched fetch();
+  Fetched fetch(const std::function<bool()>& is_over);
 
   std::uint64_t lost_events() const { return lost_events_ + unseen_calls_; }
 

@@ -5,19 +5,30 @@
 
 #include <ctime>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
+#include "observer/attached_process.h"
+#include "observer/kernel_text.h"
+#include "observer/printable.h"
+#include "system/clock.h"
 #include "system/format.h"
+#include "system/output_files.h"
 
 namespace tarn::tool {
 namespace {
 
+constexpr double kMostSecondsAtEnds = 0.7;
 constexpr int kTickMs = 4, kTickBeforeBeginMs = 1;
 
-trace::Description description_of(std::string program, std::vector<std::string> command) {
+/// What is over soon.
+std::function<bool()> for_moments() {
+  return [began = now()] { return seconds_between(began, now()) > kMostSecondsAtEnds; };
+}
+
+trace::Description description_of(const std::string& program, const std::vector<std::string>& command) {
   trace::Description description;
-  description.program = std::move(program);
-  description.command = std::move(command);
+  description.program = observer::printable(program);
+  for (const std::string& word : command) description.command.push_back(observer::printable(word));
   description.start_time = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   description.allocator = "tarn";
   return description;
@@ -25,8 +36,9 @@ trace::Description description_of(std::string program, std::vector<std::string> 
 
 }  // namespace
 
-RecordingRun::RecordingRun(const std::string& file, std::string program, std::vector<std::string> command)
-    : writer_(file, description_of(std::move(program), std::move(command))) {}
+RecordingRun::RecordingRun(const std::string& file, const std::string& program,
+                           const std::vector<std::string>& command)
+    : writer_(file, take_output(file), description_of(program, command)) {}
 
 RecordingRun::~RecordingRun() {
   if (!is_finished_) stop_recording();
@@ -44,16 +56,18 @@ void RecordingRun::begin(const observer::Source& source, Begins begins) {
   source_ = &source;
   words_ = std::move(words);
   recorder_.emplace(*words_, writer_);
-  peak_.emplace(source.pid());
+  peak_.emplace(source);
+  beat_ = std::make_unique<observer::WatchBeat>(words_->lease());
   if (begins == Begins::kWithProgram) return;
-  recorder_->skip_old();
+  if (!recorder_->skip_old(for_moments()))
+    throw observer::ObserveError("it has more rings of calls than threads can have made");
   words_->set(observer::RecordingState::kOn);
 }
 
-int RecordingRun::fetch() {
+int RecordingRun::fetch(const std::function<bool()>& is_over) {
   if (has_ended_ || was_seen_to_end_ || !recorder_) return kTickMs;
   try {
-    const bool is_much = recorder_->fetch() == Recorder::Fetched::kMuch;
+    const bool is_much = recorder_->fetch(is_over) == Recorder::Fetched::kMuch;
     peak_->look();
     const bool is_on = words_->state() == observer::RecordingState::kOn;
     if (was_on_ && !is_on)
@@ -74,7 +88,7 @@ int RecordingRun::fetch() {
 int RecordingRun::fetch_of(int pid) {
   if (!recorder_ && !has_ended_ && !was_seen_to_end_) {
     try {
-      own_source_ = observer::open_process(pid);
+      own_source_ = observer::open_started_process(pid, observer::Access::kWrite);
       begin(*own_source_, Begins::kWithProgram);
     } catch (const observer::ObserveError& error) {
       why_not_begun_ = error.what();
@@ -94,7 +108,8 @@ void RecordingRun::end_of(const observer::Source& source) {
 void RecordingRun::fetch_the_rest() {
   if (!recorder_ || has_ended_) return;
   try {
-    recorder_->fetch();
+    if (recorder_->fetch(for_moments()) == Recorder::Fetched::kCut)
+      complain("more calls waited at the end than can be written in moments: those are missing");
   } catch (const std::exception& error) {
     complain(error.what());
   }
@@ -104,7 +119,7 @@ void RecordingRun::look_at_memory(const observer::Source& source) {
   if (!peak_) return;
   peak_->look();
   summary_.peak_anonymous_bytes = peak_->bytes();
-  summary_.peak_rss_bytes = peak_rss_bytes(source.pid());
+  summary_.peak_rss_bytes = peak_rss_bytes(source);
   try {
     summary_.other_bytes = other_anonymous_bytes(source);
   } catch (const observer::ObserveError&) {
@@ -119,6 +134,7 @@ void RecordingRun::stop_recording() {
   } catch (const observer::ObserveError&) {
     // The process has ended, and its rings with it.
   }
+  beat_.reset();
 }
 
 void RecordingRun::end() {
@@ -133,6 +149,7 @@ void RecordingRun::end() {
     if (own_source_ == nullptr) look_at_memory(*source_);
     stop_recording();
   }
+  beat_.reset();  // also where the process has ended: whose source it was may go now
   if (recorder_) summary_.lost_events = recorder_->lost_events();
   if (summary_.lost_events != 0)
     complaints_.push_back(fmt::format("{} calls could not be recorded", format_count(summary_.lost_events)));
@@ -148,13 +165,13 @@ void RecordingRun::end() {
   }
 }
 
-std::string program_of(int pid) {
+std::string program_of(const std::string& directory) {
   std::error_code error;
-  return std::filesystem::read_symlink(fmt::format("/proc/{}/exe", pid), error).string();
+  return std::filesystem::read_symlink(directory + "/exe", error).string();
 }
 
-std::vector<std::string> command_of(int pid) {
-  std::ifstream file(fmt::format("/proc/{}/cmdline", pid));
+std::vector<std::string> command_of(const std::string& directory) {
+  std::istringstream file(observer::read_kernel_text(directory + "/cmdline").value_or(""));
   std::vector<std::string> words;
   for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
   return words;

@@ -1,6 +1,7 @@
 // The recording of one program into one file, from its begin to the end of the file. What goes wrong is kept
 // as a line: the file is then whole up to there, and the program is left as it was.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "observer/recording.h"
 #include "observer/source.h"
+#include "observer/watch_beat.h"
 #include "trace/memory_of_run.h"
 #include "trace/recorder.h"
 #include "trace/trace_writer.h"
@@ -17,7 +19,7 @@ namespace tarn::tool {
 class RecordingRun {
  public:
   /// Makes the file. \throws trace::TraceError
-  RecordingRun(const std::string& file, std::string program, std::vector<std::string> command);
+  RecordingRun(const std::string& file, const std::string& program, const std::vector<std::string>& command);
   ~RecordingRun();
   RecordingRun(const RecordingRun&) = delete;
   RecordingRun& operator=(const RecordingRun&) = delete;
@@ -25,15 +27,15 @@ class RecordingRun {
   enum class Begins : std::uint8_t { kNow, kWithProgram };  // kWithProgram: its environment says so
   /// \throws observer::ObserveError when it cannot be recorded.
   void begin(const observer::Source& source, Begins begins);
-  /// Fetches what there is. \returns in how many milliseconds to come again
-  int fetch();
+  /// Fetches what there is, until is_over(). \returns in how many milliseconds to come again
+  int fetch(const std::function<bool()>& is_over = [] { return false; });
   /// The same of a program that was just started, whose library may not be there yet.
   int fetch_of(int pid);
   /// The same for the last time, of a program that has been stopped at its end.
   void end_of(const observer::Source& source);
   /// The process has executed another program: what it had not fetched is gone.
   void end_by_exec() { was_seen_to_end_ = true; }
-  /// Lets the program record no more, and ends the file.
+  /// Lets the program record no more, fetches for some moments what is left, and ends the file.
   void end();
 
   bool has_begun() const { return recorder_.has_value(); }
@@ -53,6 +55,7 @@ class RecordingRun {
   std::unique_ptr<observer::Source> own_source_;
   const observer::Source* source_ = nullptr;
   std::unique_ptr<observer::RecordingWords> words_;
+  std::unique_ptr<observer::WatchBeat> beat_;
   std::optional<Recorder> recorder_;
   std::optional<PeakOfAnonymous> peak_;
   trace::Summary summary_;
@@ -61,8 +64,8 @@ class RecordingRun {
   bool was_on_ = false, has_ended_ = false, was_seen_to_end_ = false, is_finished_ = false;
 };
 
-/// The path of a process's program, and the words it was started with.
-std::string program_of(int pid);
-std::vector<std::string> command_of(int pid);
+/// The path of a process's program, and the words it was started with. \param directory its one in /proc
+std::string program_of(const std::string& directory);
+std::vector<std::string> command_of(const std::string& directory);
 
 }  // namespace tarn::tool

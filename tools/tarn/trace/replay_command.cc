@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <tuple>
-#include <utility>
 
 #include "commands/commands.h"
 #include "commands/conf_file.h"
@@ -26,6 +25,7 @@ struct ReplayOptions {
   bool is_serial = false;
   bool is_verified = false;
   bool is_partial = false;
+  trace::Window window;
 };
 
 ReplayPlan plan_of(const ReplayOptions& options) {
@@ -49,14 +49,12 @@ std::vector<Allocator> allocators_of(ReplayOptions& options) {
 int replay(ReplayOptions& options) {
   const std::vector<Allocator> allocators = allocators_of(options);
   ReplayPlan plan = plan_of(options);
-  // Before signals are held back and there is a directory to clear away: a long trace takes seconds to read.
-  PreparedTrace prepared = prepare_trace(
-      options.trace_file, options.is_partial ? trace::Damage::kUseWhatIsWhole : trace::Damage::kRefuse,
-      options.is_serial ? trace::Threads::kOne : trace::Threads::kAsRecorded);
+  // Before signals are held back: a long trace takes seconds to read.
+  const PreparedTrace prepared =
+      prepare_trace({options.trace_file, options.is_partial,
+                     options.is_serial ? trace::Threads::kOne : trace::Threads::kAsRecorded, options.window});
   Session session(options.measuring.telling());
-  const TemporaryDirectory directory;
-  plan.script_file = (directory.path() / "script").string();
-  write_file(plan.script_file, std::exchange(prepared.script, {}));
+  plan.script_file = prepared.script->path();
   const ReplayResults results = run_replays(plan, allocators, session);
   const ReplayedTrace& trace = prepared.trace;
   fmt::print("{}", replay_report(trace, results, colour_for(STDOUT_FILENO)));
@@ -76,6 +74,7 @@ void add_replay_options(CLI::App& command, ReplayOptions& options) {
                    "One thread makes all calls, in one order: the same memory each time");
   command.add_flag("--verify", options.is_verified, "Look whether each block keeps its contents");
   command.add_flag("--partial", options.is_partial, "Of a truncated trace, replay what is whole");
+  add_window_options(command, options.window);
   command.add_option("--conf", options.conf_file, "Options of tarn from a file, as `tarn tune` writes it")
       ->type_name("FILE");
   add_selection_options(command, options.measuring);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "observer/printable.h"
 #include "report/failures.h"
 #include "system/format.h"
 
@@ -67,9 +68,9 @@ std::vector<Cell> row_of(const ReplayEntry& contender, const ReplayResults& resu
 
 std::string about_recorded_run(const ReplayedTrace& trace) {
   if (trace.summary.peak_anonymous_bytes == 0) return "";
-  std::string text =
-      fmt::format("The recorded run, on {}, had a peak of {} (RssAnon)", trace.description.allocator,
-                  format_bytes(trace.summary.peak_anonymous_bytes));
+  std::string text = fmt::format("The recorded run, on {}, had a peak of {} (RssAnon)",
+                                 observer::printable(trace.description.allocator),
+                                 format_bytes(trace.summary.peak_anonymous_bytes));
   if (trace.summary.other_bytes != 0)
     text += fmt::format(", of which {} were not its allocator's", format_bytes(trace.summary.other_bytes));
   return text + ".\n";
@@ -96,6 +97,9 @@ Json json_of(const Replay& replay) {
   return json;
 }
 
+bool is_open(const trace::Window& window) { return window.until == trace::Window().until; }
+bool is_cut(const trace::Window& window) { return window.from != 0 || !is_open(window); }
+
 }  // namespace
 
 std::string about_trace(const ReplayedTrace& trace) {
@@ -104,6 +108,10 @@ std::string about_trace(const ReplayedTrace& trace) {
                   format_command(trace.description.command), format_count(trace.call_count),
                   trace.recorded_threads, trace.recorded_threads == 1 ? "" : "s", trace.thread_count,
                   format_bytes(trace.peak_live_bytes), format_count(trace.peak_live_blocks));
+  if (is_cut(trace.window))
+    text += fmt::format("these are its calls from {} on{}; frees of older blocks are left out\n",
+                        format_count(trace.window.from),
+                        is_open(trace.window) ? "" : " until " + format_count(trace.window.until));
   if (trace.merged.unknown_frees != 0)
     text += fmt::format("{} frees of blocks that are older than the trace are left out\n",
                         format_count(trace.merged.unknown_frees));
@@ -124,6 +132,8 @@ Json to_json(const ReplayedTrace& trace) {
           {"recorded_threads", trace.recorded_threads},
           {"replayed_threads", trace.thread_count},
           {"calls", trace.call_count},
+          {"from", trace.window.from},
+          {"until", is_open(trace.window) ? Json() : Json(trace.window.until)},
           {"peak_live_bytes", trace.peak_live_bytes},
           {"peak_live_blocks", trace.peak_live_blocks},
           {"unknown_frees", trace.merged.unknown_frees},

@@ -5,7 +5,8 @@
 #include "report/results.h"
 #include "report/table.h"
 #include "trace/replay_run.h"
-#include "trace/trace_reader.h"
+#include "trace/script.h"
+#include "trace/trace_format.h"
 
 namespace tarn::tool {
 
@@ -16,6 +17,7 @@ struct ReplayedTrace {
   trace::Summary summary;
   std::size_t recorded_threads = 0;
   std::string damage;
+  trace::Window window;
   // Of the script.
   std::uint32_t thread_count = 0;
   std::uint64_t call_count = 0;

@@ -1,14 +1,21 @@
 // `tarn tune`: the settings of the library under which a recorded program needs least memory.
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <memory>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "commands/commands.h"
 #include "system/files.h"
 #include "system/format.h"
+#include "system/signals.h"
 #include "system/terminal.h"
 #include "system/usage_error.h"
 #include "trace/contest.h"
@@ -80,23 +87,22 @@ int tell(const TuneOptions& options, TuneResult& result, const std::string& clas
   return 0;
 }
 
-ReplayPlan plan_of(const TuneOptions& options, const fs::path& script) {
+ReplayPlan plan_of(const TuneOptions& options, const PreparedTrace& prepared) {
   return {.program = find_replay_program(),
-          .script_file = script.string(),
+          .script_file = prepared.script->path(),
           .environment = environment_of_defaults(),
           .timeout_seconds = options.timeout_seconds,
           .is_serial = options.is_serial};
 }
 
 /// Everything that needs signals held back and files that go away again. \throws Interrupted
-tune::Outcome search(const TuneOptions& options, const std::string& script, const std::string& classes,
+tune::Outcome search(const TuneOptions& options, const PreparedTrace& prepared, const std::string& classes,
                      TuneResult& result) {
   Session session(options.is_quiet ? Telling::kQuiet : Telling::kProgress);
   const TemporaryDirectory directory;
-  const fs::path script_file = directory.path() / "script", fitted = directory.path() / "fitted.classes";
-  write_file(script_file, script);
+  const fs::path fitted = directory.path() / "fitted.classes";
   write_file(fitted, classes);
-  Contest contest(plan_of(options, script_file), {kTarnName, find_tarn_library()}, fitted.string(), session);
+  Contest contest(plan_of(options, prepared), {kTarnName, find_tarn_library()}, fitted.string(), session);
   const Replay trial = contest.try_defaults();
   require_measurable(trial);
   result.rounds = rounds_of(options, trial.seconds);
@@ -127,13 +133,13 @@ bool is_process(const std::string& word) {
 
 int tune_trace(const TuneOptions& options, const std::string& trace_file) {
   TuneResult result = empty_result(options);
-  const PreparedTrace prepared = prepare_trace(
-      trace_file, options.is_partial ? trace::Damage::kUseWhatIsWhole : trace::Damage::kRefuse,
-      options.is_serial ? trace::Threads::kOne : trace::Threads::kAsRecorded, LiveSizes::kCount);
+  const PreparedTrace prepared =
+      prepare_trace({trace_file, options.is_partial,
+                     options.is_serial ? trace::Threads::kOne : trace::Threads::kAsRecorded, options.window});
   const std::string classes = fitted_classes(prepared);
   result.trace = prepared.trace;
   try {
-    result.outcome = search(options, prepared.script, classes, result);
+    result.outcome = search(options, prepared, classes, result);
   } catch (const Interrupted& interrupted) {
     fmt::print(stderr, "tarn: interrupted: nothing is proposed, no file is written\n");
     return measuring_status(interrupted.signal_number, false);
@@ -141,15 +147,44 @@ int tune_trace(const TuneOptions& options, const std::string& trace_file) {
   return tell(options, result, classes);
 }
 
+[[noreturn]] void record_and_end(const RecordedProcess& recorded) {
+  int status = 0;
+  try {
+    static_cast<void>(record_process(recorded));
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "tarn: {}\n", error.what());
+    status = 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tarn: {}\n", error.what());
+    status = 1;
+  }
+  _exit(status);
+}
+
+/// Records in a process of its own. \why it may give up rights that the search needs. \returns its status.
+int record_apart(const RecordedProcess& recorded) {
+  SignalWatch signals;
+  const pid_t child = fork();
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (child == 0) record_and_end(recorded);
+  int status = 0;
+  for (pollfd waiting{signals.descriptor(), POLLIN, 0}; waitpid(child, &status, WNOHANG) == 0;) {
+    poll(&waiting, 1, -1);
+    while (const std::optional<ReceivedSignal> signal = signals.next())
+      if (signal->number != SIGCHLD && signal->is_from_process) kill(child, signal->number);
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
 int tune_process(const TuneOptions& options) {
   static_cast<void>(empty_result(options));  // before some seconds of recording
   const TemporaryDirectory directory;
   const std::string file = (directory.path() / fmt::format("process-{}.trace", options.trace_file)).string();
-  static_cast<void>(record_process({.target = {.name_or_pid = options.trace_file, .core_file = {}},
-                                    .file = file,
-                                    .seconds = options.recorded_seconds,
-                                    .is_quiet = options.is_quiet}));
-  return tune_trace(options, file);
+  const int status = record_apart({.target = {.name_or_pid = options.trace_file, .core_file = {}},
+                                   .file = file,
+                                   .seconds = options.recorded_seconds,
+                                   .is_quiet = options.is_quiet});
+  return status == 0 ? tune_trace(options, file) : status;
 }
 
 int tune(const TuneOptions& options) {

@@ -11,6 +11,7 @@
 #include "commands/option_values.h"
 #include "system/files.h"
 #include "system/usage_error.h"
+#include "trace/prepared_trace.h"
 
 namespace tarn::tool {
 namespace {
@@ -168,6 +169,7 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
   command.add_flag("--serial", options.is_serial,
                    "One thread makes all calls, in one order: the same memory each time");
   command.add_flag("--partial", options.is_partial, "Of a truncated trace, use what is whole");
+  add_window_options(command, options.window);
   command.add_option("--timeout", options.timeout_seconds, "Kill a replay that takes longer (600)")
       ->type_name("SECONDS");
   command.add_option("--json", options.json_file, "Write gains, prices, verdicts and what is proposed")

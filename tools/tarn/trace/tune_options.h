@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "trace/contest.h"
+#include "trace/script.h"
 #include "tune/search.h"
 
 namespace tarn::tool {
@@ -23,6 +24,7 @@ struct TuneOptions {
   bool is_quick = false;
   bool is_serial = false;
   bool is_partial = false;
+  trace::Window window;
   double timeout_seconds = 600;
   std::string json_file;
   bool is_quiet = false;

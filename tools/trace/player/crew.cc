@@ -15,15 +15,13 @@ namespace {
 
 constexpr std::uint32_t kMostSamples = 1 << 12;
 
-const char* mapped_file(const char* path, std::size_t& size) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  struct stat info;
-  if (file < 0 || fstat(file, &info) != 0) fail("cannot read the script");
-  size = static_cast<std::size_t>(info.st_size);
-  void* const text = mmap(nullptr, size, PROT_READ, MAP_SHARED | MAP_POPULATE, file, 0);
+/// A part of the script, which begins anywhere.
+const char* mapped_part(int file, std::uint64_t start, std::size_t bytes) {
+  const std::uint64_t before = start % static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  void* const text = mmap(nullptr, before + bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, file,
+                          static_cast<off_t>(start - before));
   if (text == MAP_FAILED) fail("cannot map the script");
-  close(file);
-  return static_cast<const char*>(text);
+  return static_cast<const char*>(text) + before;
 }
 
 }  // namespace
@@ -40,14 +38,44 @@ void Patience::wait() {
   nanosleep(&moment, nullptr);
 }
 
+StepWindow::StepWindow(const Crew& crew, std::uint32_t thread)
+    : file_(crew.script_file()),
+      at_(crew.steps_start() + crew.thread(thread).first_step * sizeof(Step)),
+      end_of_all_(at_ + crew.thread(thread).step_count * sizeof(Step)) {
+  map_more();
+}
+
+void StepWindow::unmap() {
+  if (mapped_ != nullptr) munmap(mapped_, mapped_bytes_);
+  mapped_ = nullptr;
+}
+
+bool StepWindow::map_more() {
+  unmap();
+  const std::uint64_t bytes = std::min(kBytes, end_of_all_ - at_);
+  if (bytes == 0) return false;
+  const char* const steps = mapped_part(file_, at_, bytes);
+  next_ = reinterpret_cast<const Step*>(steps);
+  end_ = next_ + bytes / sizeof(Step);
+  at_ += bytes;
+  const auto address = reinterpret_cast<std::uintptr_t>(steps);
+  const std::uintptr_t start = address - address % static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  mapped_ = reinterpret_cast<void*>(start);
+  mapped_bytes_ = address + bytes - start;
+  return true;
+}
+
 Crew::Crew(const char* script_path) {
-  std::size_t size = 0;
-  const char* const text = mapped_file(script_path, size);
-  head_ = reinterpret_cast<const ScriptHead*>(text);
-  if (size < sizeof(ScriptHead) || head_->magic != ScriptHead::kMagic) fail("this is no script");
-  threads_ = reinterpret_cast<const ScriptThread*>(head_ + 1);
-  steps_ = reinterpret_cast<const Step*>(threads_ + head_->thread_count);
-  if (reinterpret_cast<const char*>(steps_ + head_->step_count) != text + size) fail("the script is cut");
+  script_file_ = open(script_path, O_RDONLY | O_CLOEXEC);
+  struct stat info;
+  if (script_file_ < 0 || fstat(script_file_, &info) != 0) fail("cannot read the script");
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (size < sizeof(ScriptHead)) fail("this is no script");
+  head_ = reinterpret_cast<const ScriptHead*>(mapped_part(script_file_, 0, sizeof(ScriptHead)));
+  if (head_->magic != ScriptHead::kMagic) fail("this is no script");
+  if (size != steps_start() + head_->step_count * sizeof(Step)) fail("the script is cut");
+  threads_ = reinterpret_cast<const ScriptThread*>(
+      mapped_part(script_file_, sizeof(ScriptHead), head_->thread_count * sizeof(ScriptThread)));
   slots_ = shared_array<Slot>(head_->slot_count);
   progress_ = shared_array<Progress>(head_->thread_count);
   samples_ = shared_array<MemorySample>(kMostSamples);

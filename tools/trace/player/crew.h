@@ -37,6 +37,8 @@ struct MemorySample {
   std::int64_t live_bytes;
 };
 
+class Crew;
+
 /// How far a thread is, and what it has found; on cache lines of its own.
 struct alignas(128) Progress {
   std::atomic<std::uint64_t> place;  // steps of all threads before its next one, about; kDone
@@ -48,13 +50,45 @@ struct alignas(128) Progress {
   static constexpr std::uint64_t kDone = ~std::uint64_t{0};
 };
 
+/// A thread's steps, of which a part is mapped at a time: a script may be larger than the memory there is.
+class StepWindow {
+ public:
+  StepWindow(const Crew& crew, std::uint32_t thread);
+  ~StepWindow() { unmap(); }
+  StepWindow(const StepWindow&) = delete;
+  StepWindow& operator=(const StepWindow&) = delete;
+
+  /// nullptr behind the last one.
+  const Step* next() {
+    if (next_ == end_ && !map_more()) [[unlikely]]
+      return nullptr;
+    return next_++;
+  }
+
+ private:
+  static constexpr std::uint64_t kBytes = std::uint64_t{1} << 20;
+
+  bool map_more();
+  void unmap();
+
+  const int file_;
+  std::uint64_t at_, end_of_all_;  // in the file, bytes
+  void* mapped_ = nullptr;
+  std::size_t mapped_bytes_ = 0;
+  const Step *next_ = nullptr, *end_ = nullptr;
+};
+
 class Crew {
  public:
   explicit Crew(const char* script_path);
 
   const ScriptHead& head() const { return *head_; }
   const ScriptThread& thread(std::uint32_t index) const { return threads_[index]; }
-  const Step* steps() const { return steps_; }
+  int script_file() const { return script_file_; }
+  /// Where the steps begin in the file.
+  std::uint64_t steps_start() const {
+    return sizeof(ScriptHead) + head_->thread_count * sizeof(ScriptThread);
+  }
   Slot& slot(std::uint32_t index) { return slots_[index]; }
   Progress& progress(std::uint32_t index) { return progress_[index]; }
 
@@ -80,7 +114,7 @@ class Crew {
 
   const ScriptHead* head_ = nullptr;
   const ScriptThread* threads_ = nullptr;
-  const Step* steps_ = nullptr;
+  int script_file_ = -1;
   Slot* slots_ = nullptr;
   Progress* progress_ = nullptr;
   MemorySample* samples_ = nullptr;

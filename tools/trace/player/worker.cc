@@ -124,9 +124,8 @@ void prepare_latencies(Crew& crew, std::uint32_t thread) {
 
 void work(Crew& crew, std::uint32_t thread, Checks checks) {
   Worker worker(crew, thread, checks);
-  const ScriptThread& part = crew.thread(thread);
-  const Step* const end = crew.steps() + part.first_step + part.step_count;
-  for (const Step* step = crew.steps() + part.first_step; step != end; ++step) worker.take(*step);
+  StepWindow steps(crew, thread);
+  while (const Step* const step = steps.next()) worker.take(*step);
   crew.progress(thread).place.store(Progress::kDone, std::memory_order_release);
 }
 

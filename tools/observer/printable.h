@@ -5,13 +5,16 @@
 #include <string>
 #include <string_view>
 
-namespace tarn::profile {
+namespace tarn::observer {
 
 inline constexpr std::size_t kLongestName = 1024;
 
-/// The text as UTF-8 of at most `most_bytes`. A character that is no printable one, that turns the direction
-/// of writing or that takes no column, becomes "?". What is cut off becomes "…".
+/// The text as UTF-8, `most_bytes` at most. What may not be shown (src/base/printable.h) becomes "?"; what is
+/// cut off becomes "…".
 std::string printable(std::string_view text, std::size_t most_bytes = kLongestName);
+
+/// The same of several lines: of any length, and their ends stay.
+std::string printable_lines(std::string_view text);
 
 /// Columns that a printable text takes, a character each.
 std::size_t columns_of(std::string_view text);
@@ -21,4 +24,4 @@ std::string with_end_cut(const std::string& text, std::size_t columns);
 /// At most `columns`, the start being replaced by "…": of a path the end tells more.
 std::string with_start_cut(const std::string& text, std::size_t columns);
 
-}  // namespace tarn::profile
+}  // namespace tarn::observer

@@ -1,12 +1,13 @@
-#include "profile/printable.h"
+#include "observer/printable.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "profile/amount_text.h"
+#include "observer/json_text.h"
+#include "support/hostile_names.h"
 
-namespace tarn::profile {
+namespace tarn::observer {
 namespace {
 
 TEST(Printable, TextStaysAsItIs) {
@@ -42,6 +43,19 @@ TEST(Printable, AnyBytesBecomeTextWithoutControls) {
   }
 }
 
+TEST(Printable, LinesStayApart) { EXPECT_EQ(printable_lines("a\033\nb\n"), "a?\nb\n"); }
+
+TEST(JsonText, HasNoHostileNameInStringsAndKeys) {
+  for (const char* const name : test::kHostileNames) {
+    const std::string text = json_text({{name, {name, 1}}});
+    EXPECT_EQ(printable_lines(text), text) << text;
+    const auto json = nlohmann::ordered_json::parse(text);
+    EXPECT_EQ(json.begin().key(), printable(name));
+    EXPECT_EQ(json.begin().value()[0], printable_lines(name));
+    EXPECT_EQ(json_in_script({name}).find('<'), std::string::npos);
+  }
+}
+
 TEST(Cuts, KeepTheColumnsThatAreAskedFor) {
   EXPECT_EQ(with_end_cut("abcdef", 4), "abc…");
   EXPECT_EQ(with_start_cut("abcdef", 4), "…def");
@@ -51,16 +65,5 @@ TEST(Cuts, KeepTheColumnsThatAreAskedFor) {
   EXPECT_EQ(with_end_cut("abc", 0), "");
 }
 
-TEST(Amounts, AreWrittenWithThreeDigits) {
-  EXPECT_EQ(bytes_text(512), "512 B");
-  EXPECT_EQ(bytes_text(1.5 * 1024 * 1024), "1.50 MiB");
-  EXPECT_EQ(change_text(2048), "+2.00 KiB");
-  EXPECT_EQ(change_text(-12), "-12 B");
-  EXPECT_EQ(count_text(1234567), "1,234,567");
-  EXPECT_EQ(count_text(-123), "-123");
-  EXPECT_EQ(counted(1, "block"), "1 block");
-  EXPECT_EQ(share_text(1, 0), "0.0 %");
-}
-
 }  // namespace
-}  // namespace tarn::profile
+}  // namespace tarn::observer

@@ -1,0 +1,44 @@
+#include "central/put_right.h"
+
+#include "central/class_slabs.h"
+#include "central/size_class.h"
+
+namespace tarn::internal {
+namespace {
+
+void forget_parked(Depot& depot, SizeClass size_class) {
+  Parked& parked = depot.of[size_class];
+  if (!parked.mutex.try_lock()) {
+    const std::size_t block_bytes = class_geometry[size_class].block_bytes + sizeof(void*);
+    depot.bytes.fetch_sub(block_bytes * parked.count, std::memory_order_relaxed);
+    parked.first = parked.spare = nullptr;
+    parked.count = parked.in_first = parked.spare_count = 0;
+    parked.refused = parked.peak = 0;
+  }
+  parked.mutex.unlock();
+}
+
+// A call that was taking or returning blocks had changed the bits and not yet the count.
+void count_anew_locked(SlabOwner& owner, Span& slab) {
+  std::uint32_t count = 0;
+  for (std::uint32_t word = 0; word < slab.word_count; ++word) count += count_ones(slab.free_bits[word]);
+  slab.free_count = count;
+  slab.scan_word = 0;
+  if (count == 0) unlist_slab(owner, &slab);
+}
+
+}  // namespace
+
+void put_right_locked(SlabOwner& owner) {
+  Depot* const depot = owner.depot.load(std::memory_order_relaxed);
+  for (const SizeClass size_class : kAllClasses) {
+    if (depot != nullptr) forget_parked(*depot, size_class);
+    for (Span *slab = owner.classes[size_class].available.first(), *next = nullptr; slab != nullptr;
+         slab = next) {
+      next = slab->next;
+      count_anew_locked(owner, *slab);
+    }
+  }
+}
+
+}  // namespace tarn::internal

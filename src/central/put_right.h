@@ -1,0 +1,13 @@
+// Puts an owner right after a thread has left a call half way, with locks held.
+//
+// Threads: under the owner's mutex, while no other thread of the program runs.
+#pragma once
+#include "central/slab_owner.h"
+
+namespace tarn::internal {
+
+/// Counts the free blocks of the slabs in the owner's lists anew. What is parked of a class whose lock is
+/// held is lost.
+void put_right_locked(SlabOwner& owner);
+
+}  // namespace tarn::internal

@@ -1,0 +1,84 @@
+#include "general/slow_door.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "central/owners.h"
+#include "central/put_right.h"
+#include "central/slab.h"
+#include "general/block_finder.h"
+#include "os/syscall.h"
+#include "page/helper.h"
+#include "page/page_map.h"
+#include "thread/magazine.h"
+#include "thread/this_thread.h"
+
+namespace tarn::internal {
+namespace {
+
+bool is_on_signal_stack() {
+  stack_t stack{};
+  os::syscall6(SYS_sigaltstack, 0, os::to_long(&stack));
+  return (stack.ss_flags & SS_ONSTACK) != 0;
+}
+
+// The helper may hold some, for microseconds, unless it waits behind one of the left call's.
+void let_go_all_locks() {
+  constexpr std::uint64_t kMs = 2;
+  constinit static std::atomic<std::uint32_t> nobody_wakes{0};
+  if (helper.is_running()) os::wait_on(nobody_wakes, 0, kMs);
+  os::set_fork_owner(true);
+  os::fork_set.unlock_all_in_child();
+}
+
+bool is_of_a_slab_and_not_free(void* block) {
+  const Span* const span = page_map.find(block);
+  if (!is_slab(span) || span->owner.load(std::memory_order_relaxed) == nullptr) return false;
+  BlockIndex index{};
+  return !is_marked_free_locked(*slab_of_block(block, &index), index);
+}
+
+// A flush had returned blocks and not yet closed their gap; a refill had made its record full.
+void forget_returned_blocks(ThreadHeap& heap) {
+  for (const SizeClass size_class : kAllClasses) {
+    void** const blocks = heap.magazines[size_class].blocks;
+    if (blocks == nullptr) continue;
+    unsigned left = 0;
+    for (unsigned i = 1; i <= count_of(heap, size_class); ++i)
+      if (is_of_a_slab_and_not_free(blocks[i])) blocks[++left] = blocks[i];
+    set_record(heap, size_class, left);
+  }
+}
+
+void put_all_right() {
+  let_go_all_locks();
+  owners.for_each([](SlabOwner& owner) { put_right_locked(owner); });
+  ThreadHeap* const heap = this_heap();
+  if (heap == nullptr) return;
+  heap->owner = heap->home;
+  forget_returned_blocks(*heap);
+}
+
+}  // namespace
+
+constinit thread_local std::uintptr_t SlowDoor::noted = 0;
+
+std::uintptr_t SlowDoor::defer_cancellation() {
+  int type = 0;
+  pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+  return type == PTHREAD_CANCEL_ASYNCHRONOUS ? kAsynchronous : 0;
+}
+
+// A cancellation that came meanwhile happens here.
+void SlowDoor::allow_cancellation() { pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr); }
+
+std::uintptr_t SlowDoor::end_left_call() {
+  const std::uintptr_t left = noted;
+  if (is_on_signal_stack() || os::is_fork_owner()) return left;
+  noted = 0;
+  if (os::is_only_thread()) put_all_right();
+  if ((left & kAsynchronous) != 0) allow_cancellation();
+  return 0;
+}
+
+}  // namespace tarn::internal

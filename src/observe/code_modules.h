@@ -1,0 +1,68 @@
+// The files that code of sampled stacks lies in, as they were when each stack was first seen: a library may
+// be closed before anybody reads its stacks, and another one may be loaded where it lay.
+//
+// The idea: a new stack is rare. For each of its addresses the loader is asked, without a lock, and a file
+// that is not known is noted: its name, its build id, and the number of the stack, since numbers of stacks
+// only grow. So an address of a stack lies in the last file noted for it up to that stack. What a file's
+// first bytes are tells it from another at the same place. The program's own file is not noted: it stays.
+//
+// Tools read all of it from outside (observe/descriptor.cc names the fields). A file beyond the room is not
+// noted, and the one that it replaces is forgotten.
+//
+// Invariant: by the number of their first stack. Threads: one at a time notes; any find.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace tarn::internal {
+
+struct CodeModule {
+  static constexpr std::size_t kBuildIdBytes = 32;
+
+  std::uint64_t start, end;  // as it was mapped
+  std::uint64_t base;        // what is added to the file's addresses
+  std::uint64_t check;       // of its first bytes
+  const char* path;
+  std::uint32_t first_stack;
+  std::uint32_t is_gone;
+  std::uint32_t build_id_bytes;
+  unsigned char build_id[kBuildIdBytes];
+
+  bool has(std::uint64_t address) const { return address - start < end - start; }
+};
+
+class CodeModules {
+ public:
+  static constexpr std::uint32_t kMost = 1024;
+
+  /// Is told of a module that has gone, or come back.
+  using Changed = void (*)(const CodeModule& module);
+
+  /// Notes the file that an address of a new stack lies in. \returns it; nullptr: it is not noted.
+  const CodeModule* note(std::uint64_t address, std::uint32_t stack, Changed changed);
+  /// Looks which of them are still loaded.
+  void note_unloaded(Changed changed);
+
+  /// \returns the file that an address of a stack lay in; nullptr: it is not known, or the program's own.
+  const CodeModule* find(std::uint32_t stack, std::uint64_t address) const;
+  /// The same, when the file has gone.
+  const CodeModule* find_gone(std::uint32_t stack, std::uint64_t address) const;
+
+ private:
+  friend class ObservedLayout;
+
+  CodeModule* newest(std::uint64_t address) const;
+  const CodeModule* add(const struct LoadedCode& code, std::uint32_t stack);
+  const char* keep_path(const char* path);
+
+  std::atomic<std::uint32_t> count_{0};
+  CodeModule* modules_ = nullptr;
+  char* text_ = nullptr;
+  std::size_t text_bytes_ = 0;  // of text_, used
+};
+
+/// Guarded by the lock of new stacks.
+extern CodeModules code_modules;
+
+}  // namespace tarn::internal

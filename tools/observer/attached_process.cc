@@ -1,0 +1,134 @@
+#include "attached_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "kernel_text.h"
+#include "refusal.h"
+#include "rights.h"
+
+namespace tarn::observer {
+namespace {
+
+constexpr const char* kHasEnded = "has ended: name one that runs, or its core file";
+
+int flags_for(Access access) { return access == Access::kWrite ? O_RDWR : O_RDONLY; }
+
+/// A user that the process belongs to, and not this tool.
+std::optional<unsigned> other_user(const ProcessIdentity& identity) {
+  for (const unsigned user : identity.users)
+    if (user != geteuid()) return user;
+  return std::nullopt;
+}
+
+}  // namespace
+
+AttachedProcess::AttachedProcess(int pid, Access access, OtherUser others)
+    : pid_(pid), directory_(fmt::format("/proc/{}", pid), O_PATH | O_DIRECTORY) {
+  if (pid <= 0 || !directory_.is_open())
+    throw ObserveError(fmt::format("there is no process {}: `ps -e` lists those there are", pid));
+  program_ = program_name(directory());
+  require_memory();
+  const std::optional<ProcessIdentity> identity = read_identity(directory());
+  if (!identity) fail(kHasEnded);
+  identity_ = *identity;
+  const RefusalFacts facts = gather_refusal_facts(directory(), pid_, program_);
+  open_all(access);
+  const int error = memory_.is_open() ? 0 : errno;
+  require_same_identity();
+  if (const std::optional<unsigned> other = other_user(identity_)) {
+    if (access == Access::kWrite && memory_.is_open() && identity_.may_be_privileged())
+      fail(
+          "may have rights that its user has not (set-uid, set-gid, capabilities), so nothing is written "
+          "there: tarn top, heap and map read it");
+    if (others == OtherUser::kIsRefused && memory_.is_open() && has_capabilities())
+      fail(fmt::format("belongs to user {}: a tool that is told its number looks with that user's rights",
+                       *other));
+    take_rights_of(*other, access);
+  }
+  if (memory_.is_open()) return;
+  if (error == EACCES || error == EPERM) throw ObserveError(explain_refusal(facts));
+  if (error == ENOENT || error == ESRCH) fail(kHasEnded);
+  fail(fmt::format("does not let its memory be opened: {}", std::strerror(error)));
+}
+
+void AttachedProcess::fail(const std::string& what) const {
+  throw ObserveError(fmt::format("process {} ({}) {}", pid_, program_, what));
+}
+
+void AttachedProcess::require_memory() const {
+  const std::string status = text("status").value_or("");
+  const std::string_view state = field_of(status, "State:");
+  if (state.empty() || state[0] == 'Z' || state[0] == 'X') fail(kHasEnded);
+  if (field_of(status, "VmSize:").empty()) fail("is a thread of the kernel: name a program");
+}
+
+// Opens what is not open yet. \post where the memory is not, errno says why
+void AttachedProcess::open_all(Access access) {
+  const auto open_one = [this](InputFile& file, const char* name, int flags = 0) {
+    if (!file.is_open()) file = InputFile(name, flags, directory());
+  };
+  open_one(maps_, "maps");
+  open_one(smaps_, "smaps");
+  open_one(pagemap_, "pagemap");
+  open_one(root_, "root", O_PATH | O_DIRECTORY);
+  open_one(memory_, "mem", flags_for(access));
+}
+
+// \why what was opened before stays: the process may hide its memory from its own user, as daemons do that
+// have begun as root.
+void AttachedProcess::take_rights_of(unsigned user, Access access) {
+  if (!has_capabilities()) return;
+  if (geteuid() != 0) return give_up_capabilities();
+  become_user(user, identity_.groups[0]);
+  open_all(access);
+  if (InputFile own("mem", flags_for(access), directory()); own.is_open()) memory_ = std::move(own);
+}
+
+void AttachedProcess::require_same_identity() const {
+  std::optional<ProcessIdentity> now = read_identity(directory());
+  if (now && now->program.number == 0) now->program = identity_.program;
+  if (!now || !(*now == identity_))
+    fail("has ended, or changed its program or user meanwhile: name it again");
+}
+
+void AttachedProcess::write(Address address, const void* bytes, std::size_t count) {
+  if (!std::exchange(has_written_, true)) require_same_identity();
+  errno = 0;
+  if (pwrite(memory_.descriptor(), bytes, count, static_cast<off_t>(address)) == static_cast<ssize_t>(count))
+    return;
+  fail(fmt::format("could not be switched: {}",
+                   errno == EIO || errno == 0 ? "it has ended" : std::strerror(errno)));
+}
+
+InputFile AttachedProcess::open(const std::string& name) const {
+  for (const auto& [held, file] : {std::pair("maps", &maps_), {"smaps", &smaps_}, {"pagemap", &pagemap_}})
+    if (name == held) return file->duplicate();
+  return InputFile(name, 0, directory());
+}
+
+std::optional<std::string> AttachedProcess::text(const std::string& name) const {
+  return read_kernel_text(open(name));
+}
+
+InputFile AttachedProcess::open_file_of(const std::string& path) const {
+  if (!root_.is_open()) return {};
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  const InputFile place(
+      static_cast<int>(syscall(SYS_openat2, root_.descriptor(), path.c_str(), &how, sizeof how)));
+  struct stat status {};
+  if (!place.is_open() || fstat(place.descriptor(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  return InputFile(fmt::format("/proc/self/fd/{}", place.descriptor()), O_NONBLOCK | O_NOCTTY);
+}
+
+}  // namespace tarn::observer

@@ -1,0 +1,15 @@
+// JSON as text: the one way by which documents leave the tool.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace tarn::observer {
+
+/// The text of a document without what may not be shown (src/base/printable.h) in its strings; ends of
+/// lines stay, as escapes. \param indent -1: in one line
+std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
+
+/// The same, to stand inside of a script element: what might end that is written as an escape.
+std::string json_in_script(const nlohmann::ordered_json& json);
+
+}  // namespace tarn::observer
