@@ -73,6 +73,7 @@ void add_pools(Look& look) {
   zone.mapped_bytes = 48 << 20;
   zone.peak_bytes = 60 << 20;
   look.snapshot.pools = {packets, sessions, zone};
+  look.sheet.bytes_of_pool = {20 << 20, 7 << 20, 44 << 20};
   look.rates.live_of_pool = {0, 2.25, -80};
 }
 

@@ -194,6 +194,44 @@ class TopOnceTest(unittest.TestCase):
         self.assertIn('tarn_resident_part_bytes{part="free_in_slabs"}', text)
         self.assertIn("# TYPE tarn_refills_total counter\n", text)
 
+    def start_as(self, program, name, says=b"ready"):
+        """The program under a name that only this test knows, as others run beside it."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        started = LookedAt([shutil.copy(program, os.path.join(folder.name, name))], says=says)
+        self.addCleanup(started.end)
+        return started.pid
+
+    def test_ps_sums_all_processes_of_a_name(self):
+        name = f"workers_{os.getpid()}"
+        pids = [self.start_as(PROGRAM, name), self.start_as(PROGRAM, name)]
+        found = json.loads(self.tarn("ps", name, "--json").stdout)
+        self.assertEqual([one["pid"] for one in found["processes"]], sorted(pids))
+        for part in ("live", "metadata"):
+            self.assertEqual(found["sum"]["parts"][part],
+                             sum(one["parts"][part] for one in found["processes"]))
+        self.assertIn("all 2", self.tarn("ps", name).stdout)
+        self.assertIn(f"2 processes named '{name}' run on tarn", self.tarn("top", name).stderr)
+
+    def test_ps_of_a_name_that_nothing_on_tarn_has_says_so(self):
+        result = self.tarn("ps", "no_such_program")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("No process named 'no_such_program'", result.stderr)
+
+    def test_a_process_of_the_name_that_is_not_on_tarn_is_no_candidate(self):
+        name = f"server_{os.getpid()}"
+        on_tarn = self.start_as(PROGRAM, name)
+        self.start_as(shutil.which("cat"), name, says=None)
+        self.assertEqual(json.loads(self.tarn("top", name, "--json").stdout)["pid"], on_tarn)
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        for words in (["top", str(self.program.pid), "--once"], ["metrics", str(self.program.pid)]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                result = subprocess.run([TOOL, *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                                        timeout=DEADLINE, check=False)
+            self.assertEqual(result.returncode, 1, words)
+            self.assertIn("No space left", result.stderr)
+
     def test_a_process_that_is_not_there_is_named(self):
         result = self.tarn("top", "no_such_program")
         self.assertEqual(result.returncode, 1)

@@ -10,9 +10,9 @@ namespace tarn::tool {
 namespace {
 
 TEST(BenchPage, TheSentenceSaysHowFastTarnIs) {
-  // Half of glibc's time in one row, twice in the other.
+  // Half of glibc's time in one row, twice in the other: no difference as a mean.
   const std::string sentence = document_in(bench_page(sample_document())).at("sentence").get<std::string>();
-  EXPECT_TRUE(sentence.starts_with("tarn is 1.00 times as fast as glibc and ")) << sentence;
+  EXPECT_TRUE(sentence.starts_with("tarn is as fast as glibc within the noise and ")) << sentence;
 }
 
 TEST(BenchPage, TheOverviewIsInSpeedsOfWhichTheBestIsOne) {

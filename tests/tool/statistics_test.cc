@@ -52,5 +52,19 @@ TEST(Statistics, ASingleRoundIsEqualToNothingButItself) {
   EXPECT_TRUE(is_within_noise(summarize({1000}), summarize({1000})));
 }
 
+TEST(Statistics, AMeanOfRowsIsADifferenceWhereItIsBeyondTheirNoise) {
+  const Summary base = summarize({90, 95, 100, 105, 110});
+  MeanRatio equal, less;
+  equal.add(summarize({92, 97, 102, 107, 112}), base);
+  equal.add(summarize({88, 93, 98, 103, 108}), base);
+  EXPECT_TRUE(equal.is_within_noise());
+  EXPECT_EQ(equal.less() + equal.more(), 0u);
+  less.add(summarize({45, 48, 50, 52, 55}), base);
+  less.add(summarize({92, 97, 102, 107, 112}), base);
+  EXPECT_FALSE(less.is_within_noise());
+  EXPECT_EQ(less.less(), 1u);
+  EXPECT_NEAR(less.mean(), 0.714, 0.001);  // of 0.5 and 1.02
+}
+
 }  // namespace
 }  // namespace tarn::tool

@@ -62,6 +62,13 @@ TEST(TuneReport, TheLargestGainStandsFirst) {
   EXPECT_TRUE(holds(text, "too slow")) << text;
 }
 
+TEST(TuneReport, AVerdictOfLaterRoundsStandsBesideTheirFigure) {
+  tune::Choice choice = choice_of({kDecay}, 8, 0, Verdict::kNotConfirmed);
+  choice.later = {tune::Step::kVerified, {-0.3, 0.5, 0}};
+  const std::string text = report_of(result_of({choice_of({kCache}, 10, 2), choice}));
+  EXPECT_TRUE(holds(text, "not confirmed: all chosen +0.3 % ± 0.5 in fresh rounds")) << text;
+}
+
 TEST(TuneReport, WhatFailedStandsLast) {
   const std::string text =
       report_of(result_of({choice_of({kCache}, 2, 0), choice_of({kFitted}, 0, 0, Verdict::kFailed),

@@ -65,6 +65,7 @@ class SpanSums {
   SpanSums(const Snapshot& snapshot, Sheet& sheet)
       : snapshot_(snapshot), sheet_(sheet), cached_of_class_(snapshot.classes.size() + 1) {
     sheet_.survivors_of_class.resize(snapshot.classes.size());
+    sheet_.bytes_of_pool.resize(snapshot.pools.size());
   }
 
   void add_all(std::span<const ResidentRun> runs);
@@ -74,6 +75,10 @@ class SpanSums {
   void add(const Span& span, const SpanParts& parts);
   void add_survivors(const Span& span, const SpanParts& parts, std::uint64_t pinned);
   void add_cached();
+  /// kNone: of no pool. \why the slabs of a typed pool are known by their class.
+  std::uint32_t pool_of(const Span& span) const {
+    return span.pool == kNone && has_class(span) ? snapshot_.classes[span.size_class].pool : span.pool;
+  }
   bool has_class(const Span& span) const {
     return span.size_class != 0 && span.size_class < snapshot_.classes.size();
   }
@@ -95,6 +100,8 @@ void SpanSums::add_all(std::span<const ResidentRun> runs) {
 }
 
 void SpanSums::add(const Span& span, const SpanParts& parts) {
+  if (const std::uint32_t pool = pool_of(span); pool < sheet_.bytes_of_pool.size())
+    sheet_.bytes_of_pool[pool] += parts.live + parts.rounding + parts.free;
   if (is_kept_whole(span.use)) {
     add(Part::kFreeInSlabs, parts.live + parts.rounding + parts.free);
     return;

@@ -61,6 +61,7 @@ struct Sheet {
   std::uint64_t huge_bytes = 0;  // of them in pages of 2 MiB
   Survivors survivors;
   std::vector<Survivors> survivors_of_class;  // by index of Snapshot::classes
+  std::vector<std::uint64_t> bytes_of_pool;   // of its spans, by index of Snapshot::pools
 
   std::uint64_t of(Part part) const { return bytes[static_cast<std::size_t>(part)]; }
   std::uint64_t sum() const;

@@ -10,6 +10,7 @@
 // owners, pools and totals are sums over spans. A snapshot of a program that runs may be torn; `exactness`
 // says by how much at most.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -127,8 +128,11 @@ struct Pool {
   std::uint64_t soft_limit = kNoLimit, hard_limit = kNoLimit;  // live bytes
   std::uint64_t mapped_limit = kNoLimit;                       // bytes of pages
   std::uint64_t charged_bytes = 0;                             // of a heap: what its limits count
-  std::uint64_t peak_bytes = 0, refusals = 0;
-  bool is_sensitive = false;  // its contents are not to be read
+  std::uint64_t peak_bytes = 0, refusals = 0;                  // as the library has noted it; 0: it has not
+  bool is_sensitive = false;                                   // its contents are not to be read
+
+  /// The most live bytes there were; 0: not known. \why the library raises its own note in slow calls only
+  std::uint64_t known_peak() const { return peak_bytes == 0 ? 0 : std::max(peak_bytes, live_bytes); }
 };
 
 /// Figures of the library's own, as its statistics name them (include/tarn/detail/stat_fields.h).

@@ -7,9 +7,11 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "commands/commands.h"
 #include "commands/help.h"
@@ -78,6 +80,7 @@ int parse_and_run(const Words& words, tarn::tool::Invocation& invocation) {
   tarn::tool::add_leaks_command(app, invocation);
   tarn::tool::add_map_command(app, invocation);
   tarn::tool::add_doctor_command(app, invocation);
+  tarn::tool::add_ps_command(app, invocation);
   tarn::tool::add_top_command(app, invocation);
   tarn::tool::add_metrics_command(app, invocation);
   tarn::tool::add_profile_command(app, invocation);
@@ -98,6 +101,12 @@ int parse_and_run(const Words& words, tarn::tool::Invocation& invocation) {
   return looks_outside(app, invocation) ? tarn::tool::run_guarded(invocation.work) : invocation.work();
 }
 
+/// \why a full disk is only seen when the last bytes leave the buffer, and exit() would not tell
+void require_output_written() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -108,7 +117,9 @@ int main(int argc, char** argv) {
   invocation.words.insert(invocation.words.end(), words.begin(), words.end());
   if (mark != words.end()) invocation.program.assign(mark + 1, words.end());
   try {
-    return parse_and_run(without_help_command(Words(words.begin(), mark)), invocation);
+    const int status = parse_and_run(without_help_command(Words(words.begin(), mark)), invocation);
+    require_output_written();
+    return status;
   } catch (const UsageError& error) {
     fmt::print(stderr, "tarn: {}\n", tarn::observer::printable_lines(error.what()));
     return kUsageStatus;

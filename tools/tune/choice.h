@@ -1,6 +1,7 @@
 // Settings of the library, what was measured of them, and what to think of that.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,11 +48,21 @@ enum class Verdict : std::uint8_t {
   kNotConfirmed,  // the fresh rounds did not bear it out
 };
 
+enum class Step : std::uint8_t { kAlone, kJoined, kAdded, kVerified };
+
+/// What a later step's rounds said of a choice. Of kAddsNothing and kNotConfirmed it is the gain, of kTooSlow
+/// the price of the whole.
+struct LaterJudgement {
+  Step step;
+  Share share;
+};
+
 struct Choice {
   Configuration configuration;
   Share peak_gain, mean_gain;  // positive: less memory
   Share price;                 // in time; positive: slower
   Verdict verdict = Verdict::kNoise;
+  std::optional<LaterJudgement> later = {};  // where the verdict is not that of the rounds above
 
   const Share& gain(Aim aim) const { return aim == Aim::kPeak ? peak_gain : mean_gain; }
 };

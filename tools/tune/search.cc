@@ -40,6 +40,7 @@ class Search {
   struct Drop {
     std::size_t place;  // in what is chosen
     Verdict why;
+    LaterJudgement judged;
   };
 
   Choice& choice_of(const Setting& setting);
@@ -157,18 +158,19 @@ std::optional<Search::Drop> Search::least_helpful(const std::vector<Measurements
   for (std::size_t i = 0; i < outcome_.chosen.size(); ++i) {
     const Measurements& rest = measured[2 + i];
     if (rest.is_empty()) continue;  // it would fail without this one
-    if (whole.is_empty()) return Drop{i, Verdict::kFailed};
+    if (whole.is_empty()) return Drop{i, Verdict::kFailed, {Step::kJoined, {}}};
     const Share gain = saving(aimed_at(whole), aimed_at(rest));
     if (is_gain(gain, bounds_) || (least && gain.percent >= least_percent)) continue;
-    least = Drop{i, Verdict::kAddsNothing};
+    least = Drop{i, Verdict::kAddsNothing, {Step::kJoined, gain}};
     least_percent = gain.percent;
   }
   if (least) return least;
-  switch (compare(outcome_.chosen, whole, measured[0], bounds_).verdict) {
+  const Choice joined = compare(outcome_.chosen, whole, measured[0], bounds_);
+  switch (joined.verdict) {
     case Verdict::kTooSlow:
-      return Drop{costliest(measured), Verdict::kTooSlow};
+      return Drop{costliest(measured), Verdict::kTooSlow, {Step::kJoined, joined.price}};
     case Verdict::kFailed:
-      return Drop{outcome_.chosen.size() - 1, Verdict::kFailed};
+      return Drop{outcome_.chosen.size() - 1, Verdict::kFailed, {Step::kJoined, {}}};
     default:
       return std::nullopt;
   }
@@ -185,6 +187,7 @@ bool Search::replace_by_cheaper(const Choice& dropped) {
   }
   if (best == nullptr) return false;
   best->verdict = Verdict::kGains;
+  best->later.reset();
   outcome_.chosen.push_back(best->configuration.front());
   return true;
 }
@@ -192,6 +195,7 @@ bool Search::replace_by_cheaper(const Choice& dropped) {
 void Search::drop(const Drop& dropped) {
   Choice& choice = choice_of(outcome_.chosen[dropped.place]);
   choice.verdict = dropped.why;
+  choice.later = dropped.judged;
   outcome_.chosen = without(outcome_.chosen, dropped.place);
   if (dropped.why == Verdict::kTooSlow && replace_by_cheaper(choice)) needs_joining_ = true;
 }
@@ -242,7 +246,8 @@ Search::Drop Search::weakest() {
       std::min_element(outcome_.chosen.begin(), outcome_.chosen.end(),
                        [&](const Setting& a, const Setting& b) { return worth(a) < worth(b); });
   return {static_cast<std::size_t>(least - outcome_.chosen.begin()),
-          is_slow ? Verdict::kTooSlow : Verdict::kNotConfirmed};
+          is_slow ? Verdict::kTooSlow : Verdict::kNotConfirmed,
+          {Step::kVerified, is_slow ? outcome_.verified.price : outcome_.verified.gain(bounds_.aim)}};
 }
 
 void Search::verify() {

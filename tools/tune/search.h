@@ -20,8 +20,6 @@
 
 namespace tarn::tune {
 
-enum class Step : std::uint8_t { kAlone, kJoined, kAdded, kVerified };
-
 /// Measures configurations in interleaved rounds; the first is the defaults. \returns one for each, in order;
 /// empty where it failed. Of a step kVerified there must be five rounds at least.
 using Measure = std::function<std::vector<Measurements>(Step, const std::vector<Configuration>&)>;

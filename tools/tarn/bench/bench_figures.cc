@@ -27,30 +27,45 @@ std::vector<double> values_of(const std::vector<Json>& runs, const std::string& 
   return values;
 }
 
+/// Count 0: the row lacks it.
+struct Pair {
+  Summary own, best_rival;
+};
+
+template <class IsRival>
+Pair pair_in(const RowSamples& samples, std::size_t contender, IsRival is_rival) {
+  Pair pair;
+  for (const RowEntry& entry : entries_of(samples)) {
+    if (entry.own.median <= 0) continue;
+    if (entry.contender == contender) pair.own = entry.own;
+    if (is_rival(entry.contender) &&
+        (pair.best_rival.count == 0 || entry.own.median < pair.best_rival.median))
+      pair.best_rival = entry.own;
+  }
+  return pair;
+}
+
 template <class IsRival>
 std::optional<Standing> standing_among(std::size_t contender, const std::vector<const GroupSamples*>& groups,
                                        IsRival is_rival) {
-  std::vector<double> ratios;
-  Standing standing = {0, std::numeric_limits<double>::infinity(), "", 0};
+  MeanRatio time;
+  Standing standing = {0, std::numeric_limits<double>::infinity(), "", 0, false};
   for (const GroupSamples* group : groups) {
     for (const RowSamples& samples : group->rows) {
       if (samples.row.metric != kNanoseconds) continue;
-      double own = 0, best = 0;
-      for (const RowEntry& entry : entries_of(samples)) {
-        if (entry.contender == contender) own = entry.own.median;
-        if (is_rival(entry.contender) && (best == 0 || entry.own.median < best)) best = entry.own.median;
-      }
-      if (own <= 0 || best <= 0) continue;
-      ratios.push_back(best / own);
-      if (ratios.back() < standing.worst) {
-        standing.worst = ratios.back();
-        standing.worst_row = group->name + " " + samples.row.name;
-      }
+      const Pair pair = pair_in(samples, contender, is_rival);
+      if (pair.own.count == 0 || pair.best_rival.count == 0) continue;
+      time.add(pair.own, pair.best_rival);
+      const double speed = pair.best_rival.median / pair.own.median;
+      if (speed >= standing.worst) continue;
+      standing.worst = speed;
+      standing.worst_row = group->name + " " + samples.row.name;
     }
   }
-  if (ratios.empty()) return std::nullopt;
-  standing.mean = *geometric_mean(ratios);
-  standing.row_count = ratios.size();
+  if (time.count() == 0) return std::nullopt;
+  standing.mean = 1 / time.mean();
+  standing.row_count = time.count();
+  standing.is_within_noise = time.is_within_noise();
   return standing;
 }
 
@@ -108,6 +123,11 @@ bool are_rivals(const DocumentContender& own, const DocumentContender& other) {
     default:
       return false;
   }
+}
+
+std::string words_on(const Standing& standing, const std::string& rival) {
+  return standing.is_within_noise ? fmt::format("as fast as {} within the noise", rival)
+                                  : fmt::format("{:.2f} times as fast as {}", standing.mean, rival);
 }
 
 std::optional<Standing> standing_of(const BenchDocument& document, std::size_t contender,

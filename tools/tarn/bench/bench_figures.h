@@ -58,7 +58,11 @@ struct Standing {
   double worst;
   std::string worst_row;
   std::size_t row_count;
+  bool is_within_noise;  // of the rows: no difference is told
 };
+/// "1.52 times as fast as RIVAL", or "as fast as RIVAL within the noise"
+std::string words_on(const Standing& standing, const std::string& rival);
+
 /// \returns nothing where no row has both
 std::optional<Standing> standing_of(const BenchDocument& document, std::size_t contender,
                                     const std::vector<const GroupSamples*>& groups);

@@ -152,17 +152,17 @@ Section overview(const BenchDocument& document) {
   return section;
 }
 
-Bars speed_bars(std::vector<Mean> means, std::size_t row_count) {
+Bars time_bars(std::vector<Mean> means, std::size_t row_count) {
   std::sort(means.begin(), means.end(), [](const Mean& a, const Mean& b) {
     return std::pair(a.is_partial, a.times_the_best) < std::pair(b.is_partial, b.times_the_best);
   });
-  Bars bars = {.title = "Speed",
+  Bars bars = {.title = "Time",
                .note = fmt::format("Geometric mean over {} rows.", row_count),
-               .axis = {"speed beside the best of each row; longer is better", ""},
+               .axis = {"time, times the best of each row; less is better", "×"},
                .bars = {}};
   for (const Mean& mean : means)
     bars.bars.push_back({mean.contender,
-                         {mean.speed()},
+                         {mean.times_the_best},
                          mean.is_partial ? fmt::format("in {} of the rows", mean.row_count) : ""});
   if (!means.empty() && means.back().is_partial)
     bars.note += " Below the others: what ran in only some of them.";
@@ -170,17 +170,15 @@ Bars speed_bars(std::vector<Mean> means, std::size_t row_count) {
 }
 
 Scatter memory_against_time(const std::vector<Mean>& speeds, const std::vector<Mean>& memory) {
-  Scatter scatter = {
-      "Speed against memory",
-      "To the right: faster. Up: peak resident memory of the process, times the leanest of each "
-      "row. The lower right corner is best.",
-      {"speed, of the best", "", AxisScale::kLogarithmic},
-      {"memory, times the leanest; less is better", "×", AxisScale::kLogarithmic},
-      {}};
+  Scatter scatter = {"Time against memory",
+                     "Peak resident memory is that of the process. The lower left corner is best.",
+                     {"time, times the best; less is better", "×", AxisScale::kLogarithmic},
+                     {"memory, times the leanest; less is better", "×", AxisScale::kLogarithmic},
+                     {}};
   for (const Mean& speed : speeds)
     for (const Mean& own : memory)
       if (own.contender == speed.contender)
-        scatter.points.push_back({own.contender, speed.speed(), own.times_the_best, speed.is_partial});
+        scatter.points.push_back({own.contender, speed.times_the_best, own.times_the_best, speed.is_partial});
   if (std::any_of(speeds.begin(), speeds.end(), [](const Mean& mean) { return mean.is_partial; }))
     scatter.note += " Hollow: ran in only some of the rows.";
   return scatter;
@@ -198,7 +196,7 @@ Section source_section(const BenchDocument& document, const SourceInfo& source) 
   const std::vector<const RowSamples*> rows = rows_of(timed);
   if (rows.empty()) return section;
   const std::vector<Mean> speeds = means_of(rows);
-  section.parts.push_back(to_json(speed_bars(speeds, rows.size())));
+  section.parts.push_back(to_json(time_bars(speeds, rows.size())));
   section.parts.push_back(to_json(memory_against_time(speeds, means_of(rows, kPeakMemory))));
   return section;
 }
@@ -258,12 +256,10 @@ std::string sentence_of(const BenchDocument& document) {
   std::string text = document.contenders[*tarn].name + " is ";
   if (const auto system = find_kind(document, ContenderKind::kSystem))
     if (const auto beside_system = standing_beside(*tarn, groups, *system))
-      text += fmt::format("{:.2f} times as fast as {} and ", beside_system->mean,
-                          document.contenders[*system].name);
-  return text + fmt::format(
-                    "{:.2f} times as fast as the best other malloc of each row, as geometric means over {} "
-                    "rows (worst {:.2f}, {}).",
-                    beside_best->mean, beside_best->row_count, beside_best->worst, beside_best->worst_row);
+      text += words_on(*beside_system, document.contenders[*system].name) + " and ";
+  return text + fmt::format("{}, as geometric means over {} rows (worst {:.2f}, {}).",
+                            words_on(*beside_best, "the best other malloc of each row"),
+                            beside_best->row_count, beside_best->worst, beside_best->worst_row);
 }
 
 std::string words_on_run(const BenchDocument& document) {

@@ -81,9 +81,9 @@ std::string standing_line(const BenchDocument& document, std::size_t contender,
   const char* const rivals = own.kind != ContenderKind::kTarnPool ? "malloc"
                              : own.is_synchronised                ? "malloc or synchronised pool"
                                                                   : "malloc or unsynchronised pool";
-  return fmt::format(
-      "{}: {:.2f} times as fast as the best other {} of each row, on average; worst {:.2f}, {}\n", own.name,
-      standing->mean, rivals, standing->worst, standing->worst_row);
+  return fmt::format("{}: {}, on average; worst {:.2f}, {}\n", own.name,
+                     words_on(*standing, fmt::format("the best other {} of each row", rivals)),
+                     standing->worst, standing->worst_row);
 }
 
 /// What the rows of a group hold in ns beside the figure that they compare: phases, least and greatest.

@@ -25,6 +25,7 @@ void add_map_command(CLI::App& app, Invocation& invocation);
 void add_doctor_command(CLI::App& app, Invocation& invocation);
 void add_top_command(CLI::App& app, Invocation& invocation);
 void add_metrics_command(CLI::App& app, Invocation& invocation);
+void add_ps_command(CLI::App& app, Invocation& invocation);
 void add_profile_command(CLI::App& app, Invocation& invocation);
 void add_record_command(CLI::App& app, Invocation& invocation);
 void add_replay_command(CLI::App& app, Invocation& invocation);

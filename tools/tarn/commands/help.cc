@@ -26,6 +26,7 @@ constexpr const char* kFrontPageExamples =
     "  tarn profile 4711 -o flame.html            who asks for a running program's memory\n"
     "  tarn map game_server                       each page of a running program, and who pins what\n"
     "  tarn doctor game_server                    what is wrong with its memory, and what to do\n"
+    "  tarn ps                                    which processes run on tarn, and their memory\n"
     "  tarn top game_server                       where a running program's memory is\n"
     "  tarn record -o server.trace -- ./server    each call that a program makes of its allocator\n"
     "  tarn replay server.trace --serial          a recorded program's calls on every allocator\n"

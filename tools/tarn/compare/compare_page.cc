@@ -1,11 +1,10 @@
-// Speed beside the system's allocator, memory, and every figure; of a suite, a table for each figure.
+// Time, memory, and every figure; of a suite, a table for each figure.
 #include "compare/compare_page.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "page/allocator_page.h"
 #include "system/format.h"
@@ -77,7 +76,7 @@ std::string page_of_program(const Json& results) {
   if (all.front().unit == "s") page.sentence = words_on_allocators(results, all.front(), kMemory);
   Section figures = {.title = "Time and memory"};
   for (const SummaryFigure& figure : all)
-    if (figure.unit == "s") figures.parts.push_back(to_json(speed_bars(results, figure)));
+    if (figure.unit == "s") figures.parts.push_back(to_json(figure_bars(results, figure)));
   if (const Curves curves = memory_over_time(allocators); !curves.series.empty())
     figures.parts.push_back(to_json(curves));
   for (const SummaryFigure& figure : all)
@@ -88,21 +87,19 @@ std::string page_of_program(const Json& results) {
 }
 
 /// Of a program in a suite; nothing of one that failed.
-const Json* summary_in(const Json& program, std::size_t contender, const SummaryFigure& figure) {
+const Json* figure_in(const Json& program, std::size_t contender, const SummaryFigure& figure) {
   const Json& summary = program.at("allocators").at(contender).at("summary");
   return summary.is_null() ? nullptr : &summary.at(figure.key);
 }
 
-/// Of time a speed, more is better; of anything else an amount.
-double standing_of(const Json& summary, const SummaryFigure& figure) {
+double standing_of(const Json& summary) {
   const Json& ratio = summary.at("ratio_to_system");
-  if (ratio.is_null() || ratio.get<double>() <= 0) return 0;
-  return figure.unit == "s" ? 1 / ratio.get<double>() : ratio.get<double>();
+  return ratio.is_null() ? 0 : ratio.get<double>();
 }
 
 PageCell cell_of(const Json* summary, const SummaryFigure& figure) {
   if (summary == nullptr) return {"failed", Mark::kNone};
-  const double standing = standing_of(*summary, figure), median = summary->at("median").get<double>();
+  const double standing = standing_of(*summary), median = summary->at("median").get<double>();
   PageCell cell = {standing == 0 ? "" : fmt::format("{:.2f}", standing)};
   if (summary->value("equal_to_best", false)) cell.mark = Mark::kBest;
   cell.note = figure.unit == "s"       ? format_seconds(median)
@@ -112,14 +109,12 @@ PageCell cell_of(const Json* summary, const SummaryFigure& figure) {
 }
 
 PageTable table_of_suite(const std::vector<Json>& programs, const SummaryFigure& figure) {
-  PageTable table = {figure.unit == "s"
-                         ? fmt::format("{}: times as fast as glibc; more is better", figure.title)
-                         : fmt::format("{}: times glibc's; {} is better", figure.title,
-                                       figure.is_more_better ? "more" : "less"),
-                     "Marked: the best of the program, or equal to it within the noise.",
-                     {},
-                     {{"program"}},
-                     {}};
+  PageTable table = {
+      fmt::format("{}: times glibc's; {} is better", figure.title, figure.is_more_better ? "more" : "less"),
+      "Marked: the best of the program, or equal to it within the noise.",
+      {},
+      {{"program"}},
+      {}};
   std::vector<double> logarithms(programs.front().at("allocators").size(), 0);
   for (std::size_t i = 0; i < logarithms.size(); ++i) {
     table.heads.push_back({programs.front().at("allocators").at(i).at("name").get<std::string>()});
@@ -128,9 +123,9 @@ PageTable table_of_suite(const std::vector<Json>& programs, const SummaryFigure&
   for (const Json& program : programs) {
     PageTable::Row row = {{{program.at("name").get<std::string>()}}};
     for (std::size_t i = 0; i < logarithms.size(); ++i) {
-      const Json* const summary = summary_in(program, i, figure);
+      const Json* const summary = figure_in(program, i, figure);
       row.cells.push_back(cell_of(summary, figure));
-      logarithms[i] += summary == nullptr ? NAN : std::log(standing_of(*summary, figure));
+      logarithms[i] += summary == nullptr ? NAN : std::log(standing_of(*summary));
     }
     table.rows.push_back(std::move(row));
   }
@@ -143,33 +138,42 @@ PageTable table_of_suite(const std::vector<Json>& programs, const SummaryFigure&
   return table;
 }
 
-/// Over all programs that the two ran; nothing if there are none.
-std::optional<double> mean_standing(const std::vector<Json>& programs, const std::string& name,
-                                    const SummaryFigure& figure) {
-  double sum = 0;
-  std::size_t count = 0;
-  for (const Json& program : programs)
-    for (std::size_t i = 0; i < program.at("allocators").size(); ++i) {
-      const Json* const summary = summary_in(program, i, figure);
-      if (program.at("allocators").at(i).at("name") != name || summary == nullptr) continue;
-      if (const double standing = standing_of(*summary, figure); standing > 0) {
-        sum += std::log(standing);
-        ++count;
-      }
-    }
-  return count == 0 ? std::nullopt : std::optional(std::exp(sum / static_cast<double>(count)));
+void add_program(const Json& program, const std::string& name, const SummaryFigure& figure,
+                 MeanRatio& ratio) {
+  const std::vector<Json> allocators = compared_allocators(program);
+  const auto named = [&](const std::string& wanted) {
+    return std::find_if(allocators.begin(), allocators.end(),
+                        [&](const Json& one) { return one.at("name") == wanted; });
+  };
+  const auto own = named(name), system = named(kSystemName);
+  if (own == allocators.end() || system == allocators.end()) return;
+  const Summary a = summary_in(*own, figure.key), b = summary_in(*system, figure.key);
+  if (a.median > 0 && b.median > 0) ratio.add(a, b);
 }
 
-/// "tarn is 1.10 times as fast as glibc and has 0.95 times its peak RSS, as means over 20 programs."
+MeanRatio mean_ratio(const std::vector<Json>& programs, const std::string& name,
+                     const SummaryFigure& figure) {
+  MeanRatio ratio;
+  for (const Json& program : programs) add_program(program, name, figure, ratio);
+  return ratio;
+}
+
+/// "0.90 times glibc's CPU time (less in 3 of 20 programs and more in 1, beyond the noise)"
+std::string words_on_mean(const MeanRatio& ratio, const SummaryFigure& figure) {
+  const std::string words =
+      ratio.is_within_noise() ? fmt::format("{}'s {} within the noise", kSystemName, figure.title)
+                              : fmt::format("{:.2f} times {}'s {}", ratio.mean(), kSystemName, figure.title);
+  return fmt::format("{} (less in {} of {} program{} and more in {}, beyond the noise)", words, ratio.less(),
+                     ratio.count(), ratio.count() == 1 ? "" : "s", ratio.more());
+}
+
+/// "tarn takes 0.90 times glibc's CPU time (...) and 0.95 times glibc's peak RSS (...), as geometric means."
 std::string sentence_of(const std::vector<Json>& programs) {
-  const auto speed = mean_standing(programs, kTarnName, kCpu),
-             memory = mean_standing(programs, kTarnName, kMemory);
-  if (!speed || !memory) return {};
-  return fmt::format(
-      "{} is {:.2f} times as fast as {} by CPU time and has {:.2f} times its peak RSS, as geometric means "
-      "over {} "
-      "program{}.",
-      kTarnName, *speed, kSystemName, *memory, programs.size(), programs.size() == 1 ? "" : "s");
+  const MeanRatio time = mean_ratio(programs, kTarnName, kCpu),
+                  memory = mean_ratio(programs, kTarnName, kMemory);
+  if (time.count() == 0 || memory.count() == 0) return {};
+  return fmt::format("{} takes {} and {}, as geometric means.", kTarnName, words_on_mean(time, kCpu),
+                     words_on_mean(memory, kMemory));
 }
 
 std::vector<SummaryFigure> figures_of_suite(const std::vector<Json>& programs) {

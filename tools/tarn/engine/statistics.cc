@@ -36,4 +36,19 @@ bool is_within_noise(const Summary& candidate, const Summary& best) {
   return difference <= std::max(candidate.spread() + best.spread(), kSmallestDifference * best.median);
 }
 
+void MeanRatio::add(const Summary& own, const Summary& other) {
+  const double noise = (own.spread_percent() + other.spread_percent()) / 100;
+  logarithms_ += std::log(own.median / other.median);
+  variance_ += noise * noise;
+  ++count_;
+  if (!tool::is_within_noise(own, other)) ++(own.median < other.median ? less_ : more_);
+}
+
+double MeanRatio::mean() const { return std::exp(logarithms_ / static_cast<double>(count_)); }
+
+bool MeanRatio::is_within_noise() const {
+  return std::abs(logarithms_) <=
+         std::max(std::sqrt(variance_), kSmallestDifference * static_cast<double>(count_));
+}
+
 }  // namespace tarn::tool

@@ -80,7 +80,7 @@ tarn::PoolUse pool_use(const Snapshot& snapshot, const observer::Pool& pool) {
   use.block_bytes = pool.block_bytes;
   use.live_count = pool.live;
   use.live_bytes = pool.live_bytes;
-  use.peak_live_bytes = pool.peak_bytes;
+  use.peak_live_bytes = pool.known_peak();
   use.mapped_bytes = pool.mapped_bytes;
   use.waste_bytes = pool.mapped_bytes - std::min(pool.mapped_bytes, pool.live_bytes);
   use.capacity = pool.capacity;

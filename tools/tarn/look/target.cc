@@ -1,25 +1,16 @@
 #include "look/target.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <charconv>
-#include <filesystem>
-#include <fstream>
 #include <vector>
 
+#include "look/processes.h"
 #include "observer/attached_process.h"
 #include "system/usage_error.h"
 
 namespace tarn::tool {
 namespace {
-
-std::string first_line_of(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
 
 /// \returns 0 when the word is no number.
 int number_in(const std::string& word) {
@@ -28,32 +19,24 @@ int number_in(const std::string& word) {
   return error == std::errc{} && end == word.data() + word.size() && number > 0 ? number : 0;
 }
 
-/// The kernel keeps 15 characters of a name; the whole one is that of the executable.
-bool has_name(const std::filesystem::path& process, const std::string& name) {
-  if (first_line_of(process / "comm") == name) return true;
-  std::error_code error;
-  const std::filesystem::path executable = std::filesystem::read_symlink(process / "exe", error);
-  return !error && executable.filename() == name;
-}
-
-std::vector<int> processes_named(const std::string& name) {
-  std::vector<int> found;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const int pid = number_in(entry.path().filename().string());
-    if (pid != 0 && pid != getpid() && has_name(entry.path(), name)) found.push_back(pid);
-  }
-  return found;
-}
-
+/// Of those that have the name, the one that runs on tarn: a script's interpreter, a wrapper and a shell may
+/// have it too.
 int process_named(const std::string& name) {
-  const std::vector<int> found = processes_named(name);
-  if (found.empty())
-    throw observer::ObserveError(fmt::format("no process is named '{}': `ps` shows names and numbers", name));
-  if (found.size() > 1)
-    throw observer::ObserveError(fmt::format("{} processes are named '{}': take one of {}", found.size(),
-                                             name, fmt::join(found, ", ")));
-  return found.front();
+  const std::vector<ProcessName> named = processes_named(name);
+  if (named.empty())
+    throw observer::ObserveError(
+        fmt::format("no process is named '{}': `tarn ps` shows those that run on tarn", name));
+  if (named.size() == 1) return named.front().pid;
+  std::vector<int> candidates;
+  for (const ProcessName& one : named)
+    if (is_on_tarn(one.pid) == OnTarn::kYes) candidates.push_back(one.pid);
+  if (candidates.size() == 1) return candidates.front();
+  if (candidates.empty())
+    throw observer::ObserveError(fmt::format(
+        "{} processes are named '{}', none of those that you may look at runs on tarn", named.size(), name));
+  throw observer::ObserveError(
+      fmt::format("{0} processes named '{1}' run on tarn: take one of {2}; `tarn ps {1}` shows all together",
+                  candidates.size(), name, fmt::join(candidates, ", ")));
 }
 
 void require_one_name(const Target& target) {

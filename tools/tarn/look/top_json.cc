@@ -122,24 +122,27 @@ Json pools_json(const Look& look) {
   Json json = Json::array();
   for (std::size_t i = 0; i < look.snapshot.pools.size(); ++i) {
     const observer::Pool& pool = look.snapshot.pools[i];
-    json.push_back({{"number", pool.number},
-                    {"kind", pool.kind_name},
-                    {"name", pool.name},
-                    {"parent", index(pool.parent)},
-                    {"block_bytes", pool.block_bytes},
-                    {"live", pool.live},
-                    {"live_bytes", pool.live_bytes},
-                    {"cached", pool.cached},
-                    {"capacity", pool.capacity},
-                    {"mapped_bytes", pool.mapped_bytes},
-                    {"peak_bytes", pool.peak_bytes},
-                    {"charged_bytes", pool.charged_bytes},
-                    {"limit_blocks", limit(pool.largest_count)},
-                    {"soft_limit_bytes", limit(pool.soft_limit)},
-                    {"hard_limit_bytes", limit(pool.hard_limit)},
-                    {"mapped_limit_bytes", limit(pool.mapped_limit)},
-                    {"refusals", pool.refusals},
-                    {"live_per_second", rate(look, look.rates.live_of_pool[i])}});
+    json.push_back(
+        {{"number", pool.number},
+         {"kind", pool.kind_name},
+         {"name", pool.name},
+         {"parent", index(pool.parent)},
+         {"block_bytes", pool.block_bytes},
+         {"live", pool.live},
+         {"live_bytes", pool.live_bytes},
+         {"cached", pool.cached},
+         {"capacity", pool.capacity},
+         {"mapped_bytes", pool.mapped_bytes},
+         {"resident_bytes",
+          look.sheet.basis == observer::Basis::kResident ? Json(look.sheet.bytes_of_pool[i]) : Json()},
+         {"peak_bytes", pool.known_peak() == 0 ? Json() : Json(pool.known_peak())},
+         {"charged_bytes", pool.charged_bytes},
+         {"limit_blocks", limit(pool.largest_count)},
+         {"soft_limit_bytes", limit(pool.soft_limit)},
+         {"hard_limit_bytes", limit(pool.hard_limit)},
+         {"mapped_limit_bytes", limit(pool.mapped_limit)},
+         {"refusals", pool.refusals},
+         {"live_per_second", rate(look, look.rates.live_of_pool[i])}});
   }
   return json;
 }

@@ -160,34 +160,23 @@ std::vector<Cell> owner_cells(const Look& look, std::uint32_t index) {
 
 // -- Pools -----------------------------------------------------------------------------------------------
 
-/// A pool's figures in the unit that its reader thinks in: blocks where all are of one size, else bytes.
-class PoolFigures {
- public:
-  explicit PoolFigures(const Pool& pool) : pool_(pool) {}
+bool counts_blocks(const Pool& pool) { return pool.block_bytes != 0; }
 
-  std::string live() const { return text(counts_blocks() ? pool_.live : pool_.live_bytes); }
-  std::string limit() const { return limit_value() == kNoLimit ? "-" : text(limit_value()); }
-  std::string peak() const {
-    return text(counts_blocks() ? pool_.peak_bytes / pool_.block_bytes : pool_.peak_bytes);
-  }
-  bool is_near_limit() const {
-    return limit_value() != kNoLimit && share(limited_value(), limit_value()) >= kNearTheLimit;
-  }
+/// The tightest limit: of pools of one size in blocks, else in bytes.
+std::uint64_t limit_of(const Pool& pool) {
+  return counts_blocks(pool) ? pool.largest_count : std::min(pool.hard_limit, pool.soft_limit);
+}
 
- private:
-  bool counts_blocks() const { return pool_.block_bytes != 0; }
-  std::uint64_t limit_value() const {
-    return counts_blocks() ? pool_.largest_count : std::min(pool_.hard_limit, pool_.soft_limit);
-  }
-  std::uint64_t limited_value() const {
-    return counts_blocks() ? pool_.live : std::max(pool_.charged_bytes, pool_.live_bytes);
-  }
-  std::string text(std::uint64_t value) const {
-    return counts_blocks() ? short_count(value) : short_bytes(value);
-  }
+std::string limit_text(const Pool& pool) {
+  if (limit_of(pool) == kNoLimit) return "-";
+  return counts_blocks(pool) ? short_count(limit_of(pool)) + " blocks" : short_bytes(limit_of(pool));
+}
 
-  const Pool& pool_;
-};
+bool is_near_limit(const Pool& pool) {
+  const std::uint64_t limited =
+      counts_blocks(pool) ? pool.live : std::max(pool.charged_bytes, pool.live_bytes);
+  return limit_of(pool) != kNoLimit && share(limited, limit_of(pool)) >= kNearTheLimit;
+}
 
 double pool_key(const Look& look, TopOrder order, std::size_t index) {
   const Pool& pool = look.snapshot.pools[index];
@@ -207,12 +196,15 @@ double pool_key(const Look& look, TopOrder order, std::size_t index) {
 
 std::vector<Cell> pool_cells(const Look& look, std::size_t index) {
   const Pool& pool = look.snapshot.pools[index];
-  const PoolFigures figures(pool);
+  const bool has_resident = look.sheet.basis == observer::Basis::kResident;
   return {{cut(in_single_columns(pool.name), 24)},
-          {figures.live(), figures.is_near_limit() ? Style::kBad : Style::kPlain},
-          {figures.limit()},
-          {figures.peak()},
+          {counts_blocks(pool) ? block_size(pool.block_bytes) : "-"},
+          {short_count(pool.live), is_near_limit(pool) ? Style::kBad : Style::kPlain},
+          {short_bytes(pool.live_bytes), is_near_limit(pool) ? Style::kBad : Style::kPlain},
+          {limit_text(pool)},
+          {pool.known_peak() == 0 ? "-" : short_bytes(pool.known_peak())},
           {change_text(look, look.rates.live_of_pool[index])},
+          {has_resident ? short_bytes(look.sheet.bytes_of_pool[index]) : "-"},
           {short_bytes(pool.mapped_bytes)},
           {short_count(pool.refusals), pool.refusals != 0 ? Style::kBad : Style::kPlain}};
 }
@@ -220,7 +212,6 @@ std::vector<Cell> pool_cells(const Look& look, std::size_t index) {
 std::vector<Cell> long_pool_cells(const Snapshot& snapshot, const Pool& pool) {
   const bool has_parent = pool.parent < snapshot.pools.size();
   return {{in_single_columns(pool.kind_name)},
-          {pool.block_bytes == 0 ? "-" : block_size(pool.block_bytes)},
           {short_count(pool.cached)},
           {pool.mapped_limit == kNoLimit ? "-" : short_bytes(pool.mapped_limit)},
           {has_parent ? cut(in_single_columns(snapshot.pools[pool.parent].name), 16) : "-"}};
@@ -295,15 +286,17 @@ Panel owner_panel(const Look& look) {
 
 Panel pool_panel(const Look& look, TopOrder order, Detail detail) {
   std::vector<PanelColumn> columns = {{"pool / heap", Alignment::kLeft},
+                                      {"block", Alignment::kRight, 2},
+                                      {"blocks"},
                                       {"live"},
                                       {"limit"},
                                       {"peak"},
-                                      {"Δ/s"},
-                                      {"mapped", Alignment::kRight, 1},
-                                      {"refused", Alignment::kRight, 2}};
+                                      {"Δ/s", Alignment::kRight, 3},
+                                      {"resident", Alignment::kRight, 1},
+                                      {"mapped", Alignment::kRight, 4},
+                                      {"refused", Alignment::kRight, 1}};
   if (detail == Detail::kLong)
-    for (PanelColumn& column : std::vector<PanelColumn>{{"kind", Alignment::kLeft, 3},
-                                                        {"block", Alignment::kRight, 4},
+    for (PanelColumn& column : std::vector<PanelColumn>{{"kind", Alignment::kLeft, 5},
                                                         {"at hand", Alignment::kRight, 6},
                                                         {"mapped limit", Alignment::kRight, 7},
                                                         {"in", Alignment::kLeft, 5}})

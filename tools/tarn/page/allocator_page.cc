@@ -45,10 +45,50 @@ std::string text_of(double value, const SummaryFigure& figure) {
   return unit == "s" ? format_seconds(value) : format_count(static_cast<std::uint64_t>(value));
 }
 
-void sort_by_length(Bars& bars, bool longest_first) {
-  std::stable_sort(bars.bars.begin(), bars.bars.end(), [&](const Bars::Bar& a, const Bars::Bar& b) {
-    return longest_first ? a.length.value > b.length.value : a.length.value < b.length.value;
-  });
+bool is_equal_in_noise(const Json& own, const Json& other, const SummaryFigure& figure) {
+  return is_within_noise(summary_in(own, figure.key), summary_in(other, figure.key));
+}
+
+/// "is 1.10 times as fast as glibc"
+std::string words_on_speed(const Json& own, const Json& system, const SummaryFigure& time) {
+  if (is_equal_in_noise(own, system, time))
+    return fmt::format("is as fast as {} within the noise", name_of(system));
+  return fmt::format("is {:.2f} times as fast as {}", median_of(system, time) / median_of(own, time),
+                     name_of(system));
+}
+
+/// "has 0.95 times its peak RSS"
+std::string words_on_amount(const Json& own, const Json& system, const SummaryFigure& memory) {
+  if (is_equal_in_noise(own, system, memory))
+    return fmt::format("has the same {} within the noise", memory.title);
+  return fmt::format("has {:.2f} times its {}", median_of(own, memory) / median_of(system, memory),
+                     memory.title);
+}
+
+void sort_by_length(Bars& bars) {
+  std::stable_sort(bars.bars.begin(), bars.bars.end(),
+                   [](const Bars::Bar& a, const Bars::Bar& b) { return a.length.value < b.length.value; });
+}
+
+/// A figure of which more is better, turned round. \why all drawings point one way: less is better
+Bars inverted_bars(const std::vector<Json>& allocators, const SummaryFigure& figure) {
+  const Json* const system = find(allocators, kNameOfSystem);
+  const Json& base = system == nullptr ? best_of(allocators, figure) : *system;
+  const double value = median_of(base, figure);
+  Bars bars = {
+      figure.title,
+      {},
+      {fmt::format("{} of {}, divided by the own; less is better", figure.title, name_of(base)), "×"},
+      {},
+      1.0};
+  for (std::size_t i = 0; i < allocators.size(); ++i) {
+    const Spread own = spread_of(allocators[i], figure);
+    if (own.low <= 0) continue;
+    bars.bars.push_back(
+        {i, {value / own.value, value / own.high, value / own.low}, text_of(own.value, figure)});
+  }
+  sort_by_length(bars);
+  return bars;
 }
 
 PageCell cell_of(const Json& allocator, const SummaryFigure& figure, const Json& best) {
@@ -132,31 +172,12 @@ PageDocument page_of_allocators(const Json& results, const std::string& title) {
 }
 
 Bars figure_bars(const Json& results, const SummaryFigure& figure) {
-  const char* const better = figure.is_more_better ? "more" : "less";
-  Bars bars = {figure.title, {}, {fmt::format("{}; {} is better", figure.title, better), figure.unit}, {}};
   const std::vector<Json> allocators = compared_allocators(results);
+  if (figure.is_more_better) return inverted_bars(allocators, figure);
+  Bars bars = {figure.title, {}, {fmt::format("{}; less is better", figure.title), figure.unit}, {}};
   for (std::size_t i = 0; i < allocators.size(); ++i)
     bars.bars.push_back({i, spread_of(allocators[i], figure)});
-  sort_by_length(bars, figure.is_more_better);
-  return bars;
-}
-
-Bars speed_bars(const Json& results, const SummaryFigure& figure) {
-  const std::vector<Json> allocators = compared_allocators(results);
-  const Json* const system = find(allocators, kNameOfSystem);
-  const Json& base = system == nullptr ? best_of(allocators, figure) : *system;
-  const double time = median_of(base, figure);
-  Bars bars = {fmt::format("Speed: {}", figure.title),
-               {},
-               {fmt::format("times as fast as {}; longer is better", name_of(base)), "×"},
-               {},
-               1.0};
-  for (std::size_t i = 0; i < allocators.size(); ++i) {
-    const Spread own = spread_of(allocators[i], figure);
-    if (own.value <= 0 || own.low <= 0) continue;
-    bars.bars.push_back({i, {time / own.value, time / own.high, time / own.low}, text_of(own.value, figure)});
-  }
-  sort_by_length(bars, true);
+  sort_by_length(bars);
   return bars;
 }
 
@@ -184,17 +205,18 @@ std::string words_on_allocators(const Json& results, const SummaryFigure& time, 
   const Json* const system = find(allocators, kNameOfSystem);
   if (system == nullptr || median_of(*system, memory) <= 0) return {};
   const Json& best = best_of(allocators, time);
-  const double base = median_of(*system, time);
   std::vector<std::string> sentences;
   for (const Json& own : allocators) {
     if (!is_named_as_ours(name_of(own)) || median_of(own, time) <= 0) continue;
     std::string beside;
-    if (!is_named_as_ours(name_of(best)) && &best != system && median_of(best, time) > 0)
-      beside = fmt::format(" (the best, {}: {:.2f})", name_of(best), base / median_of(best, time));
-    sentences.push_back(fmt::format("{} is {:.2f} times as fast as {}{} and has {:.2f} times its {}.",
-                                    name_of(own), base / median_of(own, time), kNameOfSystem, beside,
-                                    median_of(own, memory) / median_of(*system, memory), memory.title));
+    if (!is_named_as_ours(name_of(best)) && &best != system && !is_equal_in_noise(own, best, time) &&
+        median_of(best, time) > 0)
+      beside = fmt::format(" (the best, {}: {:.2f})", name_of(best),
+                           median_of(*system, time) / median_of(best, time));
+    sentences.push_back(fmt::format("{} {}{} and {}.", name_of(own), words_on_speed(own, *system, time),
+                                    beside, words_on_amount(own, *system, memory)));
   }
+  if (!sentences.empty() && most_runs(allocators) < 2) sentences.emplace_back("One round tells no noise.");
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 

@@ -28,17 +28,16 @@ std::vector<Json> compared_allocators(const Json& results);
 /// Title, warnings, contenders and failures; machine, rounds and date.
 PageDocument page_of_allocators(const Json& results, const std::string& title);
 
-/// Bars of a figure, the best first.
+/// Bars of a figure, the best first. Shorter is better in each: a figure of which more is better is divided
+/// into that of the system's allocator, or of the best where that failed.
 Bars figure_bars(const Json& results, const SummaryFigure& figure);
-
-/// Bars of how many times as fast each allocator is as the system's, or as the best where that failed.
-Bars speed_bars(const Json& results, const SummaryFigure& figure);
 
 /// A line per allocator, a column per figure: the median, its spread, and whether it is the best.
 PageTable summary_table(const Json& results, const std::vector<SummaryFigure>& figures);
 
 /// "tarn is 1.20 times as fast as glibc (the best, jemalloc: 1.30) and has 0.95 times its peak RSS.", for
-/// each contender that is ours. Empty where there is none, or the system's allocator has no figures.
+/// each contender that is ours; what the noise could explain is told as equal. Empty where there is none, or
+/// the system's allocator has no figures.
 std::string words_on_allocators(const Json& results, const SummaryFigure& time, const SummaryFigure& memory);
 
 }  // namespace tarn::tool

@@ -26,6 +26,14 @@ Json to_json(const Summary& summary) {
           {"spread_percent", summary.spread_percent()}};
 }
 
+Summary summary_in(const Json& allocator, const std::string& key) {
+  const Json& summary = allocator.at("summary").at(key);
+  return {.count = allocator.at("runs").size(),
+          .lower_quartile = summary.at("lower_quartile").get<double>(),
+          .median = summary.at("median").get<double>(),
+          .upper_quartile = summary.at("upper_quartile").get<double>()};
+}
+
 Json to_json(const Failure& failure) {
   return {{"what", failure.what}, {"when", failure.when}, {"last_error_lines", failure.error_lines}};
 }

@@ -14,6 +14,8 @@ using Json = nlohmann::ordered_json;
 
 Json to_json(const Measurement& run);
 Json to_json(const Summary& summary);
+/// The same back: the summary of a figure of an allocator, with as many values as it has runs.
+Summary summary_in(const Json& allocator, const std::string& key);
 Json to_json(const Machine& machine);
 Json to_json(const Failure& failure);
 /// A contender's summary beside the best one of all contenders, and the system allocator's (count 0: it has

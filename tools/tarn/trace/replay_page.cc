@@ -71,7 +71,7 @@ std::string replay_page(const Json& results) {
   const std::vector<Json> allocators = compared_allocators(results);
   Section memory = {.title = "Memory"};
   memory.parts = {to_json(memory_over_calls(allocators)), to_json(figure_bars(results, kPeak)),
-                  to_json(figure_bars(results, kMean)), to_json(speed_bars(results, kTime)),
+                  to_json(figure_bars(results, kMean)), to_json(figure_bars(results, kTime)),
                   to_json(table_of(results, allocators))};
   page.sections.push_back(std::move(memory));
   return page_text(page);

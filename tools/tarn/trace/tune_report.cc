@@ -40,7 +40,7 @@ VerdictText text_of(Verdict verdict) {
     case Verdict::kNotConfirmed:
       break;
   }
-  return {"not_confirmed", "fresh rounds did not bear it out"};
+  return {"not_confirmed", "not confirmed"};
 }
 
 const char* name_of(Aim aim) { return aim == Aim::kPeak ? "peak RSS" : "mean RSS"; }
@@ -56,6 +56,18 @@ std::string with_spread(double percent, double spread) {
 
 std::string change_of_memory(const Share& gain) { return with_spread(-gain.percent, gain.spread); }
 std::string change_of_time(const Share& price) { return with_spread(price.percent, price.spread); }
+
+/// The verdict, with the figure it rests on where that is not one of the row: those are of other rounds.
+std::string verdict_words(const Choice& choice) {
+  const char* const words = text_of(choice.verdict).words;
+  if (!choice.later || choice.verdict == Verdict::kFailed) return words;
+  const auto& [step, share] = *choice.later;
+  const char* const rounds = step == tune::Step::kVerified ? "in fresh rounds" : "in rounds with the others";
+  if (choice.verdict == Verdict::kTooSlow)
+    return fmt::format("{}: all chosen {} time {}", words, change_of_time(share), rounds);
+  const char* const whole = choice.verdict == Verdict::kNotConfirmed ? "all chosen " : "";
+  return fmt::format("{}: {}{} {}", words, whole, change_of_memory(share), rounds);
+}
 
 std::vector<Cell> row_of(const Choice& choice, const TuneResult& result) {
   const std::string name = tool::text_of(choice.configuration);
@@ -73,7 +85,7 @@ std::vector<Cell> row_of(const Choice& choice, const TuneResult& result) {
           {change_of_memory(choice.peak_gain)},
           {change_of_memory(choice.mean_gain)},
           {change_of_time(choice.price)},
-          {text_of(choice.verdict).words, style}};
+          {verdict_words(choice), style}};
 }
 
 /// The largest gain first, what failed last.
@@ -205,6 +217,9 @@ Json json_of(const Choice& choice, const TuneResult& result) {
   Json json = {{"settings", json_of(choice.configuration)}, {"peak_gain", json_of(choice.peak_gain)},
                {"mean_gain", json_of(choice.mean_gain)},    {"price", json_of(choice.price)},
                {"verdict", text_of(choice.verdict).key},    {"failure", nullptr}};
+  if (choice.later)
+    json["later"] = {{"step", choice.later->step == tune::Step::kVerified ? "fresh" : "joined"},
+                     {"share", json_of(choice.later->share)}};
   if (const auto why = result.failures.find(tool::text_of(choice.configuration));
       choice.verdict == Verdict::kFailed && why != result.failures.end())
     json["failure"] = why->second;
