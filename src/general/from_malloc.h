@@ -1,7 +1,7 @@
 // The general pool's blocks from malloc, one by one, for checkers that know malloc's blocks alone: with the
-// option pools_use_malloc, which ThreadSanitizer, Helgrind, DRD, Massif and DHAT switch on; and where nobody has
-// set that option and LeakSanitizer (or AddressSanitizer, which has it) or memcheck looks. Not where malloc is
-// ours. Valgrind's stands in front of ours: then malloc's blocks and the general pool's are freed by the
+// option pools_use_malloc, which ThreadSanitizer, Helgrind, DRD, Massif and DHAT set; and where nobody has
+// set that option and LeakSanitizer (or AddressSanitizer, which has it) or memcheck looks. Not where malloc
+// is ours. Valgrind's stands in front of ours: then malloc's blocks and the general pool's are freed by the
 // functions of either, so all of them are malloc's and the table has none.
 //
 // The thread's magazines stay empty then, so each call comes to a slow door, and a block's pages name no

@@ -2,9 +2,9 @@
 // no mark.
 //
 // The sanitizers' functions are weak; `begin_sanitizers` comes before every function of libc that a sanitizer
-// replaces, as in each file that a compiler instruments. Valgrind's requests are an instruction sequence that
-// does nothing on a CPU, so the library needs no separate build. Only programs compiled with TARN_VALGRIND make them, except
-// unpoison, which also removes the marks of such a program.
+// replaces, as in each file that a compiler instruments. Valgrind's requests are instructions that do nothing
+// on a CPU, so the library needs no separate build. Only programs compiled with TARN_VALGRIND make them,
+// except unpoison, which also removes the marks of such a program.
 #pragma once
 #include <cstddef>
 
