@@ -162,16 +162,13 @@ void deallocate_in_class(void* block, SizeClass size_class) {
 
 namespace {
 
-[[gnu::noinline]] void* allocate_missed(std::size_t size) {
+// \why no door there: checkers walk the stack from malloc, and a tail call keeps it whole.
+bool takes_this_block_from_malloc() { return takes_blocks_from_malloc() && scope_pool() == nullptr; }
+
+[[gnu::noinline]] void* allocate_behind_door(std::size_t size) {
   const SlowDoor door;
-  // Sizes that callers do not look up inline. A scope hides the records.
-  if (size > detail::kSteppedLimit && size <= detail::kMediumLimit)
-    if (void* const block = pop(detail::own_cache()->records[index_of_class(class_of_size(size))]))
-      return block;
   if (scope_pool() != nullptr) [[unlikely]]
     return allocate_in_scope(size, size <= detail::kTinyLimit ? detail::kTinyLimit : 16);
-  if (takes_blocks_from_malloc()) [[unlikely]]
-    return allocate_from_malloc(size, 16);
   if (size > detail::kMediumLimit) return allocate_large_block(size, kPageBytes);
   ThreadHeap* const heap = heap_of_this_thread();  // also reads the options, which choose the classes
   const SizeClass size_class =
@@ -179,6 +176,16 @@ namespace {
   // A request that another bin's class serves finds its blocks in the record of that class.
   if (void* const block = pop(detail::own_cache()->records[index_of_class(size_class)])) return block;
   return allocate_in_class(heap, size_class, size);
+}
+
+[[gnu::noinline]] void* allocate_missed(std::size_t size) {
+  // A hit, of sizes that callers do not look up inline. A scope hides the records.
+  if (size > detail::kSteppedLimit && size <= detail::kMediumLimit)
+    if (void* const block = pop(detail::own_cache()->records[index_of_class(class_of_size(size))]))
+      return block;
+  if (takes_this_block_from_malloc()) [[unlikely]]
+    return allocate_from_malloc(size, 16);
+  return allocate_behind_door(size);
 }
 
 [[gnu::noinline]] void deallocate_missed(void* block) {
@@ -291,16 +298,19 @@ void deallocate_class_slow(void* block, SizeClass size_class) noexcept {
 
 namespace {
 
-[[gnu::noinline]] void* allocate_aligned_missed(std::size_t size, std::size_t alignment) {
+[[gnu::noinline]] void* allocate_aligned_behind_door(std::size_t size, std::size_t alignment) {
   const SlowDoor door;
   if (scope_pool() != nullptr) return allocate_in_scope(size, alignment);
-  if (takes_blocks_from_malloc()) [[unlikely]]
-    return allocate_from_malloc(size, alignment);
   if (size > detail::kMediumLimit && alignment <= kPageBytes) return allocate_large_block(size, kPageBytes);
   set_up_once();  // the classes must be known
   const SizeClass size_class = aligned_class_of(kClassesInUse, size, alignment);
   if (size_class == SizeClass::kNone) return allocate_large_block(size, alignment);
   return allocate_in_class(heap_of_this_thread(), size_class, size);
+}
+
+void* allocate_aligned_missed(std::size_t size, std::size_t alignment) {
+  return takes_this_block_from_malloc() ? allocate_from_malloc(size, alignment)
+                                        : allocate_aligned_behind_door(size, alignment);
 }
 
 void* allocate_aligned_slow(std::size_t size, std::size_t alignment) {

@@ -100,11 +100,8 @@ void count_reallocation() {
 
 namespace {
 
-[[gnu::noinline]] void* reallocate_missed(void* block, std::size_t size) {
-  if (block == nullptr) return allocate(size);
+[[gnu::noinline]] void* reallocate_behind_door(void* block, std::size_t size) {
   const SlowDoor door;
-  count_reallocation();
-  if (PoolHeader* const pool = pool_over_system(block)) return reallocate_of_pool(*pool, block, size);
   Span* const span = span_of_block(block);
   if (is_of_pool(span)) return reallocate_of_pool(*pool_of(*span), block, size);
   const std::size_t usable = usable_bytes(*span, block);
@@ -114,6 +111,14 @@ namespace {
     if (void* const resized = reallocate_large(span, size)) return resized;
   }
   return move_by_copy(block, usable, size);
+}
+
+// No door around malloc's blocks, as in memory_pool.cc.
+[[gnu::noinline]] void* reallocate_missed(void* block, std::size_t size) {
+  if (block == nullptr) return allocate(size);
+  count_reallocation();
+  if (PoolHeader* const pool = pool_over_system(block)) return reallocate_of_pool(*pool, block, size);
+  return reallocate_behind_door(block, size);
 }
 
 // A block may move from a pool to the general pool, and into the pool of a scope.
