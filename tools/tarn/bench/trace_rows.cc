@@ -58,6 +58,8 @@ BenchTraces::BenchTraces(std::string folder, Session& session)
     throw UsageError(fmt::format("--traces: no folder at '{}'", folder_));
 }
 
+BenchTraces::~BenchTraces() = default;
+
 void BenchTraces::read(const BenchShape& shape) {
   is_read_ = true;
   const std::vector<std::string> files = traces_in(folder_, shape.is_quick ? Extent::kQuick : Extent::kAll);

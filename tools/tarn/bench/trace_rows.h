@@ -13,11 +13,13 @@
 
 #include "bench/bench_program.h"
 #include "engine/session.h"
-#include "trace/prepared_trace.h"
 
 namespace tarn::tool {
 
 inline constexpr const char* kTraceGroups[] = {"traces", "traces_memory"};
+
+class ScriptFile;
+struct PreparedTrace;
 
 struct DamagedTrace {
   std::string name;
@@ -28,6 +30,7 @@ class BenchTraces {
  public:
   /// \param folder empty: the one beside the tool. \throws UsageError if it is named and there is none
   BenchTraces(std::string folder, Session& session);
+  ~BenchTraces();
 
   /// Reads all traces of the folder, and puts down what tarn_replay needs of them, 16 bytes for each call,
   /// for as long as this lives. \cost about a second for 5 million calls. \throws Interrupted, UsageError
