@@ -20,12 +20,9 @@ struct MeanCell {
   bool is_partial;  // not all rows of the group
 };
 
-/// Of times the greatest ratio is the best one, of memory the least.
-enum class Better : std::uint8_t { kGreater, kLess };
-
 struct MeanColumn {
   std::string title;
-  Better better;
+  Better better;  // of times the greatest ratio is the best one, of memory the least
   std::vector<MeanCell> cells;  // a contender each
 };
 
@@ -33,7 +30,7 @@ struct MeanColumn {
 MeanColumn column_of(const std::string& title, const std::vector<const GroupSamples*>& groups,
                      const std::vector<std::size_t>& contenders, const std::string& metric) {
   const bool is_of_time = metric.empty() && is_of_times(*groups.front());
-  MeanColumn column = {title, is_of_time ? Better::kGreater : Better::kLess, {}};
+  MeanColumn column = {title, is_of_time ? Better::kMore : Better::kLess, {}};
   std::vector<std::size_t> counts;
   for (const std::size_t contender : contenders) {
     std::vector<double> ratios;
