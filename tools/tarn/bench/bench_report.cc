@@ -22,7 +22,7 @@ struct MeanCell {
 
 struct MeanColumn {
   std::string title;
-  Better better;  // of times the greatest ratio is the best one, of memory the least
+  Better better;                // of times the greatest ratio is the best one, of memory the least
   std::vector<MeanCell> cells;  // a contender each
 };
 
