@@ -22,7 +22,7 @@ if [ "${1:-}" != --install ]; then
 fi
 if [ "${1:-}" = --tests ] || [ "${1:-}" = --check ]; then
   packages="$packages
-    clang-format-14 clang libclang-rt-14-dev lld
+    clang-format-14 clang libclang-rt-14-dev lld llvm-14 xz-utils
     strace php-cli php-mbstring php-xml php-sqlite3 dnsmasq-base faketime eatmydata fakeroot libuid-wrapper
     tmux
   "

@@ -1,5 +1,6 @@
 #include "profile/symbols.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -28,15 +29,25 @@ class Scratch {
   fs::path path_;
 };
 
+SymbolPlaces places_with(const std::vector<std::string>& directories) {
+  SymbolPlaces places = places_of_core();
+  places.files.directories = directories;
+  return places;
+}
+
+std::string build_id_of_file(const std::string& path) {
+  const SymbolPlaces places = places_of_core();
+  return SymbolFile(observer::open_regular_file(path), path, places.files).build_id();
+}
+
 /// What the known program told of its run: two stacks of one address each, and its module.
-HeapProfile run_known_stacks() {
+HeapProfile run_known_stacks(const std::string& program = TARN_KNOWN_STACKS) {
   HeapProfile profile;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(popen(TARN_KNOWN_STACKS, "r"), pclose);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(popen(program.c_str(), "r"), pclose);
   unsigned long long start = 0, end = 0, first = 0, second = 0;
   if (std::fscanf(output.get(), "%llx-%llx %*[^\n]\n%llx %llx", &start, &end, &first, &second) != 4)
     return profile;
-  profile.modules = {{start, std::max(first, second) + 0x10000, 0, TARN_KNOWN_STACKS,
-                      SymbolFile(TARN_KNOWN_STACKS).build_id()}};
+  profile.modules = {{start, std::max(first, second) + 0x10000, 0, program, build_id_of_file(program)}};
   profile.stacks.resize(2);
   profile.stacks[0].addresses = {first};
   profile.stacks[1].addresses = {second};
@@ -96,15 +107,67 @@ TEST(Symbols, DebugInformationMayBeInAFileOfItsOwn) {
   const fs::path directory = (scratch / ".build-id") / id.substr(0, 2);
   fs::create_directories(directory);
   run("objcopy --only-keep-debug " TARN_KNOWN_STACKS " " + (directory / (id.substr(2) + ".debug")).string());
-  const Symbols symbols(over_file(profile, stripped), {"", {(scratch / "").string()}});
+  const Symbols symbols(over_file(profile, stripped), places_with({(scratch / "").string()}));
   expect_inlined_frames(symbols.at(profile.stacks[0].addresses[0]));
+}
+
+TEST(Symbols, ADebugFileMayBeNamedByTheProgramAndBeBesideIt) {
+  const HeapProfile profile = run_known_stacks();
+  for (const char* const place : {"", ".debug/"}) {
+    const Scratch scratch;
+    const fs::path debug = (scratch / place) / "s.debug";
+    fs::create_directories(debug.parent_path());
+    run("objcopy --only-keep-debug --remove-section=.note.gnu.build-id " TARN_KNOWN_STACKS " " +
+        debug.string());
+    run("strip --remove-section=.note.gnu.build-id -o " + (scratch / "s").string() + " " TARN_KNOWN_STACKS);
+    run("objcopy --add-gnu-debuglink=" + debug.string() + " " + (scratch / "s").string());
+    HeapProfile linked = over_file(profile, scratch / "s");
+    linked.modules[0].build_id.clear();
+    expect_inlined_frames(Symbols(linked, places_with({})).at(profile.stacks[0].addresses[0]));
+    std::ofstream(debug, std::ios::app) << "changed";
+    EXPECT_FALSE(Symbols(linked, places_with({})).at(profile.stacks[0].addresses[0]).has_function);
+  }
+}
+
+TEST(Symbols, DebugInformationMayBeSplitOff) {
+  const HeapProfile profile = run_known_stacks(TARN_SPLIT_STACKS);
+  ASSERT_EQ(profile.stacks.size(), 2u);
+  expect_inlined_frames(Symbols(profile, places_with({})).at(profile.stacks[0].addresses[0]));
+}
+
+TEST(Symbols, DebugInformationThatIsSplitOffMayBeInAPackage) {
+  const HeapProfile profile = run_known_stacks(TARN_PACKED_STACKS);
+  ASSERT_EQ(profile.stacks.size(), 2u);
+  expect_inlined_frames(Symbols(profile, places_with({})).at(profile.stacks[0].addresses[0]));
+}
+
+TEST(Symbols, SectionsMayBeCompressed) {
+  const HeapProfile profile = run_known_stacks();
+  for (const char* const how : {"zlib-gabi", "zlib-gnu", "zstd"}) {
+    const Scratch scratch;
+    run(std::string("objcopy --compress-debug-sections=") + how + " " TARN_KNOWN_STACKS " " +
+        (scratch / "s").string());
+    const Symbols symbols(over_file(profile, scratch / "s"), places_with({}));
+    expect_inlined_frames(symbols.at(profile.stacks[0].addresses[0]));
+  }
+}
+
+TEST(Symbols, ACompressedSymbolTableNames) {
+  const Scratch scratch;
+  const HeapProfile profile = run_known_stacks();
+  const std::string small = (scratch / "small").string(), bare = (scratch / "bare").string();
+  run("objcopy -S -w --keep-symbol='*app5build*' " TARN_KNOWN_STACKS " " + small);
+  run("xz " + small + " && strip -o " + bare +
+      " " TARN_KNOWN_STACKS " && objcopy --add-section .gnu_debugdata=" + small + ".xz " + bare);
+  const Symbols symbols(over_file(profile, bare), places_with({}));
+  EXPECT_TRUE(symbols.at(profile.stacks[0].addresses[0]).frames[0].function.starts_with("app::build("));
 }
 
 TEST(Symbols, WithoutDebugInformationTheSymbolTableNames) {
   const Scratch scratch;
   const HeapProfile profile = run_known_stacks();
   run("strip --strip-debug -o " + (scratch / "bare").string() + " " TARN_KNOWN_STACKS);
-  const Symbols symbols(over_file(profile, scratch / "bare"), {"", {}});
+  const Symbols symbols(over_file(profile, scratch / "bare"), places_with({}));
   const Location& location = symbols.at(profile.stacks[0].addresses[0]);
   ASSERT_EQ(location.frames.size(), 1u);
   EXPECT_TRUE(location.frames[0].function.starts_with("app::build("));
@@ -115,10 +178,18 @@ TEST(Symbols, WithoutAnySymbolThereIsTheModuleAndTheOffset) {
   const Scratch scratch;
   const HeapProfile profile = run_known_stacks();
   run("strip -o " + (scratch / "bare").string() + " " TARN_KNOWN_STACKS);
-  const Symbols symbols(over_file(profile, scratch / "bare"), {"", {}});
+  const Symbols symbols(over_file(profile, scratch / "bare"), places_with({}));
   const Location& location = symbols.at(profile.stacks[0].addresses[0]);
   EXPECT_TRUE(location.frames[0].function.starts_with("bare+0x")) << location.frames[0].function;
   EXPECT_FALSE(location.has_function);
+}
+
+TEST(Symbols, WhatACompilerHasAppendedToANameIsLeftOut) {
+  EXPECT_EQ(name_in_words("_ZN3app5buildEv.cold"), "app::build()");
+  EXPECT_EQ(name_in_words("_RNvNtCslNYArtu3iFV_5alloc5alloc5alloc.llvm.123"), "alloc::alloc::alloc");
+  EXPECT_EQ(name_in_words("_ZN38_$LT$T$u20$as$u20$alloc..vec..Spec$GT$4make17h0123456789abcdefE.llvm.123"),
+            "<T as alloc::vec::Spec>::make");
+  EXPECT_EQ(name_in_words("plain.name"), "plain.name");
 }
 
 TEST(Symbols, AFileOfAnotherBuildIdIsNotBelieved) {
@@ -133,12 +204,37 @@ TEST(Symbols, AFileOfAnotherBuildIdIsNotBelieved) {
 
 TEST(Symbols, ADeletedFileIsOneWarning) {
   HeapProfile profile = run_known_stacks();
-  profile.modules[0].path += " (deleted)";
+  profile.modules[0].path += ".gone (deleted)";
   const Symbols symbols(profile, places_of_core());
-  EXPECT_TRUE(
-      symbols.at(profile.stacks[1].addresses[0]).frames[0].function.starts_with("profile_known_stacks+0x"));
+  EXPECT_TRUE(symbols.at(profile.stacks[1].addresses[0])
+                  .frames[0]
+                  .function.starts_with("profile_known_stacks.gone+0x"));
   ASSERT_EQ(symbols.warnings().size(), 1u);
   EXPECT_NE(symbols.warnings()[0].find("deleted or replaced"), std::string::npos);
+}
+
+TEST(Symbols, OfAFileThatIsGoneItsMemoryNamesWhatItExports) {
+  void* const plugin = dlopen(TARN_PLUGIN, RTLD_NOW);
+  ASSERT_NE(plugin, nullptr);
+  Dl_info info{};
+  ASSERT_NE(dladdr(dlsym(plugin, "run"), &info), 0);
+  const auto start = reinterpret_cast<std::uint64_t>(info.dli_fbase);
+  HeapProfile profile;
+  profile.modules = {
+      {start, start + 0x10000, 0, TARN_PLUGIN " (deleted)", build_id_of_file(TARN_PLUGIN), start + 0x1000}};
+  profile.stacks.resize(1);
+  profile.stacks[0].addresses = {reinterpret_cast<std::uint64_t>(info.dli_saddr) + 2};
+  const observer::InputFile memory("/proc/self/mem");
+  SymbolPlaces places = places_of_core();
+  places.files.open = [](const std::string&) { return observer::InputFile(); };
+  places.read_memory = [&](std::uint64_t address, void* into, std::size_t bytes) {
+    return memory.read(address, into, bytes);
+  };
+  const Symbols symbols(profile, places);
+  EXPECT_EQ(symbols.at(profile.stacks[0].addresses[0]).frames[0].function, "run");
+  ASSERT_EQ(symbols.warnings().size(), 1u);
+  EXPECT_NE(symbols.warnings()[0].find("what it does not export has no name"), std::string::npos);
+  dlclose(plugin);
 }
 
 TEST(Symbols, AnAddressInNoModuleIsItsOwnName) {
@@ -166,7 +262,7 @@ TEST(Symbols, DamagedFilesGiveNamesOrNone) {
       damaged[0x400 + random % (damaged.size() - 0x400)] ^= static_cast<char>(random >> 24);
     }
     std::ofstream(scratch / "damaged", std::ios::binary) << damaged;
-    const Symbols symbols(over_file(profile, scratch / "damaged"), {"", {}});
+    const Symbols symbols(over_file(profile, scratch / "damaged"), places_with({}));
     EXPECT_FALSE(symbols.at(profile.stacks[0].addresses[0]).frames.empty());
   }
 }

@@ -34,7 +34,7 @@ TEST(TopSites, RowsAreAsWideAsTheTerminalAtMost) {
   const NamedProfile profile = test::named(raw);
   for (const std::size_t columns : {80u, 100u, 140u}) {
     std::istringstream lines(top_sites_text(profile, Measure::kLive, 0, columns));
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), columns) << line;
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(observer::columns_of(line), columns) << line;
   }
 }
 

@@ -124,11 +124,8 @@ InputFile AttachedProcess::open_file_of(const std::string& path) const {
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  const InputFile place(
-      static_cast<int>(syscall(SYS_openat2, root_.descriptor(), path.c_str(), &how, sizeof how)));
-  struct stat status {};
-  if (!place.is_open() || fstat(place.descriptor(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  return InputFile(fmt::format("/proc/self/fd/{}", place.descriptor()), O_NONBLOCK | O_NOCTTY);
+  return open_regular_place(
+      InputFile(static_cast<int>(syscall(SYS_openat2, root_.descriptor(), path.c_str(), &how, sizeof how))));
 }
 
 }  // namespace tarn::observer

@@ -1,5 +1,6 @@
 #include "input_file.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +27,8 @@ InputFile::~InputFile() {
 }
 
 InputFile InputFile::duplicate() const { return InputFile(fcntl(descriptor_, F_DUPFD_CLOEXEC, 0)); }
+
+int InputFile::release() { return std::exchange(descriptor_, -1); }
 
 std::uint64_t InputFile::bytes() const {
   struct stat status {};
@@ -54,6 +57,12 @@ InputFile open_regular_file(const std::string& path) {
   InputFile file(path, O_NONBLOCK | O_NOCTTY);
   if (file.is_open() && fstat(file.descriptor(), &status) == 0 && S_ISREG(status.st_mode)) return file;
   return {};
+}
+
+InputFile open_regular_place(const InputFile& place) {
+  struct stat status {};
+  if (!place.is_open() || fstat(place.descriptor(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  return InputFile(fmt::format("/proc/self/fd/{}", place.descriptor()), O_NONBLOCK | O_NOCTTY);
 }
 
 }  // namespace tarn::observer

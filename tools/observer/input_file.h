@@ -27,6 +27,8 @@ class InputFile {
   bool is_open() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }
   InputFile duplicate() const;
+  /// Leaves the descriptor to the caller.
+  int release();
   /// Bytes of a regular file, 0 of any other.
   std::uint64_t bytes() const;
 
@@ -42,5 +44,7 @@ class InputFile {
 
 /// Opens a file only if it is a regular one. \why to open a pipe waits, and a device may do something then.
 InputFile open_regular_file(const std::string& path);
+/// The same of a place that was opened with O_PATH, or was not.
+InputFile open_regular_place(const InputFile& place);
 
 }  // namespace tarn::observer

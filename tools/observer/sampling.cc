@@ -25,6 +25,7 @@ constexpr std::uint64_t kMostPieces = 4096;
 constexpr std::uint32_t kMostParts = 64;
 constexpr unsigned kMostTables = 32;
 constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1} << 24;
+constexpr std::uint64_t kMostModules = 1024, kLongestPath = 4096, kLongestBuildId = 64;
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;  // read at once
 
 Layout layout_of(const Source& source) {
@@ -66,6 +67,7 @@ Sampling SamplingWords::read() const {
   Bounds bounds;
   read_live(sampling, bounds);
   read_stacks(sampling, bounds);  // afterwards: so each live sample's stack is among them
+  read_modules(sampling, bounds);
   return sampling;
 }
 
@@ -142,6 +144,24 @@ void SamplingWords::read_stacks(Sampling& sampling, Bounds& bounds) const {
       sampling.stacks.push_back(std::move(stack));
       at += (record_bytes + unit - 1) / unit * unit;
     }
+  }
+}
+
+void SamplingWords::read_modules(Sampling& sampling, Bounds& bounds) const {
+  if (!layout_.find_field("code_modules.count")) return;
+  const std::uint64_t count =
+      std::min(number(layout_.root("code_modules"), "code_modules.count"), kMostModules);
+  Address module = number(layout_.root("code_modules"), "code_modules.modules");
+  for (std::uint64_t i = 0; i < count; ++i, module += layout_.size_of("code_module")) {
+    bounds.spend_bytes(sizeof(NotedModule) + kLongestPath + kLongestBuildId);
+    NotedModule noted{number(module, "code_module.start"), number(module, "code_module.end"),
+                      number(module, "code_module.first_stack"), std::string(kLongestPath, '\0'), ""};
+    noted.path.resize(source_.read(number(module, "code_module.path"), noted.path.data(), kLongestPath));
+    noted.path.resize(std::min(noted.path.find('\0'), noted.path.size()));
+    noted.build_id.resize(std::min(number(module, "code_module.id_bytes"), kLongestBuildId));
+    const Address id = module + layout_.field("code_module.build_id").offset;
+    if (!source_.read_all(id, noted.build_id.data(), noted.build_id.size())) noted.build_id.clear();
+    sampling.modules.push_back(std::move(noted));
   }
 }
 

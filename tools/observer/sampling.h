@@ -4,6 +4,7 @@
 // Threads: one at a time.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "bounds.h"
@@ -30,12 +31,24 @@ struct SampledBlock {
   std::uint64_t pool = 0;
 };
 
+/// A file that addresses of stacks lie in, as it was from one stack on until another was noted there.
+struct NotedModule {
+  Address start = 0, end = 0;
+  std::uint64_t first_stack = 0;  // its number
+  std::string path, build_id;
+
+  bool has(std::uint64_t stack, Address address) const {
+    return first_stack <= stack && address >= start && address < end;
+  }
+};
+
 struct Sampling {
   std::uint64_t interval = 0;  // bytes; 0: nothing is sampled now
   std::uint64_t lost = 0;      // samples that there was no memory for
   std::vector<SampledStack> stacks;
   std::vector<SampledBlock> live;
-  bool is_whole = true;  // else a bound was met: forged figures
+  std::vector<NotedModule> modules;  // in the order in which they were noted
+  bool is_whole = true;              // else a bound was met: forged figures
 };
 
 /// Where the words of a program's library lie.
@@ -65,6 +78,7 @@ class SamplingWords {
  private:
   void read_stacks(Sampling& sampling, Bounds& bounds) const;
   void read_live(Sampling& sampling, Bounds& bounds) const;
+  void read_modules(Sampling& sampling, Bounds& bounds) const;
   std::uint64_t number(Address record, std::string_view field) const;
 
   const Source& source_;

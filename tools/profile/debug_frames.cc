@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "elf_functions.h"
 
@@ -93,19 +94,15 @@ std::vector<Dwarf_Die> functions_around(Dwarf_Die function, std::uint64_t addres
 
 }  // namespace
 
-DebugFrames::DebugFrames(Elf* elf) : debug_(dwarf_begin_elf(elf, DWARF_C_READ, nullptr)) {
-  if (debug_ != nullptr) add_units();
-}
-
-DebugFrames::~DebugFrames() {
-  if (debug_ != nullptr) dwarf_end(debug_);
-}
-
-void DebugFrames::add_units() {
+DebugFrames::DebugFrames(Dwarf* debug, std::unique_ptr<DwoPackage> package) : package_(std::move(package)) {
   Dwarf_CU* unit = nullptr;
-  Dwarf_Die die;
-  while (dwarf_get_units(debug_, unit, &unit, nullptr, nullptr, &die, nullptr) == 0)
-    if (dwarf_tag(&die) == DW_TAG_compile_unit) add_ranges(die, units_);
+  Dwarf_Die die, split;
+  std::uint8_t kind = 0;
+  while (dwarf_get_units(debug, unit, &unit, nullptr, &kind, &die, &split) == 0) {
+    if (kind != DW_UT_compile && kind != DW_UT_skeleton) continue;
+    add_ranges(die, units_);
+    if (kind == DW_UT_skeleton) full_units_[die.addr] = split;
+  }
   std::sort(units_.begin(), units_.end(),
             [](const DieRange& a, const DieRange& b) { return a.start < b.start; });
 }
@@ -127,6 +124,13 @@ void DebugFrames::add_functions(Dwarf_Die& parent, int depth, Ranges& ranges) {
     if (holds_functions(tag)) add_functions(child, depth + 1, ranges);
     return ranges.size() < kMostRanges;
   });
+}
+
+Dwarf_Die& DebugFrames::full_unit(Dwarf_Die& unit) {
+  const auto split = full_units_.find(unit.addr);
+  if (split == full_units_.end()) return unit;
+  if (split->second.addr == nullptr && !package_->find(unit, split->second)) split->second = unit;
+  return split->second;
 }
 
 DebugFrames::Ranges& DebugFrames::functions_of(Dwarf_Die& unit) {
@@ -151,7 +155,8 @@ std::vector<Frame> DebugFrames::frames_at(std::uint64_t address) {
   if (unit == nullptr) return {};
   Frame place;
   set_line(unit->die, address, place);
-  DieRange* const function = find(functions_of(unit->die), address);
+  Dwarf_Die& full = full_unit(unit->die);
+  DieRange* const function = find(functions_of(full), address);
   if (function == nullptr) return place.line == 0 ? std::vector<Frame>{} : std::vector<Frame>{place};
 
   std::vector<Frame> frames;
@@ -161,7 +166,7 @@ std::vector<Frame> DebugFrames::frames_at(std::uint64_t address) {
     place.function = function_of(*die);
     frames.push_back(place);
     place = Frame{};
-    if (frames.back().is_inlined) set_call_site(unit->die, *die, place);
+    if (frames.back().is_inlined) set_call_site(full, *die, place);
   }
   return frames;
 }

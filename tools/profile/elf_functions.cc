@@ -1,4 +1,3 @@
-// Symbols, read with libelf.
 #include "elf_functions.h"
 
 #include <gelf.h>
@@ -32,11 +31,15 @@ std::string name_in_words(const std::string& name) {
   return observer::demangle(mangled).value_or(name);
 }
 
-void ElfFunctions::add(Elf* elf) {
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0) continue;
-    if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) add_table(elf, section);
+ElfFunctions::ElfFunctions(Dwfl_Module* module) {
+  const int count = dwfl_module_getsymtab(module);
+  for (int i = 0; i < count; ++i) {
+    GElf_Sym symbol;
+    GElf_Addr start = 0;
+    const char* const name = dwfl_module_getsym_info(module, i, &symbol, &start, nullptr, nullptr, nullptr);
+    if (name == nullptr || *name == '\0' || !is_function(symbol)) continue;
+    functions_.push_back({start, start + std::min(symbol.st_size, UINT64_MAX - start),
+                          std::string(name, strnlen(name, kLongestSymbol))});
   }
   // Of several names of one address the shortest, which is how programs write it: "malloc", not "__malloc".
   std::sort(functions_.begin(), functions_.end(), [](const Function& a, const Function& b) {
@@ -45,20 +48,6 @@ void ElfFunctions::add(Elf* elf) {
   });
   const auto has_same_start = [](const Function& a, const Function& b) { return a.start == b.start; };
   functions_.erase(std::unique(functions_.begin(), functions_.end(), has_same_start), functions_.end());
-}
-
-void ElfFunctions::add_table(Elf* elf, Elf_Scn* section) {
-  GElf_Shdr header;
-  Elf_Data* const data = elf_getdata(section, nullptr);
-  if (data == nullptr || gelf_getshdr(section, &header) == nullptr) return;
-  for (std::size_t i = 0; i < data->d_size / header.sh_entsize; ++i) {
-    GElf_Sym symbol;
-    if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) return;
-    const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
-    if (name == nullptr || *name == '\0' || !is_function(symbol)) continue;
-    const std::uint64_t end = symbol.st_value + std::min(symbol.st_size, UINT64_MAX - symbol.st_value);
-    functions_.push_back({symbol.st_value, end, std::string(name, strnlen(name, kLongestSymbol))});
-  }
 }
 
 std::optional<std::string> ElfFunctions::name_at(std::uint64_t address) const {

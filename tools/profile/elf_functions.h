@@ -1,8 +1,9 @@
-// The functions that the symbol tables of an ELF file name.
+// The functions that the symbol tables of a file name: its own, its debug file's, and the compressed one in
+// .gnu_debugdata.
 //
 // Invariant: sorted by address. Threads: constant once read; any.
 #pragma once
-#include <libelf.h>
+#include <elfutils/libdwfl.h>
 
 #include <cstdint>
 #include <optional>
@@ -13,8 +14,8 @@ namespace tarn::profile {
 
 class ElfFunctions {
  public:
-  /// Adds the functions of a file. One file may be stripped and another hold its names.
-  void add(Elf* elf);
+  ElfFunctions() = default;
+  explicit ElfFunctions(Dwfl_Module* module);
 
   /// \returns the name, in words, of the function that holds an address of the file.
   std::optional<std::string> name_at(std::uint64_t address) const;
@@ -24,8 +25,6 @@ class ElfFunctions {
     std::uint64_t start, end;  // end == start: the table does not say; up to the next one
     std::string name;          // mangled
   };
-  void add_table(Elf* elf, Elf_Scn* section);
-
   std::vector<Function> functions_;
 };
 

@@ -31,6 +31,7 @@ struct ProfileModule {
   std::uint64_t file_offset = 0;  // of `start`
   std::string path;               // as the kernel names it, " (deleted)" included
   std::string build_id;           // its bytes, as observer::build_id_in returns them; "" = none
+  std::uint64_t first_end = 0;    // of the mapping at `start`; 0: it is mapped no more
 };
 
 struct HeapProfile {

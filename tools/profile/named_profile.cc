@@ -56,8 +56,10 @@ std::vector<Frame> NamedStack::frames() const {
 }
 
 std::size_t site_of(const std::vector<Frame>& frames) {
-  const auto site = std::find_if(frames.begin(), frames.end(),
-                                 [](const Frame& frame) { return !is_of_library(frame.function); });
+  const auto site = std::find_if(frames.begin(), frames.end(), [](const Frame& frame) {
+    // Where Rust's library was built.
+    return !frame.file.starts_with("/rustc/") && !is_of_library(frame.function);
+  });
   return site == frames.end() ? 0 : static_cast<std::size_t>(site - frames.begin());
 }
 

@@ -85,7 +85,7 @@ class NamedProfile {
 /// inlined. A stack of nothing else stays whole.
 std::vector<Call> without_allocator(const std::vector<Call>& calls, const HeapProfile& profile);
 
-/// \returns the number of the first frame that is not the C++ library's; 0 when all are. \pre not empty
+/// \returns the number of the first frame that is not of a language's library; 0 when all are. \pre not empty
 std::size_t site_of(const std::vector<Frame>& frames);
 
 /// "app::build (build.cc:12)", the file without its directories.

@@ -1,28 +1,16 @@
 #include "symbol_file.h"
 
-#include <elfutils/libdwelf.h>
-#include <fmt/format.h>
 #include <gelf.h>
+#include <unistd.h>
 
-#include <algorithm>
+#include <utility>
+
+#include "plain_sections.h"
 
 namespace tarn::profile {
 namespace {
 
 constexpr std::uint64_t kPageMask = 4095;
-
-std::string build_id_of(Elf* elf) {
-  const void* id = nullptr;
-  const ssize_t bytes = elf == nullptr ? 0 : dwelf_elf_gnu_build_id(elf, &id);
-  return bytes > 0 ? std::string(static_cast<const char*>(id), static_cast<std::size_t>(bytes)) : "";
-}
-
-std::string debug_path(const std::string& directory, const std::string& build_id) {
-  std::string path = directory + "/.build-id/";
-  for (std::size_t i = 0; i < build_id.size(); ++i)
-    path += fmt::format("{:02x}{}", static_cast<unsigned char>(build_id[i]), i == 0 ? "/" : "");
-  return path + ".debug";
-}
 
 /// Calls visit(segment) for each segment that is loaded.
 template <typename Visit>
@@ -36,18 +24,35 @@ void for_each_segment(Elf* elf, Visit visit) {
   }
 }
 
-std::unique_ptr<DebugFrames> frames_of(Elf* elf) {
-  auto frames = std::make_unique<DebugFrames>(elf);
-  return frames->is_empty() ? nullptr : std::move(frames);
-}
+const Dwfl_Callbacks kCallbacks = {
+    .find_elf = [](Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) { return -1; },
+    .find_debuginfo = find_debug_file,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = nullptr};
 
 }  // namespace
 
-std::string SymbolFile::build_id() const { return build_id_of(file_->get()); }
+SymbolFile::SymbolFile(observer::InputFile file, const std::string& path, const DebugPlaces& places)
+    : path_(path), places_(&places), dwfl_(dwfl_begin(&kCallbacks)) {
+  const int descriptor = with_plain_sections(std::move(file)).release();
+  if (descriptor < 0) return;
+  dwfl_report_begin(dwfl_.get());
+  module_ = dwfl_report_elf(dwfl_.get(), "", path.c_str(), descriptor, 0, true);
+  if (module_ == nullptr) close(descriptor);
+  dwfl_report_end(dwfl_.get(), nullptr, nullptr);
+  if (module_ == nullptr) return;
+  void** user_data = nullptr;
+  dwfl_module_info(module_, &user_data, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  *user_data = const_cast<DebugPlaces*>(&places);
+  GElf_Addr bias = 0;
+  elf_ = dwfl_module_getelf(module_, &bias);
+}
+
+std::string SymbolFile::build_id() const { return build_id_of(elf_); }
 
 std::vector<std::uint64_t> SymbolFile::addresses_at(std::uint64_t file_offset) const {
   std::vector<std::uint64_t> addresses;
-  for_each_segment(file_->get(), [&](const GElf_Phdr& segment) {
+  for_each_segment(elf_, [&](const GElf_Phdr& segment) {
     const std::uint64_t first = segment.p_offset & ~kPageMask, end = segment.p_offset + segment.p_filesz;
     if (file_offset >= first && file_offset < end)
       addresses.push_back(segment.p_vaddr - segment.p_offset + file_offset);
@@ -57,36 +62,22 @@ std::vector<std::uint64_t> SymbolFile::addresses_at(std::uint64_t file_offset) c
 
 std::optional<std::pair<std::uint64_t, std::uint64_t>> SymbolFile::first_segment() const {
   std::optional<std::pair<std::uint64_t, std::uint64_t>> first;
-  for_each_segment(file_->get(), [&](const GElf_Phdr& segment) {
+  for_each_segment(elf_, [&](const GElf_Phdr& segment) {
     if (!first) first = {segment.p_offset & ~kPageMask, segment.p_vaddr - (segment.p_offset & kPageMask)};
   });
   return first;
 }
 
-std::unique_ptr<observer::ElfFile> SymbolFile::open_debug_file(
-    const std::vector<std::string>& directories) const {
-  const std::string id = build_id();
-  if (id.size() < 2) return nullptr;
-  for (const std::string& directory : directories) {
-    auto file = std::make_unique<observer::ElfFile>(debug_path(directory, id));
-    if (file->get() != nullptr && build_id_of(file->get()) == id) return file;
-  }
-  return nullptr;
-}
-
-void SymbolFile::read_names(const std::vector<std::string>& debug_directories) {
-  if (!is_elf()) return;
-  functions_.add(file_->get());
-  debug_ = frames_of(file_->get());
-  if (debug_ != nullptr) return;
-  debug_file_ = open_debug_file(debug_directories);
-  if (debug_file_ == nullptr) return;
-  functions_.add(debug_file_->get());
-  debug_ = frames_of(debug_file_->get());
+void SymbolFile::read_names() {
+  has_read_names_ = true;
+  if (Dwarf* const debug = dwfl_module_getdwarf(module_, &debug_bias_))
+    debug_ = DebugFrames(debug, std::make_unique<DwoPackage>(places_->open(path_ + ".dwp"), debug));
+  functions_ = ElfFunctions(module_);
 }
 
 std::vector<Frame> SymbolFile::frames_at(std::uint64_t address) {
-  std::vector<Frame> frames = debug_ == nullptr ? std::vector<Frame>{} : debug_->frames_at(address);
+  if (!has_read_names_) read_names();
+  std::vector<Frame> frames = debug_.frames_at(address - debug_bias_);
   // The symbol is the whole name; with little debug information (-g1) a function's name there has no
   // namespace.
   if (std::optional<std::string> symbol = functions_.name_at(address)) {

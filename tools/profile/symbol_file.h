@@ -1,27 +1,31 @@
-// An ELF file as a source of frames: its debug information, that of a separate file of the same build id, or
-// its symbol tables.
+// A program or library as a source of frames: libdwfl reads its symbols and its debug information, wherever
+// either is kept (debug_file.h, .gnu_debugdata, split DWARF).
 //
 // Threads: one at a time.
 #pragma once
+#include <elfutils/libdwfl.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "debug_file.h"
 #include "debug_frames.h"
 #include "elf_functions.h"
 #include "frame.h"
-#include "observer/elf_file.h"
+#include "observer/input_file.h"
 
 namespace tarn::profile {
 
 class SymbolFile {
  public:
-  /// Opens a file; nothing is parsed yet.
-  explicit SymbolFile(const std::string& path) : file_(std::make_unique<observer::ElfFile>(path)) {}
+  /// \param path as the program names the file, beside which its debug file may be
+  /// \param places must outlive it
+  SymbolFile(observer::InputFile file, const std::string& path, const DebugPlaces& places);
 
-  bool is_elf() const { return file_->get() != nullptr; }
+  bool is_elf() const { return elf_ != nullptr; }
   /// As bytes; "" = none.
   std::string build_id() const;
   /// Addresses in the file at which a mapping of `file_offset` can start, ascending. Two segments may share a
@@ -30,17 +34,23 @@ class SymbolFile {
   /// The offset of the first segment, rounded down to a page, and its address.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> first_segment() const;
 
-  /// Reads the names. Debug information that the file lacks is looked for in `debug_directories`, as
-  /// DIRECTORY/.build-id/xx/yyyy.debug.
-  void read_names(const std::vector<std::string>& debug_directories);
-  /// \pre read_names. \returns innermost first; empty: no name is known.
+  /// \returns innermost first; empty: no name is known.
   std::vector<Frame> frames_at(std::uint64_t address);
 
  private:
-  std::unique_ptr<observer::ElfFile> open_debug_file(const std::vector<std::string>& directories) const;
+  struct End {
+    void operator()(Dwfl* dwfl) const { dwfl_end(dwfl); }
+  };
+  void read_names();
 
-  std::unique_ptr<observer::ElfFile> file_, debug_file_;
-  std::unique_ptr<DebugFrames> debug_;
+  std::string path_;
+  const DebugPlaces* places_;
+  std::unique_ptr<Dwfl, End> dwfl_;
+  Dwfl_Module* module_ = nullptr;
+  Elf* elf_ = nullptr;
+  bool has_read_names_ = false;
+  std::uint64_t debug_bias_ = 0;
+  DebugFrames debug_;
   ElfFunctions functions_;
 };
 

@@ -3,18 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <string_view>
 
-#include "observer/outside_wait.h"
+#include "file_names.h"
 #include "observer/printable.h"
-#include "symbol_file.h"
+#include "reader_process.h"
 
 namespace tarn::profile {
 namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
+// A file's debug information may be gigabytes.
+constexpr double kLongestWait = 20, kLongestTime = 300;  // seconds
+constexpr std::size_t kFieldsOfFrame = 4;
 
 std::vector<std::uint64_t> distinct_addresses(const HeapProfile& profile) {
   std::vector<std::uint64_t> addresses;
@@ -35,57 +39,126 @@ std::size_t module_of(const HeapProfile& profile, const std::multimap<std::uint6
   return address - 1 < profile.modules[module].end ? module : Location::kNoModule;
 }
 
-/// Whether the file's first segment would lie in memory where one of its mappings starts.
-bool is_loaded_at(const HeapProfile& profile, const ProfileModule& module, const SymbolFile& file,
-                  std::uint64_t bias) {
-  const auto first = file.first_segment();
-  return first &&
-         std::any_of(profile.modules.begin(), profile.modules.end(), [&](const ProfileModule& other) {
-           return other.path == module.path && other.start == first->second + bias &&
-                  other.file_offset == first->first;
-         });
+Frame frame_without_name(const HeapProfile& profile, const Location& location) {
+  if (location.address == ProfileStack::kLeftOut) return {.function = "[frames left out]"};
+  if (location.module == Location::kNoModule) return {.function = fmt::format("{:#x}", location.address)};
+  const ProfileModule& module = profile.modules[location.module];
+  return {.function = fmt::format("{}+{:#x}", module_name(module.path),
+                                  location.address - module.start + module.file_offset)};
 }
 
-/// \returns how far the file's addresses are from where they lie in memory. A page of the file may belong to
-/// two segments; then the one that agrees with where the file begins in memory.
-std::optional<std::uint64_t> bias_of(const HeapProfile& profile, const ProfileModule& module,
-                                     const SymbolFile& file) {
-  std::optional<std::uint64_t> found;
-  const std::vector<std::uint64_t> addresses = file.addresses_at(module.file_offset);
-  for (auto address = addresses.rbegin(); address != addresses.rend(); ++address) {
-    const std::uint64_t bias = module.start - *address;
-    if (is_loaded_at(profile, module, file, bias)) return bias;
-    if (!found) found = bias;
+std::vector<std::string_view> fields_of(std::string_view line) {
+  std::vector<std::string_view> fields;
+  for (std::size_t at = 0, end; at <= line.size(); at = end + 1) {
+    end = std::min(line.find('\t', at), line.size());
+    fields.push_back(line.substr(at, end - at));
   }
-  return found;
+  return fields;
 }
 
-void make_printable(Frame& frame) {
-  frame.function = observer::printable(frame.function);
-  frame.file = observer::printable(frame.file);
+template <typename Number>
+Number number_in(std::string_view text) {
+  Number number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
 }
 
-Frame frame_without_name(const ProfileModule& module, std::uint64_t address) {
-  return {.function =
-              fmt::format("{}+{:#x}", module_name(module.path), address - module.start + module.file_offset)};
+std::string line_of(std::uint64_t address, const std::vector<Frame>& frames) {
+  std::string line = fmt::format("address\t{}", address);
+  for (const Frame& frame : frames)
+    line += fmt::format("\t{}\t{}\t{}\t{:d}", observer::printable(frame.function),
+                        observer::printable(frame.file), frame.line, frame.is_inlined);
+  return line;
 }
 
-/// \returns why the file does not tell the module's names; "" if it does.
-std::string reason_against(const ProfileModule& module, const SymbolFile& file) {
-  if (module.path.ends_with(kDeleted)) return "was deleted or replaced since the program loaded it";
-  if (!file.is_elf()) return "cannot be read as a program or library";
-  if (file.build_id() != module.build_id) return "is not the file that the program loaded (another build id)";
-  return {};
+/// \returns no more than whole frames with names.
+std::vector<Frame> frames_in(const std::vector<std::string_view>& fields) {
+  std::vector<Frame> frames;
+  for (std::size_t at = 2; at + kFieldsOfFrame <= fields.size(); at += kFieldsOfFrame)
+    if (!fields[at].empty())
+      frames.push_back({.function = observer::printable(fields[at]),
+                        .file = observer::printable(fields[at + 1]),
+                        .line = number_in<unsigned>(fields[at + 2]),
+                        .is_inlined = fields[at + 3] == "1"});
+  return frames;
 }
+
+/// Gives addresses their names, file by file.
+class Search {
+ public:
+  Search(const HeapProfile& profile, const SymbolPlaces& places,
+         std::unordered_map<std::uint64_t, Location>& locations, std::vector<std::string>& warnings)
+      : profile_(profile), places_(places), locations_(locations), warnings_(warnings) {}
+
+  void add(std::uint64_t address, std::size_t module) {
+    // One file's addresses after another's, though it is mapped in pieces.
+    const std::string path = module == Location::kNoModule ? "" : profile_.modules[module].path;
+    const std::string id = module == Location::kNoModule ? "" : profile_.modules[module].build_id;
+    files_[{path, id}][module].push_back(address);
+  }
+
+  void run(const Progress& progress) {
+    next_ = files_.begin();
+    while (next_ != files_.end() && waited_ < kLongestTime) read_from_next(progress);
+  }
+
+ private:
+  using Files = std::map<std::pair<std::string, std::string>, AddressesByModule>;
+
+  /// Reads files in a process, until all are read or one has ended it: that one is left out then.
+  void read_from_next(const Progress& progress) {
+    ReaderProcess reader([this](const auto& write) {
+      for (; next_ != files_.end(); ++next_) {
+        const std::string remark = name_addresses(
+            profile_, next_->second, places_,
+            [&](std::uint64_t address, const auto& frames) { write(line_of(address, frames)); });
+        write("end\t" + observer::printable(remark));
+      }
+    });
+    while (next_ != files_.end()) {
+      const std::optional<std::string> line = reader.next_line(kLongestWait);
+      if (!line) break;
+      take(fields_of(*line));
+      if (progress) progress(done_, locations_.size());
+    }
+    if (next_ == files_.end()) return;
+    warn("could not be read in time, or is damaged: not all of its functions have names");
+    waited_ += kLongestWait;
+    ++next_;
+  }
+
+  void take(const std::vector<std::string_view>& fields) {
+    if (fields[0] == "end") {
+      if (fields.size() > 1 && !fields[1].empty()) warn(std::string(fields[1]));
+      ++next_;
+    } else if (fields.size() > 1) {
+      const auto location = locations_.find(number_in<std::uint64_t>(fields[1]));
+      std::vector<Frame> frames = frames_in(fields);
+      ++done_;
+      if (location == locations_.end() || frames.empty()) return;
+      location->second.has_function = true;
+      location->second.frames = std::move(frames);
+    }
+  }
+
+  void warn(const std::string& what) {
+    warnings_.push_back(
+        fmt::format("{} {}", observer::printable(next_->first.first), observer::printable(what)));
+  }
+
+  const HeapProfile& profile_;
+  const SymbolPlaces& places_;
+  std::unordered_map<std::uint64_t, Location>& locations_;
+  std::vector<std::string>& warnings_;
+  Files files_;
+  Files::const_iterator next_;
+  std::size_t done_ = 0;
+  double waited_ = 0;
+};
 
 }  // namespace
 
-SymbolPlaces places_of_process(int pid) {
-  const std::string root = fmt::format("/proc/{}/root", pid);
-  return {root, {root + "/usr/lib/debug", "/usr/lib/debug"}};
-}
-
-SymbolPlaces places_of_core() { return {}; }
+SymbolPlaces places_of_core() { return {.files = {.open = observer::open_regular_file}}; }
 
 std::string module_name(const std::string& path) {
   std::string_view name = path;
@@ -96,51 +169,15 @@ std::string module_name(const std::string& path) {
 Symbols::Symbols(const HeapProfile& profile, const SymbolPlaces& places, const Progress& progress) {
   std::multimap<std::uint64_t, std::size_t> by_start;
   for (std::size_t i = 0; i < profile.modules.size(); ++i) by_start.emplace(profile.modules[i].start, i);
-
-  // One file's addresses after another's, though it is mapped in pieces.
-  std::map<std::string, AddressesByModule> by_path;
-  const std::vector<std::uint64_t> addresses = distinct_addresses(profile);
-  for (const std::uint64_t address : addresses) {
-    const std::size_t module = module_of(profile, by_start, address);
+  Search search(profile, places, locations_, warnings_);
+  for (const std::uint64_t address : distinct_addresses(profile)) {
     Location& location = locations_[address];
     location.address = address;
-    location.module = module;
-    location.frames = {{.function = address == ProfileStack::kLeftOut ? "[frames left out]"
-                                                                      : fmt::format("{:#x}", address)}};
-    if (module != Location::kNoModule) by_path[profile.modules[module].path][module].push_back(address);
+    location.module = module_of(profile, by_start, address);
+    location.frames = {frame_without_name(profile, location)};
+    search.add(address, location.module);
   }
-  std::size_t done = 0;
-  for (const auto& [path, by_module] : by_path) {
-    if (progress) progress(done, addresses.size());
-    look_up_file(profile, by_module, places);
-    for (const auto& [module, own] : by_module) done += own.size();
-  }
-  if (progress) progress(addresses.size(), addresses.size());
-}
-
-void Symbols::look_up_file(const HeapProfile& profile, const AddressesByModule& addresses,
-                           const SymbolPlaces& places) {
-  const observer::OutsideWait waiting;
-  const ProfileModule& any = profile.modules[addresses.begin()->first];
-  const bool is_file = any.path.starts_with('/');
-  SymbolFile file(is_file ? places.root + any.path : "");
-  const std::string reason = is_file ? reason_against(any, file) : "";
-  if (is_file && reason.empty()) file.read_names(places.debug_directories);
-  if (!reason.empty())
-    warnings_.push_back(
-        fmt::format("{} {}: its functions have no names", observer::printable(any.path), reason));
-  for (const auto& [module, own] : addresses) {
-    const std::optional<std::uint64_t> bias =
-        reason.empty() ? bias_of(profile, profile.modules[module], file) : std::nullopt;
-    for (const std::uint64_t address : own) {
-      Location& location = locations_.at(address);
-      std::vector<Frame> frames = bias ? file.frames_at(address - 1 - *bias) : std::vector<Frame>{};
-      location.has_function = !frames.empty();
-      if (frames.empty()) frames.push_back(frame_without_name(profile.modules[module], address));
-      for (Frame& frame : frames) make_printable(frame);
-      location.frames = std::move(frames);
-    }
-  }
+  search.run(progress);
 }
 
 }  // namespace tarn::profile

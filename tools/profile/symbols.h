@@ -1,9 +1,12 @@
 // The addresses of a heap profile in words: functions, files and lines.
 //
-// The idea: each distinct address is looked up once, file by file, so that only one file's debug information
-// is in memory at a time. What lies on the stack is where a call returns to: the call itself is one byte
-// before. A file is believed only if its build id is the one in memory; without a file there is
+// The idea: each distinct address is looked up once, file by file. What lies on the stack is where a call
+// returns to: the call itself is one byte before. A file is believed only if its build id is the one in
+// memory; where it is gone, the process's memory tells what it exports. Without a name there is
 // "module+0xoffset", without a module "0x...".
+//
+// Files are another program's, and so is what reads them a process of its own (reader_process.h): it may
+// wait forever for a file system, fall over what is in a file, or need all memory.
 //
 // Threads: constant once made; any.
 #pragma once
@@ -14,20 +17,24 @@
 #include <unordered_map>
 #include <vector>
 
+#include "debug_file.h"
 #include "frame.h"
 #include "heap_profile.h"
+#include "loaded_image.h"
 
 namespace tarn::profile {
 
-/// Where files are looked for.
+/// Where names are looked for.
 struct SymbolPlaces {
-  /// What stands before each path: "/proc/PID/root" of a process, whose files may be in another mount
-  /// namespace; "" of a core file.
-  std::string root;
-  /// Tried in this order, without `root`.
-  std::vector<std::string> debug_directories = {"/usr/lib/debug"};
+  DebugPlaces files;
+  /// Opens what is mapped at a range of addresses, also where the file is gone. Empty: nothing is.
+  std::function<observer::InputFile(std::uint64_t start, std::uint64_t end)> open_mapping = {};
+  ReadMemory read_memory = {};  // empty: there is none
+  /// Opens the names of code that the program has made itself. Empty: there are none.
+  std::function<observer::InputFile()> open_jit_names = {};
 };
-SymbolPlaces places_of_process(int pid);
+
+/// Files as this tool sees them: those of a core file, or of nothing that runs.
 SymbolPlaces places_of_core();
 
 /// Called with the number of addresses that are done.
@@ -44,12 +51,6 @@ class Symbols {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  /// The addresses of one file, by the module in which they lie.
-  using AddressesByModule = std::map<std::size_t, std::vector<std::uint64_t>>;
-
-  void look_up_file(const HeapProfile& profile, const AddressesByModule& addresses,
-                    const SymbolPlaces& places);
-
   std::unordered_map<std::uint64_t, Location> locations_;
   std::vector<std::string> warnings_;
 };

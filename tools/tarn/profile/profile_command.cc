@@ -17,6 +17,7 @@
 #include "profile/profile_documents.h"
 #include "profile/profile_json.h"
 #include "profile/sample_interval.h"
+#include "profile/symbol_places.h"
 #include "profile/taken_profile.h"
 #include "profile/top_sites.h"
 #include "system/format.h"
@@ -169,11 +170,8 @@ class Profiler {
   }
 
   std::unique_ptr<profile::NamedProfile> named(profile::HeapProfile&& raw) {
-    const profile::SymbolPlaces places = source_->kind() == observer::SourceKind::kProcess
-                                             ? profile::places_of_process(source_->pid())
-                                             : profile::places_of_core();
     auto result = std::make_unique<profile::NamedProfile>(
-        std::move(raw), places, [this](std::size_t done, std::size_t of) {
+        std::move(raw), symbol_places(*source_), [this](std::size_t done, std::size_t of) {
           progress_.show(fmt::format("names: {} of {} addresses", done, of));
         });
     progress_.clear();

@@ -20,6 +20,7 @@
 #include "profile/profile_documents.h"
 #include "profile/run_to_end.h"
 #include "profile/sample_interval.h"
+#include "profile/symbol_places.h"
 #include "profile/taken_profile.h"
 #include "profile/top_sites.h"
 #include "system/files.h"
@@ -91,8 +92,7 @@ AtEnd read_at_end(observer::Source& source, const TracedProcess& process,
   const ProfileStart start{.sampling = {}, .began_with_program = true};
   const BySize by_size = options.finds_leaks ? BySize::kYes : BySize::kNo;
   end.profile = std::make_unique<profile::NamedProfile>(
-      taken_profile(source, start, sampling, sampling.interval, 0, by_size),
-      profile::places_of_process(source.pid()));
+      taken_profile(source, start, sampling, sampling.interval, 0, by_size), symbol_places(source));
   if (options.finds_leaks) end.leaks = profile::leak_report_of(*end.profile, suppressions_of(options));
   if (options.finds_leaks && options.files.empty()) end.profile.reset();
   return end;

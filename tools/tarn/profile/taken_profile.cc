@@ -39,13 +39,59 @@ std::vector<profile::ProfileModule> modules_of(const observer::Source& source) {
         observer::build_id_in([&](std::uint64_t offset, void* into, std::size_t bytes) {
           return source.read_all(file.start + offset, into, bytes);
         });
-    std::uint64_t offset = 0;
+    profile::ProfileModule module{file.start, file.end, 0, file.path, id.value_or("")};
     for (const observer::Mapping& mapping : source.mappings())
-      if (mapping.start == file.start) offset = mapping.offset;
-    modules.push_back({file.start, file.end, offset, file.path, id.value_or("")});
+      if (mapping.start == file.start) {
+        module.file_offset = mapping.offset;
+        module.first_end = mapping.end;
+      }
+    modules.push_back(std::move(module));
   }
   return modules;
 }
+
+/// The files that have gone since their stacks were taken. Their addresses are moved to where no program has
+/// any, so that those of what is loaded there now are not taken for them.
+class GoneModules {
+ public:
+  GoneModules(const Sampling& sampling, std::vector<profile::ProfileModule>& modules)
+      : noted_(sampling.modules), modules_(modules), loaded_(modules.size()), places_(noted_.size(), 0) {}
+
+  observer::Address moved(std::uint64_t stack, observer::Address address) {
+    for (std::size_t i = noted_.size(); i-- > 0;)
+      if (noted_[i].has(stack, address - 1)) return address - noted_[i].start + place_of(i);
+    return address;
+  }
+
+ private:
+  static constexpr observer::Address kFirstPlace = observer::Address{1} << 63,
+                                     kRoom = observer::Address{1} << 40;
+
+  observer::Address place_of(std::size_t i) {
+    if (places_[i] == 0) places_[i] = is_loaded(noted_[i]) ? noted_[i].start : make_module(i);
+    return places_[i];
+  }
+
+  bool is_loaded(const observer::NotedModule& noted) const {
+    return std::any_of(modules_.begin(), modules_.begin() + static_cast<std::ptrdiff_t>(loaded_),
+                       [&](const profile::ProfileModule& module) {
+                         return module.start == noted.start && module.build_id == noted.build_id &&
+                                (!noted.build_id.empty() || module.path.starts_with(noted.path));
+                       });
+  }
+
+  observer::Address make_module(std::size_t i) {
+    const observer::Address start = kFirstPlace + i * kRoom;
+    const observer::Address bytes = std::min(noted_[i].end - noted_[i].start, kRoom);
+    modules_.push_back({start, start + bytes, 0, noted_[i].path, noted_[i].build_id});
+    return start;
+  }
+
+  const std::vector<observer::NotedModule>& noted_;
+  std::vector<profile::ProfileModule>& modules_;
+  const std::size_t loaded_;
+  std::vector<observer::Address> places_;  // 0: not looked up
+};
 
 /// What the samples of a stack stood for before the profile began.
 using StacksBefore = std::unordered_map<std::uint64_t, const observer::SampledStack*>;
@@ -103,6 +149,7 @@ profile::HeapProfile taken_profile(const observer::Source& source, const Profile
   profile.seconds = seconds;
   profile.lost_samples = (sampling.lost > start.sampling.lost ? sampling.lost - start.sampling.lost : 0);
   profile.modules = modules_of(source);
+  GoneModules gone(sampling, profile.modules);
   profile.live_sizes = live_sizes_of(sampling);
   const StacksBefore before = by_number(start.sampling);
   std::unordered_map<std::uint64_t, std::size_t> place_of;
@@ -110,6 +157,8 @@ profile::HeapProfile taken_profile(const observer::Source& source, const Profile
   for (const observer::SampledStack& stack : sampling.stacks) {
     place_of[stack.number] = profile.stacks.size();
     profile.stacks.push_back(stack_since(stack, before, names));
+    for (observer::Address& address : profile.stacks.back().addresses)
+      address = gone.moved(stack.number, address);
   }
   // The first size of a stack has its place, others have stacks with the same addresses.
   const auto place_of_block = [&](std::size_t of_stack, const observer::SampledBlock& sample) {

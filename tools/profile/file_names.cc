@@ -1,0 +1,110 @@
+#include "file_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "jit_names.h"
+#include "symbol_file.h"
+
+namespace tarn::profile {
+namespace {
+
+constexpr std::string_view kDeleted = " (deleted)";
+
+/// Whether the file's first segment would lie in memory where one of its mappings starts.
+bool is_loaded_at(const HeapProfile& profile, const ProfileModule& module, const SymbolFile& file,
+                  std::uint64_t bias) {
+  const auto first = file.first_segment();
+  return first &&
+         std::any_of(profile.modules.begin(), profile.modules.end(), [&](const ProfileModule& other) {
+           return other.path == module.path && other.start == first->second + bias &&
+                  other.file_offset == first->first;
+         });
+}
+
+/// \returns how far the file's addresses are from where they lie in memory. A page of the file may belong to
+/// two segments; then the one that agrees with where the file begins in memory.
+std::optional<std::uint64_t> bias_of(const HeapProfile& profile, const ProfileModule& module,
+                                     const SymbolFile& file) {
+  std::optional<std::uint64_t> found;
+  const std::vector<std::uint64_t> addresses = file.addresses_at(module.file_offset);
+  for (auto address = addresses.rbegin(); address != addresses.rend(); ++address) {
+    const std::uint64_t bias = module.start - *address;
+    if (is_loaded_at(profile, module, file, bias)) return bias;
+    if (!found) found = bias;
+  }
+  return found;
+}
+
+/// The file that a module was loaded from, and what there is to say of it.
+struct Found {
+  std::optional<SymbolFile> file = {};
+  std::string remark = {};
+
+  bool has(observer::InputFile opened, const ProfileModule& module, const std::string& path,
+           const SymbolPlaces& places) {
+    if (!opened.is_open()) return false;
+    file.emplace(std::move(opened), path, places.files);
+    if (file->is_elf() && file->build_id() == module.build_id) return true;
+    file.reset();
+    return false;
+  }
+};
+
+Found find_file(const ProfileModule& module, const SymbolPlaces& places) {
+  Found found;
+  const bool is_gone = module.path.ends_with(kDeleted);
+  const std::string path = module.path.substr(0, module.path.size() - (is_gone ? kDeleted.size() : 0));
+  observer::InputFile now = places.files.open(path);
+  const bool is_there = now.is_open();
+  // Without a build id nothing tells a file that was replaced from its like.
+  if ((!is_gone || !module.build_id.empty()) && found.has(std::move(now), module, path, places)) return found;
+  if (places.open_mapping && module.first_end != 0 &&
+      found.has(places.open_mapping(module.start, module.first_end), module, path, places))
+    return found;
+  const bool was_replaced = is_there && !is_gone;
+  if (places.read_memory && module.first_end != 0 && module.file_offset == 0 &&
+      found.has(loaded_image(places.read_memory, module.start), module, path, places)) {
+    found.remark = "was deleted or replaced since the program loaded it: what it does not export has no name";
+    return found;
+  }
+  found.remark =
+      was_replaced ? "is not the file that the program loaded (another build id): its functions have no names"
+      : is_gone    ? "was deleted or replaced since the program loaded it: its functions have no names"
+                   : "cannot be read as a program or library: its functions have no names";
+  return found;
+}
+
+void name_by_jit(const std::vector<std::uint64_t>& addresses, const JitNames& names, const TakeFrames& take) {
+  for (const std::uint64_t address : addresses) {
+    const std::optional<std::string> name = names.name_at(address - 1);
+    take(address, name ? std::vector<Frame>{{.function = name_in_words(*name)}} : std::vector<Frame>{});
+  }
+}
+
+}  // namespace
+
+std::string name_addresses(const HeapProfile& profile, const AddressesByModule& addresses,
+                           const SymbolPlaces& places, const TakeFrames& take) {
+  const std::size_t first = addresses.begin()->first;
+  Found found;
+  if (first != Location::kNoModule && profile.modules[first].path.starts_with('/'))
+    found = find_file(profile.modules[first], places);
+  if (!found.file) {
+    const JitNames names = places.open_jit_names ? JitNames(places.open_jit_names()) : JitNames();
+    for (const auto& [module, own] : addresses) name_by_jit(own, names, take);
+    return found.remark;
+  }
+  for (const auto& [module, own] : addresses) {
+    const std::optional<std::uint64_t> bias = bias_of(profile, profile.modules[module], *found.file);
+    for (const std::uint64_t address : own)
+      take(address, bias ? found.file->frames_at(address - 1 - *bias) : std::vector<Frame>{});
+  }
+  return found.remark;
+}
+
+}  // namespace tarn::profile
