@@ -35,7 +35,8 @@ std::uint64_t live_samples_of_pools() {
 double blocks_of_pools() {
   double blocks = 0;
   samples.for_each_stack([&](const SampledStack& stack) {
-    if (stack.pool != 0) blocks += static_cast<double>(stack.blocks.load());
+    if (stack.pool != 0)
+      blocks += static_cast<double>(stack.block_parts.load()) / SampledStack::kPartsOfBlock;
   });
   return blocks;
 }
