@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "bench/catalogue.h"
+#include "engine/entry.h"
 
 namespace tarn::tool {
 namespace {
