@@ -63,7 +63,7 @@ ReaderProcess::ReaderProcess(
   pid_ = fork();
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    observer::wait_counts = &observer::own_wait_counts;  // this one's waits end by next_line()
+    observer::waits = &observer::own_waits;  // this one's waits end by next_line()
     limit(RLIMIT_AS, kMostMemory);
     limit(RLIMIT_CORE, 0);
     try {

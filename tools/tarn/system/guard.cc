@@ -1,5 +1,6 @@
 #include "system/guard.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -7,16 +8,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <new>
 #include <optional>
+#include <string>
 #include <system_error>
 
 #include "observer/bounds.h"
+#include "observer/kernel_text.h"
 #include "observer/outside_wait.h"
 #include "system/signals.h"
 
@@ -28,11 +31,11 @@ constexpr int kTicksToHang = 50, kTicksToHangAtEnd = 5;
 constexpr int kHangStatus = 2;
 
 /// In memory that both processes have.
-observer::WaitCounts* shared_counts() {
+observer::Waits* shared_waits() {
   void* const place =
-      mmap(nullptr, sizeof(observer::WaitCounts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      mmap(nullptr, sizeof(observer::Waits), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (place == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
-  return new (place) observer::WaitCounts;
+  return new (place) observer::Waits;
 }
 
 // \why not under a sanitizer: its shadow memory counts as data
@@ -45,47 +48,60 @@ void bound_memory() {
 #endif
 }
 
-void begin_command(pid_t watcher, observer::WaitCounts* counts) {
+void begin_command(pid_t watcher, observer::Waits* waits) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != watcher) _exit(kHangStatus);
-  observer::wait_counts = counts;
+  observer::waits = waits;
   bound_memory();
 }
 
-/// Whether a command makes no step: it waits outside, always in the same call, and computes nothing.
+/// For how many looks in a row a thread of the command has waited for the same, and computed nothing.
 class Stillness {
  public:
-  Stillness(pid_t pid, const observer::WaitCounts& counts) : counts_(counts) {
-    if (clock_getcpuclockid(pid, &clock_) != 0) clock_ = CLOCK_MONOTONIC;
-  }
+  Stillness(pid_t pid, const observer::Waits& waits) : pid_(pid), waits_(waits) {}
 
-  /// \returns for how many looks in a row it has stood still.
+  /// \returns the longest of all threads.
   int look() {
-    timespec time{};
-    clock_gettime(clock_, &time);
-    const std::uint64_t ended = counts_.ended.load(), begun = counts_.begun.load();
-    const bool is_still =
-        begun != ended && ended == ended_ && time.tv_sec == time_.tv_sec && time.tv_nsec == time_.tv_nsec;
-    ended_ = ended;
-    time_ = time;
-    looks_ = is_still ? looks_ + 1 : 0;
-    return looks_;
+    int longest = 0;
+    for (std::size_t i = 0; i < observer::Waits::kPlaces; ++i)
+      longest = std::max(longest, look_at(waits_.of_threads[i], seen_[i]));
+    return longest;
   }
-  void forget() { looks_ = 0; }
+  void forget() {
+    for (Seen& seen : seen_) seen.looks = 0;
+  }
 
  private:
-  const observer::WaitCounts& counts_;
-  clockid_t clock_ = CLOCK_MONOTONIC;
-  std::uint64_t ended_ = 0;
-  timespec time_{};
-  int looks_ = 0;
+  struct Seen {
+    std::uint64_t number = 0;
+    std::string time;
+    int looks = 0;
+  };
+
+  int look_at(const observer::Wait& wait, Seen& seen) const {
+    const std::uint64_t number = wait.number.load();
+    if (number == 0 || number != seen.number) return seen = {number, {}, 0}, 0;
+    std::string time = time_of(wait.thread.load());
+    seen.looks = time == seen.time ? seen.looks + 1 : 0;
+    seen.time = std::move(time);
+    return seen.looks;
+  }
+
+  /// The time of the processor that a thread has used, as the kernel writes it.
+  std::string time_of(int thread) const {
+    return observer::read_kernel_text(fmt::format("/proc/{}/task/{}/schedstat", pid_, thread)).value_or("");
+  }
+
+  const pid_t pid_;
+  const observer::Waits& waits_;
+  std::array<Seen, observer::Waits::kPlaces> seen_;
 };
 
 /// The process that watches.
 class Watcher {
  public:
-  Watcher(pid_t pid, const observer::WaitCounts& counts, SignalWatch& signals)
-      : pid_(pid), stillness_(pid, counts), signals_(signals) {}
+  Watcher(pid_t pid, const observer::Waits& waits, SignalWatch& signals)
+      : pid_(pid), stillness_(pid, waits), signals_(signals) {}
 
   int run() {
     while (!has_ended()) {
@@ -139,13 +155,13 @@ class Watcher {
 }  // namespace
 
 int run_guarded(const std::function<int()>& work) {
-  observer::WaitCounts* const counts = shared_counts();
+  observer::Waits* const waits = shared_waits();
   std::optional<SignalWatch> signals(std::in_place);
   const pid_t watcher = getpid(), pid = fork();
   if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
-  if (pid != 0) return Watcher(pid, *counts, *signals).run();
+  if (pid != 0) return Watcher(pid, *waits, *signals).run();
   signals.reset();
-  begin_command(watcher, counts);
+  begin_command(watcher, waits);
   return work();
 }
 

@@ -2,8 +2,8 @@
 //
 // What such a command reads may never answer: a page of a file on a dead network file system. The kernel
 // then holds the command in a call that no signal ends. So this process, which reads nothing, takes signals,
-// hands them on, and ends both where the command neither computes nor gets an answer: half a second after a
-// signal, five seconds without one.
+// hands them on, and ends both where a thread of the command waits in vain: half a second after a signal,
+// five seconds without one.
 //
 // The command's memory is bounded too, whatever it reads.
 // Threads: one, none other runs yet.
