@@ -52,7 +52,7 @@ const char* another_value(const OptionInfo& option) {
     case OptionKind::kMilliseconds:
       return "1234ms";
     case OptionKind::kNumber:
-      return "1234";
+      return option.maximum < 1234 ? "123" : "1234";
     case OptionKind::kChoice:
       return option.default_value == 0 ? std::strchr(option.choices, '|') + 1 : "never";
     case OptionKind::kPath:

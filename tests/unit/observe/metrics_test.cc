@@ -112,7 +112,7 @@ TEST(Metrics, SumPoolsOfOneNameAndNameTheHeapAround) {
 
 TEST(Metrics, EscapeNames) {
   Heap odd("a\"b\\c\xff");
-  EXPECT_TRUE(has_line(metrics(), "tarn_pool_pools{kind=\"heap\",name=\"a\\\"b\\\\c_\"} 1"));
+  EXPECT_TRUE(has_line(metrics(), "tarn_pool_pools{kind=\"heap\",name=\"a\\\"b\\\\c?\"} 1"));
 }
 
 TEST(Metrics, HaveNoSeriesTwice) {

@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "general/setup.h"
+
 namespace tarn::internal {
 namespace {
 
@@ -68,6 +70,7 @@ TEST(Samples, ABlockThatMovesKeepsItsStack) {
 TEST(Samples, ThousandsOfStacksAreToldApartAndFoundAgain) {
   constexpr int kDepth = 15;
   constexpr std::uint64_t kStacks = 1 << kDepth;
+  set_up_once();  // stacks are as deep as the option says
   for (std::uint64_t i = 0; i < 2 * kStacks; ++i)
     add_by_path((i + 1) * 64, static_cast<unsigned>(i % kStacks), kDepth);
   std::size_t stacks = 0;

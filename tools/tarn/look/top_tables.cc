@@ -286,17 +286,17 @@ Panel owner_panel(const Look& look) {
 
 Panel pool_panel(const Look& look, TopOrder order, Detail detail) {
   std::vector<PanelColumn> columns = {{"pool / heap", Alignment::kLeft},
-                                      {"block", Alignment::kRight, 2},
+                                      {"block", Alignment::kRight, 3},
                                       {"blocks"},
                                       {"live"},
                                       {"limit"},
                                       {"peak"},
-                                      {"Δ/s", Alignment::kRight, 3},
+                                      {"Δ/s", Alignment::kRight, 4},
                                       {"resident", Alignment::kRight, 1},
-                                      {"mapped", Alignment::kRight, 4},
-                                      {"refused", Alignment::kRight, 1}};
+                                      {"mapped", Alignment::kRight, 5},
+                                      {"refused", Alignment::kRight, 2}};
   if (detail == Detail::kLong)
-    for (PanelColumn& column : std::vector<PanelColumn>{{"kind", Alignment::kLeft, 5},
+    for (PanelColumn& column : std::vector<PanelColumn>{{"kind", Alignment::kLeft, 1},
                                                         {"at hand", Alignment::kRight, 6},
                                                         {"mapped limit", Alignment::kRight, 7},
                                                         {"in", Alignment::kLeft, 5}})
