@@ -174,7 +174,7 @@ TEST(BufferChain, MovesWithFewAndWithManyBuffers) {
 class NoMemoryForALongerList {
  public:
   NoMemoryForALongerList() {
-    while (void* const block = tarn::allocate(8 * sizeof(detail::BufferHandle)))
+    while (void* const block = tarn::allocate(8 * (sizeof(detail::BufferHandle) + sizeof(std::uint64_t))))
       first_ = new (block) Block{first_};
   }
   ~NoMemoryForALongerList() {
