@@ -97,7 +97,7 @@ Look game_server() {
   SnapshotBuilder made;
   made.add_class(48, 48);
   made.add_class(1000, 1024);
-  Look look{*made, {}, {}, 3 * 86400 + 4 * 3600 + 12 * 60, false};
+  Look look{*made, {}, {}, 3 * 86400 + 4 * 3600 + 12 * 60, {}, false};
   look.snapshot.pid = 4711;
   look.snapshot.program = "game_server";
   look.snapshot.library_version = "0.2.0";
