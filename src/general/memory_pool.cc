@@ -162,8 +162,17 @@ void deallocate_in_class(void* block, SizeClass size_class) {
 
 namespace {
 
+[[gnu::cold, gnu::noinline]] void set_up_behind_door() {
+  const SlowDoor door;
+  set_up_once();
+}
+
 // \why no door there: checkers walk the stack from malloc, and a tail call keeps it whole.
-bool takes_this_block_from_malloc() { return takes_blocks_from_malloc() && scope_pool() == nullptr; }
+bool takes_this_block_from_malloc() {
+  if (block_source.load(std::memory_order_relaxed) == BlockSource::kUndecided) [[unlikely]]
+    set_up_behind_door();
+  return takes_blocks_from_malloc() && scope_pool() == nullptr;
+}
 
 [[gnu::noinline]] void* allocate_behind_door(std::size_t size) {
   const SlowDoor door;
