@@ -87,7 +87,7 @@ class Help(CommandTest):
     def test_every_help_page_is_the_golden_one(self):
         pages = [self.tarn("--help").stdout]
         pages += [self.tarn("help", command).stdout
-                  for command in ("run", "compare", "bench", "classes", "options", "top", "map",
+                  for command in ("run", "compare", "bench", "classes", "options", "ps", "top", "map",
                                   "heap", "leaks", "doctor", "metrics", "replay", "tune")]
         text = ("\n" + "=" * 80 + "\n").join(pages)
         if os.environ.get("TARN_TEST_UPDATE_GOLDEN"):
@@ -219,12 +219,12 @@ class Compare(CommandTest):
         with open(self.path("r.json"), encoding="utf-8") as file:
             return result, {a["name"]: a for a in json.load(file)["allocators"]}
 
-    def test_the_page_holds_the_speeds_and_what_failed(self):
+    def test_the_page_holds_the_times_and_what_failed(self):
         page = self.path("page.html")
         self.assertEqual(self.compare("--html", page, "--", "/bin/echo", "<b>").returncode, 0)
         with open(page, encoding="utf-8") as file:
             text = file.read()
-        self.assertIn("times as fast as glibc; longer is better", text)
+        self.assertIn("wall time; less is better", text)
         self.assertNotIn("<b>", text)
         self.assertEqual(self.compare("--html", page, "--", "false").returncode, 1)
         with open(page, encoding="utf-8") as file:
