@@ -3,8 +3,8 @@
 #include "general/configuration.h"
 #include "os/checker.h"
 
-// In the files that replace malloc (override/malloc.cc). \why not hidden: gold gives a hidden function that is
-// not there an address in an executable.
+// In the files that replace malloc (override/malloc.cc). \why not hidden: gold gives a hidden function that
+// is not there an address in an executable.
 extern "C" [[gnu::weak]] bool tarn_serves_malloc();
 
 namespace tarn::internal {
