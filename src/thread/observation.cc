@@ -26,9 +26,8 @@ std::uint32_t seed_of_this_thread() {
   return static_cast<std::uint32_t>(mixed >> 32) | 1;
 }
 
-// A pause of a thread on the way to its next sample, at which it looks whether the tool is still there.
+// Behind it comes a pause, at which the thread looks whether the tool is still there.
 constexpr std::int64_t kLongestLeg = 16 << 20;  // bytes
-[[gnu::tls_model("initial-exec")]] constinit thread_local bool is_at_pause = false;
 
 void end_watches_without_tool() {
   if (watch_leases.profile.has_lapsed()) observation.watch(0);
@@ -48,8 +47,8 @@ std::int64_t distance_to_sample(std::size_t interval) {
 // exponential, and so is what is left of a longer one.
 std::int64_t leg_to_sample(std::size_t interval) {
   const std::int64_t distance = distance_to_sample(interval);
-  is_at_pause = distance > kLongestLeg;
-  return is_at_pause ? kLongestLeg : distance;
+  this_thread.is_at_pause = distance > kLongestLeg;
+  return this_thread.is_at_pause ? kLongestLeg : distance;
 }
 
 // A tool fetches the calls of a child only where it follows all processes.
@@ -143,7 +142,7 @@ bool Observation::draw() {
   end_watches_without_tool();
   const std::size_t interval = this->interval();
   if (interval == 0) return false;  // switched off, and not yet heeded
-  const bool is_sample = !is_at_pause;
+  const bool is_sample = !this_thread.is_at_pause;
   this_thread.bytes_to_sample = leg_to_sample(interval);
   return is_sample;
 }

@@ -44,7 +44,7 @@ namespace {
 
 // A thread with fewer calls gets no new heap: its blocks come from the shared owner, at one lock per call. A
 // new heap costs 20 KiB and a page per size class; that of a thread that has ended costs a few writes.
-constexpr std::uint16_t kCallsToEarnAHeap = 64;
+constexpr std::uint8_t kCallsToEarnAHeap = 64;
 
 static_assert(sizeof(ThisThread) + sizeof(detail::thread_cache) + sizeof(derived_cache) <= 64,
               "what libc keeps for libraries that are loaded at run time is little");

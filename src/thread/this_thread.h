@@ -20,8 +20,9 @@ struct ThisThread {
   // scope, and its calls are not recorded; else 0. While it is one more than the count of switches, a slow
   // door need look at nothing else before it takes a hit from the hidden records.
   std::uint32_t hits_hidden_until;
-  std::uint16_t calls_without_heap;
+  std::uint8_t calls_without_heap;
   bool has_ended;
+  bool is_at_pause;  // on the way to its next sample (observation.h)
   bool watched;
 
   bool is_watched() const { return watched; }

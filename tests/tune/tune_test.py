@@ -170,9 +170,8 @@ class Tune(unittest.TestCase):
         process = subprocess.Popen([TOOL, "tune", self.example, "--quiet", "--rounds", "100", "--out",
                                     self.conf], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=self.environment())
-        while not list(self.temporary.glob("tarn-*/script")):
+        while not pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text():
             time.sleep(0.01)
-        time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=DEADLINE)
         self.assertEqual((process.returncode, output), (130, ""))

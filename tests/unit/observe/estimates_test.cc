@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "observe/samples.h"
+#include "support/sanitizer.h"
 #include "tarn/memory_pool.h"
 #include "tarn/profile.h"
 #include "thread/exponential.h"
@@ -92,11 +93,12 @@ void expect_unbiased(const Run& run) {
 
 TEST(Estimates, AreUnbiasedOverSizesIntervalsAndLifetimes) {
   constexpr double kSamples = 1'000;  // of a repetition, or more
+  constexpr double kMostBlocks = test::kSanitizer ? 10'000 : 200'000;
   for (const std::size_t size : {16, 100, 700, 1'024, 3'000, 40'000, 300'000})
     for (const std::size_t interval : {512, 4'096, 65'536})
       for (const bool keeps_half : {false, true}) {
         const double blocks = kSamples * blocks_of_sample(size, interval);
-        if (blocks > 200'000 || blocks * static_cast<double>(size) > 2e8) continue;  // takes long
+        if (blocks > kMostBlocks || blocks * static_cast<double>(size) > 2e8) continue;  // takes long
         expect_unbiased({size, interval, static_cast<std::size_t>(blocks) / 2 * 2, keeps_half});
       }
 }
