@@ -108,14 +108,21 @@ class source_allocator {
 
   template <typename U, typename... Arguments>
   void construct(U* place, Arguments&&... arguments) {
-    static_assert(!std::is_base_of_v<Heap, Source> || detail::kStaysInSource<U, source_allocator>,
-                  "a value in a heap's container would take memory elsewhere: use tarn::containers<Heap>'s "
-                  "string and containers for it too, or specialise tarn::may_allocate_elsewhere");
+    require_stays_in_source<U>();
     if constexpr (detail::kHasItsAllocator<U, source_allocator, Arguments...>) {
       ::new (static_cast<void*>(place)) U(std::forward<Arguments>(arguments)...);
     } else {
       std::uninitialized_construct_using_allocator(place, *this, std::forward<Arguments>(arguments)...);
     }
+  }
+  /// A pair whose halves may have their allocators, as std::scoped_allocator_adaptor gives them.
+  template <typename First, typename Second, typename... OfFirst, typename... OfSecond>
+  void construct(std::pair<First, Second>* place, std::piecewise_construct_t, std::tuple<OfFirst...> first,
+                 std::tuple<OfSecond...> second) {
+    require_stays_in_source<std::pair<First, Second>>();
+    ::new (static_cast<void*>(place))
+        std::pair<First, Second>(std::piecewise_construct, with_allocator<First>(std::move(first)),
+                                 with_allocator<Second>(std::move(second)));
   }
 
   Source& source() const noexcept { return *source_; }
@@ -125,6 +132,25 @@ class source_allocator {
   }
 
  private:
+  template <typename U>
+  static void require_stays_in_source() {
+    static_assert(!std::is_base_of_v<Heap, Source> || detail::kStaysInSource<U, source_allocator>,
+                  "a value in a heap's container would take memory elsewhere: use tarn::containers<Heap>'s "
+                  "string and containers for it too, or specialise tarn::may_allocate_elsewhere");
+  }
+  /// \returns the arguments of a constructor, with this allocator where U takes one and they have none.
+  template <typename U, typename... Arguments>
+  auto with_allocator(std::tuple<Arguments...>&& arguments) const {
+    if constexpr (detail::kHasItsAllocator<U, source_allocator, Arguments...>) {
+      return std::move(arguments);
+    } else {
+      const auto add = [this](Arguments&&... each) {
+        return std::uses_allocator_construction_args<U>(*this, std::forward<Arguments>(each)...);
+      };
+      return std::apply(add, std::move(arguments));
+    }
+  }
+
   Source* source_;
 };
 

@@ -27,7 +27,8 @@ class Heap;
 struct HeapOptions {
   const char* name = "heap";  // copied, up to 31 characters; nullptr: "heap"
   // Live bytes; the callback runs each time an allocation crosses this limit upwards. With several threads, a
-  // second crossing counts once live bytes were below the limit by more than what threads have at hand.
+  // second crossing counts once live bytes were below the limit by more than what threads have at hand. The
+  // callback must not throw.
   std::size_t soft_limit = SIZE_MAX;
   std::size_t hard_limit = SIZE_MAX;  // live bytes; an allocation that would exceed it is refused
   void (*on_soft_limit)(Heap& heap, void* context) = nullptr;

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <scoped_allocator>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -173,6 +175,7 @@ TEST(Containers, StringsAndContainersWithinAHeapsContainerLieInTheHeap) {
     values.emplace(kLong, kLong);
     values[On::string(kLong, heap)] = kLong;
     EXPECT_EQ(heap.use().live_count, 1u + 3);  // a node and two texts
+    values.emplace(std::piecewise_construct, std::forward_as_tuple("b", heap), std::forward_as_tuple(kLong));
     On::vector<On::string> lines(heap);
     lines.emplace_back(kLong);
     lines.emplace_back(kLong, heap);
@@ -184,6 +187,18 @@ TEST(Containers, StringsAndContainersWithinAHeapsContainerLieInTheHeap) {
     tuples.emplace_back(1, On::string(kLong, heap));
   }
   EXPECT_EQ(heap.use().live_count, 1u);
+}
+
+TEST(Containers, AScopedAllocatorAdaptorMayBringTheHeapToo) {
+  using On = containers<Heap>;
+  using Value = std::pair<const On::string, On::string>;
+  using Adaptor = std::scoped_allocator_adaptor<source_allocator<Value, Heap>>;
+  Heap heap;
+  std::map<On::string, On::string, std::less<>, Adaptor> values{Adaptor(heap)};
+  values[On::string(kLong, heap)] = kLong;
+  values.emplace(kLong, kLong);
+  for (const auto& [key, value] : values) EXPECT_TRUE(heap.owns(value.data()));
+  EXPECT_EQ(values.size(), 1u);
 }
 
 struct Parsed {
