@@ -57,6 +57,8 @@ struct Found {
 
 Found find_file(const ProfileModule& module, const SymbolPlaces& places) {
   Found found;
+  if (module.does_not_answer)
+    return {.remark = "lies on a file system that does not answer: its functions have no names"};
   const bool is_gone = module.path.ends_with(kDeleted);
   const std::string path = module.path.substr(0, module.path.size() - (is_gone ? kDeleted.size() : 0));
   observer::InputFile now = places.files.open(path);

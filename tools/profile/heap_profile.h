@@ -32,6 +32,7 @@ struct ProfileModule {
   std::string path;               // as the kernel names it, " (deleted)" included
   std::string build_id;           // its bytes, as observer::build_id_in returns them; "" = none
   std::uint64_t first_end = 0;    // of the mapping at `start`; 0: it is mapped no more
+  bool does_not_answer = false;   // its file system: nothing more is asked of it
 };
 
 struct HeapProfile {

@@ -1,7 +1,7 @@
 // A process of its own for reading what may be hostile, with an end: whatever a library does with such files
 // ends that process and not the tool, and whatever it waits for, it is waited for only so long.
 //
-// Threads: one at a time; no other runs when a reader is started.
+// Threads: one at a time; another one holds nothing that work() needs when a reader is started.
 #pragma once
 #include <sys/types.h>
 

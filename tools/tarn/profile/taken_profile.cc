@@ -6,8 +6,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "observer/build_id.h"
-#include "observer/modules.h"
+#include "profile/mapped_modules.h"
 
 namespace tarn::tool {
 namespace {
@@ -31,41 +30,39 @@ class PoolNames {
   std::unordered_map<std::uint64_t, std::string> names_;
 };
 
-std::vector<profile::ProfileModule> modules_of(const observer::Source& source) {
-  std::vector<profile::ProfileModule> modules;
-  const observer::Modules files(source.mappings());
-  for (const observer::Module& file : files.all()) {
-    const std::optional<std::string> id =
-        observer::build_id_in([&](std::uint64_t offset, void* into, std::size_t bytes) {
-          return source.read_all(file.start + offset, into, bytes);
-        });
-    profile::ProfileModule module{file.start, file.end, 0, file.path, id.value_or("")};
-    for (const observer::Mapping& mapping : source.mappings())
-      if (mapping.start == file.start) {
-        module.file_offset = mapping.offset;
-        module.first_end = mapping.end;
-      }
-    modules.push_back(std::move(module));
-  }
-  return modules;
-}
-
 /// The files that have gone since their stacks were taken. Their addresses are moved to where no program has
 /// any, so that those of what is loaded there now are not taken for them.
 class GoneModules {
  public:
   GoneModules(const Sampling& sampling, std::vector<profile::ProfileModule>& modules)
-      : noted_(sampling.modules), modules_(modules), loaded_(modules.size()), places_(noted_.size(), 0) {}
+      : noted_(sampling.modules), modules_(modules), loaded_(modules.size()), places_(noted_.size(), 0) {
+    for (const observer::NotedModule& noted : noted_) {
+      parts_[noted.start];
+      parts_[noted.end];
+    }
+    for (std::size_t i = noted_.size(); i-- > 0;)
+      for (auto part = parts_.find(noted_[i].start); part->first < noted_[i].end; ++part)
+        add(part->second, i);
+  }
 
   observer::Address moved(std::uint64_t stack, observer::Address address) {
-    for (std::size_t i = noted_.size(); i-- > 0;)
-      if (noted_[i].has(stack, address - 1)) return address - noted_[i].start + place_of(i);
-    return address;
+    const auto behind = parts_.upper_bound(address - 1);
+    if (behind == parts_.begin()) return address;
+    const std::vector<std::size_t>& those = std::prev(behind)->second;
+    const auto found = std::lower_bound(
+        those.begin(), those.end(), stack,
+        [this](std::size_t i, std::uint64_t number) { return noted_[i].first_stack > number; });
+    return found == those.end() ? address : address - noted_[*found].start + place_of(*found);
   }
 
  private:
   static constexpr observer::Address kFirstPlace = observer::Address{1} << 63,
                                      kRoom = observer::Address{1} << 40;
+
+  // The newest counts that was noted before a stack: one hidden by a newer of the same stacks is left out.
+  void add(std::vector<std::size_t>& part, std::size_t i) {
+    if (part.empty() || noted_[i].first_stack < noted_[part.back()].first_stack) part.push_back(i);
+  }
 
   observer::Address place_of(std::size_t i) {
     if (places_[i] == 0) places_[i] = is_loaded(noted_[i]) ? noted_[i].start : make_module(i);
@@ -73,11 +70,13 @@ class GoneModules {
   }
 
   bool is_loaded(const observer::NotedModule& noted) const {
-    return std::any_of(modules_.begin(), modules_.begin() + static_cast<std::ptrdiff_t>(loaded_),
-                       [&](const profile::ProfileModule& module) {
-                         return module.start == noted.start && module.build_id == noted.build_id &&
-                                (!noted.build_id.empty() || module.path.starts_with(noted.path));
-                       });
+    const auto end = modules_.begin() + static_cast<std::ptrdiff_t>(loaded_);
+    const auto module = std::lower_bound(
+        modules_.begin(), end, noted.start,
+        [](const profile::ProfileModule& one, observer::Address start) { return one.start < start; });
+    return module != end && module->start == noted.start &&
+           (module->does_not_answer || module->build_id == noted.build_id) &&
+           (!noted.build_id.empty() || module->path.starts_with(noted.path));
   }
 
   observer::Address make_module(std::size_t i) {
@@ -90,6 +89,8 @@ class GoneModules {
   const std::vector<observer::NotedModule>& noted_;
   std::vector<profile::ProfileModule>& modules_;
   const std::size_t loaded_;
+  // From each end of a noted file on, up to the next one: those that lie there, the newest first.
+  std::map<observer::Address, std::vector<std::size_t>> parts_;
   std::vector<observer::Address> places_;  // 0: not looked up
 };
 
@@ -148,7 +149,7 @@ profile::HeapProfile taken_profile(const observer::Source& source, const Profile
   profile.pid = source.pid();
   profile.seconds = seconds;
   profile.lost_samples = (sampling.lost > start.sampling.lost ? sampling.lost - start.sampling.lost : 0);
-  profile.modules = modules_of(source);
+  profile.modules = mapped_modules(source);
   GoneModules gone(sampling, profile.modules);
   profile.live_sizes = live_sizes_of(sampling);
   const StacksBefore before = by_number(start.sampling);
