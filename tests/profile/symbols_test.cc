@@ -63,6 +63,16 @@ unsigned line_with(const std::string& mark) {
   return 0;
 }
 
+std::string build_id_in_hex(const HeapProfile& profile) {
+  std::string id;
+  for (const char byte : profile.modules[0].build_id) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(byte));
+    id += digits;
+  }
+  return id;
+}
+
 void run(const std::string& command) { ASSERT_EQ(std::system(command.c_str()), 0) << command; }
 
 /// The known program's profile over another file in its place.
@@ -98,17 +108,38 @@ TEST(Symbols, DebugInformationMayBeInAFileOfItsOwn) {
   const HeapProfile profile = run_known_stacks();
   const fs::path stripped = scratch / "stripped";
   run("strip -o " + stripped.string() + " " TARN_KNOWN_STACKS);
-  std::string id;
-  for (const char byte : profile.modules[0].build_id) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(byte));
-    id += digits;
-  }
+  const std::string id = build_id_in_hex(profile);
   const fs::path directory = (scratch / ".build-id") / id.substr(0, 2);
   fs::create_directories(directory);
   run("objcopy --only-keep-debug " TARN_KNOWN_STACKS " " + (directory / (id.substr(2) + ".debug")).string());
   const Symbols symbols(over_file(profile, stripped), places_with({(scratch / "").string()}));
   expect_inlined_frames(symbols.at(profile.stacks[0].addresses[0]));
+}
+
+/// A client of debuginfod, before the system's own, that has fetched what it is asked for.
+void make_client(const fs::path& client, const std::string& build_id, const fs::path& fetched) {
+  std::ofstream(client) << "#!/bin/sh\ntest \"$*\" = \"debuginfo " << build_id << "\" && echo " << fetched
+                        << "\n";
+  fs::permissions(client, fs::perms::owner_all);
+  const std::string path = client.parent_path().string() + ":" + ::getenv("PATH");
+  ::setenv("PATH", path.c_str(), 1);
+}
+
+TEST(Symbols, AServerThatTheUserHasNamedIsAskedForDebugInformation) {
+  const Scratch scratch;
+  const HeapProfile profile = run_known_stacks();
+  const fs::path stripped = scratch / "stripped", debug = scratch / "fetched";
+  run("strip -o " + stripped.string() + " " TARN_KNOWN_STACKS);
+  run("objcopy --only-keep-debug " TARN_KNOWN_STACKS " " + debug.string());
+  make_client(scratch / "debuginfod-find", build_id_in_hex(profile), debug);
+  const HeapProfile over_stripped = over_file(profile, stripped);
+  const auto location_of_first = [&] {
+    return Symbols(over_stripped, places_with({})).at(profile.stacks[0].addresses[0]);
+  };
+  EXPECT_FALSE(location_of_first().has_function) << "no server is named, none is asked";
+  ::setenv("DEBUGINFOD_URLS", "http://127.0.0.1:9", 1);
+  expect_inlined_frames(location_of_first());
+  ::unsetenv("DEBUGINFOD_URLS");
 }
 
 TEST(Symbols, ADebugFileMayBeNamedByTheProgramAndBeBesideIt) {
