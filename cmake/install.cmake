@@ -57,6 +57,18 @@ install(TARGETS ${tarn_libraries} EXPORT tarnTargets LIBRARY DESTINATION ${CMAKE
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tarn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/tools/valgrind/tarn.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/tarn)
+# gdb finds a library's printers by the library's path, below its own share/gdb/auto-load.
+set(gdb_files ${PROJECT_SOURCE_DIR}/tools/gdb/tarn_gdb.py ${PROJECT_SOURCE_DIR}/tools/gdb/tarn_records.py)
+install(FILES ${gdb_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/tarn)
+foreach(target tarn_core_shared tarn_malloc_shared)
+  if(TARGET ${target})
+    set(auto_load "${CMAKE_INSTALL_DATADIR}/gdb/auto-load\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}")
+    list(GET gdb_files 0 printers)
+    list(GET gdb_files 1 records)
+    install(FILES ${printers} DESTINATION ${auto_load} RENAME $<TARGET_FILE_NAME:${target}>-gdb.py)
+    install(FILES ${records} DESTINATION ${auto_load})
+  endif()
+endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -57,4 +57,11 @@ if [ -x "$work/prefix/bin/tarn" ]; then
     --quiet >/dev/null ||
     fail "the installed command does not find its benchmarks"
 fi
+if command -v gdb >/dev/null; then
+  echo "== gdb finds the printers"
+  gdb -q -batch -nx -iex "set auto-load safe-path $work" \
+    -iex "set auto-load scripts-directory $work/prefix/share/gdb/auto-load" -ex 'break main' -ex run \
+    -ex 'info pretty-printer' "$work/find_package/uses_cpp" >"$work/gdb.log" 2>&1
+  grep -q SharedBuffer "$work/gdb.log" || { cat "$work/gdb.log"; fail "gdb does not find the printers"; }
+fi
 echo "consumer test: passed"

@@ -12,6 +12,7 @@
 #include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/page_map.h"
+#include "pool/arena_heap.h"
 #include "pool/buffer_pool_state.h"
 #include "pool/fixed_pool_state.h"
 #include "pool/handle_pool_state.h"
@@ -241,20 +242,29 @@ class ObservedLayout {
 
       TARN_RECORD("handles", HandlePoolState),
       TARN_FIELD("handles.type", HandlePoolState, type),
+      TARN_FIELD("handles.front", HandlePoolState, front),
       TARN_FIELD("handles.mapped", HandlePoolState, mapped_bytes),
       TARN_FIELD("handles.refusals", HandlePoolState, refusals),
       TARN_FIELD("handle_type.bytes", HandlePoolType, bytes),
       TARN_FIELD("handle_type.stride", HandlePoolType, stride),
       TARN_FIELD("handle_type.shift", HandlePoolType, shift),
+      TARN_FIELD("handle_type.destroy", HandlePoolType, destroy),
       TARN_VALUE("handles.most_slots", HandleFront::kMostSlots),
+      TARN_FIELD("handle_front.chunks", HandleFront, chunks),
+      TARN_FIELD("handle_front.slots", HandleFront, slot_count),
+      TARN_FIELD("handle_front.of_malloc", HandleFront, malloc_slot_count),
       TARN_RECORD("handle_chunk", HandleChunk),
       TARN_FIELD("handle_chunk.objects", HandleChunk, objects),
       TARN_FIELD("handle_chunk.usable", HandleChunk, usable_count),
+      TARN_FIELD("handle_chunk.blocks", HandleChunk, blocks),
 
+      TARN_RECORD("arena_chunk", detail::ArenaChunk),
+      TARN_FIELD("arena_chunk.used_before", detail::ArenaChunk, used_before),
       TARN_RECORD("heap_pool", HeapState),
       TARN_FIELD("heap_pool.around", HeapState, around),
       TARN_FIELD("heap_pool.account", HeapState, account),
       TARN_FIELD("heap_pool.refusals", HeapState, refusals),
+      TARN_FIELD("heap_pool.magazines", HeapState, magazines),
       TARN_FIELD("heap_pool.slabs", HeapState, slabs),
       TARN_FIELD("heap_slabs.mapped", HeapSlabs, mapped_),
       TARN_FIELD("heap_slabs.spare", HeapSlabs, spare_),
@@ -383,7 +393,7 @@ constinit ObservedRoot roots[] = {
     TARN_ROOT("code_modules", code_modules),
 };
 
-static_assert(sizeof fields + sizeof roots + sizeof(ObserveDescriptor) <= 9 * 1024,
+static_assert(sizeof fields + sizeof roots + sizeof(ObserveDescriptor) <= 10 * 1024,
               "each program carries them, looked at or not");
 
 }  // namespace

@@ -1,0 +1,284 @@
+"""The library's records in a program that gdb looks at: pools, their spans and blocks. They lie where the
+library's descriptor says (src/observe/descriptor.h), so that a release build needs no debug information.
+Only memory is read."""
+import contextlib
+import re
+import struct
+
+import gdb
+
+MOST_POOLS = 1 << 20  # of a list that may be damaged
+DESCRIPTOR = struct.Struct("<QIIQQQIIII16s")
+MAGIC = 0x3173626F6E726174
+POINTER_BYTES = 8
+MARKS = 7  # in the address of a span's pool
+NO_RECORDS = "the library's records are not there: does the program run?"
+
+
+class Unreadable(Exception):
+    pass
+
+
+def read(address, size):
+    try:
+        return bytes(gdb.selected_inferior().read_memory(address, size))
+    except gdb.error as error:
+        raise Unreadable(f"no memory at {address:#x}") from error
+
+
+def word(address, size=POINTER_BYTES):
+    return int.from_bytes(read(address, size), "little")
+
+
+def words(address, count):
+    return struct.unpack(f"<{count}Q", read(address, count * POINTER_BYTES))
+
+
+def shown(text):
+    return "".join(chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else
+                   {9: "\\t", 10: "\\n", 13: "\\r", 34: '\\"', 92: "\\\\"}.get(byte, f"\\x{byte:02x}")
+                   for byte in text)
+
+
+def count_of(count, one):
+    return f"{count:,} {one}" + ("" if count == 1 else "s")
+
+
+class Library:
+    """The records of one copy of the library in the program."""
+
+    def __init__(self, descriptor):
+        magic, _, _, itself, fields, roots, field_count, field_bytes, root_count, root_bytes, _ = \
+            DESCRIPTOR.unpack(read(descriptor, DESCRIPTOR.size))
+        if magic != MAGIC or itself != descriptor or max(field_count, root_count) > 4096:
+            raise Unreadable("the library's descriptor is damaged")
+        self.fields = {entry[:26].split(b"\0")[0].decode(): struct.unpack_from("<HI", entry, 26)
+                       for entry in entries(read(fields, field_count * field_bytes), field_bytes)}
+        self.roots = {entry[:24].split(b"\0")[0].decode(): struct.unpack_from("<Q", entry, 24)[0]
+                      for entry in entries(read(roots, root_count * root_bytes), root_bytes)}
+
+    def value(self, name):
+        if name not in self.fields:
+            raise Unreadable(f"this version of the library does not tell of its {name}")
+        return self.fields[name][1]
+
+    def size_of(self, record):
+        self.value(record)
+        return self.fields[record][0]
+
+    def get(self, record, name):
+        offset = self.value(name)
+        return word(record + offset, min(self.fields[name][0], POINTER_BYTES))
+
+    def get_in(self, copy, name):
+        """The same of a record that was read."""
+        offset = self.value(name)
+        return int.from_bytes(copy[offset:offset + min(self.fields[name][0], POINTER_BYTES)], "little")
+
+    def text(self, record, name):
+        size = self.size_of(name)
+        return shown(read(record + self.value(name), size).split(b"\0")[0])
+
+    def list_of(self, first, next_name):
+        for _ in range(MOST_POOLS):
+            if first == 0:
+                return
+            yield first
+            first = self.get(first, next_name)
+
+    def pools(self):
+        return self.list_of(self.get(self.roots["pools"], "pools.first"), "pool.next")
+
+    def regions(self):
+        """(start, pages that may have spans, address of the table of their spans)"""
+        page_map, chunk_pages = self.roots["page_map"], self.value("chunk_bytes") // self.value("page_bytes")
+        size = self.size_of("region")
+        for i in range(min(self.get(page_map, "page_map.region_count"), 1024)):
+            region = read(page_map + self.value("page_map.regions") + i * size, size)
+            pages = self.get_in(region, "region.committed") * chunk_pages
+            yield self.get_in(region, "region.start"), pages, self.get_in(region, "region.spans")
+
+    def pool_at(self, address):
+        """The record of the pool that a block lies in, or 0."""
+        for start, pages, table in self.regions():
+            page = (address - start) // self.value("page_bytes")
+            if 0 <= page < pages:
+                span = word(table + page * POINTER_BYTES)
+                return self.get(span, "span.pool") & ~MARKS if span != 0 else 0
+        return 0
+
+    def span_records(self):
+        """(record, its bytes) of each span of the page map; neighbours are read at once."""
+        size, found = self.size_of("span"), set()
+        for _, pages, table in self.regions():
+            found.update(words(table, pages))
+        found = sorted(found - {0})
+        while found:
+            end = next((i for i, span in enumerate(found) if span - found[0] > 1 << 20), len(found))
+            start, behind = found[0], found[end - 1] + size
+            try:
+                all_of_them = read(start, behind - start)
+                yield from ((span, all_of_them[span - start:span - start + size]) for span in found[:end])
+            except Unreadable:  # there is a gap
+                yield from ((span, read(span, size)) for span in found[:end])
+            found = found[end:]
+
+    def spans_of_pool(self, pool):
+        for span, copy in self.span_records():
+            if self.get_in(copy, "span.pool") & ~MARKS == pool:
+                yield span, copy
+
+    def is_kind(self, copy, kind):
+        return self.get_in(copy, "span.kind") == self.value("kind." + kind)
+
+
+def entries(table, size):
+    return (table[at:at + size] for at in range(0, len(table), size))
+
+
+def ones(address, bits):
+    """How many of so many bits are one."""
+    return (int.from_bytes(read(address, (bits + 63) // 64 * 8), "little") & (1 << bits) - 1).bit_count()
+
+
+def libraries():
+    for line in gdb.execute("info files", to_string=True).splitlines():
+        note = re.search(r"(0x[0-9a-f]+) - 0x[0-9a-f]+ is \.note\.tarn\b", line)
+        if note is None:
+            continue
+        distance = int(note[1], 16) + 20  # behind three numbers and the name
+        with contextlib.suppress(Unreadable):
+            yield Library((distance + word(distance)) % (1 << 64))
+
+
+def library_of(record):
+    """The library whose pool has a record there."""
+    is_any = False
+    for library in libraries():
+        is_any = True
+        if record in library.pools():
+            return library
+    raise Unreadable("it has not begun, has ended, or was overwritten: the library knows no such pool"
+                     if is_any else NO_RECORDS)
+
+
+class HandleSlots:
+    """The chunks of slots of a handle pool: a record each, with the slots' generations behind it."""
+
+    def __init__(self, library, record):
+        self.library, kind = library, record + library.value("handles.type")
+        self.stride, self.shift = (library.get(kind, "handle_type." + field) for field in ("stride", "shift"))
+        front = library.get(record, "handles.front")
+        self.slots = library.get(front, "handle_front.slots") + library.get(front, "handle_front.of_malloc")
+        if self.shift > 32 or self.slots > library.value("handles.most_slots"):
+            raise Unreadable("its record is damaged")
+        self.chunks = words(library.get(front, "handle_front.chunks"), self.slots >> self.shift)
+
+    def generations(self, chunk):
+        start = chunk + self.library.size_of("handle_chunk")
+        return struct.unpack(f"<{1 << self.shift}I", read(start, 4 << self.shift))
+
+    def live_count(self):
+        return sum(generation & 1 for chunk in self.chunks for generation in self.generations(chunk))
+
+    def object(self, slot, generation):
+        """Its address; None: it has ended, or the handle is another pool's."""
+        if slot >= self.slots or generation % 2 == 0:
+            return None
+        chunk, index = self.chunks[slot >> self.shift], slot & (1 << self.shift) - 1
+        if self.generations(chunk)[index] != generation:
+            return None
+        objects = self.library.get(chunk, "handle_chunk.objects")
+        if objects != 0:
+            return objects + index * self.stride
+        return word(self.library.get(chunk, "handle_chunk.blocks") + index * POINTER_BYTES)
+
+
+class Use:
+    """The live blocks and pages of a pool, by its record."""
+
+    def __init__(self, library, record):
+        self.library, self.record = library, record
+        self.live = self.mapped = 0
+        kind = library.get(record, "pool.record")
+        kinds = {library.value("pool_record." + name): getattr(self, name)
+                 for name in ("fixed", "object", "handle", "heap")}
+        if kind not in kinds:
+            raise Unreadable("its record is damaged")
+        kinds[kind]()
+
+    def name(self):
+        return self.library.text(self.record, "pool.name")
+
+    def fixed(self):
+        library = self.library
+        self.capacity = library.get(self.record, "fixed.capacity")
+        self.mapped = library.get(self.record, "fixed.mapped")
+        has_magazines = library.get(self.record, "fixed.magazines") != 0
+        chunks = 0
+        for _, copy in library.spans_of_pool(self.record):
+            chunks += 1
+            count, bits = library.get_in(copy, "span.pool_blocks"), library.get_in(copy, "span.free_bits")
+            behind = ((count + 63) // 64 + library.value("fixed_chunk.behind")) * 8
+            self.live += read(bits + (behind + 63) // 64 * 64, count).count(1) if has_magazines else \
+                count - ones(bits, count)
+        if chunks == 0:  # blocks are malloc's, each one live
+            self.live = self.capacity
+
+    def object(self):
+        library, size_class = self.library, self.library.get(self.record, "object.size_class")
+        if size_class == 0:
+            self.record = library.get(self.record + library.value("object.fixed"), "fixed_front.state")
+            self.fixed()
+            return
+        spare, owners = set(), list(library.list_of(library.get(library.roots["owners"], "owners.first"),
+                                                    "owner.next"))
+        for owner in owners:
+            for kind in range(library.value("spare_kinds")):
+                first = word(owner + library.value("owner.spare") + kind * library.size_of("owner.spare"))
+                spare.update(library.list_of(first, "span.next"))
+        for span, copy in library.span_records():
+            if library.get_in(copy, "span.size_class") != size_class or span in spare or \
+                    not library.is_kind(copy, "slab"):
+                continue
+            count = library.get_in(copy, "span.block_count")
+            self.mapped += library.get_in(copy, "span.pages") * library.value("page_bytes")
+            self.live += count - sum(ones(library.get_in(copy, f"span.{bits}_bits"), count)
+                                     for bits in ("free", "remote"))
+        self.live -= self.cached(size_class, owners)
+
+    def cached(self, size_class, owners):
+        """Free blocks of a class that threads and depots have."""
+        library, cached = self.library, 0
+        for heap in library.list_of(library.get(library.roots["registry"], "registry.first"), "heap.next"):
+            cache = library.get(heap, "heap.cache")
+            top = library.get(cache + library.value("cache.records") + size_class * library.size_of("record"),
+                              "record.top")
+            magazine = heap + library.value("heap.magazines") + size_class * library.size_of("magazine")
+            blocks, room = library.get(magazine, "magazine.blocks"), library.get(magazine, "magazine.room")
+            if blocks != 0 and 0 <= (top - blocks) // POINTER_BYTES <= room:
+                cached += (top - blocks) // POINTER_BYTES
+        for owner in owners:
+            depot = library.get(owner, "owner.depot")
+            if depot != 0:
+                of = depot + library.value("depot.of") + size_class * library.size_of("parked")
+                cached += library.get(of, "parked.count")
+        return cached
+
+    def handle(self):
+        self.mapped = self.library.get(self.record, "handles.mapped")
+        self.live = HandleSlots(self.library, self.record).live_count()
+
+    def heap(self):
+        library = self.library
+        account = self.record + library.value("heap_pool.account")
+        self.live_bytes = library.get(account, "account.charged")
+        # Threads are charged ahead, once they have magazines.
+        self.at_most = "at most " if library.get(self.record, "heap_pool.magazines") != 0 else ""
+        self.hard_limit = library.get(account, "account.hard")
+        self.parent = library.get(self.record, "heap_pool.around")
+        pages = self.record + library.value("heap_pool.slabs") + library.value("heap_slabs.mapped")
+        self.mapped = library.get(pages, "account.own")
+
+    def held(self):
+        return f"{count_of(self.mapped, 'byte')} held"
