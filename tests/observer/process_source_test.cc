@@ -13,33 +13,22 @@
 #include <fstream>
 #include <functional>
 
-#include "observer/attached_process.h"
 #include "observer/companion.h"
 #include "observer/core_builder.h"
-#include "observer/rights.h"
 #include "observer/source.h"
-#include "support/child.h"
+#include "observer/who_may_look.h"
 
 namespace tarn::observer {
 namespace {
 
+using test::become_nobody;
 using test::Companion;
+using test::contains;
+using test::error_of;
+using test::seen_by;
+using test::WhoMayLook;
 
 constexpr std::size_t kPage = 4096;
-constexpr uid_t kNobody = 65534;
-
-std::string error_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const ObserveError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // Four pages of which the third cannot be reached: the first is full of 'a', and so on.
 char* map_pages_with_a_gap() {
@@ -180,22 +169,6 @@ TEST(ProcessSource, ANameCannotSteerATerminal) {
   EXPECT_EQ(open_process(child.pid())->program(), "a?[2Jb");
 }
 
-/// What a child that became somebody else gets to read or to hear.
-std::string seen_by(const std::function<void()>& become, pid_t pid) {
-  const test::ChildResult result = test::run_in_child([&] {
-    become();
-    const std::string error = error_of([&] { open_process(pid); });
-    std::printf("%s", error.empty() ? "it can look" : error.c_str());
-    std::fflush(stdout);
-    return 0;
-  });
-  return result.output;
-}
-
-void become_nobody() {
-  if (setgid(kNobody) != 0 || setuid(kNobody) != 0) _exit(1);
-}
-
 void drop_ptrace_right() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[2] = {};
@@ -203,13 +176,6 @@ void drop_ptrace_right() {
   sets[0].effective &= ~(1u << CAP_SYS_PTRACE);
   if (syscall(SYS_capset, &header, sets) != 0) _exit(1);
 }
-
-class WhoMayLook : public testing::Test {
- protected:
-  void SetUp() override {
-    if (geteuid() != 0) GTEST_SKIP() << "needs root, to become others";
-  }
-};
 
 TEST_F(WhoMayLook, NobodyMayNotLookAtRootsProcess) {
   const Companion child;
@@ -237,77 +203,6 @@ TEST_F(WhoMayLook, RootWithoutTheCapabilityIsToldWhichOne) {
     return std::uint64_t{0};
   });
   EXPECT_TRUE(contains(seen_by(drop_ptrace_right, child.pid()), "--cap-add=SYS_PTRACE"));
-}
-
-constexpr std::uint64_t kBefore = 0x1111, kAfter = 0x2222;
-
-/// Has a word in its memory, whose address is the answer.
-std::uint64_t make_word() {
-  static volatile std::uint64_t word = kBefore;
-  return reinterpret_cast<std::uintptr_t>(&word);
-}
-
-/// What a tool of root hears when it writes to the word; "": the word is what it wrote.
-std::string write_to(
-    const Companion& child, const std::function<void()>& meanwhile = [] {}) {
-  const test::ChildResult result = test::run_in_child([&] {
-    const std::string error = error_of([&] {
-      const auto source = open_process_to_switch(child.pid());
-      meanwhile();
-      running_process(*source).write(child.answer(), &kAfter, sizeof kAfter);
-      std::uint64_t word = 0;
-      if (!source->read_all(child.answer(), &word, sizeof word) || word != kAfter) _exit(1);
-    });
-    std::printf("%s", error.c_str());
-    std::fflush(stdout);
-    return 0;
-  });
-  return result.is_success() ? result.output : result.describe();
-}
-
-TEST_F(WhoMayLook, AProcessOfOneUserIsWrittenToAlsoWhereItHasBegunAsRoot) {
-  EXPECT_EQ(write_to(Companion(make_word)), "");
-  const Companion daemon([] { return become_nobody(), make_word(); });
-  EXPECT_EQ(write_to(daemon), "");
-}
-
-TEST_F(WhoMayLook, AProcessOfSeveralUsersIsReadAndNotWrittenTo) {
-  const Companion mixed([] { return setresuid(kNobody, 0, 0) == 0 ? make_word() : 0; });
-  EXPECT_TRUE(contains(write_to(mixed), "may have rights that its user has not")) << write_to(mixed);
-  EXPECT_EQ(seen_by([] {}, mixed.pid()), "it can look");
-}
-
-TEST_F(WhoMayLook, NothingIsWrittenWhereTheUserOrTheProgramChangedMeanwhile) {
-  Companion other(make_word);
-  EXPECT_TRUE(contains(write_to(other, [&] { other.run("/bin/cat"); }), "changed its program or user"));
-}
-
-TEST_F(WhoMayLook, RootHasTheRightsOfTheProcesssUserFromThenOn) {
-  const Companion child([] { return become_nobody(), std::uint64_t{0}; });
-  const test::ChildResult result = test::run_in_child([&] {
-    const auto source = open_process(child.pid());
-    uid_t users[3];
-    gid_t groups[3];
-    if (getresuid(&users[0], &users[1], &users[2]) != 0 || getresgid(&groups[0], &groups[1], &groups[2]) != 0)
-      return 1;
-    for (const unsigned id : {users[0], users[1], users[2], groups[0], groups[1], groups[2]})
-      if (id != kNobody) return 2;
-    return has_capabilities() || setuid(0) == 0 || prctl(PR_GET_DUMPABLE) != 0 ? 3 : 0;
-  });
-  EXPECT_TRUE(result.is_success()) << result.describe();
-}
-
-TEST(AttachedProcess, OpensRegularFilesOfTheProcessAndNothingElse) {
-  const AttachedProcess own(getpid(), Access::kRead);
-  const std::string file = testing::TempDir() + "regular", link = testing::TempDir() + "link",
-                    pipe = testing::TempDir() + "pipe";
-  std::ofstream(file) << "x";
-  std::filesystem::create_symlink("/proc/self/exe", link);
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_TRUE(own.open_file_of(file).is_open());
-  for (const std::string& other : {pipe, link, std::string("/dev/null"), testing::TempDir()})
-    EXPECT_FALSE(own.open_file_of(other).is_open()) << other;
-  for (const std::string& made : {file, link, pipe}) std::filesystem::remove(made);
 }
 
 }  // namespace

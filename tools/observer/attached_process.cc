@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "kernel_text.h"
+#include "outside_wait.h"
 #include "refusal.h"
 #include "rights.h"
 
@@ -124,6 +125,7 @@ InputFile AttachedProcess::open_file_of(const std::string& path) const {
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  const OutsideWait waiting;
   return open_regular_place(
       InputFile(static_cast<int>(syscall(SYS_openat2, root_.descriptor(), path.c_str(), &how, sizeof how))));
 }

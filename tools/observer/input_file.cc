@@ -12,8 +12,11 @@
 
 namespace tarn::observer {
 
-InputFile::InputFile(const std::string& path, int flags, int directory)
-    : descriptor_(openat(directory, path.c_str(), O_CLOEXEC | flags)) {}
+// \why a wait: a file system is asked for its file, and need not answer
+InputFile::InputFile(const std::string& path, int flags, int directory) {
+  const OutsideWait waiting;
+  descriptor_ = openat(directory, path.c_str(), O_CLOEXEC | flags);
+}
 
 InputFile::InputFile(InputFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 

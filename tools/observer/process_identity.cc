@@ -11,6 +11,7 @@
 
 #include "input_file.h"
 #include "kernel_text.h"
+#include "outside_wait.h"
 
 namespace tarn::observer {
 namespace {
@@ -32,7 +33,8 @@ std::uint64_t start_ticks_of(const std::string& text) {
   return number_in(word);
 }
 
-/// \why no question to the server of a file system: it need not answer.
+/// \why no question to the server of a file system for the numbers: it need not answer. For attributes it is
+/// asked, and waited for.
 ProgramFile program_file_of(int directory) {
   const InputFile program("exe", O_PATH, directory);
   struct statx status {};
@@ -41,6 +43,7 @@ ProgramFile program_file_of(int directory) {
       statx(program.descriptor(), "", kOfDescriptor, STATX_MODE | STATX_INO, &status) != 0)
     return {};
   const std::string path = fmt::format("/proc/self/fd/{}", program.descriptor());
+  const OutsideWait waiting;
   return {std::uint64_t{status.stx_dev_major} << 32 | status.stx_dev_minor, status.stx_ino,
           (status.stx_mode & (S_ISUID | S_ISGID)) != 0 ||
               getxattr(path.c_str(), "security.capability", nullptr, 0) > 0};

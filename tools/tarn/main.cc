@@ -62,7 +62,8 @@ void require_nothing_before_mark(const CLI::App& app) {
 
 /// Whether the command reads somebody else's process or dump, where all may be forged, or hang.
 bool looks_outside(const CLI::App& app, const tarn::tool::Invocation& invocation) {
-  constexpr std::array kCommands = {"heap", "leaks", "map", "doctor", "top", "metrics", "profile", "record"};
+  constexpr std::array kCommands = {"heap", "leaks",   "map",     "doctor", "ps",
+                                    "top",  "metrics", "profile", "record"};
   return invocation.program.empty() && std::any_of(kCommands.begin(), kCommands.end(), [&](const char* name) {
            return app.got_subcommand(name);
          });

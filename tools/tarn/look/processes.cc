@@ -8,9 +8,10 @@
 #include <fstream>
 #include <string_view>
 
+#include "observer/kernel_text.h"
 #include "observer/locate.h"
 #include "observer/source.h"
-#include "system/asked_child.h"
+#include "profile/reader_process.h"
 
 namespace tarn::tool {
 namespace {
@@ -42,9 +43,11 @@ bool has_name(const std::filesystem::path& process, const std::string& name) {
   return first_line_of(process / "comm") == name || executable_of(process) == name;
 }
 
-/// Kernel threads and zombies have none.
-bool has_command_line(const std::filesystem::path& process) {
-  return std::ifstream(process / "cmdline").peek() != std::ifstream::traits_type::eof();
+/// Kernel threads and zombies have none. \why not whether it has a command line: that lies in its memory, and
+/// need not come.
+bool has_memory(const std::filesystem::path& process) {
+  const std::string status = observer::read_kernel_text((process / "status").string()).value_or("");
+  return !observer::field_of(status, "VmSize:").empty();
 }
 
 /// 0: no number.
@@ -61,7 +64,7 @@ std::vector<ProcessName> processes_named(const std::string& name) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
     const int pid = number_of(entry.path().filename().string());
-    if (pid <= 0 || pid == getpid() || !has_command_line(entry.path())) continue;
+    if (pid <= 0 || pid == getpid() || !has_memory(entry.path())) continue;
     if (name.empty() || has_name(entry.path(), name)) found.push_back({pid, name_of(entry.path())});
   }
   std::sort(found.begin(), found.end(),
@@ -70,9 +73,9 @@ std::vector<ProcessName> processes_named(const std::string& name) {
 }
 
 OnTarn is_on_tarn(int pid) {
-  const auto answer = ask_child(kMostSeconds, [pid]() -> std::string {
-    return observer::locate(*observer::open_process(pid)) ? "yes" : "no";
-  });
+  profile::ReaderProcess reader(
+      [pid](const auto& write) { write(observer::locate(*observer::open_process(pid)) ? "yes" : "no"); });
+  const std::optional<std::string> answer = reader.next_line(kMostSeconds);
   return !answer ? OnTarn::kUnknown : *answer == "yes" ? OnTarn::kYes : OnTarn::kNo;
 }
 

@@ -16,7 +16,7 @@ struct ProcessName {
 /// Those that have the name (empty: any), but for this one and those of the kernel; by ascending numbers.
 std::vector<ProcessName> processes_named(const std::string& name);
 
-/// Whether a process has tarn's note. Asked in a child with a time limit.
+/// Whether a process has tarn's note. Asked in a process of its own with a time limit.
 enum class OnTarn : std::uint8_t { kYes, kNo, kUnknown };  // unknown: no right to look, or no answer
 OnTarn is_on_tarn(int pid);
 

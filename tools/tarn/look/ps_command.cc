@@ -9,8 +9,8 @@
 #include "look/processes.h"
 #include "look/screen_text.h"
 #include "observer/locate.h"
+#include "profile/reader_process.h"
 #include "report/results.h"
-#include "system/asked_child.h"
 #include "system/terminal.h"
 
 namespace tarn::tool {
@@ -30,20 +30,21 @@ struct Processes {
   std::size_t failed = 0;   // on tarn, but there was no answer
 };
 
-/// Runs in a child: what is read there may be anything.
+/// Runs in a process of its own: what is read there may be anything. \returns a line
 std::string look_at_process(const ProcessName& process) {
   const auto source = observer::open_process(process.pid);
   if (!observer::locate(*source)) return Json(nullptr).dump();
   const Look look = look_at(*source, nullptr);
   Json parts = Json::object();
   for (const observer::PartName& part : observer::kParts) parts[part.key] = look.sheet.of(part.part);
-  return text_of(Json{{"pid", process.pid},
-                      {"program", process.name},
-                      {"library", look.snapshot.library},
-                      {"library_version", look.snapshot.library_version},
-                      {"up_seconds", look.up_seconds ? Json(*look.up_seconds) : Json()},
-                      {"rss_bytes", look.sheet.rss_bytes},
-                      {"parts", parts}});
+  return Json{{"pid", process.pid},
+              {"program", process.name},
+              {"library", look.snapshot.library},
+              {"library_version", look.snapshot.library_version},
+              {"up_seconds", look.up_seconds ? Json(*look.up_seconds) : Json()},
+              {"rss_bytes", look.sheet.rss_bytes},
+              {"parts", parts}}
+      .dump();
 }
 
 Processes look_at_all(const std::string& name) {
@@ -52,7 +53,8 @@ Processes look_at_all(const std::string& name) {
     const OnTarn on_tarn = is_on_tarn(process.pid);
     if (on_tarn == OnTarn::kUnknown) ++processes.refused;
     if (on_tarn != OnTarn::kYes) continue;
-    const auto answer = ask_child(kMostSeconds, [&] { return look_at_process(process); });
+    profile::ReaderProcess reader([&](const auto& write) { write(look_at_process(process)); });
+    const std::optional<std::string> answer = reader.next_line(kMostSeconds);
     if (!answer)
       ++processes.failed;
     else if (const Json json = Json::parse(*answer); !json.is_null())

@@ -52,6 +52,14 @@ void open_output(const fs::path& path) {
   outputs().of[path] = output;
 }
 
+void make_output(const fs::path& path) {
+  std::error_code ignored;
+  fs::remove(path, ignored);
+  const OpenOutput output{open_to_write(path, O_EXCL), true};
+  if (output.descriptor < 0) throw UsageError("cannot write " + path.string() + ": " + std::strerror(errno));
+  outputs().of[path] = output;
+}
+
 int take_output(const fs::path& path) {
   const auto kept = outputs().of.extract(path);
   const int descriptor = kept ? kept.mapped().descriptor : open_to_write(path, 0);

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <numeric>
 
+#include "system/output_files.h"
+
 namespace tarn::tool {
 namespace fs = std::filesystem;
 namespace {
@@ -42,6 +44,7 @@ void RecordedFamily::begin(const TracedProcess& process) {
     running_.erase(before);
   }
   const std::string file = next_file(process.pid), directory = fmt::format("/proc/{}", process.pid);
+  make_output(file);
   running_.push_back(
       {process, file, std::make_unique<RecordingRun>(file, program_of(directory), command_of(directory))});
 }
