@@ -10,6 +10,7 @@
 // deallocate does nothing, and tarn::deallocate of an arena's block does nothing either, unless the arena
 // lies in a Heap or a buffer.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -104,6 +105,10 @@ class Arena {
   ~Arena() { detail::end_arena(front_); }
   Arena(const Arena&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   Arena& operator=(const Arena&) = delete;
+  template <std::same_as<Arena> Moved>
+  Arena(Moved&&) noexcept {
+    detail::stop_at_move<Moved>();
+  }
 
   /// \param size bytes, 0 allowed. \param alignment a power of two. \cost inlined: add, mask, compare, store.
   [[nodiscard]] TARN_INLINE void* allocate(std::size_t size, std::size_t alignment = 16) noexcept {

@@ -9,6 +9,7 @@
 // throws std::bad_alloc, as its options say. A wrong pointer stops the process with one line
 // (docs/safety.md). A pool that ends before its buffers reports them, and they stay valid.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -117,6 +118,10 @@ class BufferPool {
   ~BufferPool() { detail::end_buffer_pool(state_); }
   BufferPool(const BufferPool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   BufferPool& operator=(const BufferPool&) = delete;
+  template <std::same_as<BufferPool> Moved>
+  BufferPool(Moved&&) noexcept {
+    detail::stop_at_move<Moved>();
+  }
 
   /// \returns a block of the smallest size that has at least `bytes`, contents undefined, whose references
   /// nobody counts. \cost inlined where the size has a block that was freed of late, some loads and two

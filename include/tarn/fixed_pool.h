@@ -14,6 +14,7 @@
 // std::bad_alloc, as its options say. Freeing a pointer that is no live block of the pool stops the process
 // with one line (docs/safety.md).
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -220,14 +221,18 @@ class BasicFixedPool {
   }
   explicit BasicFixedPool(std::size_t block_bytes, const char* name = nullptr)
       : BasicFixedPool(FixedPoolOptions{.block_bytes = block_bytes, .name = name}) {}
-  template <typename Name>
-  requires std::is_convertible_v<Name, const char*> &&
-      (!std::is_convertible_v<Name, std::size_t>)explicit BasicFixedPool(Name) =
-          delete;  // a pool of blocks is told their size: FixedPool(64, "name")
+  template <std::convertible_to<const char*> Name>
+  explicit BasicFixedPool(Name) {
+    static_assert(sizeof(Name) == 0, "a pool of blocks is told their size: FixedPool(64, \"name\")");
+  }
   /// The pool's end frees all blocks, also live ones. \pre no other thread uses the pool any more.
   ~BasicFixedPool() { detail::end_fixed_pool(front_); }
   BasicFixedPool(const BasicFixedPool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   BasicFixedPool& operator=(const BasicFixedPool&) = delete;
+  template <std::same_as<BasicFixedPool> Moved>
+  BasicFixedPool(Moved&&) noexcept {
+    detail::stop_at_move<Moved>();
+  }
 
   /// \returns a block of block_bytes(), contents undefined; the one freed last, else the lowest behind the
   /// one before. \cost inlined: some loads, a store to its word of bits; of a shared pool a call,

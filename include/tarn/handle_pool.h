@@ -14,6 +14,7 @@
 #include <atomic>
 #include <bit>
 #include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -66,6 +67,10 @@ class HandlePool {
   ~HandlePool() { detail::end_handle_pool(front_); }
   HandlePool(const HandlePool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   HandlePool& operator=(const HandlePool&) = delete;
+  template <std::same_as<HandlePool> Moved>
+  HandlePool(Moved&&) noexcept {
+    detail::stop_at_move<Moved>();
+  }
 
   /// \throws std::bad_alloc when memory is refused, or when of 4,194,304 slots none is left but up to 256 at
   /// hand of each other thread; and what the constructor throws. \cost inlined: a hit of the thread's

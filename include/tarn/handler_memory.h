@@ -18,9 +18,11 @@
 #pragma once
 #include <atomic>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
+#include "tarn/detail/error.h"
 #include "tarn/detail/mutex.h"
 #include "tarn/detail/outside_scopes.h"
 #include "tarn/detail/record_seal.h"
@@ -36,6 +38,10 @@ class HandlerMemory {
   ~HandlerMemory() { release_unused(); }
   HandlerMemory(const HandlerMemory&) = delete;
   HandlerMemory& operator=(const HandlerMemory&) = delete;
+  template <std::same_as<HandlerMemory> Moved>
+  HandlerMemory(Moved&&) noexcept {
+    detail::stop_at_move<Moved>();
+  }
 
   /// \param alignment bytes, a power of two; blocks aligned to more than 16 come from the general pool.
   /// \returns the smallest kept block with room for `bytes`; else one of the general pool. \cost a step per

@@ -12,10 +12,12 @@
 // Errors: nullptr with errno ENOMEM at the hard limit and when memory is refused; a bad pointer, and an
 // exception that leaves a callback, stop the process.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
+#include "tarn/detail/error.h"
 #include "tarn/detail/outside_scopes.h"
 #include "tarn/detail/thread_cache.h"
 #include "tarn/hooks.h"
@@ -108,6 +110,10 @@ class Heap {
   ~Heap() { destroy(); }
   Heap(const Heap&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   Heap& operator=(const Heap&) = delete;
+  template <std::same_as<Heap> Moved>
+  Heap(Moved&&) noexcept {
+    detail::stop_at_move<Moved>();
+  }
 
   bool is_valid() const noexcept { return state_ != nullptr; }
 

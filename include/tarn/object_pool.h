@@ -11,6 +11,7 @@
 // constructor is passed on, and its memory is freed. Freeing a pointer that is no object of the pool stops
 // the process with one line.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -99,6 +100,10 @@ class ObjectPool {
   ~ObjectPool() { detail::end_object_pool(state_); }
   ObjectPool(const ObjectPool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   ObjectPool& operator=(const ObjectPool&) = delete;
+  template <std::same_as<ObjectPool> Moved>
+  ObjectPool(Moved&&) noexcept {
+    detail::stop_at_move<Moved>();
+  }
 
   /// \cost a hit of the thread's magazine for the memory: three loads, a store, a compare, inlined.
   template <typename... Arguments>

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,8 +13,10 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "tarn/arena.h"
+#include "tarn/buffer_pool.h"
 #include "tarn/handle_pool.h"
 #include "tarn/handler_memory.h"
 #include "tarn/heap.h"
@@ -122,6 +126,34 @@ TEST(Containers, AdaptersAreTemplatesOfOneParameter) {
   EXPECT_EQ(TakesAContainer<unique_ptr>().values, nullptr);
   EXPECT_EQ(TakesAContainer<ObjectPool>().values.live_count(), 0u);
   EXPECT_FALSE(TakesAContainer<Handle>().values);
+}
+
+template <typename Pool>
+void make_where_nothing_moves() {
+  EXPECT_EQ(std::vector<Pool>(3).size(), 3u);
+  std::deque<Pool> deque;
+  std::list<Pool> list;
+  std::map<int, Pool> map;
+  std::optional<Pool> optional;
+  for (int i = 0; i < 3; ++i) {
+    deque.emplace_back(), deque.emplace_front();
+    list.emplace_back();
+    map.try_emplace(i);
+    optional.emplace();
+  }
+  const auto unique = std::make_unique<Pool>();
+  EXPECT_EQ(deque.size() + list.size() + map.size(), 12u);
+}
+
+TEST(Containers, PoolsLieInThoseThatMoveNothing) {
+  make_where_nothing_moves<Heap>();
+  make_where_nothing_moves<Arena>();
+  make_where_nothing_moves<BufferPool>();
+  make_where_nothing_moves<HandlerMemory>();
+  make_where_nothing_moves<ObjectPool<int>>();
+  make_where_nothing_moves<HandlePool<int>>();
+  const auto make = [] { return Heap("returned"); };
+  EXPECT_TRUE(make().is_valid());
 }
 
 TEST(Containers, StringsOfEveryAllocatorHashAsTheirCharactersDo) {

@@ -1,5 +1,5 @@
-// How the pools throw. Programs built without exceptions end with one line instead; they should call the
-// functions that return nullptr.
+// How the pools throw: programs built without exceptions end with one line instead; they should call the
+// functions that return nullptr. And how pools refuse to move.
 #pragma once
 #include <new>
 
@@ -23,6 +23,15 @@ TARN_INLINE void* checked(void* block) {
   if (block == nullptr) [[unlikely]]
     throw_bad_alloc();
   return block;
+}
+
+/// What moves a pool comes here, and does not compile. \why not a move that is missing: the standard library
+/// tells of such a one in sixty lines. So type traits say that pools move.
+template <typename Pool>
+void stop_at_move() {
+  static_assert(sizeof(Pool) == 0,
+                "a pool stays in place: keep pools in a std::deque, std::list or std::unique_ptr, or in a "
+                "std::vector of a fixed size");
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_bad_array_length() {
