@@ -30,10 +30,9 @@ std::uint64_t check_of(std::uint64_t start) {
   constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
   const auto* const words = reinterpret_cast<const std::uint64_t*>(start);
   std::uint64_t check = 0;
-  for (std::size_t i = 0; i < kCheckedBytes / sizeof *words; ++i) {
-    check = (check ^ words[i]) * kMix;
-    check ^= check >> 29;
-  }
+  // Products that do not wait for each other: this is done for each new stack.
+  for (std::size_t i = 0; i < kCheckedBytes / sizeof *words; ++i)
+    check += (words[i] ^ words[i] >> 29) * (kMix * (2 * i + 1));
   return check;
 }
 
@@ -41,10 +40,11 @@ bool look_up(std::uint64_t address, LoadedCode& code) {
   dl_find_object found{};
   if (_dl_find_object == nullptr || _dl_find_object(reinterpret_cast<void*>(address), &found) != 0)
     return false;
-  if (found.dlfo_link_map == nullptr || found.dlfo_link_map->l_name[0] == '\0') return false;
+  if (found.dlfo_link_map == nullptr) return false;
   const std::uint64_t start = address_of(found.dlfo_map_start);
-  code = {start, address_of(found.dlfo_map_end), found.dlfo_link_map->l_addr, check_of(start),
-          found.dlfo_link_map->l_name};
+  const char* const path = found.dlfo_link_map->l_name;
+  code = {start, address_of(found.dlfo_map_end), found.dlfo_link_map->l_addr,
+          path[0] == '\0' ? 0 : check_of(start), path};
   return true;
 }
 
@@ -86,9 +86,15 @@ CodeModule* CodeModules::newest(std::uint64_t address) const {
 }
 
 const CodeModule* CodeModules::note(std::uint64_t address, std::uint32_t stack, Changed changed) {
+  if (address - own_start_ < own_end_ - own_start_) return nullptr;
   CodeModule* const known = newest(address);
   LoadedCode code;
-  const bool is_loaded = look_up(address, code);
+  bool is_loaded = look_up(address, code);
+  if (is_loaded && code.path[0] == '\0') {
+    own_start_ = code.start;
+    own_end_ = code.end;
+    is_loaded = false;
+  }
   const bool is_known = known != nullptr && is_loaded && is_same(*known, code);
   if (known != nullptr && (known->is_gone != 0) == is_known) {
     known->is_gone = is_known ? 0 : 1;

@@ -58,6 +58,7 @@ class CodeModules {
 
   std::atomic<std::uint32_t> count_{0};
   CodeModule* modules_ = nullptr;
+  std::uint64_t own_start_ = 0, own_end_ = 0;  // of the program's own file
   char* text_ = nullptr;
   std::size_t text_bytes_ = 0;  // of text_, used
 };

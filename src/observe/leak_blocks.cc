@@ -18,11 +18,7 @@ constexpr std::uint32_t kPartOfRun = UINT32_MAX - 1;
 
 void LeakBlocks::sort() { std::sort(blocks_.begin(), blocks_.end(), is_before); }
 
-void LeakBlocks::note_sample(const Sample& sample) {
-  LeakBlock* block = std::lower_bound(blocks_.begin(), blocks_.end(), sample.block, begins_before);
-  if (block == blocks_.end() || block->start != sample.block) return;
-  // Of blocks that begin at one address the innermost is the one that was sampled for itself.
-  while (block + 1 != blocks_.end() && block[1].start == sample.block) ++block;
+void LeakBlocks::note_sample(LeakBlock* block, const Sample& sample) {
   block->is_sampled = true;
   block->stack = sample.stack;
   block->serial = sample.serial;
@@ -37,11 +33,9 @@ void LeakBlocks::note_sample(const Sample& sample) {
   }
 }
 
-// A part that has a sample of its own after all came to life since.
 void LeakBlocks::drop_parts_of_runs() {
-  LeakBlock* const kept = std::remove_if(blocks_.begin(), blocks_.end(), [](const LeakBlock& block) {
-    return block.around == kPartOfRun && !block.is_sampled;
-  });
+  LeakBlock* const kept = std::remove_if(blocks_.begin(), blocks_.end(),
+                                         [](const LeakBlock& block) { return block.around == kPartOfRun; });
   blocks_.set_size(static_cast<std::size_t>(kept - blocks_.begin()));
 }
 

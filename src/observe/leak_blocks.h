@@ -42,9 +42,17 @@ class LeakBlocks {
   bool add(const LeakBlock& block) { return blocks_.size() < kNone && blocks_.push(block); }
   /// Puts what was added in order.
   void sort();
-  /// Gives a block its sample. A sample of a run of blocks, which lie side by side, is of all of them.
-  /// \pre sort() came before, link() comes later
-  void note_sample(const Sample& sample);
+  /// Gives each block the sample that find(start, sample) finds. A sample of a run of blocks, which lie side
+  /// by side, is of all of them. \pre sort() came before, link() comes later
+  template <typename Find>
+  void note_samples(Find find) {
+    Sample sample{};
+    // From the last on: a run ends before a part that has a sample of its own. Of blocks that begin at one
+    // address the innermost is the one that was sampled for itself.
+    for (std::uint32_t i = size(); i-- > 0;)
+      if ((i + 1 == size() || blocks_[i + 1].start != blocks_[i].start) && find(blocks_[i].start, sample))
+        note_sample(blocks_.begin() + i, sample);
+  }
   /// \post find() works. \returns false when memory is refused.
   bool link();
 
@@ -82,6 +90,7 @@ class LeakBlocks {
 
   /// \returns the address, or where the outermost block that holds it ends.
   std::uint64_t end_of_blocks_around(std::uint64_t address) const;
+  void note_sample(LeakBlock* block, const Sample& sample);
   void drop_parts_of_runs();
   void note_around();
   bool make_buckets();

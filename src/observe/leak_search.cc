@@ -81,7 +81,7 @@ class Collector {
 [[gnu::noinline]] bool collect(LeakBlocks& blocks, MappedArray<LeakPool>& pools) {
   if (!Collector(blocks, pools).collect()) return false;
   blocks.sort();
-  samples.visit_copies([&](const Sample& sample) { blocks.note_sample(sample); });
+  blocks.note_samples([](std::uint64_t block, Sample& copy) { return samples.find(block, copy); });
   return blocks.link();
 }
 

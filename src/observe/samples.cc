@@ -169,6 +169,14 @@ bool Samples::remove(void* block) {
   return take_locked(part, address_of(block)).block != 0;
 }
 
+bool Samples::find(std::uint64_t block, Sample& copy) {
+  Part& part = part_of(block);
+  os::LockGuard guard(part.mutex);
+  if (part.room == 0) return false;
+  copy = part.entries[place_of(part, block)];
+  return copy.block == block;
+}
+
 void Samples::move(void* from, void* to) {
   Sample sample{};
   {

@@ -56,6 +56,8 @@ class Samples {
   /// Ends samples that last no longer than the switch.
   void end_of_switch();
 
+  /// \returns whether there is a sample of the block; then `copy` is one of it.
+  bool find(std::uint64_t block, Sample& copy);
   /// Calls visit(sample) for each live one, a part at a time under its lock.
   template <typename Visit>
   void for_each(Visit visit) {

@@ -61,15 +61,20 @@ UnwindRule interpret(std::uintptr_t address) {
   return is_static ? rule_in_program(address) : UnwindRule{};
 }
 
-UnwindRule rule_at(std::uintptr_t address) {
-  CachedRule& cached = place_of(address);
-  const std::uint64_t packed = cached.packed.load(std::memory_order_relaxed);
-  if (cached.check.load(std::memory_order_relaxed) == check_of(address, packed)) return unpack(packed);
-  const UnwindRule rule = interpret(address);
-  const std::uint64_t made = pack(rule);
+[[gnu::noinline]] std::uint64_t pack_new_rule(CachedRule& cached, std::uintptr_t address) {
+  const std::uint64_t made = pack(interpret(address));
   cached.packed.store(made, std::memory_order_relaxed);
   cached.check.store(check_of(address, made), std::memory_order_relaxed);
-  return rule;
+  return made;
+}
+
+// Inlined, so that the rule's parts stay in registers: a program that is looked at for leaks takes this step
+// for each frame of each call.
+TARN_INLINE UnwindRule rule_at(std::uintptr_t address) {
+  CachedRule& cached = place_of(address);
+  const std::uint64_t packed = cached.packed.load(std::memory_order_relaxed);
+  const bool is_cached = cached.check.load(std::memory_order_relaxed) == check_of(address, packed);
+  return unpack(is_cached ? packed : pack_new_rule(cached, address));
 }
 
 }  // namespace

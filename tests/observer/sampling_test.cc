@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -63,6 +64,24 @@ TEST_F(SampledProgram, CountsWhatItsStacksAllocated) {
   for (const SampledStack& stack : sampling.stacks) allocated_of[stack.number] = stack.blocks;
   for (const SampledBlock& sample : sampling.live) ++live_of[sample.stack];
   for (const auto& [stack, live] : live_of) EXPECT_GE(allocated_of[stack], live);
+}
+
+TEST_F(SampledProgram, StacksOfLiveBlocksAreReadAlone) {
+  const auto source = open_own_process();
+  const SamplingWords words(*source);
+  const Sampling whole = words.read();
+  Sampling some = words.read_live();
+  EXPECT_TRUE(some.stacks.empty());
+  ASSERT_GT(whole.stacks.size(), 1u);
+  const std::uint64_t kept = some.live.front().stack;
+  std::erase_if(some.live, [&](const SampledBlock& sample) { return sample.stack != kept; });
+  words.read_stacks_of_live(some);
+  ASSERT_EQ(some.stacks.size(), 1u);
+  EXPECT_EQ(some.stacks.front().number, kept);
+  const auto same = std::ranges::find(whole.stacks, kept, &SampledStack::number);
+  ASSERT_NE(same, whole.stacks.end());
+  EXPECT_EQ(some.stacks.front().addresses, same->addresses);
+  EXPECT_TRUE(std::ranges::is_sorted(whole.stacks, {}, &SampledStack::number));
 }
 
 /// Memory in which some bits are wrong.

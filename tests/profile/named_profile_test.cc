@@ -24,8 +24,7 @@ TEST(WithoutAllocator, TheSiteIsTheCallerOfMalloc) {
                  operator_new = make_location({function("operator new(unsigned long)")}),
                  vector = make_location({function("std::vector<int>::push_back(int)")}),
                  caller = make_location({function("app::build()")});
-  const std::vector<Call> left =
-      without_allocator({{&inner}, {&malloc}, {&operator_new}, {&vector}, {&caller}}, {});
+  const Calls left = without_allocator({{&inner, &malloc, &operator_new, &vector, &caller}}, {});
   ASSERT_EQ(left.size(), 2u);
   EXPECT_EQ(left[0].location, &vector);
 }
@@ -33,7 +32,7 @@ TEST(WithoutAllocator, TheSiteIsTheCallerOfMalloc) {
 TEST(WithoutAllocator, AnAllocatorsFrameFurtherOutStays) {
   const Location caller = make_location({function("app::hook()")}),
                  trim = make_location({function("tarn::trim()")});
-  EXPECT_EQ(without_allocator({{&caller}, {&trim}}, {}).size(), 2u);
+  EXPECT_EQ(without_allocator({{&caller, &trim}}, {}).size(), 2u);
 }
 
 TEST(WithoutAllocator, WhatWasInlinedFromTheLibrarysHeadersGoesAlone) {
@@ -41,7 +40,7 @@ TEST(WithoutAllocator, WhatWasInlinedFromTheLibrarysHeadersGoesAlone) {
       make_location({{.function = "pop", .file = "/usr/include/tarn/pool.h", .is_inlined = true},
                      {.function = "tarn::Pool::create()", .is_inlined = true},
                      function("app::build()")});
-  const std::vector<Call> left = without_allocator({{&call}}, {});
+  const Calls left = without_allocator({{&call}}, {});
   ASSERT_EQ(left.size(), 1u);
   ASSERT_EQ(left[0].frames().size(), 1u);
   EXPECT_EQ(left[0].frames()[0].function, "app::build()");
@@ -52,7 +51,7 @@ TEST(WithoutAllocator, AllOfTheLibrarysOwnFileGoes) {
   profile.modules = {{0, 10, 0, "/usr/lib/libtarn.so.0.3", ""}, {10, 20, 0, "/usr/bin/libtarnish", ""}};
   const Location stripped = make_location({function("libtarn.so.0.3+0x12")}, 0),
                  other = make_location({function("libtarnish+0x1")}, 1);
-  EXPECT_EQ(without_allocator({{&stripped}, {&other}}, profile).size(), 1u);
+  EXPECT_EQ(without_allocator({{&stripped, &other}}, profile).size(), 1u);
 }
 
 TEST(WithoutAllocator, AStackOfNothingElseStaysWhole) {

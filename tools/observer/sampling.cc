@@ -61,14 +61,36 @@ bool SamplingWords::is_noticed() const {
 }
 
 Sampling SamplingWords::read() const {
+  Sampling sampling = read_live();
+  read_stacks(sampling);  // afterwards: so each live sample's stack is among them
+  return sampling;
+}
+
+void SamplingWords::read_stacks(Sampling& sampling) const {
+  Bounds bounds;
+  read_stacks(sampling, bounds, nullptr);
+  read_modules(sampling, bounds);
+}
+
+Sampling SamplingWords::read_live() const {
   Sampling sampling;
   sampling.interval = interval();
   sampling.lost = number(layout_.root("samples"), "samples.lost");
   Bounds bounds;
   read_live(sampling, bounds);
-  read_stacks(sampling, bounds);  // afterwards: so each live sample's stack is among them
-  read_modules(sampling, bounds);
   return sampling;
+}
+
+void SamplingWords::read_stacks_of_live(Sampling& sampling) const {
+  std::vector<std::uint64_t> wanted;
+  wanted.reserve(sampling.live.size());
+  for (const SampledBlock& sample : sampling.live) wanted.push_back(sample.stack);
+  std::ranges::sort(wanted);
+  const auto [end, behind] = std::ranges::unique(wanted);
+  wanted.erase(end, behind);
+  Bounds bounds;
+  read_stacks(sampling, bounds, &wanted);
+  read_modules(sampling, bounds);
 }
 
 void SamplingWords::read_live(Sampling& sampling, Bounds& bounds) const {
@@ -104,7 +126,8 @@ void SamplingWords::read_live(Sampling& sampling, Bounds& bounds) const {
 }
 
 // A piece is stacks one behind the other, from one unit on, until the first without a count.
-void SamplingWords::read_stacks(Sampling& sampling, Bounds& bounds) const {
+void SamplingWords::read_stacks(Sampling& sampling, Bounds& bounds,
+                                const std::vector<std::uint64_t>* wanted) const {
   const Field pieces = layout_.field("samples.pieces");
   const Field count = layout_.field("stack.count"), pool = layout_.field("stack.pool"),
               samples = layout_.field("stack.samples"), blocks = layout_.field("stack.block_parts"),
@@ -131,8 +154,11 @@ void SamplingWords::read_stacks(Sampling& sampling, Bounds& bounds) const {
         sampling.is_whole = false;
         break;
       }
+      const std::uint64_t stack_number = (i * piece_bytes + at) / unit;
+      at += (record_bytes + unit - 1) / unit * unit;
+      if (wanted != nullptr && !std::ranges::binary_search(*wanted, stack_number)) continue;
       bounds.spend_bytes(sizeof(SampledStack) + frames * sizeof(Address));
-      SampledStack stack{(i * piece_bytes + at) / unit,
+      SampledStack stack{stack_number,
                          number_at(record, pool),
                          number_at(record, samples),
                          static_cast<double>(number_at(record, blocks)) / parts_of_block,
@@ -142,7 +168,6 @@ void SamplingWords::read_stacks(Sampling& sampling, Bounds& bounds) const {
       if (frames != 0)
         std::memcpy(stack.addresses.data(), record.data() + addresses.offset, frames * sizeof(Address));
       sampling.stacks.push_back(std::move(stack));
-      at += (record_bytes + unit - 1) / unit * unit;
     }
   }
 }

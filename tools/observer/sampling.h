@@ -43,9 +43,9 @@ struct NotedModule {
 };
 
 struct Sampling {
-  std::uint64_t interval = 0;  // bytes; 0: nothing is sampled now
-  std::uint64_t lost = 0;      // samples that there was no memory for
-  std::vector<SampledStack> stacks;
+  std::uint64_t interval = 0;        // bytes; 0: nothing is sampled now
+  std::uint64_t lost = 0;            // samples that there was no memory for
+  std::vector<SampledStack> stacks;  // by their numbers
   std::vector<SampledBlock> live;
   std::vector<NotedModule> modules;  // in the order in which they were noted
   bool is_whole = true;              // else a bound was met: forged figures
@@ -58,6 +58,11 @@ class SamplingWords {
   explicit SamplingWords(const Source& source);
 
   Sampling read() const;
+  /// The same without stacks.
+  Sampling read_live() const;
+  void read_stacks(Sampling& sampling) const;
+  /// Adds the stacks of live samples, and no others. \why a search for leaks has few of them left
+  void read_stacks_of_live(Sampling& sampling) const;
   std::uint64_t interval() const;
   /// How often it was switched.
   std::uint64_t switches() const;
@@ -76,7 +81,8 @@ class SamplingWords {
   void ring() const;
 
  private:
-  void read_stacks(Sampling& sampling, Bounds& bounds) const;
+  /// \param wanted numbers, the lowest first; nullptr: all.
+  void read_stacks(Sampling& sampling, Bounds& bounds, const std::vector<std::uint64_t>* wanted) const;
   void read_live(Sampling& sampling, Bounds& bounds) const;
   void read_modules(Sampling& sampling, Bounds& bounds) const;
   std::uint64_t number(Address record, std::string_view field) const;

@@ -22,8 +22,8 @@ using Key = std::tuple<std::string, std::string, unsigned, std::string, std::int
 bool is_nothing(const Amount& amount) { return amount.bytes < 0.5 && amount.blocks < 0.5; }
 
 void add_leak(const NamedStack& stack, std::map<Key, Growing>& leaks) {
-  std::vector<Frame> frames = stack.frames();
-  const Frame site = frames.empty() ? Frame{} : frames[site_of(frames)];
+  const Frame none;
+  const Frame& site = stack.site() == nullptr ? none : *stack.site();
   const double block_bytes = stack.live.blocks > 0 ? stack.live.bytes / stack.live.blocks : stack.live.bytes;
   Growing& growing = leaks[{site.function, site.file, site.line, stack.pool, whole(block_bytes)}];
   growing.leak.amount += stack.live;
@@ -32,7 +32,7 @@ void add_leak(const NamedStack& stack, std::map<Key, Growing>& leaks) {
   ++growing.leak.stacks;
   if (stack.live.bytes <= growing.most_bytes) return;
   growing.most_bytes = stack.live.bytes;
-  growing.leak.frames = std::move(frames);
+  growing.leak.frames = stack.frames();
 }
 
 std::string heading_of(const Leak& leak) {

@@ -36,30 +36,69 @@ bool is_allocators(const Location& location, const HeapProfile& profile) {
 /// Estimates of a forged profile may be no numbers, or negative ones.
 double as_amount(double number) { return std::isfinite(number) && number > 0 ? std::min(number, 9e15) : 0; }
 
+// Where Rust's library was built.
+bool is_of_languages_library(const Frame& frame) {
+  return frame.file.starts_with("/rustc/") || is_of_library(frame.function);
+}
+
 }  // namespace
 
-std::vector<Call> without_allocator(const std::vector<Call>& calls, const HeapProfile& profile) {
-  std::size_t first = 0;
-  while (first < calls.size() && is_allocators(*calls[first].location, profile)) ++first;
-  if (first == calls.size()) return calls;
-  std::vector<Call> left(calls.begin() + static_cast<std::ptrdiff_t>(first), calls.end());
-  const std::vector<Frame>& frames = left.front().location->frames;
-  std::size_t& skipped = left.front().skipped;
-  while (skipped + 1 < frames.size() && is_allocators(frames[skipped])) ++skipped;
-  return left;
+/// Which calls are the allocator's: each location is looked at once, however many stacks have it.
+class AllocatorFrames {
+ public:
+  explicit AllocatorFrames(const HeapProfile& profile) : profile_(profile) {}
+
+  void drop_from(Calls& calls) {
+    std::size_t first = 0;
+    while (first < calls.size() && of(*calls.locations[first]).is_all) ++first;
+    if (first == calls.size()) return;
+    calls.locations.erase(calls.locations.begin(),
+                          calls.locations.begin() + static_cast<std::ptrdiff_t>(first));
+    calls.skipped = of(*calls.locations.front()).inlined;
+  }
+
+ private:
+  struct Part {
+    bool is_all;
+    std::size_t inlined;  // so many frames, where it is not all
+  };
+
+  const Part& of(const Location& location) {
+    const auto [entry, is_new] = parts_.try_emplace(&location);
+    if (is_new) entry->second = {is_allocators(location, profile_), inlined_in(location.frames)};
+    return entry->second;
+  }
+  static std::size_t inlined_in(const std::vector<Frame>& frames) {
+    std::size_t count = 0;
+    while (count + 1 < frames.size() && is_allocators(frames[count])) ++count;
+    return count;
+  }
+
+  const HeapProfile& profile_;
+  std::unordered_map<const Location*, Part> parts_;
+};
+
+Calls without_allocator(Calls calls, const HeapProfile& profile) {
+  AllocatorFrames(profile).drop_from(calls);
+  return calls;
 }
 
 std::vector<Frame> NamedStack::frames() const {
   std::vector<Frame> frames;
-  for (const Call& call : calls) frames.insert(frames.end(), call.frames().begin(), call.frames().end());
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    frames.insert(frames.end(), calls[i].frames().begin(), calls[i].frames().end());
   return frames;
 }
 
+const Frame* NamedStack::site() const {
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    for (const Frame& frame : calls[i].frames())
+      if (!is_of_languages_library(frame)) return &frame;
+  return calls.size() == 0 ? nullptr : &calls[0].frames().front();
+}
+
 std::size_t site_of(const std::vector<Frame>& frames) {
-  const auto site = std::find_if(frames.begin(), frames.end(), [](const Frame& frame) {
-    // Where Rust's library was built.
-    return !frame.file.starts_with("/rustc/") && !is_of_library(frame.function);
-  });
+  const auto site = std::find_if_not(frames.begin(), frames.end(), is_of_languages_library);
   return site == frames.end() ? 0 : static_cast<std::size_t>(site - frames.begin());
 }
 
@@ -74,17 +113,22 @@ NamedProfile::NamedProfile(HeapProfile profile, const SymbolPlaces& places, cons
     : raw_(std::move(profile)),
       symbols_(raw_, places, progress),
       program_(observer::printable(raw_.program)) {
-  for (const ProfileStack& stack : raw_.stacks) add_stack(stack);
+  AllocatorFrames allocator(raw_);
+  stacks_.reserve(raw_.stacks.size() + 1);
+  for (ProfileStack& stack : raw_.stacks) {
+    add_stack(stack, allocator);
+    stack.addresses = {};  // a million stacks need their memory once
+  }
   add_older();
   add_remarks();
 }
 
-void NamedProfile::add_stack(const ProfileStack& stack) {
+void NamedProfile::add_stack(const ProfileStack& stack, AllocatorFrames& allocator) {
   NamedStack named;
-  std::vector<Call> calls;
-  for (const std::uint64_t address : stack.addresses)
-    if (calls.size() < kDeepestStack) calls.push_back({&symbols_.at(address), 0});
-  named.calls = without_allocator(calls, raw_);
+  const std::size_t count = std::min(stack.addresses.size(), kDeepestStack);
+  named.calls.locations.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) named.calls.locations.push_back(&symbols_.at(stack.addresses[i]));
+  allocator.drop_from(named.calls);
   named.pool = observer::printable(stack.pool);
   named.allocated = {as_amount(stack.allocated_blocks), as_amount(stack.allocated_bytes)};
   named.live = {as_amount(stack.live_blocks), as_amount(stack.live_bytes)};
@@ -95,7 +139,7 @@ void NamedProfile::add_older() {
   const Amount older = {as_amount(raw_.older_blocks), as_amount(raw_.older_bytes)};
   if (older.bytes == 0 && older.blocks == 0) return;
   older_.frames = {{.function = kOlder}};
-  stacks_.push_back({.calls = {{&older_, 0}}, .pool = {}, .is_older = true, .allocated = {}, .live = older});
+  stacks_.push_back({.calls = {{&older_}}, .pool = {}, .is_older = true, .allocated = {}, .live = older});
 }
 
 void NamedProfile::add_remarks() {
@@ -116,7 +160,7 @@ void NamedProfile::add_remarks() {
 void NamedProfile::put_behind_stacks(const std::string& words) {
   Location& process = more_locations_.emplace_back();
   process.frames = {{.function = observer::printable(words)}};
-  for (NamedStack& stack : stacks_) stack.calls.push_back({&process, 0});
+  for (NamedStack& stack : stacks_) stack.calls.locations.push_back(&process);
 }
 
 void NamedProfile::add(std::unique_ptr<NamedProfile> other) {
@@ -129,7 +173,7 @@ void NamedProfile::add(std::unique_ptr<NamedProfile> other) {
     return place = &copy;
   };
   for (NamedStack& stack : other->stacks_) {
-    for (Call& call : stack.calls) call.location = moved_location(call.location);
+    for (const Location*& location : stack.calls.locations) location = moved_location(location);
     stacks_.push_back(std::move(stack));
   }
   raw_.modules.insert(raw_.modules.end(), other->raw_.modules.begin(), other->raw_.modules.end());

@@ -36,16 +36,31 @@ struct Call {
   std::span<const Frame> frames() const { return std::span(location->frames).subspan(skipped); }
 };
 
+/// The calls of a stack, innermost first. \why no list of Call: it would take twice the memory, and a profile
+/// may have a million stacks.
+struct Calls {
+  std::vector<const Location*> locations = {};
+  std::size_t skipped = 0;  // of the first one's frames
+
+  std::size_t size() const { return locations.size(); }
+  Call operator[](std::size_t i) const { return {locations[i], i == 0 ? skipped : 0}; }
+};
+
 struct NamedStack {
-  std::vector<Call> calls = {};  // innermost first
-  std::string pool = {};         // "" = general pool
-  bool is_older = false;         // allocated before the profile was switched on: one call without an address
+  Calls calls = {};
+  std::string pool = {};  // "" = general pool
+  bool is_older = false;  // allocated before the profile was switched on: one call without an address
   Amount allocated = {}, live = {};
 
   const Amount& amount(Measure measure) const { return measure == Measure::kLive ? live : allocated; }
   /// Innermost first.
   std::vector<Frame> frames() const;
+  /// \returns the first frame that is not of a language's library; the first one when all are; nullptr: there
+  /// is none.
+  const Frame* site() const;
 };
+
+class AllocatorFrames;
 
 class NamedProfile {
  public:
@@ -53,7 +68,7 @@ class NamedProfile {
   NamedProfile(const NamedProfile&) = delete;
   NamedProfile& operator=(const NamedProfile&) = delete;
 
-  /// As it was taken; its texts are not printable.
+  /// As it was taken, but for the addresses of stacks; its texts are not printable.
   const HeapProfile& raw() const { return raw_; }
   const std::string& program() const { return program_; }
   const std::vector<NamedStack>& stacks() const { return stacks_; }
@@ -67,7 +82,7 @@ class NamedProfile {
   void add(std::unique_ptr<NamedProfile> other);
 
  private:
-  void add_stack(const ProfileStack& stack);
+  void add_stack(const ProfileStack& stack, AllocatorFrames& allocator);
   void add_older();
   void add_remarks();
 
@@ -83,7 +98,7 @@ class NamedProfile {
 /// The stack's calls without the innermost ones that are the allocator's: functions of namespace tarn, malloc
 /// and operator new in any module, anything in libtarn*.so, and code of the library's headers that was
 /// inlined. A stack of nothing else stays whole.
-std::vector<Call> without_allocator(const std::vector<Call>& calls, const HeapProfile& profile);
+Calls without_allocator(Calls calls, const HeapProfile& profile);
 
 /// \returns the number of the first frame that is not of a language's library; 0 when all are. \pre not empty
 std::size_t site_of(const std::vector<Frame>& frames);

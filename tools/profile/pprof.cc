@@ -134,7 +134,7 @@ std::uint64_t PprofFile::location(const Call& call) {
 
 void PprofFile::add_sample(const NamedStack& stack) {
   std::vector<std::uint64_t> locations, values;
-  for (const Call& call : stack.calls) locations.push_back(location(call));
+  for (std::size_t i = 0; i < stack.calls.size(); ++i) locations.push_back(location(stack.calls[i]));
   const double amounts[] = {stack.allocated.blocks, stack.allocated.bytes, stack.live.blocks,
                             stack.live.bytes};
   for (std::size_t i = 0; i < std::size(amounts); ++i)

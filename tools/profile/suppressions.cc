@@ -72,8 +72,9 @@ Suppressions Suppressions::read(const std::string& path) {
 
 bool Suppressions::suppress(const NamedStack& stack, const HeapProfile& profile) {
   for (Suppression& one : all_) {
-    const auto has_pattern = [&](const Call& call) { return is_in(one.pattern, call, profile); };
-    if (std::none_of(stack.calls.begin(), stack.calls.end(), has_pattern)) continue;
+    std::size_t first = 0;
+    while (first < stack.calls.size() && !is_in(one.pattern, stack.calls[first], profile)) ++first;
+    if (first == stack.calls.size()) continue;
     one.suppressed += stack.live;
     return true;
   }

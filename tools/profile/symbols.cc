@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 
 #include "file_names.h"
 #include "observer/printable.h"
@@ -21,11 +22,11 @@ constexpr double kLongestWait = 20, kLongestTime = 300;  // seconds
 constexpr std::size_t kFieldsOfFrame = 4;
 
 std::vector<std::uint64_t> distinct_addresses(const HeapProfile& profile) {
-  std::vector<std::uint64_t> addresses;
+  std::unordered_set<std::uint64_t> distinct;
   for (const ProfileStack& stack : profile.stacks)
-    addresses.insert(addresses.end(), stack.addresses.begin(), stack.addresses.end());
+    distinct.insert(stack.addresses.begin(), stack.addresses.end());
+  std::vector<std::uint64_t> addresses(distinct.begin(), distinct.end());
   std::sort(addresses.begin(), addresses.end());
-  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
   return addresses;
 }
 

@@ -61,8 +61,8 @@ std::vector<Site> sites_of(const NamedProfile& profile, Measure measure) {
   std::map<std::tuple<std::string, std::string, unsigned, std::string>, Site> sites;
   for (const NamedStack& stack : profile.stacks()) {
     if (stack.amount(measure).bytes < 0.5) continue;
-    const std::vector<Frame> frames = stack.frames();
-    const Frame frame = frames.empty() ? Frame{.function = "[no stack]"} : frames[site_of(frames)];
+    const Frame none{.function = "[no stack]"};
+    const Frame& frame = stack.site() == nullptr ? none : *stack.site();
     Site& site = sites[{frame.function, frame.file, frame.line, stack.pool}];
     site.frame = frame;
     site.pool = stack.pool;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -25,6 +26,14 @@ void put_in_order(LeakBlocks& blocks, std::initializer_list<LeakBlock> added) {
 }
 
 using Gaps = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+void note_samples(LeakBlocks& blocks, std::initializer_list<Sample> samples) {
+  blocks.note_samples([&](std::uint64_t block, Sample& copy) {
+    const auto found = std::ranges::find(samples, block, &Sample::block);
+    if (found != samples.end()) copy = *found;
+    return found != samples.end();
+  });
+}
 
 Gaps gaps_in(const LeakBlocks& blocks, std::uint64_t start, std::uint64_t end, std::uint32_t outer = kNone) {
   Gaps gaps;
@@ -106,7 +115,7 @@ TEST(LeakBlocks, ASampleOfARunIsOfAllItsBlocks) {
   LeakBlocks blocks;
   for (std::uint64_t i = 0; i < 4; ++i) ASSERT_TRUE(blocks.add(block_at(0x1000 + i * 64, 64)));
   blocks.sort();
-  blocks.note_sample(sample_of(0x1000, 192));
+  note_samples(blocks, {sample_of(0x1000, 192)});
   ASSERT_TRUE(blocks.link());
   ASSERT_EQ(blocks.size(), 2u);
   EXPECT_EQ(blocks[0].bytes, 192u);
@@ -116,14 +125,34 @@ TEST(LeakBlocks, ASampleOfARunIsOfAllItsBlocks) {
   EXPECT_FALSE(blocks[1].is_sampled);
 }
 
+TEST(LeakBlocks, ARunEndsBeforeABlockWithASampleOfItsOwn) {
+  LeakBlocks blocks;
+  for (std::uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(blocks.add(block_at(0x1000 + i * 64, 64)));
+  blocks.sort();
+  note_samples(blocks, {sample_of(0x1000, 192), sample_of(0x1080, 60)});
+  ASSERT_TRUE(blocks.link());
+  ASSERT_EQ(blocks.size(), 2u);
+  EXPECT_EQ(blocks[0].bytes, 128u);
+  EXPECT_EQ(blocks[1].requested, 60u);
+}
+
+TEST(LeakBlocks, ASampleIsOfTheInnermostBlockThatBeginsThere) {
+  LeakBlocks blocks;
+  ASSERT_TRUE(blocks.add(block_at(0x1000, 4096)));
+  ASSERT_TRUE(blocks.add(block_at(0x1000, 64)));
+  blocks.sort();
+  note_samples(blocks, {sample_of(0x1000, 50)});
+  ASSERT_TRUE(blocks.link());
+  EXPECT_FALSE(blocks[0].is_sampled);
+  EXPECT_EQ(blocks[1].requested, 50u);
+}
+
 TEST(LeakBlocks, ASampleSaysWhatWasAskedForUnlessTheBlockHasGrown) {
   LeakBlocks blocks;
   ASSERT_TRUE(blocks.add(block_at(0x10000, 112)));
   ASSERT_TRUE(blocks.add(block_at(0x100000, 0x200000)));
   blocks.sort();
-  blocks.note_sample(sample_of(0x10000, 100));
-  blocks.note_sample(sample_of(0x100000, 300'000));
-  blocks.note_sample(sample_of(0x5555, 100));  // is no block any more
+  note_samples(blocks, {sample_of(0x10000, 100), sample_of(0x100000, 300'000)});
   ASSERT_TRUE(blocks.link());
   EXPECT_EQ(blocks[0].requested, 100u);
   EXPECT_EQ(blocks[0].bytes, 112u);

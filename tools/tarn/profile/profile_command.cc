@@ -83,6 +83,13 @@ class Switched {
   observer::WatchBeat beat_;
 };
 
+/// What a later look is compared with: sums of stacks, by their numbers.
+observer::Sampling sums_of(observer::Sampling sampling) {
+  sampling.live = {};
+  for (observer::SampledStack& stack : sampling.stacks) stack.addresses = {};
+  return sampling;
+}
+
 bool is_over(SignalWatch& signals, double seconds) {
   pollfd descriptor{signals.descriptor(), POLLIN, 0};
   if (poll(&descriptor, 1, static_cast<int>(seconds * 1000)) <= 0) return false;
@@ -121,7 +128,7 @@ class Profiler {
     SignalWatch signals;
     start_.began_with_program = false;
     interval_ = interval;
-    if (on != nullptr) start_.sampling = words_.read();
+    if (on != nullptr) start_.sampling = sums_of(words_.read());
     if (options_.stops) words_.ring();
     const auto began = std::chrono::steady_clock::now();
     bool is_noticed = on == nullptr;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <unordered_set>
 
 #include "observer/attached_process.h"
 #include "observer/leaks.h"
@@ -58,11 +57,12 @@ profile::Amount keep_unreachable(const observer::Source& source, observer::Sampl
                                  const std::vector<observer::Address>& registers) {
   const observer::Snapshot snapshot = observer::read_snapshot(source);
   const observer::Look look = observer::look_for_leaks(source, snapshot, registers);
-  std::unordered_set<observer::Address> lost;
-  for (const observer::Suspect& suspect : look.suspects) lost.insert(suspect.block.address);
+  std::ranges::sort(sampling.live, {}, &observer::SampledBlock::block);
+  auto lost = look.suspects.begin();  // by address too
   profile::Amount reachable;
   std::erase_if(sampling.live, [&](const observer::SampledBlock& sample) {
-    if (lost.contains(sample.block)) return false;
+    while (lost != look.suspects.end() && lost->block.address < sample.block) ++lost;
+    if (lost != look.suspects.end() && lost->block.address == sample.block) return false;
     reachable += amount_of(sample);
     return true;
   });
@@ -78,21 +78,32 @@ profile::Suppressions suppressions_of(const RunProfileOptions& options) {
   return profile::Suppressions::parse(all, "suppressions");
 }
 
+/// A document tells of all stacks, a search for leaks of those that leaked.
+profile::HeapProfile profile_at_end(const observer::Source& source, const observer::SamplingWords& words,
+                                    observer::Sampling& sampling, const RunProfileOptions& options) {
+  if (options.finds_leaks && options.files.empty())
+    words.read_stacks_of_live(sampling);
+  else
+    words.read_stacks(sampling);
+  const ProfileStart start{.sampling = {}, .began_with_program = true};
+  const std::uint64_t interval = sampling.interval;
+  return taken_profile(source, start, std::move(sampling), interval, 0,
+                       options.finds_leaks ? BySize::kYes : BySize::kNo);
+}
+
 /// \throws observer::ObserveError of a program whose calls were not sampled from its start.
 AtEnd read_at_end(observer::Source& source, const TracedProcess& process,
                   const std::vector<observer::Address>& registers, const RunProfileOptions& options) {
   AtEnd end;
   end.process = process;
   const observer::SamplingWords words(source);
-  observer::Sampling sampling = words.read();
+  observer::Sampling sampling = words.read_live();
   if (sampling.interval == 0 && !observer::read_snapshot(source).spans.empty())
     throw observer::ObserveError("it sampled nothing: it has other options of tarn");
   if (options.finds_leaks && !options.reports_reachable)
     end.reachable = keep_unreachable(source, sampling, registers);
-  const ProfileStart start{.sampling = {}, .began_with_program = true};
-  const BySize by_size = options.finds_leaks ? BySize::kYes : BySize::kNo;
-  end.profile = std::make_unique<profile::NamedProfile>(
-      taken_profile(source, start, sampling, sampling.interval, 0, by_size), symbol_places(source));
+  end.profile = std::make_unique<profile::NamedProfile>(profile_at_end(source, words, sampling, options),
+                                                        symbol_places(source));
   if (options.finds_leaks) end.leaks = profile::leak_report_of(*end.profile, suppressions_of(options));
   if (options.finds_leaks && options.files.empty()) end.profile.reset();
   return end;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <unordered_map>
 
 #include "profile/mapped_modules.h"
@@ -105,13 +106,13 @@ StacksBefore by_number(const Sampling& sampling) {
 
 double since(double now, double before) { return now > before ? now - before : 0; }
 
-profile::ProfileStack stack_since(const observer::SampledStack& stack, const StacksBefore& before,
+profile::ProfileStack stack_since(observer::SampledStack& stack, const StacksBefore& before,
                                   const PoolNames& names) {
   const auto found = before.find(stack.number);
   const observer::SampledStack none;
   const observer::SampledStack& was = found != before.end() ? *found->second : none;
   profile::ProfileStack result;
-  result.addresses = stack.addresses;
+  result.addresses = std::move(stack.addresses);
   result.pool = names.of(stack.pool);
   result.samples = stack.samples > was.samples ? stack.samples - was.samples : 0;
   result.allocated_blocks = since(stack.blocks, was.blocks);
@@ -136,10 +137,36 @@ std::vector<profile::LiveSize> live_sizes_of(const Sampling& sampling) {
   return sizes;
 }
 
+/// Puts samples behind each other that are of one stack and one size.
+void sort_by_stack(std::vector<observer::SampledBlock>& live) {
+  std::ranges::sort(live, [](const observer::SampledBlock& a, const observer::SampledBlock& b) {
+    return a.stack != b.stack ? a.stack < b.stack : a.requested < b.requested;
+  });
+}
+
+struct LiveSum {
+  double blocks = 0, bytes = 0;
+};
+
+/// Adds a stack's live samples to it. By size, each further size gets a stack with the same addresses.
+LiveSum add_live_of_stack(std::vector<profile::ProfileStack>& stacks,
+                          std::span<const observer::SampledBlock> samples, BySize by_size) {
+  LiveSum sum;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (by_size == BySize::kYes && i != 0 && samples[i].requested != samples[i - 1].requested)
+      stacks.push_back({stacks.back().addresses, stacks.back().pool});
+    add_live(stacks.back(), samples[i]);
+    const double blocks = observer::blocks_of(samples[i]);
+    sum.blocks += blocks;
+    sum.bytes += blocks * static_cast<double>(samples[i].requested);
+  }
+  return sum;
+}
+
 }  // namespace
 
 profile::HeapProfile taken_profile(const observer::Source& source, const ProfileStart& start,
-                                   const Sampling& sampling, std::uint64_t interval, double seconds,
+                                   observer::Sampling sampling, std::uint64_t interval, double seconds,
                                    BySize by_size) {
   const observer::Snapshot snapshot = observer::read_snapshot(source);
   const PoolNames names(snapshot);
@@ -153,38 +180,26 @@ profile::HeapProfile taken_profile(const observer::Source& source, const Profile
   GoneModules gone(sampling, profile.modules);
   profile.live_sizes = live_sizes_of(sampling);
   const StacksBefore before = by_number(start.sampling);
-  std::unordered_map<std::uint64_t, std::size_t> place_of;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> place_of_size;
-  for (const observer::SampledStack& stack : sampling.stacks) {
-    place_of[stack.number] = profile.stacks.size();
+  sort_by_stack(sampling.live);
+  profile.stacks.reserve(sampling.stacks.size());
+  LiveSum live;
+  auto next = sampling.live.cbegin();
+  for (observer::SampledStack& stack : sampling.stacks) {
     profile.stacks.push_back(stack_since(stack, before, names));
     for (observer::Address& address : profile.stacks.back().addresses)
       address = gone.moved(stack.number, address);
-  }
-  // The first size of a stack has its place, others have stacks with the same addresses.
-  const auto place_of_block = [&](std::size_t of_stack, const observer::SampledBlock& sample) {
-    if (by_size == BySize::kNo) return of_stack;
-    const bool is_first = profile.stacks[of_stack].live_samples == 0;
-    const auto [entry, is_new] = place_of_size.try_emplace({sample.stack, sample.requested}, of_stack);
-    if (is_new && !is_first) {
-      entry->second = profile.stacks.size();
-      profile.stacks.push_back({profile.stacks[of_stack].addresses, profile.stacks[of_stack].pool});
-    }
-    return entry->second;
-  };
-  double sampled_blocks = 0, sampled_bytes = 0;
-  for (const observer::SampledBlock& sample : sampling.live) {
-    const auto place = place_of.find(sample.stack);
-    if (place == place_of.end()) continue;
-    add_live(profile.stacks[place_of_block(place->second, sample)], sample);
-    sampled_blocks += observer::blocks_of(sample);
-    sampled_bytes += observer::blocks_of(sample) * static_cast<double>(sample.requested);
+    while (next != sampling.live.cend() && next->stack < stack.number) ++next;
+    const auto first = next;
+    while (next != sampling.live.cend() && next->stack == stack.number) ++next;
+    const LiveSum of_stack = add_live_of_stack(profile.stacks, {first, next}, by_size);
+    live.blocks += of_stack.blocks;
+    live.bytes += of_stack.bytes;
   }
   if (!start.began_with_program) {
     const auto live_blocks = static_cast<double>(snapshot.totals.live_blocks),
                live_bytes = static_cast<double>(snapshot.totals.live_bytes);
-    profile.older_blocks = std::max(0.0, live_blocks - sampled_blocks);
-    profile.older_bytes = std::max(0.0, live_bytes - sampled_bytes);
+    profile.older_blocks = std::max(0.0, live_blocks - live.blocks);
+    profile.older_bytes = std::max(0.0, live_bytes - live.bytes);
   }
   std::erase_if(profile.stacks, [](const profile::ProfileStack& stack) {
     return stack.samples == 0 && stack.live_samples == 0;

@@ -17,9 +17,10 @@ struct ProfileStart {
 /// Whether live blocks of one stack are told apart by their size.
 enum class BySize : bool { kNo, kYes };
 
-/// \param interval that blocks were sampled at, bytes. \param seconds since the start.
+/// \param sampling goes into the profile: a million stacks need their memory once. \param interval that
+/// blocks were sampled at, bytes. \param seconds since the start.
 profile::HeapProfile taken_profile(const observer::Source& source, const ProfileStart& start,
-                                   const observer::Sampling& sampling, std::uint64_t interval, double seconds,
+                                   observer::Sampling sampling, std::uint64_t interval, double seconds,
                                    BySize by_size = BySize::kNo);
 
 }  // namespace tarn::tool
