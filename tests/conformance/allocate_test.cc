@@ -36,8 +36,9 @@ TYPED_TEST(Allocate, GivesAtLeastWhatWasAskedForAndAllOfItIsUsable) {
 }
 
 TYPED_TEST(Allocate, KeepsAllLiveBlocksOfASizeApart) {
+  constexpr std::size_t kMost = kSanitizer ? 40 : 300, kMostBytes = (kSanitizer ? 1 : 8) * kMiB;
   for (const std::size_t size : boundary_sizes(up_to<TypeParam>(4 * kMiB))) {
-    const std::size_t count = size <= 256 * kKiB ? 1 + std::min<std::size_t>(300, 8 * kMiB / (size + 1)) : 5;
+    const std::size_t count = size <= 256 * kKiB ? 1 + std::min(kMost, kMostBytes / (size + 1)) : 5;
     std::vector<void*> blocks;
     for (std::size_t i = 0; i < count; ++i) {
       blocks.push_back(TypeParam::allocate(size));
