@@ -56,8 +56,10 @@ inline void note_roots_of_leaks(const void* start, std::size_t bytes) {
   if (&__lsan_register_root_region != nullptr) __lsan_register_root_region(start, bytes);
 }
 
-/// Says to DRD that threads order their accesses there by atomic words, which it does not know.
+/// Says to Helgrind and DRD that threads order their accesses there by atomic words, which they do not know;
+/// that it is so no more.
 void note_ordered_by_atomics(const void* start, std::size_t bytes);
+void note_ordered_no_more(const void* start, std::size_t bytes);
 
 /// Pools in memcheck, which records the stacks of allocation and free. `pool` is any address that belongs to
 /// the pool.

@@ -30,11 +30,15 @@ constexpr std::uint32_t kFirstRoom = 16;              // chunks
 HandleArray make_array(std::size_t bytes) {
   const PageCount pages = pages_for(bytes);
   const Span* const span = allocate_span({.pages = pages, .kind = SpanKind::kPool});
-  return span != nullptr ? HandleArray{span->start, bytes_of(pages)} : HandleArray{};
+  if (span == nullptr) return {};
+  os::note_ordered_by_atomics(span->start, bytes_of(pages));
+  return {span->start, bytes_of(pages)};
 }
 
 void end_array(const HandleArray& array, ReturnedPages& returned) {
-  if (array.start != nullptr) free_span(page_map.find(array.start), returned);
+  if (array.start == nullptr) return;
+  os::note_ordered_no_more(array.start, array.bytes);
+  free_span(page_map.find(array.start), returned);
 }
 
 std::size_t record_bytes(const HandlePoolState& state) {

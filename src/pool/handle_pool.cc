@@ -210,6 +210,7 @@ bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool d
       std::clamp<std::size_t>(kMagazineBytes / type.stride, 2, HandleMagazine::kMostSlots));
   for (std::atomic<HandleMagazine*>& magazine : state->magazines)
     magazine.store(&no_handle_magazine.magazine, std::memory_order_relaxed);
+  os::note_ordered_by_atomics(&front, sizeof front);
   front.magazines = state->magazines;
   front.chunks.store(nullptr, std::memory_order_relaxed);
   front.slot_count.store(0, std::memory_order_relaxed);
@@ -227,6 +228,7 @@ bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool d
 }
 
 void end_handle_pool(HandleFront& front) noexcept {
+  os::note_ordered_no_more(&front, sizeof front);
   HandlePoolState& state = *front.state;
   std::size_t live = live_count(state);
   if (live != 0 && state.reports) state.report_live(live, state.type.bytes);

@@ -1,5 +1,6 @@
 """The small server runs under a checker to its right end: matrix.py CHECKER PROGRAM [SUPPRESSIONS]. CHECKER
-is none, address, undefined, thread, or a tool of Valgrind's. A second of load, ten with TARN_LONG_TESTS=1."""
+is none, address, undefined, thread, or a tool of Valgrind's. A second of load, ten with TARN_LONG_TESTS=1.
+TARN_TEST_PRELOAD names libraries for the server, and not for Python or the checker's own script."""
 import os
 import subprocess
 import sys
@@ -7,24 +8,23 @@ import tempfile
 
 CHECKER, PROGRAM, *SUPPRESSIONS = sys.argv[1:]
 SANITIZERS = "none", "address", "undefined", "thread"
-# Helgrind and DRD do not know atomic words and report more or less, by chance.
-FINISHED = {"memcheck": "ERROR SUMMARY: 0 errors", "helgrind": "ERROR SUMMARY:", "drd": "ERROR SUMMARY:",
-            "callgrind": "Collected", "massif": "Command:"}
+NO_ERROR = "ERROR SUMMARY: 0 errors"
+FINISHED = {"memcheck": NO_ERROR, "helgrind": NO_ERROR, "drd": NO_ERROR, "callgrind": "Collected",
+            "massif": "Command:"}
 
 
 def command(folder):
     seconds = "10" if os.environ.get("TARN_LONG_TESTS") == "1" else "1"
-    server = [PROGRAM, seconds]
+    preload = os.environ.get("TARN_TEST_PRELOAD")
+    server = [*(["env", f"LD_PRELOAD={preload}"] if preload else []), PROGRAM, seconds]
     if CHECKER == "thread" and subprocess.run(["setarch", "-R", "true"], capture_output=True).returncode == 0:
         return ["setarch", "-R", *server]  # g++ 12's knows no more than 28 random bits of an address
     if CHECKER in SANITIZERS:
         return server
     files = [f"--{CHECKER}-out-file={folder}/out"] if CHECKER in ("massif", "callgrind") else []
     known = [f"--suppressions={name}" for name in SUPPRESSIONS if CHECKER in ("helgrind", "drd")]
-    preload = os.environ.pop("LD_PRELOAD", None)  # for the server, not for Valgrind's own script
-    program = ["env", f"LD_PRELOAD={preload}"] if preload else []
     return ["valgrind", f"--tool={CHECKER}", "--fair-sched=yes", "--trace-children=yes", *files, *known,
-            *program, *server]
+            *server]
 
 
 with tempfile.TemporaryDirectory() as folder:
