@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "general/live_picture.h"
+#include "os/checker.h"
 #include "os/memory.h"
 #include "page/metadata.h"
 #include "thread/this_thread.h"
@@ -48,13 +49,16 @@ SystemBlock* SystemBlocks::find_locked(const void* block) {
 }
 
 SystemBlocks::Table::~Table() {
-  if (buckets != nullptr) os::release(buckets, table_bytes(count));
+  if (buckets == nullptr) return;
+  os::note_ordered_no_more(buckets, table_bytes(count));
+  os::release(buckets, table_bytes(count));
 }
 
 bool SystemBlocks::grow_locked(Table& old) {
   const std::size_t count = bucket_count_ == 0 ? kFirstBuckets : bucket_count_ * 2;
   auto** const buckets = static_cast<SystemBlock**>(os::map(table_bytes(count)));
   if (buckets == nullptr) return false;
+  os::note_ordered_by_atomics(buckets, table_bytes(count));
   old.buckets = buckets_;
   old.count = bucket_count_;
   buckets_ = buckets;

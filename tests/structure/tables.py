@@ -59,6 +59,7 @@ COVERED = {
     "os/unwind_step": "tests/unit/os/unwind_test.cc",
     "os/memory_lock": "tests/fault/memory_lock_test.cc",
     "override/address_space": "tests/fault/late_limit_test.cc",
+    "override/checked_data": "tests/checkers/matrix.py",
     "override/dlopen": "tests/override/programs/deepbind.c",
     "override/malloc": "tests/override/c_functions_test.cc",
     "override/malloc_stats": "tests/override/statistics_test.cc",
