@@ -140,7 +140,7 @@ class source_allocator {
   }
   /// \returns the arguments of a constructor, with this allocator where U takes one and they have none.
   template <typename U, typename... Arguments>
-  auto with_allocator(std::tuple<Arguments...>&& arguments) const {
+  [[nodiscard]] auto with_allocator(std::tuple<Arguments...>&& arguments) const {
     if constexpr (detail::kHasItsAllocator<U, source_allocator, Arguments...>) {
       return std::move(arguments);
     } else {
