@@ -13,21 +13,15 @@ CALLS = {"print (void*)malloc(10)": r"\(void \*\) 0x[0-9a-f]+",
          "print (void*)realloc((void*)malloc(9), 5000)": r"\(void \*\) 0x[0-9a-f]+"}
 
 
-def calls_when_stopped_at(*commands):
-    arguments = [argument for command in (*commands, *CALLS, "delete", "continue")
-                 for argument in ("-ex", command)]
-    preload = [f"set environment LD_PRELOAD {library}" for library in LIBRARY]
-    ended = subprocess.run(["gdb", "-q", "-batch", "-nx", "-iex", "set debuginfod enabled off",
-                            "-iex", "set startup-with-shell off", "-iex", "set breakpoint pending on",
-                            *(argument for command in preload for argument in ("-ex", command)), *arguments,
-                            PROGRAM], capture_output=True, text=True, check=False, timeout=60)
-    said = re.findall(r"^\$\d+ = (.*)$", ended.stdout, re.MULTILINE)
-    expected = [text for text in CALLS.values() if text is not None]
-    if len(said) != len(expected) or not all(map(re.fullmatch, expected, said)) or \
-            "ended\n" not in ended.stdout:
-        sys.exit(f"stopped at {commands}:\n{ended.stdout}\n{ended.stderr}")
-
-
-calls_when_stopped_at("break main", "run")
-# After main, so that no library's constructor is the one that stops.
-calls_when_stopped_at("break main", "run", "delete", "break malloc", "continue", "delete")
+# Behind main, so that it is no library's constructor that stops at the entry of malloc.
+COMMANDS = [*(f"set environment LD_PRELOAD {library}" for library in LIBRARY), "break main", "run", *CALLS,
+            "delete", "break malloc", "continue", "delete", *CALLS, "continue"]
+ended = subprocess.run(["gdb", "-q", "-batch", "-nx", "-iex", "set debuginfod enabled off", "-iex",
+                        "set startup-with-shell off",
+                        *(argument for command in COMMANDS for argument in ("-ex", command)), PROGRAM],
+                       capture_output=True, text=True, check=False, timeout=60)
+said = re.findall(r"^\$\d+ = (.*)$", ended.stdout, re.MULTILINE)
+expected = 2 * [text for text in CALLS.values() if text is not None]
+if len(said) != len(expected) or not all(map(re.fullmatch, expected, said)) or \
+        "ended\n" not in ended.stdout:
+    sys.exit(f"{ended.stdout}\n{ended.stderr}")

@@ -64,6 +64,11 @@ int main() {
   Unit* units[3];
   for (Unit*& unit : units) unit = objects.create();
   objects.destroy(units[1]);
+  std::thread([&] {
+    std::vector<Unit*> many(500);
+    for (Unit*& one : many) one = objects.create();
+    for (Unit* one : many) objects.destroy(one);
+  }).join();
   Unit* const of_list = listed.create();
 
   tarn::HandlePool<Unit> entities("entities");
