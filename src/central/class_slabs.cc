@@ -21,8 +21,6 @@ List<Span>& listed(SlabOwner& owner, const Span& slab) {
   return owner.classes[slab.size_class.load(std::memory_order_relaxed)].available;
 }
 
-constinit PrivateClassBlocks blocks_of_private_classes[kClassCount - kBinCount];
-
 // With more free blocks a slab is used by less than half.
 std::uint16_t half_of(const Span& slab) { return static_cast<std::uint16_t>(slab.block_count / 2); }
 
@@ -149,6 +147,8 @@ void sort_slabs(SlabOwner& owner, SizeClass size_class) {
   }
 }
 
+constinit PrivateClassBlocks blocks_of_private_classes[kClassCount - kBinCount];
+
 void keep_slab(SlabOwner& owner, Span* slab) {
   if (!slab->is_kept) owner.made_ahead_bytes += slab->bytes();
   slab->is_kept = true;
@@ -157,10 +157,6 @@ void keep_slab(SlabOwner& owner, Span* slab) {
 void keep_no_longer(SlabOwner& owner, Span* slab) {
   if (slab->is_kept) owner.made_ahead_bytes -= slab->bytes();
   slab->is_kept = false;
-}
-
-PrivateClassBlocks& private_class_blocks(SizeClass size_class) {
-  return blocks_of_private_classes[index_of_class(size_class) - kBinCount];
 }
 
 void count_slab_in(SlabOwner& owner, const Span& slab) {

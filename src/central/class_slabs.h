@@ -46,11 +46,17 @@ class PrivateClassBlocks {
   std::size_t peak() const { return peak_.load(std::memory_order_relaxed); }
 
  private:
+  friend class ObservedLayout;
+
   std::atomic<std::size_t> count_{0}, peak_{0};
 };
 
+extern PrivateClassBlocks blocks_of_private_classes[kClassCount - kBinCount];
+
 /// \pre a private class. Threads: any.
-PrivateClassBlocks& private_class_blocks(SizeClass size_class);
+inline PrivateClassBlocks& private_class_blocks(SizeClass size_class) {
+  return blocks_of_private_classes[index_of_class(size_class) - kBinCount];
+}
 
 /// Counts a slab in the owner's totals, or no longer.
 void count_slab_in(SlabOwner& owner, const Span& slab);

@@ -1,6 +1,7 @@
 #include "observe/descriptor.h"
 
 #include "base/option_table.h"
+#include "central/class_slabs.h"
 #include "central/owners.h"
 #include "central/size_class.h"
 #include "central/slab_owner.h"
@@ -238,6 +239,8 @@ class ObservedLayout {
       TARN_FIELD("object.size_class", ObjectPoolState, size_class),
       TARN_FIELD("object.refusals", ObjectPoolState, refusals),
       TARN_FIELD("object.fixed", ObjectPoolState, fixed),
+      TARN_RECORD("private_class", PrivateClassBlocks),
+      TARN_FIELD("private_class.peak", PrivateClassBlocks, peak_),
       TARN_FIELD("fixed_front.state", FixedPoolFront, state),
 
       TARN_RECORD("handles", HandlePoolState),
@@ -381,6 +384,7 @@ constinit ObservedRoot roots[] = {
     TARN_ROOT("heaps_in_use", heaps_in_use),
     TARN_ROOT("pools", pool_registry),
     TARN_ROOT("geometry", class_geometry),
+    TARN_ROOT("private_classes", blocks_of_private_classes),
     TARN_ROOT("configuration", configuration),
     TARN_ROOT("empty_cache", detail::empty_cache),
     TARN_ROOT("thread_limits", thread_limits),

@@ -140,14 +140,14 @@ TEST_F(TheSnapshot, EqualsTheLibrarysOwnStatistics) {
 using Key = std::tuple<std::string, std::string, std::uint64_t>;
 struct Figures {
   std::uint64_t live, live_bytes, mapped_bytes, capacity, refusals;
-  std::uint64_t hard_limit, mapped_limit;
+  std::uint64_t hard_limit, mapped_limit, peak_bytes;
   std::string parent;
   bool operator==(const Figures&) const = default;
 };
 void PrintTo(const Figures& of, std::ostream* out) {
   *out << "live " << of.live << " bytes " << of.live_bytes << " mapped " << of.mapped_bytes << " capacity "
        << of.capacity << " refusals " << of.refusals << " limit " << of.hard_limit << " of pages "
-       << of.mapped_limit << " in '" << of.parent << "'";
+       << of.mapped_limit << " peak " << of.peak_bytes << " in '" << of.parent << "'";
 }
 
 TEST_F(TheSnapshot, CountsPoolsAsTheLibraryDoes) {
@@ -156,17 +156,17 @@ TEST_F(TheSnapshot, CountsPoolsAsTheLibraryDoes) {
   for_each_pool(
       [](const PoolUse& use, void* context) {
         (*static_cast<std::map<Key, Figures>*>(context))[{use.kind, use.name, use.block_bytes}] = {
-            use.live_count, use.live_bytes,  use.mapped_bytes,       use.capacity,
-            use.refusals,   use.limit_bytes, use.mapped_limit_bytes, use.parent != nullptr ? use.parent : ""};
+            use.live_count,         use.live_bytes,      use.mapped_bytes,
+            use.capacity,           use.refusals,        use.limit_bytes,
+            use.mapped_limit_bytes, use.peak_live_bytes, use.parent != nullptr ? use.parent : ""};
       },
       &own);
   const Snapshot snapshot = observer::read_snapshot(*observer::open_own_process());
   for (const observer::Pool& pool : snapshot.pools)
     seen[{pool.kind_name, pool.name, pool.block_bytes}] = {
-        pool.live,         pool.live_bytes,
-        pool.mapped_bytes, pool.capacity,
-        pool.refusals,     pool.hard_limit,
-        pool.mapped_limit, pool.parent != kNone ? snapshot.pools[pool.parent].name : ""};
+        pool.live,         pool.live_bytes,   pool.mapped_bytes,
+        pool.capacity,     pool.refusals,     pool.hard_limit,
+        pool.mapped_limit, pool.known_peak(), pool.parent != kNone ? snapshot.pools[pool.parent].name : ""};
   for (const auto& [key, figures] : own)
     EXPECT_EQ(seen[key], figures) << std::get<0>(key) << " " << std::get<1>(key) << " " << std::get<2>(key);
   EXPECT_EQ(seen.size(), own.size());

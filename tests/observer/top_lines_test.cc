@@ -65,6 +65,7 @@ void add_pools(Look& look) {
   sessions.live = 12004;
   sessions.live_bytes = sessions.live * 512;
   sessions.peak_bytes = 15311 * 512;
+  sessions.is_peak_a_bound = true;
   sessions.mapped_bytes = 9 << 20;
   Pool zone = pool(PoolKind::kHeap, "heap", "zone 1", 3);
   zone.live = 100;

@@ -103,6 +103,7 @@ class PoolReader {
     const Address taken = number(pool.record, "fixed.taken");
     const std::uint64_t peak = taken != 0 ? number(taken, "taken.peak") : number(pool.record, "fixed.peak");
     pool.peak_bytes = peak * pool.block_bytes;
+    pool.is_peak_a_bound = taken == 0 || detail.has_live_bytes;
   }
 
   /// \returns false for one over a fixed pool, which tells of the objects itself.
@@ -113,7 +114,18 @@ class PoolReader {
     of_class.pool = static_cast<std::uint32_t>(reading_.snapshot.pools.size());
     pool.block_bytes = of_class.stride;
     pool.refusals = number(pool.record, "object.refusals");
+    read_peak_of_class(pool, size_class);
     return true;
+  }
+
+  /// Of the blocks in slabs: an object is made and ended without a count.
+  void read_peak_of_class(Pool& pool, std::uint64_t size_class) {
+    const std::uint64_t first = layout_.value("bin_count");
+    if (!layout_.find_field("private_class.peak") || size_class < first) return;
+    const Address blocks =
+        layout_.root("private_classes") + (size_class - first) * layout_.size_of("private_class");
+    pool.peak_bytes = number(blocks, "private_class.peak") * pool.block_bytes;
+    pool.is_peak_a_bound = true;
   }
 
   void read_handles(Pool& pool) {
@@ -123,6 +135,30 @@ class PoolReader {
     pool.refusals = number(pool.record, "handles.refusals");
     pool.largest_count = layout_.value("handles.most_slots");
     pool.hard_limit = pool.largest_count * pool.block_bytes;
+    pool.peak_bytes = count_used_slots(pool.record, number(type, "handle_type.shift")) * pool.block_bytes;
+    pool.is_peak_a_bound = true;
+  }
+
+  /// Slots that have ever had an object: those are taken before others, but for what other threads have in
+  /// their magazines.
+  std::uint64_t count_used_slots(Address pool, std::uint64_t shift) {
+    const Address front = number(pool, "handles.front");
+    const std::uint64_t slots =
+        std::min<std::uint64_t>(number(front, "handle_front.slots"), layout_.value("handles.most_slots"));
+    if (shift >= 32) return 0;
+    const std::uint64_t chunks = slots >> shift;
+    const Bytes table = reading_.image.view(number(front, "handle_front.chunks"), chunks * sizeof(Address));
+    std::uint64_t used = 0;
+    for (std::uint64_t i = 0; i < chunks && !table.empty(); ++i) {
+      const auto chunk = entry_of<Address>(table, i);
+      const std::uint64_t count = std::min<std::uint64_t>(number(chunk, "handle_chunk.usable"), slots);
+      reading_.bounds.spend_steps(count / 8 + 1);
+      const Bytes generations =
+          reading_.image.view(chunk + layout_.size_of("handle_chunk"), count * sizeof(std::uint32_t));
+      for (std::size_t slot = 0; slot < generations.size() / sizeof(std::uint32_t); ++slot)
+        used += entry_of<std::uint32_t>(generations, slot) != 0 ? 1 : 0;
+    }
+    return used;
   }
 
   void read_heap(Pool& pool, PoolDetail& detail) {
@@ -131,6 +167,7 @@ class PoolReader {
     const Address mapped = slabs + layout_.value("heap_slabs.mapped");
     pool.charged_bytes = number(account, "account.charged");
     pool.peak_bytes = number(account, "account.peak");
+    pool.is_peak_a_bound = number(pool.record, "heap_pool.magazines") != 0;
     pool.soft_limit = number(account, "account.soft");
     pool.hard_limit = number(account, "account.hard");
     pool.mapped_bytes = number(mapped, "account.own");

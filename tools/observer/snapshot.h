@@ -129,6 +129,7 @@ struct Pool {
   std::uint64_t mapped_limit = kNoLimit;                       // bytes of pages
   std::uint64_t charged_bytes = 0;                             // of a heap: what its limits count
   std::uint64_t peak_bytes = 0, refusals = 0;                  // as the library has noted it; 0: it has not
+  bool is_peak_a_bound = false;                                // free blocks at hand may be in it
   bool is_sensitive = false;                                   // its contents are not to be read
 
   /// The most live bytes there were; 0: not known. \why the library raises its own note in slow calls only

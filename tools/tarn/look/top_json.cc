@@ -136,6 +136,7 @@ Json pools_json(const Look& look) {
          {"resident_bytes",
           look.sheet.basis == observer::Basis::kResident ? Json(look.sheet.bytes_of_pool[i]) : Json()},
          {"peak_bytes", pool.known_peak() == 0 ? Json() : Json(pool.known_peak())},
+         {"peak_is_a_bound", pool.is_peak_a_bound},
          {"charged_bytes", pool.charged_bytes},
          {"limit_blocks", limit(pool.largest_count)},
          {"soft_limit_bytes", limit(pool.soft_limit)},

@@ -194,6 +194,13 @@ double pool_key(const Look& look, TopOrder order, std::size_t index) {
   return static_cast<double>(pool.mapped_bytes);
 }
 
+/// "≤12.0 MiB" where free blocks at hand may be in it.
+std::string peak_text(const Pool& pool) {
+  if (pool.known_peak() == 0) return "-";
+  const bool may_be_less = pool.is_peak_a_bound && pool.known_peak() > pool.live_bytes;
+  return (may_be_less ? "≤" : "") + short_bytes(pool.known_peak());
+}
+
 std::vector<Cell> pool_cells(const Look& look, std::size_t index) {
   const Pool& pool = look.snapshot.pools[index];
   const bool has_resident = look.sheet.basis == observer::Basis::kResident;
@@ -202,7 +209,7 @@ std::vector<Cell> pool_cells(const Look& look, std::size_t index) {
           {short_count(pool.live), is_near_limit(pool) ? Style::kBad : Style::kPlain},
           {short_bytes(pool.live_bytes), is_near_limit(pool) ? Style::kBad : Style::kPlain},
           {limit_text(pool)},
-          {pool.known_peak() == 0 ? "-" : short_bytes(pool.known_peak())},
+          {peak_text(pool)},
           {change_text(look, look.rates.live_of_pool[index])},
           {has_resident ? short_bytes(look.sheet.bytes_of_pool[index]) : "-"},
           {short_bytes(pool.mapped_bytes)},
