@@ -20,12 +20,21 @@ TEST(DoctorReport, EachFindingHasASignAndItsAdviceBelow) {
   const auto snapshot = observer::test::HandMade().snapshot();
   EXPECT_EQ(doctor_text(snapshot, kFindings, 80, Colour::kOff),
             "game_server 4711, tarn 0.2.0: 1 bad, 1 to note, 1 fine; not looked for: "
-            "leaks (tarn leaks)\n"
+            "leaks (--leaks)\n"
             "✗ a lot lies free where nobody can have it back at all\n"
             "  → Do this.\n"
             "! some of it\n"
             "  → Do that.\n"
             "✓ all is well\n");
+}
+
+TEST(DoctorReport, SaysNothingOfLeaksThatWereLookedFor) {
+  const auto snapshot = observer::test::HandMade().snapshot();
+  const std::vector<observer::Finding> findings = {{"leaks", Severity::kOk, 0, "no leaks", ""}};
+  EXPECT_EQ(doctor_text(snapshot, findings, 80, Colour::kOff),
+            "game_server 4711, tarn 0.2.0: 0 bad, 0 to note, 1 fine\n✓ no leaks\n");
+  EXPECT_TRUE(doctor_json(snapshot, findings)["not_looked_for"].empty());
+  EXPECT_EQ(doctor_json(snapshot, kFindings)["not_looked_for"], Json::array({"leaks"}));
 }
 
 TEST(DoctorReport, LinesAreNoWiderThanTheTerminal) {

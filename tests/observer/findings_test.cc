@@ -20,7 +20,12 @@ class FindingsOf : public testing::Test {
  protected:
   std::vector<Finding> all() {
     const Snapshot snapshot = made.snapshot();
-    return findings_of({snapshot, residency ? &*residency : nullptr, system, earlier ? &*earlier : nullptr});
+    return findings_of({snapshot,
+                        residency ? &*residency : nullptr,
+                        system,
+                        earlier ? &*earlier : nullptr,
+                        {},
+                        leaks ? &*leaks : nullptr});
   }
   /// \returns the first finding with an id; one with no text when there is none
   Finding find(std::string_view id) {
@@ -36,6 +41,7 @@ class FindingsOf : public testing::Test {
   SystemFacts system;
   std::optional<Residency> residency;
   std::optional<Snapshot> earlier;
+  std::optional<LeakSum> leaks = std::nullopt;
 };
 
 #define EXPECT_BAD(finding) EXPECT_EQ((finding).severity, Severity::kBad) << (finding).what
@@ -72,6 +78,17 @@ TEST_F(FindingsOf, SurvivorsThatKeepSlabsAreNamedWithTheirClassAndOwner) {
             "62.4 MiB lie free in slabs that live blocks keep, 100 % of 62.5 MiB: 48 B (62.4 MiB, 3,000 of "
             "1,365,000 blocks live); most of it at owner 0 (thread 1), 62.4 MiB");
   EXPECT_NE(finding.advice.find("objects of 48 B"), std::string::npos);
+}
+
+TEST_F(FindingsOf, LeaksAreJudgedWhereTheyWereLookedFor) {
+  EXPECT_FALSE(has("leaks"));
+  leaks = LeakSum{0, 0};
+  EXPECT_FINE(find("leaks"));
+  leaks = LeakSum{13'000, 13 * kMiB};
+  EXPECT_BAD(find("leaks"));
+  EXPECT_EQ(find("leaks").what, "13.0 MiB in 13,000 live blocks are lost: nothing points to them");
+  leaks = LeakSum{3, 300};
+  EXPECT_NOTE(find("leaks"));
 }
 
 TEST_F(FindingsOf, FreeBlocksInAPoolAreNamedByThePool) {

@@ -153,6 +153,14 @@ class Doctor(LooksAtAProgram):
         self.assertEqual(severities["fragmentation"], "ok")
         self.assertIn("core_files", severities)
 
+    def test_leaks_are_looked_for_unless_it_is_told_not_to(self):
+        process = self.start(RESTING)
+        found = self.json_of("doctor", process.pid)
+        self.assertIn("leaks", [finding["id"] for finding in found["findings"]])
+        self.assertEqual(found["not_looked_for"], [])
+        told = self.tarn("doctor", process.pid, "--no-leaks").stdout
+        self.assertIn("not looked for: leaks (--leaks)", told)
+
     def test_the_status_is_1_exactly_when_something_is_bad(self):
         for program in (FRAGMENTED, RESTING):
             result = self.tarn("doctor", self.start(program).pid, "--json")

@@ -18,6 +18,7 @@ void check_thread_caches(const Evidence& evidence, Findings& findings);
 void check_free_pages(const Evidence& evidence, Findings& findings);
 void check_growth(const Evidence& evidence, Findings& findings);
 void check_watches(const Evidence& evidence, Findings& findings);
+void check_leaks(const Evidence& evidence, Findings& findings);
 void check_exactness(const Evidence& evidence, Findings& findings);
 
 void check_thp(const Evidence& evidence, Findings& findings);

@@ -9,10 +9,11 @@ namespace tarn::observer {
 namespace {
 
 constexpr void (*kChecks[])(const Evidence&, Findings&) = {
-    check_fragmentation, check_huge_pages,    check_caps,          check_heap_limits,  check_process_limits,
-    check_remote_frees,  check_ended_threads, check_thread_caches, check_free_pages,   check_growth,
-    check_control_group, check_address_space, check_overcommit,    check_swap,         check_mappings,
-    check_thp,           check_watches,       check_core_files,    check_ptrace_scope, check_exactness};
+    check_leaks,          check_fragmentation, check_huge_pages,    check_caps,          check_heap_limits,
+    check_process_limits, check_remote_frees,  check_ended_threads, check_thread_caches, check_free_pages,
+    check_growth,         check_control_group, check_address_space, check_overcommit,    check_swap,
+    check_mappings,       check_thp,           check_watches,       check_core_files,    check_ptrace_scope,
+    check_exactness};
 
 }  // namespace
 

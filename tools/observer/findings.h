@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "leaks.h"
 #include "residency.h"
 #include "snapshot.h"
 #include "system_facts.h"
@@ -36,6 +37,7 @@ struct Evidence {
   const SystemFacts& system;
   const Snapshot* earlier;  // of the same process; nullptr: none
   WatchWords watched = {};
+  const LeakSum* leaks = nullptr;  // nullptr: nobody looked for them
 };
 
 /// The bad ones first, of equal severity the one with most bytes at stake.

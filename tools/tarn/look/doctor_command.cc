@@ -10,6 +10,7 @@
 
 #include "commands/commands.h"
 #include "look/doctor_report.h"
+#include "look/find_leaks.h"
 #include "look/target.h"
 #include "observer/attached_process.h"
 #include "observer/findings.h"
@@ -20,12 +21,16 @@ namespace tarn::tool {
 namespace {
 
 constexpr std::size_t kWidthOfPipe = 100;
+// Pointers of so much are followed in a quarter of a second.
+constexpr std::uint64_t kQuicklySearched = std::uint64_t{256} << 20;
+constexpr double kWaitForLeaks = 0.2;  // seconds between two looks that must agree
 constexpr double kLeastPause = 0.1, kLongestPause = 24 * 3600;
 
 struct DoctorOptions {
   Target target;
   double pause_seconds = 0;  // between two looks; 0: one look
   bool as_json = false;
+  bool finds_leaks = false, leaves_leaks = false;  // neither: where it is quick
 };
 
 void print_findings(const DoctorOptions& options, const observer::Snapshot& snapshot,
@@ -34,6 +39,14 @@ void print_findings(const DoctorOptions& options, const observer::Snapshot& snap
                                    : doctor_text(snapshot, findings, columns_of(STDOUT_FILENO, kWidthOfPipe),
                                                  colour_for(STDOUT_FILENO)));
   std::fflush(stdout);
+}
+
+observer::LeakSum sum_of_leaks(observer::Source& source, const DoctorOptions& options) {
+  observer::LeakSum sum;
+  for (const observer::Suspect& leak :
+       find_leaks(source, {.core_file = options.target.core_file, .wait = kWaitForLeaks}).leaks)
+    sum.add(leak.block.bytes);
+  return sum;
 }
 
 class Doctor {
@@ -48,9 +61,12 @@ class Doctor {
     const auto system = is_running
                             ? observer::read_system_facts(observer::process_of(*source_)->directory_path())
                             : observer::SystemFacts{};
+    const auto watched = observer::read_watch_words(*source_);
+    const auto leaks =
+        looks_for_leaks(snapshot) ? std::optional(sum_of_leaks(*source_, options_)) : std::nullopt;
     const auto findings =
         observer::findings_of({snapshot, residency ? &*residency : nullptr, system,
-                               earlier_ ? &*earlier_ : nullptr, observer::read_watch_words(*source_)});
+                               earlier_ ? &*earlier_ : nullptr, watched, leaks ? &*leaks : nullptr});
     print_findings(options_, snapshot, findings);
     has_bad_ = has_bad(findings);
     earlier_ = std::move(snapshot);
@@ -59,6 +75,11 @@ class Doctor {
   int status() const { return has_bad_ ? 1 : 0; }
 
  private:
+  bool looks_for_leaks(const observer::Snapshot& snapshot) const {
+    const bool is_quick = options_.pause_seconds == 0 && snapshot.totals.live_bytes <= kQuicklySearched;
+    return options_.finds_leaks || (is_quick && !options_.leaves_leaks);
+  }
+
   const DoctorOptions& options_;
   std::unique_ptr<observer::Source> source_;
   std::optional<observer::Snapshot> earlier_;
@@ -95,7 +116,7 @@ int run_doctor(const DoctorOptions& options) {
 void add_doctor_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       add_command(app, "doctor", "Say what is wrong with a running program's memory, and what to do.",
-                  "tarn doctor PID|NAME [--watch S] [--json], or --core FILE",
+                  "tarn doctor PID|NAME [--watch S] [--leaks] [--json], or --core FILE",
                   "  tarn doctor game_server\n"
                   "  tarn doctor 4711 --watch 10          and what changes meanwhile\n"
                   "  tarn doctor --core core.4711\n"
@@ -106,6 +127,12 @@ void add_doctor_command(CLI::App& app, Invocation& invocation) {
       ->add_option("--watch", options->pause_seconds,
                    "Look again every S seconds until the program ends, and judge what changed")
       ->type_name("S");
+  CLI::Option* const finds = command->add_flag(
+      "--leaks", options->finds_leaks, "Look for leaks also where that is not quick, or with --watch");
+  command
+      ->add_flag("--no-leaks", options->leaves_leaks,
+                 "Look for none; by default up to 256 MiB of live blocks are searched")
+      ->excludes(finds);
   command->add_flag("--json", options->as_json, "Print JSON");
   command->callback([options, &invocation] { invocation.work = [options] { return run_doctor(*options); }; });
 }

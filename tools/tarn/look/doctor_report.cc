@@ -51,15 +51,18 @@ std::size_t count_of(const std::vector<Finding>& findings, Severity severity) {
       findings.begin(), findings.end(), [severity](const Finding& one) { return one.severity == severity; }));
 }
 
+bool looked_for_leaks(const std::vector<Finding>& findings) {
+  return std::ranges::find(findings, "leaks", &Finding::id) != findings.end();
+}
+
 }  // namespace
 
 std::string doctor_text(const observer::Snapshot& snapshot, const std::vector<Finding>& findings,
                         std::size_t width, Colour colour) {
-  std::string text = fmt::format(
-      "{} {}, tarn {}: {} bad, {} to note, {} fine; not looked for: "
-      "leaks (tarn leaks)\n",
-      snapshot.program, snapshot.pid, snapshot.library_version, count_of(findings, Severity::kBad),
-      count_of(findings, Severity::kNote), count_of(findings, Severity::kOk));
+  std::string text = fmt::format("{} {}, tarn {}: {} bad, {} to note, {} fine{}\n", snapshot.program,
+                                 snapshot.pid, snapshot.library_version, count_of(findings, Severity::kBad),
+                                 count_of(findings, Severity::kNote), count_of(findings, Severity::kOk),
+                                 looked_for_leaks(findings) ? "" : "; not looked for: leaks (--leaks)");
   for (const Finding& finding : findings) text += text_of_finding(finding, width, colour);
   return text;
 }
@@ -76,7 +79,7 @@ Json doctor_json(const observer::Snapshot& snapshot, const std::vector<Finding>&
           {"pid", snapshot.pid},
           {"library_version", snapshot.library_version},
           {"time", snapshot.time},
-          {"not_looked_for", Json::array({"leaks"})},
+          {"not_looked_for", looked_for_leaks(findings) ? Json::array() : Json::array({"leaks"})},
           {"findings", std::move(list)}};
 }
 
