@@ -1,5 +1,6 @@
 """What commands make of a program that harms whoever looks into it: see programs/hostile_program.cc."""
 
+import gzip
 import json
 import os
 import pathlib
@@ -32,6 +33,28 @@ def strings_in(document):
     return [s for part in document for s in strings_in(part)] if isinstance(document, list) else []
 
 
+def varint(message, at):
+    value = shift = 0
+    while True:
+        value |= (message[at] & 0x7f) << shift
+        shift, at = shift + 7, at + 1
+        if message[at - 1] < 0x80:
+            return value, at
+
+
+def strings_of_pprof(file):
+    """The table of strings (field 6) of a profile in pprof's form, which all else refers to by number."""
+    message, at, strings = gzip.decompress(file.read_bytes()), 0, []
+    while at < len(message):
+        key, at = varint(message, at)
+        value, at = varint(message, at)
+        if key & 7 == 2:
+            if key >> 3 == 6:
+                strings.append(message[at:at + value].decode())
+            at += value
+    return strings
+
+
 class HostileProgram(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -50,7 +73,8 @@ class HostileProgram(unittest.TestCase):
         program = shutil.copy(PROGRAM, self.scratch / HOSTILE_FILE)
         files = {end: self.scratch / f"profile.{end}"
                  for end in ("html", "folded", "speedscope.json", "json")}
-        outputs = [word for file in files.values() for word in ("-o", file)]
+        pprof = self.scratch / "profile.pb.gz"
+        outputs = [word for file in [*files.values(), pprof] for word in ("-o", file)]
         with LookedAt([program, "names"]) as target:
             pid = target.pid
             for words in (["top", pid, "--once"], ["top", pid, "--json"], ["heap", pid],
@@ -72,6 +96,10 @@ class HostileProgram(unittest.TestCase):
         for file in [*files.values(), self.scratch / "map.html"]:
             text = self.assert_harmless(file.name, file.read_bytes())
             self.assertFalse(file.suffix == ".html" and "</script><script>alert" in text, file.name)
+        strings = strings_of_pprof(pprof)
+        self.assertTrue(any(string.endswith(".exe") for string in strings), "its own file is there")
+        for string in strings:
+            self.assertEqual(hidden_in(string) + ["\\n"] * string.count("\n"), [], repr(string))
         replayed = self.tarn("replay", self.scratch / "calls.trace", "--with", "none", "--rounds", 1,
                              "--quiet")
         self.assert_harmless("replay", replayed.stdout)
@@ -85,6 +113,17 @@ class HostileProgram(unittest.TestCase):
         self.assertNotEqual(result.returncode, 0, "it is not complete")
         self.assertLess(seconds, 10)
         self.assertLess(trace.stat().st_size, 1 << 30)
+
+    def test_a_recording_ends_where_its_files_have_the_most_that_is_written(self):
+        trace, most = self.scratch / "calls.trace", 16 << 20
+        with LookedAt([PROGRAM, "rings"]) as target:
+            result = self.tarn("record", target.pid, "--for", DEADLINE / 2, "--most", "16M", "-o", trace)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("16.00 MiB is the most that is written", result.stderr.decode())
+        self.assertEqual(result.stderr.count(b"tarn: "), 1, result.stderr)
+        self.assertTrue(0 < trace.stat().st_size < most + (1 << 16))
+        replayed = self.tarn("replay", trace, "--with", "none", "--rounds", 1, "--until", 1000, "--quiet")
+        self.assertNotIn("damaged", replayed.stderr.decode())
 
     def test_what_is_mapped_and_never_touched_costs_nothing(self):
         with LookedAt([PROGRAM, "reserve"]) as target:

@@ -279,6 +279,18 @@ class Leaks(unittest.TestCase):
         self.assertRegex(file.read_text(), r"(?m)^profile_leaky \(\d+\);.*lose_quest")
         self.assertRegex(file.read_text(), r"(?m)^sh \(\d+\);")
 
+    def test_a_program_has_the_limits_of_its_caller_and_gets_what_is_sent_to_the_tool(self):
+        limit = subprocess.run(["sh", "-c", "ulimit -d"], capture_output=True, text=True, check=True).stdout
+        script = "ulimit -d; trap 'exit 7' TERM; echo ready; while :; do sleep 0.05; done"
+        with tempfile.NamedTemporaryFile(suffix=".trace") as trace:
+            for words in (["run", "--leaks"], ["run", "--profile"], ["record", "-o", trace.name]):
+                with subprocess.Popen([TOOL, *words, "--", "sh", "-c", script], stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL, text=True) as tool:
+                    self.assertEqual(tool.stdout.readline(), limit, words)
+                    self.assertEqual(tool.stdout.readline(), "ready\n")
+                    tool.send_signal(signal.SIGTERM)
+                    self.assertEqual(tool.wait(60), 7, words)
+
     def test_a_killed_program_says_so_by_its_status(self):
         run = tarn("run", "--leaks", "--", "sh", "-c", "kill -9 $$")
         self.assertEqual(run.returncode, 128 + 9)

@@ -37,11 +37,17 @@ class OutsideWait {
   OutsideWait& operator=(const OutsideWait&) = delete;
 
  private:
+  /// \why not found anew for each wait: it asks the kernel for the thread's number. After a fork, waits are
+  /// marked elsewhere.
   static Wait& own_place() {
-    thread_local const std::size_t number = waits->threads.fetch_add(1) % Waits::kPlaces;
-    Wait& place = waits->of_threads[number];
-    place.thread.store(gettid(), std::memory_order_relaxed);
-    return place;
+    thread_local Waits* of = nullptr;
+    thread_local Wait* place = nullptr;
+    if (of != waits) {
+      of = waits;
+      place = &of->of_threads[of->threads.fetch_add(1) % Waits::kPlaces];
+      place->thread.store(gettid(), std::memory_order_relaxed);
+    }
+    return *place;
   }
 
   Wait& place_;

@@ -15,7 +15,7 @@ namespace {
 
 // No library has larger ones: one that says so is forged.
 constexpr std::uint32_t kMostRoom = 1 << 18;
-constexpr std::size_t kMostRings = 1 << 16;
+constexpr std::size_t kMostRings = 1 << 16, kRingsOfALook = 256;
 
 Layout layout_of(const Source& source) {
   const std::optional<Located> located = locate(source);
@@ -45,7 +45,7 @@ std::uint64_t RecordingWords::number(Address record, std::string_view field) con
   return read_number(source_, record, layout_.field(field)).value_or(0);
 }
 
-std::vector<CallRingState> RecordingWords::rings() const {
+std::vector<CallRingState> RecordingWords::rings(const std::function<bool()>& is_over) const {
   std::vector<CallRingState> rings;
   const Field calls = layout_.field("heap.calls_made");
   const Field events = layout_.field("call_ring.events"), written = layout_.field("call_ring.written"),
@@ -55,6 +55,7 @@ std::vector<CallRingState> RecordingWords::rings() const {
   Address heap = number(layout_.root("registry"), "registry.first");
   for (; heap != 0 && !circle.has_closed(heap) && rings.size() < kMostRings;
        heap = number(heap, "heap.next")) {
+    if (rings.size() % kRingsOfALook == kRingsOfALook - 1 && is_over()) break;
     const Address ring = heap + calls.offset;
     if (!source_.read_all(ring, record.data(), record.size())) break;
     rings.push_back({ring, number_at(record, events), number_at(record, written), number_at(record, fetched),

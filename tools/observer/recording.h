@@ -28,7 +28,7 @@ class RecordingWords {
   /// when its memory may not be written.
   explicit RecordingWords(const Source& source);
 
-  std::vector<CallRingState> rings() const;
+  std::vector<CallRingState> rings(const std::function<bool()>& is_over) const;
   std::uint32_t room() const { return room_; }  // events of a ring
   /// Copies the events of a ring that were not fetched, at most `most` of them. \returns false where its
   /// memory is gone, or what it says of itself cannot be.

@@ -45,8 +45,9 @@ std::string compressed(const std::string& plain) {
 TraceWriter::TraceWriter(const std::string& path, const Description& description)
     : TraceWriter(path, open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), description) {}
 
-TraceWriter::TraceWriter(std::string path, int descriptor, const Description& description)
-    : path_(std::move(path)), descriptor_(descriptor) {
+TraceWriter::TraceWriter(std::string path, int descriptor, const Description& description,
+                         std::function<void(std::uint64_t)> spend)
+    : path_(std::move(path)), spend_(std::move(spend)), descriptor_(descriptor) {
   if (descriptor_ < 0) fail(path_);
   write_all(kFileMagic, sizeof(kFileMagic));
   write_block({.kind = BlockKind::kDescription}, text_of(description));
@@ -59,11 +60,13 @@ TraceWriter::~TraceWriter() {
 void TraceWriter::append(std::uint32_t thread, std::uint64_t first_order, std::span<const Event> events) {
   while (!events.empty()) {
     const auto now = events.first(std::min<std::size_t>(events.size(), kMostEventsOfBlock));
+    const std::string packed = compressed(in_columns(now));
+    if (spend_) spend_(packed.size());
     write_block({.kind = BlockKind::kEvents,
                  .thread = thread,
                  .first_order = first_order,
                  .event_count = static_cast<std::uint32_t>(now.size())},
-                compressed(in_columns(now)));
+                packed);
     event_count_ += now.size();
     events = events.subspan(now.size());
     if (!events.empty()) first_order += (events.front().low_order() - now.front().low_order()) & kOrderMask;

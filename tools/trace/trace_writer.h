@@ -2,6 +2,7 @@
 // that is good up to its last block.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -14,7 +15,9 @@ class TraceWriter {
   /// Makes the file. \throws TraceError, as all of these: one line with the reason, "no space" for one
   TraceWriter(const std::string& path, const Description& description);
   /// Takes a descriptor over, of an empty file at `path`; negative: errno says why there is none.
-  TraceWriter(std::string path, int descriptor, const Description& description);
+  /// \param spend is called before bytes are written; what it throws comes from append().
+  TraceWriter(std::string path, int descriptor, const Description& description,
+              std::function<void(std::uint64_t)> spend = {});
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
@@ -33,6 +36,7 @@ class TraceWriter {
   void write_all(const void* bytes, std::size_t count);
 
   std::string path_;
+  std::function<void(std::uint64_t)> spend_;
   int descriptor_ = -1;
   std::uint64_t event_count_ = 0;
   std::uint64_t written_bytes_ = 0;

@@ -14,6 +14,7 @@
 #include "look/target.h"
 #include "observer/attached_process.h"
 #include "observer/findings.h"
+#include "system/output_files.h"
 #include "system/terminal.h"
 #include "system/usage_error.h"
 
@@ -35,9 +36,9 @@ struct DoctorOptions {
 
 void print_findings(const DoctorOptions& options, const observer::Snapshot& snapshot,
                     const std::vector<observer::Finding>& findings) {
-  fmt::print("{}", options.as_json ? text_of(doctor_json(snapshot, findings))
-                                   : doctor_text(snapshot, findings, columns_of(STDOUT_FILENO, kWidthOfPipe),
-                                                 colour_for(STDOUT_FILENO)));
+  print_document(options.as_json ? text_of(doctor_json(snapshot, findings))
+                                 : doctor_text(snapshot, findings, columns_of(STDOUT_FILENO, kWidthOfPipe),
+                                               colour_for(STDOUT_FILENO)));
   std::fflush(stdout);
 }
 

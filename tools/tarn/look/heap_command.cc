@@ -47,10 +47,10 @@ void print_growth(const HeapOptions& options, const observer::Snapshot& snapshot
   const auto growth = observer::growth_since(earlier.groups, census.groups);
   const double seconds = std::max(snapshot.time - earlier.time, 0.0);
   if (options.as_json)
-    fmt::print("{}", text_of({{"format", "tarn heap growth"},
-                              {"version", kHeapDocumentVersion},
-                              {"seconds", seconds},
-                              {"groups", growth_document(growth)}}));
+    print_document(text_of({{"format", "tarn heap growth"},
+                            {"version", kHeapDocumentVersion},
+                            {"seconds", seconds},
+                            {"groups", growth_document(growth)}}));
   else
     fmt::print("{}", growth_report(snapshot, growth, seconds,
                                    {options.rows, line_width(), colour_for(STDOUT_FILENO)}));
@@ -69,7 +69,7 @@ int print_heap(const HeapOptions& options) {
   if (earlier)
     print_growth(options, snapshot, census, *earlier);
   else if (options.as_json)
-    fmt::print("{}", text_of(document));
+    print_document(text_of(document));
   else
     fmt::print("{}", heap_report(snapshot, census, contents,
                                  {options.rows, line_width(), colour_for(STDOUT_FILENO)}));

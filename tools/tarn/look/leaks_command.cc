@@ -9,6 +9,7 @@
 #include "look/find_leaks.h"
 #include "look/leak_report.h"
 #include "look/target.h"
+#include "system/output_files.h"
 #include "system/terminal.h"
 #include "system/usage_error.h"
 
@@ -39,7 +40,7 @@ int print_leaks(const LeaksOptions& options) {
   observer::ClassNames names(*source);
   const observer::LeakReport report = observer::report_leaks(*source, found.snapshot, found.leaks, names);
   if (options.as_json)
-    fmt::print("{}", text_of(leak_document(found.snapshot, found.looks, report)));
+    print_document(text_of(leak_document(found.snapshot, found.looks, report)));
   else
     fmt::print("{}", leak_report(found.snapshot, found.looks, report,
                                  {options.rows, line_width(), colour_for(STDOUT_FILENO)}));

@@ -51,7 +51,7 @@ int show_map(const MapOptions& options) {
     fmt::print(stderr, "wrote {}: open it with a browser, it needs no network\n", options.html_path);
   }
   if (options.as_json)
-    fmt::print("{}", text_of(map_json(map, snapshot, residency)));
+    print_document(text_of(map_json(map, snapshot, residency)));
   else if (options.html_path.empty())
     print_map(map, snapshot, residency, options);
   return 0;

@@ -18,6 +18,7 @@
 #include "look/top_json.h"
 #include "look/top_keys.h"
 #include "look/top_lines.h"
+#include "system/output_files.h"
 #include "system/terminal.h"
 
 namespace tarn::tool {
@@ -70,7 +71,7 @@ int look_once(const TopOptions& options, Source& source) {
     look = next_look(source, std::move(look));
   }
   if (options.as_json)
-    fmt::print("{}", text_of(top_json(look)));
+    print_document(text_of(top_json(look)));
   else
     print_look(look);
   return 0;

@@ -21,6 +21,7 @@
 #include "profile/taken_profile.h"
 #include "profile/top_sites.h"
 #include "system/format.h"
+#include "system/output_files.h"
 #include "system/progress.h"
 #include "system/signals.h"
 #include "system/terminal.h"
@@ -53,7 +54,8 @@ constexpr const char* kExamples =
     "  tarn profile 4711 --for 60 --growth           what became more between the start and the end\n"
     "  tarn profile --core core.4711                 of a program that ran with TARN_PROFILE=512K\n"
     "\n"
-    "Ctrl-C ends the profile early; it is written all the same, and switched off.";
+    "Ctrl-C ends the profile early; it is written all the same, and switched off. Files and JSON have at\n"
+    "most 1 GiB together, also of a program that forges what it tells.";
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -196,8 +198,8 @@ class Profiler {
   int report() {
     write_profile_files(*profile_, options_.files, options_.measure());
     if (options_.as_json) {
-      fmt::print("{}\n", profile::text_of(first_ ? profile::growth_json(growth_between(*first_, *profile_))
-                                                 : profile::profile_json(*profile_)));
+      print_document(profile::text_of(first_ ? profile::growth_json(growth_between(*first_, *profile_))
+                                             : profile::profile_json(*profile_)));
       return 0;
     }
     const std::size_t columns = columns_of(STDOUT_FILENO, kWidthOfPipe);

@@ -14,6 +14,7 @@
 
 #include "profile/traced_family.h"
 #include "system/clock.h"
+#include "system/guard.h"
 #include "system/process_tree.h"
 #include "system/signals.h"
 
@@ -34,6 +35,7 @@ constexpr int kTickMs = 100;
   arguments.push_back(nullptr);
   entries.push_back(nullptr);
   signals.restore_mask();
+  restore_memory_limit();
   char nothing;
   while (read(go_on, &nothing, 1) < 0 && errno == EINTR) {
   }
@@ -80,6 +82,21 @@ bool pass_signals_on(SignalWatch& signals, pid_t first, bool has_first_ended) {
   return is_end;
 }
 
+/// While it lives, signals end this tool as if it took none: to look into a process may take long.
+class SignalsThatEnd {
+ public:
+  explicit SignalsThatEnd(const SignalWatch& signals) {
+    sigprocmask(SIG_BLOCK, nullptr, &before_);
+    signals.restore_mask();
+  }
+  ~SignalsThatEnd() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsThatEnd(const SignalsThatEnd&) = delete;
+  SignalsThatEnd& operator=(const SignalsThatEnd&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 RunToEnd follow(TracedFamily& family, SignalWatch& signals, pid_t first, const RunHooks& hooks) {
   Patience patience(family);
   for (bool is_over = false; !is_over;) {
@@ -120,12 +137,19 @@ RunToEnd run_to_end(const std::vector<std::string>& command, const Environment& 
     close(go_on[1]);
     become(command, environment, hooks, signals, go_on[0]);
   }
-  TracedFamily family(at_end, hooks);
-  const bool is_traced = family.begin(first);
+  std::optional<TracedFamily> family;
+  const ReadAtEnd look = [&](observer::Source& source, const TracedProcess& process, const auto& words) {
+    pass_signals_on(signals, first, family->has_first_ended());  // what came before was for the program
+    const SignalsThatEnd end(signals);
+    at_end(source, process, words);
+  };
+  family.emplace(look, hooks);
+  const bool is_traced = family->begin(first);
   const int error = errno;
   close(go_on[0]);
   close(go_on[1]);
-  return is_traced ? follow(family, signals, first, hooks) : wait_for(first, signals, command.front(), error);
+  return is_traced ? follow(*family, signals, first, hooks)
+                   : wait_for(first, signals, command.front(), error);
 }
 
 }  // namespace tarn::tool

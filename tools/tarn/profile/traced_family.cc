@@ -13,6 +13,7 @@
 
 #include "observer/attached_process.h"
 #include "observer/kernel_text.h"
+#include "observer/outside_wait.h"
 #include "observer/roots.h"
 #include "system/clock.h"
 #include "system/process_tree.h"
@@ -46,6 +47,7 @@ bool is_stop_of_job_control(int signal) {
 
 bool is_set_uid(pid_t process) {
   struct stat info;
+  const observer::OutsideWait waiting;
   return stat(fmt::format("/proc/{}/exe", process).c_str(), &info) == 0 &&
          (info.st_mode & (S_ISUID | S_ISGID)) != 0;
 }

@@ -17,6 +17,7 @@
 #include "run/statistics_file.h"
 #include "system/environment.h"
 #include "system/files.h"
+#include "system/guard.h"
 #include "system/program.h"
 #include "system/terminal.h"
 #include "system/usage_error.h"
@@ -159,8 +160,11 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
       require_program(invocation, "run");
       if (options->prints_statistics && options->profile.is_wanted())
         throw UsageError("--stats counts calls, which a profile does not see: choose one");
-      check(options->profile);
-      return run(invocation.program, *options);
+      const auto work = [&] {
+        check(options->profile);
+        return run(invocation.program, *options);
+      };
+      return options->profile.is_wanted() ? run_guarded(work) : work();
     };
   });
 }

@@ -61,6 +61,7 @@ std::optional<std::string> read_file(const fs::path& path) {
 }
 
 void write_file(const fs::path& path, const std::string& content) {
+  spend_output(content.size());
   const int descriptor = take_output(path);
   const bool is_whole = descriptor >= 0 && write_all(descriptor, content);
   const int error = errno;

@@ -38,11 +38,14 @@ observer::Waits* shared_waits() {
   return new (place) observer::Waits;
 }
 
+std::optional<rlimit> memory_before;
+
 // \why not under a sanitizer: its shadow memory counts as data
 void bound_memory() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   rlimit limit{};
   if (getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  memory_before = limit;
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, observer::Bounds::most_bytes());
   setrlimit(RLIMIT_DATA, &limit);
 #endif
@@ -163,6 +166,10 @@ int run_guarded(const std::function<int()>& work) {
   signals.reset();
   begin_command(watcher, waits);
   return work();
+}
+
+void restore_memory_limit() {
+  if (memory_before) setrlimit(RLIMIT_DATA, &*memory_before);
 }
 
 }  // namespace tarn::tool

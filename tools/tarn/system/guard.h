@@ -5,7 +5,7 @@
 // hands them on, and ends both where a thread of the command waits in vain: half a second after a signal,
 // five seconds without one.
 //
-// The command's memory is bounded too, whatever it reads.
+// The command's memory is bounded too, whatever it reads; that of a program which it starts is not.
 // Threads: one, none other runs yet.
 #pragma once
 #include <functional>
@@ -15,5 +15,8 @@ namespace tarn::tool {
 /// \returns in the process of the command what work() returns, or throws; in this one its exit status.
 /// Where the command ends by a signal, this process does too.
 int run_guarded(const std::function<int()>& work);
+
+/// For a child between fork and exec: the command's bound is not one of the program that it runs.
+void restore_memory_limit();
 
 }  // namespace tarn::tool

@@ -1,15 +1,19 @@
 #include "system/output_files.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <map>
+#include <stdexcept>
 #include <system_error>
 
 #include "system/files.h"
+#include "system/format.h"
 #include "system/usage_error.h"
 
 namespace tarn::tool {
@@ -42,7 +46,24 @@ int open_to_write(const fs::path& path, int flags) {
   return open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, kForAll);
 }
 
+std::uint64_t most_bytes = kMostOutputBytes, left_bytes = kMostOutputBytes;
+
 }  // namespace
+
+void allow_output(std::uint64_t bytes) { most_bytes = left_bytes = bytes; }
+
+void spend_output(std::uint64_t bytes) {
+  if (bytes > left_bytes)
+    throw std::runtime_error(
+        fmt::format("{} is the most that is written, and this is more: the program's records may be forged",
+                    format_bytes(static_cast<double>(most_bytes))));
+  left_bytes -= bytes;
+}
+
+void print_document(const std::string& content) {
+  spend_output(content.size());
+  std::fwrite(content.data(), 1, content.size(), stdout);
+}
 
 void open_output(const fs::path& path) {
   require_writable(path);

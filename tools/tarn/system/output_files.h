@@ -3,9 +3,20 @@
 //
 // Threads: one at a time.
 #pragma once
+#include <cstdint>
 #include <filesystem>
+#include <string>
 
 namespace tarn::tool {
+
+/// How much a command writes in all, unless its command line says more.
+inline constexpr std::uint64_t kMostOutputBytes = std::uint64_t{1} << 30;
+void allow_output(std::uint64_t bytes);
+/// Call before so many bytes are written. \throws std::runtime_error where that is more than is left. \why
+/// what is told of a program may be forged, and have no end.
+void spend_output(std::uint64_t bytes);
+/// Writes a whole document to standard output. \throws as spend_output()
+void print_document(const std::string& content);
 
 /// Opens a file that write_file() or take_output() is to have later, also when this process has less rights
 /// by then: as root it gives them up before it looks into another user's process. What nobody has written to

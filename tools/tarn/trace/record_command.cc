@@ -14,6 +14,8 @@
 #include "profile/run_to_end.h"
 #include "system/files.h"
 #include "system/format.h"
+#include "system/guard.h"
+#include "system/output_files.h"
 #include "system/program.h"
 #include "system/usage_error.h"
 #include "trace/record_process.h"
@@ -31,6 +33,7 @@ struct RecordOptions {
   std::string file = "calls.trace";
   double seconds = 0;  // 0: until it ends, or Ctrl-C
   std::vector<std::string> settings;
+  std::uint64_t most_bytes = kMostOutputBytes;
   bool is_quiet = false;
 };
 
@@ -140,6 +143,11 @@ void add_record_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--for", options->seconds, "Of a running program: so many seconds, else until Ctrl-C")
       ->type_name("S");
   command
+      ->add_option("--most", options->most_bytes,
+                   "So many bytes are written to all files together, then the recording ends (1G)")
+      ->transform(CLI::AsSizeValue(false).description(""))
+      ->type_name("BYTES");
+  command
       ->add_option("--set", options->settings,
                    "Set an option of the library for PROGRAM (see tarn options); repeatable")
       ->type_name("KEY=VALUE")
@@ -150,9 +158,11 @@ void add_record_command(CLI::App& app, Invocation& invocation) {
       const bool has_target = !options->target.name_or_pid.empty();
       if (has_target == !invocation.program.empty())
         throw UsageError("name a running program, or one to start behind --");
+      allow_output(options->most_bytes);
       require_range("--for", options->seconds, 0, kLongestTime);
       if (!has_target && options->seconds != 0) throw UsageError("--for is for a running program");
-      return has_target ? record_running(*options) : record_program(invocation.program, *options);
+      if (has_target) return record_running(*options);  // main() has a guard for it
+      return run_guarded([&] { return record_program(invocation.program, *options); });
     };
   });
 }

@@ -36,14 +36,11 @@ class End {
   bool is_asked_for_ = false;
 };
 
-void fetch_until_over(RecordingRun& run, const RecordedProcess& recorded) {
+void fetch_until_over(RecordingRun& run, const RecordedProcess& recorded, RecordingProgress& progress) {
   End end(recorded.seconds);
-  RecordingProgress progress(recorded.is_quiet);
   for (int wait_ms = 0; !end.is_there(wait_ms) && !run.has_ended();
        progress.show(run.event_count(), run.written_bytes()))
     wait_ms = run.fetch([&] { return end.is_there(); });
-  run.end();
-  progress.clear();
 }
 
 }  // namespace
@@ -67,7 +64,10 @@ std::unique_ptr<RecordingRun> record_process(const RecordedProcess& recorded) {
                                             program_of(observer::running_process(*source).directory_path()),
                                             command_of(observer::running_process(*source).directory_path()));
   run->begin(*source, RecordingRun::Begins::kNow);
-  fetch_until_over(*run, recorded);
+  RecordingProgress progress(recorded.is_quiet);
+  fetch_until_over(*run, recorded, progress);
+  run->end();  // a second signal ends this tool meanwhile
+  progress.clear();
   tell_complaints(*run);
   return run;
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "system/clock.h"
 #include "system/output_files.h"
 
 namespace tarn::tool {
@@ -13,6 +14,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kIdleMs = 100;
+constexpr double kMostSeconds = 0.3;
 
 }  // namespace
 
@@ -51,7 +53,10 @@ void RecordedFamily::begin(const TracedProcess& process) {
 
 int RecordedFamily::fetch() {
   int wait_ms = kIdleMs;
-  for (Running& running : running_) wait_ms = std::min(wait_ms, running.run->fetch_of(running.process.pid));
+  // Signals wait meanwhile: rings may be forged, and always full.
+  const auto is_over = [began = now()] { return seconds_between(began, now()) > kMostSeconds; };
+  for (Running& running : running_)
+    wait_ms = std::min(wait_ms, running.run->fetch_of(running.process.pid, is_over));
   return wait_ms;
 }
 

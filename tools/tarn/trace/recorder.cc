@@ -5,7 +5,7 @@
 namespace tarn::tool {
 
 bool Recorder::skip_old(const std::function<bool()>& is_over) {
-  for (const observer::CallRingState& ring : words_.rings()) {
+  for (const observer::CallRingState& ring : words_.rings(is_over)) {
     if (is_over()) return false;
     if (ring.fetched != ring.written) words_.note_fetched(ring, ring.written);
     threads_.insert(
@@ -17,7 +17,7 @@ bool Recorder::skip_old(const std::function<bool()>& is_over) {
 
 Recorder::Fetched Recorder::fetch(const std::function<bool()>& is_over) {
   Fetched fetched = Fetched::kLittle;
-  for (const observer::CallRingState& ring : words_.rings()) {
+  for (const observer::CallRingState& ring : words_.rings(is_over)) {
     if (is_over()) return Fetched::kCut;
     if (fetch_ring(ring)) fetched = Fetched::kMuch;
   }

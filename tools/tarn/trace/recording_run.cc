@@ -38,7 +38,7 @@ trace::Description description_of(const std::string& program, const std::vector<
 
 RecordingRun::RecordingRun(const std::string& file, const std::string& program,
                            const std::vector<std::string>& command)
-    : writer_(file, take_output(file), description_of(program, command)) {}
+    : writer_(file, take_output(file), description_of(program, command), spend_output) {}
 
 RecordingRun::~RecordingRun() {
   if (!is_finished_) stop_recording();
@@ -67,7 +67,7 @@ void RecordingRun::begin(const observer::Source& source, Begins begins) {
 int RecordingRun::fetch(const std::function<bool()>& is_over) {
   if (has_ended_ || was_seen_to_end_ || !recorder_) return kTickMs;
   try {
-    const bool is_much = recorder_->fetch(is_over) == Recorder::Fetched::kMuch;
+    const bool is_more_there = recorder_->fetch(is_over) != Recorder::Fetched::kLittle;
     peak_->look();
     const bool is_on = words_->state() == observer::RecordingState::kOn;
     if (was_on_ && !is_on)
@@ -75,17 +75,17 @@ int RecordingRun::fetch(const std::function<bool()>& is_over) {
                    ? "the program ended its recording, since its calls were not fetched for seconds"
                    : "the process ended: calls of its last moments are missing");
     was_on_ = was_on_ || is_on;
-    return is_much ? 0 : kTickMs;
+    return is_more_there ? 0 : kTickMs;
   } catch (const observer::ObserveError&) {
     complain("the process ended: calls of its last moments are missing");
-  } catch (const trace::TraceError& error) {
+  } catch (const std::runtime_error& error) {  // of the file, or no more may be written
     complain(error.what());
     stop_recording();
   }
   return kTickMs;
 }
 
-int RecordingRun::fetch_of(int pid) {
+int RecordingRun::fetch_of(int pid, const std::function<bool()>& is_over) {
   if (!recorder_ && !has_ended_ && !was_seen_to_end_) {
     try {
       own_source_ = observer::open_started_process(pid, observer::Access::kWrite);
@@ -95,7 +95,7 @@ int RecordingRun::fetch_of(int pid) {
       return kTickBeforeBeginMs;
     }
   }
-  return fetch();
+  return fetch(is_over);
 }
 
 void RecordingRun::end_of(const observer::Source& source) {
@@ -146,7 +146,8 @@ void RecordingRun::end() {
       complain("the process ended: calls of its last moments are missing");
     }
     fetch_the_rest();
-    if (own_source_ == nullptr) look_at_memory(*source_);
+    // \why not of a recording that ends early: it may be forged, and a look at its memory takes long then
+    if (own_source_ == nullptr && is_complete()) look_at_memory(*source_);
     stop_recording();
   }
   beat_.reset();  // also where the process has ended: whose source it was may go now

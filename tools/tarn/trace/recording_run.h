@@ -30,7 +30,8 @@ class RecordingRun {
   /// Fetches what there is, until is_over(). \returns in how many milliseconds to come again
   int fetch(const std::function<bool()>& is_over = [] { return false; });
   /// The same of a program that was just started, whose library may not be there yet.
-  int fetch_of(int pid);
+  int fetch_of(
+      int pid, const std::function<bool()>& is_over = [] { return false; });
   /// The same for the last time, of a program that has been stopped at its end.
   void end_of(const observer::Source& source);
   /// The process has executed another program: what it had not fetched is gone.
