@@ -8,7 +8,7 @@ set -eu
 project=$1 build=$2 seconds=$3
 shift 3
 [ $# -gt 0 ] || set -- general_pool fixed_pool buffer_pool heap arena page_cache options classes_file core \
-  minidump read_snapshot trace
+  minidump read_snapshot names trace
 corpus=$project/tests/fuzz/corpus
 
 probe=$(mktemp)
