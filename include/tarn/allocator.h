@@ -98,16 +98,16 @@ class source_allocator {
   template <typename U>
   source_allocator(const source_allocator<U, Source>& other) noexcept : source_(&other.source()) {}
 
-  [[nodiscard]] T* allocate(std::size_t count) {
+  [[nodiscard]] TARN_LOCAL T* allocate(std::size_t count) {
     void* const block = detail::allocate_from(*source_, detail::array_bytes<T>(count), alignof(T));
     return static_cast<T*>(detail::checked(block));
   }
-  void deallocate(T* block, std::size_t count) noexcept {
+  TARN_LOCAL void deallocate(T* block, std::size_t count) noexcept {
     detail::deallocate_to(*source_, block, count * sizeof(T), alignof(T));
   }
 
   template <typename U, typename... Arguments>
-  void construct(U* place, Arguments&&... arguments) {
+  TARN_LOCAL void construct(U* place, Arguments&&... arguments) {
     require_stays_in_source<U>();
     if constexpr (detail::kHasItsAllocator<U, source_allocator, Arguments...>) {
       ::new (static_cast<void*>(place)) U(std::forward<Arguments>(arguments)...);
@@ -117,8 +117,8 @@ class source_allocator {
   }
   /// A pair whose halves may have their allocators, as std::scoped_allocator_adaptor gives them.
   template <typename First, typename Second, typename... OfFirst, typename... OfSecond>
-  void construct(std::pair<First, Second>* place, std::piecewise_construct_t, std::tuple<OfFirst...> first,
-                 std::tuple<OfSecond...> second) {
+  TARN_LOCAL void construct(std::pair<First, Second>* place, std::piecewise_construct_t,
+                            std::tuple<OfFirst...> first, std::tuple<OfSecond...> second) {
     require_stays_in_source<std::pair<First, Second>>();
     ::new (static_cast<void*>(place))
         std::pair<First, Second>(std::piecewise_construct, with_allocator<First>(std::move(first)),
@@ -127,20 +127,20 @@ class source_allocator {
 
   Source& source() const noexcept { return *source_; }
   template <typename U>
-  bool operator==(const source_allocator<U, Source>& other) const noexcept {
+  TARN_LOCAL bool operator==(const source_allocator<U, Source>& other) const noexcept {
     return source_ == &other.source();
   }
 
  private:
   template <typename U>
-  static void require_stays_in_source() {
+  TARN_LOCAL static void require_stays_in_source() {
     static_assert(!std::is_base_of_v<Heap, Source> || detail::kStaysInSource<U, source_allocator>,
                   "a value in a heap's container would take memory elsewhere: use tarn::containers<Heap>'s "
                   "string and containers for it too, or specialise tarn::may_allocate_elsewhere");
   }
   /// \returns the arguments of a constructor, with this allocator where U takes one and they have none.
   template <typename U, typename... Arguments>
-  [[nodiscard]] auto with_allocator(std::tuple<Arguments...>&& arguments) const {
+  [[nodiscard]] TARN_LOCAL auto with_allocator(std::tuple<Arguments...>&& arguments) const {
     if constexpr (detail::kHasItsAllocator<U, source_allocator, Arguments...>) {
       return std::move(arguments);
     } else {
@@ -179,7 +179,7 @@ struct AllocatorOver<MemoryPool> {
 
 /// Makes an object in a source's memory; the memory goes back when the constructor throws.
 template <typename T, typename Source, typename... Arguments>
-T* construct_in(Source& source, Arguments&&... arguments) {
+TARN_LOCAL T* construct_in(Source& source, Arguments&&... arguments) {
   struct Guard {
     Source& source;
     void* block;
@@ -194,7 +194,7 @@ T* construct_in(Source& source, Arguments&&... arguments) {
 
 /// \returns the start of an object's block: the most derived object, also when T is not its first base.
 template <typename T>
-void* block_of(T* object) noexcept {
+TARN_LOCAL void* block_of(T* object) noexcept {
   if constexpr (std::is_polymorphic_v<T>) {
     return const_cast<void*>(dynamic_cast<const volatile void*>(object));
   } else {
@@ -217,7 +217,7 @@ struct deleter {
   requires std::is_convertible_v<U*, T*>
   constexpr deleter(const deleter<U>&) noexcept {}
 
-  void operator()(T* object) const noexcept {
+  TARN_LOCAL void operator()(T* object) const noexcept {
     static_assert(sizeof(T) > 0, "the type must be complete");
     void* const block = detail::block_of(object);
     object->~T();
@@ -230,7 +230,7 @@ using unique_ptr = std::unique_ptr<T, deleter<T>>;
 
 /// Makes an object in the general pool. \throws std::bad_alloc, and exceptions of the constructor.
 template <typename T, typename... Arguments>
-[[nodiscard]] unique_ptr<T> make_unique(Arguments&&... arguments) {
+[[nodiscard]] TARN_LOCAL unique_ptr<T> make_unique(Arguments&&... arguments) {
   MemoryPool pool;
   return unique_ptr<T>(detail::construct_in<T>(pool, std::forward<Arguments>(arguments)...));
 }
@@ -247,7 +247,7 @@ class source_deleter {
       const source_deleter<U, Source>& other) noexcept
       : source_(other.source()) {}
 
-  void operator()(T* object) const noexcept {
+  TARN_LOCAL void operator()(T* object) const noexcept {
     object->~T();
     detail::deallocate_to(*source_, const_cast<std::remove_cv_t<T>*>(object), sizeof(T), alignof(T));
   }
@@ -262,7 +262,8 @@ using source_unique_ptr = std::unique_ptr<T, source_deleter<T, Source>>;
 
 /// Makes an object in a source's memory. \throws std::bad_alloc, and exceptions of the constructor.
 template <typename T, detail::MemorySource Source, typename... Arguments>
-[[nodiscard]] source_unique_ptr<T, Source> allocate_unique(Source& source, Arguments&&... arguments) {
+[[nodiscard]] TARN_LOCAL source_unique_ptr<T, Source> allocate_unique(Source& source,
+                                                                      Arguments&&... arguments) {
   return source_unique_ptr<T, Source>(detail::construct_in<T>(source, std::forward<Arguments>(arguments)...),
                                       source_deleter<T, Source>(source));
 }
@@ -271,14 +272,14 @@ template <typename T, detail::MemorySource Source, typename... Arguments>
 /// last weak_ptr have ended, in the thread where that happens. T may be an array, as in std::allocate_shared.
 /// \throws std::bad_alloc, and exceptions of the constructor.
 template <typename T, detail::MemorySource Source, typename... Arguments>
-[[nodiscard]] std::shared_ptr<T> allocate_shared(Source& source, Arguments&&... arguments) {
+[[nodiscard]] TARN_LOCAL std::shared_ptr<T> allocate_shared(Source& source, Arguments&&... arguments) {
   return std::allocate_shared<T>(detail::AllocatorOver<Source>::template make<std::byte>(source),
                                  std::forward<Arguments>(arguments)...);
 }
 
 /// The same in the general pool.
 template <typename T, typename... Arguments>
-[[nodiscard]] std::shared_ptr<T> make_shared(Arguments&&... arguments) {
+[[nodiscard]] TARN_LOCAL std::shared_ptr<T> make_shared(Arguments&&... arguments) {
   return std::allocate_shared<T>(allocator<std::byte>(), std::forward<Arguments>(arguments)...);
 }
 

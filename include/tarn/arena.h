@@ -61,7 +61,7 @@ struct ArenaCleanup {
   void* context;
   std::uint64_t seal;
 
-  std::uint64_t right_seal() const {
+  TARN_LOCAL std::uint64_t right_seal() const {
     return seal_of(this, word_of(earlier), reinterpret_cast<std::uintptr_t>(run), word_of(context));
   }
 };
@@ -94,15 +94,15 @@ TARN_API bool arena_owns(const ArenaFront& arena, const void* pointer) noexcept;
 
 class Arena {
  public:
-  explicit Arena(const ArenaOptions& options = {}) noexcept {
+  TARN_LOCAL explicit Arena(const ArenaOptions& options = {}) noexcept {
     detail::make_arena(front_, options, detail::kPoisonsFreeBlocks);
   }
-  explicit Arena(const char* name) noexcept : Arena(ArenaOptions{.name = name}) {}
+  TARN_LOCAL explicit Arena(const char* name) noexcept : Arena(ArenaOptions{.name = name}) {}
   /// Starts in the caller's buffer, and grows from the general pool.
-  Arena(void* buffer, std::size_t bytes) noexcept
+  TARN_LOCAL Arena(void* buffer, std::size_t bytes) noexcept
       : Arena(ArenaOptions{.buffer = buffer, .buffer_bytes = bytes}) {}
   /// Runs the callbacks, then gives every chunk back.
-  ~Arena() { detail::end_arena(front_); }
+  TARN_LOCAL ~Arena() { detail::end_arena(front_); }
   Arena(const Arena&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   Arena& operator=(const Arena&) = delete;
   template <std::same_as<Arena> Moved>
@@ -131,7 +131,7 @@ class Arena {
   /// is trivial.
   /// \throws std::bad_alloc, and exceptions of the constructor.
   template <typename T, typename... Arguments>
-  [[nodiscard]] T* create(Arguments&&... arguments) {
+  [[nodiscard]] TARN_LOCAL T* create(Arguments&&... arguments) {
     const ArenaMark before = mark();
     detail::ArenaCleanup* cleanup = nullptr;
     if constexpr (!std::is_trivially_destructible_v<T>) {
@@ -154,7 +154,7 @@ class Arena {
 
   /// Runs `run(context)` when a rewind passes this point, or at reset or the arena's end; the latest first.
   /// \returns false when memory is refused.
-  [[nodiscard]] bool on_cleanup(void (*run)(void* context) noexcept, void* context) noexcept {
+  [[nodiscard]] TARN_LOCAL bool on_cleanup(void (*run)(void* context) noexcept, void* context) noexcept {
     auto* const cleanup = static_cast<detail::ArenaCleanup*>(
         allocate(sizeof(detail::ArenaCleanup), alignof(detail::ArenaCleanup)));
     if (cleanup == nullptr) return false;
@@ -165,34 +165,37 @@ class Arena {
   [[nodiscard]] ArenaMark mark() const noexcept { return {front_.chunk, front_.next, front_.cleanup}; }
   /// Frees everything allocated after the mark. \pre the mark is of this arena, and no rewind to an earlier
   /// mark and no reset came since.
-  void rewind(const ArenaMark& mark) noexcept { detail::arena_rewind(front_, mark); }
+  TARN_LOCAL void rewind(const ArenaMark& mark) noexcept { detail::arena_rewind(front_, mark); }
   /// Frees everything; the chunks are kept for later allocations.
-  void reset() noexcept { detail::arena_rewind(front_, {}); }
+  TARN_LOCAL void reset() noexcept { detail::arena_rewind(front_, {}); }
 
   /// Gives the chunks behind the current one back. \returns bytes.
-  std::size_t release_unused() noexcept { return detail::arena_release_unused(front_); }
+  TARN_LOCAL std::size_t release_unused() noexcept { return detail::arena_release_unused(front_); }
   /// Takes and backs memory for `bytes` more without growing. \returns how many bytes are ready.
-  std::size_t prewarm(std::size_t bytes) noexcept { return detail::arena_prewarm(front_, bytes); }
+  TARN_LOCAL std::size_t prewarm(std::size_t bytes) noexcept { return detail::arena_prewarm(front_, bytes); }
 
   /// Bytes handed out, including the gaps that alignment left between blocks.
-  std::size_t used() const noexcept { return detail::arena_used(front_); }
+  TARN_LOCAL std::size_t used() const noexcept { return detail::arena_used(front_); }
   /// Bytes of all chunks.
   std::size_t capacity() const noexcept { return front_.capacity; }
   /// The most bytes used at once; sampled at growth, rewind, reset, and now.
-  std::size_t high_water() const noexcept { return used() > front_.high_water ? used() : front_.high_water; }
-  bool owns(const void* pointer) const noexcept { return detail::arena_owns(front_, pointer); }
+  TARN_LOCAL std::size_t high_water() const noexcept {
+    return used() > front_.high_water ? used() : front_.high_water;
+  }
+  TARN_LOCAL bool owns(const void* pointer) const noexcept { return detail::arena_owns(front_, pointer); }
   const char* name() const noexcept { return front_.name; }
 
  protected:
   detail::ArenaFront front_;
 
  private:
-  void add_cleanup(detail::ArenaCleanup* cleanup, void (*run)(void* context) noexcept, void* context) {
+  TARN_LOCAL void add_cleanup(detail::ArenaCleanup* cleanup, void (*run)(void* context) noexcept,
+                              void* context) {
     *cleanup = {front_.cleanup, run, context, 0};
     cleanup->seal = cleanup->right_seal();
     front_.cleanup = cleanup;
   }
-  [[gnu::noinline]] void* allocate_slow(std::size_t size, std::size_t alignment) noexcept {
+  [[gnu::noinline]] TARN_LOCAL void* allocate_slow(std::size_t size, std::size_t alignment) noexcept {
     void* const block = detail::arena_allocate_slow(front_, size, alignment);
     if (block != nullptr) detail::annotate_bump(block, size);
     return block;
@@ -204,15 +207,15 @@ class Arena {
 class TickArena : public Arena {
  public:
   /// \param bytes how much a tick may use without overflowing.
-  explicit TickArena(std::size_t bytes, const char* name = "tick") noexcept
+  TARN_LOCAL explicit TickArena(std::size_t bytes, const char* name = "tick") noexcept
       : TickArena(ArenaOptions{.name = name, .initial_bytes = bytes}) {}
   /// The same with any options; a tick may use `initial_bytes`.
-  explicit TickArena(const ArenaOptions& options) noexcept : Arena(options) {
+  TARN_LOCAL explicit TickArena(const ArenaOptions& options) noexcept : Arena(options) {
     prewarm(options.initial_bytes);
     front_.overflows = 0;
   }
   /// Begins a tick: frees everything of the last tick.
-  void begin_tick() noexcept {
+  TARN_LOCAL void begin_tick() noexcept {
     ++ticks_;
     if (front_.overflows != 0) ++overflowed_ticks_;
     overflows_ += front_.overflows;
@@ -221,7 +224,7 @@ class TickArena : public Arena {
   }
   std::size_t ticks() const noexcept { return ticks_; }
   /// Ticks that took more memory than the arena had.
-  std::size_t overflowed_ticks() const noexcept {
+  TARN_LOCAL std::size_t overflowed_ticks() const noexcept {
     return overflowed_ticks_ + (front_.overflows != 0 ? 1 : 0);
   }
   /// Chunks taken by these ticks.

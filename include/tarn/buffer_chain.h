@@ -32,8 +32,8 @@ namespace detail {
 class BufferChain {
  public:
   BufferChain() noexcept = default;
-  BufferChain(BufferChain&& other) noexcept { take(other); }
-  BufferChain& operator=(BufferChain&& other) noexcept {
+  TARN_LOCAL BufferChain(BufferChain&& other) noexcept { take(other); }
+  TARN_LOCAL BufferChain& operator=(BufferChain&& other) noexcept {
     if (this != &other) {
       end();
       take(other);
@@ -41,17 +41,17 @@ class BufferChain {
     return *this;
   }
   /// The handles of the chain end.
-  ~BufferChain() { end(); }
+  TARN_LOCAL ~BufferChain() { end(); }
   BufferChain(const BufferChain&) = delete;
   BufferChain& operator=(const BufferChain&) = delete;
 
   /// Adds a buffer at the end; one of no bytes is dropped. \throws std::bad_alloc. \cost constant on average.
-  void append(SharedBuffer buffer) {
+  TARN_LOCAL void append(SharedBuffer buffer) {
     if (!try_append(buffer)) detail::throw_bad_alloc();
   }
   /// The same. \returns false when memory is refused: then the buffer is still the caller's. \post else the
   /// caller's handle refers to no buffer.
-  [[nodiscard]] bool try_append(SharedBuffer& buffer) noexcept {
+  [[nodiscard]] TARN_LOCAL bool try_append(SharedBuffer& buffer) noexcept {
     if (buffer.size() == 0) {
       buffer.reset();
       return true;
@@ -62,7 +62,7 @@ class BufferChain {
   }
   /// Moves all buffers of another chain to the end of this one. \throws std::bad_alloc. \cost a step per
   /// buffer of the other.
-  void append(BufferChain&& other) {
+  TARN_LOCAL void append(BufferChain&& other) {
     if (this == &other) return;
     if (!make_room(other.count_)) detail::throw_bad_alloc();
     for (std::uint32_t i = 0; i < other.count_; ++i) push(other.at(i));
@@ -75,7 +75,7 @@ class BufferChain {
   std::size_t count() const noexcept { return count_; }
   bool is_empty() const noexcept { return count_ == 0; }
   /// \returns a handle to buffer `index`. \pre index < count().
-  SharedBuffer operator[](std::size_t index) const noexcept {
+  TARN_LOCAL SharedBuffer operator[](std::size_t index) const noexcept {
     const detail::BufferHandle handle = detail::copy_members(at(static_cast<std::uint32_t>(index)));
     detail::add_reference(handle);
     return SharedBuffer(handle);
@@ -83,7 +83,7 @@ class BufferChain {
 
   /// Ends the handles of the first bytes, as after a write of so many. Stops the process when the chain has
   /// fewer. \cost a step per buffer that ends.
-  void consume(std::size_t bytes) noexcept {
+  TARN_LOCAL void consume(std::size_t bytes) noexcept {
     if (bytes > bytes_) [[unlikely]]
       detail::stop_at_chain_end(this);
     bytes_ -= bytes;
@@ -96,7 +96,7 @@ class BufferChain {
 
   /// Takes the first bytes out of the chain. Stops the process when it has fewer. \returns them; a buffer
   /// that both parts need is in both. \throws std::bad_alloc. \cost a step per buffer that is moved.
-  BufferChain split(std::size_t bytes) {
+  TARN_LOCAL BufferChain split(std::size_t bytes) {
     if (bytes > bytes_) [[unlikely]]
       detail::stop_at_chain_end(this);
     std::uint32_t whole = 0;
@@ -118,7 +118,7 @@ class BufferChain {
 
   /// Fills up to `most` entries with the first buffers, of at least one byte each. \returns how many there
   /// are: min(count(), most). The entries are valid while these buffers are in the chain.
-  std::size_t fill_iovecs(iovec* entries, std::size_t most) const noexcept {
+  TARN_LOCAL std::size_t fill_iovecs(iovec* entries, std::size_t most) const noexcept {
     const std::size_t filled = most < count_ ? most : count_;
     for (std::size_t i = 0; i < filled; ++i) {
       const detail::BufferHandle& handle = at(static_cast<std::uint32_t>(i));
@@ -128,7 +128,7 @@ class BufferChain {
   }
 
   /// Copies up to `most` of the first bytes. \returns how many.
-  std::size_t copy_to(void* target, std::size_t most) const noexcept {
+  TARN_LOCAL std::size_t copy_to(void* target, std::size_t most) const noexcept {
     std::size_t copied = 0;
     for (std::uint32_t i = 0; i < count_ && copied < most; ++i) {
       const detail::BufferHandle& handle = at(i);
@@ -140,7 +140,7 @@ class BufferChain {
   }
 
   /// Ends all handles; the chain is empty, and stays usable.
-  void clear() noexcept {
+  TARN_LOCAL void clear() noexcept {
     while (count_ != 0) detail::end_reference(pop());
     bytes_ = 0;
   }
@@ -153,26 +153,26 @@ class BufferChain {
     detail::BufferHandle handle;
     std::uint64_t seal;
 
-    std::uint64_t right_seal() const {
+    TARN_LOCAL std::uint64_t right_seal() const {
       return detail::seal_of(this, detail::word_of(handle.data), detail::word_of(handle.others),
                              std::uint64_t{handle.size} << 32 | handle.offset);
     }
-    void set(const detail::BufferHandle& other) {
+    TARN_LOCAL void set(const detail::BufferHandle& other) {
       handle = detail::copy_members(other);
       seal = right_seal();
     }
   };
 
   // A ring: its room is a power of two.
-  std::uint32_t place_of(std::uint32_t index) const { return (first_ + index) & (room_ - 1); }
-  const detail::BufferHandle& at(std::uint32_t index) const {
+  TARN_LOCAL std::uint32_t place_of(std::uint32_t index) const { return (first_ + index) & (room_ - 1); }
+  TARN_LOCAL const detail::BufferHandle& at(std::uint32_t index) const {
     if (more_ == nullptr) return few_[place_of(index)];
     const Entry& entry = more_[place_of(index)];
     if (entry.seal != entry.right_seal()) [[unlikely]]
       detail::stop_at_overwritten(&entry);
     return entry.handle;
   }
-  void set(std::uint32_t index, const detail::BufferHandle& handle) {
+  TARN_LOCAL void set(std::uint32_t index, const detail::BufferHandle& handle) {
     if (more_ == nullptr)
       few_[place_of(index)] = detail::copy_members(handle);
     else
@@ -180,19 +180,19 @@ class BufferChain {
   }
 
   // \pre there is room.
-  void push(const detail::BufferHandle& handle) {
+  TARN_LOCAL void push(const detail::BufferHandle& handle) {
     set(count_++, handle);
     bytes_ += handle.size;
   }
   // The count of bytes is the caller's to change. \pre the chain is not empty.
-  detail::BufferHandle pop() {
+  TARN_LOCAL detail::BufferHandle pop() {
     const detail::BufferHandle handle = detail::copy_members(at(0));
     first_ = place_of(1);
     --count_;
     return handle;
   }
   // \pre bytes < the size of the first buffer.
-  void shorten_first(std::size_t bytes) {
+  TARN_LOCAL void shorten_first(std::size_t bytes) {
     detail::BufferHandle first = detail::copy_members(at(0));
     first.data += bytes;
     first.offset += static_cast<std::uint32_t>(bytes);
@@ -201,12 +201,12 @@ class BufferChain {
   }
 
   /// \why not from the heap of a HeapScope: the chain may outlive it.
-  [[nodiscard]] static Entry* allocate_entries(std::size_t count) {
+  [[nodiscard]] TARN_LOCAL static Entry* allocate_entries(std::size_t count) {
     const detail::OutsideScopes outside;
     return static_cast<Entry*>(tarn::allocate(count * sizeof(Entry)));
   }
 
-  bool make_room(std::uint32_t more) {
+  TARN_LOCAL bool make_room(std::uint32_t more) {
     const std::size_t wanted = std::size_t{count_} + more;
     if (wanted <= room_) return true;
     std::size_t room = room_;
@@ -222,13 +222,13 @@ class BufferChain {
     return true;
   }
 
-  void end() {
+  TARN_LOCAL void end() {
     clear();
     tarn::deallocate(more_);
     more_ = nullptr;
   }
   // \pre this chain has neither handles nor memory.
-  void take(BufferChain& other) {
+  TARN_LOCAL void take(BufferChain& other) {
     for (std::uint32_t i = 0; i < kInline; ++i) few_[i] = other.few_[i];
     more_ = std::exchange(other.more_, nullptr);
     room_ = std::exchange(other.room_, kInline);

@@ -106,16 +106,16 @@ TARN_API BufferUse buffer_pool_use(const BufferPoolState* state, std::size_t ind
 class BufferPool {
  public:
   /// \throws std::bad_alloc when memory is refused or an option is out of its range.
-  explicit BufferPool(const BufferPoolOptions& options = {})
+  TARN_LOCAL explicit BufferPool(const BufferPoolOptions& options = {})
       : state_(detail::make_buffer_pool(options, detail::kPoisonsFreeBlocks)) {
     if (state_ == nullptr) detail::throw_bad_alloc();
     front_ = detail::buffer_pool_front(state_);
   }
-  explicit BufferPool(const char* name) : BufferPool(BufferPoolOptions{.name = name}) {}
+  TARN_LOCAL explicit BufferPool(const char* name) : BufferPool(BufferPoolOptions{.name = name}) {}
   /// The option at_end decides the fate of live buffers. When they stay valid, the pool's memory does until
   /// the process ends; trim() gives back what is unused of it. \pre no other thread uses the pool any more,
   /// but its buffers.
-  ~BufferPool() { detail::end_buffer_pool(state_); }
+  TARN_LOCAL ~BufferPool() { detail::end_buffer_pool(state_); }
   BufferPool(const BufferPool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   BufferPool& operator=(const BufferPool&) = delete;
   template <std::same_as<BufferPool> Moved>
@@ -153,7 +153,8 @@ class BufferPool {
   /// Fills `blocks` with up to `count` plain blocks for `bytes` bytes each. \returns how many there are:
   /// fewer only at a cap or when memory is refused, and then without a throw. \cost as the batch of a
   /// SharedFixedPool; of larger blocks than all sizes, a call for each.
-  [[nodiscard]] std::size_t allocate_batch(std::size_t bytes, std::size_t count, void** blocks) noexcept {
+  [[nodiscard]] TARN_LOCAL std::size_t allocate_batch(std::size_t bytes, std::size_t count,
+                                                      void** blocks) noexcept {
     const std::size_t taken = detail::buffer_pool_allocate_batch(state_, bytes, count, blocks);
     for (std::size_t i = 0; i < taken; ++i) detail::profile_allocation(blocks[i], bytes);
     if (taken != count) detail::buffer_pool_refused(state_);
@@ -161,7 +162,7 @@ class BufferPool {
   }
   /// Frees plain blocks of any sizes; nullptr is ignored. \cost that of the batches of SharedFixedPools, one
   /// for blocks in a row that are of one size.
-  void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
+  TARN_LOCAL void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i)
       if (blocks[i] != nullptr) detail::profile_deallocation(blocks[i]);
     detail::buffer_pool_deallocate_batch(state_, blocks, count);
@@ -178,42 +179,46 @@ class BufferPool {
   }
 
   /// \returns whether an address lies in the pool's memory.
-  bool owns(const void* pointer) const noexcept { return detail::buffer_pool_owns(state_, pointer); }
+  TARN_LOCAL bool owns(const void* pointer) const noexcept {
+    return detail::buffer_pool_owns(state_, pointer);
+  }
 
   /// \returns how many bytes a block of a request may hold; `bytes` itself when no size is as large.
-  std::size_t good_size(std::size_t bytes) const noexcept {
+  TARN_LOCAL std::size_t good_size(std::size_t bytes) const noexcept {
     return detail::buffer_pool_good_size(state_, bytes);
   }
 
   /// Grows until at least `count` blocks of the size that serves `bytes` are usable. \returns how many are
   /// usable; fewer at a cap or when memory is refused, 0 when no size is as large.
-  std::size_t reserve(std::size_t bytes, std::size_t count) noexcept {
+  TARN_LOCAL std::size_t reserve(std::size_t bytes, std::size_t count) noexcept {
     return detail::buffer_pool_reserve(state_, bytes, count, false);
   }
   /// The same, with all blocks of the size backed by memory, so that no first touch faults.
-  std::size_t prewarm(std::size_t bytes, std::size_t count) noexcept {
+  TARN_LOCAL std::size_t prewarm(std::size_t bytes, std::size_t count) noexcept {
     return detail::buffer_pool_reserve(state_, bytes, count, true);
   }
 
   /// Gives memory without live blocks back to the page cache. \returns its bytes.
-  std::size_t release_unused() noexcept { return detail::buffer_pool_release_unused(state_); }
+  TARN_LOCAL std::size_t release_unused() noexcept { return detail::buffer_pool_release_unused(state_); }
 
-  std::size_t size_count() const noexcept { return detail::buffer_pool_size_count(state_); }
+  TARN_LOCAL std::size_t size_count() const noexcept { return detail::buffer_pool_size_count(state_); }
   /// The live figures are exact at the moment of the call. \pre index < size_count(); sizes ascend.
-  BufferUse use(std::size_t index) const noexcept { return detail::buffer_pool_use(state_, index); }
+  TARN_LOCAL BufferUse use(std::size_t index) const noexcept {
+    return detail::buffer_pool_use(state_, index);
+  }
   /// The same for all blocks that are larger than every size.
-  BufferUse use_above() const noexcept { return use(size_count()); }
+  TARN_LOCAL BufferUse use_above() const noexcept { return use(size_count()); }
 
  private:
   friend struct detail::BufferPoolAccess;
 
-  [[gnu::cold, gnu::noinline]] void* refuse() {
+  [[gnu::cold, gnu::noinline]] TARN_LOCAL void* refuse() {
     detail::buffer_pool_refused(state_);
     if (detail::buffer_pool_throws(state_)) detail::throw_bad_alloc();
     return nullptr;
   }
 
-  [[gnu::noinline]] detail::BufferHandle share_slow(std::size_t bytes) {
+  [[gnu::noinline]] TARN_LOCAL detail::BufferHandle share_slow(std::size_t bytes) {
     detail::BufferHandle handle;
     detail::buffer_pool_allocate_shared(state_, bytes, &handle);
     if (handle.others == nullptr) refuse();

@@ -147,7 +147,7 @@ namespace detail {
 /// The hash of a string's characters, whatever its allocator.
 template <typename Char, typename Allocator>
 struct StringHash {
-  std::size_t operator()(
+  TARN_LOCAL std::size_t operator()(
       const std::basic_string<Char, std::char_traits<Char>, Allocator>& text) const noexcept {
     return std::hash<std::basic_string_view<Char>>()(text);
   }

@@ -85,31 +85,33 @@ template <typename Source>
 struct FrameInSource {
   Source* source;
   /// Whether the source aligns blocks so, at no other price.
-  bool aligns_to(std::size_t alignment) const {
+  TARN_LOCAL bool aligns_to(std::size_t alignment) const {
     if constexpr (kHasFixedBlocks<Source>) return source->alignment() % alignment == 0;
     return std::is_base_of_v<Heap, Source> || std::is_base_of_v<Arena, Source>;
   }
-  void* allocate(std::size_t bytes, std::size_t alignment) {
+  TARN_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) {
     return allocate_from(*source, bytes, alignment);
   }
-  void deallocate(void* block, std::size_t bytes, std::size_t alignment) {
+  TARN_LOCAL void deallocate(void* block, std::size_t bytes, std::size_t alignment) {
     deallocate_to(*source, block, bytes, alignment);
   }
 };
 
 struct FrameInGeneralPool {
   static bool aligns_to(std::size_t) { return true; }
-  static void* allocate(std::size_t bytes, std::size_t alignment) {
+  TARN_LOCAL static void* allocate(std::size_t bytes, std::size_t alignment) {
     return alignment == kFrameAlignment ? tarn::allocate(bytes) : tarn::allocate(bytes, alignment);
   }
-  static void deallocate(void* block, std::size_t, std::size_t) { tarn::deallocate(block); }
+  TARN_LOCAL static void deallocate(void* block, std::size_t, std::size_t) { tarn::deallocate(block); }
 };
 
 struct FrameInResource {
   std::pmr::memory_resource* resource;
   static bool aligns_to(std::size_t) { return true; }
-  void* allocate(std::size_t bytes, std::size_t alignment) { return resource->allocate(bytes, alignment); }
-  void deallocate(void* block, std::size_t bytes, std::size_t alignment) {
+  TARN_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) {
+    return resource->allocate(bytes, alignment);
+  }
+  TARN_LOCAL void deallocate(void* block, std::size_t bytes, std::size_t alignment) {
     resource->deallocate(block, bytes, alignment);
   }
 };
@@ -123,10 +125,10 @@ struct FrameOfAllocator {
 
   [[no_unique_address]] typename Traits::allocator_type allocator;
   static bool aligns_to(std::size_t) { return false; }
-  void* allocate(std::size_t bytes, std::size_t) {
+  TARN_LOCAL void* allocate(std::size_t bytes, std::size_t) {
     return std::to_address(Traits::allocate(allocator, units_for(bytes)));
   }
-  void deallocate(void* block, std::size_t bytes, std::size_t) {
+  TARN_LOCAL void deallocate(void* block, std::size_t bytes, std::size_t) {
     using Pointer = typename Traits::pointer;
     Traits::deallocate(allocator, std::pointer_traits<Pointer>::pointer_to(*static_cast<Unit*>(block)),
                        units_for(bytes));
@@ -155,14 +157,14 @@ constexpr std::size_t tail_offset(std::size_t frame_size) {
   return (frame_size + alignof(FrameTail) - 1) / alignof(FrameTail) * alignof(FrameTail);
 }
 template <typename Tail>
-Tail* tail_of(void* frame, std::size_t frame_size) {
+TARN_LOCAL Tail* tail_of(void* frame, std::size_t frame_size) {
   return static_cast<Tail*>(static_cast<void*>(static_cast<std::byte*>(frame) + tail_offset(frame_size)));
 }
 
 /// The block of a frame. Where the place does not align it so far, it is longer, and the frame begins within.
 struct FrameBlock {
   template <typename Place>
-  FrameBlock(const Place& place, std::size_t needed, std::size_t frame_alignment)
+  TARN_LOCAL FrameBlock(const Place& place, std::size_t needed, std::size_t frame_alignment)
       : bytes(needed), alignment(frame_alignment) {
     if (alignment == kFrameAlignment || place.aligns_to(alignment)) return;
     bytes += alignment - kFrameAlignment;
@@ -173,14 +175,14 @@ struct FrameBlock {
 };
 
 template <typename Place>
-void free_frame(void* frame, std::size_t size) noexcept {
+TARN_LOCAL void free_frame(void* frame, std::size_t size) noexcept {
   auto* const tail = tail_of<FrameTailOf<Place>>(frame, size);
   Place place = std::move(tail->place);
   std::destroy_at(tail);
   place.deallocate(frame, tail_offset(size) + sizeof(*tail), kFrameAlignment);
 }
 template <typename Place>
-void free_aligned_frame(void* frame, std::size_t size) noexcept {
+TARN_LOCAL void free_aligned_frame(void* frame, std::size_t size) noexcept {
   auto* const tail = tail_of<AlignedFrameTailOf<Place>>(frame, size);
   Place place = std::move(tail->place);
   void* const start = tail->block;
@@ -191,7 +193,7 @@ void free_aligned_frame(void* frame, std::size_t size) noexcept {
 
 /// \returns nullptr when memory is refused, or throws what the place throws.
 template <typename Place>
-void* allocate_frame(Place place, std::size_t size, std::size_t alignment) {
+TARN_LOCAL void* allocate_frame(Place place, std::size_t size, std::size_t alignment) {
   using Tail = FrameTailOf<Place>;
   using AlignedTail = AlignedFrameTailOf<Place>;
   static_assert(alignof(Tail) == alignof(FrameTail), "the allocator's alignment is larger than a pointer's");
@@ -213,7 +215,7 @@ void* allocate_frame(Place place, std::size_t size, std::size_t alignment) {
 
 /// The same; nullptr also where the place throws.
 template <typename Place>
-void* try_allocate_frame(Place place, std::size_t size, std::size_t alignment) noexcept {
+TARN_LOCAL void* try_allocate_frame(Place place, std::size_t size, std::size_t alignment) noexcept {
 #if defined(__cpp_exceptions)
   try {
     return allocate_frame(std::move(place), size, alignment);
@@ -226,7 +228,7 @@ void* try_allocate_frame(Place place, std::size_t size, std::size_t alignment) n
 }
 
 template <typename Given>
-auto place_of(Given& given) {
+TARN_LOCAL auto place_of(Given& given) {
   using Type = std::remove_cv_t<Given>;
   if constexpr (std::is_convertible_v<Given&, std::pmr::memory_resource*>) {
     return FrameInResource{given};
@@ -252,7 +254,7 @@ inline FrameInGeneralPool place_among() { return {}; }
 /// \returns the place that a coroutine's arguments name. The first of a member function is its object; and
 /// clang gives the frame's alignment before them with -fcoro-aligned-allocation.
 template <typename First, typename... Rest>
-auto place_among(First&, Rest&... rest) {
+TARN_LOCAL auto place_among(First&, Rest&... rest) {
   if constexpr (std::is_same_v<First, std::align_val_t>) {
     return place_among(rest...);
   } else if constexpr (kBeginsWith<std::allocator_arg_t, First> && sizeof...(Rest) != 0) {
@@ -307,7 +309,7 @@ struct TryCoroutineFrame {
 /// and the source's address or the allocator where it has a size; an indirect call when the frame is freed.
 struct AnyCoroutineFrame {
   template <typename... Arguments>
-  [[nodiscard]] static void* operator new(std::size_t size, Arguments&&... arguments) {
+  [[nodiscard]] TARN_LOCAL static void* operator new(std::size_t size, Arguments&&... arguments) {
     return detail::checked(detail::allocate_frame(detail::place_among(arguments...), size,
                                                   detail::frame_alignment(size, arguments...)));
   }
@@ -322,7 +324,7 @@ struct AnyCoroutineFrame {
 template <typename Promise>
 struct TryAnyCoroutineFrame {
   template <typename... Arguments>
-  [[nodiscard]] static void* operator new(std::size_t size, Arguments&&... arguments) noexcept {
+  [[nodiscard]] TARN_LOCAL static void* operator new(std::size_t size, Arguments&&... arguments) noexcept {
     return detail::frame_or_null<Promise>(detail::try_allocate_frame(
         detail::place_among(arguments...), size, detail::frame_alignment(size, arguments...)));
   }

@@ -146,7 +146,8 @@ TARN_INLINE void* take_at_hand_or(FixedPoolFront& front, const More& more) {
   return front.word_start + static_cast<unsigned>(__builtin_ctzll(bits)) * front.stride;
 }
 
-TARN_INLINE void* fixed_pool_allocate(FixedPoolFront& front) {
+// Local: the function inside of it would be a symbol of its own.
+TARN_LOCAL TARN_INLINE void* fixed_pool_allocate(FixedPoolFront& front) {
   return take_at_hand_or(front, [&front] { return fixed_pool_allocate_slow(front); });
 }
 
@@ -215,18 +216,18 @@ template <detail::PoolThreads kThreads>
 class BasicFixedPool {
  public:
   /// \throws std::bad_alloc when memory is refused or an option is out of its range.
-  explicit BasicFixedPool(const FixedPoolOptions& options) {
+  TARN_LOCAL explicit BasicFixedPool(const FixedPoolOptions& options) {
     if (!detail::make_fixed_pool(front_, options, kThreads, detail::kPoisonsFreeBlocks))
       detail::throw_bad_alloc();
   }
-  explicit BasicFixedPool(std::size_t block_bytes, const char* name = nullptr)
+  TARN_LOCAL explicit BasicFixedPool(std::size_t block_bytes, const char* name = nullptr)
       : BasicFixedPool(FixedPoolOptions{.block_bytes = block_bytes, .name = name}) {}
   template <std::convertible_to<const char*> Name>
   explicit BasicFixedPool(Name) {
     static_assert(sizeof(Name) == 0, "a pool of blocks is told their size: FixedPool(64, \"name\")");
   }
   /// The pool's end frees all blocks, also live ones. \pre no other thread uses the pool any more.
-  ~BasicFixedPool() { detail::end_fixed_pool(front_); }
+  TARN_LOCAL ~BasicFixedPool() { detail::end_fixed_pool(front_); }
   BasicFixedPool(const BasicFixedPool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   BasicFixedPool& operator=(const BasicFixedPool&) = delete;
   template <std::same_as<BasicFixedPool> Moved>
@@ -255,7 +256,7 @@ class BasicFixedPool {
   /// are refused as allocate() refuses at the cap.
   /// \cost a call and two words of bits, if a run of up to 64 blocks was freed with that count and is whole;
   /// else O(words of 64 blocks in a chunk), independent of `count`.
-  [[nodiscard]] void* allocate_run(std::size_t count) {
+  [[nodiscard]] TARN_LOCAL void* allocate_run(std::size_t count) {
     check_user();
     void* const blocks = detail::fixed_pool_allocate_run(front_, count);
     if (blocks == nullptr) return refuse();
@@ -278,7 +279,7 @@ class BasicFixedPool {
 
   /// Frees `count` blocks side by side; they may come from one call or from several. \cost a table lookup, a
   /// multiplication, two words of bits; the first time for a count, 2 KiB of memory for the library.
-  void deallocate_run(void* blocks, std::size_t count) noexcept {
+  TARN_LOCAL void deallocate_run(void* blocks, std::size_t count) noexcept {
     check_user();
     if (blocks == nullptr) return;
     detail::annotate_deallocation(front_.checked_as, blocks, front_.stride, count);
@@ -287,7 +288,7 @@ class BasicFixedPool {
 
   /// Fills `blocks` with up to `count` blocks. \returns how many blocks there are; fewer only at the cap, and
   /// then without a throw. \cost of a shared pool one lock for all, with magazines one for each 32.
-  [[nodiscard]] std::size_t allocate_batch(std::size_t count, void** blocks) noexcept {
+  [[nodiscard]] TARN_LOCAL std::size_t allocate_batch(std::size_t count, void** blocks) noexcept {
     check_user();
     const std::size_t taken = detail::fixed_pool_allocate_batch(front_, count, blocks);
     for (std::size_t i = 0; i < taken; ++i)
@@ -295,7 +296,7 @@ class BasicFixedPool {
     if (taken != count) detail::fixed_pool_refused(front_);
     return taken;
   }
-  void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
+  TARN_LOCAL void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
     check_user();
     for (std::size_t i = 0; i < count; ++i)
       if (blocks[i] != nullptr) detail::annotate_deallocation(front_.checked_as, blocks[i], front_.stride);
@@ -303,30 +304,32 @@ class BasicFixedPool {
   }
 
   /// \returns whether an address lies in one of the pool's chunks.
-  bool owns(const void* pointer) const noexcept { return detail::fixed_pool_owns(front_, pointer); }
+  TARN_LOCAL bool owns(const void* pointer) const noexcept {
+    return detail::fixed_pool_owns(front_, pointer);
+  }
 
   /// Grows until at least `count` blocks are usable. \returns how many are usable; fewer at the cap or when
   /// memory is refused.
-  std::size_t reserve(std::size_t count) noexcept {
+  TARN_LOCAL std::size_t reserve(std::size_t count) noexcept {
     check_user_if_known();
     return detail::fixed_pool_reserve(front_, count, false);
   }
 
   /// The same, with all blocks backed by memory, so that no first touch faults.
-  std::size_t prewarm(std::size_t count) noexcept {
+  TARN_LOCAL std::size_t prewarm(std::size_t count) noexcept {
     check_user_if_known();
     return detail::fixed_pool_reserve(front_, count, true);
   }
 
   /// Gives chunks without live blocks back to the page cache. \returns their bytes.
-  std::size_t release_unused() noexcept {
+  TARN_LOCAL std::size_t release_unused() noexcept {
     check_user();
     return detail::fixed_pool_release_unused(front_);
   }
 
   /// Frees all live blocks at once; the pool keeps its chunks. \cost a store per 64 blocks, with
   /// magazines one more for each block.
-  void clear() noexcept {
+  TARN_LOCAL void clear() noexcept {
     check_user();
     detail::fixed_pool_clear(front_);
   }
@@ -338,7 +341,7 @@ class BasicFixedPool {
   /// \pre no other thread frees a block that visit touches, and visit touches none that another thread is yet
   /// to fill. \cost a step per live block, and one per 64 blocks (with magazines, per 8).
   template <typename Visit>
-  void for_each_live(Visit&& visit) {
+  TARN_LOCAL void for_each_live(Visit&& visit) {
     check_user();
     detail::visit_live_blocks(front_, front_.stride, visit);
   }
@@ -349,15 +352,17 @@ class BasicFixedPool {
   }
 
   std::size_t block_bytes() const noexcept { return front_.stride; }
-  std::size_t alignment() const noexcept { return detail::fixed_pool_alignment(front_); }
-  std::size_t blocks_per_chunk() const noexcept { return detail::fixed_pool_blocks_per_chunk(front_); }
-  std::size_t chunk_count() const noexcept { return detail::fixed_pool_chunk_count(front_); }
+  TARN_LOCAL std::size_t alignment() const noexcept { return detail::fixed_pool_alignment(front_); }
+  TARN_LOCAL std::size_t blocks_per_chunk() const noexcept {
+    return detail::fixed_pool_blocks_per_chunk(front_);
+  }
+  TARN_LOCAL std::size_t chunk_count() const noexcept { return detail::fixed_pool_chunk_count(front_); }
   /// \returns how many blocks the pool has, live or not.
-  std::size_t capacity() const noexcept { return detail::fixed_pool_capacity(front_); }
+  TARN_LOCAL std::size_t capacity() const noexcept { return detail::fixed_pool_capacity(front_); }
   /// \returns how many blocks can be had without growing. \cost counts the bits, a word per 64 blocks;
   /// with magazines, threads wait meanwhile. live_count() does the same.
-  std::size_t usable_count() const noexcept { return detail::fixed_pool_usable_count(front_); }
-  std::size_t live_count() const noexcept { return detail::fixed_pool_live_count(front_); }
+  TARN_LOCAL std::size_t usable_count() const noexcept { return detail::fixed_pool_usable_count(front_); }
+  TARN_LOCAL std::size_t live_count() const noexcept { return detail::fixed_pool_live_count(front_); }
 
  private:
   friend struct detail::FixedPoolAccess;
@@ -371,10 +376,10 @@ class BasicFixedPool {
 #endif
   }
   /// For calls that make a pool ready, which another thread may use from then on.
-  void check_user_if_known() {
+  TARN_LOCAL void check_user_if_known() {
     if (front_.user != nullptr) check_user();
   }
-  [[gnu::cold, gnu::noinline]] void* refuse() {
+  [[gnu::cold, gnu::noinline]] TARN_LOCAL void* refuse() {
     detail::fixed_pool_refused(front_);
     if (detail::fixed_pool_throws(front_)) detail::throw_bad_alloc();
     return nullptr;
@@ -387,6 +392,11 @@ class BasicFixedPool {
 class FixedPool : public BasicFixedPool<detail::PoolThreads::kOne> {
  public:
   using BasicFixedPool::BasicFixedPool;
+  TARN_LOCAL explicit FixedPool(const FixedPoolOptions& options) : BasicFixedPool(options) {}
+  TARN_LOCAL explicit FixedPool(std::size_t block_bytes, const char* name = nullptr)
+      : BasicFixedPool(block_bytes, name) {}
+  FixedPool(FixedPool&&) = default;  // as the base's
+  TARN_LOCAL ~FixedPool() = default;
 };
 
 /// FixedPool for any number of threads: the same functions. A pool begins with one mutex (which a process of
@@ -400,6 +410,11 @@ class FixedPool : public BasicFixedPool<detail::PoolThreads::kOne> {
 class SharedFixedPool : public BasicFixedPool<detail::PoolThreads::kAny> {
  public:
   using BasicFixedPool::BasicFixedPool;
+  TARN_LOCAL explicit SharedFixedPool(const FixedPoolOptions& options) : BasicFixedPool(options) {}
+  TARN_LOCAL explicit SharedFixedPool(std::size_t block_bytes, const char* name = nullptr)
+      : BasicFixedPool(block_bytes, name) {}
+  SharedFixedPool(SharedFixedPool&&) = default;  // as the base's
+  TARN_LOCAL ~SharedFixedPool() = default;
 };
 
 }  // namespace TARN_NAMESPACE

@@ -56,15 +56,15 @@ class HandlePool {
   using value_type = T;
 
   /// \throws std::bad_alloc when memory is refused.
-  explicit HandlePool(const ObjectPoolOptions& options = {}) {
+  TARN_LOCAL explicit HandlePool(const ObjectPoolOptions& options = {}) {
     if (!detail::make_handle_pool(front_, options.name, options.at_end == AtPoolEnd::kReport,
                                   options.at_end == AtPoolEnd::kDestroy, options.sensitive,
                                   options.initial_count, kType))
       detail::throw_bad_alloc();
   }
-  explicit HandlePool(const char* name) : HandlePool(ObjectPoolOptions{.name = name}) {}
+  TARN_LOCAL explicit HandlePool(const char* name) : HandlePool(ObjectPoolOptions{.name = name}) {}
   /// \pre no other thread uses the pool any more. The option at_end decides the fate of live objects.
-  ~HandlePool() { detail::end_handle_pool(front_); }
+  TARN_LOCAL ~HandlePool() { detail::end_handle_pool(front_); }
   HandlePool(const HandlePool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   HandlePool& operator=(const HandlePool&) = delete;
   template <std::same_as<HandlePool> Moved>
@@ -138,7 +138,7 @@ class HandlePool {
   /// constructor has returned. \pre no other thread destroys an object that visit touches.
   /// \cost a step per live object, and a few per 64 slots.
   template <typename Visit>
-  void for_each_live(Visit&& visit) {
+  TARN_LOCAL void for_each_live(Visit&& visit) {
     detail::HandleWalk walk(front_);
     while (walk.advance()) {
       if (front_.is_over_malloc) [[unlikely]] {
@@ -155,14 +155,16 @@ class HandlePool {
   }
 
   /// \cost counts the slots.
-  std::size_t live_count() const noexcept { return detail::handle_pool_live_count(front_); }
+  TARN_LOCAL std::size_t live_count() const noexcept { return detail::handle_pool_live_count(front_); }
 
   /// Makes backed memory for at least `count` more objects. \returns how many have memory.
-  std::size_t prewarm(std::size_t count) noexcept { return detail::handle_pool_prewarm(front_, count); }
+  TARN_LOCAL std::size_t prewarm(std::size_t count) noexcept {
+    return detail::handle_pool_prewarm(front_, count);
+  }
 
   /// Gives the memory of chunks without objects back, but for those of which another running thread has free
   /// slots at hand; their generations stay. \returns bytes.
-  std::size_t release_unused() noexcept { return detail::handle_pool_release_unused(front_); }
+  TARN_LOCAL std::size_t release_unused() noexcept { return detail::handle_pool_release_unused(front_); }
 
  private:
   friend struct detail::HandlePoolAccess;
@@ -171,7 +173,7 @@ class HandlePool {
   static constexpr unsigned kShift = detail::handle_chunk_shift(kStride);
   static constexpr std::uint32_t kMask = (std::uint32_t{1} << kShift) - 1;
   static constexpr std::uint32_t kGroup = kMask < 63 ? kMask + 1 : 64;
-  static void destroy_object(void* object) noexcept { static_cast<T*>(object)->~T(); }
+  TARN_LOCAL static void destroy_object(void* object) noexcept { static_cast<T*>(object)->~T(); }
   static constexpr detail::HandlePoolType kType{sizeof(T), kStride,        alignof(T),
                                                 kShift,    destroy_object, detail::kPoisonsFreeBlocks};
 
@@ -219,14 +221,14 @@ class HandlePool {
     return {place.handle, place.memory, chunk_of(slot).generations() + (slot & kMask)};
   }
   // \why not as FreeSlot: two words are returned in registers.
-  [[gnu::noinline, gnu::cold]] detail::HandlePlace take_slot_slow() {
+  [[gnu::noinline, gnu::cold]] TARN_LOCAL detail::HandlePlace take_slot_slow() {
     const detail::HandlePlace place = detail::take_handle_slot(front_);
     if (place.memory == nullptr) [[unlikely]]
       detail::throw_bad_alloc();
     return place;
   }
 
-  [[gnu::noinline, gnu::cold]] bool destroy_slow(std::uint64_t handle) noexcept {
+  [[gnu::noinline, gnu::cold]] TARN_LOCAL bool destroy_slow(std::uint64_t handle) noexcept {
     T* const object = as_object(detail::end_handle_object(front_, handle));
     if (object == nullptr) return false;
     run_destructor(object);

@@ -35,7 +35,7 @@ class HandlerMemory {
  public:
   constexpr HandlerMemory() noexcept = default;  // takes no memory
   /// Gives the kept blocks back. \pre none is live, and no other thread uses the memory.
-  ~HandlerMemory() { release_unused(); }
+  TARN_LOCAL ~HandlerMemory() { release_unused(); }
   HandlerMemory(const HandlerMemory&) = delete;
   HandlerMemory& operator=(const HandlerMemory&) = delete;
   template <std::same_as<HandlerMemory> Moved>
@@ -46,13 +46,13 @@ class HandlerMemory {
   /// \param alignment bytes, a power of two; blocks aligned to more than 16 come from the general pool.
   /// \returns the smallest kept block with room for `bytes`; else one of the general pool. \cost a step per
   /// size of the kept blocks that is too small; an atomic exchange once the process has threads.
-  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = 16) noexcept;
+  [[nodiscard]] TARN_LOCAL void* allocate(std::size_t bytes, std::size_t alignment = 16) noexcept;
   /// \param bytes any; the memory knows the size. nullptr is ignored.
-  void deallocate(void* block, std::size_t bytes, std::size_t alignment = 16) noexcept;
+  TARN_LOCAL void deallocate(void* block, std::size_t bytes, std::size_t alignment = 16) noexcept;
 
   /// Gives the kept blocks back, and forgets how many blocks were live at once. \returns how many bytes; 0
   /// when another thread is inside.
-  std::size_t release_unused() noexcept;
+  TARN_LOCAL std::size_t release_unused() noexcept;
 
   std::size_t live_count() const noexcept {
     return counted_inside_.load(std::memory_order_relaxed) + counted_outside_.load(std::memory_order_relaxed);
@@ -61,7 +61,7 @@ class HandlerMemory {
   /// kept_bytes().
   std::size_t kept_count() const noexcept { return kept_count_; }
   /// \returns their bytes. \cost a step per kept block.
-  std::size_t kept_bytes() const noexcept;
+  TARN_LOCAL std::size_t kept_bytes() const noexcept;
 
  private:
   /// Lies in a kept block. Blocks of one size hang from one of them, the one freed last behind the first. A
@@ -72,39 +72,39 @@ class HandlerMemory {
     std::size_t bytes;
     std::uint64_t seal;
 
-    bool is_sealed() const { return seal == right_seal(); }
-    std::uint64_t right_seal() const {
+    TARN_LOCAL bool is_sealed() const { return seal == right_seal(); }
+    TARN_LOCAL std::uint64_t right_seal() const {
       return detail::seal_of(this, detail::word_of(larger), detail::word_of(same), bytes);
     }
   };
   /// Stops the process when a kept block was written to.
-  static Kept* checked(Kept* kept) {
+  TARN_LOCAL static Kept* checked(Kept* kept) {
     if (kept != nullptr && !kept->is_sealed()) [[unlikely]]
       detail::stop_at_overwritten(kept);
     return kept;
   }
-  static void set_larger(Kept& kept, Kept* larger) {
+  TARN_LOCAL static void set_larger(Kept& kept, Kept* larger) {
     kept.larger = larger;
     kept.seal = kept.right_seal();
   }
-  static void set_same(Kept& kept, Kept* same) {
+  TARN_LOCAL static void set_same(Kept& kept, Kept* same) {
     kept.same = same;
     kept.seal = kept.right_seal();
   }
-  static void unseal(void* block) {
+  TARN_LOCAL static void unseal(void* block) {
     if (block != nullptr) static_cast<Kept*>(block)->seal = 0;
   }
 
   /// One thread at a time, and no waiting.
   class Visit {
    public:
-    explicit Visit(std::atomic<bool>& is_visited) : is_visited_(is_visited) {
+    TARN_LOCAL explicit Visit(std::atomic<bool>& is_visited) : is_visited_(is_visited) {
       // In a child of fork the flag may be that of a thread which is not there.
       is_in_ = detail::ProgramGuard::is_needed() ? !is_visited_.exchange(true, std::memory_order_acquire)
                                                  : !is_visited_.load(std::memory_order_relaxed);
       is_shown_ = is_in_ && detail::ProgramGuard::is_needed();
     }
-    ~Visit() {
+    TARN_LOCAL ~Visit() {
       if (is_shown_) is_visited_.store(false, std::memory_order_release);
     }
     Visit(const Visit&) = delete;
@@ -118,7 +118,7 @@ class HandlerMemory {
   };
 
   /// \pre the thread is inside. \returns the live count with this change, of 1 or SIZE_MAX, which is -1.
-  std::size_t change_live_count(std::size_t by) {
+  TARN_LOCAL std::size_t change_live_count(std::size_t by) {
     counted_inside_.store(counted_inside_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
     return live_count();
   }
@@ -130,13 +130,13 @@ class HandlerMemory {
     Kept* smaller;
     Kept* first;
   };
-  Found find_at_least(std::size_t bytes) const;
+  TARN_LOCAL Found find_at_least(std::size_t bytes) const;
   /// What follows the kept blocks of a smaller size.
-  void link(Kept* smaller, Kept* first) {
+  TARN_LOCAL void link(Kept* smaller, Kept* first) {
     smaller != nullptr ? set_larger(*smaller, first) : void(smallest_ = first);
   }
-  Kept* take_at_least(std::size_t bytes);
-  void keep(void* block);
+  TARN_LOCAL Kept* take_at_least(std::size_t bytes);
+  TARN_LOCAL void keep(void* block);
   static void* take_from_general_pool(std::size_t bytes, std::size_t alignment);
 
   Kept* smallest_ = nullptr;

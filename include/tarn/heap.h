@@ -89,7 +89,7 @@ TARN_API bool is_in_pages(const void* pointer) noexcept;
 TARN_API void say_that_malloc_is_foreign() noexcept;
 
 /// Tries malloc, and says so on standard error when it is not tarn's, unless a checker wants it so.
-[[gnu::noinline]] inline bool probe_malloc() noexcept {
+[[gnu::noinline]] TARN_LOCAL inline bool probe_malloc() noexcept {
   void* volatile probe = std::malloc(1);
   const bool is_ours = probe == nullptr || is_in_pages(probe);
   std::free(probe);
@@ -103,11 +103,11 @@ class Heap {
  public:
   /// A heap that could not be made (memory refused, buffer too small) refuses every allocation; is_valid() is
   /// then false.
-  explicit Heap(const HeapOptions& options = {}) noexcept
+  TARN_LOCAL explicit Heap(const HeapOptions& options = {}) noexcept
       : state_(detail::make_heap(*this, options, detail::kPoisonsFreeBlocks)) {}
-  explicit Heap(const char* name) noexcept : Heap(HeapOptions{.name = name}) {}
+  TARN_LOCAL explicit Heap(const char* name) noexcept : Heap(HeapOptions{.name = name}) {}
   /// The heap's end frees all its blocks, also live ones.
-  ~Heap() { destroy(); }
+  TARN_LOCAL ~Heap() { destroy(); }
   Heap(const Heap&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   Heap& operator=(const Heap&) = delete;
   template <std::same_as<Heap> Moved>
@@ -118,63 +118,63 @@ class Heap {
   bool is_valid() const noexcept { return state_ != nullptr; }
 
   /// Blocks are aligned to 16 bytes; blocks of at most 8 bytes to 8.
-  [[nodiscard]] void* allocate(std::size_t size) noexcept {
+  [[nodiscard]] TARN_LOCAL void* allocate(std::size_t size) noexcept {
     void* const block = detail::heap_allocate(state_, size);
     if (block != nullptr) detail::profile_allocation(block, size);
     return block;
   }
   /// \param alignment bytes, a power of two.
-  [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) noexcept {
+  [[nodiscard]] TARN_LOCAL void* allocate(std::size_t size, std::size_t alignment) noexcept {
     void* const block = detail::heap_allocate(state_, size, alignment);
     if (block != nullptr) detail::profile_allocation(block, size);
     return block;
   }
   /// Zeroed memory for `count` objects of `size` bytes; nullptr also when the product overflows.
-  [[nodiscard]] void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
+  [[nodiscard]] TARN_LOCAL void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(count, size, &bytes)) return allocate(SIZE_MAX);  // refused, with its errno
     void* const block = allocate(bytes);
     return block != nullptr ? __builtin_memset(block, 0, bytes) : nullptr;
   }
   /// \returns the block, which may have moved; nullptr when refused, and the old block then stays valid.
-  [[nodiscard]] void* reallocate(void* block, std::size_t size) noexcept;
+  [[nodiscard]] TARN_LOCAL void* reallocate(void* block, std::size_t size) noexcept;
   /// \pre a block of this heap, or nullptr.
-  void deallocate(void* block) noexcept {
+  TARN_LOCAL void deallocate(void* block) noexcept {
     if (block == nullptr) return;
     detail::profile_deallocation(block);
     detail::heap_deallocate(state_, block);
   }
-  void deallocate(void* block, std::size_t) noexcept { deallocate(block); }
-  void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
+  TARN_LOCAL void deallocate(void* block, std::size_t) noexcept { deallocate(block); }
+  TARN_LOCAL void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
 
-  std::size_t usable_size(const void* block) const noexcept {
+  TARN_LOCAL std::size_t usable_size(const void* block) const noexcept {
     return block == nullptr ? 0 : detail::heap_usable_size(state_, block);
   }
 
   /// \returns whether an address lies in the heap's pages.
-  bool owns(const void* pointer) const noexcept { return detail::heap_owns(state_, pointer); }
+  TARN_LOCAL bool owns(const void* pointer) const noexcept { return detail::heap_owns(state_, pointer); }
 
   /// Frees all live blocks at once; the heap stays usable and is empty.
-  void clear() noexcept { detail::heap_clear(state_); }
+  TARN_LOCAL void clear() noexcept { detail::heap_clear(state_); }
   /// Ends the heap and frees all live blocks at once; every later allocation is refused. \pre no other thread
   /// uses the heap.
-  void destroy() noexcept {
+  TARN_LOCAL void destroy() noexcept {
     detail::end_heap(state_);
     state_ = nullptr;
   }
 
   /// Gives slabs without live blocks back to the page cache. \returns bytes.
-  std::size_t release_unused() noexcept { return detail::heap_release_unused(state_); }
+  TARN_LOCAL std::size_t release_unused() noexcept { return detail::heap_release_unused(state_); }
 
   /// Takes and backs `bytes` of pages ahead of need. Blocks of up to 8 KiB then neither make the heap grow
   /// nor fault; larger blocks take pages of the page cache (tarn::prewarm). \returns bytes taken; 0 over a
   /// buffer.
-  std::size_t prewarm(std::size_t bytes) noexcept { return detail::heap_prewarm(state_, bytes); }
+  TARN_LOCAL std::size_t prewarm(std::size_t bytes) noexcept { return detail::heap_prewarm(state_, bytes); }
 
   /// The figures are exact at the moment of the call, but for those that HeapUse says. \cost microseconds
   /// once threads have blocks at hand: they are kept from the heap meanwhile.
-  HeapUse use() const noexcept { return detail::heap_use(state_); }
-  void set_limits(std::size_t soft_limit, std::size_t hard_limit) noexcept {
+  TARN_LOCAL HeapUse use() const noexcept { return detail::heap_use(state_); }
+  TARN_LOCAL void set_limits(std::size_t soft_limit, std::size_t hard_limit) noexcept {
     detail::heap_set_limits(state_, soft_limit, hard_limit);
   }
 
@@ -205,18 +205,18 @@ class HeapScope {
  public:
   [[nodiscard]] explicit HeapScope(Heap& heap, ScopeServes serves = ScopeServes::kAllCalls) noexcept
       : outer_(enter(heap, serves)) {}
-  ~HeapScope() { detail::exchange_scope(outer_); }
+  TARN_LOCAL ~HeapScope() { detail::exchange_scope(outer_); }
   HeapScope(const HeapScope&) = delete;
   HeapScope& operator=(const HeapScope&) = delete;
 
   /// \returns whether this program's malloc and new are tarn's, so that scopes serve them.
-  static bool serves_malloc() noexcept {
+  TARN_LOCAL static bool serves_malloc() noexcept {
     static const bool is_served = detail::probe_malloc();
     return is_served;
   }
 
  private:
-  static void* enter(Heap& heap, ScopeServes serves) noexcept {
+  TARN_LOCAL static void* enter(Heap& heap, ScopeServes serves) noexcept {
     if (serves == ScopeServes::kAllCalls) static_cast<void>(serves_malloc());  // not yet in the heap
     return detail::enter_scope(heap);
   }
@@ -225,7 +225,7 @@ class HeapScope {
 };
 
 /// \returns the heap of this thread's innermost scope; nullptr outside of any scope.
-inline Heap* current_heap() noexcept { return detail::current_heap(); }
+TARN_LOCAL inline Heap* current_heap() noexcept { return detail::current_heap(); }
 
 inline void* Heap::reallocate(void* block, std::size_t size) noexcept {
   void* const moved = detail::heap_reallocate(state_, block, size);

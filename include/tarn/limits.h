@@ -69,15 +69,17 @@ namespace TARN_NAMESPACE {
 using MemoryLimits = ::tarn_memory_limits;
 using LimitEvent = ::tarn_limit_event;
 
-inline void set_memory_limits(const MemoryLimits& limits) noexcept { tarn_set_memory_limits(limits); }
-inline MemoryLimits memory_limits() noexcept { return tarn_read_memory_limits(); }
+TARN_LOCAL inline void set_memory_limits(const MemoryLimits& limits) noexcept {
+  tarn_set_memory_limits(limits);
+}
+TARN_LOCAL inline MemoryLimits memory_limits() noexcept { return tarn_read_memory_limits(); }
 
 /// \param callback a function, or a lambda without captures.
-inline void set_limit_callback(tarn_limit_callback callback, void* context = nullptr) noexcept {
+TARN_LOCAL inline void set_limit_callback(tarn_limit_callback callback, void* context = nullptr) noexcept {
   tarn_set_limit_callback(callback, context);
 }
 
-inline std::size_t held_bytes() noexcept { return tarn_held_bytes(); }
+TARN_LOCAL inline std::size_t held_bytes() noexcept { return tarn_held_bytes(); }
 
 }  // namespace TARN_NAMESPACE
 #endif

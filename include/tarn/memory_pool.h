@@ -106,16 +106,16 @@ TARN_API void deallocate_batch(void* const* blocks, std::size_t count) noexcept;
 /// The general pool as a type: stateless; all its objects stand for the same pool.
 struct MemoryPool {
   [[nodiscard]] TARN_INLINE static void* allocate(std::size_t size) noexcept { return tarn::allocate(size); }
-  [[nodiscard]] static void* allocate(std::size_t size, std::size_t alignment) noexcept {
+  [[nodiscard]] TARN_LOCAL static void* allocate(std::size_t size, std::size_t alignment) noexcept {
     return tarn::allocate(size, alignment);
   }
-  [[nodiscard]] static void* allocate_zeroed(std::size_t size) noexcept {
+  [[nodiscard]] TARN_LOCAL static void* allocate_zeroed(std::size_t size) noexcept {
     return tarn::allocate_zeroed(1, size);
   }
-  [[nodiscard]] static void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
+  [[nodiscard]] TARN_LOCAL static void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
     return tarn::allocate_zeroed(count, size);
   }
-  [[nodiscard]] static void* reallocate(void* block, std::size_t size) noexcept {
+  [[nodiscard]] TARN_LOCAL static void* reallocate(void* block, std::size_t size) noexcept {
     return tarn::reallocate(block, size);
   }
   TARN_INLINE static void deallocate(void* block) noexcept { tarn::deallocate(block); }
@@ -125,14 +125,14 @@ struct MemoryPool {
   TARN_INLINE static void deallocate(void* block, std::size_t size, std::size_t alignment) noexcept {
     tarn::deallocate(block, size, alignment);
   }
-  static std::size_t usable_size(const void* block) noexcept { return tarn::usable_size(block); }
-  static std::size_t good_size(std::size_t size) noexcept { return tarn::good_size(size); }
-  static std::size_t trim(std::size_t keep = 0) noexcept { return tarn::trim(keep); }
-  [[nodiscard]] static std::size_t allocate_batch(std::size_t size, std::size_t count,
-                                                  void** blocks) noexcept {
+  TARN_LOCAL static std::size_t usable_size(const void* block) noexcept { return tarn::usable_size(block); }
+  TARN_LOCAL static std::size_t good_size(std::size_t size) noexcept { return tarn::good_size(size); }
+  TARN_LOCAL static std::size_t trim(std::size_t keep = 0) noexcept { return tarn::trim(keep); }
+  [[nodiscard]] TARN_LOCAL static std::size_t allocate_batch(std::size_t size, std::size_t count,
+                                                             void** blocks) noexcept {
     return tarn::allocate_batch(size, count, blocks);
   }
-  static void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
+  TARN_LOCAL static void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
     tarn::deallocate_batch(blocks, count);
   }
 };

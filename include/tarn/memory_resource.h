@@ -18,16 +18,26 @@ namespace TARN_NAMESPACE {
 template <typename Source = MemoryPool>
 class memory_resource final : public std::pmr::memory_resource {
  public:
-  explicit memory_resource(Source& source) noexcept : source_(&source) {}
+  TARN_LOCAL explicit memory_resource(Source& source) noexcept
+      : source_(&source), allocate_(allocate_from), deallocate_(deallocate_to) {}
 
   Source& source() const noexcept { return *source_; }
 
  private:
+  [[nodiscard]] TARN_LOCAL static void* allocate_from(Source& source, std::size_t bytes,
+                                                      std::size_t alignment) {
+    return detail::checked(detail::allocate_from(source, bytes, alignment));
+  }
+  TARN_LOCAL static void deallocate_to(Source& source, void* block, std::size_t bytes,
+                                       std::size_t alignment) {
+    detail::deallocate_to(source, block, bytes, alignment);
+  }
+
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-    return detail::checked(detail::allocate_from(*source_, bytes, alignment));
+    return allocate_(*source_, bytes, alignment);
   }
   void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
-    detail::deallocate_to(*source_, block, bytes, alignment);
+    deallocate_(*source_, block, bytes, alignment);
   }
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
 #if defined(__cpp_rtti)
@@ -39,6 +49,9 @@ class memory_resource final : public std::pmr::memory_resource {
   }
 
   Source* source_;
+  // Of the file that made the resource. \why the loader gives all files the first one's virtual functions.
+  void* (*allocate_)(Source&, std::size_t, std::size_t);
+  void (*deallocate_)(Source&, void*, std::size_t, std::size_t);
 };
 
 /// The general pool as a resource; any thread, during the whole life of the program.

@@ -39,11 +39,13 @@ TARN_C_API int tarn_write_metrics_to(int descriptor) TARN_C_NOEXCEPT;
 namespace TARN_NAMESPACE {
 
 /// \returns false, with errno set, where tarn_write_metrics returns -1.
-inline bool write_metrics(void (*write)(const char* text, size_t bytes, void* context),
-                          void* context) noexcept {
+TARN_LOCAL inline bool write_metrics(void (*write)(const char* text, size_t bytes, void* context),
+                                     void* context) noexcept {
   return tarn_write_metrics(write, context) == 0;
 }
-inline bool write_metrics(int descriptor) noexcept { return tarn_write_metrics_to(descriptor) == 0; }
+TARN_LOCAL inline bool write_metrics(int descriptor) noexcept {
+  return tarn_write_metrics_to(descriptor) == 0;
+}
 
 }  // namespace TARN_NAMESPACE
 #endif

@@ -85,19 +85,19 @@ class ObjectPool {
   /// Destroys an object through its pool; make_unique's pointers hold one.
   struct Deleter {
     ObjectPool* pool;
-    void operator()(const T* object) const noexcept { pool->destroy(object); }
+    TARN_LOCAL void operator()(const T* object) const noexcept { pool->destroy(object); }
   };
   using unique_ptr = std::unique_ptr<T, Deleter>;
 
   /// \throws std::bad_alloc when memory is refused.
-  explicit ObjectPool(const ObjectPoolOptions& options = {})
+  TARN_LOCAL explicit ObjectPool(const ObjectPoolOptions& options = {})
       : state_(detail::make_object_pool(options, kType, &record_offset_)) {
     if (state_ == nullptr) detail::throw_bad_alloc();
     if constexpr (kLive == LiveObjects::kListed) blocks_ = detail::blocks_of_object_pool(state_);
   }
-  explicit ObjectPool(const char* name) : ObjectPool(ObjectPoolOptions{.name = name}) {}
+  TARN_LOCAL explicit ObjectPool(const char* name) : ObjectPool(ObjectPoolOptions{.name = name}) {}
   /// \pre no other thread uses the pool any more. The option at_end decides the fate of live objects.
-  ~ObjectPool() { detail::end_object_pool(state_); }
+  TARN_LOCAL ~ObjectPool() { detail::end_object_pool(state_); }
   ObjectPool(const ObjectPool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   ObjectPool& operator=(const ObjectPool&) = delete;
   template <std::same_as<ObjectPool> Moved>
@@ -127,14 +127,14 @@ class ObjectPool {
   }
 
   template <typename... Arguments>
-  [[nodiscard]] unique_ptr make_unique(Arguments&&... arguments) {
+  [[nodiscard]] TARN_LOCAL unique_ptr make_unique(Arguments&&... arguments) {
     return unique_ptr(create(std::forward<Arguments>(arguments)...), Deleter{this});
   }
 
   /// \cost the object's memory comes from this pool, the control block's from operator new; a pool of
   /// SharedBlock<T> has both in one block.
   template <typename... Arguments>
-  [[nodiscard]] std::shared_ptr<T> make_shared(Arguments&&... arguments) {
+  [[nodiscard]] TARN_LOCAL std::shared_ptr<T> make_shared(Arguments&&... arguments) {
     return std::shared_ptr<T>(create(std::forward<Arguments>(arguments)...), Deleter{this});
   }
 
@@ -177,22 +177,24 @@ class ObjectPool {
   /// touch: it may be given one whose constructor still runs.
   /// \cost a step per live object, and one per 64 objects (where threads have magazines, per 8).
   template <typename Visit>
-  void for_each_live(Visit&& visit) requires(kLive == LiveObjects::kListed) {
+  TARN_LOCAL void for_each_live(Visit&& visit) requires(kLive == LiveObjects::kListed) {
     const auto visit_object = [&](void* block) { visit(*std::launder(static_cast<T*>(block))); };
     detail::visit_live_blocks(*blocks_, blocks_->stride, visit_object);
   }
 
   /// \returns the number of live objects. \cost a lock per thread and a step per slab.
-  std::size_t live_count() const noexcept { return detail::object_pool_live_count(state_); }
+  TARN_LOCAL std::size_t live_count() const noexcept { return detail::object_pool_live_count(state_); }
 
   /// Makes backed memory for at least `count` more objects of this thread. \returns how many have memory.
-  std::size_t prewarm(std::size_t count) noexcept { return detail::object_pool_prewarm(state_, count); }
+  TARN_LOCAL std::size_t prewarm(std::size_t count) noexcept {
+    return detail::object_pool_prewarm(state_, count);
+  }
 
   /// Gives the calling thread's cached blocks and every slab without live objects back. \returns bytes.
-  std::size_t release_unused() noexcept { return detail::object_pool_release_unused(state_); }
+  TARN_LOCAL std::size_t release_unused() noexcept { return detail::object_pool_release_unused(state_); }
 
  private:
-  static void destroy_object(void* object) noexcept { static_cast<T*>(object)->~T(); }
+  TARN_LOCAL static void destroy_object(void* object) noexcept { static_cast<T*>(object)->~T(); }
   static constexpr detail::ObjectPoolType kType{sizeof(T), alignof(T), destroy_object,
                                                 detail::kPoisonsFreeBlocks, kLive};
 
@@ -252,11 +254,11 @@ class SharedBlockAllocator {
   template <typename V>
   SharedBlockAllocator(const SharedBlockAllocator<V, T>& other) noexcept : pool_(other.pool_) {}
 
-  [[nodiscard]] U* allocate(std::size_t) {
+  [[nodiscard]] TARN_LOCAL U* allocate(std::size_t) {
     static_assert(sizeof(U) <= sizeof(SharedBlock<T>) && alignof(U) <= alignof(SharedBlock<T>));
     return static_cast<U*>(checked(pool_->allocate()));
   }
-  void deallocate(U* block, std::size_t) noexcept { pool_->deallocate(block); }
+  TARN_LOCAL void deallocate(U* block, std::size_t) noexcept { pool_->deallocate(block); }
   template <typename V>
   bool operator==(const SharedBlockAllocator<V, T>& other) const noexcept {
     return pool_ == other.pool_;
@@ -273,8 +275,8 @@ class SharedBlockAllocator {
 /// Makes a shared object in one block of a typed pool. The pool counts the block as live until the last
 /// weak_ptr has ended, and must live until then. \throws std::bad_alloc, and exceptions of the constructor.
 template <typename T, typename... Arguments>
-[[nodiscard]] std::shared_ptr<T> allocate_shared(ObjectPool<SharedBlock<std::remove_cv_t<T>>>& pool,
-                                                 Arguments&&... arguments) {
+[[nodiscard]] TARN_LOCAL std::shared_ptr<T> allocate_shared(
+    ObjectPool<SharedBlock<std::remove_cv_t<T>>>& pool, Arguments&&... arguments) {
   using Object = std::remove_cv_t<T>;
   return std::allocate_shared<T>(detail::SharedBlockAllocator<Object, Object>(pool),
                                  std::forward<Arguments>(arguments)...);

@@ -104,26 +104,26 @@ TARN_API bool visit_blocks_of_heap(const Heap& heap, ::tarn_block_visitor visit,
 /// Calls a function object by way of a C callback.
 template <typename Visit>
 struct BlockCallback {
-  static void call(const LiveBlock* block, void* visit) { (*static_cast<Visit*>(visit))(*block); }
+  TARN_LOCAL static void call(const LiveBlock* block, void* visit) { (*static_cast<Visit*>(visit))(*block); }
 };
 
 }  // namespace detail
 
 /// tarn_visit_blocks for C++: calls visit(const LiveBlock&). \returns false when memory for it is refused.
 template <typename Visit>
-[[nodiscard]] bool visit_blocks(Visit visit) {
+[[nodiscard]] TARN_LOCAL bool visit_blocks(Visit visit) {
   return tarn_visit_blocks(detail::BlockCallback<Visit>::call, &visit) == 0;
 }
 
 /// The same, of one heap.
 template <typename Visit>
-[[nodiscard]] bool visit_blocks(const Heap& heap, Visit visit) {
+[[nodiscard]] TARN_LOCAL bool visit_blocks(const Heap& heap, Visit visit) {
   return detail::visit_blocks_of_heap(heap, detail::BlockCallback<Visit>::call, &visit);
 }
 
 /// tarn_visit_metadata_ranges for C++: calls visit(const void* start, std::size_t bytes).
 template <typename Visit>
-void visit_metadata_ranges(Visit visit) {
+TARN_LOCAL void visit_metadata_ranges(Visit visit) {
   tarn_visit_metadata_ranges([](const void* start, std::size_t bytes,
                                 void* context) { (*static_cast<Visit*>(context))(start, bytes); },
                              &visit);

@@ -76,16 +76,16 @@ enum class OptionResult : int {
 };
 
 /// tarn_set_option for C++.
-inline OptionResult set_option(const char* key, const char* value) noexcept {
+TARN_LOCAL inline OptionResult set_option(const char* key, const char* value) noexcept {
   return static_cast<OptionResult>(tarn_set_option(key, value));
 }
 
 /// tarn_option for C++.
-inline int option(const char* key, char* text, size_t bytes) noexcept {
+TARN_LOCAL inline int option(const char* key, char* text, size_t bytes) noexcept {
   return tarn_option(key, text, bytes);
 }
 template <size_t kBytes>
-int option(const char* key, char (&text)[kBytes]) noexcept {
+TARN_LOCAL int option(const char* key, char (&text)[kBytes]) noexcept {
   return tarn_option(key, text, kBytes);
 }
 
@@ -93,7 +93,7 @@ using OptionState = ::tarn_option_state;
 
 /// tarn_for_each_option for C++: calls visit(const OptionState&) for each option.
 template <typename Visit>
-void for_each_option(Visit visit) noexcept {
+TARN_LOCAL void for_each_option(Visit visit) noexcept {
   tarn_for_each_option(
       [](const OptionState* option, void* context) { (*static_cast<Visit*>(context))(*option); }, &visit);
 }

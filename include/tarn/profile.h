@@ -62,13 +62,13 @@ namespace TARN_NAMESPACE {
 using Sample = ::tarn_sample;
 
 /// As tarn_profile_start.
-inline void start_profile(std::size_t interval) { ::tarn_profile_start(interval); }
-inline void stop_profile() { ::tarn_profile_stop(); }
-inline std::size_t profile_interval() { return ::tarn_profile_interval(); }
+TARN_LOCAL inline void start_profile(std::size_t interval) { ::tarn_profile_start(interval); }
+TARN_LOCAL inline void stop_profile() { ::tarn_profile_stop(); }
+TARN_LOCAL inline std::size_t profile_interval() { return ::tarn_profile_interval(); }
 
 /// As tarn_visit_samples, with any function. \pre it does not throw.
 template <typename Visit>
-std::size_t visit_samples(Visit&& visit) {
+TARN_LOCAL std::size_t visit_samples(Visit&& visit) {
   return ::tarn_visit_samples(
       [](const tarn_sample* sample, void* context) {
         (*static_cast<std::remove_reference_t<Visit>*>(context))(*sample);

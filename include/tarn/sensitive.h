@@ -31,13 +31,17 @@ TARN_API void deallocate_sensitive(void* block) noexcept;
 
 /// The same as a type, for the adapters: stateless; all its objects stand for the same memory.
 struct SensitiveMemory {
-  [[nodiscard]] static void* allocate(std::size_t size) noexcept { return allocate_sensitive(size); }
-  [[nodiscard]] static void* allocate(std::size_t size, std::size_t alignment) noexcept {
+  [[nodiscard]] TARN_LOCAL static void* allocate(std::size_t size) noexcept {
+    return allocate_sensitive(size);
+  }
+  [[nodiscard]] TARN_LOCAL static void* allocate(std::size_t size, std::size_t alignment) noexcept {
     return allocate_sensitive(size, alignment);
   }
-  static void deallocate(void* block) noexcept { deallocate_sensitive(block); }
-  static void deallocate(void* block, std::size_t) noexcept { deallocate_sensitive(block); }
-  static void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate_sensitive(block); }
+  TARN_LOCAL static void deallocate(void* block) noexcept { deallocate_sensitive(block); }
+  TARN_LOCAL static void deallocate(void* block, std::size_t) noexcept { deallocate_sensitive(block); }
+  TARN_LOCAL static void deallocate(void* block, std::size_t, std::size_t) noexcept {
+    deallocate_sensitive(block);
+  }
 };
 
 /// For containers. \why no string: a short one lies in the string object itself, which is not wiped; take a
@@ -52,11 +56,11 @@ class sensitive_allocator {
   template <typename U>
   constexpr sensitive_allocator(const sensitive_allocator<U>&) noexcept {}
 
-  [[nodiscard]] T* allocate(std::size_t count) {
+  [[nodiscard]] TARN_LOCAL T* allocate(std::size_t count) {
     void* const block = allocate_sensitive(detail::array_bytes<T>(count), alignof(T));
     return static_cast<T*>(detail::checked(block));
   }
-  void deallocate(T* block, std::size_t) noexcept { deallocate_sensitive(block); }
+  TARN_LOCAL void deallocate(T* block, std::size_t) noexcept { deallocate_sensitive(block); }
 
   template <typename U>
   constexpr bool operator==(const sensitive_allocator<U>&) const noexcept {

@@ -95,24 +95,26 @@ class SharedBuffer {
   /// Refers to no buffer.
   SharedBuffer() noexcept = default;
   /// \cost an addition; an atomic one once the process has threads.
-  SharedBuffer(const SharedBuffer& other) noexcept : handle_(detail::copy_members(other.handle_)) {
+  TARN_LOCAL SharedBuffer(const SharedBuffer& other) noexcept : handle_(detail::copy_members(other.handle_)) {
     if (handle_.others != nullptr) detail::add_reference(handle_);
   }
   SharedBuffer(SharedBuffer&& other) noexcept : handle_(detail::take_handle(other.handle_)) {}
-  SharedBuffer& operator=(const SharedBuffer& other) noexcept { return *this = SharedBuffer(other); }
-  SharedBuffer& operator=(SharedBuffer&& other) noexcept {
+  TARN_LOCAL SharedBuffer& operator=(const SharedBuffer& other) noexcept {
+    return *this = SharedBuffer(other);
+  }
+  TARN_LOCAL SharedBuffer& operator=(SharedBuffer&& other) noexcept {
     const detail::BufferHandle taken = other.take();  // first: it may be this one
     reset();
     handle_ = detail::copy_members(taken);
     return *this;
   }
   /// The last handle's end frees the buffer.
-  ~SharedBuffer() {
+  TARN_LOCAL ~SharedBuffer() {
     if (handle_.others != nullptr) detail::end_reference(handle_);
   }
 
-  void swap(SharedBuffer& other) noexcept { std::swap(handle_, other.handle_); }
-  void reset() noexcept {
+  TARN_LOCAL void swap(SharedBuffer& other) noexcept { std::swap(handle_, other.handle_); }
+  TARN_LOCAL void reset() noexcept {
     if (const detail::BufferHandle ended = take(); ended.others != nullptr) detail::end_reference(ended);
   }
 
@@ -129,7 +131,7 @@ class SharedBuffer {
   }
 
   /// \returns another handle, to `bytes` bytes from `first` on. Stops the process when there are fewer.
-  SharedBuffer slice(std::size_t first, std::size_t bytes) const noexcept {
+  TARN_LOCAL SharedBuffer slice(std::size_t first, std::size_t bytes) const noexcept {
     SharedBuffer part(*this);
     part.remove_prefix(first);
     part.truncate(bytes);
@@ -137,14 +139,14 @@ class SharedBuffer {
   }
   /// Takes bytes away from this handle, and no other: the first ones; all but the first `bytes`. Stops the
   /// process when there are fewer.
-  void remove_prefix(std::size_t bytes) noexcept {
+  TARN_LOCAL void remove_prefix(std::size_t bytes) noexcept {
     if (bytes > handle_.size) [[unlikely]]
       detail::stop_at_slice(handle_);
     handle_.data += bytes;
     handle_.offset += static_cast<std::uint32_t>(bytes);
     handle_.size -= static_cast<std::uint32_t>(bytes);
   }
-  void truncate(std::size_t bytes) noexcept {
+  TARN_LOCAL void truncate(std::size_t bytes) noexcept {
     if (bytes > handle_.size) [[unlikely]]
       detail::stop_at_slice(handle_);
     handle_.size = static_cast<std::uint32_t>(bytes);
@@ -158,12 +160,12 @@ class SharedBuffer {
   /// Takes a reference over.
   explicit SharedBuffer(const detail::BufferHandle& handle) noexcept
       : handle_(detail::copy_members(handle)) {}
-  detail::BufferHandle take() noexcept { return detail::take_handle(handle_); }
+  TARN_LOCAL detail::BufferHandle take() noexcept { return detail::take_handle(handle_); }
 
   detail::BufferHandle handle_;
 };
 
-inline void swap(SharedBuffer& a, SharedBuffer& b) noexcept { a.swap(b); }
+TARN_LOCAL inline void swap(SharedBuffer& a, SharedBuffer& b) noexcept { a.swap(b); }
 
 namespace detail {
 

@@ -23,16 +23,16 @@ struct SmallObject {
   [[nodiscard]] TARN_INLINE static void* operator new[](std::size_t size) {
     return detail::checked(tarn::allocate(size));
   }
-  [[nodiscard]] static void* operator new(std::size_t size, std::align_val_t alignment) {
+  [[nodiscard]] TARN_LOCAL static void* operator new(std::size_t size, std::align_val_t alignment) {
     return detail::checked(tarn::allocate(size, static_cast<std::size_t>(alignment)));
   }
-  [[nodiscard]] static void* operator new[](std::size_t size, std::align_val_t alignment) {
+  [[nodiscard]] TARN_LOCAL static void* operator new[](std::size_t size, std::align_val_t alignment) {
     return detail::checked(tarn::allocate(size, static_cast<std::size_t>(alignment)));
   }
-  [[nodiscard]] static void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  [[nodiscard]] TARN_LOCAL static void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     return tarn::allocate(size);
   }
-  [[nodiscard]] static void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  [[nodiscard]] TARN_LOCAL static void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
     return tarn::allocate(size);
   }
   [[nodiscard]] static void* operator new(std::size_t, void* place) noexcept { return place; }
@@ -40,10 +40,16 @@ struct SmallObject {
 
   TARN_INLINE static void operator delete(void* block) noexcept { tarn::deallocate(block); }
   TARN_INLINE static void operator delete[](void* block) noexcept { tarn::deallocate(block); }
-  static void operator delete(void* block, std::align_val_t) noexcept { tarn::deallocate(block); }
-  static void operator delete[](void* block, std::align_val_t) noexcept { tarn::deallocate(block); }
-  static void operator delete(void* block, const std::nothrow_t&) noexcept { tarn::deallocate(block); }
-  static void operator delete[](void* block, const std::nothrow_t&) noexcept { tarn::deallocate(block); }
+  TARN_LOCAL static void operator delete(void* block, std::align_val_t) noexcept { tarn::deallocate(block); }
+  TARN_LOCAL static void operator delete[](void* block, std::align_val_t) noexcept {
+    tarn::deallocate(block);
+  }
+  TARN_LOCAL static void operator delete(void* block, const std::nothrow_t&) noexcept {
+    tarn::deallocate(block);
+  }
+  TARN_LOCAL static void operator delete[](void* block, const std::nothrow_t&) noexcept {
+    tarn::deallocate(block);
+  }
   static void operator delete(void*, void*) noexcept {}
   static void operator delete[](void*, void*) noexcept {}
 

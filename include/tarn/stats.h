@@ -45,14 +45,14 @@ namespace TARN_NAMESPACE {
 using Statistics = ::tarn_statistics;
 
 /// The figures of this moment; all 0 when the library has no memory left to count in.
-inline Statistics stats() noexcept {
+TARN_LOCAL inline Statistics stats() noexcept {
   Statistics figures;
   tarn_stats(&figures, sizeof figures);
   return figures;
 }
 
 /// The former name of stats().
-inline Statistics statistics() noexcept { return stats(); }
+TARN_LOCAL inline Statistics statistics() noexcept { return stats(); }
 
 }  // namespace TARN_NAMESPACE
 #endif

@@ -38,7 +38,7 @@ class SteadyState {
   [[nodiscard]] explicit SteadyState(AtGrowth action = AtGrowth::kReport,
                                      const char* name = "steady state") noexcept
       : is_armed_(detail::arm_steady_state(action, name)) {}
-  ~SteadyState() {
+  TARN_LOCAL ~SteadyState() {
     if (is_armed_) detail::disarm_steady_state();
   }
   SteadyState(const SteadyState&) = delete;
@@ -46,7 +46,9 @@ class SteadyState {
 
   bool is_armed() const noexcept { return is_armed_; }
   /// \returns how often the pools grew or called the system since the guard was armed.
-  std::size_t growth_count() const noexcept { return is_armed_ ? detail::steady_state_growth_count() : 0; }
+  TARN_LOCAL std::size_t growth_count() const noexcept {
+    return is_armed_ ? detail::steady_state_growth_count() : 0;
+  }
 
  private:
   bool is_armed_;

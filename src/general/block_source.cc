@@ -1,7 +1,10 @@
 #include "general/block_source.h"
 
+#include <cstdlib>
+
 #include "general/configuration.h"
 #include "os/checker.h"
+#include "os/other_copies.h"
 
 // In the files that replace malloc (override/malloc.cc). \why not hidden: gold gives a hidden function that
 // is not there an address in an executable.
@@ -19,12 +22,19 @@ os::CheckedBlocks blocks_to_take_from_malloc() {
 #endif
 }
 
+// A library that is preloaded under a program with the archive. The program's malloc comes first, its
+// operators only if it exports them: so ours take their blocks from that malloc.
+bool other_copy_serves_malloc() {
+  return &tarn_serves_malloc != nullptr && !tarn_serves_malloc() &&
+         os::is_code_beside_other_copy(reinterpret_cast<const void*>(&std::malloc));
+}
+
 bool has_malloc() { return &tarn_serves_malloc != nullptr && tarn_serves_malloc(); }
 
 }  // namespace
 
 void decide_on_block_source() {
-  const bool is_replaced = has_malloc() && os::valgrind_serves_malloc();
+  const bool is_replaced = (has_malloc() && os::valgrind_serves_malloc()) || other_copy_serves_malloc();
   const bool is_ours = has_malloc() && !is_replaced;
   const os::CheckedBlocks checked = is_ours ? os::CheckedBlocks::kNone : blocks_to_take_from_malloc();
   const bool is_set = configuration.is_set(Option::kPoolsUseMalloc);
@@ -33,7 +43,7 @@ void decide_on_block_source() {
   const bool is_wished =
       configuration.is_on(Option::kPoolsUseMalloc) || (!is_set && checked == os::CheckedBlocks::kGeneral);
   BlockSource source = is_wished && !is_ours ? BlockSource::kMalloc : BlockSource::kSlabs;
-  if (is_replaced) source = BlockSource::kMallocForOurs;  // free() of the program never comes to us
+  if (is_replaced) source = BlockSource::kMallocForOurs;  // free() of the program need not come to us
   block_source.store(source, std::memory_order_relaxed);
 }
 

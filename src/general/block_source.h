@@ -11,7 +11,7 @@ enum class BlockSource : std::uint8_t {
   kUndecided,
   kSlabs,
   kMalloc,
-  kMallocForOurs,  // a checker's serves in place of ours: blocks of both are one kind, and nobody notes them
+  kMallocForOurs,  // another serves in place of ours: blocks of both are one kind, and nobody notes them
 };
 inline constinit std::atomic<BlockSource> block_source{BlockSource::kUndecided};
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/text.h"
+#include "os/other_copies.h"
 #include "os/syscall.h"
 
 namespace tarn::internal::os {
@@ -31,7 +32,10 @@ namespace {
 }
 
 [[noreturn]] void stop(Text& line, const void* address) {
-  if (address != nullptr) line.add(": ").add_hex(reinterpret_cast<unsigned long>(address));
+  if (address != nullptr) {
+    line.add(": ").add_hex(reinterpret_cast<unsigned long>(address));
+    add_other_copy(line, address);
+  }
   line.add('\n');
   write_line(line.data(), line.length());
   stop_process();
@@ -40,13 +44,13 @@ namespace {
 }  // namespace
 
 void fatal(const char* what, const void* address) {
-  FixedText<256> line;
+  FixedText<1024> line;
   line.add("tarn: ").add(what);
   stop(line, address);
 }
 
 void fatal_in_pool(const char* pool, const char* what, const void* address) {
-  FixedText<256> line;
+  FixedText<1024> line;
   line.add("tarn: ").add(what).add(" in '").add(pool).add('\'');
   stop(line, address);
 }

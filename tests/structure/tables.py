@@ -21,6 +21,8 @@ MAY_NAME = {
 # Source files without a unit test of their name, and the test that covers each.
 COVERED = {
     "os/valgrind_malloc": "tests/checkers/matrix.py",
+    "os/other_copies": "tests/override/copies/program.cc",
+    "page/this_copy": "tests/override/copies/program.cc",
     "base/block_visitor": "tests/pools/object_pool_test.cc",
     "base/call_event": "tests/unit/thread/call_ring_test.cc",
     "base/option_table": "tests/unit/general/configuration_test.cc",

@@ -10,7 +10,7 @@ namespace TARN_NAMESPACE::detail {
 /// Ends the process: memory ran out in a function that would throw.
 [[noreturn]] TARN_API void end_for_lack_of_memory() noexcept;
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void throw_bad_alloc() {
+[[noreturn, gnu::cold, gnu::noinline]] TARN_LOCAL inline void throw_bad_alloc() {
 #if defined(__cpp_exceptions)
   throw std::bad_alloc();
 #else
@@ -34,7 +34,7 @@ void stop_at_move() {
                 "std::vector of a fixed size");
 }
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void throw_bad_array_length() {
+[[noreturn, gnu::cold, gnu::noinline]] TARN_LOCAL inline void throw_bad_array_length() {
 #if defined(__cpp_exceptions)
   throw std::bad_array_new_length();
 #else

@@ -117,7 +117,7 @@ TARN_INLINE void visit_chunk(Liveness live, const LiveWalk& walk, std::size_t st
 
 /// Calls visit(void* block) for each live block. \param stride the distance of blocks.
 template <typename Visit>
-void visit_live_blocks(FixedPoolFront& front, std::size_t stride, Visit& visit) {
+TARN_LOCAL void visit_live_blocks(FixedPoolFront& front, std::size_t stride, Visit& visit) {
   LiveWalk walk(front);
   while (walk.advance()) {
     if (walk.is_over_malloc) [[unlikely]] {

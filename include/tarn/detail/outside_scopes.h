@@ -12,7 +12,7 @@ TARN_API void* exchange_scope(void* scope) noexcept;
 class OutsideScopes {
  public:
   OutsideScopes() noexcept : scope_(exchange_scope(nullptr)) {}
-  ~OutsideScopes() {
+  TARN_LOCAL ~OutsideScopes() {
     if (scope_ != nullptr) exchange_scope(scope_);
   }
   OutsideScopes(const OutsideScopes&) = delete;

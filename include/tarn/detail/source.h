@@ -36,12 +36,12 @@ concept MemorySource = kHasFixedBlocks<Pool> || requires(Pool& pool, void* block
 
 /// \returns how many blocks of a fixed pool hold that many bytes.
 template <typename Pool>
-std::size_t blocks_for(const Pool& pool, std::size_t bytes) {
+TARN_LOCAL std::size_t blocks_for(const Pool& pool, std::size_t bytes) {
   return bytes <= pool.block_bytes() ? 1 : (bytes + pool.block_bytes() - 1) / pool.block_bytes();
 }
 
 template <typename Source>
-void* allocate_from(Source& source, std::size_t bytes, std::size_t alignment) {
+TARN_LOCAL void* allocate_from(Source& source, std::size_t bytes, std::size_t alignment) {
   if constexpr (kHasFixedBlocks<Source>) {
     if (source.alignment() % alignment != 0) return nullptr;
     const std::size_t count = blocks_for(source, bytes);
@@ -56,7 +56,7 @@ void* allocate_from(Source& source, std::size_t bytes, std::size_t alignment) {
 }
 
 template <typename Source>
-void deallocate_to(Source& source, void* block, std::size_t bytes, std::size_t alignment) {
+TARN_LOCAL void deallocate_to(Source& source, void* block, std::size_t bytes, std::size_t alignment) {
   if constexpr (kHasFixedBlocks<Source>) {
     const std::size_t count = blocks_for(source, bytes);
     count == 1 ? source.deallocate(block) : source.deallocate_run(block, count);
