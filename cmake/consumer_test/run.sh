@@ -41,6 +41,20 @@ build_and_test find_package -DCMAKE_PREFIX_PATH="$work/prefix"
 build_and_test add_subdirectory -DTARN_SOURCE_DIR="$source" -DTARN_BUILD_TOOLS=OFF -DTARN_BUILD_TESTS=OFF \
   -DTARN_BUILD_BENCH=OFF
 
+# Within another project the core is optimised and checks no locks, whatever that project builds.
+for type in "" Debug; do
+  echo "== optimised within a build of type '$type'"
+  cmake -S "$here" -B "$work/embedded" -G "$generator" -DTARN_SOURCE_DIR="$source" \
+    -DCMAKE_BUILD_TYPE="$type" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_CXX_FLAGS=-O0 \
+    >"$work/embedded.log" 2>&1 ||
+    { cat "$work/embedded.log"; fail "embedded as '$type' does not configure"; }
+  grep "command.*$source/src/" "$work/embedded/compile_commands.json" |
+    grep -v tarn_core_locks_checked >"$work/commands"
+  if grep -vE -- '-O2 ([^-]|-[^O])*$' "$work/commands" || grep TARN_CHECKS_LOCKS "$work/commands"; then
+    fail "embedded as '$type', a file of the core is not optimised, or checks locks"
+  fi
+done
+
 if command -v pkg-config >/dev/null; then
   PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name tarn.pc)")
   export PKG_CONFIG_PATH
