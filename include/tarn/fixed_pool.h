@@ -209,6 +209,10 @@ TARN_INLINE bool is_alone(const FixedPoolFront& front) {
   return !ProgramGuard::is_needed() && !__atomic_load_n(&front.has_magazines, __ATOMIC_RELAXED);
 }
 
+/// The same, out of line: hits of a pool for one thread, or for any.
+TARN_API void* fixed_pool_allocate_by_call(FixedPoolFront& front, PoolThreads threads) noexcept;
+TARN_API void fixed_pool_deallocate_by_call(FixedPoolFront& front, PoolThreads threads, void* block) noexcept;
+
 }  // namespace detail
 
 /// The functions that FixedPool and SharedFixedPool share.
@@ -241,14 +245,16 @@ class BasicFixedPool {
   [[nodiscard]] TARN_INLINE void* allocate() {
     check_user();
     void* block = nullptr;
-    if (is_alone()) {
+    if constexpr (detail::kHitsAreCalls) {
+      block = detail::fixed_pool_allocate_by_call(front_, kThreads);
+    } else if (is_alone()) {
       block = detail::fixed_pool_allocate(front_);
     } else {
       block = detail::fixed_pool_allocate_shared(front_);
     }
     if (block == nullptr) [[unlikely]]
       return refuse();
-    detail::annotate_allocation(front_.checked_as, block, front_.stride);
+    if constexpr (detail::kTellsTools) detail::annotate_allocation(front_.checked_as, block, front_.stride);
     return block;
   }
 
@@ -269,8 +275,11 @@ class BasicFixedPool {
   TARN_INLINE void deallocate(void* block) noexcept {
     check_user();
     // Checkers are told first: after the free, another thread may be given the block.
-    if (block != nullptr) detail::annotate_deallocation(front_.checked_as, block, front_.stride);
-    if (is_alone()) {
+    if constexpr (detail::kTellsTools)
+      if (block != nullptr) detail::annotate_deallocation(front_.checked_as, block, front_.stride);
+    if constexpr (detail::kHitsAreCalls) {
+      detail::fixed_pool_deallocate_by_call(front_, kThreads, block);
+    } else if (is_alone()) {
       detail::fixed_pool_deallocate(front_, block);
     } else {
       detail::fixed_pool_deallocate_shared(front_, block);

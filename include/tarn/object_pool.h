@@ -65,6 +65,10 @@ TARN_API void end_object_pool(ObjectPoolState* state) noexcept;
 TARN_API FixedPoolFront* blocks_of_object_pool(ObjectPoolState* state) noexcept;
 TARN_API void* object_pool_allocate_slow(ObjectPoolState* state) noexcept;
 TARN_API void object_pool_deallocate_slow(ObjectPoolState* state, void* block) noexcept;
+/// Hits of a pool that counts its objects, out of line.
+TARN_API void* object_pool_allocate(ObjectPoolState* state, std::uint32_t record_offset) noexcept;
+TARN_API void object_pool_deallocate(ObjectPoolState* state, std::uint32_t record_offset,
+                                     void* block) noexcept;
 TARN_API std::size_t object_pool_live_count(ObjectPoolState* state) noexcept;
 TARN_API std::size_t object_pool_prewarm(ObjectPoolState* state, std::size_t count) noexcept;
 TARN_API std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept;
@@ -144,22 +148,27 @@ class ObjectPool {
     if constexpr (kLive == LiveObjects::kListed) {
       block = detail::is_alone(*blocks_) ? detail::fixed_pool_allocate(*blocks_)
                                          : detail::fixed_pool_allocate_shared(*blocks_);
+    } else if constexpr (detail::kHitsAreCalls) {
+      block = detail::object_pool_allocate(state_, record_offset_);
     } else {
       block = detail::pop(detail::record_at(detail::own_cache(), record_offset_));
       if (block == nullptr) [[unlikely]]
         block = detail::object_pool_allocate_slow(state_);
     }
-    if (block != nullptr) detail::annotate_allocation(state_, block, sizeof(T));
+    if constexpr (detail::kTellsTools)
+      if (block != nullptr) detail::annotate_allocation(state_, block, sizeof(T));
     return block;
   }
   /// \pre the block holds no object any more.
   TARN_INLINE void deallocate(void* block) noexcept {
     if (block == nullptr) [[unlikely]]
       return;
-    detail::annotate_deallocation(state_, block, sizeof(T));
+    if constexpr (detail::kTellsTools) detail::annotate_deallocation(state_, block, sizeof(T));
     if constexpr (kLive == LiveObjects::kListed) {
       detail::is_alone(*blocks_) ? detail::fixed_pool_deallocate(*blocks_, block)
                                  : detail::fixed_pool_deallocate_shared(*blocks_, block);
+    } else if constexpr (detail::kHitsAreCalls) {
+      detail::object_pool_deallocate(state_, record_offset_, block);
     } else {
       detail::ThreadCache* const cache = detail::own_cache();
       // An address that is not in this pool has another record.

@@ -256,6 +256,16 @@ void fixed_pool_deallocate_shared(FixedPoolFront& front, void* block) noexcept {
   magazines != nullptr ? magazines->deallocate(block) : deallocate_without_magazines(front, block);
 }
 
+void* fixed_pool_allocate_by_call(FixedPoolFront& front, PoolThreads threads) noexcept {
+  return threads == PoolThreads::kOne || is_alone(front) ? fixed_pool_allocate(front)
+                                                         : fixed_pool_allocate_shared(front);
+}
+
+void fixed_pool_deallocate_by_call(FixedPoolFront& front, PoolThreads threads, void* block) noexcept {
+  threads == PoolThreads::kOne || is_alone(front) ? fixed_pool_deallocate(front, block)
+                                                  : fixed_pool_deallocate_shared(front, block);
+}
+
 std::size_t fixed_pool_allocate_batch(FixedPoolFront& front, std::size_t count, void** blocks) noexcept {
   if (ThreadMagazines* const magazines = magazines_of(*front.state))
     return magazines->allocate_batch(count, blocks);

@@ -103,6 +103,17 @@ void object_pool_deallocate_slow(ObjectPoolState* state, void* block) noexcept {
   state->back_end->deallocate(*state, block);
 }
 
+void* object_pool_allocate(ObjectPoolState* state, std::uint32_t record_offset) noexcept {
+  void* const block = pop(record_at(own_cache(), record_offset));
+  return block != nullptr ? block : object_pool_allocate_slow(state);
+}
+
+void object_pool_deallocate(ObjectPoolState* state, std::uint32_t record_offset, void* block) noexcept {
+  ThreadCache* const cache = own_cache();
+  if (record_offset_of(cache, block) != record_offset || !push(cache, record_offset, block)) [[unlikely]]
+    object_pool_deallocate_slow(state, block);
+}
+
 std::size_t object_pool_live_count(ObjectPoolState* state) noexcept {
   return state->back_end->live_count(*state);
 }

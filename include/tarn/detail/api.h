@@ -5,3 +5,15 @@
 
 #define TARN_API [[gnu::visibility(TARN_API_VISIBILITY)]]
 #define TARN_INLINE [[gnu::always_inline]] inline
+
+namespace TARN_NAMESPACE::detail {
+
+/// Whether hits of pools are calls of the library, which is optimised: a file that is compiled without
+/// optimisation would take more instructions for what it inlines than for a call.
+#if defined(__OPTIMIZE__)
+inline constexpr bool kHitsAreCalls = false;
+#else
+inline constexpr bool kHitsAreCalls = true;
+#endif
+
+}  // namespace TARN_NAMESPACE::detail
