@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "tarn/arena.h"
 #include "tarn/buffer_pool.h"
@@ -56,6 +57,7 @@ TEST(Extremes, PrewarmsOfMoreThanThereIsTakeNothing) {
   expect_refused("prewarm", [](std::size_t n) { return prewarm(n); });
   expect_refused("FixedPool::prewarm", [&](std::size_t n) { return fixed.prewarm(n); });
   expect_refused("FixedPool::reserve", [&](std::size_t n) { return fixed.reserve(n); });
+  expect_refused("SharedFixedPool::reserve", [&](std::size_t n) { return shared.reserve(n); });
   expect_refused("SharedFixedPool::prewarm", [&](std::size_t n) { return shared.prewarm(n); });
   expect_refused("ObjectPool::prewarm", [&](std::size_t n) { return objects.prewarm(n); });
   expect_refused("ObjectPool::prewarm, listed", [&](std::size_t n) { return listed.prewarm(n); });
@@ -65,8 +67,104 @@ TEST(Extremes, PrewarmsOfMoreThanThereIsTakeNothing) {
   expect_refused("Arena::prewarm", [&](std::size_t n) { return arena.prewarm(n); });
 }
 
+/// A pool of C's that ends with the test; `create` with default options but for those given.
+template <typename Pool, typename Options>
+std::unique_ptr<Pool, void (*)(Pool*)> pool_of(Pool* (*create)(const Options*, std::size_t),
+                                               void (*destroy)(Pool*), const Options& options) {
+  return {create(&options, sizeof options), destroy};
+}
+
+tarn_fixed_pool_options fixed_options(std::size_t block_bytes) {
+  tarn_fixed_pool_options options{};
+  options.block_bytes = block_bytes;
+  return options;
+}
+
+TEST(Extremes, PrewarmsOfPoolsOfCTakeNothingEither) {
+  const auto fixed = pool_of(tarn_fixed_pool_create, tarn_fixed_pool_destroy, fixed_options(48));
+  const auto shared = pool_of(tarn_shared_fixed_pool_create, tarn_fixed_pool_destroy, fixed_options(48));
+  const auto heap = pool_of(tarn_heap_create, tarn_heap_destroy, tarn_heap_options{});
+  const auto arena = pool_of(tarn_arena_create, tarn_arena_destroy, tarn_arena_options{});
+  const auto buffers = pool_of(tarn_buffer_pool_create, tarn_buffer_pool_destroy, tarn_buffer_pool_options{});
+  for (tarn_fixed_pool* const pool : {fixed.get(), shared.get()}) {
+    expect_refused("tarn_fixed_pool_reserve",
+                   [&](std::size_t n) { return tarn_fixed_pool_reserve(pool, n); });
+    expect_refused("tarn_fixed_pool_prewarm",
+                   [&](std::size_t n) { return tarn_fixed_pool_prewarm(pool, n); });
+  }
+  expect_refused("tarn_heap_prewarm", [&](std::size_t n) { return tarn_heap_prewarm(heap.get(), n); });
+  expect_refused("tarn_arena_prewarm", [&](std::size_t n) { return tarn_arena_prewarm(arena.get(), n); });
+  expect_refused("tarn_buffer_pool_reserve",
+                 [&](std::size_t n) { return tarn_buffer_pool_reserve(buffers.get(), 48, n); });
+  expect_refused("tarn_buffer_pool_prewarm",
+                 [&](std::size_t n) { return tarn_buffer_pool_prewarm(buffers.get(), 48, n); });
+  for (const std::size_t bytes : kCounts) {
+    EXPECT_EQ(tarn_buffer_pool_prewarm(buffers.get(), bytes, 1), 0u) << bytes;
+    EXPECT_GE(tarn_buffer_pool_good_size(buffers.get(), bytes), bytes);
+  }
+}
+
+TEST(Extremes, SizesOfPoolsOfCBeyondAllAddressesAreRefused) {
+  const auto fixed = pool_of(tarn_fixed_pool_create, tarn_fixed_pool_destroy, fixed_options(48));
+  const auto shared = pool_of(tarn_shared_fixed_pool_create, tarn_fixed_pool_destroy, fixed_options(48));
+  const auto heap = pool_of(tarn_heap_create, tarn_heap_destroy, tarn_heap_options{});
+  const auto arena = pool_of(tarn_arena_create, tarn_arena_destroy, tarn_arena_options{});
+  const auto buffers = pool_of(tarn_buffer_pool_create, tarn_buffer_pool_destroy, tarn_buffer_pool_options{});
+  void* const kept = tarn_heap_allocate(heap.get(), 100);
+  for (const std::size_t n : {(std::size_t{1} << 46) + 1, SIZE_MAX / 2 + 1, SIZE_MAX - 15, SIZE_MAX}) {
+    EXPECT_EQ(tarn_fixed_pool_allocate_run(fixed.get(), n), nullptr) << n;
+    EXPECT_EQ(tarn_fixed_pool_allocate_run(shared.get(), n), nullptr) << n;
+    EXPECT_EQ(tarn_heap_allocate(heap.get(), n), nullptr) << n;
+    EXPECT_EQ(tarn_heap_allocate_aligned(heap.get(), n, 64), nullptr) << n;
+    EXPECT_EQ(tarn_heap_allocate_zeroed(heap.get(), n, 2), nullptr) << n;
+    EXPECT_EQ(tarn_heap_allocate_zeroed(heap.get(), 2, n), nullptr) << n;
+    EXPECT_EQ(tarn_heap_reallocate(heap.get(), kept, n), nullptr) << n;
+    EXPECT_EQ(tarn_arena_allocate(arena.get(), n), nullptr) << n;
+    EXPECT_EQ(tarn_arena_allocate_aligned(arena.get(), n, 64), nullptr) << n;
+    EXPECT_EQ(tarn_buffer_pool_allocate(buffers.get(), n), nullptr) << n;
+    tarn_shared_buffer buffer{};
+    EXPECT_EQ(tarn_buffer_pool_allocate_shared(buffers.get(), n, &buffer), -1) << n;
+    EXPECT_EQ(tarn_allocate_sensitive(n), nullptr) << n;
+    EXPECT_EQ(tarn_allocate_sensitive_aligned(n, 64), nullptr) << n;
+  }
+  EXPECT_EQ(tarn_fixed_pool_allocate_run(fixed.get(), 0), nullptr);
+  EXPECT_EQ(tarn_fixed_pool_allocate_batch(fixed.get(), 0, nullptr), 0u);
+  EXPECT_EQ(tarn_heap_allocate_aligned(heap.get(), 1, std::size_t{1} << 63), nullptr);
+  EXPECT_EQ(tarn_arena_allocate_aligned(arena.get(), 1, std::size_t{1} << 63), nullptr);
+  EXPECT_GE(tarn_heap_usable_size(heap.get(), kept), 100u) << "the old block stays";
+}
+
+TEST(Extremes, PoolsOfCWithOptionsThatNoneCanHaveAreNotMade) {
+  for (const std::size_t n : {(std::size_t{1} << 46) + 1, SIZE_MAX / 2 + 1, SIZE_MAX - 15, SIZE_MAX}) {
+    const std::size_t held = stats().held_bytes;
+    for (std::size_t tarn_fixed_pool_options::*const option :
+         {&tarn_fixed_pool_options::block_bytes, &tarn_fixed_pool_options::alignment,
+          &tarn_fixed_pool_options::blocks_per_chunk, &tarn_fixed_pool_options::initial_count}) {
+      tarn_fixed_pool_options options = fixed_options(48);
+      options.*option = n;
+      EXPECT_EQ(tarn_fixed_pool_create(&options, sizeof options), nullptr) << n;
+      EXPECT_EQ(tarn_shared_fixed_pool_create(&options, sizeof options), nullptr) << n;
+    }
+    for (std::size_t tarn_buffer_pool_options::*const option :
+         {&tarn_buffer_pool_options::smallest_bytes, &tarn_buffer_pool_options::largest_bytes,
+          &tarn_buffer_pool_options::alignment}) {
+      tarn_buffer_pool_options options{};
+      options.*option = n;
+      EXPECT_EQ(tarn_buffer_pool_create(&options, sizeof options), nullptr) << n;
+    }
+    EXPECT_LE(stats().held_bytes, held + (64 << 10)) << n;
+    tarn_arena_options later{};
+    later.increment_bytes = n;
+    const auto arena = pool_of(tarn_arena_create, tarn_arena_destroy, later);
+    ASSERT_NE(arena, nullptr);
+    EXPECT_NE(tarn_arena_allocate(arena.get(), 100), nullptr);
+    EXPECT_EQ(tarn_arena_allocate(arena.get(), 100'000), nullptr) << n;
+  }
+}
+
 TEST(Extremes, SizesBeyondAllAddressesAreRefused) {
   FixedPool fixed({.block_bytes = 48});
+  SharedFixedPool shared({.block_bytes = 48});
   BufferPool buffers;
   Heap heap("heap");
   Arena arena;
@@ -82,6 +180,7 @@ TEST(Extremes, SizesBeyondAllAddressesAreRefused) {
     EXPECT_EQ(arena.allocate(n), nullptr) << n;
     EXPECT_EQ(arena.allocate(n, 64), nullptr) << n;
     EXPECT_EQ(fixed.allocate_run(n), nullptr) << n;
+    EXPECT_EQ(shared.allocate_run(n), nullptr) << n;
     void* blocks[1];
     EXPECT_EQ(allocate_batch(n, 1, blocks), 0u) << n;
     EXPECT_EQ(tarn_allocate(n), nullptr) << n;
