@@ -117,7 +117,8 @@ NamedProfile::NamedProfile(HeapProfile profile, const SymbolPlaces& places, cons
   stacks_.reserve(raw_.stacks.size() + 1);
   for (ProfileStack& stack : raw_.stacks) {
     add_stack(stack, allocator);
-    stack.addresses = {};  // a million stacks need their memory once
+    // A million stacks need their memory once; from {} a vector would keep it.
+    stack.addresses = std::vector<std::uint64_t>();
   }
   add_older();
   add_remarks();

@@ -50,6 +50,17 @@ observer::LeakSum sum_of_leaks(observer::Source& source, const DoctorOptions& op
   return sum;
 }
 
+/// \returns nothing where they cannot be looked for, unless that was asked for: the rest is told all the same.
+std::optional<observer::LeakSum> leaks_that_can_be_found(observer::Source& source,
+                                                         const DoctorOptions& options) {
+  try {
+    return sum_of_leaks(source, options);
+  } catch (const observer::ObserveError&) {
+    if (options.finds_leaks) throw;
+    return std::nullopt;
+  }
+}
+
 class Doctor {
  public:
   explicit Doctor(const DoctorOptions& options) : options_(options), source_(open_target(options.target)) {}
@@ -63,8 +74,7 @@ class Doctor {
                             ? observer::read_system_facts(observer::process_of(*source_)->directory_path())
                             : observer::SystemFacts{};
     const auto watched = observer::read_watch_words(*source_);
-    const auto leaks =
-        looks_for_leaks(snapshot) ? std::optional(sum_of_leaks(*source_, options_)) : std::nullopt;
+    const auto leaks = looks_for_leaks(snapshot) ? leaks_that_can_be_found(*source_, options_) : std::nullopt;
     const auto findings =
         observer::findings_of({snapshot, residency ? &*residency : nullptr, system,
                                earlier_ ? &*earlier_ : nullptr, watched, leaks ? &*leaks : nullptr});

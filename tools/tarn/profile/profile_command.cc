@@ -87,8 +87,8 @@ class Switched {
 
 /// What a later look is compared with: sums of stacks, by their numbers.
 observer::Sampling sums_of(observer::Sampling sampling) {
-  sampling.live = {};
-  for (observer::SampledStack& stack : sampling.stacks) stack.addresses = {};
+  sampling.live = std::vector<observer::SampledBlock>();
+  for (observer::SampledStack& stack : sampling.stacks) stack.addresses = std::vector<observer::Address>();
   return sampling;
 }
 
