@@ -50,7 +50,7 @@ observer::LeakSum sum_of_leaks(observer::Source& source, const DoctorOptions& op
   return sum;
 }
 
-/// \returns nothing where they cannot be looked for, unless that was asked for: the rest is told all the same.
+/// \returns nothing where they cannot be looked for, unless that was asked for: the rest is told then.
 std::optional<observer::LeakSum> leaks_that_can_be_found(observer::Source& source,
                                                          const DoctorOptions& options) {
   try {
