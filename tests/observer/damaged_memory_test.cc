@@ -28,11 +28,13 @@ using observer::Snapshot;
 
 constexpr double kMostSeconds = kSanitizer ? 5 : 1;
 
+std::string recording() {
+  std::ifstream file(TARN_SMALL_PROGRAM, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 const RecordedMemory& small_program() {
-  static const RecordedMemory memory = [] {
-    std::ifstream file(TARN_SMALL_PROGRAM, std::ios::binary);
-    return RecordedMemory::parse(std::string(std::istreambuf_iterator<char>(file), {}));
-  }();
+  static const RecordedMemory memory = RecordedMemory::parse(recording());
   return memory;
 }
 
@@ -101,6 +103,11 @@ class DamagedMemory : public testing::Test {
   Address descriptor_ = observer::locate(memory_).value().descriptor;
   observer::Layout layout_ = observer::Layout::read(memory_, descriptor_);
 };
+
+TEST(RecordingOfASmallProgram, TellsNothingOfWhoHasMadeIt) {
+  for (const char* const told : {"PATH=", "HOME=", "PWD=", "/record_memory"})
+    EXPECT_EQ(recording().find(told), std::string::npos) << told;
+}
 
 TEST_F(DamagedMemory, ThatIsWholeHasABlockInEachPool) {
   const std::optional<Snapshot> snapshot = read();

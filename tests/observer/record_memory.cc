@@ -1,14 +1,18 @@
 // Writes the memory that a snapshot of a small program needs, with a few blocks in every kind of pool, to the
 // file that it is given: tests/observer/small_program.memory, which the tests and the fuzz target damage.
+#include <sys/auxv.h>
 #include <tarn/buffer_pool.h>
 #include <tarn/fixed_pool.h>
 #include <tarn/handle_pool.h>
 #include <tarn/heap.h>
 #include <tarn/memory_pool.h>
 #include <tarn/object_pool.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 #include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -43,10 +47,20 @@ void use_general_pool() {
   tarn::deallocate(blocks.back());
 }
 
+/// The file is for everybody: what lies around the pools on the stack must not tell of who has made it.
+void forget(char* text) { std::memset(text, 0, std::strlen(text)); }
+void forget_start(int count, char** arguments) {
+  for (int i = 0; i < count; ++i) forget(arguments[i]);
+  for (char** variable = environ; *variable != nullptr; ++variable) forget(*variable);
+  forget(reinterpret_cast<char*>(getauxval(AT_EXECFN)));
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   if (count != 2) return std::fprintf(stderr, "usage: %s FILE\n", arguments[0]), 2;
+  const std::string into = arguments[1];
+  forget_start(count, arguments);
   use_general_pool();
   tarn::FixedPool fixed({.block_bytes = 256, .name = "fixed"});
   tarn::test::PoolWithMagazines shared(64);
@@ -70,5 +84,5 @@ int main(int count, char** arguments) {
   const tarn::test::RecordedMemory memory(*tarn::observer::open_own_process());
   const std::string file = memory.file();
   std::printf("%zu bytes of memory, packed %zu\n", memory.size(), file.size());
-  std::ofstream(arguments[1], std::ios::binary) << file;
+  std::ofstream(into, std::ios::binary) << file;
 }
