@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 STRICT = ("-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast "
           "-Wnon-virtual-dtor -Woverloaded-virtual -Wundef -Werror")
@@ -52,8 +53,19 @@ def compiles(project, command, flags, source):
     return f"{source.relative_to(project)} by {command} {' '.join(flags)}:\n{result.stderr[:2000]}"
 
 
+def header_unit_faults(project):
+    """As header units of g++, one after the other: a later one imports what an earlier one has."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("memory_pool.h", "fixed_pool.h", "object_pool.h", "heap.h", "arena.h"):
+            result = subprocess.run(["g++", "-std=c++20", "-fmodules-ts", "-I", project / "include", "-x",
+                                     "c++-header", project / "include/tarn" / name], cwd=folder,
+                                    stderr=subprocess.PIPE, text=True, check=False)
+            if result.returncode != 0:
+                yield f"{name} as a header unit:\n{result.stderr[:2000]}"
+
+
 def main():
-    project = pathlib.Path(sys.argv[1])
+    project = pathlib.Path(sys.argv[1]).resolve()
     takes_all = sys.argv[2:] == ["all"]
     headers = [header for header in sorted((project / "include/tarn").glob("*.h"))
                if header.name != "asio_allocator.h"]
@@ -70,6 +82,7 @@ def main():
             work += [(project, command, flags, source) for source in [*alone, uses]]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         faults = [fault for fault in pool.map(lambda job: compiles(*job), work) if fault]
+    faults += header_unit_faults(project) if takes_all else []
     print("".join(faults), end="")
     print(f"{len(work)} compilations, {len(faults)} with a fault")
     sys.exit(1 if faults or not work else 0)
