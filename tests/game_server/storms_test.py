@@ -190,6 +190,7 @@ class Rules(ServerTest):
         self.assertEqual(server.stats()["live"]["entities"], 4)
         self.write('{"creatures": 5}')
         server.say("reload")
+        server.stats()  # commands are obeyed one after the other
         self.client(server).enter(room=1)
         entities = server.stats()["live"]["entities"]
         self.write('{"creatures": "many"}')
