@@ -35,14 +35,21 @@ Fault fault_of(Call call) {
 }
 bool must_fail(Call call) { return fault_of(call) != Fault::kNone; }
 
+// Whoever is given addresses that another thread has unmapped comes after that thread's last access of them.
+// By this count the language's memory model, and ThreadSanitizer with it, knows what the kernel orders.
+constinit std::atomic<std::uint32_t> unmaps{0};
+
 char* map_anonymous(std::size_t bytes, int protection, int flags = 0, std::uintptr_t hint = 0) {
   const long answer = syscall6(SYS_mmap, static_cast<long>(hint), to_long(bytes), protection,
                                MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  unmaps.load(std::memory_order_acquire);
   return answer < 0 && answer > -4096 ? nullptr : reinterpret_cast<char*>(answer);
 }
 
 void unmap(const char* start, const char* end) {
-  if (start != end) syscall6(SYS_munmap, to_long(start), end - start);
+  if (start == end) return;
+  unmaps.fetch_add(1, std::memory_order_release);
+  syscall6(SYS_munmap, to_long(start), end - start);
 }
 
 bool protect(const void* start, std::size_t bytes, int protection) {
