@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -73,8 +74,15 @@ void forge_shown_pointers(char* page) {
 
 void keep_address_space() {
   static char stack[1 << 16];
-  const auto rest = [](void*) { return prctl(PR_SET_PDEATHSIG, SIGKILL) + pause(); };
+  static std::atomic<bool> ends_with_us{false};
+  const auto rest = [](void*) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ends_with_us = true;
+    return pause();
+  };
   clone(rest, stack + sizeof stack, CLONE_VM, nullptr);
+  while (!ends_with_us) {
+  }
 }
 
 int become(const char* word, const char* root, const char* place, const char* program, bool is_shared) {
