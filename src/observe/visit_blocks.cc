@@ -1,6 +1,5 @@
 // Walks over all live blocks, or a heap's: one picture after the other (general/live_picture.h), whose blocks
 // are visited when no lock is held. Each picture is of other addresses, so no block is visited twice.
-#include <atomic>
 #include <cerrno>
 #include <new>
 
@@ -30,11 +29,9 @@ class MappedRecord {
  public:
   MappedRecord() {
     void* const memory = os::map(bytes());
-    in_use_.fetch_add(1, std::memory_order_acq_rel);
     if (memory != nullptr) record_ = new (memory) WalkRecord;
   }
   ~MappedRecord() {
-    in_use_.fetch_sub(1, std::memory_order_acq_rel);
     if (record_ != nullptr) os::release(record_, bytes());
   }
   MappedRecord(const MappedRecord&) = delete;
@@ -46,10 +43,6 @@ class MappedRecord {
 
  private:
   static std::size_t bytes() { return round_up(sizeof(WalkRecord), kOsPageBytesLargest); }
-
-  // \why: orders the last use of memory that goes back before its first by the walk that gets it next, for
-  // sanitizers, which do not see the library's calls of the system.
-  inline static constinit std::atomic<std::uint32_t> in_use_{0};
 
   WalkRecord* record_ = nullptr;
 };

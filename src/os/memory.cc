@@ -39,11 +39,15 @@ bool must_fail(Call call) { return fault_of(call) != Fault::kNone; }
 // By this count the language's memory model, and ThreadSanitizer with it, knows what the kernel orders.
 constinit std::atomic<std::uint32_t> unmaps{0};
 
-char* map_anonymous(std::size_t bytes, int protection, int flags = 0, std::uintptr_t hint = 0) {
-  const long answer = syscall6(SYS_mmap, static_cast<long>(hint), to_long(bytes), protection,
-                               MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+// \param answer the kernel's, of a call that chose addresses. \returns nullptr when it refused.
+char* mapped_at(long answer) {
   unmaps.load(std::memory_order_acquire);
   return answer < 0 && answer > -4096 ? nullptr : reinterpret_cast<char*>(answer);
+}
+
+char* map_anonymous(std::size_t bytes, int protection, int flags = 0, std::uintptr_t hint = 0) {
+  return mapped_at(syscall6(SYS_mmap, static_cast<long>(hint), to_long(bytes), protection,
+                            MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0));
 }
 
 void unmap(const char* start, const char* end) {
@@ -129,10 +133,9 @@ char* map_unlocked(std::size_t bytes, std::uintptr_t hint) {
   char* const small = map_anonymous(kSmall, PROT_NONE);
   if (small == nullptr) return nullptr;
   syscall6(SYS_munlock, to_long(small), kSmall);
-  const long answer = syscall6(SYS_mremap, to_long(small), kSmall, to_long(bytes), MREMAP_MAYMOVE);
-  if (answer > 0 || answer <= -4096) return reinterpret_cast<char*>(answer);
-  unmap(small, small + kSmall);
-  return nullptr;
+  char* const grown = mapped_at(syscall6(SYS_mremap, to_long(small), kSmall, to_long(bytes), MREMAP_MAYMOVE));
+  if (grown == nullptr) unmap(small, small + kSmall);
+  return grown;
 }
 
 /// Replaces mapped addresses by new ones that were never written.

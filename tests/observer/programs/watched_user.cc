@@ -80,7 +80,7 @@ void keep_address_space() {
     ends_with_us = true;
     return pause();
   };
-  clone(rest, stack + sizeof stack, CLONE_VM, nullptr);
+  if (clone(rest, stack + sizeof stack, CLONE_VM, nullptr) < 0) std::exit(1);
   while (!ends_with_us) {
   }
 }

@@ -8,7 +8,10 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 
 #include "base/units.h"
 #include "support/child.h"
@@ -31,6 +34,28 @@ std::string areas_around(const void* start) {
     if (area_start < end && first < area_end) found += line + "\n";
   }
   return found;
+}
+
+// ThreadSanitizer is to see that the first thread's last access comes before the second one's first.
+TEST(Memory, AddressesThatAThreadHasReleasedServeAnother) {
+  std::set<void*> places;
+  const auto use_some = [&](std::mutex& mutex) {
+    for (int i = 0; i < 2'000; ++i) {
+      auto* const number = static_cast<int*>(map(kOsPageBytesLargest));
+      ASSERT_NE(number, nullptr);
+      EXPECT_EQ(*number, 0);
+      *number = 1;
+      release(number, kOsPageBytesLargest);
+      if (i % 100 != 0) continue;
+      std::lock_guard guard(mutex);
+      places.insert(number);
+    }
+  };
+  std::mutex mutex;
+  std::thread other([&] { use_some(mutex); });
+  use_some(mutex);
+  other.join();
+  EXPECT_LT(places.size(), 40u) << "else no address was used twice";
 }
 
 TEST(Memory, ReservedAddressesAreAlignedAndFaultUntilTheyAreCommitted) {
