@@ -13,6 +13,8 @@ namespace {
 constexpr double kSampleSeconds = 0.2;
 constexpr double kPatienceSeconds = 20;  // for one answer of a server that is busy
 
+constexpr std::uint64_t kEnoughTicks = 1000;  // for their 99th percentile: ten are above it
+
 // Shares of the day.
 constexpr double kStorm = 0.09, kComing = 0.13, kNoon = 0.28, kLeaving = 0.13, kNight = 0.22, kMorning = 0.15;
 
@@ -57,7 +59,7 @@ void Day::run() {
   wave(kNight * seconds_, options_.bots / 8);
   valley_rss_ = rss(sample());
   wave(kMorning * seconds_, options_.bots);
-  const nlohmann::json end = sample();
+  const nlohmann::json end = sample_with_enough_ticks();
   end_rss_ = rss(end);
   tell(result(begin, end));
   crowd_.vanish();
@@ -127,6 +129,17 @@ nlohmann::json Day::sample() {
        {"tick_max_us", figures.at("latest_wall").at("max_us")}});
   last_packets_ = packets;
   last_sample_ = time;
+  return figures;
+}
+
+// A busy machine has fewer ticks in a day: there it lasts longer, up to twice as long.
+nlohmann::json Day::sample_with_enough_ticks() {
+  nlohmann::json figures = sample();
+  while (figures.at("begun").at("count").get<std::uint64_t>() < kEnoughTicks &&
+         seconds_since_begin() < 2 * seconds_) {
+    wave(kSampleSeconds, options_.bots);
+    figures = sample();
+  }
   return figures;
 }
 

@@ -30,6 +30,7 @@ class Day {
   nlohmann::json ask(Admin what = Admin::kFigures);
   /// Asks, and adds a line to the time line.
   nlohmann::json sample();
+  nlohmann::json sample_with_enough_ticks();
   Json result(const nlohmann::json& begin, const nlohmann::json& end) const;
   void tell(const Json& result) const;
   double seconds_since_begin() const;
