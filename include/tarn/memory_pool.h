@@ -34,14 +34,14 @@ TARN_INLINE void* allocate_from(ThreadCache* const& cache, std::size_t size) {
     if (size > kSteppedLimit) return kSlowDoor(size);
     record = record_of_step(size);
   }
-  if (void* const block = pop(record_at(load_cache(cache), record))) [[likely]]
+  if (void* const block = pop(load_cache(cache), record)) [[likely]]
     return block;
   return kSlowDoor(size);
 }
 
 template <auto kSlowDoor, typename... More>
 TARN_INLINE void deallocate_to(ThreadCache* cache, void* block, More... more) {
-  if (!push(cache, record_offset_of(cache, block), block)) [[unlikely]]
+  if (!push(cache, record_of(cache, block), block)) [[unlikely]]
     kSlowDoor(block, more...);
 }
 

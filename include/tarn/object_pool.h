@@ -55,20 +55,19 @@ struct ObjectPoolType {
   LiveObjects live_objects = LiveObjects::kCounted;
 };
 
-/// \returns nullptr when memory is refused. \post *record_offset is the offset of the pool's record; 0 when
-/// every call of the pool is slow, because there are too many other pools or because objects come from malloc
-/// (the option pools_use_malloc).
+/// \returns nullptr when memory is refused. \post *place is that of the pool's record; kNone when every
+/// call of the pool is slow, because objects come from malloc (the option pools_use_malloc), are wiped, or
+/// listed.
 TARN_API ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const ObjectPoolType& type,
-                                           std::uint32_t* record_offset) noexcept;
+                                           RecordPlace* place) noexcept;
 TARN_API void end_object_pool(ObjectPoolState* state) noexcept;
 /// \returns the fixed pool of a pool that lists its live objects.
 TARN_API FixedPoolFront* blocks_of_object_pool(ObjectPoolState* state) noexcept;
 TARN_API void* object_pool_allocate_slow(ObjectPoolState* state) noexcept;
 TARN_API void object_pool_deallocate_slow(ObjectPoolState* state, void* block) noexcept;
 /// Hits of a pool that counts its objects, out of line.
-TARN_API void* object_pool_allocate(ObjectPoolState* state, std::uint32_t record_offset) noexcept;
-TARN_API void object_pool_deallocate(ObjectPoolState* state, std::uint32_t record_offset,
-                                     void* block) noexcept;
+TARN_API void* object_pool_allocate(ObjectPoolState* state, RecordPlace place) noexcept;
+TARN_API void object_pool_deallocate(ObjectPoolState* state, RecordPlace place, void* block) noexcept;
 TARN_API std::size_t object_pool_live_count(ObjectPoolState* state) noexcept;
 TARN_API std::size_t object_pool_prewarm(ObjectPoolState* state, std::size_t count) noexcept;
 TARN_API std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept;
@@ -95,7 +94,7 @@ class ObjectPool {
 
   /// \throws std::bad_alloc when memory is refused.
   TARN_LOCAL explicit ObjectPool(const ObjectPoolOptions& options = {})
-      : state_(detail::make_object_pool(options, kType, &record_offset_)) {
+      : state_(detail::make_object_pool(options, kType, &place_)) {
     if (state_ == nullptr) detail::throw_bad_alloc();
     if constexpr (kLive == LiveObjects::kListed) blocks_ = detail::blocks_of_object_pool(state_);
   }
@@ -149,9 +148,9 @@ class ObjectPool {
       block = detail::is_alone(*blocks_) ? detail::fixed_pool_allocate(*blocks_)
                                          : detail::fixed_pool_allocate_shared(*blocks_);
     } else if constexpr (detail::kHitsAreCalls) {
-      block = detail::object_pool_allocate(state_, record_offset_);
+      block = detail::object_pool_allocate(state_, place_);
     } else {
-      block = detail::pop(detail::record_at(detail::own_cache(), record_offset_));
+      block = detail::pop(detail::own_cache(), place_);
       if (block == nullptr) [[unlikely]]
         block = detail::object_pool_allocate_slow(state_);
     }
@@ -168,12 +167,11 @@ class ObjectPool {
       detail::is_alone(*blocks_) ? detail::fixed_pool_deallocate(*blocks_, block)
                                  : detail::fixed_pool_deallocate_shared(*blocks_, block);
     } else if constexpr (detail::kHitsAreCalls) {
-      detail::object_pool_deallocate(state_, record_offset_, block);
+      detail::object_pool_deallocate(state_, place_, block);
     } else {
       detail::ThreadCache* const cache = detail::own_cache();
       // An address that is not in this pool has another record.
-      if (detail::record_offset_of(cache, block) != record_offset_ ||
-          !detail::push(cache, record_offset_, block)) [[unlikely]]
+      if (detail::record_of(cache, block) != place_ || !detail::push(cache, place_, block)) [[unlikely]]
         detail::object_pool_deallocate_slow(state_, block);
     }
   }
@@ -222,7 +220,7 @@ class ObjectPool {
     return ::new (block) T(std::forward<Arguments>(arguments)...);
   }
 
-  std::uint32_t record_offset_ = 0;
+  detail::RecordPlace place_ = detail::RecordPlace::kNone;
   detail::ObjectPoolState* state_;
   detail::FixedPoolFront* blocks_ = nullptr;  // of a pool that lists its objects
 };

@@ -18,6 +18,7 @@ class Relaxed {
   Relaxed& operator+=(T more) { return *this = static_cast<T>(*this + more); }
   Relaxed& operator-=(T less) { return *this = static_cast<T>(*this - less); }
   Relaxed& operator++() { return *this += 1; }
+  Relaxed& operator--() { return *this -= 1; }
 
  private:
   std::atomic<T> value_{};

@@ -1,6 +1,7 @@
 #include "central/class_slabs.h"
 
 #include "base/bitmap.h"
+#include "central/private_classes.h"
 #include "central/slab.h"
 #include "os/checker.h"
 #include "page/page_cache.h"
@@ -18,7 +19,7 @@ constexpr unsigned kSparesTried = 4;
 constexpr std::size_t kKeptSlabShare = 16;  // an empty slab is kept if it is at most 1/16 of the taken bytes
 
 List<Span>& listed(SlabOwner& owner, const Span& slab) {
-  return owner.classes[slab.size_class.load(std::memory_order_relaxed)].available;
+  return owner.classes.made(slab.size_class.load(std::memory_order_relaxed)).available;
 }
 
 // With more free blocks a slab is used by less than half.
@@ -30,12 +31,9 @@ bool is_used_by_half(const Span& slab) { return slab.free_count <= half_of(slab)
 void settle_at_half(Span& slab) { slab.settle_at = static_cast<std::uint16_t>(half_of(slab) + 1); }
 
 void note_has_slabs(SlabOwner& owner, SizeClass size_class, bool has_slabs) {
-  const unsigned index = index_of_class(size_class);
-  std::atomic<std::uint64_t>& word = owner.classes_with_slabs[index / 64];
-  const std::uint64_t bit = std::uint64_t{1} << index % 64,
-                      others = word.load(std::memory_order_relaxed) & ~bit;
-  word.store(has_slabs ? others | bit : others, std::memory_order_relaxed);
-  owner.rare_calls[size_class].store(0, std::memory_order_relaxed);
+  has_slabs ? ++owner.classes_with_slabs : --owner.classes_with_slabs;
+  if (!is_private_class(size_class))
+    owner.rare_calls[index_of_class(size_class)].store(0, std::memory_order_relaxed);
 }
 
 void unpoison(const Span& slab) {
@@ -87,7 +85,8 @@ void note_kept_memory(const SlabOwner& owner, ReturnedPages& returned) {
 
 Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
   const ClassGeometry& geometry = class_geometry[size_class];
-  const std::size_t class_bytes = bytes_of(owner.classes[size_class].totals.pages);
+  if (!owner.make_class(size_class)) return nullptr;
+  const std::size_t class_bytes = bytes_of(owner.classes.made(size_class).totals.pages);
   const bool is_large = class_bytes >= kLargeClassBytes;
   const PageCount pages = is_large ? geometry.slab_pages : geometry.first_slab_pages;
   const bool is_dense =
@@ -104,7 +103,7 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
   begin_slab(*slab, size_class,
              geometry.colours > 1 ? owner.counters.slabs_made % geometry.colours * kCacheLineBytes : 0);
   slab->owner.store(&owner, std::memory_order_seq_cst);
-  if (!has_record && !owner.hides_slabs) set_record(slab, record_offset_of_class(size_class));
+  if (!has_record && !owner.hides_slabs) set_record(slab, record_of_class(size_class));
   ++owner.counters.slabs_made;
   count_slab_in(owner, *slab);
   list_slab(owner, slab);
@@ -138,7 +137,8 @@ void settle_taken(SlabOwner& owner, Span* slab) {
 }
 
 void sort_slabs(SlabOwner& owner, SizeClass size_class) {
-  List<Span>& slabs = owner.classes[size_class].available;
+  if (owner.classes.at(size_class).available.is_empty()) return;
+  List<Span>& slabs = owner.classes.made(size_class).available;
   for (Span *slab = slabs.first(), *next = nullptr; slab != nullptr; slab = next) {
     next = slab->next;
     if (!is_used_by_half(*slab) || slab == slabs.first()) continue;
@@ -146,8 +146,6 @@ void sort_slabs(SlabOwner& owner, SizeClass size_class) {
     slabs.push_front(slab);
   }
 }
-
-constinit PrivateClassBlocks blocks_of_private_classes[kClassCount - kBinCount];
 
 void keep_slab(SlabOwner& owner, Span* slab) {
   if (!slab->is_kept) owner.made_ahead_bytes += slab->bytes();
@@ -161,23 +159,23 @@ void keep_no_longer(SlabOwner& owner, Span* slab) {
 
 void count_slab_in(SlabOwner& owner, const Span& slab) {
   const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
-  SlabTotals& totals = owner.classes[size_class].totals;
+  SlabTotals& totals = owner.classes.made(size_class).totals;
   if (totals.slabs == 0) note_has_slabs(owner, size_class, true);
   totals.slabs += 1;
   totals.pages += slab.pages;
   totals.blocks += slab.block_count;
-  if (is_private_class(size_class)) private_class_blocks(size_class).add(slab.block_count);
+  if (is_private_class(size_class)) private_class(size_class).add_blocks(slab.block_count);
   owner.slab_bytes += slab.bytes();
 }
 
 void count_slab_out(SlabOwner& owner, const Span& slab) {
   const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
-  SlabTotals& totals = owner.classes[size_class].totals;
+  SlabTotals& totals = owner.classes.made(size_class).totals;
   totals.slabs -= 1;
   if (totals.slabs == 0) note_has_slabs(owner, size_class, false);
   totals.pages -= slab.pages;
   totals.blocks -= slab.block_count;
-  if (is_private_class(size_class)) private_class_blocks(size_class).subtract(slab.block_count);
+  if (is_private_class(size_class)) private_class(size_class).subtract_blocks(slab.block_count);
   owner.slab_bytes -= slab.bytes();
 }
 
@@ -223,7 +221,7 @@ bool settle_slab(SlabOwner& owner, Span* slab, ReturnedPages& returned) {
 }
 
 void retire_empty_slab(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
-  Span* const slab = owner.classes[size_class].available.last();
+  Span* const slab = owner.classes.at(size_class).available.last();
   if (slab != nullptr && slab->free_count == slab->block_count && !slab->is_kept)
     retire_slab(owner, slab, Retired::kMayStay, returned);
 }

@@ -32,32 +32,6 @@ void sort_slabs(SlabOwner& owner, SizeClass size_class);
 void keep_slab(SlabOwner& owner, Span* slab);
 void keep_no_longer(SlabOwner& owner, Span* slab);
 
-/// The blocks of a private class, in the slabs of all owners, and the most there were.
-class PrivateClassBlocks {
- public:
-  /// For another pool's class. \pre it has no slabs.
-  void begin() { peak_.store(0, std::memory_order_relaxed); }
-  void add(std::size_t blocks) {
-    const std::size_t now = count_.fetch_add(blocks, std::memory_order_relaxed) + blocks;
-    for (std::size_t most = peak(); most < now;)
-      if (peak_.compare_exchange_weak(most, now, std::memory_order_relaxed)) break;
-  }
-  void subtract(std::size_t blocks) { count_.fetch_sub(blocks, std::memory_order_relaxed); }
-  std::size_t peak() const { return peak_.load(std::memory_order_relaxed); }
-
- private:
-  friend class ObservedLayout;
-
-  std::atomic<std::size_t> count_{0}, peak_{0};
-};
-
-extern PrivateClassBlocks blocks_of_private_classes[kClassCount - kBinCount];
-
-/// \pre a private class. Threads: any.
-inline PrivateClassBlocks& private_class_blocks(SizeClass size_class) {
-  return blocks_of_private_classes[index_of_class(size_class) - kBinCount];
-}
-
 /// Counts a slab in the owner's totals, or no longer.
 void count_slab_in(SlabOwner& owner, const Span& slab);
 void count_slab_out(SlabOwner& owner, const Span& slab);

@@ -41,14 +41,14 @@ constexpr void write_class_table(const BlockSizes& sizes, ClassOfBin& of_bin, de
       geometry.of[number] = make_geometry(bytes, coloured_stride(bytes));
     }
     if (!is_tiny) last = number;
-    const SizeClass size_class = class_of_index(number);
+    const detail::BinClass size_class = detail::bin_class_of_index(number);
     if (is_tiny) of_bin.of[detail::kTinyBin] = size_class;
     for (; bin < detail::kTinyBin && bin_limit(Bin{bin}) <= bytes; ++bin) of_bin.of[bin] = size_class;
     for (; step * 64 <= detail::kSteppedLimit && step * 64 <= bytes; ++step) of_step.of[step] = size_class;
   }
   if (*sizes.begin() != detail::kTinyLimit) of_bin.of[detail::kTinyBin] = of_bin.of[1];
   for (unsigned aligned = detail::kFirstAlignedBin; aligned < kBinCount; ++aligned)
-    of_bin.of[aligned] = class_of_index(aligned);
+    of_bin.of[aligned] = detail::bin_class_of_index(aligned);
 }
 
 constexpr ClassTable make_class_table(const BlockSizes& sizes) {

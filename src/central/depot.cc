@@ -53,12 +53,13 @@ void give_back_array(Parked& parked, ParkedArray* array) {
 
 Depot* depot_of(const SlabOwner& owner) { return owner.depot.load(std::memory_order_acquire); }
 
+void begin_parked(Parked& parked) { new (&parked.mutex) DepotMutex; }
+
 // Threads may do so at once: one of them wins.
 void make_depot(SlabOwner& owner) {
   auto* const depot = static_cast<Depot*>(metadata.allocate_zeroed(sizeof(Depot)));
   if (depot == nullptr) return;
-  if (os::kChecksLocks)
-    for (const SizeClass size_class : kAllClasses) new (&depot->of[size_class].mutex) DepotMutex;
+  if (os::kChecksLocks) depot->of.begin_inside(begin_parked);
   Depot* none = nullptr;
   if (!owner.depot.compare_exchange_strong(none, depot, std::memory_order_acq_rel))
     metadata.free(depot, sizeof(Depot));
@@ -66,11 +67,11 @@ void make_depot(SlabOwner& owner) {
 
 std::uint64_t bit_of(SizeClass size_class) { return std::uint64_t{1} << index_of_class(size_class) % 64; }
 bool is_in(const ClassSet& set, SizeClass size_class) {
-  return (set.words[index_of_class(size_class) / 64].load(std::memory_order_relaxed) & bit_of(size_class)) !=
+  return (set.words[index_of_class(size_class) / 64].load(std::memory_order_acquire) & bit_of(size_class)) !=
          0;
 }
 void set(ClassSet& set, SizeClass size_class) {
-  set.words[index_of_class(size_class) / 64].fetch_or(bit_of(size_class), std::memory_order_relaxed);
+  set.words[index_of_class(size_class) / 64].fetch_or(bit_of(size_class), std::memory_order_release);
 }
 void clear(ClassSet& set, SizeClass size_class) {
   set.words[index_of_class(size_class) / 64].fetch_and(~bit_of(size_class), std::memory_order_relaxed);
@@ -79,7 +80,7 @@ void clear(ClassSet& set, SizeClass size_class) {
 // \pre the mutex of what is parked of the class is held, for all that take a Parked.
 
 unsigned take(Depot& depot, SizeClass size_class, void** blocks, unsigned wanted) {
-  Parked& parked = depot.of[size_class];
+  Parked& parked = depot.of.made(size_class);
   const unsigned count = at_most(parked.count, wanted);
   if (count == 0) return 0;
   for (unsigned left = count; left != 0;) {
@@ -111,12 +112,12 @@ std::size_t most_bytes(const SlabOwner& owner) {
 
 // \returns the first class with parked blocks from `from` on, or else before it.
 SizeClass next_parked(Depot& depot, unsigned from) {
-  constexpr unsigned kWords = bitmap::words_for(kClassCount);
-  const unsigned first = from % kClassCount;
+  const unsigned end = end_of_classes.load(std::memory_order_relaxed);
+  const unsigned words = bitmap::words_for(end), first = from % end;
   std::uint64_t later = ~std::uint64_t{0} << first % 64;  // the first word comes once more, at the end
-  for (unsigned i = 0; i <= kWords; ++i, later = ~std::uint64_t{0}) {
-    const unsigned word = (first / 64 + i) % kWords;
-    const std::uint64_t bits = depot.parked.words[word].load(std::memory_order_relaxed) & later;
+  for (unsigned i = 0; i <= words; ++i, later = ~std::uint64_t{0}) {
+    const unsigned word = (first / 64 + i) % words;
+    const std::uint64_t bits = depot.parked.words[word].load(std::memory_order_acquire) & later;
     if (bits != 0) return class_of_index(word * 64 + static_cast<unsigned>(std::countr_zero(bits)));
   }
   return SizeClass::kNone;
@@ -146,7 +147,7 @@ Room room_for(const SlabOwner& owner, const Depot& depot, SizeClass size_class, 
   if (is_past_its_peak(owner) || !may_keep_memory()) return Room::kNone;
   const std::size_t bytes = depot.bytes.load(std::memory_order_relaxed);
   if (bytes + bytes_of_blocks(size_class, count) > most_bytes(owner)) return Room::kNone;
-  const Parked& parked = depot.of[size_class];
+  const Parked& parked = depot.of.at(size_class);
   const std::uint32_t needed = parked.needed > parked.asked ? parked.needed : parked.asked;
   const std::uint32_t least = least_room(size_class);
   return parked.count + count > (needed > least ? needed : least) ? Room::kNotAskedFor : Room::kEnough;
@@ -158,10 +159,7 @@ Room room_for(const SlabOwner& owner, const Depot& depot, SizeClass size_class, 
 bool is_past_its_peak(const SlabOwner& owner) {
   const std::size_t usual_bytes = 2 * owner.taken_bytes + kLittleBytes + owner.made_ahead_bytes;
   if (owner.slab_bytes <= usual_bytes) return false;
-  std::size_t classes = 0;
-  for (const std::atomic<std::uint64_t>& word : owner.classes_with_slabs)
-    classes += count_ones(word.load(std::memory_order_relaxed));
-  return owner.slab_bytes > usual_bytes + classes * kPageBytes;
+  return owner.slab_bytes > usual_bytes + owner.classes_with_slabs * kPageBytes;
 }
 
 std::size_t parked_bytes(const SlabOwner& owner) {
@@ -172,16 +170,16 @@ std::size_t parked_bytes(const SlabOwner& owner) {
 std::uint32_t parked_count(const SlabOwner& owner, SizeClass size_class) {
   Depot* const depot = depot_of(owner);
   if (depot == nullptr || !is_in(depot->parked, size_class)) return 0;
-  os::LockGuard guard(depot->of[size_class].mutex);
-  return depot->of[size_class].count;
+  os::LockGuard guard(depot->of.made(size_class).mutex);
+  return depot->of.made(size_class).count;
 }
 
 void visit_parked(const SlabOwner& owner, const BlockVisitor& visit) {
   Depot* const depot = depot_of(owner);
   if (depot == nullptr) return;
-  for (const SizeClass size_class : kAllClasses) {
+  for (const SizeClass size_class : all_classes()) {
     if (!is_in(depot->parked, size_class)) continue;
-    Parked& parked = depot->of[size_class];
+    Parked& parked = depot->of.made(size_class);
     os::LockGuard guard(parked.mutex);
     unsigned count = parked.in_first;
     for (const ParkedArray* array = parked.first; array != nullptr; array = array->next) {
@@ -197,7 +195,9 @@ bool may_park(SlabOwner& owner, SizeClass size_class) {
     if (++owner.early_flushes >= kFlushesToEarn) make_depot(owner);
     return false;
   }
-  Relaxed<std::uint8_t>& flushes = depot->of[size_class].flushes;
+  Parked* const parked = depot->of.make(size_class, os::kChecksLocks ? begin_parked : nullptr);
+  if (parked == nullptr) return false;
+  Relaxed<std::uint8_t>& flushes = parked->flushes;
   if (!is_in(depot->flushed, size_class)) set(depot->flushed, size_class);
   const std::uint8_t now = ++flushes;
   if (now < kFlushesToEarn) return false;
@@ -210,7 +210,7 @@ namespace {
 
 // All or nothing. \returns false when memory is refused.
 bool add(Depot& depot, SizeClass size_class, void* const* blocks, unsigned count) {
-  Parked& parked = depot.of[size_class];
+  Parked& parked = depot.of.made(size_class);
   for (unsigned done = 0; done < count;) {
     if (parked.first == nullptr || parked.in_first == ParkedArray::kBlocks) {
       ParkedArray* const array = take_array(parked);
@@ -236,7 +236,7 @@ bool add(Depot& depot, SizeClass size_class, void* const* blocks, unsigned count
 }
 
 bool park_locked(SlabOwner& owner, Depot& depot, SizeClass size_class, void* const* blocks, unsigned count) {
-  Parked& parked = depot.of[size_class];
+  Parked& parked = depot.of.made(size_class);
   const Room room = room_for(owner, depot, size_class, count);
   if (room == Room::kNotAskedFor) {
     parked.refused = at_most(kMostCounted, parked.refused + count);
@@ -249,7 +249,7 @@ bool park_locked(SlabOwner& owner, Depot& depot, SizeClass size_class, void* con
 }
 
 unsigned take_for_use(Depot& depot, SizeClass size_class, void** blocks, unsigned wanted) {
-  Parked& parked = depot.of[size_class];
+  Parked& parked = depot.of.made(size_class);
   parked.was_used = true;
   const unsigned taken = take(depot, size_class, blocks, wanted);
   parked.refused -= at_most(parked.refused, wanted - taken);
@@ -263,9 +263,9 @@ unsigned take_for_use(Depot& depot, SizeClass size_class, void** blocks, unsigne
 bool park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned count,
           ReturnedPages& returned) {
   Depot* const depot = depot_of(owner);
-  if (depot == nullptr || !depot->of[size_class].mutex.try_lock()) return false;
+  if (depot == nullptr || !depot->of.made(size_class).mutex.try_lock()) return false;
   const bool is_parked = park_locked(owner, *depot, size_class, blocks, count);
-  depot->of[size_class].mutex.unlock();
+  depot->of.made(size_class).mutex.unlock();
   if (!is_parked) return false;
   owner.is_trimmed = false;
   // The helper returns it when nobody needs it. Other owners may well be in the same state.
@@ -277,9 +277,9 @@ bool park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned 
 unsigned unpark(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted) {
   Depot* const depot = depot_of(owner);
   if (depot == nullptr || !is_in(depot->flushed, size_class)) return 0;
-  if (!depot->of[size_class].mutex.try_lock()) return 0;
+  if (!depot->of.made(size_class).mutex.try_lock()) return 0;
   const unsigned taken = take_for_use(*depot, size_class, blocks, wanted);
-  depot->of[size_class].mutex.unlock();
+  depot->of.made(size_class).mutex.unlock();
   return taken;
 }
 
@@ -294,7 +294,7 @@ unsigned unpark_again(SlabOwner& owner, SizeClass size_class, void** blocks, uns
 unsigned return_parked(SlabOwner& owner, SizeClass size_class, unsigned most, ReturnedPages& returned) {
   Depot* const depot = depot_of(owner);
   if (depot == nullptr || !is_in(depot->parked, size_class)) return 0;
-  Parked& parked = depot->of[size_class];
+  Parked& parked = depot->of.made(size_class);
   unsigned gone = 0;
   void* blocks[ParkedArray::kBlocks];
   while (gone < most) {
@@ -319,7 +319,7 @@ void give_way(SlabOwner& owner, SizeClass growing, std::size_t bytes, ReturnedPa
   if (size_class == SizeClass::kNone) return;
   owner.next_giving_way = index_of_class(size_class) + 1;
   if (size_class == growing) return;
-  Parked& parked = depot->of[size_class];
+  Parked& parked = depot->of.made(size_class);
   if (!parked.mutex.try_lock()) return;
   const bool was_used = std::exchange(parked.was_used, false);
   parked.mutex.unlock();
@@ -331,7 +331,7 @@ void give_way(SlabOwner& owner, SizeClass growing, std::size_t bytes, ReturnedPa
 }
 
 bool limit_parked(SlabOwner& owner, std::size_t bytes, unsigned most, ReturnedPages& returned) {
-  for (const SizeClass size_class : kAllClasses) {
+  for (const SizeClass size_class : all_classes()) {
     if (parked_bytes(owner) <= bytes || most == 0) break;
     most -= return_parked(owner, size_class, most, returned);
   }
@@ -341,9 +341,10 @@ bool limit_parked(SlabOwner& owner, std::size_t bytes, unsigned most, ReturnedPa
 void look_at_depot(SlabOwner& owner) {
   Depot* const depot = depot_of(owner);
   if (depot == nullptr) return;
-  for (const SizeClass size_class : kAllClasses) {
-    Parked& parked = depot->of[size_class];
-    if (!is_in(depot->flushed, size_class) || !parked.mutex.try_lock()) continue;
+  for (const SizeClass size_class : all_classes()) {
+    if (!is_in(depot->flushed, size_class)) continue;
+    Parked& parked = depot->of.made(size_class);
+    if (!parked.mutex.try_lock()) continue;
     parked.needed = parked.asked;
     parked.asked = parked.refused = 0;
     parked.peak = parked.count;
@@ -355,13 +356,13 @@ void look_at_depot(SlabOwner& owner) {
 bool return_surplus(SlabOwner& owner, unsigned most, ReturnedPages& returned) {
   Depot* const depot = depot_of(owner);
   if (depot == nullptr) return false;
-  for (const SizeClass size_class : kAllClasses) {
+  for (const SizeClass size_class : all_classes()) {
     if (!is_in(depot->parked, size_class)) continue;
-    const std::uint32_t surplus = surplus_of(depot->of[size_class]);
+    const std::uint32_t surplus = surplus_of(depot->of.made(size_class));
     if (surplus == 0) continue;
     if (most == 0) return true;
     most -= return_parked(owner, size_class, at_most(most, surplus), returned);
-    if (surplus_of(depot->of[size_class]) != 0) return true;
+    if (surplus_of(depot->of.made(size_class)) != 0) return true;
   }
   return false;
 }

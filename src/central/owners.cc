@@ -76,6 +76,15 @@ void trim_idle_owner(SlabOwner& owner) {
   owner.is_trimmed = false;
 }
 
+// \returns the slab that was adopted; nullptr when there is none with free blocks. \pre both mutexes are
+// held.
+Span* adopt_first(SlabOwner& from, SlabOwner& to, SizeClass size_class) {
+  Span* const slab = from.classes.at(size_class).available.first();
+  if (slab == nullptr || !to.make_class(size_class)) return nullptr;
+  move_slab(from, to, slab);
+  return slab;
+}
+
 }  // namespace
 
 constinit SlabOwner Owners::shared_{};
@@ -136,8 +145,7 @@ Span* Owners::adopt_from_orphans(SlabOwner& owner, SizeClass size_class) {
   for (SlabOwner* orphan = orphans_.first(); orphan != nullptr && adopted == nullptr && tried < kOrphansTried;
        orphan = orphan->next, ++tried) {
     if (!orphan->mutex.try_lock()) continue;
-    adopted = orphan->classes[size_class].available.first();
-    if (adopted != nullptr) move_slab(*orphan, owner, adopted);
+    adopted = adopt_first(*orphan, owner, size_class);
     orphan->mutex.unlock();
   }
   mutex_.unlock();
@@ -150,9 +158,7 @@ bool Owners::adopt_from_any(SlabOwner& owner, SizeClass size_class) {
     if (other == &owner || other->hides_slabs) continue;
     os::LockGuard guard(owner.mutex);
     if (!other->mutex.try_lock()) continue;
-    Span* const slab = other->classes[size_class].available.first();
-    is_adopted = slab != nullptr;
-    if (is_adopted) move_slab(*other, owner, slab);
+    is_adopted = adopt_first(*other, owner, size_class) != nullptr;
     other->mutex.unlock();
   }
   return is_adopted;

@@ -1,28 +1,86 @@
-// An array with one element for each size class.
+// An array with one element for each size class. The classes of bins, and the first ones of pools, have their
+// elements inside; those of later pools lie in blocks, each made when a class of it is first used.
+//
+// Threads: the elements as their owner says. Any thread makes blocks; they never go.
 #pragma once
+#include <atomic>
+
 #include "central/size_class.h"
+#include "page/metadata.h"
 
 namespace tarn::internal {
 
+/// Elements begin as zeros.
 template <typename T>
-struct PerClass {
-  T of[kClassCount];
+class PerClass {
+ public:
+  static constexpr unsigned kInBlock = 256;
 
-  T& operator[](SizeClass size_class) { return of[index_of_class(size_class)]; }
-  const T& operator[](SizeClass size_class) const { return of[index_of_class(size_class)]; }
+  /// What an element is, all zeros where it was never made.
+  const T& at(SizeClass size_class) const {
+    const T* const made = const_cast<PerClass*>(this)->find(size_class);
+    return made != nullptr ? *made : kNone;
+  }
+  /// \pre make() has succeeded.
+  T& made(SizeClass size_class) { return *find(size_class); }
+
+  /// Calls begin for the elements that need no make().
+  void begin_inside(void (*begin)(T& element)) { begin_all(inside_, begin); }
+
+  /// \returns nullptr when it was never made.
+  T* find(SizeClass size_class) {
+    const unsigned index = index_of_class(size_class);
+    if (index < kInBlock) [[likely]]
+      return &inside_[index];
+    T* const block = behind_[index / kInBlock - 1].load(std::memory_order_acquire);
+    return block == nullptr ? nullptr : block + index % kInBlock;
+  }
+
+  /// \param begin what each element of a block needs but zeros. \returns nullptr when memory is refused.
+  T* make(SizeClass size_class, void (*begin)(T& element) = nullptr) {
+    if (T* const found = find(size_class)) return found;
+    constexpr std::size_t kBytes = kInBlock * sizeof(T);
+    auto* const block = static_cast<T*>(metadata.allocate_zeroed(kBytes));
+    if (block == nullptr) return nullptr;
+    if (begin != nullptr) begin_all(block, begin);
+    T* none = nullptr;
+    if (!behind_[index_of_class(size_class) / kInBlock - 1].compare_exchange_strong(
+            none, block, std::memory_order_acq_rel))
+      metadata.free(block, kBytes);
+    return find(size_class);
+  }
+
+ private:
+  friend class ObservedLayout;
+
+  static void begin_all(T* block, void (*begin)(T& element)) {
+    for (unsigned i = 0; i < kInBlock; ++i) begin(block[i]);
+  }
+
+  static constexpr T kNone{};
+  T inside_[kInBlock] = {};
+  std::atomic<T*> behind_[detail::kMostClasses / kInBlock - 1] = {};
 };
 
-/// All size classes, those of typed pools included: for (SizeClass size_class : kAllClasses).
-struct AllClasses {
+/// All size classes that there are, those of pools included: for (SizeClass size_class : all_classes()).
+class AllClasses {
+ public:
   struct Iterator {
     unsigned index;
     SizeClass operator*() const { return class_of_index(index); }
-    Iterator& operator++() { return ++index, *this; }
+    // Between the bins and the classes of pools is none.
+    Iterator& operator++() {
+      index = index + 1 == kBinCount ? detail::kFirstPoolClass : index + 1;
+      return *this;
+    }
     bool operator!=(const Iterator& other) const { return index != other.index; }
   };
   Iterator begin() const { return {1}; }
-  Iterator end() const { return {kClassCount}; }
+  Iterator end() const { return {end_}; }
+
+ private:
+  unsigned end_ = end_of_classes.load(std::memory_order_acquire);
 };
-inline constexpr AllClasses kAllClasses;
+inline AllClasses all_classes() { return {}; }
 
 }  // namespace tarn::internal

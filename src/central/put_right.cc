@@ -7,7 +7,8 @@ namespace tarn::internal {
 namespace {
 
 void forget_parked(Depot& depot, SizeClass size_class) {
-  Parked& parked = depot.of[size_class];
+  if (depot.of.find(size_class) == nullptr) return;
+  Parked& parked = depot.of.made(size_class);
   if (!parked.mutex.try_lock()) {
     const std::size_t block_bytes = class_geometry[size_class].block_bytes + sizeof(void*);
     depot.bytes.fetch_sub(block_bytes * parked.count, std::memory_order_relaxed);
@@ -31,9 +32,9 @@ void count_anew_locked(SlabOwner& owner, Span& slab) {
 
 void put_right_locked(SlabOwner& owner) {
   Depot* const depot = owner.depot.load(std::memory_order_relaxed);
-  for (const SizeClass size_class : kAllClasses) {
+  for (const SizeClass size_class : all_classes()) {
     if (depot != nullptr) forget_parked(*depot, size_class);
-    for (Span *slab = owner.classes[size_class].available.first(), *next = nullptr; slab != nullptr;
+    for (Span *slab = owner.classes.at(size_class).available.first(), *next = nullptr; slab != nullptr;
          slab = next) {
       next = slab->next;
       count_anew_locked(owner, *slab);

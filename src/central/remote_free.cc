@@ -8,29 +8,34 @@ namespace {
 
 constexpr std::uint32_t kManyPending = 64;  // slabs; from here on the freer collects for a passive owner
 
-SizeClass push_pending(SlabOwner& owner, Span* slab) {
-  const SizeClass size_class = slab->size_class.load(std::memory_order_relaxed);
-  std::atomic<Span*>& stack = owner.pending[size_class];
-  // Before the push: who sees 0 may take it that nothing was announced, and a fork in between leaves a count
-  // that is too high, not one that hides an announcement.
-  owner.pending_count.fetch_add(1, std::memory_order_relaxed);
-  Span* head = stack.load(std::memory_order_relaxed);
-  do slab->pending_next.store(head, std::memory_order_relaxed);
-  while (!stack.compare_exchange_weak(head, slab, std::memory_order_seq_cst, std::memory_order_relaxed));
-  return size_class;
-}
-
+/// Where a slab was announced.
 struct Announced {
   SlabOwner* owner;  // nullptr: the Span is free
   SizeClass size_class;
 };
 
+// \returns false when the owner never had a slab of the class: then the slab is another owner's by now.
+bool push_pending(SlabOwner& owner, Span* slab, Announced& announced) {
+  announced = {&owner, slab->size_class.load(std::memory_order_relaxed)};
+  std::atomic<Span*>* const stack = owner.pending.find(announced.size_class);
+  if (stack == nullptr) return false;
+  // Before the push: who sees 0 may take it that nothing was announced, and a fork in between leaves a count
+  // that is too high, not one that hides an announcement.
+  owner.pending_count.fetch_add(1, std::memory_order_relaxed);
+  Span* head = stack->load(std::memory_order_relaxed);
+  do slab->pending_next.store(head, std::memory_order_relaxed);
+  while (!stack->compare_exchange_weak(head, slab, std::memory_order_seq_cst, std::memory_order_relaxed));
+  return true;
+}
+
 // Step 2 of a freer, after it has set is_pending. \returns the owner that got the announcement, and on which
 // stack.
 Announced announce(Span* slab) {
-  for (;;) {
-    if (SlabOwner* const owner = slab->owner.load(std::memory_order_seq_cst); owner != nullptr)
-      return {owner, push_pending(*owner, slab)};
+  for (Announced announced{};;) {
+    if (SlabOwner* const owner = slab->owner.load(std::memory_order_seq_cst); owner != nullptr) {
+      if (push_pending(*owner, slab, announced)) return announced;
+      continue;
+    }
     slab->is_pending.exchange(0, std::memory_order_seq_cst);
     // A slab made in between may rely on this announcement.
     if (slab->owner.load(std::memory_order_seq_cst) == nullptr || slab->is_pending.exchange(1) != 0)
@@ -46,7 +51,7 @@ bool needs_help(const SlabOwner& owner) {
 
 // The holder of the mutex looks again after the unlock, so that no announcement made meanwhile is left.
 void collect_for(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
-  while (owner.pending[size_class].load(std::memory_order_seq_cst) != nullptr && needs_help(owner)) {
+  while (owner.pending.at(size_class).load(std::memory_order_seq_cst) != nullptr && needs_help(owner)) {
     if (!owner.mutex.try_lock()) return;
     collect_pending_locked(owner, size_class, returned);
     owner.mutex.unlock();
@@ -66,7 +71,7 @@ void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask, ReturnedP
 }
 
 bool collect_announced_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
-  Span* slab = owner.pending[size_class].exchange(nullptr, std::memory_order_seq_cst);
+  Span* slab = owner.pending.made(size_class).exchange(nullptr, std::memory_order_seq_cst);
   std::uint32_t count = 0;
   for (Span* next = nullptr; slab != nullptr; slab = next, ++count) {
     next = slab->pending_next.load(std::memory_order_relaxed);
@@ -82,13 +87,13 @@ bool collect_announced_locked(SlabOwner& owner, SizeClass size_class, ReturnedPa
   }
   owner.pending_count.fetch_sub(count, std::memory_order_relaxed);
   if (count != 0) owner.is_trimmed = false;
-  return !owner.classes[size_class].available.is_empty();
+  return !owner.classes.at(size_class).available.is_empty();
 }
 
 // A Span that served a slab of another class may still be on that class's stack, and later frees in its new
 // slab are then announced there too: where none may be missed, all stacks are collected.
 void collect_all_announced_locked(SlabOwner& owner, ReturnedPages& returned) {
-  for (const SizeClass size_class : kAllClasses) collect_pending_locked(owner, size_class, returned);
+  for (const SizeClass size_class : all_classes()) collect_pending_locked(owner, size_class, returned);
 }
 
 }  // namespace tarn::internal

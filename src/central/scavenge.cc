@@ -2,6 +2,7 @@
 
 #include "base/bitmap.h"
 #include "central/class_slabs.h"
+#include "central/private_classes.h"
 #include "central/slab.h"
 #include "os/helper_thread.h"
 #include "os/memory.h"
@@ -70,7 +71,8 @@ Span* next_slab_locked(List<Span>& slabs, Scavenged which) {
 }
 
 bool take_free_blocks_locked(SlabOwner& owner, SizeClass size_class, Scavenged which, TakenBlocks& taken) {
-  Span* const slab = next_slab_locked(owner.classes[size_class].available, which);
+  OwnedClass* const of_class = owner.classes.find(size_class);
+  Span* const slab = of_class == nullptr ? nullptr : next_slab_locked(of_class->available, which);
   if (slab == nullptr) return false;
   unlist_slab(owner, slab);
   owner.taken_bytes += std::size_t{slab->free_count} * slab->stride;
@@ -121,14 +123,14 @@ std::size_t scavenge(SlabOwner& owner, Scavenged which) {
   std::size_t purged = 0;
   TakenBlocks taken;
   ReturnedPages returned;
-  for (const SizeClass size_class : kAllClasses) {
+  for (const SizeClass size_class : all_classes()) {
     if (which == Scavenged::kQuiet) {
       os::LockGuard guard(owner.mutex);
-      if (!look_for_quiet_locked(owner.classes[size_class].available)) continue;
+      if (!look_for_quiet_locked(owner.classes.at(size_class).available)) continue;
     }
     while (!os::helper_must_stop()) {
       const GiveBackGuard give_back;
-      if (class_is_ending[size_class].load(std::memory_order_relaxed)) break;
+      if (is_ending(size_class)) break;
       {
         os::LockGuard guard(owner.mutex);
         if (!take_free_blocks_locked(owner, size_class, which, taken)) break;

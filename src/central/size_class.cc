@@ -11,7 +11,7 @@ constexpr bool every_request_fits(const ClassOfBin& classes) {
   for (unsigned bin = 1; bin < kBinCount; ++bin)
     if (const SizeClass size_class = classes[Bin{bin}];
         kGeometry[size_class].block_bytes < bin_limit(Bin{bin}) ||
-        classes.of[index_of_class(size_class)] != size_class)
+        classes[Bin{index_of_class(size_class)}] != size_class)
       return false;
   return true;
 }
@@ -78,7 +78,7 @@ constexpr SizeClass find_aligned_class(const ClassLookup& classes, std::size_t s
 constexpr detail::ClassOfStep aligned_steps(const ClassLookup& classes) {
   detail::ClassOfStep steps{};
   for (std::size_t step = 1; step * 64 <= detail::kSteppedLimit; ++step)
-    steps.of[step] = find_aligned_class(classes, step * 64, 64);
+    steps.of[step] = static_cast<detail::BinClass>(find_aligned_class(classes, step * 64, 64));
   return steps;
 }
 
@@ -89,7 +89,7 @@ constexpr detail::ClassOfStep aligned_steps_of_default() {
 
 }  // namespace
 
-alignas(kCacheLineBytes) constinit ClassGeometryTable class_geometry = make_geometry_table();
+alignas(kCacheLineBytes) constinit ClassGeometryTable bin_geometry = make_geometry_table();
 constinit ClassOfBin rare_class_of_bin = make_rare_class_of_bin(kPresetClasses.of[0]);
 constinit detail::ClassOfStep class_of_aligned_step = aligned_steps_of_default();
 

@@ -12,6 +12,7 @@
 // Colouring: blocks whose size is a multiple of 512 B would all start on the same cache sets, so their stride
 // is one line more (16 B at 512). Aligned classes are exempt. Measured in docs/decisions/004-pools.md.
 #pragma once
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -27,18 +28,21 @@ using detail::Bin;
 using detail::class_of_index;
 using detail::index_of_class;
 using detail::kBinCount;
-using detail::kClassCount;
 using detail::number_of;
 using detail::SizeClass;
 
-/// The byte offset of a class's record in a thread's cache.
-inline constexpr std::size_t kRecordBytes = 2 * sizeof(void*);
-constexpr std::uint16_t record_offset_of_class(SizeClass size_class) {
-  return static_cast<std::uint16_t>(index_of_class(size_class) * kRecordBytes);
-}
+/// One more than the number of the last class that any pool has had.
+inline constinit std::atomic<unsigned> end_of_classes{detail::kFirstPoolClass};
 
-constexpr SizeClass class_of_record(std::size_t record_offset) {
-  return class_of_index(static_cast<unsigned>(record_offset / kRecordBytes));
+/// The place of a class's record in a thread's cache.
+inline constexpr std::size_t kRecordBytes = 2 * sizeof(void*);
+constexpr detail::RecordPlace record_of_class(SizeClass size_class) {
+  return detail::RecordPlace{index_of_class(size_class) * (kRecordBytes / 8)};
+}
+static_assert(number_of(record_of_class(detail::class_of_index(detail::kMostClasses - 1))) <= UINT16_MAX);
+
+constexpr SizeClass class_of_record(detail::RecordPlace record) {
+  return class_of_index(static_cast<unsigned>(number_of(record) / (kRecordBytes / 8)));
 }
 
 /// Above this size in bytes each block has its own slab, so that any class can reuse the pages it frees.
@@ -116,8 +120,9 @@ constexpr std::uint32_t coloured_stride(std::uint32_t bytes) {
   return bytes + (bytes >= 1024 ? 64 : 16);
 }
 
+/// Of the classes of bins.
 struct ClassGeometryTable {
-  ClassGeometry of[kClassCount];
+  ClassGeometry of[kBinCount];
 
   constexpr ClassGeometry& operator[](SizeClass size_class) { return of[index_of_class(size_class)]; }
   constexpr const ClassGeometry& operator[](SizeClass size_class) const {
@@ -135,11 +140,22 @@ constexpr ClassGeometryTable make_geometry_table() {
 }
 inline constexpr ClassGeometryTable kGeometry = make_geometry_table();
 
-/// The same, with the classes of the file in use, if there is one, and of typed pools, which come and go
-/// (thread/private_class.h); an entry changes only while its class has no slab.
-extern ClassGeometryTable class_geometry;
+/// The same, with the classes of the file in use, if there is one.
+extern ClassGeometryTable bin_geometry;
 
+/// Whether it is a pool's.
 inline bool is_private_class(SizeClass size_class) { return index_of_class(size_class) >= kBinCount; }
+
+/// \pre a private class. An entry changes only while its class has no slab (central/private_class.h).
+const ClassGeometry& private_geometry(SizeClass size_class);
+
+/// Of every class: class_geometry[size_class].
+struct ClassGeometries {
+  const ClassGeometry& operator[](SizeClass size_class) const {
+    return is_private_class(size_class) ? private_geometry(size_class) : bin_geometry[size_class];
+  }
+};
+inline constexpr ClassGeometries class_geometry;
 
 /// \returns the index of the block at `offset` bytes in its slab; exact when a block starts at that offset.
 constexpr BlockIndex index_of(const ClassGeometry& geometry, std::uint32_t offset) {
@@ -159,7 +175,7 @@ constexpr ClassOfBin make_class_of_bin(const SizeClassPreset& preset) {
   for (unsigned bin = 1; bin < kBinCount; ++bin) {
     unsigned best = bin == detail::kTinyBin && !has_class(preset, bin) ? 1 : bin;
     while (!has_class(preset, best)) ++best;
-    classes.of[bin] = class_of_index(best);
+    classes.of[bin] = detail::bin_class_of_index(best);
   }
   return classes;
 }
@@ -186,7 +202,7 @@ constexpr ClassOfBin make_rare_class_of_bin(const ClassOfBin& classes) {
     const std::uint32_t power = std::bit_ceil(bytes < 16 ? 16 : bytes);
     const std::uint32_t between = power / 4 * 3;
     const bool fits_between = bytes > 256 && bytes <= between;
-    rare.of[bin] = classes[detail::bin_of(fits_between ? between : power)];
+    rare.of[bin] = classes.of[number_of(detail::bin_of(fits_between ? between : power))];
   }
   return rare;
 }
@@ -205,7 +221,7 @@ inline SizeClass rare_class_of(SizeClass size_class) {
 constexpr detail::ClassOfStep make_class_of_step(const ClassOfBin& classes) {
   detail::ClassOfStep steps{};
   for (std::size_t step = 1; step * 64 <= detail::kSteppedLimit; ++step)
-    steps.of[step] = classes[detail::bin_of(step * 64)];
+    steps.of[step] = classes.of[number_of(detail::bin_of(step * 64))];
   return steps;
 }
 
@@ -222,7 +238,7 @@ struct ClassLookup {
   }
 };
 /// The table in use.
-inline constexpr ClassLookup kClassesInUse{detail::class_of_bin, detail::class_of_step, class_geometry};
+inline constexpr ClassLookup kClassesInUse{detail::class_of_bin, detail::class_of_step, bin_geometry};
 
 /// \returns the class of the table in use that serves a size of usual alignment. \pre it is at most 256 KiB.
 inline SizeClass class_of_size(std::size_t size) { return kClassesInUse.of_size(size); }

@@ -33,7 +33,7 @@
 namespace tarn::internal {
 
 struct SlabTotals {
-  std::uint32_t slabs;
+  Relaxed<std::uint32_t> slabs;
   PageCount pages;
   std::uint32_t blocks;
 };
@@ -76,9 +76,9 @@ struct alignas(kCacheLineBytes) Parked {
 };
 static_assert(sizeof(Parked) == kCacheLineBytes);
 
-/// Classes, each with a bit. Any thread may set and clear bits.
+/// Classes, each with a bit. Any thread may set and clear bits; who sees one set sees the class's element.
 struct ClassSet {
-  std::atomic<std::uint64_t> words[bitmap::words_for(kClassCount)];
+  std::atomic<std::uint64_t> words[bitmap::words_for(detail::kMostClasses)];
 };
 
 /// What an owner has parked. Zeroed memory at first, of which classes without a flush write nothing.
@@ -144,8 +144,8 @@ struct alignas(kCacheLineBytes) SlabOwner {
   Relaxed<std::uint32_t> early_flushes;  // before there was a depot
   std::uint32_t next_giving_way;         // class where the next look for idle parked blocks begins
   List<Span> spare[kSpareKinds];         // slabs that ended here; the next slab of any class is made of one
-  std::atomic<std::uint64_t> classes_with_slabs[bitmap::words_for(kClassCount)];
-  PerClass<std::atomic<std::uint8_t>> rare_calls;  // of classes without slabs, that others served
+  Relaxed<std::uint32_t> classes_with_slabs;
+  std::atomic<std::uint8_t> rare_calls[kBinCount];  // of classes without slabs, that others served
   // Other threads write these; their number lies beside what each slow call reads.
   alignas(kCacheLineBytes) std::atomic<std::uint32_t> pending_count;
   CachedSpans cached;
@@ -153,18 +153,15 @@ struct alignas(kCacheLineBytes) SlabOwner {
   PerClass<std::atomic<Span*>> pending;
 
   /// Whether it has slabs of a class; without the mutex, at some moment.
-  bool has_slabs(SizeClass size_class) const {
-    const unsigned index = index_of_class(size_class);
-    return (classes_with_slabs[index / 64].load(std::memory_order_relaxed) >> index % 64 & 1) != 0;
+  bool has_slabs(SizeClass size_class) const { return classes.at(size_class).totals.slabs != 0; }
+  /// Call before the first slab of a class. \returns false when memory is refused.
+  bool make_class(SizeClass size_class) {
+    return classes.make(size_class) != nullptr && pending.make(size_class) != nullptr;
   }
 };
 
 /// Number of owners that are no orphans, but for the shared one.
 inline constinit std::atomic<std::uint32_t> owners_in_use{0};
-
-/// Classes whose pool is ending: trimming and scavenging skip their slabs, because the pool walks them. Set
-/// under kGiveBack, so that no free block is out of its slab at that time.
-extern PerClass<std::atomic<bool>> class_is_ending;
 
 /// Walks the invariant above; stops the process where it does not hold. \pre the mutex is held.
 void validate_locked(const SlabOwner& owner);

@@ -11,9 +11,11 @@ namespace {
 
 void validate_slabs(const SlabOwner& owner) {
   std::size_t made_ahead_bytes = 0;
-  for (const SizeClass size_class : kAllClasses) {
+  std::uint32_t classes_with_slabs = 0;
+  for (const SizeClass size_class : all_classes()) {
     std::uint32_t slabs = 0, blocks = 0, free_blocks = 0;
-    for (const Span* slab = owner.classes[size_class].available.first(); slab != nullptr; slab = slab->next) {
+    for (const Span* slab = owner.classes.at(size_class).available.first(); slab != nullptr;
+         slab = slab->next) {
       TARN_CHECK(slab->is_listed() && slab->owner.load() == &owner);
       TARN_CHECK(slab->size_class.load() == size_class && slab->free_count != 0);
       TARN_CHECK(slab->free_count < slab->settle_at || slab->settle_at == slab->block_count);
@@ -23,10 +25,11 @@ void validate_slabs(const SlabOwner& owner) {
       blocks += slab->block_count;
       free_blocks += slab->free_count;
     }
-    const SlabTotals& totals = owner.classes[size_class].totals;
-    TARN_CHECK(owner.has_slabs(size_class) == (totals.slabs != 0));
+    const SlabTotals& totals = owner.classes.at(size_class).totals;
+    classes_with_slabs += totals.slabs != 0;
     TARN_CHECK(slabs <= totals.slabs && blocks <= totals.blocks && free_blocks <= blocks);
   }
+  TARN_CHECK(classes_with_slabs == owner.classes_with_slabs);
   TARN_CHECK(made_ahead_bytes <= owner.made_ahead_bytes);  // those without a free block are in no list
 }
 
@@ -69,8 +72,9 @@ void validate_depot(const SlabOwner& owner) {
   Depot* const depot = owner.depot.load(std::memory_order_acquire);
   if (depot == nullptr) return;
   std::size_t bytes = 0;
-  for (const SizeClass size_class : kAllClasses) {
-    Parked& parked = depot->of[size_class];
+  for (const SizeClass size_class : all_classes()) {
+    if (depot->of.find(size_class) == nullptr) continue;
+    Parked& parked = depot->of.made(size_class);
     os::LockGuard guard(parked.mutex);
     validate_parked(parked);
     const unsigned index = index_of_class(size_class);

@@ -80,7 +80,7 @@ bool choose_classes_of_file() {
       choice_name(info_of(Option::kClasses), configuration.value(Option::kClasses));
   BlockSizes sizes;
   if (read_class_file(path, preset, sizes)) {
-    write_class_table(sizes, detail::class_of_bin, detail::class_of_step, class_geometry);
+    write_class_table(sizes, detail::class_of_bin, detail::class_of_step, bin_geometry);
     return true;
   }
   static_cast<void>(configuration.set(info_of(Option::kClassesFile), "", "refused"));

@@ -26,7 +26,7 @@ PoolHeader* pool_over_system(const void* block) {
 }
 
 bool is_of_general_pool(const void* block) {
-  if (page_map.index().record_offset_of(block) != 0) return true;
+  if (page_map.index().record_of(block) != detail::RecordPlace::kNone) return true;
   const Span* const span = find_any_span(block);
   return span != nullptr && !is_of_pool(span) && pool_over_system(block) == nullptr;
 }

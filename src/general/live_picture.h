@@ -22,6 +22,7 @@ struct LiveRun {
   std::size_t bytes;   // that the program may use of each block
   std::uint32_t stride;
   detail::SizeClass size_class;
+  std::uint16_t name = 0;  // of its pool's (observe/live_slabs.h)
 
   bool operator<(const LiveRun& other) const { return start < other.start; }
 };
@@ -34,6 +35,8 @@ class LivePicture {
   void clear() { count_ = 0; }
   bool is_empty() const { return count_ == 0; }
   std::uint32_t room() const { return kMostRuns - count_; }
+  LiveRun* begin() { return runs_; }
+  LiveRun* end() { return runs_ + count_; }
   const LiveRun* begin() const { return runs_; }
   const LiveRun* end() const { return runs_ + count_; }
 

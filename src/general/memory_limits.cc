@@ -17,7 +17,7 @@ std::size_t at_least_a_chunk(std::size_t bytes) { return bytes < kChunkBytes ? k
 std::size_t bytes_at_hand(const ThreadHeap* heap) {
   if (heap == nullptr) return 0;
   std::size_t bytes = 0;
-  for (const SizeClass size_class : kAllClasses)
+  for (const SizeClass size_class : all_classes())
     bytes += count_of(*heap, size_class) * std::size_t{class_geometry[size_class].block_bytes};
   return bytes;
 }

@@ -50,9 +50,13 @@ void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t siz
   } else if (take_blocks(heap, size_class, &block, 1, returned) == 0) {
     block = nullptr;
   }
-  if (counts_calls(&heap) && block != nullptr)
-    heap.calls->of_class[size_class].add_allocation(size, class_geometry[size_class].block_bytes);
+  if (counts_calls(&heap) && block != nullptr) count_allocation(*heap.calls, size_class, size);
   return block;
+}
+
+// A block that the thread has at hand, if its records are not hidden.
+TARN_INLINE void* pop_own(SizeClass size_class) {
+  return detail::pop(detail::own_cache(), record_of_class(size_class));
 }
 
 // \returns 0 for the general pool's own classes.
@@ -84,7 +88,7 @@ void* allocate_watched(ThreadHeap* heap, SizeClass size_class, std::size_t size)
   if (!observation.heed()) return nullptr;
   if (observation.is_sampled(size))
     if (void* const block = allocate_sampled(size_class, size)) return block;
-  return heap != nullptr ? pop(heap->record(size_class)) : nullptr;
+  return heap != nullptr ? pop(heap->cache, record_of_class(size_class)) : nullptr;
 }
 
 void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size) {
@@ -130,9 +134,9 @@ void deallocate_checked(void* block) {
 // watched thread does not see.
 [[gnu::noinline]] bool deallocate_watched(void* block, SizeClass size_class) {
   const bool is_watched = observation.heed();
-  if (page_map.index().record_offset_of(block) != 0) {
+  if (page_map.index().record_of(block) != detail::RecordPlace::kNone) {
     ThreadHeap* const heap = this_heap();
-    return is_watched && heap != nullptr && push(heap->cache, record_offset_of_class(size_class), block);
+    return is_watched && heap != nullptr && push(heap->cache, record_of_class(size_class), block);
   }
   const Span* const slab = page_map.find(block);
   SlabOwner* const owner = owners.sampled();
@@ -183,15 +187,14 @@ bool takes_this_block_from_malloc() {
   const SizeClass size_class =
       size <= detail::kSmallLimit ? class_that_serves(heap, detail::bin_of(size)) : class_of_size(size);
   // A request that another bin's class serves finds its blocks in the record of that class.
-  if (void* const block = pop(detail::own_cache()->records[index_of_class(size_class)])) return block;
+  if (void* const block = pop_own(size_class)) return block;
   return allocate_in_class(heap, size_class, size);
 }
 
 [[gnu::noinline]] void* allocate_missed(std::size_t size) {
   // A hit, of sizes that callers do not look up inline. A scope hides the records.
   if (size > detail::kSteppedLimit && size <= detail::kMediumLimit)
-    if (void* const block = pop(detail::own_cache()->records[index_of_class(class_of_size(size))]))
-      return block;
+    if (void* const block = pop_own(class_of_size(size))) return block;
   if (takes_this_block_from_malloc()) [[unlikely]]
     return allocate_from_malloc(size, 16);
   return allocate_behind_door(size);
@@ -218,7 +221,7 @@ TARN_INLINE void* pop_hidden(const ThreadHeap& heap, std::size_t size) {
   const std::int64_t left = this_thread.bytes_to_sample - static_cast<std::int64_t>(size);
   if (left <= 0) [[unlikely]]
     return nullptr;
-  void* const block = detail::pop(detail::record_at(heap.cache, record));
+  void* const block = detail::pop(heap.cache, record);
   if (block != nullptr) [[likely]]
     this_thread.bytes_to_sample = left;
   return block;
@@ -226,7 +229,7 @@ TARN_INLINE void* pop_hidden(const ThreadHeap& heap, std::size_t size) {
 
 // \returns whether the hidden record had room.
 TARN_INLINE bool push_hidden(const ThreadHeap& heap, void* block) {
-  return detail::push(heap.cache, detail::record_offset_of(heap.cache, block), block);
+  return detail::push(heap.cache, detail::record_of(heap.cache, block), block);
 }
 
 void* allocate_hidden(std::size_t size) {
@@ -345,7 +348,7 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
   const SizeClass size_class = alignment == 64 && size - 1 < detail::kSteppedLimit
                                    ? class_of_aligned_step[(size + 63) / 64]
                                    : aligned_class_of(kClassesInUse, size, alignment);
-  if (void* const block = detail::pop(detail::own_cache()->records[index_of_class(size_class)])) return block;
+  if (void* const block = pop_own(size_class)) return block;
   return allocate_aligned_slow(size, alignment);
 }
 
@@ -411,30 +414,31 @@ class BatchMark {
 // What the thread's magazine has, if its record is not hidden. \returns how many.
 std::size_t pop_batch(SizeClass size_class, std::size_t count, void** blocks) {
   const BatchMark mark;
-  detail::Record& record = detail::own_cache()->records[index_of_class(size_class)];
-  if (*record.top == nullptr) return 0;
-  const auto at_hand = static_cast<std::size_t>(record.top - this_heap()->magazines[size_class].blocks);
+  detail::ThreadCache* const cache = detail::own_cache();
+  detail::Record& record = detail::record_at(cache, record_of_class(size_class));
+  void** const top = detail::slot_at(cache, record.top);
+  if (*top == nullptr) return 0;
+  const auto at_hand = static_cast<std::size_t>(top - this_heap()->magazines.at(size_class).blocks);
   const std::size_t taken = count < at_hand ? count : at_hand;
-  void** const top = record.top - taken;
-  copy_blocks(blocks, top + 1, taken);
-  __atomic_store_n(&record.top, top, __ATOMIC_RELAXED);
+  copy_blocks(blocks, top + 1 - taken, taken);
+  __atomic_store_n(&record.top, record.top - taken * sizeof(void*), __ATOMIC_RELAXED);
   return taken;
 }
 
-// The offsets of two blocks' records, to be compared at once.
-TARN_INLINE std::size_t pair_of(std::size_t offset, std::size_t next) {
+// The records of two blocks, to be compared at once.
+TARN_INLINE std::size_t pair_of(detail::RecordPlace record, detail::RecordPlace next) {
   static_assert(sizeof(std::size_t) == 8);
-  return offset | next << 32;
+  return number_of(record) | number_of(next) << 32;
 }
 
 // Frees the first blocks as long as they are of one class and its record has room. \returns how many.
 TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
   const BatchMark mark;
   detail::ThreadCache* const cache = detail::own_cache();
-  const std::size_t offset = detail::record_offset_of(cache, blocks[0]);
-  detail::Record& record = detail::record_at(cache, offset);
-  void** const top = record.top;
-  const auto room = static_cast<std::size_t>(record.limit - top);
+  const detail::RecordPlace place = detail::record_of(cache, blocks[0]);
+  detail::Record& record = detail::record_at(cache, place);
+  void** const top = detail::slot_at(cache, record.top);
+  const std::size_t room = (record.limit - record.top) / sizeof(void*);
   const std::size_t most = count < room ? count : room;
   std::size_t pushed = 0;
   // Two by two, but read and stored one by one: what was just stored so is waited for when it is read as one.
@@ -442,20 +446,18 @@ TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
   for (void* last = *top; most - pushed >= 2; pushed += 2) {
     void* const block = __atomic_load_n(blocks + pushed, __ATOMIC_RELAXED);
     void* const next = __atomic_load_n(blocks + pushed + 1, __ATOMIC_RELAXED);
-    const std::size_t offsets =
-        pair_of(detail::record_offset_of(cache, block), detail::record_offset_of(cache, next));
-    if (offsets != pair_of(offset, offset) || block == last || next == block) break;
+    const std::size_t places = pair_of(detail::record_of(cache, block), detail::record_of(cache, next));
+    if (places != pair_of(place, place) || block == last || next == block) break;
     __atomic_store_n(top + pushed + 1, block, __ATOMIC_RELAXED);
     __atomic_store_n(top + pushed + 2, next, __ATOMIC_RELAXED);
     last = next;
   }
   // What is left of a pair, or comes before the block that ended the loop.
-  if (pushed != most && blocks[pushed] != top[pushed] &&
-      detail::record_offset_of(cache, blocks[pushed]) == offset) {
+  if (pushed != most && blocks[pushed] != top[pushed] && detail::record_of(cache, blocks[pushed]) == place) {
     __atomic_store_n(top + pushed + 1, blocks[pushed], __ATOMIC_RELAXED);
     ++pushed;
   }
-  if (pushed != 0) __atomic_store_n(&record.top, top + pushed, __ATOMIC_RELEASE);
+  if (pushed != 0) __atomic_store_n(&record.top, record.top + pushed * sizeof(void*), __ATOMIC_RELEASE);
   return pushed;
 }
 

@@ -35,12 +35,16 @@ void PoolRegistry::add_locked(PoolHeader& pool) {
   pool.record = pool.operations->record;
   std::strncpy(pool.kind, pool.operations->kind, PoolHeader::kKindBytes - 1);
   pools_.push_back(&pool);
+  if (pool.operations->private_class != nullptr)
+    private_class(pool.operations->private_class(pool)).pool = &pool;
 }
 
 void PoolRegistry::remove_locked(PoolHeader& pool) {
   for (PoolWalk* walk = first_walk_; walk != nullptr; walk = walk->next_walk)
     if (walk->next == &pool) walk->next = pool.next;
   pools_.remove(&pool);
+  if (pool.operations->private_class != nullptr)
+    private_class(pool.operations->private_class(pool)).pool = nullptr;
 }
 
 void PoolRegistry::add(PoolHeader& pool) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "base/list.h"
+#include "central/private_classes.h"
 #include "general/pool_header.h"
 #include "os/lock_rank.h"
 #include "page/span.h"
@@ -61,18 +62,12 @@ class PoolRegistry {
   /// the walk is over.
   bool next_picture_in_walk(PoolWalk& walk, LivePicture& picture, PictureOf* of);
 
-  /// Calls use(pool of a class) while no pool begins or ends; that one \returns nullptr for a class without
-  /// one.
+  /// Calls use(pool of a private class) while no pool begins or ends; that one \returns nullptr for a class
+  /// without one.
   template <typename Use>
   void with_pools_of_classes(const Use& use) const {
     os::LockGuard guard(mutex_);
-    use([this](SizeClass size_class) -> const PoolHeader* {
-      for (const PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next)
-        if (pool->operations->private_class != nullptr &&
-            pool->operations->private_class(*pool) == size_class)
-          return pool;
-      return nullptr;
-    });
+    use([](SizeClass size_class) -> const PoolHeader* { return private_class(size_class).pool; });
   }
 
   /// \returns the span of a pool over a caller's memory that holds an address, or nullptr. \cost a lock and a

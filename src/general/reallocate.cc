@@ -152,19 +152,19 @@ std::size_t usable_size_slow(const void* block) {
 namespace {
 
 // The index of pages, which a thread's cache shows while no call needs the slow way, names the class of
-// nearly every block. \returns the offset of the record that takes the block; 0: the slow way must find it.
-TARN_INLINE std::size_t record_that_takes(const void* block) {
-  const std::size_t record = detail::record_offset_of(detail::own_cache(), block);
-  if (record != 0) [[likely]]
+// nearly every block. \returns the record that takes the block; kNone: the slow way must find it.
+TARN_INLINE detail::RecordPlace record_that_takes(const void* block) {
+  const detail::RecordPlace record = detail::record_of(detail::own_cache(), block);
+  if (record != detail::RecordPlace::kNone) [[likely]]
     return record;
-  return hits_are_hidden() ? detail::record_offset_of(this_heap()->cache, block) : 0;
+  return hits_are_hidden() ? detail::record_of(this_heap()->cache, block) : record;
 }
 
 }  // namespace
 
 void* reallocate(void* block, std::size_t size) noexcept {
-  const std::size_t record = record_that_takes(block);
-  if (record == 0) [[unlikely]]
+  const detail::RecordPlace record = record_that_takes(block);
+  if (record == detail::RecordPlace::kNone) [[unlikely]]
     return reallocate_slow(block, size);
   const Span& slab = *page_map.find(block);
   if (!is_start_of_block(slab, block)) os::fatal("use of a pointer into a block", block);
@@ -174,8 +174,8 @@ void* reallocate(void* block, std::size_t size) noexcept {
 }
 
 std::size_t usable_size(const void* block) noexcept {
-  const std::size_t record = record_that_takes(block);
-  if (record == 0) [[unlikely]]
+  const detail::RecordPlace record = record_that_takes(block);
+  if (record == detail::RecordPlace::kNone) [[unlikely]]
     return usable_size_slow(block);
   return class_geometry[class_of_record(record)].block_bytes;
 }

@@ -40,8 +40,8 @@ bool is_of_a_slab_and_not_free(void* block) {
 
 // A flush had returned blocks and not yet closed their gap; a refill had made its record full.
 void forget_returned_blocks(ThreadHeap& heap) {
-  for (const SizeClass size_class : kAllClasses) {
-    void** const blocks = heap.magazines[size_class].blocks;
+  for (const SizeClass size_class : all_classes()) {
+    void** const blocks = heap.magazines.at(size_class).blocks;
     if (blocks == nullptr) continue;
     unsigned left = 0;
     for (unsigned i = 1; i <= count_of(heap, size_class); ++i)

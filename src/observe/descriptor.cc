@@ -1,8 +1,8 @@
 #include "observe/descriptor.h"
 
 #include "base/option_table.h"
-#include "central/class_slabs.h"
 #include "central/owners.h"
+#include "central/private_classes.h"
 #include "central/size_class.h"
 #include "central/slab_owner.h"
 #include "general/configuration.h"
@@ -50,6 +50,13 @@ consteval std::uint16_t size_in_table(std::size_t bytes) {
 #define TARN_VALUE(name, value) \
   { name, 0, static_cast<std::uint32_t>(value) }
 
+// An array that is in blocks: its elements inside, and the pointers to the blocks behind.
+#define TARN_PER_CLASS(name, Type, array)                                                            \
+  TARN_FIELD(name, Type, array), {                                                                   \
+    name "_behind", sizeof(void*),                                                                   \
+        static_cast<std::uint32_t>(offsetof(Type, array) + offsetof(decltype(Type::array), behind_)) \
+  }
+
 #define TARN_ROOT(name, global) \
   { name, &(global), sizeof(global) }
 
@@ -71,7 +78,7 @@ class ObservedLayout {
   static constexpr ObservedField kFields[] = {
       TARN_VALUE("page_bytes", kPageBytes),
       TARN_VALUE("chunk_bytes", kChunkBytes),
-      TARN_VALUE("class_count", kClassCount),
+      TARN_VALUE("per_class.in_block", PerClass<Magazine>::kInBlock),
       TARN_VALUE("bin_count", kBinCount),
       TARN_VALUE("kind.slab", SpanKind::kSlab),
       TARN_VALUE("kind.large", SpanKind::kLarge),
@@ -160,7 +167,7 @@ class ObservedLayout {
       TARN_ELEMENT("cached_spans.slots", CachedSpans, slots),
       TARN_VALUE("cached_spans.count", CachedSpans::kSlots),
       TARN_VALUE("cached_spans.address_bits", CachedSpan::kPagesShift),
-      TARN_FIELD("depot.of", Depot, of),
+      TARN_PER_CLASS("depot.of", Depot, of),
       TARN_RECORD("parked", Parked),
       TARN_FIELD("parked.first", Parked, first),
       TARN_FIELD("parked.count", Parked, count),
@@ -185,7 +192,7 @@ class ObservedLayout {
       // clang-format on
       {"heap.large_allocations", sizeof(std::size_t),
        static_cast<std::uint32_t>(offsetof(ThreadHeap, large) + offsetof(LargeCounts, allocations))},
-      TARN_FIELD("heap.magazines", ThreadHeap, magazines),
+      TARN_PER_CLASS("heap.magazines", ThreadHeap, magazines),
       TARN_FIELD("heap.shown", ThreadHeap, shown.cache),
       TARN_FIELD("heap.shown_derived", ThreadHeap, shown.derived),
       TARN_FIELD("heap.calls_made", ThreadHeap, calls_made),
@@ -199,10 +206,10 @@ class ObservedLayout {
       TARN_RECORD("magazine", Magazine),
       TARN_FIELD("magazine.blocks", Magazine, blocks),
       TARN_FIELD("magazine.room", Magazine, room),
-      TARN_FIELD("cache.records", ThreadCache, records),
+      TARN_FIELD("cache.records", ThreadCache, of_bins),
       TARN_FIELD("cache.thread_number", ThreadCache, thread_number),
       TARN_RECORD("record", Record),
-      TARN_FIELD("record.top", Record, top),
+      TARN_FIELD("record.top_distance", Record, top),
 
       TARN_FIELD("pools.first", PoolRegistry, pools_),
       TARN_FIELD("pools.in_buffers", PoolRegistry, first_in_callers_memory_),
@@ -239,8 +246,11 @@ class ObservedLayout {
       TARN_FIELD("object.size_class", ObjectPoolState, size_class),
       TARN_FIELD("object.refusals", ObjectPoolState, refusals),
       TARN_FIELD("object.fixed", ObjectPoolState, fixed),
-      TARN_RECORD("private_class", PrivateClassBlocks),
-      TARN_FIELD("private_class.peak", PrivateClassBlocks, peak_),
+      {"private_classes.behind", sizeof(void*),
+       static_cast<std::uint32_t>(offsetof(decltype(private_classes), behind_))},
+      TARN_RECORD("private_class", PrivateClass),
+      TARN_FIELD("private_class.geometry", PrivateClass, geometry),
+      TARN_FIELD("private_class.peak", PrivateClass, peak_block_count),
       TARN_FIELD("fixed_front.state", FixedPoolFront, state),
 
       TARN_RECORD("handles", HandlePoolState),
@@ -383,10 +393,11 @@ constinit ObservedRoot roots[] = {
     TARN_ROOT("registry", registry),
     TARN_ROOT("heaps_in_use", heaps_in_use),
     TARN_ROOT("pools", pool_registry),
-    TARN_ROOT("geometry", class_geometry),
-    TARN_ROOT("private_classes", blocks_of_private_classes),
+    TARN_ROOT("geometry", bin_geometry),
+    TARN_ROOT("private_classes", private_classes),
+    TARN_ROOT("end_of_classes", end_of_classes),
     TARN_ROOT("configuration", configuration),
-    TARN_ROOT("empty_cache", detail::empty_cache),
+    TARN_ROOT("empty_cache", detail::empty_cache.cache),
     TARN_ROOT("thread_limits", thread_limits),
     TARN_ROOT("watch", watch_switches),
     TARN_ROOT("watch_leases", watch_leases),

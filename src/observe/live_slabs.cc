@@ -94,26 +94,28 @@ void take_out_cached(LivePicture& picture) {
 }
 
 template <typename PoolOfClass>
-void note_names(const LivePicture& picture, const PoolOfClass& pool_of_class, PrivateClassNames& names) {
+void note_names(LivePicture& picture, const PoolOfClass& pool_of_class, PoolNames& names) {
   SizeClass last = SizeClass::kNone;
-  for (const LiveRun& run : picture) {
-    if (run.size_class == last || !is_private_class(run.size_class)) continue;
+  std::uint16_t name = 0;
+  names.clear();
+  for (LiveRun& run : picture) {
+    if (!is_private_class(run.size_class)) continue;
+    if (run.size_class != last) name = names.add(pool_of_class(run.size_class));
     last = run.size_class;
-    names.set(last, pool_of_class(last));
+    run.name = name;
   }
 }
 
 }  // namespace
 
-unsigned PrivateClassNames::index(SizeClass size_class) { return index_of_class(size_class) - kBinCount; }
-
-void PrivateClassNames::set(SizeClass size_class, const PoolHeader* pool) {
-  Name& name = names_[index(size_class)];
+std::uint16_t PoolNames::add(const PoolHeader* pool) {
+  Name& name = names_[count_];
   name.is_known = pool != nullptr;
   if (pool != nullptr) std::memcpy(name.text, pool->name, sizeof name.text);
+  return count_++;
 }
 
-bool take_next_picture(LivePlace& place, LivePicture& picture, PrivateClassNames& names) {
+bool take_next_picture(LivePlace& place, LivePicture& picture, PoolNames& names) {
   bool has_more = true;
   picture.clear();
   while (picture.is_empty() && has_more)

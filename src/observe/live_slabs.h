@@ -25,30 +25,29 @@ struct LivePlace {
   std::size_t page = 0;  // in the region
 };
 
-/// The names of object pools with classes of their own, at the moment of a picture.
-class PrivateClassNames {
+/// The names of the pools that the runs of a picture belong to, at the moment of the picture.
+class PoolNames {
  public:
-  static constexpr const char* kNone = nullptr;
-
-  /// \returns nullptr when the pool of the class has ended.
-  const char* of(detail::SizeClass size_class) const {
-    const Name& name = names_[index(size_class)];
-    return name.is_known ? name.text : kNone;
+  void clear() { count_ = 0; }
+  /// \param pool nullptr: it has ended. \pre at most one per run of a picture. \returns the name's number.
+  std::uint16_t add(const PoolHeader* pool);
+  /// \returns nullptr when the pool has ended.
+  const char* of(const LiveRun& run) const {
+    return names_[run.name].is_known ? names_[run.name].text : nullptr;
   }
-  void set(detail::SizeClass size_class, const PoolHeader* pool);
 
  private:
   struct Name {
     bool is_known;
     char text[PoolHeader::kNameBytes];
   };
-  static unsigned index(detail::SizeClass size_class);
 
-  Name names_[kClassCount - kBinCount];
+  std::uint16_t count_ = 0;
+  Name names_[LivePicture::kMostRuns];
 };
 
-/// Takes the picture that begins at a place, and moves the place behind it. \param names those of classes
-/// that the picture has blocks of. \returns false behind the last slab; the picture is then empty.
-bool take_next_picture(LivePlace& place, LivePicture& picture, PrivateClassNames& names);
+/// Takes the picture that begins at a place, and moves the place behind it. \param names of the pools that
+/// the picture has blocks of. \returns false behind the last slab; the picture is then empty.
+bool take_next_picture(LivePlace& place, LivePicture& picture, PoolNames& names);
 
 }  // namespace tarn::internal

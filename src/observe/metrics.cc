@@ -20,7 +20,7 @@ bool is_known(const StatField& field, const Stats& stats) {
 }
 
 Metrics metrics_of(const Stats& stats, const PoolSum* pools) {
-  Metrics metrics{TARN_VERSION_STRING, &stats, {}, stats.classes, kClassCount, pools};
+  Metrics metrics{TARN_VERSION_STRING, &stats, {}, stats.classes, kBinCount, pools};
   for (std::size_t i = 0; i < kStatCount; ++i) metrics.is_known[i] = is_known(kStatFields[i], stats);
   return metrics;
 }

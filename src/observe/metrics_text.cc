@@ -56,7 +56,7 @@ void write_library(MetricsWriter& writer, const Metrics& metrics) {
 
 bool is_in_use(const ClassUse& use) { return use.slabs != 0 || use.allocations != 0; }
 
-// Typed pools have classes of their own, whose blocks may be as large as those of another.
+// The classes of aligned blocks may be as large as others.
 bool is_first_of_size(const Metrics& metrics, unsigned index) {
   for (unsigned before = 0; before < index; ++before)
     if (is_in_use(metrics.classes[before]) &&

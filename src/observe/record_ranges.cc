@@ -8,6 +8,7 @@
 #include "page/metadata.h"
 #include "page/page_map.h"
 #include "tarn/observe.h"
+#include "thread/registry.h"
 
 // The linker's: the start of the file that the library is in, as it lies in memory. Without it, what the
 // headers would tell is missing.
@@ -77,6 +78,9 @@ void visit_records(const LoadedFile& file, const Visitor& visit) {
     char *const start = metadata.range(i).start, *const end = metadata.range(i).end;
     if (!file.has_in_data(start)) visit(start, end);
   }
+  registry.for_each_cache([&](const detail::ThreadCache* cache, std::size_t bytes) {
+    visit(cache, reinterpret_cast<const char*>(cache) + bytes);
+  });
 }
 
 void visit_tables(const Visitor& visit) {

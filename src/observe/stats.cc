@@ -30,17 +30,35 @@ void add(CallCounts& sum, const CallCounts& more) {
 
 #define TARN_ADD(group, key, member, ...) stats.member += counters.member;
 
+std::uint64_t free_blocks(const OwnedClass& of_class) {
+  std::uint64_t count = 0;
+  for (const Span* slab = of_class.available.first(); slab != nullptr; slab = slab->next)
+    count += slab->free_count;
+  return count;
+}
+
+void add_private_class(SlabOwner& owner, SizeClass size_class, PrivateClassUse& use) {
+  const OwnedClass& of_class = owner.classes.at(size_class);
+  const std::uint64_t block_bytes = class_geometry[size_class].block_bytes;
+  use.total_bytes += of_class.totals.blocks * block_bytes;
+  use.cached_bytes += parked_count(owner, size_class) * block_bytes;
+  use.free_bytes += free_blocks(of_class) * block_bytes;
+}
+
+void add_bin(SlabOwner& owner, SizeClass size_class, ClassUse& use) {
+  const OwnedClass& of_class = owner.classes.at(size_class);
+  use.slabs += of_class.totals.slabs;
+  use.slab_bytes += bytes_of(of_class.totals.pages);
+  use.total_blocks += of_class.totals.blocks;
+  use.cached_blocks += parked_count(owner, size_class);
+  use.free_blocks += free_blocks(of_class);
+}
+
 void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
-  for (const SizeClass size_class : kAllClasses) {
+  for (const SizeClass size_class : all_classes()) {
     collect_pending_locked(owner, size_class, returned);
-    ClassUse& use = stats.classes[index_of_class(size_class)];
-    const SlabTotals& totals = owner.classes[size_class].totals;
-    use.slabs += totals.slabs;
-    use.slab_bytes += bytes_of(totals.pages);
-    use.total_blocks += totals.blocks;
-    use.cached_blocks += parked_count(owner, size_class);
-    for (const Span* slab = owner.classes[size_class].available.first(); slab != nullptr; slab = slab->next)
-      use.free_blocks += slab->free_count;
+    is_private_class(size_class) ? add_private_class(owner, size_class, stats.of_pools)
+                                 : add_bin(owner, size_class, stats.classes[index_of_class(size_class)]);
   }
   stats.free_in_slabs_bytes += owner.spare_bytes;
   stats.cached_bytes += cached_span_bytes(owner);
@@ -49,11 +67,15 @@ void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
 }
 
 void add_heap(const ThreadHeap& heap, Stats& stats) {
-  for (const SizeClass size_class : kAllClasses) {
+  for (const SizeClass size_class : all_classes()) {
+    const CallCounts calls = heap.calls == nullptr ? CallCounts{} : heap.calls->of_class.at(size_class);
+    if (is_private_class(size_class)) {
+      stats.of_pools.cached_bytes += count_left(heap, size_class) * class_geometry[size_class].block_bytes;
+      add(stats.of_pools.calls, calls);
+      continue;
+    }
     ClassUse& use = stats.classes[index_of_class(size_class)];
     use.cached_blocks += count_left(heap, size_class);
-    if (heap.calls == nullptr) continue;
-    const CallCounts& calls = heap.calls->of_class[size_class];
     use.allocations += calls.allocations;
     use.deallocations += calls.deallocations;
     use.requested_bytes += calls.requested_bytes;
@@ -66,7 +88,7 @@ void add_heap(const ThreadHeap& heap, Stats& stats) {
 #undef TARN_ADD
 
 void add_classes(Stats& stats) {
-  for (unsigned bin = 1; bin < kClassCount; ++bin) {
+  for (unsigned bin = 1; bin < kBinCount; ++bin) {
     ClassUse& use = stats.classes[bin];
     const std::uint64_t unused = use.free_blocks + use.cached_blocks;
     use.block_bytes = class_geometry[class_of_index(bin)].block_bytes;
@@ -80,6 +102,19 @@ void add_classes(Stats& stats) {
     stats.requested_bytes += use.requested_bytes;
     stats.given_bytes += use.given_bytes;
   }
+}
+
+// A pool's blocks are all of one size, which is what its calls ask for.
+void add_private_classes(Stats& stats) {
+  const PrivateClassUse& use = stats.of_pools;
+  const std::uint64_t unused = use.free_bytes + use.cached_bytes;
+  stats.live_bytes += use.total_bytes > unused ? use.total_bytes - unused : 0;
+  stats.cached_bytes += use.cached_bytes;
+  stats.free_in_slabs_bytes += use.free_bytes;
+  stats.allocate_calls += use.calls.allocations;
+  stats.deallocate_calls += use.calls.deallocations;
+  stats.requested_bytes += use.calls.requested_bytes;
+  stats.given_bytes += use.calls.requested_bytes;
 }
 
 /// Adds large blocks and reallocations. The given bytes of a large block are its requested bytes.
@@ -134,6 +169,7 @@ void collect_stats(Stats& stats) {
                       [&](SlabOwner& owner) { add_owner(owner, stats, returned); });
   }
   add_classes(stats);
+  add_private_classes(stats);
   add_large(stats);
   add_pages(stats);
   add_limits(stats);

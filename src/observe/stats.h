@@ -7,10 +7,17 @@
 
 namespace tarn::internal {
 
+/// All private classes together.
+struct PrivateClassUse {
+  std::uint64_t total_bytes, cached_bytes, free_bytes;  // of blocks
+  CallCounts calls;
+};
+
 struct Stats : tarn_statistics {
-  ClassUse classes[kClassCount];
+  ClassUse classes[kBinCount];
+  PrivateClassUse of_pools;
   CallCounts large_calls;         // and all calls of reallocate
-  std::uint64_t pool_live_bytes;  // of fixed pools, heaps and arenas; the classes count object pools
+  std::uint64_t pool_live_bytes;  // of fixed pools, heaps and arenas
 };
 
 void collect_stats(Stats& stats);

@@ -22,7 +22,7 @@ namespace {
 /// What a walk needs, in mapped memory. \why no block: the walk would visit it.
 struct WalkRecord {
   LivePicture picture;
-  PrivateClassNames names;
+  PoolNames names;
 };
 
 class MappedRecord {
@@ -52,20 +52,19 @@ struct Visitor {
   void* context;
 };
 
-/// Calls visit(block, its class) for each block of a picture, with all but the pool filled in.
+/// Calls visit(block, its run) for each block of a picture, with all but the pool filled in.
 template <typename Visit>
 void for_each_block(const LivePicture& picture, Visit visit) {
   os::check_no_lock_is_held("while a function of the program's runs");
   for (const LiveRun& run : picture)
     for (std::uint64_t bits = run.bits; bits != 0; bits &= bits - 1) {
       char* const address = run.start + static_cast<std::size_t>(__builtin_ctzll(bits)) * run.stride;
-      visit(tarn_live_block{address, run.bytes, nullptr, nullptr, index_of_class(run.size_class)},
-            run.size_class);
+      visit(tarn_live_block{address, run.bytes, nullptr, nullptr, index_of_class(run.size_class)}, run);
     }
 }
 
 void visit_pool(const LivePicture& picture, const char* kind, const char* name, const Visitor& visitor) {
-  for_each_block(picture, [&](tarn_live_block block, SizeClass) {
+  for_each_block(picture, [&](tarn_live_block block, const LiveRun&) {
     block.pool_kind = kind;
     block.pool_name = name;
     visitor.visit(&block, visitor.context);
@@ -76,11 +75,11 @@ void visit_pool(const LivePicture& picture, const char* kind, const char* name, 
 void visit_general_pool(WalkRecord& record, const Visitor& visitor) {
   const bool may_be_of_pools = configuration.is_on(Option::kPoolsUseMalloc);
   for (LivePlace place; take_next_picture(place, record.picture, record.names);)
-    for_each_block(record.picture, [&](tarn_live_block block, SizeClass size_class) {
+    for_each_block(record.picture, [&](tarn_live_block block, const LiveRun& run) {
       if (may_be_of_pools && pool_over_system(block.address) != nullptr) return;
-      if (is_private_class(size_class)) {
+      if (is_private_class(run.size_class)) {
         block.pool_kind = kObjectPoolKind;
-        block.pool_name = record.names.of(size_class);
+        block.pool_name = record.names.of(run);
       }
       visitor.visit(&block, visitor.context);
     });

@@ -88,12 +88,33 @@ struct Reserve {
   std::atomic<std::uintptr_t> start, end;  // without the guards
 };
 constexpr unsigned kMostReserves = 4096;
+constexpr std::uintptr_t kTaken = UINTPTR_MAX;  // the start of an entry that is about to be written
 constinit Reserve reserves[kMostReserves] = {};
 constinit std::atomic<unsigned> reserve_count{0};
 
+bool take_entry(Reserve& reserve) {
+  std::uintptr_t none = 0;
+  return reserve.start.load(std::memory_order_relaxed) == 0 &&
+         reserve.start.compare_exchange_strong(none, kTaken, std::memory_order_acq_rel);
+}
+
+// \returns kMostReserves when there is none.
+unsigned take_entry() {
+  const unsigned count = reserve_count.load(std::memory_order_relaxed);
+  for (unsigned i = 0; i < count; ++i)
+    if (take_entry(reserves[i])) return i;
+  for (unsigned i = count; i < kMostReserves; ++i) {
+    if (!take_entry(reserves[i])) continue;
+    for (unsigned now = count; now <= i;)
+      if (reserve_count.compare_exchange_weak(now, i + 1, std::memory_order_relaxed)) break;
+    return i;
+  }
+  return kMostReserves;
+}
+
 void enter_reserve(const void* start, std::size_t bytes) {
-  const unsigned number = reserve_count.fetch_add(1, std::memory_order_relaxed);
-  if (number >= kMostReserves) return;  // taking another costs as much as the entry would save
+  const unsigned number = take_entry();
+  if (number == kMostReserves) return;  // taking another costs as much as the entry would save
   reserves[number].end.store(address_of(start) + bytes, std::memory_order_relaxed);
   reserves[number].start.store(address_of(start), std::memory_order_release);
 }
@@ -101,10 +122,11 @@ void enter_reserve(const void* start, std::size_t bytes) {
 /// Visits reserves until `visit` returns true. \returns the reserve of that visit, or nullptr.
 template <typename Visit>
 Reserve* for_each_reserve(Visit visit) {
-  const unsigned taken = reserve_count.load(std::memory_order_relaxed);
-  const unsigned count = taken < kMostReserves ? taken : kMostReserves;
-  for (unsigned i = 0; i < count; ++i)
-    if (reserves[i].start.load(std::memory_order_acquire) != 0 && visit(reserves[i])) return &reserves[i];
+  const unsigned count = reserve_count.load(std::memory_order_relaxed);
+  for (unsigned i = 0; i < count; ++i) {
+    const std::uintptr_t start = reserves[i].start.load(std::memory_order_acquire);
+    if (start != 0 && start != kTaken && visit(reserves[i])) return &reserves[i];
+  }
   return nullptr;
 }
 
@@ -255,6 +277,8 @@ bool commit(void* start, std::size_t bytes) {
   return true;
 }
 
+void make_read_only(void* start, std::size_t bytes) { protect(start, bytes, PROT_READ); }
+
 bool purge(void* start, std::size_t bytes) {
   check_no_lock_is_held("while memory is given back");
   const Fault fault = fault_of(Call::kPurge);
@@ -282,8 +306,10 @@ void release(void* start, std::size_t bytes) {
 }
 
 void undo_reserve(void* start, std::size_t bytes) {
-  if (Reserve* const reserve = reserve_of(start); reserve != nullptr)
-    reserve->start.store(0, std::memory_order_relaxed);
+  if (Reserve* const reserve = reserve_of(start); reserve != nullptr) {
+    reserve->end.store(0, std::memory_order_relaxed);
+    reserve->start.store(0, std::memory_order_release);
+  }
   char* const first = static_cast<char*>(start);
   unmap(first - kGuardBytes, first + bytes + kGuardBytes);
 }

@@ -32,6 +32,9 @@ void* map(std::size_t bytes);
 /// Makes reserved (or readable) addresses usable; they read as zero when they were never written.
 bool commit(void* start, std::size_t bytes);
 
+/// Lets writing to addresses of the library's file fault, from now on.
+void make_read_only(void* start, std::size_t bytes);
+
 /// Discards the contents and gives the backing back; the addresses stay usable and read as zero.
 /// \returns false when the contents stay: memory that is locked, or a system whose purge does nothing (the
 /// first purge tests that).

@@ -57,12 +57,15 @@ void make_room_below(std::uint64_t limit) {
   if (shares_memory_with_parent()) return;
   const tarn::internal::HelperPause pause;
   const std::size_t index = droppable_index_bytes(limit);
-  if (os::address_bytes() - index - tarn::internal::unused_reserve_bytes() >= limit) return;
+  const std::size_t unused =
+      index + tarn::internal::unused_reserve_bytes() + tarn::internal::registry.unused_cache_bytes(limit);
+  if (os::address_bytes() - unused >= limit) return;
   if (index != 0) {
     page_map.drop_index();
     tarn::internal::registry.show_page_index();
   }
   tarn::internal::release_unused_reserves();
+  tarn::internal::registry.release_unused_caches(limit);
 }
 
 int set_limit(int process, int resource, const void* wanted, void* old) {

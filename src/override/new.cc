@@ -104,7 +104,7 @@ namespace {
 
 // Where the thread's records are hidden, as while a profile is on, each call comes here.
 void show_records_if_forms_are_ours() {
-  if (tarn::detail::own_cache() != &tarn::detail::empty_cache) derived_forms_may_hit();
+  if (tarn::detail::own_cache() != &tarn::detail::empty_cache.cache) derived_forms_may_hit();
 }
 
 // The slow doors of the derived forms: they call the next simpler form, the program's or ours.

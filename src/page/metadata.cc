@@ -96,6 +96,13 @@ void* Metadata::cut_locked(std::size_t bytes) {
   return record;
 }
 
+void Metadata::count_elsewhere(std::size_t bytes) {
+  os::LockGuard guard(mutex_);
+  elsewhere_bytes_ += bytes;
+  used_bytes_ += bytes;
+  memory_limit.charge_records(bytes);
+}
+
 void Metadata::prepare(std::size_t bytes) {
   os::LockGuard guard(mutex_);
   const bool is_extended = end_ != nullptr && end_ == reserve_next_ && reserve_next_ != reserve_end_;

@@ -1,8 +1,8 @@
 // Memory for the library's own records, apart from the blocks: taken from the system in pieces, cut in steps
 // of a cache line, reused by size, never given back (mostly 1-2 % of the heap; the arrays
 // of a thread's magazines may be a quarter of the 1 MiB of small blocks in them).
-// Invariant: used bytes + bytes of the free records == all bytes that were ever cut; each record lies in one
-// of the ranges, unless ranges were lost.
+// Invariant: used bytes + bytes of the free records == all bytes that were ever cut, or lie elsewhere; each
+// record that was cut lies in one of the ranges, unless ranges were lost.
 // Threads: any; one lock of the lowest rank. The ranges are read without it: by a handler of a crash, or by
 // another process.
 #pragma once
@@ -44,13 +44,15 @@ class Metadata {
   /// zero, only the OS pages in use get memory.
   void* allocate_zeroed(std::size_t bytes);
   void free(void* record, std::size_t bytes);
+  /// Counts memory of records that lie elsewhere, for good.
+  void count_elsewhere(std::size_t bytes);
 
   void validate();
 
-  /// All that was ever cut, also free records; it stays backed.
+  /// All that was ever cut, also free records, and what lies elsewhere; it stays backed.
   std::size_t cut_bytes() const {
     os::LockGuard guard(mutex_);
-    return cut_bytes_;
+    return cut_bytes_ + elsewhere_bytes_;
   }
 
   /// The memory of all records, in the order in which it was taken; a range that grows keeps its place. A
@@ -86,6 +88,7 @@ class Metadata {
   char* reserve_end_ = nullptr;
   std::atomic<std::size_t> used_bytes_{0};
   std::size_t cut_bytes_ = 0;
+  std::size_t elsewhere_bytes_ = 0;
   bool first_piece_taken_ = false;
   FreeRecord* free_[kLargestReused / kCacheLineBytes + 1] = {};
   MetadataRange ranges_[kMostRanges] = {};

@@ -61,9 +61,8 @@ std::size_t PageMap::release_tail(Region& region) {
 }
 
 detail::PageIndex PageMap::index() const {
-  static constexpr std::uint16_t kNoRecord = 0;
-  if (writable_index_ == nullptr) return {&kNoRecord, 0};
-  return {writable_index_, kIndexEntries - 1};
+  if (writable_index_ == nullptr) return {nullptr, 0};
+  return {writable_index_, kIndexEntries};
 }
 
 Region* PageMap::add_region(std::size_t least_bytes, std::size_t wished_bytes) {
@@ -134,11 +133,12 @@ void PageMap::write_spans(const Span* span, std::uint32_t first, PageCount count
   }
 }
 
-void PageMap::set_record(Span* span, std::uint16_t record_offset) {
+void PageMap::set_record(Span* span, detail::RecordPlace record) {
   if (writable_index_ == nullptr) return;
+  const auto place = static_cast<std::uint16_t>(record);
   std::uint16_t* const records = writable_index_ + (address_of(span->start) >> kPageShift);
   for (std::uint32_t page = 0; page < number_of(span->pages); ++page)
-    __atomic_store_n(records + page, record_offset, __ATOMIC_RELAXED);
+    __atomic_store_n(records + page, place, __ATOMIC_RELAXED);
 }
 
 }  // namespace tarn::internal

@@ -91,12 +91,12 @@ class PageMap {
     write_spans(span, first, count, nullptr);
   }
   void clear(Span* span) {
-    if (span->kind == SpanKind::kSlab) set_record(span, 0);
+    if (span->kind == SpanKind::kSlab) set_record(span, detail::RecordPlace::kNone);
     write_spans(span, 0, span->pages, nullptr);
   }
 
   /// Enters the record that takes a slab's blocks into the index of pages; 0: no record takes them.
-  void set_record(Span* span, std::uint16_t record_offset);
+  void set_record(Span* span, detail::RecordPlace record);
 
   /// \pre no other thread makes, resizes or ends a span.
   void validate();

@@ -63,7 +63,7 @@ bool resize_span(Span* span, PageCount pages, ReturnedPages& returned) {
   return true;
 }
 
-void set_record(Span* span, std::uint16_t record_offset) { page_map.set_record(span, record_offset); }
+void set_record(Span* span, detail::RecordPlace record) { page_map.set_record(span, record); }
 
 Span* give_room_for_bits(Span* span, std::uint32_t bitmap_words) {
   if ((1u << span->capacity_log2) >= bitmap_words) return span;

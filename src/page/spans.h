@@ -40,7 +40,7 @@ void free_moved_span(Span* span, PageCount moved, ReturnedPages& returned);
 bool resize_span(Span* span, PageCount pages, ReturnedPages& returned);
 
 /// Names the record that takes the span's blocks back: its byte offset in a thread's cache.
-void set_record(Span* span, std::uint16_t record_offset);
+void set_record(Span* span, detail::RecordPlace record);
 
 /// Gives a span room for `bitmap_words` words, in another record if needed; the old record is then invalid.
 /// \returns nullptr when memory is refused, and nothing changed. \pre the span is in no list and has no

@@ -120,7 +120,7 @@ void Metadata::validate() {
       free_bytes += lines * kCacheLineBytes;
       TARN_CHECK(free_bytes <= cut_bytes_);  // a record that is listed twice makes the list a circle
     }
-  TARN_CHECK(used_bytes_ + free_bytes == cut_bytes_);
+  TARN_CHECK(used_bytes_ + free_bytes == cut_bytes_ + elsewhere_bytes_);
   std::size_t range_bytes = 0;
   for (std::uint32_t i = 0; i < range_count(); ++i) {
     TARN_CHECK(ranges_[i].start < ranges_[i].end);

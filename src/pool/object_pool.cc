@@ -54,7 +54,7 @@ void end_for_checkers(ObjectPoolState& state) {
 }  // namespace
 
 ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const ObjectPoolType& type,
-                                  std::uint32_t* record_offset) noexcept {
+                                  RecordPlace* place) noexcept {
   set_up_once();
   void* const record = metadata.allocate(sizeof(ObjectPoolState));
   if (record == nullptr) return nullptr;
@@ -63,17 +63,16 @@ ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const Object
   state->at_end = options.at_end;
   state->type = type;
   state->is_sensitive = options.sensitive;
-  if (!configuration.is_on(Option::kPoolsUseMalloc) && type.live_objects == LiveObjects::kCounted &&
-      !options.sensitive)
-    state->size_class = acquire_private_class(type.bytes, type.alignment);
-  const bool has_class = state->size_class != SizeClass::kNone;
+  const bool has_class = !configuration.is_on(Option::kPoolsUseMalloc) &&
+                         type.live_objects == LiveObjects::kCounted && !options.sensitive;
+  if (has_class) state->size_class = acquire_private_class(type.bytes, type.alignment);
   state->back_end = has_class ? &kObjectPoolOverClass : &kObjectPoolOverFixedPool;
   state->operations = &state->back_end->operations;
-  if (!has_class && !make_fixed_pool_of(*state)) {
+  if (has_class ? state->size_class == SizeClass::kNone : !make_fixed_pool_of(*state)) {
     metadata.free(state, sizeof(ObjectPoolState));
     return nullptr;
   }
-  *record_offset = record_offset_of_class(state->size_class);
+  *place = record_of_class(state->size_class);
   if (type.poisons) os::begin_checked_pool(state);
   pool_registry.add(*state);
   if (object_pool_prewarm(state, options.initial_count) >= options.initial_count) return state;
@@ -103,14 +102,14 @@ void object_pool_deallocate_slow(ObjectPoolState* state, void* block) noexcept {
   state->back_end->deallocate(*state, block);
 }
 
-void* object_pool_allocate(ObjectPoolState* state, std::uint32_t record_offset) noexcept {
-  void* const block = pop(record_at(own_cache(), record_offset));
+void* object_pool_allocate(ObjectPoolState* state, RecordPlace place) noexcept {
+  void* const block = pop(own_cache(), place);
   return block != nullptr ? block : object_pool_allocate_slow(state);
 }
 
-void object_pool_deallocate(ObjectPoolState* state, std::uint32_t record_offset, void* block) noexcept {
+void object_pool_deallocate(ObjectPoolState* state, RecordPlace place, void* block) noexcept {
   ThreadCache* const cache = own_cache();
-  if (record_offset_of(cache, block) != record_offset || !push(cache, record_offset, block)) [[unlikely]]
+  if (record_of(cache, block) != place || !push(cache, place, block)) [[unlikely]]
     object_pool_deallocate_slow(state, block);
 }
 

@@ -1,6 +1,6 @@
 // The library's record of an object pool, and the two back ends that a pool may have: its own size class, or
-// a fixed pool behind a mutex when all such classes are taken, the pool is sensitive, or blocks must be
-// malloc's (the option pools_use_malloc). Making a pool fixes its back end; with a fixed pool every call is
+// a fixed pool behind a mutex when the pool is sensitive or lists its objects, or blocks must be malloc's
+// (the option pools_use_malloc). Making a pool fixes its back end; with a fixed pool every call is
 // slow.
 //
 // Threads: any, except for making and ending.

@@ -41,4 +41,16 @@ struct ThreadCallCounts {
   CallCounts large;  // and all calls of reallocate
 };
 
+// Where memory for a class's counts is refused, the call counts as one of a large block.
+inline CallCounts& counts_of_class(ThreadCallCounts& counts, SizeClass size_class) {
+  CallCounts* const of_class = counts.of_class.make(size_class);
+  return of_class != nullptr ? *of_class : counts.large;
+}
+inline void count_allocation(ThreadCallCounts& counts, SizeClass size_class, std::size_t requested) {
+  counts_of_class(counts, size_class).add_allocation(requested, class_geometry[size_class].block_bytes);
+}
+inline void count_deallocation(ThreadCallCounts& counts, SizeClass size_class) {
+  counts_of_class(counts, size_class).add_deallocation(class_geometry[size_class].block_bytes);
+}
+
 }  // namespace tarn::internal

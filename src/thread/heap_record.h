@@ -4,10 +4,10 @@
 // owner that belongs to the processor which the thread runs on (SlowCall).
 //
 // Invariant, with the mutex held and no slow call of the thread running: `owner` is the home; a class without
-// a magazine has the empty record; otherwise blocks[0] is nullptr, blocks + count is the record's `top`,
-// blocks + capacity its `limit`; magazine_bytes == sum of capacity x block size; a magazine grows only while
-// that stays within thread_limits.magazine_bytes, and all are dropped at the first miss after that was
-// lowered below it; larger_magazine_bytes is the part of it for blocks above kSmallBlockBytes.
+// a magazine has the empty record; otherwise blocks[0] is nullptr, the record's `top` leads to blocks +
+// count, its `limit` to blocks + capacity; magazine_bytes == sum of capacity x block size; a magazine grows
+// only while that stays within thread_limits.magazine_bytes, and all are dropped at the first miss after that
+// was lowered below it; larger_magazine_bytes is the part of it for blocks above kSmallBlockBytes.
 //
 // Synchronisation: `top` of a record belongs to the thread alone; other threads read it for statistics. All
 // else but `pools` and `calls_made` changes under the heap's mutex, which its thread holds during a slow call
@@ -28,6 +28,17 @@
 #include "thread/call_counts.h"
 #include "thread/call_ring.h"
 #include "thread/pool_table.h"
+
+namespace TARN_NAMESPACE::detail {
+
+/// The cache of a thread without records of its own, with as many records as there may be.
+struct EmptyCache {
+  ThreadCache cache;
+  Record of_pools[kMostClasses - kFirstPoolClass];
+};
+extern EmptyCache empty_cache;
+
+}  // namespace TARN_NAMESPACE::detail
 
 namespace tarn::internal {
 
@@ -110,7 +121,9 @@ struct ThreadHeap {
     const HeapUse now = use.load(std::memory_order_relaxed);
     return now == HeapUse::kLeft || now == HeapUse::kLongLeft;
   }
-  detail::Record& record(SizeClass size_class) const { return cache->records[index_of_class(size_class)]; }
+  detail::Record& record(SizeClass size_class) const {
+    return detail::record_at(cache, record_of_class(size_class));
+  }
 };
 
 /// Number of heaps that a thread has.
@@ -128,8 +141,7 @@ inline bool counts_calls(const ThreadHeap* heap) { return heap != nullptr && hea
 static_assert(sizeof(detail::Record) == kRecordBytes);
 
 /// A record without a magazine: empty for allocate, full for deallocate.
-inline constexpr detail::Record kEmptyRecord{const_cast<void**>(detail::empty_magazine),
-                                             const_cast<void**>(detail::empty_magazine)};
+inline constexpr detail::Record kEmptyRecord{};
 
 struct ThreadLimits {
   Relaxed<std::size_t> magazine_bytes{std::size_t{8} << 20};  // of one thread

@@ -87,7 +87,7 @@ void count_capacity(ThreadHeap& heap, SizeClass size_class, std::size_t before, 
 
 // \pre the array has room.
 void set_capacity(ThreadHeap& heap, SizeClass size_class, unsigned capacity, unsigned count) {
-  Magazine& magazine = heap.magazines[size_class];
+  Magazine& magazine = heap.magazines.made(size_class);
   count_capacity(heap, size_class, magazine.capacity, capacity);
   magazine.capacity = static_cast<std::uint16_t>(capacity);
   set_record(heap, size_class, count);
@@ -95,7 +95,7 @@ void set_capacity(ThreadHeap& heap, SizeClass size_class, unsigned capacity, uns
 
 // Replaces the array and keeps its blocks. \pre the blocks fit. \returns false when memory is refused.
 bool resize(ThreadHeap& heap, SizeClass size_class, unsigned capacity) {
-  Magazine& magazine = heap.magazines[size_class];
+  Magazine& magazine = heap.magazines.made(size_class);
   const unsigned count = count_of(heap, size_class);
   void** const blocks = static_cast<void**>(metadata.allocate(record_bytes(capacity)));
   if (blocks == nullptr) return false;
@@ -119,7 +119,7 @@ unsigned most_capacity(const ThreadHeap& heap, SizeClass size_class) {
 }
 
 void lower_capacity(ThreadHeap& heap, SizeClass size_class, unsigned most) {
-  const unsigned count = count_of(heap, size_class), capacity = heap.magazines[size_class].capacity;
+  const unsigned count = count_of(heap, size_class), capacity = heap.magazines.at(size_class).capacity;
   const unsigned least = count + kRoomAfterAPeak > most ? count + kRoomAfterAPeak : most;
   if (least < capacity) set_capacity(heap, size_class, least, count);
 }
@@ -127,7 +127,9 @@ void lower_capacity(ThreadHeap& heap, SizeClass size_class, unsigned most) {
 }  // namespace
 
 bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
-  Magazine& magazine = heap.magazines[size_class];
+  Magazine* const made = heap.magazines.make(size_class);
+  if (made == nullptr) return false;
+  Magazine& magazine = *made;
   const ClassGeometry& geometry = class_geometry[size_class];
   const unsigned first = first_capacity(geometry);
   if (magazine.blocks == nullptr && first != 0) return resize(heap, size_class, first);
@@ -151,7 +153,7 @@ bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
 
 unsigned return_newest_blocks(ThreadHeap& heap, SizeClass size_class, unsigned most,
                               ReturnedPages& returned) {
-  const Magazine& magazine = heap.magazines[size_class];
+  const Magazine& magazine = heap.magazines.at(size_class);
   const unsigned count = count_of(heap, size_class), gone = at_most(most, count);
   if (gone == 0) return 0;
   return_blocks(heap.owner, magazine.blocks + 1 + count - gone, gone, returned);
@@ -162,7 +164,7 @@ unsigned return_newest_blocks(ThreadHeap& heap, SizeClass size_class, unsigned m
 unsigned shrink_idle_magazine(ThreadHeap& heap, SizeClass size_class, unsigned most,
                               ReturnedPages& returned) {
   const unsigned gone = return_newest_blocks(heap, size_class, most, returned);
-  const unsigned capacity = heap.magazines[size_class].capacity;
+  const unsigned capacity = heap.magazines.at(size_class).capacity;
   if (count_of(heap, size_class) == 0 && capacity > 1) resize(heap, size_class, capacity / 2);
   return gone;
 }
@@ -172,7 +174,7 @@ unsigned count_left(const ThreadHeap& heap, SizeClass size_class) {
   if (heap.visit.load(std::memory_order_relaxed) != Visit::kTaken) return count;
   unsigned left = 0;
   for (unsigned i = 1; i <= count; ++i)
-    left += __atomic_load_n(heap.magazines[size_class].blocks + i, __ATOMIC_RELAXED) != nullptr;
+    left += __atomic_load_n(heap.magazines.at(size_class).blocks + i, __ATOMIC_RELAXED) != nullptr;
   return left;
 }
 
@@ -180,14 +182,14 @@ unsigned count_left(const ThreadHeap& heap, SizeClass size_class) {
 // and stores the top one lower or higher. So what lies below that block is nobody else's.
 void take_lower_blocks_locked(ThreadHeap& heap, ReturnedPages& returned) {
   constexpr unsigned kAtOnce = 64;
-  for (const SizeClass size_class : kAllClasses) {
+  for (const SizeClass size_class : all_classes()) {
     const unsigned count = count_of(heap, size_class);
     for (unsigned first = 1; first < count;) {
       void* taken[kAtOnce];
       const unsigned part = at_most(kAtOnce, count - first);
       for (unsigned i = 0; i < part; ++i)
         taken[i] =
-            __atomic_exchange_n(heap.magazines[size_class].blocks + first + i, nullptr, __ATOMIC_RELAXED);
+            __atomic_exchange_n(heap.magazines.at(size_class).blocks + first + i, nullptr, __ATOMIC_RELAXED);
       return_blocks(heap.owner, taken, part, returned);
       first += part;
     }
@@ -197,7 +199,7 @@ void take_lower_blocks_locked(ThreadHeap& heap, ReturnedPages& returned) {
 namespace {
 
 void close_gap(ThreadHeap& heap, SizeClass size_class) {
-  void** const blocks = heap.magazines[size_class].blocks;
+  void** const blocks = heap.magazines.at(size_class).blocks;
   const unsigned count = count_of(heap, size_class);
   if (count == 0) return;
   unsigned left = 0;
@@ -211,13 +213,13 @@ void close_gap(ThreadHeap& heap, SizeClass size_class) {
 void close_gaps_locked(ThreadHeap& heap) {
   const Visit visit = heap.visit.load(std::memory_order_relaxed);
   if (visit == Visit::kTaken)
-    for (const SizeClass size_class : kAllClasses) close_gap(heap, size_class);
+    for (const SizeClass size_class : all_classes()) close_gap(heap, size_class);
   heap.visit.store(Visit::kNone, std::memory_order_seq_cst);
 }
 
 void drop_magazine_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
-  Magazine& magazine = heap.magazines[size_class];
-  if (magazine.blocks == nullptr) return;
+  if (heap.magazines.at(size_class).blocks == nullptr) return;
+  Magazine& magazine = heap.magazines.made(size_class);
   if (heap.visit.load(std::memory_order_relaxed) == Visit::kTaken) close_gap(heap, size_class);
   return_blocks(heap.owner, magazine.blocks + 1, count_of(heap, size_class), returned);
   heap.record(size_class) = kEmptyRecord;
@@ -227,22 +229,24 @@ void drop_magazine_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages&
 }
 
 void drop_magazines_locked(ThreadHeap& heap, ReturnedPages& returned) {
-  for (const SizeClass size_class : kAllClasses) drop_magazine_locked(heap, size_class, returned);
+  for (const SizeClass size_class : all_classes()) drop_magazine_locked(heap, size_class, returned);
 }
 
 void validate_locked(const ThreadHeap& heap) {
   std::size_t bytes = 0, larger_bytes = 0;
-  for (const SizeClass size_class : kAllClasses) {
-    const Magazine& magazine = heap.magazines[size_class];
+  for (const SizeClass size_class : all_classes()) {
+    const Magazine& magazine = heap.magazines.at(size_class);
     const detail::Record& record = heap.record(size_class);
+    void** const top = detail::slot_at(heap.cache, record.top);
     if (magazine.blocks == nullptr) {
       TARN_CHECK(record.top == kEmptyRecord.top && record.limit == kEmptyRecord.limit);
       continue;
     }
     TARN_CHECK(magazine.capacity <= magazine.room);
-    TARN_CHECK(magazine.blocks[0] == nullptr && record.limit == magazine.blocks + magazine.capacity);
-    TARN_CHECK(magazine.blocks <= record.top && record.top <= record.limit);
-    for (void** block = magazine.blocks + 1; block <= record.top; ++block)
+    TARN_CHECK(magazine.blocks[0] == nullptr &&
+               detail::slot_at(heap.cache, record.limit) == magazine.blocks + magazine.capacity);
+    TARN_CHECK(magazine.blocks <= top && top <= magazine.blocks + magazine.capacity);
+    for (void** block = magazine.blocks + 1; block <= top; ++block)
       TARN_CHECK(*block != nullptr || heap.visit == Visit::kTaken);
     const std::size_t block_bytes = class_geometry[size_class].block_bytes;
     bytes += magazine.capacity * block_bytes;

@@ -10,10 +10,10 @@ namespace tarn::internal {
 
 /// \returns the number of blocks in a magazine; called by another thread, the number at some moment.
 inline unsigned count_of(const ThreadHeap& heap, SizeClass size_class) {
-  const Magazine& magazine = heap.magazines[size_class];
+  const Magazine& magazine = heap.magazines.at(size_class);
   if (magazine.blocks == nullptr) return 0;
-  return static_cast<unsigned>(__atomic_load_n(&heap.record(size_class).top, __ATOMIC_ACQUIRE) -
-                               magazine.blocks);
+  const std::uintptr_t top = __atomic_load_n(&heap.record(size_class).top, __ATOMIC_ACQUIRE);
+  return static_cast<unsigned>(detail::slot_at(heap.cache, top) - magazine.blocks);
 }
 
 /// Calls visit(block) for each block in the heap's magazines. \pre the heap's mutex is held. \threads any: of
@@ -21,8 +21,8 @@ inline unsigned count_of(const ThreadHeap& heap, SizeClass size_class) {
 /// is not.
 template <typename Visit>
 void visit_magazines(const ThreadHeap& heap, Visit visit) {
-  for (const SizeClass size_class : kAllClasses) {
-    void* const* const blocks = heap.magazines[size_class].blocks;
+  for (const SizeClass size_class : all_classes()) {
+    void* const* const blocks = heap.magazines.at(size_class).blocks;
     const unsigned count = count_of(heap, size_class);
     for (unsigned i = 1; i <= count; ++i)
       if (void* const block = __atomic_load_n(blocks + i, __ATOMIC_RELAXED); block != nullptr) visit(block);
@@ -35,10 +35,11 @@ unsigned count_left(const ThreadHeap& heap, SizeClass size_class);
 
 /// Sets the record after a change of the array, which holds `count` blocks.
 inline void set_record(ThreadHeap& heap, SizeClass size_class, unsigned count) {
-  const Magazine& magazine = heap.magazines[size_class];
+  const Magazine& magazine = heap.magazines.at(size_class);
+  const std::uintptr_t blocks = address_of(magazine.blocks) - address_of(heap.cache);
   detail::Record& record = heap.record(size_class);
-  __atomic_store_n(&record.top, magazine.blocks + count, __ATOMIC_RELAXED);
-  record.limit = magazine.blocks + magazine.capacity;
+  __atomic_store_n(&record.top, blocks + count * sizeof(void*), __ATOMIC_RELAXED);
+  record.limit = blocks + magazine.capacity * sizeof(void*);
 }
 
 /// Makes or grows a magazine; a magazine grows at each miss, while its class and its thread may keep more.

@@ -6,6 +6,7 @@
 #include "base/bitmap.h"
 #include "central/class_slabs.h"
 #include "central/depot.h"
+#include "central/private_classes.h"
 #include "central/remote_free.h"
 #include "central/slab.h"
 #include "central/trim.h"
@@ -19,10 +20,12 @@
 namespace tarn::internal {
 namespace {
 
-enum class Use : std::uint8_t { kNone, kPool, kEnded };  // kEnded: blocks may still be live
-
 os::Mutex& mutex = os::global_mutex<os::LockRank::kPrivateClass>();
-constinit PerClass<Use> uses{};
+
+// Classes whose pool has ended, in a queue. Blocks of some may still be live.
+constinit SizeClass first_ended = SizeClass::kNone, last_ended = SizeClass::kNone;
+constinit unsigned ended_count = 0;
+constexpr unsigned kEndedTried = 16;
 
 constexpr std::size_t kColouredStride = 128;        // a stride that is a multiple leaves cache sets unused
 constexpr std::size_t kLargestColoured = 8 * 1024;  // larger: a slab has too few blocks to give one up
@@ -57,8 +60,42 @@ void forget_magazines(SizeClass size_class, ReturnedPages& returned) {
 
 bool has_slabs(SizeClass size_class) {
   std::size_t slabs = 0;
-  owners.for_each([&](SlabOwner& owner) { slabs += owner.classes[size_class].totals.slabs; });
+  owners.for_each([&](SlabOwner& owner) { slabs += owner.classes.at(size_class).totals.slabs; });
   return slabs != 0;
+}
+
+void add_ended_locked(SizeClass size_class) {
+  private_class(size_class).next_ended = SizeClass::kNone;
+  (ended_count == 0 ? first_ended : private_class(last_ended).next_ended) = size_class;
+  last_ended = size_class;
+  ++ended_count;
+}
+
+// \returns a class that a pool has had, and of which no slab is left; kNone when none of `most` is. Those
+// that have some go to the end of the queue.
+SizeClass take_ended_locked(unsigned most, ReturnedPages& returned) {
+  for (unsigned left = at_most(most, ended_count); left != 0; --left) {
+    const SizeClass size_class = first_ended;
+    first_ended = private_class(size_class).next_ended;
+    --ended_count;
+    if (!has_slabs(size_class)) {
+      forget_magazines(size_class, returned);
+      return size_class;
+    }
+    add_ended_locked(size_class);
+  }
+  return SizeClass::kNone;
+}
+
+// \returns a class that no pool has had; kNone when there are no more, or memory is refused.
+SizeClass make_class_locked(const ClassGeometry& geometry) {
+  const unsigned index = end_of_classes.load(std::memory_order_relaxed);
+  const SizeClass size_class = class_of_index(index);
+  if (index == detail::kMostClasses || private_classes.make(size_class) == nullptr) return SizeClass::kNone;
+  if (!registry.make_room_for_records(index + 1)) return SizeClass::kNone;
+  private_class(size_class).geometry = geometry;
+  end_of_classes.store(index + 1, std::memory_order_release);
+  return size_class;
 }
 
 constexpr int kMostCounts = 4;
@@ -68,10 +105,11 @@ ClassCensus count_once(SizeClass size_class, ReturnedPages& returned) {
   PageCount pages{0};
   const auto count_owner = [&](SlabOwner& owner) {
     collect_pending_locked(owner, size_class, returned);
-    total += owner.classes[size_class].totals.blocks;
-    pages += owner.classes[size_class].totals.pages;
+    const OwnedClass& of_class = owner.classes.at(size_class);
+    total += of_class.totals.blocks;
+    pages += of_class.totals.pages;
     unused += parked_count(owner, size_class);
-    for (const Span* slab = owner.classes[size_class].available.first(); slab != nullptr; slab = slab->next)
+    for (const Span* slab = of_class.available.first(); slab != nullptr; slab = slab->next)
       unused += slab->free_count;
   };
   registry.for_each([&](const ThreadHeap& heap) { unused += count_left(heap, size_class); }, count_owner);
@@ -83,31 +121,27 @@ ClassCensus count_once(SizeClass size_class, ReturnedPages& returned) {
 SizeClass acquire_private_class(std::size_t bytes, std::size_t alignment) {
   ReturnedPages returned;
   os::LockGuard guard(mutex);
-  for (unsigned index = kBinCount; index < kClassCount; ++index) {
-    const SizeClass size_class = class_of_index(index);
-    Use& use = uses[size_class];
-    if (use == Use::kPool) continue;
-    if (use == Use::kEnded) {
-      if (has_slabs(size_class)) continue;
-      forget_magazines(size_class, returned);
-    }
-    use = Use::kPool;
-    private_class_blocks(size_class).begin();
-    class_geometry[size_class] = geometry_for(bytes == 0 ? 1 : bytes, alignment);
-    return size_class;
-  }
-  return SizeClass::kNone;
+  const ClassGeometry geometry = geometry_for(bytes == 0 ? 1 : bytes, alignment);
+  SizeClass size_class = take_ended_locked(kEndedTried, returned);
+  if (size_class == SizeClass::kNone) size_class = make_class_locked(geometry);
+  if (size_class == SizeClass::kNone) size_class = take_ended_locked(UINT_MAX, returned);
+  if (size_class == SizeClass::kNone) return size_class;
+  PrivateClass& of_pool = private_class(size_class);
+  of_pool.peak_block_count.store(0, std::memory_order_relaxed);
+  of_pool.geometry = geometry;
+  return size_class;
 }
 
 void begin_to_end_private_class(SizeClass size_class) {
   const GiveBackGuard give_back;
-  class_is_ending[size_class].store(true, std::memory_order_relaxed);
+  private_class(size_class).is_ending.store(true, std::memory_order_relaxed);
 }
 
 void release_private_class(SizeClass size_class) {
-  class_is_ending[size_class].store(false, std::memory_order_relaxed);
+  PrivateClass& ended = private_class(size_class);
+  ended.is_ending.store(false, std::memory_order_relaxed);
   os::LockGuard guard(mutex);
-  uses[size_class] = Use::kEnded;
+  add_ended_locked(size_class);
 }
 
 ClassCensus count_private_class(SizeClass size_class, ReturnedPages& returned) {
@@ -123,7 +157,9 @@ ClassCensus count_private_class(SizeClass size_class, ReturnedPages& returned) {
   return census;
 }
 
-std::size_t peak_of_private_class(SizeClass size_class) { return private_class_blocks(size_class).peak(); }
+std::size_t peak_of_private_class(SizeClass size_class) {
+  return private_class(size_class).peak_block_count.load(std::memory_order_relaxed);
+}
 
 std::size_t settle_private_class(SizeClass size_class) {
   ReturnedPages returned;
@@ -174,7 +210,8 @@ std::size_t prewarm_class(ThreadHeap& heap, SizeClass size_class, std::size_t co
   SlabOwner& owner = *heap.home;
   heap.stays_home = true;
   os::LockGuard guard(owner.mutex);
-  const List<Span>& available = owner.classes[size_class].available;
+  if (!owner.make_class(size_class)) return 0;
+  const List<Span>& available = owner.classes.made(size_class).available;
   std::size_t free_count = 0;
   for (Span* slab = available.first(); slab != nullptr; slab = slab->next) free_count += slab->free_count;
   while (free_count < count) {

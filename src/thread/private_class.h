@@ -13,7 +13,7 @@
 namespace tarn::internal {
 
 /// A class of blocks of `bytes` (at most 256 KiB) at multiples of `alignment` (at most 4 KiB).
-/// \returns kNone when all of them are taken.
+/// \returns kNone when memory is refused, or too many pools live (32,595 classes).
 SizeClass acquire_private_class(std::size_t bytes, std::size_t alignment);
 
 /// Call when the class's pool begins to end: from now on only the pool touches its slabs.

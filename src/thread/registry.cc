@@ -1,5 +1,6 @@
 #include "thread/registry.h"
 
+#include <bit>
 #include <climits>
 #include <new>
 #include <type_traits>
@@ -9,8 +10,10 @@
 #include "central/depot.h"
 #include "central/remote_free.h"
 #include "central/trim.h"
+#include "os/checker.h"
 #include "os/fatal.h"
 #include "os/helper_thread.h"
+#include "os/memory.h"
 #include "os/owner_lock.h"
 #include "os/process.h"
 #include "os/process_status.h"
@@ -36,6 +39,9 @@ void give_back(T* record) {
 }
 
 constexpr unsigned kUnusedTried = 8;
+
+// Where addresses are limited, a cache's are so much of the limit: for 1 GiB, all classes.
+constexpr std::size_t kCacheShareOfLimit = 2048;
 
 // A thread that ends leaves magazines, parked blocks, and spare slabs, each up to this size: the next thread
 // may be one that calls rarely, and no other owner takes any of them.
@@ -67,10 +73,23 @@ void leave_locked(ThreadHeap& heap, ReturnedPages& returned) {
   heap.home->is_trimmed = false;
 }
 
+// \param limit of the address space; SIZE_MAX: none.
+std::size_t room_of_a_cache(std::size_t limit) {
+  const std::size_t share = round_up(limit / kCacheShareOfLimit, kOsPageBytesLargest);
+  return share < detail::kMostCacheBytes ? share : detail::kMostCacheBytes;
+}
+
+bool add_to_cache(void* cache, std::size_t before, std::size_t now) {
+  char* const more = static_cast<char*>(cache) + before;
+  if (!os::commit(more, now - before)) return false;
+  os::note_ordered_by_atomics(more, now - before);
+  metadata.count_elsewhere(now - before);
+  return true;
+}
+
 void hide(const ShownRecords& shown) {
   for (detail::ThreadCache** const pointer : {shown.cache, shown.derived})
-    if (pointer != nullptr)
-      __atomic_store_n(pointer, const_cast<detail::ThreadCache*>(&detail::empty_cache), __ATOMIC_SEQ_CST);
+    if (pointer != nullptr) __atomic_store_n(pointer, &detail::empty_cache.cache, __ATOMIC_SEQ_CST);
 }
 
 }  // namespace
@@ -108,9 +127,63 @@ SlabOwner* Registry::owner_in_use(std::uint32_t number) const {
   return owner->threads.load(std::memory_order_relaxed) == 0 ? nullptr : owner;
 }
 
+// Addresses for as many records as there may ever be: a thread that is about to read one cannot be told of
+// another place. Nobody writes the records of a pool that the thread does not use, so these take no memory.
+detail::ThreadCache* Registry::make_cache_locked() {
+  begin_caches_locked();
+  void* const cache = os::reserve(cache_room_, 1);
+  if (cache == nullptr) return nullptr;
+  if (add_to_cache(cache, 0, cache_bytes_)) return new (cache) detail::ThreadCache{};
+  os::undo_reserve(cache, cache_room_);
+  return nullptr;
+}
+
+void Registry::begin_caches_locked() {
+  if (cache_room_ != 0) return;
+  cache_room_ = room_of_a_cache(os::address_space_limit());
+  cache_bytes_ = round_up(sizeof(detail::ThreadCache), os::page_bytes());
+}
+
+bool Registry::make_room_for_records(unsigned end) {
+  os::LockGuard guard(owners.mutex());
+  begin_caches_locked();
+  std::size_t needed = end * sizeof(detail::Record);
+  if (needed <= cache_bytes_) return true;
+  if (needed > cache_room_) return false;
+  needed = round_up(std::bit_ceil(needed), os::page_bytes());
+  if (needed > cache_room_) needed = cache_room_;
+  for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next)
+    if (!add_to_cache(heap->cache, cache_bytes_, needed)) return false;
+  cache_bytes_ = needed;
+  return true;
+}
+
+std::size_t Registry::unused_cache_bytes(std::size_t limit) const {
+  const std::size_t kept = kept_of_a_cache(limit);
+  std::size_t bytes = 0;
+  for_each_held([&](const ThreadHeap&) { bytes += cache_room_ - kept; });
+  return bytes;
+}
+
+// A thread that is gone may hold the lock, in a child that shares its parent's memory.
+void Registry::release_unused_caches(std::size_t limit) {
+  if (!owners.mutex().try_lock()) return;
+  begin_caches_locked();
+  const std::size_t kept = kept_of_a_cache(limit);
+  for (ThreadHeap* heap = first_; heap != nullptr && kept < cache_room_; heap = heap->next)
+    os::release_tail(reinterpret_cast<char*>(heap->cache) + kept);
+  cache_room_ = kept;
+  owners.mutex().unlock();
+}
+
+std::size_t Registry::kept_of_a_cache(std::size_t limit) const {
+  const std::size_t room = room_of_a_cache(limit);
+  return room < cache_bytes_ ? cache_bytes_ : room < cache_room_ ? room : cache_room_;
+}
+
 ThreadHeap* Registry::make_heap_locked() {
   auto* const heap = take<ThreadHeap>();
-  auto* const cache = take<detail::ThreadCache>();
+  detail::ThreadCache* const cache = make_cache_locked();
   auto* const calls = thread_limits.count_calls ? take<ThreadCallCounts>() : nullptr;
   const bool is_refused =
       heap == nullptr || cache == nullptr || (thread_limits.count_calls && calls == nullptr);
@@ -119,13 +192,13 @@ ThreadHeap* Registry::make_heap_locked() {
   if (!is_refused) owner = neighbour == nullptr ? owners.make_locked() : neighbour->home;
   if (owner == nullptr) {
     give_back(heap);
-    give_back(cache);
+    if (cache != nullptr) os::undo_reserve(cache, cache_room_);
     give_back(calls);
     return nullptr;
   }
   new (&heap->mutex) os::MemberMutex<os::LockRank::kMagazines>();
   heap->home = heap->owner = owner;
-  heap->cache = new (cache) detail::ThreadCache(detail::empty_cache);
+  heap->cache = cache;
   heap->cache->page_index = page_map.index();
   if (numbered_count_ != detail::kNumberedThreads) heap->cache->thread_number = ++numbered_count_;
   heap->calls = calls;

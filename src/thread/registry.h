@@ -81,6 +81,24 @@ class Registry {
   /// to its pointer. A thread notes there that it has heeded a switch, before it shows its records again.
   void hide_all_records();
 
+  /// Gives each thread's cache memory for the records of classes below `end`. \returns false when memory is
+  /// refused. \cost a system call per heap whenever the number of records doubles.
+  bool make_room_for_records(unsigned end);
+
+  /// Calls visit(start, bytes) for the memory of each cache. \threads any, without a lock, also in a signal
+  /// handler.
+  template <typename Visit>
+  void for_each_cache(Visit visit) const {
+    const std::size_t bytes = cache_bytes_;
+    for (const ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) visit(heap->cache, bytes);
+  }
+
+  /// Of the caches' addresses, those that a limit of the address space leaves them no more. \pre the process
+  /// has one thread. \returns bytes.
+  std::size_t unused_cache_bytes(std::size_t limit) const;
+  /// Gives them back, unless a thread that is gone holds the lock.
+  void release_unused_caches(std::size_t limit);
+
   /// Call when the index of pages was replaced: all caches get the new one. \pre no other thread runs.
   void show_page_index();
 
@@ -112,12 +130,17 @@ class Registry {
   ThreadHeap* next_neighbour_locked();
   ThreadHeap* take_unused_locked(Take which);
   ThreadHeap* make_heap_locked();
+  detail::ThreadCache* make_cache_locked();
+  void begin_caches_locked();
+  std::size_t kept_of_a_cache(std::size_t limit) const;
   void end_use_locked(ThreadHeap& heap);
   void return_left(ThreadHeap& heap, Left which);
   void begin_visits();
 
   std::atomic<ThreadHeap*> first_{nullptr};         // heaps are only ever added: a walk needs no lock
   std::atomic<ThreadHeap*> first_unused_{nullptr};  // heaps whose thread has ended; changed under the mutex
+  std::size_t cache_room_ = 0;                      // addresses of a cache; 0 before the first one is made
+  Relaxed<std::size_t> cache_bytes_;                // of these with memory
   std::uint32_t most_owners_ = UINT32_MAX;
   std::atomic<std::uint32_t> owner_count_{0};
   std::uint32_t numbered_count_ = 0;  // heaps whose threads have a number

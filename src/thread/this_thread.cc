@@ -4,6 +4,7 @@
 
 #include "os/checker.h"
 #include "os/lock_rank.h"
+#include "os/memory.h"
 #include "os/owner_lock.h"
 #include "os/processors.h"
 #include "page/helper.h"
@@ -12,31 +13,18 @@
 
 namespace TARN_NAMESPACE::detail {
 
-constinit void* const empty_magazine[1] = {nullptr};
+// Never written: its records are empty for allocate and full for deallocate. As it is all zeros, it takes no
+// place in a file, and what is read of it no memory.
+alignas(4096) constinit EmptyCache empty_cache{};
 
-namespace {
-constexpr std::uint16_t kNoRecord = 0;
-
-constexpr ThreadCache make_empty_cache() {
-  ThreadCache cache{};
-  for (Record& record : cache.records) record = internal::kEmptyRecord;
-  cache.page_index = {&kNoRecord, 0};
-  return cache;
-}
-}  // namespace
-
-constinit const ThreadCache empty_cache = make_empty_cache();
-
-// The empty cache is never written: its records are empty for allocate and full for deallocate.
-[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* thread_cache =
-    const_cast<ThreadCache*>(&empty_cache);
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* thread_cache = &empty_cache.cache;
 
 }  // namespace TARN_NAMESPACE::detail
 
 namespace tarn::internal {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local detail::ThreadCache* derived_cache =
-    const_cast<detail::ThreadCache*>(&detail::empty_cache);
+    &detail::empty_cache.cache;
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThisThread this_thread{};
 
@@ -67,7 +55,7 @@ void show_records(bool are_shown) {
   note_whether_hits_are_hidden();
   const bool may_be = are_shown && this_thread.heap != nullptr && !thread_limits.every_call_is_slow &&
                       !this_thread.is_watched();
-  const auto empty = const_cast<detail::ThreadCache*>(&detail::empty_cache);
+  detail::ThreadCache* const empty = &detail::empty_cache.cache;
   __atomic_store_n(&derived_cache, empty, __ATOMIC_RELAXED);
   static_cast<void>(
       __atomic_exchange_n(&detail::thread_cache, may_be ? this_thread.heap->cache : empty, __ATOMIC_SEQ_CST));
@@ -120,6 +108,7 @@ void after_fork_in_child() {
 // threads that allocate.
 [[gnu::constructor(101)]] void begin_process() {
   os::begin_sanitizers();
+  os::make_read_only(&detail::empty_cache, sizeof detail::empty_cache);
   os::note_processors();
   os::fork_set.set_walk(os::LockRank::kOwner, [](os::ForkSet::Visit visit) { owners.visit_for_fork(visit); });
   os::fork_set.set_walk(os::LockRank::kMagazines,

@@ -54,8 +54,7 @@ inline bool is_visited(const ThreadHeap& heap) {
 inline void show_records_to_derived_forms() {
   __atomic_store_n(&derived_cache, detail::own_cache(), __ATOMIC_SEQ_CST);
   if (is_disturbed() || (this_thread.heap != nullptr && is_visited(*this_thread.heap)))
-    __atomic_store_n(&derived_cache, const_cast<detail::ThreadCache*>(&detail::empty_cache),
-                     __ATOMIC_RELAXED);
+    __atomic_store_n(&derived_cache, &detail::empty_cache.cache, __ATOMIC_RELAXED);
 }
 
 /// \returns this thread's heap; nullptr before its first slow call and after its end.

@@ -32,7 +32,7 @@ constexpr unsigned kClassesPerLook = 64;
 constexpr unsigned kMissesPerLook = 512;
 // One call looks at most twice. Both looks together must not come to one class twice: the first might lower
 // its misses to 0, and the second would shrink the magazine that the call refills.
-static_assert(2 * kClassesPerLook < kClassCount - 1);
+static_assert(2 * kClassesPerLook < detail::kFirstPoolClass - 1);
 constexpr std::size_t kGrowthShare = 256;
 constexpr std::size_t kLeastGrowth = 2 * kPageBytes;
 constexpr std::size_t kSmallHeapBytes = 256 * 1024;  // a look costs more than it can find
@@ -57,18 +57,19 @@ SlabOwner& owner_of(const ThreadHeap* heap) { return heap != nullptr ? owner_nea
 // magazine had.
 unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, unsigned misses_shift, unsigned most,
                             ReturnedPages& returned) {
-  Magazine& magazine = heap.magazines[size_class];
+  if (heap.magazines.find(size_class) == nullptr) return 0;
+  Magazine& magazine = heap.magazines.made(size_class);
   const bool was_missed = magazine.misses != 0;
   // Nothing is written of a class that was never used.
   if (was_missed) magazine.misses >>= misses_shift;
   if (magazine.blocks == nullptr) return 0;
-  const detail::Record& record = heap.record(size_class);
+  const auto on_top = [&] { return *detail::slot_at(heap.cache, heap.record(size_class).top); };
   unsigned gone = 0;
-  if (!was_missed && magazine.top_seen == *record.top) {
+  if (!was_missed && magazine.top_seen == on_top()) {
     gone = shrink_idle_magazine(heap, size_class, most, returned);
     retire_empty_slab(*heap.owner, size_class, returned);
   }
-  magazine.top_seen = *record.top;
+  magazine.top_seen = on_top();
   return gone;
 }
 
@@ -86,9 +87,10 @@ void look_for_idle_classes_locked(ThreadHeap& heap, const Look& look, ReturnedPa
   heap.lacks_room = false;
   heap.misses_since_look = 0;
   collect_all_pending_locked(*heap.owner, returned);
+  const unsigned end = end_of_classes.load(std::memory_order_acquire);
   unsigned gone = 0;
   for (unsigned looked_at = 0; looked_at < kClassesPerLook && gone < look.most_blocks; ++looked_at) {
-    heap.next_class_looked_at = heap.next_class_looked_at % (kClassCount - 1) + 1;
+    heap.next_class_looked_at = heap.next_class_looked_at % (end - 1) + 1;
     gone += give_up_idle_class(heap, class_of_index(heap.next_class_looked_at), look.misses_shift,
                                look.most_blocks - gone, returned);
   }
@@ -97,8 +99,8 @@ void look_for_idle_classes_locked(ThreadHeap& heap, const Look& look, ReturnedPa
 
 // Records a miss, so that a look for idle classes skips the magazine.
 void note_miss(ThreadHeap& heap, SizeClass size_class, std::uint64_t& counter, ReturnedPages& returned) {
-  std::uint8_t& misses = heap.magazines[size_class].misses;
-  if (misses != UINT8_MAX) ++misses;
+  Magazine* const magazine = heap.magazines.make(size_class);
+  if (magazine != nullptr && magazine->misses != UINT8_MAX) ++magazine->misses;
   ++counter;
   ++heap.owner->slow_calls;
   if (++heap.misses_since_look < kMissesPerLook || !heap.lacks_room) return;
@@ -142,7 +144,7 @@ SlabOwner* owner_of_block(const void* block) {
 
 // Closes the gap that `flushed` blocks from slot `first` on have left, with the newest blocks.
 void close_gap(ThreadHeap& heap, SizeClass size_class, unsigned first, unsigned flushed) {
-  Magazine& magazine = heap.magazines[size_class];
+  Magazine& magazine = heap.magazines.made(size_class);
   const unsigned count = count_of(heap, size_class), kept = count - flushed;
   const unsigned moved = at_most(flushed, kept - first);
   std::memmove(magazine.blocks + 1 + first, magazine.blocks + 1 + count - moved, moved * sizeof(void*));
@@ -166,7 +168,7 @@ void return_to_another(SlabOwner& owner, SizeClass size_class, void* const* bloc
 
 // The first of the blocks speaks for all: most threads free what few others have taken.
 void flush(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
-  Magazine& magazine = heap.magazines[size_class];
+  Magazine& magazine = heap.magazines.made(size_class);
   SlabOwner& owner = *heap.owner;
   if (!magazine.has_flushed) return_rare_blocks(heap, size_class, returned);
   magazine.has_flushed = true;
@@ -188,17 +190,17 @@ void flush(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
 
 bool is_rare(const ThreadHeap* heap, Bin bin) {
   const SizeClass size_class = detail::class_of_bin[bin];
-  if (heap != nullptr && heap->magazines[size_class].blocks != nullptr) return false;
+  if (heap != nullptr && heap->magazines.at(size_class).blocks != nullptr) return false;
   const SlabOwner& owner = owner_of(heap);
   return !owner.has_slabs(size_class) &&
-         owner.rare_calls[size_class].load(std::memory_order_relaxed) < kCallsToEarnSlabs &&
+         owner.rare_calls[index_of_class(size_class)].load(std::memory_order_relaxed) < kCallsToEarnSlabs &&
          !thread_limits.every_call_is_slow && !no_class_is_rare.load(std::memory_order_relaxed);
 }
 
 SizeClass class_that_serves(const ThreadHeap* heap, Bin bin) {
   const SizeClass size_class = detail::class_of_bin[bin];
   if (!is_rare(heap, bin)) return size_class;
-  std::atomic<std::uint8_t>& calls = owner_of(heap).rare_calls[size_class];
+  std::atomic<std::uint8_t>& calls = owner_of(heap).rare_calls[index_of_class(size_class)];
   calls.store(static_cast<std::uint8_t>(calls.load(std::memory_order_relaxed) + 1),
               std::memory_order_relaxed);
   return rare_class_of_bin[bin];
@@ -219,9 +221,9 @@ unsigned take_blocks(ThreadHeap& heap, SizeClass size_class, void** blocks, unsi
       end_cached_spans(owner, returned);
       look_for_idle_classes_locked(heap, kWhenTheHeapGrows, returned);
     }
-    if (owner.classes[size_class].available.is_empty())
+    if (owner.classes.at(size_class).available.is_empty())
       give_way(owner, size_class, bytes_of(class_geometry[size_class].first_slab_pages), returned);
-    if (owner.classes[size_class].available.is_empty() && make_slab_locked(owner, size_class) == nullptr)
+    if (owner.classes.at(size_class).available.is_empty() && make_slab_locked(owner, size_class) == nullptr)
       return 0;
   }
   return take_blocks_locked(owner, size_class, blocks, wanted, returned);
@@ -235,20 +237,19 @@ void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) 
       void* block = nullptr;
       return take_blocks(heap, size_class, &block, 1, returned) == 1 ? block : nullptr;
     }
-    const Magazine& magazine = heap.magazines[size_class];
+    const Magazine& magazine = heap.magazines.at(size_class);
     const unsigned wanted = at_most(kLargestRefill, magazine.capacity / 2u + 1);
     const unsigned taken = take_blocks(heap, size_class, magazine.blocks + 1, wanted, returned);
     if (taken == 0) return nullptr;
     set_record(heap, size_class, taken);
   }
-  return detail::pop(heap.record(size_class));
+  return detail::pop(heap.cache, record_of_class(size_class));
 }
 
 void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPages& returned) {
   const SlowCall call(heap);
-  if (counts_calls(&heap))
-    heap.calls->of_class[size_class].add_deallocation(class_geometry[size_class].block_bytes);
-  if (count_of(heap, size_class) == heap.magazines[size_class].capacity) {
+  if (counts_calls(&heap)) count_deallocation(*heap.calls, size_class);
+  if (count_of(heap, size_class) == heap.magazines.at(size_class).capacity) {
     keep_to_limit(heap, returned);
     note_miss(heap, size_class, heap.counters.flushes, returned);
     if (count_of(heap, size_class) != 0) flush(heap, size_class, returned);
@@ -257,7 +258,7 @@ void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPag
       return return_blocks(heap.owner, &block, 1, returned);
     }
   }
-  if (!detail::push(heap.cache, record_offset_of_class(size_class), block)) os::fatal("double free", block);
+  if (!detail::push(heap.cache, record_of_class(size_class), block)) os::fatal("double free", block);
 }
 
 }  // namespace tarn::internal

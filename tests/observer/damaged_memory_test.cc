@@ -194,8 +194,8 @@ TEST_F(DamagedMemory, WithTheSameRegionTwiceHasNoSpanTwice) {
 }
 
 TEST_F(DamagedMemory, WithConstantsOfNoSizeIsRefused) {
-  for (const char* const name : {"page_bytes", "chunk_bytes", "class_count", "buffer.unit_bytes",
-                                 "mixed.granules", "mixed.granule_bytes"})
+  for (const char* const name : {"page_bytes", "chunk_bytes", "bin_count", "per_class.in_block",
+                                 "buffer.unit_bytes", "mixed.granules", "mixed.granule_bytes"})
     for (const std::uint32_t value : {0u, 3u << 29, UINT32_MAX}) {
       memory_ = small_program();
       forge_entry(name, value, 0);

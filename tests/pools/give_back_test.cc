@@ -84,17 +84,6 @@ TEST_F(GiveBack, OfAHeapHoldsNoLockOfIt) {
       "release_unused", [&] { heap.release_unused(); }, use);
 }
 
-TEST_F(GiveBack, OfAnObjectPoolWithoutAClassOfItsOwnHoldsNoLockOfIt) {
-  std::vector<std::unique_ptr<ObjectPool<Object>>> pools;
-  while (pools.size() < detail::kClassCount) pools.push_back(std::make_unique<ObjectPool<Object>>());
-  ObjectPool<Object>& last = *pools.back();
-  std::vector<Object*> objects;
-  for (int i = 0; i < 5000; ++i) objects.push_back(last.create());
-  for (Object* const object : objects) last.destroy(object);
-  expect_no_lock(
-      "release_unused", [&] { last.release_unused(); }, [&] { static_cast<void>(last.allocate()); });
-}
-
 TEST_F(GiveBack, OfAllPoolsHoldsNoLockOfTheirRegistry) {
   SharedFixedPool pool(1000);
   pool.reserve(5000);

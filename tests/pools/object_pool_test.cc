@@ -294,29 +294,20 @@ TEST(ObjectPool, ThatHandsOverLeavesObjectsForTarnDeallocate) {
   EXPECT_EQ(Counted::alive, 0u);
 }
 
-std::size_t count_pools_without_a_class() {
-  std::size_t count = 0;
-  for_each_pool(
-      [](const PoolUse& use, void* context) {
-        if (std::string(use.kind) == "object pool" && !use.is_in_classes)
-          ++*static_cast<std::size_t*>(context);
-      },
-      &count);
-  return count;
-}
+unsigned classes_that_pools_had() { return internal::end_of_classes.load(); }
 
-// Each pool takes one of 84 size classes and gives it back; a pool that finds none has a fixed pool in its
-// place.
 TEST(ObjectPool, APoolsClassIsFreeForTheNextOneWhenItsObjectsAre) {
+  const unsigned before = classes_that_pools_had();
   for (int i = 0; i < 500; ++i) {
     ObjectPool<Bytes<40>> pool({.at_end = AtPoolEnd::kHandOver});
-    ASSERT_EQ(count_pools_without_a_class(), 0u) << "after " << i << " pools";
     pool.destroy(pool.create());
     std::thread([&] { pool.destroy(pool.create()); }).join();
   }
+  EXPECT_LE(classes_that_pools_had(), before + 1);
 }
 
 TEST(ObjectPool, APoolsClassIsFreeWhenObjectsItHandedOverAre) {
+  const unsigned before = classes_that_pools_had();
   for (int i = 0; i < 500; ++i) {
     std::vector<void*> objects;
     {
@@ -326,9 +317,9 @@ TEST(ObjectPool, APoolsClassIsFreeWhenObjectsItHandedOverAre) {
     for (void* object : objects) tarn::deallocate(object);
     tarn::trim();
     ObjectPool<Bytes<3000>> larger;
-    ASSERT_EQ(count_pools_without_a_class(), 0u) << "after " << i << " pools";
     larger.destroy(larger.create());
   }
+  EXPECT_LE(classes_that_pools_had(), before + 2);
 }
 
 TEST(ObjectPool, AnyNumberOfPoolsLivesAtOnce) {
@@ -357,9 +348,7 @@ TEST(ObjectPool, AnyNumberOfPoolsLivesAtOnce) {
   }
 }
 
-TEST(ObjectPool, PoolsBeyondTheClassesDestroyWhatThreadsThatTookTurnsLeave) {
-  std::vector<std::unique_ptr<ObjectPool<Bytes<40>>>> others;
-  for (int i = 0; i < 90; ++i) others.push_back(std::make_unique<ObjectPool<Bytes<40>>>());
+TEST(ObjectPool, APoolDestroysWhatThreadsThatTookTurnsLeave) {
   Counted::alive = Counted::made = 0;
   {
     ObjectPool<Counted> pool({.at_end = AtPoolEnd::kDestroy});
@@ -379,30 +368,6 @@ TEST(ObjectPool, PoolsBeyondTheClassesDestroyWhatThreadsThatTookTurnsLeave) {
   }
   EXPECT_EQ(Counted::alive, 0u);
   EXPECT_EQ(Counted::made, 80u * 11);
-}
-
-TEST(ObjectPool, PoolsBeyondTheClassesKeepTheirPolicies) {
-  std::vector<std::unique_ptr<ObjectPool<Bytes<40>>>> others;
-  for (int i = 0; i < 90; ++i) others.push_back(std::make_unique<ObjectPool<Bytes<40>>>());
-  ASSERT_GT(count_pools_without_a_class(), 0u);
-  Counted::alive = 0;
-  Node::alive = 0;
-  Counted* handed_over = nullptr;
-  {
-    ObjectPool<Counted> destroys({.at_end = AtPoolEnd::kDestroy}),
-        hands_over({.at_end = AtPoolEnd::kHandOver});
-    ObjectPool<Node> nodes({.at_end = AtPoolEnd::kDestroy});
-    for (int i = 0; i < 1000; ++i) static_cast<void>(destroys.create());
-    Node* const parent = nodes.create(&nodes, nullptr);
-    parent->child = nodes.create(&nodes, nullptr);
-    parent->child->child = nodes.create(&nodes, nullptr);
-    handed_over = hands_over.create();
-  }
-  EXPECT_EQ(Counted::alive, 1u);
-  EXPECT_EQ(Node::alive, 0);
-  EXPECT_EQ(handed_over->payload[4], 5u);
-  handed_over->~Counted();
-  tarn::deallocate(handed_over);
 }
 
 TEST(ObjectPool, ObjectsMayEndInAnyThreadAndAfterTheirOwn) {

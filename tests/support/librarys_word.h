@@ -2,13 +2,23 @@
 // lost.
 #pragma once
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 namespace tarn::test {
+
+/// Whether a zero may be written: some of the data is only read once the library has begun.
+inline bool is_writable(void** word) {
+  const int zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  const bool is = read(zeros, static_cast<void*>(word), sizeof *word) == sizeof *word;
+  close(zeros);
+  return is;
+}
 
 /// \returns a word of a long run of zeros in the writable data of a loaded libtarn*.so, or nullptr
 inline void** librarys_word() {
@@ -24,8 +34,11 @@ inline void** librarys_word() {
       const auto* const words = reinterpret_cast<void**>((info->dlpi_addr + part.p_vaddr + 4095) & ~4095ul);
       auto* const end = const_cast<void**>(words) + (part.p_memsz - 4096) / sizeof(void*);
       constexpr std::ptrdiff_t kRun = 2048;
-      auto* const run = std::search_n(const_cast<void**>(words) + 8192, end, kRun, nullptr);
-      if (run != end) *static_cast<void***>(result) = run + kRun / 2;
+      for (void** run = const_cast<void**>(words) + 8192;; run += kRun) {
+        run = std::search_n(run, end, kRun, nullptr);
+        if (run == end) break;
+        if (is_writable(run + kRun / 2)) return *static_cast<void***>(result) = run + kRun / 2, 1;
+      }
     }
     return 0;
   };

@@ -70,6 +70,14 @@ class Library:
         offset = self.value(name)
         return word(record + offset, min(self.fields[name][0], POINTER_BYTES))
 
+    def element(self, record, name, size_class, element):
+        """Of an array that has an element for each class; 0 where nobody has made it."""
+        in_block, size = self.value("per_class.in_block"), self.size_of(element)
+        if size_class < in_block:
+            return record + self.value(name) + size_class * size
+        block = word(record + self.value(name + "_behind") + (size_class // in_block - 1) * POINTER_BYTES)
+        return block + size_class % in_block * size if block != 0 else 0
+
     def get_in(self, copy, name):
         """The same of a record that was read."""
         offset = self.value(name)
@@ -252,17 +260,19 @@ class Use:
         library, cached = self.library, 0
         for heap in library.list_of(library.get(library.roots["registry"], "registry.first"), "heap.next"):
             cache = library.get(heap, "heap.cache")
-            top = library.get(cache + library.value("cache.records") + size_class * library.size_of("record"),
-                              "record.top")
-            magazine = heap + library.value("heap.magazines") + size_class * library.size_of("magazine")
+            record = cache + library.value("cache.records") + size_class * library.size_of("record")
+            top = (cache + library.get(record, "record.top_distance")) % 2 ** 64
+            magazine = library.element(heap, "heap.magazines", size_class, "magazine")
+            if magazine == 0:
+                continue
             blocks, room = library.get(magazine, "magazine.blocks"), library.get(magazine, "magazine.room")
             if blocks != 0 and 0 <= (top - blocks) // POINTER_BYTES <= room:
                 cached += (top - blocks) // POINTER_BYTES
         for owner in owners:
             depot = library.get(owner, "owner.depot")
             if depot != 0:
-                of = depot + library.value("depot.of") + size_class * library.size_of("parked")
-                cached += library.get(of, "parked.count")
+                of = library.element(depot, "depot.of", size_class, "parked")
+                cached += library.get(of, "parked.count") if of != 0 else 0
         return cached
 
     def handle(self):

@@ -110,6 +110,13 @@ std::uint64_t Layout::root_bytes(std::string_view name) const {
   return found != roots_.end() ? found->second.bytes : 0;
 }
 
+std::uint32_t count_of_classes(const Source& source, const Layout& layout) {
+  constexpr std::uint64_t kMostClasses = 32768;
+  const std::uint64_t count = read_number(source, layout.root("end_of_classes"), {0, 4}).value_or(0);
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(count, layout.value("bin_count"), kMostClasses));
+}
+
 std::optional<std::uint64_t> read_number(const Source& source, Address record, Field field) {
   std::uint64_t number = 0;
   const std::size_t bytes = field.size < sizeof number ? field.size : sizeof number;

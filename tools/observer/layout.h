@@ -60,6 +60,9 @@ class Layout {
   std::string version_;
 };
 
+/// \returns one more than the number of the last size class that there is.
+std::uint32_t count_of_classes(const Source& source, const Layout& layout);
+
 /// \returns the number at a field of a record in the program; nothing where memory is not there.
 std::optional<std::uint64_t> read_number(const Source& source, Address record, Field field);
 

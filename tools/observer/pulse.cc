@@ -19,7 +19,7 @@ double now() {
 class PulseReader {
  public:
   PulseReader(const Source& source, const Layout& layout, Bounds& bounds)
-      : source_(source), layout_(layout), bounds_(bounds) {}
+      : source_(source), layout_(layout), bounds_(bounds), classes_(count_of_classes(source, layout)) {}
 
   Pulse read() {
     Pulse pulse;
@@ -53,8 +53,8 @@ class PulseReader {
   }
 
   void add_places(Address cache, Pulse& pulse) {
-    const std::size_t classes = layout_.value("class_count"), record = layout_.size_of("record");
-    const Field top = layout_.field("record.top");
+    const std::size_t classes = classes_, record = layout_.size_of("record");
+    const Field top = layout_.field("record.top_distance");
     bounds_.spend_bytes(sizeof(Address) + classes * sizeof(Place));
     bounds_.spend_steps(classes);
     records_.assign(classes * record, std::byte{0});
@@ -66,6 +66,7 @@ class PulseReader {
   const Source& source_;
   const Layout& layout_;
   Bounds& bounds_;
+  const std::size_t classes_;
   std::vector<std::byte> records_;
 };
 
@@ -91,7 +92,11 @@ Exactness compare(const Pulse& before, const Pulse& between, const Pulse& after)
   exactness.seconds = after.time - before.time;
   exactness.slow_calls = after.slow_calls - before.slow_calls;
   exactness.moved_blocks = exactness.slow_calls * kBlocksPerSlowCall;
-  const bool has_same_threads = before.heaps == between.heaps && before.heaps == after.heaps;
+  // A pool that is made meanwhile has places that another look has not.
+  const bool has_same_places =
+      before.places.size() == between.places.size() && before.places.size() == after.places.size();
+  const bool has_same_threads =
+      has_same_places && before.heaps == between.heaps && before.heaps == after.heaps;
   if (has_same_threads) exactness.moved_blocks += room_of_changed(before, between, after);
   exactness.is_exact =
       has_same_threads && exactness.moved_blocks == 0 && before.page_locks == after.page_locks;

@@ -155,7 +155,7 @@ class BlockReader {
   bool read_class(Span& span, Bytes record) {
     const std::uint64_t size_class = number_at(record, fields_.size_class);
     if (size_class >= snapshot_.classes.size()) return false;
-    span.size_class = static_cast<std::uint8_t>(size_class);
+    span.size_class = static_cast<std::uint16_t>(size_class);
     span.block_bytes = snapshot_.classes[size_class].block_bytes;
     return size_class == 0 || span.block_bytes != 0;
   }

@@ -16,8 +16,9 @@ class CacheReader {
         layout_(reading.layout),
         records_(layout_.field("cache.records")),
         record_bytes_(layout_.size_of("record")),
-        top_(layout_.field("record.top")),
+        top_(layout_.field("record.top_distance")),
         magazines_(layout_.field("heap.magazines")),
+        magazines_behind_(layout_.field("heap.magazines_behind")),
         magazine_bytes_(layout_.size_of("magazine")),
         blocks_(layout_.field("magazine.blocks")),
         room_(layout_.field("magazine.room")),
@@ -40,6 +41,9 @@ class CacheReader {
     thread.refills = number(heap, "heap.refills");
     thread.flushes = number(heap, "heap.flushes");
     const Address cache = number(heap, "heap.cache");
+    const std::uint64_t cache_bytes = snapshot_.classes.size() * record_bytes_;
+    reading_.image.load(cache, cache_bytes);
+    reading_.add(snapshot_.records, {cache, cache_bytes, RecordRange::What::kRecords});
     thread.number = static_cast<std::uint32_t>(number(cache, "cache.thread_number"));
     for (std::uint32_t index = 1; index < snapshot_.classes.size(); ++index)
       read_magazine(thread, heap, cache, index);
@@ -51,9 +55,11 @@ class CacheReader {
     const Address depot = number(owner.record, "owner.depot");
     if (depot == 0) return;
     reading_.bounds.spend_steps(snapshot_.classes.size());
-    const Address of = depot + layout_.value("depot.of");
+    const Address of = depot + layout_.value("depot.of"), behind = depot + layout_.value("depot.of_behind");
     for (std::uint32_t index = 1; index < snapshot_.classes.size(); ++index) {
-      const std::uint64_t parked = read_parked(of + std::uint64_t{index} * layout_.size_of("parked"), index);
+      const Address of_class = reading_.element(of, behind, index, layout_.size_of("parked"));
+      if (of_class == 0) continue;
+      const std::uint64_t parked = read_parked(of_class, index);
       owner.parked_blocks += parked;
       owner.parked_bytes += parked * snapshot_.classes[index].block_bytes;
       snapshot_.classes[index].parked += parked;
@@ -66,12 +72,14 @@ class CacheReader {
   }
 
   void read_magazine(Thread& thread, Address heap, Address cache, std::uint32_t index) {
-    const Address magazine = heap + magazines_.offset + std::uint64_t{index} * magazine_bytes_;
+    const Address magazine =
+        reading_.element(heap + magazines_.offset, heap + magazines_behind_.offset, index, magazine_bytes_);
     const Address record = cache + records_.offset + std::uint64_t{index} * record_bytes_;
-    const Address top = reading_.number(record, top_);
-    const std::uint64_t room = std::min<std::uint64_t>(reading_.number(magazine, room_), UINT16_MAX);
-    reading_.pulse.places.push_back({top, static_cast<std::uint32_t>(room)});
-    const Address blocks = reading_.number(magazine, blocks_);
+    const Address distance = reading_.number(record, top_), top = cache + distance;
+    const std::uint64_t room =
+        magazine == 0 ? 0 : std::min<std::uint64_t>(reading_.number(magazine, room_), UINT16_MAX);
+    reading_.pulse.places.push_back({distance, static_cast<std::uint32_t>(room)});
+    const Address blocks = magazine == 0 ? 0 : reading_.number(magazine, blocks_);
     if (blocks == 0 || top < blocks || (top - blocks) % sizeof(Address) != 0) return;
     const std::uint64_t count = (top - blocks) / sizeof(Address);
     if (count > room) return;
@@ -130,7 +138,7 @@ class CacheReader {
   const Layout& layout_;
   const Field records_;
   const std::uint32_t record_bytes_;
-  const Field top_, magazines_;
+  const Field top_, magazines_, magazines_behind_;
   const std::uint32_t magazine_bytes_;
   const Field blocks_, room_;
   const Field parked_first_, parked_count_, parked_in_first_, parked_next_;

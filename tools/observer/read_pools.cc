@@ -114,17 +114,15 @@ class PoolReader {
     of_class.pool = static_cast<std::uint32_t>(reading_.snapshot.pools.size());
     pool.block_bytes = of_class.stride;
     pool.refusals = number(pool.record, "object.refusals");
-    read_peak_of_class(pool, size_class);
+    read_peak_of_class(pool, static_cast<std::uint32_t>(size_class));
     return true;
   }
 
   /// Of the blocks in slabs: an object is made and ended without a count.
-  void read_peak_of_class(Pool& pool, std::uint64_t size_class) {
-    const std::uint64_t first = layout_.value("bin_count");
-    if (!layout_.find_field("private_class.peak") || size_class < first) return;
-    const Address blocks =
-        layout_.root("private_classes") + (size_class - first) * layout_.size_of("private_class");
-    pool.peak_bytes = number(blocks, "private_class.peak") * pool.block_bytes;
+  void read_peak_of_class(Pool& pool, std::uint32_t size_class) {
+    const Address of_pool = private_class(reading_, size_class);
+    if (of_pool == 0) return;
+    pool.peak_bytes = number(of_pool, "private_class.peak") * pool.block_bytes;
     pool.is_peak_a_bound = true;
   }
 

@@ -12,7 +12,7 @@
 namespace tarn::observer {
 namespace {
 
-constexpr std::uint32_t kMostClasses = 256;  // a class is a byte in its spans
+constexpr std::uint32_t kMostClasses = 32768;
 constexpr std::uint32_t kMostRanges = 4096;
 constexpr std::uint64_t kLeastPageBytes = 4096, kMostPageBytes = 1 << 20;
 constexpr std::uint32_t kMostGranules = 65536;
@@ -36,7 +36,9 @@ void read_constants(const Layout& layout, Snapshot& snapshot) {
   if (!is_between(page, kLeastPageBytes, kMostPageBytes)) refuse("pages");
   if (chunk % page != 0 || !is_between(chunk / page, 1, 64)) refuse("chunks");
   if (!is_between(layout.value("buffer.unit_bytes"), kLeastPageBytes, kMostPageBytes)) refuse("buffers");
-  if (!is_between(layout.value("class_count"), 1, kMostClasses)) refuse("size classes");
+  if (!is_between(layout.value("bin_count"), 1, kMostClasses) ||
+      !is_between(layout.value("per_class.in_block"), 1, kMostClasses))
+    refuse("size classes");
   if (!is_between(layout.value("mixed.granules"), 1, kMostGranules) ||
       !is_between(layout.value("mixed.granule_bytes"), 1, kLeastPageBytes))
     refuse("mixed pages");
@@ -60,12 +62,21 @@ void load_records(Reading& reading) {
   }
 }
 
+Address geometry_of_private(Reading& reading, std::uint32_t size_class) {
+  const Address record = private_class(reading, size_class);
+  return record == 0 ? 0 : record + reading.layout.field("private_class.geometry").offset;
+}
+
 void read_classes(Reading& reading) {
   const Layout& layout = reading.layout;
-  const std::uint32_t count = layout.value("class_count"), record = layout.size_of("geometry");
+  const std::uint32_t count = count_of_classes(reading.source, layout), bins = layout.value("bin_count");
+  reading.bounds.spend_bytes(count * sizeof(ClassUse));
   reading.snapshot.classes.resize(count);
   for (std::uint32_t i = 1; i < count; ++i) {
-    const Address geometry = layout.root("geometry") + std::uint64_t{i} * record;
+    const Address geometry = i < bins
+                                 ? layout.root("geometry") + std::uint64_t{i} * layout.size_of("geometry")
+                                 : geometry_of_private(reading, i);
+    if (geometry == 0) continue;
     reading.snapshot.classes[i].block_bytes = reading.number(geometry, layout.field("geometry.block_bytes"));
     reading.snapshot.classes[i].stride = reading.number(geometry, layout.field("geometry.stride"));
   }

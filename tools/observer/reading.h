@@ -54,6 +54,16 @@ struct Reading {
                      {0, field.size});
   }
 
+  /// \returns the element of a class in an array at `array`; 0 where nobody has made it. \param behind where
+  /// the pointers to the blocks of later classes are.
+  Address element(Address array, Address behind, std::uint32_t size_class, std::uint32_t size) {
+    const std::uint32_t in_block = layout.value("per_class.in_block");
+    if (size_class < in_block) return array + std::uint64_t{size_class} * size;
+    const Address pointer = behind + (std::uint64_t{size_class / in_block} - 1) * sizeof(Address);
+    const Address block = number(pointer, {0, sizeof(Address)});
+    return block == 0 ? 0 : block + std::uint64_t{size_class % in_block} * size;
+  }
+
   /// Adds an entry to a part of the snapshot.
   template <typename Entry>
   void add(std::vector<Entry>& entries, const std::type_identity_t<Entry>& entry) {
@@ -84,6 +94,13 @@ struct Reading {
 
   void note_bad_span() { ++snapshot.exactness.bad_spans; }
 };
+
+/// \returns the record of a pool's class; 0 where there is none.
+inline Address private_class(Reading& reading, std::uint32_t size_class) {
+  const Address classes = reading.layout.root("private_classes");
+  return reading.element(classes, classes + reading.layout.field("private_classes.behind").offset, size_class,
+                         reading.layout.size_of("private_class"));
+}
 
 inline std::uint32_t index_in(const std::unordered_map<Address, std::uint32_t>& map, Address record) {
   const auto found = map.find(record);

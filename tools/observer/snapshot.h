@@ -52,7 +52,7 @@ struct Span {
   std::uint32_t first_mixed = 0;       // in Snapshot::mixed_blocks; `live` of them; of a mixed page
   std::uint32_t owner = kNone;         // in Snapshot::owners
   std::uint32_t pool = kNone;          // in Snapshot::pools; kNone: the general pool
-  std::uint8_t size_class = 0;         // 0: none
+  std::uint16_t size_class = 0;        // 0: none
   SpanUse use = SpanUse::kOther;
   bool is_dense = false;  // in a chunk that the system was asked to back by huge pages
 

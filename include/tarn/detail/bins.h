@@ -2,8 +2,8 @@
 // up, divided by 16. Above 1 KiB there are 16 bins per doubling, then 8.
 //
 // A table (central/size_class.h) chooses which size class serves a bin. A class is named by the largest bin
-// it serves, or one near it where a table is finer than bins; the classes of typed pools (object_pool.h) have
-// the numbers after the last bin.
+// it serves, or one near it where a table is finer than bins; the classes of pools (object_pool.h) have the
+// numbers behind.
 //
 // Threads: the tables are written once, before the first block is handed out.
 #pragma once
@@ -24,17 +24,28 @@ inline constexpr unsigned kTinyBin = 161;                // size <= 8
 inline constexpr unsigned kFirstAlignedBin = 162;
 inline constexpr unsigned kAlignedBinCount = 9;
 inline constexpr unsigned kBinCount = kFirstAlignedBin + kAlignedBinCount;
-inline constexpr unsigned kPrivateClassCount = 84;  // size classes that belong to one typed pool each
-inline constexpr unsigned kClassCount = kBinCount + kPrivateClassCount;
+inline constexpr unsigned kFirstPoolClass = kBinCount + 2;  // a thread's cache has more in between
+inline constexpr unsigned kMostClasses = 32768;
 
 /// A bin, by its number.
 enum class Bin : unsigned {};
 constexpr unsigned number_of(Bin bin) { return static_cast<unsigned>(bin); }
 
 /// A size class, by the number of the largest bin it serves, or the number behind all bins that its pool has.
-enum class SizeClass : std::uint8_t { kNone = 0 };
+enum class SizeClass : std::uint16_t { kNone = 0 };
 constexpr unsigned index_of_class(SizeClass size_class) { return static_cast<unsigned>(size_class); }
 constexpr SizeClass class_of_index(unsigned index) { return static_cast<SizeClass>(index); }
+
+/// Where the record of a class lies in a thread's cache: bytes, divided by eight. \why: so 16 bits name any
+/// record, and an instruction that uses it multiplies at no cost.
+enum class RecordPlace : std::size_t { kNone = 0 };
+constexpr std::size_t number_of(RecordPlace place) { return static_cast<std::size_t>(place); }
+
+/// A class that serves bins, in a byte.
+enum class BinClass : std::uint8_t { kNone = 0 };
+static_assert(kBinCount <= 256);
+constexpr SizeClass class_of(BinClass bin_class) { return static_cast<SizeClass>(bin_class); }
+constexpr BinClass bin_class_of_index(unsigned index) { return static_cast<BinClass>(index); }
 
 /// Bin of a request with 1024 < size <= 256 KiB.
 constexpr Bin medium_bin_of(std::size_t size) {
@@ -56,8 +67,8 @@ constexpr Bin bin_of(std::size_t size) {
 /// The size class that serves each bin: the bin's own, or a larger one where the table of size classes is
 /// coarser.
 struct ClassOfBin {
-  SizeClass of[kBinCount];
-  constexpr SizeClass operator[](Bin bin) const { return of[number_of(bin)]; }
+  BinClass of[kBinCount];
+  constexpr SizeClass operator[](Bin bin) const { return class_of(of[number_of(bin)]); }
 };
 TARN_API extern ClassOfBin class_of_bin;
 
@@ -65,8 +76,8 @@ TARN_API extern ClassOfBin class_of_bin;
 /// load. Above 1 KiB it is finer than bins: of several classes in a bin, class_of_bin has the largest.
 inline constexpr std::size_t kSteppedLimit = 16384;
 struct ClassOfStep {
-  SizeClass of[kSteppedLimit / 64 + 1];
-  constexpr SizeClass operator[](std::size_t step) const { return of[step]; }
+  BinClass of[kSteppedLimit / 64 + 1];
+  constexpr SizeClass operator[](std::size_t step) const { return class_of(of[step]); }
 };
 TARN_API extern ClassOfStep class_of_step;
 

@@ -5,23 +5,23 @@
 #pragma once
 #include <cstdint>
 
-#include "tarn/detail/abi.h"
+#include "tarn/detail/bins.h"
 
 namespace TARN_NAMESPACE::detail {
 
-/// One 16-bit entry per 64 KiB of address space: the byte offset of the record; 0 when the page is not a
-/// slab's. A page behind the last one, as that of an address with a tag in its high bits, has no record.
-/// Where the address space is limited, the last page is 0 and the only entry is 0: then each free looks up
-/// its block in the page map. Each cache holds a copy of this struct; the empty cache's copy is empty.
+/// One 16-bit entry per 64 KiB of address space: the record's place; 0 when the page is not a slab's. A page
+/// behind the last one, as that of an address with a tag in its high bits, has no record. Where the address
+/// space is limited there are no entries: then each free looks up its block in the page map. Each cache holds
+/// a copy of this struct; the empty cache's copy is all zeros.
 struct PageIndex {
-  const std::uint16_t* record_offsets;
-  std::uintptr_t last_page;
+  const std::uint16_t* places;
+  std::uintptr_t page_count;
 
-  [[gnu::always_inline]] std::size_t record_offset_of(const void* block) const {
+  [[gnu::always_inline]] RecordPlace record_of(const void* block) const {
     const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(block) >> 16;
-    if (page > last_page) [[unlikely]]
-      return 0;
-    return record_offsets[page];
+    if (page >= page_count) [[unlikely]]
+      return RecordPlace::kNone;
+    return RecordPlace{places[page]};
   }
 };
 

@@ -3,17 +3,18 @@
 // (deallocate). The block itself is not touched.
 //
 // magazine   a small array of free blocks of one size class; slot 0 holds nullptr, which marks the end.
-// record     {top, limit}: `top` points at the block handed out next, `limit` at the last slot. There is one
-//            record per bin (bins.h) and one per class of a typed pool; the byte offset of a small request's
-//            record is the rounded request itself.
+// record     {top, limit}: the distances in bytes from the cache to the slot whose block is handed out next,
+//            and to the last slot. There is one record per bin (bins.h) and one per class of a pool; the byte
+//            offset of a small request's record is the rounded request itself.
 // cache      all records of a thread. A thread-local pointer leads to the thread's own cache, or to the empty
 //            cache, which all threads share, while a thread has no cache or its calls must all take the slow
 //            door. So this path needs eight bytes of static thread-local storage, and the library can be
 //            loaded at run time.
 //
-// Invariant: magazine[0] == nullptr and magazine <= top <= limit. A record without a magazine has top ==
-// limit and *top == nullptr: it is empty for allocate and full for deallocate, so every exception takes the
-// one slow door.
+// Invariant: magazine[0] == nullptr and magazine <= top <= limit. A record without a magazine is all zeros:
+// so is the first word of the cache, which `top` then leads to, and `limit` is equal to it. The record is
+// empty for allocate and full for deallocate, so every exception takes the one slow door; and memory that
+// nobody has written is records of pools that the thread has not used.
 //
 // Threads: a cache belongs to its thread; others read `top` for statistics, and what lies below it to know
 // which blocks are free. The empty cache is never written.
@@ -27,25 +28,24 @@
 namespace TARN_NAMESPACE::detail {
 
 struct Record {
-  void** top;
-  void** limit;
+  std::uintptr_t top;
+  std::uintptr_t limit;
 };
 static_assert(sizeof(Record) == 16, "the offset of a small record is the rounded request size");
 
-/// The magazine of a record that has none.
-TARN_API extern void* const empty_magazine[1];
-
-struct ThreadCache {
-  Record records[kClassCount];
+/// What a cache begins with. Behind it lie the records of pools' classes, for as many classes as there are.
+struct alignas(sizeof(Record)) ThreadCache {
+  Record of_bins[kBinCount];  // the first one is of no class and has no magazine
   PageIndex page_index;
   std::uint32_t thread_number;  // of no other thread that runs; 0: none
 };
+static_assert(sizeof(ThreadCache) == kFirstPoolClass * sizeof(Record));
+
+/// The most bytes that a cache may have.
+inline constexpr std::size_t kMostCacheBytes = kMostClasses * sizeof(Record);
 
 /// Threads have numbers from 1 to this one; later ones have none.
 inline constexpr std::uint32_t kNumberedThreads = 255;
-
-/// The cache of a thread without records of its own.
-TARN_API extern const ThreadCache empty_cache;
 
 /// Never null. \why initial-exec: any other model costs a call; eight bytes fit into the room that libc keeps
 /// for libraries loaded late.
@@ -84,37 +84,50 @@ TARN_API void deallocate_class_slow(void* block, SizeClass size_class) noexcept;
 TARN_INLINE Record& record_at(ThreadCache* cache, std::size_t byte_offset) {
   return *static_cast<Record*>(static_cast<void*>(reinterpret_cast<char*>(cache) + byte_offset));
 }
+TARN_INLINE Record& record_at(ThreadCache* cache, RecordPlace place) {
+  return record_at(cache, number_of(place) * 8);
+}
 
-/// \returns the offset of the record that takes a block; 0 when the pointer is no block of a slab.
-TARN_INLINE std::size_t record_offset_of(const ThreadCache* cache, const void* block) {
-  return cache->page_index.record_offset_of(block);
+/// \returns a number that g++ takes for another each time, unless it is a constant. \why the uses of it in a
+/// hit then add it in their addresses, as those of clang do, and no instruction does so before.
+template <typename Number>
+TARN_INLINE Number again(Number number) {
+#if !defined(__clang__)
+  if (!__builtin_constant_p(number)) asm("" : "+r"(number));
+#endif
+  return number;
+}
+
+/// \returns the slot at a distance from the cache.
+TARN_INLINE void** slot_at(ThreadCache* cache, std::uintptr_t distance) {
+  return reinterpret_cast<void**>(reinterpret_cast<std::uintptr_t>(cache) + distance);
 }
 
 // Other threads read, hence the atomic accesses; on x86-64 they cost the same as plain ones.
-TARN_INLINE void* pop(Record& record) {
-  void** const top = record.top;
-  void* const block = *top;
+template <typename Where>
+TARN_INLINE void* pop(ThreadCache* cache, Where record) {
+  const std::uintptr_t top = record_at(cache, again(record)).top;
+  void* const block = *slot_at(cache, top);
   if (block == nullptr) [[unlikely]]
     return nullptr;
-  __atomic_store_n(&record.top, top - 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&record_at(cache, again(record)).top, top - sizeof(void*), __ATOMIC_RELAXED);
   return block;
 }
 
-/// \returns the record at an offset that the compiler takes for another each time. \why the three uses of it
-/// in a hit then add the offset in their addresses, and no instruction does so before.
-TARN_INLINE Record& record_again_at(ThreadCache* cache, std::size_t byte_offset) {
-  asm("" : "+r"(byte_offset));
-  return record_at(cache, byte_offset);
+TARN_INLINE bool push(ThreadCache* cache, RecordPlace record, void* block) {
+  const std::uintptr_t top = record_at(cache, again(record)).top;
+  // Full, or the same block twice in a row.
+  if (top == record_at(cache, again(record)).limit || *slot_at(cache, top) == block) [[unlikely]]
+    return false;
+  const std::uintptr_t next = again(top + sizeof(void*));
+  __atomic_store_n(slot_at(cache, next), block, __ATOMIC_RELAXED);
+  __atomic_store_n(&record_at(cache, again(record)).top, next, __ATOMIC_RELEASE);
+  return true;
 }
 
-TARN_INLINE bool push(ThreadCache* cache, std::size_t record_offset, void* block) {
-  void** const top = record_again_at(cache, record_offset).top;
-  // Full, or the same block twice in a row.
-  if (top == record_again_at(cache, record_offset).limit || *top == block) [[unlikely]]
-    return false;
-  __atomic_store_n(top + 1, block, __ATOMIC_RELAXED);
-  __atomic_store_n(&record_again_at(cache, record_offset).top, top + 1, __ATOMIC_RELEASE);
-  return true;
+/// \returns the record that takes a block; kNone when the pointer is no block of a slab.
+TARN_INLINE RecordPlace record_of(const ThreadCache* cache, const void* block) {
+  return cache->page_index.record_of(block);
 }
 
 }  // namespace TARN_NAMESPACE::detail

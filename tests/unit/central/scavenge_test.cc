@@ -71,7 +71,7 @@ TEST_F(Scavenge, LeavesEveryFreeBlockInItsSlab) {
 TEST_F(Scavenge, LeavesSlabsMadeAheadOfNeedBacked) {
   const std::vector<void*> live = sparse_slab(1);
   keep_slab(owner, slab_of(live[0]));
-  for (Span* slab = owner.classes[kTestClass].available.first(); slab != nullptr; slab = slab->next)
+  for (Span* slab = owner.classes.made(kTestClass).available.first(); slab != nullptr; slab = slab->next)
     keep_slab(owner, slab);
   EXPECT_EQ(scavenge(owner, Scavenged::kAll), 0u);
 }

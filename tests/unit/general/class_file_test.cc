@@ -60,7 +60,7 @@ class ClassFile : public ::testing::Test {
   static bool serves_as_default() {
     char file[8];
     return std::memcmp(&detail::class_of_bin, &kPresetClasses.of[0], sizeof detail::class_of_bin) == 0 &&
-           std::memcmp(&class_geometry, &kGeometry, sizeof(ClassGeometry) * kBinCount) == 0 &&
+           std::memcmp(&bin_geometry, &kGeometry, sizeof kGeometry) == 0 &&
            tarn::option("classes_file", file) == 0 && tarn::good_size(4360) == 4608;
   }
 

@@ -11,7 +11,7 @@ constexpr std::size_t kRegionBytes = 16 * kChunkBytes;
 
 std::uint16_t indexed(const void* address) {
   const detail::PageIndex index = page_map.index();
-  return index.record_offset_of(address);
+  return number_of(index.record_of(address));
 }
 
 TEST(PageMap, KnowsNothingOfForeignAddresses) {
@@ -42,7 +42,7 @@ TEST(PageMap, EveryAddressOfASpanLeadsToItAndNoneBeside) {
   span.kind = SpanKind::kSlab;
   page_map.set(&span);
   EXPECT_EQ(indexed(span.start), 0) << "until its record is named";
-  page_map.set_record(&span, 160);
+  page_map.set_record(&span, detail::RecordPlace{160});
   for (std::size_t offset = 0; offset < span.bytes(); offset += 4096) {
     ASSERT_EQ(page_map.find(span.start + offset), &span);
     ASSERT_EQ(indexed(span.start + offset), 160);

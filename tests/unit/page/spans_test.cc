@@ -50,13 +50,13 @@ TEST(Spans, GiveTheirRecordToTheIndexAndTakeItBack) {
   page_map.reserve_index();
   Span* const span = allocate(2, SpanKind::kSlab);
   const detail::PageIndex index = page_map.index();
-  if (index.last_page == 0) GTEST_SKIP() << "there is no index";
-  EXPECT_EQ(index.record_offset_of(span->start), 0u);
-  set_record(span, 160);
-  EXPECT_EQ(index.record_offset_of(span->start + kPageBytes), 160u);
+  if (index.page_count == 0) GTEST_SKIP() << "there is no index";
+  EXPECT_EQ(number_of(index.record_of(span->start)), 0u);
+  set_record(span, detail::RecordPlace{160});
+  EXPECT_EQ(number_of(index.record_of(span->start + kPageBytes)), 160u);
   char* const start = span->start;
   end(span);
-  EXPECT_EQ(index.record_offset_of(start), 0u);
+  EXPECT_EQ(number_of(index.record_of(start)), 0u);
 }
 
 TEST(Spans, GrowAndShrinkWhereTheyAre) {

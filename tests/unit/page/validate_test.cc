@@ -133,7 +133,7 @@ TEST_F(BrokenInvariant, NoPageOfASpanIsFree) {
 
 TEST_F(BrokenInvariant, APageWithoutASpanHasNoRecordInTheIndex) {
   expect_stop("records[page] == 0", [&] {
-    page_map.set_record(span, 16);
+    page_map.set_record(span, detail::RecordPlace{16});
     page_map.region(0).spans[static_cast<std::size_t>(span->start - page_map.region(0).start) >> kPageShift] =
         nullptr;
     span->start += kPageBytes;

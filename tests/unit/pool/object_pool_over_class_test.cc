@@ -10,20 +10,20 @@ int destroyed = 0;
 constexpr detail::ObjectPoolType kType{24, 8, [](void*) noexcept { ++destroyed; }, false};
 
 TEST(ObjectPoolOverClass, HasAClassOfItsOwn) {
-  std::uint32_t first_offset = 0, second_offset = 0;
-  detail::ObjectPoolState* const first = detail::make_object_pool({}, kType, &first_offset);
-  detail::ObjectPoolState* const second = detail::make_object_pool({}, kType, &second_offset);
+  detail::RecordPlace first_place{}, second_place{};
+  detail::ObjectPoolState* const first = detail::make_object_pool({}, kType, &first_place);
+  detail::ObjectPoolState* const second = detail::make_object_pool({}, kType, &second_place);
   EXPECT_EQ(first->back_end, &kObjectPoolOverClass);
-  EXPECT_NE(first_offset, 0u);
-  EXPECT_NE(first_offset, second_offset);
+  EXPECT_NE(first_place, detail::RecordPlace::kNone);
+  EXPECT_NE(first_place, second_place);
   detail::end_object_pool(first);
   detail::end_object_pool(second);
 }
 
 TEST(ObjectPoolOverClass, DestroysWhatIsLiveAtItsEnd) {
-  std::uint32_t offset = 0;
+  detail::RecordPlace place{};
   detail::ObjectPoolState* const pool =
-      detail::make_object_pool({.at_end = AtPoolEnd::kDestroy}, kType, &offset);
+      detail::make_object_pool({.at_end = AtPoolEnd::kDestroy}, kType, &place);
   for (int i = 0; i < 100; ++i) static_cast<void>(detail::object_pool_allocate_slow(pool));
   EXPECT_EQ(detail::object_pool_live_count(pool), 100u);
   destroyed = 0;

@@ -17,24 +17,11 @@ int destroyed = 0;
 constexpr detail::ObjectPoolType kType{24, 8, [](void*) noexcept { ++destroyed; }, false};
 
 detail::ObjectPoolState* make_pool(AtPoolEnd at_end = AtPoolEnd::kReport) {
-  std::uint32_t offset = 1;
-  detail::ObjectPoolState* const pool = detail::make_object_pool({.at_end = at_end}, kType, &offset);
-  EXPECT_EQ(offset, 0u) << "every call is slow";
+  detail::RecordPlace place{1};
+  detail::ObjectPoolState* const pool = detail::make_object_pool({.at_end = at_end}, kType, &place);
+  EXPECT_EQ(place, detail::RecordPlace::kNone) << "every call is slow";
   EXPECT_EQ(pool->back_end, &kObjectPoolOverFixedPool);
   return pool;
-}
-
-TEST(ObjectPoolOverFixedPool, TakesThePlaceOfAClassWhenThereAreTooManyPools) {
-  std::vector<detail::ObjectPoolState*> pools;
-  std::uint32_t offset = 1;
-  while (offset != 0) pools.push_back(detail::make_object_pool({}, kType, &offset));
-  detail::ObjectPoolState* const last = pools.back();
-  EXPECT_EQ(last->back_end, &kObjectPoolOverFixedPool);
-  void* const block = detail::object_pool_allocate_slow(last);
-  EXPECT_EQ(detail::object_pool_live_count(last), 1u);
-  tarn::deallocate(block);
-  EXPECT_EQ(detail::object_pool_live_count(last), 0u);
-  for (detail::ObjectPoolState* pool : pools) detail::end_object_pool(pool);
 }
 
 std::vector<PoolUse> uses_of(const std::string& name) {
@@ -66,8 +53,8 @@ void expect_one_entry(const char* name, std::size_t live) {
 detail::ObjectPoolState* make_listed_pool(const char* name) {
   detail::ObjectPoolType listed = kType;
   listed.live_objects = LiveObjects::kListed;
-  std::uint32_t offset = 1;
-  return detail::make_object_pool({.name = name, .at_end = AtPoolEnd::kHandOver}, listed, &offset);
+  detail::RecordPlace place{1};
+  return detail::make_object_pool({.name = name, .at_end = AtPoolEnd::kHandOver}, listed, &place);
 }
 
 TEST(ObjectPoolOverFixedPool, TellsOfItselfOnceAlsoWhenObjectsOutliveIt) {

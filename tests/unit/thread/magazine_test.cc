@@ -34,15 +34,17 @@ class MagazineTest : public ::testing::Test {
     }
   }
   void fill(unsigned count) {
-    heap.magazines[kClass].misses = 1;  // as by a refill; else the look for idle classes shrinks it
-    take(heap.magazines[kClass].blocks + 1, count);
+    heap.magazines.made(kClass).misses = 1;  // as by a refill; else the look for idle classes shrinks it
+    take(heap.magazines.made(kClass).blocks + 1, count);
     set_record(heap, kClass, count);
   }
 
+  void* on_top() { return *detail::slot_at(heap.cache, heap.record(kClass).top); }
+
   void prepare_all_magazines(int times) {
-    for (const SizeClass size_class : kAllClasses) {
+    for (const SizeClass size_class : all_classes()) {
       if (is_private_class(size_class)) break;
-      heap.magazines[size_class].misses = 200;
+      heap.magazines.made(size_class).misses = 200;
       for (int i = 0; i < times; ++i) prepare_magazine(heap, size_class);
     }
   }
@@ -54,7 +56,7 @@ class MagazineTest : public ::testing::Test {
 
 TEST_F(MagazineTest, TheFirstFillsTwoCacheLines) {
   ASSERT_TRUE(prepare_magazine(heap, kClass));
-  EXPECT_EQ(heap.magazines[kClass].capacity, 15u);
+  EXPECT_EQ(heap.magazines.made(kClass).capacity, 15u);
   EXPECT_EQ(count_of(heap, kClass), 0u);
   EXPECT_EQ(heap.magazine_bytes, 15 * std::size_t{class_geometry[kClass].block_bytes});
 }
@@ -62,20 +64,20 @@ TEST_F(MagazineTest, TheFirstFillsTwoCacheLines) {
 TEST_F(MagazineTest, OneThatGrowsKeepsItsBlocks) {
   prepare_magazine(heap, kClass);
   fill(7);
-  void* const top = *heap.record(kClass).top;
+  void* const top = on_top();
   ASSERT_TRUE(prepare_magazine(heap, kClass));
-  EXPECT_EQ(heap.magazines[kClass].capacity, 31u);
+  EXPECT_EQ(heap.magazines.made(kClass).capacity, 31u);
   EXPECT_EQ(count_of(heap, kClass), 7u);
-  EXPECT_EQ(*heap.record(kClass).top, top);
+  EXPECT_EQ(on_top(), top);
 }
 
 TEST_F(MagazineTest, OneThatNobodyMissedShrinksWhenItIsEmpty) {
   prepare_magazine(heap, kClass);
   fill(10);
   EXPECT_EQ(shrink_idle_magazine(heap, kClass, 4, returned), 4u);
-  EXPECT_EQ(heap.magazines[kClass].capacity, 15u);
+  EXPECT_EQ(heap.magazines.made(kClass).capacity, 15u);
   EXPECT_EQ(shrink_idle_magazine(heap, kClass, 64, returned), 6u);
-  EXPECT_EQ(heap.magazines[kClass].capacity, 7u);
+  EXPECT_EQ(heap.magazines.made(kClass).capacity, 7u);
 }
 
 TEST_F(MagazineTest, OneThatIsDroppedLeavesTheEmptyRecord) {
@@ -100,22 +102,22 @@ TEST_F(MagazineTest, BecomesSmallAfterAPeakAndGrowsAgain) {
   std::vector<void*> peak(kTaken);
   take(peak.data(), kTaken);
   for (int i = 0; i < 12; ++i) prepare_magazine(heap, kClass);
-  const unsigned largest = heap.magazines[kClass].capacity;
+  const unsigned largest = heap.magazines.made(kClass).capacity;
   ASSERT_GT(largest, 2 * kUsual);
   fill(largest);
   // A few blocks stay in each slab, so that the slabs do.
   constexpr unsigned kLeft = kTaken / 100;
   for (unsigned i = 0; i < kLeft; ++i) std::swap(peak[i], peak[i * 100]);
   return_blocks(heap.owner, peak.data() + kLeft, kTaken - kLeft, returned);
-  for (int flushes = 0; heap.magazines[kClass].capacity > kUsual && flushes < 1000; ++flushes) {
+  for (int flushes = 0; heap.magazines.made(kClass).capacity > kUsual && flushes < 1000; ++flushes) {
     return_newest_blocks(heap, kClass, 64, returned);
     prepare_magazine(heap, kClass);
     validate_locked(heap);
   }
-  EXPECT_EQ(heap.magazines[kClass].capacity, kUsual);
+  EXPECT_EQ(heap.magazines.made(kClass).capacity, kUsual);
   take(peak.data() + kLeft, kTaken - kLeft);
   for (int i = 0; i < 12; ++i) prepare_magazine(heap, kClass);
-  EXPECT_EQ(heap.magazines[kClass].capacity, largest);
+  EXPECT_EQ(heap.magazines.made(kClass).capacity, largest);
   validate_locked(heap);
   return_blocks(heap.owner, peak.data(), kTaken, returned);
 }
@@ -123,10 +125,10 @@ TEST_F(MagazineTest, BecomesSmallAfterAPeakAndGrowsAgain) {
 TEST_F(MagazineTest, OfLargeBlocksABusyClassKeepsMoreThanARareOne) {
   const SizeClass size_class = detail::class_of_bin[detail::bin_of(50000)];
   for (int i = 0; i < 12; ++i) prepare_magazine(heap, size_class);
-  const unsigned of_rare = heap.magazines[size_class].capacity;
-  heap.magazines[size_class].misses = 200;
+  const unsigned of_rare = heap.magazines.made(size_class).capacity;
+  heap.magazines.made(size_class).misses = 200;
   for (int i = 0; i < 12; ++i) prepare_magazine(heap, size_class);
-  EXPECT_GT(heap.magazines[size_class].capacity, of_rare);
+  EXPECT_GT(heap.magazines.made(size_class).capacity, of_rare);
 }
 
 TEST_F(MagazineTest, ManyThreadsKeepLittleEach) {

@@ -253,9 +253,9 @@ TEST(Observation, WhatIsHiddenLateStaysShownWhereTheLastSwitchIsHeeded) {
   observation.watch(1'024);
   observation.watch(0);
   deallocate(allocate(100));
-  ASSERT_NE(detail::own_cache(), &detail::empty_cache);
+  ASSERT_NE(detail::own_cache(), &detail::empty_cache.cache);
   registry.hide_all_records();
-  EXPECT_NE(detail::own_cache(), &detail::empty_cache);
+  EXPECT_NE(detail::own_cache(), &detail::empty_cache.cache);
 }
 
 }  // namespace

@@ -2,12 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <set>
+#include <thread>
 #include <vector>
 
+#include "central/private_classes.h"
 #include "general/setup.h"
+#include "page/page_map.h"
+#include "support/invariants.h"
 #include "tarn/detail/thread_cache.h"
 #include "tarn/memory_pool.h"
+#include "thread/this_thread.h"
 
 namespace tarn::internal {
 namespace {
@@ -29,17 +35,80 @@ void release(SizeClass size_class) {
   release_private_class(size_class);
 }
 
-TEST(PrivateClass, ThereIsALimitedNumberAndThenNone) {
+TEST(PrivateClass, ThousandsHaveClassesAndTheFirstOfThoseThatEndedComesFirst) {
+  constexpr std::size_t kMany = 5'000;
   std::set<SizeClass> classes;
-  for (unsigned i = 0; i < detail::kPrivateClassCount; ++i) {
+  std::vector<void*> blocks;
+  for (std::size_t i = 0; i < kMany; ++i) {
     const SizeClass size_class = acquire(100);
     EXPECT_TRUE(is_private_class(size_class));
     classes.insert(size_class);
+    for (int n = 0; n < 3; ++n) blocks.push_back(allocate(size_class));
   }
-  EXPECT_EQ(classes.size(), detail::kPrivateClassCount);
+  EXPECT_EQ(classes.size(), kMany);
+  for (void* const block : blocks) tarn::deallocate(block);
+  test::validate_library();
+  for (const SizeClass size_class : classes) release(size_class);
+  for (std::size_t i = 0; i < kMany; ++i) EXPECT_TRUE(classes.contains(acquire(100)));
+}
+
+TEST(PrivateClass, ThereIsAnEndOfClassesAndThenOneThatEndedServes) {
+  std::vector<SizeClass> classes;
+  for (SizeClass next = acquire(100); next != SizeClass::kNone; next = acquire(100)) classes.push_back(next);
+  EXPECT_EQ(classes.size(), detail::kMostClasses - detail::kFirstPoolClass);
+  // The first that end have live blocks, so that no look at a few finds the last.
+  std::vector<void*> blocks;
+  for (std::size_t i = 0; i < 100; ++i) {
+    blocks.push_back(allocate(classes[i]));
+    release(classes[i]);
+  }
   EXPECT_EQ(acquire(100), SizeClass::kNone);
-  release(*classes.begin());
-  EXPECT_EQ(acquire(100), *classes.begin());
+  release(classes.back());
+  EXPECT_EQ(acquire(100), classes.back());
+  for (void* const block : blocks) tarn::deallocate(block);
+}
+
+TEST(PrivateClass, AThreadThatComesLaterHasARecordOfEachClass) {
+  SizeClass last{};
+  for (int i = 0; i < 5'000; ++i) last = acquire(64);  // more than a cache has at first, before there is one
+  void* const block = detail::pop(detail::own_cache(), record_of_class(last));
+  EXPECT_EQ(block, nullptr);
+  tarn::deallocate(allocate(last));
+  EXPECT_NE(this_heap(), nullptr);
+  EXPECT_NE(detail::pop(detail::own_cache(), record_of_class(last)), nullptr);
+}
+
+TEST(PrivateClass, TheMagazineOfAClassThatIsNewToAHeapIsNoIdleOne) {
+  SizeClass last{};
+  while (index_of_class(last) != PerClass<int>::kInBlock) last = acquire(16 * 1024);
+  // Slabs beyond what a heap may have before it looks for idle classes; the next look comes to `last`.
+  std::vector<void*> blocks;
+  for (int i = 0; i < 100; ++i) blocks.push_back(tarn::allocate(16 * 1024));
+  this_heap()->next_class_looked_at = index_of_class(last) - 1;
+  this_heap()->home->looked_at_bytes = 0;
+  void* const block = allocate(last);
+  test::validate_library();
+  EXPECT_EQ(page_map.find(block)->size_class.load(), last);
+  blocks.push_back(block);
+  for (void* const each : blocks) tarn::deallocate(each);
+}
+
+TEST(PrivateClass, OtherThreadsUseAClassThatIsNewToThem) {
+  std::barrier together(2);
+  SizeClass size_class{};
+  std::thread other([&] {
+    for (int i = 0; i < 200; ++i) tarn::deallocate(tarn::allocate(64));  // has a cache
+    together.arrive_and_wait();
+    together.arrive_and_wait();
+    std::vector<void*> blocks;
+    for (int i = 0; i < 1000; ++i) blocks.push_back(allocate(size_class));
+    for (void* const block : blocks) tarn::deallocate(block);
+  });
+  together.arrive_and_wait();
+  for (int i = 0; i < 2'000; ++i) size_class = acquire(48);
+  together.arrive_and_wait();
+  other.join();
+  test::validate_library();
 }
 
 TEST(PrivateClass, BlocksHaveTheirSizeAlignmentAndAnExactIndex) {

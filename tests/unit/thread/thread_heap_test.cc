@@ -57,9 +57,9 @@ TEST_F(ThreadHeapTest, ARefillLeavesBlocksInTheMagazine) {
 
 TEST_F(ThreadHeapTest, AMagazineGrowsWhenItIsMissedAgain) {
   allocate();
-  const unsigned first = heap.magazines[kClass].capacity;
+  const unsigned first = heap.magazines.made(kClass).capacity;
   allocate_many(200);
-  EXPECT_GT(heap.magazines[kClass].capacity, first);
+  EXPECT_GT(heap.magazines.made(kClass).capacity, first);
 }
 
 TEST_F(ThreadHeapTest, AFullMagazineIsFlushedAndNothingIsLost) {
@@ -171,7 +171,7 @@ TEST_F(ThreadHeapTest, AClassOfLargeBlocksHasNoMagazineAtFirst) {
   void* const block = allocate(size_class);
   ASSERT_NE(block, nullptr);
   deallocate(block, size_class);
-  EXPECT_LE(heap.magazines[size_class].capacity, 1u);
+  EXPECT_LE(heap.magazines.made(size_class).capacity, 1u);
 }
 
 }  // namespace

@@ -53,9 +53,11 @@ std::optional<std::uint64_t> statistic(const Look& look, const std::vector<Stati
   return std::nullopt;
 }
 
+/// Of the general pool: pools are told as pools.
 std::vector<core::ClassUse> classes_of(const Snapshot& snapshot) {
   std::vector<core::ClassUse> classes;
   for (const observer::ClassUse& use : snapshot.classes) {
+    if (use.pool != observer::kNone) continue;
     core::ClassUse& figures = classes.emplace_back();
     figures.block_bytes = use.block_bytes;
     figures.slabs = use.slabs;
