@@ -2,7 +2,7 @@
 // object of any other thread.
 //
 // The pool has its own size class (detail/thread_cache.h): its objects lie in slabs of their own, at the
-// type's exact size, and use the general pool's fast path, remote frees, orphans and giving back. Seed of the
+// type's exact size, and use the general pool's fast path, depots and giving back. Seed of the
 // idea: a typed free list with thread-local chunks; a chunk is reused when all its nodes have come back
 // (docs/pools/object_pool.md).
 //

@@ -7,7 +7,8 @@
 //   - fixed pool: the rest of the 64 blocks in a row whose turn it is, at most 64; once threads have
 //     magazines, what lies in these (up to 64 blocks for each thread) and in their depot (four magazines);
 //   - buffer pool: nothing; once threads have magazines, what lies in these;
-//   - object pool: the free objects of its slabs, prewarmed ones too, and those that threads have at hand;
+//   - object pool: what threads have at hand, and what depots keep for them; where many threads use it, parts
+//     of the pool may have had the most at different times;
 //   - handle pool: what lies in threads' magazines (up to 256 slots for each thread), and retired slots;
 //   - heap, larger blocks of a buffer pool: nothing; once threads have bytes at hand, these (tarn/heap.h).
 // Threads: any. The figures of a pool that other threads use are those of some moment during the walk.

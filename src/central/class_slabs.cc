@@ -1,7 +1,6 @@
 #include "central/class_slabs.h"
 
 #include "base/bitmap.h"
-#include "central/private_classes.h"
 #include "central/slab.h"
 #include "os/checker.h"
 #include "page/page_cache.h"
@@ -19,7 +18,7 @@ constexpr unsigned kSparesTried = 4;
 constexpr std::size_t kKeptSlabShare = 16;  // an empty slab is kept if it is at most 1/16 of the taken bytes
 
 List<Span>& listed(SlabOwner& owner, const Span& slab) {
-  return owner.classes.made(slab.size_class.load(std::memory_order_relaxed)).available;
+  return owner.of(slab.size_class.load(std::memory_order_relaxed)).available;
 }
 
 // With more free blocks a slab is used by less than half.
@@ -32,13 +31,20 @@ void settle_at_half(Span& slab) { slab.settle_at = static_cast<std::uint16_t>(ha
 
 void note_has_slabs(SlabOwner& owner, SizeClass size_class, bool has_slabs) {
   has_slabs ? ++owner.classes_with_slabs : --owner.classes_with_slabs;
-  if (!is_private_class(size_class))
+  if (owner.rare_calls != nullptr)
     owner.rare_calls[index_of_class(size_class)].store(0, std::memory_order_relaxed);
 }
 
-void unpoison(const Span& slab) {
-  if (is_private_class(slab.size_class.load(std::memory_order_relaxed)))
-    os::unpoison(slab.first_page(), slab.bytes());
+List<Span>& full(SlabOwner& owner, const Span& slab) {
+  return owner.of(slab.size_class.load(std::memory_order_relaxed)).full;
+}
+
+void leave_list(SlabOwner& owner, Span* slab) {
+  if (slab->is_listed()) {
+    listed(owner, *slab).remove(slab);
+  } else if (owner.is_of_pool) {
+    full(owner, *slab).remove(slab);
+  }
 }
 
 // \returns a spare slab of `pages` pages whose bitmaps have room for `words` words.
@@ -57,11 +63,11 @@ Span* take_spare(SlabOwner& owner, PageCount pages, std::uint32_t words) {
 }
 
 // Keeps an ended slab as a spare one of its owner, while spare bytes are few against the bytes that the owner
-// took of late. An orphan gets no more: no other thread asks for them.
+// took of late. An orphan gets no more: no thread asks for them.
 bool keep_as_spare(SlabOwner& owner, Span* slab) {
   const unsigned kind = spare_kind_of(slab->pages);
   if (kind == kSpareKinds || owner.spare_bytes + slab->bytes() > most_spare_bytes(owner)) return false;
-  if (owner.threads.load(std::memory_order_relaxed) == 0) return false;
+  if (owner.threads.load(std::memory_order_relaxed) == 0 && !owner.is_of_pool) return false;
   owner.spare[kind].push_front(slab);
   owner.spare_bytes += slab->bytes();
   owner.is_trimmed = false;
@@ -85,8 +91,7 @@ void note_kept_memory(const SlabOwner& owner, ReturnedPages& returned) {
 
 Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
   const ClassGeometry& geometry = class_geometry[size_class];
-  if (!owner.make_class(size_class)) return nullptr;
-  const std::size_t class_bytes = bytes_of(owner.classes.made(size_class).totals.pages);
+  const std::size_t class_bytes = bytes_of(owner.of(size_class).totals.pages);
   const bool is_large = class_bytes >= kLargeClassBytes;
   const PageCount pages = is_large ? geometry.slab_pages : geometry.first_slab_pages;
   const bool is_dense =
@@ -123,11 +128,12 @@ void list_slab(SlabOwner& owner, Span* slab) {
 void unlist_slab(SlabOwner& owner, Span* slab) {
   slab->settle_at = 0;
   listed(owner, *slab).remove(slab);
+  if (owner.is_of_pool) full(owner, *slab).push_front(slab);
 }
 
 void place_slab(SlabOwner& owner, Span* slab) {
   if (slab->free_count < slab->settle_at) return;
-  if (slab->is_listed()) unlist_slab(owner, slab);
+  leave_list(owner, slab);
   list_slab(owner, slab);
 }
 
@@ -137,8 +143,7 @@ void settle_taken(SlabOwner& owner, Span* slab) {
 }
 
 void sort_slabs(SlabOwner& owner, SizeClass size_class) {
-  if (owner.classes.at(size_class).available.is_empty()) return;
-  List<Span>& slabs = owner.classes.made(size_class).available;
+  List<Span>& slabs = owner.of(size_class).available;
   for (Span *slab = slabs.first(), *next = nullptr; slab != nullptr; slab = next) {
     next = slab->next;
     if (!is_used_by_half(*slab) || slab == slabs.first()) continue;
@@ -157,30 +162,36 @@ void keep_no_longer(SlabOwner& owner, Span* slab) {
   slab->is_kept = false;
 }
 
+void note_taken(SlabOwner& owner, std::size_t bytes) {
+  owner.taken_bytes += bytes;
+  const std::size_t now = owner.taken_bytes - owner.scavenged_bytes;
+  if (now > owner.peak_taken_bytes) owner.peak_taken_bytes = now;
+  if (now > owner.largest_taken_bytes) owner.largest_taken_bytes = now;
+}
+
 void count_slab_in(SlabOwner& owner, const Span& slab) {
   const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
-  SlabTotals& totals = owner.classes.made(size_class).totals;
+  SlabTotals& totals = owner.of(size_class).totals;
   if (totals.slabs == 0) note_has_slabs(owner, size_class, true);
   totals.slabs += 1;
   totals.pages += slab.pages;
   totals.blocks += slab.block_count;
-  if (is_private_class(size_class)) private_class(size_class).add_blocks(slab.block_count);
   owner.slab_bytes += slab.bytes();
 }
 
 void count_slab_out(SlabOwner& owner, const Span& slab) {
   const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
-  SlabTotals& totals = owner.classes.made(size_class).totals;
+  SlabTotals& totals = owner.of(size_class).totals;
   totals.slabs -= 1;
   if (totals.slabs == 0) note_has_slabs(owner, size_class, false);
   totals.pages -= slab.pages;
   totals.blocks -= slab.block_count;
-  if (is_private_class(size_class)) private_class(size_class).subtract_blocks(slab.block_count);
   owner.slab_bytes -= slab.bytes();
 }
 
 void move_slab(SlabOwner& from, SlabOwner& to, Span* slab) {
-  unlist_slab(from, slab);
+  leave_list(from, slab);
+  slab->settle_at = 0;
   count_slab_out(from, *slab);
   if (slab->is_kept) {
     from.made_ahead_bytes -= slab->bytes();
@@ -188,7 +199,7 @@ void move_slab(SlabOwner& from, SlabOwner& to, Span* slab) {
   }
   const std::size_t taken = (slab->block_count - slab->free_count) * std::size_t{slab->stride};
   from.taken_bytes -= taken;
-  to.taken_bytes += taken;
+  note_taken(to, taken);
   slab->owner.store(&to, std::memory_order_seq_cst);
   count_slab_in(to, *slab);
   list_slab(to, slab);
@@ -196,10 +207,11 @@ void move_slab(SlabOwner& from, SlabOwner& to, Span* slab) {
 
 // From here on an announcement of the slab finds no owner and is dropped; it must not list the slab again.
 void retire_slab(SlabOwner& owner, Span* slab, Retired fate, ReturnedPages& returned) {
-  unlist_slab(owner, slab);
+  leave_list(owner, slab);
+  slab->settle_at = 0;
   slab->owner.store(nullptr, std::memory_order_seq_cst);
   count_slab_out(owner, *slab);
-  unpoison(*slab);
+  if (owner.is_of_pool) os::unpoison(slab->first_page(), slab->bytes());
   if (fate == Retired::kMayStay && keep_as_spare(owner, slab)) return note_kept_memory(owner, returned);
   ++owner.counters.slabs_ended;
   free_span(slab, returned);
@@ -221,7 +233,7 @@ bool settle_slab(SlabOwner& owner, Span* slab, ReturnedPages& returned) {
 }
 
 void retire_empty_slab(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
-  Span* const slab = owner.classes.at(size_class).available.last();
+  Span* const slab = owner.of(size_class).available.last();
   if (slab != nullptr && slab->free_count == slab->block_count && !slab->is_kept)
     retire_slab(owner, slab, Retired::kMayStay, returned);
 }

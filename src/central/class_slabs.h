@@ -32,6 +32,9 @@ void sort_slabs(SlabOwner& owner, SizeClass size_class);
 void keep_slab(SlabOwner& owner, Span* slab);
 void keep_no_longer(SlabOwner& owner, Span* slab);
 
+/// Call when blocks of so many bytes were taken from the owner's slabs.
+void note_taken(SlabOwner& owner, std::size_t bytes);
+
 /// Counts a slab in the owner's totals, or no longer.
 void count_slab_in(SlabOwner& owner, const Span& slab);
 void count_slab_out(SlabOwner& owner, const Span& slab);

@@ -53,34 +53,44 @@ void give_back_array(Parked& parked, ParkedArray* array) {
 
 Depot* depot_of(const SlabOwner& owner) { return owner.depot.load(std::memory_order_acquire); }
 
-void begin_parked(Parked& parked) { new (&parked.mutex) DepotMutex; }
-
 // Threads may do so at once: one of them wins.
 void make_depot(SlabOwner& owner) {
-  auto* const depot = static_cast<Depot*>(metadata.allocate_zeroed(sizeof(Depot)));
+  const std::size_t bytes = Depot::bytes_for(owner.class_count);
+  auto* const depot = static_cast<Depot*>(metadata.allocate_zeroed(bytes));
   if (depot == nullptr) return;
-  if (os::kChecksLocks) depot->of.begin_inside(begin_parked);
+  for (unsigned i = 0; os::kChecksLocks && i < owner.class_count; ++i) new (&depot->of()[i].mutex) DepotMutex;
   Depot* none = nullptr;
   if (!owner.depot.compare_exchange_strong(none, depot, std::memory_order_acq_rel))
-    metadata.free(depot, sizeof(Depot));
+    metadata.free(depot, bytes);
 }
 
-std::uint64_t bit_of(SizeClass size_class) { return std::uint64_t{1} << index_of_class(size_class) % 64; }
-bool is_in(const ClassSet& set, SizeClass size_class) {
-  return (set.words[index_of_class(size_class) / 64].load(std::memory_order_acquire) & bit_of(size_class)) !=
-         0;
+bool is_in(const ClassSet& set, unsigned place) {
+  return (set.words[place / 64].load(std::memory_order_acquire) & bitmap::bit(place)) != 0;
 }
-void set(ClassSet& set, SizeClass size_class) {
-  set.words[index_of_class(size_class) / 64].fetch_or(bit_of(size_class), std::memory_order_release);
+void set(ClassSet& set, unsigned place) {
+  set.words[place / 64].fetch_or(bitmap::bit(place), std::memory_order_release);
 }
-void clear(ClassSet& set, SizeClass size_class) {
-  set.words[index_of_class(size_class) / 64].fetch_and(~bit_of(size_class), std::memory_order_relaxed);
+void clear(ClassSet& set, unsigned place) {
+  set.words[place / 64].fetch_and(~bitmap::bit(place), std::memory_order_relaxed);
 }
+
+/// Where an owner parks blocks of a class.
+struct Shelf {
+  Depot* depot;  // nullptr: the owner has none
+  unsigned place;
+  SizeClass size_class;
+
+  Shelf(const SlabOwner& owner, SizeClass its_class)
+      : depot(depot_of(owner)), place(owner.place_of(its_class)), size_class(its_class) {}
+  Parked& parked() const { return depot->of()[place]; }
+  bool has_blocks() const { return depot != nullptr && is_in(depot->parked, place); }
+  bool was_flushed() const { return depot != nullptr && is_in(depot->flushed, place); }
+};
 
 // \pre the mutex of what is parked of the class is held, for all that take a Parked.
 
-unsigned take(Depot& depot, SizeClass size_class, void** blocks, unsigned wanted) {
-  Parked& parked = depot.of.made(size_class);
+unsigned take(const Shelf& shelf, void** blocks, unsigned wanted) {
+  Parked& parked = shelf.parked();
   const unsigned count = at_most(parked.count, wanted);
   if (count == 0) return 0;
   for (unsigned left = count; left != 0;) {
@@ -95,8 +105,8 @@ unsigned take(Depot& depot, SizeClass size_class, void** blocks, unsigned wanted
     give_back_array(parked, array);
   }
   parked.count -= count;
-  if (parked.count == 0) clear(depot.parked, size_class);
-  depot.bytes.fetch_sub(bytes_of_blocks(size_class, count), std::memory_order_relaxed);
+  if (parked.count == 0) clear(shelf.depot->parked, shelf.place);
+  shelf.depot->bytes.fetch_sub(bytes_of_blocks(shelf.size_class, count), std::memory_order_relaxed);
   return count;
 }
 
@@ -106,19 +116,21 @@ std::uint32_t least_room(SizeClass size_class) {
 }
 
 std::size_t most_bytes(const SlabOwner& owner) {
-  const std::uint32_t threads = owner.threads.load(std::memory_order_relaxed);
+  const std::uint32_t threads = owner.is_of_pool ? owners_in_use.load(std::memory_order_relaxed) + 1
+                                                 : owner.threads.load(std::memory_order_relaxed);
   return owner.kept_limit_bytes * at_most(kMostThreadsCounted, threads);
 }
 
-// \returns the first class with parked blocks from `from` on, or else before it.
-SizeClass next_parked(Depot& depot, unsigned from) {
-  const unsigned end = end_of_classes.load(std::memory_order_relaxed);
-  const unsigned words = bitmap::words_for(end), first = from % end;
+// \returns the first class with parked blocks from place `from` on, or else before it.
+SizeClass next_parked(const SlabOwner& owner, const Depot& depot, unsigned from) {
+  const unsigned words = bitmap::words_for(owner.class_count), first = from % owner.class_count;
   std::uint64_t later = ~std::uint64_t{0} << first % 64;  // the first word comes once more, at the end
   for (unsigned i = 0; i <= words; ++i, later = ~std::uint64_t{0}) {
     const unsigned word = (first / 64 + i) % words;
     const std::uint64_t bits = depot.parked.words[word].load(std::memory_order_acquire) & later;
-    if (bits != 0) return class_of_index(word * 64 + static_cast<unsigned>(std::countr_zero(bits)));
+    if (bits != 0)
+      return class_of_index(index_of_class(owner.first_class) + word * 64 +
+                            static_cast<unsigned>(std::countr_zero(bits)));
   }
   return SizeClass::kNone;
 }
@@ -143,13 +155,13 @@ void note_height(Parked& parked) {
 
 // After a peak, what is freed returns to the slabs, and what is taken comes from the fullest of them: blocks
 // that went round through the depot would keep every page of the peak in use.
-Room room_for(const SlabOwner& owner, const Depot& depot, SizeClass size_class, unsigned count) {
+Room room_for(const SlabOwner& owner, const Shelf& shelf, unsigned count) {
   if (is_past_its_peak(owner) || !may_keep_memory()) return Room::kNone;
-  const std::size_t bytes = depot.bytes.load(std::memory_order_relaxed);
-  if (bytes + bytes_of_blocks(size_class, count) > most_bytes(owner)) return Room::kNone;
-  const Parked& parked = depot.of.at(size_class);
+  const std::size_t bytes = shelf.depot->bytes.load(std::memory_order_relaxed);
+  if (bytes + bytes_of_blocks(shelf.size_class, count) > most_bytes(owner)) return Room::kNone;
+  const Parked& parked = shelf.parked();
   const std::uint32_t needed = parked.needed > parked.asked ? parked.needed : parked.asked;
-  const std::uint32_t least = least_room(size_class);
+  const std::uint32_t least = least_room(shelf.size_class);
   return parked.count + count > (needed > least ? needed : least) ? Room::kNotAskedFor : Room::kEnough;
 }
 
@@ -168,19 +180,18 @@ std::size_t parked_bytes(const SlabOwner& owner) {
 }
 
 std::uint32_t parked_count(const SlabOwner& owner, SizeClass size_class) {
-  Depot* const depot = depot_of(owner);
-  if (depot == nullptr || !is_in(depot->parked, size_class)) return 0;
-  os::LockGuard guard(depot->of.made(size_class).mutex);
-  return depot->of.made(size_class).count;
+  const Shelf shelf(owner, size_class);
+  if (!shelf.has_blocks()) return 0;
+  os::LockGuard guard(shelf.parked().mutex);
+  return shelf.parked().count;
 }
 
 void visit_parked(const SlabOwner& owner, const BlockVisitor& visit) {
-  Depot* const depot = depot_of(owner);
-  if (depot == nullptr) return;
-  for (const SizeClass size_class : all_classes()) {
-    if (!is_in(depot->parked, size_class)) continue;
-    Parked& parked = depot->of.made(size_class);
-    os::LockGuard guard(parked.mutex);
+  for (const SizeClass size_class : classes_of(owner)) {
+    const Shelf shelf(owner, size_class);
+    if (!shelf.has_blocks()) continue;
+    const Parked& parked = shelf.parked();
+    os::LockGuard guard(shelf.parked().mutex);
     unsigned count = parked.in_first;
     for (const ParkedArray* array = parked.first; array != nullptr; array = array->next) {
       for (unsigned i = 0; i < count; ++i) visit(array->blocks[i]);
@@ -190,15 +201,13 @@ void visit_parked(const SlabOwner& owner, const BlockVisitor& visit) {
 }
 
 bool may_park(SlabOwner& owner, SizeClass size_class) {
-  Depot* const depot = depot_of(owner);
-  if (depot == nullptr) {
+  const Shelf shelf(owner, size_class);
+  if (shelf.depot == nullptr) {
     if (++owner.early_flushes >= kFlushesToEarn) make_depot(owner);
     return false;
   }
-  Parked* const parked = depot->of.make(size_class, os::kChecksLocks ? begin_parked : nullptr);
-  if (parked == nullptr) return false;
-  Relaxed<std::uint8_t>& flushes = parked->flushes;
-  if (!is_in(depot->flushed, size_class)) set(depot->flushed, size_class);
+  Relaxed<std::uint8_t>& flushes = shelf.parked().flushes;
+  if (!shelf.was_flushed()) set(shelf.depot->flushed, shelf.place);
   const std::uint8_t now = ++flushes;
   if (now < kFlushesToEarn) return false;
   if (now < kFlushesToEarn + kFlushesPerReturn) return true;
@@ -209,14 +218,14 @@ bool may_park(SlabOwner& owner, SizeClass size_class) {
 namespace {
 
 // All or nothing. \returns false when memory is refused.
-bool add(Depot& depot, SizeClass size_class, void* const* blocks, unsigned count) {
-  Parked& parked = depot.of.made(size_class);
+bool add(const Shelf& shelf, void* const* blocks, unsigned count) {
+  Parked& parked = shelf.parked();
   for (unsigned done = 0; done < count;) {
     if (parked.first == nullptr || parked.in_first == ParkedArray::kBlocks) {
       ParkedArray* const array = take_array(parked);
       if (array == nullptr) {
         void* undone[1];
-        for (; done != 0; --done) take(depot, size_class, undone, 1);
+        for (; done != 0; --done) take(shelf, undone, 1);
         return false;
       }
       array->next = parked.first;
@@ -226,32 +235,32 @@ bool add(Depot& depot, SizeClass size_class, void* const* blocks, unsigned count
     const unsigned space = ParkedArray::kBlocks - parked.in_first, left = count - done;
     const unsigned part = at_most(space, left);
     std::memcpy(parked.first->blocks + parked.in_first, blocks + done, part * sizeof(void*));
-    if (parked.count == 0) set(depot.parked, size_class);
+    if (parked.count == 0) set(shelf.depot->parked, shelf.place);
     parked.in_first = static_cast<std::uint16_t>(parked.in_first + part);
     parked.count += part;
-    depot.bytes.fetch_add(bytes_of_blocks(size_class, part), std::memory_order_relaxed);
+    shelf.depot->bytes.fetch_add(bytes_of_blocks(shelf.size_class, part), std::memory_order_relaxed);
     done += part;
   }
   return true;
 }
 
-bool park_locked(SlabOwner& owner, Depot& depot, SizeClass size_class, void* const* blocks, unsigned count) {
-  Parked& parked = depot.of.made(size_class);
-  const Room room = room_for(owner, depot, size_class, count);
+bool park_locked(const SlabOwner& owner, const Shelf& shelf, void* const* blocks, unsigned count) {
+  Parked& parked = shelf.parked();
+  const Room room = room_for(owner, shelf, count);
   if (room == Room::kNotAskedFor) {
     parked.refused = at_most(kMostCounted, parked.refused + count);
     note_height(parked);
   }
-  if (room != Room::kEnough || !add(depot, size_class, blocks, count)) return false;
+  if (room != Room::kEnough || !add(shelf, blocks, count)) return false;
   parked.was_used = true;
   note_height(parked);
   return true;
 }
 
-unsigned take_for_use(Depot& depot, SizeClass size_class, void** blocks, unsigned wanted) {
-  Parked& parked = depot.of.made(size_class);
+unsigned take_for_use(const Shelf& shelf, void** blocks, unsigned wanted) {
+  Parked& parked = shelf.parked();
   parked.was_used = true;
-  const unsigned taken = take(depot, size_class, blocks, wanted);
+  const unsigned taken = take(shelf, blocks, wanted);
   parked.refused -= at_most(parked.refused, wanted - taken);
   const std::uint32_t fall = parked.peak - height_of(parked);
   if (parked.asked < fall) parked.asked = fall;
@@ -262,39 +271,38 @@ unsigned take_for_use(Depot& depot, SizeClass size_class, void** blocks, unsigne
 
 bool park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned count,
           ReturnedPages& returned) {
-  Depot* const depot = depot_of(owner);
-  if (depot == nullptr || !depot->of.made(size_class).mutex.try_lock()) return false;
-  const bool is_parked = park_locked(owner, *depot, size_class, blocks, count);
-  depot->of.made(size_class).mutex.unlock();
+  const Shelf shelf(owner, size_class);
+  if (shelf.depot == nullptr || !shelf.parked().mutex.try_lock()) return false;
+  const bool is_parked = park_locked(owner, shelf, blocks, count);
+  shelf.parked().mutex.unlock();
   if (!is_parked) return false;
   owner.is_trimmed = false;
   // The helper returns it when nobody needs it. Other owners may well be in the same state.
-  returned.note_kept(depot->bytes.load(std::memory_order_relaxed) *
+  returned.note_kept(shelf.depot->bytes.load(std::memory_order_relaxed) *
                      owners_in_use.load(std::memory_order_relaxed));
   return true;
 }
 
 unsigned unpark(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted) {
-  Depot* const depot = depot_of(owner);
-  if (depot == nullptr || !is_in(depot->flushed, size_class)) return 0;
-  if (!depot->of.made(size_class).mutex.try_lock()) return 0;
-  const unsigned taken = take_for_use(*depot, size_class, blocks, wanted);
-  depot->of.made(size_class).mutex.unlock();
+  const Shelf shelf(owner, size_class);
+  if (!shelf.was_flushed() || !shelf.parked().mutex.try_lock()) return 0;
+  const unsigned taken = take_for_use(shelf, blocks, wanted);
+  shelf.parked().mutex.unlock();
   return taken;
 }
 
 unsigned unpark_again(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted) {
-  Depot* const depot = depot_of(owner);
+  const Shelf shelf(owner, size_class);
   unsigned taken = 0, tries = 0;
-  while (depot != nullptr && is_in(depot->parked, size_class) && taken == 0 && tries++ < kTries)
+  while (shelf.has_blocks() && taken == 0 && tries++ < kTries)
     taken = unpark(owner, size_class, blocks, wanted);
   return taken;
 }
 
 unsigned return_parked(SlabOwner& owner, SizeClass size_class, unsigned most, ReturnedPages& returned) {
-  Depot* const depot = depot_of(owner);
-  if (depot == nullptr || !is_in(depot->parked, size_class)) return 0;
-  Parked& parked = depot->of.made(size_class);
+  const Shelf shelf(owner, size_class);
+  if (!shelf.has_blocks()) return 0;
+  Parked& parked = shelf.parked();
   unsigned gone = 0;
   void* blocks[ParkedArray::kBlocks];
   while (gone < most) {
@@ -302,7 +310,7 @@ unsigned return_parked(SlabOwner& owner, SizeClass size_class, unsigned most, Re
     {
       os::LockGuard guard(parked.mutex);
       if (gone == 0) most = at_most(most, parked.count);  // else threads that park might go on for ever
-      count = take(*depot, size_class, blocks, at_most(ParkedArray::kBlocks, most - gone));
+      count = take(shelf, blocks, at_most(ParkedArray::kBlocks, most - gone));
       parked.peak -= count;
     }
     if (count == 0) break;
@@ -315,11 +323,12 @@ unsigned return_parked(SlabOwner& owner, SizeClass size_class, unsigned most, Re
 void give_way(SlabOwner& owner, SizeClass growing, std::size_t bytes, ReturnedPages& returned) {
   Depot* const depot = depot_of(owner);
   if (depot == nullptr) return;
-  const SizeClass size_class = next_parked(*depot, owner.next_giving_way);
+  const SizeClass size_class = next_parked(owner, *depot, owner.next_giving_way);
   if (size_class == SizeClass::kNone) return;
-  owner.next_giving_way = index_of_class(size_class) + 1;
+  const Shelf shelf(owner, size_class);
+  owner.next_giving_way = shelf.place + 1;
   if (size_class == growing) return;
-  Parked& parked = depot->of.made(size_class);
+  Parked& parked = shelf.parked();
   if (!parked.mutex.try_lock()) return;
   const bool was_used = std::exchange(parked.was_used, false);
   parked.mutex.unlock();
@@ -327,11 +336,11 @@ void give_way(SlabOwner& owner, SizeClass growing, std::size_t bytes, ReturnedPa
   const std::size_t blocks = bytes / class_geometry[size_class].block_bytes + 1;
   const unsigned most = blocks < kMostGivingWay ? static_cast<unsigned>(blocks) : kMostGivingWay;
   return_parked(owner, size_class, most, returned);
-  if (is_in(depot->parked, size_class)) owner.next_giving_way = index_of_class(size_class);
+  if (shelf.has_blocks()) owner.next_giving_way = shelf.place;
 }
 
 bool limit_parked(SlabOwner& owner, std::size_t bytes, unsigned most, ReturnedPages& returned) {
-  for (const SizeClass size_class : all_classes()) {
+  for (const SizeClass size_class : classes_of(owner)) {
     if (parked_bytes(owner) <= bytes || most == 0) break;
     most -= return_parked(owner, size_class, most, returned);
   }
@@ -339,11 +348,10 @@ bool limit_parked(SlabOwner& owner, std::size_t bytes, unsigned most, ReturnedPa
 }
 
 void look_at_depot(SlabOwner& owner) {
-  Depot* const depot = depot_of(owner);
-  if (depot == nullptr) return;
-  for (const SizeClass size_class : all_classes()) {
-    if (!is_in(depot->flushed, size_class)) continue;
-    Parked& parked = depot->of.made(size_class);
+  for (const SizeClass size_class : classes_of(owner)) {
+    const Shelf shelf(owner, size_class);
+    if (!shelf.was_flushed()) continue;
+    Parked& parked = shelf.parked();
     if (!parked.mutex.try_lock()) continue;
     parked.needed = parked.asked;
     parked.asked = parked.refused = 0;
@@ -354,15 +362,14 @@ void look_at_depot(SlabOwner& owner) {
 }
 
 bool return_surplus(SlabOwner& owner, unsigned most, ReturnedPages& returned) {
-  Depot* const depot = depot_of(owner);
-  if (depot == nullptr) return false;
-  for (const SizeClass size_class : all_classes()) {
-    if (!is_in(depot->parked, size_class)) continue;
-    const std::uint32_t surplus = surplus_of(depot->of.made(size_class));
+  for (const SizeClass size_class : classes_of(owner)) {
+    const Shelf shelf(owner, size_class);
+    if (!shelf.has_blocks()) continue;
+    const std::uint32_t surplus = surplus_of(shelf.parked());
     if (surplus == 0) continue;
     if (most == 0) return true;
     most -= return_parked(owner, size_class, at_most(most, surplus), returned);
-    if (surplus_of(depot->of.made(size_class)) != 0) return true;
+    if (surplus_of(shelf.parked()) != 0) return true;
   }
   return false;
 }

@@ -6,10 +6,12 @@
 #include "central/cached_spans.h"
 #include "central/class_slabs.h"
 #include "central/depot.h"
+#include "central/private_classes.h"
 #include "central/remote_free.h"
 #include "central/scavenge.h"
 #include "os/fatal.h"
 #include "os/helper_thread.h"
+#include "os/processors.h"
 #include "page/metadata.h"
 #include "page/page_cache.h"
 
@@ -19,6 +21,11 @@ namespace {
 constexpr unsigned kOrphansTried = 8;
 constexpr unsigned kReturnedAtOnce = 1024;  // blocks, about 5 us
 constexpr unsigned kMostSteps = 4096;       // of one look: threads may park as fast as the helper returns
+
+constexpr std::uint32_t kWaitsForAPart = 16;
+// What a part of a pool keeps of its free memory, before others make slabs.
+constexpr std::size_t kFreeKeptBytes = 4 * kPageBytes;
+constexpr std::size_t kFreeKeptShare = 4;
 
 /// The result of a look at an owner.
 enum class Activity : std::uint8_t { kBusy, kIdle, kIdleAndDue };
@@ -78,43 +85,90 @@ void trim_idle_owner(SlabOwner& owner) {
 
 // \returns the slab that was adopted; nullptr when there is none with free blocks. \pre both mutexes are
 // held.
-Span* adopt_first(SlabOwner& from, SlabOwner& to, SizeClass size_class) {
-  Span* const slab = from.classes.at(size_class).available.first();
-  if (slab == nullptr || !to.make_class(size_class)) return nullptr;
+Span* adopt_one(SlabOwner& from, SlabOwner& to, SizeClass size_class) {
+  // The fullest one of orphans, which nobody uses; of a part of a pool, one that helps for long.
+  const List<Span>& available = from.of(size_class).available;
+  Span* const slab = from.is_of_pool ? available.last() : available.first();
+  if (slab == nullptr || slab == from.scavenged) return nullptr;
   move_slab(from, to, slab);
   return slab;
 }
 
 }  // namespace
 
-constinit SlabOwner Owners::shared_{};
+namespace {
+
+constinit OwnedClass shared_classes[kBinCount]{};
+constinit std::atomic<std::uint8_t> shared_rare_calls[kBinCount]{};
+
+}  // namespace
+
+constinit SlabOwner Owners::shared_{
+    .class_count = kBinCount, .classes = shared_classes, .rare_calls = shared_rare_calls};
 constinit Owners owners;
 
-// All else is zero at first, and not written: most classes are never used.
-SlabOwner* Owners::make_record_locked() {
-  auto* const owner = static_cast<SlabOwner*>(metadata.allocate_zeroed(sizeof(SlabOwner)));
+// The classes lie behind the owner. All else is zero at first, and not written: most classes of bins are
+// never used.
+SlabOwner* Owners::make_record_locked(SizeClass first, unsigned class_count) {
+  static_assert(sizeof(SlabOwner) % alignof(OwnedClass) == 0);
+  const std::size_t rare_calls = is_private_class(first) ? 0 : class_count;
+  auto* const owner = static_cast<SlabOwner*>(
+      metadata.allocate_zeroed(sizeof(SlabOwner) + class_count * sizeof(OwnedClass) + rare_calls));
   if (owner == nullptr) return nullptr;
   new (&owner->mutex) os::MemberMutex<os::LockRank::kOwner>();
+  owner->is_of_pool = is_private_class(first);
+  owner->first_class = first;
+  owner->class_count = static_cast<std::uint16_t>(class_count);
+  owner->classes = reinterpret_cast<OwnedClass*>(owner + 1);
+  if (rare_calls != 0)
+    owner->rare_calls = reinterpret_cast<std::atomic<std::uint8_t>*>(owner->classes + class_count);
   owner->next_owner = first_;
   first_ = owner;
   return owner;
 }
 
 SlabOwner* Owners::make_locked() {
-  SlabOwner* const owner = make_record_locked();
+  SlabOwner* const owner = make_record_locked(SizeClass::kNone, kBinCount);
   if (owner != nullptr) list_orphan_locked(*owner);
   return owner;
 }
 
-bool Owners::begin_sampling() {
-  if (sampled() != nullptr) return true;
+SlabOwner* Owners::make_for_pool_locked(SizeClass first, unsigned class_count) {
+  return make_record_locked(first, class_count);
+}
+
+void Owners::note_wait(SlabOwner& first_part) {
+  if (++first_part.waits < kWaitsForAPart) return;
+  const std::uint32_t others = first_part.others_in_use.load(std::memory_order_relaxed);
+  const std::uint32_t most = at_most(SlabOwner::kMostParts, os::processor_count());
+  if (others + 1 >= most || others + 1 >= owners_in_use.load(std::memory_order_relaxed)) return;
+  if (!mutex_.try_lock()) return;
+  if (first_part.others_in_use.load(std::memory_order_relaxed) == others) {
+    std::atomic<SlabOwner*>& place = first_part.other_parts[others];
+    SlabOwner* part = place.load(std::memory_order_relaxed);  // that a pool before had
+    if (part == nullptr) part = make_record_locked(first_part.first_class, first_part.class_count);
+    if (part != nullptr) {
+      part->kept_limit_bytes = std::size_t{first_part.kept_limit_bytes};
+      place.store(part, std::memory_order_relaxed);
+      first_part.waits = 0;
+      first_part.others_in_use.store(others + 1, std::memory_order_release);
+    }
+  }
+  mutex_.unlock();
+}
+
+SlabOwner* Owners::sampled(SizeClass size_class) {
+  SlabOwner* const of_pool = is_private_class(size_class) ? private_class(size_class).owner : nullptr;
+  std::atomic<SlabOwner*>& sampled = of_pool != nullptr ? of_pool->sampled : sampled_;
+  if (SlabOwner* const owner = sampled.load(std::memory_order_acquire)) return owner;
   os::LockGuard guard(mutex_);
-  if (sampled() != nullptr) return true;
-  SlabOwner* const owner = make_record_locked();
-  if (owner == nullptr) return false;
+  if (SlabOwner* const owner = sampled.load(std::memory_order_acquire)) return owner;
+  SlabOwner* const owner = of_pool != nullptr ? make_record_locked(of_pool->first_class, of_pool->class_count)
+                                              : make_record_locked(SizeClass::kNone, kBinCount);
+  if (owner == nullptr) return nullptr;
   owner->hides_slabs = true;
-  sampled_.store(owner, std::memory_order_release);
-  return true;
+  sampled.store(owner, std::memory_order_release);
+  return owner;
 }
 
 void Owners::list_orphan_locked(SlabOwner& owner) {
@@ -145,9 +199,25 @@ Span* Owners::adopt_from_orphans(SlabOwner& owner, SizeClass size_class) {
   for (SlabOwner* orphan = orphans_.first(); orphan != nullptr && adopted == nullptr && tried < kOrphansTried;
        orphan = orphan->next, ++tried) {
     if (!orphan->mutex.try_lock()) continue;
-    adopted = adopt_first(*orphan, owner, size_class);
+    adopted = adopt_one(*orphan, owner, size_class);
     orphan->mutex.unlock();
   }
+  mutex_.unlock();
+  return adopted;
+}
+
+Span* Owners::adopt_from_parts(SlabOwner& owner, SizeClass size_class) {
+  SlabOwner& first = *private_class(size_class).owner;
+  if (first.others_in_use.load(std::memory_order_relaxed) == 0 || !mutex_.try_lock()) return nullptr;
+  Span* adopted = nullptr;
+  for_each_part(first, [&](SlabOwner& part) {
+    const std::size_t slabs = part.slab_bytes, taken = part.taken_bytes;
+    const std::size_t kept =
+        slabs / kFreeKeptShare > kFreeKeptBytes ? slabs / kFreeKeptShare : kFreeKeptBytes;
+    if (adopted != nullptr || &part == &owner || slabs < taken + kept || !part.mutex.try_lock()) return;
+    adopted = adopt_one(part, owner, size_class);
+    part.mutex.unlock();
+  });
   mutex_.unlock();
   return adopted;
 }
@@ -155,10 +225,10 @@ Span* Owners::adopt_from_orphans(SlabOwner& owner, SizeClass size_class) {
 bool Owners::adopt_from_any(SlabOwner& owner, SizeClass size_class) {
   bool is_adopted = false;
   for (SlabOwner* other = first(); other != nullptr && !is_adopted; other = other->next_owner) {
-    if (other == &owner || other->hides_slabs) continue;
+    if (other == &owner || other->hides_slabs || !other->has_class(size_class)) continue;
     os::LockGuard guard(owner.mutex);
     if (!other->mutex.try_lock()) continue;
-    is_adopted = adopt_first(*other, owner, size_class) != nullptr;
+    is_adopted = adopt_one(*other, owner, size_class) != nullptr;
     other->mutex.unlock();
   }
   return is_adopted;
@@ -233,7 +303,8 @@ void Owners::validate() {
   os::LockGuard guard(mutex_);
   std::uint32_t orphans = 0, others = 0;
   for (const SlabOwner* owner = first_; owner != nullptr; owner = owner->next_owner)
-    if (owner != &shared_ && owner != sampled()) ++(owner->is_orphan ? orphans : others);
+    if (owner != &shared_ && !owner->hides_slabs && !owner->is_of_pool)
+      ++(owner->is_orphan ? orphans : others);
   TARN_CHECK(orphans == orphan_count_.load() && others == owners_in_use.load());
   for (const SlabOwner* orphan = orphans_.first(); orphan != nullptr; orphan = orphan->next, --orphans)
     TARN_CHECK(orphan->is_orphan && orphan->threads.load() == 0);

@@ -1,8 +1,8 @@
-// All owners of slabs: those of threads, the shared one for threads without an owner, and the orphans, whose
-// slabs other owners adopt.
+// All owners of slabs: those of threads, the shared one for threads without an owner, the orphans, whose
+// slabs other owners adopt, and those of pools.
 //
 // Invariant, with mutex() held: an owner is in the list of orphans exactly when is_orphan; an orphan has no
-// thread; orphan_count counts the orphans, and owners_in_use all other owners but the shared one.
+// thread; orphan_count counts the orphans, and owners_in_use all other owners of threads but the shared one.
 // Synchronisation: `mutex` guards the lists; it ranks below the owners' own mutexes. Owners are only ever
 // added, at the front, so a walk over all owners needs the mutex only to read the head.
 #pragma once
@@ -19,15 +19,18 @@ class Owners {
   /// Serves threads that have ended or call rarely: an orphan, but no owner adopts its slabs.
   SlabOwner& shared() { return shared_; }
 
-  /// Owns the slabs of sampled blocks, from begin_sampling() on; else nullptr.
-  SlabOwner* sampled() const { return sampled_.load(std::memory_order_acquire); }
-  /// Makes that owner. \returns false when memory is refused. \pre no lock is held.
-  bool begin_sampling();
+  /// \returns the owner of the slabs of sampled blocks of a class: another one for each pool. It is made when
+  /// it is first asked for; nullptr when memory is refused. \pre no lock is held.
+  SlabOwner* sampled(SizeClass size_class);
 
   os::Mutex& mutex() { return mutex_; }
 
-  /// Makes an owner, at first an orphan. \returns nullptr when memory is refused. \pre mutex() is held.
+  /// Makes an owner of threads, at first an orphan. \returns nullptr when memory is refused. \pre mutex() is
+  /// held.
   SlabOwner* make_locked();
+  /// Makes an owner of a pool with the classes from `first` on. \returns nullptr when memory is refused.
+  /// \pre mutex() is held.
+  SlabOwner* make_for_pool_locked(SizeClass first, unsigned class_count);
 
   /// Call before a thread begins to use an owner: it is no orphan from then on. \pre mutex() is held.
   void begin_use_locked(SlabOwner& owner);
@@ -35,15 +38,22 @@ class Owners {
   /// held.
   void end_use_locked(SlabOwner& owner);
 
-  /// Adopts a slab of an orphan: `owner` then owns, counts and lists it; nullptr if none is ready at once.
-  /// \pre owner.mutex is held. \cost a load when there is no orphan.
+  /// Adopts a slab of an orphan, or of a part of the pool that has much free: `owner` then owns, counts and
+  /// lists it; nullptr if none is ready at once. \pre owner.mutex is held. \cost a load when there is no
+  /// orphan.
   Span* adopt_slab(SlabOwner& owner, SizeClass size_class) {
+    if (owner.hides_slabs) return nullptr;
+    if (owner.is_of_pool) return adopt_from_parts(owner, size_class);
     return orphan_count_.load(std::memory_order_relaxed) == 0 ? nullptr
                                                               : adopt_from_orphans(owner, size_class);
   }
 
-  /// Adopts a slab with free blocks of any owner that is not busy: call when memory was refused. \returns
-  /// whether there was one. \pre no lock is held.
+  /// Call when a thread waits for a part of a pool: after some waits the pool gets one more, if there are as
+  /// many owners of threads, and processors.
+  void note_wait(SlabOwner& first_part);
+
+  /// Adopts a slab with free blocks of any owner that has the class and is not busy: call when memory was
+  /// refused. \returns whether there was one. \pre no lock is held.
   bool adopt_from_any(SlabOwner& owner, SizeClass size_class);
 
   /// Frees the cached spans of all owners: call when memory was refused. \returns whether there were some.
@@ -90,14 +100,15 @@ class Owners {
   friend class ObservedLayout;
 
   SlabOwner* first();
-  SlabOwner* make_record_locked();
+  SlabOwner* make_record_locked(SizeClass first, unsigned class_count);
   void list_orphan_locked(SlabOwner& owner);
   Span* adopt_from_orphans(SlabOwner& owner, SizeClass size_class);
+  Span* adopt_from_parts(SlabOwner& owner, SizeClass size_class);
 
   static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kThreads>();
   static constinit SlabOwner shared_;  // apart, so that a program's start writes no page of it
   SlabOwner* first_ = &shared_;
-  std::atomic<SlabOwner*> sampled_{nullptr};  // neither an orphan nor in use: no thread is at home there
+  std::atomic<SlabOwner*> sampled_{nullptr};  // of bins; neither an orphan nor in use
   List<SlabOwner> orphans_;
   std::atomic<std::uint32_t> orphan_count_{0};
 };

@@ -24,9 +24,6 @@ class PerClass {
   /// \pre make() has succeeded.
   T& made(SizeClass size_class) { return *find(size_class); }
 
-  /// Calls begin for the elements that need no make().
-  void begin_inside(void (*begin)(T& element)) { begin_all(inside_, begin); }
-
   /// \returns nullptr when it was never made.
   T* find(SizeClass size_class) {
     const unsigned index = index_of_class(size_class);
@@ -36,13 +33,12 @@ class PerClass {
     return block == nullptr ? nullptr : block + index % kInBlock;
   }
 
-  /// \param begin what each element of a block needs but zeros. \returns nullptr when memory is refused.
-  T* make(SizeClass size_class, void (*begin)(T& element) = nullptr) {
+  /// \returns nullptr when memory is refused.
+  T* make(SizeClass size_class) {
     if (T* const found = find(size_class)) return found;
     constexpr std::size_t kBytes = kInBlock * sizeof(T);
     auto* const block = static_cast<T*>(metadata.allocate_zeroed(kBytes));
     if (block == nullptr) return nullptr;
-    if (begin != nullptr) begin_all(block, begin);
     T* none = nullptr;
     if (!behind_[index_of_class(size_class) / kInBlock - 1].compare_exchange_strong(
             none, block, std::memory_order_acq_rel))
@@ -53,34 +49,9 @@ class PerClass {
  private:
   friend class ObservedLayout;
 
-  static void begin_all(T* block, void (*begin)(T& element)) {
-    for (unsigned i = 0; i < kInBlock; ++i) begin(block[i]);
-  }
-
   static constexpr T kNone{};
   T inside_[kInBlock] = {};
   std::atomic<T*> behind_[detail::kMostClasses / kInBlock - 1] = {};
 };
-
-/// All size classes that there are, those of pools included: for (SizeClass size_class : all_classes()).
-class AllClasses {
- public:
-  struct Iterator {
-    unsigned index;
-    SizeClass operator*() const { return class_of_index(index); }
-    // Between the bins and the classes of pools is none.
-    Iterator& operator++() {
-      index = index + 1 == kBinCount ? detail::kFirstPoolClass : index + 1;
-      return *this;
-    }
-    bool operator!=(const Iterator& other) const { return index != other.index; }
-  };
-  Iterator begin() const { return {1}; }
-  Iterator end() const { return {end_}; }
-
- private:
-  unsigned end_ = end_of_classes.load(std::memory_order_acquire);
-};
-inline AllClasses all_classes() { return {}; }
 
 }  // namespace tarn::internal

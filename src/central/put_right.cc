@@ -6,9 +6,8 @@
 namespace tarn::internal {
 namespace {
 
-void forget_parked(Depot& depot, SizeClass size_class) {
-  if (depot.of.find(size_class) == nullptr) return;
-  Parked& parked = depot.of.made(size_class);
+void forget_parked(SlabOwner& owner, Depot& depot, SizeClass size_class) {
+  Parked& parked = depot.of()[owner.place_of(size_class)];
   if (!parked.mutex.try_lock()) {
     const std::size_t block_bytes = class_geometry[size_class].block_bytes + sizeof(void*);
     depot.bytes.fetch_sub(block_bytes * parked.count, std::memory_order_relaxed);
@@ -25,20 +24,25 @@ void count_anew_locked(SlabOwner& owner, Span& slab) {
   for (std::uint32_t word = 0; word < slab.word_count; ++word) count += count_ones(slab.free_bits[word]);
   slab.free_count = count;
   slab.scan_word = 0;
-  if (count == 0) unlist_slab(owner, &slab);
+  if (slab.is_listed() && count == 0) return unlist_slab(owner, &slab);
+  if (!slab.is_listed() && count != 0) place_slab(owner, &slab);
+}
+
+void count_all_anew_locked(SlabOwner& owner, const List<Span>& slabs) {
+  for (Span *slab = slabs.first(), *next = nullptr; slab != nullptr; slab = next) {
+    next = slab->next;
+    count_anew_locked(owner, *slab);
+  }
 }
 
 }  // namespace
 
 void put_right_locked(SlabOwner& owner) {
   Depot* const depot = owner.depot.load(std::memory_order_relaxed);
-  for (const SizeClass size_class : all_classes()) {
-    if (depot != nullptr) forget_parked(*depot, size_class);
-    for (Span *slab = owner.classes.at(size_class).available.first(), *next = nullptr; slab != nullptr;
-         slab = next) {
-      next = slab->next;
-      count_anew_locked(owner, *slab);
-    }
+  for (const SizeClass size_class : classes_of(owner)) {
+    if (depot != nullptr) forget_parked(owner, *depot, size_class);
+    count_all_anew_locked(owner, owner.of(size_class).available);
+    count_all_anew_locked(owner, owner.of(size_class).full);
   }
 }
 

@@ -14,17 +14,17 @@ struct Announced {
   SizeClass size_class;
 };
 
-// \returns false when the owner never had a slab of the class: then the slab is another owner's by now.
+// \returns false when the owner has not the class: then the slab is another owner's by now.
 bool push_pending(SlabOwner& owner, Span* slab, Announced& announced) {
   announced = {&owner, slab->size_class.load(std::memory_order_relaxed)};
-  std::atomic<Span*>* const stack = owner.pending.find(announced.size_class);
-  if (stack == nullptr) return false;
+  if (!owner.has_class(announced.size_class)) return false;
+  std::atomic<Span*>& stack = owner.of(announced.size_class).pending;
   // Before the push: who sees 0 may take it that nothing was announced, and a fork in between leaves a count
   // that is too high, not one that hides an announcement.
   owner.pending_count.fetch_add(1, std::memory_order_relaxed);
-  Span* head = stack->load(std::memory_order_relaxed);
+  Span* head = stack.load(std::memory_order_relaxed);
   do slab->pending_next.store(head, std::memory_order_relaxed);
-  while (!stack->compare_exchange_weak(head, slab, std::memory_order_seq_cst, std::memory_order_relaxed));
+  while (!stack.compare_exchange_weak(head, slab, std::memory_order_seq_cst, std::memory_order_relaxed));
   return true;
 }
 
@@ -43,7 +43,7 @@ Announced announce(Span* slab) {
   }
 }
 
-// No thread collects for an orphan, and the threads of an idle owner do not collect either.
+// No thread collects for an orphan or a pool, and the threads of an idle owner do not collect either.
 bool needs_help(const SlabOwner& owner) {
   return owner.threads.load(std::memory_order_seq_cst) == 0 ||
          owner.pending_count.load(std::memory_order_relaxed) > kManyPending;
@@ -51,7 +51,7 @@ bool needs_help(const SlabOwner& owner) {
 
 // The holder of the mutex looks again after the unlock, so that no announcement made meanwhile is left.
 void collect_for(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
-  while (owner.pending.at(size_class).load(std::memory_order_seq_cst) != nullptr && needs_help(owner)) {
+  while (owner.of(size_class).pending.load(std::memory_order_seq_cst) != nullptr && needs_help(owner)) {
     if (!owner.mutex.try_lock()) return;
     collect_pending_locked(owner, size_class, returned);
     owner.mutex.unlock();
@@ -71,7 +71,7 @@ void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask, ReturnedP
 }
 
 bool collect_announced_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
-  Span* slab = owner.pending.made(size_class).exchange(nullptr, std::memory_order_seq_cst);
+  Span* slab = owner.of(size_class).pending.exchange(nullptr, std::memory_order_seq_cst);
   std::uint32_t count = 0;
   for (Span* next = nullptr; slab != nullptr; slab = next, ++count) {
     next = slab->pending_next.load(std::memory_order_relaxed);
@@ -87,13 +87,13 @@ bool collect_announced_locked(SlabOwner& owner, SizeClass size_class, ReturnedPa
   }
   owner.pending_count.fetch_sub(count, std::memory_order_relaxed);
   if (count != 0) owner.is_trimmed = false;
-  return !owner.classes.at(size_class).available.is_empty();
+  return !owner.of(size_class).available.is_empty();
 }
 
 // A Span that served a slab of another class may still be on that class's stack, and later frees in its new
 // slab are then announced there too: where none may be missed, all stacks are collected.
 void collect_all_announced_locked(SlabOwner& owner, ReturnedPages& returned) {
-  for (const SizeClass size_class : all_classes()) collect_pending_locked(owner, size_class, returned);
+  for (const SizeClass size_class : classes_of(owner)) collect_pending_locked(owner, size_class, returned);
 }
 
 }  // namespace tarn::internal

@@ -27,7 +27,7 @@ void return_remote(Span* slab, std::uint32_t word, std::uint64_t mask, ReturnedP
 /// nothing is announced.
 bool collect_announced_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned);
 inline bool collect_pending_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
-  return owner.pending.at(size_class).load(std::memory_order_seq_cst) != nullptr &&
+  return owner.of(size_class).pending.load(std::memory_order_seq_cst) != nullptr &&
          collect_announced_locked(owner, size_class, returned);
 }
 

@@ -2,7 +2,6 @@
 
 #include "base/bitmap.h"
 #include "central/class_slabs.h"
-#include "central/private_classes.h"
 #include "central/slab.h"
 #include "os/helper_thread.h"
 #include "os/memory.h"
@@ -71,11 +70,12 @@ Span* next_slab_locked(List<Span>& slabs, Scavenged which) {
 }
 
 bool take_free_blocks_locked(SlabOwner& owner, SizeClass size_class, Scavenged which, TakenBlocks& taken) {
-  OwnedClass* const of_class = owner.classes.find(size_class);
-  Span* const slab = of_class == nullptr ? nullptr : next_slab_locked(of_class->available, which);
+  Span* const slab = next_slab_locked(owner.of(size_class).available, which);
   if (slab == nullptr) return false;
   unlist_slab(owner, slab);
   owner.taken_bytes += std::size_t{slab->free_count} * slab->stride;
+  owner.scavenged = slab;
+  owner.scavenged_bytes = std::size_t{slab->free_count} * slab->stride;
   for (std::uint32_t word = 0; word < slab->word_count; ++word) {
     taken.bits[word] = slab->free_bits[word];
     slab->free_bits[word] = 0;
@@ -87,17 +87,14 @@ bool take_free_blocks_locked(SlabOwner& owner, SizeClass size_class, Scavenged w
 }
 
 void put_back(const TakenBlocks& taken, ReturnedPages& returned) {
-  for (;;) {
-    SlabOwner& owner = *taken.slab->owner.load(std::memory_order_acquire);
-    os::LockGuard guard(owner.mutex);
-    if (taken.slab->owner.load(std::memory_order_acquire) != &owner) continue;  // adopted meanwhile
-    const std::uint32_t before = taken.slab->free_count;
-    for (std::uint32_t word = 0; word < taken.slab->word_count; ++word)
-      if (taken.bits[word] != 0) mark_free(*taken.slab, word, taken.bits[word]);
-    owner.taken_bytes -= std::size_t{taken.slab->free_count - before} * taken.slab->stride;
-    if (settle_slab(owner, taken.slab, returned)) taken.slab->quiet = Quiet::kScavenged;
-    return;
-  }
+  SlabOwner& owner = *taken.slab->owner.load(std::memory_order_relaxed);  // nobody adopts it meanwhile
+  os::LockGuard guard(owner.mutex);
+  for (std::uint32_t word = 0; word < taken.slab->word_count; ++word)
+    if (taken.bits[word] != 0) mark_free(*taken.slab, word, taken.bits[word]);
+  owner.taken_bytes -= owner.scavenged_bytes;
+  owner.scavenged = nullptr;
+  owner.scavenged_bytes = 0;
+  if (settle_slab(owner, taken.slab, returned)) taken.slab->quiet = Quiet::kScavenged;
 }
 
 // Purges the whole OS pages inside each run of free blocks.
@@ -123,14 +120,14 @@ std::size_t scavenge(SlabOwner& owner, Scavenged which) {
   std::size_t purged = 0;
   TakenBlocks taken;
   ReturnedPages returned;
-  for (const SizeClass size_class : all_classes()) {
+  for (const SizeClass size_class : classes_of(owner)) {
     if (which == Scavenged::kQuiet) {
       os::LockGuard guard(owner.mutex);
-      if (!look_for_quiet_locked(owner.classes.at(size_class).available)) continue;
+      if (!look_for_quiet_locked(owner.of(size_class).available)) continue;
     }
     while (!os::helper_must_stop()) {
       const GiveBackGuard give_back;
-      if (is_ending(size_class)) break;
+      if (owner.is_ending.load(std::memory_order_relaxed)) break;
       {
         os::LockGuard guard(owner.mutex);
         if (!take_free_blocks_locked(owner, size_class, which, taken)) break;

@@ -34,6 +34,29 @@ using detail::SizeClass;
 /// One more than the number of the last class that any pool has had.
 inline constinit std::atomic<unsigned> end_of_classes{detail::kFirstPoolClass};
 
+/// Size classes in a row: for (SizeClass size_class : range).
+class ClassRange {
+ public:
+  struct Iterator {
+    unsigned index;
+    SizeClass operator*() const { return class_of_index(index); }
+    // Between the bins and the classes of pools is none.
+    Iterator& operator++() {
+      index = index + 1 == kBinCount ? detail::kFirstPoolClass : index + 1;
+      return *this;
+    }
+    bool operator!=(const Iterator& end) const { return index < end.index; }
+  };
+  ClassRange(unsigned first, unsigned end) : first_(first), end_(end) {}
+  Iterator begin() const { return {first_}; }
+  Iterator end() const { return {end_}; }
+
+ private:
+  unsigned first_, end_;
+};
+/// All that there are, those of pools included.
+inline ClassRange all_classes() { return {1, end_of_classes.load(std::memory_order_acquire)}; }
+
 /// The place of a class's record in a thread's cache.
 inline constexpr std::size_t kRecordBytes = 2 * sizeof(void*);
 constexpr detail::RecordPlace record_of_class(SizeClass size_class) {
@@ -146,7 +169,7 @@ extern ClassGeometryTable bin_geometry;
 /// Whether it is a pool's.
 inline bool is_private_class(SizeClass size_class) { return index_of_class(size_class) >= kBinCount; }
 
-/// \pre a private class. An entry changes only while its class has no slab (central/private_class.h).
+/// \pre a private class. An entry changes only while its class has no slab (central/private_classes.h).
 const ClassGeometry& private_geometry(SizeClass size_class);
 
 /// Of every class: class_geometry[size_class].

@@ -1,16 +1,21 @@
-// An owner of slabs: lists of slabs with free blocks by size class, stacks of slabs that other threads have
-// announced, and a depot of free blocks that are in no slab.
+// An owner of slabs: of each of its size classes a list of slabs with free blocks, a stack of slabs that
+// other threads have announced, and free blocks that are in no slab, in a depot.
 //
-// While threads are few, each that calls often has its own owner; more threads share some owners, each of
-// which then serves the threads of a processor (thread/slow_call.h). Threads that call rarely, and threads
-// that have ended, share one more. An owner that no thread uses is an orphan; the next thread that starts
-// gets the whole owner. Owners are never freed, so a stale pointer to one is harmless.
+// Threads' owners have the classes of bins. While threads are few, each that calls often has its own owner;
+// more threads share some owners, each of which then serves the threads of a processor (thread/slow_call.h).
+// Threads that call rarely, and threads that have ended, share one more. An owner that no thread uses is an
+// orphan; the next thread that starts gets the whole owner.
+//
+// A pool is an owner too: it has classes that nobody else has, and serves all threads. Where these often wait
+// for each other, it becomes several owners, its parts, each of which serves some of the threads
+// (docs/decisions/044-pools-are-owners.md). Owners are never freed, so a stale pointer to one is harmless;
+// the next pool gets the owners of one that has ended, with their classes.
 //
 // Invariant, with the mutex held: a slab of this owner is in `available` of its class exactly when
-// is_listed(); a slab with free blocks is listed, unless scavenge() has it; totals are the sums over all
-// slabs owned; taken_bytes == bytes of blocks that are in no slab: live, in magazines or a depot, on their
-// way to an owner, or announced and not yet collected; spare_bytes == bytes of the spare slabs; the depot's
-// bytes == bytes of the blocks in it, which may be of other owners' slabs.
+// is_listed(); a slab with free blocks is listed, unless scavenge() has it; of a pool, all others are in
+// `full`; totals are the sums over all slabs owned; taken_bytes == bytes of blocks that are in no slab: live,
+// in magazines or a depot, on their way to an owner, or announced and not yet collected; spare_bytes == bytes
+// of the spare slabs; the depot's bytes == bytes of the blocks in it, which may be of other owners' slabs.
 //
 // Synchronisation: `mutex` guards all but `pending`, the depot (depot.h), and what is atomic or Relaxed: of
 // these, others write is_trimmed and the counts of calls and flushes, which may lose one. Threads take it
@@ -25,7 +30,7 @@
 #include "base/bitmap.h"
 #include "base/list.h"
 #include "base/relaxed.h"
-#include "central/per_class.h"
+#include "central/size_class.h"
 #include "os/lock_rank.h"
 #include "page/span.h"
 #include "tarn/detail/stat_fields.h"
@@ -76,17 +81,20 @@ struct alignas(kCacheLineBytes) Parked {
 };
 static_assert(sizeof(Parked) == kCacheLineBytes);
 
-/// Classes, each with a bit. Any thread may set and clear bits; who sees one set sees the class's element.
+/// Classes of an owner, each with a bit. Any thread may set and clear bits.
 struct ClassSet {
-  std::atomic<std::uint64_t> words[bitmap::words_for(detail::kMostClasses)];
+  std::atomic<std::uint64_t> words[bitmap::words_for(kBinCount)];
 };
 
 /// What an owner has parked. Zeroed memory at first, of which classes without a flush write nothing.
-struct Depot {
+struct alignas(kCacheLineBytes) Depot {
   std::atomic<std::size_t> bytes;
   ClassSet parked;   // classes with parked blocks
   ClassSet flushed;  // classes that were flushed once
-  PerClass<Parked> of;
+  // One Parked for each class of the owner follows.
+
+  static std::size_t bytes_for(unsigned classes) { return sizeof(Depot) + classes * sizeof(Parked); }
+  Parked* of() { return reinterpret_cast<Parked*>(this + 1); }
 };
 
 /// The contents of a slot (cached_spans.h): a span's address, its number of pages above it, and in the
@@ -114,53 +122,103 @@ struct alignas(kCacheLineBytes) CachedSpans {
 static_assert(sizeof(CachedSpans) == kCacheLineBytes);
 
 /// The slabs of an owner of a size class.
-struct alignas(kCacheLineBytes / 2) OwnedClass {
+struct alignas(kCacheLineBytes) OwnedClass {
   List<Span> available;  // slabs to take from, the first one first
+  List<Span> full;       // of a pool: those without a free block
   SlabTotals totals;
+  std::atomic<Span*> pending;  // slabs that others have announced
 };
-static_assert(sizeof(OwnedClass) == kCacheLineBytes / 2);
+static_assert(sizeof(OwnedClass) == kCacheLineBytes);
+
+struct PoolHeader;
 
 struct alignas(kCacheLineBytes) SlabOwner {
-  os::MemberMutex<os::LockRank::kOwner> mutex;
-  std::atomic<std::uint32_t> threads;  // whose home it is; with 0 no thread collects its remote frees
-  SlabOwner* next_owner;               // in the list of all owners
-  SlabOwner* previous;                 // in the list of orphans
-  SlabOwner* next;
-  bool is_orphan;    // the list of orphans has it
-  bool hides_slabs;  // the index of pages names no record for its slabs: constant
-  Relaxed<std::size_t> taken_bytes;
-  std::size_t peak_taken_bytes;           // recent peak: falls by a quarter each half decay time
-  Relaxed<std::size_t> slab_bytes;        // of all slabs it owns
-  std::size_t looked_at_bytes;            // its slabs may be so much before it looks for idle classes again
-  Relaxed<std::size_t> made_ahead_bytes;  // of its slabs whose is_kept is set
-  std::size_t spare_bytes;
-  std::size_t returned_bytes;             // to slabs, since the helper thread was last asked to trim
-  Relaxed<std::size_t> kept_limit_bytes;  // limit of spare_bytes; and, for each thread, of what is parked
-  Relaxed<std::uint64_t> slow_calls;
-  std::uint64_t slow_calls_at_last_trim;
-  Relaxed<bool> is_trimmed;  // trimmed at that count, and no block came or went since
-  OwnerCounters counters;
-  std::atomic<Depot*> depot;             // nullptr before there were some flushes
-  Relaxed<std::uint32_t> early_flushes;  // before there was a depot
-  std::uint32_t next_giving_way;         // class where the next look for idle parked blocks begins
-  List<Span> spare[kSpareKinds];         // slabs that ended here; the next slab of any class is made of one
-  Relaxed<std::uint32_t> classes_with_slabs;
-  std::atomic<std::uint8_t> rare_calls[kBinCount];  // of classes without slabs, that others served
-  // Other threads write these; their number lies beside what each slow call reads.
-  alignas(kCacheLineBytes) std::atomic<std::uint32_t> pending_count;
-  CachedSpans cached;
-  PerClass<OwnedClass> classes;
-  PerClass<std::atomic<Span*>> pending;
+  os::MemberMutex<os::LockRank::kOwner> mutex{};
+  std::atomic<std::uint32_t> threads{};  // whose home it is; with 0 no thread collects its remote frees
+  SlabOwner* next_owner{};               // in the list of all owners
+  SlabOwner* previous{};                 // in the list of orphans
+  SlabOwner* next{};
+  bool is_orphan{};    // the list of orphans has it
+  bool hides_slabs{};  // the index of pages names no record for its slabs: constant
+  bool is_of_pool{};   // or was: constant
+  // Its pool is ending: trimming ends no slab, and scavenging takes no block, because the pool walks them.
+  // Set under kGiveBack, so that no free block is out of its slab at that time.
+  std::atomic<bool> is_ending{};
+  std::uint16_t class_count{};
+  SizeClass first_class{};
+  OwnedClass* classes{};  // one after the other from the first class on
+  // Of classes of bins without slabs, how many calls others served; nullptr: of a pool.
+  std::atomic<std::uint8_t>* rare_calls{};
+  std::uint32_t number{};  // of threads: in the order in which these were made; constant
+  // Of a pool's first part:
+  static constexpr unsigned kMostParts = 8;
+  const PoolHeader* pool{};  // nullptr while none has it; under the lock of general/pool_registry.h
+  std::atomic<SlabOwner*> other_parts[kMostParts - 1]{};
+  std::atomic<std::uint32_t> others_in_use{};  // of them
+  Relaxed<std::uint32_t> waits{};              // of threads for a part, since the last one was added
+  std::atomic<SlabOwner*> sampled{};           // has the slabs of its sampled blocks (owners.h)
+  SlabOwner* next_ended{};  // in the queue of those whose pool has ended (thread/pool_owner.cc)
+  bool outlived{};          // by blocks, when its pool ended
 
-  /// Whether it has slabs of a class; without the mutex, at some moment.
-  bool has_slabs(SizeClass size_class) const { return classes.at(size_class).totals.slabs != 0; }
-  /// Call before the first slab of a class. \returns false when memory is refused.
-  bool make_class(SizeClass size_class) {
-    return classes.make(size_class) != nullptr && pending.make(size_class) != nullptr;
+  Relaxed<std::size_t> largest_taken_bytes{};  // the most there were
+  Relaxed<std::size_t> taken_bytes{};
+  // The slab that scavenge() has taken the free blocks of, and how many bytes of taken_bytes these are.
+  const Span* scavenged{};
+  std::size_t scavenged_bytes{};
+  std::size_t peak_taken_bytes{};           // recent peak: falls by a quarter each half decay time
+  Relaxed<std::size_t> slab_bytes{};        // of all slabs it owns
+  std::size_t looked_at_bytes{};            // its slabs may be so much before it looks for idle classes again
+  Relaxed<std::size_t> made_ahead_bytes{};  // of its slabs whose is_kept is set
+  std::size_t spare_bytes{};
+  std::size_t returned_bytes{};             // to slabs, since the helper thread was last asked to trim
+  Relaxed<std::size_t> kept_limit_bytes{};  // limit of spare_bytes; and, for each thread, of what is parked
+  Relaxed<std::uint64_t> slow_calls{};
+  std::uint64_t slow_calls_at_last_trim{};
+  Relaxed<bool> is_trimmed{};  // trimmed at that count, and no block came or went since
+  OwnerCounters counters{};
+  std::atomic<Depot*> depot{};             // nullptr before there were some flushes
+  Relaxed<std::uint32_t> early_flushes{};  // before there was a depot
+  std::uint32_t next_giving_way{};         // class where the next look for idle parked blocks begins
+  List<Span> spare[kSpareKinds]{};         // slabs that ended here; the next slab of any class is made of one
+  Relaxed<std::uint32_t> classes_with_slabs{};
+  // Other threads write this; it lies beside what each slow call reads.
+  alignas(kCacheLineBytes) std::atomic<std::uint32_t> pending_count{};
+  CachedSpans cached{};
+
+  /// The place of a class among its classes; class_count or more: it has not that class.
+  unsigned place_of(SizeClass size_class) const {
+    return index_of_class(size_class) - index_of_class(first_class);
   }
+  bool has_class(SizeClass size_class) const { return place_of(size_class) < class_count; }
+  /// \pre has_class(size_class).
+  OwnedClass& of(SizeClass size_class) { return classes[place_of(size_class)]; }
+  const OwnedClass& of(SizeClass size_class) const { return classes[place_of(size_class)]; }
+  /// Whether it has slabs of a class; without the mutex, at some moment.
+  bool has_slabs(SizeClass size_class) const { return of(size_class).totals.slabs != 0; }
 };
 
-/// Number of owners that are no orphans, but for the shared one.
+/// for (SizeClass size_class : classes_of(owner)).
+inline ClassRange classes_of(const SlabOwner& owner) {
+  const unsigned first = index_of_class(owner.first_class);
+  return {first == 0 ? 1 : first, first + owner.class_count};
+}
+
+/// \returns the part of a pool that serves the threads of an owner.
+inline SlabOwner& part_for(SlabOwner& first, std::uint32_t number_of_owner) {
+  const std::uint32_t others = first.others_in_use.load(std::memory_order_acquire);
+  const std::uint32_t part = others == 0 ? 0 : number_of_owner % (others + 1);
+  return part == 0 ? first : *first.other_parts[part - 1].load(std::memory_order_relaxed);
+}
+
+/// Calls use(owner) for each part of a pool. \param first its first part.
+template <typename Use>
+void for_each_part(SlabOwner& first, const Use& use) {
+  use(first);
+  for (const std::atomic<SlabOwner*>& other : first.other_parts)
+    if (SlabOwner* const part = other.load(std::memory_order_acquire)) use(*part);
+}
+
+/// Number of threads' owners that are no orphans, but for the shared one and that of sampled blocks.
 inline constinit std::atomic<std::uint32_t> owners_in_use{0};
 
 /// Walks the invariant above; stops the process where it does not hold. \pre the mutex is held.

@@ -8,14 +8,13 @@
 namespace tarn::internal {
 
 bool has_blocks_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
-  const List<Span>& available = owner.classes.at(size_class).available;
+  const List<Span>& available = owner.of(size_class).available;
   const Span* const first = available.first();
   // Blocks that were used come before untouched ones.
   if (first != nullptr && first->free_count != first->block_count) return true;
   if (owner.pending_count.load(std::memory_order_relaxed) != 0)
     collect_pending_locked(owner, size_class, returned);
-  return !owner.classes.at(size_class).available.is_empty() ||
-         owners.adopt_slab(owner, size_class) != nullptr;
+  return !available.is_empty() || owners.adopt_slab(owner, size_class) != nullptr;
 }
 
 unsigned take_blocks_locked(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted,
@@ -23,15 +22,16 @@ unsigned take_blocks_locked(SlabOwner& owner, SizeClass size_class, void** block
   if (!has_blocks_locked(owner, size_class, returned) && make_slab_locked(owner, size_class) == nullptr)
     return 0;
   unsigned taken = 0;
+  std::size_t bytes = 0;
   while (taken < wanted) {
-    Span* const slab = owner.classes.made(size_class).available.first();
+    Span* const slab = owner.of(size_class).available.first();
     if (slab == nullptr) break;
     const unsigned part = take_from_slab(*slab, blocks + taken, wanted - taken);
-    owner.taken_bytes += std::size_t{part} * slab->stride;
+    bytes += std::size_t{part} * slab->stride;
     taken += part;
     settle_taken(owner, slab);
   }
-  if (owner.taken_bytes > owner.peak_taken_bytes) owner.peak_taken_bytes = owner.taken_bytes;
+  note_taken(owner, bytes);
   return taken;
 }
 

@@ -9,7 +9,7 @@ namespace tarn::internal {
 // \pre owner.mutex is held, for both.
 
 /// \returns whether the owner has free blocks of a class without a new slab: collects remote frees, and
-/// adopts an orphan's slab.
+/// adopts an orphan's slab, or one of another part of the pool.
 bool has_blocks_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned);
 
 /// Takes up to `wanted` blocks of a class; the block to use first comes last. \returns 0 when memory is

@@ -5,7 +5,6 @@
 #include "central/cached_spans.h"
 #include "central/class_slabs.h"
 #include "central/depot.h"
-#include "central/private_classes.h"
 #include "central/remote_free.h"
 
 namespace tarn::internal {
@@ -13,7 +12,7 @@ namespace tarn::internal {
 void trim_class_locked(SlabOwner& owner, SizeClass size_class, TrimDepth depth, ReturnedPages& returned) {
   return_parked(owner, size_class, UINT_MAX, returned);
   collect_pending_locked(owner, size_class, returned);
-  for (Span* slab = owner.classes.at(size_class).available.first(); slab != nullptr;) {
+  for (Span* slab = owner.of(size_class).available.first(); slab != nullptr;) {
     Span* const next = slab->next;
     if (depth == TrimDepth::kAll) keep_no_longer(owner, slab);
     if (slab->free_count == slab->block_count && !slab->is_kept)
@@ -24,8 +23,9 @@ void trim_class_locked(SlabOwner& owner, SizeClass size_class, TrimDepth depth, 
 
 void trim_locked(SlabOwner& owner, TrimDepth depth, ReturnedPages& returned) {
   collect_all_pending_locked(owner, returned);
-  for (const SizeClass size_class : all_classes())
-    if (!is_ending(size_class)) trim_class_locked(owner, size_class, depth, returned);
+  for (const SizeClass size_class : classes_of(owner))
+    if (!owner.is_ending.load(std::memory_order_relaxed))
+      trim_class_locked(owner, size_class, depth, returned);
   end_spare_slabs(owner, 0, returned);
   end_cached_spans(owner, returned);
   owner.looked_at_bytes = owner.slab_bytes;

@@ -12,10 +12,9 @@ namespace {
 void validate_slabs(const SlabOwner& owner) {
   std::size_t made_ahead_bytes = 0;
   std::uint32_t classes_with_slabs = 0;
-  for (const SizeClass size_class : all_classes()) {
-    std::uint32_t slabs = 0, blocks = 0, free_blocks = 0;
-    for (const Span* slab = owner.classes.at(size_class).available.first(); slab != nullptr;
-         slab = slab->next) {
+  for (const SizeClass size_class : classes_of(owner)) {
+    std::uint32_t slabs = 0, blocks = 0, free_blocks = 0, full = 0;
+    for (const Span* slab = owner.of(size_class).available.first(); slab != nullptr; slab = slab->next) {
       TARN_CHECK(slab->is_listed() && slab->owner.load() == &owner);
       TARN_CHECK(slab->size_class.load() == size_class && slab->free_count != 0);
       TARN_CHECK(slab->free_count < slab->settle_at || slab->settle_at == slab->block_count);
@@ -25,12 +24,17 @@ void validate_slabs(const SlabOwner& owner) {
       blocks += slab->block_count;
       free_blocks += slab->free_count;
     }
-    const SlabTotals& totals = owner.classes.at(size_class).totals;
+    for (const Span* slab = owner.of(size_class).full.first(); slab != nullptr; slab = slab->next) {
+      TARN_CHECK(!slab->is_listed() && slab->owner.load() == &owner && slab->free_count == 0);
+      ++full;
+    }
+    const SlabTotals& totals = owner.of(size_class).totals;
+    TARN_CHECK(owner.is_of_pool ? slabs + full == totals.slabs : full == 0);
     classes_with_slabs += totals.slabs != 0;
     TARN_CHECK(slabs <= totals.slabs && blocks <= totals.blocks && free_blocks <= blocks);
   }
   TARN_CHECK(classes_with_slabs == owner.classes_with_slabs);
-  TARN_CHECK(made_ahead_bytes <= owner.made_ahead_bytes);  // those without a free block are in no list
+  TARN_CHECK(made_ahead_bytes <= owner.made_ahead_bytes);  // those without a free block are not among them
 }
 
 void validate_spare_slabs(const SlabOwner& owner) {
@@ -72,12 +76,11 @@ void validate_depot(const SlabOwner& owner) {
   Depot* const depot = owner.depot.load(std::memory_order_acquire);
   if (depot == nullptr) return;
   std::size_t bytes = 0;
-  for (const SizeClass size_class : all_classes()) {
-    if (depot->of.find(size_class) == nullptr) continue;
-    Parked& parked = depot->of.made(size_class);
+  for (const SizeClass size_class : classes_of(owner)) {
+    const unsigned index = owner.place_of(size_class);
+    Parked& parked = depot->of()[index];
     os::LockGuard guard(parked.mutex);
     validate_parked(parked);
-    const unsigned index = index_of_class(size_class);
     TARN_CHECK((parked.count != 0) == ((depot->parked.words[index / 64].load() >> index % 64 & 1) != 0));
     if (parked.count != 0) bytes += (class_geometry[size_class].block_bytes + sizeof(void*)) * parked.count;
   }

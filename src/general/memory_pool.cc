@@ -1,7 +1,8 @@
 // The general pool's slow door: every call that is not a hit of the inlined fast path comes here.
 //
-// A block comes from the thread's heap (thread_heap.h), from the shared owner if the thread has no heap, from
-// the pool of the thread's scope, or has its own span. A freed block goes to the owner that its page names.
+// A block comes from the thread's heap (thread_heap.h), from the shared owner or a pool's if the thread has
+// no heap, from the pool of the thread's scope, or has its own span. A freed block goes to the owner that its
+// page names.
 #include "tarn/memory_pool.h"
 
 #include <cerrno>
@@ -35,8 +36,18 @@ using namespace internal;
 constexpr unsigned kLargestBatch = 4096;
 
 // Serves threads whose destructors have run, that have not earned a heap, or whose heap was refused memory.
-void* allocate_from_shared(SizeClass size_class, ReturnedPages& returned) {
-  SlabOwner& owner = owners.shared();
+SlabOwner& owner_without_heap(SizeClass size_class) {
+  return is_private_class(size_class) ? *private_class(size_class).owner : owners.shared();
+}
+
+SlabOwner& owner_for(const ThreadHeap* heap, SizeClass size_class) {
+  if (heap == nullptr) return owner_without_heap(size_class);
+  SlabOwner& near = owner_near(*heap);
+  return is_private_class(size_class) ? part_for(*private_class(size_class).owner, near.number) : near;
+}
+
+void* allocate_without_heap(SizeClass size_class, ReturnedPages& returned) {
+  SlabOwner& owner = owner_without_heap(size_class);
   os::LockGuard guard(owner.mutex);
   void* block = nullptr;
   return take_blocks_locked(owner, size_class, &block, 1, returned) == 1 ? block : nullptr;
@@ -71,12 +82,13 @@ std::uint64_t number_of_pool(SizeClass size_class) {
 
 // \returns nullptr when memory is refused.
 [[gnu::noinline]] void* allocate_sampled(SizeClass size_class, std::size_t size) {
-  SlabOwner& owner = *owners.sampled();
+  SlabOwner* const owner = owners.sampled(size_class);
+  if (owner == nullptr) return nullptr;
   ReturnedPages returned;
   void* block = nullptr;
   {
-    os::LockGuard guard(owner.mutex);
-    if (take_blocks_locked(owner, size_class, &block, 1, returned) == 0) return nullptr;
+    os::LockGuard guard(owner->mutex);
+    if (take_blocks_locked(*owner, size_class, &block, 1, returned) == 0) return nullptr;
   }
   observation.note_allocated(block, size, number_of_pool(size_class));
   return block;
@@ -98,14 +110,13 @@ void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size
   const auto take = [&] {
     ReturnedPages returned;
     return heap != nullptr ? allocate_from_heap(*heap, size_class, size, returned)
-                           : allocate_from_shared(size_class, returned);
+                           : allocate_without_heap(size_class, returned);
   };
   void* block = take_within_limits(take);
   if (block == nullptr && owners.end_all_cached_spans()) [[unlikely]]
     block = take();
   // Blocks in other owners' slabs are free memory too.
-  if (block == nullptr &&
-      owners.adopt_from_any(heap != nullptr ? owner_near(*heap) : owners.shared(), size_class)) [[unlikely]]
+  if (block == nullptr && owners.adopt_from_any(owner_for(heap, size_class), size_class)) [[unlikely]]
     block = take();
   return block != nullptr ? block : out_of_memory();
 }
@@ -138,9 +149,8 @@ void deallocate_checked(void* block) {
     ThreadHeap* const heap = this_heap();
     return is_watched && heap != nullptr && push(heap->cache, record_of_class(size_class), block);
   }
-  const Span* const slab = page_map.find(block);
-  SlabOwner* const owner = owners.sampled();
-  if (owner == nullptr || slab->owner.load(std::memory_order_acquire) != owner) return false;
+  SlabOwner* const owner = page_map.find(block)->owner.load(std::memory_order_acquire);
+  if (owner == nullptr || !owner->hides_slabs) return false;
   observation.note_freed(block);
   ReturnedPages returned;
   os::LockGuard guard(owner->mutex);
@@ -157,7 +167,7 @@ void deallocate_in_class(void* block, SizeClass size_class) {
   ThreadHeap* const heap = heap_of_this_thread();
   ReturnedPages returned;
   if (heap != nullptr) return deallocate(*heap, block, size_class, returned);
-  SlabOwner& owner = owners.shared();
+  SlabOwner& owner = owner_without_heap(size_class);
   os::LockGuard guard(owner.mutex);
   return_blocks(&owner, &block, 1, returned);
 }

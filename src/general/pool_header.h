@@ -50,8 +50,8 @@ struct PoolOperations {
   /// the first place, what others mean is the pool's affair. \returns whether there may be more. nullptr
   /// where another record tells of the same blocks.
   bool (*add_live)(PoolHeader& pool, std::uintptr_t& place, LivePicture& picture) = nullptr;
-  /// \returns the size class that has the pool's blocks and no others; nullptr where there is none.
-  SizeClass (*private_class)(const PoolHeader& pool) = nullptr;
+  /// \returns the owner of the slabs of the pool; nullptr where there is none.
+  SlabOwner* (*owner)(const PoolHeader& pool) = nullptr;
 };
 
 struct PoolHeader {

@@ -11,7 +11,6 @@
 #include "os/fatal.h"
 #include "os/held_locks.h"
 #include "tarn/detail/error.h"
-#include "thread/private_class.h"
 
 namespace tarn::internal {
 
@@ -35,16 +34,14 @@ void PoolRegistry::add_locked(PoolHeader& pool) {
   pool.record = pool.operations->record;
   std::strncpy(pool.kind, pool.operations->kind, PoolHeader::kKindBytes - 1);
   pools_.push_back(&pool);
-  if (pool.operations->private_class != nullptr)
-    private_class(pool.operations->private_class(pool)).pool = &pool;
+  if (pool.operations->owner != nullptr) pool.operations->owner(pool)->pool = &pool;
 }
 
 void PoolRegistry::remove_locked(PoolHeader& pool) {
   for (PoolWalk* walk = first_walk_; walk != nullptr; walk = walk->next_walk)
     if (walk->next == &pool) walk->next = pool.next;
   pools_.remove(&pool);
-  if (pool.operations->private_class != nullptr)
-    private_class(pool.operations->private_class(pool)).pool = nullptr;
+  if (pool.operations->owner != nullptr) pool.operations->owner(pool)->pool = nullptr;
 }
 
 void PoolRegistry::add(PoolHeader& pool) {

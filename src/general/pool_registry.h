@@ -67,7 +67,7 @@ class PoolRegistry {
   template <typename Use>
   void with_pools_of_classes(const Use& use) const {
     os::LockGuard guard(mutex_);
-    use([](SizeClass size_class) -> const PoolHeader* { return private_class(size_class).pool; });
+    use([](SizeClass size_class) -> const PoolHeader* { return private_class(size_class).owner->pool; });
   }
 
   /// \returns the span of a pool over a caller's memory that holds an address, or nullptr. \cost a lock and a

@@ -38,7 +38,7 @@ std::uint64_t free_blocks(const OwnedClass& of_class) {
 }
 
 void add_private_class(SlabOwner& owner, SizeClass size_class, PrivateClassUse& use) {
-  const OwnedClass& of_class = owner.classes.at(size_class);
+  const OwnedClass& of_class = owner.of(size_class);
   const std::uint64_t block_bytes = class_geometry[size_class].block_bytes;
   use.total_bytes += of_class.totals.blocks * block_bytes;
   use.cached_bytes += parked_count(owner, size_class) * block_bytes;
@@ -46,7 +46,7 @@ void add_private_class(SlabOwner& owner, SizeClass size_class, PrivateClassUse& 
 }
 
 void add_bin(SlabOwner& owner, SizeClass size_class, ClassUse& use) {
-  const OwnedClass& of_class = owner.classes.at(size_class);
+  const OwnedClass& of_class = owner.of(size_class);
   use.slabs += of_class.totals.slabs;
   use.slab_bytes += bytes_of(of_class.totals.pages);
   use.total_blocks += of_class.totals.blocks;
@@ -55,7 +55,7 @@ void add_bin(SlabOwner& owner, SizeClass size_class, ClassUse& use) {
 }
 
 void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
-  for (const SizeClass size_class : all_classes()) {
+  for (const SizeClass size_class : classes_of(owner)) {
     collect_pending_locked(owner, size_class, returned);
     is_private_class(size_class) ? add_private_class(owner, size_class, stats.of_pools)
                                  : add_bin(owner, size_class, stats.classes[index_of_class(size_class)]);

@@ -29,7 +29,7 @@ using detail::SizeClass;
 
 struct SlabOwner;
 
-/// kSlab: of a thread's owner. kLarge: one block of the general pool. kCached: such a block that was freed,
+/// kSlab: of an owner of slabs. kLarge: one block of the general pool. kCached: such a block that was freed,
 /// and that an owner keeps. kPool: of the pool that `pool` names; that pool frees its blocks itself.
 enum class SpanKind : std::uint8_t { kFree, kSlab, kLarge, kCached, kPool };
 
@@ -59,7 +59,8 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   };
   std::uint32_t free_count;
   std::uint16_t scan_word;  // the words below it have no ones
-  // Of a slab: with so many free blocks its place in the owner's list changes; 0 while no list has it.
+  // Of a slab: with so many free blocks its place in the owner's list changes; 0 while it is in no list of
+  // slabs to take from.
   std::uint16_t settle_at;
   bool is_kept;                // made ahead of need: it stays, backed, until a trim by hand
   bool is_zeroed;              // no page of it was written since the system gave it

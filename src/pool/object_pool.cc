@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "base/wipe.h"
+#include "central/private_classes.h"
 #include "general/configuration.h"
 #include "general/memory_limits.h"
 #include "general/pool_registry.h"
@@ -13,7 +14,7 @@
 #include "os/held_locks.h"
 #include "page/metadata.h"
 #include "pool/object_pool_state.h"
-#include "thread/private_class.h"
+#include "thread/pool_owner.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -65,7 +66,11 @@ ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const Object
   state->is_sensitive = options.sensitive;
   const bool has_class = !configuration.is_on(Option::kPoolsUseMalloc) &&
                          type.live_objects == LiveObjects::kCounted && !options.sensitive;
-  if (has_class) state->size_class = acquire_private_class(type.bytes, type.alignment);
+  if (has_class) {
+    const ClassGeometry geometry = pool_geometry(type.bytes, type.alignment);
+    state->owner = acquire_pool_owner(&geometry, 1);
+    if (state->owner != nullptr) state->size_class = state->owner->first_class;
+  }
   state->back_end = has_class ? &kObjectPoolOverClass : &kObjectPoolOverFixedPool;
   state->operations = &state->back_end->operations;
   if (has_class ? state->size_class == SizeClass::kNone : !make_fixed_pool_of(*state)) {

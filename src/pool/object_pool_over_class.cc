@@ -1,19 +1,11 @@
-// An object pool whose objects have their own size class (private_class.h).
-#include <climits>
-
+// An object pool that owns its slabs (thread/pool_owner.h).
 #include "base/units.h"
-#include "central/class_slabs.h"
-#include "central/depot.h"
-#include "central/owners.h"
-#include "central/trim.h"
 #include "general/memory_limits.h"
 #include "os/fatal.h"
 #include "page/page_map.h"
 #include "pool/fixed_pool_state.h"
 #include "pool/object_pool_state.h"
-#include "thread/magazine.h"
-#include "thread/private_class.h"
-#include "thread/registry.h"
+#include "thread/pool_owner.h"
 #include "thread/this_thread.h"
 
 namespace tarn::internal {
@@ -33,41 +25,29 @@ void deallocate(ObjectPoolState& state, void* block) {
 
 std::size_t live_count(ObjectPoolState& state) {
   ReturnedPages returned;
-  return count_private_class(state.size_class, returned).live_count;
+  return take_census(*state.owner, state.size_class, returned).live_count;
 }
 
 std::size_t prewarm(ObjectPoolState& state, std::size_t count) {
-  ThreadHeap* const heap = attach_this_thread();
   std::size_t made = 0;
   take_within_limits([&] {
-    if (heap != nullptr) made = prewarm_class(*heap, state.size_class, count);
+    made = prewarm_class(*state.owner, state.size_class, count);
     return made >= count;
   });
   return made;
 }
 
-std::size_t release_unused(ObjectPoolState& state) {
-  ReturnedPages returned;
-  registry.for_each_heap([&](ThreadHeap& heap) {
-    if (&heap == this_heap() || heap.is_left()) drop_magazine_locked(heap, state.size_class, returned);
-  });
-  owners.for_each([&](SlabOwner& owner) { return_parked(owner, state.size_class, UINT_MAX, returned); });
-  owners.for_each([&](SlabOwner& owner) {
-    trim_class_locked(owner, state.size_class, TrimDepth::kAll, returned);
-    end_spare_slabs(owner, 0, returned);  // slabs that ended here before may be among them
-  });
-  return returned.bytes();
-}
+std::size_t release_unused(ObjectPoolState& state) { return release_unused_slabs(*state.owner); }
 
 PoolUse use(PoolHeader& pool, ReturnedPages& returned) {
   const ObjectPoolState& state = static_cast<ObjectPoolState&>(pool);
-  const ClassCensus census = count_private_class(state.size_class, returned);
+  const ClassCensus census = take_census(*state.owner, state.size_class, returned);
   PoolUse use{};
   use.kind = kObjectPoolKind;
   use.block_bytes = class_geometry[state.size_class].stride;
   use.live_count = census.live_count;
   use.live_bytes = census.live_count * use.block_bytes;
-  use.peak_live_bytes = peak_of_private_class(state.size_class) * use.block_bytes;
+  use.peak_live_bytes = largest_taken_bytes(*state.owner);
   use.mapped_bytes = census.slab_bytes;
   use.is_in_classes = true;
   use.waste_bytes = use.mapped_bytes > use.live_bytes ? use.mapped_bytes - use.live_bytes : 0;
@@ -78,26 +58,26 @@ PoolUse use(PoolHeader& pool, ReturnedPages& returned) {
 }
 
 void begin_to_end(ObjectPoolState& state) {
-  begin_to_end_private_class(state.size_class);
-  settle_private_class(state.size_class);
+  internal::begin_to_end(*state.owner);
+  settle(*state.owner);
 }
 
 void* first_of_malloc(const ObjectPoolState&) { return nullptr; }
 
 void visit_live(ObjectPoolState& state, const BlockVisitor& visit) {
-  visit_live_blocks(state.size_class, visit);
+  visit_live_blocks(*state.owner, state.size_class, visit);
 }
 
 bool end(ObjectPoolState& state, std::size_t live) {
-  if (live != 0 && state.at_end == AtPoolEnd::kDestroy) settle_private_class(state.size_class);
-  release_private_class(state.size_class);
+  if (live != 0 && state.at_end == AtPoolEnd::kDestroy) settle(*state.owner);
+  release_pool_owner(*state.owner);
   return true;
 }
 
-SizeClass class_of(const PoolHeader& pool) { return static_cast<const ObjectPoolState&>(pool).size_class; }
+SlabOwner* owner_of(const PoolHeader& pool) { return static_cast<const ObjectPoolState&>(pool).owner; }
 
 constexpr PoolOperations kOperations{
-    .kind = kObjectPoolKind, .record = PoolRecord::kObject, .use = use, .private_class = class_of};
+    .kind = kObjectPoolKind, .record = PoolRecord::kObject, .use = use, .owner = owner_of};
 
 }  // namespace
 

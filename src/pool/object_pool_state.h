@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "base/block_visitor.h"
-#include "central/size_class.h"
+#include "central/slab_owner.h"
 #include "general/pool_header.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/object_pool.h"
@@ -45,7 +45,8 @@ namespace TARN_NAMESPACE::detail {
 
 struct ObjectPoolState : internal::PoolHeader {
   const internal::ObjectPoolBackEnd* back_end;
-  internal::SizeClass size_class;  // kNone: objects lie in the fixed pool
+  internal::SlabOwner* owner;      // nullptr: objects lie in the fixed pool
+  internal::SizeClass size_class;  // the owner's one
   bool is_ending;                  // every free goes to its slab at once
   AtPoolEnd at_end;
   std::atomic<std::size_t> refusals;  // calls that got no object; a fixed pool counts its own

@@ -21,6 +21,7 @@
 #include <cstdint>
 
 #include "central/per_class.h"
+#include "central/private_classes.h"
 #include "central/slab_owner.h"
 #include "tarn/detail/owner_lock.h"
 #include "tarn/detail/stat_fields.h"
@@ -93,7 +94,7 @@ enum class Visit : std::uint8_t {
 
 struct ThreadHeap {
   SlabOwner* home;                // constant; counts the heap's thread
-  SlabOwner* owner;               // that serves the slow call which runs now; else the home
+  SlabOwner* owner;               // that serves the slow call which runs now, in bins; else the home
   detail::ThreadCache* cache;     // the thread's records; constant
   ShownRecords shown;             // of the thread that has the heap
   std::atomic<ThreadHeap*> next;  // in the registry; heaps of one owner are neighbours
@@ -106,7 +107,6 @@ struct ThreadHeap {
   unsigned misses_since_look;         // of all classes
   std::uint32_t lowered_seen;         // times the limit of its magazines was lowered before its last miss
   bool lacks_room;                    // a magazine was refused to grow since the last look
-  bool stays_home;                    // the thread made slabs ahead there: while there are some, it serves
   std::atomic<Visit> visit;           // changed under the mutex
   detail::OwnerMark batch;            // its thread takes or puts several blocks at once, without the mutex
   os::MemberMutex<os::LockRank::kMagazines> mutex;
@@ -125,6 +125,12 @@ struct ThreadHeap {
     return detail::record_at(cache, record_of_class(size_class));
   }
 };
+
+/// \returns the owner that serves the heap's slow call in a class: in that of a pool, a part of the pool.
+inline SlabOwner& owner_serving(const ThreadHeap& heap, SizeClass size_class) {
+  return is_private_class(size_class) ? part_for(*private_class(size_class).owner, heap.owner->number)
+                                      : *heap.owner;
+}
 
 /// Number of heaps that a thread has.
 inline constinit std::atomic<std::uint32_t> heaps_in_use{0};

@@ -58,22 +58,24 @@ std::size_t share_of_a_thread(std::size_t most) {
   return share > most ? most : share < kLeastThreadBytes ? kLeastThreadBytes : share;
 }
 
-// \returns the thread's part of what its owner's threads have taken.
-std::size_t taken_by(const ThreadHeap& heap) {
-  const std::uint32_t threads = heap.owner->threads.load(std::memory_order_relaxed);
-  return threads < 2 ? heap.owner->taken_bytes : heap.owner->taken_bytes / threads;
+// \returns the thread's part of what the owner's threads have taken.
+std::size_t taken_by_a_thread(const SlabOwner& owner) {
+  const std::uint32_t threads = owner.is_of_pool ? heaps_in_use.load(std::memory_order_relaxed)
+                                                 : owner.threads.load(std::memory_order_relaxed);
+  return threads < 2 ? owner.taken_bytes : owner.taken_bytes / threads;
 }
 
-bool may_keep(const ThreadHeap& heap, const Magazine& magazine, std::size_t block_bytes,
-              std::size_t more_bytes) {
+bool may_keep(const ThreadHeap& heap, SizeClass size_class, std::size_t more_bytes) {
+  const std::size_t block_bytes = class_geometry[size_class].block_bytes;
   if (heap.magazine_bytes + more_bytes > thread_limits.magazine_bytes) return false;
-  const std::size_t larger = heap.larger_magazine_bytes, taken = taken_by(heap);
+  const std::size_t larger = heap.larger_magazine_bytes,
+                    taken = taken_by_a_thread(owner_serving(heap, size_class));
   const bool is_small = block_bytes <= kSmallBlockBytes, shares = threads_share_owners();
   const std::size_t bytes = (is_small ? heap.magazine_bytes - larger : larger) + more_bytes;
   if (is_small && shares) return bytes <= taken / kSharingShare || bytes <= share_of_a_sharing_thread();
   if (is_small) return bytes <= taken || bytes <= share_of_a_thread(kMostSmallBytes);
   const std::size_t share = block_bytes > kOwnSlabBlockBytes ? kOwnSlabShare : kLargerShare;
-  const bool is_busy = magazine.misses >= kMissesOfABusyClass;
+  const bool is_busy = heap.magazines.at(size_class).misses >= kMissesOfABusyClass;
   if (shares && !is_busy) return bytes <= share_of_a_sharing_thread();
   return bytes <= taken / share || bytes <= share_of_a_thread(is_busy ? kMostBusyBytes : kMostRareBytes);
 }
@@ -115,13 +117,25 @@ bool resize(ThreadHeap& heap, SizeClass size_class, unsigned capacity) {
 // blocks then come from the fullest slabs.
 unsigned most_capacity(const ThreadHeap& heap, SizeClass size_class) {
   const unsigned largest = class_geometry[size_class].largest_magazine;
-  return largest > kMostAfterAPeak && is_past_its_peak(*heap.owner) ? kMostAfterAPeak : largest;
+  return largest > kMostAfterAPeak && is_past_its_peak(owner_serving(heap, size_class)) ? kMostAfterAPeak
+                                                                                        : largest;
 }
 
 void lower_capacity(ThreadHeap& heap, SizeClass size_class, unsigned most) {
   const unsigned count = count_of(heap, size_class), capacity = heap.magazines.at(size_class).capacity;
   const unsigned least = count + kRoomAfterAPeak > most ? count + kRoomAfterAPeak : most;
   if (least < capacity) set_capacity(heap, size_class, least, count);
+}
+
+// Returns blocks of a magazine. Those of a pool whose mutex is not free, and those of other threads' owners,
+// return as remote frees.
+void return_from_magazine(ThreadHeap& heap, SizeClass size_class, void* const* blocks, unsigned count,
+                          ReturnedPages& returned) {
+  if (!is_private_class(size_class)) return return_blocks(heap.owner, blocks, count, returned);
+  SlabOwner& owner = owner_serving(heap, size_class);
+  const bool is_locked = owner.mutex.try_lock();
+  return_blocks(is_locked ? &owner : nullptr, blocks, count, returned);
+  if (is_locked) owner.mutex.unlock();
 }
 
 }  // namespace
@@ -141,7 +155,7 @@ bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
   if (magazine.capacity >= most) return true;
   const unsigned capacity = at_most(most, magazine.capacity * 2u + 1);
   const std::size_t more = (capacity - std::size_t{magazine.capacity}) * geometry.block_bytes;
-  if (!may_keep(heap, magazine, geometry.block_bytes, more)) {
+  if (!may_keep(heap, size_class, more)) {
     heap.lacks_room = true;
   } else if (capacity <= magazine.room) {
     set_capacity(heap, size_class, capacity, count_of(heap, size_class));
@@ -156,7 +170,7 @@ unsigned return_newest_blocks(ThreadHeap& heap, SizeClass size_class, unsigned m
   const Magazine& magazine = heap.magazines.at(size_class);
   const unsigned count = count_of(heap, size_class), gone = at_most(most, count);
   if (gone == 0) return 0;
-  return_blocks(heap.owner, magazine.blocks + 1 + count - gone, gone, returned);
+  return_from_magazine(heap, size_class, magazine.blocks + 1 + count - gone, gone, returned);
   set_record(heap, size_class, count - gone);
   return gone;
 }
@@ -190,7 +204,7 @@ void take_lower_blocks_locked(ThreadHeap& heap, ReturnedPages& returned) {
       for (unsigned i = 0; i < part; ++i)
         taken[i] =
             __atomic_exchange_n(heap.magazines.at(size_class).blocks + first + i, nullptr, __ATOMIC_RELAXED);
-      return_blocks(heap.owner, taken, part, returned);
+      return_from_magazine(heap, size_class, taken, part, returned);
       first += part;
     }
   }
@@ -221,7 +235,7 @@ void drop_magazine_locked(ThreadHeap& heap, SizeClass size_class, ReturnedPages&
   if (heap.magazines.at(size_class).blocks == nullptr) return;
   Magazine& magazine = heap.magazines.made(size_class);
   if (heap.visit.load(std::memory_order_relaxed) == Visit::kTaken) close_gap(heap, size_class);
-  return_blocks(heap.owner, magazine.blocks + 1, count_of(heap, size_class), returned);
+  return_from_magazine(heap, size_class, magazine.blocks + 1, count_of(heap, size_class), returned);
   heap.record(size_class) = kEmptyRecord;
   count_capacity(heap, size_class, magazine.capacity, 0);
   metadata.free(magazine.blocks, record_bytes(magazine.room));

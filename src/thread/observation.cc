@@ -104,7 +104,7 @@ bool Observation::may_record() const {
 
 bool Observation::may_sample() const {
   return interval() != 0 && !thread_limits.every_call_is_slow &&
-         sink_.load(std::memory_order_acquire) != nullptr && owners.begin_sampling();
+         sink_.load(std::memory_order_acquire) != nullptr && owners.sampled(class_of_index(1)) != nullptr;
 }
 
 void Observation::ring() {

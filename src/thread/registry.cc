@@ -208,6 +208,7 @@ ThreadHeap* Registry::make_heap_locked() {
   if (neighbour == nullptr) {
     owner->kept_limit_bytes = std::size_t{thread_limits.magazine_bytes};
     const std::uint32_t number = owner_count_.load(std::memory_order_relaxed);
+    owner->number = number;
     if (number < kMostShared) {
       first_of_owner_[number] = heap;
       owner_of_number_[number].store(owner, std::memory_order_relaxed);
@@ -250,7 +251,6 @@ ThreadHeap* Registry::attach(Take which, ShownRecords shown) {
   HeapGuard heap_guard(*heap);
   heap->shown = shown;
   heap->use.store(HeapUse::kThread, std::memory_order_relaxed);
-  heap->stays_home = false;
   ++heap->home->slow_calls;
   heap->home->threads.fetch_add(1, std::memory_order_seq_cst);
   return heap;

@@ -46,16 +46,21 @@ class Registry {
   /// The helper's look at all heaps and owners. \returns whether all owners were idle.
   bool trim_idle();
 
-  /// Calls visit_heap(heap) for each heap and then visit_owner(owner) for each owner, each with its mutex
-  /// held. No slab changes its owner meanwhile.
-  template <typename VisitHeap, typename VisitOwner>
-  void for_each(VisitHeap visit_heap, VisitOwner visit_owner) {
+  /// Calls visit_heap(heap) for each heap with its mutex held, and then visit_rest(). No slab changes its
+  /// owner meanwhile.
+  template <typename VisitHeap, typename VisitRest>
+  void for_each_and_rest(VisitHeap visit_heap, VisitRest visit_rest) {
     os::LockGuard guard(owners.mutex());
     for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
       os::LockGuard heap_guard(heap->mutex);
       visit_heap(*heap);
     }
-    owners.for_each_locked(visit_owner);
+    visit_rest();
+  }
+  /// The same, with visit_owner(owner) for each owner, under its mutex.
+  template <typename VisitHeap, typename VisitOwner>
+  void for_each(VisitHeap visit_heap, VisitOwner visit_owner) {
+    for_each_and_rest(visit_heap, [&] { owners.for_each_locked(visit_owner); });
   }
 
   /// Calls visit(heap) for each heap under its HeapGuard.

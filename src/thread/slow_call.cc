@@ -9,7 +9,6 @@ namespace tarn::internal {
 
 SlabOwner& owner_near(const ThreadHeap& heap) {
   if (!threads_share_owners()) return *heap.home;
-  if (heap.stays_home && heap.home->made_ahead_bytes != 0) return *heap.home;
   SlabOwner* const near = registry.owner_in_use(os::this_processor());
   return near == nullptr ? *heap.home : *near;
 }

@@ -11,7 +11,7 @@
 
 namespace tarn::internal {
 
-/// \returns the owner that would serve a slow call now.
+/// \returns the owner that would serve a slow call now, in a class of bins.
 SlabOwner& owner_near(const ThreadHeap& heap);
 
 class SlowCall {

@@ -50,6 +50,22 @@ constexpr Look kWhenMagazinesLackRoom{kLargestFlush, 1};
 // A heap that grows writes pages for the first time, beside which the return of so many blocks is little.
 constexpr Look kWhenTheHeapGrows{512, 2};
 
+/// The mutex of the owner that serves a class.
+class ServingGuard {
+ public:
+  ServingGuard(SlabOwner& owner, SizeClass size_class) : owner_(owner) {
+    if (owner.mutex.try_lock()) return;
+    if (owner.is_of_pool) owners.note_wait(*private_class(size_class).owner);
+    owner.mutex.lock();
+  }
+  ~ServingGuard() { owner_.mutex.unlock(); }
+  ServingGuard(const ServingGuard&) = delete;
+  ServingGuard& operator=(const ServingGuard&) = delete;
+
+ private:
+  SlabOwner& owner_;
+};
+
 SlabOwner& owner_of(const ThreadHeap* heap) { return heap != nullptr ? owner_near(*heap) : owners.shared(); }
 
 // Returns what a class did not need since the last look: blocks in its magazine, which pin slabs, and an
@@ -67,7 +83,7 @@ unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, unsigned mis
   unsigned gone = 0;
   if (!was_missed && magazine.top_seen == on_top()) {
     gone = shrink_idle_magazine(heap, size_class, most, returned);
-    retire_empty_slab(*heap.owner, size_class, returned);
+    if (!is_private_class(size_class)) retire_empty_slab(*heap.owner, size_class, returned);
   }
   magazine.top_seen = on_top();
   return gone;
@@ -157,19 +173,23 @@ bool try_to_park(SlabOwner& owner, SizeClass size_class, void* const* blocks, un
   return may_park(owner, size_class) && park(owner, size_class, blocks, count, returned);
 }
 
-// Without the mutex of their owner, so that its threads need not wait.
+// Without the mutex of their owner, so that its threads need not wait; of a pool, with it where it is free,
+// since no thread would collect.
 void return_to_another(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned count,
                        ReturnedPages& returned) {
-  const bool may_be_parked =
-      count >= kForeignWorthParking && owner.threads.load(std::memory_order_relaxed) != 0;
-  if (!may_be_parked || !try_to_park(owner, size_class, blocks, count, returned))
-    return_blocks(nullptr, blocks, count, returned);
+  const bool may_be_parked = count >= kForeignWorthParking &&
+                             (owner.is_of_pool || owner.threads.load(std::memory_order_relaxed) != 0);
+  if (may_be_parked && try_to_park(owner, size_class, blocks, count, returned)) return;
+  const bool is_locked = owner.is_of_pool && owner.mutex.try_lock();
+  return_blocks(is_locked ? &owner : nullptr, blocks, count, returned);
+  if (is_locked) owner.mutex.unlock();
 }
 
 // The first of the blocks speaks for all: most threads free what few others have taken.
 void flush(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   Magazine& magazine = heap.magazines.made(size_class);
-  SlabOwner& owner = *heap.owner;
+  SlabOwner& owner = owner_serving(heap, size_class);
+  if (owner.is_of_pool) ++owner.slow_calls;
   if (!magazine.has_flushed) return_rare_blocks(heap, size_class, returned);
   magazine.has_flushed = true;
   const unsigned count = count_of(heap, size_class);
@@ -177,10 +197,10 @@ void flush(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) {
   const unsigned first = next_flushed(magazine, count, flushed);
   void** const gap = magazine.blocks + 1 + first;
   SlabOwner* const from = owner_of_block(gap[0]);
-  if (from != &owner && from != nullptr) {
+  if (from != &owner && from != nullptr && from->has_class(size_class)) {
     return_to_another(*from, size_class, gap, flushed, returned);
   } else if (!try_to_park(owner, size_class, gap, flushed, returned)) {
-    os::LockGuard guard(owner.mutex);
+    const ServingGuard guard(owner, size_class);
     flushed = return_some_blocks(&owner, gap, flushed, kMostWords, returned);
   }
   close_gap(heap, size_class, first, flushed);
@@ -210,21 +230,22 @@ void end_rare_classes() { no_class_is_rare.store(true, std::memory_order_relaxed
 
 unsigned take_blocks(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted,
                      ReturnedPages& returned) {
-  SlabOwner& owner = *heap.owner;
+  SlabOwner& owner = owner_serving(heap, size_class);
+  if (owner.is_of_pool) ++owner.slow_calls;
   if (const unsigned parked = unpark(owner, size_class, blocks, wanted); parked != 0) return parked;
-  os::LockGuard guard(owner.mutex);
+  const ServingGuard guard(owner, size_class);
   // Slabs of one block come and go with each call, and the page cache keeps their pages for every class.
   if (class_geometry[size_class].block_bytes <= kOwnSlabBlockBytes &&
       !has_blocks_locked(owner, size_class, returned)) {
     if (const unsigned parked = unpark_again(owner, size_class, blocks, wanted); parked != 0) return parked;
-    if (grows_beyond_its_peak(owner)) {
+    if (!owner.is_of_pool && grows_beyond_its_peak(owner)) {
       end_cached_spans(owner, returned);
       look_for_idle_classes_locked(heap, kWhenTheHeapGrows, returned);
     }
-    if (owner.classes.at(size_class).available.is_empty())
+    const List<Span>& available = owner.of(size_class).available;
+    if (available.is_empty())
       give_way(owner, size_class, bytes_of(class_geometry[size_class].first_slab_pages), returned);
-    if (owner.classes.at(size_class).available.is_empty() && make_slab_locked(owner, size_class) == nullptr)
-      return 0;
+    if (available.is_empty() && make_slab_locked(owner, size_class) == nullptr) return 0;
   }
   return take_blocks_locked(owner, size_class, blocks, wanted, returned);
 }
@@ -254,8 +275,9 @@ void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPag
     note_miss(heap, size_class, heap.counters.flushes, returned);
     if (count_of(heap, size_class) != 0) flush(heap, size_class, returned);
     if (!prepare_magazine(heap, size_class)) {
-      os::LockGuard guard(heap.owner->mutex);
-      return return_blocks(heap.owner, &block, 1, returned);
+      SlabOwner& owner = owner_serving(heap, size_class);
+      os::LockGuard guard(owner.mutex);
+      return return_blocks(&owner, &block, 1, returned);
     }
   }
   if (!detail::push(heap.cache, record_of_class(size_class), block)) os::fatal("double free", block);

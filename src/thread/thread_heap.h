@@ -23,11 +23,11 @@ void end_rare_classes();
 void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned);
 
 /// Puts a block into the magazine of its class, flushing it when it is full, in a SlowCall. Blocks of other
-/// owners return to these without their mutex.
+/// owners return to these without waiting for their mutex.
 void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPages& returned);
 
 /// Takes up to `wanted` blocks, bypassing the magazine. A heap that would have to grow first returns its idle
-/// blocks. \pre a SlowCall. \returns 0 when memory is refused.
+/// blocks, but for a pool's class. \pre a SlowCall. \returns 0 when memory is refused.
 unsigned take_blocks(ThreadHeap& heap, SizeClass size_class, void** blocks, unsigned wanted,
                      ReturnedPages& returned);
 

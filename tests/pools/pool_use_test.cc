@@ -202,8 +202,8 @@ TEST(PoolUse, ThePeakOfAnObjectPoolIsAtMostWhatItsSlabsHad) {
   const PoolUse use = use_of("sessions");
   if (!use.is_in_classes) GTEST_SKIP() << "a fixed pool tells of its objects";
   EXPECT_EQ(use.live_count, 0u);
-  EXPECT_EQ(use.peak_live_bytes, capacity * use.block_bytes);
-  EXPECT_GE(capacity, 5000u);
+  EXPECT_GE(use.peak_live_bytes, 5000 * use.block_bytes);
+  EXPECT_LE(use.peak_live_bytes, capacity * use.block_bytes);
   EXPECT_EQ(use.refusals, 0u);
   EXPECT_EQ(use.largest_count, PoolUse::kNoLimit);
   expect_waste_of(use);
@@ -216,7 +216,8 @@ TEST(PoolUse, AnObjectPoolThatTakesAClassOfAnotherBeginsWithItsOwnPeak) {
     for (int i = 0; i < count; ++i) live.push_back(sessions.create());
     const PoolUse use = use_of("sessions");
     if (use.is_in_classes) {
-      EXPECT_EQ(use.peak_live_bytes, use.capacity * use.block_bytes);
+      EXPECT_GE(use.peak_live_bytes, use.live_bytes);
+      EXPECT_LE(use.peak_live_bytes, use.live_bytes + 128 * use.block_bytes) << "but for what a refill takes";
     }
     for (Session* session : live) sessions.destroy(session);
   }

@@ -48,6 +48,7 @@ class Library:
     """The records of one copy of the library in the program."""
 
     def __init__(self, descriptor):
+        self.owners = None  # not read yet
         magic, _, _, itself, fields, roots, field_count, field_bytes, root_count, root_bytes, _ = \
             DESCRIPTOR.unpack(read(descriptor, DESCRIPTOR.size))
         if magic != MAGIC or itself != descriptor or max(field_count, root_count) > 4096:
@@ -93,6 +94,13 @@ class Library:
                 return
             yield first
             first = self.get(first, next_name)
+
+    def owners_of_class(self, size_class):
+        if self.owners is None:
+            all_owners = self.list_of(self.get(self.roots["owners"], "owners.first"), "owner.next")
+            self.owners = [(owner, self.get(owner, "owner.first_class"), self.get(owner, "owner.class_count"))
+                           for owner in all_owners]
+        return [owner for owner, first, count in self.owners if first <= size_class < first + count]
 
     def pools(self):
         return self.list_of(self.get(self.roots["pools"], "pools.first"), "pool.next")
@@ -239,8 +247,7 @@ class Use:
             self.record = library.get(self.record + library.value("object.fixed"), "fixed_front.state")
             self.fixed()
             return
-        spare, owners = set(), list(library.list_of(library.get(library.roots["owners"], "owners.first"),
-                                                    "owner.next"))
+        spare, owners = set(), library.owners_of_class(size_class)
         for owner in owners:
             for kind in range(library.value("spare_kinds")):
                 first = word(owner + library.value("owner.spare") + kind * library.size_of("owner.spare"))
@@ -271,8 +278,9 @@ class Use:
         for owner in owners:
             depot = library.get(owner, "owner.depot")
             if depot != 0:
-                of = library.element(depot, "depot.of", size_class, "parked")
-                cached += library.get(of, "parked.count") if of != 0 else 0
+                place = size_class - library.get(owner, "owner.first_class")
+                parked = depot + library.value("depot.of") + place * library.size_of("parked")
+                cached += library.get(parked, "parked.count")
         return cached
 
     def handle(self):

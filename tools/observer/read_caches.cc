@@ -54,11 +54,12 @@ class CacheReader {
     Owner& owner = snapshot_.owners[owner_index];
     const Address depot = number(owner.record, "owner.depot");
     if (depot == 0) return;
-    reading_.bounds.spend_steps(snapshot_.classes.size());
-    const Address of = depot + layout_.value("depot.of"), behind = depot + layout_.value("depot.of_behind");
-    for (std::uint32_t index = 1; index < snapshot_.classes.size(); ++index) {
-      const Address of_class = reading_.element(of, behind, index, layout_.size_of("parked"));
-      if (of_class == 0) continue;
+    reading_.bounds.spend_steps(owner.class_count);
+    const std::uint64_t end =
+        std::min<std::uint64_t>(owner.first_class + owner.class_count, snapshot_.classes.size());
+    for (std::uint32_t index = std::max(owner.first_class, 1u); index < end; ++index) {
+      const Address of_class = depot + layout_.value("depot.of") +
+                               std::uint64_t{index - owner.first_class} * layout_.size_of("parked");
       const std::uint64_t parked = read_parked(of_class, index);
       owner.parked_blocks += parked;
       owner.parked_bytes += parked * snapshot_.classes[index].block_bytes;

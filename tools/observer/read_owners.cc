@@ -31,12 +31,15 @@ void note_cached_spans(Reading& reading, Address owner, std::uint32_t index) {
 
 void read_owner(Reading& reading, Address record, Address shared_one) {
   const Layout& layout = reading.layout;
-  reading.bounds.spend_steps(reading.snapshot.classes.size() + kMostSpareKinds + kMostCachedSpans);
+  reading.bounds.spend_steps(kMostSpareKinds + kMostCachedSpans);
   Owner owner;
   owner.record = record;
   owner.threads = static_cast<std::uint32_t>(reading.number(record, layout.field("owner.threads")));
   owner.is_orphan = reading.number(record, layout.field("owner.is_orphan")) != 0;
   owner.is_shared_one = record == shared_one;
+  owner.is_of_pool = reading.number(record, layout.field("owner.is_of_pool")) != 0;
+  owner.first_class = static_cast<std::uint32_t>(reading.number(record, layout.field("owner.first_class")));
+  owner.class_count = static_cast<std::uint32_t>(reading.number(record, layout.field("owner.class_count")));
   owner.slab_bytes = reading.number(record, layout.field("owner.slab_bytes"));
   owner.spare_bytes = reading.number(record, layout.field("owner.spare_bytes"));
   owner.pending = reading.number(record, layout.field("owner.pending_count"));

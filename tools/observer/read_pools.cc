@@ -10,7 +10,7 @@
 namespace tarn::observer {
 namespace {
 
-constexpr std::uint32_t kMostMixedSizes = 1024;
+constexpr std::uint32_t kMostMixedSizes = 1024, kMostParts = 64;
 constexpr std::uint16_t kPlaceBytes = 2;                      // of the number of a granule
 constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 26;  // of a buffer: 256 GiB
 
@@ -118,11 +118,19 @@ class PoolReader {
     return true;
   }
 
-  /// Of the blocks in slabs: an object is made and ended without a count.
+  /// Of what slabs gave out: an object is made and ended without a count.
   void read_peak_of_class(Pool& pool, std::uint32_t size_class) {
     const Address of_pool = private_class(reading_, size_class);
     if (of_pool == 0) return;
-    pool.peak_bytes = number(of_pool, "private_class.peak") * pool.block_bytes;
+    const Address first = number(of_pool, "private_class.owner");
+    pool.peak_bytes = number(first, "owner.largest_taken");
+    const auto add = [&](Address owner) {
+      if (owner != 0) pool.peak_bytes += number(owner, "owner.largest_taken");
+    };
+    const Field parts = layout_.field("owner.other_parts");
+    for (std::uint32_t i = 0; i + 1 < std::min(layout_.value("owner.most_parts"), kMostParts); ++i)
+      add(reading_.number(first, {parts.offset + i * parts.size, sizeof(Address)}));
+    add(number(first, "owner.sampled"));
     pool.is_peak_a_bound = true;
   }
 

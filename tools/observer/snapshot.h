@@ -106,7 +106,8 @@ struct Thread {
 struct Owner {
   Address record = 0;
   std::uint32_t threads = 0;
-  bool is_orphan = false, is_shared_one = false;
+  bool is_orphan = false, is_shared_one = false, is_of_pool = false;
+  std::uint32_t first_class = 0, class_count = 0;  // class numbers one after the other
   std::uint64_t slab_bytes = 0, spare_bytes = 0, live_bytes = 0, free_bytes = 0;
   std::uint64_t parked_blocks = 0, parked_bytes = 0, cached_span_bytes = 0;
   std::uint64_t pending = 0;  // slabs with remote frees that nobody has collected

@@ -16,22 +16,22 @@ class ClassSlabs : public OwnerFixture {
 TEST_F(ClassSlabs, AFreshOneIsCountedAndListed) {
   Span* const slab = make();
   ASSERT_NE(slab, nullptr);
-  EXPECT_EQ(owner.classes.made(kTestClass).totals.slabs, 1u);
-  EXPECT_EQ(owner.classes.made(kTestClass).totals.blocks, slab->block_count);
-  EXPECT_EQ(owner.classes.made(kTestClass).available.first(), slab);
+  EXPECT_EQ(owner.of(kTestClass).totals.slabs, 1u);
+  EXPECT_EQ(owner.of(kTestClass).totals.blocks, slab->block_count);
+  EXPECT_EQ(owner.of(kTestClass).available.first(), slab);
 }
 
 TEST_F(ClassSlabs, TheLastOfAClassStaysWhenItIsEmpty) {
   Span* const slab = slab_of(take(owner, 1)[0]);
   give_back(owner, {slab->start});
-  EXPECT_EQ(owner.classes.made(kTestClass).totals.slabs, 1u);
+  EXPECT_EQ(owner.of(kTestClass).totals.slabs, 1u);
   EXPECT_EQ(slab->free_count, slab->block_count);
 }
 
 TEST_F(ClassSlabs, AnEmptyOneBesideOthersBecomesASpareOfAnyClass) {
   const std::vector<void*> blocks = take(owner, 2000);
   give_back(owner, blocks);
-  EXPECT_EQ(owner.classes.made(kTestClass).totals.slabs, 1u);
+  EXPECT_EQ(owner.of(kTestClass).totals.slabs, 1u);
   const std::size_t spare = owner.spare_bytes;
   EXPECT_GT(spare, 0u);
   take(owner, 1, class_of_index(20));
@@ -103,8 +103,8 @@ TEST_F(ClassSlabs, OneThatMovesTakesItsBlocksAlong) {
     move_slab(owner, other, slab);
     other.mutex.unlock();
   }
-  EXPECT_EQ(owner.classes.made(kTestClass).totals.slabs, 0u);
-  EXPECT_EQ(other.classes.made(kTestClass).totals.slabs, 1u);
+  EXPECT_EQ(owner.of(kTestClass).totals.slabs, 0u);
+  EXPECT_EQ(other.of(kTestClass).totals.slabs, 1u);
   EXPECT_EQ(other.taken_bytes, 10 * slab->stride);
 }
 
@@ -114,10 +114,10 @@ TEST_F(ClassSlabs, OneMadeAheadOfNeedIsNotRetired) {
   ReturnedPages returned;
   os::LockGuard guard(owner.mutex);
   retire_empty_slab(owner, kTestClass, returned);
-  EXPECT_EQ(owner.classes.made(kTestClass).totals.slabs, 1u);
+  EXPECT_EQ(owner.of(kTestClass).totals.slabs, 1u);
   keep_no_longer(owner, slab);
   retire_empty_slab(owner, kTestClass, returned);
-  EXPECT_EQ(owner.classes.made(kTestClass).totals.slabs, 0u);
+  EXPECT_EQ(owner.of(kTestClass).totals.slabs, 0u);
 }
 
 }  // namespace

@@ -27,10 +27,11 @@ class DepotTest : public OwnerFixture {
     }
   }
 
-  Parked& parked() { return owner.depot.load()->of.made(kTestClass); }
+  Parked& parked_of(SizeClass size_class) { return owner.depot.load()->of()[owner.place_of(size_class)]; }
+  Parked& parked() { return parked_of(kTestClass); }
   /// As if threads had asked for many blocks before.
   bool park_all(const std::vector<void*>& blocks, SizeClass size_class = kTestClass) {
-    owner.depot.load()->of.made(size_class).needed = 10'000;
+    parked_of(size_class).needed = 10'000;
     return park_some(blocks, size_class);
   }
   /// As full magazines do it: what finds no room returns to the slabs. \returns whether all found room.

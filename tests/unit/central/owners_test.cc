@@ -61,9 +61,9 @@ TEST_F(OwnersTest, AnIdleOwnerIsTrimmedAtTheSecondLook) {
   give_back(owner, take(owner, 2000));
   owner.slow_calls = 7;
   EXPECT_FALSE(owners.trim_idle());
-  EXPECT_NE(owner.classes.made(kTestClass).totals.slabs, 0u);
+  EXPECT_NE(owner.of(kTestClass).totals.slabs, 0u);
   owners.trim_idle();
-  EXPECT_EQ(owner.classes.made(kTestClass).totals.slabs, 0u);
+  EXPECT_EQ(owner.of(kTestClass).totals.slabs, 0u);
   EXPECT_TRUE(owner.is_trimmed);
 }
 

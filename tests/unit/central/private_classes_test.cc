@@ -34,14 +34,6 @@ TEST(PerClass, LaterOnesAreZeroUntilTheyAreMade) {
   EXPECT_EQ(numbers->made(kLast), 0);
 }
 
-TEST(PerClass, BeginsTheElementsOfABlock) {
-  const auto numbers = std::make_unique<PerClass<int>>();
-  numbers->begin_inside([](int& number) { number = 3; });
-  EXPECT_EQ(numbers->at(kFirst), 3);
-  EXPECT_EQ(*numbers->make(kLate, [](int& number) { number = 4; }), 4);
-  EXPECT_EQ(numbers->at(class_of_index(index_of_class(kLate) + 1)), 4);
-}
-
 TEST(AllClasses, AreThoseOfBinsAndOfPoolsAndNoneBetween) {
   end_of_classes = detail::kFirstPoolClass + 2;
   std::set<unsigned> seen;
@@ -49,21 +41,6 @@ TEST(AllClasses, AreThoseOfBinsAndOfPoolsAndNoneBetween) {
   EXPECT_EQ(seen.size(), kBinCount - 1 + 2);
   EXPECT_TRUE(seen.contains(kBinCount - 1) && seen.contains(detail::kFirstPoolClass + 1));
   EXPECT_FALSE(seen.contains(kBinCount));
-}
-
-TEST(PrivateClasses, RememberTheirPeak) {
-  PrivateClass& of_pool = private_class(kFirst);
-  of_pool.add_blocks(10);
-  of_pool.subtract_blocks(4);
-  of_pool.add_blocks(3);
-  EXPECT_EQ(of_pool.block_count.load(), 9u);
-  EXPECT_EQ(of_pool.peak_block_count.load(), 10u);
-}
-
-TEST(PrivateClasses, EndOneByOneAndBinsNever) {
-  private_class(kFirst).is_ending = true;
-  EXPECT_TRUE(is_ending(kFirst));
-  EXPECT_FALSE(is_ending(class_of_index(1)));
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST_F(Scavenge, LeavesEveryFreeBlockInItsSlab) {
 TEST_F(Scavenge, LeavesSlabsMadeAheadOfNeedBacked) {
   const std::vector<void*> live = sparse_slab(1);
   keep_slab(owner, slab_of(live[0]));
-  for (Span* slab = owner.classes.made(kTestClass).available.first(); slab != nullptr; slab = slab->next)
+  for (Span* slab = owner.of(kTestClass).available.first(); slab != nullptr; slab = slab->next)
     keep_slab(owner, slab);
   EXPECT_EQ(scavenge(owner, Scavenged::kAll), 0u);
 }
@@ -90,6 +90,38 @@ TEST_F(Scavenge, BlocksItHasTakenAreNotFreedMemoryOfTheOwner) {
   scavenge(owner, Scavenged::kAll);
   os::set_fault_hook_for_test(nullptr);
   EXPECT_EQ(freed, 0u);
+}
+
+// Else its free blocks would be counted back at another owner than they were counted at.
+TEST_F(Scavenge, NobodyAdoptsTheSlabMeanwhile) {
+  static SlabOwner *scavenged = nullptr, *adopter = nullptr;
+  static void* block = nullptr;
+  static const Span* slab = nullptr;
+  static bool was_adopted = false;
+  const std::vector<void*> live = sparse_slab(2);
+  slab = slab_of(live[0]);
+  scavenged = &owner;
+  adopter = &other;
+  block = live[0];
+  was_adopted = false;
+  end(owner);
+  os::set_fault_hook_for_test([](os::Call) {
+    if (scavenged->scavenged != slab) return os::Fault::kNone;
+    if (block != nullptr) {
+      ReturnedPages returned;
+      os::LockGuard guard(scavenged->mutex);
+      return_blocks(scavenged, &block, 1, returned);  // lists the slab
+      block = nullptr;
+    }
+    os::LockGuard guard(adopter->mutex);
+    was_adopted |= owners.adopt_slab(*adopter, kTestClass) == slab;
+    return os::Fault::kNone;
+  });
+  EXPECT_GT(scavenge(owner, Scavenged::kAll), 0u);
+  os::set_fault_hook_for_test(nullptr);
+  EXPECT_EQ(block, nullptr);
+  EXPECT_FALSE(was_adopted);
+  EXPECT_EQ(owner.scavenged_bytes, 0u);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "central/trim.h"
 
-#include "central/private_classes.h"
 #include "unit/central/owner_fixture.h"
 
 namespace tarn::internal {
@@ -20,14 +19,14 @@ TEST_F(Trim, LeavesNoSlabWithoutALiveBlock) {
   give_back(owner, take(owner, 3000));
   const std::size_t spare = owner.spare_bytes;
   EXPECT_EQ(trim(TrimDepth::kIdle), spare + kPageBytes);
-  EXPECT_EQ(owner.classes.made(kTestClass).totals.slabs, 0u);
+  EXPECT_EQ(owner.of(kTestClass).totals.slabs, 0u);
   EXPECT_EQ(owner.spare_bytes, 0u);
 }
 
 TEST_F(Trim, LeavesSlabsWithLiveBlocks) {
   take(owner, 3);
   EXPECT_EQ(trim(TrimDepth::kAll), 0u);
-  EXPECT_EQ(owner.classes.made(kTestClass).totals.slabs, 1u);
+  EXPECT_EQ(owner.of(kTestClass).totals.slabs, 1u);
 }
 
 TEST_F(Trim, TakesWhatWasMadeAheadOfNeedOnlyWhenAskedForAll) {
@@ -44,14 +43,11 @@ TEST_F(Trim, CollectsWhatOthersFreed) {
   EXPECT_EQ(trim(TrimDepth::kAll), kPageBytes);
 }
 
-TEST_F(Trim, LeavesAClassWhosePoolIsEndingAlone) {
-  constexpr SizeClass kOfPool = class_of_index(detail::kFirstPoolClass);
-  private_class(kOfPool).geometry = class_geometry[kTestClass];
-  end_of_classes = detail::kFirstPoolClass + 1;
-  give_back(owner, take(owner, 3, kOfPool));
-  private_class(kOfPool).is_ending = true;
+TEST_F(Trim, LeavesAnOwnerWhosePoolIsEndingAlone) {
+  give_back(owner, take(owner, 3));
+  owner.is_ending = true;
   EXPECT_EQ(trim(TrimDepth::kAll), 0u);
-  private_class(kOfPool).is_ending = false;
+  owner.is_ending = false;
   EXPECT_EQ(trim(TrimDepth::kAll), kPageBytes);
 }
 

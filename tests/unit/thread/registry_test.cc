@@ -65,7 +65,7 @@ TEST_F(SharedOwners, GiveTheirSlabsToAllTheirThreads) {
   void* const block = take_block(first);
   void* const other = take_block(second);
   EXPECT_EQ(page_map.find(block), page_map.find(other));
-  EXPECT_EQ(first.owner->classes.made(kClass).totals.slabs, 1u);
+  EXPECT_EQ(first.owner->of(kClass).totals.slabs, 1u);
   give_back(second, block);
   give_back(first, other);
   validate_locked(*first.owner);
@@ -116,9 +116,9 @@ TEST_F(SharedOwners, BlocksOfAnotherOwnerReturnToItAndNotToOnesOwn) {
   ASSERT_NE(producer.heap().owner, consumer.heap().owner);
   for (int i = 0; i < 100'000; ++i) give_back(consumer.heap(), take_block(producer.heap()));
   const SlabOwner &taken_from = *producer.heap().owner, &other = *consumer.heap().owner;
-  EXPECT_EQ(other.classes.at(kClass).totals.slabs, 0u);
+  EXPECT_EQ(other.of(kClass).totals.slabs, 0u);
   EXPECT_EQ(parked_bytes(other), 0u);
-  EXPECT_LE(taken_from.classes.at(kClass).totals.slabs, 32u) << "of 250: blocks were taken again and again";
+  EXPECT_LE(taken_from.of(kClass).totals.slabs, 32u) << "of 250: blocks were taken again and again";
 }
 
 TEST_F(SharedOwners, WithoutAThreadStandInForNoProcessor) {

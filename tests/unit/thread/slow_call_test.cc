@@ -8,7 +8,7 @@
 
 #include "os/processors.h"
 #include "tarn/memory_pool.h"
-#include "thread/private_class.h"
+#include "thread/pool_owner.h"
 #include "thread/registry.h"
 #include "unit/thread/heap_calls.h"
 
@@ -54,23 +54,26 @@ TEST_F(SlowCallTest, IsServedByItsHomeWhereTheOtherOwnerHasNoThread) {
   for (unsigned i = 1; i < 8; i += 2) EXPECT_EQ(owner_that_serves(threads[i].heap()), threads[i].heap().home);
 }
 
-// Else the slabs that it had made would serve no call of it.
-TEST_F(SlowCallTest, IsServedByItsHomeWhereTheThreadMadeSlabsAhead) {
+TEST_F(SlowCallTest, IsServedByThePoolInItsClassesThoughThreadsShareOwners) {
   Attached threads[6];
+  const ClassGeometry geometry = pool_geometry(200, 8);
+  SlabOwner& pool = *acquire_pool_owner(&geometry, 1);
+  const SizeClass size_class = pool.first_class;
+  ASSERT_GE(prewarm_class(pool, size_class, 2000), 2000u);
+  const std::uint64_t made = pool.counters.slabs_made;
   for (unsigned i = 0; i < 2; ++i) {
     ThreadHeap& heap = threads[i].heap();
-    const SizeClass size_class = acquire_private_class(200, 8);
-    ASSERT_GE(prewarm_class(heap, size_class, 1000), 1000u);
-    const std::uint64_t made = heap.home->counters.slabs_made;
-    EXPECT_EQ(owner_that_serves(heap), heap.home);
+    const std::uint64_t made_at_home = heap.home->counters.slabs_made;
     std::vector<void*> blocks(1000);
     for (void*& block : blocks) block = take_block(heap, size_class);
-    EXPECT_EQ(heap.home->counters.slabs_made, made);
+    EXPECT_EQ(pool.counters.slabs_made, made);
+    EXPECT_EQ(heap.home->counters.slabs_made, made_at_home);
     for (void* block : blocks) give_back(heap, block, size_class);
     ReturnedPages returned;
-    EXPECT_EQ(count_private_class(size_class, returned).live_count, 0u);
-    release_private_class(size_class);
+    EXPECT_EQ(take_census(pool, size_class, returned).live_count, 0u);
   }
+  settle(pool);
+  release_pool_owner(pool);
 }
 
 TEST_F(SlowCallTest, HoldsTheHeapButNotItsOwner) {

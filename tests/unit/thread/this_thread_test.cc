@@ -43,14 +43,6 @@ TEST_F(ThisThread, OneThatCallsOftenGetsOneAndFreesWhatCameBefore) {
   }).join();
 }
 
-TEST_F(ThisThread, OneThatMakesObjectsAheadOfNeedHasOne) {
-  ObjectPool<int> pool;
-  std::thread([&] {
-    EXPECT_GE(pool.prewarm(100), 100u);
-    EXPECT_NE(this_heap(), nullptr);
-  }).join();
-}
-
 TEST_F(ThisThread, AScopeHidesTheRecordsAndShowsThemAgain) {
   Heap heap("scoped");
   {

@@ -100,6 +100,7 @@ Json owners_json(const Look& look) {
                     {"threads", owner.threads},
                     {"is_orphan", owner.is_orphan},
                     {"is_shared", owner.is_shared_one},
+                    {"is_of_pool", owner.is_of_pool},
                     {"slab_bytes", owner.slab_bytes},
                     {"live_bytes", owner.live_bytes},
                     {"free_bytes", owner.free_bytes},

@@ -119,7 +119,11 @@ std::string thread_name(const Thread& thread) {
 std::string owner_name(const Snapshot& snapshot, std::uint32_t index) {
   if (index >= snapshot.owners.size()) return "-";
   const Owner& owner = snapshot.owners[index];
-  return fmt::format("{}{}", index, owner.is_shared_one ? " shared" : owner.is_orphan ? " orphan" : "");
+  const char* const kind = owner.is_shared_one ? " shared"
+                           : owner.is_of_pool  ? " pool"
+                           : owner.is_orphan   ? " orphan"
+                                               : "";
+  return fmt::format("{}{}", index, kind);
 }
 
 double thread_key(const Look& look, TopOrder order, std::size_t index) {
@@ -287,7 +291,8 @@ Panel owner_panel(const Look& look) {
                {"pending"}});
   const auto key = [&](std::size_t index) { return look.snapshot.owners[index].slab_bytes; };
   for (const std::size_t index : sorted_by(look.snapshot.owners.size(), key))
-    panel.add_row(owner_cells(look, static_cast<std::uint32_t>(index)));
+    if (const Owner& owner = look.snapshot.owners[index]; !owner.is_of_pool || owner.slab_bytes != 0)
+      panel.add_row(owner_cells(look, static_cast<std::uint32_t>(index)));
   return panel;
 }
 

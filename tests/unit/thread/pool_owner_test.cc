@@ -1,4 +1,4 @@
-#include "thread/private_class.h"
+#include "thread/pool_owner.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,11 @@
 #include <thread>
 #include <vector>
 
+#include "central/owners.h"
 #include "central/private_classes.h"
+#include "central/put_right.h"
 #include "general/setup.h"
+#include "os/processors.h"
 #include "page/page_map.h"
 #include "support/invariants.h"
 #include "tarn/detail/thread_cache.h"
@@ -18,24 +21,28 @@
 namespace tarn::internal {
 namespace {
 
+SlabOwner& owner_of(SizeClass size_class) { return *private_class(size_class).owner; }
+
 ClassCensus census(SizeClass size_class) {
   ReturnedPages returned;
-  return count_private_class(size_class, returned);
+  return take_census(owner_of(size_class), size_class, returned);
 }
 
 void* allocate(SizeClass size_class) { return detail::allocate_class_slow(size_class); }
 
 SizeClass acquire(std::size_t bytes, std::size_t alignment = 8) {
   set_up_once();
-  return acquire_private_class(bytes, alignment);
+  const ClassGeometry geometry = pool_geometry(bytes, alignment);
+  const SlabOwner* const owner = acquire_pool_owner(&geometry, 1);
+  return owner == nullptr ? SizeClass::kNone : owner->first_class;
 }
 
 void release(SizeClass size_class) {
-  settle_private_class(size_class);
-  release_private_class(size_class);
+  settle(owner_of(size_class));
+  release_pool_owner(owner_of(size_class));
 }
 
-TEST(PrivateClass, ThousandsHaveClassesAndTheFirstOfThoseThatEndedComesFirst) {
+TEST(PoolOwner, ThousandsHaveClassesAndTheFirstOfThoseThatEndedComesFirst) {
   constexpr std::size_t kMany = 5'000;
   std::set<SizeClass> classes;
   std::vector<void*> blocks;
@@ -52,7 +59,7 @@ TEST(PrivateClass, ThousandsHaveClassesAndTheFirstOfThoseThatEndedComesFirst) {
   for (std::size_t i = 0; i < kMany; ++i) EXPECT_TRUE(classes.contains(acquire(100)));
 }
 
-TEST(PrivateClass, ThereIsAnEndOfClassesAndThenOneThatEndedServes) {
+TEST(PoolOwner, ThereIsAnEndOfClassesAndThenOneThatEndedServes) {
   std::vector<SizeClass> classes;
   for (SizeClass next = acquire(100); next != SizeClass::kNone; next = acquire(100)) classes.push_back(next);
   EXPECT_EQ(classes.size(), detail::kMostClasses - detail::kFirstPoolClass);
@@ -68,7 +75,7 @@ TEST(PrivateClass, ThereIsAnEndOfClassesAndThenOneThatEndedServes) {
   for (void* const block : blocks) tarn::deallocate(block);
 }
 
-TEST(PrivateClass, AThreadThatComesLaterHasARecordOfEachClass) {
+TEST(PoolOwner, AThreadThatComesLaterHasARecordOfEachClass) {
   SizeClass last{};
   for (int i = 0; i < 5'000; ++i) last = acquire(64);  // more than a cache has at first, before there is one
   void* const block = detail::pop(detail::own_cache(), record_of_class(last));
@@ -78,7 +85,7 @@ TEST(PrivateClass, AThreadThatComesLaterHasARecordOfEachClass) {
   EXPECT_NE(detail::pop(detail::own_cache(), record_of_class(last)), nullptr);
 }
 
-TEST(PrivateClass, TheMagazineOfAClassThatIsNewToAHeapIsNoIdleOne) {
+TEST(PoolOwner, TheMagazineOfAClassThatIsNewToAHeapIsNoIdleOne) {
   SizeClass last{};
   while (index_of_class(last) != PerClass<int>::kInBlock) last = acquire(16 * 1024);
   // Slabs beyond what a heap may have before it looks for idle classes; the next look comes to `last`.
@@ -93,7 +100,7 @@ TEST(PrivateClass, TheMagazineOfAClassThatIsNewToAHeapIsNoIdleOne) {
   for (void* const each : blocks) tarn::deallocate(each);
 }
 
-TEST(PrivateClass, OtherThreadsUseAClassThatIsNewToThem) {
+TEST(PoolOwner, OtherThreadsUseAClassThatIsNewToThem) {
   std::barrier together(2);
   SizeClass size_class{};
   std::thread other([&] {
@@ -111,7 +118,7 @@ TEST(PrivateClass, OtherThreadsUseAClassThatIsNewToThem) {
   test::validate_library();
 }
 
-TEST(PrivateClass, BlocksHaveTheirSizeAlignmentAndAnExactIndex) {
+TEST(PoolOwner, BlocksHaveTheirSizeAlignmentAndAnExactIndex) {
   for (const std::size_t alignment : {1u, 8u, 16u, 64u, 256u, 4096u})
     for (const std::size_t bytes :
          {std::size_t{1}, std::size_t{8}, std::size_t{100}, std::size_t{512}, std::size_t{1000},
@@ -135,7 +142,7 @@ TEST(PrivateClass, BlocksHaveTheirSizeAlignmentAndAnExactIndex) {
     }
 }
 
-TEST(PrivateClass, AReleasedClassWaitsForItsLiveBlocks) {
+TEST(PoolOwner, AReleasedClassWaitsForItsLiveBlocks) {
   const SizeClass first = acquire(100);
   void* const block = allocate(first);
   release(first);
@@ -147,7 +154,7 @@ TEST(PrivateClass, AReleasedClassWaitsForItsLiveBlocks) {
   EXPECT_GE(class_geometry[first].stride, 5000u) << "it has the new pool's size";
 }
 
-TEST(PrivateClass, LiveBlocksAreVisitedInAddressOrder) {
+TEST(PoolOwner, LiveBlocksAreVisitedInAddressOrder) {
   const SizeClass size_class = acquire(48);
   std::set<void*> live;
   for (int i = 0; i < 10000; ++i) live.insert(allocate(size_class));
@@ -156,31 +163,94 @@ TEST(PrivateClass, LiveBlocksAreVisitedInAddressOrder) {
     block = live.erase(block);
     if (block != live.end()) ++block;
   }
-  settle_private_class(size_class);
+  settle(owner_of(size_class));
   std::vector<void*> visited;
-  visit_live_blocks(size_class, [&](void* block) { visited.push_back(block); });
+  visit_live_blocks(owner_of(size_class), size_class, [&](void* block) { visited.push_back(block); });
   EXPECT_EQ(visited, std::vector<void*>(live.begin(), live.end()));
   for (void* block : visited) mark_block_free(block);
   EXPECT_EQ(census(size_class).live_count, 0u);
-  settle_private_class(size_class);
+  settle(owner_of(size_class));
   EXPECT_EQ(census(size_class).slab_bytes, 0u);
 }
 
-TEST(PrivateClass, SlabsOfAnEndingClassAreLeftAlone) {
+TEST(PoolOwner, SlabsOfAnEndingClassAreLeftAlone) {
   const SizeClass size_class = acquire(1000);
   std::vector<void*> blocks;
   for (int i = 0; i < 200; ++i) blocks.push_back(allocate(size_class));
   for (std::size_t i = 1; i < blocks.size(); ++i) tarn::deallocate(blocks[i]);
-  begin_to_end_private_class(size_class);
-  settle_private_class(size_class);
+  begin_to_end(owner_of(size_class));
+  settle(owner_of(size_class));
   mark_block_free(blocks[0]);
   const std::size_t held = census(size_class).slab_bytes;
   EXPECT_GT(held, 0u);
   tarn::trim();
   EXPECT_EQ(census(size_class).slab_bytes, held) << "though all its blocks are free";
-  settle_private_class(size_class);
+  settle(owner_of(size_class));
   EXPECT_EQ(census(size_class).slab_bytes, 0u);
-  release_private_class(size_class);
+  release_pool_owner(owner_of(size_class));
+}
+
+TEST(PoolOwner, BecomesPartsWhereThreadsWaitAndIsCountedAsOne) {
+  if (os::processor_count() < 2) GTEST_SKIP() << "a part for each processor";
+  const SizeClass size_class = acquire(100);
+  SlabOwner& pool = owner_of(size_class);
+  std::barrier together(2);
+  std::vector<void*> own, others;
+  const auto take_1000 = [&](std::vector<void*>& blocks) {
+    for (int i = 0; i < 1000; ++i) blocks.push_back(allocate(size_class));
+  };
+  std::thread other([&] {
+    for (int i = 0; i < 200; ++i) tarn::deallocate(tarn::allocate(64));  // has an owner
+    together.arrive_and_wait();
+    together.arrive_and_wait();
+    take_1000(others);
+    together.arrive_and_wait();
+    for (void* const block : own) tarn::deallocate(block);
+    together.arrive_and_wait();
+  });
+  for (int i = 0; i < 200; ++i) tarn::deallocate(tarn::allocate(64));
+  together.arrive_and_wait();
+  for (int i = 0; i < 16; ++i) owners.note_wait(pool);
+  EXPECT_EQ(pool.others_in_use.load(), 1u);
+  take_1000(own);
+  together.arrive_and_wait();
+  together.arrive_and_wait();
+  EXPECT_NE(pool.slab_bytes, 0u);
+  EXPECT_NE(pool.other_parts[0].load()->slab_bytes, 0u);
+  const std::size_t at_peak = largest_taken_bytes(pool);
+  EXPECT_GE(at_peak, 2000u * class_geometry[size_class].stride);
+  for (void* const block : others) tarn::deallocate(block);
+  together.arrive_and_wait();
+  other.join();
+  EXPECT_EQ(census(size_class).live_count, 0u);
+  test::validate_library();
+  release(size_class);
+  EXPECT_EQ(pool.slab_bytes, 0u);
+  EXPECT_EQ(pool.other_parts[0].load()->slab_bytes, 0u);
+  EXPECT_EQ(acquire(100), size_class) << "no slab of a part is left";
+  EXPECT_EQ(pool.others_in_use.load(), 0u);
+}
+
+TEST(PoolOwner, ASlabWhoseFreeWasLeftHalfWayIsListedAgain) {
+  const SizeClass size_class = acquire(1000);
+  SlabOwner& pool = owner_of(size_class);
+  std::vector<void*> blocks;
+  do blocks.push_back(allocate(size_class));
+  while (pool.of(size_class).full.is_empty());
+  {
+    os::LockGuard guard(pool.mutex);
+    Span& slab = *pool.of(size_class).full.first();
+    slab.free_bits[0] |= 1;  // and not yet counted
+    put_right_locked(pool);
+    EXPECT_TRUE(slab.is_listed());
+    EXPECT_EQ(slab.free_count, 1u);
+    slab.free_bits[0] &= ~std::uint64_t{1};
+    put_right_locked(pool);
+    EXPECT_FALSE(slab.is_listed());
+  }
+  for (void* const block : blocks) tarn::deallocate(block);
+  test::validate_library();
+  release(size_class);
 }
 
 }  // namespace
