@@ -192,7 +192,7 @@ class ObjectPool {
   /// \returns the number of live objects. \cost a lock per thread and a step per slab.
   TARN_LOCAL std::size_t live_count() const noexcept { return detail::object_pool_live_count(state_); }
 
-  /// Makes backed memory for at least `count` more objects of this thread. \returns how many have memory.
+  /// Makes backed memory for at least `count` more objects, of any threads. \returns how many have memory.
   TARN_LOCAL std::size_t prewarm(std::size_t count) noexcept {
     return detail::object_pool_prewarm(state_, count);
   }

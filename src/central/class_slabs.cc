@@ -89,6 +89,13 @@ void note_kept_memory(const SlabOwner& owner, ReturnedPages& returned) {
   returned.note_kept(bytes_freed_of_late(owner) * owners_in_use.load(std::memory_order_relaxed));
 }
 
+std::size_t free_blocks(const OwnedClass& of_class) {
+  std::size_t count = 0;
+  for (const Span* slab = of_class.available.first(); slab != nullptr; slab = slab->next)
+    count += slab->free_count;
+  return count;
+}
+
 Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
   const ClassGeometry& geometry = class_geometry[size_class];
   const std::size_t class_bytes = bytes_of(owner.of(size_class).totals.pages);

@@ -11,6 +11,9 @@
 
 namespace tarn::internal {
 
+/// \returns how many blocks are free in the slabs of a class. \cost a step per slab with free blocks.
+std::size_t free_blocks(const OwnedClass& of_class);
+
 /// Makes a slab of a class, all blocks free, counted and listed. \returns nullptr when memory is refused.
 Span* make_slab_locked(SlabOwner& owner, SizeClass size_class);
 

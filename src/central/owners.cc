@@ -111,6 +111,7 @@ constinit Owners owners;
 // never used.
 SlabOwner* Owners::make_record_locked(SizeClass first, unsigned class_count) {
   static_assert(sizeof(SlabOwner) % alignof(OwnedClass) == 0);
+  TARN_CHECK(class_count <= kBinCount);  // a depot has a bit for each
   const std::size_t rare_calls = is_private_class(first) ? 0 : class_count;
   auto* const owner = static_cast<SlabOwner*>(
       metadata.allocate_zeroed(sizeof(SlabOwner) + class_count * sizeof(OwnedClass) + rare_calls));

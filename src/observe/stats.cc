@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "central/cached_spans.h"
+#include "central/class_slabs.h"
 #include "central/depot.h"
 #include "central/remote_free.h"
 #include "general/configuration.h"
@@ -29,13 +30,6 @@ void add(CallCounts& sum, const CallCounts& more) {
 }
 
 #define TARN_ADD(group, key, member, ...) stats.member += counters.member;
-
-std::uint64_t free_blocks(const OwnedClass& of_class) {
-  std::uint64_t count = 0;
-  for (const Span* slab = of_class.available.first(); slab != nullptr; slab = slab->next)
-    count += slab->free_count;
-  return count;
-}
 
 void add_private_class(SlabOwner& owner, SizeClass size_class, PrivateClassUse& use) {
   const OwnedClass& of_class = owner.of(size_class);

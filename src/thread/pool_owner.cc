@@ -95,13 +95,6 @@ SlabOwner* make_owner_locked(const ClassGeometry* geometries, unsigned class_cou
 
 constexpr int kMostCounts = 4;
 
-std::size_t free_blocks(const OwnedClass& of_class) {
-  std::size_t count = 0;
-  for (const Span* slab = of_class.available.first(); slab != nullptr; slab = slab->next)
-    count += slab->free_count;
-  return count;
-}
-
 ClassCensus count_once(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
   std::size_t blocks = 0, unused = 0;
   PageCount pages{0};
