@@ -63,8 +63,7 @@ struct BufferUse {
   std::size_t block_bytes;  // the size; 0: of larger blocks
   std::size_t live_count;
   std::size_t live_bytes;
-  /// The most that were live at one time. Once threads have magazines, what lay in these counts too: up to 64
-  /// blocks for each thread, 256 KiB at most, or two blocks.
+  /// The most that were live at one time, and what threads had at hand then.
   std::size_t peak_live_bytes;
   std::size_t capacity;  // blocks that exist, live or not; of larger blocks, the live ones
   std::size_t mapped_bytes;
@@ -124,8 +123,7 @@ class BufferPool {
   }
 
   /// \returns a block of the smallest size that has at least `bytes`, contents undefined, whose references
-  /// nobody counts. \cost inlined where the size has a block that was freed of late, some loads and two
-  /// stores; else a call, and a hit of the thread's magazine once the process has threads.
+  /// nobody counts. \cost inlined: a hit of the thread's magazine of that size; of a size with a cap a call.
   [[nodiscard]] TARN_INLINE void* allocate(std::size_t bytes) {
     void* block = detail::buffer_pool_allocate_hit(*front_, bytes);
     if (block == nullptr) [[unlikely]] {
@@ -137,7 +135,7 @@ class BufferPool {
   }
   /// Frees a plain block, from any thread; nullptr is ignored. tarn::deallocate does the same.
   /// \pre a block of this pool that no SharedBuffer refers to.
-  /// \cost inlined while the process has one thread: a table look-up, a multiplication, a bit, a count.
+  /// \cost inlined: the index of pages and a push to the thread's magazine; of a size with a cap a call.
   TARN_INLINE void deallocate(void* block) noexcept {
     if (block != nullptr) detail::profile_deallocation(block);
     if (!detail::buffer_pool_deallocate_hit(*front_, block)) [[unlikely]]
@@ -170,10 +168,10 @@ class BufferPool {
 
   /// \returns the only handle to a buffer of `bytes` bytes, less than 4 GiB, contents undefined; an empty one
   /// when it is refused. \cost as allocate(), and a look-up of its count.
-  [[nodiscard]] TARN_INLINE SharedBuffer allocate_shared(std::size_t bytes) {
-    detail::BufferHandle handle = detail::buffer_pool_share_hit(*front_, bytes);
-    if (handle.others == nullptr) [[unlikely]]
-      handle = detail::copy_members(share_slow(bytes));
+  [[nodiscard]] TARN_LOCAL SharedBuffer allocate_shared(std::size_t bytes) {
+    detail::BufferHandle handle;
+    detail::buffer_pool_allocate_shared(state_, bytes, &handle);
+    if (handle.others == nullptr) refuse();
     if (handle.others != nullptr) detail::profile_allocation(handle.data, bytes);
     return SharedBuffer(handle);
   }
@@ -216,13 +214,6 @@ class BufferPool {
     detail::buffer_pool_refused(state_);
     if (detail::buffer_pool_throws(state_)) detail::throw_bad_alloc();
     return nullptr;
-  }
-
-  [[gnu::noinline]] TARN_LOCAL detail::BufferHandle share_slow(std::size_t bytes) {
-    detail::BufferHandle handle;
-    detail::buffer_pool_allocate_shared(state_, bytes, &handle);
-    if (handle.others == nullptr) refuse();
-    return handle;
   }
 
   detail::BufferPoolState* state_;

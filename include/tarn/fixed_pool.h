@@ -1,18 +1,19 @@
-// Blocks of one size from a ring of chunks, handed out in address order, one by one or n side by side.
+// Blocks of one size, handed out one by one or n side by side.
 //
-// The idea comes from a paper on pools for mobile game servers (docs/pools/fixed_pool.md): equal chunks form
-// a circle; a walk takes each chunk's free blocks from the lowest address up, goes on to the next chunk with
-// free blocks, and starts over after the last chunk. The paper keeps a sorted list inside the free blocks, so
-// freeing has to search. Here a bit outside of the block holds its state, and bits are always sorted: freeing
-// sets a bit, n neighbours are a run of n ones, and nothing is written into a block. The blocks freed last,
-// 32 or more of them, are handed out first, the last one before the others: a nearly full pool has its free
-// blocks at hand. A run that was freed is handed out to the next request of its length.
+// A pool takes its memory in chunks. Of each block a bit outside of it says whether it is free, so nothing is
+// written into a block, nothing is searched on a free, and n free neighbours are a run of n ones. The blocks
+// freed last are at hand, in a magazine: an array of pointers, of which a call takes or adds the last. Only
+// where it is empty or full do blocks come from the bits, the lowest of a chunk first, or return to them,
+// many at a time. A run that was freed is at hand for the next request of its length.
+//
+// The idea of equal chunks with contiguous blocks comes from a paper on pools for mobile game servers
+// (docs/pools/fixed_pool.md).
 //
 // Threads: FixedPool is for one thread at a time; debug builds stop a second thread (TARN_CHECK_THREADS).
 // SharedFixedPool is the same pool for any threads.
 // Errors: a pool that may not or cannot grow first calls its hook, then returns nullptr or throws
 // std::bad_alloc, as its options say. Freeing a pointer that is no live block of the pool stops the process
-// with one line (docs/safety.md).
+// with one line, at the latest when the block returns to its bits (docs/safety.md says when).
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -21,8 +22,6 @@
 
 #include "tarn/detail/error.h"
 #include "tarn/detail/live_walk.h"
-#include "tarn/detail/mutex.h"
-#include "tarn/detail/span_head.h"
 #include "tarn/detail/thread_cache.h"
 #include "tarn/hooks.h"
 
@@ -59,170 +58,111 @@ struct FixedPoolOptions {
 
 namespace detail {
 
-struct FixedPoolState;
-struct FixedPoolAccess;
-struct FreedRunTops;
+struct BlockPoolState;
+struct BlockPoolAccess;
 
-/// A block that was freed of late, and is free. \invariant when all that were freed after it are live again,
-/// its word is `word_before` and the block's own bit: words change in no other way while the front has freed
-/// blocks.
-struct FreedBlock {
-  void* block;
-  std::uint64_t* word;
-  std::uint64_t word_before;  // 0: the ring does not know yet that the word has ones
-};
-
-/// The members that the inlined paths read and write; all others lie behind `state`.
-/// Invariant: block i of `*word` is at word_start + i * stride.
-struct FixedPoolFront {
-  FreedBlock* freed_top;  // behind the block freed last, which is handed out first
-  FreedBlock* freed;      // the oldest
-  FreedBlock* freed_end;
-  std::uint64_t* word;  // its ones are handed out next; before the first block, a word that is always 0
-  char* word_start;
+/// What every front of a pool of blocks begins with.
+struct BlockPoolFront {
   std::size_t stride;
-  std::uint64_t reciprocal;  // ceil(2^64 / stride)
-  FixedPoolState* state;
-  SpanTable spans;
-  const void* user;        // the thread that uses the pool, while threads are checked
-  Mutex* mutex;            // in `state`; nullptr: the caller keeps the calls apart
+  BlockPoolState* state;
   const void* checked_as;  // the pool's name for memory checkers; nullptr: checkers are not told
-  bool has_magazines;      // of a shared pool; changes once, under its mutex
-
-  // For runs, in the library (pool/fixed_pool_runs.cc).
-  FreedRunTops* freed_runs;
-  std::size_t room_below_peak;  // so many more blocks may be handed out before the pool has a new peak
 };
 
-enum class PoolThreads : std::uint8_t { kOne, kAny };
+/// Of a pool for any threads.
+struct SharedPoolFront : BlockPoolFront {
+  RecordPlace place;  // of each thread's record of the pool's class; kNone: every call is slow
+};
 
-TARN_API bool make_fixed_pool(FixedPoolFront& front, const FixedPoolOptions& options, PoolThreads threads,
-                              bool poisons) noexcept;
-TARN_API void end_fixed_pool(FixedPoolFront& front) noexcept;
-TARN_API void* fixed_pool_allocate_slow(FixedPoolFront& front) noexcept;
-TARN_API void fixed_pool_deallocate_slow(FixedPoolFront& front, void* block) noexcept;
-// These keep the threads of a shared pool apart.
-TARN_API void* fixed_pool_allocate_shared(FixedPoolFront& front) noexcept;
-TARN_API void fixed_pool_deallocate_shared(FixedPoolFront& front, void* block) noexcept;
-TARN_API std::size_t fixed_pool_allocate_batch(FixedPoolFront& front, std::size_t count,
-                                               void** blocks) noexcept;
-TARN_API void fixed_pool_deallocate_batch(FixedPoolFront& front, void* const* blocks,
-                                          std::size_t count) noexcept;
-TARN_API void* fixed_pool_allocate_run(FixedPoolFront& front, std::size_t count) noexcept;
-TARN_API void fixed_pool_deallocate_run(FixedPoolFront& front, void* blocks, std::size_t count) noexcept;
-TARN_API bool fixed_pool_owns(const FixedPoolFront& front, const void* pointer) noexcept;
-TARN_API std::size_t fixed_pool_reserve(FixedPoolFront& front, std::size_t count, bool populates) noexcept;
-TARN_API std::size_t fixed_pool_release_unused(FixedPoolFront& front) noexcept;
-TARN_API void fixed_pool_clear(FixedPoolFront& front) noexcept;
-TARN_API std::size_t fixed_pool_capacity(const FixedPoolFront& front) noexcept;
-TARN_API std::size_t fixed_pool_usable_count(const FixedPoolFront& front) noexcept;
-TARN_API std::size_t fixed_pool_live_count(const FixedPoolFront& front) noexcept;
-TARN_API std::size_t fixed_pool_blocks_per_chunk(const FixedPoolFront& front) noexcept;
-TARN_API std::size_t fixed_pool_alignment(const FixedPoolFront& front) noexcept;
-TARN_API std::size_t fixed_pool_chunk_count(const FixedPoolFront& front) noexcept;
-TARN_API bool fixed_pool_throws(const FixedPoolFront& front) noexcept;
-TARN_API void fixed_pool_refused(FixedPoolFront& front) noexcept;
-TARN_API void fixed_pool_check_user_slow(FixedPoolFront& front) noexcept;
+/// Of a pool for one thread, which has the only record of its blocks.
+/// Invariant: *top is the block to hand out next, or nullptr in the slot before the first one; no free block
+/// finds room behind `limit`, which others set to nullptr to make the next free a slow one.
+struct OwnPoolFront : BlockPoolFront {
+  void** top;
+  void** limit;
+  const void* user;  // the thread that uses the pool, while threads are checked
+};
 
-// Its members are read one by one: they may have just been stored so, and a load of several would wait.
-TARN_INLINE void* take_freed(FixedPoolFront& front, FreedBlock* last) {
-  std::uint64_t* const word = __atomic_load_n(&last->word, __ATOMIC_RELAXED);
-  front.freed_top = last;
-  __atomic_store_n(word, __atomic_load_n(&last->word_before, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-  return __atomic_load_n(&last->block, __ATOMIC_RELAXED);
+TARN_API bool make_pool(SharedPoolFront& front, const FixedPoolOptions& options, bool poisons) noexcept;
+TARN_API bool make_pool(OwnPoolFront& front, const FixedPoolOptions& options, bool poisons) noexcept;
+TARN_API void end_block_pool(BlockPoolState* pool) noexcept;
+TARN_API void* block_pool_allocate_slow(BlockPoolState* pool) noexcept;
+TARN_API void block_pool_deallocate_slow(BlockPoolState* pool, void* block) noexcept;
+TARN_API void* block_pool_allocate_run(BlockPoolState* pool, std::size_t count) noexcept;
+TARN_API void block_pool_deallocate_run(BlockPoolState* pool, void* blocks, std::size_t count) noexcept;
+TARN_API bool block_pool_owns(const BlockPoolState* pool, const void* pointer) noexcept;
+TARN_API std::size_t block_pool_reserve(BlockPoolState* pool, std::size_t count, bool populates) noexcept;
+TARN_API std::size_t block_pool_release_unused(BlockPoolState* pool) noexcept;
+TARN_API void block_pool_clear(BlockPoolState* pool) noexcept;
+TARN_API std::size_t block_pool_capacity(const BlockPoolState* pool) noexcept;
+TARN_API std::size_t block_pool_usable_count(const BlockPoolState* pool) noexcept;
+TARN_API std::size_t block_pool_live_count(const BlockPoolState* pool) noexcept;
+TARN_API std::size_t block_pool_blocks_per_chunk(const BlockPoolState* pool) noexcept;
+TARN_API std::size_t block_pool_alignment(const BlockPoolState* pool) noexcept;
+TARN_API std::size_t block_pool_chunk_count(const BlockPoolState* pool) noexcept;
+TARN_API bool block_pool_throws(const BlockPoolState* pool) noexcept;
+TARN_API void block_pool_refused(BlockPoolState* pool) noexcept;
+TARN_API void block_pool_check_user_slow(OwnPoolFront& front) noexcept;
+
+// Hits, and the same out of line.
+TARN_API void* pool_allocate_by_call(SharedPoolFront& front) noexcept;
+TARN_API void* pool_allocate_by_call(OwnPoolFront& front) noexcept;
+TARN_API void pool_deallocate_by_call(SharedPoolFront& front, void* block) noexcept;
+TARN_API void pool_deallocate_by_call(OwnPoolFront& front, void* block) noexcept;
+
+TARN_INLINE void* pool_hit_allocate(SharedPoolFront& front) {
+  void* const block = pop(own_cache(), front.place);
+  return block != nullptr ? block : block_pool_allocate_slow(front.state);
 }
 
-/// \returns a block that is at hand; else what more() returns.
-template <typename More>
-TARN_INLINE void* take_at_hand_or(FixedPoolFront& front, const More& more) {
-  // Observers of other threads read the words; a store costs what a plain one does.
-  if (FreedBlock* const top = front.freed_top; top != front.freed) {
-    return take_freed(front, top - 1);
-  }
-  const std::uint64_t bits = *front.word;
-  if (bits == 0) [[unlikely]]
-    return more();
-  __atomic_store_n(front.word, bits & (bits - 1), __ATOMIC_RELAXED);
-  return front.word_start + static_cast<unsigned>(__builtin_ctzll(bits)) * front.stride;
+// Others read `top` for statistics, hence the atomic store; it costs what a plain one does.
+TARN_INLINE void* pool_hit_allocate(OwnPoolFront& front) {
+  void** const top = front.top;
+  void* const block = *top;
+  if (block == nullptr) [[unlikely]]
+    return block_pool_allocate_slow(front.state);
+  __atomic_store_n(&front.top, top - 1, __ATOMIC_RELAXED);
+  return block;
 }
 
-// Local: the function inside of it would be a symbol of its own.
-TARN_LOCAL TARN_INLINE void* fixed_pool_allocate(FixedPoolFront& front) {
-  return take_at_hand_or(front, [&front] { return fixed_pool_allocate_slow(front); });
+TARN_INLINE void pool_hit_deallocate(SharedPoolFront& front, void* block) {
+  ThreadCache* const cache = own_cache();
+  // The page of a block that is sampled, and of one of another pool, names another record.
+  if (record_of(cache, block) != front.place || !push(cache, front.place, block)) [[unlikely]]
+    block_pool_deallocate_slow(front.state, block);
 }
 
-/// Finds a block's index in a chunk of a fixed pool. \returns false when the address lies between blocks, or
-/// before or behind all blocks.
-TARN_INLINE bool find_in_span(const SpanHead& span, std::uint64_t reciprocal, const void* block,
-                              std::uint64_t* found) {
-  const auto offset = static_cast<std::uint64_t>(static_cast<const char*>(block) - span.start);
-  // The upper half of the product is the index; the lower half is below the factor only when the division is
-  // exact (a divisibility test by D. Lemire, O. Kaser and N. Kurz, 2019).
-  __extension__ using Product = unsigned __int128;
-  const Product product = Product{offset} * reciprocal;
-  const auto index = static_cast<std::uint64_t>(product >> 64);
-  if (static_cast<std::uint64_t>(product) >= reciprocal || index >= span.pool_blocks) [[unlikely]]
-    return false;
-  *found = index;
-  return true;
+TARN_INLINE void pool_hit_deallocate(OwnPoolFront& front, void* block) {
+  void** const top = front.top;
+  // Full, or the same block twice in a row; the slot before the first block makes nullptr such a one.
+  if (top >= __atomic_load_n(&front.limit, __ATOMIC_RELAXED) || *top == block || block == nullptr)
+      [[unlikely]]
+    return block_pool_deallocate_slow(front.state, block);
+  __atomic_store_n(top + 1, block, __ATOMIC_RELAXED);
+  __atomic_store_n(&front.top, top + 1, __ATOMIC_RELEASE);
 }
 
-/// Puts a block whose place is known on top of the freed ones. \returns false when they are full, or the
-/// block is free; then nothing has happened.
-TARN_INLINE bool fixed_pool_put_freed(FixedPoolFront& front, const SpanHead& span, std::uint64_t index,
-                                      void* block) {
-  std::uint64_t* const word = span.free_bits + index / 64;
-  const std::uint64_t before = *word;
-  const std::uint64_t bit = std::uint64_t{1} << (index % 64);
-  FreedBlock* const top = front.freed_top;
-  if ((before & bit) != 0 || top == front.freed_end) [[unlikely]]
-    return false;
-  // One by one: a compiler that joins plain stores in a vector register delays the next allocation by them.
-  __atomic_store_n(&top->block, block, __ATOMIC_RELAXED);
-  __atomic_store_n(&top->word, word, __ATOMIC_RELAXED);
-  __atomic_store_n(&top->word_before, before, __ATOMIC_RELAXED);
-  front.freed_top = top + 1;
-  __atomic_store_n(word, before | bit, __ATOMIC_RELAXED);
-  return true;
+template <typename Front>
+TARN_INLINE void* pool_allocate(Front& front) {
+  if constexpr (kHitsAreCalls) return pool_allocate_by_call(front);
+  return pool_hit_allocate(front);
 }
-
-/// Frees a block whose place is known.
-TARN_INLINE void fixed_pool_deallocate_at(FixedPoolFront& front, const SpanHead& span, std::uint64_t index,
-                                          void* block) {
-  // A bit that is set already is an error too.
-  if (!fixed_pool_put_freed(front, span, index, block)) [[unlikely]]
-    fixed_pool_deallocate_slow(front, block);
+template <typename Front>
+TARN_INLINE void pool_deallocate(Front& front, void* block) {
+  if constexpr (kHitsAreCalls) return pool_deallocate_by_call(front, block);
+  pool_hit_deallocate(front, block);
 }
-
-TARN_INLINE void fixed_pool_deallocate(FixedPoolFront& front, void* block) {
-  const SpanHead* const span = front.spans.find(block);
-  if (span == nullptr || span->marked_pool() != front.state) [[unlikely]]
-    return fixed_pool_deallocate_slow(front, block);
-  std::uint64_t index = 0;
-  if (!find_in_span(*span, front.reciprocal, block, &index)) [[unlikely]]
-    return fixed_pool_deallocate_slow(front, block);
-  fixed_pool_deallocate_at(front, *span, index, block);
-}
-
-/// Whether no other thread uses a shared pool now, and all free blocks are the front's.
-TARN_INLINE bool is_alone(const FixedPoolFront& front) {
-  return !ProgramGuard::is_needed() && !__atomic_load_n(&front.has_magazines, __ATOMIC_RELAXED);
-}
-
-/// The same, out of line: hits of a pool for one thread, or for any.
-TARN_API void* fixed_pool_allocate_by_call(FixedPoolFront& front, PoolThreads threads) noexcept;
-TARN_API void fixed_pool_deallocate_by_call(FixedPoolFront& front, PoolThreads threads, void* block) noexcept;
 
 }  // namespace detail
 
 /// The functions that FixedPool and SharedFixedPool share.
-template <detail::PoolThreads kThreads>
+template <typename Front>
 class BasicFixedPool {
+  static constexpr bool kIsForOneThread = std::is_same_v<Front, detail::OwnPoolFront>;
+
  public:
   /// \throws std::bad_alloc when memory is refused or an option is out of its range.
   TARN_LOCAL explicit BasicFixedPool(const FixedPoolOptions& options) {
-    if (!detail::make_fixed_pool(front_, options, kThreads, detail::kPoisonsFreeBlocks))
-      detail::throw_bad_alloc();
+    if (!detail::make_pool(front_, options, detail::kPoisonsFreeBlocks)) detail::throw_bad_alloc();
   }
   TARN_LOCAL explicit BasicFixedPool(std::size_t block_bytes, const char* name = nullptr)
       : BasicFixedPool(FixedPoolOptions{.block_bytes = block_bytes, .name = name}) {}
@@ -231,7 +171,7 @@ class BasicFixedPool {
     static_assert(sizeof(Name) == 0, "a pool of blocks is told their size: FixedPool(64, \"name\")");
   }
   /// The pool's end frees all blocks, also live ones. \pre no other thread uses the pool any more.
-  TARN_LOCAL ~BasicFixedPool() { detail::end_fixed_pool(front_); }
+  TARN_LOCAL ~BasicFixedPool() { detail::end_block_pool(front_.state); }
   BasicFixedPool(const BasicFixedPool&) = delete;  // pools stay in place: std::deque, std::list, unique_ptr
   BasicFixedPool& operator=(const BasicFixedPool&) = delete;
   template <std::same_as<BasicFixedPool> Moved>
@@ -239,19 +179,12 @@ class BasicFixedPool {
     detail::stop_at_move<Moved>();
   }
 
-  /// \returns a block of block_bytes(), contents undefined; the one freed last, else the lowest behind the
-  /// one before. \cost inlined: some loads, a store to its word of bits; of a shared pool a call,
-  /// once the process has threads.
+  /// \returns a block of block_bytes(), contents undefined; the one freed last, of a shared pool by this
+  /// thread, else the lowest free one of a chunk. \cost inlined: two loads, a store, a compare; of a shared
+  /// pool two loads more, and with a cap a call.
   [[nodiscard]] TARN_INLINE void* allocate() {
     check_user();
-    void* block = nullptr;
-    if constexpr (detail::kHitsAreCalls) {
-      block = detail::fixed_pool_allocate_by_call(front_, kThreads);
-    } else if (is_alone()) {
-      block = detail::fixed_pool_allocate(front_);
-    } else {
-      block = detail::fixed_pool_allocate_shared(front_);
-    }
+    void* const block = detail::pool_allocate(front_);
     if (block == nullptr) [[unlikely]]
       return refuse();
     if constexpr (detail::kTellsTools) detail::annotate_allocation(front_.checked_as, block, front_.stride);
@@ -260,87 +193,82 @@ class BasicFixedPool {
 
   /// \returns the address of the first of `count` blocks side by side. 0 blocks, and more than a chunk has,
   /// are refused as allocate() refuses at the cap.
-  /// \cost a call and two words of bits, if a run of up to 64 blocks was freed with that count and is whole;
-  /// else O(words of 64 blocks in a chunk), independent of `count`.
+  /// \cost a call, if a run of that length, up to 64 blocks, is at hand (of a shared pool a mutex too); else
+  /// O(words of 64 blocks in up to 64 chunks), independent of `count`; before a refusal in all chunks.
   [[nodiscard]] TARN_LOCAL void* allocate_run(std::size_t count) {
     check_user();
-    void* const blocks = detail::fixed_pool_allocate_run(front_, count);
+    void* const blocks = detail::block_pool_allocate_run(front_.state, count);
     if (blocks == nullptr) return refuse();
     detail::annotate_allocation(front_.checked_as, blocks, front_.stride, count);
     return blocks;
   }
 
-  /// nullptr is ignored. \cost inlined: a table lookup, a multiplication, a bit; of a shared pool a call
-  /// and an atomic exchange, or a mutex.
+  /// nullptr is ignored. \cost inlined: three loads, two stores, two compares; of a shared pool the index of
+  /// pages too, and with a cap a call.
   TARN_INLINE void deallocate(void* block) noexcept {
     check_user();
     // Checkers are told first: after the free, another thread may be given the block.
     if constexpr (detail::kTellsTools)
       if (block != nullptr) detail::annotate_deallocation(front_.checked_as, block, front_.stride);
-    if constexpr (detail::kHitsAreCalls) {
-      detail::fixed_pool_deallocate_by_call(front_, kThreads, block);
-    } else if (is_alone()) {
-      detail::fixed_pool_deallocate(front_, block);
-    } else {
-      detail::fixed_pool_deallocate_shared(front_, block);
-    }
+    detail::pool_deallocate(front_, block);
   }
 
-  /// Frees `count` blocks side by side; they may come from one call or from several. \cost a table lookup, a
-  /// multiplication, two words of bits; the first time for a count, 2 KiB of memory for the library.
+  /// Frees `count` blocks side by side; they may come from one call or from several. \cost a call, the index
+  /// of pages and a multiplication; the first time for a count up to 64, 0.6 KiB of memory for the library.
   TARN_LOCAL void deallocate_run(void* blocks, std::size_t count) noexcept {
     check_user();
     if (blocks == nullptr) return;
     detail::annotate_deallocation(front_.checked_as, blocks, front_.stride, count);
-    detail::fixed_pool_deallocate_run(front_, blocks, count);
+    detail::block_pool_deallocate_run(front_.state, blocks, count);
   }
 
   /// Fills `blocks` with up to `count` blocks. \returns how many blocks there are; fewer only at the cap, and
-  /// then without a throw. \cost of a shared pool one lock for all, with magazines one for each 32.
+  /// then without a throw. \cost of each as allocate().
   [[nodiscard]] TARN_LOCAL std::size_t allocate_batch(std::size_t count, void** blocks) noexcept {
     check_user();
-    const std::size_t taken = detail::fixed_pool_allocate_batch(front_, count, blocks);
+    std::size_t taken = 0;
+    while (taken < count && (blocks[taken] = detail::pool_allocate(front_)) != nullptr) ++taken;
     for (std::size_t i = 0; i < taken; ++i)
       detail::annotate_allocation(front_.checked_as, blocks[i], front_.stride);
-    if (taken != count) detail::fixed_pool_refused(front_);
+    if (taken != count) detail::block_pool_refused(front_.state);
     return taken;
   }
   TARN_LOCAL void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
     check_user();
     for (std::size_t i = 0; i < count; ++i)
       if (blocks[i] != nullptr) detail::annotate_deallocation(front_.checked_as, blocks[i], front_.stride);
-    detail::fixed_pool_deallocate_batch(front_, blocks, count);
+    for (std::size_t i = 0; i < count; ++i) detail::pool_deallocate(front_, blocks[i]);
   }
 
   /// \returns whether an address lies in one of the pool's chunks.
   TARN_LOCAL bool owns(const void* pointer) const noexcept {
-    return detail::fixed_pool_owns(front_, pointer);
+    return detail::block_pool_owns(front_.state, pointer);
   }
 
   /// Grows until at least `count` blocks are usable. \returns how many are usable; fewer at the cap or when
   /// memory is refused.
   TARN_LOCAL std::size_t reserve(std::size_t count) noexcept {
     check_user_if_known();
-    return detail::fixed_pool_reserve(front_, count, false);
+    return detail::block_pool_reserve(front_.state, count, false);
   }
 
   /// The same, with all blocks backed by memory, so that no first touch faults.
   TARN_LOCAL std::size_t prewarm(std::size_t count) noexcept {
     check_user_if_known();
-    return detail::fixed_pool_reserve(front_, count, true);
+    return detail::block_pool_reserve(front_.state, count, true);
   }
 
   /// Gives chunks without live blocks back to the page cache. \returns their bytes.
   TARN_LOCAL std::size_t release_unused() noexcept {
     check_user();
-    return detail::fixed_pool_release_unused(front_);
+    return detail::block_pool_release_unused(front_.state);
   }
 
-  /// Frees all live blocks at once; the pool keeps its chunks. \cost a store per 64 blocks, with
-  /// magazines one more for each block.
+  /// Frees all live blocks at once; the pool keeps its chunks. \pre no other thread uses the pool meanwhile.
+  /// \cost a store per 64 blocks.
   TARN_LOCAL void clear() noexcept {
     check_user();
-    detail::fixed_pool_clear(front_);
+    detail::block_pool_clear(front_.state);
   }
 
   /// Calls visit(void* block) for each live block, in address order; of a run, for each of its blocks. visit
@@ -348,57 +276,57 @@ class BasicFixedPool {
   /// meanwhile may be. Meanwhile release_unused() returns 0. An exception of visit ends the walk.
   /// With other threads: a block that lives during the whole call is visited exactly once.
   /// \pre no other thread frees a block that visit touches, and visit touches none that another thread is yet
-  /// to fill. \cost a step per live block, and one per 64 blocks (with magazines, per 8).
+  /// to fill. \cost a step per live block, and one per 64 blocks; of a shared pool, for each chunk a step per
+  /// free block that threads have at hand.
   template <typename Visit>
   TARN_LOCAL void for_each_live(Visit&& visit) {
     check_user();
-    detail::visit_live_blocks(front_, front_.stride, visit);
+    detail::visit_live_blocks(front_.state, front_.stride, visit);
   }
 
   /// Lets another thread use the pool from now on. Does nothing unless threads are checked.
-  void detach_from_thread() noexcept requires(kThreads == detail::PoolThreads::kOne) {
-    front_.user = nullptr;
-  }
+  void detach_from_thread() noexcept requires(kIsForOneThread) { front_.user = nullptr; }
 
   std::size_t block_bytes() const noexcept { return front_.stride; }
-  TARN_LOCAL std::size_t alignment() const noexcept { return detail::fixed_pool_alignment(front_); }
+  TARN_LOCAL std::size_t alignment() const noexcept { return detail::block_pool_alignment(front_.state); }
   TARN_LOCAL std::size_t blocks_per_chunk() const noexcept {
-    return detail::fixed_pool_blocks_per_chunk(front_);
+    return detail::block_pool_blocks_per_chunk(front_.state);
   }
-  TARN_LOCAL std::size_t chunk_count() const noexcept { return detail::fixed_pool_chunk_count(front_); }
+  TARN_LOCAL std::size_t chunk_count() const noexcept { return detail::block_pool_chunk_count(front_.state); }
   /// \returns how many blocks the pool has, live or not.
-  TARN_LOCAL std::size_t capacity() const noexcept { return detail::fixed_pool_capacity(front_); }
-  /// \returns how many blocks can be had without growing. \cost counts the bits, a word per 64 blocks;
-  /// with magazines, threads wait meanwhile. live_count() does the same.
-  TARN_LOCAL std::size_t usable_count() const noexcept { return detail::fixed_pool_usable_count(front_); }
-  TARN_LOCAL std::size_t live_count() const noexcept { return detail::fixed_pool_live_count(front_); }
+  TARN_LOCAL std::size_t capacity() const noexcept { return detail::block_pool_capacity(front_.state); }
+  /// \returns how many blocks can be had without growing. \cost a step per chunk, and of a shared pool a lock
+  /// for each thread. live_count() and capacity() do the same. Exact while no other thread uses the pool;
+  /// blocks that go from a thread to the chunks meanwhile count twice, or not at all.
+  TARN_LOCAL std::size_t usable_count() const noexcept {
+    return detail::block_pool_usable_count(front_.state);
+  }
+  TARN_LOCAL std::size_t live_count() const noexcept { return detail::block_pool_live_count(front_.state); }
 
  private:
-  friend struct detail::FixedPoolAccess;
-  TARN_INLINE bool is_alone() const {
-    return kThreads == detail::PoolThreads::kOne || detail::is_alone(front_);
-  }
+  friend struct detail::BlockPoolAccess;
   TARN_INLINE void check_user() {
 #if TARN_CHECK_THREADS
-    if constexpr (kThreads == detail::PoolThreads::kOne)
-      if (front_.user != &detail::thread_cache) detail::fixed_pool_check_user_slow(front_);
+    if constexpr (kIsForOneThread)
+      if (front_.user != &detail::thread_cache) detail::block_pool_check_user_slow(front_);
 #endif
   }
   /// For calls that make a pool ready, which another thread may use from then on.
   TARN_LOCAL void check_user_if_known() {
-    if (front_.user != nullptr) check_user();
+    if constexpr (kIsForOneThread)
+      if (front_.user != nullptr) check_user();
   }
   [[gnu::cold, gnu::noinline]] TARN_LOCAL void* refuse() {
-    detail::fixed_pool_refused(front_);
-    if (detail::fixed_pool_throws(front_)) detail::throw_bad_alloc();
+    detail::block_pool_refused(front_.state);
+    if (detail::block_pool_throws(front_.state)) detail::throw_bad_alloc();
     return nullptr;
   }
 
-  detail::FixedPoolFront front_;
+  Front front_;
 };
 
 /// For one thread at a time.
-class FixedPool : public BasicFixedPool<detail::PoolThreads::kOne> {
+class FixedPool : public BasicFixedPool<detail::OwnPoolFront> {
  public:
   using BasicFixedPool::BasicFixedPool;
   TARN_LOCAL explicit FixedPool(const FixedPoolOptions& options) : BasicFixedPool(options) {}
@@ -408,15 +336,13 @@ class FixedPool : public BasicFixedPool<detail::PoolThreads::kOne> {
   TARN_LOCAL ~FixedPool() = default;
 };
 
-/// FixedPool for any number of threads: the same functions. A pool begins with one mutex (which a process of
-/// one thread does not take), and hands blocks out in the same order. After some hundred calls of a process
-/// with more threads, each thread gets a magazine of up to 64 free blocks (256 KiB of them, or two), which
-/// it uses without a lock; blocks that were freed then come before others. A block is refused only when none
-/// is free anywhere. A run may make the pool grow although free neighbours lie in magazines; it is refused
-/// only when even these do not help. Counts are exact at the moment of the call. Memory: a byte for each
-/// block; with magazines 4 KiB, and 1 KiB for each thread that uses the pool. Cost: an atomic exchange for
-/// each free.
-class SharedFixedPool : public BasicFixedPool<detail::PoolThreads::kAny> {
+/// FixedPool for any number of threads: the same functions. Each thread has a magazine of free blocks, up to
+/// some thousand small ones, which it uses without a lock. With a cap, a block is refused only when none is
+/// free anywhere: before that, what all threads have at hand returns to the chunks, and until an eighth of
+/// the cap (64 blocks, or half of fewer) is free again each call takes the pool's mutex. A run may make the
+/// pool grow although free neighbours lie in magazines; with a cap it is refused only when even these do not
+/// help.
+class SharedFixedPool : public BasicFixedPool<detail::SharedPoolFront> {
  public:
   using BasicFixedPool::BasicFixedPool;
   TARN_LOCAL explicit SharedFixedPool(const FixedPoolOptions& options) : BasicFixedPool(options) {}

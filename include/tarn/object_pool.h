@@ -31,7 +31,7 @@ namespace TARN_NAMESPACE {
 /// Whether a pool knows which of its objects are live, while it is used.
 enum class LiveObjects : std::uint8_t {
   kCounted,  // the number only: free objects in threads' magazines look like live ones
-  kListed,   // each: for_each_live visits them. create and destroy cost more (docs/pools/object_pool.md)
+  kListed,   // each: for_each_live visits them. create and destroy cost the same
 };
 
 struct ObjectPoolOptions {
@@ -55,22 +55,11 @@ struct ObjectPoolType {
   LiveObjects live_objects = LiveObjects::kCounted;
 };
 
-/// \returns nullptr when memory is refused. \post *place is that of the pool's record; kNone when every
-/// call of the pool is slow, because objects come from malloc (the option pools_use_malloc), are wiped, or
-/// listed.
+/// \returns nullptr when memory is refused. \post front is that of the pool's blocks.
 TARN_API ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const ObjectPoolType& type,
-                                           RecordPlace* place) noexcept;
+                                           SharedPoolFront& front) noexcept;
 TARN_API void end_object_pool(ObjectPoolState* state) noexcept;
-/// \returns the fixed pool of a pool that lists its live objects.
-TARN_API FixedPoolFront* blocks_of_object_pool(ObjectPoolState* state) noexcept;
-TARN_API void* object_pool_allocate_slow(ObjectPoolState* state) noexcept;
-TARN_API void object_pool_deallocate_slow(ObjectPoolState* state, void* block) noexcept;
-/// Hits of a pool that counts its objects, out of line.
-TARN_API void* object_pool_allocate(ObjectPoolState* state, RecordPlace place) noexcept;
-TARN_API void object_pool_deallocate(ObjectPoolState* state, RecordPlace place, void* block) noexcept;
-TARN_API std::size_t object_pool_live_count(ObjectPoolState* state) noexcept;
 TARN_API std::size_t object_pool_prewarm(ObjectPoolState* state, std::size_t count) noexcept;
-TARN_API std::size_t object_pool_release_unused(ObjectPoolState* state) noexcept;
 
 }  // namespace detail
 
@@ -94,9 +83,8 @@ class ObjectPool {
 
   /// \throws std::bad_alloc when memory is refused.
   TARN_LOCAL explicit ObjectPool(const ObjectPoolOptions& options = {})
-      : state_(detail::make_object_pool(options, kType, &place_)) {
+      : state_(detail::make_object_pool(options, kType, blocks_)) {
     if (state_ == nullptr) detail::throw_bad_alloc();
-    if constexpr (kLive == LiveObjects::kListed) blocks_ = detail::blocks_of_object_pool(state_);
   }
   TARN_LOCAL explicit ObjectPool(const char* name) : ObjectPool(ObjectPoolOptions{.name = name}) {}
   /// \pre no other thread uses the pool any more. The option at_end decides the fate of live objects.
@@ -143,17 +131,7 @@ class ObjectPool {
 
   /// \returns memory for one T without an object; nullptr when memory is refused.
   [[nodiscard]] TARN_INLINE void* allocate() noexcept {
-    void* block = nullptr;
-    if constexpr (kLive == LiveObjects::kListed) {
-      block = detail::is_alone(*blocks_) ? detail::fixed_pool_allocate(*blocks_)
-                                         : detail::fixed_pool_allocate_shared(*blocks_);
-    } else if constexpr (detail::kHitsAreCalls) {
-      block = detail::object_pool_allocate(state_, place_);
-    } else {
-      block = detail::pop(detail::own_cache(), place_);
-      if (block == nullptr) [[unlikely]]
-        block = detail::object_pool_allocate_slow(state_);
-    }
+    void* const block = detail::pool_allocate(blocks_);
     if constexpr (detail::kTellsTools)
       if (block != nullptr) detail::annotate_allocation(state_, block, sizeof(T));
     return block;
@@ -163,17 +141,7 @@ class ObjectPool {
     if (block == nullptr) [[unlikely]]
       return;
     if constexpr (detail::kTellsTools) detail::annotate_deallocation(state_, block, sizeof(T));
-    if constexpr (kLive == LiveObjects::kListed) {
-      detail::is_alone(*blocks_) ? detail::fixed_pool_deallocate(*blocks_, block)
-                                 : detail::fixed_pool_deallocate_shared(*blocks_, block);
-    } else if constexpr (detail::kHitsAreCalls) {
-      detail::object_pool_deallocate(state_, place_, block);
-    } else {
-      detail::ThreadCache* const cache = detail::own_cache();
-      // An address that is not in this pool has another record.
-      if (detail::record_of(cache, block) != place_ || !detail::push(cache, place_, block)) [[unlikely]]
-        detail::object_pool_deallocate_slow(state_, block);
-    }
+    detail::pool_deallocate(blocks_, block);
   }
 
   /// Calls visit(T&) for each live object, in address order. visit may destroy any objects and create new
@@ -182,15 +150,15 @@ class ObjectPool {
   /// With other threads: an object that lives during the whole call is visited exactly once.
   /// \pre no other thread creates or destroys objects of the pool meanwhile, or visit knows which it may
   /// touch: it may be given one whose constructor still runs.
-  /// \cost a step per live object, and one per 64 objects (where threads have magazines, per 8).
+  /// \cost as SharedFixedPool's.
   template <typename Visit>
   TARN_LOCAL void for_each_live(Visit&& visit) requires(kLive == LiveObjects::kListed) {
     const auto visit_object = [&](void* block) { visit(*std::launder(static_cast<T*>(block))); };
-    detail::visit_live_blocks(*blocks_, blocks_->stride, visit_object);
+    detail::visit_live_blocks(blocks_.state, blocks_.stride, visit_object);
   }
 
   /// \returns the number of live objects. \cost a lock per thread and a step per slab.
-  TARN_LOCAL std::size_t live_count() const noexcept { return detail::object_pool_live_count(state_); }
+  TARN_LOCAL std::size_t live_count() const noexcept { return detail::block_pool_live_count(blocks_.state); }
 
   /// Makes backed memory for at least `count` more objects, of any threads. \returns how many have memory.
   TARN_LOCAL std::size_t prewarm(std::size_t count) noexcept {
@@ -198,7 +166,9 @@ class ObjectPool {
   }
 
   /// Gives the calling thread's cached blocks and every slab without live objects back. \returns bytes.
-  TARN_LOCAL std::size_t release_unused() noexcept { return detail::object_pool_release_unused(state_); }
+  TARN_LOCAL std::size_t release_unused() noexcept {
+    return detail::block_pool_release_unused(blocks_.state);
+  }
 
  private:
   TARN_LOCAL static void destroy_object(void* object) noexcept { static_cast<T*>(object)->~T(); }
@@ -220,9 +190,8 @@ class ObjectPool {
     return ::new (block) T(std::forward<Arguments>(arguments)...);
   }
 
-  detail::RecordPlace place_ = detail::RecordPlace::kNone;
+  detail::SharedPoolFront blocks_;
   detail::ObjectPoolState* state_;
-  detail::FixedPoolFront* blocks_ = nullptr;  // of a pool that lists its objects
 };
 
 namespace detail {

@@ -4,11 +4,8 @@
 //
 // Peaks cost no call anything, so some of them are bounds: the true peak is never above peak_live_bytes, and
 // below it by no more than
-//   - fixed pool: the rest of the 64 blocks in a row whose turn it is, at most 64; once threads have
-//     magazines, what lies in these (up to 64 blocks for each thread) and in their depot (four magazines);
-//   - buffer pool: nothing; once threads have magazines, what lies in these;
-//   - object pool: what threads have at hand, and what depots keep for them; where many threads use it, parts
-//     of the pool may have had the most at different times;
+//   - fixed, buffer and object pool: what threads, or the pool of one thread, have at hand, and what depots
+//     keep for them; where many threads use the pool, parts of it may have had the most at different times;
 //   - handle pool: what lies in threads' magazines (up to 256 slots for each thread), and retired slots;
 //   - heap, larger blocks of a buffer pool: nothing; once threads have bytes at hand, these (tarn/heap.h).
 // Threads: any. The figures of a pool that other threads use are those of some moment during the walk.

@@ -81,20 +81,19 @@ TARN_C_API size_t tarn_fixed_pool_reserve(tarn_fixed_pool* pool, size_t count) T
 TARN_C_API size_t tarn_fixed_pool_prewarm(tarn_fixed_pool* pool, size_t count) TARN_C_NOEXCEPT;
 /** Gives chunks without live blocks back. \returns their bytes. */
 TARN_C_API size_t tarn_fixed_pool_release_unused(tarn_fixed_pool* pool) TARN_C_NOEXCEPT;
-/** Frees all live blocks at once; the pool keeps its chunks. */
+/** Frees all live blocks at once; the pool keeps its chunks. No other thread may use the pool meanwhile. */
 TARN_C_API void tarn_fixed_pool_clear(tarn_fixed_pool* pool) TARN_C_NOEXCEPT;
 /** Calls visit for each live block, in address order; of a run, for each of its blocks. visit may free any
  *  blocks and allocate new ones: one that is freed before its turn is not visited, one that is allocated may
  *  be. It must return. With other threads, a block that lives during the whole call is visited once; nobody
- *  else may free a block that visit touches. \cost a step per live block, and one per 64 blocks (with
- *  magazines, per 8). */
+ *  else may free a block that visit touches. \cost a step per live block, and one per 64 blocks. */
 TARN_C_API void tarn_fixed_pool_for_each_live(tarn_fixed_pool* pool,
                                               void (*visit)(void* block, void* context),
                                               void* context) TARN_C_NOEXCEPT;
 TARN_C_API size_t tarn_fixed_pool_block_bytes(const tarn_fixed_pool* pool) TARN_C_NOEXCEPT;
 /** \returns how many blocks the pool has, live or not. */
 TARN_C_API size_t tarn_fixed_pool_capacity(const tarn_fixed_pool* pool) TARN_C_NOEXCEPT;
-/** \cost a word per 64 blocks; threads with magazines wait meanwhile. */
+/** \cost a step per chunk, and of a pool for any threads a lock for each. */
 TARN_C_API size_t tarn_fixed_pool_live_count(const tarn_fixed_pool* pool) TARN_C_NOEXCEPT;
 
 /* -- Heaps: named, limited, counted to the byte, freed as a whole ------------------------------------- */

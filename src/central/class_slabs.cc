@@ -3,6 +3,7 @@
 #include "base/bitmap.h"
 #include "central/slab.h"
 #include "os/checker.h"
+#include "page/metadata.h"
 #include "page/page_cache.h"
 #include "page/spans.h"
 
@@ -47,6 +48,31 @@ void leave_list(SlabOwner& owner, Span* slab) {
   }
 }
 
+// \returns how many blocks more the pool's slabs may have, up to `wanted`; counts them.
+std::uint32_t take_room(SlabOwner& owner, std::uint32_t wanted) {
+  if (!owner.is_of_pool) return wanted;
+  std::atomic<std::size_t>& room = owner.first_part->room;
+  std::size_t left = room.load(std::memory_order_relaxed), now = 0;
+  do {
+    if (left == SlabOwner::kNoCap) return wanted;
+    now = left < wanted ? left : wanted;
+  } while (!room.compare_exchange_weak(left, left - now, std::memory_order_relaxed));
+  return static_cast<std::uint32_t>(now);
+}
+
+void give_room_back(SlabOwner& owner, std::uint32_t blocks) {
+  if (!owner.is_of_pool || owner.first_part->room.load(std::memory_order_relaxed) == SlabOwner::kNoCap)
+    return;
+  owner.first_part->room.fetch_add(blocks, std::memory_order_relaxed);
+}
+
+std::size_t count_bytes(std::uint32_t blocks) { return blocks * sizeof(std::uint32_t); }
+
+void end_counts(Span& slab) {
+  metadata.free(slab.pool_data, count_bytes(slab.block_count));
+  slab.pool_data = nullptr;
+}
+
 // \returns a spare slab of `pages` pages whose bitmaps have room for `words` words.
 Span* take_spare(SlabOwner& owner, PageCount pages, std::uint32_t words) {
   const unsigned kind = spare_kind_of(pages);
@@ -66,6 +92,7 @@ Span* take_spare(SlabOwner& owner, PageCount pages, std::uint32_t words) {
 // took of late. An orphan gets no more: no thread asks for them.
 bool keep_as_spare(SlabOwner& owner, Span* slab) {
   const unsigned kind = spare_kind_of(slab->pages);
+  if (owner.density == Density::kUndumped) return false;  // its pages are no other class's
   if (kind == kSpareKinds || owner.spare_bytes + slab->bytes() > most_spare_bytes(owner)) return false;
   if (owner.threads.load(std::memory_order_relaxed) == 0 && !owner.is_of_pool) return false;
   owner.spare[kind].push_front(slab);
@@ -97,25 +124,36 @@ std::size_t free_blocks(const OwnedClass& of_class) {
 }
 
 Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
-  const ClassGeometry& geometry = class_geometry[size_class];
+  const ClassGeometry& geometry = geometry_of(owner, size_class);
   const std::size_t class_bytes = bytes_of(owner.of(size_class).totals.pages);
   const bool is_large = class_bytes >= kLargeClassBytes;
   const PageCount pages = is_large ? geometry.slab_pages : geometry.first_slab_pages;
-  const bool is_dense =
-      is_large && geometry.block_bytes <= kOwnSlabBlockBytes && page_cache.uses_huge_pages();
-  const auto words = static_cast<std::uint32_t>(bitmap::words_for(blocks_in(geometry, pages)));
+  const bool fills_its_pages = geometry.block_bytes <= kOwnSlabBlockBytes || geometry.block_count > 1;
+  const bool is_dense = is_large && fills_its_pages && page_cache.uses_huge_pages();
+  const Density density = is_dense && owner.density == Density::kSparse ? Density::kDense : owner.density;
+  const std::uint32_t blocks = take_room(owner, blocks_in(geometry, pages));
+  if (blocks == 0) return nullptr;
+  const auto words = static_cast<std::uint32_t>(bitmap::words_for(blocks));
+  void* const counts = owner.has_counts ? metadata.allocate_zeroed(count_bytes(blocks)) : nullptr;
+  if (owner.has_counts && counts == nullptr) return give_room_back(owner, blocks), nullptr;
   Span* slab = take_spare(owner, pages, words);
   const bool has_record = slab != nullptr && slab->size_class.load(std::memory_order_relaxed) == size_class;
   if (slab == nullptr)
-    slab = allocate_span({.pages = pages,
-                          .kind = SpanKind::kSlab,
-                          .bitmap_words = words,
-                          .density = is_dense ? Density::kDense : Density::kSparse});
-  if (slab == nullptr) return nullptr;
-  begin_slab(*slab, size_class,
-             geometry.colours > 1 ? owner.counters.slabs_made % geometry.colours * kCacheLineBytes : 0);
+    slab =
+        allocate_span({.pages = pages, .kind = SpanKind::kSlab, .bitmap_words = words, .density = density});
+  if (slab == nullptr) {
+    if (counts != nullptr) metadata.free(counts, count_bytes(blocks));
+    return give_room_back(owner, blocks), nullptr;
+  }
+  slab->pool_data = counts;
+  const std::size_t colour =
+      geometry.colours > 1 ? owner.counters.slabs_made % geometry.colours * kCacheLineBytes : 0;
+  begin_slab(*slab, {size_class, geometry, blocks, colour});
   slab->owner.store(&owner, std::memory_order_seq_cst);
-  if (!has_record && !owner.hides_slabs) set_record(slab, record_of_class(size_class));
+  slab->set_pool(owner.asks_pool ? owner.first_part->pool : nullptr);
+  if (owner.hides_slabs ? has_record : !has_record)
+    set_record(slab, owner.hides_slabs ? detail::RecordPlace::kNone : record_of_class(size_class));
+  if (owner.poisons) os::poison(slab->start, std::size_t{blocks} * slab->stride);
   ++owner.counters.slabs_made;
   count_slab_in(owner, *slab);
   list_slab(owner, slab);
@@ -123,6 +161,7 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
 }
 
 void list_slab(SlabOwner& owner, Span* slab) {
+  owner.missing_run = UINT32_MAX;
   if (is_used_by_half(*slab)) {
     settle_at_half(*slab);
     listed(owner, *slab).push_front(slab);
@@ -218,7 +257,10 @@ void retire_slab(SlabOwner& owner, Span* slab, Retired fate, ReturnedPages& retu
   slab->settle_at = 0;
   slab->owner.store(nullptr, std::memory_order_seq_cst);
   count_slab_out(owner, *slab);
+  give_room_back(owner, slab->block_count);
   if (owner.is_of_pool) os::unpoison(slab->first_page(), slab->bytes());
+  slab->set_pool(nullptr);
+  if (owner.has_counts) end_counts(*slab);
   if (fate == Retired::kMayStay && keep_as_spare(owner, slab)) return note_kept_memory(owner, returned);
   ++owner.counters.slabs_ended;
   free_span(slab, returned);
@@ -227,7 +269,8 @@ void retire_slab(SlabOwner& owner, Span* slab, Retired fate, ReturnedPages& retu
 bool settle_slab(SlabOwner& owner, Span* slab, ReturnedPages& returned) {
   slab->quiet = Quiet::kNot;
   place_slab(owner, slab);
-  if (slab->free_count != slab->block_count || slab->is_kept) return true;
+  if (slab->free_count != slab->block_count || slab->is_kept || owner.keeps_slabs) return true;
+  if (owner.is_ending.load(std::memory_order_relaxed)) return true;  // its pool walks its slabs
   const List<Span>& available = listed(owner, *slab);
   const bool is_last = available.first() == available.last();
   // Kept, so that a free and an allocation in turn do not retire and make a slab each time.
@@ -241,7 +284,7 @@ bool settle_slab(SlabOwner& owner, Span* slab, ReturnedPages& returned) {
 
 void retire_empty_slab(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
   Span* const slab = owner.of(size_class).available.last();
-  if (slab != nullptr && slab->free_count == slab->block_count && !slab->is_kept)
+  if (slab != nullptr && slab->free_count == slab->block_count && !slab->is_kept && !owner.keeps_slabs)
     retire_slab(owner, slab, Retired::kMayStay, returned);
 }
 

@@ -32,10 +32,6 @@ constexpr unsigned kTries = 32;  // as long as a copy takes
 
 constexpr unsigned kMostGivingWay = 256;  // blocks, 1 to 2 us
 
-std::size_t bytes_of_blocks(SizeClass size_class, unsigned count) {
-  return (class_geometry[size_class].block_bytes + sizeof(void*)) * count;
-}
-
 ParkedArray* take_array(Parked& parked) {
   ParkedArray* const array = parked.spare;
   if (array == nullptr) return static_cast<ParkedArray*>(metadata.allocate(sizeof(ParkedArray)));
@@ -78,12 +74,15 @@ void clear(ClassSet& set, unsigned place) {
 struct Shelf {
   Depot* depot;  // nullptr: the owner has none
   unsigned place;
-  SizeClass size_class;
+  std::size_t block_bytes;
 
-  Shelf(const SlabOwner& owner, SizeClass its_class)
-      : depot(depot_of(owner)), place(owner.place_of(its_class)), size_class(its_class) {}
+  Shelf(const SlabOwner& owner, SizeClass size_class)
+      : depot(depot_of(owner)),
+        place(owner.place_of(size_class)),
+        block_bytes(geometry_of(owner, size_class).block_bytes) {}
   Parked& parked() const { return depot->of()[place]; }
   bool has_blocks() const { return depot != nullptr && is_in(depot->parked, place); }
+  std::size_t bytes_of(unsigned count) const { return (block_bytes + sizeof(void*)) * count; }
   bool was_flushed() const { return depot != nullptr && is_in(depot->flushed, place); }
 };
 
@@ -106,12 +105,12 @@ unsigned take(const Shelf& shelf, void** blocks, unsigned wanted) {
   }
   parked.count -= count;
   if (parked.count == 0) clear(shelf.depot->parked, shelf.place);
-  shelf.depot->bytes.fetch_sub(bytes_of_blocks(shelf.size_class, count), std::memory_order_relaxed);
+  shelf.depot->bytes.fetch_sub(shelf.bytes_of(count), std::memory_order_relaxed);
   return count;
 }
 
-std::uint32_t least_room(SizeClass size_class) {
-  const std::size_t by_bytes = kLeastParkedBytes / class_geometry[size_class].block_bytes;
+std::uint32_t least_room(std::size_t block_bytes) {
+  const std::size_t by_bytes = kLeastParkedBytes / block_bytes;
   return by_bytes < kLeastParked ? static_cast<std::uint32_t>(by_bytes) : kLeastParked;
 }
 
@@ -158,10 +157,10 @@ void note_height(Parked& parked) {
 Room room_for(const SlabOwner& owner, const Shelf& shelf, unsigned count) {
   if (is_past_its_peak(owner) || !may_keep_memory()) return Room::kNone;
   const std::size_t bytes = shelf.depot->bytes.load(std::memory_order_relaxed);
-  if (bytes + bytes_of_blocks(shelf.size_class, count) > most_bytes(owner)) return Room::kNone;
+  if (bytes + shelf.bytes_of(count) > most_bytes(owner)) return Room::kNone;
   const Parked& parked = shelf.parked();
   const std::uint32_t needed = parked.needed > parked.asked ? parked.needed : parked.asked;
-  const std::uint32_t least = least_room(shelf.size_class);
+  const std::uint32_t least = least_room(shelf.block_bytes);
   return parked.count + count > (needed > least ? needed : least) ? Room::kNotAskedFor : Room::kEnough;
 }
 
@@ -169,6 +168,7 @@ Room room_for(const SlabOwner& owner, const Shelf& shelf, unsigned count) {
 
 // Each class has one slab that may not have been used up yet, and slabs made ahead of need are no peak.
 bool is_past_its_peak(const SlabOwner& owner) {
+  if (owner.keeps_slabs) return false;
   const std::size_t usual_bytes = 2 * owner.taken_bytes + kLittleBytes + owner.made_ahead_bytes;
   if (owner.slab_bytes <= usual_bytes) return false;
   return owner.slab_bytes > usual_bytes + owner.classes_with_slabs * kPageBytes;
@@ -238,7 +238,7 @@ bool add(const Shelf& shelf, void* const* blocks, unsigned count) {
     if (parked.count == 0) set(shelf.depot->parked, shelf.place);
     parked.in_first = static_cast<std::uint16_t>(parked.in_first + part);
     parked.count += part;
-    shelf.depot->bytes.fetch_add(bytes_of_blocks(shelf.size_class, part), std::memory_order_relaxed);
+    shelf.depot->bytes.fetch_add(shelf.bytes_of(part), std::memory_order_relaxed);
     done += part;
   }
   return true;
@@ -333,7 +333,7 @@ void give_way(SlabOwner& owner, SizeClass growing, std::size_t bytes, ReturnedPa
   const bool was_used = std::exchange(parked.was_used, false);
   parked.mutex.unlock();
   if (was_used) return;
-  const std::size_t blocks = bytes / class_geometry[size_class].block_bytes + 1;
+  const std::size_t blocks = bytes / shelf.block_bytes + 1;
   const unsigned most = blocks < kMostGivingWay ? static_cast<unsigned>(blocks) : kMostGivingWay;
   return_parked(owner, size_class, most, returned);
   if (shelf.has_blocks()) owner.next_giving_way = shelf.place;

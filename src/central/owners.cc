@@ -90,6 +90,7 @@ Span* adopt_one(SlabOwner& from, SlabOwner& to, SizeClass size_class) {
   const List<Span>& available = from.of(size_class).available;
   Span* const slab = from.is_of_pool ? available.last() : available.first();
   if (slab == nullptr || slab == from.scavenged) return nullptr;
+  if (from.is_ending.load(std::memory_order_relaxed)) return nullptr;  // its pool walks its slabs
   move_slab(from, to, slab);
   return slab;
 }
@@ -107,39 +108,63 @@ constinit SlabOwner Owners::shared_{
     .class_count = kBinCount, .classes = shared_classes, .rare_calls = shared_rare_calls};
 constinit Owners owners;
 
-// The classes lie behind the owner. All else is zero at first, and not written: most classes of bins are
-// never used.
-SlabOwner* Owners::make_record_locked(SizeClass first, unsigned class_count) {
+// The arrays lie behind the owner. All else is zero at first, and not written: most classes of bins are never
+// used.
+SlabOwner* Owners::make_record_locked(unsigned class_count, std::size_t bytes_behind) {
   static_assert(sizeof(SlabOwner) % alignof(OwnedClass) == 0);
   TARN_CHECK(class_count <= kBinCount);  // a depot has a bit for each
-  const std::size_t rare_calls = is_private_class(first) ? 0 : class_count;
   auto* const owner = static_cast<SlabOwner*>(
-      metadata.allocate_zeroed(sizeof(SlabOwner) + class_count * sizeof(OwnedClass) + rare_calls));
+      metadata.allocate_zeroed(sizeof(SlabOwner) + class_count * sizeof(OwnedClass) + bytes_behind));
   if (owner == nullptr) return nullptr;
   new (&owner->mutex) os::MemberMutex<os::LockRank::kOwner>();
-  owner->is_of_pool = is_private_class(first);
-  owner->first_class = first;
   owner->class_count = static_cast<std::uint16_t>(class_count);
   owner->classes = reinterpret_cast<OwnedClass*>(owner + 1);
-  if (rare_calls != 0)
-    owner->rare_calls = reinterpret_cast<std::atomic<std::uint8_t>*>(owner->classes + class_count);
   owner->next_owner = first_;
   first_ = owner;
   return owner;
 }
 
+SlabOwner* Owners::make_of_bins_locked() {
+  SlabOwner* const owner = make_record_locked(kBinCount, kBinCount);
+  if (owner != nullptr)
+    owner->rare_calls = reinterpret_cast<std::atomic<std::uint8_t>*>(owner->classes + kBinCount);
+  return owner;
+}
+
+SlabOwner* Owners::make_part_locked(SlabOwner& first) {
+  SlabOwner* const part = make_for_pool_locked(first.first_class, first.class_count);
+  if (part == nullptr) return nullptr;
+  part->first_part = &first;
+  for (unsigned i = 0; i < first.class_count; ++i) part->geometries[i] = first.geometries[i];
+  part->hides_slabs = first.hides_slabs;
+  part->keeps_slabs = bool{first.keeps_slabs};
+  part->asks_pool = first.asks_pool;
+  part->has_counts = first.has_counts;
+  part->poisons = first.poisons;
+  part->density = first.density;
+  return part;
+}
+
 SlabOwner* Owners::make_locked() {
-  SlabOwner* const owner = make_record_locked(SizeClass::kNone, kBinCount);
+  SlabOwner* const owner = make_of_bins_locked();
   if (owner != nullptr) list_orphan_locked(*owner);
   return owner;
 }
 
 SlabOwner* Owners::make_for_pool_locked(SizeClass first, unsigned class_count) {
-  return make_record_locked(first, class_count);
+  SlabOwner* const owner = make_record_locked(class_count, class_count * sizeof(ClassGeometry));
+  if (owner == nullptr) return nullptr;
+  owner->is_of_pool = true;
+  owner->first_class = first;
+  owner->first_part = owner;
+  owner->geometries = reinterpret_cast<ClassGeometry*>(owner->classes + class_count);
+  return owner;
 }
 
 void Owners::note_wait(SlabOwner& first_part) {
-  if (++first_part.waits < kWaitsForAPart) return;
+  if (first_part.has_one_part || first_part.is_ending.load(std::memory_order_relaxed) ||
+      ++first_part.waits < kWaitsForAPart)
+    return;
   const std::uint32_t others = first_part.others_in_use.load(std::memory_order_relaxed);
   const std::uint32_t most = at_most(SlabOwner::kMostParts, os::processor_count());
   if (others + 1 >= most || others + 1 >= owners_in_use.load(std::memory_order_relaxed)) return;
@@ -147,7 +172,7 @@ void Owners::note_wait(SlabOwner& first_part) {
   if (first_part.others_in_use.load(std::memory_order_relaxed) == others) {
     std::atomic<SlabOwner*>& place = first_part.other_parts[others];
     SlabOwner* part = place.load(std::memory_order_relaxed);  // that a pool before had
-    if (part == nullptr) part = make_record_locked(first_part.first_class, first_part.class_count);
+    if (part == nullptr) part = make_part_locked(first_part);
     if (part != nullptr) {
       part->kept_limit_bytes = std::size_t{first_part.kept_limit_bytes};
       place.store(part, std::memory_order_relaxed);
@@ -164,10 +189,9 @@ SlabOwner* Owners::sampled(SizeClass size_class) {
   if (SlabOwner* const owner = sampled.load(std::memory_order_acquire)) return owner;
   os::LockGuard guard(mutex_);
   if (SlabOwner* const owner = sampled.load(std::memory_order_acquire)) return owner;
-  SlabOwner* const owner = of_pool != nullptr ? make_record_locked(of_pool->first_class, of_pool->class_count)
-                                              : make_record_locked(SizeClass::kNone, kBinCount);
+  SlabOwner* const owner = of_pool != nullptr ? make_part_locked(*of_pool) : make_of_bins_locked();
   if (owner == nullptr) return nullptr;
-  owner->hides_slabs = true;
+  owner->hides_slabs = owner->is_sampled = true;
   sampled.store(owner, std::memory_order_release);
   return owner;
 }
@@ -208,7 +232,7 @@ Span* Owners::adopt_from_orphans(SlabOwner& owner, SizeClass size_class) {
 }
 
 Span* Owners::adopt_from_parts(SlabOwner& owner, SizeClass size_class) {
-  SlabOwner& first = *private_class(size_class).owner;
+  SlabOwner& first = *owner.first_part;
   if (first.others_in_use.load(std::memory_order_relaxed) == 0 || !mutex_.try_lock()) return nullptr;
   Span* adopted = nullptr;
   for_each_part(first, [&](SlabOwner& part) {
@@ -226,7 +250,7 @@ Span* Owners::adopt_from_parts(SlabOwner& owner, SizeClass size_class) {
 bool Owners::adopt_from_any(SlabOwner& owner, SizeClass size_class) {
   bool is_adopted = false;
   for (SlabOwner* other = first(); other != nullptr && !is_adopted; other = other->next_owner) {
-    if (other == &owner || other->hides_slabs || !other->has_class(size_class)) continue;
+    if (other == &owner || other->is_sampled || !other->has_class(size_class)) continue;
     os::LockGuard guard(owner.mutex);
     if (!other->mutex.try_lock()) continue;
     is_adopted = adopt_one(*other, owner, size_class) != nullptr;
@@ -304,7 +328,7 @@ void Owners::validate() {
   os::LockGuard guard(mutex_);
   std::uint32_t orphans = 0, others = 0;
   for (const SlabOwner* owner = first_; owner != nullptr; owner = owner->next_owner)
-    if (owner != &shared_ && !owner->hides_slabs && !owner->is_of_pool)
+    if (owner != &shared_ && !owner->is_sampled && !owner->is_of_pool)
       ++(owner->is_orphan ? orphans : others);
   TARN_CHECK(orphans == orphan_count_.load() && others == owners_in_use.load());
   for (const SlabOwner* orphan = orphans_.first(); orphan != nullptr; orphan = orphan->next, --orphans)

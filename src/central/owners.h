@@ -42,7 +42,7 @@ class Owners {
   /// lists it; nullptr if none is ready at once. \pre owner.mutex is held. \cost a load when there is no
   /// orphan.
   Span* adopt_slab(SlabOwner& owner, SizeClass size_class) {
-    if (owner.hides_slabs) return nullptr;
+    if (owner.is_sampled) return nullptr;
     if (owner.is_of_pool) return adopt_from_parts(owner, size_class);
     return orphan_count_.load(std::memory_order_relaxed) == 0 ? nullptr
                                                               : adopt_from_orphans(owner, size_class);
@@ -100,7 +100,9 @@ class Owners {
   friend class ObservedLayout;
 
   SlabOwner* first();
-  SlabOwner* make_record_locked(SizeClass first, unsigned class_count);
+  SlabOwner* make_record_locked(unsigned class_count, std::size_t bytes_behind);
+  SlabOwner* make_of_bins_locked();
+  SlabOwner* make_part_locked(SlabOwner& first);
   void list_orphan_locked(SlabOwner& owner);
   Span* adopt_from_orphans(SlabOwner& owner, SizeClass size_class);
   Span* adopt_from_parts(SlabOwner& owner, SizeClass size_class);

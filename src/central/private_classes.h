@@ -6,8 +6,7 @@
 namespace tarn::internal {
 
 struct PrivateClass {
-  ClassGeometry geometry;  // changes only while the class has no slab
-  SlabOwner* owner;        // constant
+  SlabOwner* owner;  // the pool's first part; constant
 };
 
 extern PerClass<PrivateClass> private_classes;

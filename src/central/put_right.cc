@@ -9,7 +9,7 @@ namespace {
 void forget_parked(SlabOwner& owner, Depot& depot, SizeClass size_class) {
   Parked& parked = depot.of()[owner.place_of(size_class)];
   if (!parked.mutex.try_lock()) {
-    const std::size_t block_bytes = class_geometry[size_class].block_bytes + sizeof(void*);
+    const std::size_t block_bytes = geometry_of(owner, size_class).block_bytes + sizeof(void*);
     depot.bytes.fetch_sub(block_bytes * parked.count, std::memory_order_relaxed);
     parked.first = parked.spare = nullptr;
     parked.count = parked.in_first = parked.spare_count = 0;

@@ -86,7 +86,10 @@ bool collect_announced_locked(SlabOwner& owner, SizeClass size_class, ReturnedPa
     }
   }
   owner.pending_count.fetch_sub(count, std::memory_order_relaxed);
-  if (count != 0) owner.is_trimmed = false;
+  if (count != 0) {
+    owner.is_trimmed = false;
+    owner.missing_run = UINT32_MAX;
+  }
   return !owner.of(size_class).available.is_empty();
 }
 

@@ -18,6 +18,7 @@ constexpr std::size_t kReturnedWorthALook = 1024 * 1024;
 // Free memory inside slabs is given back when the owner idles, but only if the helper looks.
 void note_returned(SlabOwner& owner, std::size_t bytes, ReturnedPages& returned) {
   owner.is_trimmed = false;
+  owner.missing_run = UINT32_MAX;
   owner.returned_bytes += bytes;
   if (owner.returned_bytes < kReturnedWorthALook) return;
   owner.returned_bytes = 0;
@@ -32,6 +33,7 @@ unsigned return_scattered(SlabOwner& owner, void* const* blocks, unsigned count,
   for (; i < count; ++i) {
     auto* const slab = static_cast<Span*>(table.find(blocks[i]));
     if (slab == nullptr || slab->owner.load(std::memory_order_relaxed) != &owner) break;
+    if (slab->pool_data != nullptr) break;  // counts are looked at
     const std::uint32_t stride = slab->stride;
     if (i + 1 < count) {
       const std::uintptr_t distance = address_of(blocks[i + 1]) - address_of(blocks[i]);
@@ -43,7 +45,7 @@ unsigned return_scattered(SlabOwner& owner, void* const* blocks, unsigned count,
     const std::uint32_t word = bitmap::word_of(index);
     const std::uint64_t bits = slab->free_bits[word];
     if ((bits & bitmap::bit(index)) != 0) break;
-    slab->free_bits[word] = bits | bitmap::bit(index);
+    bitmap::store(slab->free_bits + word, bits | bitmap::bit(index));
     slab->scan_word = word < slab->scan_word ? static_cast<std::uint16_t>(word) : slab->scan_word;
     slab->quiet = Quiet::kNot;
     owner.taken_bytes -= stride;
@@ -75,12 +77,12 @@ struct Place {
 // Gathers the next blocks of the walk that lie in one word of the slab's bitmap. Blocks freed in the order of
 // their allocation lie one stride apart; these need no multiplication. \returns their bits.
 // \post place.offset >= used_bytes when the next block lies in another slab, or there is none.
-std::uint64_t gather_word(const Cut& slab, Walk& walk, Place& place) {
+std::uint64_t gather_word(const Span& span, const Cut& slab, Walk& walk, Place& place) {
   const std::uint32_t word = bitmap::word_of(place.index);
   std::uint64_t bit = bitmap::bit(place.index), mask = 0;
   for (;;) {
     if ((mask & bit) != 0) [[unlikely]]
-      os::fatal("double free", walk.blocks[walk.at]);
+      stop_at_block(span, "double free", walk.blocks[walk.at]);
     mask |= bit;
     const std::uintptr_t last_offset = place.offset;
     ++walk.at;
@@ -93,10 +95,20 @@ std::uint64_t gather_word(const Cut& slab, Walk& walk, Place& place) {
     }
     place.index = index_of_offset(static_cast<std::uint32_t>(place.offset), slab.reciprocal);
     if (number_of(place.index) * slab.stride != place.offset) [[unlikely]]
-      os::fatal("free of a pointer into a block", walk.blocks[walk.at]);
+      stop_at_block(span, "free of a pointer into a block", walk.blocks[walk.at]);
     bit = bitmap::bit(place.index);
     if (bitmap::word_of(place.index) != word) return mask;
   }
+}
+
+// Of a pool that no thread has a record of: its frees have looked at nothing.
+void check_is_of_pool(const SlabOwner& own, const void* block) {
+  const Span* const slab = page_map.find(block);
+  const SlabOwner* const owner = slab != nullptr && slab->kind == SpanKind::kSlab
+                                     ? slab->owner.load(std::memory_order_acquire)
+                                     : nullptr;
+  if (owner != &own) [[unlikely]]
+    stop_for_block_of_another(own, owner, block);
 }
 
 struct Returned {
@@ -107,6 +119,8 @@ struct Returned {
 // Returns a run of blocks of one slab; writes at least one word.
 Returned return_run(SlabOwner* own, Walk& walk, unsigned most_words, ReturnedPages& returned) {
   Place place{};
+  if (own != nullptr && own->is_of_pool && own->first_class == SizeClass::kNone)
+    check_is_of_pool(*own, walk.blocks[walk.at]);
   Span* const slab = slab_of_block(walk.blocks[walk.at], &place.index);
   const SlabOwner* const owner = slab->owner.load(std::memory_order_relaxed);
   // A slab that has ended has no live blocks.
@@ -117,7 +131,7 @@ Returned return_run(SlabOwner* own, Walk& walk, unsigned most_words, ReturnedPag
   unsigned words = 0;
   do {
     const std::uint32_t word = bitmap::word_of(place.index);
-    const std::uint64_t mask = gather_word(cut, walk, place);
+    const std::uint64_t mask = gather_word(*slab, cut, walk, place);
     if (owner == own) {
       mark_free(*slab, word, mask);
     } else {

@@ -70,6 +70,7 @@ Span* next_slab_locked(List<Span>& slabs, Scavenged which) {
 }
 
 bool take_free_blocks_locked(SlabOwner& owner, SizeClass size_class, Scavenged which, TakenBlocks& taken) {
+  if (owner.keeps_slabs) return false;  // it may be another pool's since the look began
   Span* const slab = next_slab_locked(owner.of(size_class).available, which);
   if (slab == nullptr) return false;
   unlist_slab(owner, slab);
@@ -78,7 +79,7 @@ bool take_free_blocks_locked(SlabOwner& owner, SizeClass size_class, Scavenged w
   owner.scavenged_bytes = std::size_t{slab->free_count} * slab->stride;
   for (std::uint32_t word = 0; word < slab->word_count; ++word) {
     taken.bits[word] = slab->free_bits[word];
-    slab->free_bits[word] = 0;
+    bitmap::store(slab->free_bits + word, 0);
   }
   slab->free_count = 0;
   slab->scan_word = slab->word_count;
@@ -116,6 +117,7 @@ std::size_t purge_free_pages(const TakenBlocks& taken, std::size_t os_page) {
 }  // namespace
 
 std::size_t scavenge(SlabOwner& owner, Scavenged which) {
+  if (owner.keeps_slabs) return 0;
   const std::size_t os_page = os::page_bytes();
   std::size_t purged = 0;
   TakenBlocks taken;

@@ -3,6 +3,8 @@
 #include <bit>
 
 #include "base/bitmap.h"
+#include "base/text.h"
+#include "central/slab_owner.h"
 #include "os/fatal.h"
 #include "page/page_map.h"
 
@@ -17,19 +19,19 @@ void** emit_word(std::uint64_t bits, char* first_block, std::uint32_t stride, vo
 
 }  // namespace
 
-std::uint16_t blocks_in(const ClassGeometry& geometry, PageCount pages) {
+std::uint32_t blocks_in(const ClassGeometry& geometry, PageCount pages) {
   const std::size_t colours = geometry.colours > 1 ? geometry.colours : 1;
-  return static_cast<std::uint16_t>((bytes_of(pages) - (colours - 1) * kCacheLineBytes) / geometry.stride);
+  const std::size_t fit = (bytes_of(pages) - (colours - 1) * kCacheLineBytes) / geometry.stride;
+  return fit < geometry.block_count ? static_cast<std::uint32_t>(fit) : geometry.block_count;
 }
 
-void begin_slab(Span& span, SizeClass size_class, std::size_t colour) {
-  const ClassGeometry& geometry = class_geometry[size_class];
-  span.start = span.first_page() + colour;
-  span.stride = geometry.stride;
-  span.reciprocal = geometry.reciprocal;
-  span.block_count = blocks_in(geometry, span.pages);
+void begin_slab(Span& span, const SlabCut& cut) {
+  span.start = span.first_page() + cut.colour;
+  span.stride = cut.geometry.stride;
+  span.reciprocal = cut.geometry.reciprocal;
+  span.block_count = static_cast<std::uint16_t>(cut.blocks);
   span.word_count = static_cast<std::uint16_t>(bitmap::words_for(span.block_count));
-  span.size_class.store(size_class, std::memory_order_relaxed);
+  span.size_class.store(cut.size_class, std::memory_order_relaxed);
   span.kind = SpanKind::kSlab;
   span.free_count = span.block_count;
   span.scan_word = 0;
@@ -50,7 +52,7 @@ unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
     const unsigned ones = bits == ~std::uint64_t{0} ? 64 : count_ones(bits);
     const std::uint64_t taken = ones <= left ? bits : bitmap::lowest_ones(bits, left);
     end = emit_word(taken, slab.block(bitmap::index_of_bit(word, 0)), slab.stride, end);
-    slab.free_bits[word] = bits & ~taken;
+    bitmap::store(slab.free_bits + word, bits & ~taken);
     if (ones > left) break;
     left -= ones;
   }
@@ -59,15 +61,47 @@ unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted) {
   return count;
 }
 
-void stop_for_double_free(const Span& slab, std::uint32_t word, std::uint64_t mask) {
-  os::fatal("double free", slab.block(bitmap::index_of_bit(word, std::countr_zero(mask))));
+void stop_at_block(const Span& slab, const char* what, const void* block) {
+  const SlabOwner* const owner = slab.owner.load(std::memory_order_acquire);
+  if (owner == nullptr || !owner->is_of_pool) os::fatal(what, block);
+  os::fatal_in_pool(owner->first_part->pool_name, what, block);
 }
 
+void stop_for_block_of_another(const SlabOwner& pool, const SlabOwner* other, const void* block) {
+  FixedText<64> what;
+  if (other != nullptr && other->is_of_pool) {
+    what.add("free of a block of '").add(other->first_part->pool_name).add('\'');
+  } else {
+    what.add("free of a pointer that is no block of the pool");
+  }
+  os::fatal_in_pool(pool.first_part->pool_name, what.add('\0').data(), block);
+}
+
+void stop_for_double_free(const Span& slab, std::uint32_t word, std::uint64_t mask) {
+  stop_at_block(slab, "double free", slab.block(bitmap::index_of_bit(word, std::countr_zero(mask))));
+}
+
+namespace {
+
+// Blocks with a count are free of references when they come back.
+void check_counts(const Span& slab, std::uint32_t word, std::uint64_t mask) {
+  const auto* const counts = static_cast<const std::uint32_t*>(slab.pool_data);
+  bitmap::for_each_one(mask, [&](unsigned position) {
+    const BlockIndex index = bitmap::index_of_bit(word, static_cast<int>(position));
+    if (__atomic_load_n(counts + number_of(index), __ATOMIC_RELAXED) != 0) [[unlikely]]
+      stop_at_block(slab, "free of a buffer that handles refer to", slab.block(index));
+  });
+}
+
+}  // namespace
+
 void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask) {
+  if (slab.pool_data != nullptr && slab.kind == SpanKind::kSlab) [[unlikely]]
+    check_counts(slab, word, mask);
   const std::uint64_t twice = slab.free_bits[word] & mask;
   if (twice != 0) [[unlikely]]
     stop_for_double_free(slab, word, twice);
-  slab.free_bits[word] |= mask;
+  bitmap::store(slab.free_bits + word, slab.free_bits[word] | mask);
   slab.free_count += count_ones(mask);
   if (word < slab.scan_word) slab.scan_word = static_cast<std::uint16_t>(word);
 }
@@ -75,11 +109,25 @@ void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask) {
 std::uint32_t merge_remote_bits(Span& slab) {
   const std::uint32_t before = slab.free_count;
   for (std::uint32_t word = 0; word < slab.word_count; ++word) {
-    if (slab.remote_bits[word].load(std::memory_order_relaxed) == 0) continue;
-    mark_free(slab, word, slab.remote_bits[word].exchange(0, std::memory_order_seq_cst));
+    // Free before no more remote: who reads both without the mutex, this one first, finds one of them.
+    const std::uint64_t mask = slab.remote_bits[word].load(std::memory_order_acquire);
+    if (mask == 0) continue;
+    mark_free(slab, word, mask);
+    slab.remote_bits[word].fetch_and(~mask, std::memory_order_seq_cst);
   }
   return slab.free_count - before;
 }
+
+namespace {
+
+[[noreturn, gnu::cold]] void stop_at_no_block(const Span& slab, BlockIndex index, const void* address) {
+  const SlabOwner* const owner = slab.owner.load(std::memory_order_acquire);
+  if (number_of(index) >= slab.block_count && owner != nullptr && owner->is_of_pool)
+    stop_for_block_of_another(*owner, nullptr, address);
+  stop_at_block(slab, "free of a pointer into a block", address);
+}
+
+}  // namespace
 
 Span* slab_of_block(void* block, BlockIndex* index) {
   Span* const slab = page_map.find(block);
@@ -88,7 +136,7 @@ Span* slab_of_block(void* block, BlockIndex* index) {
   const auto offset = static_cast<std::uint32_t>(address_of(block) - address_of(slab->start));
   *index = index_of_offset(offset, slab->reciprocal);
   if (number_of(*index) * slab->stride != offset || number_of(*index) >= slab->block_count)
-    os::fatal("free of a pointer into a block", block);
+    stop_at_no_block(*slab, *index, block);
   return slab;
 }
 

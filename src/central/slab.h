@@ -8,11 +8,21 @@
 
 namespace tarn::internal {
 
-/// Cuts a span into blocks of a class, all of them free. \param colour bytes before the first block.
-void begin_slab(Span& span, SizeClass size_class, std::size_t colour);
+struct SlabOwner;
+
+/// How a span is cut into blocks.
+struct SlabCut {
+  SizeClass size_class;
+  const ClassGeometry& geometry;
+  std::uint32_t blocks;
+  std::size_t colour;  // bytes before the first block
+};
+
+/// Cuts a span into blocks, all of them free.
+void begin_slab(Span& span, const SlabCut& cut);
 
 /// \returns the number of blocks in a slab of `pages` pages.
-std::uint16_t blocks_in(const ClassGeometry& geometry, PageCount pages);
+std::uint32_t blocks_in(const ClassGeometry& geometry, PageCount pages);
 
 /// Takes min(wanted, free_count) blocks, lowest addresses first; the lowest comes last in `blocks`.
 unsigned take_from_slab(Span& slab, void** blocks, unsigned wanted);
@@ -29,7 +39,12 @@ Span* slab_of_block(void* block, BlockIndex* index);
 /// \returns whether a block's bit marks the block as free.
 bool is_marked_free_locked(const Span& slab, BlockIndex index);
 
-[[noreturn]] void stop_for_double_free(const Span& slab, std::uint32_t word, std::uint64_t mask);
+/// Stops the process; of a pool's slab, names the pool.
+[[noreturn, gnu::cold]] void stop_at_block(const Span& slab, const char* what, const void* block);
+/// Of a block that is not the pool's. \param other whose it is, maybe another pool's; nullptr: nobody's.
+[[noreturn, gnu::cold]] void stop_for_block_of_another(const SlabOwner& pool, const SlabOwner* other,
+                                                       const void* block);
+[[noreturn, gnu::cold]] void stop_for_double_free(const Span& slab, std::uint32_t word, std::uint64_t mask);
 
 /// Stops the process when free_count and the bits disagree.
 void validate_locked(const Span& slab);

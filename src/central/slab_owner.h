@@ -32,6 +32,7 @@
 #include "base/relaxed.h"
 #include "central/size_class.h"
 #include "os/lock_rank.h"
+#include "page/chunk.h"
 #include "page/span.h"
 #include "tarn/detail/stat_fields.h"
 
@@ -80,6 +81,23 @@ struct alignas(kCacheLineBytes) Parked {
   Relaxed<std::uint8_t> flushes;  // of late, as far as may_park() counts them
 };
 static_assert(sizeof(Parked) == kCacheLineBytes);
+
+/// Free blocks that a pool has at hand itself, in an array of its owner: the magazine of a pool for one
+/// thread, or freed runs of a length. For the slabs they are taken. The array and the list change under the
+/// owner's mutex; the pool's one thread writes `*top` and slots beside it.
+/// Invariant: slots[0] is empty; the others up to `*top` have a block each.
+struct AtHand {
+  AtHand* next;
+  void** const* top;  // where the place of the last one is
+  void** slots;       // nullptr: there is none
+  void*** limit;      // of a thread's inlined frees; nullptr written there makes the next one slow
+  std::uint32_t capacity;
+  std::uint32_t run_length;  // blocks side by side for each slot
+
+  std::uint32_t count() const {
+    return slots == nullptr ? 0 : static_cast<std::uint32_t>(__atomic_load_n(top, __ATOMIC_ACQUIRE) - slots);
+  }
+};
 
 /// Classes of an owner, each with a bit. Any thread may set and clear bits.
 struct ClassSet {
@@ -139,20 +157,35 @@ struct alignas(kCacheLineBytes) SlabOwner {
   SlabOwner* previous{};                 // in the list of orphans
   SlabOwner* next{};
   bool is_orphan{};    // the list of orphans has it
-  bool hides_slabs{};  // the index of pages names no record for its slabs: constant
+  bool hides_slabs{};  // the index of pages names no record for its slabs
+  bool is_sampled{};   // each of its blocks has a sample: constant
   bool is_of_pool{};   // or was: constant
+  // What its pool wants, while it has no slab constant; parts have it from the first one.
+  Relaxed<bool> keeps_slabs{};  // those without a live block stay until a trim by hand
+  bool asks_pool{};  // spans have the pool (SpanHead::pool): who knows but a block's address asks it
+  Relaxed<bool> has_one_part{};
+  bool poisons{};                     // free blocks are poisoned for a checker
+  bool has_counts{};                  // slabs have a zeroed count for each block (SpanHead::pool_data)
+  Density density{Density::kSparse};  // of slabs; large classes of sparse ones may be dense
   // Its pool is ending: trimming ends no slab, and scavenging takes no block, because the pool walks them.
   // Set under kGiveBack, so that no free block is out of its slab at that time.
   std::atomic<bool> is_ending{};
   std::uint16_t class_count{};
   SizeClass first_class{};
-  OwnedClass* classes{};  // one after the other from the first class on
+  OwnedClass* classes{};        // one after the other from the first class on
+  ClassGeometry* geometries{};  // of a pool, the same; under the mutex, they change while it has no slab
   // Of classes of bins without slabs, how many calls others served; nullptr: of a pool.
   std::atomic<std::uint8_t>* rare_calls{};
-  std::uint32_t number{};  // of threads: in the order in which these were made; constant
+  std::uint32_t number{};   // of threads: in the order in which these were made; constant
+  SlabOwner* first_part{};  // of a pool; constant
   // Of a pool's first part:
   static constexpr unsigned kMostParts = 8;
-  const PoolHeader* pool{};  // nullptr while none has it; under the lock of general/pool_registry.h
+  static constexpr std::size_t kNoCap = SIZE_MAX;
+  std::atomic<std::size_t> room{};            // so many blocks more may the slabs of all parts have
+  std::atomic<std::uint32_t> no_magazines{};  // while it is not 0, no thread gets a magazine, or a larger one
+  AtHand* at_hand{};                          // of its pool
+  char pool_name[32]{};                       // also while the pool ends
+  PoolHeader* pool{};  // nullptr while none has it; under the lock of general/pool_registry.h
   std::atomic<SlabOwner*> other_parts[kMostParts - 1]{};
   std::atomic<std::uint32_t> others_in_use{};  // of them
   Relaxed<std::uint32_t> waits{};              // of threads for a part, since the last one was added
@@ -176,6 +209,8 @@ struct alignas(kCacheLineBytes) SlabOwner {
   std::uint64_t slow_calls_at_last_trim{};
   Relaxed<bool> is_trimmed{};  // trimmed at that count, and no block came or went since
   OwnerCounters counters{};
+  // No slab has so many free blocks side by side, unless blocks came since; UINT32_MAX: not known.
+  Relaxed<std::uint32_t> missing_run{};
   std::atomic<Depot*> depot{};             // nullptr before there were some flushes
   Relaxed<std::uint32_t> early_flushes{};  // before there was a depot
   std::uint32_t next_giving_way{};         // class where the next look for idle parked blocks begins
@@ -189,7 +224,10 @@ struct alignas(kCacheLineBytes) SlabOwner {
   unsigned place_of(SizeClass size_class) const {
     return index_of_class(size_class) - index_of_class(first_class);
   }
-  bool has_class(SizeClass size_class) const { return place_of(size_class) < class_count; }
+  bool has_class(SizeClass size_class) const {
+    const unsigned place = place_of(size_class);
+    return place < class_count && (is_of_pool || place != 0);  // kNone is a class of pools without records
+  }
   /// \pre has_class(size_class).
   OwnedClass& of(SizeClass size_class) { return classes[place_of(size_class)]; }
   const OwnedClass& of(SizeClass size_class) const { return classes[place_of(size_class)]; }
@@ -200,7 +238,12 @@ struct alignas(kCacheLineBytes) SlabOwner {
 /// for (SizeClass size_class : classes_of(owner)).
 inline ClassRange classes_of(const SlabOwner& owner) {
   const unsigned first = index_of_class(owner.first_class);
-  return {first == 0 ? 1 : first, first + owner.class_count};
+  return {owner.is_of_pool ? first : 1, first + owner.class_count};
+}
+
+/// \returns the geometry of a class of an owner.
+inline const ClassGeometry& geometry_of(const SlabOwner& owner, SizeClass size_class) {
+  return owner.is_of_pool ? owner.geometries[owner.place_of(size_class)] : bin_geometry[size_class];
 }
 
 /// \returns the part of a pool that serves the threads of an owner.
@@ -216,6 +259,13 @@ void for_each_part(SlabOwner& first, const Use& use) {
   use(first);
   for (const std::atomic<SlabOwner*>& other : first.other_parts)
     if (SlabOwner* const part = other.load(std::memory_order_acquire)) use(*part);
+}
+
+/// The same, and for the owner of its sampled blocks.
+template <typename Use>
+void for_each_owner(SlabOwner& first, const Use& use) {
+  for_each_part(first, use);
+  if (SlabOwner* const sampled = first.sampled.load(std::memory_order_acquire)) use(*sampled);
 }
 
 /// Number of threads' owners that are no orphans, but for the shared one and that of sampled blocks.

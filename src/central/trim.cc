@@ -15,8 +15,8 @@ void trim_class_locked(SlabOwner& owner, SizeClass size_class, TrimDepth depth, 
   for (Span* slab = owner.of(size_class).available.first(); slab != nullptr;) {
     Span* const next = slab->next;
     if (depth == TrimDepth::kAll) keep_no_longer(owner, slab);
-    if (slab->free_count == slab->block_count && !slab->is_kept)
-      retire_slab(owner, slab, Retired::kGoes, returned);
+    const bool stays = slab->is_kept || (owner.keeps_slabs && depth != TrimDepth::kAll);
+    if (slab->free_count == slab->block_count && !stays) retire_slab(owner, slab, Retired::kGoes, returned);
     slab = next;
   }
 }

@@ -82,7 +82,8 @@ void validate_depot(const SlabOwner& owner) {
     os::LockGuard guard(parked.mutex);
     validate_parked(parked);
     TARN_CHECK((parked.count != 0) == ((depot->parked.words[index / 64].load() >> index % 64 & 1) != 0));
-    if (parked.count != 0) bytes += (class_geometry[size_class].block_bytes + sizeof(void*)) * parked.count;
+    if (parked.count != 0)
+      bytes += (geometry_of(owner, size_class).block_bytes + sizeof(void*)) * parked.count;
   }
   TARN_CHECK(bytes == depot->bytes.load() || !os::is_only_thread());
 }

@@ -1,5 +1,6 @@
 #include "general/block_finder.h"
 
+#include "central/slab_owner.h"
 #include "general/block_source.h"
 #include "general/from_malloc.h"
 #include "general/pool_registry.h"
@@ -26,9 +27,12 @@ PoolHeader* pool_over_system(const void* block) {
 }
 
 bool is_of_general_pool(const void* block) {
-  if (page_map.index().record_of(block) != detail::RecordPlace::kNone) return true;
+  const detail::RecordPlace record = page_map.index().record_of(block);
+  if (record != detail::RecordPlace::kNone) return !is_private_class(class_of_record(record));
   const Span* const span = find_any_span(block);
-  return span != nullptr && !is_of_pool(span) && pool_over_system(block) == nullptr;
+  if (span == nullptr || is_of_pool(span) || pool_over_system(block) != nullptr) return false;
+  const SlabOwner* const owner = span->owner.load(std::memory_order_acquire);
+  return owner == nullptr || !owner->is_of_pool;
 }
 
 }  // namespace tarn::internal

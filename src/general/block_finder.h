@@ -11,6 +11,12 @@ inline bool is_of_pool(const Span* span) { return span != nullptr && span->kind 
 /// \returns the pool of a span of kind kPool. The lowest bit of the pointer is the pool's own mark.
 inline PoolHeader* pool_of(const Span& span) { return static_cast<PoolHeader*>(span.unmarked_pool()); }
 
+/// \returns the pool that is asked to free a block of a span, and how large it is; nullptr: none. Of slabs,
+/// those of a pool that must see each call.
+inline PoolHeader* asked_pool(const Span& span) {
+  return is_of_pool(&span) || is_slab(&span) ? pool_of(span) : nullptr;
+}
+
 /// \returns the span of an address, also in a heap's buffer, which may itself be a large block; nullptr: no
 /// span has it.
 Span* find_any_span(const void* pointer);

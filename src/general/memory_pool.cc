@@ -13,6 +13,7 @@
 #include "central/slab.h"
 #include "central/take_blocks.h"
 #include "general/block_finder.h"
+#include "general/class_calls.h"
 #include "general/from_malloc.h"
 #include "general/large.h"
 #include "general/memory_limits.h"
@@ -136,7 +137,7 @@ void deallocate_checked(void* block) {
     if (owner == nullptr) os::fatal("double free", block);
     os::LockGuard guard(owner->mutex);
     if (slab->owner.load(std::memory_order_acquire) != owner) continue;
-    if (is_marked_free_locked(*slab, index)) os::fatal("double free", block);
+    if (is_marked_free_locked(*slab, index)) stop_at_block(*slab, "double free", block);
     return return_blocks(owner, &block, 1, returned);
   }
 }
@@ -150,7 +151,7 @@ void deallocate_checked(void* block) {
     return is_watched && heap != nullptr && push(heap->cache, record_of_class(size_class), block);
   }
   SlabOwner* const owner = page_map.find(block)->owner.load(std::memory_order_acquire);
-  if (owner == nullptr || !owner->hides_slabs) return false;
+  if (owner == nullptr || !owner->is_sampled) return false;
   observation.note_freed(block);
   ReturnedPages returned;
   os::LockGuard guard(owner->mutex);
@@ -215,7 +216,7 @@ bool takes_this_block_from_malloc() {
   Span* const span = find_any_span(block);
   if (PoolHeader* const pool = pool_over_system(block)) return pool->operations->deallocate(*pool, block);
   if (span == nullptr) os::fatal("free of a pointer that is no block", block);
-  if (is_of_pool(span)) return pool_of(*span)->operations->deallocate(*pool_of(*span), block);
+  if (PoolHeader* const pool = asked_pool(*span)) return pool->operations->deallocate(*pool, block);
   if (is_slab(span)) return deallocate_in_class(block, span->size_class.load(std::memory_order_relaxed));
   deallocate_large(span, block);
 }
@@ -304,16 +305,6 @@ void deallocate_slow(void* block) noexcept {
     return deallocate_disturbed(block);
   }
   if (block != nullptr) deallocate_missed(block);
-}
-
-void* allocate_class_slow(SizeClass size_class) noexcept {
-  const SlowDoor door;
-  return allocate_in_class(heap_of_this_thread(), size_class, class_geometry[size_class].block_bytes);
-}
-
-void deallocate_class_slow(void* block, SizeClass size_class) noexcept {
-  const SlowDoor door;
-  deallocate_in_class(block, size_class);
 }
 
 }  // namespace detail
@@ -517,3 +508,17 @@ void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
 }
 
 }  // namespace TARN_NAMESPACE
+
+namespace tarn::internal {
+
+void* allocate_class_slow(SizeClass size_class, std::size_t requested) {
+  const SlowDoor door;
+  return allocate_in_class(heap_of_this_thread(), size_class, requested);
+}
+
+void deallocate_class_slow(void* block, SizeClass size_class) {
+  const SlowDoor door;
+  deallocate_in_class(block, size_class);
+}
+
+}  // namespace tarn::internal

@@ -22,7 +22,9 @@ struct SystemBlock;
 class LivePicture;
 
 /// What a PoolHeader is the first part of: for readers of the process's memory, which know no operations.
-enum class PoolRecord : std::uint8_t { kNone, kFixed, kObject, kHandle, kHeap };
+enum class PoolRecord : std::uint8_t { kNone, kBlocks, kHandle, kHeap };
+
+inline constexpr const char* kObjectPoolKind = "object pool";
 
 /// The operations of a kind of pool, for code that knows only a block's address.
 struct PoolOperations {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "central/at_hand.h"
 #include "general/live_picture.h"
 #include "general/setup.h"
 #include "general/system_blocks.h"
@@ -27,6 +28,11 @@ namespace {
   pthread_atfork(nullptr, nullptr, [] { pool_registry.forget_vanished_stacks(); });
 }
 
+// \returns nullptr of a pool that owns no slabs.
+SlabOwner* owner_of(const PoolHeader& pool) {
+  return pool.operations->owner != nullptr ? pool.operations->owner(pool) : nullptr;
+}
+
 }  // namespace
 
 void PoolRegistry::add_locked(PoolHeader& pool) {
@@ -34,14 +40,14 @@ void PoolRegistry::add_locked(PoolHeader& pool) {
   pool.record = pool.operations->record;
   std::strncpy(pool.kind, pool.operations->kind, PoolHeader::kKindBytes - 1);
   pools_.push_back(&pool);
-  if (pool.operations->owner != nullptr) pool.operations->owner(pool)->pool = &pool;
+  if (SlabOwner* const owner = owner_of(pool)) owner->pool = &pool;
 }
 
 void PoolRegistry::remove_locked(PoolHeader& pool) {
   for (PoolWalk* walk = first_walk_; walk != nullptr; walk = walk->next_walk)
     if (walk->next == &pool) walk->next = pool.next;
   pools_.remove(&pool);
-  if (pool.operations->owner != nullptr) pool.operations->owner(pool)->pool = nullptr;
+  if (SlabOwner* const owner = owner_of(pool)) owner->pool = nullptr;
 }
 
 void PoolRegistry::add(PoolHeader& pool) {
@@ -181,7 +187,10 @@ void PoolRegistry::forget_vanished_stacks() {
   }
   for (PoolHeader* pool = pools_.first(); pool != nullptr;) {
     PoolHeader* const next = pool->next;
-    if (pool->stack_owner != nullptr && pool->stack_owner != &detail::thread_cache) remove_locked(*pool);
+    if (pool->stack_owner != nullptr && pool->stack_owner != &detail::thread_cache) {
+      if (SlabOwner* const owner = owner_of(*pool)) forget_at_hand(*owner);  // its record is on the stack too
+      remove_locked(*pool);
+    }
     pool = next;
   }
 }

@@ -30,14 +30,15 @@ bool is_start_of_block(const Span& span, const void* block) {
 Span* span_of_block(const void* block) {
   Span* const span = find_any_span(block);
   if (span == nullptr) os::fatal("use of a pointer that is no block", block);
-  if (!is_of_pool(span) && !is_start_of_block(*span, block))
+  if (asked_pool(*span) == nullptr && !is_start_of_block(*span, block))
     os::fatal("use of a pointer into a block", block);
   return span;
 }
 
 std::size_t usable_bytes(const Span& span, const void* block) {
-  if (is_of_pool(&span)) return pool_of(span)->operations->usable_size(*pool_of(span), block);
-  return is_slab(&span) ? class_geometry[class_of(span)].block_bytes : span.bytes();
+  if (PoolHeader* const pool = asked_pool(span)) return pool->operations->usable_size(*pool, block);
+  if (!is_slab(&span)) return span.bytes();
+  return geometry_of(*span.owner.load(std::memory_order_acquire), class_of(span)).block_bytes;
 }
 
 void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
@@ -71,6 +72,7 @@ void* reallocate_of_pool(PoolHeader& pool, void* block, std::size_t size) {
 // is at least half of its bytes.
 bool may_stay(SizeClass size_class, std::size_t usable, std::size_t size) {
   if (size > usable) return false;
+  if (is_private_class(size_class)) return true;  // a pool keeps no sizes
   if (size > detail::kSmallLimit) return size >= usable / 2;
   const Bin bin = detail::bin_of(size);
   if (detail::class_of_bin[bin] == size_class) return true;
@@ -103,7 +105,7 @@ namespace {
 [[gnu::noinline]] void* reallocate_behind_door(void* block, std::size_t size) {
   const SlowDoor door;
   Span* const span = span_of_block(block);
-  if (is_of_pool(span)) return reallocate_of_pool(*pool_of(*span), block, size);
+  if (PoolHeader* const pool = asked_pool(*span)) return reallocate_of_pool(*pool, block, size);
   const std::size_t usable = usable_bytes(*span, block);
   if (is_slab(span)) {
     if (may_stay(class_of(*span), usable, size)) return block;

@@ -14,13 +14,12 @@
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "pool/arena_heap.h"
+#include "pool/block_pool_state.h"
 #include "pool/buffer_pool_state.h"
-#include "pool/fixed_pool_state.h"
 #include "pool/handle_pool_state.h"
 #include "pool/heap_magazines.h"
 #include "pool/heap_state.h"
 #include "pool/mixed_page.h"
-#include "pool/object_pool_state.h"
 #include "tarn/version.h"
 #include "thread/observation.h"
 #include "thread/recorded_call.h"
@@ -60,14 +59,12 @@ consteval std::uint16_t size_in_table(std::size_t bytes) {
 #define TARN_ROOT(name, global) \
   { name, &(global), sizeof(global) }
 
-using detail::FixedPoolFront;
-using detail::FixedPoolState;
+using detail::BlockPoolState;
 using detail::HandleChunk;
 using detail::HandleFront;
 using detail::HandlePoolState;
 using detail::HandlePoolType;
 using detail::HeapState;
-using detail::ObjectPoolState;
 using detail::Record;
 using detail::SpanHead;
 using detail::ThreadCache;
@@ -130,7 +127,6 @@ class ObservedLayout {
       TARN_FIELD("span.free_bits", SpanHead, free_bits),
       TARN_FIELD("span.pool", SpanHead, pool),
       TARN_FIELD("span.stride", SpanHead, stride),
-      TARN_FIELD("span.pool_blocks", SpanHead, pool_blocks),
       TARN_FIELD("span.pool_data", SpanHead, pool_data),
       TARN_FIELD("span.remote_bits", Span, remote_bits),
       TARN_FIELD("span.owner", Span, owner),
@@ -153,6 +149,13 @@ class ObservedLayout {
       TARN_FIELD("owner.is_of_pool", SlabOwner, is_of_pool),
       TARN_FIELD("owner.first_class", SlabOwner, first_class),
       TARN_FIELD("owner.class_count", SlabOwner, class_count),
+      TARN_FIELD("owner.geometries", SlabOwner, geometries),
+      TARN_FIELD("owner.at_hand", SlabOwner, at_hand),
+      TARN_FIELD("at_hand.next", AtHand, next),
+      TARN_FIELD("at_hand.top", AtHand, top),
+      TARN_FIELD("at_hand.slots", AtHand, slots),
+      TARN_FIELD("at_hand.capacity", AtHand, capacity),
+      TARN_FIELD("at_hand.run_length", AtHand, run_length),
       TARN_FIELD("owner.largest_taken", SlabOwner, largest_taken_bytes),
       TARN_ELEMENT("owner.other_parts", SlabOwner, other_parts),
       TARN_VALUE("owner.most_parts", SlabOwner::kMostParts),
@@ -227,38 +230,21 @@ class ObservedLayout {
       TARN_FIELD("pool.kind", PoolHeader, kind),
       TARN_FIELD("pool.record", PoolHeader, record),
       TARN_FIELD("pool.is_sensitive", PoolHeader, is_sensitive),
-      TARN_VALUE("pool_record.fixed", PoolRecord::kFixed),
-      TARN_VALUE("pool_record.object", PoolRecord::kObject),
+      TARN_VALUE("pool_record.blocks", PoolRecord::kBlocks),
       TARN_VALUE("pool_record.handle", PoolRecord::kHandle),
       TARN_VALUE("pool_record.heap", PoolRecord::kHeap),
 
-      TARN_RECORD("fixed", FixedPoolState),
-      TARN_FIELD("fixed.front", FixedPoolState, front),
-      TARN_FIELD("fixed.buffers", FixedPoolState, buffers),
-      TARN_FIELD("fixed.largest_count", FixedPoolState, largest_count),
-      TARN_FIELD("fixed.capacity", FixedPoolState, capacity),
-      TARN_FIELD("fixed.mapped", FixedPoolState, mapped_bytes),
-      TARN_FIELD("fixed.magazines", FixedPoolState, magazines),
-      TARN_FIELD("fixed.taken", FixedPoolState, taken),
-      TARN_FIELD("taken.peak", detail::TakenBlocks, peak),
-      TARN_FIELD("fixed.peak", FixedPoolState, peak),
-      TARN_FIELD("fixed.refusals", FixedPoolState, refusals),
-      TARN_FIELD("fixed_front.stride", FixedPoolFront, stride),
-      TARN_RECORD("fixed_chunk", PoolChunk),
-      TARN_FIELD("fixed_chunk.count", PoolChunk, block_count),
-      TARN_FIELD("fixed_chunk.live_bytes", PoolChunk, live_byte_count),
-      TARN_VALUE("fixed_chunk.behind", PoolChunk::kWordsBehind),
-
-      TARN_RECORD("object", ObjectPoolState),
-      TARN_FIELD("object.size_class", ObjectPoolState, size_class),
-      TARN_FIELD("object.refusals", ObjectPoolState, refusals),
-      TARN_FIELD("object.fixed", ObjectPoolState, fixed),
+      TARN_RECORD("blocks", BlockPoolState),
+      TARN_FIELD("blocks.owner", BlockPoolState, owner),
+      TARN_FIELD("blocks.size_class", BlockPoolState, size_class),
+      TARN_FIELD("blocks.stride", BlockPoolState, stride),
+      TARN_FIELD("blocks.largest_count", BlockPoolState, largest_count),
+      TARN_FIELD("blocks.refusals", BlockPoolState, refusals),
+      TARN_FIELD("blocks.of_malloc", BlockPoolState, of_malloc),
       {"private_classes.behind", sizeof(void*),
        static_cast<std::uint32_t>(offsetof(decltype(private_classes), behind_))},
       TARN_RECORD("private_class", PrivateClass),
-      TARN_FIELD("private_class.geometry", PrivateClass, geometry),
       TARN_FIELD("private_class.owner", PrivateClass, owner),
-      TARN_FIELD("fixed_front.state", FixedPoolFront, state),
 
       TARN_RECORD("handles", HandlePoolState),
       TARN_FIELD("handles.type", HandlePoolState, type),

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/bitmap.h"
+#include "central/at_hand.h"
 #include "central/depot.h"
 #include "central/owners.h"
 #include "page/page_cache.h"
@@ -14,7 +15,7 @@ namespace tarn::internal {
 namespace {
 
 // What a slab or a large block may need.
-constexpr std::uint32_t kMostRunsOfSpan = 128;
+constexpr std::uint32_t kMostRunsOfSpan = 512;
 // A picture of few blocks looks at no more pages: slow calls of all threads wait meanwhile.
 constexpr std::size_t kMostPages = 4096;
 
@@ -22,12 +23,14 @@ const Span* span_at(const Region& region, std::size_t page) {
   return static_cast<const Span*>(region.spans[page].load(std::memory_order_acquire));
 }
 
-// \pre no slow call runs. \returns the pages of the slab.
-std::size_t add_slab(const Span& slab, LivePicture& picture) {
+// \pre no slow call runs, and no pool begins or ends. \returns the pages of the slab.
+std::size_t add_slab(const Span& slab, const SlabOwner& owner, LivePicture& picture, PoolNames& names) {
+  if (slab.free_count == slab.block_count) return number_of(slab.pages);
   const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
+  const std::uint16_t name = owner.is_of_pool ? names.add(owner.first_part->pool) : PoolNames::kNone;
   picture.add_blocks(
-      {slab.start, 0, class_geometry[size_class].block_bytes, slab.stride, size_class}, slab.block_count,
-      [&](std::uint32_t word) {
+      {slab.start, 0, geometry_of(owner, size_class).block_bytes, slab.stride, size_class, name},
+      slab.block_count, [&](std::uint32_t word) {
         return ~(slab.free_bits[word] | slab.remote_bits[word].load(std::memory_order_relaxed));
       });
   return number_of(slab.pages);
@@ -60,27 +63,27 @@ std::size_t add_large(const Span* span, const Region& region, std::size_t page, 
 }
 
 // \returns how many pages to go on by.
-std::size_t add_span_at(const Region& region, std::size_t page, std::size_t page_count,
-                        LivePicture& picture) {
+std::size_t add_span_at(const Region& region, std::size_t page, std::size_t page_count, LivePicture& picture,
+                        PoolNames& names) {
   const Span* const span = span_at(region, page);
   if (span == nullptr) return 1;
   // A spare slab has no owner; nor has a slab that has ended.
-  if (span->owner.load(std::memory_order_acquire) == nullptr)
-    return add_large(span, region, page, page_count, picture);
+  const SlabOwner* const owner = span->owner.load(std::memory_order_acquire);
+  if (owner == nullptr) return add_large(span, region, page, page_count, picture);
   // The walk may come to the middle of a slab that was made after the last picture.
   if (span->first_page() != region.start + page * kPageBytes) return 1;
-  return add_slab(*span, picture);
+  return add_slab(*span, *owner, picture, names);
 }
 
 // \returns false behind the last page.
-bool add_spans(LivePlace& place, LivePicture& picture) {
+bool add_spans(LivePlace& place, LivePicture& picture, PoolNames& names) {
   for (; place.region < page_map.region_count(); ++place.region, place.page = 0) {
     const Region& region = page_map.region(place.region);
     const std::size_t pages = std::size_t{region.committed_chunks} * kPagesPerChunk;
     const std::size_t end = place.page + kMostPages;
     while (place.page < pages) {
       if (picture.room() < kMostRunsOfSpan || place.page >= end) return true;
-      place.page += add_span_at(region, place.page, pages, picture);
+      place.page += add_span_at(region, place.page, pages, picture, names);
     }
     if (!picture.is_empty()) return true;
   }
@@ -90,42 +93,35 @@ bool add_spans(LivePlace& place, LivePicture& picture) {
 void take_out_cached(LivePicture& picture) {
   const auto take_out = [&](void* block) { picture.take_out(block); };
   registry.for_each_held([&](const ThreadHeap& heap) { visit_magazines(heap, take_out); });
-  owners.for_each_held([&](const SlabOwner& owner) { visit_parked(owner, take_out); });
-}
-
-template <typename PoolOfClass>
-void note_names(LivePicture& picture, const PoolOfClass& pool_of_class, PoolNames& names) {
-  SizeClass last = SizeClass::kNone;
-  std::uint16_t name = 0;
-  names.clear();
-  for (LiveRun& run : picture) {
-    if (!is_private_class(run.size_class)) continue;
-    if (run.size_class != last) name = names.add(pool_of_class(run.size_class));
-    last = run.size_class;
-    run.name = name;
-  }
+  owners.for_each_held([&](const SlabOwner& owner) {
+    visit_parked(owner, take_out);
+    visit_at_hand(owner, take_out);
+  });
 }
 
 }  // namespace
 
 std::uint16_t PoolNames::add(const PoolHeader* pool) {
-  Name& name = names_[count_];
+  if (count_ == LivePicture::kMostRuns || (count_ != 0 && pool == last_)) return count_;
+  last_ = pool;
+  Name& name = names_[count_++];
+  name.kind = pool != nullptr ? pool->operations->kind : kObjectPoolKind;
   name.is_known = pool != nullptr;
   if (pool != nullptr) std::memcpy(name.text, pool->name, sizeof name.text);
-  return count_++;
+  return count_;
 }
 
 bool take_next_picture(LivePlace& place, LivePicture& picture, PoolNames& names) {
   bool has_more = true;
   picture.clear();
   while (picture.is_empty() && has_more)
-    pool_registry.with_pools_of_classes([&](const auto& pool_of_class) {
+    pool_registry.with_pools_of_classes([&](const auto&) {
+      names.clear();
       const GiveBackGuard give_back;
       const os::LockGuard threads(owners.mutex());
       const os::WholeRankGuard magazines(os::LockRank::kMagazines), slabs(os::LockRank::kOwner);
-      has_more = add_spans(place, picture);
+      has_more = add_spans(place, picture, names);
       take_out_cached(picture);
-      note_names(picture, pool_of_class, names);
     });
   return !picture.is_empty();
 }

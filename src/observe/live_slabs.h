@@ -28,21 +28,27 @@ struct LivePlace {
 /// The names of the pools that the runs of a picture belong to, at the moment of the picture.
 class PoolNames {
  public:
+  static constexpr std::uint16_t kNone = 0;  // of what is no pool's
+
   void clear() { count_ = 0; }
-  /// \param pool nullptr: it has ended. \pre at most one per run of a picture. \returns the name's number.
+  /// \param pool nullptr: it has ended, a typed one. \pre at most one per run of a picture. \returns the
+  /// name's number.
   std::uint16_t add(const PoolHeader* pool);
-  /// \returns nullptr when the pool has ended.
+  /// \returns nullptr when the pool has ended. \pre the run is a pool's.
   const char* of(const LiveRun& run) const {
-    return names_[run.name].is_known ? names_[run.name].text : nullptr;
+    return names_[run.name - 1].is_known ? names_[run.name - 1].text : nullptr;
   }
+  const char* kind_of(const LiveRun& run) const { return names_[run.name - 1].kind; }
 
  private:
   struct Name {
+    const char* kind;
     bool is_known;
     char text[PoolHeader::kNameBytes];
   };
 
   std::uint16_t count_ = 0;
+  const PoolHeader* last_ = nullptr;  // that was added
   Name names_[LivePicture::kMostRuns];
 };
 

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "central/at_hand.h"
 #include "central/cached_spans.h"
 #include "central/class_slabs.h"
 #include "central/depot.h"
@@ -33,9 +34,9 @@ void add(CallCounts& sum, const CallCounts& more) {
 
 void add_private_class(SlabOwner& owner, SizeClass size_class, PrivateClassUse& use) {
   const OwnedClass& of_class = owner.of(size_class);
-  const std::uint64_t block_bytes = class_geometry[size_class].block_bytes;
+  const std::uint64_t block_bytes = geometry_of(owner, size_class).block_bytes;
   use.total_bytes += of_class.totals.blocks * block_bytes;
-  use.cached_bytes += parked_count(owner, size_class) * block_bytes;
+  use.cached_bytes += (parked_count(owner, size_class) + at_hand_count(owner)) * block_bytes;
   use.free_bytes += free_blocks(of_class) * block_bytes;
 }
 
@@ -51,8 +52,8 @@ void add_bin(SlabOwner& owner, SizeClass size_class, ClassUse& use) {
 void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
   for (const SizeClass size_class : classes_of(owner)) {
     collect_pending_locked(owner, size_class, returned);
-    is_private_class(size_class) ? add_private_class(owner, size_class, stats.of_pools)
-                                 : add_bin(owner, size_class, stats.classes[index_of_class(size_class)]);
+    owner.is_of_pool ? add_private_class(owner, size_class, stats.of_pools)
+                     : add_bin(owner, size_class, stats.classes[index_of_class(size_class)]);
   }
   stats.free_in_slabs_bytes += owner.spare_bytes;
   stats.cached_bytes += cached_span_bytes(owner);

@@ -12,7 +12,6 @@
 #include "os/held_locks.h"
 #include "os/memory.h"
 #include "pool/c_api.h"
-#include "pool/fixed_pool_state.h"
 #include "pool/heap_state.h"
 #include "tarn/observe.h"
 
@@ -77,8 +76,8 @@ void visit_general_pool(WalkRecord& record, const Visitor& visitor) {
   for (LivePlace place; take_next_picture(place, record.picture, record.names);)
     for_each_block(record.picture, [&](tarn_live_block block, const LiveRun& run) {
       if (may_be_of_pools && pool_over_system(block.address) != nullptr) return;
-      if (is_private_class(run.size_class)) {
-        block.pool_kind = kObjectPoolKind;
+      if (run.name != PoolNames::kNone) {
+        block.pool_kind = record.names.kind_of(run);
         block.pool_name = record.names.of(run);
       }
       visitor.visit(&block, visitor.context);

@@ -96,14 +96,16 @@ void OwnerLock::forget_other_threads() {
 }
 
 // An owner inside needs nanoseconds; or the processor, and then this thread sleeps: nobody wakes it.
-void OwnerLock::wait_for(detail::OwnerMark& mark) {
-  constexpr int kLooks = 100;
+bool OwnerLock::wait_for(detail::OwnerMark& mark, unsigned milliseconds) {
+  constexpr unsigned kLooks = 100;
   const std::uint32_t inside = fences.process_number.load(std::memory_order_relaxed);
-  for (int looks = 0; mark.word().load(std::memory_order_seq_cst) == inside; ++looks) {
+  for (unsigned looks = 0; mark.word().load(std::memory_order_seq_cst) == inside; ++looks) {
     if (looks < kLooks) continue;
-    if (are_owners_gone()) return;
+    if (are_owners_gone()) return true;
+    if (looks - kLooks >= milliseconds) return false;
     wait_on(mark.word(), inside, 1);
   }
+  return true;
 }
 
 }  // namespace tarn::internal::os

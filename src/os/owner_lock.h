@@ -12,6 +12,7 @@
 // held. After a fork, an owner that is gone is outside.
 #pragma once
 #include <atomic>
+#include <climits>
 #include <cstdint>
 
 #include "tarn/detail/owner_lock.h"
@@ -42,7 +43,7 @@ class OwnerLock {
   static void fence_all_threads();
   /// Whether that call fences; else owners have fences of their own.
   static bool can_fence_all_threads() { return fences.side.load() == detail::OwnerFences::Side::kVisitors; }
-  void wait_for_owner() { wait_for(mark_); }
+  void wait_for_owner() { static_cast<void>(wait_for(mark_)); }
   void let_go() { is_wanted_.store(false, std::memory_order_release); }
 
   /// Spares owners their fences, if the process may; once, best while it has one thread: with more it takes
@@ -57,8 +58,9 @@ class OwnerLock {
   static void forget_other_threads();
 
   /// For a lock whose wish is another word than this one's: waits until the owner of a mark is outside. \pre
-  /// the wish is made, then all threads were fenced.
-  static void wait_for(detail::OwnerMark& mark);
+  /// the wish is made, then all threads were fenced. \returns false when it has taken longer than so many
+  /// milliseconds, about.
+  static bool wait_for(detail::OwnerMark& mark, unsigned milliseconds = UINT_MAX);
   /// Whether this is a handler of the program's, in the child of a fork, that runs before
   /// forget_other_threads().
   static bool are_owners_gone();

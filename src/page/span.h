@@ -97,7 +97,8 @@ class SpanStore {
 
  private:
   static constexpr os::Mutex& mutex_ = os::global_mutex<os::LockRank::kSpans>();
-  Span* free_[8] = {};
+  // By the logarithm of the words they have room for; the largest slab has 32,768 blocks.
+  Span* free_[10] = {};
 };
 
 extern SpanStore span_store;

@@ -13,6 +13,7 @@
 #include "pool/buffer_pool_state.h"
 #include "pool/heap_state.h"
 #include "pool/sensitive_heap.h"
+#include "thread/pool_owner.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -54,30 +55,59 @@ std::size_t least_of(std::size_t a, std::size_t b) { return a < b ? a : b; }
 // \returns false when an option is out of its range, or memory is refused.
 bool add_size(BufferPoolState& state, const BufferPoolOptions& options, const BufferSize& size,
               bool poisons) {
-  // With a record of at most Metadata::kLargestReused: 5 bytes and a bit for each block.
-  constexpr std::size_t kMostPerChunk = 12'000;
-  if (size.bytes == 0 || size.bytes > kMediumLimit || !is_power_of_two(options.alignment)) return false;
+  constexpr std::size_t kMostPerChunk = 12'000;  // whose counts' memory is used again
+  constexpr std::size_t kNoCap = SIZE_MAX;
+  if (!are_valid({.block_bytes = size.bytes, .alignment = options.alignment})) return false;
   const std::size_t least_step = options.alignment < 8 ? 8 : options.alignment;
   const std::size_t bytes = round_up(size.bytes, least_step);
-  std::size_t per_chunk = options.chunk_bytes == 0 ? 0 : least_of(options.chunk_bytes / bytes, kMostPerChunk);
-  if (per_chunk == 0 && options.chunk_bytes != 0) per_chunk = 1;
+  std::size_t per_chunk = options.chunk_bytes == 0 ? usual_blocks_in_chunk(bytes)
+                                                   : least_of(options.chunk_bytes / bytes, kMostPerChunk);
+  if (per_chunk == 0) per_chunk = 1;
   const std::size_t most =
       least_of(least_of(size.largest_count, options.largest_count), options.largest_size_bytes / bytes);
-  FixedPoolFront& front = state.sizes[state.size_count].front;
-  if (!make_pool_of_size(front, state.sizes[state.size_count].taken,
-                         {.block_bytes = bytes,
-                          .alignment = options.alignment,
-                          .blocks_per_chunk = per_chunk,
-                          .largest_count = most,
-                          .name = options.name != nullptr ? options.name : kUsualName,
-                          .sensitive = options.sensitive},
-                         poisons, state, kBufferOperations))
+  const auto usual =
+      most >= kNoCap / bytes ? BlockPoolState::Source::kRecords : BlockPoolState::Source::kMarked;
+  void* const record = metadata.allocate(sizeof(BufferSizeState));
+  if (record == nullptr) return false;
+  auto* const pool = new (record) BufferSizeState{};
+  pool->buffers = &state;
+  BufferSizeFront& front = state.sizes[state.size_count];
+  const BlockPoolRequest request{.operations = kBufferOperations,
+                                 .name = options.name,
+                                 .usual_name = kUsualName,
+                                 .geometry = chunk_geometry(bytes, options.alignment, per_chunk),
+                                 .alignment = options.alignment,
+                                 .source = source_of_blocks(usual, poisons || options.sensitive),
+                                 .most_blocks = usual == BlockPoolState::Source::kRecords ? kNoCap : most,
+                                 .is_sensitive = options.sensitive,
+                                 .is_checked = poisons,
+                                 .poisons = poisons,
+                                 .keeps_slabs = true,
+                                 .has_counts = true};
+  if (!begin_block_pool(front.blocks, *pool, request)) {
+    metadata.free(pool, sizeof(BufferSizeState));
     return false;
+  }
   ++state.size_count;
-  state.sizes_bytes = state.size_count * sizeof(BufferSizeFront);
-  const bool ascends = front.stride > state.largest;
-  state.largest = front.stride;
+  const bool ascends = bytes > state.largest;
+  state.largest = bytes;
   return ascends;
+}
+
+// Which classes the inlined calls know as the pool's.
+void note_classes(BufferPoolState& state) {
+  state.first_class = SIZE_MAX;
+  for (unsigned i = 0; i < state.size_count; ++i) {
+    const BlockPoolState& pool = *state.sizes[i].blocks.state;
+    if (pool.source == BlockPoolState::Source::kRecords)
+      state.first_class = least_of(state.first_class, index_of_class(pool.size_class));
+  }
+  for (unsigned i = 0; i < state.size_count; ++i) {
+    const BlockPoolState& pool = *state.sizes[i].blocks.state;
+    const std::size_t near = index_of_class(pool.size_class) - state.first_class;
+    if (pool.source == BlockPoolState::Source::kRecords && near < BufferPoolFront::kClassesAtHand)
+      state.has_class[near] = true;
+  }
 }
 
 bool add_sizes(BufferPoolState& state, const BufferPoolOptions& options, bool poisons) {
@@ -88,9 +118,10 @@ bool add_sizes(BufferPoolState& state, const BufferPoolOptions& options, bool po
   unsigned index = 0;
   for (unsigned doubling = 0; doubling < BufferPoolFront::kDoublings; ++doubling) {
     const std::size_t power = std::size_t{1} << doubling;
-    while (index + 1 < state.size_count && state.sizes[index].front.stride <= power) ++index;
+    while (index + 1 < state.size_count && state.sizes[index].blocks.stride <= power) ++index;
     state.first_larger[doubling] = &state.sizes[index];
   }
+  note_classes(state);
   return true;
 }
 
@@ -106,7 +137,11 @@ bool add_heap(BufferPoolState& state, const BufferPoolOptions& options, bool poi
 }
 
 void end_memory(BufferPoolState& state) {
-  for (unsigned i = 0; i < state.size_count; ++i) end_fixed_pool(state.sizes[i].front);
+  for (unsigned i = 0; i < state.size_count; ++i) {
+    auto* const size = static_cast<BufferSizeState*>(state.sizes[i].blocks.state);
+    end_pool_of_blocks(*size);
+    metadata.free(size, sizeof(BufferSizeState));
+  }
   end_heap(state.heap);
   while (LoneCount* const count = state.counts) {
     state.counts = count->next;
@@ -123,9 +158,9 @@ LiveBuffers live_buffers(const BufferPoolState& state) {
   const HeapUse above = heap_use(state.heap);
   LiveBuffers live{above.live_count, above.live_bytes};
   for (unsigned i = 0; i < state.size_count; ++i) {
-    const std::size_t count = fixed_pool_live_count(state.sizes[i].front);
+    const std::size_t count = block_pool_live_count(state.sizes[i].blocks.state);
     live.count += count;
-    live.bytes += count * state.sizes[i].front.stride;
+    live.bytes += count * state.sizes[i].blocks.stride;
   }
   return live;
 }
@@ -144,7 +179,6 @@ BufferPoolState* make_buffer_pool(const BufferPoolOptions& options, bool poisons
   void* const record = metadata.allocate(sizeof(BufferPoolState));
   if (record == nullptr) return nullptr;
   auto* const state = new (record) BufferPoolState{};
-  state->sizes_start = state->sizes;
   state->alignment = options.alignment;
   state->at_cap = options.at_cap;
   state->at_end = options.at_end;
@@ -173,23 +207,24 @@ bool buffer_pool_throws(const BufferPoolState* state) noexcept { return state->a
 
 bool buffer_pool_owns(const BufferPoolState* state, const void* pointer) noexcept {
   for (unsigned i = 0; i < state->size_count; ++i)
-    if (fixed_pool_owns(state->sizes[i].front, pointer)) return true;
+    if (block_pool_owns(state->sizes[i].blocks.state, pointer)) return true;
   return heap_owns(state->heap, pointer);
 }
 
 std::size_t buffer_pool_good_size(const BufferPoolState* state, std::size_t bytes) noexcept {
-  return bytes <= state->largest ? state->size_for_any(bytes).front.stride : bytes;
+  return bytes <= state->largest ? state->size_for_any(bytes).blocks.stride : bytes;
 }
 
 std::size_t buffer_pool_reserve(BufferPoolState* state, std::size_t bytes, std::size_t count,
                                 bool populates) noexcept {
   if (bytes > state->largest) return 0;
-  return fixed_pool_reserve(state->size_for_any(bytes).front, count, populates);
+  return block_pool_reserve(state->size_for_any(bytes).blocks.state, count, populates);
 }
 
 std::size_t buffer_pool_release_unused(BufferPoolState* state) noexcept {
   std::size_t bytes = heap_release_unused(state->heap);
-  for (unsigned i = 0; i < state->size_count; ++i) bytes += fixed_pool_release_unused(state->sizes[i].front);
+  for (unsigned i = 0; i < state->size_count; ++i)
+    bytes += block_pool_release_unused(state->sizes[i].blocks.state);
   return bytes;
 }
 
@@ -203,15 +238,14 @@ BufferUse buffer_pool_use(const BufferPoolState* state, std::size_t index) noexc
             refusals};
   }
   const BufferSizeFront& size = state->sizes[index];
-  const FixedPoolState& pool = *size.front.state;
-  const std::size_t live = fixed_pool_live_count(size.front), stride = size.front.stride;
-  const std::size_t peak = size.taken.peak.load(std::memory_order_relaxed);
-  return {stride,
-          live,
-          live * stride,
-          peak * stride,
-          pool.capacity,
-          pool.mapped_bytes,
+  ReturnedPages returned;
+  const PoolUse use = use_of_blocks(*size.blocks.state, returned);
+  return {use.block_bytes,
+          use.live_count,
+          use.live_bytes,
+          use.peak_live_bytes,
+          use.capacity,
+          use.mapped_bytes,
           size.refusals.load(std::memory_order_relaxed)};
 }
 
@@ -231,18 +265,11 @@ constexpr PoolOperations kLargerBufferOperations{.kind = "buffer pool",
 void validate(detail::BufferPoolState& state) {
   std::size_t before = 0;
   for (unsigned i = 0; i < state.size_count; ++i) {
-    detail::FixedPoolState& size = *state.sizes[i].front.state;
-    TARN_CHECK(size.buffers == &state);
-    for (const std::size_t bytes : {before + 1, size.front->stride})
+    const detail::BlockPoolState& size = *state.sizes[i].blocks.state;
+    TARN_CHECK(static_cast<const detail::BufferSizeState&>(size).buffers == &state);
+    for (const std::size_t bytes : {before + 1, size.stride})
       TARN_CHECK(&state.size_for(bytes) == &state.sizes[i]);
-    before = size.front->stride;
-    validate(size);
-    for (std::uint32_t slot = 0; slot < size.ring.count(); ++slot) {
-      PoolChunk& chunk = size.ring[slot];
-      TARN_CHECK(chunk.span->pool_data == size.front);
-      for (BlockIndex block{0}; block != chunk.end(); ++block)
-        TARN_CHECK(chunk.references[number_of(block)] == 0 || !bitmap::test(chunk.words(), block));
-    }
+    before = size.stride;
   }
   TARN_CHECK(state.largest == before);
   std::size_t without_block = 0, free_counts = 0;

@@ -1,7 +1,7 @@
-// The library's record of a buffer pool: a shared fixed pool for each size, a heap for larger blocks.
+// The library's record of a buffer pool: a pool of blocks for each size, a heap for larger blocks.
 //
-// The count of a block's references lies beside its chunk's bits (PoolChunk::references). Larger blocks, and
-// those that come from malloc, lie in no chunk; each that is shared has a record of its own.
+// The counts of a slab's blocks are an array beside it (SpanHead::pool_data). Larger blocks, and those that
+// come from malloc, lie in no slab; each that is shared has a record of its own.
 //
 // Invariant: a count is 0 unless its block is a shared buffer of several handles. A LoneCount is in
 // `free_counts` exactly when its block is nullptr; all are in `counts` until the pool ends.
@@ -12,12 +12,17 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "pool/fixed_pool_state.h"
+#include "pool/block_pool_state.h"
 #include "tarn/buffer_pool.h"
 
 namespace TARN_NAMESPACE::detail {
 
 struct HeapState;
+
+/// The pool of blocks of a size.
+struct BufferSizeState : BlockPoolState {
+  BufferPoolState* buffers = nullptr;
+};
 
 /// The references of a shared buffer that lies in no chunk. \why never another record's memory while the pool
 /// lives: a handle that ends twice finds that the block is not its own.
@@ -25,7 +30,7 @@ struct LoneCount {
   LoneCount* next;       // in the list of all
   LoneCount* next_free;  // in the list of those without a block
   BufferPoolState* pool;
-  FixedPoolFront* front;  // nullptr: the block is the heap's
+  BufferSizeState* size;  // nullptr: the block is the heap's
   void* block;            // nullptr: there is none
   std::uint32_t others;   // as in BufferHandle
 };
@@ -45,8 +50,8 @@ struct BufferPoolState : BufferPoolFront {
   void (*on_refusal)(void*);
   void* context;
 
-  const char* name() const { return sizes[0].front.state->name; }
-  internal::os::Mutex& counts_mutex() { return sizes[0].front.state->mutex; }
+  const char* name() const { return sizes[0].blocks.state->name; }
+  internal::os::Mutex& counts_mutex() { return sizes[0].blocks.state->mutex; }
   /// \returns the smallest size for so many bytes. \pre bytes <= largest.
   BufferSizeFront& size_for_any(std::size_t bytes) const { return size_for(bytes == 0 ? 1 : bytes); }
 };

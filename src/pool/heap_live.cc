@@ -4,7 +4,7 @@
 #include "base/bitmap.h"
 #include "general/live_picture.h"
 #include "pool/heap_slabs.h"
-#include "tarn/detail/live_walk.h"
+#include "tarn/detail/live_bits.h"
 
 namespace tarn::internal {
 namespace {

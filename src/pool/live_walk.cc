@@ -1,10 +1,15 @@
-// Walks over the live blocks of fixed pools: which chunk is next, and that no chunk ends meanwhile.
+// Walks over the live blocks of pools of blocks: which slab is next, and what of it lives.
 #include "tarn/detail/live_walk.h"
 
 #include <algorithm>
+#include <new>
 
+#include "central/depot.h"
 #include "general/system_blocks.h"
-#include "pool/fixed_pool_state.h"
+#include "pool/block_pool_state.h"
+#include "thread/magazine.h"
+#include "thread/registry.h"
+#include "thread/slabs_in_order.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -13,7 +18,7 @@ using namespace internal;
 namespace {
 
 // The lowest blocks behind an address; a heap of kMostBlocks of them with the highest on top, then sorted.
-std::uint32_t find_blocks_of_malloc(const FixedPoolState& state, std::uintptr_t behind, void** blocks) {
+std::uint32_t find_blocks_of_malloc(const PoolHeader& state, std::uintptr_t behind, void** blocks) {
   std::uint32_t count = 0;
   system_blocks.visit(state, [&](void* block) {
     if (address_of(block) <= behind) return;
@@ -30,43 +35,63 @@ std::uint32_t find_blocks_of_malloc(const FixedPoolState& state, std::uintptr_t 
 
 }  // namespace
 
-LiveWalk::LiveWalk(FixedPoolFront& front) noexcept : front_(front) {
-  FixedPoolState& state = *front.state;
-  is_over_malloc = state.unwiped_back_end == &kFixedPoolOverMalloc;
-  const ProgramGuard guard(front.mutex);
-  if (!is_over_malloc) ++state.walks;
-  prefetches = state.mapped_bytes >= kPrefetchedBytes;
-  has_magazines_ = state.magazines.load(std::memory_order_acquire) != nullptr;
+namespace {
+
+SlabsInOrder& order_of(unsigned char* storage) {
+  static_assert(sizeof(SlabsInOrder) <= 64 && alignof(SlabsInOrder) <= alignof(void*));
+  return *std::launder(reinterpret_cast<SlabsInOrder*>(storage));
+}
+
+}  // namespace
+
+LiveWalk::LiveWalk(BlockPoolState* pool) noexcept : is_over_malloc(pool->is_over_malloc()), pool_(*pool) {
+  if (is_over_malloc) return;
+  begin_walk(pool_);
+  prefetches = pool_.owner->slab_bytes >= kPrefetchedBytes;
+  new (order_) SlabsInOrder(*pool_.owner, pool_.size_class);
 }
 
 LiveWalk::~LiveWalk() {
-  const ProgramGuard guard(front_.mutex);
-  if (!is_over_malloc) --front_.state->walks;
+  if (is_over_malloc) return;
+  order_of(order_).~SlabsInOrder();
+  end_walk(pool_);
 }
 
+// What other threads have at hand is read after the bits: a block that one of them takes meanwhile is live.
 bool LiveWalk::advance() noexcept {
-  const FixedPoolState& state = *front_.state;
   if (is_over_malloc) {
-    block_count = find_blocks_of_malloc(state, last_, blocks);
+    block_count = find_blocks_of_malloc(pool_, last_, blocks);
     if (block_count != 0) last_ = address_of(blocks[block_count - 1]);
     return block_count != 0;
   }
-  const ProgramGuard guard(front_.mutex);
-  // Mostly the next one; elsewhere when chunks were made meanwhile.
-  const bool is_there = start != nullptr && state.ring[slot_].span->start == start;
-  slot_ = is_there ? slot_ + 1 : state.ring.slot_behind(last_);
-  if (slot_ == state.ring.count()) return false;
-  PoolChunk& chunk = state.ring[slot_];
-  start = chunk.span->start;
-  last_ = address_of(start);
-  block_count = chunk.block_count;
-  free_bits = chunk.words();
-  live_bytes = has_magazines_ ? internal::live_bytes(*chunk.span) : nullptr;
+  const Span* const slab = order_of(order_).next();
+  if (slab == nullptr) return false;
+  start = slab->start;
+  block_count = slab->block_count;
+  free_bits = slab->free_bits;
+  remote_bits = reinterpret_cast<const std::uint64_t*>(slab->remote_bits);
+  for (std::uint32_t first = 0; first < block_count; first += 64) {
+    const std::uint32_t left = block_count - first;
+    const std::uint64_t all = left < 64 ? (std::uint64_t{1} << left) - 1 : ~std::uint64_t{0};
+    const std::uint64_t remote = __atomic_load_n(remote_bits + first / 64, __ATOMIC_ACQUIRE);
+    live[first / 64] = all & ~(remote | bitmap::load(free_bits + first / 64));
+  }
+  if (pool_.size_class == SizeClass::kNone) return true;
+  const auto take_out = [&](void* block) {
+    const std::uintptr_t offset = address_of(block) - address_of(start);
+    if (offset < block_count * pool_.stride) bitmap::clear(live, offset / pool_.stride);
+  };
+  registry.for_each_and_rest(
+      [&](const ThreadHeap& heap) { visit_magazine(heap, pool_.size_class, take_out); },
+      [&] {
+        for_each_part(*pool_.owner, [&](SlabOwner& part) {
+          os::LockGuard guard(part.mutex);  // what returns to slabs is in neither for a moment
+          visit_parked(part, take_out);
+        });
+      });
   return true;
 }
 
-bool LiveWalk::is_live(const void* block) const noexcept {
-  return system_blocks.pool_of(block) == front_.state;
-}
+bool LiveWalk::is_live(const void* block) const noexcept { return system_blocks.pool_of(block) == &pool_; }
 
 }  // namespace TARN_NAMESPACE::detail

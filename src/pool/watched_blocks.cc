@@ -12,18 +12,21 @@ Span* find_span(const void* block) {
   return span != nullptr ? span : pool_registry.find_span(block);
 }
 
-void forget(Span& span, void* block) {
-  if (observation.note_freed(block)) watched_spans.forget_sample(span);
+bool forget(Span& span, void* block) {
+  if (!observation.note_freed(block)) return false;
+  watched_spans.forget_sample(span);
+  return true;
 }
 
 }  // namespace
 
-void sample_if_due(const PoolHeader& pool, void* block, std::size_t bytes) {
-  if (!observation.heed() || !observation.is_sampled(bytes)) return;
+bool sample_if_due(const PoolHeader& pool, void* block, std::size_t bytes) {
+  if (!observation.heed() || !observation.is_sampled(bytes)) return false;
   Span* const span = find_span(block);
-  if (span == nullptr || span->unmarked_pool() == nullptr) return;  // malloc's
+  if (span == nullptr || span->unmarked_pool() == nullptr) return false;  // malloc's, or a thread's record
   watched_spans.note_sample(*span);
   observation.note_allocated(block, bytes, pool.number);
+  return true;
 }
 
 void sample_object_if_due(const PoolHeader& pool, void* object, std::size_t bytes) {
@@ -31,11 +34,12 @@ void sample_object_if_due(const PoolHeader& pool, void* object, std::size_t byte
   observation.note_allocated(object, bytes, pool.number, SampleLasts::kUntilSwitch);
 }
 
-void forget_sample_of(void* block) {
+bool forget_sample_of(void* block) {
   Span* const span = find_span(block);
-  if (span == nullptr || !span->has_mark(detail::SpanHead::kWatched)) return;
-  if (span->sampled_count.load(std::memory_order_acquire) != 0) forget(*span, block);
+  if (span == nullptr || !span->has_mark(detail::SpanHead::kWatched)) return false;
+  const bool was_sampled = span->sampled_count.load(std::memory_order_acquire) != 0 && forget(*span, block);
   watched_spans.unmark_if_idle(*span);
+  return was_sampled;
 }
 
 void forget_samples_in(Span& span, std::size_t bytes, std::size_t step) {

@@ -1,9 +1,9 @@
 // Samples of the blocks of pools (thread/observation.h), for the slow doors of pools.
 //
-// A watched thread finds none of its magazines (PoolTable::hide), so that each of its allocations comes to a
-// slow door, which asks note_allocated(). A sampled block's span is marked until the block is freed
-// (page/watched_spans.h): so the free comes to a slow door too, by any thread at any time, which asks
-// note_freed() before the block can be another's.
+// A watched thread finds none of its magazines (those of heaps: PoolTable::hide), so that each of its
+// allocations comes to a slow door, which asks note_allocated(). A sampled block's span is marked until the
+// block is freed (page/watched_spans.h): so the free comes to a slow door too, by any thread at any time,
+// which asks note_freed() before the block can be another's.
 //
 // Over malloc a pool's blocks are sampled where malloc's are, not here.
 #pragma once
@@ -14,12 +14,14 @@
 
 namespace tarn::internal::watched {
 
-/// A pool hands a block over. \pre no lock is held; the block is not shared yet.
-[[gnu::noinline]] void sample_if_due(const PoolHeader& pool, void* block, std::size_t bytes);
+/// A pool hands a block over. \pre no lock is held; the block is not shared yet. \returns whether a sample
+/// falls on it.
+[[gnu::noinline]] bool sample_if_due(const PoolHeader& pool, void* block, std::size_t bytes);
 /// \cost two loads while nobody watches.
-TARN_INLINE void note_allocated(const PoolHeader& pool, void* block, std::size_t bytes) {
+TARN_INLINE bool note_allocated(const PoolHeader& pool, void* block, std::size_t bytes) {
   if (is_disturbed()) [[unlikely]]
-    if (block != nullptr) sample_if_due(pool, block, bytes);
+    return block != nullptr && sample_if_due(pool, block, bytes);
+  return false;
 }
 
 /// A thread frees a block: heeds a switch. \pre no lock is held.
@@ -28,12 +30,13 @@ TARN_INLINE void heed_at_free() {
     observation.heed();
 }
 /// \pre the block is live and the caller's. Locks of ranks up to a pool's may be held, where the pool lies in
-/// no caller's memory.
-[[gnu::noinline]] void forget_sample_of(void* block);
+/// no caller's memory. \returns whether a sample had fallen on it.
+[[gnu::noinline]] bool forget_sample_of(void* block);
 /// \cost a load before the first switch.
-TARN_INLINE void note_freed(void* block) {
+TARN_INLINE bool note_freed(void* block) {
   if (observation.has_begun()) [[unlikely]]
-    forget_sample_of(block);
+    return forget_sample_of(block);
+  return false;
 }
 /// The same of several, of which some may be nullptr.
 TARN_INLINE void note_freed(void* const* blocks, std::size_t count) {
@@ -41,10 +44,13 @@ TARN_INLINE void note_freed(void* const* blocks, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
       if (blocks[i] != nullptr) forget_sample_of(blocks[i]);
 }
-/// The same of blocks side by side.
-TARN_INLINE void note_run_freed(void* blocks, std::size_t count, std::size_t stride) {
+/// The same of blocks side by side. \returns on how many.
+TARN_INLINE std::size_t note_run_freed(void* blocks, std::size_t count, std::size_t stride) {
+  std::size_t samples = 0;
   if (observation.has_begun()) [[unlikely]]
-    for (std::size_t i = 0; i < count; ++i) forget_sample_of(static_cast<char*>(blocks) + i * stride);
+    for (std::size_t i = 0; i < count; ++i)
+      samples += forget_sample_of(static_cast<char*>(blocks) + i * stride) ? 1 : 0;
+  return samples;
 }
 
 /// The same of objects of a handle pool, whose ends are hits again once nobody watches: their samples last as

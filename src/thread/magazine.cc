@@ -141,6 +141,9 @@ void return_from_magazine(ThreadHeap& heap, SizeClass size_class, void* const* b
 }  // namespace
 
 bool prepare_magazine(ThreadHeap& heap, SizeClass size_class) {
+  if (is_private_class(size_class) &&
+      private_class(size_class).owner->no_magazines.load(std::memory_order_seq_cst) != 0)
+    return false;
   Magazine* const made = heap.magazines.make(size_class);
   if (made == nullptr) return false;
   Magazine& magazine = *made;

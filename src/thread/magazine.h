@@ -16,17 +16,20 @@ inline unsigned count_of(const ThreadHeap& heap, SizeClass size_class) {
   return static_cast<unsigned>(detail::slot_at(heap.cache, top) - magazine.blocks);
 }
 
-/// Calls visit(block) for each block in the heap's magazines. \pre the heap's mutex is held. \threads any: of
-/// blocks that the heap's thread takes or puts meanwhile some are visited; a block that it has all the time
-/// is not.
+/// Calls visit(block) for each block in a magazine of the heap. \pre the heap's mutex is held. \threads any:
+/// of blocks that the heap's thread takes or puts meanwhile some are visited; a block that it has all the
+/// time is not.
 template <typename Visit>
-void visit_magazines(const ThreadHeap& heap, Visit visit) {
-  for (const SizeClass size_class : all_classes()) {
-    void* const* const blocks = heap.magazines.at(size_class).blocks;
-    const unsigned count = count_of(heap, size_class);
-    for (unsigned i = 1; i <= count; ++i)
-      if (void* const block = __atomic_load_n(blocks + i, __ATOMIC_RELAXED); block != nullptr) visit(block);
-  }
+void visit_magazine(const ThreadHeap& heap, SizeClass size_class, const Visit& visit) {
+  void* const* const blocks = heap.magazines.at(size_class).blocks;
+  const unsigned count = count_of(heap, size_class);
+  for (unsigned i = 1; i <= count; ++i)
+    if (void* const block = __atomic_load_n(blocks + i, __ATOMIC_RELAXED); block != nullptr) visit(block);
+}
+/// The same of all its magazines.
+template <typename Visit>
+void visit_magazines(const ThreadHeap& heap, const Visit& visit) {
+  for (const SizeClass size_class : all_classes()) visit_magazine(heap, size_class, visit);
 }
 
 /// \returns the number of blocks in a magazine, of which a visit may have taken some. \pre the heap's mutex

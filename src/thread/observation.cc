@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include "central/at_hand.h"
 #include "central/owners.h"
 #include "page/background.h"
 #include "page/watched_spans.h"
@@ -119,7 +120,9 @@ void Observation::ring() {
     watched_spans.end();
     sink->on_switched_off();
   }
-  if (is_sampling || may_record()) registry.hide_all_records();
+  if (!is_sampling && !may_record()) return;
+  registry.hide_all_records();
+  owners.for_each([](const SlabOwner& owner) { ring_at_hand(owner); });
 }
 
 void Observation::take_notice() {

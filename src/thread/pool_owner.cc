@@ -1,9 +1,10 @@
 #include "thread/pool_owner.h"
 
-#include <algorithm>
 #include <climits>
+#include <cstring>
 
 #include "base/bitmap.h"
+#include "central/at_hand.h"
 #include "central/class_slabs.h"
 #include "central/depot.h"
 #include "central/owners.h"
@@ -11,12 +12,13 @@
 #include "central/remote_free.h"
 #include "central/slab.h"
 #include "central/trim.h"
+#include "os/checker.h"
 #include "os/memory.h"
-#include "os/process.h"
 #include "page/page_cache.h"
 #include "thread/magazine.h"
 #include "thread/observation.h"
 #include "thread/registry.h"
+#include "thread/slabs_in_order.h"
 #include "thread/this_thread.h"
 
 namespace tarn::internal {
@@ -24,20 +26,18 @@ namespace {
 
 os::Mutex& mutex = os::global_mutex<os::LockRank::kPrivateClass>();
 
-// Owners whose pool has ended, in a queue. Blocks of some may still be live.
-constinit SlabOwner *first_ended = nullptr, *last_ended = nullptr;
-constinit unsigned ended_count = 0;
+/// Owners whose pool has ended. Blocks of some may still be live.
+struct EndedOwners {
+  SlabOwner *first, *last;
+  unsigned count;
+};
+constinit EndedOwners ended_with_records{}, ended_without{};
 constexpr unsigned kEndedTried = 16;
+
+bool has_records(const SlabOwner& owner) { return owner.first_class != SizeClass::kNone; }
 
 constexpr std::size_t kColouredStride = 128;        // a stride that is a multiple leaves cache sets unused
 constexpr std::size_t kLargestColoured = 8 * 1024;  // larger: a slab has too few blocks to give one up
-
-// Calls use(owner) for each part of a pool, and for the owner of its sampled blocks.
-template <typename Use>
-void for_each_owner(SlabOwner& owner, const Use& use) {
-  for_each_part(owner, use);
-  if (SlabOwner* const sampled = owner.sampled.load(std::memory_order_acquire)) use(*sampled);
-}
 
 bool all_heaps(const ThreadHeap&) { return true; }
 bool is_of_this_thread_or_none(const ThreadHeap& heap) { return &heap == this_heap() || heap.is_left(); }
@@ -57,38 +57,49 @@ bool has_slabs(SlabOwner& owner) {
   return has;
 }
 
-void add_ended_locked(SlabOwner& owner) {
+void add_ended_locked(EndedOwners& ended, SlabOwner& owner) {
   owner.next_ended = nullptr;
-  (ended_count == 0 ? first_ended : last_ended->next_ended) = &owner;
-  last_ended = &owner;
-  ++ended_count;
+  (ended.count == 0 ? ended.first : ended.last->next_ended) = &owner;
+  ended.last = &owner;
+  ++ended.count;
 }
 
 // \returns an owner whose pool has ended, and that has as many classes and no slab left; nullptr when none of
 // `most` is such. The others go to the end of the queue.
-SlabOwner* take_ended_locked(unsigned class_count, unsigned most) {
-  for (unsigned left = at_most(most, ended_count); left != 0; --left) {
-    SlabOwner& owner = *first_ended;
-    first_ended = owner.next_ended;
-    --ended_count;
-    if (owner.class_count == class_count && !has_slabs(owner)) return &owner;
-    add_ended_locked(owner);
+SlabOwner* take_ended_locked(const PoolOwnerRequest& request, unsigned most) {
+  EndedOwners& ended = request.has_records ? ended_with_records : ended_without;
+  for (unsigned left = at_most(most, ended.count); left != 0; --left) {
+    SlabOwner& owner = *ended.first;
+    ended.first = owner.next_ended;
+    --ended.count;
+    if (owner.class_count == request.class_count && !has_slabs(owner)) return &owner;
+    add_ended_locked(ended, owner);
   }
   return nullptr;
 }
 
+void write_geometries(SlabOwner& owner, const PoolOwnerRequest& request) {
+  for (unsigned i = 0; i < request.class_count; ++i) owner.geometries[i] = request.geometries[i];
+}
+
+SlabOwner* make_owner_without_records_locked(const PoolOwnerRequest& request) {
+  os::LockGuard guard(owners.mutex());
+  return owners.make_for_pool_locked(SizeClass::kNone, request.class_count);
+}
+
 // \returns an owner with classes that no pool has had; nullptr when there are no more, or memory is refused.
-SlabOwner* make_owner_locked(const ClassGeometry* geometries, unsigned class_count) {
-  const unsigned first = end_of_classes.load(std::memory_order_relaxed), end = first + class_count;
+SlabOwner* make_owner_locked(const PoolOwnerRequest& request) {
+  if (!request.has_records) return make_owner_without_records_locked(request);
+  const unsigned first = end_of_classes.load(std::memory_order_relaxed), end = first + request.class_count;
   if (end > detail::kMostClasses) return nullptr;
   for (unsigned index = first; index < end; ++index)
     if (private_classes.make(class_of_index(index)) == nullptr) return nullptr;
   if (!registry.make_room_for_records(end)) return nullptr;
   os::LockGuard guard(owners.mutex());
-  SlabOwner* const owner = owners.make_for_pool_locked(class_of_index(first), class_count);
+  SlabOwner* const owner = owners.make_for_pool_locked(class_of_index(first), request.class_count);
   if (owner == nullptr) return nullptr;
-  for (unsigned i = 0; i < class_count; ++i)
-    private_class(class_of_index(first + i)) = {geometries[i], owner};
+  write_geometries(*owner, request);
+  for (unsigned index = first; index < end; ++index) private_class(class_of_index(index)).owner = owner;
   end_of_classes.store(end, std::memory_order_release);
   return owner;
 }
@@ -105,82 +116,41 @@ ClassCensus count_once(SlabOwner& owner, SizeClass size_class, ReturnedPages& re
     const OwnedClass& of_class = one.of(size_class);
     blocks += of_class.totals.blocks;
     pages += of_class.totals.pages;
-    unused += parked_count(one, size_class) + free_blocks(of_class);
+    unused += parked_count(one, size_class) + free_blocks(of_class) + at_hand_count(one);
   };
   registry.for_each_and_rest(add_heap, [&] { for_each_owner(owner, add_owner); });
   return {blocks > unused ? blocks - unused : 0, bytes_of(pages), blocks};
 }
 
+// Calls use(owner, class), with the owner's mutex held.
+template <typename Use>
+void for_each_class(SlabOwner& owner, const Use& use) {
+  for_each_owner(owner, [&](SlabOwner& one) {
+    os::LockGuard guard(one.mutex);
+    for (const SizeClass size_class : classes_of(one)) use(one, size_class);
+  });
+}
+
 // What is parked may be of another part's slab, and collecting the announcements of one part may pass some on
 // to another: so all of these come before the first slab is looked at.
+void gather_free_blocks(SlabOwner& owner, ReturnedPages& returned) {
+  for_each_class(owner, [&](SlabOwner& one, SizeClass size_class) {
+    return_parked(one, size_class, UINT_MAX, returned);
+  });
+  for_each_class(owner, [&](SlabOwner& one, SizeClass size_class) {
+    collect_pending_locked(one, size_class, returned);
+  });
+}
+
 void end_free_slabs(SlabOwner& owner, ReturnedPages& returned) {
-  const auto for_each_class = [&](const auto& use) {
-    for_each_owner(owner, [&](SlabOwner& one) {
-      os::LockGuard guard(one.mutex);
-      for (const SizeClass size_class : classes_of(one)) use(one, size_class);
-    });
-  };
-  for_each_class(
-      [&](SlabOwner& one, SizeClass size_class) { return_parked(one, size_class, UINT_MAX, returned); });
-  for_each_class(
-      [&](SlabOwner& one, SizeClass size_class) { collect_pending_locked(one, size_class, returned); });
-  for_each_class([&](SlabOwner& one, SizeClass size_class) {
+  gather_free_blocks(owner, returned);
+  for_each_class(owner, [&](SlabOwner& one, SizeClass size_class) {
     for (Span* slab = one.of(size_class).full.first(); slab != nullptr; slab = slab->next)
       keep_no_longer(one, slab);
     trim_class_locked(one, size_class, TrimDepth::kAll, returned);
     end_spare_slabs(one, 0, returned);
   });
 }
-
-/// The slabs of a class by their addresses. \pre no other thread uses the pool meanwhile.
-class SlabsInOrder {
- public:
-  SlabsInOrder(SlabOwner& owner, SizeClass size_class) : owner_(owner), class_(size_class) {
-    for_each([&](Span*) { ++count_; });
-    bytes_ = round_up((count_ + 1) * sizeof(Span*), os::page_bytes());
-    sorted_ = static_cast<Span**>(os::map(bytes_));
-    if (sorted_ == nullptr) return;
-    std::size_t added = 0;
-    for_each([&](Span* slab) {
-      if (added != count_) sorted_[added++] = slab;
-    });
-    count_ = added;
-    std::sort(sorted_, sorted_ + count_, [](const Span* a, const Span* b) { return a->start < b->start; });
-  }
-  ~SlabsInOrder() {
-    if (sorted_ != nullptr) os::release(sorted_, bytes_);
-  }
-  SlabsInOrder(const SlabsInOrder&) = delete;
-  SlabsInOrder& operator=(const SlabsInOrder&) = delete;
-
-  /// \returns nullptr behind the last one. \cost a look at each slab when memory for their order is refused.
-  const Span* next() {
-    if (sorted_ != nullptr) return at_ == count_ ? nullptr : sorted_[at_++];
-    const Span* lowest = nullptr;
-    for_each([&](const Span* slab) {
-      const bool is_behind = last_ == nullptr || slab->start > last_->start;
-      if (is_behind && (lowest == nullptr || slab->start < lowest->start)) lowest = slab;
-    });
-    if (lowest != nullptr) last_ = lowest;
-    return lowest;
-  }
-
- private:
-  template <typename Visit>
-  void for_each(const Visit& visit) const {
-    for_each_owner(owner_, [&](SlabOwner& one) {
-      os::LockGuard guard(one.mutex);  // a look may sort the lists
-      for (Span* slab = one.of(class_).available.first(); slab != nullptr; slab = slab->next) visit(slab);
-      for (Span* slab = one.of(class_).full.first(); slab != nullptr; slab = slab->next) visit(slab);
-    });
-  }
-
-  SlabOwner& owner_;
-  const SizeClass class_;
-  Span** sorted_ = nullptr;
-  std::size_t count_ = 0, bytes_ = 0, at_ = 0;
-  const Span* last_ = nullptr;
-};
 
 }  // namespace
 
@@ -202,23 +172,48 @@ ClassGeometry pool_geometry(std::size_t bytes, std::size_t alignment) {
   return geometry;
 }
 
-SlabOwner* acquire_pool_owner(const ClassGeometry* geometries, unsigned class_count) {
+ClassGeometry chunk_geometry(std::size_t stride, std::size_t alignment, std::size_t blocks) {
+  constexpr std::size_t kMostBytes = UINT32_MAX;
+  const std::size_t most = kMostBytes / stride;
+  const std::size_t count = blocks < most ? blocks : most;
+  ClassGeometry geometry =
+      make_geometry(static_cast<std::uint32_t>(stride), static_cast<std::uint32_t>(stride));
+  geometry.block_count = static_cast<std::uint16_t>(count);
+  geometry.word_count = static_cast<std::uint16_t>(bitmap::words_for(count));
+  geometry.slab_pages = geometry.first_slab_pages = pages_for(count * stride);
+  // Slabs begin at other lines where there is room for that.
+  const std::size_t rest = bytes_of(geometry.slab_pages) - count * stride;
+  geometry.colours =
+      alignment <= kCacheLineBytes ? static_cast<std::uint16_t>(rest / kCacheLineBytes + 1) : 1;
+  return geometry;
+}
+
+SlabOwner* acquire_pool_owner(const PoolOwnerRequest& request) {
   ReturnedPages returned;
   os::LockGuard guard(mutex);
-  SlabOwner* owner = take_ended_locked(class_count, kEndedTried);
-  if (owner == nullptr) owner = make_owner_locked(geometries, class_count);
-  if (owner == nullptr) owner = take_ended_locked(class_count, UINT_MAX);
+  SlabOwner* owner = take_ended_locked(request, kEndedTried);
+  if (owner == nullptr) owner = make_owner_locked(request);
+  if (owner == nullptr) owner = take_ended_locked(request, UINT_MAX);
   if (owner == nullptr) return nullptr;
   // Of blocks that outlived the last pool. No slab is left, so no thread has one more to push.
   if (owner->outlived) drop_magazines(*owner, all_heaps, returned);
-  for (unsigned i = 0; i < class_count; ++i)
-    private_class(class_of_index(index_of_class(owner->first_class) + i)).geometry = geometries[i];
-  for_each_owner(*owner, [](SlabOwner& one) {
+  for_each_owner(*owner, [&](SlabOwner& one) {
     os::LockGuard one_guard(one.mutex);  // a look may come to it
+    write_geometries(one, request);
     one.peak_taken_bytes = 0;
     one.largest_taken_bytes = 0;
+    one.hides_slabs = request.hides_slabs || one.is_sampled;
+    one.keeps_slabs = request.keeps_slabs;
+    one.asks_pool = request.asks_pool;
+    one.has_one_part = request.has_one_part;
+    one.has_counts = request.has_counts;
+    one.poisons = request.poisons;
+    one.density = request.density;
   });
+  std::strncpy(owner->pool_name, request.name, sizeof owner->pool_name - 1);
   owner->waits = 0;
+  owner->no_magazines.store(0, std::memory_order_relaxed);
+  owner->room.store(request.most_blocks, std::memory_order_relaxed);
   owner->others_in_use.store(0, std::memory_order_relaxed);
   os::LockGuard owners_guard(owners.mutex());  // set_magazine_limit() comes before, or finds the owner
   owner->kept_limit_bytes = std::size_t{thread_limits.magazine_bytes};
@@ -230,11 +225,15 @@ void begin_to_end(SlabOwner& owner) {
   for_each_owner(owner, [](SlabOwner& one) { one.is_ending.store(true, std::memory_order_relaxed); });
 }
 
-void release_pool_owner(SlabOwner& owner) {
+void end_no_more(SlabOwner& owner) {
   for_each_owner(owner, [](SlabOwner& one) { one.is_ending.store(false, std::memory_order_relaxed); });
+}
+
+void release_pool_owner(SlabOwner& owner) {
+  end_no_more(owner);
   owner.outlived = has_slabs(owner);
   os::LockGuard guard(mutex);
-  add_ended_locked(owner);
+  add_ended_locked(has_records(owner) ? ended_with_records : ended_without, owner);
 }
 
 ClassCensus take_census(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
@@ -256,19 +255,19 @@ std::size_t largest_taken_bytes(SlabOwner& owner) {
   return bytes;
 }
 
-void settle(SlabOwner& owner) {
-  ReturnedPages returned;
+void settle(SlabOwner& owner, ReturnedPages& returned) {
   const GiveBackGuard give_back;  // so no free block is out of its slab
   drop_magazines(owner, all_heaps, returned);
   end_free_slabs(owner, returned);
-  returned.give_back();
 }
 
-std::size_t release_unused_slabs(SlabOwner& owner) {
-  ReturnedPages returned;
+void return_magazines_of_caller(SlabOwner& owner, ReturnedPages& returned) {
   drop_magazines(owner, is_of_this_thread_or_none, returned);
+}
+
+void release_unused_slabs(SlabOwner& owner, ReturnedPages& returned) {
+  return_magazines_of_caller(owner, returned);
   end_free_slabs(owner, returned);
-  return returned.bytes();
 }
 
 void visit_live_blocks(SlabOwner& owner, SizeClass size_class, const BlockVisitor& visit) {
@@ -287,6 +286,67 @@ void mark_block_free(void* block) {
   mark_free(*slab, bitmap::word_of(index), bitmap::bit(index));
   owner.taken_bytes -= slab->stride;
   place_slab(owner, slab);
+}
+
+namespace {
+
+void free_all_locked(SlabOwner& owner, const List<Span>& slabs) {
+  owner.missing_run = UINT32_MAX;
+  for (Span* slab = slabs.first(); slab != nullptr; slab = slab->next) {
+    owner.taken_bytes -= std::size_t{slab->block_count - slab->free_count} * slab->stride;
+    bitmap::fill(slab->free_bits, slab->block_count);
+    slab->free_count = slab->block_count;
+    slab->scan_word = 0;
+    slab->quiet = Quiet::kNot;
+    if (slab->is_listed()) slab->settle_at = slab->block_count;
+    if (owner.poisons) os::poison(slab->start, std::size_t{slab->block_count} * slab->stride);
+  }
+}
+
+void populate_all(const List<Span>& slabs) {
+  for (const Span* slab = slabs.first(); slab != nullptr; slab = slab->next)
+    os::populate(slab->first_page(), slab->bytes());
+}
+
+}  // namespace
+
+void return_all_at_hand(SlabOwner& owner, ReturnedPages& returned) {
+  const GiveBackGuard give_back;  // so no free block is out of its slab
+  drop_magazines(owner, all_heaps, returned);
+  gather_free_blocks(owner, returned);
+}
+
+void free_all_blocks(SlabOwner& owner, ReturnedPages& returned) {
+  const GiveBackGuard give_back;
+  for_each_class(owner, [&](SlabOwner& one, SizeClass size_class) {
+    collect_pending_locked(one, size_class, returned);
+    free_all_locked(one, one.of(size_class).available);
+    free_all_locked(one, one.of(size_class).full);
+    while (Span* const slab = one.of(size_class).full.first()) place_slab(one, slab);
+  });
+}
+
+std::size_t add_slabs(SlabOwner& owner, SizeClass size_class, std::size_t count, bool populates) {
+  std::size_t blocks = 0;
+  os::LockGuard guard(owner.mutex);
+  while (blocks < count) {
+    const Span* const slab = make_slab_locked(owner, size_class);
+    if (slab == nullptr) break;
+    blocks += slab->block_count;
+  }
+  if (populates) {
+    populate_all(owner.of(size_class).available);
+    populate_all(owner.of(size_class).full);
+  }
+  return blocks;
+}
+
+std::size_t slab_count(SlabOwner& owner) {
+  std::size_t slabs = 0;
+  for_each_owner(owner, [&](const SlabOwner& one) {
+    for (const SizeClass size_class : classes_of(one)) slabs += one.of(size_class).totals.slabs;
+  });
+  return slabs;
 }
 
 std::size_t prewarm_class(SlabOwner& owner, SizeClass size_class, std::size_t count) {

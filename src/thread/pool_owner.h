@@ -15,12 +15,33 @@ namespace tarn::internal {
 /// (at most 4 KiB).
 ClassGeometry pool_geometry(std::size_t bytes, std::size_t alignment);
 
-/// \returns an owner with a class for each geometry; nullptr when memory is refused, or too many pools live
-/// (32,595 classes).
-SlabOwner* acquire_pool_owner(const ClassGeometry* geometries, unsigned class_count);
+/// The geometry of a class of blocks at a distance of `stride` bytes, all of them the program's, of which a
+/// slab has `blocks`; fewer where so many would have 4 GiB.
+ClassGeometry chunk_geometry(std::size_t stride, std::size_t alignment, std::size_t blocks);
 
-/// Call when the pool begins to end: from now on only the pool touches the slabs.
+/// What a pool wants of its owner.
+struct PoolOwnerRequest {
+  const ClassGeometry* geometries;  // of its classes
+  const char* name = "";            // up to 31 characters
+  unsigned class_count = 1;
+  bool has_records = true;   // of its classes in threads; without, there may be any number of such pools
+  bool hides_slabs = false;  // the index of pages names no record: each free is slow
+  bool keeps_slabs = false;  // those without a live block stay until a trim by hand
+  bool asks_pool = false;    // who knows but a block's address asks the pool to free it
+  bool has_one_part = false;
+  bool has_counts = false;  // slabs have a zeroed count for each block
+  bool poisons = false;     // free blocks are poisoned for a checker
+  Density density = Density::kSparse;
+  std::size_t most_blocks = SlabOwner::kNoCap;  // in all slabs
+};
+
+/// \returns nullptr when memory is refused, or too many pools with records live (32,595 classes).
+SlabOwner* acquire_pool_owner(const PoolOwnerRequest& request);
+
+/// Call when the pool begins to end, or to be walked: from now on no look ends a slab.
 void begin_to_end(SlabOwner& owner);
+/// Call when it is walked no more.
+void end_no_more(SlabOwner& owner);
 
 /// Call when the pool has ended; blocks may still be live. Another pool gets the owner when all are free.
 /// \pre no thread allocates from its classes any more.
@@ -39,13 +60,18 @@ ClassCensus take_census(SlabOwner& owner, SizeClass size_class, ReturnedPages& r
 /// times.
 std::size_t largest_taken_bytes(SlabOwner& owner);
 
-/// Drops every thread's magazines of the pool and ends its free slabs. \pre no other thread uses the pool
-/// meanwhile.
-void settle(SlabOwner& owner);
+/// Drops every thread's magazines of the pool: all free blocks are in slabs then. \pre no other thread uses
+/// the pool meanwhile.
+void return_all_at_hand(SlabOwner& owner, ReturnedPages& returned);
 
-/// The same with the magazines of the calling thread, and of threads that have ended. \returns bytes of pages
-/// that slabs gave back.
-std::size_t release_unused_slabs(SlabOwner& owner);
+/// The same, and ends free slabs.
+void settle(SlabOwner& owner, ReturnedPages& returned);
+
+/// Drops the magazines of the calling thread, and of threads that have ended.
+void return_magazines_of_caller(SlabOwner& owner, ReturnedPages& returned);
+
+/// The same, and ends free slabs.
+void release_unused_slabs(SlabOwner& owner, ReturnedPages& returned);
 
 /// Visits in the order of addresses; `visit` may free the block. \pre no other thread uses the pool
 /// meanwhile, and it is settled.
@@ -53,6 +79,16 @@ void visit_live_blocks(SlabOwner& owner, SizeClass size_class, const BlockVisito
 
 /// Marks a block free in its slab; retires no slab. \pre as above.
 void mark_block_free(void* block);
+
+/// Frees all blocks. \pre no other thread uses the pool meanwhile, and nobody has free blocks of it at hand.
+void free_all_blocks(SlabOwner& owner, ReturnedPages& returned);
+
+/// Makes slabs with `count` blocks or more of a class. \param populates whether all slabs shall be backed by
+/// memory. \returns how many blocks the new slabs have.
+std::size_t add_slabs(SlabOwner& owner, SizeClass size_class, std::size_t count, bool populates);
+
+/// \returns how many slabs there are.
+std::size_t slab_count(SlabOwner& owner);
 
 /// Makes slabs, backed by memory and kept until trimmed, until the owner has `count` free blocks of the
 /// class. \returns how many are free.

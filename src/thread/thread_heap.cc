@@ -8,6 +8,7 @@
 #include "central/owners.h"
 #include "central/remote_free.h"
 #include "central/return_blocks.h"
+#include "central/slab.h"
 #include "central/take_blocks.h"
 #include "os/fatal.h"
 #include "page/page_map.h"
@@ -280,7 +281,8 @@ void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPag
       return return_blocks(&owner, &block, 1, returned);
     }
   }
-  if (!detail::push(heap.cache, record_of_class(size_class), block)) os::fatal("double free", block);
+  if (!detail::push(heap.cache, record_of_class(size_class), block))
+    stop_at_block(*page_map.find(block), "double free", block);
 }
 
 }  // namespace tarn::internal

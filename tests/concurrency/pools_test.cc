@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "pool/thread_magazines.h"
+#include "pool/block_pool_state.h"
 #include "support/child.h"
 #include "support/content.h"
 #include "support/heap_with_magazines.h"
@@ -64,8 +64,7 @@ TEST(PoolThreads, AreNotRefusedWhileABlockIsFree) {
   for (const std::size_t spare : {0u, 1u, 100u}) {
     SharedFixedPool pool(
         {.block_bytes = 64, .blocks_per_chunk = 70, .largest_count = kThreads * kPart + spare});
-    detail::FixedPoolState& state = detail::FixedPoolAccess::state(pool);
-    if (spare != 1) internal::make_magazines(state);
+    detail::BlockPoolState& state = detail::BlockPoolAccess::state(pool);
     std::vector<void*> held[kThreads];
     std::atomic<std::uint64_t> refusals{0};
     run_watched(
@@ -98,7 +97,7 @@ TEST(PoolThreads, AreNotRefusedWhileABlockIsFree) {
     for (const std::vector<void*>& own : held)
       for (void* block : own) pool.deallocate(block);
     EXPECT_EQ(pool.live_count(), 0u);
-    if (state.back_end == &internal::kFixedPoolOverChunks) {
+    if (!state.is_over_malloc()) {
       EXPECT_EQ(pool.reserve(SIZE_MAX), kThreads * kPart + spare) << "no block was lost";
     }
     internal::validate(state);
@@ -109,12 +108,10 @@ TEST(PoolThreads, AreNotRefusedWhileABlockIsFree) {
 TEST(PoolThreads, FindABlockThatTwoFreeAtOnce) {
   if (kSanitizer) GTEST_SKIP() << "a sanitizer follows no threads of a child";
   SharedFixedPool any(64);
-  if (!detail::FixedPoolAccess::state(any).may_have_magazines) GTEST_SKIP() << "malloc finds it";
+  if (detail::BlockPoolAccess::state(any).is_over_malloc()) GTEST_SKIP() << "malloc finds it";
   for (std::uint64_t round = amount(60, 3000); round-- > 0;) {
     const ChildResult result = run_in_child([round] {
       SharedFixedPool pool({.block_bytes = 64, .name = "packets"});
-      detail::FixedPoolState& state = detail::FixedPoolAccess::state(pool);
-      if (round % 2 == 0) internal::make_magazines(state);
       void* const block = pool.allocate();
       std::atomic<int> waiting{2};
       const auto free_it = [&] {
@@ -136,7 +133,6 @@ TEST(PoolThreads, FindABlockThatTwoFreeAtOnce) {
 TEST(PoolThreads, HandBlocksOfAFixedPoolOn) {
   constexpr std::size_t kMost = 500;
   SharedFixedPool pool({.block_bytes = 100, .blocks_per_chunk = 90, .largest_count = kMost});
-  internal::make_magazines(detail::FixedPoolAccess::state(pool));
   std::atomic<void*> slots[kSlots] = {};
   run_watched(
       amount(50000, 2000000),
@@ -158,7 +154,7 @@ TEST(PoolThreads, HandBlocksOfAFixedPoolOn) {
       [&] { look_at_all_pools(); });
   for (std::atomic<void*>& slot : slots) pool.deallocate(slot);
   EXPECT_EQ(pool.live_count(), 0u);
-  internal::validate(detail::FixedPoolAccess::state(pool));
+  internal::validate(detail::BlockPoolAccess::state(pool));
 }
 
 TEST(PoolThreads, ShareAFixedPoolThatOthersTrimAndLookAt) {

@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "fault/scenario.h"
-#include "support/buffer_pool_with_magazines.h"
+#include "pool/buffer_pool_state.h"
 #include "support/content.h"
-#include "support/pool_with_magazines.h"
 #include "support/sizes.h"
 #include "tarn/arena.h"
 #include "tarn/buffer_chain.h"
@@ -204,15 +203,11 @@ int use_fixed_pools() {
     for (const std::size_t block_bytes : {24u, 1000u}) {
       if (const int line = use_fixed_pool<FixedPool>(block_bytes, per_chunk)) return line;
       if (const int line = use_fixed_pool<SharedFixedPool>(block_bytes, per_chunk)) return line;
-      if (const int line = use_fixed_pool<PoolWithMagazines>(block_bytes, per_chunk)) return line;
     }
   return 0;
 }
 
-int use_buffer_pools() {
-  if (const int line = use_buffer_pool<BufferPool>()) return line;
-  return use_buffer_pool<BufferPoolWithMagazines>();
-}
+int use_buffer_pools() { return use_buffer_pool<BufferPool>(); }
 
 int use_object_pools() {
   std::vector<std::unique_ptr<ObjectPool<Object>>> others;

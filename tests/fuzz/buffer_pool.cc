@@ -1,5 +1,4 @@
-// Buffer pools of any sizes and caps: plain blocks, shared buffers, slices and chains, with and without
-// magazines.
+// Buffer pools of any sizes and caps: plain blocks, shared buffers, slices and chains.
 #include "tarn/buffer_pool.h"
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 #include <vector>
 
 #include "fuzz/program.h"
-#include "support/buffer_pool_with_magazines.h"
+#include "pool/buffer_pool_state.h"
 #include "tarn/buffer_chain.h"
 #include "tarn/memory_pool.h"
 
@@ -210,8 +209,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Program program(data, size);
   const tarn::BufferPoolOptions options = read_options(program);
   if (!are_valid(options)) return 0;
-  Program with_magazines = program;
   BufferPoolRun<tarn::BufferPool>(program, options).run_pool(16);
-  BufferPoolRun<tarn::test::BufferPoolWithMagazines>(with_magazines, options).run_pool(16);
   return 0;
 }

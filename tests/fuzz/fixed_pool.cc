@@ -5,8 +5,7 @@
 #include <optional>
 
 #include "fuzz/program.h"
-#include "pool/fixed_pool_state.h"
-#include "support/pool_with_magazines.h"
+#include "pool/block_pool_state.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::fuzz {
@@ -108,7 +107,7 @@ class FixedPoolRun final : public Run {
   void end_pool() override { pool_.reset(); }
   void check_counts() const override {
     check(pool_->live_count() == live_count(), "a pool knows how many blocks are live");
-    internal::validate(detail::FixedPoolAccess::state(*pool_));
+    internal::validate(detail::BlockPoolAccess::state(*pool_));
     check_invariants();
   }
 
@@ -125,9 +124,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool is_shared = program.flag();
   const tarn::FixedPoolOptions options = read_options(program);
   if (is_shared) {
-    Program with_magazines = program;
     FixedPoolRun<tarn::SharedFixedPool>(program, options).run_pool(12);
-    FixedPoolRun<tarn::test::PoolWithMagazines>(with_magazines, options).run_pool(12);
   } else {
     FixedPoolRun<tarn::FixedPool>(program, options).run_pool(12);
   }

@@ -45,7 +45,7 @@ PRINTED = {
     "bad_pool": f"FixedPool that cannot be read: {NO_SUCH_POOL}",
     "bad_objects": f"ObjectPool<Unit> that cannot be read: {NO_SUCH_POOL}",
     "bad_entities": f"HandlePool<Unit> that cannot be read: {NO_SUCH_POOL}",
-    "bad_packets": "BufferPool that cannot be read: Cannot access memory at address ADDRESS",
+    "bad_packets": "BufferPool that cannot be read: no memory at ADDRESS",
     "bad_heap": f"Heap that cannot be read: {NO_SUCH_POOL}",
     "bad_arena": "Arena that cannot be read: no memory at ADDRESS",
 }

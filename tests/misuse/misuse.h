@@ -16,6 +16,12 @@ inline void must_die_with(const char* what, const void* address) {
   printf("tarn: %s: %p\n", what, address);
 }
 
+/// \returns what a program dies of: what a look at each free finds, with the option check, is found later, or
+/// as something else, by default.
+inline const char* checked_or(const char* checked, const char* by_default) {
+  return getenv("TARN_CHECK") != NULL ? checked : by_default;
+}
+
 /// Frees enough other blocks of a size for every magazine to be flushed, so that what is wrong reaches its
 /// slab.
 inline void free_many_others(size_t size) {

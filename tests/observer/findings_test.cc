@@ -93,7 +93,7 @@ TEST_F(FindingsOf, LeaksAreJudgedWhereTheyWereLookedFor) {
 
 TEST_F(FindingsOf, FreeBlocksInAPoolAreNamedByThePool) {
   const std::uint32_t packets = made.add_pool(PoolKind::kFixed, "packets", 2048);
-  made.add_pool_span(packets, SpanUse::kFixedChunk, 512 * kPage, 100);
+  made.add_pool_span(packets, SpanUse::kSlab, 512 * kPage, 100);
   const Finding finding = find("fragmentation");
   EXPECT_BAD(finding);
   EXPECT_NE(finding.advice.find("fixed pool packets"), std::string::npos);
@@ -141,7 +141,7 @@ TEST_F(FindingsOf, HugePagesThatAreNotResidentAreNot) {
 
 TEST_F(FindingsOf, APoolThatRefusedIsBad) {
   const std::uint32_t packets = made.add_pool(PoolKind::kFixed, "packets", 2048);
-  made.add_pool_span(packets, SpanUse::kFixedChunk, 4 * kPage, 100);
+  made.add_pool_span(packets, SpanUse::kSlab, 4 * kPage, 100);
   pool(packets).largest_count = 128;
   EXPECT_FINE(find("pool_full"));
   pool(packets).refusals = 3;
@@ -152,7 +152,7 @@ TEST_F(FindingsOf, APoolThatRefusedIsBad) {
 
 TEST_F(FindingsOf, APoolNearItsCapIsANoteAndAtItBad) {
   const std::uint32_t packets = made.add_pool(PoolKind::kFixed, "packets", 2048);
-  made.add_pool_span(packets, SpanUse::kFixedChunk, 4 * kPage, 100);
+  made.add_pool_span(packets, SpanUse::kSlab, 4 * kPage, 100);
   pool(packets).largest_count = 105;
   EXPECT_NOTE(find("pool_full"));
   pool(packets).largest_count = 100;

@@ -234,7 +234,7 @@ Snapshot make_mixed_heap() {
   made.add_free(100 * kPage, false);
   made.add_slabs(6, big, 16, second);
   made.add_slab(big, 0, second);
-  made.add_pool_span(packets, SpanUse::kFixedChunk, 4 * kPage, 100);
+  made.add_pool_span(packets, SpanUse::kSlab, 4 * kPage, 100);
   for (std::uint32_t i = 0; i < 4; ++i) made.add_mixed_page(sessions, 4096, {100, 200, 64});
   made.add_large(5 * kPage, 0);
   return made.snapshot();

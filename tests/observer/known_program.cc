@@ -12,9 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "support/buffer_pool_with_magazines.h"
 #include "support/heap_with_magazines.h"
-#include "support/pool_with_magazines.h"
 #include "support/seed.h"
 #include "support/sizes.h"
 
@@ -37,13 +35,12 @@ struct KnownProgram::Pools {
   FixedPool packets{{.block_bytes = 512, .largest_count = 10'000, .name = "packets"}};
   FixedPool runs{{.block_bytes = 48, .name = "runs"}};
   SharedFixedPool shared{{.block_bytes = 128, .name = "shared"}};
-  PoolWithMagazines handed{{.block_bytes = 160, .name = "handed"}};
+  SharedFixedPool handed{{.block_bytes = 160, .name = "handed"}};
   ObjectPool<Quest> quests{{.name = "quests", .at_end = AtPoolEnd::kDestroy}};
   ObjectPool<Item, LiveObjects::kListed> items{{.name = "items", .at_end = AtPoolEnd::kDestroy}};
   HandlePool<Quest> handles{{.name = "handles", .at_end = AtPoolEnd::kDestroy}};
   BufferPool buffers{{.largest_bytes = 4096, .at_end = AtPoolEnd::kDestroy, .name = "buffers"}};
-  BufferPoolWithMagazines handed_buffers{
-      {.largest_bytes = 1024, .at_end = AtPoolEnd::kDestroy, .name = "handed buffers"}};
+  BufferPool handed_buffers{{.largest_bytes = 1024, .at_end = AtPoolEnd::kDestroy, .name = "handed buffers"}};
   Heap room{{.name = "room", .soft_limit = 32 << 20, .hard_limit = 64 << 20, .mapped_limit = 96 << 20}};
   Heap inner{{.name = "inner", .hard_limit = 1 << 20, .parent = &room}};
   Heap large{{.name = "large heap"}};

@@ -35,8 +35,7 @@ Snapshot make_large_heap() {
     }
     if (random() % 20 == 0) made.add_large(9 * test::kPage, 8 * test::kPage + 999), i += 9;
     if (random() % 30 == 0) made.add_free((1 + random() % 40) * test::kPage, random() % 3 == 0), i += 20;
-    if (random() % 50 == 0)
-      made.add_pool_span(big_blocks, SpanUse::kFixedChunk, 32 * test::kPage, 200), i += 32;
+    if (random() % 50 == 0) made.add_pool_span(big_blocks, SpanUse::kSlab, 32 * test::kPage, 200), i += 32;
   }
   return made.snapshot();
 }
@@ -45,7 +44,7 @@ Snapshot make_odd_names() {
   test::HandMade made;
   made.edit().program = "<b>&\"bad\"</script>";
   const std::uint32_t pool = made.add_pool(PoolKind::kFixed, "<img src=x onerror=alert(1)>", 2048);
-  made.add_pool_span(pool, SpanUse::kFixedChunk, 4 * test::kPage, 10);
+  made.add_pool_span(pool, SpanUse::kSlab, 4 * test::kPage, 10);
   return made.snapshot();
 }
 

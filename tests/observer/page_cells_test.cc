@@ -57,7 +57,7 @@ TEST(PageCells, TheCellsOfALargeBlockHaveTheBytesThatLieInEach) {
 TEST(PageCells, BlocksAcrossTwoPagesOfASlabCountInBothByTheirBytes) {
   HandMade made;
   const std::uint32_t pool = made.add_pool(PoolKind::kFixed, "wide", 40000);
-  made.add_pool_span(pool, SpanUse::kFixedChunk, 2 * kPage, 2);
+  made.add_pool_span(pool, SpanUse::kSlab, 2 * kPage, 2);
   const Snapshot snapshot = made.snapshot();
   const PageMap map = page_map_of(snapshot, nullptr);
   ASSERT_EQ(map.cells.size(), 2U);
@@ -68,7 +68,7 @@ TEST(PageCells, BlocksAcrossTwoPagesOfASlabCountInBothByTheirBytes) {
 TEST(PageCells, LiveBytesOfAllRangesAddUpToThoseOfTheSpan) {
   HandMade made;
   const std::uint32_t pool = made.add_pool(PoolKind::kFixed, "odd", 4999);
-  Span& span = made.add_pool_span(pool, SpanUse::kFixedChunk, 8 * kPage, 0);
+  Span& span = made.add_pool_span(pool, SpanUse::kSlab, 8 * kPage, 0);
   for (std::uint32_t i = 0; i < span.block_count; i += 3) {
     made.edit().live_words[span.first_word + i / 64] |= std::uint64_t{1} << i % 64;
     ++span.live;
@@ -233,7 +233,7 @@ TEST(Pinners, OwnersAndPoolsPinWhatIsTheirs) {
   const std::uint32_t owner = made.add_owner();
   const std::uint32_t pool = made.add_pool(PoolKind::kFixed, "packets", 2048);
   made.add_slab(made.add_class(48), 3, owner);
-  made.add_pool_span(pool, SpanUse::kFixedChunk, kPage, 1);
+  made.add_pool_span(pool, SpanUse::kSlab, kPage, 1);
   const Snapshot snapshot = made.snapshot();
   const auto owners = pinners_by(PinnedBy::kOwner, snapshot, nullptr);
   const auto pools = pinners_by(PinnedBy::kPool, snapshot, nullptr);

@@ -18,7 +18,6 @@
 
 #include "observer/recorded_memory.h"
 #include "support/heap_with_magazines.h"
-#include "support/pool_with_magazines.h"
 
 namespace {
 
@@ -63,7 +62,7 @@ int main(int count, char** arguments) {
   forget_start(count, arguments);
   use_general_pool();
   tarn::FixedPool fixed({.block_bytes = 256, .name = "fixed"});
-  tarn::test::PoolWithMagazines shared(64);
+  tarn::SharedFixedPool shared(64);
   tarn::ObjectPool<Item> objects({.name = "objects", .at_end = tarn::AtPoolEnd::kDestroy});
   tarn::HandlePool<Item> handles({.name = "handles", .at_end = tarn::AtPoolEnd::kDestroy});
   tarn::BufferPool buffers({.largest_bytes = 1024, .at_end = tarn::AtPoolEnd::kDestroy});

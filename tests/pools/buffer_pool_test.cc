@@ -1,4 +1,4 @@
-// BufferPool and its shared buffers, with and without magazines: sizes, caps, counts, references.
+// BufferPool and its shared buffers: sizes, caps, counts, references.
 #include "tarn/buffer_pool.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/buffer_pool_with_magazines.h"
+#include "pool/buffer_pool_state.h"
 #include "support/child.h"
 #include "support/content.h"
 #include "support/sanitizer.h"
@@ -22,11 +22,6 @@
 
 namespace tarn::test {
 namespace {
-
-template <typename Pool>
-class AnyBufferPool : public ::testing::Test {};
-using BufferPools = ::testing::Types<BufferPool, BufferPoolWithMagazines>;
-TYPED_TEST_SUITE(AnyBufferPool, BufferPools);
 
 std::uintptr_t address(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 
@@ -81,12 +76,12 @@ TEST(BufferSizes, ThatAreNoneAreRefused) {
   EXPECT_EQ(BufferPool({.sizes = many}).size_count(), 32u);
 }
 
-TYPED_TEST(AnyBufferPool, ServesEachRequestFromTheSmallestSizeThatHoldsIt) {
+TEST(ABufferPool, ServesEachRequestFromTheSmallestSizeThatHoldsIt) {
   constexpr BufferSize kSizes[] = {{24}, {64}, {72}, {80}, {520}, {4096}, {4104}};
   for (const bool has_list : {false, true}) {
     BufferPoolOptions options;
     if (has_list) options = {.sizes = kSizes, .alignment = 8};
-    TypeParam pool(options);
+    BufferPool pool(options);
     const std::vector<std::size_t> sizes = sizes_of(pool);
     for (std::size_t bytes = 0; bytes <= sizes.back(); ++bytes) {
       const std::size_t expected = *std::lower_bound(sizes.begin(), sizes.end(), bytes);
@@ -101,8 +96,8 @@ TYPED_TEST(AnyBufferPool, ServesEachRequestFromTheSmallestSizeThatHoldsIt) {
   }
 }
 
-TYPED_TEST(AnyBufferPool, ABlockGoesBackToItsSizeWhicheverWasHandedOutLast) {
-  TypeParam pool({.smallest_bytes = 64, .largest_bytes = 256});
+TEST(ABufferPool, ABlockGoesBackToItsSizeWhicheverWasHandedOutLast) {
+  BufferPool pool({.smallest_bytes = 64, .largest_bytes = 256});
   const auto live = [&pool] {
     return std::vector<std::size_t>{pool.use(0).live_count, pool.use(1).live_count, pool.use(2).live_count};
   };
@@ -121,8 +116,8 @@ TYPED_TEST(AnyBufferPool, ABlockGoesBackToItsSizeWhicheverWasHandedOutLast) {
   }
 }
 
-TYPED_TEST(AnyBufferPool, ABatchGivesBlocksOfOneSizeAndTakesThoseOfAnyBack) {
-  TypeParam pool({.smallest_bytes = 64, .largest_bytes = 1024});
+TEST(ABufferPool, ABatchGivesBlocksOfOneSizeAndTakesThoseOfAnyBack) {
+  BufferPool pool({.smallest_bytes = 64, .largest_bytes = 1024});
   Random random(fresh_seed());
   std::vector<std::pair<void*, std::size_t>> live;
   for (int round = 0; round < 200; ++round) {
@@ -149,15 +144,15 @@ TYPED_TEST(AnyBufferPool, ABatchGivesBlocksOfOneSizeAndTakesThoseOfAnyBack) {
   validate(pool);
 }
 
-TYPED_TEST(AnyBufferPool, ABatchEndsAtACapAndIsRefusedOnce) {
+TEST(ABufferPool, ABatchEndsAtACapAndIsRefusedOnce) {
   static int refusals;
   refusals = 0;
-  TypeParam pool({.smallest_bytes = 64,
-                  .largest_bytes = 1024,
-                  .largest_count = 50,
-                  .largest_above_bytes = 100000,
-                  .at_cap = AtCap::kThrow,
-                  .on_refusal = [](void*) { ++refusals; }});
+  BufferPool pool({.smallest_bytes = 64,
+                   .largest_bytes = 1024,
+                   .largest_count = 50,
+                   .largest_above_bytes = 100000,
+                   .at_cap = AtCap::kThrow,
+                   .on_refusal = [](void*) { ++refusals; }});
   void* blocks[60];
   EXPECT_EQ(pool.allocate_batch(64, 60, blocks), 50u);
   EXPECT_EQ(refusals, 1);
@@ -175,9 +170,9 @@ TYPED_TEST(AnyBufferPool, ABatchEndsAtACapAndIsRefusedOnce) {
   validate(pool);
 }
 
-TYPED_TEST(AnyBufferPool, BlocksAreAlignedAndKeptApart) {
+TEST(ABufferPool, BlocksAreAlignedAndKeptApart) {
   for (const std::size_t alignment : {8u, 64u, 4096u}) {
-    TypeParam pool({.smallest_bytes = 4096, .largest_bytes = 16384, .alignment = alignment});
+    BufferPool pool({.smallest_bytes = 4096, .largest_bytes = 16384, .alignment = alignment});
     std::vector<std::pair<void*, std::size_t>> blocks;
     for (int round = 0; round < 20; ++round)
       for (const std::size_t bytes : {1u, 4096u, 4097u, 16384u, 16385u, 100000u, 300000u}) {
@@ -197,9 +192,9 @@ TYPED_TEST(AnyBufferPool, BlocksAreAlignedAndKeptApart) {
   }
 }
 
-TYPED_TEST(AnyBufferPool, EachSizeHasItsOwnCap) {
+TEST(ABufferPool, EachSizeHasItsOwnCap) {
   constexpr BufferSize kSizes[] = {{64, 3}, {1024}};
-  TypeParam pool({.sizes = kSizes, .largest_count = 100, .largest_size_bytes = 5 * 1024 + 1000});
+  BufferPool pool({.sizes = kSizes, .largest_count = 100, .largest_size_bytes = 5 * 1024 + 1000});
   std::vector<void*> blocks;
   for (int i = 0; i < 3; ++i) blocks.push_back(pool.allocate(10));
   EXPECT_EQ(pool.allocate(10), nullptr);
@@ -216,8 +211,8 @@ TYPED_TEST(AnyBufferPool, EachSizeHasItsOwnCap) {
   pool.deallocate(again);
 }
 
-TYPED_TEST(AnyBufferPool, LargerBlocksAreLimitedOrRefused) {
-  TypeParam limited({.largest_bytes = 1024, .largest_above_bytes = 100000});
+TEST(ABufferPool, LargerBlocksAreLimitedOrRefused) {
+  BufferPool limited({.largest_bytes = 1024, .largest_above_bytes = 100000});
   void* const block = limited.allocate(60000);
   EXPECT_NE(block, nullptr);
   EXPECT_EQ(limited.allocate(60000), nullptr);
@@ -227,7 +222,7 @@ TYPED_TEST(AnyBufferPool, LargerBlocksAreLimitedOrRefused) {
   limited.deallocate(block);
   EXPECT_EQ(limited.use_above().live_bytes, 0u);
   EXPECT_GE(limited.use_above().peak_live_bytes, 60000u);
-  TypeParam refusing({.largest_bytes = 1024, .above = AboveLargest::kRefuse});
+  BufferPool refusing({.largest_bytes = 1024, .above = AboveLargest::kRefuse});
   EXPECT_EQ(refusing.allocate(1025), nullptr);
   EXPECT_FALSE(refusing.allocate_shared(1025));
   EXPECT_EQ(refusing.use_above().refusals, 2u);
@@ -235,8 +230,8 @@ TYPED_TEST(AnyBufferPool, LargerBlocksAreLimitedOrRefused) {
   EXPECT_EQ(refusing.reserve(1025, 1), 0u);
 }
 
-TYPED_TEST(AnyBufferPool, RefusesWhatIsTooLargeForAnything) {
-  TypeParam pool;
+TEST(ABufferPool, RefusesWhatIsTooLargeForAnything) {
+  BufferPool pool;
   for (const std::size_t bytes : {SIZE_MAX, SIZE_MAX - 63, SIZE_MAX / 2, std::size_t{1} << 48}) {
     EXPECT_EQ(pool.allocate(bytes), nullptr);
     EXPECT_FALSE(pool.allocate_shared(bytes));
@@ -245,13 +240,13 @@ TYPED_TEST(AnyBufferPool, RefusesWhatIsTooLargeForAnything) {
   EXPECT_EQ(pool.use_above().refusals, 9u);
 }
 
-TYPED_TEST(AnyBufferPool, AskForTheHookAndAThrowAtTheCap) {
+TEST(ABufferPool, AskForTheHookAndAThrowAtTheCap) {
   int calls = 0;
-  TypeParam pool({.largest_count = 1,
-                  .above = AboveLargest::kRefuse,
-                  .at_cap = AtCap::kThrow,
-                  .on_refusal = [](void* context) { ++*static_cast<int*>(context); },
-                  .context = &calls});
+  BufferPool pool({.largest_count = 1,
+                   .above = AboveLargest::kRefuse,
+                   .at_cap = AtCap::kThrow,
+                   .on_refusal = [](void* context) { ++*static_cast<int*>(context); },
+                   .context = &calls});
   void* const block = pool.allocate(100);
   EXPECT_THROW(static_cast<void>(pool.allocate(100)), std::bad_alloc);
   EXPECT_THROW(static_cast<void>(pool.allocate_shared(100)), std::bad_alloc);
@@ -260,9 +255,9 @@ TYPED_TEST(AnyBufferPool, AskForTheHookAndAThrowAtTheCap) {
   pool.deallocate(block);
 }
 
-TYPED_TEST(AnyBufferPool, CountsLiveAndPeakOfEachSize) {
-  TypeParam pool({.largest_bytes = 1024});
-  const std::size_t in_magazines = std::is_same_v<TypeParam, BufferPool> ? 0 : 64;
+TEST(ABufferPool, CountsLiveAndPeakOfEachSize) {
+  BufferPool pool({.largest_bytes = 1024});
+  constexpr std::size_t kInMagazine = 64;  // after so few calls
   for (const std::size_t most : {30u, 500u, 100u}) {
     std::vector<void*> blocks;
     for (std::size_t i = 0; i < most; ++i) blocks.push_back(pool.allocate(100));
@@ -274,7 +269,7 @@ TYPED_TEST(AnyBufferPool, CountsLiveAndPeakOfEachSize) {
     EXPECT_GE(use.mapped_bytes, use.live_bytes);
     const std::size_t peak = most == 30 ? 30 : 500;
     EXPECT_GE(use.peak_live_bytes, peak * 128);
-    EXPECT_LE(use.peak_live_bytes, (peak + in_magazines) * 128);
+    EXPECT_LE(use.peak_live_bytes, (peak + kInMagazine) * 128);
     // Whoever frees them.
     for (std::size_t i = 0; i < most; ++i)
       i % 2 == 0 ? pool.deallocate(blocks[i]) : tarn::deallocate(blocks[i]);
@@ -284,45 +279,8 @@ TYPED_TEST(AnyBufferPool, CountsLiveAndPeakOfEachSize) {
   EXPECT_EQ(pool.use(0).capacity + pool.use(2).capacity, 0u);
 }
 
-// So few calls that a pool gets no magazines, also where earlier tests have left the process with threads.
-void expect_exact_peak(Random& random) {
-  BufferPool pool({.smallest_bytes = 128, .largest_bytes = 128});
-  std::vector<void*> blocks;
-  std::size_t most = 0;
-  for (unsigned i = 0; i < 900; ++i) {
-    const unsigned percent_allocated =
-        i / 150 % 2 == 0 ? 80 : 20;  // more are freed in a row than stay at hand
-    if (blocks.empty() || random.below(100) < percent_allocated) {
-      const std::size_t before = blocks.size(), count = i % 10 == 0 ? random.below(40) : 1;
-      blocks.resize(before + count);
-      if (count == 1) {
-        blocks[before] = pool.allocate(100);
-      } else {
-        ASSERT_EQ(pool.allocate_batch(100, count, blocks.data() + before), count);
-      }
-      most = std::max(most, blocks.size());
-    } else if (i % 10 == 0) {
-      const std::size_t count = std::min<std::size_t>(blocks.size(), random.below(40));
-      pool.deallocate_batch(blocks.data() + blocks.size() - count, count);
-      blocks.resize(blocks.size() - count);
-    } else {
-      std::swap(blocks[random.below(blocks.size())], blocks.back());
-      i % 2 == 0 ? pool.deallocate(blocks.back()) : pool.deallocate(blocks.back(), 100);
-      blocks.pop_back();
-    }
-    ASSERT_EQ(pool.use(0).peak_live_bytes, most * 128);
-  }
-  validate(pool);
-  for (void* block : blocks) pool.deallocate(block);
-}
-
-TEST(BufferPoolUse, ThePeakIsExactInAnyOrderOfFrees) {
-  Random random(fresh_seed());
-  for (unsigned round = 0; round < 10; ++round) expect_exact_peak(random);
-}
-
-TYPED_TEST(AnyBufferPool, TakesBackBlocksUnderAnySize) {
-  TypeParam pool({.largest_bytes = 1024});
+TEST(ABufferPool, TakesBackBlocksUnderAnySize) {
+  BufferPool pool({.largest_bytes = 1024});
   for (const std::size_t told : {0u, 1u, 100u, 1024u, 5000u}) {
     void *const small = pool.allocate(100), *const large = pool.allocate(5000);
     pool.deallocate(small, told);
@@ -333,8 +291,8 @@ TYPED_TEST(AnyBufferPool, TakesBackBlocksUnderAnySize) {
   validate(pool);
 }
 
-TYPED_TEST(AnyBufferPool, GrowsByChunksAndGivesThemBack) {
-  TypeParam pool({.smallest_bytes = 1024, .chunk_bytes = 64 * kKiB});
+TEST(ABufferPool, GrowsByChunksAndGivesThemBack) {
+  BufferPool pool({.smallest_bytes = 1024, .chunk_bytes = 64 * kKiB});
   EXPECT_EQ(pool.reserve(1000, 1), 64u);
   EXPECT_EQ(pool.prewarm(16384, 5), 8u);
   EXPECT_EQ(pool.use(0).capacity, 64u);
@@ -364,7 +322,7 @@ TEST(BufferPoolUse, HasAnEntryForEachSizeAndOneForLargerBlocks) {
   for (const PoolUse& use : found) EXPECT_STREQ(use.kind, "buffer pool");
   EXPECT_EQ(found[1].block_bytes, 128u);
   EXPECT_EQ(found[1].live_count, 2u);
-  EXPECT_EQ(found[1].peak_live_bytes, 256u);
+  EXPECT_GE(found[1].peak_live_bytes, 256u);
   EXPECT_EQ(found[3].block_bytes, 0u);
   EXPECT_EQ(found[3].live_count, 1u);
   for (void* block : blocks) pool.deallocate(block);
@@ -372,8 +330,8 @@ TEST(BufferPoolUse, HasAnEntryForEachSizeAndOneForLargerBlocks) {
 
 // -- Shared buffers ---------------------------------------------------------------------------------
 
-TYPED_TEST(AnyBufferPool, ASharedBufferEndsWithItsLastHandle) {
-  TypeParam pool;
+TEST(ABufferPool, ASharedBufferEndsWithItsLastHandle) {
+  BufferPool pool;
   for (const std::size_t bytes : {0u, 1u, 64u, 2048u, 16384u, 16385u, 500000u}) {
     SharedBuffer first = pool.allocate_shared(bytes);
     ASSERT_TRUE(first);
@@ -403,8 +361,8 @@ TYPED_TEST(AnyBufferPool, ASharedBufferEndsWithItsLastHandle) {
   validate(pool);
 }
 
-TYPED_TEST(AnyBufferPool, SlicesKeepTheWholeBuffer) {
-  TypeParam pool;
+TEST(ABufferPool, SlicesKeepTheWholeBuffer) {
+  BufferPool pool;
   for (const std::size_t bytes : {1000u, 100000u}) {
     SharedBuffer part;
     {
@@ -431,11 +389,11 @@ TYPED_TEST(AnyBufferPool, SlicesKeepTheWholeBuffer) {
   EXPECT_EQ(live_count(pool), 0u);
 }
 
-TYPED_TEST(AnyBufferPool, HandlesEndInOtherThreads) {
-  TypeParam pool;
+TEST(ABufferPool, HandlesEndInOtherThreads) {
+  BufferPool pool;
   const std::uint64_t rounds = amount(3000, 100000);
   constexpr unsigned kThreads = 3;
-  for (int unused = 0; unused < 2; ++unused) {  // the second with magazines that were used
+  for (int unused = 0; unused < 2; ++unused) {  // the second with slabs that were used
     std::vector<SharedBuffer> shared;
     for (unsigned i = 0; i < 32; ++i) shared.push_back(pool.allocate_shared(50 + 900 * i));
     std::vector<std::thread> threads;
@@ -460,8 +418,8 @@ TYPED_TEST(AnyBufferPool, HandlesEndInOtherThreads) {
 }
 
 // Each buffer is ended by whichever of two threads comes last; what one wrote before, the other has seen.
-TYPED_TEST(AnyBufferPool, TheLastOfTwoThreadsFreesTheBuffer) {
-  TypeParam pool({.largest_count = 4});
+TEST(ABufferPool, TheLastOfTwoThreadsFreesTheBuffer) {
+  BufferPool pool({.largest_count = 4});
   for (std::uint64_t i = amount(300, 5000); i-- > 0;) {
     SharedBuffer buffer = pool.allocate_shared(64);
     ASSERT_TRUE(buffer) << "a buffer was lost";
@@ -476,8 +434,8 @@ TYPED_TEST(AnyBufferPool, TheLastOfTwoThreadsFreesTheBuffer) {
   EXPECT_EQ(live_count(pool), 0u);
 }
 
-TYPED_TEST(AnyBufferPool, AHandleMayHaveTheMostReferences) {
-  TypeParam pool;
+TEST(ABufferPool, AHandleMayHaveTheMostReferences) {
+  BufferPool pool;
   SharedBuffer buffer = pool.allocate_shared(64);
   std::uint32_t* const others = detail::BufferHandleAccess::handle(buffer).others;
   *others = detail::kMostReferences - 2;

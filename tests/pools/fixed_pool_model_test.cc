@@ -8,9 +8,9 @@
 #include <tuple>
 #include <vector>
 
-#include "pool/fixed_pool_state.h"
+#include "base/bitmap.h"
+#include "pool/block_pool_state.h"
 #include "support/content.h"
-#include "support/pool_with_magazines.h"
 #include "support/seed.h"
 #include "support/sizes.h"
 #include "tarn/fixed_pool.h"
@@ -105,12 +105,12 @@ class FixedPoolModel {
     live_ += count;
   }
 
-  /// Whether a chunk has as many free blocks side by side. Threads' magazines are empty after a refusal.
+  /// Whether a chunk has as many free blocks side by side. After a refusal nothing is at hand.
   bool has_run(std::size_t count) {
-    const internal::ChunkRing& ring = detail::FixedPoolAccess::state(pool_).ring;
-    for (std::uint32_t slot = 0; slot < ring.count(); ++slot)
-      if (internal::bitmap::find_run(ring[slot].words(), ring[slot].block_count, count) !=
-          ring[slot].block_count)
+    const detail::BlockPoolState& state = detail::BlockPoolAccess::state(pool_);
+    const internal::Span* slab = state.owner->of(state.size_class).available.first();
+    for (; slab != nullptr; slab = slab->next)
+      if (internal::bitmap::find_run(slab->free_bits, slab->block_count, count) != slab->block_count)
         return true;
     return false;
   }
@@ -183,7 +183,7 @@ class FixedPoolModel {
   }
 
   void check_counts() {
-    internal::validate(detail::FixedPoolAccess::state(pool_));
+    internal::validate(detail::BlockPoolAccess::state(pool_));
     ASSERT_EQ(pool_.live_count(), live_);
     ASSERT_EQ(pool_.usable_count() + live_, pool_.capacity());
     ASSERT_LE(pool_.capacity(), options_.largest_count);
@@ -221,13 +221,12 @@ class FixedPoolPrograms : public ::testing::TestWithParam<Parameters> {
 
 TEST_P(FixedPoolPrograms, NeverOverlapAndCountEveryBlock) {
   for (const std::uint64_t seed : {1u, 2u, 3u}) run<FixedPool>(seed);
-  run<SharedFixedPool>(4);
-  for (const std::uint64_t seed : {5u, 6u}) run<PoolWithMagazines>(seed);
+  for (const std::uint64_t seed : {4u, 5u, 6u}) run<SharedFixedPool>(seed);
 }
 
 TEST_P(FixedPoolPrograms, WithASeedNobodyTriedNeverOverlap) {
   run<FixedPool>(fresh_seed());
-  run<PoolWithMagazines>(fresh_seed());
+  run<SharedFixedPool>(fresh_seed());
 }
 
 std::string name_of(const ::testing::TestParamInfo<Parameters>& info) {

@@ -1,5 +1,4 @@
-// FixedPool and SharedFixedPool, with and without magazines: the walk in address order, runs side by side,
-// caps, and the counts.
+// FixedPool and SharedFixedPool: the order of blocks, runs side by side, caps, and the counts.
 #include "tarn/fixed_pool.h"
 
 #include <gtest/gtest.h>
@@ -7,14 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <set>
 #include <thread>
 #include <vector>
 
-#include "pool/fixed_pool_state.h"
+#include "pool/block_pool_state.h"
 #include "support/content.h"
-#include "support/pool_with_magazines.h"
 #include "support/process_memory.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
@@ -26,14 +25,8 @@ namespace {
 
 template <typename Pool>
 class AnyFixedPool : public ::testing::Test {};
-using FixedPools = ::testing::Types<FixedPool, SharedFixedPool, PoolWithMagazines>;
+using FixedPools = ::testing::Types<FixedPool, SharedFixedPool>;
 TYPED_TEST_SUITE(AnyFixedPool, FixedPools);
-
-/// A shared pool may get magazines: then blocks that were freed come before others, however many they are.
-template <typename Pool>
-class OrderedFixedPool : public ::testing::Test {};
-using OrderedFixedPools = ::testing::Types<FixedPool>;
-TYPED_TEST_SUITE(OrderedFixedPool, OrderedFixedPools);
 
 std::uintptr_t address(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 char* bytes(void* block) { return static_cast<char*>(block); }
@@ -50,11 +43,10 @@ void give_back(Pool& pool, const std::vector<void*>& blocks) {
   for (void* block : blocks) pool.deallocate(block);
 }
 
-/// How often an address is lower than the one before it.
-std::size_t descents(const std::vector<void*>& blocks) {
-  std::size_t count = 0;
-  for (std::size_t i = 1; i < blocks.size(); ++i) count += address(blocks[i]) < address(blocks[i - 1]);
-  return count;
+/// Whether blocks that are freed stay at hand.
+bool keeps_blocks_at_hand() {
+  return !kAddressSanitizer && std::getenv("TARN_CHECK") == nullptr &&
+         std::getenv("TARN_COUNT_CALLS") == nullptr;
 }
 
 TYPED_TEST(AnyFixedPool, HandsAChunkOutInAddressOrderWithoutGaps) {
@@ -74,40 +66,8 @@ TYPED_TEST(AnyFixedPool, MoreBlocksThanThereAreAddressesAreRefusedAtOnce) {
   EXPECT_EQ(pool.chunk_count(), 0u);
 }
 
-TYPED_TEST(OrderedFixedPool, WalksAllChunksInAddressOrderWhateverTheOrderOfFreeing) {
-  TypeParam pool({.block_bytes = 48, .blocks_per_chunk = 100});
-  ASSERT_EQ(pool.reserve(5000), 5000u);
-  std::vector<void*> blocks = take(pool, 5000);
-  EXPECT_EQ(descents(blocks), 0u) << "reserved chunks are walked from the lowest";
-  Random random(1);
-  for (int round = 0; round < 20; ++round) {
-    for (std::size_t i = blocks.size(); i-- > 1;) std::swap(blocks[i], blocks[random.below(i + 1)]);
-    const std::size_t kept = random.below(blocks.size() + 1), freed = blocks.size() - kept;
-    for (std::size_t i = kept; i < blocks.size(); ++i) pool.deallocate(blocks[i]);
-    blocks.resize(kept);
-    const std::vector<void*> at_hand = take(pool, std::min<std::size_t>(freed, 64));
-    const std::vector<void*> again = take(pool, freed - at_hand.size());
-    EXPECT_LE(descents(again), 1u) << "one lap passes the end once";
-    blocks.insert(blocks.end(), at_hand.begin(), at_hand.end());
-    blocks.insert(blocks.end(), again.begin(), again.end());
-    EXPECT_EQ(pool.capacity(), 5000u) << "no block was missed";
-  }
-  give_back(pool, blocks);
-}
-
-// Of the 64 blocks among which it stands, those that are freed meanwhile come first.
-TYPED_TEST(OrderedFixedPool, GoesOnBehindTheLastBlockBeforeItComesBackToTheFirst) {
-  TypeParam pool({.block_bytes = 32, .blocks_per_chunk = 256});
-  ASSERT_EQ(pool.reserve(512), 512u);
-  const std::vector<void*> first = take(pool, 192), last = take(pool, 64);
-  pool.deallocate_run(first.front(), first.size());  // as a run: the blocks freed one by one would come first
-  const std::vector<void*> second = take(pool, 256), third = take(pool, 192);
-  EXPECT_GT(address(second.front()), address(last.back()));
-  EXPECT_EQ(third, first) << "after the last chunk the first again";
-}
-
 TYPED_TEST(AnyFixedPool, TheBlocksFreedLastAreHadFirst) {
-  if (kAddressSanitizer) GTEST_SKIP() << "a freed block stays free for long there";
+  if (!keeps_blocks_at_hand()) GTEST_SKIP() << "each call goes to the chunks there";
   TypeParam pool({.block_bytes = 32, .blocks_per_chunk = 256});
   const std::vector<void*> blocks = take(pool, 256);
   for (const std::size_t i : {7u, 200u, 3u, 199u}) pool.deallocate(blocks[i]);
@@ -115,8 +75,8 @@ TYPED_TEST(AnyFixedPool, TheBlocksFreedLastAreHadFirst) {
   EXPECT_EQ(pool.live_count(), 256u);
 }
 
-TYPED_TEST(OrderedFixedPool, OfManyFreedInARowTheLastAreHadFirst) {
-  if (kAddressSanitizer) GTEST_SKIP() << "a freed block stays free for long there";
+TYPED_TEST(AnyFixedPool, OfManyFreedInARowTheLastAreHadFirst) {
+  if (!keeps_blocks_at_hand()) GTEST_SKIP() << "each call goes to the chunks there";
   TypeParam pool({.block_bytes = 32, .blocks_per_chunk = 256});
   const std::vector<void*> blocks = take(pool, 256);
   for (std::size_t freed = 30; freed <= 256; freed += 13) {
@@ -273,7 +233,9 @@ TYPED_TEST(AnyFixedPool, ARunIsFoundAgainInAChunkThatWasSearchedInVain) {
     EXPECT_EQ(pool.allocate_run(count), nullptr) << "every other block is live";
     const std::size_t chunk = count % 3 * 200;
     for (std::size_t i = 1; i < 200; i += 2) pool.deallocate(blocks[chunk + i]);
-    EXPECT_EQ(pool.allocate_run(count), blocks[chunk]);
+    void* const run = pool.allocate_run(count);
+    EXPECT_GE(run, blocks[chunk]);
+    EXPECT_LE(run, blocks[chunk + 200 - count]);
     EXPECT_EQ(pool.allocate_run(201), nullptr);
     pool.clear();
     EXPECT_EQ(pool.live_count(), 0u);
@@ -296,7 +258,7 @@ TYPED_TEST(AnyFixedPool, BlocksOfARunMayBeGivenBackOneByOneAndSingleOnesAsARun) 
 }
 
 TYPED_TEST(AnyFixedPool, ARunThatWasFreedIsHadAgainByARequestOfItsLength) {
-  if (kAddressSanitizer) GTEST_SKIP() << "a freed block stays free for long there";
+  if (!keeps_blocks_at_hand()) GTEST_SKIP() << "each call goes to the chunks there";
   TypeParam pool({.block_bytes = 64, .blocks_per_chunk = 300});
   for (const std::size_t count : {2u, 3u, 63u, 64u}) {
     void* const first = pool.allocate_run(count);
@@ -311,7 +273,7 @@ TYPED_TEST(AnyFixedPool, ARunThatWasFreedIsHadAgainByARequestOfItsLength) {
     for (void* const run : {first, second}) pool.deallocate_run(run, count);
     pool.deallocate_run(between, 1);
     EXPECT_EQ(pool.live_count(), 0u);
-    internal::validate(detail::FixedPoolAccess::state(pool));
+    internal::validate(detail::BlockPoolAccess::state(pool));
   }
 }
 
@@ -320,8 +282,10 @@ TYPED_TEST(AnyFixedPool, RunsThatWereFreedServeBlocksAndRunsOfAnyLength) {
   const auto fill_with = [&](std::size_t count) {
     std::vector<void*> runs;
     while (void* const run = pool.allocate_run(count)) runs.push_back(run);
-    EXPECT_EQ(runs.size(), 200 / count) << count;
-    internal::validate(detail::FixedPoolAccess::state(pool));
+    // Where they lie is open, so that rests may be left between them; but one block, and all, fit everywhere.
+    EXPECT_LE(runs.size(), 200 / count) << count;
+    EXPECT_GE(runs.size() * (count == 1 || count == 200 ? 1 : 2), 200 / count) << count;
+    internal::validate(detail::BlockPoolAccess::state(pool));
     return runs;
   };
   for (const std::size_t before : {1u, 2u, 7u, 64u, 65u, 200u})
@@ -359,7 +323,7 @@ TYPED_TEST(AnyFixedPool, RunsThatWereFreedEndWithTheirChunksAndThePool) {
       pool.release_unused();
       EXPECT_EQ(pool.capacity(), 0u);
     }
-    internal::validate(detail::FixedPoolAccess::state(pool));
+    internal::validate(detail::BlockPoolAccess::state(pool));
     void* const run = pool.allocate_run(30);
     fill(run, std::size_t{30} * 64, 1);
     EXPECT_TRUE(holds(run, std::size_t{30} * 64, 1));
@@ -528,8 +492,7 @@ TYPED_TEST(AnyFixedPool, ReleaseUnusedGivesChunksWithoutLiveBlocksBack) {
 TYPED_TEST(AnyFixedPool, ClearEndsAllBlocksAndKeepsTheChunks) {
   TypeParam pool({.block_bytes = 80, .blocks_per_chunk = 65});
   for (int round = 0; round < 5; ++round) {
-    const std::vector<void*> blocks = take(pool, 650);
-    EXPECT_EQ(descents(blocks), round == 0 ? descents(blocks) : 0u) << "the walk begins at the lowest chunk";
+    take(pool, 650);
     EXPECT_EQ(pool.live_count(), 650u);
     pool.clear();
     EXPECT_EQ(pool.live_count(), 0u);
@@ -613,30 +576,6 @@ TYPED_TEST(AnyFixedPool, AllocationAndFreeingTouchNoOtherBlock) {
   for (std::size_t i = 0; i < blocks.size(); i += 2) pool.deallocate(blocks[i]);
   for (int i = 0; i < 1000; ++i) EXPECT_NE(pool.allocate_run(2), nullptr);
   EXPECT_LT(resident_bytes(), before + 2 * kMiB);
-}
-
-TEST(SharedFixedPoolInstances, HaveMagazinesWhenThreadsTakeTurns) {
-  SharedFixedPool pool({.block_bytes = 64, .blocks_per_chunk = 100});
-  const detail::FixedPoolState& state = detail::FixedPoolAccess::state(pool);
-  const auto has_magazines = [&] { return state.magazines.load() != nullptr; };
-  if (!state.may_have_magazines) GTEST_SKIP() << "checkers and malloc know no magazines";
-  std::vector<void*> blocks = take(pool, 50);
-  give_back(pool, blocks);
-  blocks = take(pool, 50);
-  std::thread([&] { give_back(pool, take(pool, 10)); }).join();
-  EXPECT_FALSE(has_magazines()) << "a second thread came once";
-  for (std::size_t i = 0; i < 40; ++i) {
-    pool.deallocate(blocks[i]);
-    std::thread([&] { blocks[i] = pool.allocate(); }).join();
-  }
-  EXPECT_TRUE(has_magazines());
-  internal::validate(detail::FixedPoolAccess::state(pool));
-  EXPECT_EQ(pool.live_count(), 50u);
-  EXPECT_EQ(std::set<void*>(blocks.begin(), blocks.end()).size(), 50u);
-  give_back(pool, blocks);
-  EXPECT_EQ(pool.live_count(), 0u);
-  EXPECT_EQ(pool.usable_count(), pool.capacity());
-  internal::validate(detail::FixedPoolAccess::state(pool));
 }
 
 TEST(FixedPoolInstances, ManyPoolsLiveSideBySide) {

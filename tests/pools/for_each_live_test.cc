@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "support/pool_with_magazines.h"
 #include "support/seed.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/handle_pool.h"
@@ -114,9 +113,8 @@ class ForEachLive : public ::testing::Test {
   Entities entities_;
 };
 
-using AllPools =
-    ::testing::Types<EntitiesInBlocks<FixedPool>, EntitiesInBlocks<SharedFixedPool>,
-                     EntitiesInBlocks<PoolWithMagazines>, EntitiesInObjectPool, EntitiesInHandlePool>;
+using AllPools = ::testing::Types<EntitiesInBlocks<FixedPool>, EntitiesInBlocks<SharedFixedPool>,
+                                  EntitiesInObjectPool, EntitiesInHandlePool>;
 TYPED_TEST_SUITE(ForEachLive, AllPools);
 
 TYPED_TEST(ForEachLive, OfAnEmptyPoolVisitsNothing) {
@@ -216,7 +214,7 @@ TYPED_TEST(ForEachLive, MayWalkTheSamePool) {
 
 template <typename Pool>
 class ForEachLiveOfBlocks : public ::testing::Test {};
-using PoolsOfBlocks = ::testing::Types<FixedPool, SharedFixedPool, PoolWithMagazines>;
+using PoolsOfBlocks = ::testing::Types<FixedPool, SharedFixedPool>;
 TYPED_TEST_SUITE(ForEachLiveOfBlocks, PoolsOfBlocks);
 
 TYPED_TEST(ForEachLiveOfBlocks, VisitsEachBlockOfARun) {

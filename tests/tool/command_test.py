@@ -252,7 +252,8 @@ class Compare(CommandTest):
         if IS_SANITIZED:
             self.skipTest("a sanitized tool is larger than any small program")
         _, allocators = self.results("--", "/bin/true")
-        self.assertLess(allocators["glibc"]["runs"][0]["peak_rss_bytes"], 1.5 * 2**20)
+        # Of a file that was written just now, the system maps larger parts: 1.7 MiB of libc and the program.
+        self.assertLess(allocators["glibc"]["runs"][0]["peak_rss_bytes"], 3 * 2**20)
         program = "import sys; x = bytearray(50 * 2**20); sys.exit(0)"
         _, allocators = self.results("--", "python3", "-c", program)
         self.assertGreater(allocators["glibc"]["runs"][0]["peak_rss_bytes"], 50 * 2**20)

@@ -194,8 +194,10 @@ class Heap(Printer):
 class BufferPool(Printer):
     def fronts(self):
         front = self.value["front_"].dereference()
-        start, each = front["sizes_start"], front["sizes_start"].dereference().type.sizeof
-        return [start[i]["front"] for i in range(min(number(front["sizes_bytes"]) // each, 64))]
+        first, largest, fronts = front["first_larger"][0], number(front["largest"]), []
+        while len(fronts) < 32 and (not fronts or number(fronts[-1]["stride"]) < largest):
+            fronts.append(first[len(fronts)]["blocks"])
+        return fronts
 
     def sizes(self):
         return [(number(front["stride"]), self.use_of(front["state"])) for front in self.fronts()]

@@ -48,7 +48,6 @@ class Library:
     """The records of one copy of the library in the program."""
 
     def __init__(self, descriptor):
-        self.owners = None  # not read yet
         magic, _, _, itself, fields, roots, field_count, field_bytes, root_count, root_bytes, _ = \
             DESCRIPTOR.unpack(read(descriptor, DESCRIPTOR.size))
         if magic != MAGIC or itself != descriptor or max(field_count, root_count) > 4096:
@@ -94,13 +93,6 @@ class Library:
                 return
             yield first
             first = self.get(first, next_name)
-
-    def owners_of_class(self, size_class):
-        if self.owners is None:
-            all_owners = self.list_of(self.get(self.roots["owners"], "owners.first"), "owner.next")
-            self.owners = [(owner, self.get(owner, "owner.first_class"), self.get(owner, "owner.class_count"))
-                           for owner in all_owners]
-        return [owner for owner, first, count in self.owners if first <= size_class < first + count]
 
     def pools(self):
         return self.list_of(self.get(self.roots["pools"], "pools.first"), "pool.next")
@@ -218,7 +210,7 @@ class Use:
         self.live = self.mapped = 0
         kind = library.get(record, "pool.record")
         kinds = {library.value("pool_record." + name): getattr(self, name)
-                 for name in ("fixed", "object", "handle", "heap")}
+                 for name in ("blocks", "handle", "heap")}
         if kind not in kinds:
             raise Unreadable("its record is damaged")
         kinds[kind]()
@@ -226,41 +218,45 @@ class Use:
     def name(self):
         return self.library.text(self.record, "pool.name")
 
-    def fixed(self):
-        library = self.library
-        self.capacity = library.get(self.record, "fixed.capacity")
-        self.mapped = library.get(self.record, "fixed.mapped")
-        has_magazines = library.get(self.record, "fixed.magazines") != 0
-        chunks = 0
-        for _, copy in library.spans_of_pool(self.record):
-            chunks += 1
-            count, bits = library.get_in(copy, "span.pool_blocks"), library.get_in(copy, "span.free_bits")
-            behind = ((count + 63) // 64 + library.value("fixed_chunk.behind")) * 8
-            self.live += read(bits + (behind + 63) // 64 * 64, count).count(1) if has_magazines else \
-                count - ones(bits, count)
-        if chunks == 0:  # blocks are malloc's, each one live
-            self.live = self.capacity
+    def parts(self):
+        """The owners that the pool is."""
+        library, first = self.library, self.library.get(self.record, "blocks.owner")
+        places = [library.value("owner.other_parts") + i * library.size_of("owner.other_parts")
+                  for i in range(library.value("owner.most_parts") - 1)]
+        others = [word(first + place) for place in places] + [library.get(first, "owner.sampled")]
+        return [first] + [owner for owner in others if owner != 0]
 
-    def object(self):
-        library, size_class = self.library, self.library.get(self.record, "object.size_class")
-        if size_class == 0:
-            self.record = library.get(self.record + library.value("object.fixed"), "fixed_front.state")
-            self.fixed()
+    def blocks(self):
+        library, size_class = self.library, self.library.get(self.record, "blocks.size_class")
+        if library.get(self.record, "blocks.owner") == 0:  # blocks are malloc's, each one live
+            self.live = self.capacity = library.get(self.record, "blocks.of_malloc")
+            self.mapped = self.live * library.get(self.record, "blocks.stride")
             return
-        spare, owners = set(), library.owners_of_class(size_class)
+        spare, owners, self.capacity = set(), self.parts(), 0
         for owner in owners:
             for kind in range(library.value("spare_kinds")):
                 first = word(owner + library.value("owner.spare") + kind * library.size_of("owner.spare"))
                 spare.update(library.list_of(first, "span.next"))
         for span, copy in library.span_records():
-            if library.get_in(copy, "span.size_class") != size_class or span in spare or \
+            if library.get_in(copy, "span.owner") not in owners or span in spare or \
                     not library.is_kind(copy, "slab"):
                 continue
             count = library.get_in(copy, "span.block_count")
+            self.capacity += count
             self.mapped += library.get_in(copy, "span.pages") * library.value("page_bytes")
             self.live += count - sum(ones(library.get_in(copy, f"span.{bits}_bits"), count)
                                      for bits in ("free", "remote"))
-        self.live -= self.cached(size_class, owners)
+        self.live -= self.at_hand(owners[0]) + (0 if size_class == 0 else self.cached(size_class, owners))
+
+    def at_hand(self, owner):
+        """Free blocks that a pool has at hand itself."""
+        library, blocks = self.library, 0
+        for array in library.list_of(library.get(owner, "owner.at_hand"), "at_hand.next"):
+            slots = library.get(array, "at_hand.slots")
+            count = (word(library.get(array, "at_hand.top")) - slots) // POINTER_BYTES if slots != 0 else 0
+            if 0 <= count <= library.get(array, "at_hand.capacity"):
+                blocks += count * library.get(array, "at_hand.run_length")
+        return blocks
 
     def cached(self, size_class, owners):
         """Free blocks of a class that threads and depots have."""

@@ -108,9 +108,8 @@ std::string name_of_owner(const Snapshot& snapshot, std::uint32_t owner) {
   if (owner >= snapshot.owners.size()) return "no owner";
   const Owner& one = snapshot.owners[owner];
   if (one.is_of_pool) {
-    const bool has_class = one.first_class < snapshot.classes.size();
-    const std::uint32_t pool = has_class ? snapshot.classes[one.first_class].pool : kNone;
-    return fmt::format("owner {} ({})", owner, pool == kNone ? "ended pool" : name_of_pool(snapshot, pool));
+    return fmt::format("owner {} ({})", owner,
+                       one.pool == kNone ? "ended pool" : name_of_pool(snapshot, one.pool));
   }
   if (one.is_orphan) return fmt::format("owner {} (ended)", owner);
   std::uint32_t number = 0;

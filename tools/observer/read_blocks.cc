@@ -23,7 +23,6 @@ struct Fields {
         pool(layout.field("span.pool")),
         pool_data(layout.field("span.pool_data")),
         stride(layout.field("span.stride")),
-        pool_blocks(layout.field("span.pool_blocks")),
         owner(layout.field("span.owner")),
         block_count(layout.field("span.block_count")),
         size_class(layout.field("span.size_class")),
@@ -36,18 +35,15 @@ struct Fields {
         granule_bytes(layout.value("mixed.granule_bytes")),
         usable(layout.field("handle_chunk.usable")),
         handle_chunk_bytes(layout.size_of("handle_chunk")),
-        words_behind(layout.value("fixed_chunk.behind")),
-        fixed(layout.value("pool_record.fixed")),
         handle(layout.value("pool_record.handle")),
         heap(layout.value("pool_record.heap")) {}
 
   std::uint32_t record;
-  Field start, free_bits, remote_bits, pool, pool_data, stride, pool_blocks, owner, block_count, size_class,
-      kind;
+  Field start, free_bits, remote_bits, pool, pool_data, stride, owner, block_count, size_class, kind;
   std::uint32_t slab, large, cached, of_pool, mixed_granules, granule_bytes;
   Field usable;
-  std::uint32_t handle_chunk_bytes, words_behind;
-  std::uint32_t fixed, handle, heap;
+  std::uint32_t handle_chunk_bytes;
+  std::uint32_t handle, heap;
 };
 
 /// The words of bits at an address.
@@ -137,8 +133,14 @@ class BlockReader {
   bool read_slab(Span& span, Address address, Bytes record) {
     span.owner = index_in(reading_.owner_at, number_at(record, fields_.owner));
     span.use = reading_.spare_slabs.contains(address) ? SpanUse::kSpareSlab : SpanUse::kSlab;
-    if (!read_class(span, record) || span.size_class == 0 || !read_count(span, record)) return false;
-    span.pool = snapshot_.classes[span.size_class].pool;
+    const Owner* const owner = span.owner != kNone ? &snapshot_.owners[span.owner] : nullptr;
+    if (!read_class(span, record)) return false;
+    if (owner != nullptr) span.pool = owner->pool;
+    if (span.size_class == 0) {  // of a pool that no thread has a record of
+      if (span.pool == kNone) return false;
+      span.block_bytes = snapshot_.pools[span.pool].block_bytes;
+    }
+    if (!read_count(span, record)) return false;
     if (span.use == SpanUse::kSpareSlab) {
       set_live(span, [](std::uint32_t) { return std::uint64_t{0}; });
       return true;
@@ -183,29 +185,9 @@ class BlockReader {
     }
     if (span.pool == kNone) return pool == 0;  // a table of the library's own
     const std::uint64_t kind = reading_.pool_details[span.pool].record_kind;
-    if (kind == fields_.fixed) return read_fixed_chunk(span, record);
     if (kind == fields_.handle) return read_handle_chunk(span, record);
     if (kind == fields_.heap) return read_heap_slab(span, address, record);
     return true;
-  }
-
-  bool read_fixed_chunk(Span& span, Bytes record) {
-    span.use = SpanUse::kFixedChunk;
-    span.stride = static_cast<std::uint32_t>(number_at(record, fields_.stride));
-    span.block_bytes = span.stride;
-    span.block_count = static_cast<std::uint32_t>(number_at(record, fields_.pool_blocks));
-    if (!fits(span)) return false;
-    const Address bits = number_at(record, fields_.free_bits);
-    const std::uint32_t words = word_count_of(span.block_count);
-    const Words free(reading_.image, bits, words);
-    if (!free.is_there()) return false;
-    if (!reading_.pool_details[span.pool].has_live_bytes) {
-      set_live(span, [&](std::uint32_t word) { return ~free[word]; });
-      return true;
-    }
-    const std::uint64_t bytes_of_bits = (words + std::uint64_t{fields_.words_behind}) * sizeof(std::uint64_t);
-    const Address lives = bits + (bytes_of_bits + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
-    return set_live_by_bytes(span, lives, free);
   }
 
   /// What is live by its byte; what is neither that nor free by its bit is at hand.

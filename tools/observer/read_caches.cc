@@ -6,7 +6,8 @@
 namespace tarn::observer {
 namespace {
 
-constexpr std::uint64_t kStepsOfABlock = 2;  // which lies anywhere
+constexpr std::uint64_t kStepsOfABlock = 2;   // which lies anywhere
+constexpr std::uint64_t kMostRunLength = 64;  // of those at hand
 
 class CacheReader {
  public:
@@ -48,6 +49,23 @@ class CacheReader {
     for (std::uint32_t index = 1; index < snapshot_.classes.size(); ++index)
       read_magazine(thread, heap, cache, index);
     reading_.add(snapshot_.threads, thread);
+  }
+
+  /// What a pool has at hand itself: the magazine of one for one thread, and freed runs.
+  void read_at_hand(Owner& owner) {
+    const std::uint32_t pool = owner.pool;
+    if (pool == kNone) return;
+    const std::uint64_t stride = snapshot_.pools[pool].block_bytes;
+    reading_.for_each_in_list(
+        number(owner.record, "owner.at_hand"), layout_.field("at_hand.next"), [&](Address at_hand) {
+          const Address slots = number(at_hand, "at_hand.slots"), top_at = number(at_hand, "at_hand.top");
+          const Address top = slots == 0 ? 0 : reading_.number(top_at, {0, sizeof(Address)});
+          const std::uint64_t room = std::min<std::uint64_t>(number(at_hand, "at_hand.capacity"), UINT16_MAX);
+          if (top < slots || (top - slots) / sizeof(Address) > room) return;
+          owner.at_hand_bytes +=
+              stride * take_runs_out(slots + sizeof(Address), (top - slots) / sizeof(Address),
+                                     {number(at_hand, "at_hand.run_length"), stride}, owner.first_class);
+        });
   }
 
   void read_depot(std::uint32_t owner_index) {
@@ -115,6 +133,22 @@ class CacheReader {
     return taken;
   }
 
+  struct RunOfBlocks {
+    std::uint64_t length, stride;
+  };
+  std::uint64_t take_runs_out(Address addresses, std::uint64_t count, RunOfBlocks run,
+                              std::uint32_t size_class) {
+    const Bytes copy = reading_.image.view(addresses, count * sizeof(Address));
+    if (copy.empty()) return 0;
+    const std::uint64_t length = std::min<std::uint64_t>(run.length, kMostRunLength);
+    reading_.bounds.spend_steps(count * length * kStepsOfABlock);
+    std::uint64_t taken = 0;
+    for (std::uint64_t i = 0; i < count; ++i)
+      for (std::uint64_t k = 0; k < length; ++k)
+        taken += take_out(entry_of<Address>(copy, i) + k * run.stride, size_class) ? 1 : 0;
+    return taken;
+  }
+
   bool take_out(Address address, std::uint32_t size_class) {
     const std::uint32_t index = snapshot_.span_of(address);
     if (index == kNone) return false;
@@ -156,6 +190,7 @@ void read_caches(Reading& reading) {
   reading.for_each_in_list(first, reading.layout.field("heap.next"),
                            [&](Address heap) { reader.read_thread(heap); });
   for (std::uint32_t i = 0; i < reading.snapshot.owners.size(); ++i) reader.read_depot(i);
+  for (Owner& owner : reading.snapshot.owners) reader.read_at_hand(owner);
 }
 
 }  // namespace tarn::observer

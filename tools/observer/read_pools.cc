@@ -31,8 +31,7 @@ class PoolReader {
   explicit PoolReader(Reading& reading)
       : reading_(reading),
         layout_(reading.layout),
-        fixed_(layout_.value("pool_record.fixed")),
-        object_(layout_.value("pool_record.object")),
+        blocks_(layout_.value("pool_record.blocks")),
         handle_(layout_.value("pool_record.handle")),
         heap_(layout_.value("pool_record.heap")) {}
 
@@ -46,10 +45,8 @@ class PoolReader {
     pool.is_sensitive = is_sensitive(record);
     PoolDetail detail;
     detail.record_kind = number(record, "pool.record");
-    if (detail.record_kind == fixed_) {
-      read_fixed(pool, detail);
-    } else if (detail.record_kind == object_) {
-      if (!read_object(pool)) return;
+    if (detail.record_kind == blocks_) {
+      read_block_pool(pool);
     } else if (detail.record_kind == handle_) {
       read_handles(pool);
     } else if (detail.record_kind == heap_) {
@@ -88,50 +85,39 @@ class PoolReader {
     return bytes.empty() ? "" : printable({start, strnlen(start, bytes.size())});
   }
 
-  void read_fixed(Pool& pool, PoolDetail& detail) {
-    const Address front = number(pool.record, "fixed.front");
-    pool.block_bytes = number(front, "fixed_front.stride");
-    pool.capacity = number(pool.record, "fixed.capacity");
-    pool.mapped_bytes = number(pool.record, "fixed.mapped");
-    pool.refusals = number(pool.record, "fixed.refusals");
-    const std::uint64_t cap = number(pool.record, "fixed.largest_count");
+  /// A pool that owns its slabs, or whose blocks are malloc's.
+  void read_block_pool(Pool& pool) {
+    const auto index = static_cast<std::uint32_t>(reading_.snapshot.pools.size());
+    const std::uint64_t size_class = number(pool.record, "blocks.size_class");
+    if (size_class != 0 && size_class < reading_.snapshot.classes.size())
+      reading_.snapshot.classes[size_class].pool = index;
+    pool.block_bytes = number(pool.record, "blocks.stride");
+    pool.refusals = number(pool.record, "blocks.refusals");
+    const std::uint64_t cap = number(pool.record, "blocks.largest_count");
     if (pool.block_bytes != 0 && cap < kNoLimit / pool.block_bytes) {
       pool.largest_count = cap;
       pool.hard_limit = cap * pool.block_bytes;
     }
-    detail.has_live_bytes = number(pool.record, "fixed.magazines") != 0;
-    const Address taken = number(pool.record, "fixed.taken");
-    const std::uint64_t peak = taken != 0 ? number(taken, "taken.peak") : number(pool.record, "fixed.peak");
-    pool.peak_bytes = peak * pool.block_bytes;
-    pool.is_peak_a_bound = taken == 0 || detail.has_live_bytes;
+    pool.is_peak_a_bound = true;
+    if (const Address first = number(pool.record, "blocks.owner"); first != 0)
+      read_parts(pool, first, index);
+    else
+      pool.capacity = number(pool.record, "blocks.of_malloc");
   }
 
-  /// \returns false for one over a fixed pool, which tells of the objects itself.
-  bool read_object(Pool& pool) {
-    const std::uint64_t size_class = number(pool.record, "object.size_class");
-    if (size_class == 0 || size_class >= reading_.snapshot.classes.size()) return false;
-    ClassUse& of_class = reading_.snapshot.classes[size_class];
-    of_class.pool = static_cast<std::uint32_t>(reading_.snapshot.pools.size());
-    pool.block_bytes = of_class.stride;
-    pool.refusals = number(pool.record, "object.refusals");
-    read_peak_of_class(pool, static_cast<std::uint32_t>(size_class));
-    return true;
-  }
-
-  /// Of what slabs gave out: an object is made and ended without a count.
-  void read_peak_of_class(Pool& pool, std::uint32_t size_class) {
-    const Address of_pool = private_class(reading_, size_class);
-    if (of_pool == 0) return;
-    const Address first = number(of_pool, "private_class.owner");
-    pool.peak_bytes = number(first, "owner.largest_taken");
+  /// The owners that a pool is. Its peak is of what their slabs gave out: a block is taken without a count.
+  void read_parts(Pool& pool, Address first, std::uint32_t index) {
     const auto add = [&](Address owner) {
-      if (owner != 0) pool.peak_bytes += number(owner, "owner.largest_taken");
+      const std::uint32_t found = index_in(reading_.owner_at, owner);
+      if (found == kNone) return;
+      reading_.snapshot.owners[found].pool = index;
+      pool.peak_bytes += number(owner, "owner.largest_taken");
     };
+    add(first);
     const Field parts = layout_.field("owner.other_parts");
     for (std::uint32_t i = 0; i + 1 < std::min(layout_.value("owner.most_parts"), kMostParts); ++i)
       add(reading_.number(first, {parts.offset + i * parts.size, sizeof(Address)}));
     add(number(first, "owner.sampled"));
-    pool.is_peak_a_bound = true;
   }
 
   void read_handles(Pool& pool) {
@@ -231,7 +217,7 @@ class PoolReader {
 
   Reading& reading_;
   const Layout& layout_;
-  const std::uint64_t fixed_, object_, handle_, heap_;
+  const std::uint64_t blocks_, handle_, heap_;
 };
 
 }  // namespace

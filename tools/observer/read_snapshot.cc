@@ -63,8 +63,14 @@ void load_records(Reading& reading) {
 }
 
 Address geometry_of_private(Reading& reading, std::uint32_t size_class) {
+  const Layout& layout = reading.layout;
   const Address record = private_class(reading, size_class);
-  return record == 0 ? 0 : record + reading.layout.field("private_class.geometry").offset;
+  const Address owner = record == 0 ? 0 : reading.number(record, layout.field("private_class.owner"));
+  const Address geometries = owner == 0 ? 0 : reading.number(owner, layout.field("owner.geometries"));
+  const std::uint64_t first = owner == 0 ? 0 : reading.number(owner, layout.field("owner.first_class"));
+  return geometries == 0 || first > size_class
+             ? 0
+             : geometries + (size_class - first) * layout.size_of("geometry");
 }
 
 void read_classes(Reading& reading) {

@@ -14,8 +14,6 @@ std::string_view name_of(SpanUse use) {
       return "large block";
     case SpanUse::kCachedLarge:
       return "freed large block, kept";
-    case SpanUse::kFixedChunk:
-      return "chunk of a fixed pool";
     case SpanUse::kHandleChunk:
       return "chunk of a handle pool";
     case SpanUse::kHeapSlab:

@@ -30,7 +30,6 @@ enum class SpanUse : std::uint8_t {
   kSpareSlab,    // empty; an owner keeps it for its next slab
   kLarge,        // one live block of the general pool
   kCachedLarge,  // such a block that was freed and is kept
-  kFixedChunk,   // of a fixed pool or of a size of a buffer pool
   kHandleChunk,  // of a handle pool
   kHeapSlab,     // of a heap: blocks of one size, or one large block
   kMixedPage,    // of a heap: blocks of many sizes (Snapshot::mixed_blocks)
@@ -108,8 +107,9 @@ struct Owner {
   std::uint32_t threads = 0;
   bool is_orphan = false, is_shared_one = false, is_of_pool = false;
   std::uint32_t first_class = 0, class_count = 0;  // class numbers one after the other
+  std::uint32_t pool = kNone;                      // whose part it is
   std::uint64_t slab_bytes = 0, spare_bytes = 0, live_bytes = 0, free_bytes = 0;
-  std::uint64_t parked_blocks = 0, parked_bytes = 0, cached_span_bytes = 0;
+  std::uint64_t parked_blocks = 0, parked_bytes = 0, cached_span_bytes = 0, at_hand_bytes = 0;
   std::uint64_t pending = 0;  // slabs with remote frees that nobody has collected
   std::uint64_t slow_calls = 0, slabs_made = 0, slabs_ended = 0, remote_batches = 0;
 };

@@ -29,6 +29,7 @@ void add_to_pool(Snapshot& snapshot, const Span& span) {
   pool.live_bytes += span.live_bytes;
   pool.cached += span.cached;
   if (pool.block_bytes != 0) pool.capacity += span.block_count;
+  if (span.use == SpanUse::kSlab) pool.mapped_bytes += span.bytes;
 }
 
 /// What a pool has that is not live, but for the gaps around its blocks.
@@ -55,7 +56,6 @@ void add_span(Snapshot& snapshot, const Span& span) {
       ++totals.large_blocks;
       totals.large_bytes += span.bytes;
       break;
-    case SpanUse::kFixedChunk:
     case SpanUse::kHandleChunk:
     case SpanUse::kHeapSlab:
     case SpanUse::kMixedPage:
@@ -66,12 +66,6 @@ void add_span(Snapshot& snapshot, const Span& span) {
       break;
   }
   if (span.pool != kNone) add_to_pool(snapshot, span);
-}
-
-/// A pool with a class of its own knows its pages by its slabs.
-void finish_pools(Snapshot& snapshot) {
-  for (const ClassUse& of_class : snapshot.classes)
-    if (of_class.pool != kNone) snapshot.pools[of_class.pool].mapped_bytes = of_class.slab_bytes;
 }
 
 void add_counter(Snapshot& snapshot, std::string_view name, std::uint64_t value) {
@@ -132,11 +126,11 @@ void sum_up(Reading& reading) {
   for (const Span& span : snapshot.spans) add_span(snapshot, span);
   for (const Span& span : reading.spans_in_blocks)
     if (span.pool != kNone) add_to_pool(snapshot, span);
-  finish_pools(snapshot);
   for (const ClassUse& of_class : snapshot.classes) {
     snapshot.totals.in_threads_bytes += of_class.in_threads * of_class.block_bytes;
     snapshot.totals.depot_bytes += of_class.parked * of_class.block_bytes;
   }
+  for (const Owner& owner : snapshot.owners) snapshot.totals.in_threads_bytes += owner.at_hand_bytes;
   for (const FreeRun& run : snapshot.free_runs)
     (run.is_dirty ? snapshot.totals.free_dirty_bytes : snapshot.totals.free_clean_bytes) += run.bytes;
   snapshot.totals.record_bytes =

@@ -83,4 +83,30 @@ TARN_INLINE std::uint64_t bits_of_64_bytes(const std::uint8_t* bytes) { return b
 TARN_INLINE std::uint64_t bits_of_64_numbers(const void* numbers) { return bits_of_numbers(numbers, 64); }
 #endif
 
+/// Which of a chunk's blocks are live, by its bits.
+struct LivenessInBits {
+  const std::uint64_t* free_bits;
+
+  /// \returns a one for each live block of the `count` (64 at most) from `first` on. \pre first % 64 == 0.
+  TARN_INLINE std::uint64_t bits(std::uint32_t first, std::uint32_t count) const {
+    const std::uint64_t live = ~__atomic_load_n(free_bits + first / 64, __ATOMIC_RELAXED);
+    return count < 64 ? live & ((std::uint64_t{1} << count) - 1) : live;
+  }
+  TARN_INLINE bool test(std::uint32_t first, std::uint32_t i) const {
+    return (__atomic_load_n(free_bits + first / 64, __ATOMIC_RELAXED) >> i & 1) == 0;
+  }
+};
+
+/// The same, by its live bytes.
+struct LivenessInBytes {
+  const std::uint8_t* live_bytes;
+
+  TARN_INLINE std::uint64_t bits(std::uint32_t first, std::uint32_t count) const {
+    return count == 64 ? bits_of_64_bytes(live_bytes + first) : bits_of_bytes(live_bytes + first, count);
+  }
+  TARN_INLINE bool test(std::uint32_t first, std::uint32_t i) const {
+    return __atomic_load_n(live_bytes + first + i, __ATOMIC_RELAXED) != 0;
+  }
+};
+
 }  // namespace TARN_NAMESPACE::detail

@@ -1,9 +1,10 @@
-// A walk over the live blocks of a fixed pool, in address order.
+// A walk over the live blocks of a pool of blocks, in address order.
 //
-// The library finds the chunks, one after the other; the header goes through a chunk's bits, 64 blocks at a
-// time. Between two blocks it holds no reference to anything but the chunk, which stays: while a pool is
-// walked, it ends no chunk. Before each visit the block's bit (or byte, or record) is read again, so that a
-// visit may free any block and make new ones.
+// The library finds the slabs, one after the other, and copies which of their blocks are live; the header
+// goes through the copy, 64 blocks at a time. Between two blocks it holds no reference to anything but the
+// slab, which stays: while a pool is walked, no slab ends, and what is freed goes to the slab's bits at once.
+// Before each visit the block's bit (or record) is read again, so that a visit may free any block and make
+// new ones.
 //
 // Threads: those of the pool. No lock is held during a visit.
 #pragma once
@@ -11,69 +12,48 @@
 #include <cstdint>
 
 #include "tarn/detail/api.h"
-#include "tarn/detail/live_bits.h"
 
 namespace TARN_NAMESPACE::detail {
 
-struct FixedPoolFront;
+struct BlockPoolState;
 
-/// Keeps a pool's chunks and names them in the order of their addresses. Block i of a chunk is live when bit
-/// i of `free_bits` is 0; of a pool with magazines, when `live_bytes[i]` is 1. Where blocks are malloc's,
-/// there are no chunks but groups of some `blocks`.
+/// Keeps a pool's slabs and names them in the order of their addresses. Where blocks are malloc's, there are
+/// no slabs but groups of some `blocks`.
 class LiveWalk {
  public:
-  TARN_API explicit LiveWalk(FixedPoolFront& front) noexcept;
+  TARN_API explicit LiveWalk(BlockPoolState* pool) noexcept;
   TARN_API ~LiveWalk();
   LiveWalk(const LiveWalk&) = delete;
   LiveWalk& operator=(const LiveWalk&) = delete;
 
-  /// Goes to the next chunk. \returns false behind the last one.
+  /// Goes to the next slab. \returns false behind the last one.
   TARN_API bool advance() noexcept;
   /// Whether a block of `blocks` is live still.
   TARN_API bool is_live(const void* block) const noexcept;
 
-  static constexpr unsigned kMostBlocks = 256;
+  static constexpr unsigned kMostBlocks = 256, kMostWords = 512;
 
   char* start = nullptr;  // block 0
   const std::uint64_t* free_bits = nullptr;
-  const std::uint8_t* live_bytes = nullptr;  // nullptr: the bits say it
+  const std::uint64_t* remote_bits = nullptr;
   std::uint32_t block_count = 0;
   bool is_over_malloc = false;
-  bool prefetches = false;  // the pool is large
+  bool prefetches = false;         // the pool is large
+  std::uint64_t live[kMostWords];  // a one for each block that was live when the walk came to the slab
   void* blocks[kMostBlocks];
 
  private:
-  FixedPoolFront& front_;
-  std::uint32_t slot_ = 0;   // of the chunk in the ring, when it was found
-  std::uintptr_t last_ = 0;  // the address of the last chunk's first block, or of the last of `blocks`
-  bool has_magazines_ = false;
+  BlockPoolState& pool_;
+  alignas(void*) unsigned char order_[64];  // of the slabs
+  std::uintptr_t last_ = 0;                 // the address of the last of `blocks`
 };
 
-/// Which of a chunk's blocks are live, by its bits.
-struct LivenessInBits {
-  const std::uint64_t* free_bits;
-
-  /// \returns a one for each live block of the `count` (64 at most) from `first` on. \pre first % 64 == 0.
-  TARN_INLINE std::uint64_t bits(std::uint32_t first, std::uint32_t count) const {
-    const std::uint64_t live = ~__atomic_load_n(free_bits + first / 64, __ATOMIC_RELAXED);
-    return count < 64 ? live & ((std::uint64_t{1} << count) - 1) : live;
-  }
-  TARN_INLINE bool test(std::uint32_t first, std::uint32_t i) const {
-    return (__atomic_load_n(free_bits + first / 64, __ATOMIC_RELAXED) >> i & 1) == 0;
-  }
-};
-
-/// The same, by its live bytes.
-struct LivenessInBytes {
-  const std::uint8_t* live_bytes;
-
-  TARN_INLINE std::uint64_t bits(std::uint32_t first, std::uint32_t count) const {
-    return count == 64 ? bits_of_64_bytes(live_bytes + first) : bits_of_bytes(live_bytes + first, count);
-  }
-  TARN_INLINE bool test(std::uint32_t first, std::uint32_t i) const {
-    return __atomic_load_n(live_bytes + first + i, __ATOMIC_RELAXED) != 0;
-  }
-};
+/// Whether block `first` + i of a slab is live still.
+TARN_INLINE bool is_live_still(const LiveWalk& walk, std::uint32_t first, std::uint32_t i) {
+  const std::uint64_t remote = __atomic_load_n(walk.remote_bits + first / 64, __ATOMIC_ACQUIRE);
+  const std::uint64_t free = __atomic_load_n(walk.free_bits + first / 64, __ATOMIC_RELAXED) | remote;
+  return (free >> i & 1) == 0;
+}
 
 /// Asks for the first lines of the objects that ones name; side by side, the processor asks for them itself.
 TARN_INLINE void prefetch_sparse(std::uint64_t ones, const char* start, std::size_t stride) {
@@ -89,27 +69,26 @@ inline constexpr std::size_t kPrefetchedBytes = std::size_t{32} << 20;
 /// asking ahead took longer than it saved.
 TARN_INLINE bool are_many(std::uint64_t ones) { return (ones & ones >> 1 & ones >> 2 & ones >> 3) != 0; }
 
-template <typename Liveness, typename Visit>
-TARN_INLINE void visit_chunk(Liveness live, const LiveWalk& walk, std::size_t stride, Visit& visit) {
+template <typename Visit>
+TARN_INLINE void visit_slab(const LiveWalk& walk, std::size_t stride, Visit& visit) {
   const std::uint32_t block_count = walk.block_count;
   const bool prefetches = walk.prefetches;
   char* start = walk.start;
-  std::uint64_t next = live.bits(0, block_count < 64 ? block_count : 64);
   for (std::uint32_t first = 0; first < block_count; first += 64, start += 64 * stride) {
-    std::uint64_t bits = next;
-    const std::uint32_t left = block_count - first;
-    next = left > 64 ? live.bits(first + 64, left < 128 ? left - 64 : 64) : 0;
-    if (prefetches && are_many(next)) prefetch_sparse(next, start + 64 * stride, stride);
+    std::uint64_t bits = walk.live[first / 64];
+    if (prefetches && block_count - first > 64)
+      if (const std::uint64_t next = walk.live[first / 64 + 1]; are_many(next))
+        prefetch_sparse(next, start + 64 * stride, stride);
     if (bits == ~std::uint64_t{0}) {
       char* block = start;
       for (std::uint32_t i = 0; i < 64; ++i, block += stride)
-        if (live.test(first, i)) [[likely]]
+        if (is_live_still(walk, first, i)) [[likely]]
           visit(static_cast<void*>(block));
       continue;
     }
     for (; bits != 0; bits &= bits - 1) {
       const auto i = static_cast<std::uint32_t>(__builtin_ctzll(bits));
-      if (live.test(first, i)) [[likely]]
+      if (is_live_still(walk, first, i)) [[likely]]
         visit(static_cast<void*>(start + i * stride));
     }
   }
@@ -117,17 +96,15 @@ TARN_INLINE void visit_chunk(Liveness live, const LiveWalk& walk, std::size_t st
 
 /// Calls visit(void* block) for each live block. \param stride the distance of blocks.
 template <typename Visit>
-TARN_LOCAL void visit_live_blocks(FixedPoolFront& front, std::size_t stride, Visit& visit) {
-  LiveWalk walk(front);
+TARN_LOCAL void visit_live_blocks(BlockPoolState* pool, std::size_t stride, Visit& visit) {
+  LiveWalk walk(pool);
   while (walk.advance()) {
-    if (walk.is_over_malloc) [[unlikely]] {
-      for (std::uint32_t i = 0; i < walk.block_count; ++i)
-        if (walk.is_live(walk.blocks[i])) visit(walk.blocks[i]);
-    } else if (walk.live_bytes != nullptr) {
-      visit_chunk(LivenessInBytes{walk.live_bytes}, walk, stride, visit);
-    } else {
-      visit_chunk(LivenessInBits{walk.free_bits}, walk, stride, visit);
+    if (!walk.is_over_malloc) [[likely]] {
+      visit_slab(walk, stride, visit);
+      continue;
     }
+    for (std::uint32_t i = 0; i < walk.block_count; ++i)
+      if (walk.is_live(walk.blocks[i])) visit(walk.blocks[i]);
   }
 }
 

@@ -2,12 +2,12 @@
 //
 // start        block 0; blocks follow at distances of `stride` bytes.
 // free_bits    bit i % 64 of word i / 64 is one when block i is free.
-// pool         the pool's own record when the span belongs to a pool; nullptr for spans of the general pool.
-//              Marked (kMarks) it equals no pool: so every free takes the pool's slow door.
+// pool         the pool's own record when the span belongs to a pool that is asked to free its blocks; else
+//              nullptr, as for spans of the general pool.
+//              Marked (kWatched) it equals no pool: so every free takes the pool's slow door.
 // reciprocal   ceil(2^32 / stride): (offset * reciprocal) >> 32 is a block's index when offset is the start
 //              of a block.
-// pool_blocks  in a chunk of a fixed pool, in place of `reciprocal`: the number of blocks.
-// pool_data    in a chunk of a buffer pool: the front of its size; in a slab of a heap whose threads have
+// pool_data    in a slab of a buffer pool: a count for each block; in a slab of a heap whose threads have
 //              magazines: a byte for each block, 1 while it is live; else nullptr.
 //
 // Threads: constant while the span lives, except the words of free_bits, the marks of `pool` and a heap's
@@ -26,23 +26,17 @@ struct SpanHead {
   std::uint64_t* free_bits;
   void* pool;
   std::uint32_t stride;
-  union {
-    std::uint32_t reciprocal;
-    std::uint32_t pool_blocks;
-  };
+  std::uint32_t reciprocal;
   void* pool_data;
 
-  static constexpr std::uintptr_t kSettled = 1;  // of a chunk of a fixed pool, in its list of runs
   static constexpr std::uintptr_t kWatched = 2;  // the process's allocations are, or were, watched
-  static constexpr std::uintptr_t kMarks = kSettled | kWatched;
 
   /// `pool` with its marks; others may change these meanwhile.
   void* marked_pool() const { return __atomic_load_n(&pool, __ATOMIC_RELAXED); }
-  /// `pool` without some marks, or without any.
-  void* pool_without(std::uintptr_t marks) const {
-    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(marked_pool()) & ~marks);
+  /// `pool` without its mark.
+  void* unmarked_pool() const {
+    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(marked_pool()) & ~kWatched);
   }
-  void* unmarked_pool() const { return pool_without(kMarks); }
   bool has_mark(std::uintptr_t mark) const {
     return (reinterpret_cast<std::uintptr_t>(marked_pool()) & mark) != 0;
   }

@@ -78,8 +78,6 @@ TARN_INLINE ThreadCache* own_cache() {
 
 TARN_API void* allocate_slow(std::size_t size) noexcept;
 TARN_API void deallocate_slow(void* block) noexcept;
-TARN_API void* allocate_class_slow(SizeClass size_class) noexcept;
-TARN_API void deallocate_class_slow(void* block, SizeClass size_class) noexcept;
 
 TARN_INLINE Record& record_at(ThreadCache* cache, std::size_t byte_offset) {
   return *static_cast<Record*>(static_cast<void*>(reinterpret_cast<char*>(cache) + byte_offset));

@@ -6,6 +6,7 @@
 int main() {
   tarn::BufferPool pool({.name = "packets"});
   const tarn::SharedBuffer buffer = pool.allocate_shared(1000), other = buffer;
-  must_die_with("free of a buffer that handles refer to in 'packets'", buffer.data());
+  must_die_with(checked_or("free of a buffer that handles refer to in 'packets'", "double free in 'packets'"),
+                buffer.data());
   tarn::deallocate(opaque(other.data()));
 }

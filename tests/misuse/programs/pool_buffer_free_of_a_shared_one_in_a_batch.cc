@@ -6,6 +6,7 @@ int main() {
   tarn::BufferPool pool({.name = "packets"});
   const tarn::SharedBuffer buffer = pool.allocate_shared(1000), other = buffer;
   void* blocks[] = {pool.allocate(1000), nullptr, other.data()};
-  must_die_with("free of a buffer that handles refer to in 'packets'", buffer.data());
+  must_die_with(checked_or("free of a buffer that handles refer to in 'packets'", "double free in 'packets'"),
+                buffer.data());
   pool.deallocate_batch(blocks, 3);
 }

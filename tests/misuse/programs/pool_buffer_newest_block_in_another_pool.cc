@@ -11,7 +11,7 @@ int main() {
   pool.release_unused();
   void* block = other.allocate(100);
   for (int i = 0; i < 1000 && block != newest; ++i) block = other.allocate(100);
-  must_die_with("free of a pointer that is no block of the pool in 'packets'", block);
+  must_die_with("free of a block of 'files' in 'packets'", block);
   pool.deallocate(opaque(block));
   pool.deallocate(kept);
 }

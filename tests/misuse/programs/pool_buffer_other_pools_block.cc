@@ -6,7 +6,7 @@ int main() {
   tarn::BufferPool pool({.name = "packets"}), other({.name = "files"});
   void* const kept = pool.allocate(100);
   void* const block = opaque(other.allocate(100));
-  must_die_with("free of a pointer that is no block of the pool in 'packets'", block);
+  must_die_with("free of a block of 'files' in 'packets'", block);
   pool.deallocate(block);
   pool.deallocate(kept);
 }

@@ -8,6 +8,6 @@ int main() {
   do block = static_cast<char*>(pool.allocate_run(10));
   while (reinterpret_cast<unsigned long>(block) % 65536 == 0);
   char* const first_page = block - reinterpret_cast<unsigned long>(block) % 65536;
-  must_die_with("free of a pointer into a block in 'packets'", first_page);
+  must_die_with("free of a pointer that is no block of the pool in 'packets'", first_page);
   pool.deallocate(opaque(first_page));
 }

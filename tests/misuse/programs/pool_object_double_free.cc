@@ -9,7 +9,7 @@ struct Session {
 int main() {
   tarn::ObjectPool<Session> pool;
   Session* const session = pool.create();
-  must_die_with("double free", session);
+  must_die_with("double free in 'object pool'", session);
   pool.destroy(opaque(session));
   pool.destroy(opaque(session));
 }

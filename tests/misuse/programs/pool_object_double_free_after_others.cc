@@ -11,7 +11,7 @@ int main() {
   static Session* sessions[kCount];
   tarn::ObjectPool<Session> pool;
   for (Session*& session : sessions) session = pool.create();
-  must_die_with("double free", sessions[7]);
+  must_die_with("double free in 'object pool'", sessions[7]);
   for (int i = 0; i < kCount; ++i)
     if (i % 8 != 0) pool.destroy(opaque(sessions[i]));
   pool.destroy(opaque(sessions[7]));

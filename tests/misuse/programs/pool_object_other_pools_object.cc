@@ -10,6 +10,6 @@ int main() {
   tarn::ObjectPool<Session> pool({.name = "sessions"}), other;
   pool.destroy(pool.create());
   Session* const session = opaque(other.create());
-  must_die_with("free of a pointer that is no block of the pool in 'sessions'", session);
+  must_die_with("free of a block of 'object pool' in 'sessions'", session);
   pool.destroy(session);
 }

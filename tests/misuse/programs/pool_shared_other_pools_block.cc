@@ -6,6 +6,6 @@ int main() {
   SharedPackets pool;
   tarn::SharedFixedPool other({.block_bytes = 64, .name = "others"});
   void* const block = other.allocate();
-  must_die_with("free of a pointer that is no block of the pool in 'packets'", block);
+  must_die_with("free of a block of 'others' in 'packets'", block);
   pool.deallocate(block);
 }

@@ -22,7 +22,8 @@ class Slabs : public ::testing::Test {
     const ClassGeometry& geometry = class_geometry[size_class];
     Span* const slab = allocate_span(
         {.pages = geometry.slab_pages, .kind = SpanKind::kSlab, .bitmap_words = geometry.word_count});
-    if (slab != nullptr) begin_slab(*slab, size_class, 0);
+    if (slab != nullptr)
+      begin_slab(*slab, {size_class, geometry, blocks_in(geometry, geometry.slab_pages), 0});
     return slab;
   }
   static BlockIndex index(const Span& slab, const void* block) {
@@ -90,7 +91,8 @@ TEST_F(Slabs, AFreeCountThatItsBitsDoNotBearOutStopsTheProcess) {
 
 TEST_F(Slabs, AColourMovesTheFirstBlock) {
   Span* const slab = make(1024);
-  begin_slab(*slab, slab->size_class.load(), 128);
+  const SizeClass size_class = slab->size_class.load();
+  begin_slab(*slab, {size_class, bin_geometry[size_class], slab->block_count - 1u, 128});
   EXPECT_EQ(slab->start, slab->first_page() + 128);
   void* block = nullptr;
   take_from_slab(*slab, &block, 1);

@@ -6,7 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "pool/thread_magazines.h"
+#include "pool/block_pool_state.h"
+#include "tarn/detail/live_bits.h"
 #include "tarn/object_pool.h"
 #include "unit/pool/over_malloc.h"
 
@@ -16,8 +17,8 @@ namespace {
 TEST(LiveWalk, NamesTheChunksInAddressOrderAlsoThoseMadeMeanwhile) {
   FixedPool pool({.block_bytes = 64, .blocks_per_chunk = 100});
   pool.reserve(500);
-  detail::FixedPoolState& state = detail::FixedPoolAccess::state(pool);
-  detail::LiveWalk walk(*state.front);
+  BlockPoolState& state = detail::BlockPoolAccess::state(pool);
+  detail::LiveWalk walk(&state);
   std::vector<char*> starts;
   while (walk.advance()) {
     EXPECT_EQ(walk.block_count, 100u);
@@ -29,34 +30,21 @@ TEST(LiveWalk, NamesTheChunksInAddressOrderAlsoThoseMadeMeanwhile) {
   EXPECT_EQ(state.walks, 1u);
 }
 
-TEST(LiveWalk, LetsNoMagazinesBegin) {
+TEST(LiveWalk, VisitsNoBlockThatIsAtHand) {
   SharedFixedPool pool(64);
-  detail::FixedPoolState& state = detail::FixedPoolAccess::state(pool);
-  void* const block = pool.allocate();
-  {
-    const detail::LiveWalk walk(*state.front);
-    make_magazines(state);
-    EXPECT_EQ(state.magazines.load(), nullptr) << "the bits of free blocks in magazines look live";
-  }
-  make_magazines(state);
-  if (state.may_have_magazines) {
-    EXPECT_NE(state.magazines.load(), nullptr);
-  }
-  pool.deallocate(block);
-  validate(state);
-}
-
-TEST(LiveWalk, VisitsNoBlockThatIsInAMagazine) {
-  SharedFixedPool pool(64);
-  detail::FixedPoolState& state = detail::FixedPoolAccess::state(pool);
-  make_magazines(state);
   void* const live = pool.allocate();
   void* const freed = pool.allocate();
   pool.deallocate(freed);
+  pool.deallocate_run(pool.allocate_run(3), 3);
   std::vector<void*> visited;
-  pool.for_each_live([&](void* block) { visited.push_back(block); });
+  pool.for_each_live([&](void* block) {
+    visited.push_back(block);
+    pool.deallocate(pool.allocate());
+    pool.deallocate_run(pool.allocate_run(3), 3);
+  });
   EXPECT_EQ(visited, std::vector<void*>{live});
   pool.deallocate(live);
+  validate(detail::BlockPoolAccess::state(pool));
 }
 
 // The vector form and the plain one, from every place in memory.

@@ -10,6 +10,7 @@
 #include "central/owners.h"
 #include "central/private_classes.h"
 #include "central/put_right.h"
+#include "general/class_calls.h"
 #include "general/setup.h"
 #include "os/processors.h"
 #include "page/page_map.h"
@@ -28,17 +29,24 @@ ClassCensus census(SizeClass size_class) {
   return take_census(owner_of(size_class), size_class, returned);
 }
 
-void* allocate(SizeClass size_class) { return detail::allocate_class_slow(size_class); }
+void* allocate(SizeClass size_class) {
+  return allocate_class_slow(size_class, class_geometry[size_class].block_bytes);
+}
 
 SizeClass acquire(std::size_t bytes, std::size_t alignment = 8) {
   set_up_once();
   const ClassGeometry geometry = pool_geometry(bytes, alignment);
-  const SlabOwner* const owner = acquire_pool_owner(&geometry, 1);
+  const SlabOwner* const owner = acquire_pool_owner({.geometries = &geometry});
   return owner == nullptr ? SizeClass::kNone : owner->first_class;
 }
 
+void settle(SizeClass size_class) {
+  ReturnedPages returned;
+  settle(owner_of(size_class), returned);
+}
+
 void release(SizeClass size_class) {
-  settle(owner_of(size_class));
+  settle(size_class);
   release_pool_owner(owner_of(size_class));
 }
 
@@ -163,13 +171,13 @@ TEST(PoolOwner, LiveBlocksAreVisitedInAddressOrder) {
     block = live.erase(block);
     if (block != live.end()) ++block;
   }
-  settle(owner_of(size_class));
+  settle(size_class);
   std::vector<void*> visited;
   visit_live_blocks(owner_of(size_class), size_class, [&](void* block) { visited.push_back(block); });
   EXPECT_EQ(visited, std::vector<void*>(live.begin(), live.end()));
   for (void* block : visited) mark_block_free(block);
   EXPECT_EQ(census(size_class).live_count, 0u);
-  settle(owner_of(size_class));
+  settle(size_class);
   EXPECT_EQ(census(size_class).slab_bytes, 0u);
 }
 
@@ -179,13 +187,13 @@ TEST(PoolOwner, SlabsOfAnEndingClassAreLeftAlone) {
   for (int i = 0; i < 200; ++i) blocks.push_back(allocate(size_class));
   for (std::size_t i = 1; i < blocks.size(); ++i) tarn::deallocate(blocks[i]);
   begin_to_end(owner_of(size_class));
-  settle(owner_of(size_class));
+  settle(size_class);
   mark_block_free(blocks[0]);
   const std::size_t held = census(size_class).slab_bytes;
   EXPECT_GT(held, 0u);
   tarn::trim();
   EXPECT_EQ(census(size_class).slab_bytes, held) << "though all its blocks are free";
-  settle(owner_of(size_class));
+  settle(size_class);
   EXPECT_EQ(census(size_class).slab_bytes, 0u);
   release_pool_owner(owner_of(size_class));
 }

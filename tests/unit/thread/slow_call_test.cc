@@ -57,7 +57,7 @@ TEST_F(SlowCallTest, IsServedByItsHomeWhereTheOtherOwnerHasNoThread) {
 TEST_F(SlowCallTest, IsServedByThePoolInItsClassesThoughThreadsShareOwners) {
   Attached threads[6];
   const ClassGeometry geometry = pool_geometry(200, 8);
-  SlabOwner& pool = *acquire_pool_owner(&geometry, 1);
+  SlabOwner& pool = *acquire_pool_owner({.geometries = &geometry});
   const SizeClass size_class = pool.first_class;
   ASSERT_GE(prewarm_class(pool, size_class, 2000), 2000u);
   const std::uint64_t made = pool.counters.slabs_made;
@@ -72,7 +72,8 @@ TEST_F(SlowCallTest, IsServedByThePoolInItsClassesThoughThreadsShareOwners) {
     ReturnedPages returned;
     EXPECT_EQ(take_census(pool, size_class, returned).live_count, 0u);
   }
-  settle(pool);
+  ReturnedPages returned;
+  settle(pool, returned);
   release_pool_owner(pool);
 }
 

@@ -1,0 +1,16 @@
+// The slow calls of a size class, for pools whose hits are inlined (tarn/fixed_pool.h).
+//
+// Threads: any, with no lock held.
+#pragma once
+#include <cstddef>
+
+#include "central/size_class.h"
+
+namespace tarn::internal {
+
+/// \param requested bytes, for profiles and counts of calls. \returns nullptr when memory is refused.
+void* allocate_class_slow(SizeClass size_class, std::size_t requested);
+/// \pre the block is of that class.
+void deallocate_class_slow(void* block, SizeClass size_class);
+
+}  // namespace tarn::internal

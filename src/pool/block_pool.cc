@@ -1,0 +1,637 @@
+// The entry points of FixedPool and SharedFixedPool: making and ending a pool, its calls, and the operations
+// that every pool has.
+#include <algorithm>
+#include <new>
+
+#include "base/units.h"
+#include "base/wipe.h"
+#include "central/at_hand.h"
+#include "central/take_blocks.h"
+#include "general/class_calls.h"
+#include "general/configuration.h"
+#include "general/live_picture.h"
+#include "general/memory_limits.h"
+#include "general/pool_registry.h"
+#include "general/setup.h"
+#include "general/slow_door.h"
+#include "general/system_blocks.h"
+#include "os/checker.h"
+#include "os/held_locks.h"
+#include "os/owner_lock.h"
+#include "page/metadata.h"
+#include "page/page_map.h"
+#include "pool/block_pool_state.h"
+#include "pool/sensitive_heap.h"
+#include "pool/watched_blocks.h"
+#include "pool/wipe_block.h"
+#include "thread/observation.h"
+#include "thread/pool_owner.h"
+#include "thread/slow_call.h"
+#include "thread/thread_heap.h"
+
+namespace TARN_NAMESPACE::detail {
+
+using namespace internal;
+using Source = BlockPoolState::Source;
+
+namespace {
+
+constexpr std::size_t kLeastStride = 8;
+
+BlockPoolState& state_of(PoolHeader& pool) { return static_cast<BlockPoolState&>(pool); }
+
+// -- Blocks of malloc ------------------------------------------------------------------------------------
+
+void* take_from_malloc(BlockPoolState& pool, std::size_t count) {
+  std::size_t live = pool.of_malloc.load();
+  do {
+    if (pool.largest_count - live < count) return nullptr;
+  } while (!pool.of_malloc.compare_exchange_weak(live, live + count));
+  void* const blocks = system_blocks.allocate(pool, count * pool.stride, pool.alignment);
+  if (blocks == nullptr) return pool.of_malloc -= count, nullptr;
+  std::size_t most = pool.most_of_malloc.load();
+  while (most < live + count && !pool.most_of_malloc.compare_exchange_weak(most, live + count)) {
+  }
+  return blocks;
+}
+
+// Blocks taken together are one malloc block: they are freed together, whatever count the caller passes.
+void give_to_malloc(BlockPoolState& pool, void* blocks) {
+  std::size_t bytes = 0;
+  if (pool.is_sensitive && system_blocks.pool_of(blocks) == &pool)
+    wipe(blocks, system_blocks.bytes_of_block(blocks));
+  if (!system_blocks.deallocate(pool, blocks, &bytes))
+    pool.stop("free of a pointer that is no block of the pool", blocks);
+  pool.of_malloc -= bytes / pool.stride;
+}
+
+// -- Samples -------------------------------------------------------------------------------------------
+
+// A pool for one thread counts them: its hits look at no page's mark.
+void note_sample_if_due(BlockPoolState& pool, void* blocks, std::size_t bytes) {
+  if (watched::note_allocated(pool, blocks, bytes) && pool.own != nullptr) ++pool.sampled_count;
+}
+void forget_samples(BlockPoolState& pool, std::size_t count) {
+  if (pool.own != nullptr) pool.sampled_count -= std::min(count, pool.sampled_count);
+}
+
+// -- Blocks of slabs -------------------------------------------------------------------------------------
+
+/// Around a hit: meanwhile nobody takes what the thread has at hand. A signal handler's hit may lie in one.
+class Mark {
+ public:
+  explicit Mark(ThreadHeap& heap) : heap_(heap), is_inner_(heap.batch.is_inside()) {
+    if (!is_inner_) heap.batch.enter(os::OwnerLock::fences);
+  }
+  ~Mark() {
+    if (!is_inner_) heap_.batch.leave();
+  }
+  Mark(const Mark&) = delete;
+  Mark& operator=(const Mark&) = delete;
+
+ private:
+  ThreadHeap& heap_;
+  const bool is_inner_;
+};
+
+bool has_magazines(const BlockPoolState& pool) {
+  return pool.owner->no_magazines.load(std::memory_order_seq_cst) == 0;
+}
+
+// Whether a hit may be. \pre the mark is set: who visits the heap or the pool waits for that, or sees it.
+bool may_hit(const BlockPoolState& pool, const ThreadHeap& heap) {
+  return has_magazines(pool) && !is_visited(heap);
+}
+
+void* pop_marked(const BlockPoolState& pool, ThreadHeap& heap) {
+  const Mark mark(heap);
+  return may_hit(pool, heap) ? pop(heap.cache, record_of_class(pool.size_class)) : nullptr;
+}
+
+bool push_marked(const BlockPoolState& pool, ThreadHeap& heap, void* block) {
+  const Mark mark(heap);
+  return may_hit(pool, heap) && push(heap.cache, record_of_class(pool.size_class), block);
+}
+
+void* refill_marked(const BlockPoolState& pool, ThreadHeap& heap) {
+  ReturnedPages returned;
+  const SlowCall call(heap);
+  return internal::allocate(heap, pool.size_class, returned);
+}
+
+void* take_marked(BlockPoolState& pool) {
+  ThreadHeap* const heap = heap_of_this_thread();
+  if (has_magazines(pool)) {
+    void* block = heap != nullptr ? pop_marked(pool, *heap) : nullptr;
+    if (block == nullptr && heap != nullptr) block = refill_marked(pool, *heap);
+    if (block != nullptr) return block;
+  }
+  if (void* const block = take_from_slabs(pool)) return block;
+  ReturnedPages returned;
+  make_scarce(pool, returned);
+  return take_from_slabs(pool);
+}
+
+void give_marked(BlockPoolState& pool, void* block) {
+  ThreadHeap* const heap = heap_of_this_thread();
+  if (heap == nullptr || !has_magazines(pool)) return give_to_slabs(pool, block);
+  if (push_marked(pool, *heap, block)) return;
+  ReturnedPages returned;
+  internal::deallocate(*heap, block, pool.size_class, returned);
+}
+
+void* take(BlockPoolState& pool) {
+  switch (pool.source) {
+    case Source::kRecords:
+      break;
+    case Source::kMarked:
+      return take_marked(pool);
+    case Source::kOwn:
+      return take_from_own(pool);
+    case Source::kSlabs:
+      return take_from_slabs(pool);
+    case Source::kMalloc:
+      return take_from_malloc(pool, 1);
+  }
+  return nullptr;
+}
+
+void give(BlockPoolState& pool, void* block) {
+  if (!pool.is_over_malloc()) place_in_pool(pool, block, 1);
+  if (pool.is_sensitive && !pool.is_over_malloc()) wipe_block(block, pool.stride, pool.poisons);
+  if (pool.is_ending && !pool.is_over_malloc()) return mark_block_free(block);
+  switch (pool.source) {
+    case Source::kRecords:
+      break;
+    case Source::kMarked:
+      return give_marked(pool, block);
+    case Source::kOwn:
+      return give_to_own(pool, block);
+    case Source::kSlabs:
+      return give_to_slabs(pool, block);
+    case Source::kMalloc:
+      return give_to_malloc(pool, block);
+  }
+}
+
+ClassCensus census_of(BlockPoolState& pool, ReturnedPages& returned) {
+  if (pool.is_over_malloc()) return {pool.of_malloc, pool.of_malloc * pool.stride, pool.of_malloc};
+  return take_census(*pool.owner, pool.size_class, returned);
+}
+
+std::size_t release_unused(BlockPoolState& pool, ReturnedPages& returned) {
+  if (pool.is_over_malloc()) return 0;
+  os::LockGuard guard(pool.mutex);
+  if (pool.walks != 0) return 0;
+  const std::size_t before = returned.bytes();
+  if (pool.own != nullptr) empty_own(pool, returned);
+  return_runs(pool, returned);
+  release_unused_slabs(*pool.owner, returned);
+  return returned.bytes() - before;
+}
+
+constexpr PoolOperations kOperations{.kind = "fixed pool",
+                                     .record = PoolRecord::kBlocks,
+                                     .deallocate = deallocate_block_of,
+                                     .usable_size = usable_size_of_block,
+                                     .move_sensitive = move_to_sensitive_heap,
+                                     .use = use_of_blocks,
+                                     .release_unused = release_unused_of_blocks,
+                                     .add_live = add_live_of_blocks,
+                                     .owner = owner_of_blocks};
+
+// Blocks that are told of one by one before all are freed at once.
+void free_all(BlockPoolState& pool) {
+  ReturnedPages returned;
+  if (observation.has_begun() || pool.is_sensitive) {
+    begin_walk(pool);
+    internal::visit_live_blocks(*pool.owner, pool.size_class, [&](void* block) {
+      // Samples of a pool with records lie in slabs that no mark tells of.
+      if (observation.has_begun() && !watched::note_freed(block)) observation.note_freed(block);
+      if (pool.is_sensitive) wipe_block(block, pool.stride, pool.poisons);
+    });
+    end_walk(pool);
+  }
+  if (pool.own != nullptr) empty_own(pool, returned);
+  return_runs(pool, returned);
+  pool.sampled_count = 0;
+  os::LockGuard guard(pool.mutex);
+  return_all_at_hand(*pool.owner, returned);
+  free_all_blocks(*pool.owner, returned);
+}
+
+void free_all_of_malloc(BlockPoolState& pool) {
+  while (void* const block = system_blocks.first_of(pool)) give_to_malloc(pool, block);
+}
+
+template <typename Front>
+bool make(Front& front, const FixedPoolOptions& options, bool poisons, Source usual) {
+  if (!are_valid(options)) return false;
+  set_up_once();
+  void* const record = metadata.allocate(sizeof(BlockPoolState));
+  if (record == nullptr) return false;
+  auto* const pool = new (record) BlockPoolState{};
+  const std::size_t alignment = options.alignment < kLeastStride ? kLeastStride : options.alignment;
+  const std::size_t stride = round_up(options.block_bytes, alignment);
+  const std::size_t blocks =
+      options.blocks_per_chunk != 0 ? options.blocks_per_chunk : usual_blocks_in_chunk(stride);
+  pool->stack_owner = lies_on_this_stack(&front) ? &thread_cache : nullptr;
+  pool->at_cap = options.at_cap;
+  pool->on_refusal = options.on_refusal;
+  pool->context = options.context;
+  const BlockPoolRequest request{.operations = kOperations,
+                                 .name = options.name,
+                                 .usual_name = "fixed pool",
+                                 .geometry = chunk_geometry(stride, alignment, blocks),
+                                 .alignment = alignment,
+                                 .source = source_of_blocks(usual, poisons || options.sensitive),
+                                 .most_blocks = options.largest_count,
+                                 .initial_count = options.initial_count,
+                                 .is_sensitive = options.sensitive,
+                                 .is_checked = poisons,
+                                 .poisons = poisons,
+                                 .keeps_slabs = true};
+  if (begin_block_pool(front, *pool, request)) return true;
+  metadata.free(pool, sizeof(BlockPoolState));
+  return false;
+}
+
+}  // namespace
+
+bool make_pool(SharedPoolFront& front, const FixedPoolOptions& options, bool poisons) noexcept {
+  return make(front, options, poisons,
+              options.largest_count == SIZE_MAX ? Source::kRecords : Source::kMarked);
+}
+
+bool make_pool(OwnPoolFront& front, const FixedPoolOptions& options, bool poisons) noexcept {
+  front.user = nullptr;
+  return make(front, options, poisons, Source::kOwn);
+}
+
+void end_block_pool(BlockPoolState* pool) noexcept {
+  end_pool_of_blocks(*pool);
+  metadata.free(pool, sizeof(BlockPoolState));
+}
+
+void* block_pool_allocate_slow(BlockPoolState* pool) noexcept {
+  return allocate_slow_from(*pool, pool->block_bytes);
+}
+
+void block_pool_deallocate_slow(BlockPoolState* pool, void* block) noexcept {
+  if (block == nullptr) return;
+  if (pool->source == Source::kRecords) {
+    place_in_pool(*pool, block, 1);
+    return pool->is_ending ? mark_block_free(block) : deallocate_class_slow(block, pool->size_class);
+  }
+  if (pool->source == Source::kMarked && !is_disturbed() && !thread_limits.check_every_free) {
+    const Span& slab = *place_in_pool(*pool, block, 1).slab;
+    ThreadHeap* const heap = this_heap();
+    if (heap != nullptr && slab.sampled_count.load(std::memory_order_relaxed) == 0 &&
+        push_marked(*pool, *heap, block))
+      return;
+  }
+  const SlowDoor door;
+  watched::heed_at_free();
+  if (watched::note_freed(block)) forget_samples(*pool, 1);
+  give(*pool, block);
+}
+
+void* pool_allocate_by_call(SharedPoolFront& front) noexcept { return pool_hit_allocate(front); }
+void* pool_allocate_by_call(OwnPoolFront& front) noexcept { return pool_hit_allocate(front); }
+void pool_deallocate_by_call(SharedPoolFront& front, void* block) noexcept {
+  pool_hit_deallocate(front, block);
+}
+void pool_deallocate_by_call(OwnPoolFront& front, void* block) noexcept { pool_hit_deallocate(front, block); }
+
+namespace {
+
+// As the inlined hits of a pool for any threads.
+void* allocate_one(BlockPoolState& pool) {
+  void* const block =
+      pool.source == Source::kRecords ? pop(own_cache(), record_of_class(pool.size_class)) : nullptr;
+  return block != nullptr ? block : block_pool_allocate_slow(&pool);
+}
+void free_one(BlockPoolState& pool, void* block) {
+  ThreadCache* const cache = own_cache();
+  const RecordPlace place = record_of(cache, block);
+  if (pool.source != Source::kRecords || place != record_of_class(pool.size_class) ||
+      !push(cache, place, block))
+    block_pool_deallocate_slow(&pool, block);
+}
+
+}  // namespace
+
+void* block_pool_allocate_run(BlockPoolState* pool, std::size_t count) noexcept {
+  if (count == 1) return pool->own != nullptr ? pool_hit_allocate(*pool->own) : allocate_one(*pool);
+  if (!is_disturbed())
+    if (void* const run = take_run_at_hand(*pool, count)) return run;
+  if (count == 0 || count > pool->blocks_per_chunk) return nullptr;
+  const SlowDoor door;
+  const auto take_any = [&] {
+    return pool->is_over_malloc() ? take_from_malloc(*pool, count) : take_run(*pool, count);
+  };
+  void* const blocks = take_within_limits(take_any);
+  if (blocks == nullptr) pool->note_refusal();
+  if (blocks != nullptr && pool->poisons) os::unpoison(blocks, count * pool->stride);
+  note_sample_if_due(*pool, blocks, count * pool->stride);
+  return blocks;
+}
+
+void block_pool_deallocate_run(BlockPoolState* pool, void* blocks, std::size_t count) noexcept {
+  if (count == 0) return;
+  if (count == 1)
+    return pool->own != nullptr ? pool_hit_deallocate(*pool->own, blocks) : free_one(*pool, blocks);
+  if (!is_disturbed() && !pool->is_over_malloc()) {
+    const Span& slab = *place_in_pool(*pool, blocks, count).slab;
+    if (slab.sampled_count.load(std::memory_order_relaxed) == 0 && keep_run_at_hand(*pool, blocks, count))
+      return;
+  }
+  const SlowDoor door;
+  watched::heed_at_free();
+  forget_samples(*pool, watched::note_run_freed(blocks, count, pool->stride));
+  if (pool->is_over_malloc()) return give_to_malloc(*pool, blocks);
+  if (pool->is_sensitive) {
+    place_in_pool(*pool, blocks, count);
+    wipe_block(blocks, count * pool->stride, pool->poisons);
+  }
+  ReturnedPages returned;
+  give_run_to_slabs(*pool, blocks, count, returned);
+}
+
+bool block_pool_owns(const BlockPoolState* pool, const void* pointer) noexcept {
+  if (pool->is_over_malloc()) return system_blocks.pool_of(pointer) == pool;
+  const Span* const slab = page_map.find(pointer);
+  if (slab == nullptr || slab->kind != SpanKind::kSlab) return false;
+  const SlabOwner* const owner = slab->owner.load(std::memory_order_acquire);
+  return owner != nullptr && owner->first_part == pool->owner &&
+         address_of(pointer) - address_of(slab->start) < slab->block_count * pool->stride;
+}
+
+std::size_t block_pool_reserve(BlockPoolState* pool, std::size_t count, bool populates) noexcept {
+  if (pool->is_over_malloc()) return count;
+  const SlowDoor door;
+  // More than there can be is not tried slab by slab; as many as the cap allows are.
+  const bool is_possible = may_be_had(std::min(count, pool->largest_count), pool->stride);
+  std::size_t usable = 0;
+  take_within_limits([&] {
+    usable = block_pool_usable_count(pool);
+    const std::size_t wanted = is_possible && count > usable ? count - usable : 0;
+    usable += add_slabs(*pool->owner, pool->size_class, wanted, populates);
+    return usable >= count || !is_possible;
+  });
+  return usable;
+}
+
+std::size_t block_pool_release_unused(BlockPoolState* pool) noexcept {
+  ReturnedPages returned;
+  return release_unused(*pool, returned);
+}
+
+void block_pool_clear(BlockPoolState* pool) noexcept {
+  if (pool->is_checked) {
+    os::end_checked_pool(pool);
+    os::begin_checked_pool(pool);
+  }
+  pool->is_over_malloc() ? free_all_of_malloc(*pool) : free_all(*pool);
+}
+
+std::size_t block_pool_capacity(const BlockPoolState* pool) noexcept {
+  ReturnedPages returned;
+  return census_of(const_cast<BlockPoolState&>(*pool), returned).block_count;
+}
+std::size_t block_pool_live_count(const BlockPoolState* pool) noexcept {
+  ReturnedPages returned;
+  return census_of(const_cast<BlockPoolState&>(*pool), returned).live_count;
+}
+std::size_t block_pool_usable_count(const BlockPoolState* pool) noexcept {
+  ReturnedPages returned;
+  const ClassCensus census = census_of(const_cast<BlockPoolState&>(*pool), returned);
+  return census.block_count - census.live_count;
+}
+std::size_t block_pool_blocks_per_chunk(const BlockPoolState* pool) noexcept {
+  return pool->blocks_per_chunk;
+}
+std::size_t block_pool_alignment(const BlockPoolState* pool) noexcept { return pool->alignment; }
+std::size_t block_pool_chunk_count(const BlockPoolState* pool) noexcept {
+  return pool->owner == nullptr ? 0 : slab_count(*pool->owner);
+}
+bool block_pool_throws(const BlockPoolState* pool) noexcept { return pool->at_cap == AtCap::kThrow; }
+
+void block_pool_check_user_slow(OwnPoolFront& front) noexcept {
+  if (front.user != nullptr)
+    os::fatal_in_pool(front.state->name, "use of a single-thread pool by a second thread", &front);
+  front.user = &thread_cache;
+}
+
+void block_pool_refused(BlockPoolState* pool) noexcept {
+  if (pool->on_refusal == nullptr) return;
+  os::check_no_lock_is_held("while a function of the program's runs");
+  pool->on_refusal(pool->context);
+}
+
+}  // namespace TARN_NAMESPACE::detail
+
+namespace tarn::internal {
+
+using detail::state_of;
+using Source = BlockPoolState::Source;
+
+void* allocate_slow_from(BlockPoolState& pool, std::size_t requested) {
+  void* block = nullptr;
+  if (pool.source == Source::kMarked && !is_disturbed()) {
+    ThreadHeap* const heap = this_heap();
+    if (heap != nullptr && (block = detail::pop_marked(pool, *heap)) != nullptr) return block;
+  }
+  if (pool.source == Source::kRecords) {
+    block = allocate_class_slow(pool.size_class, requested);
+    if (block == nullptr && pool.run_lengths != 0) {
+      ReturnedPages returned;
+      return_runs(pool, returned);
+      block = allocate_class_slow(pool.size_class, requested);
+    }
+  } else {
+    const SlowDoor door;
+    block = take_within_limits([&pool] { return detail::take(pool); });
+    if (block != nullptr && pool.poisons) os::unpoison(block, pool.stride);
+    detail::note_sample_if_due(pool, block, requested);
+  }
+  if (block == nullptr) pool.note_refusal();
+  return block;
+}
+
+Source source_of_blocks(Source usual, bool keeps_free_blocks_long) {
+  if (configuration.is_on(Option::kPoolsUseMalloc)) return Source::kMalloc;
+  return keeps_free_blocks_long ? Source::kSlabs : usual;
+}
+
+bool are_valid(const FixedPoolOptions& options) {
+  constexpr std::size_t kLargestBlock = 256 * 1024, kLargestAlignment = 65536, kMostInChunk = 32768;
+  return options.block_bytes != 0 && options.block_bytes <= kLargestBlock &&
+         is_power_of_two(options.alignment) && options.alignment <= kLargestAlignment &&
+         options.blocks_per_chunk <= kMostInChunk && options.initial_count <= options.largest_count;
+}
+
+namespace {
+
+bool begin(detail::BlockPoolFront& front, BlockPoolState& pool, const BlockPoolRequest& request) {
+  pool.operations = &request.operations;
+  pool.set_name(request.name, request.usual_name);
+  pool.is_sensitive = request.is_sensitive;
+  pool.source = request.source;
+  pool.alignment = request.alignment;
+  pool.stride = request.geometry.stride;
+  pool.block_bytes = request.geometry.block_bytes;
+  pool.blocks_per_chunk = request.geometry.block_count;
+  pool.largest_count = request.most_blocks;
+  pool.is_checked = request.is_checked;
+  pool.poisons = request.poisons && !pool.is_over_malloc();
+  const bool has_hits = pool.source == Source::kRecords;
+  if (!pool.is_over_malloc()) {
+    pool.owner = acquire_pool_owner({.geometries = &request.geometry,
+                                     .name = pool.name,
+                                     .has_records = has_hits || pool.source == Source::kMarked,
+                                     .hides_slabs = !has_hits,
+                                     .keeps_slabs = request.keeps_slabs,
+                                     .asks_pool = !has_hits,
+                                     .has_one_part = !has_hits,
+                                     .has_counts = request.has_counts,
+                                     .poisons = pool.poisons,
+                                     .density = density_of(pool),
+                                     .most_blocks = request.most_blocks});
+    if (pool.owner == nullptr) return false;
+    pool.size_class = pool.owner->first_class;
+  }
+  if (pool.source == Source::kMarked) os::OwnerLock::prepare();
+  front = {pool.stride, &pool, pool.is_checked ? &pool : nullptr};
+  if (pool.is_checked) os::begin_checked_pool(&pool);
+  return true;
+}
+
+// \returns whether the pool has its first blocks; else it has ended again.
+bool register_pool(BlockPoolState& pool, std::size_t count) {
+  pool_registry.add(pool);
+  if (count == 0) return true;
+  if (detail::block_pool_reserve(&pool, count, false) >= count) return true;
+  begin_to_end_blocks(pool);
+  end_blocks(pool);
+  return false;
+}
+
+}  // namespace
+
+bool begin_block_pool(detail::SharedPoolFront& front, BlockPoolState& pool, const BlockPoolRequest& request) {
+  front.place = detail::RecordPlace::kNone;
+  if (!begin(front, pool, request)) return false;
+  if (pool.source == Source::kRecords) front.place = record_of_class(pool.size_class);
+  return register_pool(pool, request.initial_count);
+}
+
+bool begin_block_pool(detail::OwnPoolFront& front, BlockPoolState& pool, const BlockPoolRequest& request) {
+  if (!begin(front, pool, request)) return false;
+  begin_own(pool, front);
+  return register_pool(pool, request.initial_count);
+}
+
+// One page of blocks, more pages for larger blocks; one block less where that leaves room for slabs that
+// begin at other lines.
+std::size_t usual_blocks_in_chunk(std::size_t stride) {
+  constexpr std::size_t kLeastBlocks = 64, kLargestBytes = std::size_t{1} << 20, kColouredStride = 128;
+  std::size_t bytes = stride * kLeastBlocks;
+  bytes = bytes < kPageBytes      ? kPageBytes
+          : bytes > kLargestBytes ? kLargestBytes
+                                  : round_up(bytes, kPageBytes);
+  const std::size_t count = bytes / stride;
+  return stride % kColouredStride == 0 && count * stride == bytes ? count - 1 : count;
+}
+
+// Only the own thread of a pool may do so.
+std::size_t release_unused_of_blocks(PoolHeader& header, ReturnedPages& returned) {
+  BlockPoolState& pool = state_of(header);
+  return pool.own != nullptr ? 0 : detail::release_unused(pool, returned);
+}
+
+void end_pool_of_blocks(BlockPoolState& pool) {
+  begin_to_end_blocks(pool);
+  pool.is_over_malloc() ? detail::free_all_of_malloc(pool) : detail::free_all(pool);
+  end_blocks(pool);
+}
+
+void begin_to_end_blocks(BlockPoolState& pool) {
+  pool_registry.remove(pool);
+  if (pool.is_over_malloc()) return;
+  ReturnedPages returned;
+  if (pool.own != nullptr) empty_own(pool, returned);
+  return_runs(pool, returned);
+  begin_to_end(*pool.owner);
+  settle(*pool.owner, returned);
+}
+
+void visit_live_blocks_of(BlockPoolState& pool, const BlockVisitor& visit) {
+  if (!pool.is_over_malloc()) return visit_live_blocks(*pool.owner, pool.size_class, visit);
+  while (void* const block = system_blocks.first_of(pool)) visit(block);
+}
+
+void end_blocks(BlockPoolState& pool) {
+  if (pool.is_checked) os::end_checked_pool(&pool);
+  if (pool.is_over_malloc()) return;
+  if (pool.poisons)  // what outlives the pool
+    visit_live_blocks_of(pool, [&](const void* block) { os::unpoison(block, pool.stride); });
+  forget_at_hand(*pool.owner);
+  end_at_hand(pool.magazine);
+  end_runs(pool);
+  {
+    ReturnedPages returned;
+    settle(*pool.owner, returned);
+  }
+  release_pool_owner(*pool.owner);
+}
+
+void deallocate_block_of(PoolHeader& header, void* block) {
+  BlockPoolState& pool = state_of(header);
+  if (pool.own != nullptr && pool.own->user != nullptr && pool.own->user != &detail::thread_cache)
+    detail::block_pool_check_user_slow(*pool.own);
+  if (pool.is_checked) os::note_pool_free(&pool, block);
+  if (pool.poisons) os::poison(block, pool.stride);
+  detail::block_pool_deallocate_slow(&pool, block);
+}
+
+std::size_t usable_size_of_block(PoolHeader& header, const void* block) {
+  const BlockPoolState& pool = state_of(header);
+  if (pool.poisons) os::unpoison(block, pool.stride);
+  return pool.stride;
+}
+
+PoolUse use_of_blocks(PoolHeader& header, ReturnedPages& returned) {
+  BlockPoolState& pool = state_of(header);
+  const ClassCensus census = detail::census_of(pool, returned);
+  PoolUse use{};
+  use.kind = pool.operations->kind;
+  use.block_bytes = pool.stride;
+  use.live_count = census.live_count;
+  use.live_bytes = census.live_count * pool.stride;
+  const std::size_t peak =
+      pool.is_over_malloc() ? pool.most_of_malloc * pool.stride : largest_taken_bytes(*pool.owner);
+  use.peak_live_bytes = std::max(peak, use.live_bytes);
+  use.mapped_bytes = census.slab_bytes;
+  use.is_in_classes = !pool.is_over_malloc();
+  use.waste_bytes = use.mapped_bytes > use.live_bytes ? use.mapped_bytes - use.live_bytes : 0;
+  use.capacity = census.block_count;
+  // A cap beyond all memory is none.
+  const bool has_cap = pool.largest_count < PoolUse::kNoLimit / pool.stride;
+  use.largest_count = has_cap ? pool.largest_count : PoolUse::kNoLimit;
+  use.limit_bytes = has_cap ? pool.largest_count * pool.stride : PoolUse::kNoLimit;
+  use.mapped_limit_bytes = PoolUse::kNoLimit;
+  use.refusals = pool.refusals.load(std::memory_order_relaxed);
+  return use;
+}
+
+bool add_live_of_blocks(PoolHeader& header, std::uintptr_t& behind, LivePicture& picture) {
+  const BlockPoolState& pool = state_of(header);
+  return pool.is_over_malloc() && system_blocks.add_live(pool, behind, picture);
+}
+
+SlabOwner* owner_of_blocks(const PoolHeader& header) {
+  return static_cast<const BlockPoolState&>(header).owner;
+}
+
+}  // namespace tarn::internal

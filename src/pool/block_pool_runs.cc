@@ -1,0 +1,248 @@
+// Runs of a block pool: blocks side by side in a slab.
+//
+// A run that is freed stays at hand for the next request of its length, as a block does in a magazine: for
+// its slab it is taken. Where none is at hand, slabs are searched from the back of their list, where those
+// with most free blocks are (central/class_slabs.h); some are found at once, twice as many each time. Then a
+// longer run at hand is cut. Only where there is none either does all that is at hand return to the slabs,
+// which joins what lies side by side; then the pool grows.
+//
+// Threads: those of the pool. Of a pool for any threads the arrays are under its owner's mutex.
+#include <bit>
+#include <climits>
+#include <new>
+
+#include "base/bitmap.h"
+#include "central/at_hand.h"
+#include "central/class_slabs.h"
+#include "central/remote_free.h"
+#include "page/metadata.h"
+#include "pool/block_pool_state.h"
+#include "thread/pool_owner.h"
+#include "thread/this_thread.h"
+
+namespace tarn::internal {
+
+using detail::RunsAtHand;
+
+namespace {
+
+constexpr std::uint32_t kMostRefill = 16, kFirstRuns = 63;
+constexpr std::size_t kTableBytes = (RunsAtHand::kLongest + 1) * sizeof(RunsAtHand*);
+// So many slabs are searched before a pool that may grow does.
+constexpr unsigned kSlabsTried = 64;
+
+bool has_length(std::size_t count) { return count >= 2 && count <= RunsAtHand::kLongest; }
+
+std::uint64_t bit_of_length(std::size_t count) { return std::uint64_t{1} << (count - 1); }
+
+void* pop_run(BlockPoolState& pool, RunsAtHand* runs, std::size_t count) {
+  void* const run = runs == nullptr ? nullptr : *runs->top;
+  if (run == nullptr) return nullptr;
+  __atomic_store_n(&runs->top, runs->top - 1, __ATOMIC_RELAXED);
+  if (runs->top == runs->at_hand.slots) pool.run_lengths = pool.run_lengths & ~bit_of_length(count);
+  return run;
+}
+
+void push_run(BlockPoolState& pool, RunsAtHand& runs, void* run, std::size_t count) {
+  __atomic_store_n(runs.top + 1, run, __ATOMIC_RELAXED);
+  __atomic_store_n(&runs.top, runs.top + 1, __ATOMIC_RELEASE);
+  pool.run_lengths = pool.run_lengths | bit_of_length(count);
+}
+
+bool keeps_runs(const BlockPoolState& pool) {
+  return pool.source != BlockPoolState::Source::kSlabs && pool.source != BlockPoolState::Source::kMalloc;
+}
+
+bool may_be_at_hand(const BlockPoolState& pool, std::size_t count) {
+  return has_length(count) && keeps_runs(pool) && !thread_limits.check_every_free &&
+         !thread_limits.every_call_is_slow;
+}
+
+RunsAtHand* runs_of(const BlockPoolState& pool, std::size_t count) {
+  return pool.runs != nullptr && has_length(count) ? pool.runs[count] : nullptr;
+}
+
+RunsAtHand* runs_of_own(const BlockPoolState& pool, std::size_t count) {
+  return pool.own != nullptr ? runs_of(pool, count) : nullptr;
+}
+
+// \pre the owner's mutex is held. \returns nullptr when memory is refused.
+RunsAtHand* make_runs_locked(BlockPoolState& pool, std::size_t count) {
+  if (pool.runs == nullptr) pool.runs = static_cast<RunsAtHand**>(metadata.allocate_zeroed(kTableBytes));
+  void* const record = pool.runs == nullptr ? nullptr : metadata.allocate(sizeof(RunsAtHand));
+  if (record == nullptr) return nullptr;
+  auto* const runs = new (record) RunsAtHand;
+  if (!grow_at_hand_locked(runs->at_hand, runs->top, kFirstRuns)) {
+    metadata.free(record, sizeof(RunsAtHand));
+    return nullptr;
+  }
+  runs->at_hand.top = &runs->top;
+  runs->at_hand.run_length = static_cast<std::uint32_t>(count);
+  add_at_hand_locked(*pool.owner, runs->at_hand);
+  return pool.runs[count] = runs;
+}
+
+// As many as may lie in half of the pool's blocks. \returns whether there is room for one more.
+bool grow_runs(BlockPoolState& pool, RunsAtHand& runs, std::size_t count) {
+  const std::size_t room = pool.owner->of(pool.size_class).totals.blocks / (2 * count);
+  const std::uint32_t twice = runs.at_hand.capacity * 2 + 1;
+  if (twice > room || twice > kLargestMagazine) return false;
+  if (pool.own == nullptr) return grow_at_hand_locked(runs.at_hand, runs.top, twice);
+  os::LockGuard guard(pool.owner->mutex);
+  return grow_at_hand_locked(runs.at_hand, runs.top, twice);
+}
+
+// \returns whether it is at hand now.
+bool keep(BlockPoolState& pool, RunsAtHand* runs, void* run, std::size_t count) {
+  if (runs == nullptr) return false;
+  if (*runs->top == run) pool.stop("double free", run);
+  if (runs->at_hand.count() == runs->at_hand.capacity && !grow_runs(pool, *runs, count)) return false;
+  push_run(pool, *runs, run, count);
+  return true;
+}
+
+// Clears the bits of a run that was found.
+void* take_found(Span& slab, std::size_t first, std::size_t count) {
+  bitmap::clear_range(slab.free_bits, first, count);
+  slab.free_count -= static_cast<std::uint32_t>(count);
+  return slab.block(static_cast<BlockIndex>(first));
+}
+
+// Takes up to `most` runs, in one walk along the bits. \returns how many.
+std::uint32_t take_runs(Span& slab, std::size_t count, void** runs, std::uint32_t most) {
+  if (count > bitmap::kWordBits) {
+    const std::size_t first = bitmap::find_run(slab.free_bits, slab.block_count, count);
+    if (first >= slab.block_count) return 0;
+    runs[0] = take_found(slab, first, count);
+    return 1;
+  }
+  const bitmap::RunFinder finder(static_cast<unsigned>(count));
+  const std::uint32_t words = slab.word_count;
+  std::uint32_t taken = 0;
+  for (std::uint32_t word = slab.scan_word; word < words && taken < most;) {
+    const std::uint64_t behind = word + 1 < words ? slab.free_bits[word + 1] : 0;
+    const unsigned first = finder.first_in(slab.free_bits[word], behind);
+    if (first == bitmap::kWordBits) {
+      ++word;
+    } else {
+      runs[taken++] = take_found(slab, std::size_t{word} * bitmap::kWordBits + first, count);
+    }
+  }
+  return taken;
+}
+
+// Takes a run of the slab, and some more to be at hand.
+void* take_of_slab_locked(BlockPoolState& pool, Span& slab, std::size_t count) {
+  if (slab.free_count < count) return nullptr;
+  SlabOwner& owner = *pool.owner;
+  const bool keeps = may_be_at_hand(pool, count) && (pool.own == nullptr || pool.walks == 0) &&
+                     owner.no_magazines.load(std::memory_order_seq_cst) == 0;
+  RunsAtHand* const runs = keeps ? runs_of(pool, count) : nullptr;
+  void* found[kMostRefill];
+  const std::uint32_t taken = take_runs(slab, count, found, runs != nullptr ? runs->refill : 1);
+  if (taken == 0) return nullptr;
+  for (std::uint32_t i = taken; i-- > 1;) push_run(pool, *runs, found[i], count);
+  if (runs != nullptr && runs->refill < kMostRefill) runs->refill *= 2;
+  while (slab.scan_word < slab.word_count && slab.free_bits[slab.scan_word] == 0) ++slab.scan_word;
+  slab.quiet = Quiet::kNot;
+  note_taken(owner, std::size_t{taken} * count * slab.stride);
+  settle_taken(owner, &slab);
+  return found[0];
+}
+
+void* find_run_locked(BlockPoolState& pool, std::size_t count, unsigned most_slabs) {
+  SlabOwner& owner = *pool.owner;
+  if (count >= owner.missing_run) return nullptr;
+  Span* slab = owner.of(pool.size_class).available.last();
+  for (unsigned tried = 0; slab != nullptr && tried < most_slabs; slab = slab->previous, ++tried)
+    if (void* const run = take_of_slab_locked(pool, *slab, count)) return run;
+  if (slab == nullptr) owner.missing_run = static_cast<std::uint32_t>(count);
+  return nullptr;
+}
+
+void* find_run(BlockPoolState& pool, std::size_t count, unsigned most_slabs) {
+  ReturnedPages returned;
+  SlabOwner& owner = *pool.owner;
+  os::LockGuard guard(owner.mutex);
+  ++owner.slow_calls;
+  collect_pending_locked(owner, pool.size_class, returned);
+  return find_run_locked(pool, count, most_slabs);
+}
+
+// Takes the beginning of a longer run at hand.
+void* take_of_longer_run(BlockPoolState& pool, std::size_t count, ReturnedPages& returned) {
+  if (count >= RunsAtHand::kLongest) return nullptr;
+  for (;;) {
+    const std::uint64_t longer = pool.run_lengths & ~std::uint64_t{0} << count;
+    if (longer == 0) return nullptr;
+    const auto length = static_cast<std::size_t>(std::countr_zero(longer)) + 1;
+    auto* const run = static_cast<char*>(take_run_at_hand(pool, length));
+    if (run == nullptr) continue;  // another thread was faster
+    char* const rest = run + count * pool.stride;
+    if (!keep_run_at_hand(pool, rest, length - count))
+      give_run_to_slabs(pool, rest, length - count, returned);
+    return run;
+  }
+}
+
+void* run_of_new_slab(BlockPoolState& pool, std::size_t count) {
+  os::LockGuard guard(pool.owner->mutex);
+  Span* const slab = make_slab_locked(*pool.owner, pool.size_class);
+  return slab == nullptr ? nullptr : take_of_slab_locked(pool, *slab, count);
+}
+
+}  // namespace
+
+// Of a pool for one thread, no other thread changes what is at hand.
+void* take_run_at_hand(BlockPoolState& pool, std::size_t count) {
+  if (pool.own != nullptr) return pop_run(pool, runs_of(pool, count), count);
+  if (!has_length(count) || !keeps_runs(pool)) return nullptr;
+  os::LockGuard guard(pool.owner->mutex);
+  return pop_run(pool, runs_of(pool, count), count);
+}
+
+bool keep_run_at_hand(BlockPoolState& pool, void* blocks, std::size_t count) {
+  if (!may_be_at_hand(pool, count)) return false;
+  RunsAtHand* runs = runs_of_own(pool, count);
+  if (runs != nullptr) return pool.walks == 0 && keep(pool, runs, blocks, count);
+  os::LockGuard guard(pool.owner->mutex);
+  if (pool.owner->no_magazines.load(std::memory_order_seq_cst) != 0) return false;
+  runs = runs_of(pool, count);
+  return keep(pool, runs != nullptr ? runs : make_runs_locked(pool, count), blocks, count);
+}
+
+void return_runs(BlockPoolState& pool, ReturnedPages& returned) {
+  for (std::size_t count = 2; count <= RunsAtHand::kLongest; ++count)
+    while (void* const run = take_run_at_hand(pool, count)) give_run_to_slabs(pool, run, count, returned);
+}
+
+void* take_run(BlockPoolState& pool, std::size_t count) {
+  ReturnedPages returned;
+  if (void* const run = find_run(pool, count, kSlabsTried)) return run;
+  if (void* const run = take_of_longer_run(pool, count, returned)) return run;
+  if (pool.own != nullptr) empty_own(pool, returned);
+  if (pool.size_class != SizeClass::kNone) return_magazines_of_caller(*pool.owner, returned);
+  return_runs(pool, returned);
+  if (void* const run = find_run(pool, count, kSlabsTried)) return run;
+  if (void* const run = run_of_new_slab(pool, count)) return run;
+  if (pool.source == BlockPoolState::Source::kMarked) {
+    make_scarce(pool, returned);
+    return find_run(pool, count, UINT_MAX);
+  }
+  os::LockGuard guard(pool.mutex);
+  const WithoutMagazines without(pool, returned);
+  return find_run(pool, count, UINT_MAX);
+}
+
+void end_runs(BlockPoolState& pool) {
+  if (pool.runs == nullptr) return;
+  for (std::size_t count = 2; count <= RunsAtHand::kLongest; ++count)
+    if (RunsAtHand* const runs = pool.runs[count]) {
+      end_at_hand(runs->at_hand);
+      metadata.free(runs, sizeof(RunsAtHand));
+    }
+  metadata.free(pool.runs, kTableBytes);
+  pool.runs = nullptr;
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,188 @@
+// Blocks, runs and visits of a block pool, at its slabs.
+#include <bit>
+
+#include "base/bitmap.h"
+#include "central/at_hand.h"
+#include "central/class_slabs.h"
+#include "central/depot.h"
+#include "central/owners.h"
+#include "central/remote_free.h"
+#include "central/return_blocks.h"
+#include "central/slab.h"
+#include "central/take_blocks.h"
+#include "os/owner_lock.h"
+#include "page/page_map.h"
+#include "pool/block_pool_state.h"
+#include "thread/magazine.h"
+#include "thread/pool_owner.h"
+#include "thread/registry.h"
+#include "thread/this_thread.h"
+
+namespace tarn::internal {
+namespace {
+
+// A pool with less free than this keeps no magazines, once it was short of blocks: an eighth, and 64 at
+// least, or half where it has few.
+constexpr std::size_t kScarceShare = 8, kScarceShareOfFew = 2;
+constexpr std::size_t kLeastPlenty = 64;
+
+std::size_t plenty_of(const BlockPoolState& pool) {
+  const std::size_t share = pool.largest_count / kScarceShare,
+                    of_few = pool.largest_count / kScarceShareOfFew;
+  const std::size_t least = of_few < kLeastPlenty ? of_few : kLeastPlenty;
+  return share < least ? least : share;
+}
+
+std::size_t free_blocks_locked(const SlabOwner& owner, const BlockPoolState& pool) {
+  const std::size_t blocks = owner.of(pool.size_class).totals.blocks;
+  return blocks + owner.room.load(std::memory_order_relaxed) - owner.taken_bytes / pool.stride;
+}
+
+// \pre the mutex of the owner is held.
+void end_scarcity_if_plenty(SlabOwner& owner, BlockPoolState& pool) {
+  if (!pool.is_scarce) return;
+  if (free_blocks_locked(owner, pool) < plenty_of(pool)) return;
+  pool.is_scarce = false;
+  owner.no_magazines.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+// Waits for a thread's mark no longer than this: a signal handler that has come in between may need what this
+// visit has locked.
+constexpr unsigned kMostWaitMilliseconds = 100;
+
+// Drops what a heap has of the pool. Of a thread that runs, hits that are not marked touch the newest block.
+void drop(ThreadHeap& heap, const BlockPoolState& pool, ReturnedPages& returned) {
+  if (&heap == this_heap()) {
+    if (heap.batch.is_inside()) return;  // this is a signal handler
+  } else if (!heap.is_left()) {
+    if (pool.source != BlockPoolState::Source::kMarked) return;
+    if (!os::OwnerLock::wait_for(heap.batch, kMostWaitMilliseconds)) return;
+  }
+  drop_magazine_locked(heap, pool.size_class, returned);
+}
+
+// \pre no thread gets magazines of the pool.
+void drop_all(BlockPoolState& pool, ReturnedPages& returned) {
+  if (pool.own != nullptr) empty_own(pool, returned);
+  return_runs(pool, returned);
+  if (pool.size_class == SizeClass::kNone) return;
+  os::OwnerLock::fence_all_threads();
+  registry.for_each_heap([&](ThreadHeap& heap) { drop(heap, pool, returned); });
+  for_each_part(*pool.owner, [&](SlabOwner& part) {
+    os::LockGuard guard(part.mutex);
+    return_parked(part, pool.size_class, UINT32_MAX, returned);
+    collect_pending_locked(part, pool.size_class, returned);
+  });
+}
+
+}  // namespace
+
+BlockPlace place_in_pool(const BlockPoolState& pool, const void* blocks, std::size_t count) {
+  Span* const slab = page_map.find(blocks);
+  const SlabOwner* const owner = slab != nullptr && slab->kind == SpanKind::kSlab
+                                     ? slab->owner.load(std::memory_order_acquire)
+                                     : nullptr;
+  if (owner == nullptr || owner->first_part != pool.owner) [[unlikely]] {
+    if (pool.owner != nullptr) stop_for_block_of_another(*pool.owner, owner, blocks);
+    pool.stop("free of a pointer that is no block of the pool", blocks);
+  }
+  const std::uintptr_t offset = address_of(blocks) - address_of(slab->start);
+  if (offset >= slab->block_count * pool.stride)
+    pool.stop("free of a pointer that is no block of the pool", blocks);
+  const BlockIndex index = index_of_offset(static_cast<std::uint32_t>(offset), slab->reciprocal);
+  if (number_of(index) * pool.stride != offset) pool.stop("free of a pointer into a block", blocks);
+  if (count > slab->block_count - number_of(index))
+    pool.stop("free of a pointer that is no block of the pool", blocks);
+  return {slab, index};
+}
+
+void* take_from_slabs(BlockPoolState& pool) {
+  ReturnedPages returned;
+  SlabOwner& owner = *pool.owner;
+  void* block = nullptr;
+  os::LockGuard guard(owner.mutex);
+  ++owner.slow_calls;
+  return take_blocks_locked(owner, pool.size_class, &block, 1, returned) == 1 ? block : nullptr;
+}
+
+void give_to_slabs(BlockPoolState& pool, void* block) {
+  ReturnedPages returned;
+  give_run_to_slabs(pool, block, 1, returned);
+}
+
+void give_run_to_slabs(BlockPoolState& pool, void* blocks, std::size_t count, ReturnedPages& returned) {
+  const BlockPlace place = place_in_pool(pool, blocks, count);
+  for (;;) {
+    SlabOwner* const owner_now = place.slab->owner.load(std::memory_order_acquire);
+    if (owner_now == nullptr) pool.stop("double free", blocks);  // the slab has ended meanwhile
+    SlabOwner& owner = *owner_now;
+    os::LockGuard guard(owner.mutex);
+    if (place.slab->owner.load(std::memory_order_acquire) != &owner) continue;
+    bitmap::for_each_word(number_of(place.index), count, [&](std::size_t word, std::uint64_t mask) {
+      const std::uint64_t twice = mask & (place.slab->free_bits[word] |
+                                          place.slab->remote_bits[word].load(std::memory_order_relaxed));
+      if (twice != 0)
+        pool.stop("double free", place.slab->block(bitmap::index_of_bit(static_cast<std::uint32_t>(word),
+                                                                        std::countr_zero(twice))));
+      mark_free(*place.slab, static_cast<std::uint32_t>(word), mask);
+    });
+    owner.taken_bytes -= count * pool.stride;
+    owner.missing_run = UINT32_MAX;
+    settle_slab(owner, place.slab, returned);
+    end_scarcity_if_plenty(owner, pool);
+    return;
+  }
+}
+
+WithoutMagazines::WithoutMagazines(BlockPoolState& pool, ReturnedPages& returned) : pool_(pool) {
+  pool.owner->no_magazines.fetch_add(1, std::memory_order_seq_cst);
+  drop_all(pool, returned);
+}
+
+WithoutMagazines::~WithoutMagazines() { pool_.owner->no_magazines.fetch_sub(1, std::memory_order_seq_cst); }
+
+void begin_walk(BlockPoolState& pool) {
+  ReturnedPages returned;
+  os::LockGuard guard(pool.mutex);
+  if (pool.walks++ == 0) internal::begin_to_end(*pool.owner);
+  pool.owner->no_magazines.fetch_add(1, std::memory_order_seq_cst);
+  drop_all(pool, returned);
+}
+
+void end_walk(BlockPoolState& pool) {
+  os::LockGuard guard(pool.mutex);
+  pool.owner->no_magazines.fetch_sub(1, std::memory_order_seq_cst);
+  if (--pool.walks == 0) end_no_more(*pool.owner);
+}
+
+void make_scarce(BlockPoolState& pool, ReturnedPages& returned) {
+  os::LockGuard guard(pool.mutex);
+  {
+    os::LockGuard owner_guard(pool.owner->mutex);
+    if (pool.is_scarce) return;
+    pool.is_scarce = true;
+    pool.owner->no_magazines.fetch_add(1, std::memory_order_seq_cst);
+  }
+  // What the visit finds may be plenty before it ends.
+  const WithoutMagazines without(pool, returned);
+}
+
+void validate(BlockPoolState& pool) {
+  if (pool.is_over_malloc()) return;
+  os::LockGuard pool_guard(pool.mutex);
+  std::size_t blocks = 0;
+  for_each_part(*pool.owner, [&](SlabOwner& part) {
+    os::LockGuard guard(part.mutex);
+    validate_locked(part);
+    blocks += part.of(pool.size_class).totals.blocks;
+    visit_at_hand(part, [&](const void* block) {
+      const BlockPlace place = place_in_pool(pool, block, 1);
+      TARN_CHECK(!is_marked_free_locked(*place.slab, place.index));
+    });
+  });
+  const std::size_t room = pool.owner->room.load(std::memory_order_relaxed);
+  TARN_CHECK(pool.largest_count == SlabOwner::kNoCap ? room == SlabOwner::kNoCap
+                                                     : room + blocks == pool.largest_count);
+}
+
+}  // namespace tarn::internal
