@@ -16,7 +16,7 @@ inline std::size_t at_hand_count(const SlabOwner& owner) {
   return blocks;
 }
 
-/// Calls visit(block) for each of these
+/// Calls visit(block) for each of these.
 template <typename Visit>
 void visit_at_hand(const SlabOwner& owner, const Visit& visit) {
   for (const AtHand* at_hand = owner.at_hand; at_hand != nullptr; at_hand = at_hand->next)

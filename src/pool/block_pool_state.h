@@ -10,7 +10,7 @@
 //   kMalloc    each block is one of malloc's (the option pools_use_malloc).
 //
 // Invariant: only pools with records or marks have a class that threads know. `is_scarce` is 1 of
-// owner->no_magazines, each walk another 1.
+// owner->no_magazines; each walk, and each visit while it lasts, is another 1.
 // Threads: any. `mutex` guards what changes all slabs: visits, walks, clear(), the end.
 #pragma once
 #include <atomic>
@@ -23,6 +23,7 @@
 #include "general/pool_header.h"
 #include "os/fatal.h"
 #include "tarn/fixed_pool.h"
+#include "thread/pool_owner.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -112,6 +113,15 @@ std::size_t usual_blocks_in_chunk(std::size_t stride);
 
 /// Ends a pool, and frees what lives; the record stays.
 void end_pool_of_blocks(BlockPoolState& pool);
+
+/// Frees all blocks, those of malloc too. \pre no other thread uses the pool meanwhile.
+void free_all(BlockPoolState& pool);
+/// Frees what was taken from malloc together. Stops the process when it is none of the pool's.
+void give_to_malloc(BlockPoolState& pool, void* blocks);
+/// \returns what the pool has, at some moment.
+ClassCensus census_of(BlockPoolState& pool, ReturnedPages& returned);
+/// Ends chunks without live blocks. \returns their bytes.
+std::size_t release_unused(BlockPoolState& pool, ReturnedPages& returned);
 
 // The parts of a pool's end, in this order.
 

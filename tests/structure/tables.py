@@ -75,6 +75,7 @@ COVERED = {
     "page/watched_spans": "tests/unit/pool/watched_blocks_test.cc",
     "page/give_back": "tests/unit/page/page_cache_test.cc",
     "pool/block_pool": "tests/pools/fixed_pool_test.cc",
+    "pool/block_pool_life": "tests/pools/fixed_pool_test.cc",
     "pool/block_pool_own": "tests/pools/fixed_pool_test.cc",
     "pool/block_pool_runs": "tests/pools/fixed_pool_model_test.cc",
     "pool/block_pool_slabs": "tests/pools/fixed_pool_test.cc",
