@@ -175,7 +175,7 @@ void Owners::note_wait(SlabOwner& first_part) {
     if (part == nullptr) part = make_part_locked(first_part);
     if (part != nullptr) {
       part->kept_limit_bytes = std::size_t{first_part.kept_limit_bytes};
-      place.store(part, std::memory_order_relaxed);
+      place.store(part, std::memory_order_release);  // walks over all parts read it too
       first_part.waits = 0;
       first_part.others_in_use.store(others + 1, std::memory_order_release);
     }

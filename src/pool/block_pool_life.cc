@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/units.h"
-#include "base/wipe.h"
 #include "central/at_hand.h"
 #include "general/configuration.h"
 #include "general/live_picture.h"
@@ -36,7 +35,7 @@ void free_all_of_malloc(BlockPoolState& pool) {
 void give_to_malloc(BlockPoolState& pool, void* blocks) {
   std::size_t bytes = 0;
   if (pool.is_sensitive && system_blocks.pool_of(blocks) == &pool)
-    wipe(blocks, system_blocks.bytes_of_block(blocks));
+    wipe_block(blocks, system_blocks.bytes_of_block(blocks), false);  // malloc's checker poisons it
   if (!system_blocks.deallocate(pool, blocks, &bytes))
     pool.stop("free of a pointer that is no block of the pool", blocks);
   pool.of_malloc -= bytes / pool.stride;
