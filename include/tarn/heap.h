@@ -5,10 +5,11 @@
 // heap, in every thread and every scope. tarn::deallocate frees its blocks too, and so does free where tarn
 // takes malloc's place.
 //
-// Threads: any. A heap that is used much, and is of more than 64 KiB or makes its threads wait, or that is
-// called fast for long, keeps free blocks of up to 32 KiB for each thread, and bytes that the thread may
-// allocate before the heap is asked: at most 64 KiB, and at most 1/16 of the lowest limit; four times as much
-// is on its way between threads. Callbacks run in the allocating thread, unlocked, and may use the heap.
+// Threads: any. A heap that is used much, and is of more than 64 KiB, or that is called fast for long, keeps
+// free blocks at hand for each thread, as the general pool does. Before a limit refuses a block, or a soft
+// one is crossed, all of these are collected; a heap that gets its first limit later collects them of a
+// thread once that has called it again. Callbacks run in the allocating thread, unlocked, and may use the
+// heap.
 // Errors: nullptr with errno ENOMEM at the hard limit and when memory is refused; a bad pointer, and an
 // exception that leaves a callback, stop the process.
 #pragma once
@@ -28,9 +29,9 @@ class Heap;
 
 struct HeapOptions {
   const char* name = "heap";  // copied, up to 31 characters; nullptr: "heap"
-  // Live bytes; the callback runs each time an allocation crosses this limit upwards. With several threads, a
-  // second crossing counts once live bytes were below the limit by more than what threads have at hand. The
-  // callback must not throw.
+  // Live bytes; the callback runs each time an allocation crosses this limit upwards. A second crossing
+  // counts once live bytes were below the limit by more than what threads have at hand. The callback must not
+  // throw.
   std::size_t soft_limit = SIZE_MAX;
   std::size_t hard_limit = SIZE_MAX;  // live bytes; an allocation that would exceed it is refused
   void (*on_soft_limit)(Heap& heap, void* context) = nullptr;
@@ -45,7 +46,8 @@ struct HeapOptions {
   /// refused.
   std::size_t mapped_limit = SIZE_MAX;
   /// The heap that this one lies in: bytes of this heap count there too, and that heap's limits hold for both
-  /// together. A parent that ends first stops the process. Neither keeps anything at hand for its threads.
+  /// together. A parent that ends first stops the process. Neither keeps anything at hand for its threads,
+  /// nor does a heap with a mapped_limit.
   Heap* parent = nullptr;
   /// Blocks are wiped when they are freed, at clear() and at the heap's end, left out of core files unless
   /// they lie in a caller's buffer, and read by no tool (docs/pools/sensitive.md). Nothing is kept at hand
@@ -154,7 +156,8 @@ class Heap {
   /// \returns whether an address lies in the heap's pages.
   TARN_LOCAL bool owns(const void* pointer) const noexcept { return detail::heap_owns(state_, pointer); }
 
-  /// Frees all live blocks at once; the heap stays usable and is empty.
+  /// Frees all live blocks at once; the heap stays usable and is empty. \pre no other thread uses the heap
+  /// meanwhile.
   TARN_LOCAL void clear() noexcept { detail::heap_clear(state_); }
   /// Ends the heap and frees all live blocks at once; every later allocation is refused. \pre no other thread
   /// uses the heap.
@@ -163,7 +166,8 @@ class Heap {
     state_ = nullptr;
   }
 
-  /// Gives slabs without live blocks back to the page cache. \returns bytes.
+  /// Gives slabs without live blocks back to the page cache, but for those of which another running thread
+  /// has free blocks at hand. \returns bytes.
   TARN_LOCAL std::size_t release_unused() noexcept { return detail::heap_release_unused(state_); }
 
   /// Takes and backs `bytes` of pages ahead of need. Blocks of up to 8 KiB then neither make the heap grow
@@ -171,8 +175,8 @@ class Heap {
   /// buffer.
   TARN_LOCAL std::size_t prewarm(std::size_t bytes) noexcept { return detail::heap_prewarm(state_, bytes); }
 
-  /// The figures are exact at the moment of the call, but for those that HeapUse says. \cost microseconds
-  /// once threads have blocks at hand: they are kept from the heap meanwhile.
+  /// The figures are exact while no other thread uses the heap, but for those that HeapUse says. \cost
+  /// microseconds.
   TARN_LOCAL HeapUse use() const noexcept { return detail::heap_use(state_); }
   TARN_LOCAL void set_limits(std::size_t soft_limit, std::size_t hard_limit) noexcept {
     detail::heap_set_limits(state_, soft_limit, hard_limit);

@@ -61,7 +61,7 @@ struct tarn_pool_use {
   size_t live_bytes;
   size_t peak_live_bytes;
   size_t mapped_bytes;
-  int is_in_classes;
+  size_t in_classes_bytes;
   size_t waste_bytes;
   size_t capacity;
   size_t largest_count;

@@ -26,9 +26,9 @@ struct PoolUse {
   std::size_t block_bytes;  // distance of two blocks; 0 when blocks differ
   std::size_t live_count;   // blocks handed out
   std::size_t live_bytes;
-  std::size_t peak_live_bytes;  // as above; of a heap with heaps in it, with theirs
-  std::size_t mapped_bytes;     // of the pool's pages, live or not
-  bool is_in_classes;           // the general pool's size classes count its blocks too
+  std::size_t peak_live_bytes;   // as above; of a heap with heaps in it, with theirs
+  std::size_t mapped_bytes;      // of the pool's pages, live or not
+  std::size_t in_classes_bytes;  // of live_bytes: of size classes, which the statistics count too
   /// What mapped_bytes has and live_bytes has not: free blocks (those at hand for threads too), the ends of
   /// pages, pages kept for later. A live block counts whole, also what its caller did not ask for.
   std::size_t waste_bytes;

@@ -140,7 +140,7 @@ TARN_C_API void* tarn_heap_reallocate(tarn_heap* heap, void* block,
 TARN_C_API void tarn_heap_deallocate(tarn_heap* heap, void* block) TARN_C_NOEXCEPT;
 TARN_C_API size_t tarn_heap_usable_size(const tarn_heap* heap, const void* block) TARN_C_NOEXCEPT;
 TARN_C_API int tarn_heap_owns(const tarn_heap* heap, const void* pointer) TARN_C_NOEXCEPT;
-/** Frees all live blocks at once; the heap stays usable. */
+/** Frees all live blocks at once; the heap stays usable. \pre no other thread uses it meanwhile. */
 TARN_C_API void tarn_heap_clear(tarn_heap* heap) TARN_C_NOEXCEPT;
 /** \returns bytes given back; taken ahead of need. */
 TARN_C_API size_t tarn_heap_release_unused(tarn_heap* heap) TARN_C_NOEXCEPT;

@@ -1,6 +1,7 @@
 #include "central/class_slabs.h"
 
 #include "base/bitmap.h"
+#include "central/account.h"
 #include "central/slab.h"
 #include "os/checker.h"
 #include "page/metadata.h"
@@ -83,6 +84,7 @@ Span* take_spare(SlabOwner& owner, PageCount pages, std::uint32_t words) {
     if ((1u << slab->capacity_log2) < words) continue;
     owner.spare[kind].remove(slab);
     owner.spare_bytes -= slab->bytes();
+    owner.kept_spare_bytes = at_most(owner.kept_spare_bytes, owner.spare_bytes);
     return slab;
   }
   return nullptr;
@@ -95,9 +97,7 @@ bool keep_as_spare(SlabOwner& owner, Span* slab) {
   if (owner.density == Density::kUndumped) return false;  // its pages are no other class's
   if (kind == kSpareKinds || owner.spare_bytes + slab->bytes() > most_spare_bytes(owner)) return false;
   if (owner.threads.load(std::memory_order_relaxed) == 0 && !owner.is_of_pool) return false;
-  owner.spare[kind].push_front(slab);
-  owner.spare_bytes += slab->bytes();
-  owner.is_trimmed = false;
+  add_spare_locked(owner, slab);
   return true;
 }
 
@@ -215,6 +215,13 @@ void note_taken(SlabOwner& owner, std::size_t bytes) {
   if (now > owner.largest_taken_bytes) owner.largest_taken_bytes = now;
 }
 
+void settle_account(SlabOwner& owner) {
+  if (owner.account == nullptr) return;
+  const std::size_t taken = owner.taken_bytes - owner.scavenged_bytes;
+  owner.account->credit(owner.accounted_bytes - taken);
+  owner.accounted_bytes = taken;
+}
+
 void count_slab_in(SlabOwner& owner, const Span& slab) {
   const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
   SlabTotals& totals = owner.of(size_class).totals;
@@ -246,6 +253,10 @@ void move_slab(SlabOwner& from, SlabOwner& to, Span* slab) {
   const std::size_t taken = (slab->block_count - slab->free_count) * std::size_t{slab->stride};
   from.taken_bytes -= taken;
   note_taken(to, taken);
+  if (from.account != nullptr) {  // which has both
+    from.accounted_bytes -= taken;
+    to.accounted_bytes += taken;
+  }
   slab->owner.store(&to, std::memory_order_seq_cst);
   count_slab_in(to, *slab);
   list_slab(to, slab);
@@ -288,7 +299,14 @@ void retire_empty_slab(SlabOwner& owner, SizeClass size_class, ReturnedPages& re
     retire_slab(owner, slab, Retired::kMayStay, returned);
 }
 
+void add_spare_locked(SlabOwner& owner, Span* slab) {
+  owner.spare[spare_kind_of(slab->pages)].push_front(slab);
+  owner.spare_bytes += slab->bytes();
+  owner.is_trimmed = false;
+}
+
 void end_spare_slabs(SlabOwner& owner, std::size_t bytes, ReturnedPages& returned) {
+  if (bytes < owner.kept_spare_bytes) bytes = owner.kept_spare_bytes;
   for (List<Span>& slabs : owner.spare) {
     while (owner.spare_bytes > bytes && !slabs.is_empty()) {
       Span* const slab = slabs.last();

@@ -38,6 +38,10 @@ void keep_no_longer(SlabOwner& owner, Span* slab);
 /// Call when blocks of so many bytes were taken from the owner's slabs.
 void note_taken(SlabOwner& owner, std::size_t bytes);
 
+/// Credits the owner's account with what has come back to the slabs. Call after blocks have, before the mutex
+/// is let go.
+void settle_account(SlabOwner& owner);
+
 /// Counts a slab in the owner's totals, or no longer.
 void count_slab_in(SlabOwner& owner, const Span& slab);
 void count_slab_out(SlabOwner& owner, const Span& slab);
@@ -57,7 +61,10 @@ void retire_slab(SlabOwner& owner, Span* slab, Retired fate, ReturnedPages& retu
 /// Retires the last slab that a class would take from, if all its blocks are free and it was not made ahead.
 void retire_empty_slab(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned);
 
-/// Ends spare slabs until at most `bytes` of them are left.
+/// Gives the owner a span of kind kSlab as a spare slab.
+void add_spare_locked(SlabOwner& owner, Span* slab);
+
+/// Ends spare slabs until at most `bytes` of them are left, and those that were made ahead of need.
 void end_spare_slabs(SlabOwner& owner, std::size_t bytes, ReturnedPages& returned);
 
 /// Call when free memory stays with the owner: if it is much, the helper trims the owner once it idles.

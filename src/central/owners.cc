@@ -142,6 +142,7 @@ SlabOwner* Owners::make_part_locked(SlabOwner& first) {
   part->has_counts = first.has_counts;
   part->poisons = first.poisons;
   part->density = first.density;
+  part->account = first.account;
   return part;
 }
 

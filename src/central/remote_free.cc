@@ -89,6 +89,7 @@ bool collect_announced_locked(SlabOwner& owner, SizeClass size_class, ReturnedPa
   if (count != 0) {
     owner.is_trimmed = false;
     owner.missing_run = UINT32_MAX;
+    settle_account(owner);
   }
   return !owner.of(size_class).available.is_empty();
 }

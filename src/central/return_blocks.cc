@@ -17,6 +17,7 @@ constexpr std::size_t kReturnedWorthALook = 1024 * 1024;
 
 // Free memory inside slabs is given back when the owner idles, but only if the helper looks.
 void note_returned(SlabOwner& owner, std::size_t bytes, ReturnedPages& returned) {
+  settle_account(owner);
   owner.is_trimmed = false;
   owner.missing_run = UINT32_MAX;
   owner.returned_bytes += bytes;

@@ -148,6 +148,7 @@ struct alignas(kCacheLineBytes) OwnedClass {
 };
 static_assert(sizeof(OwnedClass) == kCacheLineBytes);
 
+class Account;
 struct PoolHeader;
 
 struct alignas(kCacheLineBytes) SlabOwner {
@@ -195,6 +196,8 @@ struct alignas(kCacheLineBytes) SlabOwner {
 
   Relaxed<std::size_t> largest_taken_bytes{};  // the most there were
   Relaxed<std::size_t> taken_bytes{};
+  Account* account{};             // is charged what its slabs gave out; nullptr: none
+  std::size_t accounted_bytes{};  // that it was charged
   // The slab that scavenge() has taken the free blocks of, and how many bytes of taken_bytes these are.
   const Span* scavenged{};
   std::size_t scavenged_bytes{};
@@ -203,6 +206,7 @@ struct alignas(kCacheLineBytes) SlabOwner {
   std::size_t looked_at_bytes{};            // its slabs may be so much before it looks for idle classes again
   Relaxed<std::size_t> made_ahead_bytes{};  // of its slabs whose is_kept is set
   std::size_t spare_bytes{};
+  std::size_t kept_spare_bytes{};           // of these: made ahead of need, they stay until a trim by hand
   std::size_t returned_bytes{};             // to slabs, since the helper thread was last asked to trim
   Relaxed<std::size_t> kept_limit_bytes{};  // limit of spare_bytes; and, for each thread, of what is parked
   Relaxed<std::uint64_t> slow_calls{};

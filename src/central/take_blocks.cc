@@ -1,5 +1,6 @@
 #include "central/take_blocks.h"
 
+#include "central/account.h"
 #include "central/class_slabs.h"
 #include "central/owners.h"
 #include "central/remote_free.h"
@@ -17,8 +18,10 @@ bool has_blocks_locked(SlabOwner& owner, SizeClass size_class, ReturnedPages& re
   return !available.is_empty() || owners.adopt_slab(owner, size_class) != nullptr;
 }
 
-unsigned take_blocks_locked(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted,
-                            ReturnedPages& returned) {
+namespace {
+
+unsigned take_locked(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted,
+                     ReturnedPages& returned) {
   if (!has_blocks_locked(owner, size_class, returned) && make_slab_locked(owner, size_class) == nullptr)
     return 0;
   unsigned taken = 0;
@@ -33,6 +36,33 @@ unsigned take_blocks_locked(SlabOwner& owner, SizeClass size_class, void** block
   }
   note_taken(owner, bytes);
   return taken;
+}
+
+// Blocks are charged before they are taken, so no limit is ever exceeded.
+[[gnu::noinline]] unsigned take_charged_locked(SlabOwner& owner, SizeClass size_class, void** blocks,
+                                               unsigned wanted, ReturnedPages& returned) {
+  const std::size_t bytes = geometry_of(owner, size_class).stride;
+  const bool counts_each = wanted == 1 && owner.first_part->no_magazines.load(std::memory_order_seq_cst) != 0;
+  unsigned charged = owner.account->charge_some(wanted, bytes, counts_each);
+  if (charged == 0) {  // what others have freed is charged until it is collected
+    collect_all_pending_locked(owner, returned);
+    charged = owner.account->charge_some(wanted, bytes, counts_each);
+  }
+  if (charged == 0) return 0;
+  const unsigned taken = take_locked(owner, size_class, blocks, charged, returned);
+  owner.accounted_bytes += charged * bytes;
+  settle_account(owner);
+  owner.account->settle();
+  return taken;
+}
+
+}  // namespace
+
+unsigned take_blocks_locked(SlabOwner& owner, SizeClass size_class, void** blocks, unsigned wanted,
+                            ReturnedPages& returned) {
+  if (owner.account != nullptr) [[unlikely]]
+    return take_charged_locked(owner, size_class, blocks, wanted, returned);
+  return take_locked(owner, size_class, blocks, wanted, returned);
 }
 
 }  // namespace tarn::internal

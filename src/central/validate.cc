@@ -95,6 +95,7 @@ void validate_locked(const SlabOwner& owner) {
   validate_spare_slabs(owner);
   validate_cached_spans(owner);
   validate_depot(owner);
+  TARN_CHECK(owner.account == nullptr || owner.accounted_bytes == owner.taken_bytes - owner.scavenged_bytes);
 }
 
 }  // namespace tarn::internal

@@ -72,7 +72,7 @@ void* reallocate_of_pool(PoolHeader& pool, void* block, std::size_t size) {
 // is at least half of its bytes.
 bool may_stay(SizeClass size_class, std::size_t usable, std::size_t size) {
   if (size > usable) return false;
-  if (is_private_class(size_class)) return true;  // a pool keeps no sizes
+  if (is_private_class(size_class)) return true;  // a pool of one size
   if (size > detail::kSmallLimit) return size >= usable / 2;
   const Bin bin = detail::bin_of(size);
   if (detail::class_of_bin[bin] == size_class) return true;
@@ -171,6 +171,8 @@ void* reallocate(void* block, std::size_t size) noexcept {
   const Span& slab = *page_map.find(block);
   if (!is_start_of_block(slab, block)) os::fatal("use of a pointer into a block", block);
   const SizeClass size_class = class_of_record(record);
+  if (is_private_class(size_class) && private_class(size_class).owner->asks_pool)
+    return reallocate_slow(block, size);
   const std::size_t usable = class_geometry[size_class].block_bytes;
   return may_stay(size_class, usable, size) ? block : move_by_copy(block, usable, size);
 }

@@ -17,7 +17,6 @@
 #include "pool/block_pool_state.h"
 #include "pool/buffer_pool_state.h"
 #include "pool/handle_pool_state.h"
-#include "pool/heap_magazines.h"
 #include "pool/heap_state.h"
 #include "pool/mixed_page.h"
 #include "tarn/version.h"
@@ -127,7 +126,6 @@ class ObservedLayout {
       TARN_FIELD("span.free_bits", SpanHead, free_bits),
       TARN_FIELD("span.pool", SpanHead, pool),
       TARN_FIELD("span.stride", SpanHead, stride),
-      TARN_FIELD("span.pool_data", SpanHead, pool_data),
       TARN_FIELD("span.remote_bits", Span, remote_bits),
       TARN_FIELD("span.owner", Span, owner),
       TARN_FIELD("span.block_count", Span, block_count),
@@ -270,16 +268,10 @@ class ObservedLayout {
       TARN_FIELD("heap_pool.around", HeapState, around),
       TARN_FIELD("heap_pool.account", HeapState, account),
       TARN_FIELD("heap_pool.refusals", HeapState, refusals),
-      TARN_FIELD("heap_pool.magazines", HeapState, magazines),
+      TARN_FIELD("heap_pool.owner", HeapState, owner),
       TARN_FIELD("heap_pool.slabs", HeapState, slabs),
       TARN_FIELD("heap_slabs.mapped", HeapSlabs, mapped_),
       TARN_FIELD("heap_slabs.spare", HeapSlabs, spare_),
-      TARN_FIELD("heap_slabs.mixed", HeapSlabs, mixed_),
-      TARN_ELEMENT("heap_slabs.mixed_of", HeapSlabs, mixed_of_),
-      TARN_VALUE("mixed_sizes", HeapSlabs::kMixedSizes),
-      TARN_RECORD("mixed", HeapSlabs::Mixed),
-      TARN_FIELD("mixed.at_hand_count", HeapSlabs::Mixed, at_hand_count),
-      TARN_FIELD("mixed.at_hand", HeapSlabs::Mixed, at_hand),
       TARN_VALUE("mixed.granule_bytes", mixed_page::kGranuleBytes),
       TARN_VALUE("mixed.granules", mixed_page::kGranules),
       TARN_FIELD("heap_slabs.buffer", HeapSlabs, buffer_),
@@ -287,11 +279,11 @@ class ObservedLayout {
       TARN_FIELD("buffer.units", BufferPages, units_),
       TARN_FIELD("buffer.spans", BufferPages, spans_),
       TARN_VALUE("buffer.unit_bytes", BufferPages::kUnitBytes),
-      TARN_FIELD("account.charged", HeapAccount, charged_),
-      TARN_FIELD("account.own", HeapAccount, own_),
-      TARN_FIELD("account.peak", HeapAccount, peak_),
-      TARN_FIELD("account.soft", HeapAccount, soft_limit_),
-      TARN_FIELD("account.hard", HeapAccount, hard_limit_),
+      TARN_FIELD("account.charged", Account, charged_),
+      TARN_FIELD("account.own", Account, own_),
+      TARN_FIELD("account.peak", Account, peak_),
+      TARN_FIELD("account.soft", Account, soft_limit_),
+      TARN_FIELD("account.hard", Account, hard_limit_),
 
       {"source_of.profile", sizeof(const char*),
        static_cast<std::uint32_t>(offsetof(Configuration, sources_) +

@@ -63,15 +63,18 @@ std::size_t add_large(const Span* span, const Region& region, std::size_t page, 
 }
 
 // \returns how many pages to go on by.
-std::size_t add_span_at(const Region& region, std::size_t page, std::size_t page_count, LivePicture& picture,
-                        PoolNames& names) {
+std::size_t add_span_at(const Region& region, const LivePlace& place, std::size_t page_count,
+                        LivePicture& picture, PoolNames& names) {
+  const std::size_t page = place.page;
   const Span* const span = span_at(region, page);
   if (span == nullptr) return 1;
   // A spare slab has no owner; nor has a slab that has ended.
   const SlabOwner* const owner = span->owner.load(std::memory_order_acquire);
+  if (owner == nullptr && place.only != nullptr) return 1;
   if (owner == nullptr) return add_large(span, region, page, page_count, picture);
   // The walk may come to the middle of a slab that was made after the last picture.
   if (span->first_page() != region.start + page * kPageBytes) return 1;
+  if (place.only != nullptr && owner->first_part != place.only) return number_of(span->pages);
   return add_slab(*span, *owner, picture, names);
 }
 
@@ -83,7 +86,7 @@ bool add_spans(LivePlace& place, LivePicture& picture, PoolNames& names) {
     const std::size_t end = place.page + kMostPages;
     while (place.page < pages) {
       if (picture.room() < kMostRunsOfSpan || place.page >= end) return true;
-      place.page += add_span_at(region, place.page, pages, picture, names);
+      place.page += add_span_at(region, place, pages, picture, names);
     }
     if (!picture.is_empty()) return true;
   }

@@ -22,7 +22,8 @@ namespace tarn::internal {
 /// Where the next picture begins.
 struct LivePlace {
   std::uint32_t region = 0;
-  std::size_t page = 0;  // in the region
+  std::size_t page = 0;             // in the region
+  const SlabOwner* only = nullptr;  // of whose slabs; nullptr: of all, and of large blocks
 };
 
 /// The names of the pools that the runs of a picture belong to, at the moment of the picture.

@@ -99,7 +99,7 @@ void add_classes(Stats& stats) {
   }
 }
 
-// A pool's blocks are all of one size, which is what its calls ask for.
+// A pool's calls ask for the size of its blocks, but for a heap's: what these were given is told too low.
 void add_private_classes(Stats& stats) {
   const PrivateClassUse& use = stats.of_pools;
   const std::uint64_t unused = use.free_bytes + use.cached_bytes;
@@ -146,11 +146,9 @@ void add_limits(Stats& stats) {
 }
 
 void add_pools(Stats& stats) {
-  for_each_pool(
-      [](const PoolUse& use, void* sum) {
-        if (!use.is_in_classes) *static_cast<std::uint64_t*>(sum) += use.live_bytes;
-      },
-      &stats.pool_live_bytes);
+  for_each_pool([](const PoolUse& use,
+                   void* sum) { *static_cast<std::uint64_t*>(sum) += use.live_bytes - use.in_classes_bytes; },
+                &stats.pool_live_bytes);
   stats.live_bytes += stats.pool_live_bytes;
 }
 

@@ -12,7 +12,7 @@
 #include "os/held_locks.h"
 #include "os/memory.h"
 #include "pool/c_api.h"
-#include "pool/heap_state.h"
+#include "pool/heap_classes.h"
 #include "tarn/observe.h"
 
 namespace tarn::internal {
@@ -100,7 +100,11 @@ void visit_pools(LivePicture& picture, const Visitor& visitor) {
     visit_pool(picture, of.kind, of.name, visitor);
 }
 
-void visit_heap(detail::HeapState& heap, LivePicture& picture, const Visitor& visitor) {
+void visit_heap(detail::HeapState& heap, WalkRecord& record, const Visitor& visitor) {
+  LivePicture& picture = record.picture;
+  LivePlace in_classes{.only = owner_of_heap(heap)};
+  while (in_classes.only != nullptr && take_next_picture(in_classes, picture, record.names))
+    visit_pool(picture, heap.operations->kind, heap.name, visitor);
   std::uintptr_t place = 0;
   for (bool has_more = true; has_more;) {
     picture.clear();
@@ -148,7 +152,7 @@ void tarn_visit_pools(void (*visit)(const tarn_pool_use* use, void* context), vo
                                  use.live_bytes,
                                  use.peak_live_bytes,
                                  use.mapped_bytes,
-                                 use.is_in_classes ? 1 : 0,
+                                 use.in_classes_bytes,
                                  use.waste_bytes,
                                  use.capacity,
                                  use.largest_count,
@@ -169,7 +173,7 @@ bool detail::visit_blocks_of_heap(const Heap& heap, tarn_block_visitor visit, vo
   HeapState* const state = HeapAccess::state(heap);
   if (state == nullptr) return true;
   const MappedRecord record;
-  if (record) visit_heap(*state, record->picture, {visit, context});
+  if (record) visit_heap(*state, *record, {visit, context});
   return static_cast<bool>(record);
 }
 

@@ -45,11 +45,13 @@ void wait_until(Condition is_true) {
   for (int waits = 0; !is_true() && waits < 1000; ++waits) wait_on(nobody_wakes, 0, 1);
 }
 
-}  // namespace
-
-bool OwnerLock::are_owners_gone() {
+// Whether this is a handler of the program's, in the child of a fork, that runs before
+// forget_other_threads().
+bool are_owners_gone() {
   return is_fork_owner() && forking_process.load(std::memory_order_relaxed) != process_id();
 }
+
+}  // namespace
 
 void OwnerLock::prepare() {
   if (is_prepared.exchange(true) || seccomp_is_active()) return;

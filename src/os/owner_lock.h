@@ -21,30 +21,10 @@ namespace tarn::internal::os {
 
 class OwnerLock {
  public:
-  /// \returns false when a visitor has the lock or waits for it: wait for the lock that visitors hold.
-  bool enter() {
-    mark_.enter(fences);
-    if (!is_wanted_.load(std::memory_order_seq_cst)) [[likely]]
-      return true;
-    leave();
-    return false;
-  }
-  /// The same without a call, for a path that shall be short: false also where owners have fences.
-  bool enter_at_once() {
-    if (mark_.enter_at_once(fences) && !is_wanted_.load(std::memory_order_seq_cst)) [[likely]]
-      return true;
-    leave();
-    return false;
-  }
-  void leave() { mark_.leave(); }
-
-  /// A visitor wants the lock; fences all threads; waits until the owner is outside; lets it go.
-  void want() { is_wanted_.store(true, std::memory_order_seq_cst); }
+  /// A visitor makes its wish, then fences all threads, then waits until the owner is outside.
   static void fence_all_threads();
   /// Whether that call fences; else owners have fences of their own.
   static bool can_fence_all_threads() { return fences.side.load() == detail::OwnerFences::Side::kVisitors; }
-  void wait_for_owner() { static_cast<void>(wait_for(mark_)); }
-  void let_go() { is_wanted_.store(false, std::memory_order_release); }
 
   /// Spares owners their fences, if the process may; once, best while it has one thread: with more it takes
   /// the kernel some 10 ms.
@@ -57,21 +37,14 @@ class OwnerLock {
   static void note_fork();
   static void forget_other_threads();
 
-  /// For a lock whose wish is another word than this one's: waits until the owner of a mark is outside. \pre
-  /// the wish is made, then all threads were fenced. \returns false when it has taken longer than so many
-  /// milliseconds, about.
+  /// Waits until the owner of a mark is outside. \pre the wish is made, then all threads were fenced.
+  /// \returns false when it has taken longer than so many milliseconds, about.
   static bool wait_for(detail::OwnerMark& mark, unsigned milliseconds = UINT_MAX);
-  /// Whether this is a handler of the program's, in the child of a fork, that runs before
-  /// forget_other_threads().
-  static bool are_owners_gone();
 
   inline static constinit detail::OwnerFences fences{1, detail::OwnerFences::Side::kOwners};
 
  private:
   inline static constinit std::atomic<std::uint32_t> visitors_in_call{0};
-
-  detail::OwnerMark mark_;
-  std::atomic<bool> is_wanted_{false};
 };
 
 }  // namespace tarn::internal::os

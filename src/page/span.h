@@ -73,12 +73,6 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   std::atomic<std::uint32_t> sampled_count;  // its blocks that thread/observation.h has a sample of
   std::atomic<std::uint64_t> inline_remote_bits[kInlineWords];
 
-  /// Of a slab of a heap (SpanHead::pool_data).
-  std::uint8_t* live_bytes() const {
-    return static_cast<std::uint8_t*>(__atomic_load_n(&pool_data, __ATOMIC_ACQUIRE));
-  }
-  void set_live_bytes(std::uint8_t* bytes) { __atomic_store_n(&pool_data, bytes, __ATOMIC_RELEASE); }
-
   /// The start of the span's pages; the first block may begin some lines later.
   char* first_page() const { return start - address_of(start) % kPageBytes; }
   char* block(BlockIndex index) const { return start + number_of(index) * std::size_t{stride}; }

@@ -1,5 +1,6 @@
 #include "pool/arena_heap.h"
 
+#include "pool/heap_classes.h"
 #include "pool/only_heap.h"
 
 namespace tarn::internal {
@@ -14,7 +15,8 @@ constexpr PoolOperations kOperations{.kind = "arenas",
                                      .usable_size = usable_size_in_heap,
                                      .use = use_of_heap,
                                      .release_unused = release_unused_of_heap,
-                                     .add_live = add_live_of_heap};
+                                     .add_live = add_live_of_heap,
+                                     .owner = owner_of_heap};
 
 constinit OnlyHeap plain_heap, sensitive_heap;
 

@@ -11,16 +11,15 @@
 #include "general/system_blocks.h"
 #include "os/checker.h"
 #include "os/held_locks.h"
-#include "os/owner_lock.h"
 #include "page/metadata.h"
 #include "page/page_map.h"
 #include "pool/block_pool_state.h"
 #include "pool/sensitive_heap.h"
 #include "pool/watched_blocks.h"
 #include "pool/wipe_block.h"
+#include "thread/marked_hits.h"
 #include "thread/observation.h"
 #include "thread/pool_owner.h"
-#include "thread/slow_call.h"
 #include "thread/thread_heap.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -59,53 +58,11 @@ void forget_samples(BlockPoolState& pool, std::size_t count) {
 
 // -- Blocks of slabs -------------------------------------------------------------------------------------
 
-/// Around a hit: meanwhile nobody takes what the thread has at hand. A signal handler's hit may lie in one.
-class Mark {
- public:
-  explicit Mark(ThreadHeap& heap) : heap_(heap), is_inner_(heap.batch.is_inside()) {
-    if (!is_inner_) heap.batch.enter(os::OwnerLock::fences);
-  }
-  ~Mark() {
-    if (!is_inner_) heap_.batch.leave();
-  }
-  Mark(const Mark&) = delete;
-  Mark& operator=(const Mark&) = delete;
-
- private:
-  ThreadHeap& heap_;
-  const bool is_inner_;
-};
-
-bool has_magazines(const BlockPoolState& pool) {
-  return pool.owner->no_magazines.load(std::memory_order_seq_cst) == 0;
-}
-
-// Whether a hit may be. \pre the mark is set: who visits the heap or the pool waits for that, or sees it.
-bool may_hit(const BlockPoolState& pool, const ThreadHeap& heap) {
-  return has_magazines(pool) && !is_visited(heap);
-}
-
-void* pop_marked(const BlockPoolState& pool, ThreadHeap& heap) {
-  const Mark mark(heap);
-  return may_hit(pool, heap) ? pop(heap.cache, record_of_class(pool.size_class)) : nullptr;
-}
-
-bool push_marked(const BlockPoolState& pool, ThreadHeap& heap, void* block) {
-  const Mark mark(heap);
-  return may_hit(pool, heap) && push(heap.cache, record_of_class(pool.size_class), block);
-}
-
-void* refill_marked(const BlockPoolState& pool, ThreadHeap& heap) {
-  ReturnedPages returned;
-  const SlowCall call(heap);
-  return internal::allocate(heap, pool.size_class, returned);
-}
-
 void* take_marked(BlockPoolState& pool) {
   ThreadHeap* const heap = heap_of_this_thread();
-  if (has_magazines(pool)) {
-    void* block = heap != nullptr ? pop_marked(pool, *heap) : nullptr;
-    if (block == nullptr && heap != nullptr) block = refill_marked(pool, *heap);
+  if (has_magazines(*pool.owner)) {
+    void* block = heap != nullptr ? pop_marked(*pool.owner, pool.size_class, *heap) : nullptr;
+    if (block == nullptr && heap != nullptr) block = refill_marked(pool.size_class, *heap);
     if (block != nullptr) return block;
   }
   if (void* const block = take_from_slabs(pool)) return block;
@@ -116,8 +73,8 @@ void* take_marked(BlockPoolState& pool) {
 
 void give_marked(BlockPoolState& pool, void* block) {
   ThreadHeap* const heap = heap_of_this_thread();
-  if (heap == nullptr || !has_magazines(pool)) return give_to_slabs(pool, block);
-  if (push_marked(pool, *heap, block)) return;
+  if (heap == nullptr || !has_magazines(*pool.owner)) return give_to_slabs(pool, block);
+  if (push_marked(*pool.owner, pool.size_class, *heap, block)) return;
   ReturnedPages returned;
   internal::deallocate(*heap, block, pool.size_class, returned);
 }
@@ -229,7 +186,7 @@ void block_pool_deallocate_slow(BlockPoolState* pool, void* block) noexcept {
     const Span& slab = *place_in_pool(*pool, block, 1).slab;
     ThreadHeap* const heap = this_heap();
     if (heap != nullptr && slab.sampled_count.load(std::memory_order_relaxed) == 0 &&
-        push_marked(*pool, *heap, block))
+        push_marked(*pool->owner, pool->size_class, *heap, block))
       return;
   }
   const SlowDoor door;
@@ -347,7 +304,7 @@ std::size_t block_pool_live_count(const BlockPoolState* pool) noexcept {
 }
 std::size_t block_pool_usable_count(const BlockPoolState* pool) noexcept {
   ReturnedPages returned;
-  const ClassCensus census = census_of(const_cast<BlockPoolState&>(*pool), returned);
+  const PoolCensus census = census_of(const_cast<BlockPoolState&>(*pool), returned);
   return census.block_count - census.live_count;
 }
 std::size_t block_pool_blocks_per_chunk(const BlockPoolState* pool) noexcept {
@@ -381,7 +338,7 @@ void* allocate_slow_from(BlockPoolState& pool, std::size_t requested) {
   void* block = nullptr;
   if (pool.source == Source::kMarked && !is_disturbed()) {
     ThreadHeap* const heap = this_heap();
-    if (heap != nullptr && (block = detail::pop_marked(pool, *heap)) != nullptr) return block;
+    if (heap != nullptr && (block = pop_marked(*pool.owner, pool.size_class, *heap)) != nullptr) return block;
   }
   if (pool.source == Source::kRecords) {
     block = allocate_class_slow(pool.size_class, requested);

@@ -41,9 +41,12 @@ void give_to_malloc(BlockPoolState& pool, void* blocks) {
   pool.of_malloc -= bytes / pool.stride;
 }
 
-ClassCensus census_of(BlockPoolState& pool, ReturnedPages& returned) {
-  if (pool.is_over_malloc()) return {pool.of_malloc, pool.of_malloc * pool.stride, pool.of_malloc};
-  return take_census(*pool.owner, pool.size_class, returned);
+PoolCensus census_of(BlockPoolState& pool, ReturnedPages& returned) {
+  if (pool.is_over_malloc()) {
+    const std::size_t live = pool.of_malloc;
+    return {live, live * pool.stride, live * pool.stride, live};
+  }
+  return take_census(*pool.owner, returned);
 }
 
 std::size_t release_unused(BlockPoolState& pool, ReturnedPages& returned) {
@@ -222,7 +225,7 @@ std::size_t usable_size_of_block(PoolHeader& header, const void* block) {
 
 PoolUse use_of_blocks(PoolHeader& header, ReturnedPages& returned) {
   BlockPoolState& pool = state_of(header);
-  const ClassCensus census = census_of(pool, returned);
+  const PoolCensus census = census_of(pool, returned);
   PoolUse use{};
   use.kind = pool.operations->kind;
   use.block_bytes = pool.stride;
@@ -232,7 +235,7 @@ PoolUse use_of_blocks(PoolHeader& header, ReturnedPages& returned) {
       pool.is_over_malloc() ? pool.most_of_malloc * pool.stride : largest_taken_bytes(*pool.owner);
   use.peak_live_bytes = std::max(peak, use.live_bytes);
   use.mapped_bytes = census.slab_bytes;
-  use.is_in_classes = !pool.is_over_malloc();
+  use.in_classes_bytes = pool.is_over_malloc() ? 0 : use.live_bytes;
   use.waste_bytes = use.mapped_bytes > use.live_bytes ? use.mapped_bytes - use.live_bytes : 0;
   use.capacity = census.block_count;
   // A cap beyond all memory is none.

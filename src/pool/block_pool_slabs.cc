@@ -4,19 +4,14 @@
 #include "base/bitmap.h"
 #include "central/at_hand.h"
 #include "central/class_slabs.h"
-#include "central/depot.h"
 #include "central/owners.h"
-#include "central/remote_free.h"
 #include "central/return_blocks.h"
 #include "central/slab.h"
 #include "central/take_blocks.h"
-#include "os/owner_lock.h"
 #include "page/page_map.h"
 #include "pool/block_pool_state.h"
-#include "thread/magazine.h"
+#include "thread/marked_hits.h"
 #include "thread/pool_owner.h"
-#include "thread/registry.h"
-#include "thread/this_thread.h"
 
 namespace tarn::internal {
 namespace {
@@ -46,33 +41,13 @@ void end_scarcity_if_plenty(SlabOwner& owner, BlockPoolState& pool) {
   owner.no_magazines.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-// Waits for a thread's mark no longer than this: a signal handler that has come in between may need what this
-// visit has locked.
-constexpr unsigned kMostWaitMilliseconds = 100;
-
-// Drops what a heap has of the pool. Of a thread that runs, hits that are not marked touch the newest block.
-void drop(ThreadHeap& heap, const BlockPoolState& pool, ReturnedPages& returned) {
-  if (&heap == this_heap()) {
-    if (heap.batch.is_inside()) return;  // this is a signal handler
-  } else if (!heap.is_left()) {
-    if (pool.source != BlockPoolState::Source::kMarked) return;
-    if (!os::OwnerLock::wait_for(heap.batch, kMostWaitMilliseconds)) return;
-  }
-  drop_magazine_locked(heap, pool.size_class, returned);
-}
-
 // \pre no thread gets magazines of the pool.
 void drop_all(BlockPoolState& pool, ReturnedPages& returned) {
   if (pool.own != nullptr) empty_own(pool, returned);
   return_runs(pool, returned);
   if (pool.size_class == SizeClass::kNone) return;
-  os::OwnerLock::fence_all_threads();
-  registry.for_each_heap([&](ThreadHeap& heap) { drop(heap, pool, returned); });
-  for_each_part(*pool.owner, [&](SlabOwner& part) {
-    os::LockGuard guard(part.mutex);
-    return_parked(part, pool.size_class, UINT32_MAX, returned);
-    collect_pending_locked(part, pool.size_class, returned);
-  });
+  const bool is_marked = pool.source == BlockPoolState::Source::kMarked;
+  drop_all_magazines(*pool.owner, is_marked ? Hits::kMarked : Hits::kPlain, returned);
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ void free_all(BlockPoolState& pool);
 /// Frees what was taken from malloc together. Stops the process when it is none of the pool's.
 void give_to_malloc(BlockPoolState& pool, void* blocks);
 /// \returns what the pool has, at some moment.
-ClassCensus census_of(BlockPoolState& pool, ReturnedPages& returned);
+PoolCensus census_of(BlockPoolState& pool, ReturnedPages& returned);
 /// Ends chunks without live blocks. \returns their bytes.
 std::size_t release_unused(BlockPoolState& pool, ReturnedPages& returned);
 

@@ -11,7 +11,7 @@
 #include "os/held_locks.h"
 #include "page/metadata.h"
 #include "pool/buffer_pool_state.h"
-#include "pool/heap_state.h"
+#include "pool/heap_classes.h"
 #include "pool/sensitive_heap.h"
 #include "thread/pool_owner.h"
 
@@ -260,7 +260,8 @@ constexpr PoolOperations kLargerBufferOperations{.kind = "buffer pool",
                                                  .move_sensitive = move_to_sensitive_heap,
                                                  .use = use_of_heap,
                                                  .release_unused = release_unused_of_heap,
-                                                 .add_live = add_live_of_heap};
+                                                 .add_live = add_live_of_heap,
+                                                 .owner = owner_of_heap};
 
 void validate(detail::BufferPoolState& state) {
   std::size_t before = 0;

@@ -17,7 +17,7 @@
 #include "os/fatal.h"
 #include "os/held_locks.h"
 #include "page/metadata.h"
-#include "pool/heap_magazines.h"
+#include "pool/heap_classes.h"
 #include "pool/watched_blocks.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -28,13 +28,14 @@ namespace {
 
 HeapState& state_of(PoolHeader& pool) { return static_cast<HeapState&>(pool); }
 
-// \pre the mutex is held.
-HeapMagazines::Counts own_live_of(const HeapState& state) {
-  const std::size_t own = state.account.own();
-  const HeapMagazines* const magazines = state.magazines.load();
-  if (magazines == nullptr) return {own, state.taken_count};
-  const std::size_t credits = magazines->credits(), cached = magazines->cached().count;
-  return {own > credits ? own - credits : 0, state.taken_count > cached ? state.taken_count - cached : 0};
+// \returns what lives, but for the heaps within.
+HeapCounts own_live_of(HeapState& state, ReturnedPages& returned) {
+  HeapCounts counts = count_in_classes(state, returned);
+  os::LockGuard guard(state.mutex);
+  counts.bytes += state.taken_bytes;
+  counts.count += state.taken_count;
+  counts.slab_bytes += state.slabs.mapped().own();
+  return counts;
 }
 
 // The function may use the heap: no lock is held, and a crossing inside of it does not call it again.
@@ -51,12 +52,12 @@ void note_soft_limit(HeapState& state) {
   state.is_calling_back = false;
 }
 
-// Counts of several heaps cannot be exact together while their threads have credits: they have none.
+// Before a limit that holds for several heaps refuses a block, what the threads of all of them have at hand
+// would have to be collected: they have nothing.
 void lie_in(HeapState& state, HeapState& around) {
+  keep_nothing_at_hand(around);
+  state.may_have_classes = false;
   os::LockGuard guard(around.mutex);
-  if (HeapMagazines* const magazines = around.magazines.load()) magazines->keep_no_credit();
-  around.may_have_magazines = false;
-  state.may_have_magazines = false;
   around.account.share();
   around.slabs.mapped().share();
   around.heaps_within.fetch_add(1, std::memory_order_relaxed);
@@ -77,20 +78,20 @@ void* refuse(HeapState& state) {
   }
   if (state == nullptr) return out_of_memory();
   if (size > kLargestRequest || alignment > kLargestRequest) return refuse(*state);
-  HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire);
-  void* block = magazines != nullptr ? magazines->take(size, alignment) : nullptr;
-  if (block == nullptr)
+  void* block = nullptr;
+  if (is_of_classes(*state, size, alignment)) {
+    block = allocate_of_classes(*state, alignment > kTinyLimit && size <= kTinyLimit ? kTinyLimit + 1 : size);
+  } else {
     block = take_within_limits([&] { return state->back_end->allocate(*state, size, alignment); });
-  watched::note_allocated(*state, block, size);
+    watched::note_allocated(*state, block, size);
+  }
   return block != nullptr ? block : refuse(*state);
 }
 
 [[gnu::noinline]] void deallocate_slowly(HeapState& state, void* block) {
+  if (Span* const slab = slab_of_classes(state, block)) return deallocate_of_classes(state, *slab, block);
   watched::heed_at_free();
   watched::note_freed(block);
-  if (HeapMagazines* const magazines = state.magazines.load(std::memory_order_acquire);
-      magazines != nullptr && magazines->put(block))
-    return;
   state.back_end->deallocate(state, block);
 }
 
@@ -126,7 +127,8 @@ constexpr PoolOperations kOperations{.kind = "heap",
                                      .use = use_of_heap,
                                      .release_unused = release_unused_of_heap,
                                      .find_span = find_span_any,
-                                     .add_live = add_live_of_heap};
+                                     .add_live = add_live_of_heap,
+                                     .owner = owner_of_heap};
 
 }  // namespace
 
@@ -150,16 +152,19 @@ void end_heap(HeapState* state) noexcept {
   pool_registry.remove(*state);
   if (state->slabs.lies_in_buffer()) pool_registry.remove_callers_memory(*state);
   if (state->slabs.poisons()) os::end_checked_pool(state);
+  {
+    ReturnedPages returned;
+    end_classes(*state, returned);
+  }
   state->back_end->end(*state);
   if (state->around != nullptr) state->around->heaps_within.fetch_sub(1, std::memory_order_relaxed);
   metadata.free(state, sizeof(HeapState));
 }
 
 void* heap_allocate(HeapState* state, std::size_t size) noexcept {
-  if (state != nullptr) [[likely]]
-    if (HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire)) [[likely]]
-      if (void* const block = magazines->take_at_once(size)) [[likely]]
-        return block;
+  if (state != nullptr && size <= kMediumLimit) [[likely]]
+    if (void* const block = take_at_once(*state, size)) [[likely]]
+      return block;
   return allocate_slowly(state, size, size <= kTinyLimit ? kTinyLimit : 16);
 }
 
@@ -172,14 +177,16 @@ void* heap_allocate(HeapState* state, std::size_t size, std::size_t alignment) n
 void heap_deallocate(HeapState* state, void* block) noexcept {
   if (state == nullptr) [[unlikely]]
     os::fatal("free of a block of a heap that has ended", block);
-  HeapMagazines* const magazines = state->magazines.load(std::memory_order_acquire);
-  if (magazines != nullptr && magazines->put_at_once(block)) [[likely]]
+  if (put_at_once(*state, block)) [[likely]]
     return;
   deallocate_slowly(*state, block);
 }
 
 std::size_t heap_usable_size(HeapState* state, const void* block) noexcept {
-  return state != nullptr ? state->back_end->usable_size(*state, block) : 0;
+  if (state == nullptr) return 0;
+  if (const Span* const slab = slab_of_classes(*state, block))
+    return block_bytes_of_classes(*state, *slab, block);
+  return state->back_end->usable_size(*state, block);
 }
 
 void* heap_reallocate(HeapState* state, void* block, std::size_t size) noexcept {
@@ -197,11 +204,18 @@ void* heap_reallocate(HeapState* state, void* block, std::size_t size) noexcept 
 }
 
 void heap_clear(HeapState* state) noexcept {
-  if (state != nullptr) state->back_end->clear(*state);
+  if (state == nullptr) return;
+  {
+    ReturnedPages returned;
+    clear_classes(*state, returned);
+  }
+  state->back_end->clear(*state);
 }
 
 bool heap_owns(const HeapState* state, const void* pointer) noexcept {
-  return state != nullptr && state->back_end->owns(const_cast<HeapState&>(*state), pointer);
+  if (state == nullptr) return false;
+  return slab_of_classes(*state, pointer) != nullptr ||
+         state->back_end->owns(const_cast<HeapState&>(*state), pointer);
 }
 
 std::size_t heap_release_unused(HeapState* state) noexcept {
@@ -222,20 +236,21 @@ std::size_t heap_prewarm(HeapState* state, std::size_t bytes) noexcept {
 
 HeapUse heap_use(HeapState* state) noexcept {
   if (state == nullptr) return {};
-  const WholeHeapGuard guard(*state);
-  const HeapMagazines::Counts own = own_live_of(*state);
-  const std::size_t inner = state->account.inner();
-  return {own.bytes + inner, own.count, state->account.peak(), state->slabs.mapped().charged(), inner};
+  ReturnedPages returned;
+  const HeapCounts own = own_live_of(*state, returned);
+  const bool is_around = state->heaps_within.load(std::memory_order_relaxed) != 0;
+  const std::size_t inner = is_around ? state->account.inner() : 0;
+  const std::size_t inner_mapped = is_around ? state->slabs.mapped().inner() : 0;
+  return {own.bytes + inner, own.count, state->account.peak(), own.slab_bytes + inner_mapped, inner};
 }
 
 void heap_set_limits(HeapState* state, std::size_t soft_limit, std::size_t hard_limit) noexcept {
   if (state == nullptr) return;
-  os::LockGuard guard(state->mutex);
-  state->account.set_limits(soft_limit, hard_limit);
-  HeapMagazines* const magazines = state->magazines.load();
-  if (magazines == nullptr) return;
-  magazines->heed_limits();
-  magazines->collect();
+  {
+    os::LockGuard guard(state->mutex);
+    state->account.set_limits(soft_limit, hard_limit);
+  }
+  heed_limits(*state);
 }
 
 }  // namespace TARN_NAMESPACE::detail
@@ -260,9 +275,8 @@ HeapState* make_heap_state(const HeapOptions& options, const PoolOperations& ope
   state->on_soft_limit = options.on_soft_limit;
   state->context = options.context;
   if (state->slabs.begin(*state, options.buffer, options.buffer_bytes, poisons && !is_over_malloc)) {
-    state->may_have_magazines =
-        !is_over_malloc && !poisons && !options.sensitive && !state->slabs.lies_in_buffer();
-    if (state->may_have_magazines) os::OwnerLock::prepare();
+    state->may_have_classes = !is_over_malloc && !poisons && !options.sensitive &&
+                              !state->slabs.lies_in_buffer() && options.mapped_limit == SIZE_MAX;
     return state;
   }
   metadata.free(state, sizeof(HeapState));
@@ -277,21 +291,20 @@ std::size_t usable_size_in_heap(PoolHeader& pool, const void* block) {
   return heap_usable_size(&detail::state_of(pool), block);
 }
 
-PoolUse use_of_heap(PoolHeader& pool, ReturnedPages&) {
+PoolUse use_of_heap(PoolHeader& pool, ReturnedPages& returned) {
   HeapState& state = detail::state_of(pool);
-  os::LockGuard guard(state.mutex);
-  const HeapMagazines::Counts own = detail::own_live_of(state);
-  const HeapAccount& mapped = state.slabs.mapped();
+  const HeapCounts own = detail::own_live_of(state, returned);
   PoolUse use{};
   use.kind = state.operations->kind;
   use.live_count = own.count;
   use.live_bytes = own.bytes;
   use.peak_live_bytes = state.account.peak();
-  use.mapped_bytes = mapped.own();
+  use.in_classes_bytes = own.in_classes_bytes;
+  use.mapped_bytes = own.slab_bytes;
   use.waste_bytes = use.mapped_bytes > own.bytes ? use.mapped_bytes - own.bytes : 0;
   use.largest_count = PoolUse::kNoLimit;
   use.limit_bytes = state.account.hard_limit();
-  use.mapped_limit_bytes = mapped.hard_limit();
+  use.mapped_limit_bytes = state.slabs.mapped().hard_limit();
   use.inner_bytes = state.account.inner();
   use.refusals = state.refusals.load(std::memory_order_relaxed);
   use.parent = state.around != nullptr ? state.around->name : nullptr;
@@ -300,27 +313,33 @@ PoolUse use_of_heap(PoolHeader& pool, ReturnedPages&) {
 
 std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned) {
   HeapState& state = detail::state_of(pool);
-  const WholeHeapGuard guard(state);
-  if (HeapMagazines* const magazines = state.magazines.load()) magazines->empty(returned);
-  return state.slabs.release_unused(returned);
+  const std::size_t before = returned.bytes();
+  release_unused_of_classes(state, returned);
+  const std::size_t bytes = returned.bytes() - before;
+  os::LockGuard guard(state.mutex);
+  return bytes + state.slabs.release_unused(returned);
 }
 
 bool add_live_of_heap(PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture) {
   HeapState& state = detail::state_of(pool);
   if (state.back_end == &kHeapOverMalloc) return system_blocks.add_live(state, behind, picture);
-  const WholeHeapGuard guard(state);
+  os::LockGuard guard(state.mutex);
   return state.slabs.add_live(behind, picture);
 }
 
 void validate(HeapState& state) {
-  const HeapAccount& account = state.account;
+  const Account& account = state.account;
   TARN_CHECK(account.own() <= account.charged());
   if (state.unwiped_back_end == &kHeapOverMalloc) return state.slabs.validate(0, 0);
-  const HeapMagazines* const magazines = state.magazines.load();
-  const HeapMagazines::Counts own = detail::own_live_of(state),
-                              cached = magazines != nullptr ? magazines->cached() : HeapMagazines::Counts{};
-  if (magazines != nullptr) magazines->validate();
-  state.slabs.validate(own.bytes + cached.bytes, own.count + cached.count);
+  state.slabs.validate(state.taken_bytes, state.taken_count);
+  std::size_t own = state.taken_bytes;
+  if (SlabOwner* const owner = state.owner.load())
+    for_each_owner(*owner, [&](const SlabOwner& one) {
+      os::LockGuard guard(const_cast<SlabOwner&>(one).mutex);
+      validate_locked(one);
+      own += one.accounted_bytes;
+    });
+  TARN_CHECK(own == account.own());
 }
 
 }  // namespace tarn::internal

@@ -51,19 +51,12 @@ void HeapSlabs::for_each_slab(Visit visit) const {
   };
   visit_all(full_);
   visit_all(mixed_);
-  for (const OfClass& of : of_) visit_all(of.available);
+  for_each_list(visit_all);
 }
 
 void HeapSlabs::add_live_of(const Span& slab, LivePicture& picture) const {
-  const std::uint8_t* const lives = slab.live_bytes();
-  const detail::LivenessInBits bits{slab.free_bits};
-  const detail::LivenessInBytes bytes{lives};
   picture.add_blocks({slab.start, 0, block_bytes_of(slab), slab.stride, class_of(slab)}, slab.block_count,
-                     [&](std::uint32_t word) {
-                       const std::uint32_t first = word * 64, left = slab.block_count - first;
-                       const std::uint32_t count = left < 64 ? left : 64;
-                       return lives != nullptr ? bytes.bits(first, count) : bits.bits(first, count);
-                     });
+                     [&](std::uint32_t word) { return ~slab.free_bits[word]; });
 }
 
 void HeapSlabs::add_live_of_mixed(const Span& page, LivePicture& picture) const {
@@ -75,7 +68,6 @@ void HeapSlabs::add_live_of_mixed(const Span& page, LivePicture& picture) const 
     }
     const std::size_t bytes = mixed_page::block_bytes(page, first);
     granule += bytes / mixed_page::kGranuleBytes;
-    if (&page == mixed_.first() && mixed_of(bytes).is_at_hand(first)) continue;
     picture.add({page.block(first), 1, bytes, static_cast<std::uint32_t>(bytes), SizeClass::kNone});
   }
 }

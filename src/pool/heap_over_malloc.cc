@@ -14,14 +14,13 @@ void* allocate(HeapState& state, std::size_t size, std::size_t alignment) {
   {
     ProgramGuard guard(state.mutex);
     if (!state.account.charge(size)) return nullptr;
-    ++state.taken_count;
+    state.note_taken(size);
   }
   void* const block = system_blocks.allocate(state, size, alignment);
   {
     ProgramGuard guard(state.mutex);
     if (block == nullptr) {
-      state.account.credit(size);
-      --state.taken_count;
+      state.credit(size);
       return nullptr;
     }
     state.account.settle();
@@ -35,8 +34,7 @@ void deallocate(HeapState& state, void* block) {
   if (!system_blocks.deallocate(state, block, &bytes))
     os::fatal_in_pool(state.name, "free of a pointer that is no block of the heap", block);
   ProgramGuard guard(state.mutex);
-  state.account.credit(bytes);
-  --state.taken_count;
+  state.credit(bytes);
 }
 
 std::size_t usable_size(HeapState&, const void* block) { return system_blocks.bytes_of_block(block); }

@@ -35,7 +35,7 @@ HeapSlabs::Shape HeapSlabs::shape_of(const BlockRequest& request) const {
   if (request.size_class == SizeClass::kNone) return {request.block_bytes, request.block_bytes};
   const ClassGeometry& geometry = class_geometry[request.size_class];
   const std::size_t unit = unit_bytes(), stride = geometry.stride;
-  if (request.block_bytes > kOwnSlabBlockBytes) return {round_up(request.block_bytes, unit), stride};
+  if (geometry.block_bytes > kOwnSlabBlockBytes) return {round_up(request.block_bytes, unit), stride};
   if (!lies_in_buffer()) return {bytes_of(geometry.first_slab_pages), stride};
   return {stride < 512 ? unit : round_up(stride * kBlocksPerBufferSlab, unit), stride};
 }
@@ -112,31 +112,10 @@ Span* HeapSlabs::make_slab(const BlockRequest& request, const Shape& shape) {
   slab->block_count = block_count;
   slab->word_count = word_count;
   slab->size_class.store(request.size_class, std::memory_order_relaxed);
-  of_class(*slab).slab_kib += static_cast<std::uint32_t>(slab_bytes(*slab) / 1024);
   slab->scan_word = 0;
   set_all_free(*slab);
   if (poisons_) os::poison(slab->start, shape.bytes);
-  if (keeps_lives_) begin_lives(*slab);
   return slab;
-}
-
-void HeapSlabs::keep_lives() {
-  keeps_lives_ = true;
-  const auto begin_all = [&](const List<Span>& slabs) {
-    for (Span* slab = slabs.first(); slab != nullptr; slab = slab->next) begin_lives(*slab);
-  };
-  begin_all(full_);
-  for (const OfClass& of : of_) begin_all(of.available);
-}
-
-// \returns false when memory is refused.
-bool HeapSlabs::begin_lives(Span& slab) {
-  if (!StackClasses::has(class_of(slab)) || slab.live_bytes() != nullptr) return true;
-  auto* const lives = static_cast<std::uint8_t*>(metadata.allocate(slab.block_count));
-  if (lives == nullptr) return false;
-  for (std::size_t i = 0; i < slab.block_count; ++i) lives[i] = bitmap::test(slab.free_bits, i) ? 0 : 1;
-  slab.set_live_bytes(lives);
-  return true;
 }
 
 // The last pages of a buffer may have room for one block but not for a slab of several.
@@ -167,13 +146,7 @@ Span* HeapSlabs::make_slab_or_room(const BlockRequest& request, ReturnedPages& r
 void HeapSlabs::end_slab(Span* slab, ReturnedPages& returned) {
   const std::size_t bytes = slab_bytes(*slab);
   if (poisons_) os::unpoison(slab->start, bytes);
-  if (mixed_page::is_mixed(*slab)) {
-    mixed_page::end(*slab);
-  } else {
-    of_class(*slab).slab_kib -= static_cast<std::uint32_t>(bytes / 1024);
-  }
-  if (std::uint8_t* const lives = slab->live_bytes()) metadata.free(lives, slab->block_count);
-  slab->set_live_bytes(nullptr);
+  if (mixed_page::is_mixed(*slab)) mixed_page::end(*slab);
   slab->settle_at = 0;
   mapped_.credit(bytes);
   slab->set_pool(nullptr);
@@ -220,11 +193,8 @@ void HeapSlabs::wipe_live(const Span& slab) const {
 void HeapSlabs::retire_all(ReturnedPages& returned) {
   retire_list(full_, returned);
   retire_list(mixed_, returned);
-  std::fill(std::begin(mixed_of_), std::end(mixed_of_), Mixed{});
-  for (OfClass& of : of_) {
-    retire_list(of.available, returned);
-    of.taken = 0;
-  }
+  std::fill(std::begin(mixed_of_), std::end(mixed_of_), std::uint16_t{0});
+  for_each_list([&](List<Span>& slabs) { retire_list(slabs, returned); });
 }
 
 void HeapSlabs::end_empty_slabs(ReturnedPages& returned) {
@@ -238,9 +208,8 @@ void HeapSlabs::end_empty_slabs(ReturnedPages& returned) {
       slab = next;
     }
   };
-  free_at_hand();
   end_empty(mixed_);
-  for (OfClass& of : of_) end_empty(of.available);
+  for_each_list(end_empty);
 }
 
 std::size_t HeapSlabs::release_unused(ReturnedPages& returned) {

@@ -6,8 +6,7 @@
 // checker, ended slabs first wait in `quarantine`, so that a use after free meets poison, not another block.
 //
 // What a heap has few of shares pages (mixed_page.h), unless a checker or a buffer needs more order: a size
-// has at most kMostMixed live blocks there while its class has no free block. The last two of a size that
-// were freed there are at hand for the next.
+// has at most kMostMixed live blocks there while its class has no free block.
 //
 // Of a class's slabs, those that are used by half or more give blocks first: after a peak the others empty.
 //
@@ -21,21 +20,21 @@
 
 #include "base/list.h"
 #include "base/units.h"
+#include "central/account.h"
 #include "central/size_class.h"
 #include "general/pool_header.h"
 #include "page/page_map.h"
 #include "page/returned_pages.h"
 #include "page/span.h"
 #include "pool/buffer_pages.h"
-#include "pool/heap_account.h"
 #include "pool/mixed_page.h"
-#include "pool/stack_depot.h"
 
 namespace tarn::internal {
 
 /// A request to a heap.
 struct BlockRequest {
   SizeClass size_class;  // kNone: a slab of its own
+  // As large as the block is: with the line that the stride of its class may have more.
   std::size_t block_bytes;
   std::size_t alignment;  // of the block
 
@@ -56,68 +55,25 @@ class HeapSlabs {
   bool lies_in_buffer() const { return buffer_.is_active(); }
   bool poisons() const { return poisons_; }
   /// Bytes of pages, and their limit; those of the heaps within count too.
-  HeapAccount& mapped() { return mapped_; }
-  const HeapAccount& mapped() const { return mapped_; }
+  Account& mapped() { return mapped_; }
+  const Account& mapped() const { return mapped_; }
 
   /// Needs no lock.
   BlockRequest request_of(std::size_t size, std::size_t alignment) const {
     return request_of(size, alignment, unit_bytes());
   }
-  /// The same for a heap that lies in no buffer.
-  static BlockRequest request_in_pages(std::size_t size, std::size_t alignment) {
-    return request_of(size, alignment, kPageBytes);
-  }
-  /// \returns the class that serves a size of usual alignment. \pre the size is at most 256 KiB.
-  static SizeClass class_for(std::size_t size) { return class_of_size(size); }
   /// Whether a block with a slab of its own would exceed a limit of mapped bytes, whatever else goes back.
   bool is_beyond_limit(const BlockRequest& request) const {
     return request.block_bytes > mapped_.room() + mapped_.own();
   }
 
-  /// Whether the slabs of a class have so much free that blocks in magazines should join it, so that slabs
-  /// end: they hold more than twice what is taken, and some pages more.
-  bool is_past_its_peak(SizeClass size_class) const {
-    const OfClass& of = of_class(size_class);
-    return std::size_t{1024} * of.slab_kib >
-           std::size_t{2} * of.taken * class_geometry[size_class].block_bytes + kFewPages * kPageBytes;
-  }
-
-  /// Whether a limit of mapped bytes leaves so little that a size is better served by mixed pages.
-  bool is_short_of_pages() const { return mapped_.room() < kFewPages * kPageBytes; }
-
   /// \returns nullptr when memory is refused.
   void* take_block(const BlockRequest& request, ReturnedPages& returned);
-  /// From now on blocks may lie in magazines, so that a bit no longer says that a block lives: slabs of the
-  /// classes that have stacks get a byte for each block. A slab that is refused memory for them gives and
-  /// takes no block of a magazine.
-  void keep_lives();
-  /// From now on few of a size lie in mixed pages although a slab has free blocks, so that it empties; and no
-  /// longer so.
-  void prefer_mixed_pages() { prefers_mixed_pages_ = true; }
-  void prefer_slabs() { prefers_mixed_pages_ = false; }
-  /// Takes several from slabs of the request's class. Threads of different places get blocks that lie apart,
-  /// and whose bytes do: else they would write the same cache lines. \returns how many. \pre it has stacks;
-  /// lives are kept.
-  unsigned take_blocks(const BlockRequest& request, FreeBlock* blocks, unsigned count, std::uint32_t place,
-                       ReturnedPages& returned);
-  /// Ends a block's life, also in a slab without lives; stops the process when the pointer is no live block.
-  /// \returns the byte, or nullptr.
-  std::uint8_t* end_life(void* block) const;
-  /// The same when the block's place is known. Needs no lock while no slab with a live block ends. \why an
-  /// exchange: of two threads that free a block at once, one finds that.
-  void end_life(std::uint8_t* is_live, const void* block) const {
-    if (__atomic_exchange_n(is_live, 0, __ATOMIC_RELAXED) == 0) [[unlikely]]
-      stop("double free", block);
-  }
-
   /// Frees a live block; stops the process when the pointer is none. \returns the block's bytes.
   std::size_t take_back(void* block, ReturnedPages& returned);
 
   /// \returns the bytes of a live block; stops the process when the pointer is none.
   std::size_t block_bytes(const void* block) const;
-  /// \returns the request that would be served by a block like this live one; stops the process as above.
-  BlockRequest request_of_block(const void* block) const;
-
   /// \returns the slab that holds an address; nullptr: no slab of the heap does.
   Span* find(const void* pointer) const {
     Span* const span = lies_in_buffer() ? buffer_.find(pointer) : page_map.find(pointer);
@@ -128,11 +84,8 @@ class HeapSlabs {
   /// Frees all live blocks.
   void retire_all(ReturnedPages& returned);
 
-  /// \returns whether a block of a magazine is one of a slab of the class that is not free there.
-  bool is_taken(const FreeBlock& block, SizeClass size_class) const;
-
   /// Adds the live blocks of slabs and mixed pages behind an address, the lowest first
-  /// (PoolOperations::add_live). \pre no block is in a thread's hands between its slab and a stack.
+  /// (PoolOperations::add_live).
   bool add_live(std::uintptr_t& behind, LivePicture& picture) const;
 
   /// Gives slabs and pages without live blocks back. \returns bytes.
@@ -150,7 +103,6 @@ class HeapSlabs {
   friend class ObservedLayout;
 
   static constexpr unsigned kMostMixed = 16;
-  static constexpr std::size_t kFewPages = 4;
 
   static BlockRequest request_of(std::size_t size, std::size_t alignment, std::size_t unit) {
     // Tiny blocks are aligned less.
@@ -158,8 +110,7 @@ class HeapSlabs {
     if (size <= detail::kMediumLimit && alignment <= unit) {
       const SizeClass size_class =
           alignment <= 16 ? class_of_size(size) : aligned_class_of(kClassesInUse, size, alignment);
-      if (size_class != SizeClass::kNone)
-        return {size_class, class_geometry[size_class].block_bytes, alignment};
+      if (size_class != SizeClass::kNone) return {size_class, class_geometry[size_class].stride, alignment};
     }
     return {SizeClass::kNone, round_up(size == 0 ? 1 : size, unit), alignment};
   }
@@ -182,13 +133,10 @@ class HeapSlabs {
   Span* take_charged_span(std::uint32_t words, std::size_t bytes, std::size_t alignment);
   Span* take_spare(std::uint32_t words);
   Span* take_slab(const BlockRequest& request, ReturnedPages& returned);
-  bool begin_lives(Span& slab);
-  static unsigned take_from_word(Span& slab, std::uint32_t first_word, FreeBlock* blocks, unsigned wanted);
   void list_slab(Span& slab);
-  void note_taken(Span& slab, unsigned count);
+  void note_taken(Span& slab);
   void place_slab(Span& slab, bool was_full);
   void* take_mixed(std::size_t bytes);
-  void free_at_hand();
   Span* make_slab(const BlockRequest& request, const Shape& shape);
   Span* make_any_slab(const BlockRequest& request);
   Span* make_slab_or_room(const BlockRequest& request, ReturnedPages& returned);
@@ -213,47 +161,34 @@ class HeapSlabs {
 
   PoolHeader* pool_ = nullptr;
   bool poisons_ = false;
-  bool keeps_lives_ = false;
-  bool prefers_mixed_pages_ = false;
   BufferPages buffer_;
-  HeapAccount mapped_;
+  Account mapped_;
   List<Span> full_;
   List<Span> spare_;       // single pages
   List<Span> quarantine_;  // oldest first, all poisoned
   std::size_t quarantined_bytes_ = 0;
-  /// The blocks of a size in mixed pages.
-  struct Mixed {
-    static constexpr unsigned kMostAtHand = 2;
-
-    bool is_at_hand(BlockIndex block) const {
-      for (unsigned i = 0; i < at_hand_count; ++i)
-        if (at_hand[i] == number_of(block)) return true;
-      return false;
-    }
-
-    std::uint16_t live_count = 0;
-    std::uint8_t at_hand_count = 0;
-    std::uint16_t at_hand[kMostAtHand] = {};  // freed, in the first mixed page, whose bits do not say so
-  };
   static constexpr std::size_t kMixedSizes = mixed_page::kLargestBlock / mixed_page::kGranuleBytes + 1;
 
-  Mixed& mixed_of(std::size_t bytes) { return mixed_of_[bytes / mixed_page::kGranuleBytes]; }
-  const Mixed& mixed_of(std::size_t bytes) const { return mixed_of_[bytes / mixed_page::kGranuleBytes]; }
-
-  struct OfClass {
-    List<Span> available;
-    std::uint32_t slab_kib = 0;  // of all its slabs
-    std::uint32_t taken = 0;     // blocks that no slab has: live ones, and those in magazines
-  };
+  /// The number of live blocks of a size in mixed pages.
+  std::uint16_t& mixed_of(std::size_t bytes) { return mixed_of_[bytes / mixed_page::kGranuleBytes]; }
 
   static SizeClass class_of(const Span& slab) { return slab.size_class.load(std::memory_order_relaxed); }
-  OfClass& of_class(SizeClass size_class) { return of_[index_of_class(size_class)]; }
-  const OfClass& of_class(SizeClass size_class) const { return of_[index_of_class(size_class)]; }
-  OfClass& of_class(const Span& slab) { return of_class(class_of(slab)); }
+  const List<Span>& available(SizeClass size_class) const {
+    static constexpr List<Span> kNone{};
+    return available_ != nullptr ? available_[index_of_class(size_class)] : kNone;
+  }
+  /// \pre a slab was made.
+  List<Span>& available(const Span& slab) { return available_[index_of_class(class_of(slab))]; }
+  template <typename Visit>
+  void for_each_list(Visit visit) const {
+    for (unsigned index = 0; available_ != nullptr && index < kBinCount; ++index) visit(available_[index]);
+  }
+  /// \returns false when memory is refused.
+  bool make_lists();
 
   List<Span> mixed_;
-  Mixed mixed_of_[kMixedSizes];
-  OfClass of_[kBinCount];
+  std::uint16_t mixed_of_[kMixedSizes] = {};
+  List<Span>* available_ = nullptr;  // by class; made with the first slab, since most small heaps need none
 };
 
 }  // namespace tarn::internal

@@ -1,24 +1,22 @@
 // The library's record of a heap, its limits, and the two back ends that a heap may have: its own slabs, or
 // malloc for each block (the option pools_use_malloc). Making a heap fixes its back end.
 //
-// Invariant, with the mutex held: taken_count is the number of live blocks and of those in magazines
-// (heap_magazines.h); account says what is charged. Over malloc they also count blocks that are being made or
-// freed: malloc may be ours, so no lock is held around it.
+// Invariant, with the mutex held: taken_count and taken_bytes are of the live blocks of the back end; these
+// bytes and what the owner's slabs gave out (heap_classes.h) are charged to the account. Over malloc they
+// also count blocks that are being made or freed: malloc may be ours, so no lock is held around it.
 // Threads: any; the heap's mutex.
 #pragma once
 #include <atomic>
 #include <cstddef>
 
+#include "central/account.h"
 #include "general/pool_header.h"
 #include "pool/call_rate.h"
-#include "pool/heap_account.h"
 #include "pool/heap_slabs.h"
-#include "pool/shared_use.h"
 #include "tarn/heap.h"
+#include "thread/marked_hits.h"
 
 namespace tarn::internal {
-
-class HeapMagazines;
 
 /// The functions that differ between back ends. No lock is held.
 struct HeapBackEnd {
@@ -50,23 +48,38 @@ struct HeapState : internal::PoolHeader {
   Heap* heap;
   HeapState* around;  // the heap that this one lies in, or nullptr
   std::atomic<std::uint32_t> heaps_within;
-  internal::HeapAccount account;
-  std::size_t taken_count;
+  internal::Account account;
+  std::size_t taken_count, taken_bytes;
   void (*on_soft_limit)(Heap&, void*);
   void* context;
   std::atomic<std::size_t> refusals;  // calls that got no block
   bool is_calling_back;
-  bool may_have_magazines;
+  internal::Relaxed<bool> may_have_classes;       // and has none yet
+  bool keeps_nothing;                             // at hand, once heaps lie in it
+  std::uint32_t calls_under_mutex;                // since it was last too early for classes
+  internal::Relaxed<bool> is_scarce;              // set under the mutex
+  internal::Relaxed<internal::Hits> hits;         // how others are to treat its threads' magazines
   const internal::HeapBackEnd* unwiped_back_end;  // back_end, unless the heap is sensitive
-  // While there are no magazines, or they rest.
-  internal::SharedUse shared_use;
-  internal::CallRate call_rate;
+  internal::CallRate call_rate;                   // until it has an owner
   internal::HeapSlabs slabs;
-  /// What every call reads, in a line that nobody writes: magazines changes once, under the registry's lock
-  /// and the mutex.
-  alignas(internal::kCacheLineBytes) std::atomic<internal::HeapMagazines*> magazines;
+  /// What every call reads, in a line that is written when the heap gets its owner, and its first limit.
+  alignas(internal::kCacheLineBytes) std::atomic<internal::SlabOwner*> owner;
+  std::atomic<RecordPlace> first_place;     // of the owner's classes
+  internal::Relaxed<bool> are_hits_marked;  // else they are plain
+  internal::Relaxed<bool> were_hits_plain;  // before
   const internal::HeapBackEnd* back_end;
-  char rest_of_line[internal::kCacheLineBytes - 2 * sizeof(void*)];
+  char rest_of_line[internal::kCacheLineBytes - 4 * sizeof(void*)];
+
+  // Of a block of the back end. \pre the mutex is held.
+  void note_taken(std::size_t bytes) {
+    ++taken_count;
+    taken_bytes += bytes;
+  }
+  void credit(std::size_t bytes) {
+    --taken_count;
+    taken_bytes -= bytes;
+    account.credit(bytes);
+  }
 };
 
 }  // namespace TARN_NAMESPACE::detail
@@ -83,10 +96,10 @@ PoolUse use_of_heap(PoolHeader& pool, ReturnedPages&);
 std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned);
 bool add_live_of_heap(PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture);
 
-/// When all blocks have ended; those of heaps within stay charged.
+/// When all blocks of the back end have ended.
 inline void credit_all(detail::HeapState& state) {
-  state.account.credit(state.account.own());
-  state.taken_count = 0;
+  state.account.credit(state.taken_bytes);
+  state.taken_count = state.taken_bytes = 0;
 }
 
 /// Calls the program's function when an allocation has crossed the soft limit of the heap or one around it.

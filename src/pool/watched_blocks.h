@@ -1,6 +1,6 @@
 // Samples of the blocks of pools (thread/observation.h), for the slow doors of pools.
 //
-// A watched thread finds none of its magazines (those of heaps: PoolTable::hide), so that each of its
+// A watched thread finds none of its magazines, so that each of its
 // allocations comes to a slow door, which asks note_allocated(). A sampled block's span is marked until the
 // block is freed (page/watched_spans.h): so the free comes to a slow door too, by any thread at any time,
 // which asks note_freed() before the block can be another's.

@@ -17,7 +17,12 @@ struct CountedLive {
     while (now > peak && !peak_bytes.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
     }
   }
-  void subtract(std::size_t less) { bytes.fetch_sub(less, std::memory_order_relaxed); }
+  /// Of a block whose allocation was not counted, nothing is left to subtract.
+  void subtract(std::size_t less) {
+    std::size_t now = bytes.load(std::memory_order_relaxed);
+    while (!bytes.compare_exchange_weak(now, now < less ? 0 : now - less, std::memory_order_relaxed)) {
+    }
+  }
 };
 inline constinit CountedLive counted_live{};
 

@@ -10,7 +10,7 @@
 // was lowered below it; larger_magazine_bytes is the part of it for blocks above kSmallBlockBytes.
 //
 // Synchronisation: `top` of a record belongs to the thread alone; other threads read it for statistics. All
-// else but `pools` and `calls_made` changes under the heap's mutex, which its thread holds during a slow call
+// else but `calls_made` changes under the heap's mutex, which its thread holds during a slow call
 // (SlowCall), and other threads while they look at the heap or return its blocks. A process of one thread, as
 // libc counts, takes none: the helper touches no heap that a thread has. Who returns or takes blocks holds
 // the owner's mutex too, for that time only. Heaps are never freed: the heap of a thread that has ended goes
@@ -28,7 +28,6 @@
 #include "tarn/detail/thread_cache.h"
 #include "thread/call_counts.h"
 #include "thread/call_ring.h"
-#include "thread/pool_table.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -113,8 +112,7 @@ struct ThreadHeap {
   ThreadCounters counters;
   LargeCounts large;
   ThreadCallCounts* calls;  // nullptr unless calls are counted
-  PoolTable pools;          // of the thread alone, without the mutex
-  CallRing calls_made;      // the same
+  CallRing calls_made;      // of the thread alone, without the mutex
   PerClass<Magazine> magazines;
 
   bool is_left() const {

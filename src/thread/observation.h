@@ -6,7 +6,7 @@
 // asked for. A block that a sample falls on comes from a slab of its own kind (SlabOwner::hides_slabs), whose
 // pages name no record: so its free takes the slow door too, by any thread, also when nobody watches any
 // more. A watched call thus costs some ns, one that is not watched nothing: the hit is what it was. Pools
-// with magazines of their own: pool/watched_blocks.h.
+// that see each call: pool/watched_blocks.h.
 //
 // Samples are drawn so that each byte has the same chance (as in google/tcmalloc and jemalloc): the distance
 // of two is exponential. \why not at refills: what is freed at once is never refilled for, and so never seen.

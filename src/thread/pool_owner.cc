@@ -106,20 +106,42 @@ SlabOwner* make_owner_locked(const PoolOwnerRequest& request) {
 
 constexpr int kMostCounts = 4;
 
-ClassCensus count_once(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
-  std::size_t blocks = 0, unused = 0;
+// Most threads use few pools. Their records of classes lie in blocks, made when one is first used.
+bool has_magazines_of(const ThreadHeap& heap, const SlabOwner& owner) {
+  static_assert(kBinCount <= PerClass<Magazine>::kInBlock, "an owner's classes lie in two blocks at most");
+  auto& magazines = const_cast<ThreadHeap&>(heap).magazines;
+  const unsigned first = index_of_class(owner.first_class), last = first + owner.class_count - 1;
+  return magazines.find(class_of_index(first)) != nullptr || magazines.find(class_of_index(last)) != nullptr;
+}
+
+PoolCensus count_once(SlabOwner& owner, ReturnedPages& returned) {
+  std::size_t blocks = 0, unused = 0, bytes = 0, unused_bytes = 0;
   PageCount pages{0};
-  const auto add_heap = [&](const ThreadHeap& heap) { unused += count_left(heap, size_class); };
+  const auto add_unused = [&](SizeClass size_class, std::size_t count) {
+    unused += count;
+    unused_bytes += count * geometry_of(owner, size_class).stride;
+  };
+  const auto add_heap = [&](const ThreadHeap& heap) {
+    if (!has_magazines_of(heap, owner)) return;
+    for (const SizeClass size_class : classes_of(owner)) add_unused(size_class, count_left(heap, size_class));
+  };
   const auto add_owner = [&](SlabOwner& one) {
     os::LockGuard guard(one.mutex);
-    collect_pending_locked(one, size_class, returned);
-    const OwnedClass& of_class = one.of(size_class);
-    blocks += of_class.totals.blocks;
-    pages += of_class.totals.pages;
-    unused += parked_count(one, size_class) + free_blocks(of_class) + at_hand_count(one);
+    for (const SizeClass size_class : classes_of(one)) {
+      collect_pending_locked(one, size_class, returned);
+      add_unused(size_class, parked_count(one, size_class));
+      if (!one.has_slabs(size_class)) continue;
+      const OwnedClass& of_class = one.of(size_class);
+      blocks += of_class.totals.blocks;
+      bytes += of_class.totals.blocks * geometry_of(owner, size_class).stride;
+      pages += of_class.totals.pages;
+      add_unused(size_class, free_blocks(of_class));
+    }
+    add_unused(one.first_class, at_hand_count(one));
   };
   registry.for_each_and_rest(add_heap, [&] { for_each_owner(owner, add_owner); });
-  return {blocks > unused ? blocks - unused : 0, bytes_of(pages), blocks};
+  return {blocks > unused ? blocks - unused : 0, bytes > unused_bytes ? bytes - unused_bytes : 0,
+          bytes_of(pages), blocks};
 }
 
 // Calls use(owner, class), with the owner's mutex held.
@@ -142,12 +164,13 @@ void gather_free_blocks(SlabOwner& owner, ReturnedPages& returned) {
   });
 }
 
-void end_free_slabs(SlabOwner& owner, ReturnedPages& returned) {
+void end_free_slabs(SlabOwner& owner, SpareSlabs spare, ReturnedPages& returned) {
   gather_free_blocks(owner, returned);
   for_each_class(owner, [&](SlabOwner& one, SizeClass size_class) {
     for (Span* slab = one.of(size_class).full.first(); slab != nullptr; slab = slab->next)
       keep_no_longer(one, slab);
     trim_class_locked(one, size_class, TrimDepth::kAll, returned);
+    if (spare == SpareSlabs::kGo) one.kept_spare_bytes = 0;
     end_spare_slabs(one, 0, returned);
   });
 }
@@ -208,6 +231,8 @@ SlabOwner* acquire_pool_owner(const PoolOwnerRequest& request) {
     one.has_one_part = request.has_one_part;
     one.has_counts = request.has_counts;
     one.poisons = request.poisons;
+    one.account = request.account;
+    one.accounted_bytes = one.taken_bytes;
     one.density = request.density;
   });
   std::strncpy(owner->pool_name, request.name, sizeof owner->pool_name - 1);
@@ -231,19 +256,23 @@ void end_no_more(SlabOwner& owner) {
 
 void release_pool_owner(SlabOwner& owner) {
   end_no_more(owner);
+  for_each_owner(owner, [](SlabOwner& one) {
+    os::LockGuard guard(one.mutex);  // the account may end now
+    one.account = nullptr;
+  });
   owner.outlived = has_slabs(owner);
   os::LockGuard guard(mutex);
   add_ended_locked(has_records(owner) ? ended_with_records : ended_without, owner);
 }
 
-ClassCensus take_census(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
+PoolCensus take_census(SlabOwner& owner, ReturnedPages& returned) {
   const GiveBackGuard give_back;  // so no free block is out of its slab
-  // Free blocks that go from a magazine to their slab meanwhile count twice, or not at all; of a class that
-  // no thread uses, few do. Slabs stay in their parts.
-  ClassCensus census = count_once(owner, size_class, returned);
+  // Free blocks that go from a magazine to their slab meanwhile count twice, or not at all; of a pool that no
+  // thread uses, few do. Slabs stay in their parts.
+  PoolCensus census = count_once(owner, returned);
   for (int tries = 0; tries < kMostCounts; ++tries) {
-    const ClassCensus before = census;
-    census = count_once(owner, size_class, returned);
+    const PoolCensus before = census;
+    census = count_once(owner, returned);
     if (census.live_count == before.live_count) break;
   }
   return census;
@@ -255,10 +284,10 @@ std::size_t largest_taken_bytes(SlabOwner& owner) {
   return bytes;
 }
 
-void settle(SlabOwner& owner, ReturnedPages& returned) {
+void settle(SlabOwner& owner, ReturnedPages& returned, SpareSlabs spare) {
   const GiveBackGuard give_back;  // so no free block is out of its slab
   drop_magazines(owner, all_heaps, returned);
-  end_free_slabs(owner, returned);
+  end_free_slabs(owner, spare, returned);
 }
 
 void return_magazines_of_caller(SlabOwner& owner, ReturnedPages& returned) {
@@ -267,7 +296,7 @@ void return_magazines_of_caller(SlabOwner& owner, ReturnedPages& returned) {
 
 void release_unused_slabs(SlabOwner& owner, ReturnedPages& returned) {
   return_magazines_of_caller(owner, returned);
-  end_free_slabs(owner, returned);
+  end_free_slabs(owner, SpareSlabs::kGo, returned);
 }
 
 void visit_live_blocks(SlabOwner& owner, SizeClass size_class, const BlockVisitor& visit) {
@@ -285,6 +314,7 @@ void mark_block_free(void* block) {
   os::LockGuard guard(owner.mutex);
   mark_free(*slab, bitmap::word_of(index), bitmap::bit(index));
   owner.taken_bytes -= slab->stride;
+  settle_account(owner);
   place_slab(owner, slab);
 }
 
@@ -323,6 +353,7 @@ void free_all_blocks(SlabOwner& owner, ReturnedPages& returned) {
     free_all_locked(one, one.of(size_class).available);
     free_all_locked(one, one.of(size_class).full);
     while (Span* const slab = one.of(size_class).full.first()) place_slab(one, slab);
+    settle_account(one);
   });
 }
 

@@ -33,6 +33,7 @@ struct PoolOwnerRequest {
   bool poisons = false;     // free blocks are poisoned for a checker
   Density density = Density::kSparse;
   std::size_t most_blocks = SlabOwner::kNoCap;  // in all slabs
+  Account* account = nullptr;                   // is charged what the slabs give out
 };
 
 /// \returns nullptr when memory is refused, or too many pools with records live (32,595 classes).
@@ -47,14 +48,13 @@ void end_no_more(SlabOwner& owner);
 /// \pre no thread allocates from its classes any more.
 void release_pool_owner(SlabOwner& owner);
 
-/// What a pool has of a class.
-struct ClassCensus {
-  std::size_t live_count, slab_bytes, block_count;
+struct PoolCensus {
+  std::size_t live_count, live_bytes, slab_bytes, block_count;
 };
 
 /// Counts live blocks and pages. Slabs that end on the way are added to `returned`. \threads any, with no
 /// lock held that ranks behind giving back; blocks in other threads' magazines are counted while they change.
-ClassCensus take_census(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned);
+PoolCensus take_census(SlabOwner& owner, ReturnedPages& returned);
 
 /// \returns the most bytes of blocks that were taken from the slabs; too high where parts had theirs at other
 /// times.
@@ -64,8 +64,10 @@ std::size_t largest_taken_bytes(SlabOwner& owner);
 /// the pool meanwhile.
 void return_all_at_hand(SlabOwner& owner, ReturnedPages& returned);
 
+/// Whether spare slabs that were made ahead of need end too.
+enum class SpareSlabs : bool { kGo, kStay };
 /// The same, and ends free slabs.
-void settle(SlabOwner& owner, ReturnedPages& returned);
+void settle(SlabOwner& owner, ReturnedPages& returned, SpareSlabs spare = SpareSlabs::kGo);
 
 /// Drops the magazines of the calling thread, and of threads that have ended.
 void return_magazines_of_caller(SlabOwner& owner, ReturnedPages& returned);

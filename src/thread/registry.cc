@@ -329,14 +329,14 @@ void Registry::hide_all_records() {
 // begins, and one that had begun has either ended or stands between two of its few steps
 // (take_lower_blocks_locked). Before the thread shows its records again it sees `visit`: in a slow call,
 // under the mutex, it closes the gaps; elsewhere it leaves the records hidden. A watched thread's hits do not
-// ask the pointers, and a batch is many steps: such heaps are left out. Source: hide_all_records(), and the
-// fence of os/owner_lock.h.
-void Registry::begin_visits() {
+// ask the pointers, and a batch is many steps: nothing is taken of such heaps. Source: hide_all_records(),
+// and the fence of os/owner_lock.h.
+void Registry::ask_all() {
   os::LockGuard guard(owners.mutex());
   for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
     os::LockGuard heap_guard(heap->mutex);
     const ShownRecords& shown = heap->shown;
-    if (shown.cache == nullptr || shown.is_watched || heap->visit != Visit::kNone) continue;
+    if (shown.cache == nullptr || heap->visit != Visit::kNone) continue;
     heap->visit.store(Visit::kAsked, std::memory_order_seq_cst);
     hide(shown);
   }
@@ -346,7 +346,7 @@ void Registry::collect_magazines() {
   if (heaps_in_use.load(std::memory_order_relaxed) < 2 || os::is_fork_owner()) return;
   os::OwnerLock::prepare();
   if (!os::OwnerLock::can_fence_all_threads()) return;
-  begin_visits();
+  ask_all();
   os::OwnerLock::fence_all_threads();
   for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
     ReturnedPages returned;

@@ -43,6 +43,9 @@ class Registry {
   /// of each thread. \threads any.
   void collect_magazines();
 
+  /// Hides the records of all threads, each until its next slow call, which is not in the midst of a hit.
+  void ask_all();
+
   /// The helper's look at all heaps and owners. \returns whether all owners were idle.
   bool trim_idle();
 
@@ -140,7 +143,6 @@ class Registry {
   std::size_t kept_of_a_cache(std::size_t limit) const;
   void end_use_locked(ThreadHeap& heap);
   void return_left(ThreadHeap& heap, Left which);
-  void begin_visits();
 
   std::atomic<ThreadHeap*> first_{nullptr};         // heaps are only ever added: a walk needs no lock
   std::atomic<ThreadHeap*> first_unused_{nullptr};  // heaps whose thread has ended; changed under the mutex

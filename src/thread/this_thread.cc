@@ -139,12 +139,7 @@ ThreadHeap* attach(Registry::Take which) {
 
 }  // namespace
 
-void show_records_of_this_thread() {
-  show_records(this_thread.scope == nullptr);
-  if (this_thread.heap == nullptr) return;
-  PoolTable& pools = this_thread.heap->pools;
-  this_thread.is_watched() ? pools.hide() : pools.show();
-}
+void show_records_of_this_thread() { show_records(this_thread.scope == nullptr); }
 
 void* this_thread_scope() { return this_thread.scope; }
 

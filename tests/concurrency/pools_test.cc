@@ -14,7 +14,7 @@
 #include "pool/block_pool_state.h"
 #include "support/child.h"
 #include "support/content.h"
-#include "support/heap_with_magazines.h"
+#include "support/heap_with_classes.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
 #include "support/sizes.h"
@@ -335,9 +335,8 @@ TEST(PoolThreads, ShareAHeapWithLimitsThatOthersTrimAndLookAt) {
   EXPECT_EQ(heap.use().live_count, 0u);
 }
 
-// So its magazines rest and end their rest, again and again.
 TEST(PoolThreads, ShareASmallHeapThatGivesBackWhatItDoesNotUse) {
-  HeapWithMagazines heap({.name = "small", .hard_limit = 100 * kKiB});
+  HeapWithClasses heap({.name = "small", .hard_limit = 100 * kKiB});
   std::atomic<void*> slots[kSlots] = {};
   run_watched(
       amount(20000, 400000),
@@ -349,13 +348,38 @@ TEST(PoolThreads, ShareASmallHeapThatGivesBackWhatItDoesNotUse) {
       },
       [&] {
         heap.release_unused();
-        internal::make_magazines(heap.state());  // as a thread that has earned them
-        EXPECT_LE(heap.use().live_bytes, 100 * kKiB);
+        EXPECT_LE(heap.use().peak_live_bytes, 100 * kKiB);
       });
   internal::validate(heap.state());
   for (std::atomic<void*>& slot : slots) heap.deallocate(slot.load());
   EXPECT_EQ(heap.use().live_bytes, 0u);
   internal::validate(heap.state());
+}
+
+// Its hits are plain at first, and no longer so while others are in the midst of one.
+TEST(PoolThreads, ShareAHeapThatGetsALimit) {
+  for (int round = 0; round < 20; ++round) {
+    HeapWithClasses heap({.name = "limited"});
+    std::atomic<void*> slots[kSlots] = {};
+    std::atomic<int> looks{0};
+    run_watched(
+        amount(1000, 20000),
+        [&](unsigned, Random& random) {
+          const std::size_t size = 1 + random.below(3000);
+          void* const block = heap.allocate(size);
+          if (block != nullptr) fill(block, size, 1);
+          heap.deallocate(slots[random.below(kSlots)].exchange(block));
+        },
+        [&] {
+          if (++looks == 2) heap.set_limits(SIZE_MAX, 200 * kKiB);
+          if (looks == 4) heap.set_limits(SIZE_MAX, SIZE_MAX);
+          if (looks == 6) heap.set_limits(100 * kKiB, 150 * kKiB);
+        });
+    internal::validate(heap.state());
+    for (std::atomic<void*>& slot : slots) heap.deallocate(slot.load());
+    EXPECT_EQ(heap.use().live_bytes, 0u);
+    internal::validate(heap.state());
+  }
 }
 
 }  // namespace

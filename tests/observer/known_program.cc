@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "support/heap_with_magazines.h"
+#include "support/heap_with_classes.h"
 #include "support/seed.h"
 #include "support/sizes.h"
 
@@ -44,7 +44,7 @@ struct KnownProgram::Pools {
   Heap room{{.name = "room", .soft_limit = 32 << 20, .hard_limit = 64 << 20, .mapped_limit = 96 << 20}};
   Heap inner{{.name = "inner", .hard_limit = 1 << 20, .parent = &room}};
   Heap large{{.name = "large heap"}};
-  HeapWithMagazines busy{{.name = "busy heap"}};
+  HeapWithClasses busy{{.name = "busy heap"}};
   Heap in_buffer{
       {.name = "in a buffer", .buffer = buffer_of_a_heap, .buffer_bytes = sizeof buffer_of_a_heap}};
   void* block = nullptr;

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "observer/recorded_memory.h"
-#include "support/heap_with_magazines.h"
+#include "support/heap_with_classes.h"
 
 namespace {
 
@@ -67,7 +67,7 @@ int main(int count, char** arguments) {
   tarn::HandlePool<Item> handles({.name = "handles", .at_end = tarn::AtPoolEnd::kDestroy});
   tarn::BufferPool buffers({.largest_bytes = 1024, .at_end = tarn::AtPoolEnd::kDestroy});
   tarn::Heap room({.name = "room", .hard_limit = 1 << 20}), inner({.name = "inner", .parent = &room});
-  tarn::test::HeapWithMagazines busy({.name = "busy"});
+  tarn::test::HeapWithClasses busy({.name = "busy"});
   tarn::Heap in_buffer({.name = "in a buffer", .buffer = buffer, .buffer_bytes = sizeof buffer});
   for (int i = 0; i < 50; ++i) {
     static_cast<void>(fixed.allocate());

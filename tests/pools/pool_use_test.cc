@@ -71,13 +71,13 @@ TEST(PoolUse, NamesEveryPoolWithWhatItHolds) {
   EXPECT_EQ(fixed.live_count, 150u);
   EXPECT_EQ(fixed.live_bytes, 150u * 64);
   EXPECT_GE(fixed.mapped_bytes, 200u * 64);
-  EXPECT_EQ(fixed.is_in_classes, !are_malloc_blocks());
+  EXPECT_EQ(fixed.in_classes_bytes, are_malloc_blocks() ? 0 : fixed.live_bytes);
   EXPECT_EQ(found.at("events").live_count, 3u);
   const PoolUse& typed = found.at("sessions");
   EXPECT_STREQ(typed.kind, "object pool");
   EXPECT_EQ(typed.live_count, 10u);
   EXPECT_GE(typed.live_bytes, 10u * sizeof(Session));
-  EXPECT_TRUE(typed.is_in_classes);
+  EXPECT_EQ(typed.in_classes_bytes, typed.live_bytes);
   const PoolUse& heap = found.at("room");
   EXPECT_STREQ(heap.kind, "heap");
   EXPECT_EQ(heap.live_count, 1u);
@@ -200,7 +200,7 @@ TEST(PoolUse, ThePeakOfAnObjectPoolIsAtMostWhatItsSlabsHad) {
   for (Session* session : live) sessions.destroy(session);
   sessions.release_unused();
   const PoolUse use = use_of("sessions");
-  if (!use.is_in_classes) GTEST_SKIP() << "a fixed pool tells of its objects";
+  if (use.in_classes_bytes == 0) GTEST_SKIP() << "a fixed pool tells of its objects";
   EXPECT_EQ(use.live_count, 0u);
   EXPECT_GE(use.peak_live_bytes, 5000 * use.block_bytes);
   EXPECT_LE(use.peak_live_bytes, capacity * use.block_bytes);
@@ -215,7 +215,7 @@ TEST(PoolUse, AnObjectPoolThatTakesAClassOfAnotherBeginsWithItsOwnPeak) {
     std::vector<Session*> live;
     for (int i = 0; i < count; ++i) live.push_back(sessions.create());
     const PoolUse use = use_of("sessions");
-    if (use.is_in_classes) {
+    if (use.in_classes_bytes != 0) {
       EXPECT_GE(use.peak_live_bytes, use.live_bytes);
       EXPECT_LE(use.peak_live_bytes, use.live_bytes + 128 * use.block_bytes) << "but for what a refill takes";
     }

@@ -218,9 +218,9 @@ class Use:
     def name(self):
         return self.library.text(self.record, "pool.name")
 
-    def parts(self):
+    def parts(self, first):
         """The owners that the pool is."""
-        library, first = self.library, self.library.get(self.record, "blocks.owner")
+        library = self.library
         places = [library.value("owner.other_parts") + i * library.size_of("owner.other_parts")
                   for i in range(library.value("owner.most_parts") - 1)]
         others = [word(first + place) for place in places] + [library.get(first, "owner.sampled")]
@@ -232,21 +232,26 @@ class Use:
             self.live = self.capacity = library.get(self.record, "blocks.of_malloc")
             self.mapped = self.live * library.get(self.record, "blocks.stride")
             return
-        spare, owners, self.capacity = set(), self.parts(), 0
-        for owner in owners:
-            for kind in range(library.value("spare_kinds")):
-                first = word(owner + library.value("owner.spare") + kind * library.size_of("owner.spare"))
-                spare.update(library.list_of(first, "span.next"))
-        for span, copy in library.span_records():
-            if library.get_in(copy, "span.owner") not in owners or span in spare or \
-                    not library.is_kind(copy, "slab"):
-                continue
+        owners, self.capacity = self.parts(library.get(self.record, "blocks.owner")), 0
+        for copy in self.slabs(owners):
             count = library.get_in(copy, "span.block_count")
             self.capacity += count
             self.mapped += library.get_in(copy, "span.pages") * library.value("page_bytes")
             self.live += count - sum(ones(library.get_in(copy, f"span.{bits}_bits"), count)
                                      for bits in ("free", "remote"))
         self.live -= self.at_hand(owners[0]) + (0 if size_class == 0 else self.cached(size_class, owners))
+
+    def slabs(self, owners):
+        """The records of the slabs of owners, but for spare ones."""
+        library, spare = self.library, set()
+        for owner in owners:
+            for kind in range(library.value("spare_kinds")):
+                first = word(owner + library.value("owner.spare") + kind * library.size_of("owner.spare"))
+                spare.update(library.list_of(first, "span.next"))
+        for span, copy in library.span_records():
+            if library.get_in(copy, "span.owner") in owners and span not in spare and \
+                    library.is_kind(copy, "slab"):
+                yield copy
 
     def at_hand(self, owner):
         """Free blocks that a pool has at hand itself."""
@@ -287,12 +292,15 @@ class Use:
         library = self.library
         account = self.record + library.value("heap_pool.account")
         self.live_bytes = library.get(account, "account.charged")
-        # Threads are charged ahead, once they have magazines.
-        self.at_most = "at most " if library.get(self.record, "heap_pool.magazines") != 0 else ""
+        owner = library.get(self.record, "heap_pool.owner")
+        self.at_most = "at most " if owner != 0 else ""  # what threads have at hand is charged too
         self.hard_limit = library.get(account, "account.hard")
         self.parent = library.get(self.record, "heap_pool.around")
         pages = self.record + library.value("heap_pool.slabs") + library.value("heap_slabs.mapped")
         self.mapped = library.get(pages, "account.own")
+        if owner != 0:
+            self.mapped += sum(library.get_in(copy, "span.pages") * library.value("page_bytes")
+                               for copy in self.slabs(self.parts(owner)))
 
     def held(self):
         return f"{count_of(self.mapped, 'byte')} held"

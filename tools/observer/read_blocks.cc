@@ -21,7 +21,6 @@ struct Fields {
         free_bits(layout.field("span.free_bits")),
         remote_bits(layout.field("span.remote_bits")),
         pool(layout.field("span.pool")),
-        pool_data(layout.field("span.pool_data")),
         stride(layout.field("span.stride")),
         owner(layout.field("span.owner")),
         block_count(layout.field("span.block_count")),
@@ -39,7 +38,7 @@ struct Fields {
         heap(layout.value("pool_record.heap")) {}
 
   std::uint32_t record;
-  Field start, free_bits, remote_bits, pool, pool_data, stride, owner, block_count, size_class, kind;
+  Field start, free_bits, remote_bits, pool, stride, owner, block_count, size_class, kind;
   std::uint32_t slab, large, cached, of_pool, mixed_granules, granule_bytes;
   Field usable;
   std::uint32_t handle_chunk_bytes;
@@ -63,20 +62,6 @@ class Words {
 constexpr std::uint64_t valid_bits(std::uint32_t block_count, std::uint32_t word) {
   const std::uint32_t left = block_count - word * kBitsPerWord;
   return left >= kBitsPerWord ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
-}
-
-/// The lowest bits of the bytes of a word of blocks.
-std::uint64_t lowest_bits(Bytes bytes, std::uint32_t word) {
-  const Bytes of_word = bytes.subspan(std::uint64_t{word} * kBitsPerWord);
-  const std::size_t count = std::min<std::size_t>(of_word.size(), kBitsPerWord);
-  std::uint64_t bits = 0;
-  std::size_t i = 0;
-  for (; i + 8 <= count; i += 8) {  // the product has the eight bits side by side in its highest byte
-    const std::uint64_t eight = entry_of<std::uint64_t>(of_word, i / 8) & 0x0101010101010101;
-    bits |= (eight * 0x0102040810204080 >> 56) << i;
-  }
-  for (; i < count; ++i) bits |= (std::to_integer<std::uint64_t>(of_word[i]) & 1) << i;
-  return bits;
 }
 
 /// The lowest bits of the numbers of a word of blocks.
@@ -134,6 +119,7 @@ class BlockReader {
     span.owner = index_in(reading_.owner_at, number_at(record, fields_.owner));
     span.use = reading_.spare_slabs.contains(address) ? SpanUse::kSpareSlab : SpanUse::kSlab;
     const Owner* const owner = span.owner != kNone ? &snapshot_.owners[span.owner] : nullptr;
+    if (span.use == SpanUse::kSpareSlab && number_at(record, fields_.block_count) == 0) return true;  // fresh
     if (!read_class(span, record)) return false;
     if (owner != nullptr) span.pool = owner->pool;
     if (span.size_class == 0) {  // of a pool that no thread has a record of
@@ -186,21 +172,7 @@ class BlockReader {
     if (span.pool == kNone) return pool == 0;  // a table of the library's own
     const std::uint64_t kind = reading_.pool_details[span.pool].record_kind;
     if (kind == fields_.handle) return read_handle_chunk(span, record);
-    if (kind == fields_.heap) return read_heap_slab(span, address, record);
-    return true;
-  }
-
-  /// What is live by its byte; what is neither that nor free by its bit is at hand.
-  bool set_live_by_bytes(Span& span, Address lives, const Words& free) {
-    const Bytes bytes = reading_.image.view(lives, span.block_count);
-    if (bytes.empty()) return false;
-    reading_.bounds.spend_steps(span.block_count / 8);
-    set_live(span, [&](std::uint32_t word) {
-      const std::uint64_t live = lowest_bits(bytes, word);
-      span.cached += static_cast<std::uint32_t>(
-          std::popcount(~(live | free[word]) & valid_bits(span.block_count, word)));
-      return live;
-    });
+    if (kind == fields_.heap) return read_heap_slab(span, record);
     return true;
   }
 
@@ -219,24 +191,22 @@ class BlockReader {
     return true;
   }
 
-  bool read_heap_slab(Span& span, Address address, Bytes record) {
+  bool read_heap_slab(Span& span, Bytes record) {
     span.use = SpanUse::kHeapSlab;
     if (!read_class(span, record)) return false;
     const auto block_count = static_cast<std::uint32_t>(number_at(record, fields_.block_count));
-    if (span.size_class == 0 && block_count == fields_.mixed_granules)
-      return read_mixed_page(span, address, record);
+    if (span.size_class == 0 && block_count == fields_.mixed_granules) return read_mixed_page(span, record);
     if (span.size_class == 0) span.block_bytes = span.end() - span.first_block;
+    if (span.size_class != 0) span.block_bytes = number_at(record, fields_.stride);  // as large as they are
     if (!read_count(span, record)) return false;
     const Words free(reading_.image, number_at(record, fields_.free_bits), word_count_of(span.block_count));
     if (!free.is_there()) return false;
-    const Address lives = number_at(record, fields_.pool_data);
-    if (lives != 0) return set_live_by_bytes(span, lives, free);
     set_live(span, [&](std::uint32_t word) { return ~free[word]; });
     return true;
   }
 
   /// A bit for each granule that is free, and one for each that ends a block.
-  bool read_mixed_page(Span& span, Address address, Bytes record) {
+  bool read_mixed_page(Span& span, Bytes record) {
     span.use = SpanUse::kMixedPage;
     const std::uint32_t granules = fields_.mixed_granules, words = word_count_of(granules);
     const Words free(reading_.image, number_at(record, fields_.free_bits), words);
@@ -245,8 +215,6 @@ class BlockReader {
     if (std::uint64_t{granules} * fields_.granule_bytes > span.bytes) return false;
     reading_.bounds.spend_steps(granules);
     span.first_mixed = static_cast<std::uint32_t>(snapshot_.mixed_blocks.size());
-    const PoolDetail& pool = reading_.pool_details[span.pool];
-    const bool is_first = address == pool.first_mixed_page;
     for (std::uint32_t granule = 0; granule < granules;) {
       if (free.test(granule)) {
         ++granule;
@@ -255,19 +223,13 @@ class BlockReader {
       const std::uint32_t first = granule;
       while (granule < granules && !ends.test(granule) && !free.test(granule)) ++granule;
       if (granule < granules && !free.test(granule)) ++granule;
-      const bool is_at_hand = is_first && std::ranges::find(pool.at_hand, first) != pool.at_hand.end();
-      add_mixed_block(span, first, granule, is_at_hand ? Life::kAtHand : Life::kLive);
+      add_mixed_block(span, first, granule);
     }
     return true;
   }
 
-  enum class Life { kLive, kAtHand };
-  void add_mixed_block(Span& span, std::uint32_t first, std::uint32_t end, Life life) {
+  void add_mixed_block(Span& span, std::uint32_t first, std::uint32_t end) {
     ++span.block_count;
-    if (life == Life::kAtHand) {
-      ++span.cached;
-      return;
-    }
     const std::uint64_t bytes = std::uint64_t{end - first} * fields_.granule_bytes;
     const auto index = static_cast<std::uint32_t>(&span - snapshot_.spans.data());
     reading_.add(snapshot_.mixed_blocks,

@@ -10,8 +10,7 @@
 namespace tarn::observer {
 namespace {
 
-constexpr std::uint32_t kMostMixedSizes = 1024, kMostParts = 64;
-constexpr std::uint16_t kPlaceBytes = 2;                      // of the number of a granule
+constexpr std::uint32_t kMostParts = 64;
 constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 26;  // of a buffer: 256 GiB
 
 PoolKind kind_of(const std::string& name) {
@@ -50,7 +49,7 @@ class PoolReader {
     } else if (detail.record_kind == handle_) {
       read_handles(pool);
     } else if (detail.record_kind == heap_) {
-      read_heap(pool, detail);
+      read_heap(pool);
     }
     reading_.pool_at[record] = static_cast<std::uint32_t>(reading_.snapshot.pools.size());
     reading_.add(reading_.snapshot.pools, pool);
@@ -153,13 +152,15 @@ class PoolReader {
     return used;
   }
 
-  void read_heap(Pool& pool, PoolDetail& detail) {
+  void read_heap(Pool& pool) {
     const Address account = pool.record + layout_.value("heap_pool.account");
     const Address slabs = pool.record + layout_.value("heap_pool.slabs");
     const Address mapped = slabs + layout_.value("heap_slabs.mapped");
     pool.charged_bytes = number(account, "account.charged");
+    const Address owner = number(pool.record, "heap_pool.owner");
+    pool.is_peak_a_bound = owner != 0;
+    if (owner != 0) read_classes_of_heap(pool, owner);
     pool.peak_bytes = number(account, "account.peak");
-    pool.is_peak_a_bound = number(pool.record, "heap_pool.magazines") != 0;
     pool.soft_limit = number(account, "account.soft");
     pool.hard_limit = number(account, "account.hard");
     pool.mapped_bytes = number(mapped, "account.own");
@@ -168,26 +169,16 @@ class PoolReader {
     const Address spare = number(slabs, "heap_slabs.spare");  // the first of a list
     reading_.for_each_in_list(spare, layout_.field("span.next"),
                               [&](Address page) { reading_.add(reading_.spare_pages, page); });
-    detail.first_mixed_page = number(slabs, "heap_slabs.mixed");
-    if (detail.first_mixed_page != 0) read_at_hand(slabs, detail);
     read_buffer(slabs + layout_.value("heap_slabs.buffer"));
   }
 
-  /// Blocks of the first mixed page that were freed last, whose bits do not say so.
-  void read_at_hand(Address slabs, PoolDetail& detail) {
-    const Field count = layout_.field("mixed.at_hand_count"), places = layout_.field("mixed.at_hand");
-    const std::uint64_t bytes = layout_.size_of("mixed");
-    const std::uint32_t sizes = std::min(layout_.value("mixed_sizes"), kMostMixedSizes);
-    const Bytes all = reading_.image.view(slabs + layout_.value("heap_slabs.mixed_of"), bytes * sizes);
-    if (all.empty()) return;
-    for (std::uint32_t size = 0; size < sizes; ++size) {
-      const Bytes mixed = all.subspan(size * bytes, bytes);
-      const std::uint64_t at_hand =
-          std::min<std::uint64_t>(number_at(mixed, count), places.size / kPlaceBytes);
-      for (std::uint32_t i = 0; i < at_hand; ++i)
-        reading_.add(detail.at_hand, static_cast<std::uint32_t>(
-                                         number_at(mixed, {places.offset + i * kPlaceBytes, kPlaceBytes})));
-    }
+  void read_classes_of_heap(Pool& pool, Address owner) {
+    const auto index = static_cast<std::uint32_t>(reading_.snapshot.pools.size());
+    read_parts(pool, owner, index);
+    std::vector<ClassUse>& classes = reading_.snapshot.classes;
+    const std::uint64_t first = number(owner, "owner.first_class");
+    const std::uint64_t end = std::min(first + number(owner, "owner.class_count"), classes.size());
+    for (std::uint64_t size_class = first; size_class < end; ++size_class) classes[size_class].pool = index;
   }
 
   /// The spans of a heap in a caller's buffer, which no table of pages has.

@@ -28,9 +28,7 @@ struct SpanRecord {
 
 /// What only the reader needs to know of a pool.
 struct PoolDetail {
-  std::uint64_t record_kind = 0;       // PoolRecord
-  Address first_mixed_page = 0;        // its record
-  std::vector<std::uint32_t> at_hand;  // granules of that page: blocks that were freed last
+  std::uint64_t record_kind = 0;  // PoolRecord
 };
 
 struct Reading {

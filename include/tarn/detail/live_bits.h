@@ -1,6 +1,6 @@
-// Which of 64 neighbours are live, as the bits of a word: from a byte or from a generation for each.
+// Which of 64 neighbours are live, as the bits of a word: from a generation for each.
 //
-// Threads: others may write meanwhile; each byte and each generation is read once, whole. \why the loads are
+// Threads: others may write meanwhile; each generation is read once, whole. \why the loads are
 // assembly: no C++ load of 16 bytes is atomic in its parts.
 #pragma once
 #include <cstddef>
@@ -19,21 +19,6 @@ constexpr std::uint64_t spread_bits(std::uint64_t bits) {
   return (bits | bits << 1) & 0x5555555555555555u;
 }
 
-/// \returns bit i of the result from byte i. \pre each of the `count` bytes is 0 or 1; count <= 64.
-TARN_INLINE std::uint64_t bits_of_bytes(const std::uint8_t* bytes, std::uint32_t count) {
-  using EightBytes [[gnu::may_alias]] = std::uint64_t;
-  std::uint64_t bits = 0;
-  std::uint32_t i = 0;
-  for (; i + 8 <= count; i += 8) {
-    // The product's highest byte has the eight side by side.
-    const std::uint64_t eight = __atomic_load_n(
-        static_cast<const EightBytes*>(static_cast<const void*>(bytes + i)), __ATOMIC_RELAXED);
-    bits |= (eight * 0x0102040810204080u >> 56) << i;
-  }
-  for (; i < count; ++i) bits |= std::uint64_t{__atomic_load_n(bytes + i, __ATOMIC_RELAXED)} << i;
-  return bits;
-}
-
 /// \returns bit i of the result from the lowest bit of number i. \pre count is even and at most 64.
 TARN_INLINE std::uint64_t bits_of_numbers(const void* numbers, std::uint32_t count) {
   using TwoNumbers [[gnu::may_alias]] = std::uint64_t;
@@ -46,8 +31,6 @@ TARN_INLINE std::uint64_t bits_of_numbers(const void* numbers, std::uint32_t cou
 }
 
 #if defined(__x86_64__)
-using SixteenBytes [[gnu::vector_size(16), gnu::may_alias]] = char;
-using EightShorts [[gnu::vector_size(16), gnu::may_alias]] = short;
 using FourNumbers [[gnu::vector_size(16), gnu::may_alias]] = int;
 
 template <typename Vector>
@@ -55,15 +38,6 @@ TARN_INLINE Vector load_vector(const void* from) {
   Vector vector;
   asm("movdqu %1, %0" : "=x"(vector) : "m"(*static_cast<const Vector*>(from)));
   return vector;
-}
-
-TARN_INLINE std::uint64_t bits_of_64_bytes(const std::uint8_t* bytes) {
-  std::uint64_t bits = 0;
-  for (unsigned i = 0; i < 4; ++i) {
-    const auto highest = reinterpret_cast<SixteenBytes>(load_vector<EightShorts>(bytes + 16 * i) << 7);
-    bits |= std::uint64_t{static_cast<std::uint32_t>(__builtin_ia32_pmovmskb128(highest))} << 16 * i;
-  }
-  return bits;
 }
 
 TARN_INLINE std::uint64_t bits_of_64_numbers(const void* numbers) {
@@ -79,34 +53,7 @@ TARN_INLINE std::uint64_t bits_of_64_numbers(const void* numbers) {
   return bits;
 }
 #else
-TARN_INLINE std::uint64_t bits_of_64_bytes(const std::uint8_t* bytes) { return bits_of_bytes(bytes, 64); }
 TARN_INLINE std::uint64_t bits_of_64_numbers(const void* numbers) { return bits_of_numbers(numbers, 64); }
 #endif
-
-/// Which of a chunk's blocks are live, by its bits.
-struct LivenessInBits {
-  const std::uint64_t* free_bits;
-
-  /// \returns a one for each live block of the `count` (64 at most) from `first` on. \pre first % 64 == 0.
-  TARN_INLINE std::uint64_t bits(std::uint32_t first, std::uint32_t count) const {
-    const std::uint64_t live = ~__atomic_load_n(free_bits + first / 64, __ATOMIC_RELAXED);
-    return count < 64 ? live & ((std::uint64_t{1} << count) - 1) : live;
-  }
-  TARN_INLINE bool test(std::uint32_t first, std::uint32_t i) const {
-    return (__atomic_load_n(free_bits + first / 64, __ATOMIC_RELAXED) >> i & 1) == 0;
-  }
-};
-
-/// The same, by its live bytes.
-struct LivenessInBytes {
-  const std::uint8_t* live_bytes;
-
-  TARN_INLINE std::uint64_t bits(std::uint32_t first, std::uint32_t count) const {
-    return count == 64 ? bits_of_64_bytes(live_bytes + first) : bits_of_bytes(live_bytes + first, count);
-  }
-  TARN_INLINE bool test(std::uint32_t first, std::uint32_t i) const {
-    return __atomic_load_n(live_bytes + first + i, __ATOMIC_RELAXED) != 0;
-  }
-};
 
 }  // namespace TARN_NAMESPACE::detail

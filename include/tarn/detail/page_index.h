@@ -1,7 +1,7 @@
 // Page of a block -> record of a thread's cache that takes the block.
 //
 // Threads: the thread that makes or ends a slab writes its entries; all threads read them. A block's entry
-// does not change while the block is live.
+// does not change while the block is live, but to none when a heap gets its first limit.
 #pragma once
 #include <cstdint>
 

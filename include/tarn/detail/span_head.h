@@ -7,11 +7,10 @@
 //              Marked (kWatched) it equals no pool: so every free takes the pool's slow door.
 // reciprocal   ceil(2^32 / stride): (offset * reciprocal) >> 32 is a block's index when offset is the start
 //              of a block.
-// pool_data    in a slab of a buffer pool: a count for each block; in a slab of a heap whose threads have
-//              magazines: a byte for each block, 1 while it is live; else nullptr.
+// pool_data    in a slab of a buffer pool: a count for each block; else nullptr.
 //
-// Threads: constant while the span lives, except the words of free_bits, the marks of `pool` and a heap's
-// pool_data; the pool's own rules guard those, but kWatched, which any thread may set and clear.
+// Threads: constant while the span lives, except the words of free_bits and the marks of `pool`; the pool's
+// own rules guard those, but kWatched, which any thread may set and clear.
 #pragma once
 #include <atomic>
 #include <cstddef>

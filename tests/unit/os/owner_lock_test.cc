@@ -14,25 +14,27 @@ namespace tarn::internal::os {
 namespace {
 
 struct Counted {
-  OwnerLock lock;
+  detail::OwnerMark mark;
+  std::atomic<bool> is_wanted{false};
   MemberMutex<LockRank::kTest> visitors;
-  std::uint64_t count = 0;  // under the lock
+  std::uint64_t count = 0;  // of who is inside
 
   void add_as_owner() {
-    if (lock.enter()) {
-      ++count;
-      return lock.leave();
-    }
+    mark.enter(OwnerLock::fences);
+    const bool is_inside = !is_wanted.load(std::memory_order_seq_cst);
+    if (is_inside) ++count;
+    mark.leave();
+    if (is_inside) return;
     const LockGuard guard(visitors);
     ++count;
   }
   void add_as_visitor() {
     const LockGuard guard(visitors);
-    lock.want();
+    is_wanted.store(true, std::memory_order_seq_cst);
     OwnerLock::fence_all_threads();
-    lock.wait_for_owner();
+    ASSERT_TRUE(OwnerLock::wait_for(mark));
     ++count;
-    lock.let_go();
+    is_wanted.store(false, std::memory_order_release);
   }
 };
 
@@ -80,14 +82,11 @@ TEST(OwnerLock, KeepsOwnerAndVisitorsApart) {
 }
 
 TEST(OwnerLock, AnOwnerThatAForkHasLeftBehindIsOutside) {
-  OwnerLock lock;
-  ASSERT_TRUE(lock.enter());
+  detail::OwnerMark mark;
+  mark.enter(OwnerLock::fences);
+  EXPECT_FALSE(OwnerLock::wait_for(mark, 1));
   OwnerLock::forget_other_threads();
-  lock.want();
-  lock.wait_for_owner();  // returns
-  EXPECT_FALSE(lock.enter());
-  lock.let_go();
-  EXPECT_TRUE(lock.enter());
+  EXPECT_TRUE(OwnerLock::wait_for(mark));
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ TEST(HeapOverSlabs, ChargesWhatTheClassHolds) {
 TEST(HeapOverSlabs, ABlockStaysWhereItIsDownToHalfItsSize) {
   Heap heap;
   void* block = heap.allocate(1024);
-  EXPECT_EQ(heap.reallocate(block, 512), block);
-  EXPECT_NE(heap.reallocate(block, 511), block);
+  const std::size_t half = heap.usable_size(block) / 2;
+  EXPECT_EQ(heap.reallocate(block, half), block);
+  EXPECT_NE(heap.reallocate(block, half - 1), block);
   EXPECT_EQ(heap.use().live_count, 1u);
   validate(state_of(heap));
 }

@@ -24,9 +24,9 @@ namespace {
 
 SlabOwner& owner_of(SizeClass size_class) { return *private_class(size_class).owner; }
 
-ClassCensus census(SizeClass size_class) {
+PoolCensus census(SizeClass size_class) {
   ReturnedPages returned;
-  return take_census(owner_of(size_class), size_class, returned);
+  return take_census(owner_of(size_class), returned);
 }
 
 void* allocate(SizeClass size_class) {

@@ -70,7 +70,7 @@ TEST_F(SlowCallTest, IsServedByThePoolInItsClassesThoughThreadsShareOwners) {
     EXPECT_EQ(heap.home->counters.slabs_made, made_at_home);
     for (void* block : blocks) give_back(heap, block, size_class);
     ReturnedPages returned;
-    EXPECT_EQ(take_census(pool, size_class, returned).live_count, 0u);
+    EXPECT_EQ(take_census(pool, returned).live_count, 0u);
   }
   ReturnedPages returned;
   settle(pool, returned);

@@ -1,4 +1,4 @@
-#include "pool/heap_account.h"
+#include "central/account.h"
 
 #include <gtest/gtest.h>
 
@@ -8,16 +8,16 @@
 namespace tarn::internal {
 namespace {
 
-struct Account : HeapAccount {
-  Account(std::size_t soft, std::size_t hard, HeapAccount* around = nullptr) {
+struct LimitedAccount : Account {
+  LimitedAccount(std::size_t soft, std::size_t hard, Account* around = nullptr) {
     set_limits(soft, hard);
     begin(around);
     if (around != nullptr) around->share();
   }
 };
 
-TEST(HeapAccount, ChargesUpToTheHardLimitAndKeepsThePeak) {
-  Account account(SIZE_MAX, 100);
+TEST(Account, ChargesUpToTheHardLimitAndKeepsThePeak) {
+  LimitedAccount account(SIZE_MAX, 100);
   EXPECT_TRUE(account.charge(60));
   EXPECT_FALSE(account.charge(41));
   EXPECT_TRUE(account.charge(40));
@@ -32,15 +32,15 @@ TEST(HeapAccount, ChargesUpToTheHardLimitAndKeepsThePeak) {
   EXPECT_FALSE(account.charge(1));
 }
 
-TEST(HeapAccount, SumsDoNotOverflow) {
-  Account account(SIZE_MAX, SIZE_MAX);
+TEST(Account, SumsDoNotOverflow) {
+  LimitedAccount account(SIZE_MAX, SIZE_MAX);
   EXPECT_TRUE(account.charge(SIZE_MAX - 1));
   EXPECT_FALSE(account.charge(2));
   EXPECT_TRUE(account.charge(1));
 }
 
-TEST(HeapAccount, NotesEachCrossingOfTheSoftLimitOnce) {
-  Account account(100, SIZE_MAX);
+TEST(Account, NotesEachCrossingOfTheSoftLimitOnce) {
+  LimitedAccount account(100, SIZE_MAX);
   const auto crosses_by = [&](std::size_t bytes) {
     EXPECT_TRUE(account.charge(bytes));
     account.settle();
@@ -60,8 +60,8 @@ TEST(HeapAccount, NotesEachCrossingOfTheSoftLimitOnce) {
   EXPECT_FALSE(crosses_by(1)) << "the limit has fallen, the bytes crossed nothing";
 }
 
-TEST(HeapAccount, AChargeThatWasNotSettledHasCrossedNothingAndIsNoPeak) {
-  Account around(50, SIZE_MAX), account(100, SIZE_MAX, &around);
+TEST(Account, AChargeThatWasNotSettledHasCrossedNothingAndIsNoPeak) {
+  LimitedAccount around(50, SIZE_MAX), account(100, SIZE_MAX, &around);
   EXPECT_TRUE(account.charge(200));
   account.credit(200);
   EXPECT_TRUE(account.charge(10));
@@ -74,8 +74,8 @@ TEST(HeapAccount, AChargeThatWasNotSettledHasCrossedNothingAndIsNoPeak) {
   EXPECT_EQ(around.inner(), 10u);
 }
 
-TEST(HeapAccount, WhatLiesWithinCountsForAllAround) {
-  Account outer(SIZE_MAX, 100), middle(SIZE_MAX, 80, &outer), inner(SIZE_MAX, 60, &middle);
+TEST(Account, WhatLiesWithinCountsForAllAround) {
+  LimitedAccount outer(SIZE_MAX, 100), middle(SIZE_MAX, 80, &outer), inner(SIZE_MAX, 60, &middle);
   EXPECT_TRUE(outer.charge(10));
   EXPECT_TRUE(inner.charge(50));
   EXPECT_TRUE(middle.charge(20));
@@ -95,14 +95,14 @@ TEST(HeapAccount, WhatLiesWithinCountsForAllAround) {
   EXPECT_EQ(outer.inner(), 20u);
 }
 
-TEST(HeapAccount, HeapsWithinOneChargeItFromManyThreads) {
+TEST(Account, HeapsWithinOneChargeItFromManyThreads) {
   constexpr std::size_t kLimit = 1000;
-  Account around(SIZE_MAX, kLimit);
+  LimitedAccount around(SIZE_MAX, kLimit);
   around.share();
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&] {
-      HeapAccount account;
+      Account account;
       account.set_limits(SIZE_MAX, SIZE_MAX);
       account.begin(&around);
       for (int step = 0; step < 20000; ++step) {
