@@ -49,7 +49,11 @@ Timed time_loop(const Row& row, double seconds, Loop loop) {
 
 template <class Loop>
 void run_row(Session& session, const Row& row, Loop loop) {
-  const Timed timed = time_loop(row, session.budget_ns(kRowSeconds) * 1e-9, loop);
+  constexpr int kTries = 10;
+  Timed timed;
+  // An iteration that loses the processor for the whole of the row's time would be all that there is.
+  for (int i = 0; i < kTries && timed.iterations < kLeastRounds; ++i)
+    timed = time_loop(row, session.budget_ns(kRowSeconds) * 1e-9, loop);
   session.report(row, timed.ns, {timed.iterations, timed.iterations});
 }
 
