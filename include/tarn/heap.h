@@ -175,8 +175,8 @@ class Heap {
   /// buffer.
   TARN_LOCAL std::size_t prewarm(std::size_t bytes) noexcept { return detail::heap_prewarm(state_, bytes); }
 
-  /// The figures are exact while no other thread uses the heap, but for those that HeapUse says. \cost
-  /// microseconds.
+  /// The figures are exact while no other thread uses the heap, but for those that HeapUse says. \cost once
+  /// the heap is used much, some microseconds, and one more for each thread that uses it.
   TARN_LOCAL HeapUse use() const noexcept { return detail::heap_use(state_); }
   TARN_LOCAL void set_limits(std::size_t soft_limit, std::size_t hard_limit) noexcept {
     detail::heap_set_limits(state_, soft_limit, hard_limit);

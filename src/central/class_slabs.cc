@@ -84,7 +84,7 @@ Span* take_spare(SlabOwner& owner, PageCount pages, std::uint32_t words) {
     if ((1u << slab->capacity_log2) < words) continue;
     owner.spare[kind].remove(slab);
     owner.spare_bytes -= slab->bytes();
-    owner.kept_spare_bytes = at_most(owner.kept_spare_bytes, owner.spare_bytes);
+    if (owner.kept_spare_bytes > owner.spare_bytes) owner.kept_spare_bytes = owner.spare_bytes;
     return slab;
   }
   return nullptr;
@@ -218,6 +218,7 @@ void note_taken(SlabOwner& owner, std::size_t bytes) {
 void settle_account(SlabOwner& owner) {
   if (owner.account == nullptr) return;
   const std::size_t taken = owner.taken_bytes - owner.scavenged_bytes;
+  if (taken == owner.accounted_bytes) return;
   owner.account->credit(owner.accounted_bytes - taken);
   owner.accounted_bytes = taken;
 }

@@ -44,7 +44,7 @@ void validate_spare_slabs(const SlabOwner& owner) {
       TARN_CHECK(slab->owner.load() == nullptr && spare_kind_of(slab->pages) == kind);
       spare_bytes += slab->bytes();
     }
-  TARN_CHECK(spare_bytes == owner.spare_bytes);
+  TARN_CHECK(spare_bytes == owner.spare_bytes && owner.kept_spare_bytes <= spare_bytes);
 }
 
 // Other threads may take them meanwhile.
