@@ -73,16 +73,17 @@ class HandlePool {
     detail::stop_at_move<Moved>();
   }
 
-  /// \throws std::bad_alloc when memory is refused, or when of 4,194,304 slots none is left but up to 256 at
+  /// \throws std::bad_alloc when memory is refused, or when of 16,777,216 slots none is left but some at
   /// hand of each other thread; and what the constructor throws. \cost inlined: a hit of the thread's
-  /// magazine, and the store of a generation.
+  /// magazine, and the store of a word.
   template <typename... Arguments>
   [[nodiscard]] TARN_INLINE Handle<T> create(Arguments&&... arguments) {
-    const FreeSlot slot = take_slot();
+    detail::ThreadCache* const cache = detail::own_cache();
+    const FreeSlot slot = take_slot(cache);
     detail::annotate_allocation(front_.checked_as, slot.memory, sizeof(T));
     construct(slot.memory, detail::slot_of(slot.handle), std::forward<Arguments>(arguments)...);
     // Release: a thread that reads this generation also reads the object.
-    slot.generation->store(detail::generation_of(slot.handle), std::memory_order_release);
+    slot.word->store(slot.handle | detail::maker_bits(cache->thread_number), std::memory_order_release);
     const std::uint64_t handle = slot.handle;  // a reference to the member would keep it in memory
     return std::bit_cast<Handle<T>>(handle);
   }
@@ -93,10 +94,8 @@ class HandlePool {
     const auto word = std::bit_cast<std::uint64_t>(handle);
     if (!may_be_live(word, front_.slot_count)) [[unlikely]]
       return get_of_malloc(word);
-    detail::HandleChunk& chunk = chunk_of(detail::slot_of(word));
-    const std::uint32_t index = detail::slot_of(word) & kMask;
-    if (!is_live(chunk, index, word)) return nullptr;
-    return object_at(chunk, index);
+    detail::HandleGroup& group = group_of(word);
+    return is_live(group, word) ? object_at(group, word) : nullptr;
   }
 
   /// \returns the object; stops the process when it has ended.
@@ -112,47 +111,31 @@ class HandlePool {
   /// atomic exchange more.
   TARN_INLINE bool destroy(Handle<T> handle) noexcept {
     const auto word = std::bit_cast<std::uint64_t>(handle);
-    detail::HandleMagazine& magazine = front_.magazine();
-    std::uint64_t* const place = magazine.top.load(std::memory_order_relaxed);
-    if (place == magazine.limit || !may_be_live(word, front_.slot_count)) [[unlikely]]
+    detail::ThreadCache* const cache = detail::again(detail::own_cache());
+    if (cache->thread_number == 0 || !may_be_live(word, front_.slot_count)) [[unlikely]]
       return destroy_slow(word);
-    detail::HandleChunk& chunk = chunk_of(detail::slot_of(word));
-    const std::uint32_t index = detail::slot_of(word) & kMask;
-    if (!detail::end_object_at_once(magazine, chunk.generations()[index], chunk.makers(kShift)[index],
-                                    detail::generation_of(word))) [[unlikely]]
+    detail::HandleGroup& group = group_of(word);
+    detail::SlotWord* const slot = word_in(group, word);
+    if (!detail::end_object_at_once(front_, *cache, *slot, word)) [[unlikely]]
       return destroy_slow(word);
-    if constexpr (!std::is_trivially_destructible_v<T> || detail::kTellsTools) {
-      run_destructor(object_at(chunk, index));
-      if (magazine.top.load(std::memory_order_relaxed) != place) [[unlikely]] {  // it has used the pool
-        detail::give_back_handle_slot(front_, detail::slot_of(word));
-        return true;
-      }
-    }
-    magazine.push(place, word + (std::uint64_t{2} << 32));
+    if constexpr (!std::is_trivially_destructible_v<T> || detail::kTellsTools)
+      run_destructor(object_at(group, word));
+    // Another cache than before, if the destructor lets others hide the thread's records.
+    if (!detail::push(detail::own_cache(), front_.place, slot)) [[unlikely]]
+      detail::give_back_handle_slot(front_, detail::slot_of(word));
     return true;
   }
 
-  /// Calls visit(Handle<T>, T&) for each live object, in address order. visit may destroy any objects and
-  /// create new ones: an object destroyed before its turn is not visited, one created meanwhile may be.
-  /// Meanwhile the pool gives no memory back. An exception of visit ends the walk.
+  /// Calls visit(Handle<T>, T&) for each live object, in address order. visit may
+  /// destroy any objects and create new ones: an object destroyed before its turn is not visited, one created
+  /// meanwhile may be. Meanwhile the pool gives no memory back. An exception of visit ends the walk.
   /// With other threads: an object that lives during the whole call is visited exactly once, none before its
   /// constructor has returned. \pre no other thread destroys an object that visit touches.
   /// \cost a step per live object, and a few per 64 slots.
   template <typename Visit>
   TARN_LOCAL void for_each_live(Visit&& visit) {
     detail::HandleWalk walk(front_);
-    while (walk.advance()) {
-      if (front_.is_over_malloc) [[unlikely]] {
-        for (std::uint32_t i = 0; i < walk.place_count; ++i) {
-          const auto [object, slot] = walk.places[i];
-          // A slot that was used again has its object elsewhere.
-          if (chunk_of(slot).block(slot & kMask) == object)
-            visit_slot(chunk_of(slot), slot & kMask, const_cast<void*>(object), visit);
-        }
-      } else {
-        visit_chunk(*walk.chunk, walk.prefetches, visit);
-      }
-    }
+    while (walk.advance()) front_.is_over_malloc ? visit_places(walk, visit) : visit_group(walk, visit);
   }
 
   /// \cost counts the slots.
@@ -163,24 +146,32 @@ class HandlePool {
     return detail::handle_pool_prewarm(front_, count);
   }
 
-  /// Gives the memory of chunks without objects back, but for those of which another running thread has free
-  /// slots at hand; their generations stay. \returns bytes.
+  /// Gives the memory of groups of slots without objects back, but for those of which another running thread
+  /// has free slots at hand; their generations stay. \returns bytes.
   TARN_LOCAL std::size_t release_unused() noexcept { return detail::handle_pool_release_unused(front_); }
 
  private:
   friend struct detail::HandlePoolAccess;
 
   static constexpr std::size_t kStride = sizeof(T);
-  static constexpr unsigned kShift = detail::handle_chunk_shift(kStride);
-  static constexpr std::uint32_t kMask = (std::uint32_t{1} << kShift) - 1;
-  static constexpr std::uint32_t kGroup = kMask < 63 ? kMask + 1 : 64;
+  static constexpr unsigned kShift = detail::handle_group_shift(kStride);
+  static constexpr std::uint32_t kSlots = std::uint32_t{1} << kShift;  // of a group
+  static constexpr std::uint32_t kAtOnce = kSlots < 64 ? kSlots : 64;  // of a walk
   TARN_LOCAL static void destroy_object(void* object) noexcept { static_cast<T*>(object)->~T(); }
   static constexpr detail::HandlePoolType kType{sizeof(T), kStride,        alignof(T),
                                                 kShift,    destroy_object, detail::kPoisonsFreeBlocks};
 
-  TARN_INLINE detail::HandleChunk& chunk_of(std::uint32_t slot) const { return front_.chunk<kShift>(slot); }
-  TARN_INLINE T* object_at(const detail::HandleChunk& chunk, std::uint32_t index) const {
-    return as_object(detail::load_quietly(chunk.objects) + index * kStride);
+  TARN_INLINE detail::HandleGroup& group_of(std::uint64_t handle) const {
+    return front_.group_of<kShift>(detail::slot_of(handle));
+  }
+  TARN_INLINE static std::uint32_t index_of(std::uint64_t handle) {
+    return detail::slot_of(handle) & (kSlots - 1);
+  }
+  TARN_INLINE static detail::SlotWord* word_in(const detail::HandleGroup& group, std::uint64_t handle) {
+    return detail::load_quietly(group.words) + index_of(handle);
+  }
+  TARN_INLINE static T* object_at(const detail::HandleGroup& group, std::uint64_t handle) {
+    return as_object(detail::load_quietly(group.objects) + index_of(handle) * kStride);
   }
 
   TARN_INLINE static T* as_object(void* memory) { return std::launder(static_cast<T*>(memory)); }
@@ -190,36 +181,34 @@ class HandlePool {
     return (detail::generation_of(handle) & 1) != 0 &&
            detail::slot_of(handle) < detail::load_quietly(slot_count);
   }
-  TARN_INLINE static bool is_live(detail::HandleChunk& chunk, std::uint32_t index, std::uint64_t handle) {
-    return detail::load_quietly(chunk.generations()[index]) == detail::generation_of(handle);
+  TARN_INLINE static bool is_live(const detail::HandleGroup& group, std::uint64_t handle) {
+    return detail::load_generation(*word_in(group, handle)) == detail::generation_of(handle);
   }
   // \why no call: one that never happens would keep a loop's values of floating point in memory.
   TARN_INLINE T* get_of_malloc(std::uint64_t handle) const {
     if (!may_be_live(handle, front_.malloc_slot_count)) return nullptr;
-    detail::HandleChunk& chunk = chunk_of(detail::slot_of(handle));
-    const std::uint32_t index = detail::slot_of(handle) & kMask;
-    return is_live(chunk, index, handle) ? as_object(chunk.block(index)) : nullptr;
+    detail::HandleGroup& group = group_of(handle);
+    if (!is_live(group, handle)) return nullptr;
+    return as_object(object_of_malloc(group.objects.load(std::memory_order_relaxed), index_of(handle)));
+  }
+  TARN_INLINE static void* object_of_malloc(char* pointers, std::uint32_t index) {
+    return __atomic_load_n(reinterpret_cast<void**>(pointers) + index, __ATOMIC_ACQUIRE);
   }
 
   struct FreeSlot {
     std::uint64_t handle;  // of the object that is made now
     void* memory;
-    std::atomic<std::uint32_t>* generation;
+    detail::SlotWord* word;
   };
 
-  TARN_INLINE FreeSlot take_slot() {
-    detail::HandleMagazine& magazine = front_.magazine();
-    if (const std::uint64_t handle = magazine.pop(); handle != 0) [[likely]] {
-      detail::HandleChunk& chunk = chunk_of(detail::slot_of(handle));
-      const std::uint32_t index = detail::slot_of(handle) & kMask;
-      std::atomic<std::uint8_t>& maker = chunk.makers(kShift)[index];
-      if (maker.load(std::memory_order_relaxed) != magazine.number) [[unlikely]]
-        maker.store(magazine.number, std::memory_order_relaxed);
-      return {handle, object_at(chunk, index), chunk.generations() + index};
+  TARN_INLINE FreeSlot take_slot(detail::ThreadCache* cache) {
+    auto* const word = static_cast<detail::SlotWord*>(detail::pop(cache, front_.place));
+    if (word != nullptr) [[likely]] {
+      const std::uint64_t handle = detail::next_handle(word->load(std::memory_order_relaxed));
+      return {handle, object_at(group_of(handle), handle), word};
     }
     const detail::HandlePlace place = take_slot_slow();
-    const std::uint32_t slot = detail::slot_of(place.handle);
-    return {place.handle, place.memory, chunk_of(slot).generations() + (slot & kMask)};
+    return {place.handle, place.memory, word_in(group_of(place.handle), place.handle)};
   }
   // \why not as FreeSlot: two words are returned in registers.
   [[gnu::noinline, gnu::cold]] TARN_LOCAL detail::HandlePlace take_slot_slow() {
@@ -233,8 +222,14 @@ class HandlePool {
     T* const object = as_object(detail::end_handle_object(front_, handle));
     if (object == nullptr) return false;
     run_destructor(object);
-    detail::give_back_handle_slot(front_, detail::slot_of(handle));
+    give_back(handle);
     return true;
+  }
+  TARN_INLINE void give_back(std::uint64_t handle) noexcept {
+    const bool is_used_up = detail::generation_of(handle) == detail::HandleFront::kLastGeneration;
+    if (is_used_up || !detail::push(detail::own_cache(), front_.place, word_in(group_of(handle), handle)))
+        [[unlikely]]
+      detail::give_back_handle_slot(front_, detail::slot_of(handle));
   }
   TARN_INLINE void run_destructor(T* object) noexcept {
     object->~T();
@@ -259,37 +254,51 @@ class HandlePool {
   }
 
   template <typename Visit>
-  TARN_INLINE static void visit_slot(detail::HandleChunk& chunk, std::uint32_t index, void* memory,
-                                     Visit& visit) {
-    const std::uint32_t generation = chunk.generations()[index].load(std::memory_order_acquire);
-    if ((generation & 1) != 0) [[likely]]
-      visit(Handle<T>{chunk.first_slot + index, generation}, *as_object(memory));
+  TARN_INLINE static void visit_slot(const detail::SlotWord& slot, void* memory, Visit& visit) {
+    const std::uint64_t word = slot.load(std::memory_order_acquire);
+    if ((detail::generation_of(word) & 1) != 0) [[likely]]
+      visit(std::bit_cast<Handle<T>>(detail::handle_of(word)), *as_object(memory));
   }
 
-  // The odd generations of a group: no branch depends on one of them.
-  TARN_INLINE static std::uint64_t live_slots(detail::HandleChunk& chunk, std::uint32_t first) {
-    const void* const generations = chunk.generations() + first;
-    if constexpr (kGroup == 64) return detail::bits_of_64_numbers(generations);
-    return detail::bits_of_numbers(generations, kGroup);
+  // A slot that was used again has its object elsewhere; between two looks at the same word it has one.
+  template <typename Visit>
+  TARN_LOCAL void visit_places(const detail::HandleWalk& walk, Visit& visit) {
+    for (std::uint32_t i = 0; i < walk.place_count; ++i) {
+      const auto [object, slot] = walk.places[i];
+      const std::uint64_t word = slot->load(std::memory_order_acquire), handle = detail::handle_of(word);
+      if ((detail::generation_of(word) & 1) == 0) continue;
+      char* const pointers = group_of(handle).objects.load(std::memory_order_relaxed);
+      if (object_of_malloc(pointers, index_of(handle)) == object &&
+          slot->load(std::memory_order_acquire) == word)
+        visit(std::bit_cast<Handle<T>>(handle), *as_object(object));
+    }
+  }
+
+  // The generations of some slots, of which the odd ones are: no branch depends on one of them.
+  TARN_INLINE static std::uint64_t live_slots(const detail::SlotWord* words) {
+    if constexpr (kAtOnce == 64) return detail::bits_of_64_words(words);
+    return detail::bits_of_words(words, kAtOnce);
   }
 
   template <typename Visit>
-  TARN_INLINE void visit_chunk(detail::HandleChunk& chunk, bool prefetches, Visit& visit) {
-    constexpr std::uint64_t kAllLive = ~std::uint64_t{0} >> (64 - kGroup);
-    char* start = chunk.objects.load(std::memory_order_relaxed);
-    std::uint64_t next = live_slots(chunk, 0);
-    for (std::uint32_t first = 0; first < chunk.usable_count; first += kGroup, start += kGroup * kStride) {
+  TARN_INLINE static void visit_group(const detail::HandleWalk& walk, Visit& visit) {
+    constexpr std::uint64_t kAllLive = ~std::uint64_t{0} >> (64 - kAtOnce);
+    const detail::SlotWord* words = walk.words;
+    const detail::SlotWord* const end = words + kSlots;
+    char* start = walk.objects;
+    const bool prefetches = walk.prefetches;
+    std::uint64_t next = live_slots(words);
+    for (; words != end; words += kAtOnce, start += kAtOnce * kStride) {
       std::uint64_t bits = next;
-      const std::uint32_t behind = first + kGroup;
-      next = behind < chunk.usable_count ? live_slots(chunk, behind) : 0;
-      if (prefetches) detail::prefetch_sparse(next, start + kGroup * kStride, kStride);
+      next = words + kAtOnce != end ? live_slots(words + kAtOnce) : 0;
+      if (prefetches) detail::prefetch_sparse(next, start + kAtOnce * kStride, kStride);
       if (bits == kAllLive) {
-        for (std::uint32_t i = 0; i < kGroup; ++i) visit_slot(chunk, first + i, start + i * kStride, visit);
+        for (std::uint32_t i = 0; i < kAtOnce; ++i) visit_slot(words[i], start + i * kStride, visit);
         continue;
       }
       for (; bits != 0; bits &= bits - 1) {
         const auto i = static_cast<std::uint32_t>(__builtin_ctzll(bits));
-        visit_slot(chunk, first + i, start + i * kStride, visit);
+        visit_slot(words[i], start + i * kStride, visit);
       }
     }
   }

@@ -6,7 +6,7 @@
 // below it by no more than
 //   - fixed, buffer and object pool: what threads, or the pool of one thread, have at hand, and what depots
 //     keep for them; where many threads use the pool, parts of it may have had the most at different times;
-//   - handle pool: what lies in threads' magazines (up to 256 slots for each thread), and retired slots;
+//   - handle pool: slots that lay in threads' magazines, or in another page, when a new one was taken;
 //   - heap, larger blocks of a buffer pool: nothing; once threads have bytes at hand, these (tarn/heap.h).
 // Threads: any. The figures of a pool that other threads use are those of some moment during the walk.
 #pragma once

@@ -1,6 +1,7 @@
 #include "central/class_slabs.h"
 
 #include "base/bitmap.h"
+#include "base/wipe.h"
 #include "central/account.h"
 #include "central/slab.h"
 #include "os/checker.h"
@@ -74,6 +75,19 @@ void end_counts(Span& slab) {
   slab.pool_data = nullptr;
 }
 
+// Its pool offers them, a group at a time.
+void withhold_slots(SlabOwner& owner, Span* slab) {
+  bitmap::clear_range(slab->free_bits, 0, slab->block_count);
+  slab->free_count = 0;
+  slab->scan_word = slab->word_count;
+  note_taken(owner, std::size_t{slab->block_count} * slab->stride);
+  full(owner, *slab).push_front(slab);
+}
+
+void clear_slots(Span& slab, bool was_used) {
+  if (was_used || !slab.is_zeroed) clear_unseen(slab.first_page(), slab.bytes());
+}
+
 // \returns a spare slab of `pages` pages whose bitmaps have room for `words` words.
 Span* take_spare(SlabOwner& owner, PageCount pages, std::uint32_t words) {
   const unsigned kind = spare_kind_of(pages);
@@ -137,6 +151,7 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
   void* const counts = owner.has_counts ? metadata.allocate_zeroed(count_bytes(blocks)) : nullptr;
   if (owner.has_counts && counts == nullptr) return give_room_back(owner, blocks), nullptr;
   Span* slab = take_spare(owner, pages, words);
+  const bool is_spare = slab != nullptr;
   const bool has_record = slab != nullptr && slab->size_class.load(std::memory_order_relaxed) == size_class;
   if (slab == nullptr)
     slab =
@@ -146,8 +161,12 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
     return give_room_back(owner, blocks), nullptr;
   }
   slab->pool_data = counts;
-  const std::size_t colour =
+  std::size_t colour =
       geometry.colours > 1 ? owner.counters.slabs_made % geometry.colours * kCacheLineBytes : 0;
+  if (owner.has_slots) {
+    clear_slots(*slab, is_spare);
+    colour = kPadBeforeSlots;
+  }
   begin_slab(*slab, {size_class, geometry, blocks, colour});
   slab->owner.store(&owner, std::memory_order_seq_cst);
   slab->set_pool(owner.asks_pool ? owner.first_part->pool : nullptr);
@@ -156,7 +175,7 @@ Span* make_slab_locked(SlabOwner& owner, SizeClass size_class) {
   if (owner.poisons) os::poison(slab->start, std::size_t{blocks} * slab->stride);
   ++owner.counters.slabs_made;
   count_slab_in(owner, *slab);
-  list_slab(owner, slab);
+  owner.has_slots ? withhold_slots(owner, slab) : list_slab(owner, slab);
   return slab;
 }
 

@@ -11,6 +11,11 @@
 
 namespace tarn::internal {
 
+/// Of a slab of slots of handles: what overflows the span before comes to the pad first.
+inline constexpr std::size_t kPadBeforeSlots = 4096;
+inline constexpr std::uint32_t kSlotsInSlab = 7 * 1024;
+static_assert(kPadBeforeSlots + kSlotsInSlab * sizeof(std::uint64_t) <= kPageBytes);
+
 /// \returns how many blocks are free in the slabs of a class. \cost a step per slab with free blocks.
 std::size_t free_blocks(const OwnedClass& of_class);
 

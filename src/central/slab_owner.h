@@ -162,14 +162,15 @@ struct alignas(kCacheLineBytes) SlabOwner {
   bool is_sampled{};   // each of its blocks has a sample: constant
   bool is_of_pool{};   // or was: constant
   // What its pool wants, while it has no slab constant; parts have it from the first one.
-  Relaxed<bool> keeps_slabs{};  // those without a live block stay until a trim by hand
+  Relaxed<bool> keeps_slabs{};  // those without a live block stay until a trim by hand, or while it is ending
   bool asks_pool{};  // spans have the pool (SpanHead::pool): who knows but a block's address asks it
   Relaxed<bool> has_one_part{};
   bool poisons{};                     // free blocks are poisoned for a checker
   bool has_counts{};                  // slabs have a zeroed count for each block (SpanHead::pool_data)
+  Relaxed<bool> has_slots{};          // its blocks are slots of handles (pool/handle_pool_state.h)
   Density density{Density::kSparse};  // of slabs; large classes of sparse ones may be dense
-  // Its pool is ending: trimming ends no slab, and scavenging takes no block, because the pool walks them.
-  // Set under kGiveBack, so that no free block is out of its slab at that time.
+  // Its pool is ending, or keeps all its slabs: trimming ends no slab, and scavenging takes no block, because
+  // the pool walks them. Set under kGiveBack, so that no free block is out of its slab at that time.
   std::atomic<bool> is_ending{};
   std::uint16_t class_count{};
   SizeClass first_class{};

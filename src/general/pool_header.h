@@ -1,9 +1,8 @@
 // The common part of all pools: the first bytes of a pool's record, with the operations of its kind. So
 // frees, scopes, walks for statistics and forks handle pools without knowing their kinds.
 //
-// Threads: every mutex of a pool is a member of its PoolHeader, so that a fork finds it (pool_registry.h). A
-// pool for any thread takes `mutex` in each call. `structure` guards the set of the pool's chunks against
-// observers on other threads; the pool takes it when it grows or shrinks.
+// Threads: every mutex of a pool is a member of its PoolHeader, so that a fork finds it (pool_registry.h).
+// Most calls take none.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -62,7 +61,6 @@ struct PoolHeader {
 
   const PoolOperations* operations = nullptr;
   os::MemberMutex<os::LockRank::kPool> mutex{};
-  os::MemberMutex<os::LockRank::kPoolStructure> structure{};
   /// The thread (its thread cache) whose stack holds the program's pool object; nullptr: the object is
   /// elsewhere.
   const void* stack_owner = nullptr;

@@ -23,8 +23,6 @@ namespace {
 [[gnu::constructor]] void install_fork_handlers() {
   os::fork_set.set_walk(os::LockRank::kPool,
                         [](os::ForkSet::Visit visit) { pool_registry.visit_mutexes_for_fork(visit); });
-  os::fork_set.set_walk(os::LockRank::kPoolStructure,
-                        [](os::ForkSet::Visit visit) { pool_registry.visit_structures_for_fork(visit); });
   pthread_atfork(nullptr, nullptr, [] { pool_registry.forget_vanished_stacks(); });
 }
 
@@ -159,10 +157,6 @@ std::size_t PoolRegistry::release_unused() {
 
 void PoolRegistry::visit_mutexes_for_fork(os::ForkSet::Visit visit) {
   for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) visit(pool->mutex);
-}
-
-void PoolRegistry::visit_structures_for_fork(os::ForkSet::Visit visit) {
-  for (PoolHeader* pool = pools_.first(); pool != nullptr; pool = pool->next) visit(pool->structure);
 }
 
 void PoolRegistry::validate() {

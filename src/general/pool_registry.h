@@ -83,7 +83,6 @@ class PoolRegistry {
 
   /// Calls visit for a mutex of each pool. \pre a fork has locked the registry.
   void visit_mutexes_for_fork(os::ForkSet::Visit visit);
-  void visit_structures_for_fork(os::ForkSet::Visit visit);
   /// Stops the process when the list of pools is not in the order of their numbers.
   void validate();
 

@@ -59,8 +59,8 @@ consteval std::uint16_t size_in_table(std::size_t bytes) {
   { name, &(global), sizeof(global) }
 
 using detail::BlockPoolState;
-using detail::HandleChunk;
 using detail::HandleFront;
+using detail::HandleGroup;
 using detail::HandlePoolState;
 using detail::HandlePoolType;
 using detail::HeapState;
@@ -126,6 +126,7 @@ class ObservedLayout {
       TARN_FIELD("span.free_bits", SpanHead, free_bits),
       TARN_FIELD("span.pool", SpanHead, pool),
       TARN_FIELD("span.stride", SpanHead, stride),
+      TARN_FIELD("span.pool_data", SpanHead, pool_data),
       TARN_FIELD("span.remote_bits", Span, remote_bits),
       TARN_FIELD("span.owner", Span, owner),
       TARN_FIELD("span.block_count", Span, block_count),
@@ -145,6 +146,7 @@ class ObservedLayout {
       TARN_FIELD("owner.next", SlabOwner, next_owner),
       TARN_FIELD("owner.is_orphan", SlabOwner, is_orphan),
       TARN_FIELD("owner.is_of_pool", SlabOwner, is_of_pool),
+      TARN_FIELD("owner.has_slots", SlabOwner, has_slots),
       TARN_FIELD("owner.first_class", SlabOwner, first_class),
       TARN_FIELD("owner.class_count", SlabOwner, class_count),
       TARN_FIELD("owner.geometries", SlabOwner, geometries),
@@ -248,19 +250,17 @@ class ObservedLayout {
       TARN_FIELD("handles.type", HandlePoolState, type),
       TARN_FIELD("handles.front", HandlePoolState, front),
       TARN_FIELD("handles.mapped", HandlePoolState, mapped_bytes),
-      TARN_FIELD("handles.refusals", HandlePoolState, refusals),
       TARN_FIELD("handle_type.bytes", HandlePoolType, bytes),
       TARN_FIELD("handle_type.stride", HandlePoolType, stride),
       TARN_FIELD("handle_type.shift", HandlePoolType, shift),
       TARN_FIELD("handle_type.destroy", HandlePoolType, destroy),
-      TARN_VALUE("handles.most_slots", HandleFront::kMostSlots),
-      TARN_FIELD("handle_front.chunks", HandleFront, chunks),
+      TARN_VALUE("handles.most_slots", detail::kMostSlots),
+      TARN_FIELD("handle_front.groups", HandleFront, groups),
       TARN_FIELD("handle_front.slots", HandleFront, slot_count),
       TARN_FIELD("handle_front.of_malloc", HandleFront, malloc_slot_count),
-      TARN_RECORD("handle_chunk", HandleChunk),
-      TARN_FIELD("handle_chunk.objects", HandleChunk, objects),
-      TARN_FIELD("handle_chunk.usable", HandleChunk, usable_count),
-      TARN_FIELD("handle_chunk.blocks", HandleChunk, blocks),
+      TARN_RECORD("handle_group", HandleGroup),
+      TARN_FIELD("handle_group.words", HandleGroup, words),
+      TARN_FIELD("handle_group.objects", HandleGroup, objects),
 
       TARN_RECORD("arena_chunk", detail::ArenaChunk),
       TARN_FIELD("arena_chunk.used_before", detail::ArenaChunk, used_before),

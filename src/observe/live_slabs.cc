@@ -74,6 +74,7 @@ std::size_t add_span_at(const Region& region, const LivePlace& place, std::size_
   if (owner == nullptr) return add_large(span, region, page, page_count, picture);
   // The walk may come to the middle of a slab that was made after the last picture.
   if (span->first_page() != region.start + page * kPageBytes) return 1;
+  if (owner->has_slots) return number_of(span->pages);
   if (place.only != nullptr && owner->first_part != place.only) return number_of(span->pages);
   return add_slab(*span, *owner, picture, names);
 }

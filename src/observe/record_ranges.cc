@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include "base/units.h"
+#include "central/slab_owner.h"
 #include "page/metadata.h"
 #include "page/page_map.h"
 #include "tarn/observe.h"
@@ -93,6 +94,21 @@ void visit_tables(const Visitor& visit) {
   }
 }
 
+// The slots of handle pools lie in pages.
+void visit_slots(const Visitor& visit) {
+  const std::uint32_t count = page_map.region_count();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Region& region = page_map.region(i);
+    const std::size_t pages = std::size_t{region.committed_chunks} * kPagesPerChunk;
+    for (std::size_t page = 0; page < pages; ++page) {
+      const auto* const span = static_cast<const Span*>(region.spans[page].load(std::memory_order_acquire));
+      const SlabOwner* const owner = span != nullptr ? span->owner.load(std::memory_order_acquire) : nullptr;
+      const char* const start = region.start + page * kPageBytes;
+      if (owner != nullptr && owner->has_slots) visit(start, start + kPageBytes);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tarn::internal
 
@@ -104,4 +120,5 @@ void tarn_visit_metadata_ranges(void (*visit)(const void* start, std::size_t byt
   visit_library(file, visitor);
   visit_records(file, visitor);
   visit_tables(visitor);
+  visit_slots(visitor);
 }

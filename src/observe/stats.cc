@@ -52,6 +52,7 @@ void add_bin(SlabOwner& owner, SizeClass size_class, ClassUse& use) {
 void add_owner(SlabOwner& owner, Stats& stats, ReturnedPages& returned) {
   for (const SizeClass size_class : classes_of(owner)) {
     collect_pending_locked(owner, size_class, returned);
+    if (owner.has_slots) continue;  // they are no blocks of the program's
     owner.is_of_pool ? add_private_class(owner, size_class, stats.of_pools)
                      : add_bin(owner, size_class, stats.classes[index_of_class(size_class)]);
   }
@@ -65,6 +66,7 @@ void add_heap(const ThreadHeap& heap, Stats& stats) {
   for (const SizeClass size_class : all_classes()) {
     const CallCounts calls = heap.calls == nullptr ? CallCounts{} : heap.calls->of_class.at(size_class);
     if (is_private_class(size_class)) {
+      if (private_class(size_class).owner->has_slots) continue;
       stats.of_pools.cached_bytes += count_left(heap, size_class) * class_geometry[size_class].block_bytes;
       add(stats.of_pools.calls, calls);
       continue;

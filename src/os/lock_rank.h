@@ -33,8 +33,7 @@ enum class LockRank : std::uint8_t {
   kPoolRegistry,   // the list of pools
   kCallersMemory,  // the list of pools over a caller's memory
   kPrivateClass,   // the size classes of typed pools
-  kPool,           // many: a thread-safe pool takes it for each call
-  kPoolStructure,  // many: which chunks a pool has
+  kPool,           // many: what changes all of a pool
   kSystemBlocks,   // pool blocks that come from malloc
   kGiveBack,       // held while free memory is out of its lists to be given back
   kThreads,        // the lists of heaps
@@ -58,9 +57,8 @@ namespace tarn::internal::os {
 using detail::LockRank;
 
 constexpr bool is_member_rank(LockRank rank) {
-  return rank == LockRank::kPool || rank == LockRank::kPoolStructure || rank == LockRank::kOwner ||
-         rank == LockRank::kMagazines || rank == LockRank::kDepot || rank == LockRank::kSamples ||
-         rank == LockRank::kTest;
+  return rank == LockRank::kPool || rank == LockRank::kOwner || rank == LockRank::kMagazines ||
+         rank == LockRank::kDepot || rank == LockRank::kSamples || rank == LockRank::kTest;
 }
 
 struct MutexTable;

@@ -7,9 +7,9 @@
 // threads of the process, by a system call. Where the process may not make that call, since the system has it
 // not, or since a filter of system calls stands or is to come, the owner has a fence of its own.
 //
-// Threads: enter and leave by the owner; the others by one visitor at a time, as another lock sees to. This
-// lock is the innermost: the owner waits for nothing inside, since the visitor waits for it, with that lock
-// held. After a fork, an owner that is gone is outside.
+// Threads: enter and leave by the owner; the others by visitors: one at a time, as another lock sees to,
+// where the wish is taken back. The owner waits for nothing inside, since a visitor waits for it, mostly with
+// that lock held. After a fork, an owner that is gone is outside.
 #pragma once
 #include <atomic>
 #include <climits>

@@ -62,7 +62,7 @@ void* take_marked(BlockPoolState& pool) {
   ThreadHeap* const heap = heap_of_this_thread();
   if (has_magazines(*pool.owner)) {
     void* block = heap != nullptr ? pop_marked(*pool.owner, pool.size_class, *heap) : nullptr;
-    if (block == nullptr && heap != nullptr) block = refill_marked(pool.size_class, *heap);
+    if (block == nullptr && heap != nullptr) block = refill_and_take(*heap, pool.size_class);
     if (block != nullptr) return block;
   }
   if (void* const block = take_from_slabs(pool)) return block;

@@ -107,18 +107,19 @@ bool begin(detail::BlockPoolFront& front, BlockPoolState& pool, const BlockPoolR
   pool.largest_count = request.most_blocks;
   pool.is_checked = request.is_checked;
   pool.poisons = request.poisons && !pool.is_over_malloc();
-  const bool has_hits = pool.source == Source::kRecords;
+  const bool has_hits = pool.source == Source::kRecords, names_record = has_hits && !request.has_slots;
   if (!pool.is_over_malloc()) {
     pool.owner = acquire_pool_owner({.geometries = &request.geometry,
                                      .name = pool.name,
                                      .has_records = has_hits || pool.source == Source::kMarked,
-                                     .hides_slabs = !has_hits,
+                                     .hides_slabs = !names_record,
                                      .keeps_slabs = request.keeps_slabs,
-                                     .asks_pool = !has_hits,
-                                     .has_one_part = !has_hits,
+                                     .asks_pool = !names_record,
+                                     .has_one_part = !names_record,
                                      .has_counts = request.has_counts,
+                                     .has_slots = request.has_slots,
                                      .poisons = pool.poisons,
-                                     .density = density_of(pool),
+                                     .density = request.has_slots ? Density::kSparse : density_of(pool),
                                      .most_blocks = request.most_blocks});
     if (pool.owner == nullptr) return false;
     pool.size_class = pool.owner->first_class;

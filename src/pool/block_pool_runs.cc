@@ -230,7 +230,7 @@ void* take_run(BlockPoolState& pool, std::size_t count) {
     return find_run(pool, count, UINT_MAX);
   }
   os::LockGuard guard(pool.mutex);
-  const WithoutMagazines without(pool, returned);
+  const NoMagazines without = without_magazines(pool, returned);
   return find_run(pool, count, UINT_MAX);
 }
 

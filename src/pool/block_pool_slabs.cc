@@ -73,11 +73,7 @@ BlockPlace place_in_pool(const BlockPoolState& pool, const void* blocks, std::si
 
 void* take_from_slabs(BlockPoolState& pool) {
   ReturnedPages returned;
-  SlabOwner& owner = *pool.owner;
-  void* block = nullptr;
-  os::LockGuard guard(owner.mutex);
-  ++owner.slow_calls;
-  return take_blocks_locked(owner, pool.size_class, &block, 1, returned) == 1 ? block : nullptr;
+  return take_block(*pool.owner, pool.size_class, returned);
 }
 
 void give_to_slabs(BlockPoolState& pool, void* block) {
@@ -109,12 +105,9 @@ void give_run_to_slabs(BlockPoolState& pool, void* blocks, std::size_t count, Re
   }
 }
 
-WithoutMagazines::WithoutMagazines(BlockPoolState& pool, ReturnedPages& returned) : pool_(pool) {
-  pool.owner->no_magazines.fetch_add(1, std::memory_order_seq_cst);
-  drop_all(pool, returned);
+NoMagazines without_magazines(BlockPoolState& pool, ReturnedPages& returned) {
+  return NoMagazines(pool.owner, [&](SlabOwner&) { drop_all(pool, returned); });
 }
-
-WithoutMagazines::~WithoutMagazines() { pool_.owner->no_magazines.fetch_sub(1, std::memory_order_seq_cst); }
 
 void begin_walk(BlockPoolState& pool) {
   ReturnedPages returned;
@@ -139,7 +132,7 @@ void make_scarce(BlockPoolState& pool, ReturnedPages& returned) {
     pool.owner->no_magazines.fetch_add(1, std::memory_order_seq_cst);
   }
   // What the visit finds may be plenty before it ends.
-  const WithoutMagazines without(pool, returned);
+  const NoMagazines without = without_magazines(pool, returned);
 }
 
 void validate(BlockPoolState& pool) {

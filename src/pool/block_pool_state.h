@@ -6,7 +6,7 @@
 //   kMarked    a pool with a cap: as before, but in the library, under the thread's mark, so that a visit can
 //              take all that threads have at hand: a block is refused only when none is free anywhere.
 //   kOwn       a pool for one thread, which has the only record.
-//   kSlabs     free blocks are poisoned or wiped: each call goes to the slabs.
+//   kSlabs     free blocks are poisoned or wiped, or slots of malloc's objects: each call goes to the slabs.
 //   kMalloc    each block is one of malloc's (the option pools_use_malloc).
 //
 // Invariant: only pools with records or marks have a class that threads know. `is_scarce` is 1 of
@@ -23,6 +23,7 @@
 #include "general/pool_header.h"
 #include "os/fatal.h"
 #include "tarn/fixed_pool.h"
+#include "thread/marked_hits.h"
 #include "thread/pool_owner.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -97,6 +98,7 @@ struct BlockPoolRequest {
   bool poisons = false;     // free blocks are poisoned
   bool keeps_slabs = false;
   bool has_counts = false;  // slabs have a zeroed count for each block
+  bool has_slots = false;   // blocks are slots of handles
 };
 
 /// Begins a pool, in zeroed memory, and registers it. \param front is written. \returns false when memory is
@@ -187,16 +189,7 @@ void empty_own(BlockPoolState& pool, ReturnedPages& returned);
 /// While one lives, no thread gets magazines of the pool; what threads have when it begins returns to the
 /// slabs, but for the newest block of threads that run, unless calls are marked. \pre the pool's mutex is
 /// held at both ends.
-class WithoutMagazines {
- public:
-  WithoutMagazines(BlockPoolState& pool, ReturnedPages& returned);
-  ~WithoutMagazines();
-  WithoutMagazines(const WithoutMagazines&) = delete;
-  WithoutMagazines& operator=(const WithoutMagazines&) = delete;
-
- private:
-  BlockPoolState& pool_;
-};
+NoMagazines without_magazines(BlockPoolState& pool, ReturnedPages& returned);
 
 /// Between these no slab ends, no thread has magazines of the pool, and what the calling thread has at hand
 /// has returned to the slabs. Walks may be nested.

@@ -87,17 +87,10 @@ void note_scarcity_locked(HeapState& heap) {
   owner_of(heap).no_magazines.fetch_add(1, std::memory_order_seq_cst);
 }
 
-void* take_from_slabs(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
-  void* block = nullptr;
-  os::LockGuard guard(owner.mutex);
-  ++owner.slow_calls;
-  return take_blocks_locked(owner, size_class, &block, 1, returned) == 1 ? block : nullptr;
-}
-
 // Where it is no limit that refuses, pages of other parts and of all owners may be what is missing.
 void* take_elsewhere(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
   if (!owners.end_all_cached_spans() && !owners.adopt_from_any(owner, size_class)) return nullptr;
-  return take_from_slabs(owner, size_class, returned);
+  return take_block(owner, size_class, returned);
 }
 
 void* take_marked(HeapState& heap, SlabOwner& owner, SizeClass size_class) {
@@ -105,20 +98,20 @@ void* take_marked(HeapState& heap, SlabOwner& owner, SizeClass size_class) {
   if (own != nullptr) end_visit(*own);
   if (own != nullptr && has_magazines(owner) && !thread_limits.check_every_free) {
     void* block = pop_marked(owner, size_class, *own);
-    if (block == nullptr) block = refill_marked(size_class, *own);
+    if (block == nullptr) block = refill_and_take(*own, size_class);
     if (block != nullptr) return block;
   }
   ReturnedPages returned;
-  if (void* const block = take_from_slabs(owner, size_class, returned)) return block;
+  if (void* const block = take_block(owner, size_class, returned)) return block;
   if (heap.is_scarce) {  // nothing is at hand but of threads that could not be waited for
     if (own == nullptr) return nullptr;
     drop_own_magazines(owner, *own, returned);
-    return take_from_slabs(owner, size_class, returned);
+    return take_block(owner, size_class, returned);
   }
   {
     os::LockGuard guard(heap.mutex);
-    const WithoutHeapMagazines without(heap, returned);
-    void* const block = take_from_slabs(owner, size_class, returned);
+    const NoMagazines without = without_magazines(heap, returned);
+    void* const block = take_block(owner, size_class, returned);
     note_scarcity_locked(heap);
     if (block != nullptr) return block;
   }
@@ -300,15 +293,9 @@ std::size_t block_bytes_of_classes(const HeapState& heap, const Span& slab, cons
   return slab.stride;
 }
 
-WithoutHeapMagazines::WithoutHeapMagazines(HeapState& heap, ReturnedPages& returned)
-    : owner_(heap.owner.load(std::memory_order_acquire)) {
-  if (owner_ == nullptr) return;
-  owner_->no_magazines.fetch_add(1, std::memory_order_seq_cst);
-  drop_all_magazines(*owner_, heap.hits, returned);
-}
-
-WithoutHeapMagazines::~WithoutHeapMagazines() {
-  if (owner_ != nullptr) owner_->no_magazines.fetch_sub(1, std::memory_order_seq_cst);
+NoMagazines without_magazines(HeapState& heap, ReturnedPages& returned) {
+  return NoMagazines(heap.owner.load(std::memory_order_acquire),
+                     [&](SlabOwner& owner) { drop_all_magazines(owner, heap.hits, returned); });
 }
 
 void keep_nothing_at_hand(HeapState& heap) {
@@ -333,7 +320,7 @@ void heed_limits(HeapState& heap) {
   // What is at hand may be more than the new limit has room for.
   ReturnedPages returned;
   os::LockGuard guard(heap.mutex);
-  const WithoutHeapMagazines without(heap, returned);
+  const NoMagazines without = without_magazines(heap, returned);
   note_scarcity_locked(heap);
 }
 

@@ -90,18 +90,9 @@ void deallocate_of_classes(detail::HeapState& heap, Span& slab, void* block);
 /// \returns the bytes of a block in such a slab; stops the process when the pointer is none.
 std::size_t block_bytes_of_classes(const detail::HeapState& heap, const Span& slab, const void* block);
 
-/// Returns to the slabs what threads have at hand, and keeps it from them while one lives. \pre the heap's
-/// mutex is held at both ends, so that a fork finds none.
-class WithoutHeapMagazines {
- public:
-  WithoutHeapMagazines(detail::HeapState& heap, ReturnedPages& returned);
-  ~WithoutHeapMagazines();
-  WithoutHeapMagazines(const WithoutHeapMagazines&) = delete;
-  WithoutHeapMagazines& operator=(const WithoutHeapMagazines&) = delete;
-
- private:
-  SlabOwner* const owner_;  // nullptr: there are none
-};
+/// Returns to the slabs what threads have at hand, and keeps it from them while the result lives. \pre the
+/// heap's mutex is held at both ends, so that a fork finds none.
+NoMagazines without_magazines(detail::HeapState& heap, ReturnedPages& returned);
 
 /// From now on nothing is at hand of any thread: other heaps lie in this one.
 void keep_nothing_at_hand(detail::HeapState& heap);

@@ -64,10 +64,10 @@ void* allocate_of_all(HeapState& state, const BlockRequest& request) {
   ReturnedPages returned;
   for (HeapState* around = state.around; around != nullptr; around = around->around) {
     os::LockGuard guard(around->mutex);
-    const WithoutHeapMagazines without(*around, returned);
+    const NoMagazines without = without_magazines(*around, returned);
   }
   os::LockGuard guard(state.mutex);
-  const WithoutHeapMagazines without(state, returned);
+  const NoMagazines without = without_magazines(state, returned);
   return allocate_locked(state, request, Charge::kWhatever, returned);
 }
 

@@ -9,7 +9,7 @@
 #include "pool/block_pool_state.h"
 #include "thread/magazine.h"
 #include "thread/registry.h"
-#include "thread/slabs_in_order.h"
+#include "thread/spans_in_order.h"
 
 namespace TARN_NAMESPACE::detail {
 
@@ -38,7 +38,7 @@ std::uint32_t find_blocks_of_malloc(const PoolHeader& state, std::uintptr_t behi
 namespace {
 
 SlabsInOrder& order_of(unsigned char* storage) {
-  static_assert(sizeof(SlabsInOrder) <= 64 && alignof(SlabsInOrder) <= alignof(void*));
+  static_assert(sizeof(SlabsInOrder) <= kOrderBytes && alignof(SlabsInOrder) <= alignof(void*));
   return *std::launder(reinterpret_cast<SlabsInOrder*>(storage));
 }
 
@@ -48,7 +48,7 @@ LiveWalk::LiveWalk(BlockPoolState* pool) noexcept : is_over_malloc(pool->is_over
   if (is_over_malloc) return;
   begin_walk(pool_);
   prefetches = pool_.owner->slab_bytes >= kPrefetchedBytes;
-  new (order_) SlabsInOrder(*pool_.owner, pool_.size_class);
+  new (order_) SlabsInOrder(SlabsOfClass{*pool_.owner, pool_.size_class});
 }
 
 LiveWalk::~LiveWalk() {

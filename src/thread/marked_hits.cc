@@ -68,12 +68,6 @@ bool push_marked(const SlabOwner& owner, SizeClass size_class, ThreadHeap& heap,
   return may_hit(owner, heap) && detail::push(heap.cache, record_of_class(size_class), block);
 }
 
-void* refill_marked(SizeClass size_class, ThreadHeap& heap) {
-  ReturnedPages returned;
-  const SlowCall call(heap);
-  return allocate(heap, size_class, returned);
-}
-
 void drop_all_magazines(SlabOwner& owner, Hits hits, ReturnedPages& returned) {
   os::OwnerLock::fence_all_threads();
   registry.for_each_heap([&](ThreadHeap& heap) { drop(heap, owner, hits, returned); });

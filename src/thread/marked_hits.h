@@ -52,9 +52,6 @@ TARN_INLINE bool push_marked_at_once(const SlabOwner& owner, detail::RecordPlace
   return is_pushed;
 }
 
-/// A block from the slabs, with more for the magazine. \returns nullptr when it is refused.
-void* refill_marked(SizeClass size_class, ThreadHeap& heap);
-
 /// Shows that the thread's last plain hit is over, if others have asked.
 void end_visit(ThreadHeap& heap);
 /// Returns what the thread has at hand of a pool.
@@ -71,5 +68,26 @@ enum class Hits : std::uint8_t {
 /// Drops what threads have at hand of a pool, and returns what is parked to the slabs. \pre no thread gets
 /// magazines of it.
 void drop_all_magazines(SlabOwner& owner, Hits hits, ReturnedPages& returned);
+
+/// While one lives, no thread gets magazines of a pool. \pre the pool's mutex is held at both ends.
+class NoMagazines {
+ public:
+  /// \param owner the pool's first part; nullptr: there are none anyway. \param drop drop(owner) drops what
+  /// threads have.
+  template <typename Drop>
+  NoMagazines(SlabOwner* owner, const Drop& drop) : owner_(owner) {
+    if (owner == nullptr) return;
+    owner->no_magazines.fetch_add(1, std::memory_order_seq_cst);
+    drop(*owner);
+  }
+  ~NoMagazines() {
+    if (owner_ != nullptr) owner_->no_magazines.fetch_sub(1, std::memory_order_seq_cst);
+  }
+  NoMagazines(const NoMagazines&) = delete;
+  NoMagazines& operator=(const NoMagazines&) = delete;
+
+ private:
+  SlabOwner* const owner_;
+};
 
 }  // namespace tarn::internal

@@ -11,6 +11,7 @@
 #include "central/private_classes.h"
 #include "central/remote_free.h"
 #include "central/slab.h"
+#include "central/take_blocks.h"
 #include "central/trim.h"
 #include "os/checker.h"
 #include "os/memory.h"
@@ -18,7 +19,7 @@
 #include "thread/magazine.h"
 #include "thread/observation.h"
 #include "thread/registry.h"
-#include "thread/slabs_in_order.h"
+#include "thread/spans_in_order.h"
 #include "thread/this_thread.h"
 
 namespace tarn::internal {
@@ -230,6 +231,7 @@ SlabOwner* acquire_pool_owner(const PoolOwnerRequest& request) {
     one.asks_pool = request.asks_pool;
     one.has_one_part = request.has_one_part;
     one.has_counts = request.has_counts;
+    one.has_slots = request.has_slots;
     one.poisons = request.poisons;
     one.account = request.account;
     one.accounted_bytes = one.taken_bytes;
@@ -265,6 +267,13 @@ void release_pool_owner(SlabOwner& owner) {
   add_ended_locked(has_records(owner) ? ended_with_records : ended_without, owner);
 }
 
+void* take_block(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
+  void* block = nullptr;
+  os::LockGuard guard(owner.mutex);
+  ++owner.slow_calls;
+  return take_blocks_locked(owner, size_class, &block, 1, returned) == 1 ? block : nullptr;
+}
+
 PoolCensus take_census(SlabOwner& owner, ReturnedPages& returned) {
   const GiveBackGuard give_back;  // so no free block is out of its slab
   // Free blocks that go from a magazine to their slab meanwhile count twice, or not at all; of a pool that no
@@ -294,13 +303,18 @@ void return_magazines_of_caller(SlabOwner& owner, ReturnedPages& returned) {
   drop_magazines(owner, is_of_this_thread_or_none, returned);
 }
 
+void return_free_blocks_of_caller(SlabOwner& owner, ReturnedPages& returned) {
+  return_magazines_of_caller(owner, returned);
+  gather_free_blocks(owner, returned);
+}
+
 void release_unused_slabs(SlabOwner& owner, ReturnedPages& returned) {
   return_magazines_of_caller(owner, returned);
   end_free_slabs(owner, SpareSlabs::kGo, returned);
 }
 
 void visit_live_blocks(SlabOwner& owner, SizeClass size_class, const BlockVisitor& visit) {
-  SlabsInOrder slabs(owner, size_class);
+  SlabsInOrder slabs(SlabsOfClass{owner, size_class});
   while (const Span* const slab = slabs.next())
     for (BlockIndex i{0}; number_of(i) < slab->block_count; ++i)
       if (!is_marked_free_locked(*slab, i)) visit(slab->block(i));

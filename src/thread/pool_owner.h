@@ -30,6 +30,7 @@ struct PoolOwnerRequest {
   bool asks_pool = false;    // who knows but a block's address asks the pool to free it
   bool has_one_part = false;
   bool has_counts = false;  // slabs have a zeroed count for each block
+  bool has_slots = false;   // its blocks are slots of handles, zeroed when a slab begins
   bool poisons = false;     // free blocks are poisoned for a checker
   Density density = Density::kSparse;
   std::size_t most_blocks = SlabOwner::kNoCap;  // in all slabs
@@ -47,6 +48,9 @@ void end_no_more(SlabOwner& owner);
 /// Call when the pool has ended; blocks may still be live. Another pool gets the owner when all are free.
 /// \pre no thread allocates from its classes any more.
 void release_pool_owner(SlabOwner& owner);
+
+/// Takes a block of a class from the owner's slabs. \returns nullptr when it is refused.
+void* take_block(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned);
 
 struct PoolCensus {
   std::size_t live_count, live_bytes, slab_bytes, block_count;
@@ -71,8 +75,10 @@ void settle(SlabOwner& owner, ReturnedPages& returned, SpareSlabs spare = SpareS
 
 /// Drops the magazines of the calling thread, and of threads that have ended.
 void return_magazines_of_caller(SlabOwner& owner, ReturnedPages& returned);
+/// The same, and returns to slabs what is parked or announced.
+void return_free_blocks_of_caller(SlabOwner& owner, ReturnedPages& returned);
 
-/// The same, and ends free slabs.
+/// The first of these, and ends free slabs.
 void release_unused_slabs(SlabOwner& owner, ReturnedPages& returned);
 
 /// Visits in the order of addresses; `visit` may free the block. \pre no other thread uses the pool

@@ -268,9 +268,16 @@ void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned) 
   return detail::pop(heap.cache, record_of_class(size_class));
 }
 
+void* refill_and_take(ThreadHeap& heap, SizeClass size_class) {
+  ReturnedPages returned;
+  const SlowCall call(heap);
+  return allocate(heap, size_class, returned);
+}
+
 void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPages& returned) {
   const SlowCall call(heap);
-  if (counts_calls(&heap)) count_deallocation(*heap.calls, size_class);
+  if (counts_calls(&heap) && !owner_serving(heap, size_class).has_slots)
+    count_deallocation(*heap.calls, size_class);
   if (count_of(heap, size_class) == heap.magazines.at(size_class).capacity) {
     keep_to_limit(heap, returned);
     note_miss(heap, size_class, heap.counters.flushes, returned);

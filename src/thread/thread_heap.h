@@ -22,6 +22,9 @@ void end_rare_classes();
 /// memory is refused.
 void* allocate(ThreadHeap& heap, SizeClass size_class, ReturnedPages& returned);
 
+/// The same in a SlowCall, of a pool that a thread's call has come to.
+void* refill_and_take(ThreadHeap& heap, SizeClass size_class);
+
 /// Puts a block into the magazine of its class, flushing it when it is full, in a SlowCall. Blocks of other
 /// owners return to these without waiting for their mutex.
 void deallocate(ThreadHeap& heap, void* block, SizeClass size_class, ReturnedPages& returned);

@@ -92,7 +92,7 @@ class DamagedMemory : public testing::Test {
       EXPECT_EQ(refusal_.find('\n'), std::string::npos);
     }
     EXPECT_LT(cpu_seconds() - start, kMostSeconds);
-    EXPECT_EQ(snapshot ? broken_promise(*snapshot) : nullptr, nullptr);
+    EXPECT_STREQ(snapshot ? broken_promise(*snapshot) : nullptr, nullptr);
     return snapshot;
   }
 

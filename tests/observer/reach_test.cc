@@ -135,7 +135,7 @@ TEST_F(Reaching, ALargeBlockIsFollowedToItsEnd) {
 TEST_F(Reaching, ObjectsThatHandlesNameAreReachedAndFollowed) {
   keep_live(1);
   const std::uint32_t chunk = add_page();
-  snapshot_.spans[chunk].use = SpanUse::kHandleChunk;
+  snapshot_.spans[chunk].use = SpanUse::kHandleGroup;
   program_.write_word(block(99, chunk), block(0));
   EXPECT_EQ(unreachable(), Numbers{});
 }

@@ -188,7 +188,7 @@ TEST(PoolUse, TellsThePeakOfAHandlePoolExactlyInOneThread) {
   EXPECT_EQ(use.live_count, live.size());
   EXPECT_EQ(use.peak_live_bytes, most * use.block_bytes);
   EXPECT_EQ(use.refusals, 0u);
-  EXPECT_EQ(use.largest_count, std::size_t{1} << 22);
+  EXPECT_EQ(use.largest_count, std::size_t{1} << 24);
   EXPECT_GE(use.capacity, use.live_count);
 }
 

@@ -171,7 +171,7 @@ def library_of(record):
 
 
 class HandleSlots:
-    """The chunks of slots of a handle pool: a record each, with the slots' generations behind it."""
+    """The groups of slots of a handle pool: words, with generations in their upper halves, and objects."""
 
     def __init__(self, library, record):
         self.library, kind = library, record + library.value("handles.type")
@@ -180,26 +180,26 @@ class HandleSlots:
         self.slots = library.get(front, "handle_front.slots") + library.get(front, "handle_front.of_malloc")
         if self.shift > 32 or self.slots > library.value("handles.most_slots"):
             raise Unreadable("its record is damaged")
-        self.chunks = words(library.get(front, "handle_front.chunks"), self.slots >> self.shift)
+        start, size = library.get(front, "handle_front.groups"), library.size_of("handle_group")
+        self.groups = [start + i * size for i in range(self.slots >> self.shift)]
+        self.is_over_malloc = library.get(front, "handle_front.of_malloc") != 0
 
-    def generations(self, chunk):
-        start = chunk + self.library.size_of("handle_chunk")
-        return struct.unpack(f"<{1 << self.shift}I", read(start, 4 << self.shift))
+    def generations(self, group):
+        start = self.library.get(group, "handle_group.words")
+        return [word >> 32 for word in words(start, 1 << self.shift)]
 
     def live_count(self):
-        return sum(generation & 1 for chunk in self.chunks for generation in self.generations(chunk))
+        return sum(generation & 1 for group in self.groups for generation in self.generations(group))
 
     def object(self, slot, generation):
         """Its address; None: it has ended, or the handle is another pool's."""
         if slot >= self.slots or generation % 2 == 0:
             return None
-        chunk, index = self.chunks[slot >> self.shift], slot & (1 << self.shift) - 1
-        if self.generations(chunk)[index] != generation:
+        group, index = self.groups[slot >> self.shift], slot & (1 << self.shift) - 1
+        if self.generations(group)[index] != generation:
             return None
-        objects = self.library.get(chunk, "handle_chunk.objects")
-        if objects != 0:
-            return objects + index * self.stride
-        return word(self.library.get(chunk, "handle_chunk.blocks") + index * POINTER_BYTES)
+        objects = self.library.get(group, "handle_group.objects")
+        return word(objects + index * POINTER_BYTES) if self.is_over_malloc else objects + index * self.stride
 
 
 class Use:

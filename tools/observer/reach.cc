@@ -188,7 +188,7 @@ void Reach::mark(const Roots& roots, const std::function<void(std::uint64_t)>& w
     for_each_written_piece(written_, range.start, range.end, [this](Address start, Address end) {
       root_pieces_.push_back({start, end});
     });
-  mark_handle_chunks();
+  mark_handle_groups();
   Worker own(*this);
   for (const Address word : roots.words) own.consider(word);
   std::vector<std::unique_ptr<Worker>> others;
@@ -200,11 +200,11 @@ void Reach::mark(const Roots& roots, const std::function<void(std::uint64_t)>& w
   own.run(watch);
 }
 
-void Reach::mark_handle_chunks() {
+void Reach::mark_handle_groups() {
   const Snapshot& snapshot = table_.snapshot();
   for (std::uint32_t i = 0; i < snapshot.spans.size(); ++i) {
     const Span& span = snapshot.spans[i];
-    if (span.use != SpanUse::kHandleChunk || span.live == 0 || is_sensitive(i)) continue;
+    if (span.use != SpanUse::kHandleGroup || span.live == 0 || is_sensitive(i)) continue;
     for (std::uint32_t word = 0; word < table_.word_count(i); ++word)
       marked_[table_.first_word(i) + word].fetch_or(snapshot.live_words[span.first_word + word]);
     if (!queued_[i].exchange(true)) queue_->push(i);

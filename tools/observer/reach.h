@@ -51,7 +51,7 @@ class Reach {
     return (bits[number / 64].load(std::memory_order_relaxed) >> number % 64 & 1) != 0;
   }
   /// Blocks that no pointer needs to name.
-  void mark_handle_chunks();
+  void mark_handle_groups();
   bool is_sensitive(std::uint32_t span) const;
   bool is_reported(std::uint32_t span) const;
 

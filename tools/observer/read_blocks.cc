@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t kCacheLineBytes = 64;
 constexpr std::uint32_t kBitsPerWord = 64;
-constexpr Address kPoolMarks = 7;  // the pool's record lies at a multiple of 8
+constexpr unsigned kGenerationShift = 32;  // in the word of a slot
+constexpr Address kPoolMarks = 7;          // the pool's record lies at a multiple of 8
 
 /// Where the fields of a span lie, and what its kinds are.
 struct Fields {
@@ -19,6 +20,7 @@ struct Fields {
       : record(layout.size_of("span")),
         start(layout.field("span.start")),
         free_bits(layout.field("span.free_bits")),
+        pool_data(layout.field("span.pool_data")),
         remote_bits(layout.field("span.remote_bits")),
         pool(layout.field("span.pool")),
         stride(layout.field("span.stride")),
@@ -32,16 +34,12 @@ struct Fields {
         of_pool(layout.value("kind.pool")),
         mixed_granules(layout.value("mixed.granules")),
         granule_bytes(layout.value("mixed.granule_bytes")),
-        usable(layout.field("handle_chunk.usable")),
-        handle_chunk_bytes(layout.size_of("handle_chunk")),
         handle(layout.value("pool_record.handle")),
         heap(layout.value("pool_record.heap")) {}
 
   std::uint32_t record;
-  Field start, free_bits, remote_bits, pool, stride, owner, block_count, size_class, kind;
+  Field start, free_bits, pool_data, remote_bits, pool, stride, owner, block_count, size_class, kind;
   std::uint32_t slab, large, cached, of_pool, mixed_granules, granule_bytes;
-  Field usable;
-  std::uint32_t handle_chunk_bytes;
   std::uint32_t handle, heap;
 };
 
@@ -64,14 +62,13 @@ constexpr std::uint64_t valid_bits(std::uint32_t block_count, std::uint32_t word
   return left >= kBitsPerWord ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
 }
 
-/// The lowest bits of the numbers of a word of blocks.
-std::uint64_t lowest_bits_of_numbers(Bytes numbers, std::uint32_t word) {
+/// The lowest bits of the generations of slots, for a word of blocks.
+std::uint64_t odd_generations(Bytes slots, std::uint32_t word) {
   const std::size_t first = std::size_t{word} * kBitsPerWord;
-  const std::size_t count =
-      std::min<std::size_t>(numbers.size() / sizeof(std::uint32_t) - first, kBitsPerWord);
+  const std::size_t count = std::min<std::size_t>(slots.size() / sizeof(std::uint64_t) - first, kBitsPerWord);
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < count; ++i)
-    bits |= std::uint64_t{entry_of<std::uint32_t>(numbers, first + i) & 1} << i;
+    bits |= (entry_of<std::uint64_t>(slots, first + i) >> kGenerationShift & 1) << i;
   return bits;
 }
 
@@ -122,6 +119,11 @@ class BlockReader {
     if (span.use == SpanUse::kSpareSlab && number_at(record, fields_.block_count) == 0) return true;  // fresh
     if (!read_class(span, record)) return false;
     if (owner != nullptr) span.pool = owner->pool;
+    if (owner != nullptr && owner->has_slots) {  // the library's own
+      span.use = SpanUse::kHandleSlots;
+      span.pool = kNone;
+      return true;
+    }
     if (span.size_class == 0) {  // of a pool that no thread has a record of
       if (span.pool == kNone) return false;
       span.block_bytes = snapshot_.pools[span.pool].block_bytes;
@@ -157,7 +159,7 @@ class BlockReader {
   /// Whether the blocks lie in the span and apart. The stride of a single one may be cut off.
   static bool fits(const Span& span) {
     const std::uint64_t room = span.end() - span.first_block;
-    if (span.block_count == 0 || span.block_bytes > room) return false;
+    if (span.block_count == 0 || span.block_bytes == 0 || span.block_bytes > room) return false;
     return span.block_count == 1 ||
            (span.stride >= span.block_bytes && span.stride <= room / span.block_count && span.stride != 0);
   }
@@ -171,23 +173,20 @@ class BlockReader {
     }
     if (span.pool == kNone) return pool == 0;  // a table of the library's own
     const std::uint64_t kind = reading_.pool_details[span.pool].record_kind;
-    if (kind == fields_.handle) return read_handle_chunk(span, record);
+    if (kind == fields_.handle) return read_handle_group(span, record);
     if (kind == fields_.heap) return read_heap_slab(span, record);
     return true;
   }
 
-  bool read_handle_chunk(Span& span, Bytes record) {
-    span.use = SpanUse::kHandleChunk;
-    const Address chunk = number_at(record, fields_.free_bits);
-    span.stride = static_cast<std::uint32_t>(number_at(record, fields_.stride));
-    span.block_bytes = span.stride;
-    span.block_count = static_cast<std::uint32_t>(reading_.number(chunk, fields_.usable));
-    if (!fits(span)) return false;
-    const Bytes generations = reading_.image.view(chunk + fields_.handle_chunk_bytes,
-                                                  std::uint64_t{span.block_count} * sizeof(std::uint32_t));
-    if (generations.empty()) return false;
+  bool read_handle_group(Span& span, Bytes record) {
+    span.use = SpanUse::kHandleGroup;
+    span.block_bytes = number_at(record, fields_.stride);
+    if (!read_count(span, record)) return false;
+    const Bytes slots = reading_.image.view(number_at(record, fields_.pool_data),
+                                            std::uint64_t{span.block_count} * sizeof(std::uint64_t));
+    if (slots.empty()) return false;
     reading_.bounds.spend_steps(span.block_count);
-    set_live(span, [&](std::uint32_t word) { return lowest_bits_of_numbers(generations, word); });
+    set_live(span, [&](std::uint32_t word) { return odd_generations(slots, word); });
     return true;
   }
 

@@ -38,6 +38,7 @@ void read_owner(Reading& reading, Address record, Address shared_one) {
   owner.is_orphan = reading.number(record, layout.field("owner.is_orphan")) != 0;
   owner.is_shared_one = record == shared_one;
   owner.is_of_pool = reading.number(record, layout.field("owner.is_of_pool")) != 0;
+  owner.has_slots = reading.number(record, layout.field("owner.has_slots")) != 0;
   owner.first_class = static_cast<std::uint32_t>(reading.number(record, layout.field("owner.first_class")));
   owner.class_count = static_cast<std::uint32_t>(reading.number(record, layout.field("owner.class_count")));
   owner.slab_bytes = reading.number(record, layout.field("owner.slab_bytes"));

@@ -123,7 +123,7 @@ class PoolReader {
     const Address type = pool.record + layout_.value("handles.type");
     pool.block_bytes = number(type, "handle_type.stride");
     pool.mapped_bytes = number(pool.record, "handles.mapped");
-    pool.refusals = number(pool.record, "handles.refusals");
+    pool.refusals = number(pool.record, "blocks.refusals");
     pool.largest_count = layout_.value("handles.most_slots");
     pool.hard_limit = pool.largest_count * pool.block_bytes;
     pool.peak_bytes = count_used_slots(pool.record, number(type, "handle_type.shift")) * pool.block_bytes;
@@ -137,17 +137,16 @@ class PoolReader {
     const std::uint64_t slots =
         std::min<std::uint64_t>(number(front, "handle_front.slots"), layout_.value("handles.most_slots"));
     if (shift >= 32) return 0;
-    const std::uint64_t chunks = slots >> shift;
-    const Bytes table = reading_.image.view(number(front, "handle_front.chunks"), chunks * sizeof(Address));
+    const Address groups = number(front, "handle_front.groups");
+    const std::uint64_t group_bytes = layout_.size_of("handle_group");
     std::uint64_t used = 0;
-    for (std::uint64_t i = 0; i < chunks && !table.empty(); ++i) {
-      const auto chunk = entry_of<Address>(table, i);
-      const std::uint64_t count = std::min<std::uint64_t>(number(chunk, "handle_chunk.usable"), slots);
+    for (std::uint64_t i = 0; i < slots >> shift; ++i) {
+      const std::uint64_t count = std::min(std::uint64_t{1} << shift, slots);
       reading_.bounds.spend_steps(count / 8 + 1);
-      const Bytes generations =
-          reading_.image.view(chunk + layout_.size_of("handle_chunk"), count * sizeof(std::uint32_t));
-      for (std::size_t slot = 0; slot < generations.size() / sizeof(std::uint32_t); ++slot)
-        used += entry_of<std::uint32_t>(generations, slot) != 0 ? 1 : 0;
+      const Bytes words = reading_.image.view(number(groups + i * group_bytes, "handle_group.words"),
+                                              count * sizeof(std::uint64_t));
+      for (std::size_t slot = 0; slot < words.size() / sizeof(std::uint64_t); ++slot)
+        used += entry_of<std::uint64_t>(words, slot) >> 32 != 0 ? 1 : 0;
     }
     return used;
   }

@@ -102,6 +102,10 @@ void SpanSums::add_all(std::span<const ResidentRun> runs) {
 void SpanSums::add(const Span& span, const SpanParts& parts) {
   if (const std::uint32_t pool = pool_of(span); pool < sheet_.bytes_of_pool.size())
     sheet_.bytes_of_pool[pool] += parts.live + parts.rounding + parts.free;
+  if (span.use == SpanUse::kHandleSlots) {
+    add(Part::kMetadata, parts.live + parts.rounding + parts.free);
+    return;
+  }
   if (is_kept_whole(span.use)) {
     add(Part::kFreeInSlabs, parts.live + parts.rounding + parts.free);
     return;
@@ -209,7 +213,7 @@ void fill_resident(const Snapshot& snapshot, const Residency& residency, Sheet& 
   SpanSums(snapshot, sheet).add_all(residency.runs());
   sheet.bytes[static_cast<std::size_t>(Part::kFreePages)] =
       resident_in(sorted_ranges(snapshot.free_runs), residency.runs());
-  sheet.bytes[static_cast<std::size_t>(Part::kMetadata)] =
+  sheet.bytes[static_cast<std::size_t>(Part::kMetadata)] +=
       resident_in(merged(sorted_ranges(snapshot.records)), residency.runs());
   add_outside(snapshot, residency.runs(), sheet);
   sheet.rss_bytes = residency.rss_bytes();
@@ -222,7 +226,7 @@ void fill_mapped(const Snapshot& snapshot, Sheet& sheet) {
   sheet.basis = Basis::kMapped;
   SpanSums(snapshot, sheet).add_all(kAll);
   sheet.bytes[static_cast<std::size_t>(Part::kFreePages)] = snapshot.totals.free_dirty_bytes;
-  sheet.bytes[static_cast<std::size_t>(Part::kMetadata)] = snapshot.totals.record_bytes;
+  sheet.bytes[static_cast<std::size_t>(Part::kMetadata)] += snapshot.totals.record_bytes;
 }
 
 // -- Rates -------------------------------------------------------------------------------------------------

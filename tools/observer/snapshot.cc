@@ -14,8 +14,10 @@ std::string_view name_of(SpanUse use) {
       return "large block";
     case SpanUse::kCachedLarge:
       return "freed large block, kept";
-    case SpanUse::kHandleChunk:
-      return "chunk of a handle pool";
+    case SpanUse::kHandleGroup:
+      return "group of a handle pool";
+    case SpanUse::kHandleSlots:
+      return "slots of a handle pool";
     case SpanUse::kHeapSlab:
       return "slab of a heap";
     case SpanUse::kMixedPage:

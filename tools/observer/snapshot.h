@@ -30,7 +30,8 @@ enum class SpanUse : std::uint8_t {
   kSpareSlab,    // empty; an owner keeps it for its next slab
   kLarge,        // one live block of the general pool
   kCachedLarge,  // such a block that was freed and is kept
-  kHandleChunk,  // of a handle pool
+  kHandleGroup,  // objects of a handle pool
+  kHandleSlots,  // its slots, which are the library's own
   kHeapSlab,     // of a heap: blocks of one size, or one large block
   kMixedPage,    // of a heap: blocks of many sizes (Snapshot::mixed_blocks)
   kSparePage,    // of a heap, without blocks
@@ -105,7 +106,7 @@ struct Thread {
 struct Owner {
   Address record = 0;
   std::uint32_t threads = 0;
-  bool is_orphan = false, is_shared_one = false, is_of_pool = false;
+  bool is_orphan = false, is_shared_one = false, is_of_pool = false, has_slots = false;
   std::uint32_t first_class = 0, class_count = 0;  // class numbers one after the other
   std::uint32_t pool = kNone;                      // whose part it is
   std::uint64_t slab_bytes = 0, spare_bytes = 0, live_bytes = 0, free_bytes = 0;

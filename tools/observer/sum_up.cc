@@ -56,12 +56,13 @@ void add_span(Snapshot& snapshot, const Span& span) {
       ++totals.large_blocks;
       totals.large_bytes += span.bytes;
       break;
-    case SpanUse::kHandleChunk:
+    case SpanUse::kHandleGroup:
     case SpanUse::kHeapSlab:
     case SpanUse::kMixedPage:
     case SpanUse::kSparePage:
       totals.free_in_pools_bytes += free_bytes_of(span);
       break;
+    case SpanUse::kHandleSlots:
     case SpanUse::kOther:
       break;
   }

@@ -1,28 +1,32 @@
-// The slots of a HandlePool: where its objects lie, the generation of each slot, and which slots are free.
+// The slots of a HandlePool: which generation each is in, and where its object lies.
 //
-// Slots come in chunks of 2^n, with the objects side by side in slot order and the generations in a record
-// apart, which stays while the pool lives. A generation is odd while its slot holds an object. Free slots
-// lie in a stack; each thread has some in a magazine of its own (pool/handle_slots.cc).
+// slot    a word: a generation, the thread that made the object, and the slot's own number. A generation is
+//         odd while the slot holds an object. The words of a pool are blocks of 8 bytes of its size class:
+//         threads have them in magazines as blocks of any class, except that no slab of them ends, or is
+//         given back, while the pool lives: old handles are compared with them.
+// group   2^n slots side by side, and memory for as many objects side by side, in the order of the slots.
+//         The memory of a group without objects may go back; then its slots are no thread's until it has some
+//         again.
 //
 // Of several threads that end one object, one must succeed. An atomic exchange would see to it, and take as
-// long as all else. So a slot names the thread that made its object, and as long as each object is ended by
-// the thread that made it, that thread compares and stores the generation plainly, with a mark that it is
-// inside (owner_lock.h). The first other thread that ends one of its objects takes that right from it, for
-// good: it waits until the thread is outside, and from then on all end that thread's objects by an exchange
-// (idea: the biased locks of K. Kawachiya, A. Koseki, T. Onodera, "Lock Reservation", 2002).
+// long as all else. So a word names the thread that made its object, and as long as each object is ended by
+// the thread that made it, that thread compares and stores the word plainly, with a mark that it is inside
+// (owner_lock.h). The first other thread that ends one of its objects takes that right from it, for good: it
+// waits until the thread is outside, and from then on all end that thread's objects by an exchange (idea: the
+// biased locks of K. Kawachiya, A. Koseki, T. Onodera, "Lock Reservation", 2002).
 //
-// Invariant: every usable slot with an even generation is in the stack or a magazine, on its way between
-// them, or retired, because its generation has reached the last one. A generation is changed by the thread
-// that has the slot, or by who ends its object: by a plain store only inside of the mark of the thread that
-// the slot names, while `ends_alone` of its magazine is its number.
-// A chunk whose memory was given back has no slot in the stack; slots on their way when a process forks are
-// lost to the child.
-// Threads: any. A magazine is its thread's, but for `ends_alone` and `is_shared`; others read its mark.
+// Invariant: a word is 0 when its slot is none, or no more: the last one of a group whose objects need room
+// for another first line; one whose generation has reached the last; one whose object was freed by address.
+// Else it has the slot's number; its generation is changed by the thread that has the free slot, or by who
+// ends its object: beside other threads by a plain store only inside of the mark of the thread that the word
+// names, while `makers_alone` has its number. A slot that a thread takes has memory.
+// Threads: any.
 #pragma once
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "tarn/detail/live_walk.h"
 #include "tarn/detail/mutex.h"
 #include "tarn/detail/owner_lock.h"
 #include "tarn/detail/quiet_load.h"
@@ -32,73 +36,42 @@ namespace TARN_NAMESPACE::detail {
 
 struct HandlePoolState;
 
-struct HandleChunk {
-  std::atomic<char*>
-      objects;  // of its first slot; nullptr: given back, or each object is a block of malloc's
-  std::uint32_t first_slot;
-  std::uint32_t usable_count;  // slots; the others are never taken
-  std::uint32_t free_count;    // scratch of release_unused
-  std::uint32_t retired_count;
-  std::size_t span_bytes;
-  std::atomic<void*>* blocks;  // of malloc, one per slot; nullptr: objects lie side by side
+/// From the lowest bit: the number of the slot, the maker of its object, the generation.
+using SlotWord = std::atomic<std::uint64_t>;
 
-  std::atomic<std::uint32_t>* generations() {
-    return reinterpret_cast<std::atomic<std::uint32_t>*>(this + 1);
-  }
-  /// The numbers of the threads that made the slots' objects; 0: a thread without a magazine.
-  TARN_INLINE std::atomic<std::uint8_t>* makers(unsigned shift) {
-    return reinterpret_cast<std::atomic<std::uint8_t>*>(generations() + (std::size_t{1} << shift));
-  }
-  TARN_INLINE char* object(std::uint32_t index, std::size_t stride) const {
-    char* const first = objects.load(std::memory_order_relaxed);
-    if (first != nullptr) [[likely]]
-      return first + index * stride;
-    return blocks != nullptr ? static_cast<char*>(block(index)) : nullptr;
-  }
-  /// \pre each object is a block of malloc's.
-  TARN_INLINE void* block(std::uint32_t index) const { return blocks[index].load(std::memory_order_relaxed); }
-};
+inline constexpr unsigned kSlotBits = 24;
+inline constexpr std::uint32_t kMostSlots = std::uint32_t{1} << kSlotBits;
+inline constexpr std::uint64_t kOneGeneration = std::uint64_t{1} << 32;
+/// The maker of a free slot's word, and no thread's. A thread without a number makes objects as 0.
+inline constexpr std::uint64_t kNoMaker = kNumberedThreads + 1;
+static_assert(kNoMaker == 255);
 
-/// Free slots of one thread, each as the handle that its next object gets; they lie behind the record, above
-/// a 0 that marks the end. Invariant: places() <= top <= limit.
-struct alignas(64) HandleMagazine {
-  static constexpr std::uint32_t kMostSlots = 256;
-  static constexpr std::uint32_t kNobody = 256;
-
-  std::atomic<std::uint64_t*> top;  // the slot that is taken next; a fork may copy it at any moment
-  std::uint64_t* limit;             // the last place
-  const OwnerFences* fences = nullptr;
-  std::atomic<std::uint32_t> ends_alone{0};  // the thread's number; kNobody: others end its objects too
-  std::uint8_t number = 0;                   // of the thread
-  std::atomic<bool> is_shared{false};        // others may: the thread has been seen outside since
-  OwnerMark mark{};
-
-  std::uint64_t* places() { return reinterpret_cast<std::uint64_t*>(this + 1); }
-  /// \returns 0 when there is none.
-  TARN_INLINE std::uint64_t pop() {
-    std::uint64_t* const place = top.load(std::memory_order_relaxed);
-    const std::uint64_t handle = *place;
-    if (handle != 0) [[likely]]
-      top.store(place - 1, std::memory_order_release);
-    return handle;
-  }
-  /// \pre place is top, and not the limit.
-  TARN_INLINE void push(std::uint64_t* place, std::uint64_t handle) {
-    place[1] = handle;
-    top.store(place + 1, std::memory_order_release);
-  }
-};
-
-/// A handle as one word: the slot in its lower half.
-constexpr std::uint64_t handle_word(std::uint32_t slot, std::uint32_t generation) {
-  return std::uint64_t{generation} << 32 | slot;
+constexpr std::uint64_t maker_bits(std::uint64_t maker) { return maker << kSlotBits; }
+constexpr std::uint32_t maker_of(std::uint64_t word) { return static_cast<std::uint32_t>(word) >> kSlotBits; }
+/// A word without its maker is the handle of its object: the slot in its lower half.
+constexpr std::uint64_t handle_of(std::uint64_t word) { return word & ~maker_bits(kNoMaker); }
+/// \returns the handle of the next object of a free slot.
+constexpr std::uint64_t next_handle(std::uint64_t free_word) {
+  return free_word + (kOneGeneration - maker_bits(kNoMaker));
+}
+/// \returns the word of a slot whose object has ended.
+constexpr std::uint64_t ended_word(std::uint64_t handle) {
+  return handle + (kOneGeneration + maker_bits(kNoMaker));
 }
 constexpr std::uint32_t slot_of(std::uint64_t handle) { return static_cast<std::uint32_t>(handle); }
 constexpr std::uint32_t generation_of(std::uint64_t handle) {
   return static_cast<std::uint32_t>(handle >> 32);
 }
 
-/// A free slot, as the handle that its next object gets, and the memory for it; nullptr: there is none.
+/// \returns the generation of a slot, by a quiet load.
+TARN_INLINE std::uint32_t load_generation(const SlotWord& word) { return load_upper_half_quietly(word); }
+
+struct HandleGroup {
+  std::atomic<SlotWord*> words;
+  std::atomic<char*> objects;  // nullptr: there is no memory; over malloc, an array of pointers to objects
+};
+
+/// A free slot that was taken, as the handle of its next object, and memory for it; nullptr: there is none.
 struct HandlePlace {
   std::uint64_t handle;
   void* memory;
@@ -106,62 +79,57 @@ struct HandlePlace {
 
 /// What the inlined paths read; all else lies behind `state`.
 struct HandleFront {
-  static constexpr std::uint32_t kMostSlots = std::uint32_t{1} << 22;
-  static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
   static constexpr std::uint32_t kLastGeneration = ~std::uint32_t{0} - 2;  // of an object
-  static constexpr std::uint32_t kRetired = kLastGeneration + 1;
 
-  std::atomic<HandleMagazine*>* magazines;  // by the numbers of threads; never null, the first is never there
-  std::atomic<HandleChunk**> chunks;        // a larger array takes its place; the old one stays
-  std::atomic<std::uint32_t> slot_count;    // of slots whose objects lie side by side
-  std::atomic<std::uint32_t> malloc_slot_count;  // of those whose objects are malloc's; one of both is 0
-  bool is_over_malloc;                           // then there are no magazines
+  RecordPlace place;                             // of each thread's free slots; kNone: every call is slow
+  std::atomic<HandleGroup*> groups;              // a larger array takes its place; the old one stays
+  std::atomic<std::uint32_t> slot_count;         // of groups; while objects lie side by side
+  std::atomic<std::uint32_t> malloc_slot_count;  // the same, while objects are malloc's; one of both is 0
+  bool is_over_malloc;
+  const OwnerFences* fences;
+  const std::atomic<std::uint8_t>* makers_alone;  // by the number of a thread: it, or kNoMaker
   HandlePoolState* state;
   const void* checked_as;  // the pool's name for memory checkers
 
-  /// \pre slot < slot_count + malloc_slot_count. \tparam kShift chunks have 2^kShift slots.
+  /// \pre slot < slot_count + malloc_slot_count. \tparam kShift groups have 2^kShift slots.
   template <unsigned kShift>
-  TARN_INLINE HandleChunk& chunk(std::uint32_t slot) const {
-    HandleChunk** const table = load_quietly(chunks);
-    return *table[slot >> kShift];
-  }
-  /// \returns an empty and full one when the thread has none, or its calls must all take the slow door.
-  TARN_INLINE HandleMagazine& magazine() const {
-    return *magazines[own_cache()->thread_number].load(std::memory_order_relaxed);
+  TARN_INLINE HandleGroup& group_of(std::uint32_t slot) const {
+    return load_quietly(groups)[slot >> kShift];
   }
 };
 
 /// Ends the object of a handle if it is live and the calling thread's alone to end, and leaves the mark.
-/// \returns whether it was. \pre the thread is inside of the mark of its magazine.
-TARN_INLINE bool end_object_inside(HandleMagazine& magazine, std::atomic<std::uint32_t>& generation,
-                                   const std::atomic<std::uint8_t>& maker, std::uint32_t live) {
-  // The generation first: while it is this one, the slot names its object's maker.
+/// \param own the thread's entry of makers_alone. \returns whether it was. \pre the thread is inside of the
+/// mark of its cache.
+TARN_INLINE bool end_object_inside(OwnerMark& mark, SlotWord& word, std::uint64_t handle,
+                                   const std::atomic<std::uint8_t>& own) {
   const bool is_own =
-      generation.load(std::memory_order_acquire) == live &&
-      maker.load(std::memory_order_relaxed) == magazine.ends_alone.load(std::memory_order_acquire);
+      word.load(std::memory_order_acquire) == (handle | maker_bits(own.load(std::memory_order_acquire)));
   if (is_own) [[likely]]
-    generation.store(live + 1, std::memory_order_release);
-  magazine.mark.leave();
+    word.store(ended_word(handle), std::memory_order_release);
+  mark.leave();
   return is_own;
 }
 
 /// The same without a call, for the path of a hit: false also where the thread needs a fence, or where no
-/// handle may be live behind this one.
-TARN_INLINE bool end_object_at_once(HandleMagazine& magazine, std::atomic<std::uint32_t>& generation,
-                                    const std::atomic<std::uint8_t>& maker, std::uint32_t live) {
-  if (live == HandleFront::kLastGeneration) [[unlikely]]
+/// handle may be live behind this one. \pre the cache is the thread's own.
+TARN_INLINE bool end_object_at_once(const HandleFront& front, ThreadCache& cache, SlotWord& word,
+                                    std::uint64_t handle) {
+  if (generation_of(handle) == HandleFront::kLastGeneration) [[unlikely]]
     return false;
   if (!ProgramGuard::is_needed()) {
-    if (generation.load(std::memory_order_relaxed) != live) [[unlikely]]
+    if (load_generation(word) != generation_of(handle)) [[unlikely]]
       return false;
-    generation.store(live + 1, std::memory_order_relaxed);
+    word.store(ended_word(handle), std::memory_order_relaxed);
     return true;
   }
-  if (!magazine.mark.enter_at_once(*magazine.fences)) [[unlikely]] {
-    magazine.mark.leave();
+  if (cache.ends_handles.is_inside()) [[unlikely]]
+    return false;  // this is a signal handler
+  if (!cache.ends_handles.enter_at_once(*front.fences)) [[unlikely]] {
+    cache.ends_handles.leave();
     return false;
   }
-  return end_object_inside(magazine, generation, maker, live);
+  return end_object_inside(cache.ends_handles, word, handle, front.makers_alone[cache.thread_number]);
 }
 
 struct HandlePoolType {
@@ -173,14 +141,15 @@ struct HandlePoolType {
   bool poisons;
 };
 
-/// 2^result slots are in a chunk: 64 KiB of objects, at least 4.
-constexpr unsigned handle_chunk_shift(std::size_t stride) {
+/// 2^result slots are in a group: 64 KiB of objects, at least 4.
+constexpr unsigned handle_group_shift(std::size_t stride) {
   unsigned shift = 2;
   while (shift < 10 && (stride << (shift + 1)) <= 64 * 1024) ++shift;
   return shift;
 }
 
-/// A walk over the live slots, chunk by chunk in address order; meanwhile the pool keeps its chunks.
+/// A walk over the live slots, group by group, in the order of their objects' addresses; meanwhile the pool
+/// keeps its memory.
 class HandleWalk {
  public:
   TARN_API explicit HandleWalk(HandleFront& front) noexcept;
@@ -188,25 +157,26 @@ class HandleWalk {
   HandleWalk(const HandleWalk&) = delete;
   HandleWalk& operator=(const HandleWalk&) = delete;
 
-  /// Goes to the next chunk; where blocks are malloc's, to the next `place_count` of `places`, in the order
+  /// Goes to the next group; where objects are malloc's, to the next `place_count` of `places`, in the order
   /// of their addresses. \returns false behind the last one.
   TARN_API bool advance() noexcept;
 
+  bool prefetches = false;  // the pool is large
+  SlotWord* words = nullptr;
+  char* objects = nullptr;
+
   struct Place {
-    const void* object;
-    std::uint32_t slot;
+    void* object;
+    SlotWord* word;
   };
   static constexpr unsigned kMostPlaces = 128;
-
-  bool prefetches = false;  // the pool is large
-  HandleChunk* chunk = nullptr;
   std::uint32_t place_count = 0;
   Place places[kMostPlaces];
 
  private:
   HandleFront& front_;
-  std::uint32_t position_ = 0;  // of the chunk, when it was found
-  std::uintptr_t last_ = 0;     // the address of the last first object, or of the last place
+  alignas(void*) unsigned char order_[kOrderBytes];  // of the memory for objects
+  std::uintptr_t last_ = 0;                          // the address of the last place
 };
 
 /// \returns false when memory is refused.

@@ -17,6 +17,9 @@ namespace TARN_NAMESPACE::detail {
 
 struct BlockPoolState;
 
+/// Of what the library keeps in a walk: the order of spans.
+inline constexpr std::size_t kOrderBytes = 320;
+
 /// Keeps a pool's slabs and names them in the order of their addresses. Where blocks are malloc's, there are
 /// no slabs but groups of some `blocks`.
 class LiveWalk {
@@ -44,8 +47,8 @@ class LiveWalk {
 
  private:
   BlockPoolState& pool_;
-  alignas(void*) unsigned char order_[64];  // of the slabs
-  std::uintptr_t last_ = 0;                 // the address of the last of `blocks`
+  alignas(void*) unsigned char order_[kOrderBytes];  // of the slabs
+  std::uintptr_t last_ = 0;                          // the address of the last of `blocks`
 };
 
 /// Whether block `first` + i of a slab is live still.

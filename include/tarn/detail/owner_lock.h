@@ -36,7 +36,7 @@ class OwnerMark {
     return fences.side.load(std::memory_order_acquire) == OwnerFences::Side::kVisitors;
   }
   TARN_INLINE void leave() { owner_.store(kOutside, std::memory_order_release); }
-  /// \threads a visitor, who has fenced all threads.
+  /// \threads the owner; a visitor, who has fenced all threads.
   bool is_inside() const { return owner_.load(std::memory_order_acquire) != kOutside; }
 
   std::atomic<std::uint32_t>& word() { return owner_; }

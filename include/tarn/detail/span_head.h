@@ -7,7 +7,8 @@
 //              Marked (kWatched) it equals no pool: so every free takes the pool's slow door.
 // reciprocal   ceil(2^32 / stride): (offset * reciprocal) >> 32 is a block's index when offset is the start
 //              of a block.
-// pool_data    in a slab of a buffer pool: a count for each block; else nullptr.
+// pool_data    in a slab of a buffer pool: a count for each block; of objects of a handle pool: the words of
+//              their slots; else nullptr.
 //
 // Threads: constant while the span lives, except the words of free_bits and the marks of `pool`; the pool's
 // own rules guard those, but kWatched, which any thread may set and clear.

@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "tarn/detail/bins.h"
+#include "tarn/detail/owner_lock.h"
 #include "tarn/detail/page_index.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -38,6 +39,7 @@ struct alignas(sizeof(Record)) ThreadCache {
   Record of_bins[kBinCount];  // the first one is of no class and has no magazine
   PageIndex page_index;
   std::uint32_t thread_number;  // of no other thread that runs; 0: none
+  OwnerMark ends_handles;       // the thread ends an object that it made (handle_slots.h)
 };
 static_assert(sizeof(ThreadCache) == kFirstPoolClass * sizeof(Record));
 
@@ -45,7 +47,7 @@ static_assert(sizeof(ThreadCache) == kFirstPoolClass * sizeof(Record));
 inline constexpr std::size_t kMostCacheBytes = kMostClasses * sizeof(Record);
 
 /// Threads have numbers from 1 to this one; later ones have none.
-inline constexpr std::uint32_t kNumberedThreads = 255;
+inline constexpr std::uint32_t kNumberedThreads = 254;
 
 /// Never null. \why initial-exec: any other model costs a call; eight bytes fit into the room that libc keeps
 /// for libraries loaded late.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <cstring>
 #include <memory>
 #include <set>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "pool/handle_pool_state.h"
 #include "tarn/handle_pool.h"
 #include "tarn/memory_pool.h"
+#include "thread/magazine.h"
 #include "thread/this_thread.h"
 #include "unit/pool/over_malloc.h"
 
@@ -31,13 +33,26 @@ struct Thing {
 
 using Things = HandlePool<Thing>;
 
-TEST(HandleSlots, ChunksHaveSixtyFourKibibytesOrFourObjects) {
-  EXPECT_EQ(detail::handle_chunk_shift(1), 10u);
-  EXPECT_EQ(detail::handle_chunk_shift(64), 10u);
-  EXPECT_EQ(detail::handle_chunk_shift(65), 9u);
-  EXPECT_EQ(detail::handle_chunk_shift(256), 8u);
-  EXPECT_EQ(detail::handle_chunk_shift(16384), 2u);
-  EXPECT_EQ(detail::handle_chunk_shift(262144), 2u);
+template <typename Work>
+void on_another_thread(Work work) {
+  std::thread(work).join();
+}
+
+TEST(HandleSlots, GroupsHaveSixtyFourKibibytesOrFourObjects) {
+  EXPECT_EQ(detail::handle_group_shift(1), 10u);
+  EXPECT_EQ(detail::handle_group_shift(64), 10u);
+  EXPECT_EQ(detail::handle_group_shift(65), 9u);
+  EXPECT_EQ(detail::handle_group_shift(256), 8u);
+  EXPECT_EQ(detail::handle_group_shift(16384), 2u);
+  EXPECT_EQ(detail::handle_group_shift(262144), 2u);
+}
+
+TEST(HandleSlots, AWordHasGenerationMakerAndSlot) {
+  constexpr std::uint64_t kWord = 7 * detail::kOneGeneration | detail::maker_bits(9) | 123456;
+  EXPECT_EQ(detail::maker_of(kWord), 9u);
+  EXPECT_EQ(detail::generation_of(detail::handle_of(kWord)), 7u);
+  EXPECT_EQ(detail::slot_of(detail::handle_of(kWord)), 123456u);
+  EXPECT_EQ(detail::handle_of(detail::maker_bits(detail::kNoMaker)), 0u);
 }
 
 TEST(HandleSlots, MemoryWithoutObjectsGoesBackAndTheGenerationsStay) {
@@ -57,7 +72,7 @@ TEST(HandleSlots, MemoryWithoutObjectsGoesBackAndTheGenerationsStay) {
   std::set<std::uint32_t> used;
   std::vector<Handle<Thing>> again;
   for (int i = 0; i < 1999; ++i) again.push_back(pool.create(i));
-  EXPECT_EQ(HandlePoolAccess::front(pool).slot_count, slots) << "chunks get their memory again";
+  EXPECT_EQ(HandlePoolAccess::front(pool).slot_count, slots) << "groups get their memory again";
   for (const Handle<Thing>& handle : again) {
     EXPECT_TRUE(used.insert(handle.slot).second);
     ASSERT_NE(pool.get(handle), nullptr);
@@ -72,18 +87,15 @@ TEST(HandleSlots, ASlotAtItsLastGenerationIsNeverUsedAgain) {
   Things pool;
   Handle<Thing> handle = pool.create(1);
   pool.destroy(handle);
-  detail::HandleChunk& chunk = *HandlePoolAccess::front(pool).chunks.load()[0];
-  chunk.generations()[handle.slot] = HandleFront::kLastGeneration - 1;
-  std::uint64_t& next = *HandlePoolAccess::front(pool).magazine().top.load();
-  ASSERT_EQ(detail::slot_of(next), handle.slot);
-  next = detail::handle_word(handle.slot, HandleFront::kLastGeneration);
+  detail::SlotWord& word = word_of_slot(HandlePoolAccess::state(pool), handle.slot);
+  word = (HandleFront::kLastGeneration - 1) * detail::kOneGeneration | (word & 0xffffffff);
   handle = pool.create(2);
   EXPECT_EQ(handle.generation, HandleFront::kLastGeneration);
   EXPECT_EQ(pool.at(handle).value, 2);
   EXPECT_TRUE(pool.destroy(handle));
   EXPECT_EQ(pool.get(handle), nullptr);
   EXPECT_FALSE(pool.destroy(handle));
-  EXPECT_EQ(pool.get({handle.slot, HandleFront::kRetired}), nullptr);
+  EXPECT_EQ(pool.get({handle.slot, HandleFront::kLastGeneration - 1}), nullptr);
   EXPECT_EQ(pool.get({handle.slot, 1}), nullptr) << "the first object's handle";
   validate(HandlePoolAccess::state(pool));
   for (int i = 0; i < 1000; ++i) {
@@ -99,6 +111,62 @@ TEST(HandleSlots, ASlotAtItsLastGenerationIsNeverUsedAgain) {
   }
   validate(HandlePoolAccess::state(pool));
   for (const Handle<Thing>& other : all) pool.destroy(other);
+}
+
+// With threads, too, the last generation is not the first one's forerunner.
+TEST(HandleSlots, ASlotAtItsLastGenerationIsNeverUsedAgainWithThreads) {
+  on_another_thread([] {
+    Things pool;
+    const Handle<Thing> first = pool.create(1);
+    detail::SlotWord& word = word_of_slot(HandlePoolAccess::state(pool), first.slot);
+    const std::uint64_t low = word & 0xffffffff;
+    word = HandleFront::kLastGeneration * detail::kOneGeneration | low;
+    EXPECT_TRUE(pool.destroy({first.slot, HandleFront::kLastGeneration}));
+    EXPECT_EQ(word, 0u);
+    for (int i = 0; i < 100; ++i) {
+      const Handle<Thing> other = pool.create(i);
+      EXPECT_NE(other.slot, first.slot);
+      EXPECT_EQ(pool.get(first), nullptr);
+      pool.destroy(other);
+    }
+    validate(HandlePoolAccess::state(pool));
+  });
+}
+
+TEST(HandleSlots, GenerationsOutliveEveryWayToGiveMemoryBack) {
+  Things pool;
+  std::vector<Handle<Thing>> old;
+  for (int i = 0; i < 2000; ++i) old.push_back(pool.create(i));
+  for (const Handle<Thing>& handle : old) pool.destroy(handle);
+  tarn::trim();
+  EXPECT_EQ(HandlePoolAccess::state(pool).mapped_bytes, 0u);
+  validate(HandlePoolAccess::state(pool));
+  for (const Handle<Thing>& handle : old) ASSERT_EQ(pool.get(handle), nullptr);
+  std::vector<void*> others;  // on the pages that went
+  for (int i = 0; i < 2000; ++i) others.push_back(tarn::allocate(512));
+  for (void* const block : others) std::memset(block, 0x11, 512);
+  for (const Handle<Thing>& handle : old) {
+    ASSERT_EQ(pool.get(handle), nullptr);
+    ASSERT_FALSE(pool.destroy(handle));
+  }
+  const Handle<Thing> next = pool.create(1);
+  EXPECT_GT(next.generation, 1u);
+  pool.destroy(next);
+  for (void* const block : others) tarn::deallocate(block);
+  validate(HandlePoolAccess::state(pool));
+}
+
+TEST(HandleSlots, PrewarmedSlotsAreTakenWithoutMoreMemory) {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{256}, std::size_t{10000}}) {
+    Things pool;
+    EXPECT_GE(pool.prewarm(count), count);
+    const std::size_t mapped = HandlePoolAccess::state(pool).mapped_bytes;
+    std::vector<Handle<Thing>> handles;
+    for (std::size_t i = 0; i < count; ++i) handles.push_back(pool.create(1));
+    EXPECT_EQ(HandlePoolAccess::state(pool).mapped_bytes, mapped);
+    for (const Handle<Thing>& handle : handles) pool.destroy(handle);
+    validate(HandlePoolAccess::state(pool));
+  }
 }
 
 TEST(HandleSlots, EveryThreadOfSeveralHasSlotsAtHandAndNoneIsLost) {
@@ -128,12 +196,9 @@ TEST(HandleSlots, EveryThreadOfSeveralHasSlotsAtHandAndNoneIsLost) {
   validate(HandlePoolAccess::state(pool));
 }
 
-// The magazine of the calling thread.
-const detail::HandleMagazine& own_magazine(Things& pool) { return HandlePoolAccess::front(pool).magazine(); }
-
-template <typename Work>
-void on_another_thread(Work work) {
-  std::thread(work).join();
+// Whether others may end what the calling thread has made.
+bool is_own_shared(Things& pool) {
+  return HandlePoolAccess::state(pool).is_shared[this_heap()->cache->thread_number];
 }
 
 TEST(HandleSlots, AThreadEndsItsObjectsWithoutAnExchangeUntilAnotherEndsOne) {
@@ -145,12 +210,12 @@ TEST(HandleSlots, AThreadEndsItsObjectsWithoutAnExchangeUntilAnotherEndsOne) {
     const Handle<Thing> other = pool.create(7);
     EXPECT_TRUE(pool.destroy(other));
   });
-  EXPECT_FALSE(own_magazine(pool).is_shared) << "another thread's own objects are its own affair";
+  EXPECT_FALSE(is_own_shared(pool)) << "another thread's own objects are its own affair";
   on_another_thread([&] {
     EXPECT_TRUE(pool.destroy(handles[50]));
     EXPECT_FALSE(pool.destroy(handles[50]));
   });
-  EXPECT_TRUE(own_magazine(pool).is_shared);
+  EXPECT_TRUE(is_own_shared(pool));
   for (std::size_t i = 0; i < handles.size(); ++i) EXPECT_EQ(pool.destroy(handles[i]), i != 50);
   for (const Handle<Thing>& handle : handles) EXPECT_FALSE(pool.destroy(handle));
   const Handle<Thing> next = pool.create(1);
@@ -171,7 +236,7 @@ TEST(HandleSlots, AnOldHandleIsRefusedInAnotherThreadAndChangesNothing) {
     EXPECT_FALSE(pool.destroy({old.slot, old.generation + 1}));
     EXPECT_FALSE(pool.destroy({}));
   });
-  EXPECT_FALSE(own_magazine(pool).is_shared);
+  EXPECT_FALSE(is_own_shared(pool));
   EXPECT_EQ(pool.at(next).value, 2);
   pool.destroy(next);
 }
@@ -204,7 +269,7 @@ TEST(HandleSlots, OfTheMakerAndAnotherThreadThatEndTheSameObjectsOneSucceedsForE
   other.join();
 }
 
-TEST(HandleSlots, AThreadWithoutANumberHasNoMagazineAndLosesNoSlot) {
+TEST(HandleSlots, AThreadWithoutANumberEndsByAnExchangeAndLosesNoSlot) {
   Things pool;
   on_another_thread([&] {
     const ThreadHeap* const heap = attach_this_thread();
@@ -212,7 +277,10 @@ TEST(HandleSlots, AThreadWithoutANumberHasNoMagazineAndLosesNoSlot) {
     const std::uint32_t number = std::exchange(heap->cache->thread_number, 0u);
     std::vector<Handle<Thing>> handles;
     for (int i = 0; i < 300; ++i) handles.push_back(pool.create(i));
-    EXPECT_EQ(&own_magazine(pool), &detail::no_handle_magazine.magazine);
+    const auto maker = [&](std::uint32_t slot) {
+      return detail::maker_of(word_of_slot(HandlePoolAccess::state(pool), slot));
+    };
+    for (const Handle<Thing>& handle : handles) EXPECT_EQ(maker(handle.slot), 0u);
     for (int i = 0; i < 300; ++i) EXPECT_EQ(pool.at(handles[static_cast<std::size_t>(i)]).value, i);
     for (const Handle<Thing>& handle : handles) EXPECT_TRUE(pool.destroy(handle));
     for (const Handle<Thing>& handle : handles) EXPECT_FALSE(pool.destroy(handle));
@@ -222,18 +290,14 @@ TEST(HandleSlots, AThreadWithoutANumberHasNoMagazineAndLosesNoSlot) {
   EXPECT_EQ(pool.live_count(), 0u);
 }
 
-TEST(HandleSlots, AThreadThatOnlyEndsObjectsHasAMagazine) {
+TEST(HandleSlots, AThreadThatOnlyEndsObjectsHasTheirSlotsAtHand) {
   Things pool;
   std::vector<Handle<Thing>> handles;
   for (int i = 0; i < 1000; ++i) handles.push_back(pool.create(i));
   std::thread([&] {
     ASSERT_NE(attach_this_thread(), nullptr);
-    if (this_heap()->cache->thread_number == 0) GTEST_SKIP();
     for (const Handle<Thing> handle : handles) ASSERT_TRUE(pool.destroy(handle));
-    detail::HandleMagazine* const magazine =
-        detail::magazine_of(HandlePoolAccess::state(pool), this_heap()->cache->thread_number);
-    ASSERT_NE(magazine, nullptr);
-    EXPECT_GT(count_of(*magazine), 0u);
+    EXPECT_GT(count_of(*this_heap(), HandlePoolAccess::state(pool).size_class), 0u);
   }).join();
   validate(HandlePoolAccess::state(pool));
 }
@@ -251,6 +315,21 @@ TEST(HandleSlots, WhatAnEndedThreadHadAtHandGoesBack) {
   validate(HandlePoolAccess::state(pool));
 }
 
+TEST(HandleSlots, APoolThatHandedItsObjectsOverEndsWithTheLastOfThem) {
+  unsigned classes = 0;
+  for (int round = 0; round < 50; ++round) {
+    std::vector<Thing*> things;
+    {
+      Things pool({.name = "handed over", .at_end = AtPoolEnd::kHandOver});
+      for (int i = 0; i < 600; ++i) things.push_back(pool.get(pool.create(i)));
+      for (int i = 0; i < 1000; ++i) static_cast<void>(pool.destroy(pool.create(i)));
+      if (round == 0) classes = end_of_classes;
+    }
+    for (Thing* const thing : things) tarn::deallocate(thing);
+  }
+  EXPECT_EQ(end_of_classes, classes) << "the next pool has what the last one had";
+}
+
 TEST(HandleSlots, WhatIsHandedOverIsFreedByItsAddress) {
   Thing* thing = nullptr;
   {
@@ -262,6 +341,27 @@ TEST(HandleSlots, WhatIsHandedOverIsFreedByItsAddress) {
   EXPECT_EQ(tarn::usable_size(thing), sizeof(Thing));
   thing->~Thing();
   tarn::deallocate(thing);
+}
+
+TEST(HandleSlots, AFreeOfASlotByItsAddressIsNone) {
+  Things pool({.name = "things"});
+  const Handle<Thing> handle = pool.create(1);
+  void* const word = &word_of_slot(HandlePoolAccess::state(pool), handle.slot);
+  EXPECT_DEATH(tarn::deallocate(word), "free of a pointer that is no block of the pool in 'things'");
+  pool.destroy(handle);
+}
+
+TEST(HandleSlots, PoolsThatComeAndGoLeaveNothing) {
+  const auto use = [](int objects) {
+    Things pool;
+    std::vector<Handle<Thing>> handles;
+    for (int i = 0; i < objects; ++i) handles.push_back(pool.create(i));
+    for (const Handle<Thing>& handle : handles) pool.destroy(handle);
+  };
+  use(10000);
+  const unsigned classes = end_of_classes;
+  for (int i = 0; i < 50; ++i) use(100);
+  EXPECT_EQ(end_of_classes, classes) << "the next pool has what the last one had";
 }
 
 using HandleSlotsOverMalloc = OverMalloc;
@@ -279,11 +379,12 @@ TEST_F(HandleSlotsOverMalloc, EachObjectIsABlockOfMallocs) {
     } else {
       expected.push_back(&pool.at(handles[i]));
     }
-  std::sort(expected.begin(), expected.end());
   pool.for_each_live([&](Handle<Thing> handle, const Thing& thing) {
     EXPECT_EQ(pool.get(handle), &thing);
     visited.push_back(&thing);
   });
+  std::sort(expected.begin(), expected.end());
+  std::sort(visited.begin(), visited.end());
   EXPECT_EQ(visited, expected);
   validate(HandlePoolAccess::state(pool));
 }
