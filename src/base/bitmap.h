@@ -126,6 +126,19 @@ inline std::size_t find_other(const std::uint64_t* words, std::size_t from, std:
   }
   return size;
 }
+/// \returns how many ones lie side by side right before an index.
+inline std::size_t ones_before(const std::uint64_t* words, std::size_t index) {
+  std::size_t ones = 0;
+  while (ones < index) {
+    const std::size_t last = index - ones - 1, in_word = last % kWordBits + 1;
+    const auto here =
+        static_cast<std::size_t>(std::countl_one(words[last / kWordBits] << (kWordBits - in_word)));
+    ones += here < in_word ? here : in_word;
+    if (here < in_word) break;
+  }
+  return ones;
+}
+
 /// The first one (zero) at or after `from`; `size` if there is none.
 inline std::size_t find_one(const std::uint64_t* words, std::size_t from, std::size_t size) {
   return find_other(words, from, size, 0);

@@ -24,6 +24,7 @@ void count_anew_locked(SlabOwner& owner, Span& slab) {
   for (std::uint32_t word = 0; word < slab.word_count; ++word) count += count_ones(slab.free_bits[word]);
   slab.free_count = count;
   slab.scan_word = 0;
+  slab.longest_run = slab.block_count;
   if (slab.is_listed() && count == 0) return unlist_slab(owner, &slab);
   if (!slab.is_listed() && count != 0) place_slab(owner, &slab);
 }
@@ -38,6 +39,7 @@ void count_all_anew_locked(SlabOwner& owner, const List<Span>& slabs) {
 }  // namespace
 
 void put_right_locked(SlabOwner& owner) {
+  owner.missing_run = UINT32_MAX;
   Depot* const depot = owner.depot.load(std::memory_order_relaxed);
   for (const SizeClass size_class : classes_of(owner)) {
     if (depot != nullptr) forget_parked(owner, *depot, size_class);

@@ -49,6 +49,7 @@ unsigned return_scattered(SlabOwner& owner, void* const* blocks, unsigned count,
     bitmap::store(slab->free_bits + word, bits | bitmap::bit(index));
     slab->scan_word = word < slab->scan_word ? static_cast<std::uint16_t>(word) : slab->scan_word;
     slab->quiet = Quiet::kNot;
+    slab->longest_run = slab->block_count;
     owner.taken_bytes -= stride;
     if (++slab->free_count >= slab->settle_at) [[unlikely]]
       settle_slab(owner, slab, returned);

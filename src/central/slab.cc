@@ -38,6 +38,7 @@ void begin_slab(Span& span, const SlabCut& cut) {
   span.settle_at = 0;
   span.is_kept = false;
   span.quiet = Quiet::kNot;
+  span.longest_run = span.block_count;
   bitmap::fill(span.free_bits, span.block_count);
 }
 
@@ -103,6 +104,7 @@ void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask) {
     stop_for_double_free(slab, word, twice);
   bitmap::store(slab.free_bits + word, slab.free_bits[word] | mask);
   slab.free_count += count_ones(mask);
+  slab.longest_run = slab.block_count;
   if (word < slab.scan_word) slab.scan_word = static_cast<std::uint16_t>(word);
 }
 
@@ -153,6 +155,11 @@ void validate_locked(const Span& slab) {
     TARN_CHECK(word >= slab.scan_word || bits == 0);
     ones += count_ones(bits);
     remote += count_ones(remote_bits);
+  }
+  for (std::size_t end = 0, first = 0;
+       (first = bitmap::find_one(slab.free_bits, end, slab.block_count)) < slab.block_count;) {
+    end = bitmap::find_zero(slab.free_bits, first, slab.block_count);
+    TARN_CHECK(end - first <= slab.longest_run);
   }
   TARN_CHECK(slab.kind == SpanKind::kSlab);
   TARN_CHECK(ones == slab.free_count);

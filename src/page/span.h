@@ -8,7 +8,8 @@
 //
 // Which thread may touch which field: the first line is constant while the span lives, except `owner`, which
 // changes under the locks of both owners. The second line and free_bits belong to the holder of the owner's
-// lock, except `pages`, which is constant for slabs. The third line and remote_bits are atomic, for all.
+// lock, except `pages`, which is constant for slabs. The third line and remote_bits are atomic, for all,
+// but longest_run, which is as the second line.
 //
 // Memory of a Span is only ever reused for Spans, and is_pending / pending_next survive the reuse: a thread
 // that has set a slab's last remote bit may still announce the slab after it ended. central/remote_free.h
@@ -71,6 +72,8 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   alignas(kCacheLineBytes) std::atomic<Span*> pending_next;
   std::atomic<std::uint32_t> is_pending;
   std::atomic<std::uint32_t> sampled_count;  // its blocks that thread/observation.h has a sample of
+  // Of a slab: no more free blocks lie side by side. Only runs lower it (pool/block_pool_runs.cc).
+  std::uint16_t longest_run;
   std::atomic<std::uint64_t> inline_remote_bits[kInlineWords];
 
   /// The start of the span's pages; the first block may begin some lines later.

@@ -133,14 +133,17 @@ std::uint32_t take_runs(Span& slab, std::size_t count, void** runs, std::uint32_
 
 // Takes a run of the slab, and some more to be at hand.
 void* take_of_slab_locked(BlockPoolState& pool, Span& slab, std::size_t count) {
-  if (slab.free_count < count) return nullptr;
+  if (slab.free_count < count || slab.longest_run < count) return nullptr;
   SlabOwner& owner = *pool.owner;
   const bool keeps = may_be_at_hand(pool, count) && (pool.own == nullptr || pool.walks == 0) &&
                      owner.no_magazines.load(std::memory_order_seq_cst) == 0;
   RunsAtHand* const runs = keeps ? runs_of(pool, count) : nullptr;
   void* found[kMostRefill];
   const std::uint32_t taken = take_runs(slab, count, found, runs != nullptr ? runs->refill : 1);
-  if (taken == 0) return nullptr;
+  if (taken == 0) {
+    slab.longest_run = static_cast<std::uint16_t>(count - 1);
+    return nullptr;
+  }
   for (std::uint32_t i = taken; i-- > 1;) push_run(pool, *runs, found[i], count);
   if (runs != nullptr && runs->refill < kMostRefill) runs->refill *= 2;
   while (slab.scan_word < slab.word_count && slab.free_bits[slab.scan_word] == 0) ++slab.scan_word;

@@ -81,6 +81,17 @@ void give_to_slabs(BlockPoolState& pool, void* block) {
   give_run_to_slabs(pool, block, 1, returned);
 }
 
+namespace {
+
+// \returns how many free blocks lie side by side where a run is that has come back.
+std::uint32_t joined_run(const Span& slab, BlockIndex index, std::size_t count) {
+  const std::size_t first = number_of(index), before = bitmap::ones_before(slab.free_bits, first);
+  const std::size_t end = bitmap::find_zero(slab.free_bits, first + count, slab.block_count);
+  return static_cast<std::uint32_t>(end - first + before);
+}
+
+}  // namespace
+
 void give_run_to_slabs(BlockPoolState& pool, void* blocks, std::size_t count, ReturnedPages& returned) {
   const BlockPlace place = place_in_pool(pool, blocks, count);
   for (;;) {
@@ -89,6 +100,8 @@ void give_run_to_slabs(BlockPoolState& pool, void* blocks, std::size_t count, Re
     SlabOwner& owner = *owner_now;
     os::LockGuard guard(owner.mutex);
     if (place.slab->owner.load(std::memory_order_acquire) != &owner) continue;
+    // What the run joins, and no more, may have become longer.
+    const std::uint32_t missing_before = owner.missing_run, longest_before = place.slab->longest_run;
     bitmap::for_each_word(number_of(place.index), count, [&](std::size_t word, std::uint64_t mask) {
       const std::uint64_t twice = mask & (place.slab->free_bits[word] |
                                           place.slab->remote_bits[word].load(std::memory_order_relaxed));
@@ -98,8 +111,10 @@ void give_run_to_slabs(BlockPoolState& pool, void* blocks, std::size_t count, Re
       mark_free(*place.slab, static_cast<std::uint32_t>(word), mask);
     });
     owner.taken_bytes -= count * pool.stride;
-    owner.missing_run = UINT32_MAX;
+    const std::uint32_t joined = joined_run(*place.slab, place.index, count);
+    place.slab->longest_run = static_cast<std::uint16_t>(joined > longest_before ? joined : longest_before);
     settle_slab(owner, place.slab, returned);
+    owner.missing_run = joined < missing_before ? missing_before : joined + 1;
     end_scarcity_if_plenty(owner, pool);
     return;
   }

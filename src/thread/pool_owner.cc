@@ -327,6 +327,7 @@ void mark_block_free(void* block) {
   SlabOwner& owner = *slab->owner.load(std::memory_order_acquire);
   os::LockGuard guard(owner.mutex);
   mark_free(*slab, bitmap::word_of(index), bitmap::bit(index));
+  owner.missing_run = UINT32_MAX;
   owner.taken_bytes -= slab->stride;
   settle_account(owner);
   place_slab(owner, slab);
@@ -341,6 +342,7 @@ void free_all_locked(SlabOwner& owner, const List<Span>& slabs) {
     bitmap::fill(slab->free_bits, slab->block_count);
     slab->free_count = slab->block_count;
     slab->scan_word = 0;
+    slab->longest_run = slab->block_count;
     slab->quiet = Quiet::kNot;
     if (slab->is_listed()) slab->settle_at = slab->block_count;
     if (owner.poisons) os::poison(slab->start, std::size_t{slab->block_count} * slab->stride);

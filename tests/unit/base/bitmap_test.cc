@@ -198,5 +198,17 @@ TEST(Bitmap, ABlockHasTheBitOfItsIndex) {
   }
 }
 
+TEST(Bitmap, CountsTheOnesBeforeAnIndex) {
+  std::uint64_t words[3] = {};
+  for (std::size_t first : {0u, 1u, 37u, 63u, 64u, 100u, 127u})
+    for (std::size_t count : {0u, 1u, 2u, 40u, 64u, 65u}) {
+      std::fill(std::begin(words), std::end(words), 0);
+      bitmap::set_range(words, first, count);
+      EXPECT_EQ(bitmap::ones_before(words, first), 0u);
+      EXPECT_EQ(bitmap::ones_before(words, first + count), count) << first;
+      EXPECT_EQ(bitmap::ones_before(words, first + count / 2), count / 2);
+    }
+}
+
 }  // namespace
 }  // namespace tarn::internal
