@@ -239,9 +239,12 @@ HeapUse heap_use(HeapState* state) noexcept {
   ReturnedPages returned;
   const HeapCounts own = own_live_of(*state, returned);
   const bool is_around = state->heaps_within.load(std::memory_order_relaxed) != 0;
-  const std::size_t inner = is_around ? state->account.inner() : 0;
+  // Counted at several moments, beside other threads: what is charged is no less at any of them.
+  const std::size_t own_charged = state->account.own(), charged = state->account.charged();
+  const std::size_t inner = is_around && charged > own_charged ? charged - own_charged : 0;
   const std::size_t inner_mapped = is_around ? state->slabs.mapped().inner() : 0;
-  return {own.bytes + inner, own.count, state->account.peak(), own.slab_bytes + inner_mapped, inner};
+  const std::size_t live = std::min(own.bytes, own_charged) + inner;
+  return {live, own.count, state->account.peak(), own.slab_bytes + inner_mapped, inner};
 }
 
 void heap_set_limits(HeapState* state, std::size_t soft_limit, std::size_t hard_limit) noexcept {
@@ -297,11 +300,11 @@ PoolUse use_of_heap(PoolHeader& pool, ReturnedPages& returned) {
   PoolUse use{};
   use.kind = state.operations->kind;
   use.live_count = own.count;
-  use.live_bytes = own.bytes;
+  use.live_bytes = std::min(own.bytes, state.account.own());
   use.peak_live_bytes = state.account.peak();
-  use.in_classes_bytes = own.in_classes_bytes;
+  use.in_classes_bytes = std::min(own.in_classes_bytes, use.live_bytes);
   use.mapped_bytes = own.slab_bytes;
-  use.waste_bytes = use.mapped_bytes > own.bytes ? use.mapped_bytes - own.bytes : 0;
+  use.waste_bytes = use.mapped_bytes > use.live_bytes ? use.mapped_bytes - use.live_bytes : 0;
   use.largest_count = PoolUse::kNoLimit;
   use.limit_bytes = state.account.hard_limit();
   use.mapped_limit_bytes = state.slabs.mapped().hard_limit();
