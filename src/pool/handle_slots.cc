@@ -77,7 +77,7 @@ void share(HandlePoolState& state, std::uint32_t maker) {
   state.makers_alone[maker].store(kNoMaker, std::memory_order_seq_cst);
   os::OwnerLock::fence_all_threads();
   registry.for_each_cache([&](ThreadCache* cache, std::size_t) {  // it stays, whatever becomes of its thread
-    if (cache->thread_number == maker) os::OwnerLock::wait_for(cache->ends_handles);
+    if (cache->thread_number == maker) os::OwnerLock::wait_for(mark_of(*cache));
   });
   state.is_shared[maker].store(true, std::memory_order_release);
 }
@@ -94,7 +94,7 @@ bool end_generation(HandlePoolState& state, SlotWord& word, std::uint64_t handle
   if (maker != 0 && !state.is_shared[maker].load(std::memory_order_acquire)) {
     const ThreadHeap* const heap = this_heap();
     OwnerMark* const own =
-        heap != nullptr && heap->cache->thread_number == maker ? &heap->cache->ends_handles : nullptr;
+        heap != nullptr && heap->cache->thread_number == maker ? &mark_of(*heap->cache) : nullptr;
     if (own != nullptr && !own->is_inside()) {
       own->enter(os::OwnerLock::fences);
       if (end_object_inside(*own, word, handle, state.makers_alone[maker])) return true;

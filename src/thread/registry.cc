@@ -50,7 +50,7 @@ constexpr std::size_t kMostLeftBytes = 512 * 1024;
 // \returns whether the owner has no thread any more.
 bool end_thread_locked(ThreadHeap& heap, HeapUse use) {
   heap.batch.leave();  // a thread that was cancelled in a hit
-  heap.cache->ends_handles.leave();
+  __atomic_store_n(&heap.cache->ends_handles, 0, __ATOMIC_RELEASE);
   heap.shown = {};
   heap.use.store(use, std::memory_order_relaxed);
   return heap.home->threads.fetch_sub(1, std::memory_order_seq_cst) == 1;

@@ -36,6 +36,13 @@ namespace TARN_NAMESPACE::detail {
 
 struct HandlePoolState;
 
+/// \returns the mark that a thread ends an object that it made. \why not declared so: <atomic> is much for
+/// every program that includes the cache.
+TARN_INLINE OwnerMark& mark_of(ThreadCache& cache) {
+  static_assert(sizeof(OwnerMark) == sizeof cache.ends_handles);
+  return reinterpret_cast<OwnerMark&>(cache.ends_handles);
+}
+
 /// From the lowest bit: the number of the slot, the maker of its object, the generation.
 using SlotWord = std::atomic<std::uint64_t>;
 
@@ -123,13 +130,14 @@ TARN_INLINE bool end_object_at_once(const HandleFront& front, ThreadCache& cache
     word.store(ended_word(handle), std::memory_order_relaxed);
     return true;
   }
-  if (cache.ends_handles.is_inside()) [[unlikely]]
+  OwnerMark& mark = mark_of(cache);
+  if (mark.is_inside()) [[unlikely]]
     return false;  // this is a signal handler
-  if (!cache.ends_handles.enter_at_once(*front.fences)) [[unlikely]] {
-    cache.ends_handles.leave();
+  if (!mark.enter_at_once(*front.fences)) [[unlikely]] {
+    mark.leave();
     return false;
   }
-  return end_object_inside(cache.ends_handles, word, handle, front.makers_alone[cache.thread_number]);
+  return end_object_inside(mark, word, handle, front.makers_alone[cache.thread_number]);
 }
 
 struct HandlePoolType {

@@ -23,7 +23,6 @@
 #include <cstdint>
 
 #include "tarn/detail/bins.h"
-#include "tarn/detail/owner_lock.h"
 #include "tarn/detail/page_index.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -39,7 +38,7 @@ struct alignas(sizeof(Record)) ThreadCache {
   Record of_bins[kBinCount];  // the first one is of no class and has no magazine
   PageIndex page_index;
   std::uint32_t thread_number;  // of no other thread that runs; 0: none
-  OwnerMark ends_handles;       // the thread ends an object that it made (handle_slots.h)
+  std::uint32_t ends_handles;   // a mark that the thread ends an object (mark_of() in handle_slots.h)
 };
 static_assert(sizeof(ThreadCache) == kFirstPoolClass * sizeof(Record));
 
