@@ -192,7 +192,7 @@ class HandlePool {
     return as_object(object_of_malloc(group.objects.load(std::memory_order_relaxed), index_of(handle)));
   }
   TARN_INLINE static void* object_of_malloc(char* pointers, std::uint32_t index) {
-    return __atomic_load_n(reinterpret_cast<void**>(pointers) + index, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(static_cast<void**>(static_cast<void*>(pointers)) + index, __ATOMIC_ACQUIRE);
   }
 
   struct FreeSlot {
