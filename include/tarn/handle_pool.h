@@ -126,9 +126,9 @@ class HandlePool {
     return true;
   }
 
-  /// Calls visit(Handle<T>, T&) for each live object, in address order. visit may
-  /// destroy any objects and create new ones: an object destroyed before its turn is not visited, one created
-  /// meanwhile may be. Meanwhile the pool gives no memory back. An exception of visit ends the walk.
+  /// Calls visit(Handle<T>, T&) for each live object, in address order. visit may destroy any objects and
+  /// create new ones: an object destroyed before its turn is not visited, one created meanwhile may be.
+  /// Meanwhile the pool gives no memory back. An exception of visit ends the walk.
   /// With other threads: an object that lives during the whole call is visited exactly once, none before its
   /// constructor has returned. \pre no other thread destroys an object that visit touches.
   /// \cost a step per live object, and a few per 64 slots.

@@ -14,7 +14,6 @@
 #include "page/metadata.h"
 #include "page/page_map.h"
 #include "pool/block_pool_state.h"
-#include "pool/sensitive_heap.h"
 #include "pool/watched_blocks.h"
 #include "pool/wipe_block.h"
 #include "thread/marked_hits.h"
@@ -113,15 +112,7 @@ void give(BlockPoolState& pool, void* block) {
   }
 }
 
-constexpr PoolOperations kOperations{.kind = "fixed pool",
-                                     .record = PoolRecord::kBlocks,
-                                     .deallocate = deallocate_block_of,
-                                     .usable_size = usable_size_of_block,
-                                     .move_sensitive = move_to_sensitive_heap,
-                                     .use = use_of_blocks,
-                                     .release_unused = release_unused_of_blocks,
-                                     .add_live = add_live_of_blocks,
-                                     .owner = owner_of_blocks};
+constexpr PoolOperations kOperations = operations_of_blocks("fixed pool");
 
 template <typename Front>
 bool make(Front& front, const FixedPoolOptions& options, bool poisons, Source usual) {

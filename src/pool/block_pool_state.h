@@ -22,6 +22,7 @@
 #include "central/slab_owner.h"
 #include "general/pool_header.h"
 #include "os/fatal.h"
+#include "pool/sensitive_heap.h"
 #include "tarn/fixed_pool.h"
 #include "thread/marked_hits.h"
 #include "thread/pool_owner.h"
@@ -142,6 +143,19 @@ std::size_t usable_size_of_block(PoolHeader& pool, const void* block);
 std::size_t release_unused_of_blocks(PoolHeader& pool, ReturnedPages& returned);
 bool add_live_of_blocks(PoolHeader& pool, std::uintptr_t& place, LivePicture& picture);
 SlabOwner* owner_of_blocks(const PoolHeader& pool);
+
+/// All of them.
+constexpr PoolOperations operations_of_blocks(const char* kind) {
+  return {.kind = kind,
+          .record = PoolRecord::kBlocks,
+          .deallocate = deallocate_block_of,
+          .usable_size = usable_size_of_block,
+          .move_sensitive = move_to_sensitive_heap,
+          .use = use_of_blocks,
+          .release_unused = release_unused_of_blocks,
+          .add_live = add_live_of_blocks,
+          .owner = owner_of_blocks};
+}
 
 /// A place in a slab of a pool.
 struct BlockPlace {

@@ -11,7 +11,6 @@
 #include "page/page_map.h"
 #include "pool/buffer_pool_state.h"
 #include "pool/heap_state.h"
-#include "pool/sensitive_heap.h"
 #include "tarn/buffer_chain.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -240,14 +239,10 @@ void stop_at_chain_end(const BufferChain* chain) noexcept {
 
 namespace tarn::internal {
 
-constexpr PoolOperations kBufferOperations{.kind = "buffer pool",
-                                           .record = PoolRecord::kBlocks,
-                                           .deallocate = detail::deallocate_any,
-                                           .usable_size = usable_size_of_block,
-                                           .move_sensitive = move_to_sensitive_heap,
-                                           .use = use_of_blocks,
-                                           .release_unused = release_unused_of_blocks,
-                                           .add_live = add_live_of_blocks,
-                                           .owner = owner_of_blocks};
+constexpr PoolOperations kBufferOperations = [] {
+  PoolOperations operations = operations_of_blocks("buffer pool");
+  operations.deallocate = detail::deallocate_any;
+  return operations;
+}();
 
 }  // namespace tarn::internal

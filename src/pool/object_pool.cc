@@ -13,7 +13,6 @@
 #include "os/held_locks.h"
 #include "page/metadata.h"
 #include "pool/block_pool_state.h"
-#include "pool/sensitive_heap.h"
 #include "pool/watched_blocks.h"
 #include "thread/pool_owner.h"
 
@@ -28,14 +27,12 @@ using namespace internal;
 
 namespace {
 
-constexpr PoolOperations kOperations{.kind = kObjectPoolKind,
-                                     .record = PoolRecord::kBlocks,
-                                     .deallocate = deallocate_block_of,
-                                     .usable_size = usable_size_of_block,
-                                     .move_sensitive = move_to_sensitive_heap,
-                                     .use = use_of_blocks,
-                                     .add_live = add_live_of_blocks,
-                                     .owner = owner_of_blocks};
+// Its slabs are trimmed as those of threads' owners are.
+constexpr PoolOperations kOperations = [] {
+  PoolOperations operations = operations_of_blocks(kObjectPoolKind);
+  operations.release_unused = nullptr;
+  return operations;
+}();
 
 void destroy_object(const ObjectPoolState& state, void* block) {
   os::check_no_lock_is_held("while a function of the program's runs");

@@ -11,7 +11,6 @@
 
 #include "general/setup.h"
 #include "pool/block_pool_state.h"
-#include "pool/sensitive_heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/pool_use.h"
 #include "unit/pool/over_malloc.h"
@@ -20,15 +19,7 @@ namespace tarn::internal {
 namespace {
 
 // -- The new kind, from here ------------------------------------------------------------------------------
-constexpr PoolOperations kOperations{.kind = "turning pool",
-                                     .record = PoolRecord::kBlocks,
-                                     .deallocate = deallocate_block_of,
-                                     .usable_size = usable_size_of_block,
-                                     .move_sensitive = move_to_sensitive_heap,
-                                     .use = use_of_blocks,
-                                     .release_unused = release_unused_of_blocks,
-                                     .add_live = add_live_of_blocks,
-                                     .owner = owner_of_blocks};
+constexpr PoolOperations kOperations = operations_of_blocks("turning pool");
 
 struct TurningPoolOptions {
   const char* name = "turning pool";
