@@ -42,7 +42,8 @@ build: setup configure
 
 # Ninja where there is one; a folder that is configured keeps what it has.
 generator = $$(test -f $(1)/CMakeCache.txt || ! command -v ninja >/dev/null || echo -G Ninja)
-cmake_configure = cmake -S . -B $(1) $(call generator,$(1)) -DTARN_WERROR=$(WERROR) $(2) \
+cmake_configure = cmake -S . -B $(1) $(call generator,$(1)) -DTARN_WERROR=$(WERROR) \
+                  -DTARN_COMPILE_TOGETHER=ON $(2) \
                   --log-level=WARNING >/dev/null
 
 configure: setup

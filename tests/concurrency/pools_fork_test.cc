@@ -260,7 +260,7 @@ int fork_beside_handles(std::uint64_t forks) {
 
 TEST(ForkOfPools, ChildrenTakeHandlesOfAPoolThatOtherThreadsWereIn) {
   const ChildResult result =
-      run_in_child([] { return fork_beside_handles(amount(500, 5000)); }, long_tests() ? 600 : 60);
+      run_in_child([] { return fork_beside_handles(amount(250, 5000)); }, long_tests() ? 600 : 60);
   EXPECT_TRUE(result.is_success()) << result.describe();
 }
 

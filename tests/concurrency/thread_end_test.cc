@@ -9,6 +9,7 @@
 #include "concurrency/pool_memory.h"
 #include "support/content.h"
 #include "support/sanitizer.h"
+#include "support/seed.h"
 #include "support/sizes.h"
 
 namespace tarn::test {
@@ -105,7 +106,7 @@ TEST(ThreadEnd, TheFirstAllocationOfAThreadMayBeInADestructor) {
 TEST(ThreadEnd, WhatEndingThreadsAllocateComesBack) {
   trim_pool();
   const std::size_t before = held_bytes();
-  for (int i = 0; i < 200; ++i) {
+  for (std::uint64_t i = 0; i < amount(200, 2000); ++i) {
     KeyState state;
     ASSERT_EQ(pthread_key_create(&state.key, work_at_thread_end), 0);
     std::thread([&] { pthread_setspecific(state.key, &state); }).join();

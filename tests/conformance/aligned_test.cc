@@ -27,7 +27,8 @@ void* allocate_checked(std::size_t size, std::size_t alignment) {
 }
 
 TYPED_TEST(Aligned, BlocksHaveTheirAlignmentAndTheirOwnContents) {
-  for (std::size_t alignment = 1; alignment <= std::min(4 * kMiB, Traits<TypeParam>::kLargestAlignment);
+  constexpr std::size_t kMost = kSanitizer ? kMiB / 2 : 4 * kMiB;
+  for (std::size_t alignment = 1; alignment <= std::min(kMost, Traits<TypeParam>::kLargestAlignment);
        alignment *= 2)
     for (const std::size_t size : sizes_for(alignment, Traits<TypeParam>::kLargest)) {
       void* blocks[3];

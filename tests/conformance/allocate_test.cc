@@ -21,7 +21,10 @@ TYPED_TEST(Allocate, AlignsEveryBlockToSixteenBytesAndTinyOnesToEight) {
 }
 
 TYPED_TEST(Allocate, GivesAtLeastWhatWasAskedForAndAllOfItIsUsable) {
-  for (const std::size_t size : boundary_sizes(up_to<TypeParam>(kLargestTested))) {
+  std::vector<std::size_t> sizes = boundary_sizes(up_to<TypeParam>(kMiB));
+  for (const std::size_t size : landmark_sizes(up_to<TypeParam>(kLargestLandmark)))
+    if (size > kMiB) sizes.push_back(size);
+  for (const std::size_t size : sizes) {
     Block<TypeParam> before(TypeParam::allocate(size)), block(TypeParam::allocate(size)),
         after(TypeParam::allocate(size));
     const std::size_t usable = usable_bytes<TypeParam>(block.get(), size);
@@ -36,8 +39,8 @@ TYPED_TEST(Allocate, GivesAtLeastWhatWasAskedForAndAllOfItIsUsable) {
 }
 
 TYPED_TEST(Allocate, KeepsAllLiveBlocksOfASizeApart) {
-  constexpr std::size_t kMost = kSanitizer ? 40 : 300, kMostBytes = (kSanitizer ? 1 : 8) * kMiB;
-  for (const std::size_t size : boundary_sizes(up_to<TypeParam>(4 * kMiB))) {
+  constexpr std::size_t kMost = kSanitizer ? 40 : 300, kMostBytes = kMiB / (kSanitizer ? 4 : 1);
+  for (const std::size_t size : boundary_sizes(up_to<TypeParam>(kSanitizer ? kMiB / 2 : 4 * kMiB))) {
     const std::size_t count = size <= 256 * kKiB ? 1 + std::min(kMost, kMostBytes / (size + 1)) : 5;
     std::vector<void*> blocks;
     for (std::size_t i = 0; i < count; ++i) {

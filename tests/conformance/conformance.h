@@ -67,7 +67,7 @@ class Conformance : public ::testing::Test {};
 
 /// Largest block the suite asks for in each size's turn, and where blocks of some sizes are asked for; a
 /// sanitizer makes touching memory dear.
-inline constexpr std::size_t kLargestTested = 8 * kMiB;
+inline constexpr std::size_t kLargestTested = (kSanitizer ? 1 : 8) * kMiB;
 inline constexpr std::size_t kLargestLandmark = kSanitizer ? 8 * kMiB : 64 * kMiB;
 
 /// A size of the suite, or the pool's largest where that is less.

@@ -1,4 +1,5 @@
 // The scenarios of the pools: what they had counts, what was refused does not.
+#include <bit>
 #include <cerrno>
 #include <memory>
 #include <new>
@@ -182,7 +183,7 @@ int use_heap(Heap& heap) {
         live_bytes += heap.usable_size(moved) - before;
       }
     }
-    if (size % 64 == 0) heap.prewarm(100000);
+    if (std::has_single_bit(size)) heap.prewarm(100000);
     EXPECT_OR_RETURN(heap.use().live_bytes == live_bytes);
     EXPECT_OR_RETURN(heap.use().live_count == live.size());
   }
@@ -272,7 +273,7 @@ int use_arenas() {
         if (block == nullptr) continue;
         fill(block, size < 1000 ? size : 1000, size);
         live.push_back({block, size});
-        if (size % 16 == 0) arena.prewarm(10000);
+        if (std::has_single_bit(size)) arena.prewarm(10000);
       }
       for (const auto& [block, size] : live) EXPECT_OR_RETURN(holds(block, size < 1000 ? size : 1000, size));
       arena.rewind(begin);

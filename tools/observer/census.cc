@@ -102,13 +102,13 @@ class Counting {
   Counting(const Source& source, const Snapshot& snapshot, const ClassNames& names, Contents contents)
       : source_(source), snapshot_(snapshot), names_(names), contents_(contents) {}
 
-  Sums run(const Watch& watch);
+  Sums run(const CensusWatch& watch);
   std::uint64_t unread_bytes() const { return unread_bytes_; }
 
  private:
   static constexpr std::uint32_t kSpansAtOnce = 64;
 
-  void count(Counter& counter, const Watch& watch);
+  void count(Counter& counter, const CensusWatch& watch);
 
   const Source& source_;
   const Snapshot& snapshot_;
@@ -118,7 +118,7 @@ class Counting {
   std::uint64_t unread_bytes_ = 0;
 };
 
-void Counting::count(Counter& counter, const Watch& watch) {
+void Counting::count(Counter& counter, const CensusWatch& watch) {
   const auto span_count = static_cast<std::uint32_t>(snapshot_.spans.size());
   for (;;) {
     const std::uint32_t first = next_.fetch_add(kSpansAtOnce);
@@ -133,7 +133,7 @@ void Counting::count(Counter& counter, const Watch& watch) {
   counter.finish();
 }
 
-Sums Counting::run(const Watch& watch) {
+Sums Counting::run(const CensusWatch& watch) {
   std::vector<std::unique_ptr<Counter>> counters;
   for (unsigned i = 0; i < useful_threads(); ++i)
     counters.push_back(std::make_unique<Counter>(source_, snapshot_, names_));
@@ -208,7 +208,7 @@ std::string pool_label(const Snapshot& snapshot, std::uint32_t pool) {
 }
 
 Census take_census(const Source& source, const Snapshot& snapshot, ClassNames& names, Contents contents,
-                   const Watch& watch) {
+                   const CensusWatch& watch) {
   Counting counting(source, snapshot, names, contents);
   const Sums sums = counting.run(watch);
   Census census = census_of(sums, snapshot, names);

@@ -41,11 +41,11 @@ struct Census {
 };
 
 /// Told now and then, on the calling thread, which part of the work is done: 0 to 1.
-using Watch = std::function<void(double)>;
+using CensusWatch = std::function<void(double)>;
 
 /// \cost about 0.1 us for each block, on one processor
 Census take_census(const Source& source, const Snapshot& snapshot, ClassNames& names, Contents contents,
-                   const Watch& watch = {});
+                   const CensusWatch& watch = {});
 
 /// The bytes that blocks of a span are counted under where they have no class.
 std::uint64_t counted_size(const Span& span, std::uint64_t block_bytes);

@@ -1,0 +1,14 @@
+# Compiles a target's files in groups of eight where TARN_COMPILE_TOGETHER asks for it: most of the time goes
+# into headers that all of them include. Not the library as it is shipped, nor what is measured.
+# tarn_compile_together(TARGET [APART FILE...]): each FILE, of the caller's folder, is compiled alone: its
+# names, or macros of a header of its own, do not go with others'.
+function(tarn_compile_together target)
+  if(NOT TARN_COMPILE_TOGETHER)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 files "" "" "APART")
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  if(files_APART)
+    set_source_files_properties(${files_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endfunction()
