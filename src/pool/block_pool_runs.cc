@@ -4,7 +4,7 @@
 // its slab it is taken. Where none is at hand, slabs are searched from the back of their list, where those
 // with most free blocks are (central/class_slabs.h); some are found at once, twice as many each time. Then a
 // longer run at hand is cut. Only where there is none either does all that is at hand return to the slabs,
-// which joins what lies side by side; then the pool grows.
+// which joins what lies side by side, and one is found at a time again; then the pool grows.
 //
 // Threads: those of the pool. Of a pool for any threads the arrays are under its owner's mutex.
 #include <bit>
@@ -217,6 +217,10 @@ bool keep_run_at_hand(BlockPoolState& pool, void* blocks, std::size_t count) {
 void return_runs(BlockPoolState& pool, ReturnedPages& returned) {
   for (std::size_t count = 2; count <= RunsAtHand::kLongest; ++count)
     while (void* const run = take_run_at_hand(pool, count)) give_run_to_slabs(pool, run, count, returned);
+  if (!keeps_runs(pool)) return;
+  os::LockGuard guard(pool.owner->mutex);
+  for (std::size_t count = 2; count <= RunsAtHand::kLongest; ++count)
+    if (RunsAtHand* const runs = runs_of(pool, count)) runs->refill = 1;
 }
 
 void* take_run(BlockPoolState& pool, std::size_t count) {
