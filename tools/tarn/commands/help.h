@@ -1,6 +1,7 @@
 // The look of every --help: one usage line, options, examples; and the command's own front page.
 #pragma once
 #include <CLI/App.hpp>
+#include <CLI/Config.hpp>  // defines what App.hpp only declares
 #include <CLI/Formatter.hpp>
 #include <string>
 

@@ -1,6 +1,7 @@
 // The words of a command that looks into a program: PID|NAME, or --core FILE.
 #pragma once
 #include <CLI/App.hpp>
+#include <CLI/Config.hpp>  // defines what App.hpp only declares
 #include <memory>
 #include <string>
 

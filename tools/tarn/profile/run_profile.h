@@ -1,6 +1,7 @@
 // `tarn run --profile` and `tarn run --leaks`: what a program's memory tells when the program ends.
 #pragma once
 #include <CLI/App.hpp>
+#include <CLI/Config.hpp>  // defines what App.hpp only declares
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // A trace made ready for replays: read, put into one order, checked against the machine.
 #pragma once
 #include <CLI/App.hpp>
+#include <CLI/Config.hpp>  // defines what App.hpp only declares
 #include <cstdint>
 #include <map>
 #include <memory>

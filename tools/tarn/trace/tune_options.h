@@ -1,6 +1,7 @@
 // The command line of `tarn tune`, and what follows from it before anything is measured.
 #pragma once
 #include <CLI/App.hpp>
+#include <CLI/Config.hpp>  // defines what App.hpp only declares
 #include <string>
 #include <vector>
 
