@@ -73,12 +73,18 @@ struct SharedPoolFront : BlockPoolFront {
   RecordPlace place;  // of each thread's record of the pool's class; kNone: every call is slow
 };
 
-/// Of a pool for one thread, which has the only record of its blocks.
-/// Invariant: *top is the block to hand out next, or nullptr in the slot before the first one; no free block
-/// finds room behind `limit`, which others set to nullptr to make the next free a slow one.
-struct OwnPoolFront : BlockPoolFront {
+/// What a pool for one thread has at hand: blocks, or runs of one length.
+/// Invariant: *top is what to hand out next, or nullptr in the slot before the first one; what is freed finds
+/// no room behind `limit`, which others set to nullptr to make the next free a slow one.
+struct OwnRecord {
   void** top;
   void** limit;
+};
+inline constexpr std::size_t kLongestRunAtHand = 64;
+
+/// Of a pool for one thread, which has the only record of its blocks.
+struct OwnPoolFront : BlockPoolFront, OwnRecord {
+  OwnRecord* runs;   // by their length, up to kLongestRunAtHand; nullptr: each call with a run is slow
   const void* user;  // the thread that uses the pool, while threads are checked
 };
 
@@ -115,13 +121,36 @@ TARN_INLINE void* pool_hit_allocate(SharedPoolFront& front) {
 }
 
 // Others read `top` for statistics, hence the atomic store; it costs what a plain one does.
-TARN_INLINE void* pool_hit_allocate(OwnPoolFront& front) {
-  void** const top = front.top;
+TARN_INLINE void* pop(OwnRecord& record) {
+  void** const top = record.top;
   void* const block = *top;
-  if (block == nullptr) [[unlikely]]
-    return block_pool_allocate_slow(front.state);
-  __atomic_store_n(&front.top, top - 1, __ATOMIC_RELAXED);
+  if (block != nullptr) [[likely]]
+    __atomic_store_n(&record.top, top - 1, __ATOMIC_RELAXED);
   return block;
+}
+
+// \returns whether there was room. Twice in a row the same is none; the slot before the first makes nullptr
+// such a one.
+TARN_INLINE bool push(OwnRecord& record, void* block) {
+  void** const top = record.top;
+  if (top >= __atomic_load_n(&record.limit, __ATOMIC_RELAXED) || *top == block || block == nullptr)
+      [[unlikely]]
+    return false;
+  __atomic_store_n(top + 1, block, __ATOMIC_RELAXED);
+  __atomic_store_n(&record.top, top + 1, __ATOMIC_RELEASE);
+  return true;
+}
+
+// \returns the record of a length, or nullptr.
+TARN_INLINE OwnRecord* record_of_runs(OwnPoolFront& front, std::size_t count) {
+  if (front.runs == nullptr || count - 1 >= kLongestRunAtHand) return nullptr;
+  return count == 1 ? &front : front.runs + count;
+}
+TARN_INLINE OwnRecord* record_of_runs(SharedPoolFront&, std::size_t) { return nullptr; }
+
+TARN_INLINE void* pool_hit_allocate(OwnPoolFront& front) {
+  void* const block = pop(front);
+  return block != nullptr ? block : block_pool_allocate_slow(front.state);
 }
 
 TARN_INLINE void pool_hit_deallocate(SharedPoolFront& front, void* block) {
@@ -132,13 +161,8 @@ TARN_INLINE void pool_hit_deallocate(SharedPoolFront& front, void* block) {
 }
 
 TARN_INLINE void pool_hit_deallocate(OwnPoolFront& front, void* block) {
-  void** const top = front.top;
-  // Full, or the same block twice in a row; the slot before the first block makes nullptr such a one.
-  if (top >= __atomic_load_n(&front.limit, __ATOMIC_RELAXED) || *top == block || block == nullptr)
-      [[unlikely]]
-    return block_pool_deallocate_slow(front.state, block);
-  __atomic_store_n(top + 1, block, __ATOMIC_RELAXED);
-  __atomic_store_n(&front.top, top + 1, __ATOMIC_RELEASE);
+  if (!push(front, block)) [[unlikely]]
+    block_pool_deallocate_slow(front.state, block);
 }
 
 template <typename Front>
@@ -150,6 +174,18 @@ template <typename Front>
 TARN_INLINE void pool_deallocate(Front& front, void* block) {
   if constexpr (kHitsAreCalls) return pool_deallocate_by_call(front, block);
   pool_hit_deallocate(front, block);
+}
+
+template <typename Front>
+TARN_INLINE void* pool_allocate_run(Front& front, std::size_t count) {
+  OwnRecord* const record = kHitsAreCalls ? nullptr : record_of_runs(front, count);
+  void* const run = record != nullptr ? pop(*record) : nullptr;
+  return run != nullptr ? run : block_pool_allocate_run(front.state, count);
+}
+template <typename Front>
+TARN_INLINE void pool_deallocate_run(Front& front, void* blocks, std::size_t count) {
+  OwnRecord* const record = kHitsAreCalls ? nullptr : record_of_runs(front, count);
+  if (record == nullptr || !push(*record, blocks)) block_pool_deallocate_run(front.state, blocks, count);
 }
 
 }  // namespace detail
@@ -193,12 +229,14 @@ class BasicFixedPool {
 
   /// \returns the address of the first of `count` blocks side by side. 0 blocks, and more than a chunk has,
   /// are refused as allocate() refuses at the cap.
-  /// \cost a call, if a run of that length, up to 64 blocks, is at hand (of a shared pool a mutex too); else
-  /// O(words of 64 blocks in up to 64 chunks), independent of `count`; before a refusal in all chunks.
-  [[nodiscard]] TARN_LOCAL void* allocate_run(std::size_t count) {
+  /// \cost inlined, if a run of that length, up to 64 blocks, is at hand (of a shared pool a call and a
+  /// mutex); else O(words of 64 blocks in up to 64 chunks), independent of `count`; before a refusal in all
+  /// chunks.
+  [[nodiscard]] TARN_INLINE void* allocate_run(std::size_t count) {
     check_user();
-    void* const blocks = detail::block_pool_allocate_run(front_.state, count);
-    if (blocks == nullptr) return refuse();
+    void* const blocks = detail::pool_allocate_run(front_, count);
+    if (blocks == nullptr) [[unlikely]]
+      return refuse();
     detail::annotate_allocation(front_.checked_as, blocks, front_.stride, count);
     return blocks;
   }
@@ -213,13 +251,14 @@ class BasicFixedPool {
     detail::pool_deallocate(front_, block);
   }
 
-  /// Frees `count` blocks side by side; they may come from one call or from several. \cost a call, the index
-  /// of pages and a multiplication; the first time for a count up to 64, 0.6 KiB of memory for the library.
-  TARN_LOCAL void deallocate_run(void* blocks, std::size_t count) noexcept {
+  /// Frees `count` blocks side by side; they may come from one call or from several. \cost inlined, where a
+  /// run up to 64 blocks finds room at hand; else a call, the index of pages and a multiplication. The first
+  /// time for a count up to 64, 0.6 KiB of memory for the library, and the first time at all 1.5 KiB.
+  TARN_INLINE void deallocate_run(void* blocks, std::size_t count) noexcept {
     check_user();
     if (blocks == nullptr) return;
     detail::annotate_deallocation(front_.checked_as, blocks, front_.stride, count);
-    detail::block_pool_deallocate_run(front_.state, blocks, count);
+    detail::pool_deallocate_run(front_, blocks, count);
   }
 
   /// Fills `blocks` with up to `count` blocks. \returns how many blocks there are; fewer only at the cap, and

@@ -62,8 +62,8 @@ TARN_C_API void* tarn_fixed_pool_allocate(tarn_fixed_pool* pool) TARN_C_NOEXCEPT
 /** NULL is ignored. */
 TARN_C_API void tarn_fixed_pool_deallocate(tarn_fixed_pool* pool, void* block) TARN_C_NOEXCEPT;
 /** \returns the first of `count` blocks side by side; EINVAL for 0 and for more than a chunk has.
- *  \cost two words of bits, if a run of up to 64 blocks was freed with that count and is whole; else O(words
- *  of 64 blocks in a chunk), independent of `count`. */
+ *  \cost a call, if a run of that length, up to 64 blocks, is at hand; else O(words of 64 blocks in up to 64
+ *  chunks), independent of `count`. */
 TARN_C_API void* tarn_fixed_pool_allocate_run(tarn_fixed_pool* pool,
                                               size_t count) TARN_C_NOEXCEPT TARN_C_BLOCK;
 TARN_C_API void tarn_fixed_pool_deallocate_run(tarn_fixed_pool* pool, void* blocks,

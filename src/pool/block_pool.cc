@@ -218,6 +218,7 @@ void* block_pool_allocate_run(BlockPoolState* pool, std::size_t count) noexcept 
   if (count == 0 || count > pool->blocks_per_chunk) return nullptr;
   const SlowDoor door;
   const auto take_any = [&] {
+    const ShownHits shown(*pool);
     return pool->is_over_malloc() ? take_from_malloc(*pool, count) : take_run(*pool, count);
   };
   void* const blocks = take_within_limits(take_any);
@@ -237,6 +238,7 @@ void block_pool_deallocate_run(BlockPoolState* pool, void* blocks, std::size_t c
       return;
   }
   const SlowDoor door;
+  const ShownHits shown(*pool);
   watched::heed_at_free();
   forget_samples(*pool, watched::note_run_freed(blocks, count, pool->stride));
   if (pool->is_over_malloc()) return give_to_malloc(*pool, blocks);

@@ -40,41 +40,32 @@ bool is_rung_for(const BlockPoolState& pool) {
   return __atomic_load_n(&pool.own->limit, __ATOMIC_RELAXED) == nullptr;
 }
 
-bool is_hidden(const BlockPoolState& pool) { return pool.magazine.top == &pool.hidden_top; }
+bool is_magazine_hidden(const BlockPoolState& pool) { return pool.magazine.top == &pool.hidden_top; }
+
+bool is_hidden(const BlockPoolState& pool) {
+  return is_magazine_hidden(pool) || (pool.runs != nullptr && pool.own->runs == nullptr);
+}
+
+bool may_hit(const BlockPoolState& pool) {
+  return pool.own != nullptr && (pool.magazine.slots != nullptr || pool.runs != nullptr);
+}
 
 // \pre the owner's mutex is held, for both.
 void hide_locked(BlockPoolState& pool) {
+  pool.own->runs = nullptr;
+  if (pool.magazine.slots == nullptr || is_magazine_hidden(pool)) return;
   pool.hidden_top = pool.own->top;
   pool.magazine.top = &pool.hidden_top;
   pool.own->top = &pool.nothing;
   set_limit_locked(pool, &pool.nothing);
 }
 void show_locked(BlockPoolState& pool) {
+  if (pool.runs != nullptr) show_runs_locked(pool);
+  if (pool.magazine.slots == nullptr) return set_limit_locked(pool, &pool.nothing);
   set_top(pool, pool.magazine.count());
   set_limit_locked(pool);
   pool.magazine.top = &pool.own->top;
 }
-
-// Around each slow call: while the thread is watched, no call is a hit.
-class Shown {
- public:
-  explicit Shown(BlockPoolState& pool) : pool_(pool) {
-    if (pool.magazine.slots == nullptr || (!is_hidden(pool) && !is_rung_for(pool))) return;
-    os::LockGuard guard(pool.owner->mutex);
-    show_locked(pool);
-  }
-  ~Shown() {
-    if (pool_.magazine.slots == nullptr || (!is_disturbed() && pool_.walks == 0 && pool_.sampled_count == 0))
-      return;
-    os::LockGuard guard(pool_.owner->mutex);
-    hide_locked(pool_);
-  }
-  Shown(const Shown&) = delete;
-  Shown& operator=(const Shown&) = delete;
-
- private:
-  BlockPoolState& pool_;
-};
 
 // \returns whether there is a magazine.
 bool grow(BlockPoolState& pool) {
@@ -86,7 +77,7 @@ bool grow(BlockPoolState& pool) {
   if (capacity <= magazine.capacity) return true;
   os::LockGuard guard(pool.owner->mutex);
   if (!grow_at_hand_locked(magazine, pool.own->top, capacity)) return magazine.slots != nullptr;
-  set_limit_locked(pool);
+  if (!is_rung_for(pool)) set_limit_locked(pool);
   return true;
 }
 
@@ -103,9 +94,22 @@ void flush(BlockPoolState& pool, unsigned most, ReturnedPages& returned) {
 
 }  // namespace
 
+ShownHits::ShownHits(BlockPoolState& pool) : pool_(pool) {
+  if (!may_hit(pool) || (!is_hidden(pool) && !is_rung_for(pool))) return;
+  os::LockGuard guard(pool.owner->mutex);
+  show_locked(pool);
+}
+
+ShownHits::~ShownHits() {
+  if (!may_hit(pool_) || (!is_disturbed() && pool_.walks == 0 && pool_.sampled_count == 0)) return;
+  os::LockGuard guard(pool_.owner->mutex);
+  hide_locked(pool_);
+}
+
 void begin_own(BlockPoolState& pool, detail::OwnPoolFront& front) {
   pool.own = &front;
   front.top = front.limit = &pool.nothing;
+  front.runs = nullptr;
   if (pool.source != BlockPoolState::Source::kOwn) return;
   pool.magazine.top = &front.top;
   pool.magazine.limit = &front.limit;
@@ -116,7 +120,7 @@ void begin_own(BlockPoolState& pool, detail::OwnPoolFront& front) {
 
 void* take_from_own(BlockPoolState& pool) {
   if (pool.walks != 0) return take_from_slabs(pool);
-  const Shown shown(pool);
+  const ShownHits shown(pool);
   if (pool.magazine.count() == 0) {
     ReturnedPages returned;
     // Runs at hand come before pages that nobody has touched.
@@ -137,7 +141,7 @@ void* take_from_own(BlockPoolState& pool) {
 
 void give_to_own(BlockPoolState& pool, void* block) {
   if (pool.walks != 0) return give_to_slabs(pool, block);
-  const Shown shown(pool);
+  const ShownHits shown(pool);
   AtHand& magazine = pool.magazine;
   if (magazine.count() == magazine.capacity && !grow(pool)) return give_to_slabs(pool, block);
   if (magazine.count() == magazine.capacity) {
@@ -150,7 +154,7 @@ void give_to_own(BlockPoolState& pool, void* block) {
 }
 
 void empty_own(BlockPoolState& pool, ReturnedPages& returned) {
-  const Shown shown(pool);
+  const ShownHits shown(pool);
   flush(pool, UINT32_MAX, returned);
 }
 

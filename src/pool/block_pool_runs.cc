@@ -22,30 +22,34 @@
 
 namespace tarn::internal {
 
+using detail::kLongestRunAtHand;
+using detail::OwnRecord;
 using detail::RunsAtHand;
+using detail::RunTable;
 
 namespace {
 
 constexpr std::uint32_t kMostRefill = 16, kFirstRuns = 63;
-constexpr std::size_t kTableBytes = (RunsAtHand::kLongest + 1) * sizeof(RunsAtHand*);
 // So many slabs are searched before a pool that may grow does.
 constexpr unsigned kSlabsTried = 64;
 
-bool has_length(std::size_t count) { return count >= 2 && count <= RunsAtHand::kLongest; }
+bool has_length(std::size_t count) { return count >= 2 && count <= kLongestRunAtHand; }
 
 std::uint64_t bit_of_length(std::size_t count) { return std::uint64_t{1} << (count - 1); }
 
 void* pop_run(BlockPoolState& pool, RunsAtHand* runs, std::size_t count) {
-  void* const run = runs == nullptr ? nullptr : *runs->top;
-  if (run == nullptr) return nullptr;
-  __atomic_store_n(&runs->top, runs->top - 1, __ATOMIC_RELAXED);
-  if (runs->top == runs->at_hand.slots) pool.run_lengths = pool.run_lengths & ~bit_of_length(count);
+  void* const run = runs == nullptr ? nullptr : detail::pop(*runs->record);
+  // Of a pool for one thread it stays: inlined frees would not set it again.
+  if (run != nullptr && pool.own == nullptr && runs->at_hand.count() == 0)
+    pool.run_lengths = pool.run_lengths & ~bit_of_length(count);
   return run;
 }
 
+// \pre there is room.
 void push_run(BlockPoolState& pool, RunsAtHand& runs, void* run, std::size_t count) {
-  __atomic_store_n(runs.top + 1, run, __ATOMIC_RELAXED);
-  __atomic_store_n(&runs.top, runs.top + 1, __ATOMIC_RELEASE);
+  void** const top = runs.record->top;
+  __atomic_store_n(top + 1, run, __ATOMIC_RELAXED);
+  __atomic_store_n(&runs.record->top, top + 1, __ATOMIC_RELEASE);
   pool.run_lengths = pool.run_lengths | bit_of_length(count);
 }
 
@@ -59,27 +63,46 @@ bool may_be_at_hand(const BlockPoolState& pool, std::size_t count) {
 }
 
 RunsAtHand* runs_of(const BlockPoolState& pool, std::size_t count) {
-  return pool.runs != nullptr && has_length(count) ? pool.runs[count] : nullptr;
+  return pool.runs != nullptr && has_length(count) ? pool.runs->of[count] : nullptr;
 }
 
 RunsAtHand* runs_of_own(const BlockPoolState& pool, std::size_t count) {
   return pool.own != nullptr ? runs_of(pool, count) : nullptr;
 }
 
-// \pre the owner's mutex is held. \returns nullptr when memory is refused.
+// \pre the owner's mutex is held, for all three.
+void set_limit_locked(RunsAtHand& runs) {
+  __atomic_store_n(&runs.record->limit, runs.at_hand.slots + runs.at_hand.capacity, __ATOMIC_RELAXED);
+}
+
+bool grow_runs_locked(RunsAtHand& runs, std::uint32_t capacity) {
+  if (!grow_at_hand_locked(runs.at_hand, runs.record->top, capacity)) return false;
+  set_limit_locked(runs);
+  return true;
+}
+
+// \returns nullptr when memory is refused.
 RunsAtHand* make_runs_locked(BlockPoolState& pool, std::size_t count) {
-  if (pool.runs == nullptr) pool.runs = static_cast<RunsAtHand**>(metadata.allocate_zeroed(kTableBytes));
-  void* const record = pool.runs == nullptr ? nullptr : metadata.allocate(sizeof(RunsAtHand));
-  if (record == nullptr) return nullptr;
-  auto* const runs = new (record) RunsAtHand;
-  if (!grow_at_hand_locked(runs->at_hand, runs->top, kFirstRuns)) {
-    metadata.free(record, sizeof(RunsAtHand));
+  if (pool.runs == nullptr) {
+    void* const memory = metadata.allocate(sizeof(RunTable));
+    if (memory == nullptr) return nullptr;
+    pool.runs = new (memory) RunTable{};
+    for (OwnRecord& record : pool.runs->records) record = {&pool.nothing, &pool.nothing};
+    if (pool.own != nullptr) pool.own->runs = pool.runs->records;
+  }
+  void* const memory = metadata.allocate(sizeof(RunsAtHand));
+  if (memory == nullptr) return nullptr;
+  auto* const runs = new (memory) RunsAtHand;
+  runs->record = &pool.runs->records[count];
+  if (!grow_runs_locked(*runs, kFirstRuns)) {
+    metadata.free(runs, sizeof(RunsAtHand));
     return nullptr;
   }
-  runs->at_hand.top = &runs->top;
+  runs->at_hand.top = &runs->record->top;
+  if (pool.own != nullptr) runs->at_hand.limit = &runs->record->limit;
   runs->at_hand.run_length = static_cast<std::uint32_t>(count);
   add_at_hand_locked(*pool.owner, runs->at_hand);
-  return pool.runs[count] = runs;
+  return pool.runs->of[count] = runs;
 }
 
 // As many as may lie in half of the pool's blocks. \returns whether there is room for one more.
@@ -87,15 +110,15 @@ bool grow_runs(BlockPoolState& pool, RunsAtHand& runs, std::size_t count) {
   const std::size_t room = pool.owner->of(pool.size_class).totals.blocks / (2 * count);
   const std::uint32_t twice = runs.at_hand.capacity * 2 + 1;
   if (twice > room || twice > kLargestMagazine) return false;
-  if (pool.own == nullptr) return grow_at_hand_locked(runs.at_hand, runs.top, twice);
+  if (pool.own == nullptr) return grow_runs_locked(runs, twice);
   os::LockGuard guard(pool.owner->mutex);
-  return grow_at_hand_locked(runs.at_hand, runs.top, twice);
+  return grow_runs_locked(runs, twice);
 }
 
 // \returns whether it is at hand now.
 bool keep(BlockPoolState& pool, RunsAtHand* runs, void* run, std::size_t count) {
   if (runs == nullptr) return false;
-  if (*runs->top == run) pool.stop("double free", run);
+  if (*runs->record->top == run) pool.stop("double free", run);
   if (runs->at_hand.count() == runs->at_hand.capacity && !grow_runs(pool, *runs, count)) return false;
   push_run(pool, *runs, run, count);
   return true;
@@ -138,8 +161,11 @@ void* take_of_slab_locked(BlockPoolState& pool, Span& slab, std::size_t count) {
   const bool keeps = may_be_at_hand(pool, count) && (pool.own == nullptr || pool.walks == 0) &&
                      owner.no_magazines.load(std::memory_order_seq_cst) == 0;
   RunsAtHand* const runs = keeps ? runs_of(pool, count) : nullptr;
+  // There may be some: a watched thread takes none of them, and other threads of the pool free meanwhile.
+  const std::uint32_t room = runs != nullptr ? runs->at_hand.capacity - runs->at_hand.count() : 0;
   void* found[kMostRefill];
-  const std::uint32_t taken = take_runs(slab, count, found, runs != nullptr ? runs->refill : 1);
+  const std::uint32_t taken =
+      take_runs(slab, count, found, runs != nullptr && runs->refill <= room ? runs->refill : 1);
   if (taken == 0) {
     slab.longest_run = static_cast<std::uint16_t>(count - 1);
     return nullptr;
@@ -174,18 +200,18 @@ void* find_run(BlockPoolState& pool, std::size_t count, unsigned most_slabs) {
 
 // Takes the beginning of a longer run at hand.
 void* take_of_longer_run(BlockPoolState& pool, std::size_t count, ReturnedPages& returned) {
-  if (count >= RunsAtHand::kLongest) return nullptr;
-  for (;;) {
-    const std::uint64_t longer = pool.run_lengths & ~std::uint64_t{0} << count;
-    if (longer == 0) return nullptr;
+  if (count >= kLongestRunAtHand) return nullptr;
+  for (std::uint64_t longer = pool.run_lengths & ~std::uint64_t{0} << count; longer != 0;
+       longer &= longer - 1) {
     const auto length = static_cast<std::size_t>(std::countr_zero(longer)) + 1;
     auto* const run = static_cast<char*>(take_run_at_hand(pool, length));
-    if (run == nullptr) continue;  // another thread was faster
+    if (run == nullptr) continue;
     char* const rest = run + count * pool.stride;
     if (!keep_run_at_hand(pool, rest, length - count))
       give_run_to_slabs(pool, rest, length - count, returned);
     return run;
   }
+  return nullptr;
 }
 
 void* run_of_new_slab(BlockPoolState& pool, std::size_t count) {
@@ -206,6 +232,7 @@ void* take_run_at_hand(BlockPoolState& pool, std::size_t count) {
 
 bool keep_run_at_hand(BlockPoolState& pool, void* blocks, std::size_t count) {
   if (!may_be_at_hand(pool, count)) return false;
+  const ShownHits shown(pool);
   RunsAtHand* runs = runs_of_own(pool, count);
   if (runs != nullptr) return pool.walks == 0 && keep(pool, runs, blocks, count);
   os::LockGuard guard(pool.owner->mutex);
@@ -215,11 +242,11 @@ bool keep_run_at_hand(BlockPoolState& pool, void* blocks, std::size_t count) {
 }
 
 void return_runs(BlockPoolState& pool, ReturnedPages& returned) {
-  for (std::size_t count = 2; count <= RunsAtHand::kLongest; ++count)
+  for (std::size_t count = 2; count <= kLongestRunAtHand; ++count)
     while (void* const run = take_run_at_hand(pool, count)) give_run_to_slabs(pool, run, count, returned);
   if (!keeps_runs(pool)) return;
   os::LockGuard guard(pool.owner->mutex);
-  for (std::size_t count = 2; count <= RunsAtHand::kLongest; ++count)
+  for (std::size_t count = 2; count <= kLongestRunAtHand; ++count)
     if (RunsAtHand* const runs = runs_of(pool, count)) runs->refill = 1;
 }
 
@@ -243,13 +270,20 @@ void* take_run(BlockPoolState& pool, std::size_t count) {
 
 void end_runs(BlockPoolState& pool) {
   if (pool.runs == nullptr) return;
-  for (std::size_t count = 2; count <= RunsAtHand::kLongest; ++count)
-    if (RunsAtHand* const runs = pool.runs[count]) {
+  if (pool.own != nullptr) pool.own->runs = nullptr;
+  for (RunsAtHand* const runs : pool.runs->of)
+    if (runs != nullptr) {
       end_at_hand(runs->at_hand);
       metadata.free(runs, sizeof(RunsAtHand));
     }
-  metadata.free(pool.runs, kTableBytes);
+  metadata.free(pool.runs, sizeof(RunTable));
   pool.runs = nullptr;
+}
+
+void show_runs_locked(BlockPoolState& pool) {
+  for (RunsAtHand* const runs : pool.runs->of)
+    if (runs != nullptr) set_limit_locked(*runs);
+  pool.own->runs = pool.runs->records;
 }
 
 }  // namespace tarn::internal

@@ -158,6 +158,8 @@ void validate(BlockPoolState& pool) {
     os::LockGuard guard(part.mutex);
     validate_locked(part);
     blocks += part.of(pool.size_class).totals.blocks;
+    for (const AtHand* at_hand = part.at_hand; at_hand != nullptr; at_hand = at_hand->next)
+      TARN_CHECK(at_hand->count() <= at_hand->capacity);
     visit_at_hand(part, [&](const void* block) {
       const BlockPlace place = place_in_pool(pool, block, 1);
       TARN_CHECK(!is_marked_free_locked(*place.slab, place.index));

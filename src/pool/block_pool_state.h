@@ -31,11 +31,15 @@ namespace TARN_NAMESPACE::detail {
 
 /// Freed runs of one length, for the next requests of that length.
 struct RunsAtHand {
-  static constexpr std::uint32_t kLongest = 64;
-
   internal::AtHand at_hand{};
-  void** top = nullptr;
+  OwnRecord* record = nullptr;
   std::uint32_t refill = 1;  // so many are taken at once when there is none
+};
+
+/// All of a pool's, by their length. The records of lengths that no run was freed of hold nothing.
+struct RunTable {
+  OwnRecord records[kLongestRunAtHand + 1];
+  RunsAtHand* of[kLongestRunAtHand + 1];
 };
 
 struct BlockPoolState : internal::PoolHeader {
@@ -68,8 +72,9 @@ struct BlockPoolState : internal::PoolHeader {
   void** hidden_top = nullptr;
   std::size_t sampled_count = 0;  // live blocks that a profile knows; while there are some, no free is a hit
   void* nothing = nullptr;        // a record's only slot where there is no magazine
-  internal::Relaxed<std::uint64_t> run_lengths;  // at hand: bit n - 1 stands for n blocks
-  RunsAtHand** runs = nullptr;                   // by their length; nullptr: none was freed yet
+  // Bit n - 1: runs of n blocks are at hand; of a pool for one thread, may be.
+  internal::Relaxed<std::uint64_t> run_lengths;
+  RunTable* runs = nullptr;  // nullptr: none was freed yet
 
   bool is_over_malloc() const { return source == Source::kMalloc; }
   void note_refusal() { refusals.fetch_add(1, std::memory_order_relaxed); }
@@ -190,6 +195,9 @@ void return_runs(BlockPoolState& pool, ReturnedPages& returned);
 /// has at hand, have none.
 void* take_run(BlockPoolState& pool, std::size_t count);
 void end_runs(BlockPoolState& pool);
+/// Calls with runs may be hits again. \pre the pool is for one thread and has a table; the owner's mutex is
+/// held.
+void show_runs_locked(BlockPoolState& pool);
 
 // The magazine of a pool for one thread, whose thread calls these.
 
@@ -199,6 +207,19 @@ void* take_from_own(BlockPoolState& pool);
 void give_to_own(BlockPoolState& pool, void* block);
 /// Returns its blocks to the slabs.
 void empty_own(BlockPoolState& pool, ReturnedPages& returned);
+
+/// Around each slow call of a pool for one thread: while the thread is watched, samples live or a walk goes
+/// on, no call is a hit. Of other pools nothing.
+class ShownHits {
+ public:
+  explicit ShownHits(BlockPoolState& pool);
+  ~ShownHits();
+  ShownHits(const ShownHits&) = delete;
+  ShownHits& operator=(const ShownHits&) = delete;
+
+ private:
+  BlockPoolState& pool_;
+};
 
 /// While one lives, no thread gets magazines of the pool; what threads have when it begins returns to the
 /// slabs, but for the newest block of threads that run, unless calls are marked. \pre the pool's mutex is

@@ -311,6 +311,26 @@ TYPED_TEST(AnyFixedPool, BlocksTakenOutOfAFreedRunAreNotHandedOutTwice) {
   EXPECT_EQ(pool.allocate_run(128), first);
 }
 
+TYPED_TEST(AnyFixedPool, AWalkSeesNoRunThatItsVisitFreed) {
+  TypeParam pool(64);
+  std::vector<void*> runs;
+  for (int i = 0; i < 40; ++i) runs.push_back(pool.allocate_run(3));
+  pool.deallocate_run(pool.allocate_run(3), 3);
+  std::set<void*> freed;
+  std::size_t visits = 0;
+  pool.for_each_live([&](void* block) {
+    EXPECT_FALSE(freed.contains(block));
+    if (++visits != 1) return;
+    for (std::size_t i = 0; i < runs.size(); i += 2) {
+      if (runs[i] <= block && block < static_cast<char*>(runs[i]) + 3 * 64) continue;
+      for (std::size_t k = 0; k < 3; ++k) freed.insert(static_cast<char*>(runs[i]) + 64 * k);
+      pool.deallocate_run(runs[i], 3);
+    }
+  });
+  EXPECT_LE(pool.live_count(), 63u);
+  EXPECT_EQ(visits, pool.live_count());
+}
+
 TYPED_TEST(AnyFixedPool, RunsThatWereFreedEndWithTheirChunksAndThePool) {
   TypeParam pool({.block_bytes = 64, .blocks_per_chunk = 100});
   for (int round = 0; round < 3; ++round) {

@@ -9,6 +9,7 @@
 
 #include "observe/samples.h"
 #include "page/watched_spans.h"
+#include "pool/block_pool_state.h"
 #include "tarn/buffer_pool.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/handle_pool.h"
@@ -200,6 +201,41 @@ TEST(WatchedRuns, ARunIsOneSampleWhateverFreesIt) {
   for (std::size_t i = 50; i < 100; ++i)
     for (std::size_t block = 0; block < 4; ++block) pool.deallocate(static_cast<char*>(runs[i]) + 64 * block);
   EXPECT_EQ(live_samples_of_pools(), 0u);
+}
+
+TEST(WatchedRuns, RunsFoundAheadHaveRoomWhereNobodyTakesThem) {
+  FixedPool own(64);
+  SharedFixedPool shared(64);
+  const auto take_many = [](auto& pool) {
+    pool.deallocate_run(pool.allocate_run(2), 2);
+    const Watch watch(kEachBlock);
+    for (int i = 0; i < 1000; ++i) EXPECT_NE(pool.allocate_run(2), nullptr);
+    validate(detail::BlockPoolAccess::state(pool));
+  };
+  take_many(own);
+  take_many(shared);
+}
+
+TEST(WatchedRuns, HitsComeBackWhenNobodyWatches) {
+  FixedPool pool(64);
+  const detail::BlockPoolState& state = detail::BlockPoolAccess::state(pool);
+  if (state.source != detail::BlockPoolState::Source::kOwn) GTEST_SKIP() << "no call is a hit";
+  const auto front_of = [&]() -> detail::OwnPoolFront& { return *state.own; };
+  pool.deallocate_run(pool.allocate_run(3), 3);
+  EXPECT_NE(front_of().runs, nullptr);
+  {
+    const Watch watch(kEachBlock);
+    pool.deallocate_run(pool.allocate_run(3), 3);
+    EXPECT_EQ(front_of().runs, nullptr);
+  }
+  for (int i = 0; i < 3; ++i) pool.deallocate_run(pool.allocate_run(3), 3);
+  ASSERT_NE(front_of().runs, nullptr);
+  void** const top = front_of().runs[3].top;
+  EXPECT_LT(top, front_of().runs[3].limit);
+  void* const run = pool.allocate_run(3);
+  EXPECT_EQ(front_of().runs[3].top, top - 1);
+  pool.deallocate_run(run, 3);
+  EXPECT_EQ(front_of().runs[3].top, top);
 }
 
 TEST(WatchedBatches, EachBlockOfABatchIsSampled) {
