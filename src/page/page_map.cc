@@ -30,7 +30,11 @@ bool commit_entries(void* table, const Entries& entries) {
   const std::size_t piece = entries.first & ~(kPieceBytes - 1);
   const std::size_t first = entries.has_predecessor ? round_up(entries.first, kPieceBytes) : piece;
   const std::size_t end = round_up(entries.end, kPieceBytes);
-  return first >= end || os::commit(static_cast<char*>(table) + first, end - first);
+  if (first >= end) return true;
+  char* const start = static_cast<char*>(table) + first;
+  if (!os::commit(start, end - first)) return false;
+  os::note_ordered_by_atomics(start, end - first);
+  return true;
 }
 
 }  // namespace
