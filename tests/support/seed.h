@@ -31,8 +31,8 @@ std::uint64_t fresh_seed();
 /// Whether TARN_LONG_TESTS=1 asks for the full work.
 bool long_tests();
 
-/// `normal` in a usual run, a twentieth of it under a sanitizer, one in TARN_TEST_PART where that is set (at
-/// least 1), `when_long` in a long one.
+/// `normal` in a usual run, a twentieth of it under a sanitizer, else one in TARN_TEST_PART where that is set
+/// (at least 1), `when_long` in a long one.
 std::uint64_t amount(std::uint64_t normal, std::uint64_t when_long);
 
 }  // namespace tarn::test
