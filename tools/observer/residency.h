@@ -38,9 +38,9 @@ class Residency {
   std::uint64_t rss_bytes_, huge_bytes_;
 };
 
-/// Reads /proc/PID/pagemap (or its PAGEMAP_SCAN, Linux 6.7) and smaps. Pages that were only ever read, behind
-/// which is the one page of zeros, are not resident. \returns nothing where the kernel does not tell.
-/// \cost about 1 ms for 100 MiB.
+/// Reads /proc/PID/pagemap (or its PAGEMAP_SCAN, Linux 6.7) and smaps. The one page of zeros, which most
+/// kernels put behind pages that were only ever read, is not resident.
+/// \returns nothing where the kernel does not tell. \cost about 1 ms for 100 MiB.
 std::optional<Residency> read_residency(const Source& source);
 
 template <typename Visit>
