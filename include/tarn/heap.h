@@ -1,12 +1,12 @@
-// A heap with slabs of its own: named, limited, counted to the byte, usable from any thread, and destroyed
+// A heap with pages of its own: named, limited, counted to the byte, usable from any thread, and destroyed
 // as a whole. Heaps may lie in a heap, whose limits then hold for all of them together.
 //
-// Its slabs hold no blocks of others, so each block names the heap that it is charged to: a free credits that
+// Its pages hold no blocks of others, so each block names the heap that it is charged to: a free credits that
 // heap, in every thread and every scope. tarn::deallocate frees its blocks too, and so does free where tarn
 // takes malloc's place.
 //
-// Threads: any. A heap that is used much, and is of more than 64 KiB, or that is called fast for long, keeps
-// free blocks at hand for each thread, as the general pool does. Before a limit refuses a block, or a soft
+// Threads: any. A heap that is called fast for long, or was prewarmed by 64 KiB or more, keeps free blocks at
+// hand for each thread, as the general pool does. Before a limit refuses a block, or a soft
 // one is crossed, all of these are collected; a heap that gets its first limit later collects them of a
 // thread once that has called it again. Callbacks run in the allocating thread, unlocked, and may use the
 // heap.
@@ -60,7 +60,7 @@ struct HeapUse {
   std::size_t live_count;  // of its own
   // May be higher than the true one by the bytes that threads had at hand, never above the hard limit.
   std::size_t peak_live_bytes;
-  std::size_t mapped_bytes;  // pages of its slabs and large blocks
+  std::size_t mapped_bytes;  // its pages
   // Of live_bytes: those of the heaps within.
   std::size_t inner_bytes;
 };
@@ -166,8 +166,8 @@ class Heap {
     state_ = nullptr;
   }
 
-  /// Gives slabs without live blocks back to the page cache, but for those of which another running thread
-  /// has free blocks at hand. \returns bytes.
+  /// Gives pages and slabs without live blocks back to the page cache, but for slabs of which another running
+  /// thread has free blocks at hand. \returns bytes.
   TARN_LOCAL std::size_t release_unused() noexcept { return detail::heap_release_unused(state_); }
 
   /// Takes and backs `bytes` of pages ahead of need. Blocks of up to 8 KiB then neither make the heap grow
@@ -176,7 +176,7 @@ class Heap {
   TARN_LOCAL std::size_t prewarm(std::size_t bytes) noexcept { return detail::heap_prewarm(state_, bytes); }
 
   /// The figures are exact while no other thread uses the heap, but for those that HeapUse says. \cost once
-  /// the heap is used much, some microseconds, and one more for each thread that uses it.
+  /// the heap has size classes, some microseconds, and one more for each thread that uses it.
   TARN_LOCAL HeapUse use() const noexcept { return detail::heap_use(state_); }
   TARN_LOCAL void set_limits(std::size_t soft_limit, std::size_t hard_limit) noexcept {
     detail::heap_set_limits(state_, soft_limit, hard_limit);

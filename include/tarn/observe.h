@@ -23,7 +23,7 @@ struct tarn_live_block {
   size_t bytes;          /* that the program may use */
   const char* pool_kind; /* as of a PoolUse; NULL: the general pool's */
   const char* pool_name; /* until the visit returns; NULL: the general pool's, or its pool has ended */
-  unsigned size_class;   /* of the general pool and of heaps, from 1; 0: none */
+  unsigned size_class;   /* of the general pool, and of heaps that have classes, from 1; 0: none */
 };
 
 typedef void (*tarn_block_visitor)(const struct tarn_live_block* block, void* context);

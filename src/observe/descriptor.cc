@@ -18,7 +18,6 @@
 #include "pool/buffer_pool_state.h"
 #include "pool/handle_pool_state.h"
 #include "pool/heap_state.h"
-#include "pool/mixed_page.h"
 #include "tarn/version.h"
 #include "thread/observation.h"
 #include "thread/recorded_call.h"
@@ -269,12 +268,10 @@ class ObservedLayout {
       TARN_FIELD("heap_pool.account", HeapState, account),
       TARN_FIELD("heap_pool.refusals", HeapState, refusals),
       TARN_FIELD("heap_pool.owner", HeapState, owner),
-      TARN_FIELD("heap_pool.slabs", HeapState, slabs),
-      TARN_FIELD("heap_slabs.mapped", HeapSlabs, mapped_),
-      TARN_FIELD("heap_slabs.spare", HeapSlabs, spare_),
-      TARN_VALUE("mixed.granule_bytes", mixed_page::kGranuleBytes),
-      TARN_VALUE("mixed.granules", mixed_page::kGranules),
-      TARN_FIELD("heap_slabs.buffer", HeapSlabs, buffer_),
+      TARN_FIELD("heap_pool.pages", HeapState, pages),
+      TARN_FIELD("heap_pages.mapped", HeapPages, mapped_),
+      TARN_FIELD("heap_pages.spare", HeapPages, spare_),
+      TARN_FIELD("heap_pages.buffer", HeapPages, buffer_),
       TARN_FIELD("buffer.start", BufferPages, start_),
       TARN_FIELD("buffer.units", BufferPages, units_),
       TARN_FIELD("buffer.spans", BufferPages, spans_),

@@ -72,7 +72,8 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   alignas(kCacheLineBytes) std::atomic<Span*> pending_next;
   std::atomic<std::uint32_t> is_pending;
   std::atomic<std::uint32_t> sampled_count;  // its blocks that thread/observation.h has a sample of
-  // Of a slab: no more free blocks lie side by side. Only runs lower it (pool/block_pool_runs.cc).
+  // No more free blocks lie side by side: of a slab, where only runs lower it (pool/block_pool_runs.cc), and
+  // of a mixed page of a heap (pool/mixed_page.h), which also uses the inline words of a span with more bits.
   std::uint16_t longest_run;
   std::atomic<std::uint64_t> inline_remote_bits[kInlineWords];
 

@@ -131,7 +131,7 @@ bool add_heap(BufferPoolState& state, const BufferPoolOptions& options, bool poi
       {.name = state.name(), .hard_limit = options.largest_above_bytes, .sensitive = options.sensitive},
       kLargerBufferOperations, poisons);
   if (state.heap == nullptr) return false;
-  if (state.heap->slabs.poisons()) os::begin_checked_pool(state.heap);
+  if (state.heap->pages.poisons()) os::begin_checked_pool(state.heap);
   pool_registry.add(*state.heap);
   return true;
 }

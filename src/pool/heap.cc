@@ -34,7 +34,7 @@ HeapCounts own_live_of(HeapState& state, ReturnedPages& returned) {
   os::LockGuard guard(state.mutex);
   counts.bytes += state.taken_bytes;
   counts.count += state.taken_count;
-  counts.slab_bytes += state.slabs.mapped().own();
+  counts.slab_bytes += state.pages.mapped().own();
   return counts;
 }
 
@@ -59,11 +59,11 @@ void lie_in(HeapState& state, HeapState& around) {
   state.may_have_classes = false;
   os::LockGuard guard(around.mutex);
   around.account.share();
-  around.slabs.mapped().share();
+  around.pages.mapped().share();
   around.heaps_within.fetch_add(1, std::memory_order_relaxed);
   state.around = &around;
   state.account.begin(&around.account);
-  state.slabs.mapped().begin(&around.slabs.mapped());
+  state.pages.mapped().begin(&around.pages.mapped());
 }
 
 void* refuse(HeapState& state) {
@@ -113,9 +113,9 @@ void* reallocate_any(PoolHeader& pool, void* block, std::size_t size) {
 
 Span* find_span_any(PoolHeader& pool, const void* pointer) {
   HeapState& state = state_of(pool);
-  if (!state.slabs.lies_in_buffer()) return nullptr;
+  if (!state.pages.lies_in_buffer()) return nullptr;
   os::LockGuard guard(state.mutex);
-  return state.slabs.find_in_buffer(pointer);
+  return state.pages.find_in_buffer(pointer);
 }
 
 constexpr PoolOperations kOperations{.kind = "heap",
@@ -139,9 +139,9 @@ HeapState* make_heap(Heap& heap, const HeapOptions& options, bool poisons) noexc
   if (state == nullptr) return nullptr;
   state->heap = &heap;
   if (around != nullptr) lie_in(*state, *around);
-  if (state->slabs.poisons()) os::begin_checked_pool(state);
+  if (state->pages.poisons()) os::begin_checked_pool(state);
   pool_registry.add(*state);
-  if (state->slabs.lies_in_buffer()) pool_registry.add_callers_memory(*state);
+  if (state->pages.lies_in_buffer()) pool_registry.add_callers_memory(*state);
   return state;
 }
 
@@ -150,8 +150,8 @@ void end_heap(HeapState* state) noexcept {
   if (state->heaps_within.load(std::memory_order_relaxed) != 0)
     os::fatal_in_pool(state->name, "end of a heap with a heap in it", state->heap);
   pool_registry.remove(*state);
-  if (state->slabs.lies_in_buffer()) pool_registry.remove_callers_memory(*state);
-  if (state->slabs.poisons()) os::end_checked_pool(state);
+  if (state->pages.lies_in_buffer()) pool_registry.remove_callers_memory(*state);
+  if (state->pages.poisons()) os::end_checked_pool(state);
   {
     ReturnedPages returned;
     end_classes(*state, returned);
@@ -197,7 +197,7 @@ void* heap_reallocate(HeapState* state, void* block, std::size_t size) noexcept 
   void* const moved = heap_allocate(state, size);
   if (moved == nullptr) return size <= usable ? block : nullptr;
   // Bytes beyond the requested ones are poisoned.
-  if (state->slabs.poisons()) os::unpoison(block, usable);
+  if (state->pages.poisons()) os::unpoison(block, usable);
   std::memcpy(moved, block, usable < size ? usable : size);
   heap_deallocate(state, block);
   return moved;
@@ -242,7 +242,7 @@ HeapUse heap_use(HeapState* state) noexcept {
   // Counted at several moments, beside other threads: what is charged is no less at any of them.
   const std::size_t own_charged = state->account.own(), charged = state->account.charged();
   const std::size_t inner = is_around && charged > own_charged ? charged - own_charged : 0;
-  const std::size_t inner_mapped = is_around ? state->slabs.mapped().inner() : 0;
+  const std::size_t inner_mapped = is_around ? state->pages.mapped().inner() : 0;
   const std::size_t live = std::min(own.bytes, own_charged) + inner;
   return {live, own.count, state->account.peak(), own.slab_bytes + inner_mapped, inner};
 }
@@ -270,16 +270,16 @@ HeapState* make_heap_state(const HeapOptions& options, const PoolOperations& ope
   auto* const state = new (record) HeapState{};
   state->operations = &operations;
   state->is_sensitive = options.sensitive;
-  state->unwiped_back_end = is_over_malloc ? &kHeapOverMalloc : &kHeapOverSlabs;
+  state->unwiped_back_end = is_over_malloc ? &kHeapOverMalloc : &kHeapOverPages;
   state->back_end = options.sensitive ? &kWipedHeap : state->unwiped_back_end;
   state->set_name(options.name, "heap");
   state->account.set_limits(options.soft_limit, options.hard_limit);
-  state->slabs.mapped().set_limits(SIZE_MAX, options.mapped_limit);
+  state->pages.mapped().set_limits(SIZE_MAX, options.mapped_limit);
   state->on_soft_limit = options.on_soft_limit;
   state->context = options.context;
-  if (state->slabs.begin(*state, options.buffer, options.buffer_bytes, poisons && !is_over_malloc)) {
+  if (state->pages.begin(*state, options.buffer, options.buffer_bytes, poisons && !is_over_malloc)) {
     state->may_have_classes = !is_over_malloc && !poisons && !options.sensitive &&
-                              !state->slabs.lies_in_buffer() && options.mapped_limit == SIZE_MAX;
+                              !state->pages.lies_in_buffer() && options.mapped_limit == SIZE_MAX;
     return state;
   }
   metadata.free(state, sizeof(HeapState));
@@ -307,7 +307,7 @@ PoolUse use_of_heap(PoolHeader& pool, ReturnedPages& returned) {
   use.waste_bytes = use.mapped_bytes > use.live_bytes ? use.mapped_bytes - use.live_bytes : 0;
   use.largest_count = PoolUse::kNoLimit;
   use.limit_bytes = state.account.hard_limit();
-  use.mapped_limit_bytes = state.slabs.mapped().hard_limit();
+  use.mapped_limit_bytes = state.pages.mapped().hard_limit();
   use.inner_bytes = state.account.inner();
   use.refusals = state.refusals.load(std::memory_order_relaxed);
   use.parent = state.around != nullptr ? state.around->name : nullptr;
@@ -320,21 +320,21 @@ std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned) {
   release_unused_of_classes(state, returned);
   const std::size_t bytes = returned.bytes() - before;
   os::LockGuard guard(state.mutex);
-  return bytes + state.slabs.release_unused(returned);
+  return bytes + state.pages.release_unused(returned);
 }
 
 bool add_live_of_heap(PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture) {
   HeapState& state = detail::state_of(pool);
   if (state.back_end == &kHeapOverMalloc) return system_blocks.add_live(state, behind, picture);
   os::LockGuard guard(state.mutex);
-  return state.slabs.add_live(behind, picture);
+  return state.pages.add_live(behind, picture);
 }
 
 void validate(HeapState& state) {
   const Account& account = state.account;
   TARN_CHECK(account.own() <= account.charged());
-  if (state.unwiped_back_end == &kHeapOverMalloc) return state.slabs.validate(0, 0);
-  state.slabs.validate(state.taken_bytes, state.taken_count);
+  if (state.unwiped_back_end == &kHeapOverMalloc) return state.pages.validate(0, 0);
+  state.pages.validate(state.taken_bytes, state.taken_count);
   std::size_t own = state.taken_bytes;
   if (SlabOwner* const owner = state.owner.load())
     for_each_owner(*owner, [&](const SlabOwner& one) {

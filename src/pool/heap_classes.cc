@@ -34,7 +34,6 @@ constinit HeapClasses heap_classes{};
 
 namespace {
 
-constexpr std::uint32_t kLeastCalls = 1024;
 constexpr std::size_t kPlentyShare = 8;
 
 // Each distinct class of the table once, by its first bin. Blocks are charged, and told, as large as they
@@ -215,10 +214,7 @@ void forget_samples(SlabOwner& owner) {
 
 }  // namespace
 
-bool has_earned_classes(const HeapState& heap) {
-  return heap.may_have_classes && heap.calls_under_mutex >= kLeastCalls &&
-         (heap.account.charged() >= kLeastBytesForClasses || heap.call_rate.is_high());
-}
+bool has_earned_classes(const HeapState& heap) { return heap.may_have_classes && heap.call_rate.is_high(); }
 
 void begin_classes(HeapState& heap) {
   if (os::is_fork_owner()) return;
@@ -237,13 +233,13 @@ void begin_classes(HeapState& heap) {
                                                .account = &heap.account});
   if (owner == nullptr) {
     os::LockGuard guard(heap.mutex);
-    heap.calls_under_mutex = 0;  // so it is not tried at each call
+    heap.call_rate.forget();  // so it is not tried at each call
     return;
   }
   {
     const os::LockGuard registry_guard(os::global_mutex<os::LockRank::kPoolRegistry>());
     const os::LockGuard guard(heap.mutex);
-    heap.calls_under_mutex = 0;
+    heap.call_rate.forget();
     if (heap.may_have_classes && is_marked == sees_each_free(heap)) {
       heap.may_have_classes = false;
       heap.account.share();

@@ -1,7 +1,7 @@
-// The size classes of a heap. A heap begins with slabs of its own under its mutex (heap_slabs.h), where a few
-// blocks of many sizes take little. Once it is used much it gets an owner of slabs (thread/pool_owner.h) with
-// a class for each of the general pool's: from then on its blocks of up to 256 KiB and usual alignment are
-// the thread tier's, and what it had before stays where it is until it is freed.
+// The size classes of a heap. A heap begins with pages of its own under its mutex (heap_pages.h), where
+// blocks of many sizes take little. Once it is called fast it gets an owner of slabs (thread/pool_owner.h)
+// with a class for each of the general pool's: from then on its blocks of up to 256 KiB and usual alignment
+// are the thread tier's, and what it had before stays where it is until it is freed.
 //
 // Limits hold for what the slabs have given out: blocks that live, and those that threads have at hand. So a
 // hard limit is never exceeded. Before a limit would refuse a block, or a soft one be crossed, what all
@@ -30,7 +30,7 @@ struct HeapClasses {
 };
 extern HeapClasses heap_classes;
 
-/// A heap of less needs no owner, unless it is called fast.
+/// A heap that is prewarmed by less needs no owner.
 inline constexpr std::size_t kLeastBytesForClasses = 64 * 1024;
 /// Whether a heap without an owner has been used so much that it gets one. \pre its mutex is held.
 bool has_earned_classes(const detail::HeapState& heap);

@@ -48,7 +48,7 @@ std::size_t prewarm(HeapState&, std::size_t) { return 0; }
 void end(HeapState& state) {
   system_blocks.deallocate_all(state);
   ReturnedPages returned;
-  state.slabs.end(returned);
+  state.pages.end(returned);
   credit_all(state);
 }
 

@@ -1,4 +1,4 @@
-// The library's record of a heap, its limits, and the two back ends that a heap may have: its own slabs, or
+// The library's record of a heap, its limits, and the two back ends that a heap may have: its own pages, or
 // malloc for each block (the option pools_use_malloc). Making a heap fixes its back end.
 //
 // Invariant, with the mutex held: taken_count and taken_bytes are of the live blocks of the back end; these
@@ -12,7 +12,7 @@
 #include "central/account.h"
 #include "general/pool_header.h"
 #include "pool/call_rate.h"
-#include "pool/heap_slabs.h"
+#include "pool/heap_pages.h"
 #include "tarn/heap.h"
 #include "thread/marked_hits.h"
 
@@ -35,7 +35,7 @@ struct HeapBackEnd {
   void (*end)(detail::HeapState& state);
 };
 
-extern const HeapBackEnd kHeapOverSlabs;
+extern const HeapBackEnd kHeapOverPages;
 extern const HeapBackEnd kHeapOverMalloc;
 /// Before one of these, for a sensitive heap (wipe_block.h).
 extern const HeapBackEnd kWipedHeap;
@@ -56,12 +56,11 @@ struct HeapState : internal::PoolHeader {
   bool is_calling_back;
   internal::Relaxed<bool> may_have_classes;       // and has none yet
   bool keeps_nothing;                             // at hand, once heaps lie in it
-  std::uint32_t calls_under_mutex;                // since it was last too early for classes
   internal::Relaxed<bool> is_scarce;              // set under the mutex
   internal::Relaxed<internal::Hits> hits;         // how others are to treat its threads' magazines
   const internal::HeapBackEnd* unwiped_back_end;  // back_end, unless the heap is sensitive
   internal::CallRate call_rate;                   // until it has an owner
-  internal::HeapSlabs slabs;
+  internal::HeapPages pages;
   /// What every call reads, in a line that is written when the heap gets its owner, and its first limit.
   alignas(internal::kCacheLineBytes) std::atomic<internal::SlabOwner*> owner;
   std::atomic<RecordPlace> first_place;     // of the owner's classes

@@ -16,7 +16,7 @@ void* allocate(HeapState& state, std::size_t size, std::size_t alignment) {
 
 // No lock is held while bytes are overwritten, of which there may be many.
 void deallocate(HeapState& state, void* block) {
-  wipe_block(block, behind(state).usable_size(state, block), state.slabs.poisons());
+  wipe_block(block, behind(state).usable_size(state, block), state.pages.poisons());
   behind(state).deallocate(state, block);
 }
 
@@ -26,7 +26,7 @@ std::size_t usable_size(HeapState& state, const void* block) {
 
 bool resize(HeapState& state, void* block, std::size_t usable, std::size_t size) {
   if (!behind(state).resize(state, block, usable, size)) return false;
-  wipe_block(static_cast<char*>(block) + size, usable - size, state.slabs.poisons());
+  wipe_block(static_cast<char*>(block) + size, usable - size, state.pages.poisons());
   return true;
 }
 
@@ -38,7 +38,7 @@ void free_blocks_of_malloc(HeapState& state) {
   while (void* const block = system_blocks.first_of(state)) deallocate(state, block);
 }
 
-// Live blocks of slabs are wiped where the slabs end (HeapSlabs::retire_list).
+// Live blocks of pages are wiped where the pages end (HeapPages::retire_list).
 void clear(HeapState& state) {
   free_blocks_of_malloc(state);
   behind(state).clear(state);

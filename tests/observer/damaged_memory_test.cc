@@ -1,6 +1,7 @@
 // The reader on memory that is torn, damaged or forged.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ctime>
 #include <fstream>
 #include <functional>
@@ -79,6 +80,20 @@ class DamagedMemory : public testing::Test {
   }
   std::uint16_t bytes_of_record(std::string_view record) const { return layout_.field(record).size; }
   Address first_region() const { return root("page_map") + layout_.field("page_map.regions").offset; }
+
+  /// Of the first span of the first region with such a use.
+  Address record_of_first(const Snapshot& snapshot, observer::SpanUse use) const {
+    const Address start = number(first_region(), "region.start"),
+                  spans = number(first_region(), "region.spans");
+    for (const observer::Span& span : snapshot.spans) {
+      Address record = 0;
+      const Address page = (span.start - start) / snapshot.page_bytes;
+      if (span.use == use && memory_.read_all(spans + page * sizeof record, &record, sizeof record))
+        return record;
+    }
+    ADD_FAILURE() << "no such span";
+    return 0;
+  }
 
   /// The snapshot, or what the reader says in its place; soon.
   std::optional<Snapshot> read() {
@@ -193,9 +208,30 @@ TEST_F(DamagedMemory, WithTheSameRegionTwiceHasNoSpanTwice) {
   EXPECT_FALSE(snapshot->exactness.is_exact);
 }
 
+TEST_F(DamagedMemory, WithAMixedPageOfNoShapeIsReadWithoutIt) {
+  const std::optional<Snapshot> whole = read();
+  ASSERT_TRUE(whole) << refusal_;
+  const Address record = record_of_first(*whole, observer::SpanUse::kMixedPage);
+  const auto expect_one_bad = [&](const char* what) {
+    const std::optional<Snapshot> snapshot = read();
+    ASSERT_TRUE(snapshot) << refusal_;
+    EXPECT_EQ(snapshot->exactness.bad_spans, 1u) << what;
+    EXPECT_LT(snapshot->totals.live_blocks, whole->totals.live_blocks) << what;
+    memory_ = small_program();
+  };
+  for (const std::uint32_t granule_bytes : {0u, 8u, 1u << 30}) {
+    forge(record, "span.stride", granule_bytes);
+    expect_one_bad("granules");
+  }
+  forge(record, "span.block_count", std::uint16_t{UINT16_MAX});
+  expect_one_bad("more than the page has");
+  forge(record, "span.size_class", std::uint16_t{9});
+  expect_one_bad("a class");
+}
+
 TEST_F(DamagedMemory, WithConstantsOfNoSizeIsRefused) {
-  for (const char* const name : {"page_bytes", "chunk_bytes", "bin_count", "per_class.in_block",
-                                 "buffer.unit_bytes", "mixed.granules", "mixed.granule_bytes"})
+  for (const char* const name :
+       {"page_bytes", "chunk_bytes", "bin_count", "per_class.in_block", "buffer.unit_bytes"})
     for (const std::uint32_t value : {0u, 3u << 29, UINT32_MAX}) {
       memory_ = small_program();
       forge_entry(name, value, 0);

@@ -99,7 +99,7 @@ TEST_F(TheSnapshot, HasSpansOfEveryUse) {
   std::set<std::string_view> uses;
   for (const Span& span : snapshot.spans) uses.insert(name_of(span.use));
   for (const SpanUse use : {SpanUse::kSlab, SpanUse::kSpareSlab, SpanUse::kLarge, SpanUse::kCachedLarge,
-                            SpanUse::kHandleGroup, SpanUse::kHeapSlab, SpanUse::kMixedPage})
+                            SpanUse::kHandleGroup, SpanUse::kHeapBlock, SpanUse::kMixedPage})
     EXPECT_TRUE(uses.contains(name_of(use))) << name_of(use);
   EXPECT_GT(snapshot.totals.depot_bytes, 0u);
   EXPECT_GT(snapshot.totals.in_threads_bytes, 0u);

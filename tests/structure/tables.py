@@ -92,7 +92,7 @@ COVERED = {
     "pool/handle_pool_state": "tests/unit/pool/handle_slots_test.cc",
     "pool/heap": "tests/pools/heap_test.cc",
     "pool/heap_live": "tests/pools/visit_blocks_test.cc",
-    "pool/heap_slab_pages": "tests/pools/heap_test.cc",
+    "pool/heap_page_life": "tests/pools/heap_test.cc",
     "pool/heap_state": "tests/pools/heap_test.cc",
     "pool/heap_wiped": "tests/pools/sensitive_test.cc",
     "pool/object_pool": "tests/pools/object_pool_test.cc",

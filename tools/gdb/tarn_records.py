@@ -296,7 +296,7 @@ class Use:
         self.at_most = "at most " if owner != 0 else ""  # what threads have at hand is charged too
         self.hard_limit = library.get(account, "account.hard")
         self.parent = library.get(self.record, "heap_pool.around")
-        pages = self.record + library.value("heap_pool.slabs") + library.value("heap_slabs.mapped")
+        pages = self.record + library.value("heap_pool.pages") + library.value("heap_pages.mapped")
         self.mapped = library.get(pages, "account.own")
         if owner != 0:
             self.mapped += sum(library.get_in(copy, "span.pages") * library.value("page_bytes")

@@ -58,15 +58,6 @@ std::uint64_t overlap(Address start, Address end, Address other_start, Address o
   return from < to ? to - from : 0;
 }
 
-std::uint64_t live_bytes_of_mixed(const Snapshot& snapshot, const Span& span, Address start, Address end) {
-  std::uint64_t bytes = 0;
-  for (std::uint32_t i = 0; i < span.live; ++i) {
-    const Block& block = snapshot.mixed_blocks[span.first_mixed + i];
-    bytes += overlap(start, end, block.address, block.address + block.bytes);
-  }
-  return bytes;
-}
-
 /// The one block of a span without bits that tell more.
 std::uint64_t live_bytes_of_one(const Span& span, Address start, Address end) {
   return overlap(start, end, span.first_block, span.first_block + span.live_bytes);
@@ -257,7 +248,7 @@ std::uint64_t PageMap::resident_bytes() const {
 std::uint64_t live_bytes_in(const Snapshot& snapshot, std::uint32_t span_index, Address start, Address end) {
   const Span& span = snapshot.spans[span_index];
   if (span.live == 0) return 0;
-  if (span.use == SpanUse::kMixedPage) return live_bytes_of_mixed(snapshot, span, start, end);
+  if (span.use == SpanUse::kMixedPage) return snapshot.mixed_bytes_in(span, start, end);
   if (span.block_count == 1 || span.stride == 0) return live_bytes_of_one(span, start, end);
   if (end <= span.first_block) return 0;
   const Address from = std::max(start, span.first_block);

@@ -32,14 +32,12 @@ struct Fields {
         large(layout.value("kind.large")),
         cached(layout.value("kind.cached")),
         of_pool(layout.value("kind.pool")),
-        mixed_granules(layout.value("mixed.granules")),
-        granule_bytes(layout.value("mixed.granule_bytes")),
         handle(layout.value("pool_record.handle")),
         heap(layout.value("pool_record.heap")) {}
 
   std::uint32_t record;
   Field start, free_bits, pool_data, remote_bits, pool, stride, owner, block_count, size_class, kind;
-  std::uint32_t slab, large, cached, of_pool, mixed_granules, granule_bytes;
+  std::uint32_t slab, large, cached, of_pool;
   std::uint32_t handle, heap;
 };
 
@@ -55,6 +53,17 @@ class Words {
  private:
   Bytes bytes_;
 };
+
+/// The first one at or behind a place, of words that a function gives; `end` when there is none before it.
+template <typename WordAt>
+std::uint32_t first_one(std::uint32_t from, std::uint32_t end, WordAt word_at) {
+  while (from < end) {
+    const std::uint64_t bits = word_at(from / kBitsPerWord) >> from % kBitsPerWord;
+    if (bits != 0) return std::min(end, from + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    from = (from / kBitsPerWord + 1) * kBitsPerWord;
+  }
+  return end;
+}
 
 /// The bits of a last word that have blocks.
 constexpr std::uint64_t valid_bits(std::uint32_t block_count, std::uint32_t word) {
@@ -174,7 +183,7 @@ class BlockReader {
     if (span.pool == kNone) return pool == 0;  // a table of the library's own
     const std::uint64_t kind = reading_.pool_details[span.pool].record_kind;
     if (kind == fields_.handle) return read_handle_group(span, record);
-    if (kind == fields_.heap) return read_heap_slab(span, record);
+    if (kind == fields_.heap) return read_heap_pages(span, record);
     return true;
   }
 
@@ -190,11 +199,11 @@ class BlockReader {
     return true;
   }
 
-  bool read_heap_slab(Span& span, Bytes record) {
-    span.use = SpanUse::kHeapSlab;
+  bool read_heap_pages(Span& span, Bytes record) {
+    span.use = SpanUse::kHeapBlock;
     if (!read_class(span, record)) return false;
     const auto block_count = static_cast<std::uint32_t>(number_at(record, fields_.block_count));
-    if (span.size_class == 0 && block_count == fields_.mixed_granules) return read_mixed_page(span, record);
+    if (block_count != 1) return read_mixed_page(span, record, block_count);
     if (span.size_class == 0) span.block_bytes = span.end() - span.first_block;
     if (span.size_class != 0) span.block_bytes = number_at(record, fields_.stride);  // as large as they are
     if (!read_count(span, record)) return false;
@@ -205,36 +214,37 @@ class BlockReader {
   }
 
   /// A bit for each granule that is free, and one for each that ends a block.
-  bool read_mixed_page(Span& span, Bytes record) {
+  bool read_mixed_page(Span& span, Bytes record, std::uint32_t granules) {
     span.use = SpanUse::kMixedPage;
-    const std::uint32_t granules = fields_.mixed_granules, words = word_count_of(granules);
+    const auto granule_bytes = static_cast<std::uint32_t>(number_at(record, fields_.stride));
+    constexpr std::uint32_t kMostGranules = 65536, kLeastGranuleBytes = 16;
+    if (span.size_class != 0 || granules > kMostGranules || granule_bytes < kLeastGranuleBytes) return false;
+    if (std::uint64_t{granules} * granule_bytes > span.bytes) return false;
+    const std::uint32_t words = word_count_of(granules);
     const Words free(reading_.image, number_at(record, fields_.free_bits), words);
     const Words ends(reading_.image, number_at(record, fields_.remote_bits), words);
     if (!free.is_there() || !ends.is_there()) return false;
-    if (std::uint64_t{granules} * fields_.granule_bytes > span.bytes) return false;
-    reading_.bounds.spend_steps(granules);
+    reading_.bounds.spend_steps(2 * words);
     span.first_mixed = static_cast<std::uint32_t>(snapshot_.mixed_blocks.size());
-    for (std::uint32_t granule = 0; granule < granules;) {
-      if (free.test(granule)) {
-        ++granule;
-        continue;
-      }
-      const std::uint32_t first = granule;
-      while (granule < granules && !ends.test(granule) && !free.test(granule)) ++granule;
-      if (granule < granules && !free.test(granule)) ++granule;
-      add_mixed_block(span, first, granule);
+    const auto live = [&](std::uint32_t word) { return ~free[word]; };
+    const auto stops = [&](std::uint32_t word) { return ends[word] | free[word]; };
+    for (std::uint32_t end = 0;;) {
+      const std::uint32_t first = first_one(end, granules, live);
+      if (first == granules) return true;
+      end = first_one(first, granules, stops);
+      if (end < granules && !free.test(end)) ++end;
+      reading_.bounds.spend_steps(1);
+      add_mixed_block(span, std::uint64_t{first} * granule_bytes, std::uint64_t{end} * granule_bytes);
     }
-    return true;
   }
 
-  void add_mixed_block(Span& span, std::uint32_t first, std::uint32_t end) {
+  /// \param from, to bytes behind the page's start.
+  void add_mixed_block(Span& span, std::uint64_t from, std::uint64_t to) {
     ++span.block_count;
-    const std::uint64_t bytes = std::uint64_t{end - first} * fields_.granule_bytes;
     const auto index = static_cast<std::uint32_t>(&span - snapshot_.spans.data());
-    reading_.add(snapshot_.mixed_blocks,
-                 {span.start + std::uint64_t{first} * fields_.granule_bytes, bytes, index});
+    reading_.add(snapshot_.mixed_blocks, {span.start + from, to - from, index});
     ++span.live;
-    span.live_bytes += bytes;
+    span.live_bytes += to - from;
   }
 
   /// Appends the words of a span's live blocks, and counts them. \param live_word the bits of a word, of

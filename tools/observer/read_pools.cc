@@ -153,8 +153,8 @@ class PoolReader {
 
   void read_heap(Pool& pool) {
     const Address account = pool.record + layout_.value("heap_pool.account");
-    const Address slabs = pool.record + layout_.value("heap_pool.slabs");
-    const Address mapped = slabs + layout_.value("heap_slabs.mapped");
+    const Address pages = pool.record + layout_.value("heap_pool.pages");
+    const Address mapped = pages + layout_.value("heap_pages.mapped");
     pool.charged_bytes = number(account, "account.charged");
     const Address owner = number(pool.record, "heap_pool.owner");
     pool.is_peak_a_bound = owner != 0;
@@ -165,10 +165,10 @@ class PoolReader {
     pool.mapped_bytes = number(mapped, "account.own");
     pool.mapped_limit = number(mapped, "account.hard");
     pool.refusals = number(pool.record, "heap_pool.refusals");
-    const Address spare = number(slabs, "heap_slabs.spare");  // the first of a list
+    const Address spare = number(pages, "heap_pages.spare");  // the first of a list
     reading_.for_each_in_list(spare, layout_.field("span.next"),
                               [&](Address page) { reading_.add(reading_.spare_pages, page); });
-    read_buffer(slabs + layout_.value("heap_slabs.buffer"));
+    read_buffer(pages + layout_.value("heap_pages.buffer"));
   }
 
   void read_classes_of_heap(Pool& pool, Address owner) {

@@ -15,7 +15,6 @@ namespace {
 constexpr std::uint32_t kMostClasses = 32768;
 constexpr std::uint32_t kMostRanges = 4096;
 constexpr std::uint64_t kLeastPageBytes = 4096, kMostPageBytes = 1 << 20;
-constexpr std::uint32_t kMostGranules = 65536;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -39,9 +38,6 @@ void read_constants(const Layout& layout, Snapshot& snapshot) {
   if (!is_between(layout.value("bin_count"), 1, kMostClasses) ||
       !is_between(layout.value("per_class.in_block"), 1, kMostClasses))
     refuse("size classes");
-  if (!is_between(layout.value("mixed.granules"), 1, kMostGranules) ||
-      !is_between(layout.value("mixed.granule_bytes"), 1, kLeastPageBytes))
-    refuse("mixed pages");
   snapshot.page_bytes = page;
   snapshot.chunk_bytes = chunk;
 }

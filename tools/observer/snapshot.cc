@@ -18,8 +18,8 @@ std::string_view name_of(SpanUse use) {
       return "group of a handle pool";
     case SpanUse::kHandleSlots:
       return "slots of a handle pool";
-    case SpanUse::kHeapSlab:
-      return "slab of a heap";
+    case SpanUse::kHeapBlock:
+      return "large block of a heap";
     case SpanUse::kMixedPage:
       return "mixed page of a heap";
     case SpanUse::kSparePage:
@@ -44,6 +44,17 @@ std::uint32_t Snapshot::span_of(Address address) const {
   const auto behind = std::ranges::upper_bound(spans, address, {}, &Span::start);
   if (behind == spans.begin() || address >= (behind - 1)->end()) return kNone;
   return static_cast<std::uint32_t>(behind - spans.begin() - 1);
+}
+
+std::uint64_t Snapshot::mixed_bytes_in(const Span& span, Address start, Address end) const {
+  const auto blocks = std::span(mixed_blocks).subspan(span.first_mixed, span.live);
+  const auto first = std::partition_point(blocks.begin(), blocks.end(), [start](const Block& before) {
+    return before.address + before.bytes <= start;
+  });
+  std::uint64_t bytes = 0;
+  for (auto block = first; block != blocks.end() && block->address < end; ++block)
+    bytes += std::min(end, block->address + block->bytes) - std::max(start, block->address);
+  return bytes;
 }
 
 Block Snapshot::live_block_of(Address address) const {

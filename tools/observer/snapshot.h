@@ -32,7 +32,7 @@ enum class SpanUse : std::uint8_t {
   kCachedLarge,  // such a block that was freed and is kept
   kHandleGroup,  // objects of a handle pool
   kHandleSlots,  // its slots, which are the library's own
-  kHeapSlab,     // of a heap: blocks of one size, or one large block
+  kHeapBlock,    // of a heap: one large block
   kMixedPage,    // of a heap: blocks of many sizes (Snapshot::mixed_blocks)
   kSparePage,    // of a heap, without blocks
   kOther         // of a pool, but none that this reader knows
@@ -198,6 +198,8 @@ struct Snapshot {
   std::uint32_t span_of(Address address) const;
   /// \returns the live block that holds an address, also inside of it; span == kNone: there is none.
   Block live_block_of(Address address) const;
+  /// \returns bytes of live blocks of a mixed page within a range. \cost log n, and the blocks in the range.
+  std::uint64_t mixed_bytes_in(const Span& span, Address start, Address end) const;
 
   /// Calls visit(block) for each live block of a span, by address.
   template <typename Visit>

@@ -79,10 +79,7 @@ SpanParts BlockRow::parts_in(Address start, Address end) const {
 
 SpanParts mixed_parts(const Snapshot& snapshot, const Span& span, Address start, Address end) {
   SpanParts parts;
-  for (std::uint32_t i = 0; i < span.live; ++i) {
-    const Block& block = snapshot.mixed_blocks[span.first_mixed + i];
-    parts.live += overlap(start, end, block.address, block.address + block.bytes);
-  }
+  parts.live = snapshot.mixed_bytes_in(span, start, end);
   parts.free = end - start - std::min(parts.live, end - start);
   return parts;
 }

@@ -57,7 +57,7 @@ void add_span(Snapshot& snapshot, const Span& span) {
       totals.large_bytes += span.bytes;
       break;
     case SpanUse::kHandleGroup:
-    case SpanUse::kHeapSlab:
+    case SpanUse::kHeapBlock:
     case SpanUse::kMixedPage:
     case SpanUse::kSparePage:
       totals.free_in_pools_bytes += free_bytes_of(span);

@@ -28,6 +28,13 @@ TEST(CallRate, OfManyCallsInALongTimeIsLow) {
   }
 }
 
+TEST(CallRate, TwoThreadsThatLookAtOnceLookOnce) {
+  CallRate rate;
+  call_until(rate, 1000);
+  rate.look(1000);
+  EXPECT_FALSE(rate.is_high());
+}
+
 TEST(CallRate, FallsAgain) {
   CallRate rate;
   call_until(rate, 1);

@@ -9,16 +9,16 @@ namespace {
 
 detail::HeapState& state_of(const Heap& heap) { return *detail::HeapAccess::state(heap); }
 
-TEST(HeapOverSlabs, ChargesWhatTheClassHolds) {
+TEST(HeapOverPages, ChargesWhatTheClassHolds) {
   Heap heap;
-  EXPECT_EQ(state_of(heap).back_end, &kHeapOverSlabs);
+  EXPECT_EQ(state_of(heap).back_end, &kHeapOverPages);
   void* const block = heap.allocate(100);
   EXPECT_EQ(heap.use().live_bytes, heap.usable_size(block));
   EXPECT_EQ(heap.use().live_bytes, 112u);
   validate(state_of(heap));
 }
 
-TEST(HeapOverSlabs, ABlockStaysWhereItIsDownToHalfItsSize) {
+TEST(HeapOverPages, ABlockStaysWhereItIsDownToHalfItsSize) {
   Heap heap;
   void* block = heap.allocate(1024);
   const std::size_t half = heap.usable_size(block) / 2;
@@ -28,7 +28,7 @@ TEST(HeapOverSlabs, ABlockStaysWhereItIsDownToHalfItsSize) {
   validate(state_of(heap));
 }
 
-TEST(HeapOverSlabs, TheLimitIsThatOfLiveBytes) {
+TEST(HeapOverPages, TheLimitIsThatOfLiveBytes) {
   Heap heap({.hard_limit = 1120});
   std::vector<void*> blocks;
   for (int i = 0; i < 10; ++i) blocks.push_back(heap.allocate(112));
@@ -39,7 +39,7 @@ TEST(HeapOverSlabs, TheLimitIsThatOfLiveBytes) {
   validate(state_of(heap));
 }
 
-TEST(HeapOverSlabsDeathTest, ACountThatIsNotThatOfTheSlabsBreaksTheInvariant) {
+TEST(HeapOverPagesDeathTest, ACountThatIsNotThatOfTheSlabsBreaksTheInvariant) {
   Heap heap;
   static_cast<void>(heap.allocate(100));
   ++state_of(heap).taken_count;

@@ -1,4 +1,4 @@
-// A heap over its own slabs.
+// A heap over its own pages.
 #include "os/checker.h"
 #include "os/process.h"
 #include "page/spans.h"
@@ -18,7 +18,7 @@ void* allocate_locked(HeapState& state, const BlockRequest& request, Charge char
   const Account::Below below =
       charge == Charge::kWithRoom ? Account::Below::kNextLimit : Account::Below::kHardLimit;
   if (!state.account.charge(request.block_bytes, below)) return nullptr;
-  void* const block = state.slabs.take_block(request, returned);
+  void* const block = state.pages.take_block(request, returned);
   if (block == nullptr) return state.account.credit(request.block_bytes), nullptr;
   state.note_taken(request.block_bytes);
   state.account.settle();
@@ -36,7 +36,7 @@ bool has_classes(const HeapState& state) { return state.owner.load(std::memory_o
 
 bool is_beyond_limit(HeapState& state, const BlockRequest& request) {
   const ProgramGuard guard(state.mutex);
-  return state.slabs.is_beyond_limit(request);
+  return state.pages.is_beyond_limit(request);
 }
 
 // A free does none of what an allocation does behind it: behind a heap's last block another thread may end
@@ -49,7 +49,6 @@ void* try_to_allocate(HeapState& state, const BlockRequest& request, Charge char
     const ProgramGuard guard(state.mutex);
     block = allocate_locked(state, request, charge, returned);
     if (!has_classes(state)) {
-      ++state.calls_under_mutex;
       is_time_to_look = state.call_rate.note_call();
       has_earned = has_earned_classes(state);
     }
@@ -78,14 +77,15 @@ bool may_have_at_hand(const HeapState& state) {
 }
 
 void* allocate(HeapState& state, std::size_t size, std::size_t alignment) {
-  const BlockRequest request = state.slabs.request_of(size, alignment);
+  const BlockRequest request = state.pages.request_of(size, alignment);
   // What can be seen to be too much is not charged for a moment: others would be refused meanwhile.
-  if (request.size_class == SizeClass::kNone && is_beyond_limit(state, request)) return nullptr;
+  if (!request.is_mixed && state.pages.mapped().least_limit() != SIZE_MAX && is_beyond_limit(state, request))
+    return nullptr;
   const Charge charge = has_classes(state) ? Charge::kWithRoom : Charge::kWhatever;
   void* block = try_to_allocate(state, request, charge);
   if (block == nullptr && may_have_at_hand(state)) block = allocate_of_all(state, request);
   if (block == nullptr) return nullptr;
-  if (state.slabs.poisons()) os::note_pool_allocation(&state, block, size);
+  if (state.pages.poisons()) os::note_pool_allocation(&state, block, size);
   note_soft_limits(state);
   return block;
 }
@@ -93,23 +93,20 @@ void* allocate(HeapState& state, std::size_t size, std::size_t alignment) {
 void deallocate(HeapState& state, void* block) {
   ReturnedPages returned;
   const ProgramGuard guard(state.mutex);
-  if (!has_classes(state)) {
-    ++state.calls_under_mutex;
-    static_cast<void>(state.call_rate.note_call());
-  }
-  state.credit(state.slabs.take_back(block, returned));
+  if (!has_classes(state)) static_cast<void>(state.call_rate.note_call());
+  state.credit(state.pages.take_back(block, returned));
 }
 
 std::size_t usable_size(HeapState& state, const void* block) {
   ProgramGuard guard(state.mutex);
-  const std::size_t bytes = state.slabs.block_bytes(block);
-  if (state.slabs.poisons()) os::unpoison(block, bytes);  // callers of usable_size may use all of it
+  const std::size_t bytes = state.pages.block_bytes(block);
+  if (state.pages.poisons()) os::unpoison(block, bytes);  // callers of usable_size may use all of it
   return bytes;
 }
 
 bool resize(HeapState& state, void* block, std::size_t usable, std::size_t size) {
   if (size > usable || size < usable / 2) return false;
-  if (state.slabs.poisons()) {
+  if (state.pages.poisons()) {
     os::note_pool_resize(&state, block, size);
     os::unpoison(block, size);
   }
@@ -118,20 +115,20 @@ bool resize(HeapState& state, void* block, std::size_t usable, std::size_t size)
 
 bool owns(HeapState& state, const void* pointer) {
   os::LockGuard guard(state.mutex);
-  return state.slabs.find(pointer) != nullptr;
+  return state.pages.find(pointer) != nullptr;
 }
 
 std::size_t prewarm(HeapState& state, std::size_t bytes) {
-  if (state.slabs.lies_in_buffer()) return 0;
+  if (state.pages.lies_in_buffer()) return 0;
   if (state.may_have_classes && bytes >= kLeastBytesForClasses) begin_classes(state);
   if (has_classes(state)) return prewarm_classes(state, bytes);
   std::size_t taken = 0;
   ReturnedPages returned;
   for (; taken < bytes; taken += kPageBytes) {
-    Span* const page = state.slabs.make_spare();
+    Span* const page = state.pages.make_spare();
     if (page == nullptr) break;
     os::LockGuard guard(state.mutex);
-    if (!state.slabs.add_spare(page)) {
+    if (!state.pages.add_spare(page)) {
       free_span(page, returned);
       break;
     }
@@ -142,23 +139,23 @@ std::size_t prewarm(HeapState& state, std::size_t bytes) {
 void clear(HeapState& state) {
   ReturnedPages returned;
   os::LockGuard guard(state.mutex);
-  if (state.slabs.poisons()) {
+  if (state.pages.poisons()) {
     os::end_checked_pool(&state);
     os::begin_checked_pool(&state);
   }
-  state.slabs.retire_all(returned);
+  state.pages.retire_all(returned);
   credit_all(state);
 }
 
 // Without the lock, because memory goes back; no other thread uses the heap any more.
 void end(HeapState& state) {
   ReturnedPages returned;
-  state.slabs.end(returned);
+  state.pages.end(returned);
   credit_all(state);
 }
 
 }  // namespace
 
-constexpr HeapBackEnd kHeapOverSlabs{allocate, deallocate, usable_size, resize, owns, prewarm, clear, end};
+constexpr HeapBackEnd kHeapOverPages{allocate, deallocate, usable_size, resize, owns, prewarm, clear, end};
 
 }  // namespace tarn::internal
