@@ -7,8 +7,8 @@
 #include <new>
 #include <utility>
 
-#include "by_hand.h"
 #include "counted_bytes.h"
+#include "made_objects.h"
 #include "slot_map.h"
 #include "sources.h"
 
@@ -87,14 +87,11 @@ class NewMemory {
       left_ += bytes;
       ::operator delete(block, bytes);
     }
-    /// Ends what lies in the region, by its one object that owns all others.
     template <typename T>
     void end(T* root) {
       root->~T();
       deallocate(root, sizeof(T));
     }
-
-    using Part = PartOfRegion<Region>;
 
    private:
     std::size_t left_;

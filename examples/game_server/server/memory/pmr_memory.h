@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "by_hand.h"
 #include "counted_bytes.h"
+#include "made_objects.h"
 #include "slot_map.h"
 #include "sources.h"
 
@@ -104,8 +104,6 @@ class PmrMemory {
     /// The resource's end frees everything at once.
     template <typename T>
     void end(T*) {}
-
-    using Part = PartOfRegion<Region>;
 
    private:
     /// Operator new with a budget.

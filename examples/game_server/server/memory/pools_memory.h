@@ -4,7 +4,6 @@
 //   sessions, entities      a HandlePool each: a message may come after its session has ended
 //   players                 an ObjectPool
 //   a room                  a Heap with a hard limit, which ends as a whole: no destructor is called
-//   a character in it       an Arena in that heap
 //   a tick's own lists      a TickArena
 //   asio's operations       a FixedPool for each thread that runs an io_context
 //   all other text          the general pool
@@ -132,27 +131,6 @@ class PoolsMemory {
     /// The heap's end frees everything at once.
     template <typename T>
     void end(T*) {}
-
-    /// An arena in the room's heap: a character's hundred texts lie side by side, and its end frees a few
-    /// chunks. What its texts leave behind as they age is room that is won back by a renewal.
-    class Part {
-     public:
-      explicit Part(Region& region)
-          : arena_({.name = "character",
-                    .initial_bytes = kChunkBytes,
-                    .increment_bytes = kChunkBytes,
-                    .heap = &region.heap_}) {}
-      void* allocate(std::size_t bytes) { return or_throw(arena_.allocate(bytes, alignof(std::uint64_t))); }
-      void deallocate(void*, std::size_t bytes) noexcept { ended_bytes_ += bytes; }
-      template <typename T>
-      void end(T*) {}
-      bool wants_renewal() const { return ended_bytes_ > kChunkBytes; }
-
-     private:
-      static constexpr std::size_t kChunkBytes = 2000;  // with its header a block of 2 KiB
-      tarn::Arena arena_;
-      std::size_t ended_bytes_ = 0;
-    };
 
    private:
     tarn::Heap heap_;

@@ -13,9 +13,8 @@
 //   Scratch            a source for what ends at the next begin(), with which each room's tick starts
 //   Objects<T>         create(...) and destroy(object)
 //   Handles<T>         objects that are named by a Ref<T>, which knows when its object has ended
-//   Region             the memory of one room: a source with a budget, which ends as a whole
-//   Region::Part       the memory of one character in it, which ends as a whole, too. A part may want to be
-//                      renewed: what lives in it is then written out and read into a new one
+//   Region             the memory of one room: a source with a budget, which ends as a whole. end(object) is
+//                      called just before for what owns all else in it, whose destructor may not run
 // A source has allocate(bytes) and deallocate(block, bytes). All throw std::bad_alloc when memory is refused.
 #pragma once
 #include <cstddef>

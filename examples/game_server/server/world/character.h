@@ -1,8 +1,8 @@
 // What a player has with it in a room: things, tasks, letters; text for the most part, which ages as it
 // plays.
 //
-// All of it lies in a part of the room's region that is its own. When the player leaves, it is written to
-// bytes, as it would be for a database or for another server; the next room reads it from there.
+// All of it lies in the room's region. When the player leaves, it is written to bytes, as it would be for a
+// database or for another server; the next room reads it from there.
 // Threads: the logic thread.
 #pragma once
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace game {
 template <typename Memory>
 class Character {
  public:
-  using Part = typename Memory::Region::Part;
-  using Text = StringOver<Part>;
+  using Region = typename Memory::Region;
+  using Text = StringOver<Region>;
 
   struct Thing {
     Text name;
@@ -46,9 +46,9 @@ class Character {
   };
 
   /// One that is new to the game. \throws std::bad_alloc when the room's budget does not allow for it
-  Character(Part& part, std::uint32_t player);
+  Character(Region& region, std::uint32_t player);
   /// One that was written before. \throws std::bad_alloc
-  Character(Part& part, std::uint32_t player, std::string_view written);
+  Character(Region& region, std::uint32_t player, std::string_view written);
 
   /// \returns how many bytes write() writes.
   std::size_t written_bytes() const;
@@ -73,7 +73,7 @@ class Character {
   static constexpr std::size_t kMostLetters = 10;
   static constexpr std::uint16_t kTaskGoal = 12;
 
-  Text text(std::string_view words) { return Text(words, over(part_)); }
+  Text text(std::string_view words) { return Text(words, over(region_)); }
   Thing find();
   Task next_task();
   static void put(PacketWriter& writer, std::string_view text) {
@@ -82,16 +82,16 @@ class Character {
   }
   Text get(PacketReader& reader) { return text(reader.get_text(reader.get<std::uint16_t>())); }
 
-  Part& part_;
+  Region& region_;
   Random random_;
-  MapOver<std::uint16_t, Thing, Part> things_;
-  VectorOver<Task, Part> tasks_;
-  ListOver<Letter, Part> letters_;
+  MapOver<std::uint16_t, Thing, Region> things_;
+  VectorOver<Task, Region> tasks_;
+  ListOver<Letter, Region> letters_;
 };
 
 template <typename Memory>
-Character<Memory>::Character(Part& part, std::uint32_t player)
-    : part_(part), random_(player), things_(over(part)), tasks_(over(part)), letters_(over(part)) {
+Character<Memory>::Character(Region& region, std::uint32_t player)
+    : region_(region), random_(player), things_(over(region)), tasks_(over(region)), letters_(over(region)) {
   const int things = random_.between(24, 56);
   for (int i = 0; i < things; ++i) things_.emplace(static_cast<std::uint16_t>(i), find());
   tasks_.reserve(kMostTasks);
@@ -101,8 +101,8 @@ Character<Memory>::Character(Part& part, std::uint32_t player)
 }
 
 template <typename Memory>
-Character<Memory>::Character(Part& part, std::uint32_t player, std::string_view written)
-    : part_(part), random_(player), things_(over(part)), tasks_(over(part)), letters_(over(part)) {
+Character<Memory>::Character(Region& region, std::uint32_t player, std::string_view written)
+    : region_(region), random_(player), things_(over(region)), tasks_(over(region)), letters_(over(region)) {
   PacketReader reader(written.data(), written.size());
   random_ = Random(reader.get<std::uint64_t>());
   const auto things = reader.get<std::uint16_t>();

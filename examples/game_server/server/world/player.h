@@ -16,7 +16,6 @@ class Room;
 template <typename Memory>
 struct Player {
   using Texts = typename Memory::Thread::Texts;
-  using Part = typename Memory::Region::Part;
 
   std::uint32_t id;
   std::uint8_t io_thread;
@@ -27,8 +26,7 @@ struct Player {
   // In a room:
   Room<Memory>* room = nullptr;
   Entity<Memory>* entity = nullptr;
-  Part* part = nullptr;  // what the character lies in
-  Character<Memory>* character = nullptr;
+  Character<Memory>* character = nullptr;  // in the room's region
 
   Player(std::uint32_t player_id, std::uint8_t thread, SessionKey key, std::string_view called, Texts& texts)
       : id(player_id), io_thread(thread), session(key), name(called, over(texts)) {}

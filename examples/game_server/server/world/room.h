@@ -33,7 +33,6 @@ struct Stores {
   Post<Memory>& post;
   typename Memory::Scratch scratch{"tick"};
   typename Memory::template Handles<Entity<Memory>> entities{thread, "entities"};
-  typename Memory::template Objects<typename Memory::Region::Part> parts{thread, "parts"};
 };
 
 template <typename Memory>
@@ -98,7 +97,6 @@ class Room {
   static constexpr std::uint32_t kTicksPerSnapshot = 24;  // ten times a second at 240 ticks
   static constexpr std::uint32_t kTicksPerScores = 120;
   static constexpr std::uint32_t kTicksPerChoice = 16;
-  static constexpr std::uint32_t kTicksPerRenewal = 60;
   static constexpr std::size_t kMostSeen = 32;
   static constexpr std::size_t kLinesKept = 32;
 
@@ -125,8 +123,6 @@ class Room {
   void read_character(Member& member);
   void end_character(Member& member);
   void let_go(Member& member);
-  void renew_characters();
-  void renew_character(Member& member);
 
   static std::int32_t clamped(std::int32_t place) { return std::clamp(place, 0, kSide - 1); }
   static std::size_t cell_of(std::int32_t x, std::int32_t y) {

@@ -1,6 +1,8 @@
 // Who comes to a room and leaves it, and what members ask of it; room.h says what and why.
 #pragma once
+#include <memory>
 #include <new>
+#include <utility>
 
 #include "room.h"
 
@@ -72,33 +74,26 @@ void Room<Memory>::add(Member& member) {
     read_character(member);
     member.entity = spawn(EntityKind::kPlayer, random_.between(0, kSide - 1), random_.between(0, kSide - 1));
   } catch (const std::bad_alloc&) {
-    if (member.character != nullptr) {
-      write_character(member);
-      end_character(member);
-    }
+    if (member.character != nullptr) end_character(member);
     inside_->members.pop_back();
     throw;
   }
+  member.written.reset();
   member.entity->player = member.id;
   member.room = this;
 }
 
 template <typename Memory>
 void Room<Memory>::read_character(Member& member) {
-  auto* const part = stores_.parts.create(region_);
   const std::string_view written(member.written ? member.written.data() : "", member.written.size());
-  void* place = nullptr;
+  void* const place = region_.allocate(sizeof(Character<Memory>));
   try {
-    place = part->allocate(sizeof(Character<Memory>));
-    member.character = written.empty() ? new (place) Character<Memory>(*part, member.id)
-                                       : new (place) Character<Memory>(*part, member.id, written);
+    member.character = written.empty() ? new (place) Character<Memory>(region_, member.id)
+                                       : new (place) Character<Memory>(region_, member.id, written);
   } catch (const std::bad_alloc&) {
-    if (place != nullptr) part->deallocate(place, sizeof(Character<Memory>));
-    stores_.parts.destroy(part);
+    region_.deallocate(place, sizeof(Character<Memory>));
     throw;
   }
-  member.part = part;
-  member.written.reset();
 }
 
 template <typename Memory>
@@ -110,36 +105,13 @@ void Room<Memory>::write_character(Member& member) {
 
 template <typename Memory>
 void Room<Memory>::end_character(Member& member) {
-  member.part->end(std::exchange(member.character, nullptr));
-  stores_.parts.destroy(std::exchange(member.part, nullptr));
-}
-
-template <typename Memory>
-void Room<Memory>::renew_characters() {
-  for (Member* const member : inside_->members)
-    if (member->part->wants_renewal()) renew_character(*member);
-}
-
-/// Reads the character into a new part. At the budget the old one stays.
-template <typename Memory>
-void Room<Memory>::renew_character(Member& member) {
-  Character<Memory>* const old_character = member.character;
-  auto* const old_part = member.part;
-  write_character(member);
-  try {
-    read_character(member);
-  } catch (const std::bad_alloc&) {
-    member.written.reset();
-    return;
-  }
-  old_part->end(old_character);
-  stores_.parts.destroy(old_part);
+  std::destroy_at(member.character);
+  region_.deallocate(std::exchange(member.character, nullptr), sizeof(Character<Memory>));
 }
 
 template <typename Memory>
 void Room<Memory>::let_go(Member& member) {
   write_character(member);
-  end_character(member);
   member.entity->is_gone = true;
   member.entity = nullptr;
   member.room = nullptr;
@@ -148,6 +120,7 @@ void Room<Memory>::let_go(Member& member) {
 template <typename Memory>
 void Room<Memory>::remove(Member& member) {
   let_go(member);
+  end_character(member);
   auto& members = inside_->members;
   *std::find(members.begin(), members.end(), &member) = members.back();
   members.pop_back();
@@ -156,11 +129,12 @@ void Room<Memory>::remove(Member& member) {
 template <typename Memory>
 template <typename Visit>
 void Room<Memory>::end_match(Visit visit_member) {
-  for (Member* const member : inside_->members) {
-    let_go(*member);
-    visit_member(*member);
+  for (auto& members = inside_->members; !members.empty(); members.pop_back()) {
+    Member& member = *members.back();
+    let_go(member);
+    region_.end(std::exchange(member.character, nullptr));
+    visit_member(member);
   }
-  inside_->members.clear();
 }
 
 template <typename Memory>

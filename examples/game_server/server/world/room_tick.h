@@ -15,7 +15,6 @@ void Room<Memory>::tick(std::uint32_t tick) {
   hit(grid);
   send_snapshots(grid);
   if ((tick_ + number_) % kTicksPerScores == 0) send_scores();
-  if ((tick_ + number_) % kTicksPerRenewal == 0) renew_characters();
   end_gone();
 }
 
