@@ -82,6 +82,8 @@ TARN_API void end_buffer_pool(BufferPoolState* state) noexcept;
 TARN_API void* buffer_pool_allocate(BufferPoolState* state, std::size_t bytes) noexcept;
 /// nullptr is ignored.
 TARN_API void buffer_pool_deallocate(BufferPoolState* state, void* block) noexcept;
+/// As block_pool_check_free.
+TARN_API void buffer_pool_check_free(BufferPoolState* state, const void* block) noexcept;
 TARN_API std::size_t buffer_pool_allocate_batch(BufferPoolState* state, std::size_t bytes, std::size_t count,
                                                 void** blocks) noexcept;
 TARN_API void buffer_pool_deallocate_batch(BufferPoolState* state, void* const* blocks,
@@ -137,12 +139,14 @@ class BufferPool {
   /// \pre a block of this pool that no SharedBuffer refers to.
   /// \cost inlined: the index of pages and a push to the thread's magazine; of a size with a cap a call.
   TARN_INLINE void deallocate(void* block) noexcept {
+    if constexpr (detail::kChecksFrees) detail::buffer_pool_check_free(state_, block);
     if (block != nullptr) detail::profile_deallocation(block);
     if (!detail::buffer_pool_deallocate_hit(*front_, block)) [[unlikely]]
       detail::buffer_pool_deallocate(state_, block);
   }
   /// The same, a little faster. \param bytes those asked for; others are no error, but cost a call.
   TARN_INLINE void deallocate(void* block, std::size_t bytes) noexcept {
+    if constexpr (detail::kChecksFrees) detail::buffer_pool_check_free(state_, block);
     if (block != nullptr) detail::profile_deallocation(block);
     if (!detail::buffer_pool_deallocate_hit(*front_, block, bytes)) [[unlikely]]
       detail::buffer_pool_deallocate(state_, block);
@@ -161,6 +165,10 @@ class BufferPool {
   /// Frees plain blocks of any sizes; nullptr is ignored. \cost that of the batches of SharedFixedPools, one
   /// for blocks in a row that are of one size.
   TARN_LOCAL void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
+    if constexpr (detail::kChecksFrees) {
+      for (std::size_t i = 0; i < count; ++i) deallocate(blocks[i]);
+      return;
+    }
     for (std::size_t i = 0; i < count; ++i)
       if (blocks[i] != nullptr) detail::profile_deallocation(blocks[i]);
     detail::buffer_pool_deallocate_batch(state_, blocks, count);

@@ -114,6 +114,9 @@ TARN_API void* pool_allocate_by_call(SharedPoolFront& front) noexcept;
 TARN_API void* pool_allocate_by_call(OwnPoolFront& front) noexcept;
 TARN_API void pool_deallocate_by_call(SharedPoolFront& front, void* block) noexcept;
 TARN_API void pool_deallocate_by_call(OwnPoolFront& front, void* block) noexcept;
+/// Stops the process when blocks that are to be freed are none of the pool's, or are seen to be free: a look
+/// at their bits without a lock, and at the newest that the thread has at hand.
+TARN_API void block_pool_check_free(BlockPoolState* pool, const void* blocks, std::size_t count) noexcept;
 
 TARN_INLINE void* pool_hit_allocate(SharedPoolFront& front) {
   void* const block = pop(own_cache(), front.place);
@@ -172,6 +175,7 @@ TARN_INLINE void* pool_allocate(Front& front) {
 }
 template <typename Front>
 TARN_INLINE void pool_deallocate(Front& front, void* block) {
+  if constexpr (kChecksFrees) block_pool_check_free(front.state, block, 1);
   if constexpr (kHitsAreCalls) return pool_deallocate_by_call(front, block);
   pool_hit_deallocate(front, block);
 }
@@ -184,6 +188,7 @@ TARN_INLINE void* pool_allocate_run(Front& front, std::size_t count) {
 }
 template <typename Front>
 TARN_INLINE void pool_deallocate_run(Front& front, void* blocks, std::size_t count) {
+  if constexpr (kChecksFrees) block_pool_check_free(front.state, blocks, count);
   OwnRecord* const record = kHitsAreCalls ? nullptr : record_of_runs(front, count);
   if (record == nullptr || !push(*record, blocks)) block_pool_deallocate_run(front.state, blocks, count);
 }

@@ -76,6 +76,8 @@ TARN_API void* heap_allocate(HeapState* state, std::size_t size) noexcept;
 TARN_API void* heap_allocate(HeapState* state, std::size_t size, std::size_t alignment) noexcept;
 TARN_API void* heap_reallocate(HeapState* state, void* block, std::size_t size) noexcept;
 TARN_API void heap_deallocate(HeapState* state, void* block) noexcept;
+/// As block_pool_check_free.
+TARN_API void heap_check_free(HeapState* state, const void* block) noexcept;
 TARN_API void heap_clear(HeapState* state) noexcept;
 TARN_API bool heap_owns(const HeapState* state, const void* pointer) noexcept;
 TARN_API std::size_t heap_usable_size(HeapState* state, const void* block) noexcept;
@@ -143,6 +145,7 @@ class Heap {
   /// \pre a block of this heap, or nullptr.
   TARN_LOCAL void deallocate(void* block) noexcept {
     if (block == nullptr) return;
+    if constexpr (detail::kChecksFrees) detail::heap_check_free(state_, block);
     detail::profile_deallocation(block);
     detail::heap_deallocate(state_, block);
   }

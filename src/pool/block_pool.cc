@@ -14,6 +14,7 @@
 #include "page/metadata.h"
 #include "page/page_map.h"
 #include "pool/block_pool_state.h"
+#include "pool/free_check.h"
 #include "pool/watched_blocks.h"
 #include "pool/wipe_block.h"
 #include "thread/marked_hits.h"
@@ -248,6 +249,19 @@ void block_pool_deallocate_run(BlockPoolState* pool, void* blocks, std::size_t c
   }
   ReturnedPages returned;
   give_run_to_slabs(*pool, blocks, count, returned);
+}
+
+void block_pool_check_free(BlockPoolState* pool, const void* blocks, std::size_t count) noexcept {
+  if (blocks == nullptr || count == 0 || pool->source == Source::kSlabs || pool->is_over_malloc()) return;
+  const BlockPlace place = place_in_pool(*pool, blocks, count);
+  stop_if_free(*pool, place, count);
+  const OwnPoolFront* const own = pool->own;
+  void* const* top = nullptr;
+  if (own == nullptr && count == 1)
+    top = newest_at_hand(pool->size_class);
+  else if (own != nullptr && (count == 1 || (own->runs != nullptr && count <= kLongestRunAtHand)))
+    top = count == 1 ? own->top : own->runs[count].top;
+  if (top != nullptr && is_among_newest(top, blocks)) pool->stop("double free", blocks);
 }
 
 bool block_pool_owns(const BlockPoolState* pool, const void* pointer) noexcept {

@@ -10,6 +10,7 @@
 #include "central/take_blocks.h"
 #include "page/page_map.h"
 #include "pool/block_pool_state.h"
+#include "pool/free_check.h"
 #include "thread/marked_hits.h"
 #include "thread/pool_owner.h"
 
@@ -71,6 +72,15 @@ BlockPlace place_in_pool(const BlockPoolState& pool, const void* blocks, std::si
   return {slab, index};
 }
 
+void stop_if_free(const BlockPoolState& pool, const BlockPlace& place, std::size_t count) {
+  bitmap::for_each_word(number_of(place.index), count, [&](std::size_t word, std::uint64_t mask) {
+    const std::uint64_t twice = marked_free(*place.slab, word, mask);
+    if (twice == 0) return;
+    const auto of_word = static_cast<std::uint32_t>(word);
+    pool.stop("double free", place.slab->block(bitmap::index_of_bit(of_word, std::countr_zero(twice))));
+  });
+}
+
 void* take_from_slabs(BlockPoolState& pool) {
   ReturnedPages returned;
   return take_block(*pool.owner, pool.size_class, returned);
@@ -102,12 +112,8 @@ void give_run_to_slabs(BlockPoolState& pool, void* blocks, std::size_t count, Re
     if (place.slab->owner.load(std::memory_order_acquire) != &owner) continue;
     // What the run joins, and no more, may have become longer.
     const std::uint32_t missing_before = owner.missing_run, longest_before = place.slab->longest_run;
+    stop_if_free(pool, place, count);
     bitmap::for_each_word(number_of(place.index), count, [&](std::size_t word, std::uint64_t mask) {
-      const std::uint64_t twice = mask & (place.slab->free_bits[word] |
-                                          place.slab->remote_bits[word].load(std::memory_order_relaxed));
-      if (twice != 0)
-        pool.stop("double free", place.slab->block(bitmap::index_of_bit(static_cast<std::uint32_t>(word),
-                                                                        std::countr_zero(twice))));
       mark_free(*place.slab, static_cast<std::uint32_t>(word), mask);
     });
     owner.taken_bytes -= count * pool.stride;

@@ -171,6 +171,9 @@ struct BlockPlace {
 /// \returns the place of `count` blocks side by side; stops the process when they are none of the pool's.
 BlockPlace place_in_pool(const BlockPoolState& pool, const void* blocks, std::size_t count);
 
+/// Stops the process when one of the blocks is marked free. Needs no lock.
+void stop_if_free(const BlockPoolState& pool, const BlockPlace& place, std::size_t count);
+
 /// A block that the inlined hit did not find. \param requested bytes, for profiles. \returns nullptr when it
 /// is refused.
 void* allocate_slow_from(BlockPoolState& pool, std::size_t requested);

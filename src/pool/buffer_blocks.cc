@@ -175,6 +175,11 @@ void buffer_pool_deallocate(BufferPoolState* state, void* block) noexcept {
   os::fatal_in_pool(state->name(), "free of a pointer that is no block of the pool", block);
 }
 
+void buffer_pool_check_free(BufferPoolState* state, const void* block) noexcept {
+  if (BufferSizeState* const size = size_of(page_map.find(block)); size != nullptr && size->buffers == state)
+    block_pool_check_free(size, block, 1);
+}
+
 std::size_t buffer_pool_allocate_batch(BufferPoolState* state, std::size_t bytes, std::size_t count,
                                        void** blocks) noexcept {
   if (bytes > state->largest) return allocate_batch_above(*state, bytes, count, blocks);

@@ -212,6 +212,11 @@ void heap_clear(HeapState* state) noexcept {
   state->back_end->clear(*state);
 }
 
+void heap_check_free(HeapState* state, const void* block) noexcept {
+  if (state == nullptr) return;
+  if (const Span* const slab = slab_of_classes(*state, block)) check_free_of_classes(*state, *slab, block);
+}
+
 bool heap_owns(const HeapState* state, const void* pointer) noexcept {
   if (state == nullptr) return false;
   return slab_of_classes(*state, pointer) != nullptr ||

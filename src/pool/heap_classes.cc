@@ -19,6 +19,7 @@
 #include "page/page_cache.h"
 #include "page/page_map.h"
 #include "page/spans.h"
+#include "pool/free_check.h"
 #include "pool/watched_blocks.h"
 #include "pool/wipe_block.h"
 #include "thread/observation.h"
@@ -282,6 +283,13 @@ void deallocate_of_classes(HeapState& heap, Span& slab, void* block) {
   const bool is_sampled = owner != nullptr && owner->is_sampled;  // while hits were plain
   if (heap.are_hits_marked && !is_sampled) return deallocate_marked(heap, slab, index, block);
   deallocate_class_slow(block, slab.size_class.load(std::memory_order_relaxed));
+}
+
+void check_free_of_classes(const HeapState& heap, const Span& slab, const void* block) {
+  const BlockIndex index = index_of_block(heap, slab, block);
+  if (marked_free(slab, bitmap::word_of(index), bitmap::bit(index)) != 0 ||
+      is_among_newest(newest_at_hand(slab.size_class.load(std::memory_order_relaxed)), block))
+    os::fatal_in_pool(heap.name, "double free", block);
 }
 
 std::size_t block_bytes_of_classes(const HeapState& heap, const Span& slab, const void* block) {

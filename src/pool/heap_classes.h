@@ -87,6 +87,8 @@ void* allocate_of_classes(detail::HeapState& heap, std::size_t size);
 Span* slab_of_classes(const detail::HeapState& heap, const void* pointer);
 /// Frees a block in such a slab. Stops the process when the pointer is none.
 void deallocate_of_classes(detail::HeapState& heap, Span& slab, void* block);
+/// As detail::block_pool_check_free, of a block in such a slab.
+void check_free_of_classes(const detail::HeapState& heap, const Span& slab, const void* block);
 /// \returns the bytes of a block in such a slab; stops the process when the pointer is none.
 std::size_t block_bytes_of_classes(const detail::HeapState& heap, const Span& slab, const void* block);
 

@@ -98,6 +98,7 @@ COVERED = {
     "pool/object_pool": "tests/pools/object_pool_test.cc",
     "pool/only_heap": "tests/unit/pool/arena_heap_test.cc",
     "pool/sensitive_heap": "tests/pools/sensitive_test.cc",
+    "pool/free_check": "tests/misuse/programs/debug_fixed_double_free_behind_others.cc",
     "pool/wipe_block": "tests/pools/sensitive_test.cc",
     "thread/call_counts": "tests/unit/observe/counted_calls_test.cc",
     "thread/spans_in_order": "tests/unit/pool/live_walk_test.cc",

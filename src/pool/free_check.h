@@ -1,0 +1,35 @@
+// Whether a block that is to be freed is seen to be free already. \why not exact: a bit that each call
+// exchanges costs more than the call; what this look misses is seen when the block returns to its slab.
+//
+// Threads: any; no lock. A live block's bit is not set, and no magazine has it, whatever other threads do.
+#pragma once
+#include "base/bitmap.h"
+#include "central/size_class.h"
+#include "page/span.h"
+#include "tarn/detail/thread_cache.h"
+
+namespace tarn::internal {
+
+/// How many of the newest blocks at hand are looked at.
+inline constexpr unsigned kNewestLooked = 16;
+
+/// \returns those blocks of a word of bits, of the mask, that are marked free.
+inline std::uint64_t marked_free(const Span& slab, std::size_t word, std::uint64_t mask) {
+  return mask &
+         (bitmap::load(&slab.free_bits[word]) | slab.remote_bits[word].load(std::memory_order_relaxed));
+}
+
+/// \returns the slot of the newest block that the calling thread has at hand of a class.
+inline void* const* newest_at_hand(SizeClass size_class) {
+  detail::ThreadCache* const cache = detail::own_cache();
+  return detail::slot_at(cache, detail::record_at(cache, record_of_class(size_class)).top);
+}
+
+/// \param top the newest slot of a magazine of the calling thread; nullptr lies before the first one's block.
+inline bool is_among_newest(void* const* top, const void* block) {
+  for (unsigned i = 0; i < kNewestLooked && *top != nullptr; ++i, --top)
+    if (*top == block) return true;
+  return false;
+}
+
+}  // namespace tarn::internal
