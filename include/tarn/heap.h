@@ -235,6 +235,8 @@ class HeapScope {
 TARN_LOCAL inline Heap* current_heap() noexcept { return detail::current_heap(); }
 
 inline void* Heap::reallocate(void* block, std::size_t size) noexcept {
+  if constexpr (detail::kChecksFrees)
+    if (block != nullptr) detail::heap_check_free(state_, block);
   void* const moved = detail::heap_reallocate(state_, block, size);
   if (moved != nullptr && moved != block) {
     if (block != nullptr) detail::profile_deallocation(block);

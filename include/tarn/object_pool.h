@@ -113,9 +113,10 @@ class ObjectPool {
   TARN_INLINE void destroy(const T* object) noexcept {
     if (object == nullptr) [[unlikely]]
       return;
-    if constexpr (detail::kChecksFrees) detail::block_pool_check_free(blocks_.state, object, 1);
+    auto* const block = const_cast<std::remove_cv_t<T>*>(object);
+    if constexpr (detail::kChecksFrees) detail::block_pool_check_free(blocks_.state, block, 1);
     object->~T();
-    deallocate(const_cast<std::remove_cv_t<T>*>(object));
+    deallocate(block);
   }
 
   template <typename... Arguments>

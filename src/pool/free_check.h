@@ -1,7 +1,8 @@
 // Whether a block that is to be freed is seen to be free already. \why not exact: a bit that each call
 // exchanges costs more than the call; what this look misses is seen when the block returns to its slab.
 //
-// Threads: any; no lock. A live block's bit is not set, and no magazine has it, whatever other threads do.
+// Threads: any; no lock. A live block's bit is not set, and no magazine has it, whatever other threads do; a
+// visit may take what lies below the newest block meanwhile.
 #pragma once
 #include "base/bitmap.h"
 #include "central/size_class.h"
@@ -27,8 +28,11 @@ inline void* const* newest_at_hand(SizeClass size_class) {
 
 /// \param top the newest slot of a magazine of the calling thread; nullptr lies before the first one's block.
 inline bool is_among_newest(void* const* top, const void* block) {
-  for (unsigned i = 0; i < kNewestLooked && *top != nullptr; ++i, --top)
-    if (*top == block) return true;
+  for (unsigned i = 0; i < kNewestLooked; ++i, --top) {
+    const void* const free = __atomic_load_n(top, __ATOMIC_RELAXED);
+    if (free == block) return true;
+    if (free == nullptr) return false;
+  }
   return false;
 }
 
