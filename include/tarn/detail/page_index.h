@@ -21,7 +21,7 @@ struct PageIndex {
     const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(block) >> 16;
     if (page >= page_count) [[unlikely]]
       return RecordPlace::kNone;
-    return RecordPlace{places[page]};
+    return RecordPlace{__atomic_load_n(places + page, __ATOMIC_RELAXED)};
   }
 };
 
