@@ -52,7 +52,6 @@ struct ArenaMark {
 namespace detail {
 
 struct ArenaChunk;
-struct ArenaBackEnd;
 
 /// A chunk's memory follows its header. A cleanup is a callback, in the memory of the arena itself.
 struct ArenaCleanup {
@@ -75,8 +74,8 @@ struct ArenaFront {
   std::size_t capacity;
   std::size_t high_water;
   std::size_t overflows;  // chunks taken from upstream after the first, since the last reset_overflows
-  const ArenaBackEnd* back_end;
   ArenaOptions options;
+  bool is_over_malloc;
   bool poisons;
   char name[32];
 };

@@ -115,7 +115,7 @@ TARN_API void* pool_allocate_by_call(OwnPoolFront& front) noexcept;
 TARN_API void pool_deallocate_by_call(SharedPoolFront& front, void* block) noexcept;
 TARN_API void pool_deallocate_by_call(OwnPoolFront& front, void* block) noexcept;
 /// Stops the process when blocks that are to be freed are none of the pool's, or are seen to be free: a look
-/// at their bits without a lock, and at the newest that the thread has at hand.
+/// at their bits without a lock (over malloc with one), and at the newest that the thread has at hand.
 TARN_API void block_pool_check_free(BlockPoolState* pool, const void* blocks, std::size_t count) noexcept;
 
 TARN_INLINE void* pool_hit_allocate(SharedPoolFront& front) {
@@ -198,7 +198,7 @@ TARN_INLINE void pool_deallocate_run(Front& front, void* blocks, std::size_t cou
 /// The functions that FixedPool and SharedFixedPool share.
 template <typename Front>
 class BasicFixedPool {
-  static constexpr bool kIsForOneThread = std::is_same_v<Front, detail::OwnPoolFront>;
+  static constexpr bool kIsForOneThread = std::is_base_of_v<detail::OwnPoolFront, Front>;
 
  public:
   /// \throws std::bad_alloc when memory is refused or an option is out of its range.
@@ -349,6 +349,7 @@ class BasicFixedPool {
 
  private:
   friend struct detail::BlockPoolAccess;
+  TARN_LOCAL BasicFixedPool() = default;  // not made yet
   TARN_INLINE void check_user() {
 #if TARN_CHECK_THREADS
     if constexpr (kIsForOneThread)

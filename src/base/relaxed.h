@@ -1,4 +1,4 @@
-// A number that one thread at a time changes, under a lock, and that others read at any moment.
+// Numbers that others read at any moment, in no order with anything else.
 #pragma once
 #include <atomic>
 
@@ -23,5 +23,13 @@ class Relaxed {
  private:
   std::atomic<T> value_{};
 };
+
+/// Raises a peak to what it was at least. \threads any
+template <typename T>
+void raise_peak(std::atomic<T>& peak, T now) {
+  T seen = peak.load(std::memory_order_relaxed);
+  while (seen < now && !peak.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
+  }
+}
 
 }  // namespace tarn::internal

@@ -154,8 +154,7 @@ class Account {
   }
   void settle_own() {
     const std::size_t charged = this->charged();
-    for (std::size_t peak = this->peak(); charged > peak;)
-      if (peak_.compare_exchange_weak(peak, charged, std::memory_order_relaxed)) break;
+    raise_peak(peak_, charged);
     if (charged <= soft_limit() || is_above_.load(std::memory_order_relaxed)) return;
     if (!is_above_.exchange(true, std::memory_order_relaxed))
       has_crossed_.store(true, std::memory_order_relaxed);

@@ -122,9 +122,9 @@ std::uint32_t merge_remote_bits(Span& slab) {
 
 namespace {
 
-[[noreturn, gnu::cold]] void stop_at_no_block(const Span& slab, BlockIndex index, const void* address) {
+[[noreturn, gnu::cold]] void stop_at_no_block(const Span& slab, AddressIs place, const void* address) {
   const SlabOwner* const owner = slab.owner.load(std::memory_order_acquire);
-  if (number_of(index) >= slab.block_count && owner != nullptr && owner->is_of_pool)
+  if (place == AddressIs::kBehind && owner != nullptr && owner->is_of_pool)
     stop_for_block_of_another(*owner, nullptr, address);
   stop_at_block(slab, "free of a pointer into a block", address);
 }
@@ -135,10 +135,8 @@ Span* slab_of_block(void* block, BlockIndex* index) {
   Span* const slab = page_map.find(block);
   if (slab == nullptr || slab->kind != SpanKind::kSlab)
     os::fatal("free of a pointer that is no block", block);
-  const auto offset = static_cast<std::uint32_t>(address_of(block) - address_of(slab->start));
-  *index = index_of_offset(offset, slab->reciprocal);
-  if (number_of(*index) * slab->stride != offset || number_of(*index) >= slab->block_count)
-    stop_at_no_block(*slab, *index, block);
+  const AddressIs place = place_in_slab(*slab, block, index);
+  if (place != AddressIs::kBlock) stop_at_no_block(*slab, place, block);
   return slab;
 }
 

@@ -33,6 +33,16 @@ void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask);
 /// Moves the ones of remote_bits to free_bits. \returns how many ones were moved.
 std::uint32_t merge_remote_bits(Span& slab);
 
+/// What an address in a slab's pages is: a block's start, one inside of a block, or behind all blocks.
+enum class AddressIs : std::uint8_t { kBlock, kInside, kBehind };
+/// Addresses before the first block lie behind, too. \param index written unless it lies behind.
+inline AddressIs place_in_slab(const Span& slab, const void* address, BlockIndex* index) {
+  const std::uintptr_t offset = address_of(address) - address_of(slab.start);
+  if (offset >= std::size_t{slab.block_count} * slab.stride) return AddressIs::kBehind;
+  *index = index_of_offset(static_cast<std::uint32_t>(offset), slab.reciprocal);
+  return number_of(*index) * std::size_t{slab.stride} == offset ? AddressIs::kBlock : AddressIs::kInside;
+}
+
 /// \returns the slab that holds a block, and the block's index; stops the process when it is no block.
 Span* slab_of_block(void* block, BlockIndex* index);
 

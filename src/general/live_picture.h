@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/lowest.h"
 #include "base/units.h"
 #include "tarn/detail/bins.h"
 
@@ -60,17 +61,7 @@ class LivePicture {
 
   /// Keeps a block, or forgets the one of the highest address, this one or another. \pre sort() comes before
   /// all else but the next call.
-  void keep_lowest(const LiveRun& block) {
-    if (room() != 0) {
-      runs_[count_++] = block;
-    } else if (block < runs_[0]) {
-      std::pop_heap(runs_, runs_ + count_);
-      runs_[count_ - 1] = block;
-    } else {
-      return;
-    }
-    std::push_heap(runs_, runs_ + count_);
-  }
+  void keep_lowest(const LiveRun& block) { internal::keep_lowest(runs_, count_, kMostRuns, block); }
   void sort() { std::sort_heap(runs_, runs_ + count_); }
 
   /// The block is not live after all. \pre the runs are in the order of their addresses.

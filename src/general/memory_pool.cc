@@ -127,21 +127,6 @@ void* allocate_in_scope(std::size_t size, std::size_t alignment) {
   return pool.operations->allocate(pool, size, alignment);
 }
 
-// The safe way: each free checks the block's bit under its owner's lock.
-void deallocate_checked(void* block) {
-  BlockIndex index{};
-  Span* const slab = slab_of_block(block, &index);
-  ReturnedPages returned;
-  for (;;) {
-    SlabOwner* const owner = slab->owner.load(std::memory_order_acquire);
-    if (owner == nullptr) os::fatal("double free", block);
-    os::LockGuard guard(owner->mutex);
-    if (slab->owner.load(std::memory_order_acquire) != owner) continue;
-    if (is_marked_free_locked(*slab, index)) stop_at_block(*slab, "double free", block);
-    return return_blocks(owner, &block, 1, returned);
-  }
-}
-
 // \returns whether that was all: a sampled block goes back to its slab, another one to the records that a
 // watched thread does not see.
 [[gnu::noinline]] bool deallocate_watched(void* block, SizeClass size_class) {
@@ -519,6 +504,20 @@ void* allocate_class_slow(SizeClass size_class, std::size_t requested) {
 void deallocate_class_slow(void* block, SizeClass size_class) {
   const SlowDoor door;
   deallocate_in_class(block, size_class);
+}
+
+void deallocate_checked(void* block) {
+  BlockIndex index{};
+  Span* const slab = slab_of_block(block, &index);
+  ReturnedPages returned;
+  for (;;) {
+    SlabOwner* const owner = slab->owner.load(std::memory_order_acquire);
+    if (owner == nullptr) os::fatal("double free", block);
+    os::LockGuard guard(owner->mutex);
+    if (slab->owner.load(std::memory_order_acquire) != owner) continue;
+    if (is_marked_free_locked(*slab, index)) stop_at_block(*slab, "double free", block);
+    return return_blocks(owner, &block, 1, returned);
+  }
 }
 
 }  // namespace tarn::internal

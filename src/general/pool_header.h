@@ -35,10 +35,9 @@ struct PoolOperations {
   void (*deallocate)(PoolHeader& pool, void* block) = nullptr;
   /// \returns the bytes of a live block.
   std::size_t (*usable_size)(PoolHeader& pool, const void* block) = nullptr;
-  /// Changes a block's size within its pool; nullptr where blocks move to the general pool instead.
+  /// Changes a block's size within its pool; nullptr where a block of another
+  /// size lies outside of the pool.
   void* (*reallocate)(PoolHeader& pool, void* block, std::size_t size) = nullptr;
-  /// The same for a block of a sensitive pool that must move: to other sensitive memory.
-  void* (*move_sensitive)(PoolHeader& pool, void* block, std::size_t usable, std::size_t size) = nullptr;
   /// Counts the pool's memory. Slabs that end on the way are added to `returned`. nullptr where another
   /// record tells of the same memory.
   PoolUse (*use)(PoolHeader& pool, ReturnedPages& returned) = nullptr;

@@ -10,6 +10,7 @@
 #include "os/fatal.h"
 #include "page/page_map.h"
 #include "tarn/memory_pool.h"
+#include "tarn/sensitive.h"
 #include "thread/recorded_call.h"
 #include "thread/thread_heap.h"
 
@@ -53,9 +54,16 @@ void* move_by_copy(void* block, std::size_t old_bytes, std::size_t size) {
   return moved;
 }
 
-// What lies behind the new end of a block of a sensitive pool is of no use to its program any more.
+// A block of a sensitive pool moves to sensitive memory of no pool. What lies behind the new end of one that
+// stays is of no use to its program any more.
 void* reallocate_sensitive(PoolHeader& pool, void* block, std::size_t usable, std::size_t size) {
-  if (size > usable) return pool.operations->move_sensitive(pool, block, usable, size);
+  if (size > usable) {
+    void* const moved = allocate_sensitive(size);
+    if (moved == nullptr) return nullptr;
+    std::memcpy(moved, block, usable);
+    pool.operations->deallocate(pool, block);
+    return moved;
+  }
   wipe(static_cast<char*>(block) + size, usable - size);
   return block;
 }

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/units.h"
+#include "base/wipe.h"
 #include "general/live_picture.h"
 #include "os/checker.h"
 #include "os/memory.h"
@@ -108,6 +109,10 @@ bool SystemBlocks::deallocate(const PoolHeader& pool, void* block, std::size_t* 
     --block_count_;
   }
   *bytes = record->bytes;
+  if (pool.is_sensitive) {
+    os::unpoison(block, *bytes);
+    wipe(block, *bytes);
+  }
   metadata.free(record, sizeof(SystemBlock));
   std::free(block);
   return true;

@@ -32,7 +32,8 @@ class SystemBlocks {
   /// \returns nullptr when malloc refuses, or when memory for the record is refused.
   void* allocate(PoolHeader& pool, std::size_t bytes, std::size_t alignment);
 
-  /// Frees a block of the pool. \post *bytes is its allocated size. \returns false when it is no such block.
+  /// Frees a block of the pool; of a sensitive one, wiped. \post *bytes is its allocated size. \returns false
+  /// when it is no such block.
   bool deallocate(const PoolHeader& pool, void* block, std::size_t* bytes);
   /// Frees all blocks of a pool.
   void deallocate_all(const PoolHeader& pool);

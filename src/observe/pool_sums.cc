@@ -28,7 +28,7 @@ PoolSums::Sum* make_sum(const PoolUse& use) {
 PoolSums::~PoolSums() {
   while (PoolSum* const sum = first_) {
     first_ = sum->next;
-    metadata.free(static_cast<Sum*>(sum), sizeof(Sum));
+    metadata.end(static_cast<Sum*>(sum));
   }
 }
 

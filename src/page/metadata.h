@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
+#include <utility>
 
 #include "base/relaxed.h"
 #include "base/units.h"
@@ -44,6 +46,17 @@ class Metadata {
   /// zero, only the OS pages in use get memory.
   void* allocate_zeroed(std::size_t bytes);
   void free(void* record, std::size_t bytes);
+  /// \returns a record, made of the arguments; nullptr when memory is refused.
+  template <typename Record, typename... Arguments>
+  Record* make(Arguments&&... arguments) {
+    void* const memory = allocate(sizeof(Record));
+    return memory == nullptr ? nullptr : new (memory) Record{std::forward<Arguments>(arguments)...};
+  }
+  /// Its destructor has nothing to do.
+  template <typename Record>
+  void end(Record* record) {
+    free(record, sizeof(Record));
+  }
   /// Counts memory of records that lie elsewhere, for good.
   void count_elsewhere(std::size_t bytes);
 

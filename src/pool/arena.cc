@@ -1,6 +1,5 @@
-// The slow side of Arena: chunks. Making an arena fixes which of two sets of operations it has: over malloc
-// (the option pools_use_malloc) each block has its own chunk, so that a checker which knows malloc sees the
-// block's end.
+// The slow side of Arena: chunks. Over malloc (the option pools_use_malloc) each block has its own chunk, so
+// that a checker which knows malloc sees the block's end.
 //
 // A chunk is {header, bytes}. Chunks are linked in the order of their use; those behind the current one are
 // kept for later. A chunk's used_before is the sum of bytes used in all chunks before it when the arena moved
@@ -16,23 +15,13 @@
 #include "general/memory_limits.h"
 #include "general/setup.h"
 #include "os/checker.h"
-#include "pool/arena_heap.h"
 #include "pool/heap_state.h"
+#include "pool/library_heaps.h"
 #include "pool/wipe_block.h"
 
 namespace TARN_NAMESPACE::detail {
 
 using namespace internal;
-
-/// The functions that differ between chunks of many blocks and chunks over malloc.
-struct ArenaBackEnd {
-  /// \returns the bytes of the next chunk, at least `needed`; 0: the arena may not take one.
-  std::size_t (*chunk_bytes)(const ArenaFront& arena, std::size_t needed);
-  void* (*allocate)(ArenaFront& arena, std::size_t size, std::size_t alignment);
-  /// Frees all after the mark. The callbacks have run.
-  void (*rewind)(ArenaFront& arena, const ArenaMark& mark);
-  std::size_t (*prewarm)(ArenaFront& arena, std::size_t bytes);
-};
 
 namespace {
 
@@ -102,10 +91,30 @@ bool may_take_chunk(const ArenaFront& arena) {
   return arena.options.may_grow || (arena.first == nullptr && arena.options.buffer == nullptr);
 }
 
+// \returns the bytes of the next chunk, at least `needed`; 0: the arena may not take one.
+std::size_t chunk_bytes(const ArenaFront& arena, std::size_t needed) {
+  const ArenaOptions& options = arena.options;
+  if (arena.is_over_malloc) {
+    // The blocks of an arena that may not grow may together be as large as its one chunk would be.
+    const std::size_t room = options.buffer != nullptr ? options.buffer_bytes : options.initial_bytes;
+    const bool has_room = arena.capacity <= room && needed <= room - arena.capacity;
+    return has_room || may_take_chunk(arena) ? needed : 0;
+  }
+  if (!may_take_chunk(arena)) return 0;
+  std::size_t bytes = options.initial_bytes;
+  if (arena.chunk != nullptr) {
+    const std::size_t doubled = arena.chunk->bytes() * 2;
+    bytes = options.increment_bytes != 0 ? options.increment_bytes
+            : doubled < kLargestDoubling ? doubled
+                                         : kLargestDoubling;
+  }
+  return bytes > needed ? bytes : needed;
+}
+
 // Makes a chunk of at least `needed` bytes, behind the current one.
 ArenaChunk* make_chunk(ArenaFront& arena, std::size_t needed) {
   const bool is_first = arena.first == nullptr;
-  std::size_t bytes = arena.back_end->chunk_bytes(arena, needed);
+  std::size_t bytes = chunk_bytes(arena, needed);
   if (bytes == 0 || bytes > kLargestRequest) return nullptr;
   if (arena.capacity >= arena.options.largest_bytes) return nullptr;  // the buffer may exceed the cap
   const std::size_t left = arena.options.largest_bytes - arena.capacity;
@@ -173,18 +182,6 @@ void run_cleanups(ArenaFront& arena, const void* until) {
   }
 }
 
-std::size_t chunk_bytes(const ArenaFront& arena, std::size_t needed) {
-  if (!may_take_chunk(arena)) return 0;
-  std::size_t bytes = arena.options.initial_bytes;
-  if (arena.chunk != nullptr) {
-    const std::size_t doubled = arena.chunk->bytes() * 2;
-    bytes = arena.options.increment_bytes != 0 ? arena.options.increment_bytes
-            : doubled < kLargestDoubling       ? doubled
-                                               : kLargestDoubling;
-  }
-  return bytes > needed ? bytes : needed;
-}
-
 // Notes in the current chunk how far it is used.
 void leave(ArenaFront& arena) {
   checked(arena.chunk)->left_at = arena.next;
@@ -206,9 +203,11 @@ void* allocate(ArenaFront& arena, std::size_t size, std::size_t alignment) {
   arena.next = start + size;
   note_high_water(arena);
   if (arena.poisons) os::unpoison(start, size);
+  if (arena.is_over_malloc) arena.next = arena.end;  // the next block finds no room here
   return start;
 }
 
+// The callbacks have run.
 void rewind(ArenaFront& arena, const ArenaMark& mark) {
   auto* chunk = static_cast<ArenaChunk*>(mark.chunk);
   if (arena.chunk != nullptr) leave(arena);
@@ -224,9 +223,13 @@ void rewind(ArenaFront& arena, const ArenaMark& mark) {
   }
   stand_in(arena, chunk);
   arena.next = start;
+  if (!arena.is_over_malloc) return;
+  end_behind(arena, begins_there ? nullptr : chunk);
+  if (begins_there) stand_in(arena, nullptr);
 }
 
 std::size_t prewarm(ArenaFront& arena, std::size_t bytes) {
+  if (arena.is_over_malloc) return bytes;
   if (static_cast<std::size_t>(arena.end - arena.next) < bytes && find_kept(arena, bytes, 1) == nullptr) {
     ArenaChunk* const made = make_chunk(arena, bytes);
     if (made != nullptr && arena.chunk == nullptr) stand_in(arena, made);
@@ -243,48 +246,20 @@ std::size_t prewarm(ArenaFront& arena, std::size_t bytes) {
   return largest;
 }
 
-constexpr ArenaBackEnd kChunks{chunk_bytes, allocate, rewind, prewarm};
-
-// The blocks of an arena that may not grow may together be as large as its one chunk would be.
-std::size_t chunk_bytes_over_malloc(const ArenaFront& arena, std::size_t needed) {
-  const ArenaOptions& options = arena.options;
-  const std::size_t room = options.buffer != nullptr ? options.buffer_bytes : options.initial_bytes;
-  const bool has_room = arena.capacity <= room && needed <= room - arena.capacity;
-  return has_room || may_take_chunk(arena) ? needed : 0;
-}
-
-void* allocate_over_malloc(ArenaFront& arena, std::size_t size, std::size_t alignment) {
-  void* const block = allocate(arena, size, alignment);
-  arena.next = arena.end;  // the next block finds no room here
-  return block;
-}
-
-void rewind_over_malloc(ArenaFront& arena, const ArenaMark& mark) {
-  rewind(arena, mark);
-  auto* const chunk = static_cast<ArenaChunk*>(mark.chunk);
-  end_behind(arena, chunk);
-  if (chunk == nullptr) stand_in(arena, nullptr);
-}
-
-std::size_t prewarm_over_malloc(ArenaFront&, std::size_t bytes) { return bytes; }
-
-constexpr ArenaBackEnd kOverMalloc{chunk_bytes_over_malloc, allocate_over_malloc, rewind_over_malloc,
-                                   prewarm_over_malloc};
-
 }  // namespace
 
 void make_arena(ArenaFront& arena, const ArenaOptions& options, bool poisons) noexcept {
   set_up_once();
   arena = {};
-  const bool is_over_malloc = configuration.is_on(Option::kPoolsUseMalloc);
-  arena.back_end = is_over_malloc ? &kOverMalloc : &kChunks;
+  arena.is_over_malloc = configuration.is_on(Option::kPoolsUseMalloc);
   arena.options = options;
   arena.options.sensitive |= lies_in_sensitive_heap(options);
   arena.poisons = poisons;
   std::strncpy(arena.name, options.name != nullptr ? options.name : "arena", sizeof arena.name - 1);
   char* const start = reinterpret_cast<char*>(round_up(address_of(options.buffer), alignof(ArenaChunk)));
   const std::size_t lost = static_cast<std::size_t>(start - static_cast<char*>(options.buffer));
-  if (is_over_malloc || options.buffer == nullptr || options.buffer_bytes < lost + sizeof(ArenaChunk)) return;
+  if (arena.is_over_malloc || options.buffer == nullptr || options.buffer_bytes < lost + sizeof(ArenaChunk))
+    return;
   arena.first = make_chunk_at(arena, start, options.buffer_bytes - lost, true);
   stand_in(arena, arena.first);
 }
@@ -296,13 +271,13 @@ void end_arena(ArenaFront& arena) noexcept {
 
 void* arena_allocate_slow(ArenaFront& arena, std::size_t size, std::size_t alignment) noexcept {
   if (!is_power_of_two(alignment) || alignment > kLargestRequest || size > kLargestRequest) return nullptr;
-  return arena.back_end->allocate(arena, size, alignment);
+  return allocate(arena, size, alignment);
 }
 
 void arena_rewind(ArenaFront& arena, const ArenaMark& mark) noexcept {
   note_high_water(arena);
   run_cleanups(arena, mark.cleanup);
-  arena.back_end->rewind(arena, mark);
+  rewind(arena, mark);
 }
 
 std::size_t arena_release_unused(ArenaFront& arena) noexcept {
@@ -312,7 +287,7 @@ std::size_t arena_release_unused(ArenaFront& arena) noexcept {
 }
 
 std::size_t arena_prewarm(ArenaFront& arena, std::size_t bytes) noexcept {
-  return may_be_had(bytes) ? arena.back_end->prewarm(arena, bytes) : 0;
+  return may_be_had(bytes) ? prewarm(arena, bytes) : 0;
 }
 
 std::size_t arena_used(const ArenaFront& arena) noexcept {

@@ -1,6 +1,5 @@
 // The calls of FixedPool and SharedFixedPool.
 #include <algorithm>
-#include <new>
 
 #include "base/units.h"
 #include "general/class_calls.h"
@@ -40,9 +39,7 @@ void* take_from_malloc(BlockPoolState& pool, std::size_t count) {
   } while (!pool.of_malloc.compare_exchange_weak(live, live + count));
   void* const blocks = system_blocks.allocate(pool, count * pool.stride, pool.alignment);
   if (blocks == nullptr) return pool.of_malloc -= count, nullptr;
-  std::size_t most = pool.most_of_malloc.load();
-  while (most < live + count && !pool.most_of_malloc.compare_exchange_weak(most, live + count)) {
-  }
+  raise_peak(pool.most_of_malloc, live + count);
   return blocks;
 }
 
@@ -119,9 +116,8 @@ template <typename Front>
 bool make(Front& front, const FixedPoolOptions& options, bool poisons, Source usual) {
   if (!are_valid(options)) return false;
   set_up_once();
-  void* const record = metadata.allocate(sizeof(BlockPoolState));
-  if (record == nullptr) return false;
-  auto* const pool = new (record) BlockPoolState{};
+  auto* const pool = metadata.make<BlockPoolState>();
+  if (pool == nullptr) return false;
   const std::size_t alignment = options.alignment < kLeastStride ? kLeastStride : options.alignment;
   const std::size_t stride = round_up(options.block_bytes, alignment);
   const std::size_t blocks =
@@ -143,7 +139,7 @@ bool make(Front& front, const FixedPoolOptions& options, bool poisons, Source us
                                  .poisons = poisons,
                                  .keeps_slabs = true};
   if (begin_block_pool(front, *pool, request)) return true;
-  metadata.free(pool, sizeof(BlockPoolState));
+  metadata.end(pool);
   return false;
 }
 
@@ -161,7 +157,7 @@ bool make_pool(OwnPoolFront& front, const FixedPoolOptions& options, bool poison
 
 void end_block_pool(BlockPoolState* pool) noexcept {
   end_pool_of_blocks(*pool);
-  metadata.free(pool, sizeof(BlockPoolState));
+  metadata.end(pool);
 }
 
 void* block_pool_allocate_slow(BlockPoolState* pool) noexcept {
@@ -252,12 +248,15 @@ void block_pool_deallocate_run(BlockPoolState* pool, void* blocks, std::size_t c
 }
 
 void block_pool_check_free(BlockPoolState* pool, const void* blocks, std::size_t count) noexcept {
-  if (blocks == nullptr || count == 0 || pool->source == Source::kSlabs || pool->is_over_malloc()) return;
+  if (blocks == nullptr || count == 0) return;
+  if (pool->is_over_malloc() && system_blocks.pool_of(blocks) != pool)
+    pool->stop("free of a pointer that is no block of the pool", blocks);
+  if (pool->is_over_malloc()) return;
   const BlockPlace place = place_in_pool(*pool, blocks, count);
   stop_if_free(*pool, place, count);
   const OwnPoolFront* const own = pool->own;
   void* const* top = nullptr;
-  if (own == nullptr && count == 1)
+  if (own == nullptr && count == 1 && pool->size_class != SizeClass::kNone)
     top = newest_at_hand(pool->size_class);
   else if (own != nullptr && (count == 1 || (own->runs != nullptr && count <= kLongestRunAtHand)))
     top = count == 1 ? own->top : own->runs[count].top;

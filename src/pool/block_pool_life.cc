@@ -11,7 +11,6 @@
 #include "os/checker.h"
 #include "os/owner_lock.h"
 #include "pool/block_pool_state.h"
-#include "pool/sensitive_heap.h"
 #include "pool/watched_blocks.h"
 #include "pool/wipe_block.h"
 #include "thread/observation.h"
@@ -34,8 +33,6 @@ void free_all_of_malloc(BlockPoolState& pool) {
 // Blocks taken together are one malloc block: they are freed together, whatever count the caller passes.
 void give_to_malloc(BlockPoolState& pool, void* blocks) {
   std::size_t bytes = 0;
-  if (pool.is_sensitive && system_blocks.pool_of(blocks) == &pool)
-    wipe_block(blocks, system_blocks.bytes_of_block(blocks), false);  // malloc's checker poisons it
   if (!system_blocks.deallocate(pool, blocks, &bytes))
     pool.stop("free of a pointer that is no block of the pool", blocks);
   pool.of_malloc -= bytes / pool.stride;

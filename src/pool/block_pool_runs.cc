@@ -9,7 +9,6 @@
 // Threads: those of the pool. Of a pool for any threads the arrays are under its owner's mutex.
 #include <bit>
 #include <climits>
-#include <new>
 
 #include "base/bitmap.h"
 #include "central/at_hand.h"
@@ -84,18 +83,16 @@ bool grow_runs_locked(RunsAtHand& runs, std::uint32_t capacity) {
 // \returns nullptr when memory is refused.
 RunsAtHand* make_runs_locked(BlockPoolState& pool, std::size_t count) {
   if (pool.runs == nullptr) {
-    void* const memory = metadata.allocate(sizeof(RunTable));
-    if (memory == nullptr) return nullptr;
-    pool.runs = new (memory) RunTable{};
+    pool.runs = metadata.make<RunTable>();
+    if (pool.runs == nullptr) return nullptr;
     for (OwnRecord& record : pool.runs->records) record = {&pool.nothing, &pool.nothing};
     if (pool.own != nullptr) pool.own->runs = pool.runs->records;
   }
-  void* const memory = metadata.allocate(sizeof(RunsAtHand));
-  if (memory == nullptr) return nullptr;
-  auto* const runs = new (memory) RunsAtHand;
+  auto* const runs = metadata.make<RunsAtHand>();
+  if (runs == nullptr) return nullptr;
   runs->record = &pool.runs->records[count];
   if (!grow_runs_locked(*runs, kFirstRuns)) {
-    metadata.free(runs, sizeof(RunsAtHand));
+    metadata.end(runs);
     return nullptr;
   }
   runs->at_hand.top = &runs->record->top;
@@ -274,9 +271,9 @@ void end_runs(BlockPoolState& pool) {
   for (RunsAtHand* const runs : pool.runs->of)
     if (runs != nullptr) {
       end_at_hand(runs->at_hand);
-      metadata.free(runs, sizeof(RunsAtHand));
+      metadata.end(runs);
     }
-  metadata.free(pool.runs, sizeof(RunTable));
+  metadata.end(pool.runs);
   pool.runs = nullptr;
 }
 

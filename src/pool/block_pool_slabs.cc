@@ -62,12 +62,10 @@ BlockPlace place_in_pool(const BlockPoolState& pool, const void* blocks, std::si
     if (pool.owner != nullptr) stop_for_block_of_another(*pool.owner, owner, blocks);
     pool.stop("free of a pointer that is no block of the pool", blocks);
   }
-  const std::uintptr_t offset = address_of(blocks) - address_of(slab->start);
-  if (offset >= slab->block_count * pool.stride)
-    pool.stop("free of a pointer that is no block of the pool", blocks);
-  const BlockIndex index = index_of_offset(static_cast<std::uint32_t>(offset), slab->reciprocal);
-  if (number_of(index) * pool.stride != offset) pool.stop("free of a pointer into a block", blocks);
-  if (count > slab->block_count - number_of(index))
+  BlockIndex index{};
+  const AddressIs place = place_in_slab(*slab, blocks, &index);
+  if (place == AddressIs::kInside) pool.stop("free of a pointer into a block", blocks);
+  if (place == AddressIs::kBehind || count > slab->block_count - number_of(index))
     pool.stop("free of a pointer that is no block of the pool", blocks);
   return {slab, index};
 }

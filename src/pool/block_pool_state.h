@@ -22,7 +22,6 @@
 #include "central/slab_owner.h"
 #include "general/pool_header.h"
 #include "os/fatal.h"
-#include "pool/sensitive_heap.h"
 #include "tarn/fixed_pool.h"
 #include "thread/marked_hits.h"
 #include "thread/pool_owner.h"
@@ -155,7 +154,6 @@ constexpr PoolOperations operations_of_blocks(const char* kind) {
           .record = PoolRecord::kBlocks,
           .deallocate = deallocate_block_of,
           .usable_size = usable_size_of_block,
-          .move_sensitive = move_to_sensitive_heap,
           .use = use_of_blocks,
           .release_unused = release_unused_of_blocks,
           .add_live = add_live_of_blocks,
@@ -245,8 +243,14 @@ void make_scarce(BlockPoolState& pool, ReturnedPages& returned);
 
 namespace TARN_NAMESPACE::detail {
 
-/// Gives tests access to a pool's state.
+/// Gives tests and the C functions access to a pool's state.
 struct BlockPoolAccess {
+  /// \returns false when memory is refused: then there is no pool.
+  template <typename Front>
+  static bool make(BasicFixedPool<Front>& place, const FixedPoolOptions& options) {
+    auto* const pool = new (&place) BasicFixedPool<Front>;
+    return make_pool(pool->front_, options, kPoisonsFreeBlocks);
+  }
   template <typename Pool>
   static BlockPoolState& state(Pool& pool) {
     return *pool.front_.state;

@@ -1,8 +1,8 @@
 // The blocks of buffer pools: how they are found by size and by address, taken and given back, and the counts
 // of the shared ones.
-#include <new>
 
 #include "base/units.h"
+#include "central/slab.h"
 #include "general/configuration.h"
 #include "general/setup.h"
 #include "os/checker.h"
@@ -33,21 +33,19 @@ PoolHeader* pool_of(const Span* span) {
   return span != nullptr ? static_cast<PoolHeader*>(span->unmarked_pool()) : nullptr;
 }
 
-void* take(BufferSizeFront& size, std::size_t bytes) {
-  void* block = pop(own_cache(), size.blocks.place);
-  if (block == nullptr) block = allocate_slow_from(*size.blocks.state, bytes);
-  if (block == nullptr) return size.refusals.fetch_add(1, std::memory_order_relaxed), nullptr;
-  if (size.blocks.checked_as != nullptr) [[unlikely]]
-    os::note_pool_allocation(size.blocks.checked_as, block, bytes);
+void* take(SharedPoolFront& size, std::size_t bytes) {
+  void* block = pop(own_cache(), size.place);
+  if (block == nullptr) block = allocate_slow_from(*size.state, bytes);
+  if (block != nullptr && size.checked_as != nullptr) [[unlikely]]
+    os::note_pool_allocation(size.checked_as, block, bytes);
   return block;
 }
 
 // \returns the count of a block of a slab; nullptr for an address that is no block.
 std::uint32_t* count_in(const Span& slab, const void* block) {
-  const auto offset = static_cast<std::uint32_t>(address_of(block) - address_of(slab.start));
-  const BlockIndex index = index_of_offset(offset, slab.reciprocal);
-  const bool is_block = number_of(index) * slab.stride == offset && number_of(index) < slab.block_count;
-  return is_block ? static_cast<std::uint32_t*>(slab.pool_data) + number_of(index) : nullptr;
+  BlockIndex index{};
+  if (place_in_slab(slab, block, &index) != AddressIs::kBlock) return nullptr;
+  return static_cast<std::uint32_t*>(slab.pool_data) + number_of(index);
 }
 
 // Frees a block that has no references any more.
@@ -85,8 +83,8 @@ void* allocate_above(BufferPoolState& state, std::size_t bytes) {
 
 void* allocate_any(BufferPoolState& state, std::size_t bytes, BufferSizeState** size) {
   if (bytes > state.largest) return allocate_above(state, bytes);
-  BufferSizeFront& front = state.size_for_any(bytes);
-  *size = static_cast<BufferSizeState*>(front.blocks.state);
+  SharedPoolFront& front = state.size_for_any(bytes);
+  *size = static_cast<BufferSizeState*>(front.state);
   return take(front, bytes);
 }
 
@@ -107,9 +105,8 @@ std::uint32_t* make_lone_count(BufferPoolState& state, BufferSizeState* size, vo
   if (count != nullptr) {
     state.free_counts = count->next_free;
   } else {
-    void* const record = metadata.allocate(sizeof(LoneCount));
-    if (record == nullptr) return nullptr;
-    count = new (record) LoneCount{};
+    count = metadata.make<LoneCount>();
+    if (count == nullptr) return nullptr;
     count->next = state.counts;
     count->pool = &state;
     state.counts = count;
@@ -169,21 +166,22 @@ void buffer_pool_deallocate(BufferPoolState* state, void* block) noexcept {
     return give_back_plain(*size, *span, block);
   if (heap_owns(state->heap, block)) return heap_deallocate(state->heap, block);
   for (unsigned i = 0; i < state->size_count; ++i)  // where they come from malloc
-    if (block_pool_owns(state->sizes[i].blocks.state, block))
-      return give_back(static_cast<BufferSizeState&>(*state->sizes[i].blocks.state), block);
-  place_in_pool(*state->sizes[0].blocks.state, block, 1);  // stops with the name of the pool that has it
+    if (block_pool_owns(state->sizes[i].state, block))
+      return give_back(static_cast<BufferSizeState&>(*state->sizes[i].state), block);
+  place_in_pool(*state->sizes[0].state, block, 1);  // stops with the name of the pool that has it
   os::fatal_in_pool(state->name(), "free of a pointer that is no block of the pool", block);
 }
 
 void buffer_pool_check_free(BufferPoolState* state, const void* block) noexcept {
-  if (BufferSizeState* const size = size_of(page_map.find(block)); size != nullptr && size->buffers == state)
-    block_pool_check_free(size, block, 1);
+  BufferSizeState* const size = size_of(page_map.find(block));
+  if (size != nullptr && size->buffers == state) return block_pool_check_free(size, block, 1);
+  if (block != nullptr) heap_check_free(state->heap, block);
 }
 
 std::size_t buffer_pool_allocate_batch(BufferPoolState* state, std::size_t bytes, std::size_t count,
                                        void** blocks) noexcept {
   if (bytes > state->largest) return allocate_batch_above(*state, bytes, count, blocks);
-  BufferSizeFront& size = state->size_for_any(bytes);
+  SharedPoolFront& size = state->size_for_any(bytes);
   std::size_t taken = 0;
   while (taken < count && (blocks[taken] = take(size, bytes)) != nullptr) ++taken;
   return taken;

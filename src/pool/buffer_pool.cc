@@ -1,8 +1,6 @@
 // Making and ending a buffer pool, and what it tells of itself; its blocks are in buffer_blocks.cc.
 #include "tarn/buffer_pool.h"
 
-#include <new>
-
 #include "base/text.h"
 #include "base/units.h"
 #include "general/pool_registry.h"
@@ -12,7 +10,6 @@
 #include "page/metadata.h"
 #include "pool/buffer_pool_state.h"
 #include "pool/heap_classes.h"
-#include "pool/sensitive_heap.h"
 #include "thread/pool_owner.h"
 
 namespace TARN_NAMESPACE::detail {
@@ -22,10 +19,6 @@ using namespace internal;
 namespace {
 
 constexpr const char* kUsualName = "buffer pool";
-
-void deallocate_above(PoolHeader& pool, void* block) {
-  heap_deallocate(static_cast<HeapState*>(&pool), block);
-}
 
 struct SizeList {
   BufferSize sizes[BufferPoolState::kMostSizes];
@@ -67,11 +60,10 @@ bool add_size(BufferPoolState& state, const BufferPoolOptions& options, const Bu
       least_of(least_of(size.largest_count, options.largest_count), options.largest_size_bytes / bytes);
   const auto usual =
       most >= kNoCap / bytes ? BlockPoolState::Source::kRecords : BlockPoolState::Source::kMarked;
-  void* const record = metadata.allocate(sizeof(BufferSizeState));
-  if (record == nullptr) return false;
-  auto* const pool = new (record) BufferSizeState{};
+  auto* const pool = metadata.make<BufferSizeState>();
+  if (pool == nullptr) return false;
   pool->buffers = &state;
-  BufferSizeFront& front = state.sizes[state.size_count];
+  SharedPoolFront& front = state.sizes[state.size_count];
   const BlockPoolRequest request{.operations = kBufferOperations,
                                  .name = options.name,
                                  .usual_name = kUsualName,
@@ -84,8 +76,8 @@ bool add_size(BufferPoolState& state, const BufferPoolOptions& options, const Bu
                                  .poisons = poisons,
                                  .keeps_slabs = true,
                                  .has_counts = true};
-  if (!begin_block_pool(front.blocks, *pool, request)) {
-    metadata.free(pool, sizeof(BufferSizeState));
+  if (!begin_block_pool(front, *pool, request)) {
+    metadata.end(pool);
     return false;
   }
   ++state.size_count;
@@ -98,12 +90,12 @@ bool add_size(BufferPoolState& state, const BufferPoolOptions& options, const Bu
 void note_classes(BufferPoolState& state) {
   state.first_class = SIZE_MAX;
   for (unsigned i = 0; i < state.size_count; ++i) {
-    const BlockPoolState& pool = *state.sizes[i].blocks.state;
+    const BlockPoolState& pool = *state.sizes[i].state;
     if (pool.source == BlockPoolState::Source::kRecords)
       state.first_class = least_of(state.first_class, index_of_class(pool.size_class));
   }
   for (unsigned i = 0; i < state.size_count; ++i) {
-    const BlockPoolState& pool = *state.sizes[i].blocks.state;
+    const BlockPoolState& pool = *state.sizes[i].state;
     const std::size_t near = index_of_class(pool.size_class) - state.first_class;
     if (pool.source == BlockPoolState::Source::kRecords && near < BufferPoolFront::kClassesAtHand)
       state.has_class[near] = true;
@@ -118,7 +110,7 @@ bool add_sizes(BufferPoolState& state, const BufferPoolOptions& options, bool po
   unsigned index = 0;
   for (unsigned doubling = 0; doubling < BufferPoolFront::kDoublings; ++doubling) {
     const std::size_t power = std::size_t{1} << doubling;
-    while (index + 1 < state.size_count && state.sizes[index].blocks.stride <= power) ++index;
+    while (index + 1 < state.size_count && state.sizes[index].stride <= power) ++index;
     state.first_larger[doubling] = &state.sizes[index];
   }
   note_classes(state);
@@ -138,16 +130,16 @@ bool add_heap(BufferPoolState& state, const BufferPoolOptions& options, bool poi
 
 void end_memory(BufferPoolState& state) {
   for (unsigned i = 0; i < state.size_count; ++i) {
-    auto* const size = static_cast<BufferSizeState*>(state.sizes[i].blocks.state);
+    auto* const size = static_cast<BufferSizeState*>(state.sizes[i].state);
     end_pool_of_blocks(*size);
-    metadata.free(size, sizeof(BufferSizeState));
+    metadata.end(size);
   }
   end_heap(state.heap);
   while (LoneCount* const count = state.counts) {
     state.counts = count->next;
-    metadata.free(count, sizeof(LoneCount));
+    metadata.end(count);
   }
-  metadata.free(&state, sizeof(BufferPoolState));
+  metadata.end(&state);
 }
 
 struct LiveBuffers {
@@ -158,9 +150,9 @@ LiveBuffers live_buffers(const BufferPoolState& state) {
   const HeapUse above = heap_use(state.heap);
   LiveBuffers live{above.live_count, above.live_bytes};
   for (unsigned i = 0; i < state.size_count; ++i) {
-    const std::size_t count = block_pool_live_count(state.sizes[i].blocks.state);
+    const std::size_t count = block_pool_live_count(state.sizes[i].state);
     live.count += count;
-    live.bytes += count * state.sizes[i].blocks.stride;
+    live.bytes += count * state.sizes[i].stride;
   }
   return live;
 }
@@ -176,9 +168,8 @@ void report(const BufferPoolState& state, const LiveBuffers& live) {
 
 BufferPoolState* make_buffer_pool(const BufferPoolOptions& options, bool poisons) noexcept {
   set_up_once();
-  void* const record = metadata.allocate(sizeof(BufferPoolState));
-  if (record == nullptr) return nullptr;
-  auto* const state = new (record) BufferPoolState{};
+  auto* const state = metadata.make<BufferPoolState>();
+  if (state == nullptr) return nullptr;
   state->alignment = options.alignment;
   state->at_cap = options.at_cap;
   state->at_end = options.at_end;
@@ -207,24 +198,23 @@ bool buffer_pool_throws(const BufferPoolState* state) noexcept { return state->a
 
 bool buffer_pool_owns(const BufferPoolState* state, const void* pointer) noexcept {
   for (unsigned i = 0; i < state->size_count; ++i)
-    if (block_pool_owns(state->sizes[i].blocks.state, pointer)) return true;
+    if (block_pool_owns(state->sizes[i].state, pointer)) return true;
   return heap_owns(state->heap, pointer);
 }
 
 std::size_t buffer_pool_good_size(const BufferPoolState* state, std::size_t bytes) noexcept {
-  return bytes <= state->largest ? state->size_for_any(bytes).blocks.stride : bytes;
+  return bytes <= state->largest ? state->size_for_any(bytes).stride : bytes;
 }
 
 std::size_t buffer_pool_reserve(BufferPoolState* state, std::size_t bytes, std::size_t count,
                                 bool populates) noexcept {
   if (bytes > state->largest) return 0;
-  return block_pool_reserve(state->size_for_any(bytes).blocks.state, count, populates);
+  return block_pool_reserve(state->size_for_any(bytes).state, count, populates);
 }
 
 std::size_t buffer_pool_release_unused(BufferPoolState* state) noexcept {
   std::size_t bytes = heap_release_unused(state->heap);
-  for (unsigned i = 0; i < state->size_count; ++i)
-    bytes += block_pool_release_unused(state->sizes[i].blocks.state);
+  for (unsigned i = 0; i < state->size_count; ++i) bytes += block_pool_release_unused(state->sizes[i].state);
   return bytes;
 }
 
@@ -237,36 +227,23 @@ BufferUse buffer_pool_use(const BufferPoolState* state, std::size_t index) noexc
     return {0,       use.live_count, use.live_bytes, use.peak_live_bytes, use.live_count, use.mapped_bytes,
             refusals};
   }
-  const BufferSizeFront& size = state->sizes[index];
+  const SharedPoolFront& size = state->sizes[index];
   ReturnedPages returned;
-  const PoolUse use = use_of_blocks(*size.blocks.state, returned);
-  return {use.block_bytes,
-          use.live_count,
-          use.live_bytes,
-          use.peak_live_bytes,
-          use.capacity,
-          use.mapped_bytes,
-          size.refusals.load(std::memory_order_relaxed)};
+  const PoolUse use = use_of_blocks(*size.state, returned);
+  return {use.block_bytes, use.live_count,   use.live_bytes, use.peak_live_bytes,
+          use.capacity,    use.mapped_bytes, use.refusals};
 }
 
 }  // namespace TARN_NAMESPACE::detail
 
 namespace tarn::internal {
 
-constexpr PoolOperations kLargerBufferOperations{.kind = "buffer pool",
-                                                 .record = PoolRecord::kHeap,
-                                                 .deallocate = detail::deallocate_above,
-                                                 .usable_size = detail::usable_size_in_heap,
-                                                 .move_sensitive = move_to_sensitive_heap,
-                                                 .use = use_of_heap,
-                                                 .release_unused = release_unused_of_heap,
-                                                 .add_live = add_live_of_heap,
-                                                 .owner = owner_of_heap};
+constexpr PoolOperations kLargerBufferOperations = operations_of_heap("buffer pool");
 
 void validate(detail::BufferPoolState& state) {
   std::size_t before = 0;
   for (unsigned i = 0; i < state.size_count; ++i) {
-    const detail::BlockPoolState& size = *state.sizes[i].blocks.state;
+    const detail::BlockPoolState& size = *state.sizes[i].state;
     TARN_CHECK(static_cast<const detail::BufferSizeState&>(size).buffers == &state);
     for (const std::size_t bytes : {before + 1, size.stride})
       TARN_CHECK(&state.size_for(bytes) == &state.sizes[i]);

@@ -38,7 +38,7 @@ struct LoneCount {
 struct BufferPoolState : BufferPoolFront {
   static constexpr unsigned kMostSizes = 32;
 
-  BufferSizeFront sizes[kMostSizes];
+  SharedPoolFront sizes[kMostSizes];
   unsigned size_count;
   std::size_t alignment;
   HeapState* heap;  // nullptr: larger blocks are refused
@@ -50,10 +50,10 @@ struct BufferPoolState : BufferPoolFront {
   void (*on_refusal)(void*);
   void* context;
 
-  const char* name() const { return sizes[0].blocks.state->name; }
-  internal::os::Mutex& counts_mutex() { return sizes[0].blocks.state->mutex; }
+  const char* name() const { return sizes[0].state->name; }
+  internal::os::Mutex& counts_mutex() { return sizes[0].state->mutex; }
   /// \returns the smallest size for so many bytes. \pre bytes <= largest.
-  BufferSizeFront& size_for_any(std::size_t bytes) const { return size_for(bytes == 0 ? 1 : bytes); }
+  SharedPoolFront& size_for_any(std::size_t bytes) const { return size_for(bytes == 0 ? 1 : bytes); }
 };
 
 /// Gives tests access to a pool's state.

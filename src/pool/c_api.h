@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "os/fatal.h"
@@ -48,6 +47,8 @@ inline std::nullptr_t fail(int error) {
   return nullptr;
 }
 
+inline void* or_no_memory(void* block) { return block != nullptr ? block : fail(ENOMEM); }
+
 /// A member of a record, not the first: freed metadata keeps what lies behind its first word until it is used
 /// again.
 class Life {
@@ -69,14 +70,8 @@ class Life {
 /// \returns nullptr, with errno ENOMEM, when memory is refused.
 template <typename Record, typename... Arguments>
 Record* make_record(Arguments&&... arguments) {
-  void* const memory = metadata.allocate(sizeof(Record));
-  if (memory == nullptr) return fail(ENOMEM);
-  return new (memory) Record{std::forward<Arguments>(arguments)...};
-}
-
-template <typename Record>
-void end_record(Record* record) {
-  metadata.free(record, sizeof(Record));
+  auto* const record = metadata.make<Record>(std::forward<Arguments>(arguments)...);
+  return record != nullptr ? record : fail(ENOMEM);
 }
 
 /// For what is asked of any heap.

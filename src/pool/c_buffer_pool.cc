@@ -77,7 +77,7 @@ tarn_buffer_pool* tarn_buffer_pool_create(const tarn_buffer_pool_options* given,
   if (pool == nullptr) return nullptr;
   pool->state = make_state(options, sizes);
   if (pool->state != nullptr) return pool;
-  c_api::end_record(pool);
+  metadata.end(pool);
   return c_api::fail(EINVAL);
 }
 
@@ -85,7 +85,7 @@ void tarn_buffer_pool_destroy(tarn_buffer_pool* pool) noexcept {
   if (pool == nullptr) return;
   pool->life.end(pool);
   detail::end_buffer_pool(pool->state);
-  c_api::end_record(pool);
+  metadata.end(pool);
 }
 
 void* tarn_buffer_pool_allocate(tarn_buffer_pool* pool, std::size_t bytes) noexcept {

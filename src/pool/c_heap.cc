@@ -39,8 +39,6 @@ tarn::HeapOptions options_of(const tarn_heap_options& options, void* context) {
           .sensitive = options.sensitive != 0};
 }
 
-void* or_no_memory(void* block) { return block != nullptr ? block : c_api::fail(ENOMEM); }
-
 }  // namespace
 
 const tarn::Heap& c_api::heap_of(const tarn_heap& heap) { return heap.heap; }
@@ -53,7 +51,7 @@ tarn_heap* tarn_heap_create(const tarn_heap_options* given, std::size_t bytes) n
   auto* const heap =
       new (record) tarn_heap{tarn::Heap(options_of(options, record)), options.on_soft_limit, options.context};
   if (heap->heap.is_valid()) return heap;
-  c_api::end_record(heap);
+  metadata.end(heap);
   return c_api::fail(options.buffer != nullptr ? EINVAL : ENOMEM);
 }
 
@@ -61,7 +59,7 @@ void tarn_heap_destroy(tarn_heap* heap) noexcept {
   if (heap == nullptr) return;
   heap->life.end(heap);
   heap->heap.destroy();
-  c_api::end_record(heap);
+  metadata.end(heap);
 }
 
 void* tarn_heap_allocate(tarn_heap* heap, std::size_t size) noexcept { return heap->heap.allocate(size); }
@@ -135,16 +133,16 @@ void tarn_arena_destroy(tarn_arena* arena) noexcept {
   if (arena == nullptr) return;
   arena->life.end(arena);
   arena->arena.~Arena();
-  c_api::end_record(arena);
+  metadata.end(arena);
 }
 
 void* tarn_arena_allocate(tarn_arena* arena, std::size_t size) noexcept {
-  return or_no_memory(arena->arena.allocate(size));
+  return c_api::or_no_memory(arena->arena.allocate(size));
 }
 
 void* tarn_arena_allocate_aligned(tarn_arena* arena, std::size_t size, std::size_t alignment) noexcept {
   if (!is_power_of_two(alignment)) return c_api::fail(EINVAL);
-  return or_no_memory(arena->arena.allocate(size, alignment));
+  return c_api::or_no_memory(arena->arena.allocate(size, alignment));
 }
 
 int tarn_arena_on_cleanup(tarn_arena* arena, void (*run)(void* context), void* context) noexcept {

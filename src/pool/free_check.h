@@ -1,8 +1,8 @@
 // Whether a block that is to be freed is seen to be free already. \why not exact: a bit that each call
 // exchanges costs more than the call; what this look misses is seen when the block returns to its slab.
 //
-// Threads: any; no lock. A live block's bit is not set, and no magazine has it, whatever other threads do; a
-// visit may take what lies below the newest block meanwhile.
+// Threads: any; no lock, over malloc one of system_blocks. A live block is in no magazine and has no bit set,
+// whatever other threads do; a visit may take what lies below the newest block meanwhile.
 #pragma once
 #include "base/bitmap.h"
 #include "central/size_class.h"

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "base/bitmap.h"
+#include "base/lowest.h"
 #include "base/units.h"
 #include "central/class_slabs.h"
 #include "central/remote_free.h"
@@ -321,7 +322,7 @@ bool HandleWalk::advance() noexcept {
     objects = span->start;
     return true;
   }
-  // The lowest addresses behind the last one: a heap with the highest on top, then sorted.
+  // The lowest addresses behind the last one.
   const auto is_lower = [](const Place& one, const Place& other) { return one.object < other.object; };
   const HandlePoolState& state = *front_.state;
   const ProgramGuard guard(front_.state->mutex);
@@ -330,13 +331,7 @@ bool HandleWalk::advance() noexcept {
     const std::uint64_t value = word.load(std::memory_order_acquire);
     if ((generation_of(value) & 1) == 0) return;
     const Place place{object_of_slot(state, slot_of(handle_of(value))), &word};
-    if (address_of(place.object) <= last_) return;
-    if (place_count == kMostPlaces) {
-      if (!is_lower(place, places[0])) return;
-      std::pop_heap(places, places + place_count--, is_lower);
-    }
-    places[place_count++] = place;
-    std::push_heap(places, places + place_count, is_lower);
+    if (address_of(place.object) > last_) keep_lowest(places, place_count, kMostPlaces, place, is_lower);
   });
   std::sort_heap(places, places + place_count, is_lower);
   if (place_count != 0) last_ = address_of(places[place_count - 1].object);

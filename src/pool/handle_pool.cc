@@ -1,6 +1,5 @@
 // The life of a HandlePool: making and ending it, what the library asks any pool for, and its invariant.
 #include <algorithm>
-#include <new>
 
 #include "base/units.h"
 #include "central/class_slabs.h"
@@ -17,7 +16,6 @@
 #include "page/metadata.h"
 #include "page/page_map.h"
 #include "pool/handle_pool_state.h"
-#include "pool/sensitive_heap.h"
 #include "pool/watched_blocks.h"
 #include "thread/pool_owner.h"
 
@@ -41,8 +39,8 @@ void destroy_live(HandlePoolState& state) {
     state.type.destroy(object);
     watched::note_object_ended(object);
     if (state.is_checked) os::note_pool_free(&state, object);
-    wipe_if_sensitive(state, object);
-    if (state.front->is_over_malloc) free_object_of_malloc(state, slot_of(handle));
+    state.front->is_over_malloc ? free_object_of_malloc(state, slot_of(handle))
+                                : wipe_if_sensitive(state, object);
   };
   while (walk.advance()) {
     if (walk.words != nullptr) for_each_word(state, walk.words, destroy);
@@ -59,7 +57,7 @@ void end(HandlePoolState& state) {
   begin_to_end_blocks(state);
   free_all_blocks(*state.owner, returned);
   end_blocks(state);
-  metadata.free(&state, sizeof(HandlePoolState));
+  metadata.end(&state);
 }
 
 /// A live object that its pool has handed over.
@@ -177,7 +175,6 @@ constexpr PoolOperations kOperations{.kind = kHandlePoolKind,
                                      .record = PoolRecord::kHandle,
                                      .deallocate = deallocate_any,
                                      .usable_size = usable_size_of,
-                                     .move_sensitive = move_to_sensitive_heap,
                                      .use = use_of,
                                      .release_unused = release_unused_any,
                                      .add_live = add_live,
@@ -223,9 +220,8 @@ std::size_t live_count(const HandlePoolState& state) {
 bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool destroys, bool is_sensitive,
                       std::size_t initial_count, const HandlePoolType& type) noexcept {
   set_up_once();
-  void* const record = metadata.allocate(sizeof(HandlePoolState));
-  if (record == nullptr) return false;
-  auto* const state = new (record) HandlePoolState{};
+  auto* const state = metadata.make<HandlePoolState>();
+  if (state == nullptr) return false;
   front.is_over_malloc = configuration.is_on(Option::kPoolsUseMalloc);
   front.groups.store(nullptr, std::memory_order_relaxed);
   front.slot_count.store(0, std::memory_order_relaxed);
@@ -260,7 +256,7 @@ bool make_handle_pool(HandleFront& front, const char* name, bool reports, bool d
       .has_slots = true};
   if (!begin_block_pool(slots, *state, request)) {
     os::note_ordered_no_more(&front, sizeof front);
-    metadata.free(state, sizeof(HandlePoolState));
+    metadata.end(state);
     return false;
   }
   begin_to_end(*state->owner);  // no slab of slots ends before the pool does

@@ -157,8 +157,7 @@ void give_back_handle_slot(HandleFront& front, std::uint32_t slot) noexcept {
   HandlePoolState& state = *front.state;
   void* const object = object_of_slot(state, slot);
   watched::note_object_ended(object);
-  wipe_if_sensitive(state, object);
-  if (front.is_over_malloc) free_object_of_malloc(state, slot);
+  front.is_over_malloc ? free_object_of_malloc(state, slot) : wipe_if_sensitive(state, object);
   SlotWord& word = word_of_slot(state, slot);
   const bool is_used_up = generation_of(word.load(std::memory_order_relaxed)) > HandleFront::kLastGeneration;
   is_used_up ? word.store(0, std::memory_order_release) : give_slot(state, word);

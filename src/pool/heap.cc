@@ -1,10 +1,9 @@
-// The entry points of Heap: making and ending a heap, its limits, calls of its back end (heap_state.h), and
-// the operations that every pool has.
+// The entry points of Heap: making and ending a heap, its limits, calls that are no hits, and the operations
+// that every pool has.
 #include "tarn/heap.h"
 
 #include <cerrno>
 #include <cstring>
-#include <new>
 
 #include "base/units.h"
 #include "general/configuration.h"
@@ -82,7 +81,7 @@ void* refuse(HeapState& state) {
   if (is_of_classes(*state, size, alignment)) {
     block = allocate_of_classes(*state, alignment > kTinyLimit && size <= kTinyLimit ? kTinyLimit + 1 : size);
   } else {
-    block = take_within_limits([&] { return state->back_end->allocate(*state, size, alignment); });
+    block = take_within_limits([&] { return allocate_block(*state, size, alignment); });
     watched::note_allocated(*state, block, size);
   }
   return block != nullptr ? block : refuse(*state);
@@ -92,7 +91,7 @@ void* refuse(HeapState& state) {
   if (Span* const slab = slab_of_classes(state, block)) return deallocate_of_classes(state, *slab, block);
   watched::heed_at_free();
   watched::note_freed(block);
-  state.back_end->deallocate(state, block);
+  deallocate_block(state, block);
 }
 
 // 1, 2, 4, 8 or 16: blocks of more than kTinyLimit have it whoever asks, and tiny ones but for 16.
@@ -101,14 +100,8 @@ bool is_usual(std::size_t alignment) {
   return alignment <= 16 && (kPowers >> alignment & 1) != 0;
 }
 
-void deallocate_any(PoolHeader& pool, void* block) { heap_deallocate(&state_of(pool), block); }
-
 void* allocate_any(PoolHeader& pool, std::size_t size, std::size_t alignment) {
   return heap_allocate(&state_of(pool), size, alignment);
-}
-
-void* reallocate_any(PoolHeader& pool, void* block, std::size_t size) {
-  return heap_reallocate(&state_of(pool), block, size);
 }
 
 Span* find_span_any(PoolHeader& pool, const void* pointer) {
@@ -118,17 +111,13 @@ Span* find_span_any(PoolHeader& pool, const void* pointer) {
   return state.pages.find_in_buffer(pointer);
 }
 
-constexpr PoolOperations kOperations{.kind = "heap",
-                                     .record = PoolRecord::kHeap,
-                                     .allocate = allocate_any,
-                                     .deallocate = deallocate_any,
-                                     .usable_size = usable_size_in_heap,
-                                     .reallocate = reallocate_any,
-                                     .use = use_of_heap,
-                                     .release_unused = release_unused_of_heap,
-                                     .find_span = find_span_any,
-                                     .add_live = add_live_of_heap,
-                                     .owner = owner_of_heap};
+constexpr PoolOperations kOperations = [] {
+  PoolOperations operations = operations_of_heap("heap");
+  operations.allocate = allocate_any;
+  operations.reallocate = reallocate_of_heap;
+  operations.find_span = find_span_any;
+  return operations;
+}();
 
 }  // namespace
 
@@ -156,9 +145,9 @@ void end_heap(HeapState* state) noexcept {
     ReturnedPages returned;
     end_classes(*state, returned);
   }
-  state->back_end->end(*state);
+  end_pages(*state);
   if (state->around != nullptr) state->around->heaps_within.fetch_sub(1, std::memory_order_relaxed);
-  metadata.free(state, sizeof(HeapState));
+  metadata.end(state);
 }
 
 void* heap_allocate(HeapState* state, std::size_t size) noexcept {
@@ -186,14 +175,14 @@ std::size_t heap_usable_size(HeapState* state, const void* block) noexcept {
   if (state == nullptr) return 0;
   if (const Span* const slab = slab_of_classes(*state, block))
     return block_bytes_of_classes(*state, *slab, block);
-  return state->back_end->usable_size(*state, block);
+  return block_bytes(*state, block);
 }
 
 void* heap_reallocate(HeapState* state, void* block, std::size_t size) noexcept {
   if (block == nullptr) return heap_allocate(state, size);
   if (state == nullptr) os::fatal("use of a block of a heap that has ended", block);
   const std::size_t usable = heap_usable_size(state, block);
-  if (state->back_end->resize(*state, block, usable, size)) return block;
+  if (resize_block(*state, block, usable, size)) return block;
   void* const moved = heap_allocate(state, size);
   if (moved == nullptr) return size <= usable ? block : nullptr;
   // Bytes beyond the requested ones are poisoned.
@@ -209,7 +198,7 @@ void heap_clear(HeapState* state) noexcept {
     ReturnedPages returned;
     clear_classes(*state, returned);
   }
-  state->back_end->clear(*state);
+  clear_blocks(*state);
 }
 
 void heap_check_free(HeapState* state, const void* block) noexcept {
@@ -219,8 +208,7 @@ void heap_check_free(HeapState* state, const void* block) noexcept {
 
 bool heap_owns(const HeapState* state, const void* pointer) noexcept {
   if (state == nullptr) return false;
-  return slab_of_classes(*state, pointer) != nullptr ||
-         state->back_end->owns(const_cast<HeapState&>(*state), pointer);
+  return slab_of_classes(*state, pointer) != nullptr || owns_block(const_cast<HeapState&>(*state), pointer);
 }
 
 std::size_t heap_release_unused(HeapState* state) noexcept {
@@ -233,7 +221,7 @@ std::size_t heap_prewarm(HeapState* state, std::size_t bytes) noexcept {
   if (state == nullptr || !may_be_had(bytes)) return 0;
   std::size_t made = 0;
   take_within_limits([&] {
-    if (made < bytes) made += state->back_end->prewarm(*state, bytes - made);
+    if (made < bytes) made += prewarm_pages(*state, bytes - made);
     return made >= bytes;
   });
   return made;
@@ -269,14 +257,13 @@ using detail::HeapState;
 
 HeapState* make_heap_state(const HeapOptions& options, const PoolOperations& operations, bool poisons) {
   set_up_once();
-  void* const record = metadata.allocate(sizeof(HeapState));
-  if (record == nullptr) return nullptr;
   const bool is_over_malloc = configuration.is_on(Option::kPoolsUseMalloc);
-  auto* const state = new (record) HeapState{};
+  auto* const state = metadata.make<HeapState>();
+  if (state == nullptr) return nullptr;
   state->operations = &operations;
   state->is_sensitive = options.sensitive;
-  state->unwiped_back_end = is_over_malloc ? &kHeapOverMalloc : &kHeapOverPages;
-  state->back_end = options.sensitive ? &kWipedHeap : state->unwiped_back_end;
+  state->is_over_malloc = is_over_malloc;
+  state->wipes = options.sensitive;
   state->set_name(options.name, "heap");
   state->account.set_limits(options.soft_limit, options.hard_limit);
   state->pages.mapped().set_limits(SIZE_MAX, options.mapped_limit);
@@ -287,12 +274,18 @@ HeapState* make_heap_state(const HeapOptions& options, const PoolOperations& ope
                               !state->pages.lies_in_buffer() && options.mapped_limit == SIZE_MAX;
     return state;
   }
-  metadata.free(state, sizeof(HeapState));
+  metadata.end(state);
   return nullptr;
 }
 
 void note_soft_limits(HeapState& state) {
   for (HeapState* heap = &state; heap != nullptr; heap = heap->around) detail::note_soft_limit(*heap);
+}
+
+void deallocate_of_heap(PoolHeader& pool, void* block) { heap_deallocate(&detail::state_of(pool), block); }
+
+void* reallocate_of_heap(PoolHeader& pool, void* block, std::size_t size) {
+  return heap_reallocate(&detail::state_of(pool), block, size);
 }
 
 std::size_t usable_size_in_heap(PoolHeader& pool, const void* block) {
@@ -330,7 +323,7 @@ std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned) {
 
 bool add_live_of_heap(PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture) {
   HeapState& state = detail::state_of(pool);
-  if (state.back_end == &kHeapOverMalloc) return system_blocks.add_live(state, behind, picture);
+  if (state.is_over_malloc) return system_blocks.add_live(state, behind, picture);
   os::LockGuard guard(state.mutex);
   return state.pages.add_live(behind, picture);
 }
@@ -338,7 +331,7 @@ bool add_live_of_heap(PoolHeader& pool, std::uintptr_t& behind, LivePicture& pic
 void validate(HeapState& state) {
   const Account& account = state.account;
   TARN_CHECK(account.own() <= account.charged());
-  if (state.unwiped_back_end == &kHeapOverMalloc) return state.pages.validate(0, 0);
+  if (state.is_over_malloc) return state.pages.validate(0, 0);
   state.pages.validate(state.taken_bytes, state.taken_count);
   std::size_t own = state.taken_bytes;
   if (SlabOwner* const owner = state.owner.load())

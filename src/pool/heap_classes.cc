@@ -131,29 +131,15 @@ void* allocate_marked(HeapState& heap, SlabOwner& owner, SizeClass size_class, s
 }
 
 BlockIndex index_of_block(const HeapState& heap, const Span& slab, const void* block) {
-  const std::uintptr_t offset = address_of(block) - address_of(slab.start);
-  if (offset >= std::size_t{slab.block_count} * slab.stride)
+  BlockIndex index{};
+  const AddressIs place = place_in_slab(slab, block, &index);
+  if (place == AddressIs::kBehind)
     os::fatal_in_pool(heap.name, "free of a pointer that is no block of the heap", block);
-  const BlockIndex index = index_of_offset(static_cast<std::uint32_t>(offset), slab.reciprocal);
-  if (number_of(index) * std::size_t{slab.stride} != offset)
-    os::fatal_in_pool(heap.name, "free of a pointer into a block", block);
+  if (place == AddressIs::kInside) os::fatal_in_pool(heap.name, "free of a pointer into a block", block);
   return index;
 }
 
-// The bit is looked at before it is set.
-void give_to_slab(const HeapState& heap, const Span& slab, BlockIndex index, void* block) {
-  ReturnedPages returned;
-  for (;;) {
-    SlabOwner* const owner = slab.owner.load(std::memory_order_acquire);
-    if (owner == nullptr) os::fatal_in_pool(heap.name, "double free", block);  // the slab has ended meanwhile
-    os::LockGuard guard(owner->mutex);
-    if (slab.owner.load(std::memory_order_acquire) != owner) continue;
-    if (is_marked_free_locked(slab, index)) os::fatal_in_pool(heap.name, "double free", block);
-    return return_blocks(owner, &block, 1, returned);
-  }
-}
-
-void deallocate_marked(HeapState& heap, Span& slab, BlockIndex index, void* block) {
+void deallocate_marked(HeapState& heap, Span& slab, void* block) {
   const SlabOwner& owner = owner_of(heap);
   const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
   const bool checks = thread_limits.check_every_free;
@@ -166,7 +152,7 @@ void deallocate_marked(HeapState& heap, Span& slab, BlockIndex index, void* bloc
   end_scarcity_if_plenty(heap);
   ThreadHeap* const own = heap_of_this_thread();
   if (own != nullptr) end_visit(*own);
-  if (own == nullptr || checks || !has_magazines(owner)) return give_to_slab(heap, slab, index, block);
+  if (own == nullptr || checks || !has_magazines(owner)) return deallocate_checked(block);
   if (push_marked(owner, size_class, *own, block)) return;
   ReturnedPages returned;
   deallocate(*own, block, size_class, returned);
@@ -278,10 +264,10 @@ Span* slab_of_classes(const HeapState& heap, const void* pointer) {
 }
 
 void deallocate_of_classes(HeapState& heap, Span& slab, void* block) {
-  const BlockIndex index = index_of_block(heap, slab, block);
+  static_cast<void>(index_of_block(heap, slab, block));
   const SlabOwner* const owner = slab.owner.load(std::memory_order_acquire);
   const bool is_sampled = owner != nullptr && owner->is_sampled;  // while hits were plain
-  if (heap.are_hits_marked && !is_sampled) return deallocate_marked(heap, slab, index, block);
+  if (heap.are_hits_marked && !is_sampled) return deallocate_marked(heap, slab, block);
   deallocate_class_slow(block, slab.size_class.load(std::memory_order_relaxed));
 }
 

@@ -2,40 +2,12 @@
 #include <algorithm>
 
 #include "base/bitmap.h"
+#include "base/lowest.h"
 #include "general/live_picture.h"
 #include "pool/heap_pages.h"
 
 namespace tarn::internal {
 namespace {
-
-/// Some spans of the lowest addresses, of those that were added.
-class LowestSpans {
- public:
-  bool is_full() const { return count_ == kMost; }
-
-  void add(const Span& span) {
-    if (!is_full()) {
-      spans_[count_++] = &span;
-    } else if (is_lower(&span, spans_[0])) {
-      std::pop_heap(spans_, spans_ + kMost, is_lower);
-      spans_[kMost - 1] = &span;
-    } else {
-      return;
-    }
-    std::push_heap(spans_, spans_ + count_, is_lower);
-  }
-  void sort() { std::sort_heap(spans_, spans_ + count_, is_lower); }
-
-  const Span* const* begin() const { return spans_; }
-  const Span* const* end() const { return spans_ + count_; }
-
- private:
-  static constexpr unsigned kMost = 256;
-  static bool is_lower(const Span* a, const Span* b) { return a->start < b->start; }
-
-  unsigned count_ = 0;
-  const Span* spans_[kMost];
-};
 
 void add_live_of_mixed(const Span& page, LivePicture& picture) {
   for (std::size_t granule = 0; granule < page.block_count;) {
@@ -53,15 +25,19 @@ void add_live_of_mixed(const Span& page, LivePicture& picture) {
 }  // namespace
 
 bool HeapPages::add_live(std::uintptr_t& behind, LivePicture& picture) const {
-  LowestSpans lowest;
+  constexpr std::uint32_t kMost = 256;
+  const Span* lowest[kMost];
+  std::uint32_t count = 0;
+  const auto is_lower = [](const Span* one, const Span* other) { return one->start < other->start; };
   const auto add_all = [&](const List<Span>& spans) {
     for (const Span* span = spans.first(); span != nullptr; span = span->next)
-      if (address_of(span->start) > behind) lowest.add(*span);
+      if (address_of(span->start) > behind) keep_lowest(lowest, count, kMost, span, is_lower);
   };
   add_all(large_);
   for (const List<Span>& pages : mixed_) add_all(pages);
-  lowest.sort();
-  for (const Span* const span : lowest) {
+  std::sort_heap(lowest, lowest + count, is_lower);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Span* const span = lowest[i];
     if (picture.room() < span->block_count) return true;
     if (mixed_page::is_mixed(*span))
       add_live_of_mixed(*span, picture);
@@ -70,7 +46,7 @@ bool HeapPages::add_live(std::uintptr_t& behind, LivePicture& picture) const {
                    span->size_class.load(std::memory_order_relaxed)});
     behind = address_of(span->start);
   }
-  return lowest.is_full();
+  return count == kMost;
 }
 
 }  // namespace tarn::internal

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/lowest.h"
 #include "central/depot.h"
 #include "general/system_blocks.h"
 #include "pool/block_pool_state.h"
@@ -17,17 +18,11 @@ using namespace internal;
 
 namespace {
 
-// The lowest blocks behind an address; a heap of kMostBlocks of them with the highest on top, then sorted.
+// The lowest blocks behind an address.
 std::uint32_t find_blocks_of_malloc(const PoolHeader& state, std::uintptr_t behind, void** blocks) {
   std::uint32_t count = 0;
   system_blocks.visit(state, [&](void* block) {
-    if (address_of(block) <= behind) return;
-    if (count == LiveWalk::kMostBlocks) {
-      if (block > blocks[0]) return;
-      std::pop_heap(blocks, blocks + count--);
-    }
-    blocks[count++] = block;
-    std::push_heap(blocks, blocks + count);
+    if (address_of(block) > behind) keep_lowest(blocks, count, LiveWalk::kMostBlocks, block);
   });
   std::sort_heap(blocks, blocks + count);
   return count;

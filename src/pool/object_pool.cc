@@ -2,8 +2,6 @@
 // (block_pool_state.h).
 #include "tarn/object_pool.h"
 
-#include <new>
-
 #include "base/units.h"
 #include "base/wipe.h"
 #include "general/memory_limits.h"
@@ -65,9 +63,8 @@ bool may_outlive(const ObjectPoolState& state) { return state.source == BlockPoo
 ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const ObjectPoolType& type,
                                   SharedPoolFront& front) noexcept {
   set_up_once();
-  void* const record = metadata.allocate(sizeof(ObjectPoolState));
-  if (record == nullptr) return nullptr;
-  auto* const state = new (record) ObjectPoolState{};
+  auto* const state = metadata.make<ObjectPoolState>();
+  if (state == nullptr) return nullptr;
   state->at_end = options.at_end;
   state->type = type;
   const BlockPoolRequest request{
@@ -81,7 +78,7 @@ ObjectPoolState* make_object_pool(const ObjectPoolOptions& options, const Object
       .is_checked = type.poisons,
       .poisons = type.poisons};
   if (!begin_block_pool(front, *state, request)) {
-    metadata.free(state, sizeof(ObjectPoolState));
+    metadata.end(state);
     return nullptr;
   }
   if (object_pool_prewarm(state, options.initial_count) >= options.initial_count) return state;
@@ -97,7 +94,7 @@ void end_object_pool(ObjectPoolState* state) noexcept {
   begin_to_end_blocks(*state);
   if (live != 0 && state->at_end == AtPoolEnd::kDestroy) destroy_live(*state);
   end_blocks(*state);
-  metadata.free(state, sizeof(ObjectPoolState));
+  metadata.end(state);
 }
 
 std::size_t object_pool_prewarm(ObjectPoolState* state, std::size_t count) noexcept {

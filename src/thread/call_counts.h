@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/relaxed.h"
 #include "central/per_class.h"
 
 namespace tarn::internal {
@@ -12,10 +13,7 @@ namespace tarn::internal {
 struct CountedLive {
   std::atomic<std::size_t> bytes, peak_bytes;
   void add(std::size_t more) {
-    const std::size_t now = bytes.fetch_add(more, std::memory_order_relaxed) + more;
-    std::size_t peak = peak_bytes.load(std::memory_order_relaxed);
-    while (now > peak && !peak_bytes.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-    }
+    raise_peak(peak_bytes, bytes.fetch_add(more, std::memory_order_relaxed) + more);
   }
   /// Of a block whose allocation was not counted, nothing is left to subtract.
   void subtract(std::size_t less) {

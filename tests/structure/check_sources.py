@@ -22,6 +22,7 @@ PUBLIC = {"version": "base", "detail/abi": "base", "detail/api": "base", "detail
           "detail/bins": "base", "detail/error": "base", "detail/record_seal": "general",
           "detail/mutex": "os", "detail/owner_lock": "os", "detail/page_index": "page",
           "detail/live_bits": "os", "detail/span_head": "page", "detail/thread_cache": "thread",
+          "detail/source": "general", "sensitive": "general",
           "memory_pool": "general", "tarn": "general", "pool_use": "general", "hooks": "general",
           "options": "general", "steady_state": "observe",
           "detail/stat_fields": "base", "limits": "base", "stats": "observe", "observe": "observe"}

@@ -196,7 +196,7 @@ class BufferPool(Printer):
         front = self.value["front_"].dereference()
         first, largest, fronts = front["first_larger"][0], number(front["largest"]), []
         while len(fronts) < 32 and (not fronts or number(fronts[-1]["stride"]) < largest):
-            fronts.append(first[len(fronts)]["blocks"])
+            fronts.append(first[len(fronts)])
         return fronts
 
     def sizes(self):

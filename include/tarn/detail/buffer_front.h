@@ -3,9 +3,8 @@
 // A hit is one of the thread's record of the size's class. All else is for the calls in the library: larger
 // blocks, blocks of malloc, checked pools and errors.
 //
-// Threads: any; constant once the pool is made, but for the counts.
+// Threads: any; constant once the pool is made.
 #pragma once
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -14,28 +13,23 @@
 
 namespace TARN_NAMESPACE::detail {
 
-struct BufferSizeFront {
-  SharedPoolFront blocks;
-  std::atomic<std::size_t> refusals;
-};
-
 /// The first members of a buffer pool's record. Invariant: sizes ascend, and lie side by side.
 struct BufferPoolFront {
   static constexpr unsigned kDoublings = 64;  // of any request, so that compilers see no bound exceeded
   static constexpr unsigned kClassesAtHand = 256;
 
   std::size_t largest;                        // bytes
-  BufferSizeFront* first_larger[kDoublings];  // than this power of two
+  SharedPoolFront* first_larger[kDoublings];  // than this power of two
   // Which classes are the pool's, as far as they lie near the first one.
   std::size_t first_class;
   bool has_class[kClassesAtHand];
 
   /// \returns the smallest size for so many bytes. \pre 1 <= bytes <= largest.
-  TARN_INLINE BufferSizeFront& size_for(std::size_t bytes) const {
+  TARN_INLINE SharedPoolFront& size_for(std::size_t bytes) const {
     constexpr unsigned kHighestBit = 63;
-    BufferSizeFront* size =
+    SharedPoolFront* size =
         first_larger[kHighestBit - static_cast<unsigned>(__builtin_clzll((bytes - 1) | 1))];
-    while (size->blocks.stride < bytes) ++size;
+    while (size->stride < bytes) ++size;
     return *size;
   }
   TARN_INLINE bool has_size_for(std::size_t bytes) const { return bytes - 1 < largest; }
@@ -50,7 +44,7 @@ struct BufferPoolFront {
 TARN_INLINE void* buffer_pool_allocate_hit(BufferPoolFront& pool, std::size_t bytes) {
   if (!pool.has_size_for(bytes)) [[unlikely]]
     return nullptr;
-  return pop(own_cache(), pool.size_for(bytes).blocks.place);
+  return pop(own_cache(), pool.size_for(bytes).place);
 }
 
 /// Frees a plain block. \returns false where that is not for the inlined calls: nothing has happened then.
@@ -65,7 +59,7 @@ TARN_INLINE bool buffer_pool_deallocate_hit(const BufferPoolFront& pool, void* b
   if (!pool.has_size_for(bytes)) [[unlikely]]
     return false;
   ThreadCache* const cache = own_cache();
-  const RecordPlace place = pool.size_for(bytes).blocks.place;
+  const RecordPlace place = pool.size_for(bytes).place;
   return record_of(cache, block) == place && push(cache, place, block);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 namespace tarn::internal {
 namespace {
@@ -36,6 +37,19 @@ TEST(Relaxed, IsReadWhileAnotherThreadChangesIt) {
     last = now;
   }
   writer.join();
+}
+
+TEST(RaisePeak, KeepsTheHighestOfSeveralThreads) {
+  std::atomic<std::size_t> peak{7};
+  raise_peak(peak, std::size_t{3});
+  EXPECT_EQ(peak, 7u);
+  std::vector<std::thread> threads;
+  for (std::size_t first = 0; first < 2; ++first)
+    threads.emplace_back([&peak, first] {
+      for (std::size_t i = first; i < 20'000; i += 2) raise_peak(peak, i);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(peak, 19'999u);
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <vector>
 
 #include "general/system_blocks.h"
 #include "pool/heap_state.h"
 #include "support/sanitizer.h"
+#include "tarn/observe.h"
 #include "unit/pool/over_malloc.h"
 
 namespace tarn::internal {
@@ -16,7 +18,7 @@ using HeapOverMalloc = OverMalloc;
 
 TEST_F(HeapOverMalloc, CountsWhatWasAskedForAndHasNoPages) {
   Heap heap;
-  EXPECT_EQ(HeapAccess::state(heap)->back_end, &kHeapOverMalloc);
+  EXPECT_TRUE(HeapAccess::state(heap)->is_over_malloc);
   void* const block = heap.allocate(1001);
   EXPECT_EQ(system_blocks.pool_of(block), HeapAccess::state(heap));
   EXPECT_EQ(heap.use().live_bytes, 1001u);
@@ -59,6 +61,14 @@ TEST_F(HeapOverMalloc, ClearAndTheEndGiveAllBlocksBack) {
     block = heap.allocate(100);
   }
   EXPECT_EQ(system_blocks.pool_of(block), nullptr);
+}
+
+TEST_F(HeapOverMalloc, ASensitiveHeapIsVisitedToo) {
+  Heap heap({.sensitive = true});
+  void* const block = heap.allocate(100);
+  std::vector<const void*> visited;
+  EXPECT_TRUE(visit_blocks(heap, [&](const LiveBlock& live) { visited.push_back(live.address); }));
+  EXPECT_EQ(visited, std::vector<const void*>{block});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The heaps that serve all arenas, and the head of each chunk that they serve.
+// Heaps of the library's own, and the head of each chunk that they serve to arenas.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,12 @@
-// A heap over its own pages.
+// The blocks of a heap that no size class serves: of its own pages, or of malloc, one by one, so that a
+// checker which knows malloc sees their ends.
+#include "general/system_blocks.h"
 #include "os/checker.h"
+#include "os/fatal.h"
 #include "os/process.h"
 #include "page/spans.h"
 #include "pool/heap_classes.h"
+#include "pool/wipe_block.h"
 
 namespace tarn::internal {
 namespace {
@@ -76,7 +80,20 @@ bool may_have_at_hand(const HeapState& state) {
   return false;
 }
 
-void* allocate(HeapState& state, std::size_t size, std::size_t alignment) {
+// malloc may be ours, and must not be called under a pool's lock: so the block is charged before it exists.
+void* allocate_of_malloc(HeapState& state, std::size_t size, std::size_t alignment) {
+  {
+    ProgramGuard guard(state.mutex);
+    if (!state.account.charge(size)) return nullptr;
+    state.note_taken(size);
+  }
+  void* const block = system_blocks.allocate(state, size, alignment);
+  ProgramGuard guard(state.mutex);
+  block != nullptr ? state.account.settle() : state.credit(size);
+  return block;
+}
+
+void* allocate_of_pages(HeapState& state, std::size_t size, std::size_t alignment) {
   const BlockRequest request = state.pages.request_of(size, alignment);
   // What can be seen to be too much is not charged for a moment: others would be refused meanwhile.
   if (!request.is_mixed && state.pages.mapped().least_limit() != SIZE_MAX && is_beyond_limit(state, request))
@@ -84,28 +101,52 @@ void* allocate(HeapState& state, std::size_t size, std::size_t alignment) {
   const Charge charge = has_classes(state) ? Charge::kWithRoom : Charge::kWhatever;
   void* block = try_to_allocate(state, request, charge);
   if (block == nullptr && may_have_at_hand(state)) block = allocate_of_all(state, request);
-  if (block == nullptr) return nullptr;
-  if (state.pages.poisons()) os::note_pool_allocation(&state, block, size);
-  note_soft_limits(state);
+  if (block != nullptr && state.pages.poisons()) os::note_pool_allocation(&state, block, size);
   return block;
 }
 
-void deallocate(HeapState& state, void* block) {
+std::size_t free_of_malloc(HeapState& state, void* block) {
+  std::size_t bytes = 0;
+  if (!system_blocks.deallocate(state, block, &bytes))
+    os::fatal_in_pool(state.name, "free of a pointer that is no block of the heap", block);
+  return bytes;
+}
+
+}  // namespace
+
+void* allocate_block(HeapState& state, std::size_t size, std::size_t alignment) {
+  void* const block = state.is_over_malloc ? allocate_of_malloc(state, size, alignment)
+                                           : allocate_of_pages(state, size, alignment);
+  if (block != nullptr) note_soft_limits(state);
+  return block;
+}
+
+void deallocate_block(HeapState& state, void* block) {
+  if (state.is_over_malloc) {
+    const std::size_t bytes = free_of_malloc(state, block);
+    const ProgramGuard guard(state.mutex);
+    return state.credit(bytes);
+  }
+  // No lock is held while bytes are overwritten, of which there may be many.
+  if (state.wipes) wipe_block(block, block_bytes(state, block), state.pages.poisons());
   ReturnedPages returned;
   const ProgramGuard guard(state.mutex);
   if (!has_classes(state)) static_cast<void>(state.call_rate.note_call());
   state.credit(state.pages.take_back(block, returned));
 }
 
-std::size_t usable_size(HeapState& state, const void* block) {
+std::size_t block_bytes(HeapState& state, const void* block) {
+  if (state.is_over_malloc) return system_blocks.bytes_of_block(block);
   ProgramGuard guard(state.mutex);
   const std::size_t bytes = state.pages.block_bytes(block);
   if (state.pages.poisons()) os::unpoison(block, bytes);  // callers of usable_size may use all of it
   return bytes;
 }
 
-bool resize(HeapState& state, void* block, std::size_t usable, std::size_t size) {
-  if (size > usable || size < usable / 2) return false;
+// One of malloc's always moves, so that a checker sees its new end.
+bool resize_block(HeapState& state, void* block, std::size_t usable, std::size_t size) {
+  if (state.is_over_malloc || size > usable || size < usable / 2) return false;
+  if (state.wipes) wipe_block(static_cast<char*>(block) + size, usable - size, state.pages.poisons());
   if (state.pages.poisons()) {
     os::note_pool_resize(&state, block, size);
     os::unpoison(block, size);
@@ -113,13 +154,14 @@ bool resize(HeapState& state, void* block, std::size_t usable, std::size_t size)
   return true;
 }
 
-bool owns(HeapState& state, const void* pointer) {
+bool owns_block(HeapState& state, const void* pointer) {
+  if (state.is_over_malloc) return system_blocks.pool_of(pointer) == &state;
   os::LockGuard guard(state.mutex);
   return state.pages.find(pointer) != nullptr;
 }
 
-std::size_t prewarm(HeapState& state, std::size_t bytes) {
-  if (state.pages.lies_in_buffer()) return 0;
+std::size_t prewarm_pages(HeapState& state, std::size_t bytes) {
+  if (state.is_over_malloc || state.pages.lies_in_buffer()) return 0;
   if (state.may_have_classes && bytes >= kLeastBytesForClasses) begin_classes(state);
   if (has_classes(state)) return prewarm_classes(state, bytes);
   std::size_t taken = 0;
@@ -136,7 +178,8 @@ std::size_t prewarm(HeapState& state, std::size_t bytes) {
   return taken;
 }
 
-void clear(HeapState& state) {
+void clear_blocks(HeapState& state) {
+  if (state.is_over_malloc) system_blocks.deallocate_all(state);
   ReturnedPages returned;
   os::LockGuard guard(state.mutex);
   if (state.pages.poisons()) {
@@ -148,14 +191,11 @@ void clear(HeapState& state) {
 }
 
 // Without the lock, because memory goes back; no other thread uses the heap any more.
-void end(HeapState& state) {
+void end_pages(HeapState& state) {
+  if (state.is_over_malloc) system_blocks.deallocate_all(state);
   ReturnedPages returned;
   state.pages.end(returned);
   credit_all(state);
 }
-
-}  // namespace
-
-constexpr HeapBackEnd kHeapOverPages{allocate, deallocate, usable_size, resize, owns, prewarm, clear, end};
 
 }  // namespace tarn::internal

@@ -1,4 +1,4 @@
-#include "pool/arena_heap.h"
+#include "pool/library_heaps.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST(ArenaHeap, SensitiveArenasHaveAnotherWhichLeavesTheWipingToThem) {
   EXPECT_NE(heap, arena_heap());
   EXPECT_EQ(heap, sensitive_arena_heap());
   EXPECT_TRUE(heap->is_sensitive);
-  EXPECT_EQ(heap->back_end, heap->unwiped_back_end);
+  EXPECT_FALSE(heap->wipes);
   EXPECT_STREQ(heap->name, "sensitive arenas");
 }
 
