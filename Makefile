@@ -12,8 +12,16 @@ RUN_ARGS ?=
 
 # Each child's output is its own; a parallel make would only mix them. CMake gets its jobs from JOBS.
 .NOTPARALLEL:
-.PHONY: run compare test test-sanitizers check bench build configure setup setup-tests setup-check install \
-        docs clean help $(sanitizer_dirs)
+.PHONY: lib run compare test test-sanitizers check bench build configure setup setup-tests setup-check \
+        install docs clean help $(sanitizer_dirs)
+
+# The library alone, which needs a compiler and CMake only; in a folder of its own, since the others have all.
+lib:
+	@scripts/setup.sh --library
+	@$(call cmake_configure,$(BUILD)-lib,-DTARN_BUILD_TOOLS=OFF -DTARN_BUILD_BENCH=OFF \
+	  -DTARN_BUILD_EXAMPLES=OFF -DTARN_BUILD_TESTS=OFF)
+	@cmake --build $(BUILD)-lib -j $(JOBS) --target tarn_malloc_shared
+	@echo 'Your program on it: LD_PRELOAD=$(abspath $(BUILD)-lib)/libtarn.so ./your_program'
 
 run: setup configure
 	@cmake --build $(BUILD) -j $(JOBS) --target game_server game_bots tarn_malloc_shared tarn_tool
@@ -37,7 +45,8 @@ bench: setup configure
 	@$(BUILD)/tarn bench --json $(BUILD)/bench.json --html $(BUILD)/bench.html $(BENCH_ARGS)
 	@echo "Drawn: $(BUILD)/bench.html. Every sample: $(BUILD)/bench.json."
 
-build: setup configure
+build: setup
+	@$(call cmake_configure,$(BUILD),-DTARN_BUILD_TESTS=ON -DTARN_BUILD_EXAMPLES=ON)
 	@cmake --build $(BUILD) -j $(JOBS)
 
 # Ninja where there is one; a folder that is configured keeps what it has.
@@ -46,8 +55,10 @@ cmake_configure = cmake -S . -B $(1) $(call generator,$(1)) -DTARN_WERROR=$(WERR
                   -DTARN_COMPILE_TOGETHER=ON $(2) \
                   --log-level=WARNING >/dev/null
 
+# Tests need packages of their own: a new folder gets none, one that has them keeps them.
 configure: setup
-	@$(call cmake_configure,$(BUILD),-DTARN_BUILD_TESTS=ON -DTARN_BUILD_EXAMPLES=ON)
+	@$(call cmake_configure,$(BUILD),-DTARN_BUILD_EXAMPLES=ON \
+	  $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DTARN_BUILD_TESTS=OFF))
 
 # ThreadSanitizer of g++ 12 fails on kernels that randomise more than 28 bits of addresses; the build runs
 # tests to list them.
@@ -83,9 +94,10 @@ setup-check:
 	@scripts/setup.sh --check
 
 clean:
-	rm -rf $(BUILD) $(sanitizer_dirs)
+	rm -rf $(BUILD) $(BUILD)-lib $(sanitizer_dirs)
 
 help:
+	@echo 'make lib               build libtarn.so alone, to be preloaded: about a minute'
 	@echo 'make run               build, then run the game server on the pools and on every allocator installed'
 	@echo 'make compare           build, then run two real programs on tarn and on every allocator installed'
 	@echo 'make test              build, then all tests but the long ones; ends with "N passed, N failed"'

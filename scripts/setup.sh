@@ -1,17 +1,19 @@
 #!/bin/sh
-# Installs what building and comparing tarn needs on Debian 12, with --tests also what its tests need (the
-# formatter, a compiler that fuzzes, programs that run on it), with --check also what the long tests need (a
-# browser), with --install only what installing it needs, and does nothing when all of it is there.
+# Installs what building and comparing tarn needs on Debian 12, and does nothing when all of it is there. With
+# --library only what the library alone needs, with --install what installing needs; with --tests also what
+# the tests need (the formatter, a compiler that fuzzes, programs that run on it), with --check also what the
+# long tests need (a browser).
 # Root and whoever may use sudo without a password get it installed; others get the one line to run.
 # The list holds what the CMake files look for, the allocators to compare with and the programs the tests run.
 set -eu
 
-packages='
-  make g++ cmake ninja-build
+packages='make g++ cmake ninja-build'
+if [ "${1:-}" != --library ]; then
+  packages="$packages
   libcli11-dev libfmt-dev nlohmann-json3-dev libncurses-dev libelf-dev libdw-dev liblzma-dev
-  libbz2-dev zlib1g-dev libzstd-dev libiberty-dev
-'
-if [ "${1:-}" != --install ]; then
+  libbz2-dev zlib1g-dev libzstd-dev libiberty-dev"
+fi
+if [ "${1:-}" != --install ] && [ "${1:-}" != --library ]; then
   packages="$packages
   pkg-config git
   libgtest-dev libasio-dev
