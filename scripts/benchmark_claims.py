@@ -8,6 +8,7 @@ Each file holds blocks between `<!-- claims: NAME -->` and `<!-- end -->`; what 
 
 import argparse
 import json
+import lzma
 import math
 import re
 import sys
@@ -85,10 +86,10 @@ def geometric_mean(values):
 
 def reference_files():
     """Of the runs beside Debian's allocators, and of those beside the newest, each the last committed."""
-    runs = [sorted(PROJECT.glob(f"bench/results/*/{name}.json")) for name in ("bench", "newest")]
+    runs = [sorted(PROJECT.glob(f"bench/results/*/{name}.json.xz")) for name in ("bench", "newest")]
     if not all(runs):
-        raise SystemExit("bench/results has no bench.json or no newest.json; its README says how they are "
-                         "made")
+        raise SystemExit("bench/results has no bench.json.xz or no newest.json.xz; its README says how they "
+                         "are made")
     return [of_kind[-1] for of_kind in runs]
 
 
@@ -96,7 +97,7 @@ class Run:
     """A result of `tarn bench`, as ratios."""
 
     def __init__(self, path):
-        self.json = json.loads(path.read_text(encoding="utf-8"))
+        self.json = json.loads(lzma.decompress(path.read_bytes()))
         self.kinds = {one["name"]: one["kind"] for one in self.json["allocators"]}
         self.synchronised = {one["name"]: one["synchronised"] for one in self.json["allocators"]}
         self.groups = {group["group"]: [row for row in group["rows"] if row["metric"] == "ns"]

@@ -9,7 +9,8 @@ project=$2
 scratch=$3
 maker=$4
 here=$project/tests/tool
-reference=$(ls -d "$project"/bench/results/*/bench.json | tail -n 1)
+reference=$scratch/bench.json
+xz -dc "$(ls -d "$project"/bench/results/*/bench.json.xz | tail -n 1)" >"$reference"
 # Debian's own Python: it is the one that has Debian's selenium.
 python=/usr/bin/python3
 

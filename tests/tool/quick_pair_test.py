@@ -3,6 +3,7 @@ of the committed pair of runs, and how such groups are found.
 """
 
 import json
+import lzma
 import os
 import re
 import subprocess
@@ -44,8 +45,8 @@ class Opposites(unittest.TestCase):
 
 class Committed(unittest.TestCase):
     def test_quick_names_the_groups_that_it_ranks_otherwise(self):
-        newest = max(PROJECT.glob("bench/results/*/quick_pair.json"))
-        found = quick_pair.opposites(json.loads(newest.read_text(encoding="utf-8")))
+        newest = max(PROJECT.glob("bench/results/*/quick_pair.json.xz"))
+        found = quick_pair.opposites(json.loads(lzma.decompress(newest.read_bytes())))
         told = subprocess.run([TOOL, "bench", "--quiet", "--quick", "--only", "002_fixed", "--scale", "0.001",
                                "--with", "none"], capture_output=True, text=True, check=True).stdout
         named = re.search(r"way round than a whole run in: (.*)\.$", told, re.MULTILINE)[1].split(", ")

@@ -1,6 +1,6 @@
 // A run of `tarn bench` as it is told: who took part, every sample, and what follows from them. Written as
-// JSON and read back, so that tables and pages can be made again without measuring. docs/command.md describes
-// the fields.
+// JSON and read back, so that tables and pages can be made again without measuring. docs/command.md says
+// what the names of fields do not.
 #pragma once
 #include <string>
 #include <vector>

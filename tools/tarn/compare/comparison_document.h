@@ -1,4 +1,4 @@
-// A comparison as JSON; docs/command.md describes the fields.
+// A comparison as JSON; docs/command.md says what the names of fields do not.
 #pragma once
 #include "engine/comparison.h"
 #include "report/results.h"

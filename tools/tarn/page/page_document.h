@@ -1,6 +1,6 @@
 // What a page says, as a document of parts: sections of figures and tables, which the script in page/plots/
 // draws. Every page of measurements is made this way, the game server's too, whose Python writes the document
-// itself. docs/command.md describes the fields.
+// itself. docs/command.md says what the names of fields do not.
 //
 // A contender is named by its place in `contenders`, and has one colour on the whole page.
 #pragma once

@@ -1,5 +1,5 @@
 // Measurements as JSON: raw runs, their summaries, and the machine. The pieces serve every command that
-// measures; docs/command.md describes the fields.
+// measures; docs/command.md says what the names of fields do not.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
