@@ -35,8 +35,7 @@ struct PoolOperations {
   void (*deallocate)(PoolHeader& pool, void* block) = nullptr;
   /// \returns the bytes of a live block.
   std::size_t (*usable_size)(PoolHeader& pool, const void* block) = nullptr;
-  /// Changes a block's size within its pool; nullptr where a block of another
-  /// size lies outside of the pool.
+  /// Changes a block's size within its pool; nullptr: a block of another size lies outside of the pool.
   void* (*reallocate)(PoolHeader& pool, void* block, std::size_t size) = nullptr;
   /// Counts the pool's memory. Slabs that end on the way are added to `returned`. nullptr where another
   /// record tells of the same memory.
