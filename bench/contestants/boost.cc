@@ -1,5 +1,5 @@
-// Boost.Pool: pool and singleton_pool with unordered frees, object_pool and the ordered calls, whose free is
-// O(N).
+// Boost.Pool: pool and singleton_pool with unordered frees; object_pool and the ordered calls, where a free
+// is O(N).
 #include <boost/pool/object_pool.hpp>
 #include <boost/pool/pool.hpp>
 #include <boost/pool/singleton_pool.hpp>

@@ -44,7 +44,8 @@ struct Runs : PoolResource<std::pmr::unsynchronized_pool_resource, contiguous::k
   void deallocate_run(void* run, std::size_t count) { deallocate(run, count * kBlockBytes); }
 };
 
-/// As programs write it that have the resource at hand: the compiler may see which function is called.
+/// As a program writes it that has the resource as a local object: the compiler may see which function is
+/// called.
 class LocalMonotonic {
  public:
   LocalMonotonic() = default;

@@ -133,7 +133,7 @@ void print_contestants() {
   }
 }
 
-/// Whose malloc this process has: a preloaded library that defines none is no allocator.
+/// Which library's malloc this process has: a preloaded library that defines none is no allocator.
 void print_origin_of_malloc() {
   Dl_info info;
   void* const function = dlsym(RTLD_DEFAULT, "malloc");

@@ -1,5 +1,5 @@
 // A pool near its end: of all blocks that it holds none, a few, or half are free, and the program goes on
-// replacing a random one, as a server does whose pool has a cap. Source 003's pool searches for a free block
+// replacing a random one, as a server with a capped pool does. Source 003's pool searches for a free block
 // from where it stands. "pair" is the other end: one block is live at a time.
 #pragma once
 #include "block_size.h"

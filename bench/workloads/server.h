@@ -4,7 +4,7 @@
 //
 // server    wall time per replacement (one malloc, one free), no clock in between
 //
-// latency   every call of malloc and free timed by the cycle counter, whose own 10 ns or so are in it; a row
+// latency   every call of malloc and free timed by the cycle counter (its own 10 ns or so are in it); a row
 //           per percentile, and the whole distribution beside each
 #pragma once
 #include <cmath>

@@ -1,4 +1,4 @@
-// Knows nothing of tarn: whose malloc and operator new it gets, the linker decided.
+// Knows nothing of tarn: the linker decided which malloc and operator new it gets.
 // \why the sizes tell: a block of glibc's has 8 bytes more than a multiple of 16, one of tarn's has none.
 #include <malloc.h>
 

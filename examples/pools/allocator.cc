@@ -28,7 +28,7 @@ int main() {
 
   tarn::Arena arena;
   List<std::string, tarn::Arena> names(arena);
-  names.emplace_back("lives as long as the arena, whose nodes are not freed one by one");
+  names.emplace_back("stays as long as the arena, which frees all nodes at once");
 
   tarn::FixedPool nodes(64);
   List<int, tarn::FixedPool> queue(nodes);

@@ -1,4 +1,4 @@
-// What lives in this program, by pool, as the program itself sees it.
+// What is live in this program, by pool, as the program itself sees it.
 #include <tarn/fixed_pool.h>
 #include <tarn/heap.h>
 #include <tarn/memory_pool.h>

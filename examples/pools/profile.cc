@@ -1,4 +1,4 @@
-// Which of this program's calls asked for the memory that lives, as a profile of it says.
+// Which of this program's calls asked for the memory that is live, as a profile of it says.
 #include <tarn/heap.h>
 #include <tarn/memory_pool.h>
 #include <tarn/profile.h>

@@ -126,7 +126,7 @@ class Arena {
   TARN_INLINE void deallocate(void*, std::size_t) noexcept {}
   TARN_INLINE void deallocate(void*, std::size_t, std::size_t) noexcept {}
 
-  /// Makes an object that lives until reset, rewind or the arena's end; its destructor runs then, unless it
+  /// Makes an object that is live until reset, rewind or the arena's end; its destructor runs then, unless it
   /// is trivial.
   /// \throws std::bad_alloc, and exceptions of the constructor.
   template <typename T, typename... Arguments>

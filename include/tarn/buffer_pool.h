@@ -63,7 +63,7 @@ struct BufferUse {
   std::size_t block_bytes;  // the size; 0: of larger blocks
   std::size_t live_count;
   std::size_t live_bytes;
-  /// The most that were live at one time, and what threads had at hand then.
+  /// The most that were live at one time, and what threads had cached then.
   std::size_t peak_live_bytes;
   std::size_t capacity;  // blocks that exist, live or not; of larger blocks, the live ones
   std::size_t mapped_bytes;
@@ -124,8 +124,8 @@ class BufferPool {
     detail::stop_at_move<Moved>();
   }
 
-  /// \returns a block of the smallest size that has at least `bytes`, contents undefined, whose references
-  /// nobody counts. \cost inlined: a hit of the thread's magazine of that size; of a size with a cap a call.
+  /// \returns a block of the smallest size that has at least `bytes`, contents undefined; its references are
+  /// not counted. \cost inlined: a hit of the thread's magazine of that size; of a size with a cap a call.
   [[nodiscard]] TARN_INLINE void* allocate(std::size_t bytes) {
     void* block = detail::buffer_pool_allocate_hit(*front_, bytes);
     if (block == nullptr) [[unlikely]] {

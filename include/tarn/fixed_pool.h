@@ -2,9 +2,9 @@
 //
 // A pool takes its memory in chunks. Of each block a bit outside of it says whether it is free, so nothing is
 // written into a block, nothing is searched on a free, and n free neighbours are a run of n ones. The blocks
-// freed last are at hand, in a magazine: an array of pointers, of which a call takes or adds the last. Only
+// freed last are cached in a magazine: an array of pointers, of which a call takes or adds the last. Only
 // where it is empty or full do blocks come from the bits, the lowest of a chunk first, or return to them,
-// many at a time. A run that was freed is at hand for the next request of its length.
+// many at a time. A run that was freed is cached for the next request of its length.
 //
 // The idea of equal chunks with contiguous blocks comes from a paper on pools for mobile game servers
 // (docs/pools/fixed_pool.md).
@@ -73,18 +73,18 @@ struct SharedPoolFront : BlockPoolFront {
   RecordPlace place;  // of each thread's record of the pool's class; kNone: every call is slow
 };
 
-/// What a pool for one thread has at hand: blocks, or runs of one length.
+/// What a pool for one thread has cached: blocks, or runs of one length.
 /// Invariant: *top is what to hand out next, or nullptr in the slot before the first one; what is freed finds
 /// no room behind `limit`, which others set to nullptr to make the next free a slow one.
 struct OwnRecord {
   void** top;
   void** limit;
 };
-inline constexpr std::size_t kLongestRunAtHand = 64;
+inline constexpr std::size_t kLongestCachedRun = 64;
 
 /// Of a pool for one thread, which has the only record of its blocks.
 struct OwnPoolFront : BlockPoolFront, OwnRecord {
-  OwnRecord* runs;   // by their length, up to kLongestRunAtHand; nullptr: each call with a run is slow
+  OwnRecord* runs;   // by their length, up to kLongestCachedRun; nullptr: each call with a run is slow
   const void* user;  // the thread that uses the pool, while threads are checked
 };
 
@@ -115,7 +115,7 @@ TARN_API void* pool_allocate_by_call(OwnPoolFront& front) noexcept;
 TARN_API void pool_deallocate_by_call(SharedPoolFront& front, void* block) noexcept;
 TARN_API void pool_deallocate_by_call(OwnPoolFront& front, void* block) noexcept;
 /// Stops the process when blocks that are to be freed are none of the pool's, or are seen to be free: a look
-/// at their bits without a lock (over malloc with one), and at the newest that the thread has at hand.
+/// at their bits without a lock (over malloc with one), and at the newest that the thread has cached.
 TARN_API void block_pool_check_free(BlockPoolState* pool, const void* blocks, std::size_t count) noexcept;
 
 TARN_INLINE void* pool_hit_allocate(SharedPoolFront& front) {
@@ -132,8 +132,8 @@ TARN_INLINE void* pop(OwnRecord& record) {
   return block;
 }
 
-// \returns whether there was room. Twice in a row the same is none; the slot before the first makes nullptr
-// such a one.
+// \returns false when the call must be a slow one: there is no room, the block is the newest one already, or
+// it is nullptr.
 TARN_INLINE bool push(OwnRecord& record, void* block) {
   void** const top = record.top;
   if (top >= __atomic_load_n(&record.limit, __ATOMIC_RELAXED) || *top == block || block == nullptr)
@@ -146,7 +146,7 @@ TARN_INLINE bool push(OwnRecord& record, void* block) {
 
 // \returns the record of a length, or nullptr.
 TARN_INLINE OwnRecord* record_of_runs(OwnPoolFront& front, std::size_t count) {
-  if (front.runs == nullptr || count - 1 >= kLongestRunAtHand) return nullptr;
+  if (front.runs == nullptr || count - 1 >= kLongestCachedRun) return nullptr;
   return count == 1 ? &front : front.runs + count;
 }
 TARN_INLINE OwnRecord* record_of_runs(SharedPoolFront&, std::size_t) { return nullptr; }
@@ -234,7 +234,7 @@ class BasicFixedPool {
 
   /// \returns the address of the first of `count` blocks side by side. 0 blocks, and more than a chunk has,
   /// are refused as allocate() refuses at the cap.
-  /// \cost inlined, if a run of that length, up to 64 blocks, is at hand (of a shared pool a call and a
+  /// \cost inlined, if a run of that length, up to 64 blocks, is cached (of a shared pool a call and a
   /// mutex); else O(words of 64 blocks in up to 64 chunks), independent of `count`; before a refusal in all
   /// chunks.
   [[nodiscard]] TARN_INLINE void* allocate_run(std::size_t count) {
@@ -257,7 +257,7 @@ class BasicFixedPool {
   }
 
   /// Frees `count` blocks side by side; they may come from one call or from several. \cost inlined, where a
-  /// run up to 64 blocks finds room at hand; else a call, the index of pages and a multiplication. The first
+  /// run up to 64 blocks can be cached; else a call, the index of pages and a multiplication. The first
   /// time for a count up to 64, 0.6 KiB of memory for the library, and the first time at all 1.5 KiB.
   TARN_INLINE void deallocate_run(void* blocks, std::size_t count) noexcept {
     check_user();
@@ -318,10 +318,10 @@ class BasicFixedPool {
   /// Calls visit(void* block) for each live block, in address order; of a run, for each of its blocks. visit
   /// may free any blocks and allocate new ones: a block freed before its turn is not visited, one allocated
   /// meanwhile may be. Meanwhile release_unused() returns 0. An exception of visit ends the walk.
-  /// With other threads: a block that lives during the whole call is visited exactly once.
+  /// With other threads: a block that is live during the whole call is visited exactly once.
   /// \pre no other thread frees a block that visit touches, and visit touches none that another thread is yet
   /// to fill. \cost a step per live block, and one per 64 blocks; of a shared pool, for each chunk a step per
-  /// free block that threads have at hand.
+  /// free block that threads have cached.
   template <typename Visit>
   TARN_LOCAL void for_each_live(Visit&& visit) {
     check_user();
@@ -383,7 +383,7 @@ class FixedPool : public BasicFixedPool<detail::OwnPoolFront> {
 
 /// FixedPool for any number of threads: the same functions. Each thread has a magazine of free blocks, up to
 /// some thousand small ones, which it uses without a lock. With a cap, a block is refused only when none is
-/// free anywhere: before that, what all threads have at hand returns to the chunks, and until an eighth of
+/// free anywhere: before that, what all threads have cached returns to the chunks, and until an eighth of
 /// the cap (64 blocks, or half of fewer) is free again each call takes the pool's mutex. A run may make the
 /// pool grow although free neighbours lie in magazines; with a cap it is refused only when even these do not
 /// help.

@@ -4,8 +4,8 @@
 //
 // A handle is a slot and a generation. Each slot counts its generations; the count is odd while the slot
 // holds an object. A handle is valid while its generation equals the slot's. The generations lie apart from
-// the objects and stay there while the pool lives, so even an old handle can be checked. A slot whose count
-// has reached the last generation (after 2^31 objects) is never used again: no handle is valid twice.
+// the objects and stay there while the pool exists, so even an old handle can be checked. A slot that has
+// reached the last generation (after 2^31 objects) is never used again: no handle is valid twice.
 //
 // Threads: any. get() takes no lock; another thread may still destroy the object right after.
 // Errors: create throws std::bad_alloc. For a handle whose object has ended, get returns nullptr, destroy
@@ -73,8 +73,8 @@ class HandlePool {
     detail::stop_at_move<Moved>();
   }
 
-  /// \throws std::bad_alloc when memory is refused, or when of 16,777,216 slots none is left but some at
-  /// hand of each other thread; and what the constructor throws. \cost inlined: a hit of the thread's
+  /// \throws std::bad_alloc when memory is refused, or when of 16,777,216 slots none is left but those that
+  /// other threads have cached; and what the constructor throws. \cost inlined: a hit of the thread's
   /// magazine, and the store of a word.
   template <typename... Arguments>
   [[nodiscard]] TARN_INLINE Handle<T> create(Arguments&&... arguments) {
@@ -129,8 +129,8 @@ class HandlePool {
   /// Calls visit(Handle<T>, T&) for each live object, in address order. visit may destroy any objects and
   /// create new ones: an object destroyed before its turn is not visited, one created meanwhile may be.
   /// Meanwhile the pool gives no memory back. An exception of visit ends the walk.
-  /// With other threads: an object that lives during the whole call is visited exactly once, none before its
-  /// constructor has returned. \pre no other thread destroys an object that visit touches.
+  /// With other threads: an object that is live during the whole call is visited exactly once, none before
+  /// its constructor has returned. \pre no other thread destroys an object that visit touches.
   /// \cost a step per live object, and a few per 64 slots.
   template <typename Visit>
   TARN_LOCAL void for_each_live(Visit&& visit) {
@@ -147,7 +147,7 @@ class HandlePool {
   }
 
   /// Gives the memory of groups of slots without objects back, but for those of which another running thread
-  /// has free slots at hand; their generations stay. \returns bytes.
+  /// has cached slots; their generations stay. \returns bytes.
   TARN_LOCAL std::size_t release_unused() noexcept { return detail::handle_pool_release_unused(front_); }
 
  private:

@@ -1,15 +1,14 @@
 // A heap with pages of its own: named, limited, counted to the byte, usable from any thread, and destroyed
-// as a whole. Heaps may lie in a heap, whose limits then hold for all of them together.
+// as a whole. Heaps may lie in a heap: its limits then hold for all of them together.
 //
 // Its pages hold no blocks of others, so each block names the heap that it is charged to: a free credits that
 // heap, in every thread and every scope. tarn::deallocate frees its blocks too, and so does free where tarn
 // takes malloc's place.
 //
-// Threads: any. A heap that is called fast for long, or was prewarmed by 64 KiB or more, keeps free blocks at
-// hand for each thread, as the general pool does. Before a limit refuses a block, or a soft
-// one is crossed, all of these are collected; a heap that gets its first limit later collects them of a
-// thread once that has called it again. Callbacks run in the allocating thread, unlocked, and may use the
-// heap.
+// Threads: any. A heap that is called fast for long, or was prewarmed by 64 KiB or more, caches free blocks
+// for each thread, as the general pool does. Before a limit refuses a block, or a soft limit is crossed, all
+// of these are collected; a heap that gets its first limit later collects those of a thread once that thread
+// has called it again. Callbacks run in the allocating thread, unlocked, and may use the heap.
 // Errors: nullptr with errno ENOMEM at the hard limit and when memory is refused; a bad pointer, and an
 // exception that leaves a callback, stop the process.
 #pragma once
@@ -30,7 +29,7 @@ class Heap;
 struct HeapOptions {
   const char* name = "heap";  // copied, up to 31 characters; nullptr: "heap"
   // Live bytes; the callback runs each time an allocation crosses this limit upwards. A second crossing
-  // counts once live bytes were below the limit by more than what threads have at hand. The callback must not
+  // counts once live bytes were below the limit by more than what threads have cached. The callback must not
   // throw.
   std::size_t soft_limit = SIZE_MAX;
   std::size_t hard_limit = SIZE_MAX;  // live bytes; an allocation that would exceed it is refused
@@ -46,19 +45,19 @@ struct HeapOptions {
   /// refused.
   std::size_t mapped_limit = SIZE_MAX;
   /// The heap that this one lies in: bytes of this heap count there too, and that heap's limits hold for both
-  /// together. A parent that ends first stops the process. Neither keeps anything at hand for its threads,
-  /// nor does a heap with a mapped_limit.
+  /// together. A parent that ends first stops the process. Neither has cached blocks for its threads, nor
+  /// does a heap with a mapped_limit.
   Heap* parent = nullptr;
   /// Blocks are wiped when they are freed, at clear() and at the heap's end, left out of core files unless
-  /// they lie in a caller's buffer, and read by no tool (docs/pools/sensitive.md). Nothing is kept at hand
-  /// for threads.
+  /// they lie in a caller's buffer, and read by no tool (docs/pools/sensitive.md). Nothing is cached for
+  /// threads.
   bool sensitive = false;
 };
 
 struct HeapUse {
   std::size_t live_bytes;  // of blocks handed out, as usable_size counts them, and inner_bytes
   std::size_t live_count;  // of its own
-  // May be higher than the true one by the bytes that threads had at hand, never above the hard limit.
+  // May be higher than the true one by the bytes that threads had cached, never above the hard limit.
   std::size_t peak_live_bytes;
   std::size_t mapped_bytes;  // its pages
   // Of live_bytes: those of the heaps within.
@@ -170,7 +169,7 @@ class Heap {
   }
 
   /// Gives pages and slabs without live blocks back to the page cache, but for slabs of which another running
-  /// thread has free blocks at hand. \returns bytes.
+  /// thread has cached blocks. \returns bytes.
   TARN_LOCAL std::size_t release_unused() noexcept { return detail::heap_release_unused(state_); }
 
   /// Takes and backs `bytes` of pages ahead of need. Blocks of up to 8 KiB then neither make the heap grow
@@ -203,7 +202,7 @@ struct HeapAccess {
 /// What a HeapScope is for: all calls of its thread, or tarn's own only.
 enum class ScopeServes : bool { kAllCalls, kTarnCalls };
 
-/// While a scope lives, the heap serves the calling thread's tarn::allocate, and its malloc and new where
+/// While a scope exists, the heap serves the calling thread's tarn::allocate, and its malloc and new where
 /// tarn takes their place. Where it does not, containers and libraries bypass the heap: the first scope for
 /// all calls then says so in a line on standard error. Scopes nest; the innermost one counts. Blocks may be
 /// freed after the scope, in any thread. \cost entering and leaving the outermost scope switch a pointer

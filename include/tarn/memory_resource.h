@@ -65,8 +65,8 @@ inline std::pmr::memory_resource* default_resource() noexcept {
 
 namespace pmr {
 
-/// The allocator of the containers in tarn::pmr: that of std::pmr, whose resource is default_resource() where
-/// none is given, also in copies of containers. Each converts to the other, and keeps the resource.
+/// The allocator of the containers in tarn::pmr: that of std::pmr, but with default_resource() where no
+/// resource is given, also in copies of containers. Each converts to the other, and keeps the resource.
 template <typename T>
 class polymorphic_allocator : public std::pmr::polymorphic_allocator<T> {
  public:

@@ -149,7 +149,7 @@ class ObjectPool {
   /// Calls visit(T&) for each live object, in address order. visit may destroy any objects and create new
   /// ones: an object destroyed before its turn is not visited, one created meanwhile may be. Meanwhile the
   /// pool gives no memory back. An exception of visit ends the walk.
-  /// With other threads: an object that lives during the whole call is visited exactly once.
+  /// With other threads: an object that is live during the whole call is visited exactly once.
   /// \pre no other thread creates or destroys objects of the pool meanwhile, or visit knows which it may
   /// touch: it may be given one whose constructor still runs.
   /// \cost as SharedFixedPool's.

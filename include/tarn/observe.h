@@ -34,7 +34,7 @@ typedef void (*tarn_block_visitor)(const struct tarn_live_block* block, void* co
  *  Other threads may run. A block that is live during the whole call is visited exactly once. One that is
  *  made or freed meanwhile, also by `visit`, is visited once or not at all, and may have been freed by the
  *  time of its visit; so an address may come twice, when another block was made there. A block that is free
- *  during the whole call is not visited: also free blocks that threads have at hand are told apart.
+ *  during the whole call is not visited: also free blocks that threads have cached are told apart.
  *  In the order of addresses within a pool, and within a region of the general pool.
  *
  *  No lock is held during a visit: it may read and write the block, allocate, free, fork, make and end pools,

@@ -4,10 +4,10 @@
 //
 // Peaks cost no call anything, so some of them are bounds: the true peak is never above peak_live_bytes, and
 // below it by no more than
-//   - fixed, buffer and object pool: what threads, or the pool of one thread, have at hand, and what depots
+//   - fixed, buffer and object pool: what threads, or the pool of one thread, have cached, and what depots
 //     keep for them; where many threads use the pool, parts of it may have had the most at different times;
 //   - handle pool: slots that lay in threads' magazines, or in another page, when a new one was taken;
-//   - heap, larger blocks of a buffer pool: nothing; once threads have bytes at hand, these (tarn/heap.h).
+//   - heap, larger blocks of a buffer pool: nothing; once threads have cached bytes, these (tarn/heap.h).
 // Threads: any. The figures of a pool that other threads use are those of some moment during the walk.
 #pragma once
 #include <cstddef>
@@ -29,7 +29,7 @@ struct PoolUse {
   std::size_t peak_live_bytes;   // as above; of a heap with heaps in it, with theirs
   std::size_t mapped_bytes;      // of the pool's pages, live or not
   std::size_t in_classes_bytes;  // of live_bytes: of size classes, which the statistics count too
-  /// What mapped_bytes has and live_bytes has not: free blocks (those at hand for threads too), the ends of
+  /// What mapped_bytes has and live_bytes has not: free blocks (those cached by threads too), the ends of
   /// pages, pages kept for later. A live block counts whole, also what its caller did not ask for.
   std::size_t waste_bytes;
   std::size_t capacity;            // blocks that exist, live or not; 0 when blocks differ

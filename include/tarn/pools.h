@@ -62,7 +62,7 @@ TARN_C_API void* tarn_fixed_pool_allocate(tarn_fixed_pool* pool) TARN_C_NOEXCEPT
 /** NULL is ignored. */
 TARN_C_API void tarn_fixed_pool_deallocate(tarn_fixed_pool* pool, void* block) TARN_C_NOEXCEPT;
 /** \returns the first of `count` blocks side by side; EINVAL for 0 and for more than a chunk has.
- *  \cost a call, if a run of that length, up to 64 blocks, is at hand; else O(words of 64 blocks in up to 64
+ *  \cost a call, if a run of that length, up to 64 blocks, is cached; else O(words of 64 blocks in up to 64
  *  chunks), independent of `count`. */
 TARN_C_API void* tarn_fixed_pool_allocate_run(tarn_fixed_pool* pool,
                                               size_t count) TARN_C_NOEXCEPT TARN_C_BLOCK;
@@ -85,7 +85,7 @@ TARN_C_API size_t tarn_fixed_pool_release_unused(tarn_fixed_pool* pool) TARN_C_N
 TARN_C_API void tarn_fixed_pool_clear(tarn_fixed_pool* pool) TARN_C_NOEXCEPT;
 /** Calls visit for each live block, in address order; of a run, for each of its blocks. visit may free any
  *  blocks and allocate new ones: one that is freed before its turn is not visited, one that is allocated may
- *  be. It must return. With other threads, a block that lives during the whole call is visited once; nobody
+ *  be. It must return. With other threads, a block that is live during the whole call is visited once; nobody
  *  else may free a block that visit touches. \cost a step per live block, and one per 64 blocks. */
 TARN_C_API void tarn_fixed_pool_for_each_live(tarn_fixed_pool* pool,
                                               void (*visit)(void* block, void* context),
@@ -117,7 +117,7 @@ struct tarn_heap_options {
 struct tarn_heap_use {
   size_t live_bytes;      /* of blocks handed out, as tarn_heap_usable_size tells, and inner_bytes */
   size_t live_count;      /* of its own */
-  size_t peak_live_bytes; /* too high by no more than what threads had at hand */
+  size_t peak_live_bytes; /* too high by no more than what threads had cached */
   size_t mapped_bytes;    /* pages */
   size_t inner_bytes;     /* of live_bytes: those of the heaps within */
 };
@@ -255,7 +255,7 @@ struct tarn_buffer_use {
 TARN_C_API tarn_buffer_pool* tarn_buffer_pool_create(const struct tarn_buffer_pool_options* options,
                                                      size_t bytes) TARN_C_NOEXCEPT TARN_C_RESULT;
 TARN_C_API void tarn_buffer_pool_destroy(tarn_buffer_pool* pool) TARN_C_NOEXCEPT;
-/** \returns a block of the smallest size that has `bytes`, whose references nobody counts. */
+/** \returns a block of the smallest size that has `bytes`; its references are not counted. */
 TARN_C_API void* tarn_buffer_pool_allocate(tarn_buffer_pool* pool, size_t bytes) TARN_C_NOEXCEPT TARN_C_BLOCK;
 /** From any thread; NULL is ignored. \pre a block of this pool that no shared buffer refers to. */
 TARN_C_API void tarn_buffer_pool_deallocate(tarn_buffer_pool* pool, void* block) TARN_C_NOEXCEPT;

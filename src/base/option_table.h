@@ -87,7 +87,7 @@ inline constexpr OptionInfo kOptionTable[] = {
      "give back.",
      OptionChange::kAnyTime},
     {Option::kThreadCacheBytes, "thread_cache", OptionKind::kBytes, 8 * kMiB, 64 * kKiB, kGiB, nullptr,
-     "Most bytes of free blocks that one thread keeps at hand, and as many again that it leaves for "
+     "Most bytes of free blocks that one thread caches, and as many again that it leaves for "
      "threads that share its slabs.",
      OptionChange::kAnyTime},
     {Option::kShareSlabs, "share_slabs", OptionKind::kChoice, 1, 0, 2, "never|auto|always",
@@ -130,7 +130,7 @@ inline constexpr OptionInfo kOptionTable[] = {
     {Option::kObserve, "observe", OptionKind::kChoice, 0, 0, 2, "on|owner|off",
      "Who may look at the program's memory with `tarn top` and its relatives: who may trace it; all "
      "processes "
-     "of its user, also where Yama's ptrace_scope is 1; or nobody, which is a wish that the tools heed."},
+     "of its user, also where Yama's ptrace_scope is 1; or nobody, which is a wish that the tools obey."},
     {Option::kProfile, "profile", OptionKind::kBytes, 0, 0, kGiB, nullptr,
      "Sample the stack of one block in so many bytes that are asked for, from the start, for `tarn profile`; "
      "1: of every block; 0: none until something switches it on.",

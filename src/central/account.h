@@ -1,5 +1,5 @@
-// Bytes that a heap is charged, with its limits: for its blocks that are in no slab, which live or which
-// threads have at hand, and for the heaps within it. Pages are counted so too.
+// Bytes that a heap is charged, with its limits: for its blocks that are in no slab, because they are live
+// or because threads have them cached, and for the heaps within it. Pages are counted so too.
 //
 // Invariant: charged == own + what the accounts within it are charged.
 // Threads: one at a time; once it is shared, any.

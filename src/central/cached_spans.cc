@@ -31,7 +31,7 @@ PageCount most_pages(const SlabOwner& owner) {
 
 PageCount cached_pages(const SlabOwner& owner) {
   PageCount pages{0};
-  for (const Slot& slot : owner.cached.slots)
+  for (const Slot& slot : owner.cached_spans.slots)
     pages += CachedSpan{slot.load(std::memory_order_relaxed)}.pages();
   return pages;
 }
@@ -53,7 +53,7 @@ constexpr std::uint32_t kFreesPerReplacement = 8;
 
 // \param pages of all cached spans and the new one.
 void replace_one_in_turn(SlabOwner& owner, CachedSpan span, PageCount pages, ReturnedPages& returned) {
-  CachedSpans& cached = owner.cached;
+  CachedSpans& cached = owner.cached_spans;
   const std::uint32_t turn = ++cached.turns;
   if (turn % kFreesPerReplacement != 0 || span.pages() > most_pages(owner))
     return free_cached(span, returned);
@@ -88,9 +88,9 @@ Best find_best(CachedSpans& cached, PageCount pages) {
 }  // namespace
 
 Span* take_cached_span(SlabOwner& owner, PageCount pages, ReturnedPages& returned) {
-  Best best = find_best(owner.cached, pages);
+  Best best = find_best(owner.cached_spans, pages);
   // Another thread may take it first; each time that happens, a thread got what it wanted.
-  for (; best.slot != nullptr && fits(best.span, pages); best = find_best(owner.cached, pages)) {
+  for (; best.slot != nullptr && fits(best.span, pages); best = find_best(owner.cached_spans, pages)) {
     if (!take_out(*best.slot, best.span)) continue;
     Span* const span = best.span.span();
     span->kind = SpanKind::kLarge;
@@ -114,14 +114,14 @@ void cache_span(SlabOwner& owner, Span* span, ReturnedPages& returned) {
   ++owner.slow_calls;
   const PageCount pages = cached_pages(owner) + span->pages;
   span->kind = SpanKind::kCached;
-  if (pages <= most_pages(owner) && put(owner.cached, CachedSpan::of(*span)))
+  if (pages <= most_pages(owner) && put(owner.cached_spans, CachedSpan::of(*span)))
     return returned.note_kept(bytes_of(pages) * owners_in_use.load(std::memory_order_relaxed));
   replace_one_in_turn(owner, CachedSpan::of(*span), pages, returned);
 }
 
 bool end_cached_spans(SlabOwner& owner, ReturnedPages& returned) {
   bool were_some = false;
-  for (Slot& slot : owner.cached.slots) {
+  for (Slot& slot : owner.cached_spans.slots) {
     if (slot.load(std::memory_order_relaxed) == 0) continue;
     free_cached(CachedSpan{slot.exchange(0, std::memory_order_acquire)}, returned);
     were_some = true;
@@ -130,7 +130,7 @@ bool end_cached_spans(SlabOwner& owner, ReturnedPages& returned) {
 }
 
 void look_at_cached_spans(SlabOwner& owner, ReturnedPages& returned) {
-  for (Slot& slot : owner.cached.slots) {
+  for (Slot& slot : owner.cached_spans.slots) {
     const CachedSpan cached{slot.load(std::memory_order_relaxed)};
     if (cached.is_none()) continue;
     if (cached.was_seen()) {

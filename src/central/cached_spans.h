@@ -6,8 +6,8 @@
 // that begins a large block, one that has no empty slot for another span, or the helper. So there is no lock,
 // and nothing to hold across a fork.
 //
-// A span that lay in its slot from one look to the next goes back; so do those of an owner whose threads need
-// memory that is not free in the page cache, and those of all owners before memory is refused.
+// A span that lay in its slot from one look to the next goes back. So do the spans of an owner when its
+// threads need memory that is not free in the page cache, and those of all owners before memory is refused.
 // Invariant: the kind of a span in a slot is kCached.
 // Threads: any, for any owner.
 #pragma once
@@ -42,7 +42,7 @@ std::size_t cached_span_bytes(const SlabOwner& owner);
 /// Calls visit(span) for each. \pre no thread takes or caches one.
 template <typename Visit>
 void for_each_cached_span(const SlabOwner& owner, Visit visit) {
-  for (const std::atomic<std::uint64_t>& slot : owner.cached.slots)
+  for (const std::atomic<std::uint64_t>& slot : owner.cached_spans.slots)
     if (const CachedSpan cached{slot.load(std::memory_order_acquire)}; !cached.is_none()) visit(cached);
 }
 

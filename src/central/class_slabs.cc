@@ -105,7 +105,7 @@ Span* take_spare(SlabOwner& owner, PageCount pages, std::uint32_t words) {
 }
 
 // Keeps an ended slab as a spare one of its owner, while spare bytes are few against the bytes that the owner
-// took of late. An orphan gets no more: no thread asks for them.
+// took recently. An orphan gets no more: no thread asks for them.
 bool keep_as_spare(SlabOwner& owner, Span* slab) {
   const unsigned kind = spare_kind_of(slab->pages);
   if (owner.density == Density::kUndumped) return false;  // its pages are no other class's
@@ -115,19 +115,24 @@ bool keep_as_spare(SlabOwner& owner, Span* slab) {
   return true;
 }
 
+// Whether a slab is not needed: all its blocks are free, and neither it nor its owner's slabs are to stay.
+bool may_retire(const SlabOwner& owner, const Span& slab) {
+  return slab.free_count == slab.block_count && !slab.is_kept && !owner.keeps_slabs;
+}
+
 }  // namespace
 
 std::size_t most_spare_bytes(const SlabOwner& owner) {
   return owner.peak_taken_bytes < owner.kept_limit_bytes ? owner.peak_taken_bytes : owner.kept_limit_bytes;
 }
 
-std::size_t bytes_freed_of_late(const SlabOwner& owner) {
+std::size_t bytes_freed_recently(const SlabOwner& owner) {
   return owner.peak_taken_bytes > owner.taken_bytes ? owner.peak_taken_bytes - owner.taken_bytes : 0;
 }
 
-// What was freed of late was written. Other owners may well be in the same state.
+// What was freed recently was written. Other owners may well be in the same state.
 void note_kept_memory(const SlabOwner& owner, ReturnedPages& returned) {
-  returned.note_kept(bytes_freed_of_late(owner) * owners_in_use.load(std::memory_order_relaxed));
+  returned.note_kept(bytes_freed_recently(owner) * owners_in_use.load(std::memory_order_relaxed));
 }
 
 std::size_t free_blocks(const OwnedClass& of_class) {
@@ -300,7 +305,7 @@ void retire_slab(SlabOwner& owner, Span* slab, Retired fate, ReturnedPages& retu
 bool settle_slab(SlabOwner& owner, Span* slab, ReturnedPages& returned) {
   slab->quiet = Quiet::kNot;
   place_slab(owner, slab);
-  if (slab->free_count != slab->block_count || slab->is_kept || owner.keeps_slabs) return true;
+  if (!may_retire(owner, *slab)) return true;
   if (owner.is_ending.load(std::memory_order_relaxed)) return true;  // its pool walks its slabs
   const List<Span>& available = listed(owner, *slab);
   const bool is_last = available.first() == available.last();
@@ -315,8 +320,7 @@ bool settle_slab(SlabOwner& owner, Span* slab, ReturnedPages& returned) {
 
 void retire_empty_slab(SlabOwner& owner, SizeClass size_class, ReturnedPages& returned) {
   Span* const slab = owner.of(size_class).available.last();
-  if (slab != nullptr && slab->free_count == slab->block_count && !slab->is_kept && !owner.keeps_slabs)
-    retire_slab(owner, slab, Retired::kMayStay, returned);
+  if (slab != nullptr && may_retire(owner, *slab)) retire_slab(owner, slab, Retired::kMayStay, returned);
 }
 
 void add_spare_locked(SlabOwner& owner, Span* slab) {

@@ -75,9 +75,9 @@ void end_spare_slabs(SlabOwner& owner, std::size_t bytes, ReturnedPages& returne
 /// Call when free memory stays with the owner: if it is much, the helper trims the owner once it idles.
 void note_kept_memory(const SlabOwner& owner, ReturnedPages& returned);
 
-/// \returns by how many bytes the owner's blocks are fewer than at its recent peak; 0 also while scavenge()
-/// has taken blocks out of a slab, which no peak counts.
-std::size_t bytes_freed_of_late(const SlabOwner& owner);
+/// \returns by how many bytes the owner's blocks are fewer than at its recent peak. 0 also while scavenge()
+/// has taken blocks out of a slab: no peak counts these.
+std::size_t bytes_freed_recently(const SlabOwner& owner);
 
 /// The most bytes of spare slabs the owner may have.
 std::size_t most_spare_bytes(const SlabOwner& owner);

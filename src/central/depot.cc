@@ -22,7 +22,7 @@ constexpr std::uint32_t kMostThreadsCounted = 8;
 
 constexpr std::size_t kLittleBytes = 1024 * 1024;
 
-constexpr std::uint8_t kFlushesToEarn = 32;
+constexpr std::uint8_t kFlushesToQualify = 32;
 constexpr std::uint8_t kFlushesPerReturn = 16;
 
 // As many as a park or an unpark needs or leaves, so that one after the other asks for no memory.
@@ -203,15 +203,15 @@ void visit_parked(const SlabOwner& owner, const BlockVisitor& visit) {
 bool may_park(SlabOwner& owner, SizeClass size_class) {
   const Shelf shelf(owner, size_class);
   if (shelf.depot == nullptr) {
-    if (++owner.early_flushes >= kFlushesToEarn) make_depot(owner);
+    if (++owner.early_flushes >= kFlushesToQualify) make_depot(owner);
     return false;
   }
   Relaxed<std::uint8_t>& flushes = shelf.parked().flushes;
   if (!shelf.was_flushed()) set(shelf.depot->flushed, shelf.place);
   const std::uint8_t now = ++flushes;
-  if (now < kFlushesToEarn) return false;
-  if (now < kFlushesToEarn + kFlushesPerReturn) return true;
-  flushes = kFlushesToEarn;
+  if (now < kFlushesToQualify) return false;
+  if (now < kFlushesToQualify + kFlushesPerReturn) return true;
+  flushes = kFlushesToQualify;
   return false;
 }
 

@@ -1,6 +1,6 @@
 // The depot of an owner: free blocks that threads with full magazines have parked, for threads with empty
 // ones. Blocks come and go as they are, and nothing is looked up: a copy of pointers takes the place of a bit
-// for each block. What is parked belongs to the owner, so whoever holds its mutex may return it to the slabs.
+// for each block. What is parked belongs to the owner: the holder of its mutex may return it to the slabs.
 // Source: 002's CentralCache; magazines and their depot: Bonwick and Adams, USENIX 2001.
 //
 // Each class has a mutex, held for as long as some pointers are copied: where threads are many, one of them
@@ -28,13 +28,13 @@ std::uint32_t parked_count(const SlabOwner& owner, SizeClass size_class);
 /// Visits all parked blocks.
 void visit_parked(const SlabOwner& owner, const BlockVisitor& visit);
 
-/// Call at each flush. \returns whether its blocks may be parked: when the class had many flushes of late,
-/// and then all but each sixteenth. What is not parked returns to the slabs, whose bits tell of a block that
-/// was freed twice, and of a pointer that is none: so a depot delays that, but does not prevent it.
+/// Call at each flush. \returns whether its blocks may be parked: when the class had many recent flushes, and
+/// then all but each sixteenth. What is not parked returns to the slabs. The bits of the slabs reveal a block
+/// that was freed twice, and a pointer that is no block: so a depot delays that, but does not prevent it.
 bool may_park(SlabOwner& owner, SizeClass size_class);
 
-/// Parks blocks of a class, at most 256. \returns false when there is no room, which is when threads have not
-/// asked for as many of late; or when another thread parks or unparks, or memory is refused.
+/// Parks blocks of a class, at most 256. \returns false when there is no room, because threads have not asked
+/// for as many recently; or when another thread parks or unparks, or memory is refused.
 bool park(SlabOwner& owner, SizeClass size_class, void* const* blocks, unsigned count,
           ReturnedPages& returned);
 

@@ -44,7 +44,7 @@ Activity look_at(SlabOwner& owner, ReturnedPages& returned) {
     const bool is_empty = !has_pending && parked_bytes(owner) == 0 && cached_span_bytes(owner) == 0;
     return owner.is_trimmed && is_empty ? Activity::kIdle : Activity::kIdleAndDue;
   }
-  owner.peak_taken_bytes -= bytes_freed_of_late(owner) / 4;
+  owner.peak_taken_bytes -= bytes_freed_recently(owner) / 4;
   end_spare_slabs(owner, most_spare_bytes(owner), returned);
   look_at_cached_spans(owner, returned);
   look_at_depot(owner);
@@ -240,7 +240,8 @@ Span* Owners::adopt_from_parts(SlabOwner& owner, SizeClass size_class) {
     const std::size_t slabs = part.slab_bytes, taken = part.taken_bytes;
     const std::size_t kept =
         slabs / kFreeKeptShare > kFreeKeptBytes ? slabs / kFreeKeptShare : kFreeKeptBytes;
-    if (adopted != nullptr || &part == &owner || slabs < taken + kept || !part.mutex.try_lock()) return;
+    const bool has_enough_free = slabs >= taken + kept;
+    if (adopted != nullptr || &part == &owner || !has_enough_free || !part.mutex.try_lock()) return;
     adopted = adopt_one(part, owner, size_class);
     part.mutex.unlock();
   });

@@ -1,5 +1,5 @@
-// All owners of slabs: those of threads, the shared one for threads without an owner, the orphans, whose
-// slabs other owners adopt, and those of pools.
+// All owners of slabs: those of threads, the shared one for threads without an owner, the orphans (other
+// owners adopt their slabs), and those of pools.
 //
 // Invariant, with mutex() held: an owner is in the list of orphans exactly when is_orphan; an orphan has no
 // thread; orphan_count counts the orphans, and owners_in_use all other owners of threads but the shared one.
@@ -60,8 +60,8 @@ class Owners {
   /// \pre no lock is held.
   bool end_all_cached_spans();
 
-  /// Trims the owners whose thread had no slow call since the last time: gives back their empty slabs, and
-  /// free pages inside other slabs. \returns whether all owners were idle.
+  /// Trims the owners that had no slow call since the last time: gives back their empty slabs, and free pages
+  /// inside other slabs. \returns whether all owners were idle.
   bool trim_idle();
 
   /// Trims all owners, but gives back nothing from inside slabs with live blocks.

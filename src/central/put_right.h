@@ -6,8 +6,8 @@
 
 namespace tarn::internal {
 
-/// Counts the free blocks of the slabs in the owner's lists anew. What is parked of a class whose lock is
-/// held is lost.
+/// Counts the free blocks of the slabs in the owner's lists anew. If the lock of a class is held, the parked
+/// blocks of the class are lost.
 void put_right_locked(SlabOwner& owner);
 
 }  // namespace tarn::internal

@@ -9,8 +9,9 @@
 // Steps 1-2 of the freer and 2-3 of the owner are a store and a load on each side in one total order, so a
 // set bit is either taken now or announced again. Between its steps 1 and 2 the freer holds no block any
 // more: the slab may have ended, and its Span may be another slab of another owner. Then the announcement is
-// spurious: it reaches a stack whose owner does not own the slab. That owner passes it on, or drops it when
-// the Span is free. It must pass it on: a true freer may have relied on the flag that the spurious one set.
+// spurious: it reaches the stack of an owner that does not own the slab. That owner passes it on, or drops it
+// when the Span is free. It must pass it on: a true freer may have relied on the flag that the spurious one
+// set.
 #pragma once
 #include "central/slab_owner.h"
 #include "page/returned_pages.h"

@@ -1,7 +1,7 @@
 // Scavenging gives back free memory inside partly free slabs: the OS pages without a block in use; the slab
-// stays. So one live block, or one in a magazine, pins an OS page and not a slab. Done for owners whose
-// threads idle, and by trim; of a busy owner, for slabs that are mostly free and that no block came to or
-// left for a while, which is what a peak leaves.
+// stays. So one live block, or one in a magazine, pins an OS page and not a slab. Done for idle owners, and
+// by trim; of a busy owner, for slabs that are mostly free and that no block came to or left for a while:
+// such slabs a peak leaves.
 #pragma once
 #include <cstddef>
 

@@ -57,7 +57,7 @@ constexpr bool indices_are_exact() {
 static_assert(indices_are_exact());
 static_assert(kGeometry.of[detail::kTinyBin].word_count <= 128);
 
-// A class whose stride is a multiple of the alignment mostly is the one of the size rounded up to it.
+// A class with a stride that is a multiple of the alignment: mostly the class of the size rounded up to it.
 constexpr SizeClass find_aligned_class(const ClassLookup& classes, std::size_t size, std::size_t alignment) {
   // A slab of one block starts on a page.
   if (size > kOwnSlabBlockBytes && size <= detail::kMediumLimit && alignment <= kPageBytes)

@@ -9,8 +9,8 @@
 // in `default` no request above 128 B wastes more than 12.5 % of its block; index_of() is exact for every
 // block.
 //
-// Colouring: blocks whose size is a multiple of 512 B would all start on the same cache sets, so their stride
-// is one line more (16 B at 512). Aligned classes are exempt. Measured in docs/decisions/004-pools.md.
+// Colouring: blocks of a multiple of 512 B would all start on the same cache sets, so their stride is one
+// line more (16 B at 512). Aligned classes are exempt. Measured in docs/decisions/004-pools.md.
 #pragma once
 #include <atomic>
 #include <bit>
@@ -270,8 +270,8 @@ inline SizeClass class_of_size(std::size_t size) { return kClassesInUse.of_size(
 extern detail::ClassOfStep class_of_aligned_step;
 detail::ClassOfStep make_class_of_aligned_step(const ClassLookup& classes);
 
-/// The smallest class of a table whose every block is aligned to `alignment` (a
-/// power of two above 16) and holds `size` bytes; kNone if there is none. \cost a few steps.
+/// The smallest class of a table that aligns every block to `alignment` (a power of two above 16) and holds
+/// `size` bytes; kNone if there is none. \cost a few steps.
 SizeClass aligned_class_of(const ClassLookup& classes, std::size_t size, std::size_t alignment);
 
 }  // namespace tarn::internal

@@ -111,7 +111,8 @@ void mark_free(Span& slab, std::uint32_t word, std::uint64_t mask) {
 std::uint32_t merge_remote_bits(Span& slab) {
   const std::uint32_t before = slab.free_count;
   for (std::uint32_t word = 0; word < slab.word_count; ++word) {
-    // Free before no more remote: who reads both without the mutex, this one first, finds one of them.
+    // The free bit is set before the remote bit is cleared: so a reader without the mutex, which reads the
+    // remote bit first, finds one of them set.
     const std::uint64_t mask = slab.remote_bits[word].load(std::memory_order_acquire);
     if (mask == 0) continue;
     mark_free(slab, word, mask);

@@ -78,16 +78,16 @@ struct alignas(kCacheLineBytes) Parked {
   std::uint16_t in_first;
   std::uint8_t spare_count;
   bool was_used;                  // blocks came or went since give_way() came to the class
-  Relaxed<std::uint8_t> flushes;  // of late, as far as may_park() counts them
+  Relaxed<std::uint8_t> flushes;  // recent ones, as far as may_park() counts them
 };
 static_assert(sizeof(Parked) == kCacheLineBytes);
 
-/// Free blocks that a pool has at hand itself, in an array of its owner: the magazine of a pool for one
-/// thread, or freed runs of a length. For the slabs they are taken. The array and the list change under the
+/// Free blocks that a pool caches itself, in an array of its owner: the magazine of a pool for one thread, or
+/// freed runs of one length. In their slabs they count as taken. The array and the list change under the
 /// owner's mutex; the pool's one thread writes `*top` and slots beside it.
 /// Invariant: slots[0] is empty; the others up to `*top` have a block each.
-struct AtHand {
-  AtHand* next;
+struct CachedBlocks {
+  CachedBlocks* next;
   void** const* top;  // where the place of the last one is
   void** slots;       // nullptr: there is none
   void*** limit;      // of a thread's inlined frees; nullptr written there makes the next one slow
@@ -153,7 +153,7 @@ struct PoolHeader;
 
 struct alignas(kCacheLineBytes) SlabOwner {
   os::MemberMutex<os::LockRank::kOwner> mutex{};
-  std::atomic<std::uint32_t> threads{};  // whose home it is; with 0 no thread collects its remote frees
+  std::atomic<std::uint32_t> threads{};  // that call it home; with 0 no thread collects its remote frees
   SlabOwner* next_owner{};               // in the list of all owners
   SlabOwner* previous{};                 // in the list of orphans
   SlabOwner* next{};
@@ -163,7 +163,7 @@ struct alignas(kCacheLineBytes) SlabOwner {
   bool is_of_pool{};   // or was: constant
   // What its pool wants, while it has no slab constant; parts have it from the first one.
   Relaxed<bool> keeps_slabs{};  // those without a live block stay until a trim by hand, or while it is ending
-  bool asks_pool{};  // spans have the pool (SpanHead::pool): who knows but a block's address asks it
+  bool asks_pool{};  // spans have the pool (SpanHead::pool): a call that has only an address asks it
   Relaxed<bool> has_one_part{};
   bool poisons{};                     // free blocks are poisoned for a checker
   bool has_counts{};                  // slabs have a zeroed count for each block (SpanHead::pool_data)
@@ -185,15 +185,15 @@ struct alignas(kCacheLineBytes) SlabOwner {
   static constexpr std::size_t kNoCap = SIZE_MAX;
   std::atomic<std::size_t> room{};            // so many blocks more may the slabs of all parts have
   std::atomic<std::uint32_t> no_magazines{};  // while it is not 0, no thread gets a magazine, or a larger one
-  AtHand* at_hand{};                          // of its pool
+  CachedBlocks* cached_blocks{};              // of its pool
   char pool_name[32]{};                       // also while the pool ends
   PoolHeader* pool{};  // nullptr while none has it; under the lock of general/pool_registry.h
   std::atomic<SlabOwner*> other_parts[kMostParts - 1]{};
   std::atomic<std::uint32_t> others_in_use{};  // of them
   Relaxed<std::uint32_t> waits{};              // of threads for a part, since the last one was added
   std::atomic<SlabOwner*> sampled{};           // has the slabs of its sampled blocks (owners.h)
-  SlabOwner* next_ended{};  // in the queue of those whose pool has ended (thread/pool_owner.cc)
-  bool outlived{};          // by blocks, when its pool ended
+  SlabOwner* next_ended{};                     // in the queue of owners of ended pools (thread/pool_owner.cc)
+  bool outlived{};                             // by blocks, when its pool ended
 
   Relaxed<std::size_t> largest_taken_bytes{};  // the most there were
   Relaxed<std::size_t> taken_bytes{};
@@ -205,7 +205,7 @@ struct alignas(kCacheLineBytes) SlabOwner {
   std::size_t peak_taken_bytes{};           // recent peak: falls by a quarter each half decay time
   Relaxed<std::size_t> slab_bytes{};        // of all slabs it owns
   std::size_t looked_at_bytes{};            // its slabs may be so much before it looks for idle classes again
-  Relaxed<std::size_t> made_ahead_bytes{};  // of its slabs whose is_kept is set
+  Relaxed<std::size_t> made_ahead_bytes{};  // of its slabs with is_kept set
   std::size_t spare_bytes{};
   std::size_t kept_spare_bytes{};           // of these: made ahead of need, they stay until a trim by hand
   std::size_t returned_bytes{};             // to slabs, since the helper thread was last asked to trim
@@ -223,7 +223,7 @@ struct alignas(kCacheLineBytes) SlabOwner {
   Relaxed<std::uint32_t> classes_with_slabs{};
   // Other threads write this; it lies beside what each slow call reads.
   alignas(kCacheLineBytes) std::atomic<std::uint32_t> pending_count{};
-  CachedSpans cached{};
+  CachedSpans cached_spans{};
 
   /// The place of a class among its classes; class_count or more: it has not that class.
   unsigned place_of(SizeClass size_class) const {

@@ -13,7 +13,7 @@ enum class TrimDepth : std::uint8_t { kIdle, kAll };
 /// Returns what is parked of a class, merges its remote frees and retires its slabs without live blocks.
 void trim_class_locked(SlabOwner& owner, SizeClass size_class, TrimDepth depth, ReturnedPages& returned);
 
-/// The same for all classes, except those whose pool is ending, and for the spare slabs.
+/// The same for all classes, except those of a pool that is ending, and for the spare slabs.
 void trim_locked(SlabOwner& owner, TrimDepth depth, ReturnedPages& returned);
 
 }  // namespace tarn::internal

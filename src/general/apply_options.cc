@@ -123,7 +123,7 @@ void end_or_start_helper() {
   if (!helper.may_start()) static_cast<void>(registry.return_all_left(Registry::Left::kAll));
 }
 
-void heed_memory_limits() {
+void apply_memory_limits() {
   if (const std::size_t above = memory_limit.above_hard_limit(); above != 0) page_cache.purge(above);
   answer_limits();
 }
@@ -156,8 +156,8 @@ constexpr RunTimeOption kRunTimeOptions[] = {
     {Option::kHugePages, limit_pages, do_nothing},
     {Option::kHugePageThreshold, limit_pages, do_nothing},
     {Option::kStatsFile, do_nothing, do_nothing},  // read when the process ends
-    {Option::kSoftLimit, limit_memory, heed_memory_limits},
-    {Option::kHardLimit, limit_memory, heed_memory_limits},
+    {Option::kSoftLimit, limit_memory, apply_memory_limits},
+    {Option::kHardLimit, limit_memory, apply_memory_limits},
     {Option::kProfile, do_nothing, begin_or_end_profile},
 };
 

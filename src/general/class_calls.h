@@ -12,7 +12,7 @@ namespace tarn::internal {
 void* allocate_class_slow(SizeClass size_class, std::size_t requested);
 /// \pre the block is of that class.
 void deallocate_class_slow(void* block, SizeClass size_class);
-/// Frees a block of any class, past what threads have at hand: looks at its bit under its owner's lock, and
+/// Frees a block of any class, past what threads have cached: looks at its bit under its owner's lock, and
 /// stops the process when it is free.
 void deallocate_checked(void* block);
 

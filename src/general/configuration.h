@@ -34,7 +34,7 @@ class Configuration {
   /// Adds the present value, as set() takes it.
   void add_value(Text& text, const OptionInfo& option) const;
 
-  /// Sets one option from text, as "64M" or "on". \param source a name that lives on, of who sets it.
+  /// Sets one option from text, as "64M" or "on". \param source names who sets it; the text must stay valid.
   /// \returns false when the text is no value of the option.
   bool set(const OptionInfo& option, std::string_view text, const char* source);
   /// The same from a number, which is brought into the option's limits. \pre the option's value is a number.

@@ -54,13 +54,13 @@ void note_begin(const Span& span) {
 void note_end(const Span& span) { note(std::size_t{0} - 1, std::size_t{0} - span.bytes()); }
 
 [[gnu::noinline]] void note_watched(Span& span, std::size_t size) {
-  if (!observation.heed() || !observation.is_sampled(size)) return;
+  if (!observation.watches_this_thread() || !observation.is_sampled(size)) return;
   span.sampled_count.store(1, std::memory_order_relaxed);
   observation.note_allocated(span.start, size);
 }
 
 void forget_sample(Span& span) {
-  if (span.sampled_count.load(std::memory_order_relaxed) == 0) return;
+  if (!span.has_samples()) return;
   span.sampled_count.store(0, std::memory_order_relaxed);
   observation.note_freed(span.start);
 }
@@ -71,13 +71,13 @@ void move_sample(Span& from, Span& to) {
   if (count != 0) observation.note_moved(from.start, to.start);
 }
 
-// Who does not ask for zeros must write what is to be read, mostly from the front to the end. Tables that are
-// to be zeroed may stay mostly unwritten.
+// A caller that does not ask for zeros must write what it reads, mostly from the front to the end. Tables
+// that are to be zeroed may stay mostly unwritten.
 Density density_of_written(std::size_t size) {
   return size >= kSmallestDense && page_cache.uses_huge_pages(size) ? Density::kDense : Density::kSparse;
 }
 
-// \returns the owner whose cached spans serve this thread; nullptr: the thread has no heap.
+// \returns the owner that caches spans for this thread; nullptr: the thread has no heap.
 SlabOwner* owner_of_this_thread() {
   const ThreadHeap* const heap = this_heap();
   return heap == nullptr ? nullptr : &owner_near(*heap);

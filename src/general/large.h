@@ -10,7 +10,7 @@ namespace tarn::internal {
 
 /// \param alignment bytes, a power of two.
 /// \param room bytes that should be free behind a block that is growing.
-/// \returns nullptr when memory is refused; else the span, whose start is the block; span->is_zeroed: no page
+/// \returns nullptr when memory is refused; else the span: its start is the block; span->is_zeroed: no page
 /// of the block was written since the system gave it.
 Span* allocate_large(std::size_t size, std::size_t alignment, std::size_t room = 0,
                      Density density = Density::kSparse);

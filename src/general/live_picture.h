@@ -1,5 +1,5 @@
-// What lives in some slabs, chunks or pages at one moment: copied under the locks that keep their blocks from
-// moving, so that a function of the program's sees the blocks one by one when no lock is held any more.
+// Which blocks of some slabs, chunks or pages are live at one moment: copied under the locks that keep the
+// blocks from moving, so that a function of the program's sees them one by one when no lock is held any more.
 //
 // A picture is bounded; a walk over all blocks takes many, each of other addresses (observe/visit_blocks.cc).
 // Invariant: the runs of one picture are of one pool, or all of the general pool's slabs and

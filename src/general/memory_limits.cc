@@ -14,7 +14,7 @@ namespace {
 // A system call for each page would cost more than what a chunk more of free memory saves.
 std::size_t at_least_a_chunk(std::size_t bytes) { return bytes < kChunkBytes ? kChunkBytes : bytes; }
 
-std::size_t bytes_at_hand(const ThreadHeap* heap) {
+std::size_t cached_bytes(const ThreadHeap* heap) {
   if (heap == nullptr) return 0;
   std::size_t bytes = 0;
   for (const SizeClass size_class : all_classes())
@@ -91,7 +91,7 @@ bool find_memory(const Refusal& refusal) {
   // What never fits is not worth the free memory.
   if (const std::size_t limit = memory_limit.hard_limit(); limit != 0 && refused_bytes > limit) return false;
   if (page_cache.dirty_bytes() >= missing() && purge()) return true;
-  if (!memory_limit.may_search() && bytes_at_hand(this_heap()) < missing()) return false;
+  if (!memory_limit.may_search() && cached_bytes(this_heap()) < missing()) return false;
   free_kept_memory();
   const bool is_found = purge();
   memory_limit.end_search(!is_found);

@@ -1,4 +1,4 @@
-// The doors at which limits of memory are heeded, the program's (page/memory_limit.h) and the system's. A
+// The doors at which limits of memory are applied, the program's (page/memory_limit.h) and the system's. A
 // request that may take pages passes one at its end, where no lock is held: there free memory is given back
 // for what was refused, and the program is told.
 //

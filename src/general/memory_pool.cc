@@ -36,7 +36,7 @@ using namespace internal;
 
 constexpr unsigned kLargestBatch = 4096;
 
-// Serves threads whose destructors have run, that have not earned a heap, or whose heap was refused memory.
+// Serves threads without a heap: their destructors have run, they call too rarely, or memory was refused.
 SlabOwner& owner_without_heap(SizeClass size_class) {
   return is_private_class(size_class) ? *private_class(size_class).owner : owners.shared();
 }
@@ -66,7 +66,7 @@ void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t siz
   return block;
 }
 
-// A block that the thread has at hand, if its records are not hidden.
+// A block that the thread has cached, if its records are not hidden.
 TARN_INLINE void* pop_own(SizeClass size_class) {
   return detail::pop(detail::own_cache(), record_of_class(size_class));
 }
@@ -95,10 +95,10 @@ std::uint64_t number_of_pool(SizeClass size_class) {
   return block;
 }
 
-// A block for a watched thread: of its own if a sample falls on it, else one that the thread has at hand.
+// A block for a watched thread: of its own if a sample falls on it, else one that the thread has cached.
 // \returns nullptr when there is none.
 void* allocate_watched(ThreadHeap* heap, SizeClass size_class, std::size_t size) {
-  if (!observation.heed()) return nullptr;
+  if (!observation.watches_this_thread()) return nullptr;
   if (observation.is_sampled(size))
     if (void* const block = allocate_sampled(size_class, size)) return block;
   return heap != nullptr ? pop(heap->cache, record_of_class(size_class)) : nullptr;
@@ -130,7 +130,7 @@ void* allocate_in_scope(std::size_t size, std::size_t alignment) {
 // \returns whether that was all: a sampled block goes back to its slab, another one to the records that a
 // watched thread does not see.
 [[gnu::noinline]] bool deallocate_watched(void* block, SizeClass size_class) {
-  const bool is_watched = observation.heed();
+  const bool is_watched = observation.watches_this_thread();
   if (page_map.index().record_of(block) != detail::RecordPlace::kNone) {
     ThreadHeap* const heap = this_heap();
     return is_watched && heap != nullptr && push(heap->cache, record_of_class(size_class), block);
@@ -271,10 +271,10 @@ namespace detail {
 
 void* allocate_slow(std::size_t size) noexcept {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_acquire);
-  if (now + 1 == this_thread.hits_hidden_until) {
+  if (this_thread.has_hidden_hits_at(now)) {
     if (void* const block = pop_hidden(*this_heap(), size)) [[likely]]
       return block;
-  } else if (now != this_thread.undisturbed_at) [[unlikely]] {
+  } else if (this_thread.is_disturbed_at(now)) [[unlikely]] {
     return allocate_disturbed(size);
   }
   return allocate_missed(size);
@@ -283,10 +283,10 @@ void* allocate_slow(std::size_t size) noexcept {
 // The record of nullptr is always full.
 void deallocate_slow(void* block) noexcept {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_acquire);
-  if (now + 1 == this_thread.hits_hidden_until) {
+  if (this_thread.has_hidden_hits_at(now)) {
     if (push_hidden(*this_heap(), block)) [[likely]]
       return;
-  } else if (now != this_thread.undisturbed_at && block != nullptr) [[unlikely]] {
+  } else if (this_thread.is_disturbed_at(now) && block != nullptr) [[unlikely]] {
     return deallocate_disturbed(block);
   }
   if (block != nullptr) deallocate_missed(block);
@@ -404,8 +404,8 @@ std::size_t pop_batch(SizeClass size_class, std::size_t count, void** blocks) {
   detail::Record& record = detail::record_at(cache, record_of_class(size_class));
   void** const top = detail::slot_at(cache, record.top);
   if (*top == nullptr) return 0;
-  const auto at_hand = static_cast<std::size_t>(top - this_heap()->magazines.at(size_class).blocks);
-  const std::size_t taken = count < at_hand ? count : at_hand;
+  const auto cached = static_cast<std::size_t>(top - this_heap()->magazines.at(size_class).blocks);
+  const std::size_t taken = count < cached ? count : cached;
   copy_blocks(blocks, top + 1 - taken, taken);
   __atomic_store_n(&record.top, record.top - taken * sizeof(void*), __ATOMIC_RELAXED);
   return taken;
@@ -464,6 +464,11 @@ TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
   return taken;
 }
 
+bool may_take_batch(const ThreadHeap* heap, std::size_t size) {
+  return size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
+         !thread_limits.every_call_is_slow && !is_disturbed();
+}
+
 }  // namespace
 
 std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {
@@ -472,8 +477,7 @@ std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) n
   if (size <= detail::kMediumLimit) taken = pop_batch(class_of_size(size), count, blocks);
   if (taken == count) return taken;
   ThreadHeap* const heap = heap_of_this_thread();
-  if (size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
-      !thread_limits.every_call_is_slow && !is_disturbed()) {
+  if (may_take_batch(heap, size)) {
     taken += take_batch(*heap, class_of_size(size), count - taken, blocks + taken);
     answer_limits();
   }

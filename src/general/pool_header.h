@@ -59,7 +59,7 @@ struct PoolHeader {
 
   const PoolOperations* operations = nullptr;
   os::MemberMutex<os::LockRank::kPool> mutex{};
-  /// The thread (its thread cache) whose stack holds the program's pool object; nullptr: the object is
+  /// The thread (its thread cache) that has the program's pool object on its stack; nullptr: the object is
   /// elsewhere.
   const void* stack_owner = nullptr;
   PoolHeader* previous = nullptr;

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "central/at_hand.h"
+#include "central/cached_blocks.h"
 #include "general/live_picture.h"
 #include "general/setup.h"
 #include "general/system_blocks.h"
@@ -182,7 +182,8 @@ void PoolRegistry::forget_vanished_stacks() {
   for (PoolHeader* pool = pools_.first(); pool != nullptr;) {
     PoolHeader* const next = pool->next;
     if (pool->stack_owner != nullptr && pool->stack_owner != &detail::thread_cache) {
-      if (SlabOwner* const owner = owner_of(*pool)) forget_at_hand(*owner);  // its record is on the stack too
+      // The pool's record is on the stack too.
+      if (SlabOwner* const owner = owner_of(*pool)) forget_cached_blocks(*owner);
       remove_locked(*pool);
     }
     pool = next;

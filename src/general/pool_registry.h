@@ -22,7 +22,7 @@ struct PoolWalk {
   std::uint64_t last_number;  // pools added later are not visited, so that the walk ends
   const void* stack_owner;    // as in PoolHeader
   PoolWalk* next_walk;
-  // Of the blocks of the next pool: whose place it is, for next_picture_in_walk().
+  // The number of the next pool, and how far the walk over its blocks has come, for next_picture_in_walk().
   std::uint64_t number;
   std::uintptr_t place;
 };

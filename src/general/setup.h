@@ -16,7 +16,8 @@ void set_up_once();
 
 enum class OptionSetting : std::uint8_t { kDone, kBadValue, kTooLate };
 /// Sets an option as tarn_set_option does. Before the set-up it reads the other sources, which the set value
-/// wins over, but sets nothing up. \param source a name that lives on. Threads: any, with no lock held.
+/// wins over, but sets nothing up. \param source a name that must stay valid. Threads: any, with no lock
+/// held.
 OptionSetting set_option(const OptionInfo& option, std::string_view text, const char* source);
 /// The same from a number, which is brought into the option's limits.
 /// \pre a number is the value of the option, which may change at any time.
@@ -38,7 +39,7 @@ inline ThreadHeap* heap_of_this_thread() {
   if (ThreadHeap* const heap = this_heap(); heap != nullptr) [[likely]]
     return heap;
   set_up_once();
-  return attach_if_earned();
+  return attach_if_qualified();
 }
 
 /// The same for a thread whose calls are recorded: it has a heap from its first call on, if it can have one.

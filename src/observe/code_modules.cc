@@ -52,6 +52,15 @@ bool is_same(const CodeModule& module, const LoadedCode& code) {
   return module.start == code.start && module.end == code.end && module.check == code.check;
 }
 
+using Note = ElfW(Nhdr);
+
+/// Whether a note with its name at an address is a build id that there is room for.
+bool is_build_id(const Note& note, std::uint64_t name) {
+  return note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+         std::memcmp(reinterpret_cast<const void*>(name), "GNU", 4) == 0 &&
+         note.n_descsz <= CodeModule::kBuildIdBytes;
+}
+
 /// Copies the build id out of the notes of a loaded file.
 void copy_build_id(const LoadedCode& code, CodeModule& module) {
   const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(code.start);
@@ -61,12 +70,10 @@ void copy_build_id(const LoadedCode& code, CodeModule& module) {
     if (segments[i].p_type != PT_NOTE) continue;
     const std::uint64_t align = std::max<std::uint64_t>(segments[i].p_align, 4);
     std::uint64_t at = code.base + segments[i].p_vaddr;
-    for (const std::uint64_t end = at + segments[i].p_memsz; at + sizeof(ElfW(Nhdr)) < end;) {
-      const auto& note = *reinterpret_cast<const ElfW(Nhdr)*>(at);
+    for (const std::uint64_t end = at + segments[i].p_memsz; at + sizeof(Note) < end;) {
+      const auto& note = *reinterpret_cast<const Note*>(at);
       const std::uint64_t name = at + sizeof note, content = name + round_up(note.n_namesz, align);
-      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-          std::memcmp(reinterpret_cast<const void*>(name), "GNU", 4) == 0 &&
-          note.n_descsz <= CodeModule::kBuildIdBytes) {
+      if (is_build_id(note, name)) {
         module.build_id_bytes = note.n_descsz;
         std::memcpy(module.build_id, reinterpret_cast<const void*>(content), note.n_descsz);
       }

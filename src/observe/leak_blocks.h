@@ -50,7 +50,7 @@ class LeakBlocks {
     // From the last on: a run ends before a part that has a sample of its own. Of blocks that begin at one
     // address the innermost is the one that was sampled for itself.
     for (std::uint32_t i = size(); i-- > 0;)
-      if ((i + 1 == size() || blocks_[i + 1].start != blocks_[i].start) && find(blocks_[i].start, sample))
+      if (is_innermost_at_its_start(i) && find(blocks_[i].start, sample))
         note_sample(blocks_.begin() + i, sample);
   }
   /// \post find() works. \returns false when memory is refused.
@@ -88,6 +88,9 @@ class LeakBlocks {
  private:
   static constexpr std::size_t kMostBuckets = std::size_t{1} << 20;
 
+  bool is_innermost_at_its_start(std::uint32_t i) const {
+    return i + 1 == size() || blocks_[i + 1].start != blocks_[i].start;
+  }
   /// \returns the address, or where the outermost block that holds it ends.
   std::uint64_t end_of_blocks_around(std::uint64_t address) const;
   void note_sample(LeakBlock* block, const Sample& sample);

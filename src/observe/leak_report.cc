@@ -58,13 +58,13 @@ bool LeakGroups::make(LeakBlocks& blocks, Reached reached) {
   return true;
 }
 
-void LeakReport::add_sum(Text& text, const LeakSum& sum) {
+void LeakWriter::add_sum(Text& text, const LeakSum& sum) {
   add_count(text, sum.bytes, "byte");
   text.add(" in ");
   add_count(text, sum.blocks, "block");
 }
 
-void LeakReport::add_group(Text& text, const LeakGroup& group) const {
+void LeakWriter::add_group(Text& text, const LeakGroup& group) const {
   add_sum(text, {group.blocks, group.bytes});
   text.add(" of ").add_bytes(group.least_bytes);
   if (group.most_bytes != group.least_bytes) text.add(" to ").add_bytes(group.most_bytes);
@@ -74,7 +74,7 @@ void LeakReport::add_group(Text& text, const LeakGroup& group) const {
   text.add('\n');
 }
 
-void LeakReport::add_frame(Text& text, const char* word, std::uint32_t stack, std::uint64_t address) const {
+void LeakWriter::add_frame(Text& text, const char* word, std::uint32_t stack, std::uint64_t address) const {
   text.add("    ").add(word).add(' ');
   if (const CodeModule* const gone = code_modules.find_gone(stack, address); gone != nullptr) {
     text.add(gone->path).add('+').add_hex(address - gone->base).add('\n');
@@ -89,7 +89,7 @@ void LeakReport::add_frame(Text& text, const char* word, std::uint32_t stack, st
   text.add(function != nullptr ? ")\n" : "\n");
 }
 
-unsigned LeakReport::first_frame_of_program(const SampledStack& stack) const {
+unsigned LeakWriter::first_frame_of_program(const SampledStack& stack) const {
   unsigned first = 0;
   const auto is_librarys = [&](std::uint64_t address) {
     const LoadedModule* const module = modules_.find(address - 1);
@@ -99,7 +99,7 @@ unsigned LeakReport::first_frame_of_program(const SampledStack& stack) const {
   return first < stack.count ? first : 0;
 }
 
-void LeakReport::write_group(const LeakGroup& group) const {
+void LeakWriter::write_group(const LeakGroup& group) const {
   Line heading;
   add_group(heading, group);
   internal::write(heading);
@@ -120,7 +120,7 @@ void LeakReport::write_group(const LeakGroup& group) const {
   internal::write(rest.add('\n'));
 }
 
-void LeakReport::write(const LeakGroups& groups) const {
+void LeakWriter::write(const LeakGroups& groups) const {
   Line heading;
   heading.add("tarn: leaks at the end of process ").add_decimal(os::process_id());
   internal::write(heading.add(" (`tarn run --leaks` names functions and lines):\n\n"));

@@ -42,13 +42,14 @@ class LeakGroups {
   LeakSum sum_;
 };
 
-class LeakReport {
+/// Tells groups of leaks in words.
+class LeakWriter {
  public:
   static constexpr std::size_t kMostGroups = 50;
   static constexpr unsigned kMostFrames = 24;
 
   /// \param modules whose offsets the frames are told in \param pools of the groups, by their numbers
-  LeakReport(const LoadedModules& modules, const LeakPool* pools) : modules_(modules), pools_(pools) {}
+  LeakWriter(const LoadedModules& modules, const LeakPool* pools) : modules_(modules), pools_(pools) {}
 
   void add_group(Text& text, const LeakGroup& group) const;
   /// \param stack that the address is of; 0: none

@@ -172,14 +172,14 @@ bool LeakSearch::suppress(LeakBlocks& blocks, Reachability& reach) {
 
 void LeakSearch::report_suppressed() {
   FixedText<256> line;
-  LeakReport::add_sum(line, suppressed_.sum());
+  LeakWriter::add_sum(line, suppressed_.sum());
   line.add(" suppressed, by:\n");
   os::write_line(line.data(), line.length());
   for (const LeakSuppressions::Known& known : suppressions_) {
     if (known.blocks == 0) continue;
     FixedText<512> row;
     row.add("    ").add(front_of(known.pattern, 400)).add(": ");
-    LeakReport::add_sum(row, {known.blocks, known.bytes});
+    LeakWriter::add_sum(row, {known.blocks, known.bytes});
     row.add('\n');
     os::write_line(row.data(), row.length());
   }
@@ -187,7 +187,7 @@ void LeakSearch::report_suppressed() {
 
 bool LeakSearch::report() {
   const bool has_leaks = leaks_.size() != 0;
-  if (has_leaks) LeakReport(modules_, pools_.begin()).write(leaks_);
+  if (has_leaks) LeakWriter(modules_, pools_.begin()).write(leaks_);
   if (suppressed_.size() != 0) report_suppressed();
   return has_leaks;
 }

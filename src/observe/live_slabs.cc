@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/bitmap.h"
-#include "central/at_hand.h"
+#include "central/cached_blocks.h"
 #include "central/depot.h"
 #include "central/owners.h"
 #include "page/page_cache.h"
@@ -99,7 +99,7 @@ void take_out_cached(LivePicture& picture) {
   registry.for_each_held([&](const ThreadHeap& heap) { visit_magazines(heap, take_out); });
   owners.for_each_held([&](const SlabOwner& owner) {
     visit_parked(owner, take_out);
-    visit_at_hand(owner, take_out);
+    visit_cached_blocks(owner, take_out);
   });
 }
 

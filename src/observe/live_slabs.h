@@ -1,4 +1,4 @@
-// Pictures of what lives in the general pool: blocks of slabs, also of object pools with a class of their
+// Pictures of what is live in the general pool: blocks of slabs, also of object pools with a class of their
 // own, and large blocks.
 //
 // A block in a magazine or a depot has the bit of a live one. So a picture is taken while no slow call runs:
@@ -23,7 +23,7 @@ namespace tarn::internal {
 struct LivePlace {
   std::uint32_t region = 0;
   std::size_t page = 0;             // in the region
-  const SlabOwner* only = nullptr;  // of whose slabs; nullptr: of all, and of large blocks
+  const SlabOwner* only = nullptr;  // the owner of the slabs; nullptr: all slabs, and large blocks
 };
 
 /// The names of the pools that the runs of a picture belong to, at the moment of the picture.

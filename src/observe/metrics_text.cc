@@ -26,7 +26,7 @@ constexpr ClassMetric kClassMetrics[] = {
     {"slabs", MetricKind::kGauge, &ClassUse::slabs, "Slabs of the size class."},
     {"slab_bytes", MetricKind::kGauge, &ClassUse::slab_bytes, "Pages of these slabs."},
     {"live_blocks", MetricKind::kGauge, &ClassUse::live_blocks, "Blocks in use."},
-    {"cached_blocks", MetricKind::kGauge, &ClassUse::cached_blocks, "Free blocks that threads keep at hand."},
+    {"cached_blocks", MetricKind::kGauge, &ClassUse::cached_blocks, "Free blocks that threads have cached."},
     {"free_blocks", MetricKind::kGauge, &ClassUse::free_blocks, "Free blocks in slabs."},
     {"allocations", MetricKind::kCounter, &ClassUse::allocations, "Allocations from the size class."},
     {"requested_bytes", MetricKind::kCounter, &ClassUse::requested_bytes, "What they asked for."},
@@ -95,7 +95,7 @@ void write_series(MetricsWriter& writer, const PoolUse& use, std::uint64_t value
 }
 
 void write_pools(MetricsWriter& writer, const PoolSum* first) {
-  writer.begin("pool_", "pools", MetricKind::kGauge, "Pools with these labels, whose figures are summed.");
+  writer.begin("pool_", "pools", MetricKind::kGauge, "Pools with these labels; their figures are summed.");
   for (const PoolSum* sum = first; sum != nullptr; sum = sum->next)
     write_series(writer, sum->use, sum->pools);
   for (const PoolField& field : kPoolFields) {

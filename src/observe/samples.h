@@ -40,7 +40,7 @@ struct SampledStack {
   std::uint32_t count;                   // of addresses
   std::atomic<std::uint32_t> is_hidden;  // a file that an address lies in has gone: no new sample finds it
   std::uint64_t hash;
-  std::uint64_t pool;  // whose blocks its samples are, as in Sample
+  std::uint64_t pool;  // that its samples are blocks of, as in Sample
   std::atomic<std::uint64_t> samples, block_parts, byte_parts;
   std::uint64_t addresses[1];  // `count` of them; room for one at least
 };
@@ -92,7 +92,7 @@ class Samples {
   /// Call when code was unloaded: what its stacks' addresses were is kept, and is not what they are next.
   void note_unloaded_code();
   /// Calls visit(start, end) for the memory that names sampled blocks, a part at a time under its lock, and
-  /// for that of stacks, whose hashes may look like addresses.
+  /// for that of stacks: their hashes may look like addresses.
   template <typename Visit>
   void visit_memory(Visit visit) {
     for (Part& part : parts_) {

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "central/at_hand.h"
+#include "central/cached_blocks.h"
 #include "central/cached_spans.h"
 #include "central/class_slabs.h"
 #include "central/depot.h"
@@ -36,7 +36,7 @@ void add_private_class(SlabOwner& owner, SizeClass size_class, PrivateClassUse& 
   const OwnedClass& of_class = owner.of(size_class);
   const std::uint64_t block_bytes = geometry_of(owner, size_class).block_bytes;
   use.total_bytes += of_class.totals.blocks * block_bytes;
-  use.cached_bytes += (parked_count(owner, size_class) + at_hand_count(owner)) * block_bytes;
+  use.cached_bytes += (parked_count(owner, size_class) + cached_block_count(owner)) * block_bytes;
   use.free_bytes += free_blocks(of_class) * block_bytes;
 }
 

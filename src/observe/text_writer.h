@@ -46,7 +46,7 @@ class TextWriter {
   FixedText<kBufferBytes> text_;
 };
 
-/// A sink that writes to a file, whose context this is; remembers a failed write.
+/// The context of a sink that writes to a file; remembers a failed write.
 class FileSink {
  public:
   explicit FileSink(int descriptor) : descriptor_(descriptor) {}

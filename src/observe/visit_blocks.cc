@@ -1,5 +1,6 @@
-// Walks over all live blocks, or a heap's: one picture after the other (general/live_picture.h), whose blocks
-// are visited when no lock is held. Each picture is of other addresses, so no block is visited twice.
+// Walks over all live blocks, or a heap's: one picture after the other (general/live_picture.h). The blocks
+// of a picture are visited when no lock is held. Each picture is of other addresses, so no block is visited
+// twice.
 #include <cerrno>
 #include <new>
 

@@ -39,7 +39,7 @@ std::size_t free_in_system() {
   return memory + info.freeswap * info.mem_unit;
 }
 
-// Of version 2, in whose tree the process sees its own group.
+// Of version 2: the process sees its own group in the tree.
 std::size_t limit_of_group() {
   const FileText group("/proc/self/cgroup");
   const char* const path = std::strstr(group.text, "0::/");

@@ -15,9 +15,9 @@ enum Request : unsigned long {
   kMakeDefined = 0x4d430002,
   kReadMarks = 0x4d430008,  // memcheck alone answers
   kIgnoreInDrd = 0x44520002,
-  kHeedInDrd = 0x44520003,
+  kCheckInDrd = 0x44520003,
   kIgnoreInHelgrind = 0x48470127,
-  kHeedInHelgrind = 0x48470128,
+  kCheckInHelgrind = 0x48470128,
 };
 constexpr unsigned long kBlocksLieInOthers = 2;  // a pool's blocks may be parts of malloc blocks
 
@@ -90,8 +90,8 @@ void note_ordered_by_atomics(const void* start, std::size_t bytes) {
 }
 
 void note_ordered_no_more(const void* start, std::size_t bytes) {
-  ask(kHeedInDrd, word_of(start), bytes);
-  ask(kHeedInHelgrind, word_of(start), bytes);
+  ask(kCheckInDrd, word_of(start), bytes);
+  ask(kCheckInHelgrind, word_of(start), bytes);
 }
 
 void begin_checked_pool(const void* pool) { ask(kCreatePool, word_of(pool), 0, 0, kBlocksLieInOthers); }

@@ -335,13 +335,18 @@ const std::uint8_t* find_fde(const std::uint8_t* section, std::uintptr_t address
 
 bool fits(std::int64_t number, std::int64_t limit) { return number > -limit && number < limit; }
 
-UnwindRule rule_of(const Frame& frame) {
+// Whether an UnwindRule has room for the way from the frame to its caller.
+bool fits_in_rule(const Frame& frame) {
   constexpr std::int64_t kFarthest = std::int64_t{1} << 30, kFarthestSaved = std::int64_t{1} << 22;
+  const bool has_known_base = frame.base == kStackPointer || frame.base == kFramePointer;
+  return has_known_base && fits(frame.offset, kFarthest) && fits(frame.saved_offset, kFarthestSaved);
+}
+
+UnwindRule rule_of(const Frame& frame) {
   UnwindRule rule;
   if (frame.is_last) {
     rule.kind = UnwindRule::Kind::kLast;
-  } else if (frame.is_usable && (frame.base == kStackPointer || frame.base == kFramePointer) &&
-             fits(frame.offset, kFarthest) && fits(frame.saved_offset, kFarthestSaved)) {
+  } else if (frame.is_usable && fits_in_rule(frame)) {
     rule.kind = UnwindRule::Kind::kStep;
     rule.is_from_frame_pointer = frame.base == kFramePointer;
     rule.frame_offset = static_cast<std::int32_t>(frame.offset);

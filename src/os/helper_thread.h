@@ -73,7 +73,7 @@ std::uint32_t helper_number();
 /// identities again.
 bool has_privileges();
 
-/// While one lives, the calling thread gets no signals.
+/// While one exists, the calling thread gets no signals.
 class SignalBlock {
  public:
   SignalBlock();

@@ -29,7 +29,7 @@ namespace TARN_NAMESPACE::detail {
 enum class LockRank : std::uint8_t {
   kSetUp,          // reading and changing the options
   kMemoryLimit,    // the limits of memory, and the function to tell
-  kThreadKey,      // making the key whose destructor ends a thread's heap
+  kThreadKey,      // making the key with the destructor that ends a thread's heap
   kPoolRegistry,   // the list of pools
   kCallersMemory,  // the list of pools over a caller's memory
   kPrivateClass,   // the size classes of typed pools

@@ -35,8 +35,8 @@ Fault fault_of(Call call) {
 }
 bool must_fail(Call call) { return fault_of(call) != Fault::kNone; }
 
-// Whoever is given addresses that another thread has unmapped comes after that thread's last access of them.
-// By this count the language's memory model, and ThreadSanitizer with it, knows what the kernel orders.
+// A thread that is given addresses which another thread has unmapped comes after that thread's last access of
+// them. By this count the language's memory model, and ThreadSanitizer with it, knows what the kernel orders.
 constinit std::atomic<std::uint32_t> unmaps{0};
 
 // \param answer the kernel's, of a call that chose addresses. \returns nullptr when it refused.

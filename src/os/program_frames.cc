@@ -49,6 +49,13 @@ struct Section {
   std::size_t bytes = 0;
 };
 
+using FileHead = ElfW(Ehdr);
+
+bool has_usable_sections(const FileHead& head) {
+  return head.e_shentsize == sizeof(ElfW(Shdr)) && head.e_shnum <= kMostSections &&
+         head.e_shstrndx < head.e_shnum;
+}
+
 class ProgramFile {
  public:
   ProgramFile()
@@ -61,10 +68,8 @@ class ProgramFile {
 
   /// \returns where .eh_frame lies in memory; nothing when the file does not say.
   Section eh_frame() const {
-    ElfW(Ehdr) head{};
-    if (!read(0, &head, sizeof head) || head.e_shentsize != sizeof(ElfW(Shdr)) ||
-        head.e_shnum > kMostSections || head.e_shstrndx >= head.e_shnum)
-      return {};
+    FileHead head{};
+    if (!read(0, &head, sizeof head) || !has_usable_sections(head)) return {};
     const Mapped headers(head.e_shnum * sizeof(ElfW(Shdr))), names(kMostNameBytes);
     const auto* const sections = headers.as<ElfW(Shdr)>();
     if (sections == nullptr || names.as<char>() == nullptr) return {};

@@ -42,14 +42,13 @@ StackBounds::StackBounds(std::uintptr_t stack_pointer, KnownStack& known)
       start_(stack_pointer & ~(page_bytes() - 1)),
       own_end_(end_of_own_stack(stack_pointer)),
       readable_end_(start_ + page_bytes()) {
-  const bool is_known = own_end_ != 0 && ~known.hidden_end == own_end_ && start_ >= ~known.hidden_start;
-  if (is_known) readable_end_ = own_end_;
+  if (knows_own_stack() && start_ >= ~known.hidden_start) readable_end_ = own_end_;
 }
 
 bool StackBounds::extend(std::uintptr_t end) {
   if (end - start_ > kLargestStack || (own_end_ != 0 && end > own_end_)) return false;
   while (readable_end_ < end) {
-    if (own_end_ != 0 && ~known_.hidden_end == own_end_ && readable_end_ == ~known_.hidden_start)
+    if (knows_own_stack() && readable_end_ == ~known_.hidden_start)
       readable_end_ = own_end_;
     else if (is_readable(readable_end_))
       readable_end_ += page_bytes();

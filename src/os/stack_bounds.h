@@ -33,6 +33,8 @@ class StackBounds {
 
  private:
   bool extend(std::uintptr_t end);
+  /// Whether `known_` is of the stack that the walk is on.
+  bool knows_own_stack() const { return own_end_ != 0 && ~known_.hidden_end == own_end_; }
 
   KnownStack& known_;
   const std::uintptr_t start_;  // of the stack pointer's page

@@ -9,8 +9,9 @@
 // Only in the preloadable library, where the mistake can happen. Nothing here allocates. Threads: any; also
 // before the library's constructors, since all state is one address.
 //
-// Invariant: the last action of dlopen is a jump and not a call. It reads its return address to learn its
-// caller, whose RUNPATH and namespace apply: so CMakeLists.txt optimises this file in every kind of build.
+// Invariant: the last action of dlopen is a jump and not a call. dlopen reads its return address to learn its
+// caller, because the caller's RUNPATH and namespace apply: so CMakeLists.txt optimises this file in every
+// kind of build.
 #include <dlfcn.h>
 
 #include "general/configuration.h"

@@ -4,7 +4,7 @@
 // answers.
 //
 // Where libc acts on all of its threads at once, libc's own function is called: the next definition in symbol
-// order. A single system call is made here. Not in static programs, whose libc has no next definition.
+// order. A single system call is made here. Not in static programs: their libc has no next definition.
 #include <dlfcn.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -176,7 +176,7 @@ void end_fork(long child) {
   }
 }
 
-/// Forks without the helper, so that the child has no lock whose holder does not exist there.
+/// Forks while no helper runs: else the child might have a lock that the helper held, and no helper.
 long fork_alone(long number, long a, long b, long c, long d, long e) {
   helper.step_aside();
   const long answer = syscall6(number, a, b, c, d, e);

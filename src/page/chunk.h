@@ -46,7 +46,8 @@ class ChunkLists {
  public:
   void relist(Chunk& chunk);
 
-  /// \returns the chunk whose run of dirty (free) pages fits `pages` best; nullptr if no run is long enough.
+  /// \returns the chunk with the run of dirty (free) pages that fits `pages` best; nullptr if none is long
+  /// enough.
   Chunk* find_dirty(PageCount pages) const { return first_of(by_dirty_, dirty_lists_, pages); }
   Chunk* find_free(PageCount pages) const { return first_of(by_free_, free_lists_, pages); }
 

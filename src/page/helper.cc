@@ -97,8 +97,8 @@ void Helper::return_now() {
 
 void Helper::forget_after_fork(OtherThreads other_threads) {
   os::forget_helper_after_fork();
-  // One pause is this fork's. The others belong to threads that are gone, or to an outer fork whose handlers
-  // made this fork.
+  // One pause is this fork's. The others belong to threads that are gone, or to an outer fork that made this
+  // one in its handlers.
   if (other_threads == OtherThreads::kGone) {
     pauses_.store(0, std::memory_order_relaxed);
   } else {

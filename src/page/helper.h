@@ -89,7 +89,7 @@ class Helper {
 
 extern Helper helper;  // background.cc
 
-/// While one lives, no helper runs.
+/// While one exists, no helper runs.
 class HelperPause {
  public:
   HelperPause() { helper.step_aside(); }

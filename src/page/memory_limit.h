@@ -70,7 +70,7 @@ class MemoryLimit {
   }
   void credit(std::size_t bytes);
 
-  /// Whether `bytes` more fit even if no more of them is at hand than `reusable`: free pages with memory.
+  /// Whether `bytes` more fit, if no more than `reusable` of them come from free pages that have memory.
   /// What cannot fit need not look for pages. Notes a refusal.
   [[nodiscard]] bool may_fit(std::size_t bytes, std::size_t reusable);
   /// Notes that the system refused memory for the calling thread's request, or for its records.

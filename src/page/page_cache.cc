@@ -28,7 +28,7 @@ unsigned pages_at_front(const Chunk& chunk) {
 }
 unsigned pages_at_end(const Chunk& chunk) { return static_cast<unsigned>(std::countl_one(chunk.free_mask)); }
 
-/// \returns how many of `pages` pages lie in the chunk whose page `first` is the first of them.
+/// \returns how many of `pages` pages, which begin at page `first` of a chunk, lie in that chunk.
 PageCount part_in_chunk(unsigned first, PageCount pages) {
   const PageCount behind{kPagesPerChunk - first};
   return pages < behind ? pages : behind;
@@ -429,9 +429,9 @@ PageRun PageCache::extension_locked(char* end, PageCount pages) {
     const std::uint32_t mask = run_mask(page, number_of(part));
     // An uncommitted chunk has no free pages, and the zeroed end of the table follows the last chunk of a
     // region: so this test also ends the walk.
-    if (at->start != chunk->start + ((at - chunk) << kChunkShift) || (at->free_mask & mask) != mask ||
-        !may_share_chunk(at->density, last->density))
-      return {};
+    const bool is_in_region = at->start == chunk->start + ((at - chunk) << kChunkShift);
+    const bool is_free = (at->free_mask & mask) == mask;
+    if (!is_in_region || !is_free || !may_share_chunk(at->density, last->density)) return {};
     left -= part;
   }
   return take_pages_from_locked(chunk, first, pages, last->density);

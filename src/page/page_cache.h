@@ -2,10 +2,10 @@
 // chunk's mask, so spans split and coalesce by setting bits; a larger one has
 // whole chunks, and may have some pages of those before and behind them.
 //
-// Choice: the chunk whose longest run of dirty (backed, warm) pages fits best; else the one whose longest run
-// of free pages does; else new chunks. Dense spans prefer chunks of huge pages, sparse spans avoid them. A
-// chunk without memory that a span takes as a whole becomes what the span is. Undumped spans share chunks
-// with no others, so that a chunk as a whole is in core files or not.
+// Choice: the chunk where the longest run of dirty (backed, warm) pages fits best; else the one where the
+// longest run of free pages does; else new chunks. Dense spans prefer chunks of huge pages, sparse ones avoid
+// them. A chunk without memory that a span takes as a whole becomes what the span is. Undumped spans share
+// chunks with no others, so that a chunk as a whole is in core files or not.
 // Giving back: give_back_policy.h says how much; the helper thread or a thread that frees asks for it
 // (background.h).
 //

@@ -6,7 +6,7 @@
 //   block_count == live blocks + blocks in magazines and depots, or on their way to an owner + free_count +
 //   ones in remote_bits, but for a slab whose free blocks scavenge() has taken out.
 //
-// Which thread may touch which field: the first line is constant while the span lives, except `owner`, which
+// Which thread may touch which field: the first line is constant while the span exists, except `owner`, which
 // changes under the locks of both owners. The second line and free_bits belong to the holder of the owner's
 // lock, except `pages`, which is constant for slabs. The third line and remote_bits are atomic, for all,
 // but longest_run, which is as the second line.
@@ -82,6 +82,7 @@ struct alignas(kCacheLineBytes) Span : detail::SpanHead {
   char* block(BlockIndex index) const { return start + number_of(index) * std::size_t{stride}; }
   std::size_t bytes() const { return bytes_of(pages); }
   bool is_listed() const { return settle_at != 0; }
+  bool has_samples() const { return sampled_count.load(std::memory_order_relaxed) != 0; }
   bool contains(const void* pointer) const { return address_of(pointer) - address_of(start) < bytes(); }
 };
 static_assert(sizeof(Span) == 3 * kCacheLineBytes);

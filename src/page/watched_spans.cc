@@ -17,7 +17,8 @@ void WatchedSpans::begin() {
   }
 }
 
-// Whoever sets the mark changes what is looked at here before that: then it is set again.
+// A thread that sets the mark first changes what is_needed() reads: so a mark that is cleared here meanwhile
+// is set again.
 void WatchedSpans::unmark_if_idle(Span& span) {
   const auto is_needed = [&] { return is_on() || span.sampled_count.load(std::memory_order_seq_cst) != 0; };
   if (!span.has_mark(detail::SpanHead::kWatched) || is_needed()) return;

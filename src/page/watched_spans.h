@@ -2,7 +2,7 @@
 // process's allocations are watched all spans of pools have it, later those that still hold a sampled block.
 //
 // Invariant: while is_on(), each span of a pool has the mark, but for those that are just being made or
-// marked; a span whose sampled_count is not 0 has it. \why two stores before two loads: a span that is being
+// marked; a span with a sampled block always has it. \why two stores before two loads: a span that is being
 // made is in the page map before it looks at is_on(), and begin() changes that before it looks at the map.
 // Threads: any, with no lock needed.
 #pragma once

@@ -173,12 +173,11 @@ void block_pool_deallocate_slow(BlockPoolState* pool, void* block) noexcept {
   if (pool->source == Source::kMarked && !is_disturbed() && !thread_limits.check_every_free) {
     const Span& slab = *place_in_pool(*pool, block, 1).slab;
     ThreadHeap* const heap = this_heap();
-    if (heap != nullptr && slab.sampled_count.load(std::memory_order_relaxed) == 0 &&
-        push_marked(*pool->owner, pool->size_class, *heap, block))
+    if (heap != nullptr && !slab.has_samples() && push_marked(*pool->owner, pool->size_class, *heap, block))
       return;
   }
   const SlowDoor door;
-  watched::heed_at_free();
+  watched::notice_at_free();
   if (watched::note_freed(block)) forget_samples(*pool, 1);
   give(*pool, block);
 }
@@ -211,7 +210,7 @@ void free_one(BlockPoolState& pool, void* block) {
 void* block_pool_allocate_run(BlockPoolState* pool, std::size_t count) noexcept {
   if (count == 1) return pool->own != nullptr ? pool_hit_allocate(*pool->own) : allocate_one(*pool);
   if (!is_disturbed())
-    if (void* const run = take_run_at_hand(*pool, count)) return run;
+    if (void* const run = take_cached_run(*pool, count)) return run;
   if (count == 0 || count > pool->blocks_per_chunk) return nullptr;
   const SlowDoor door;
   const auto take_any = [&] {
@@ -231,12 +230,11 @@ void block_pool_deallocate_run(BlockPoolState* pool, void* blocks, std::size_t c
     return pool->own != nullptr ? pool_hit_deallocate(*pool->own, blocks) : free_one(*pool, blocks);
   if (!is_disturbed() && !pool->is_over_malloc()) {
     const Span& slab = *place_in_pool(*pool, blocks, count).slab;
-    if (slab.sampled_count.load(std::memory_order_relaxed) == 0 && keep_run_at_hand(*pool, blocks, count))
-      return;
+    if (!slab.has_samples() && cache_run(*pool, blocks, count)) return;
   }
   const SlowDoor door;
   const ShownHits shown(*pool);
-  watched::heed_at_free();
+  watched::notice_at_free();
   forget_samples(*pool, watched::note_run_freed(blocks, count, pool->stride));
   if (pool->is_over_malloc()) return give_to_malloc(*pool, blocks);
   if (pool->is_sensitive) {
@@ -257,8 +255,8 @@ void block_pool_check_free(BlockPoolState* pool, const void* blocks, std::size_t
   const OwnPoolFront* const own = pool->own;
   void* const* top = nullptr;
   if (own == nullptr && count == 1 && pool->size_class != SizeClass::kNone)
-    top = newest_at_hand(pool->size_class);
-  else if (own != nullptr && (count == 1 || (own->runs != nullptr && count <= kLongestRunAtHand)))
+    top = newest_cached(pool->size_class);
+  else if (own != nullptr && (count == 1 || (own->runs != nullptr && count <= kLongestCachedRun)))
     top = count == 1 ? own->top : own->runs[count].top;
   if (top != nullptr && is_among_newest(top, blocks)) pool->stop("double free", blocks);
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/units.h"
-#include "central/at_hand.h"
+#include "central/cached_blocks.h"
 #include "general/configuration.h"
 #include "general/live_picture.h"
 #include "general/pool_registry.h"
@@ -74,7 +74,7 @@ void free_all(BlockPoolState& pool) {
   return_runs(pool, returned);
   pool.sampled_count = 0;
   os::LockGuard guard(pool.mutex);
-  return_all_at_hand(*pool.owner, returned);
+  return_all_cached(*pool.owner, returned);
   free_all_blocks(*pool.owner, returned);
 }
 
@@ -196,8 +196,8 @@ void end_blocks(BlockPoolState& pool) {
   if (pool.is_over_malloc()) return;
   if (pool.poisons)  // what outlives the pool
     visit_live_blocks_of(pool, [&](const void* block) { os::unpoison(block, pool.stride); });
-  forget_at_hand(*pool.owner);
-  end_at_hand(pool.magazine);
+  forget_cached_blocks(*pool.owner);
+  end_cached_blocks(pool.magazine);
   end_runs(pool);
   {
     ReturnedPages returned;

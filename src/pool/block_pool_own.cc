@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/units.h"
-#include "central/at_hand.h"
+#include "central/cached_blocks.h"
 #include "central/return_blocks.h"
 #include "central/take_blocks.h"
 #include "page/page_map.h"
@@ -28,7 +28,7 @@ void set_top(BlockPoolState& pool, unsigned count) {
   __atomic_store_n(&pool.own->top, pool.magazine.slots + count, __ATOMIC_RELEASE);
 }
 
-// \pre the owner's mutex is held: who rings for a watched program's threads writes it too.
+// \pre the owner's mutex is held: a call that rings for a watched program's threads writes the limit too.
 void set_limit_locked(BlockPoolState& pool, void** limit) {
   __atomic_store_n(&pool.own->limit, limit, __ATOMIC_RELAXED);
 }
@@ -48,6 +48,12 @@ bool is_hidden(const BlockPoolState& pool) {
 
 bool may_hit(const BlockPoolState& pool) {
   return pool.own != nullptr && (pool.magazine.slots != nullptr || pool.runs != nullptr);
+}
+
+bool must_show(const BlockPoolState& pool) { return may_hit(pool) && (is_hidden(pool) || is_rung_for(pool)); }
+
+bool must_hide(const BlockPoolState& pool) {
+  return may_hit(pool) && (is_disturbed() || pool.walks != 0 || pool.sampled_count != 0);
 }
 
 // \pre the owner's mutex is held, for both.
@@ -70,13 +76,13 @@ void show_locked(BlockPoolState& pool) {
 // \returns whether there is a magazine.
 bool grow(BlockPoolState& pool) {
   if (thread_limits.check_every_free || thread_limits.every_call_is_slow) return false;
-  AtHand& magazine = pool.magazine;
+  CachedBlocks& magazine = pool.magazine;
   const std::uint32_t most = largest_capacity(pool), twice = magazine.capacity * 2 + 1;
   const std::uint32_t wanted = magazine.capacity == 0 ? kFirstCapacity : twice;
   const std::uint32_t capacity = wanted < most ? wanted : most;
   if (capacity <= magazine.capacity) return true;
   os::LockGuard guard(pool.owner->mutex);
-  if (!grow_at_hand_locked(magazine, pool.own->top, capacity)) return magazine.slots != nullptr;
+  if (!grow_cached_blocks_locked(magazine, pool.own->top, capacity)) return magazine.slots != nullptr;
   if (!is_rung_for(pool)) set_limit_locked(pool);
   return true;
 }
@@ -95,13 +101,13 @@ void flush(BlockPoolState& pool, unsigned most, ReturnedPages& returned) {
 }  // namespace
 
 ShownHits::ShownHits(BlockPoolState& pool) : pool_(pool) {
-  if (!may_hit(pool) || (!is_hidden(pool) && !is_rung_for(pool))) return;
+  if (!must_show(pool)) return;
   os::LockGuard guard(pool.owner->mutex);
   show_locked(pool);
 }
 
 ShownHits::~ShownHits() {
-  if (!may_hit(pool_) || (!is_disturbed() && pool_.walks == 0 && pool_.sampled_count == 0)) return;
+  if (!must_hide(pool_)) return;
   os::LockGuard guard(pool_.owner->mutex);
   hide_locked(pool_);
 }
@@ -115,7 +121,7 @@ void begin_own(BlockPoolState& pool, detail::OwnPoolFront& front) {
   pool.magazine.limit = &front.limit;
   pool.magazine.run_length = 1;
   os::LockGuard guard(pool.owner->mutex);
-  add_at_hand_locked(*pool.owner, pool.magazine);
+  add_cached_blocks_locked(*pool.owner, pool.magazine);
 }
 
 void* take_from_own(BlockPoolState& pool) {
@@ -123,7 +129,7 @@ void* take_from_own(BlockPoolState& pool) {
   const ShownHits shown(pool);
   if (pool.magazine.count() == 0) {
     ReturnedPages returned;
-    // Runs at hand come before pages that nobody has touched.
+    // Cached runs come before pages that nobody has touched.
     if (pool.runs != nullptr && pool.owner->of(pool.size_class).available.is_empty())
       return_runs(pool, returned);
     if (!grow(pool)) return take_from_slabs(pool);
@@ -142,7 +148,7 @@ void* take_from_own(BlockPoolState& pool) {
 void give_to_own(BlockPoolState& pool, void* block) {
   if (pool.walks != 0) return give_to_slabs(pool, block);
   const ShownHits shown(pool);
-  AtHand& magazine = pool.magazine;
+  CachedBlocks& magazine = pool.magazine;
   if (magazine.count() == magazine.capacity && !grow(pool)) return give_to_slabs(pool, block);
   if (magazine.count() == magazine.capacity) {
     ReturnedPages returned;

@@ -1,17 +1,18 @@
 // Runs of a block pool: blocks side by side in a slab.
 //
-// A run that is freed stays at hand for the next request of its length, as a block does in a magazine: for
-// its slab it is taken. Where none is at hand, slabs are searched from the back of their list, where those
-// with most free blocks are (central/class_slabs.h); some are found at once, twice as many each time. Then a
-// longer run at hand is cut. Only where there is none either does all that is at hand return to the slabs,
-// which joins what lies side by side, and one is found at a time again; then the pool grows.
+// A run that is freed is cached for the next request of its length, as a block is in a magazine: in its slab
+// it counts as taken. Where no run of the length is cached, slabs are searched from the back of their list,
+// where those with most free blocks are (central/class_slabs.h); several runs are taken at once, twice as
+// many each time. If no slab has one, a longer cached run is cut. If there is none either, all cached blocks
+// and runs return to the slabs, which joins what lies side by side, and from then on one run is taken at a
+// time again. Then the pool grows.
 //
 // Threads: those of the pool. Of a pool for any threads the arrays are under its owner's mutex.
 #include <bit>
 #include <climits>
 
 #include "base/bitmap.h"
-#include "central/at_hand.h"
+#include "central/cached_blocks.h"
 #include "central/class_slabs.h"
 #include "central/remote_free.h"
 #include "page/metadata.h"
@@ -21,9 +22,9 @@
 
 namespace tarn::internal {
 
-using detail::kLongestRunAtHand;
+using detail::CachedRuns;
+using detail::kLongestCachedRun;
 using detail::OwnRecord;
-using detail::RunsAtHand;
 using detail::RunTable;
 
 namespace {
@@ -32,20 +33,20 @@ constexpr std::uint32_t kMostRefill = 16, kFirstRuns = 63;
 // So many slabs are searched before a pool that may grow does.
 constexpr unsigned kSlabsTried = 64;
 
-bool has_length(std::size_t count) { return count >= 2 && count <= kLongestRunAtHand; }
+bool has_length(std::size_t count) { return count >= 2 && count <= kLongestCachedRun; }
 
 std::uint64_t bit_of_length(std::size_t count) { return std::uint64_t{1} << (count - 1); }
 
-void* pop_run(BlockPoolState& pool, RunsAtHand* runs, std::size_t count) {
+void* pop_run(BlockPoolState& pool, CachedRuns* runs, std::size_t count) {
   void* const run = runs == nullptr ? nullptr : detail::pop(*runs->record);
   // Of a pool for one thread it stays: inlined frees would not set it again.
-  if (run != nullptr && pool.own == nullptr && runs->at_hand.count() == 0)
+  if (run != nullptr && pool.own == nullptr && runs->cached.count() == 0)
     pool.run_lengths = pool.run_lengths & ~bit_of_length(count);
   return run;
 }
 
 // \pre there is room.
-void push_run(BlockPoolState& pool, RunsAtHand& runs, void* run, std::size_t count) {
+void push_run(BlockPoolState& pool, CachedRuns& runs, void* run, std::size_t count) {
   void** const top = runs.record->top;
   __atomic_store_n(top + 1, run, __ATOMIC_RELAXED);
   __atomic_store_n(&runs.record->top, top + 1, __ATOMIC_RELEASE);
@@ -56,67 +57,67 @@ bool keeps_runs(const BlockPoolState& pool) {
   return pool.source != BlockPoolState::Source::kSlabs && pool.source != BlockPoolState::Source::kMalloc;
 }
 
-bool may_be_at_hand(const BlockPoolState& pool, std::size_t count) {
+bool may_be_cached(const BlockPoolState& pool, std::size_t count) {
   return has_length(count) && keeps_runs(pool) && !thread_limits.check_every_free &&
          !thread_limits.every_call_is_slow;
 }
 
-RunsAtHand* runs_of(const BlockPoolState& pool, std::size_t count) {
+CachedRuns* runs_of(const BlockPoolState& pool, std::size_t count) {
   return pool.runs != nullptr && has_length(count) ? pool.runs->of[count] : nullptr;
 }
 
-RunsAtHand* runs_of_own(const BlockPoolState& pool, std::size_t count) {
+CachedRuns* runs_of_own(const BlockPoolState& pool, std::size_t count) {
   return pool.own != nullptr ? runs_of(pool, count) : nullptr;
 }
 
 // \pre the owner's mutex is held, for all three.
-void set_limit_locked(RunsAtHand& runs) {
-  __atomic_store_n(&runs.record->limit, runs.at_hand.slots + runs.at_hand.capacity, __ATOMIC_RELAXED);
+void set_limit_locked(CachedRuns& runs) {
+  __atomic_store_n(&runs.record->limit, runs.cached.slots + runs.cached.capacity, __ATOMIC_RELAXED);
 }
 
-bool grow_runs_locked(RunsAtHand& runs, std::uint32_t capacity) {
-  if (!grow_at_hand_locked(runs.at_hand, runs.record->top, capacity)) return false;
+bool grow_runs_locked(CachedRuns& runs, std::uint32_t capacity) {
+  if (!grow_cached_blocks_locked(runs.cached, runs.record->top, capacity)) return false;
   set_limit_locked(runs);
   return true;
 }
 
 // \returns nullptr when memory is refused.
-RunsAtHand* make_runs_locked(BlockPoolState& pool, std::size_t count) {
+CachedRuns* make_runs_locked(BlockPoolState& pool, std::size_t count) {
   if (pool.runs == nullptr) {
     pool.runs = metadata.make<RunTable>();
     if (pool.runs == nullptr) return nullptr;
     for (OwnRecord& record : pool.runs->records) record = {&pool.nothing, &pool.nothing};
     if (pool.own != nullptr) pool.own->runs = pool.runs->records;
   }
-  auto* const runs = metadata.make<RunsAtHand>();
+  auto* const runs = metadata.make<CachedRuns>();
   if (runs == nullptr) return nullptr;
   runs->record = &pool.runs->records[count];
   if (!grow_runs_locked(*runs, kFirstRuns)) {
     metadata.end(runs);
     return nullptr;
   }
-  runs->at_hand.top = &runs->record->top;
-  if (pool.own != nullptr) runs->at_hand.limit = &runs->record->limit;
-  runs->at_hand.run_length = static_cast<std::uint32_t>(count);
-  add_at_hand_locked(*pool.owner, runs->at_hand);
+  runs->cached.top = &runs->record->top;
+  if (pool.own != nullptr) runs->cached.limit = &runs->record->limit;
+  runs->cached.run_length = static_cast<std::uint32_t>(count);
+  add_cached_blocks_locked(*pool.owner, runs->cached);
   return pool.runs->of[count] = runs;
 }
 
 // As many as may lie in half of the pool's blocks. \returns whether there is room for one more.
-bool grow_runs(BlockPoolState& pool, RunsAtHand& runs, std::size_t count) {
+bool grow_runs(BlockPoolState& pool, CachedRuns& runs, std::size_t count) {
   const std::size_t room = pool.owner->of(pool.size_class).totals.blocks / (2 * count);
-  const std::uint32_t twice = runs.at_hand.capacity * 2 + 1;
+  const std::uint32_t twice = runs.cached.capacity * 2 + 1;
   if (twice > room || twice > kLargestMagazine) return false;
   if (pool.own == nullptr) return grow_runs_locked(runs, twice);
   os::LockGuard guard(pool.owner->mutex);
   return grow_runs_locked(runs, twice);
 }
 
-// \returns whether it is at hand now.
-bool keep(BlockPoolState& pool, RunsAtHand* runs, void* run, std::size_t count) {
+// \returns whether the run is cached now.
+bool keep(BlockPoolState& pool, CachedRuns* runs, void* run, std::size_t count) {
   if (runs == nullptr) return false;
   if (*runs->record->top == run) pool.stop("double free", run);
-  if (runs->at_hand.count() == runs->at_hand.capacity && !grow_runs(pool, *runs, count)) return false;
+  if (runs->cached.count() == runs->cached.capacity && !grow_runs(pool, *runs, count)) return false;
   push_run(pool, *runs, run, count);
   return true;
 }
@@ -151,15 +152,15 @@ std::uint32_t take_runs(Span& slab, std::size_t count, void** runs, std::uint32_
   return taken;
 }
 
-// Takes a run of the slab, and some more to be at hand.
+// Takes a run of the slab, and some more to cache.
 void* take_of_slab_locked(BlockPoolState& pool, Span& slab, std::size_t count) {
   if (slab.free_count < count || slab.longest_run < count) return nullptr;
   SlabOwner& owner = *pool.owner;
-  const bool keeps = may_be_at_hand(pool, count) && (pool.own == nullptr || pool.walks == 0) &&
+  const bool keeps = may_be_cached(pool, count) && (pool.own == nullptr || pool.walks == 0) &&
                      owner.no_magazines.load(std::memory_order_seq_cst) == 0;
-  RunsAtHand* const runs = keeps ? runs_of(pool, count) : nullptr;
+  CachedRuns* const runs = keeps ? runs_of(pool, count) : nullptr;
   // There may be some: a watched thread takes none of them, and other threads of the pool free meanwhile.
-  const std::uint32_t room = runs != nullptr ? runs->at_hand.capacity - runs->at_hand.count() : 0;
+  const std::uint32_t room = runs != nullptr ? runs->cached.capacity - runs->cached.count() : 0;
   void* found[kMostRefill];
   const std::uint32_t taken =
       take_runs(slab, count, found, runs != nullptr && runs->refill <= room ? runs->refill : 1);
@@ -195,17 +196,16 @@ void* find_run(BlockPoolState& pool, std::size_t count, unsigned most_slabs) {
   return find_run_locked(pool, count, most_slabs);
 }
 
-// Takes the beginning of a longer run at hand.
+// Takes the beginning of a longer cached run.
 void* take_of_longer_run(BlockPoolState& pool, std::size_t count, ReturnedPages& returned) {
-  if (count >= kLongestRunAtHand) return nullptr;
+  if (count >= kLongestCachedRun) return nullptr;
   for (std::uint64_t longer = pool.run_lengths & ~std::uint64_t{0} << count; longer != 0;
        longer &= longer - 1) {
     const auto length = static_cast<std::size_t>(std::countr_zero(longer)) + 1;
-    auto* const run = static_cast<char*>(take_run_at_hand(pool, length));
+    auto* const run = static_cast<char*>(take_cached_run(pool, length));
     if (run == nullptr) continue;
     char* const rest = run + count * pool.stride;
-    if (!keep_run_at_hand(pool, rest, length - count))
-      give_run_to_slabs(pool, rest, length - count, returned);
+    if (!cache_run(pool, rest, length - count)) give_run_to_slabs(pool, rest, length - count, returned);
     return run;
   }
   return nullptr;
@@ -219,18 +219,18 @@ void* run_of_new_slab(BlockPoolState& pool, std::size_t count) {
 
 }  // namespace
 
-// Of a pool for one thread, no other thread changes what is at hand.
-void* take_run_at_hand(BlockPoolState& pool, std::size_t count) {
+// Of a pool for one thread, no other thread changes what is cached.
+void* take_cached_run(BlockPoolState& pool, std::size_t count) {
   if (pool.own != nullptr) return pop_run(pool, runs_of(pool, count), count);
   if (!has_length(count) || !keeps_runs(pool)) return nullptr;
   os::LockGuard guard(pool.owner->mutex);
   return pop_run(pool, runs_of(pool, count), count);
 }
 
-bool keep_run_at_hand(BlockPoolState& pool, void* blocks, std::size_t count) {
-  if (!may_be_at_hand(pool, count)) return false;
+bool cache_run(BlockPoolState& pool, void* blocks, std::size_t count) {
+  if (!may_be_cached(pool, count)) return false;
   const ShownHits shown(pool);
-  RunsAtHand* runs = runs_of_own(pool, count);
+  CachedRuns* runs = runs_of_own(pool, count);
   if (runs != nullptr) return pool.walks == 0 && keep(pool, runs, blocks, count);
   os::LockGuard guard(pool.owner->mutex);
   if (pool.owner->no_magazines.load(std::memory_order_seq_cst) != 0) return false;
@@ -239,12 +239,12 @@ bool keep_run_at_hand(BlockPoolState& pool, void* blocks, std::size_t count) {
 }
 
 void return_runs(BlockPoolState& pool, ReturnedPages& returned) {
-  for (std::size_t count = 2; count <= kLongestRunAtHand; ++count)
-    while (void* const run = take_run_at_hand(pool, count)) give_run_to_slabs(pool, run, count, returned);
+  for (std::size_t count = 2; count <= kLongestCachedRun; ++count)
+    while (void* const run = take_cached_run(pool, count)) give_run_to_slabs(pool, run, count, returned);
   if (!keeps_runs(pool)) return;
   os::LockGuard guard(pool.owner->mutex);
-  for (std::size_t count = 2; count <= kLongestRunAtHand; ++count)
-    if (RunsAtHand* const runs = runs_of(pool, count)) runs->refill = 1;
+  for (std::size_t count = 2; count <= kLongestCachedRun; ++count)
+    if (CachedRuns* const runs = runs_of(pool, count)) runs->refill = 1;
 }
 
 void* take_run(BlockPoolState& pool, std::size_t count) {
@@ -268,9 +268,9 @@ void* take_run(BlockPoolState& pool, std::size_t count) {
 void end_runs(BlockPoolState& pool) {
   if (pool.runs == nullptr) return;
   if (pool.own != nullptr) pool.own->runs = nullptr;
-  for (RunsAtHand* const runs : pool.runs->of)
+  for (CachedRuns* const runs : pool.runs->of)
     if (runs != nullptr) {
-      end_at_hand(runs->at_hand);
+      end_cached_blocks(runs->cached);
       metadata.end(runs);
     }
   metadata.end(pool.runs);
@@ -278,7 +278,7 @@ void end_runs(BlockPoolState& pool) {
 }
 
 void show_runs_locked(BlockPoolState& pool) {
-  for (RunsAtHand* const runs : pool.runs->of)
+  for (CachedRuns* const runs : pool.runs->of)
     if (runs != nullptr) set_limit_locked(*runs);
   pool.own->runs = pool.runs->records;
 }

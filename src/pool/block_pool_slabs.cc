@@ -2,7 +2,7 @@
 #include <bit>
 
 #include "base/bitmap.h"
-#include "central/at_hand.h"
+#include "central/cached_blocks.h"
 #include "central/class_slabs.h"
 #include "central/owners.h"
 #include "central/return_blocks.h"
@@ -162,9 +162,9 @@ void validate(BlockPoolState& pool) {
     os::LockGuard guard(part.mutex);
     validate_locked(part);
     blocks += part.of(pool.size_class).totals.blocks;
-    for (const AtHand* at_hand = part.at_hand; at_hand != nullptr; at_hand = at_hand->next)
-      TARN_CHECK(at_hand->count() <= at_hand->capacity);
-    visit_at_hand(part, [&](const void* block) {
+    for (const CachedBlocks* cached = part.cached_blocks; cached != nullptr; cached = cached->next)
+      TARN_CHECK(cached->count() <= cached->capacity);
+    visit_cached_blocks(part, [&](const void* block) {
       const BlockPlace place = place_in_pool(pool, block, 1);
       TARN_CHECK(!is_marked_free_locked(*place.slab, place.index));
     });

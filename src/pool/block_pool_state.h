@@ -4,7 +4,7 @@
 //   kRecords   the inlined hits pop and push the thread's record of the pool's class. All else, up to the
 //              refusal of memory, is the thread tier's.
 //   kMarked    a pool with a cap: as before, but in the library, under the thread's mark, so that a visit can
-//              take all that threads have at hand: a block is refused only when none is free anywhere.
+//              take all that threads have cached: a block is refused only when none is free anywhere.
 //   kOwn       a pool for one thread, which has the only record.
 //   kSlabs     free blocks are poisoned or wiped, or slots of malloc's objects: each call goes to the slabs.
 //   kMalloc    each block is one of malloc's (the option pools_use_malloc).
@@ -29,16 +29,16 @@
 namespace TARN_NAMESPACE::detail {
 
 /// Freed runs of one length, for the next requests of that length.
-struct RunsAtHand {
-  internal::AtHand at_hand{};
+struct CachedRuns {
+  internal::CachedBlocks cached{};
   OwnRecord* record = nullptr;
   std::uint32_t refill = 1;  // so many are taken at once when there is none
 };
 
 /// All of a pool's, by their length. The records of lengths that no run was freed of hold nothing.
 struct RunTable {
-  OwnRecord records[kLongestRunAtHand + 1];
-  RunsAtHand* of[kLongestRunAtHand + 1];
+  OwnRecord records[kLongestCachedRun + 1];
+  CachedRuns* of[kLongestCachedRun + 1];
 };
 
 struct BlockPoolState : internal::PoolHeader {
@@ -67,11 +67,11 @@ struct BlockPoolState : internal::PoolHeader {
   // Of a pool for one thread: its record, and the magazine behind that. While the thread is watched, the
   // record is that of nothing, and `hidden_top` the true one's.
   OwnPoolFront* own = nullptr;
-  internal::AtHand magazine{};
+  internal::CachedBlocks magazine{};
   void** hidden_top = nullptr;
   std::size_t sampled_count = 0;  // live blocks that a profile knows; while there are some, no free is a hit
   void* nothing = nullptr;        // a record's only slot where there is no magazine
-  // Bit n - 1: runs of n blocks are at hand; of a pool for one thread, may be.
+  // Bit n - 1: runs of n blocks are cached; of a pool for one thread, may be.
   internal::Relaxed<std::uint64_t> run_lengths;
   RunTable* runs = nullptr;  // nullptr: none was freed yet
 
@@ -118,7 +118,7 @@ bool are_valid(const FixedPoolOptions& options);
 /// \returns how many blocks of a stride a chunk has where the program does not choose it.
 std::size_t usual_blocks_in_chunk(std::size_t stride);
 
-/// Ends a pool, and frees what lives; the record stays.
+/// Ends a pool, and frees its live blocks; the record stays.
 void end_pool_of_blocks(BlockPoolState& pool);
 
 /// Frees all blocks, those of malloc too. \pre no other thread uses the pool meanwhile.
@@ -132,7 +132,7 @@ std::size_t release_unused(BlockPoolState& pool, ReturnedPages& returned);
 
 // The parts of a pool's end, in this order.
 
-/// The pool is registered no more, and all that threads had at hand is in the slabs.
+/// The pool is registered no more, and all that threads had cached is in the slabs.
 void begin_to_end_blocks(BlockPoolState& pool);
 /// Visits the live blocks: first malloc's, which visit() must free, then those of slabs, in the order of
 /// their addresses.
@@ -186,21 +186,21 @@ void give_run_to_slabs(BlockPoolState& pool, void* blocks, std::size_t count, Re
 
 // Runs of blocks side by side.
 
-/// \returns a run of that length that was freed and is at hand, or nullptr.
-void* take_run_at_hand(BlockPoolState& pool, std::size_t count);
-/// Keeps a freed run at hand. \returns false where that is not to be; then it is the slabs'.
-bool keep_run_at_hand(BlockPoolState& pool, void* blocks, std::size_t count);
-/// Returns all runs at hand to the slabs.
+/// \returns a cached run of that length, or nullptr.
+void* take_cached_run(BlockPoolState& pool, std::size_t count);
+/// Caches a freed run. \returns false where the run may not be cached: then the caller gives it to the slabs.
+bool cache_run(BlockPoolState& pool, void* blocks, std::size_t count);
+/// Returns all cached runs to the slabs.
 void return_runs(BlockPoolState& pool, ReturnedPages& returned);
-/// \returns the first of `count` blocks side by side, from slabs; grows when some of them, and what the pool
-/// has at hand, have none.
+/// \returns the first of `count` blocks side by side, from slabs; the pool grows when neither the slabs that
+/// are searched nor what it has cached have such a run.
 void* take_run(BlockPoolState& pool, std::size_t count);
 void end_runs(BlockPoolState& pool);
 /// Calls with runs may be hits again. \pre the pool is for one thread and has a table; the owner's mutex is
 /// held.
 void show_runs_locked(BlockPoolState& pool);
 
-// The magazine of a pool for one thread, whose thread calls these.
+// The magazine of a pool for one thread: that thread calls these.
 
 /// The pool has none yet.
 void begin_own(BlockPoolState& pool, detail::OwnPoolFront& front);
@@ -222,12 +222,12 @@ class ShownHits {
   BlockPoolState& pool_;
 };
 
-/// While one lives, no thread gets magazines of the pool; what threads have when it begins returns to the
+/// While one exists, no thread gets magazines of the pool; what threads have when it begins returns to the
 /// slabs, but for the newest block of threads that run, unless calls are marked. \pre the pool's mutex is
 /// held at both ends.
 NoMagazines without_magazines(BlockPoolState& pool, ReturnedPages& returned);
 
-/// Between these no slab ends, no thread has magazines of the pool, and what the calling thread has at hand
+/// Between these no slab ends, no thread has magazines of the pool, and what the calling thread has cached
 /// has returned to the slabs. Walks may be nested.
 void begin_walk(BlockPoolState& pool);
 void end_walk(BlockPoolState& pool);

@@ -141,12 +141,12 @@ void end_lone(void* block, std::uint32_t* others) {
 
 void* block_of(const BufferHandle& handle) { return handle.data - handle.offset; }
 
-// Of a buffer whose chunk has gone back; which pool's it was, nothing tells any more.
+// The chunk of the buffer has gone back: which pool it was of is not known any more.
 [[noreturn, gnu::cold, gnu::noinline]] void stop_at_second_end(void* block) {
   os::fatal("double free", block);
 }
 
-// The name is that of the pool whose memory the address lies in now.
+// Names the pool that the address belongs to now.
 [[noreturn]] void stop(const char* what, void* block) {
   const PoolHeader* const pool = pool_of(page_map.find(block));
   if (pool == nullptr) os::fatal(what, block);
@@ -212,7 +212,7 @@ void buffer_pool_allocate_shared(BufferPoolState* state, std::size_t bytes, Buff
     os::fatal_in_pool(state->name(), "copy of a handle whose buffer has ended", block);
 }
 
-// A count that lies elsewhere is of a buffer whose slab has gone back to the system.
+// If the handle's count lies elsewhere, the slab of its buffer has gone back to the system.
 void end_shared_buffer(const BufferHandle& handle) noexcept {
   void* const block = block_of(handle);
   const Span* const span = page_map.find(block);

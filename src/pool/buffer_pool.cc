@@ -48,7 +48,7 @@ std::size_t least_of(std::size_t a, std::size_t b) { return a < b ? a : b; }
 // \returns false when an option is out of its range, or memory is refused.
 bool add_size(BufferPoolState& state, const BufferPoolOptions& options, const BufferSize& size,
               bool poisons) {
-  constexpr std::size_t kMostPerChunk = 12'000;  // whose counts' memory is used again
+  constexpr std::size_t kMostPerChunk = 12'000;  // the memory of more counts is not used again
   constexpr std::size_t kNoCap = SIZE_MAX;
   if (!are_valid({.block_bytes = size.bytes, .alignment = options.alignment})) return false;
   const std::size_t least_step = options.alignment < 8 ? 8 : options.alignment;
@@ -97,7 +97,7 @@ void note_classes(BufferPoolState& state) {
   for (unsigned i = 0; i < state.size_count; ++i) {
     const BlockPoolState& pool = *state.sizes[i].state;
     const std::size_t near = index_of_class(pool.size_class) - state.first_class;
-    if (pool.source == BlockPoolState::Source::kRecords && near < BufferPoolFront::kClassesAtHand)
+    if (pool.source == BlockPoolState::Source::kRecords && near < BufferPoolFront::kNearClasses)
       state.has_class[near] = true;
   }
 }

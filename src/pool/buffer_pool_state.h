@@ -25,7 +25,7 @@ struct BufferSizeState : BlockPoolState {
 };
 
 /// The references of a shared buffer that lies in no chunk. \why never another record's memory while the pool
-/// lives: a handle that ends twice finds that the block is not its own.
+/// exists: a handle that ends twice finds that the block is not its own.
 struct LoneCount {
   LoneCount* next;       // in the list of all
   LoneCount* next_free;  // in the list of those without a block

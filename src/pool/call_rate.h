@@ -1,8 +1,8 @@
 // Whether a heap is called so much, and so fast, that quicker calls are worth the memory for them, however
-// little lives in it.
+// few of its blocks are live.
 //
-// The clock is read once in many calls; who asks brings the time, so that a test may invent it. Calls must be
-// both many and fast: a heap that lives long has had many, and the first blocks of a heap come fast.
+// The clock is read once in many calls; the caller passes the time, so that a test may invent it. Calls must
+// be both many and fast: an old heap has had many, and the first blocks of a heap come fast.
 // Threads: under the heap's mutex.
 #pragma once
 #include <cstdint>

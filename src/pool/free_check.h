@@ -11,7 +11,7 @@
 
 namespace tarn::internal {
 
-/// How many of the newest blocks at hand are looked at.
+/// How many of the newest cached blocks are looked at.
 inline constexpr unsigned kNewestLooked = 16;
 
 /// \returns those blocks of a word of bits, of the mask, that are marked free.
@@ -20,8 +20,8 @@ inline std::uint64_t marked_free(const Span& slab, std::size_t word, std::uint64
          (bitmap::load(&slab.free_bits[word]) | slab.remote_bits[word].load(std::memory_order_relaxed));
 }
 
-/// \returns the slot of the newest block that the calling thread has at hand of a class.
-inline void* const* newest_at_hand(SizeClass size_class) {
+/// \returns the slot of the newest block of a class that the calling thread has cached.
+inline void* const* newest_cached(SizeClass size_class) {
   detail::ThreadCache* const cache = detail::own_cache();
   return detail::slot_at(cache, detail::record_at(cache, record_of_class(size_class)).top);
 }

@@ -38,7 +38,7 @@ bool make_room(HandlePoolState& state) {
   if (state.group_count < old_room) return true;
   if (state.array_count == HandlePoolState::kGrowths) return false;
   const std::uint32_t room = old_room == 0 ? kFirstRoom : old_room * 2;
-  // A large array is a span of its own, whose pages go back when it ends.
+  // A large array is a span of its own: its pages go back when it ends.
   Span* span = nullptr;
   void* memory = nullptr;
   if (array_bytes(room) < kPageBytes) {
@@ -167,7 +167,7 @@ std::uint32_t count_free_locked(SlotsInSlab slots, std::uint32_t count) {
   return free;
 }
 
-// A slab whose slots are nobody's yet.
+// A slab of slots that no group has yet.
 bool add_slab_of_slots(HandlePoolState& state) {
   SlabOwner& owner = *state.owner;
   os::LockGuard guard(owner.mutex);

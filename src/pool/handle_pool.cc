@@ -186,7 +186,7 @@ void outlive(HandlePoolState& state, std::size_t live) {
   ReturnedPages returned;
   const os::LockGuard guard(state.mutex);
   if (!state.front->is_over_malloc) {
-    return_all_at_hand(*state.owner, returned);
+    return_all_cached(*state.owner, returned);
     release_unused_groups_locked(state, returned);
   }
   const HandleFront& front = *state.front;

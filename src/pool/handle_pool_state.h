@@ -51,7 +51,7 @@ struct HandlePoolState : BlockPoolState {
   internal::List<internal::Span> objects{};
   std::size_t mapped_bytes = 0;
   std::atomic<std::uint8_t> makers_alone[kMakers] = {};
-  // Whose objects any thread ends by an exchange: the thread has been seen outside since it lost the right.
+  // Makers that were seen outside since they lost the right: any thread ends their objects by an exchange.
   std::atomic<bool> is_shared[kMakers] = {};
 };
 
@@ -117,7 +117,7 @@ struct HandlePoolAccess {
 /// Gives a group memory, and its slots to the slabs. \pre the mutex is held. \returns false when memory is
 /// refused, or there are as many slots as may be.
 bool add_free_slots_locked(HandlePoolState& state);
-/// Gives the memory of groups back whose slots are all in slabs. \pre the mutex is held. \returns bytes.
+/// Gives back the memory of groups that have all slots in slabs. \pre the mutex is held. \returns bytes.
 std::size_t release_unused_groups_locked(HandlePoolState& state, internal::ReturnedPages& returned);
 /// The same of one group of a pool that has handed its objects over.
 void end_group_if_dead_locked(HandlePoolState& state, internal::Span* objects,

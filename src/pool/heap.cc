@@ -27,7 +27,7 @@ namespace {
 
 HeapState& state_of(PoolHeader& pool) { return static_cast<HeapState&>(pool); }
 
-// \returns what lives, but for the heaps within.
+// \returns what is live, but for the heaps within.
 HeapCounts own_live_of(HeapState& state, ReturnedPages& returned) {
   HeapCounts counts = count_in_classes(state, returned);
   os::LockGuard guard(state.mutex);
@@ -51,10 +51,10 @@ void note_soft_limit(HeapState& state) {
   state.is_calling_back = false;
 }
 
-// Before a limit that holds for several heaps refuses a block, what the threads of all of them have at hand
-// would have to be collected: they have nothing.
+// Before a limit that holds for several heaps refuses a block, what the threads of all of them have cached
+// would have to be collected: so none of them caches anything.
 void lie_in(HeapState& state, HeapState& around) {
-  keep_nothing_at_hand(around);
+  cache_nothing(around);
   state.may_have_classes = false;
   os::LockGuard guard(around.mutex);
   around.account.share();
@@ -89,12 +89,12 @@ void* refuse(HeapState& state) {
 
 [[gnu::noinline]] void deallocate_slowly(HeapState& state, void* block) {
   if (Span* const slab = slab_of_classes(state, block)) return deallocate_of_classes(state, *slab, block);
-  watched::heed_at_free();
+  watched::notice_at_free();
   watched::note_freed(block);
   deallocate_block(state, block);
 }
 
-// 1, 2, 4, 8 or 16: blocks of more than kTinyLimit have it whoever asks, and tiny ones but for 16.
+// 1, 2, 4, 8 or 16: blocks of more than kTinyLimit always have it, and tiny ones have it except 16.
 bool is_usual(std::size_t alignment) {
   constexpr std::size_t kPowers = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16;
   return alignment <= 16 && (kPowers >> alignment & 1) != 0;
@@ -246,7 +246,7 @@ void heap_set_limits(HeapState* state, std::size_t soft_limit, std::size_t hard_
     os::LockGuard guard(state->mutex);
     state->account.set_limits(soft_limit, hard_limit);
   }
-  heed_limits(*state);
+  apply_limits(*state);
 }
 
 }  // namespace TARN_NAMESPACE::detail

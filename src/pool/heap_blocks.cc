@@ -15,7 +15,7 @@ using detail::HeapState;
 using detail::ProgramGuard;
 
 /// Whether a charge may cross a soft limit, and take all that is left below a hard one: where threads have
-/// nothing at hand.
+/// nothing cached.
 enum class Charge : bool { kWithRoom, kWhatever };
 
 void* allocate_locked(HeapState& state, const BlockRequest& request, Charge charge, ReturnedPages& returned) {
@@ -47,22 +47,22 @@ bool is_beyond_limit(HeapState& state, const BlockRequest& request) {
 // the heap.
 void* try_to_allocate(HeapState& state, const BlockRequest& request, Charge charge) {
   void* block = nullptr;
-  bool is_time_to_look = false, has_earned = false;
+  bool is_time_to_look = false, qualifies = false;
   {
     ReturnedPages returned;
     const ProgramGuard guard(state.mutex);
     block = allocate_locked(state, request, charge, returned);
     if (!has_classes(state)) {
       is_time_to_look = state.call_rate.note_call();
-      has_earned = has_earned_classes(state);
+      qualifies = qualifies_for_classes(state);
     }
   }
   if (is_time_to_look) look_at_clock(state);
-  if (has_earned) begin_classes(state);
+  if (qualifies) begin_classes(state);
   return block;
 }
 
-// What threads have at hand of the heap, and of those around it, may be what is missing.
+// What threads have cached of the heap, and of those around it, may be what is missing.
 void* allocate_of_all(HeapState& state, const BlockRequest& request) {
   ReturnedPages returned;
   for (HeapState* around = state.around; around != nullptr; around = around->around) {
@@ -74,7 +74,7 @@ void* allocate_of_all(HeapState& state, const BlockRequest& request) {
   return allocate_locked(state, request, Charge::kWhatever, returned);
 }
 
-bool may_have_at_hand(const HeapState& state) {
+bool may_have_cached(const HeapState& state) {
   for (const HeapState* heap = &state; heap != nullptr; heap = heap->around)
     if (has_classes(*heap)) return true;
   return false;
@@ -100,7 +100,7 @@ void* allocate_of_pages(HeapState& state, std::size_t size, std::size_t alignmen
     return nullptr;
   const Charge charge = has_classes(state) ? Charge::kWithRoom : Charge::kWhatever;
   void* block = try_to_allocate(state, request, charge);
-  if (block == nullptr && may_have_at_hand(state)) block = allocate_of_all(state, request);
+  if (block == nullptr && may_have_cached(state)) block = allocate_of_all(state, request);
   if (block != nullptr && state.pages.poisons()) os::note_pool_allocation(&state, block, size);
   return block;
 }

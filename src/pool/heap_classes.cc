@@ -103,7 +103,7 @@ void* take_marked(HeapState& heap, SlabOwner& owner, SizeClass size_class) {
   }
   ReturnedPages returned;
   if (void* const block = take_block(owner, size_class, returned)) return block;
-  if (heap.is_scarce) {  // nothing is at hand but of threads that could not be waited for
+  if (heap.is_scarce) {  // nothing is cached but by threads that could not be waited for
     if (own == nullptr) return nullptr;
     drop_own_magazines(owner, *own, returned);
     return take_block(owner, size_class, returned);
@@ -144,10 +144,10 @@ void deallocate_marked(HeapState& heap, Span& slab, void* block) {
   const SizeClass size_class = slab.size_class.load(std::memory_order_relaxed);
   const bool checks = thread_limits.check_every_free;
   if (ThreadHeap* const own = this_heap();
-      own != nullptr && !checks && !is_disturbed() && slab.sampled_count.load(std::memory_order_relaxed) == 0)
+      own != nullptr && !checks && !is_disturbed() && !slab.has_samples())
     if (push_marked(owner, size_class, *own, block)) return;
   const SlowDoor door;
-  watched::heed_at_free();
+  watched::notice_at_free();
   watched::note_freed(block);
   end_scarcity_if_plenty(heap);
   ThreadHeap* const own = heap_of_this_thread();
@@ -201,7 +201,9 @@ void forget_samples(SlabOwner& owner) {
 
 }  // namespace
 
-bool has_earned_classes(const HeapState& heap) { return heap.may_have_classes && heap.call_rate.is_high(); }
+bool qualifies_for_classes(const HeapState& heap) {
+  return heap.may_have_classes && heap.call_rate.is_high();
+}
 
 void begin_classes(HeapState& heap) {
   if (os::is_fork_owner()) return;
@@ -274,7 +276,7 @@ void deallocate_of_classes(HeapState& heap, Span& slab, void* block) {
 void check_free_of_classes(const HeapState& heap, const Span& slab, const void* block) {
   const BlockIndex index = index_of_block(heap, slab, block);
   if (marked_free(slab, bitmap::word_of(index), bitmap::bit(index)) != 0 ||
-      is_among_newest(newest_at_hand(slab.size_class.load(std::memory_order_relaxed)), block))
+      is_among_newest(newest_cached(slab.size_class.load(std::memory_order_relaxed)), block))
     os::fatal_in_pool(heap.name, "double free", block);
 }
 
@@ -288,11 +290,11 @@ NoMagazines without_magazines(HeapState& heap, ReturnedPages& returned) {
                      [&](SlabOwner& owner) { drop_all_magazines(owner, heap.hits, returned); });
 }
 
-void keep_nothing_at_hand(HeapState& heap) {
+void cache_nothing(HeapState& heap) {
   {
     os::LockGuard guard(heap.mutex);
-    if (heap.keeps_nothing) return;
-    heap.keeps_nothing = true;
+    if (heap.caches_nothing) return;
+    heap.caches_nothing = true;
     heap.may_have_classes = false;
   }
   if (heap.owner.load(std::memory_order_acquire) == nullptr) return;
@@ -303,11 +305,11 @@ void keep_nothing_at_hand(HeapState& heap) {
   drop_all_magazines(owner_of(heap), heap.hits, returned);
 }
 
-void heed_limits(HeapState& heap) {
+void apply_limits(HeapState& heap) {
   if (heap.owner.load(std::memory_order_acquire) == nullptr) return;
   if (has_limit(heap)) mark_hits(heap);
   end_scarcity_if_plenty(heap);
-  // What is at hand may be more than the new limit has room for.
+  // What is cached may be more than the new limit has room for.
   ReturnedPages returned;
   os::LockGuard guard(heap.mutex);
   const NoMagazines without = without_magazines(heap, returned);
@@ -330,7 +332,7 @@ void clear_classes(HeapState& heap, ReturnedPages& returned) {
   SlabOwner* const owner = heap.owner.load(std::memory_order_acquire);
   if (owner == nullptr) return;
   begin_to_end(*owner);  // no look ends a slab meanwhile
-  return_all_at_hand(*owner, returned);
+  return_all_cached(*owner, returned);
   forget_samples(*owner);
   free_all_blocks(*owner, returned);
   end_no_more(*owner);

@@ -3,10 +3,10 @@
 // with a class for each of the general pool's: from then on its blocks of up to 256 KiB and usual alignment
 // are the thread tier's, and what it had before stays where it is until it is freed.
 //
-// Limits hold for what the slabs have given out: blocks that live, and those that threads have at hand. So a
-// hard limit is never exceeded. Before a limit would refuse a block, or a soft one be crossed, what all
-// threads have at hand returns to the slabs; when little is left below the limit even so, the heap is scarce:
-// no thread has anything at hand, and each call counts, until an eighth of the limit is free. So the hits of
+// Limits hold for what the slabs have given out: live blocks, and those that threads have cached. So a hard
+// limit is never exceeded. Before a limit would refuse a block, or a soft one be crossed, what all threads
+// have cached returns to the slabs; when little is left below the limit even so, the heap is scarce: no
+// thread has anything cached, and each call counts, until an eighth of the limit is free. So the hits of
 // a heap with a limit are marked (thread/marked_hits.h); those of others are as plain as a typed pool's.
 //
 // Invariant: a heap with an owner is charged what the owner's slabs gave out; the pages of these slabs name
@@ -32,8 +32,8 @@ extern HeapClasses heap_classes;
 
 /// A heap that is prewarmed by less needs no owner.
 inline constexpr std::size_t kLeastBytesForClasses = 64 * 1024;
-/// Whether a heap without an owner has been used so much that it gets one. \pre its mutex is held.
-bool has_earned_classes(const detail::HeapState& heap);
+/// Whether a heap without an owner is called so fast that it gets one. \pre its mutex is held.
+bool qualifies_for_classes(const detail::HeapState& heap);
 /// Gives a heap an owner, unless memory is refused or too many heaps have one.
 void begin_classes(detail::HeapState& heap);
 
@@ -55,7 +55,7 @@ TARN_INLINE bool is_place_of(detail::RecordPlace first, detail::RecordPlace plac
   return number_of(place) - number_of(first) < kRecordSteps * heap_classes.count;
 }
 
-/// A hit; nullptr when the thread has none at hand. \param size up to 256 KiB.
+/// A hit; nullptr when the thread has none cached. \param size up to 256 KiB.
 TARN_INLINE void* take_at_once(const detail::HeapState& heap, std::size_t size) {
   const SlabOwner* const owner = heap.owner.load(std::memory_order_acquire);
   if (owner == nullptr) return nullptr;
@@ -92,14 +92,14 @@ void check_free_of_classes(const detail::HeapState& heap, const Span& slab, cons
 /// \returns the bytes of a block in such a slab; stops the process when the pointer is none.
 std::size_t block_bytes_of_classes(const detail::HeapState& heap, const Span& slab, const void* block);
 
-/// Returns to the slabs what threads have at hand, and keeps it from them while the result lives. \pre the
+/// Returns to the slabs what threads have cached, and keeps it from them while the result exists. \pre the
 /// heap's mutex is held at both ends, so that a fork finds none.
 NoMagazines without_magazines(detail::HeapState& heap, ReturnedPages& returned);
 
-/// From now on nothing is at hand of any thread: other heaps lie in this one.
-void keep_nothing_at_hand(detail::HeapState& heap);
+/// From now on no thread caches blocks of the heap: other heaps lie in it.
+void cache_nothing(detail::HeapState& heap);
 /// Call when limits have changed.
-void heed_limits(detail::HeapState& heap);
+void apply_limits(detail::HeapState& heap);
 
 struct HeapCounts {
   std::size_t bytes = 0, count = 0;  // of live blocks
@@ -113,7 +113,7 @@ HeapCounts count_in_classes(const detail::HeapState& heap, ReturnedPages& return
 void clear_classes(detail::HeapState& heap, ReturnedPages& returned);
 /// The same, at the heap's end.
 void end_classes(detail::HeapState& heap, ReturnedPages& returned);
-/// Returns what the calling thread and ended ones have at hand, and ends slabs without live blocks.
+/// Returns what the calling thread and ended ones have cached, and ends slabs without live blocks.
 void release_unused_of_classes(detail::HeapState& heap, ReturnedPages& returned);
 
 /// Makes slabs ahead of need that any class of up to 8 KiB may take, backed by memory; they stay until a trim

@@ -39,8 +39,8 @@ void* HeapPages::take_from(Span& page, const BlockRequest& request) {
   return block;
 }
 
-// Of pages whose longest run may do, those with the shortest come first. Some pages are looked at of each
-// length, which come last then, so that others are looked at the next time; where memory is refused, all.
+// Of pages with a longest run that may do, those with the shortest come first. Of each length some pages are
+// looked at, and then put last, so that others are looked at the next time; where memory is refused, all.
 void* HeapPages::take_mixed(const BlockRequest& request, Search search) {
   const std::uint32_t granule = mixed_page::granule_for(request.block_bytes, request.alignment);
   const std::size_t needed = request.block_bytes / granule;

@@ -31,7 +31,7 @@ struct HeapState : internal::PoolHeader {
   std::atomic<std::size_t> refusals;  // calls that got no block
   bool is_calling_back;
   internal::Relaxed<bool> may_have_classes;  // and has none yet
-  bool keeps_nothing;                        // at hand, once heaps lie in it
+  bool caches_nothing;                       // for threads, once heaps lie in it
   internal::Relaxed<bool> is_scarce;         // set under the mutex
   internal::Relaxed<internal::Hits> hits;    // how others are to treat its threads' magazines
   internal::CallRate call_rate;              // until it has an owner
@@ -72,7 +72,7 @@ std::size_t release_unused_of_heap(PoolHeader& pool, ReturnedPages& returned);
 bool add_live_of_heap(PoolHeader& pool, std::uintptr_t& behind, LivePicture& picture);
 SlabOwner* owner_of_heap(const PoolHeader& pool);
 
-/// All but those of heaps only whose blocks programs resize or make in scopes.
+/// All operations but those that only some heaps have: programs resize their blocks, or use them in scopes.
 constexpr PoolOperations operations_of_heap(const char* kind) {
   return {.kind = kind,
           .record = PoolRecord::kHeap,

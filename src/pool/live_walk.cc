@@ -1,4 +1,4 @@
-// Walks over the live blocks of pools of blocks: which slab is next, and what of it lives.
+// Walks over the live blocks of pools of blocks: which slab is next, and which of its blocks are live.
 #include "tarn/detail/live_walk.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ LiveWalk::~LiveWalk() {
   end_walk(pool_);
 }
 
-// What other threads have at hand is read after the bits: a block that one of them takes meanwhile is live.
+// What other threads have cached is read after the bits: a block that one of them takes meanwhile is live.
 bool LiveWalk::advance() noexcept {
   if (is_over_malloc) {
     block_count = find_blocks_of_malloc(pool_, last_, blocks);

@@ -88,8 +88,8 @@ std::uint64_t each(std::size_t step) {
   return step == bitmap::kWordBits ? 1 : ~std::uint64_t{0} / ((std::uint64_t{1} << step) - 1);
 }
 
-// The first run of up to 64 free granules, at a multiple of `step`, that begins in a word whose bound allows
-// it.
+// The first run of up to 64 free granules, at a multiple of `step`. Words are skipped that have a bound below
+// `count`.
 std::size_t find_fine(Span& page, unsigned count, std::size_t step) {
   const std::uint64_t places = each(step);
   for (unsigned i = 0; i < kWordsOfBounds; ++i) {

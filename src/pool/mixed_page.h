@@ -63,7 +63,7 @@ std::size_t give_back(Span& page, BlockIndex first);
 struct Live {
   std::size_t bytes, count;
 };
-/// Stops the process when the invariant is broken. \returns what lives in the page.
+/// Stops the process when the invariant is broken. \returns what is live in the page.
 Live validate(const Span& page);
 
 }  // namespace tarn::internal::mixed_page

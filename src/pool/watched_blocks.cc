@@ -21,7 +21,7 @@ bool forget(Span& span, void* block) {
 }  // namespace
 
 bool sample_if_due(const PoolHeader& pool, void* block, std::size_t bytes) {
-  if (!observation.heed() || !observation.is_sampled(bytes)) return false;
+  if (!observation.watches_this_thread() || !observation.is_sampled(bytes)) return false;
   Span* const span = find_span(block);
   if (span == nullptr || span->unmarked_pool() == nullptr) return false;  // malloc's, or a thread's record
   watched_spans.note_sample(*span);
@@ -30,7 +30,7 @@ bool sample_if_due(const PoolHeader& pool, void* block, std::size_t bytes) {
 }
 
 void sample_object_if_due(const PoolHeader& pool, void* object, std::size_t bytes) {
-  if (!observation.heed() || !observation.is_sampled(bytes)) return;
+  if (!observation.watches_this_thread() || !observation.is_sampled(bytes)) return;
   observation.note_allocated(object, bytes, pool.number, SampleLasts::kUntilSwitch);
 }
 
@@ -44,7 +44,7 @@ bool forget_sample_of(void* block) {
 
 void forget_samples_in(Span& span, std::size_t bytes, std::size_t step) {
   for (std::size_t at = 0; at < bytes; at += step) {
-    if (span.sampled_count.load(std::memory_order_relaxed) == 0) return;
+    if (!span.has_samples()) return;
     forget(span, span.start + at);
   }
 }

@@ -24,10 +24,10 @@ TARN_INLINE bool note_allocated(const PoolHeader& pool, void* block, std::size_t
   return false;
 }
 
-/// A thread frees a block: heeds a switch. \pre no lock is held.
-TARN_INLINE void heed_at_free() {
+/// A thread frees a block: it notices a switch. \pre no lock is held.
+TARN_INLINE void notice_at_free() {
   if (is_disturbed()) [[unlikely]]
-    observation.heed();
+    observation.notice();
 }
 /// \pre the block is live and the caller's. Locks of ranks up to a pool's may be held, where the pool lies in
 /// no caller's memory. \returns whether a sample had fallen on it.
@@ -53,8 +53,8 @@ TARN_INLINE std::size_t note_run_freed(void* blocks, std::size_t count, std::siz
   return samples;
 }
 
-/// The same of objects of a handle pool, whose ends are hits again once nobody watches: their samples last as
-/// long as the switch. \pre no lock is held.
+/// The same of objects of a handle pool. Once nobody watches, their ends are hits again: so their samples
+/// last as long as the switch. \pre no lock is held.
 [[gnu::noinline]] void sample_object_if_due(const PoolHeader& pool, void* object, std::size_t bytes);
 TARN_INLINE void note_object_made(const PoolHeader& pool, void* object, std::size_t bytes) {
   if (is_disturbed()) [[unlikely]]
@@ -62,13 +62,13 @@ TARN_INLINE void note_object_made(const PoolHeader& pool, void* object, std::siz
 }
 TARN_INLINE void note_object_ended(void* object) {
   if (is_disturbed()) [[unlikely]]
-    if (observation.heed()) observation.note_freed(object);
+    if (observation.watches_this_thread()) observation.note_freed(object);
 }
 
 /// All blocks of a span end. \param step distance of places where blocks may begin, bytes.
 [[gnu::noinline]] void forget_samples_in(Span& span, std::size_t bytes, std::size_t step);
 TARN_INLINE void note_span_ends(Span& span, std::size_t bytes, std::size_t step) {
-  if (span.sampled_count.load(std::memory_order_relaxed) != 0) [[unlikely]]
+  if (span.has_samples()) [[unlikely]]
     forget_samples_in(span, bytes, step);
 }
 

@@ -1,8 +1,8 @@
 // Wiping what sensitive pools take back.
 //
 // A sensitive pool wipes a block when it is freed, before another may get it, and live blocks when it is
-// cleared or ends; so its free memory is zero, and so is what it gives back. It has no block at hand outside
-// of the paths that wipe: no magazines, no blocks or runs that inlined calls take back. Blocks of malloc's
+// cleared or ends; so its free memory is zero, and so is what it gives back. It caches no block outside of
+// the paths that wipe: no magazines, no blocks or runs that inlined calls take back. Blocks of malloc's
 // are wiped where they go back to malloc (general/system_blocks.cc). A sensitive pool's pages lie in chunks
 // that core files leave out (Density::kUndumped), and its header tells readers of the process's memory to
 // read none of them.

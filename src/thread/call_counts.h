@@ -15,7 +15,7 @@ struct CountedLive {
   void add(std::size_t more) {
     raise_peak(peak_bytes, bytes.fetch_add(more, std::memory_order_relaxed) + more);
   }
-  /// Of a block whose allocation was not counted, nothing is left to subtract.
+  /// If the allocation of the block was not counted, the bytes stop at 0.
   void subtract(std::size_t less) {
     std::size_t now = bytes.load(std::memory_order_relaxed);
     while (!bytes.compare_exchange_weak(now, now < less ? 0 : now - less, std::memory_order_relaxed)) {

@@ -12,9 +12,9 @@
 // Synchronisation: `top` of a record belongs to the thread alone; other threads read it for statistics. All
 // else but `calls_made` changes under the heap's mutex, which its thread holds during a slow call
 // (SlowCall), and other threads while they look at the heap or return its blocks. A process of one thread, as
-// libc counts, takes none: the helper touches no heap that a thread has. Who returns or takes blocks holds
-// the owner's mutex too, for that time only. Heaps are never freed: the heap of a thread that has ended goes
-// to the next thread that starts.
+// libc counts, takes none: the helper touches no heap that a thread has. A call that returns or takes blocks
+// holds the owner's mutex too, for that time only. Heaps are never freed: the heap of a thread that has ended
+// goes to the next thread that starts.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -75,12 +75,12 @@ struct LargeCounts {
   Relaxed<std::size_t> live_count, live_bytes, allocations;
 };
 
-/// The pointers by which a thread finds its records, for others that hide them until it heeds a switch;
+/// The pointers by which a thread finds its records, for others that hide them until it notices a switch;
 /// nullptr: nobody may. All under the heap's mutex.
 struct ShownRecords {
   detail::ThreadCache** cache = nullptr;
   detail::ThreadCache** derived = nullptr;  // of the derived forms of operator new and delete
-  std::uint32_t switch_heeded = 0;          // the last one of watch_switches
+  std::uint32_t switch_noticed = 0;         // the last one of watch_switches
   bool is_watched = false;                  // its hits use the records though its pointer hides them
 };
 

@@ -127,8 +127,8 @@ void lower_capacity(ThreadHeap& heap, SizeClass size_class, unsigned most) {
   if (least < capacity) set_capacity(heap, size_class, least, count);
 }
 
-// Returns blocks of a magazine. Those of a pool whose mutex is not free, and those of other threads' owners,
-// return as remote frees.
+// Returns blocks of a magazine. Blocks of other threads' owners, and those of a pool while its mutex is not
+// free, return as remote frees.
 void return_from_magazine(ThreadHeap& heap, SizeClass size_class, void* const* blocks, unsigned count,
                           ReturnedPages& returned) {
   if (!is_private_class(size_class)) return return_blocks(heap.owner, blocks, count, returned);

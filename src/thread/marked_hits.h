@@ -1,8 +1,8 @@
-// Hits of a pool that others must be able to end at any time: of one with a limit, whose free blocks they
-// collect from all threads before a request is refused. Each hit stands between two stores of a mark of its
-// thread (os/owner_lock.h), which costs about 1 ns.
+// Hits of a pool with a limit. Before a request is refused, free blocks are collected from all threads: so
+// other threads must be able to end the hits of a thread at any time. Each hit stands between two stores of a
+// mark of its thread (os/owner_lock.h), which costs about 1 ns.
 //
-// Protocol: who collects first counts `no_magazines` of the pool's first part, then fences all threads, and
+// Protocol: a collector first counts `no_magazines` of the pool's first part, then fences all threads, and
 // waits for each thread's mark; a hit sets the mark and then reads the count. So a hit that has not seen the
 // count has ended before its magazine is touched.
 // Threads: as each says.
@@ -23,7 +23,7 @@ inline bool has_magazines(const SlabOwner& owner) {
 
 // By the heap's thread, of a class of the owner, which is a first part.
 
-/// \returns nullptr when the thread has none at hand, or may not take it.
+/// \returns nullptr when the thread has none cached, or may not take it.
 void* pop_marked(const SlabOwner& owner, SizeClass size_class, ThreadHeap& heap);
 /// \returns false when the magazine is full, or the thread may not use it.
 bool push_marked(const SlabOwner& owner, SizeClass size_class, ThreadHeap& heap, void* block);
@@ -54,7 +54,7 @@ TARN_INLINE bool push_marked_at_once(const SlabOwner& owner, detail::RecordPlace
 
 /// Shows that the thread's last plain hit is over, if others have asked.
 void end_visit(ThreadHeap& heap);
-/// Returns what the thread has at hand of a pool.
+/// Returns what the thread has cached of a pool.
 void drop_own_magazines(const SlabOwner& owner, ThreadHeap& heap, ReturnedPages& returned);
 
 /// How the hits of a pool are made.
@@ -65,11 +65,11 @@ enum class Hits : std::uint8_t {
                  // (Registry::ask_all), and has not, is left alone
 };
 
-/// Drops what threads have at hand of a pool, and returns what is parked to the slabs. \pre no thread gets
+/// Drops what threads have cached of a pool, and returns what is parked to the slabs. \pre no thread gets
 /// magazines of it.
 void drop_all_magazines(SlabOwner& owner, Hits hits, ReturnedPages& returned);
 
-/// While one lives, no thread gets magazines of a pool. \pre the pool's mutex is held at both ends.
+/// While one exists, no thread gets magazines of a pool. \pre the pool's mutex is held at both ends.
 class NoMagazines {
  public:
   /// \param owner the pool's first part; nullptr: there are none anyway. \param drop drop(owner) drops what

@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include "central/at_hand.h"
+#include "central/cached_blocks.h"
 #include "central/owners.h"
 #include "page/background.h"
 #include "page/watched_spans.h"
@@ -82,7 +82,7 @@ void Observation::watch(std::size_t interval) {
   watch_leases.profile.end();
   interval_.store(interval, std::memory_order_relaxed);
   watch_switches.count();
-  heed();
+  notice();
 }
 
 void Observation::record(Recording recording) {
@@ -91,7 +91,7 @@ void Observation::record(Recording recording) {
   watch_leases.recording.end();
   watch_switches.recording.store(recording, std::memory_order_relaxed);
   watch_switches.count();
-  heed();
+  notice();
 }
 
 void Observation::record_with_children() {
@@ -122,17 +122,17 @@ void Observation::ring() {
   }
   if (!is_sampling && !may_record()) return;
   registry.hide_all_records();
-  owners.for_each([](const SlabOwner& owner) { ring_at_hand(owner); });
+  owners.for_each([](const SlabOwner& owner) { ring_cached_blocks(owner); });
 }
 
 void Observation::take_notice() {
   const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
   const bool is_sampling = may_sample(), is_watched = is_sampling || may_record();
-  this_thread.heed(now, is_watched);
+  this_thread.note_switch(now, is_watched);
   if (is_watched) this_thread.bytes_to_sample = is_sampling ? leg_to_sample(interval()) : kNever;
   if (ThreadHeap* const heap = this_heap()) {
     os::LockGuard guard(heap->mutex);
-    heap->shown.switch_heeded = now;
+    heap->shown.switch_noticed = now;
     heap->shown.is_watched = is_watched;
   }
   if (ThreadHeap* const heap = this_heap(); heap != nullptr && !watch_switches.has_rings())
@@ -144,7 +144,7 @@ void Observation::take_notice() {
 bool Observation::draw() {
   end_watches_without_tool();
   const std::size_t interval = this->interval();
-  if (interval == 0) return false;  // switched off, and not yet heeded
+  if (interval == 0) return false;  // switched off, and not yet noticed
   const bool is_sample = !this_thread.is_at_pause;
   this_thread.bytes_to_sample = leg_to_sample(interval);
   return is_sample;

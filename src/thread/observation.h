@@ -3,10 +3,10 @@
 //
 // While a thread is watched, the fast path does not see its records: each of its calls comes to the slow
 // door, which takes blocks from the hidden records itself, without a lock, and counts the bytes that are
-// asked for. A block that a sample falls on comes from a slab of its own kind (SlabOwner::hides_slabs), whose
-// pages name no record: so its free takes the slow door too, by any thread, also when nobody watches any
-// more. A watched call thus costs some ns, one that is not watched nothing: the hit is what it was. Pools
-// that see each call: pool/watched_blocks.h.
+// asked for. A block that a sample falls on comes from a slab of its own kind (SlabOwner::hides_slabs): no
+// page of such a slab names a record. So the block's free takes the slow door too, by any thread, also when
+// nobody watches any more. A watched call thus costs some ns, one that is not watched nothing: the hit is
+// what it was. Pools that see each call: pool/watched_blocks.h.
 //
 // Samples are drawn so that each byte has the same chance (as in google/tcmalloc and jemalloc): the distance
 // of two is exponential. \why not at refills: what is freed at once is never refilled for, and so never seen.
@@ -17,10 +17,10 @@
 //
 // A switch counts `watch_switches`. The first slow call of any thread that sees another count than before
 // rings for all other threads: it lets their pointers lead to the empty cache, under the mutex of each heap,
-// and marks the spans of all pools, whose frees take the slow door then. So a thread that only ever hits
-// comes to a slow door too.
+// and marks the spans of all pools, so that frees of their blocks take the slow door. So a thread that only
+// ever hits comes to a slow door too.
 //
-// Invariant: `undisturbed_at` of a thread is that count exactly when the thread has heeded it and is not
+// Invariant: `undisturbed_at` of a thread is that count exactly when the thread has noticed it and is not
 // watched (this_thread.h).
 // Threads: any.
 #pragma once
@@ -75,14 +75,16 @@ class Observation {
   /// Whether a block may be a sampled one: true from the first switch on.
   bool has_begun() const { return watch_switches.generation.load(std::memory_order_relaxed) != 0; }
 
-  /// Takes notice of a switch. \returns whether the thread is watched. \pre no lock is held.
-  bool heed() {
+  /// Takes notice of a switch, if there is one. \returns whether the calling thread is watched then. \pre no
+  /// lock is held.
+  bool watches_this_thread() {
     notice();
     return this_thread.is_watched();
   }
   /// Takes notice of a switch, if there is one. \pre no lock is held.
   TARN_INLINE void notice() {
-    if (watch_switches.generation.load(std::memory_order_acquire) != this_thread.switch_heeded()) [[unlikely]]
+    if (watch_switches.generation.load(std::memory_order_acquire) != this_thread.switch_noticed())
+        [[unlikely]]
       take_notice();
   }
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/bitmap.h"
-#include "central/at_hand.h"
+#include "central/cached_blocks.h"
 #include "central/class_slabs.h"
 #include "central/depot.h"
 #include "central/owners.h"
@@ -27,7 +27,7 @@ namespace {
 
 os::Mutex& mutex = os::global_mutex<os::LockRank::kPrivateClass>();
 
-/// Owners whose pool has ended. Blocks of some may still be live.
+/// Owners of pools that have ended. Blocks of some may still be live.
 struct EndedOwners {
   SlabOwner *first, *last;
   unsigned count;
@@ -65,8 +65,8 @@ void add_ended_locked(EndedOwners& ended, SlabOwner& owner) {
   ++ended.count;
 }
 
-// \returns an owner whose pool has ended, and that has as many classes and no slab left; nullptr when none of
-// `most` is such. The others go to the end of the queue.
+// \returns an owner of an ended pool that has as many classes and no slab left, of the first `most` in the
+// queue; nullptr when there is none among these. The others go to the end of the queue.
 SlabOwner* take_ended_locked(const PoolOwnerRequest& request, unsigned most) {
   EndedOwners& ended = request.has_records ? ended_with_records : ended_without;
   for (unsigned left = at_most(most, ended.count); left != 0; --left) {
@@ -138,7 +138,7 @@ PoolCensus count_once(SlabOwner& owner, ReturnedPages& returned) {
       pages += of_class.totals.pages;
       add_unused(size_class, free_blocks(of_class));
     }
-    add_unused(one.first_class, at_hand_count(one));
+    add_unused(one.first_class, cached_block_count(one));
   };
   registry.for_each_and_rest(add_heap, [&] { for_each_owner(owner, add_owner); });
   return {blocks > unused ? blocks - unused : 0, bytes > unused_bytes ? bytes - unused_bytes : 0,
@@ -356,7 +356,7 @@ void populate_all(const List<Span>& slabs) {
 
 }  // namespace
 
-void return_all_at_hand(SlabOwner& owner, ReturnedPages& returned) {
+void return_all_cached(SlabOwner& owner, ReturnedPages& returned) {
   const GiveBackGuard give_back;  // so no free block is out of its slab
   drop_magazines(owner, all_heaps, returned);
   gather_free_blocks(owner, returned);

@@ -27,7 +27,7 @@ struct PoolOwnerRequest {
   bool has_records = true;   // of its classes in threads; without, there may be any number of such pools
   bool hides_slabs = false;  // the index of pages names no record: each free is slow
   bool keeps_slabs = false;  // those without a live block stay until a trim by hand
-  bool asks_pool = false;    // who knows but a block's address asks the pool to free it
+  bool asks_pool = false;    // a call that has only a block's address asks the pool to free it
   bool has_one_part = false;
   bool has_counts = false;  // slabs have a zeroed count for each block
   bool has_slots = false;   // its blocks are slots of handles, zeroed when a slab begins
@@ -66,7 +66,7 @@ std::size_t largest_taken_bytes(SlabOwner& owner);
 
 /// Drops every thread's magazines of the pool: all free blocks are in slabs then. \pre no other thread uses
 /// the pool meanwhile.
-void return_all_at_hand(SlabOwner& owner, ReturnedPages& returned);
+void return_all_cached(SlabOwner& owner, ReturnedPages& returned);
 
 /// Whether spare slabs that were made ahead of need end too.
 enum class SpareSlabs : bool { kGo, kStay };
@@ -88,7 +88,7 @@ void visit_live_blocks(SlabOwner& owner, SizeClass size_class, const BlockVisito
 /// Marks a block free in its slab; retires no slab. \pre as above.
 void mark_block_free(void* block);
 
-/// Frees all blocks. \pre no other thread uses the pool meanwhile, and nobody has free blocks of it at hand.
+/// Frees all blocks. \pre no other thread uses the pool meanwhile, and no thread has blocks of it cached.
 void free_all_blocks(SlabOwner& owner, ReturnedPages& returned);
 
 /// Makes slabs with `count` blocks or more of a class. \param populates whether all slabs shall be backed by

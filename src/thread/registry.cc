@@ -220,8 +220,8 @@ ThreadHeap* Registry::make_heap_locked() {
   return heap;
 }
 
-// \returns the heap that was left last; or one near it whose owner no thread uses, where the other's owner
-// has some. nullptr if all heaps have a thread.
+// \returns the heap that was left last; if its owner has threads, one near it with an owner that has none.
+// nullptr if all heaps have a thread.
 ThreadHeap* Registry::take_unused_locked(Take which) {
   ThreadHeap *before = nullptr, *best = first_unused_, *previous = best;
   const auto is_alone = [](const ThreadHeap& heap) { return heap.home->threads == 0; };
@@ -320,8 +320,8 @@ void Registry::hide_all_records() {
   os::LockGuard guard(owners.mutex());
   for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {
     os::LockGuard heap_guard(heap->mutex);
-    // A thread that has heeded the last switch would not show its records again.
-    if (heap->shown.switch_heeded == watch_switches.generation.load(std::memory_order_seq_cst)) continue;
+    // A thread that has noticed the last switch would not show its records again.
+    if (heap->shown.switch_noticed == watch_switches.generation.load(std::memory_order_seq_cst)) continue;
     hide(heap->shown);
   }
 }

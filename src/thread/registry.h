@@ -6,8 +6,8 @@
 // Source: 002's CentralCache; docs/decisions/011-shared-owners.md has the figures.
 //
 // Invariant, with owners.mutex() held: a heap is in a list of unused heaps exactly when is_unused; heaps in
-// no such list have, or are about to lose, their thread. Of an owner: threads == heaps whose home it is and
-// whose use is kThread.
+// no such list have, or are about to lose, their thread. Of an owner: threads == heaps that have it as home
+// and kThread as use.
 // Synchronisation: owners.mutex() guards the lists; a heap has a mutex of its own.
 #pragma once
 #include "central/owners.h"
@@ -19,7 +19,7 @@ class Registry {
  public:
   enum class Take : std::uint8_t { kLeft, kAny };  // kLeft: only one that has_left() tells of
   /// Attaches a heap to a thread without one: the heap of a thread that has ended, or a new one. \returns
-  /// nullptr when memory is refused, or there is none such. \param shown for hide_all_records().
+  /// nullptr when memory is refused, or no heap is as `which` asks. \param shown for hide_all_records().
   ThreadHeap* attach(Take which = Take::kAny, ShownRecords shown = {});
 
   /// Whether the next heap is as its thread has left it, so that attach() costs little.
@@ -85,8 +85,9 @@ class Registry {
   /// Calls visit for the mutex of each heap. \pre a fork has locked owners.mutex().
   void visit_for_fork(os::ForkSet::Visit visit);
 
-  /// Lets the next call of each thread that has not heeded the last switch take the slow door, by one store
-  /// to its pointer. A thread notes there that it has heeded a switch, before it shows its records again.
+  /// Lets the next call of each thread that has not noticed the last switch take the slow door, by one store
+  /// to its pointer. Before a thread shows its records again, it notes in its heap that it has noticed the
+  /// switch.
   void hide_all_records();
 
   /// Gives each thread's cache memory for the records of classes below `end`. \returns false when memory is
@@ -150,10 +151,10 @@ class Registry {
   Relaxed<std::size_t> cache_bytes_;                // of these with memory
   std::uint32_t most_owners_ = UINT32_MAX;
   std::atomic<std::uint32_t> owner_count_{0};
-  std::uint32_t numbered_count_ = 0;  // heaps whose threads have a number
+  std::uint32_t numbered_count_ = 0;  // heaps that give their threads a number
   std::uint32_t next_shared_ = 0;
   ThreadHeap* first_of_owner_[kMostShared] = {};  // one heap of each owner
-  // Apart from the heaps, whose lines their threads write.
+  // Apart from the heaps: threads write the lines of their heaps.
   std::atomic<SlabOwner*> owner_of_number_[kMostShared] = {};
   std::atomic<std::uint32_t> peak_threads_{0};
 };

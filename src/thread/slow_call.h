@@ -16,7 +16,7 @@ SlabOwner& owner_near(const ThreadHeap& heap);
 
 class SlowCall {
  public:
-  /// Takes the heap's mutex, if there are other threads. Chooses heap.owner, whose mutex it does not take.
+  /// Takes the heap's mutex, if there are other threads. Chooses heap.owner, but does not take its mutex.
   explicit SlowCall(ThreadHeap& heap);
   ~SlowCall() { heap_.owner = heap_.home; }
   SlowCall(const SlowCall&) = delete;

@@ -32,7 +32,7 @@ namespace {
 
 // A thread with fewer calls gets no new heap: its blocks come from the shared owner, at one lock per call. A
 // new heap costs 20 KiB and a page per size class; that of a thread that has ended costs a few writes.
-constexpr std::uint8_t kCallsToEarnAHeap = 64;
+constexpr std::uint8_t kCallsForAHeap = 64;
 
 static_assert(sizeof(ThisThread) + sizeof(detail::thread_cache) + sizeof(derived_cache) <= 64,
               "what libc keeps for libraries that are loaded at run time is little");
@@ -44,13 +44,13 @@ pthread_key_t end_key;
 void note_whether_hits_are_hidden() {
   const bool hits_hidden = this_thread.is_watched() && this_thread.heap != nullptr &&
                            this_thread.scope == nullptr && !watch_switches.is_recording();
-  this_thread.hits_hidden_until = hits_hidden ? this_thread.switch_heeded() + 1 : 0;
+  this_thread.hits_hidden_until = hits_hidden ? this_thread.switch_noticed() + 1 : 0;
 }
 
 // Shows the thread's own records to the fast path, or hides them; derived forms of operator new ask again.
 // \why the exchange: another thread may hide the records at the same time, because of a switch that this one
-// has not heeded, or to visit the magazines. Either that store comes later, or this thread sees the switch or
-// the visit here.
+// has not noticed, or to visit the magazines. Either that store comes later, or this thread sees the switch
+// or the visit here.
 void show_records(bool are_shown) {
   note_whether_hits_are_hidden();
   const bool may_be = are_shown && this_thread.heap != nullptr && !thread_limits.every_call_is_slow &&
@@ -126,7 +126,7 @@ bool make_end_key() {
 ThreadHeap* attach(Registry::Take which) {
   if (this_thread.heap != nullptr || this_thread.has_ended) return this_thread.heap;
   ThreadHeap* const heap = registry.attach(
-      which, {&detail::thread_cache, &derived_cache, this_thread.switch_heeded(), this_thread.is_watched()});
+      which, {&detail::thread_cache, &derived_cache, this_thread.switch_noticed(), this_thread.is_watched()});
   if (heap == nullptr) return nullptr;
   this_thread.heap = heap;
   if (!watch_switches.has_rings()) heap->calls_made.end();  // what the heap's last thread has left
@@ -152,10 +152,10 @@ bool this_thread_has_ended() { return this_thread.has_ended; }
 
 ThreadHeap* attach_this_thread() { return attach(Registry::Take::kAny); }
 
-ThreadHeap* attach_if_earned() {
-  const bool has_earned = registry.live_threads() == 0 || thread_limits.every_call_is_slow ||
-                          this_thread.calls_without_heap == kCallsToEarnAHeap;
-  if (has_earned) return attach_this_thread();
+ThreadHeap* attach_if_qualified() {
+  const bool qualifies = registry.live_threads() == 0 || thread_limits.every_call_is_slow ||
+                         this_thread.calls_without_heap == kCallsForAHeap;
+  if (qualifies) return attach_this_thread();
   ++this_thread.calls_without_heap;
   return registry.has_left() ? attach(Registry::Take::kLeft) : nullptr;
 }

@@ -15,8 +15,8 @@ struct ThisThread {
   void* scope;
   std::int64_t bytes_to_sample;  // of what it asks for, while it is watched (observation.h)
   std::uint32_t random;          // 0: before the first draw
-  std::uint32_t undisturbed_at;  // the last switch that it has heeded; one less while it is watched
-  // One more than the last switch it has heeded, exactly when the thread is watched, has a heap, is in no
+  std::uint32_t undisturbed_at;  // the last switch that it has noticed; one less while it is watched
+  // One more than the last switch it has noticed, exactly when the thread is watched, has a heap, is in no
   // scope, and its calls are not recorded; else 0. While it is one more than the count of switches, a slow
   // door need look at nothing else before it takes a hit from the hidden records.
   std::uint32_t hits_hidden_until;
@@ -26,23 +26,27 @@ struct ThisThread {
   bool watched;
 
   bool is_watched() const { return watched; }
-  /// The last switch that it has heeded.
-  std::uint32_t switch_heeded() const { return undisturbed_at + (watched ? 1 : 0); }
-  void heed(std::uint32_t now, bool watches) {
+  /// Whether it must notice a switch, or is watched. \param now the count of switches, also below.
+  bool is_disturbed_at(std::uint32_t now) const { return now != undisturbed_at; }
+  /// Whether its hits are what its hidden records have.
+  bool has_hidden_hits_at(std::uint32_t now) const { return now + 1 == hits_hidden_until; }
+  /// The last switch that it has noticed.
+  std::uint32_t switch_noticed() const { return undisturbed_at + (watched ? 1 : 0); }
+  void note_switch(std::uint32_t now, bool watches) {
     undisturbed_at = watches ? now - 1 : now;
     watched = watches;
   }
 };
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local ThisThread this_thread;
 
-/// Whether the thread must heed a switch, or is watched. \cost two loads.
+/// Whether the calling thread must notice a switch, or is watched. \cost two loads.
 TARN_INLINE bool is_disturbed() {
-  return watch_switches.generation.load(std::memory_order_acquire) != this_thread.undisturbed_at;
+  return this_thread.is_disturbed_at(watch_switches.generation.load(std::memory_order_acquire));
 }
 
-/// Whether the thread's hits are what its hidden records have.
+/// Whether the calling thread's hits are what its hidden records have.
 TARN_INLINE bool hits_are_hidden() {
-  return watch_switches.generation.load(std::memory_order_acquire) + 1 == this_thread.hits_hidden_until;
+  return this_thread.has_hidden_hits_at(watch_switches.generation.load(std::memory_order_acquire));
 }
 
 /// Whether others hide the records until the thread's next slow call.
@@ -65,7 +69,7 @@ ThreadHeap* attach_this_thread();
 
 /// The same, but only for a thread that calls often enough, and for the first thread of the process. \returns
 /// nullptr for other threads too.
-ThreadHeap* attach_if_earned();
+ThreadHeap* attach_if_qualified();
 
 /// Whether the thread's destructors have run: then the shared owner serves its calls.
 bool this_thread_has_ended();

@@ -39,7 +39,7 @@ constexpr std::size_t kLeastGrowth = 2 * kPageBytes;
 constexpr std::size_t kSmallHeapBytes = 256 * 1024;  // a look costs more than it can find
 
 // A slab of its own costs a class one to two OS pages; a call that another class serves, some ns.
-constexpr std::uint8_t kCallsToEarnSlabs = 8;
+constexpr std::uint8_t kCallsForSlabs = 8;
 constinit std::atomic<bool> no_class_is_rare{false};
 
 /// How eagerly a look for idle classes takes.
@@ -70,8 +70,8 @@ class ServingGuard {
 SlabOwner& owner_of(const ThreadHeap* heap) { return heap != nullptr ? owner_near(*heap) : owners.shared(); }
 
 // Returns what a class did not need since the last look: blocks in its magazine, which pin slabs, and an
-// empty slab. A class whose calls all hit has no miss, but another block on top. \returns how many blocks the
-// magazine had.
+// empty slab. If all calls of a class hit, it has no miss, but another block on top. \returns how many blocks
+// the magazine had.
 unsigned give_up_idle_class(ThreadHeap& heap, SizeClass size_class, unsigned misses_shift, unsigned most,
                             ReturnedPages& returned) {
   if (heap.magazines.find(size_class) == nullptr) return 0;
@@ -214,7 +214,7 @@ bool is_rare(const ThreadHeap* heap, Bin bin) {
   if (heap != nullptr && heap->magazines.at(size_class).blocks != nullptr) return false;
   const SlabOwner& owner = owner_of(heap);
   return !owner.has_slabs(size_class) &&
-         owner.rare_calls[index_of_class(size_class)].load(std::memory_order_relaxed) < kCallsToEarnSlabs &&
+         owner.rare_calls[index_of_class(size_class)].load(std::memory_order_relaxed) < kCallsForSlabs &&
          !thread_limits.every_call_is_slow && !no_class_is_rare.load(std::memory_order_relaxed);
 }
 

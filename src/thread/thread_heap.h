@@ -7,7 +7,8 @@
 
 namespace tarn::internal {
 
-/// Whether a bin's class has not earned slabs: then a coarser class, which other bins share, serves the bin.
+/// Whether a bin is called too rarely for slabs of its class: then a coarser class, which other bins share,
+/// serves the bin.
 /// \param heap the caller's; nullptr: a thread that the shared owner serves. Needs no mutex, as the next one.
 bool is_rare(const ThreadHeap* heap, Bin bin);
 

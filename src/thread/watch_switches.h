@@ -1,4 +1,4 @@
-// Counts the switches of observation.h: by it a thread sees, with one load, that it must heed one. And
+// Counts the switches of observation.h: a thread sees with one load that there is one it has not noticed. And
 // whether calls are recorded (recorded_call.h), which watched threads look up beside it.
 // Threads: any; tools write it from outside.
 #pragma once
@@ -11,7 +11,7 @@
 namespace tarn::internal {
 
 enum class Recording : std::uint32_t {
-  kOff,     // threads give back the memory of their rings when they heed the switch
+  kOff,     // threads give back the memory of their rings when they notice the switch
   kOn,      // each call of the general pool is put down
   kEnding,  // none is, and what was can be fetched still
 };

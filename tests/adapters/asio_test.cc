@@ -1,5 +1,5 @@
 // with_allocator under the real Asio: standalone, or Boost's with TARN_TEST_BOOST_ASIO. Left out is what the
-// Asio at hand does not have: completion tokens and cancellation before 1.22 (Boost 1.79), deferred before
+// installed Asio does not have: completion tokens and cancellation before 1.22 (Boost 1.79), deferred before
 // that.
 #include <utility>  // which older ones forget
 

@@ -356,7 +356,7 @@ TEST(PoolThreads, ShareASmallHeapThatGivesBackWhatItDoesNotUse) {
   internal::validate(heap.state());
 }
 
-// Its hits are plain at first, and no longer so while others are in the midst of one.
+// Its hits are plain at first, and become marked while other threads are in the midst of one.
 TEST(PoolThreads, ShareAHeapThatGetsALimit) {
   for (int round = 0; round < 20; ++round) {
     HeapWithClasses heap({.name = "limited"});

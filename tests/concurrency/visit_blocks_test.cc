@@ -182,20 +182,20 @@ TEST_F(VisitBlocksBesideThreads, ThatTrimAndVisitTooVisitsOnceWhatLivesAllTheTim
   for (std::uint64_t round = 0; round < rounds && !HasFailure(); ++round) expect_kept_are_visited_once();
 }
 
-// Objects of a class that no other thread uses; each second one lives, so that their slabs stay.
-TEST_F(VisitBlocksBesideThreads, WhatAnIdleThreadHasAtHandIsNotVisited) {
+// Objects of a class that no other thread uses; each second one is live, so that their slabs stay.
+TEST_F(VisitBlocksBesideThreads, WhatAnIdleThreadHasCachedIsNotVisited) {
   struct Large {
     char payload[3000];
   };
   ObjectPool<Large> pool;
-  std::vector<Large*> live, at_hand;
+  std::vector<Large*> live, cached;
   std::barrier meet(2);
   std::thread idle([&] {
     for (int i = 0; i < 10; ++i) {
       live.push_back(pool.create());
-      at_hand.push_back(pool.create());
+      cached.push_back(pool.create());
     }
-    for (Large* const object : at_hand) pool.destroy(object);
+    for (Large* const object : cached) pool.destroy(object);
     meet.arrive_and_wait();
     meet.arrive_and_wait();
     for (Large* const object : live) pool.destroy(object);
@@ -211,7 +211,7 @@ TEST_F(VisitBlocksBesideThreads, WhatAnIdleThreadHasAtHandIsNotVisited) {
       return std::binary_search(blocks.begin(), blocks.end(), block);
     };
     EXPECT_TRUE(std::all_of(live.begin(), live.end(), is_visited));
-    EXPECT_TRUE(std::none_of(at_hand.begin(), at_hand.end(), is_visited));
+    EXPECT_TRUE(std::none_of(cached.begin(), cached.end(), is_visited));
   }
   stop();
   meet.arrive_and_wait();

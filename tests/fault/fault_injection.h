@@ -9,7 +9,7 @@ namespace tarn::test {
 using internal::os::Call;
 using internal::os::Fault;
 
-/// While it lives, call number `failing` (from 0) of the chosen kinds fails, and every later one too when
+/// While it exists, call number `failing` (from 0) of the chosen kinds fails, and every later one too when
 /// told so.
 class FaultInjection {
  public:

@@ -1,4 +1,4 @@
-// A program of random operations on a pool, run against a model that knows which bytes are whose.
+// A program of random operations on a pool, run against a model that knows which bytes each block has.
 //
 // The model keeps every live block with its extent and its own pattern. An operation checks what it can: a
 // new block overlaps no live one and has its alignment, zeroed memory is zero, a block that goes back still

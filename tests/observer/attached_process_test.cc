@@ -35,7 +35,7 @@ using test::WhoMayLook;
 
 constexpr std::uint64_t kBefore = 0x1111, kAfter = 0x2222;
 
-/// Has a word in its memory, whose address is the answer.
+/// Makes a word in its memory. \returns the address.
 std::uint64_t make_word() {
   static volatile std::uint64_t word = kBefore;
   return reinterpret_cast<std::uintptr_t>(&word);

@@ -225,7 +225,7 @@ TEST_F(FindingsOf, WhatEndedThreadsLeftIsJudgedByItsShare) {
   EXPECT_BAD(find("ended_threads"));
 }
 
-TEST_F(FindingsOf, ManyBlocksAtHandBesideFewLiveOnesAreFound) {
+TEST_F(FindingsOf, ManyCachedBlocksBesideFewLiveOnesAreFound) {
   made.add_slabs(160, made.add_class(1024), 64);
   made.add_thread(kNone, 100'000);
   EXPECT_FINE(find("thread_caches"));

@@ -53,7 +53,7 @@ struct KnownProgram::Pools {
   std::unique_ptr<Arena> in_heap;
 };
 
-/// A thread that has done its work and stays, with what it has at hand.
+/// A thread that has done its work and stays, with what it has cached.
 class KnownProgram::Resident {
  public:
   template <typename Work>

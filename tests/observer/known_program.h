@@ -12,7 +12,7 @@ namespace tarn::test {
 
 class KnownProgram {
  public:
-  /// Makes pools and blocks, and frees a part of them, in several threads, one of which lives on.
+  /// Makes pools and blocks, and frees a part of them, in several threads, one of which goes on.
   explicit KnownProgram(std::uint64_t seed);
   KnownProgram(const KnownProgram&) = delete;
   KnownProgram& operator=(const KnownProgram&) = delete;

@@ -59,7 +59,7 @@ TEST_F(Lost, ABlockThatPointsToItselfIsDirect) {
 TEST_F(Lost, TheReportSumsUpBySizeAndPool) {
   point(5, 3);
   ClassNames names(program_);
-  const LeakReport report = report_leaks(program_, snapshot_, look().suspects, names);
+  const LeaksByClass report = group_leaks(program_, snapshot_, look().suspects, names);
   ASSERT_EQ(report.groups.size(), 1U);
   EXPECT_EQ(report.groups[0].block_bytes, kStride);
   EXPECT_EQ(report.direct.blocks, 5U);

@@ -1,4 +1,4 @@
-// A file that lies in memory and has a path while it lives.
+// A file that lies in memory and has a path while it exists.
 #pragma once
 #include <sys/mman.h>
 #include <unistd.h>

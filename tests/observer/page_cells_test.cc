@@ -221,7 +221,7 @@ TEST(Pinners, WhatHasGoneBackIsNotPinned) {
   EXPECT_EQ(pinners[0].pinned_bytes, kOsPage - 144);
 }
 
-TEST(Pinners, BlocksAtHandAreNotPinned) {
+TEST(Pinners, CachedBlocksAreNotPinned) {
   HandMade made;
   made.add_slab(made.add_class(1024), 10).cached = 54;
   const Snapshot snapshot = made.snapshot();

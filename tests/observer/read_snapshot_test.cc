@@ -126,12 +126,12 @@ TEST_F(TheSnapshot, EqualsTheLibrarysOwnStatistics) {
   EXPECT_EQ(totals.free_clean_bytes, own.free_clean_bytes);
   const std::uint64_t metadata_of_the_call = (sizeof(internal::Stats) + 63) / 64 * 64;
   EXPECT_EQ(totals.record_bytes + metadata_of_the_call, own.metadata_bytes);
-  std::uint64_t live = totals.live_bytes, at_hand = totals.in_threads_bytes + totals.depot_bytes;
-  for (const observer::Owner& owner : snapshot.owners) at_hand += owner.cached_span_bytes;
+  std::uint64_t live = totals.live_bytes, cached = totals.in_threads_bytes + totals.depot_bytes;
+  for (const observer::Owner& owner : snapshot.owners) cached += owner.cached_span_bytes;
   for (const observer::Pool& pool : snapshot.pools)
     if (pool.name == "in a block")
       live += pool.live_bytes;  // the statistics count the block and what is in it
-  EXPECT_EQ(at_hand, own.cached_bytes);
+  EXPECT_EQ(cached, own.cached_bytes);
   EXPECT_EQ(snapshot.counter("mapped_bytes"), own.mapped_bytes);
   EXPECT_EQ(snapshot.counter("refills"), own.refills);
   EXPECT_EQ(snapshot.counter("flushes"), own.flushes);

@@ -56,7 +56,7 @@ class SnapshotBuilder {
     return snapshot_.spans.back();
   }
 
-  /// Makes blocks that are free in a slab blocks at hand.
+  /// Makes blocks that are free in a slab cached ones.
   void cache(Span& slab, std::uint32_t in_threads, std::uint32_t parked) {
     ClassUse& use = snapshot_.classes[slab.size_class];
     slab.cached += in_threads + parked;

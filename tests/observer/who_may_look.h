@@ -1,4 +1,4 @@
-// Who may look into whose process: what tests of it share.
+// Which user may look into which process: what tests of it share.
 #pragma once
 #include <gtest/gtest.h>
 #include <unistd.h>

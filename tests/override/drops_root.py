@@ -18,7 +18,7 @@ LIMIT_SECONDS = 10
 
 
 def nginx(directory):
-    # whose tables the master frees before it makes workers
+    # The master frees the tables of these names before it makes workers.
     names = " ".join(f"name{i}.example" for i in range(10000))
     configuration = f"""
         user nobody nogroup; daemon off; worker_processes 2; pid {directory}/pid; error_log {directory}/errors;

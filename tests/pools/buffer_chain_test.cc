@@ -170,7 +170,7 @@ TEST(BufferChain, MovesWithFewAndWithManyBuffers) {
   EXPECT_EQ(live_count(pool), 0u);
 }
 
-// While it lives, the general pool has no block for the list of a chain of five to eight buffers.
+// While it exists, the general pool has no block for the list of a chain of five to eight buffers.
 class NoMemoryForALongerList {
  public:
   NoMemoryForALongerList() {

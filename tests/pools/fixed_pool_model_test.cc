@@ -105,7 +105,7 @@ class FixedPoolModel {
     live_ += count;
   }
 
-  /// Whether a chunk has as many free blocks side by side. After a refusal nothing is at hand.
+  /// Whether a chunk has as many free blocks side by side. After a refusal nothing is cached.
   bool has_run(std::size_t count) {
     const detail::BlockPoolState& state = detail::BlockPoolAccess::state(pool_);
     const internal::Span* slab = state.owner->of(state.size_class).available.first();

@@ -43,8 +43,8 @@ void give_back(Pool& pool, const std::vector<void*>& blocks) {
   for (void* block : blocks) pool.deallocate(block);
 }
 
-/// Whether blocks that are freed stay at hand.
-bool keeps_blocks_at_hand() {
+/// Whether blocks that are freed are cached.
+bool caches_blocks() {
   return !kAddressSanitizer && std::getenv("TARN_CHECK") == nullptr &&
          std::getenv("TARN_COUNT_CALLS") == nullptr;
 }
@@ -67,7 +67,7 @@ TYPED_TEST(AnyFixedPool, MoreBlocksThanThereAreAddressesAreRefusedAtOnce) {
 }
 
 TYPED_TEST(AnyFixedPool, TheBlocksFreedLastAreHadFirst) {
-  if (!keeps_blocks_at_hand()) GTEST_SKIP() << "each call goes to the chunks there";
+  if (!caches_blocks()) GTEST_SKIP() << "each call goes to the chunks there";
   TypeParam pool({.block_bytes = 32, .blocks_per_chunk = 256});
   const std::vector<void*> blocks = take(pool, 256);
   for (const std::size_t i : {7u, 200u, 3u, 199u}) pool.deallocate(blocks[i]);
@@ -76,7 +76,7 @@ TYPED_TEST(AnyFixedPool, TheBlocksFreedLastAreHadFirst) {
 }
 
 TYPED_TEST(AnyFixedPool, OfManyFreedInARowTheLastAreHadFirst) {
-  if (!keeps_blocks_at_hand()) GTEST_SKIP() << "each call goes to the chunks there";
+  if (!caches_blocks()) GTEST_SKIP() << "each call goes to the chunks there";
   TypeParam pool({.block_bytes = 32, .blocks_per_chunk = 256});
   const std::vector<void*> blocks = take(pool, 256);
   for (std::size_t freed = 30; freed <= 256; freed += 13) {
@@ -258,7 +258,7 @@ TYPED_TEST(AnyFixedPool, BlocksOfARunMayBeGivenBackOneByOneAndSingleOnesAsARun) 
 }
 
 TYPED_TEST(AnyFixedPool, ARunThatWasFreedIsHadAgainByARequestOfItsLength) {
-  if (!keeps_blocks_at_hand()) GTEST_SKIP() << "each call goes to the chunks there";
+  if (!caches_blocks()) GTEST_SKIP() << "each call goes to the chunks there";
   TypeParam pool({.block_bytes = 64, .blocks_per_chunk = 300});
   for (const std::size_t count : {2u, 3u, 63u, 64u}) {
     void* const first = pool.allocate_run(count);

@@ -57,7 +57,7 @@ class HeapOver : public ::testing::TestWithParam<bool> {
     if (GetParam()) options.buffer = buffer_.get(), options.buffer_bytes = buffer_.bytes();
     return options;
   }
-  /// Of the peak: over the library's pages, the thread has blocks at hand once it has used the heap much.
+  /// Of the peak: over the library's pages, the thread has cached blocks once it has used the heap much.
   std::size_t most_error() const { return GetParam() ? 0 : 8 * kMiB; }
   Buffer buffer_{256 * kMiB};
 };
@@ -481,7 +481,7 @@ TEST(HeapWithin, AClearOfTheOneAroundLeavesItsCountsRight) {
   validate(server);
 }
 
-TEST(HeapWithin, ALimitSetLaterHoldsForBlocksAtHand) {
+TEST(HeapWithin, ALimitSetLaterHoldsForCachedBlocks) {
   Heap server;
   Heap room({.parent = &server});
   std::vector<void*> blocks;

@@ -279,7 +279,7 @@ class Traffic {
 // Of blocks of 64 bytes.
 constexpr std::size_t kMostInMagazine = 8191;
 
-TEST(PoolUse, ThePeakOfAFixedPoolIsTooHighByWhatIsAtHandAtMost) {
+TEST(PoolUse, ThePeakOfAFixedPoolIsTooHighByWhatIsCachedAtMost) {
   for (const unsigned seed : {1u, 2u, 3u}) {
     FixedPool packets({.block_bytes = 64, .blocks_per_chunk = 300, .name = "packets"});
     Traffic traffic;

@@ -84,9 +84,9 @@ TYPED_TEST(SensitiveFixed, RunsAreWipedInWholeAndInParts) {
   void* const whole = this->allocate_run(7);
   void* const parts = this->allocate_run(5);
   this->pool_.deallocate_run(whole, 7);
-  this->expect_copies(5 * this->kCopies, "the other run lives");
+  this->expect_copies(5 * this->kCopies, "the other run is live");
   this->pool_.deallocate_run(parts, 5);
-  this->expect_none("no run lives");
+  this->expect_none("no run is live");
   void* const again = this->allocate_run(7);
   this->pool_.deallocate_run(again, 7);
   this->expect_none("a run that was noted as freed");

@@ -163,7 +163,7 @@ TEST_F(VisitBlocks, OfEachKindOfPoolVisitsWhatIsLiveAndNamesThePool) {
     expect_model_is_visited();
   }
   while (!model_.empty()) deallocate(model_.begin());
-  EXPECT_TRUE(all_blocks().empty()) << "though threads have free blocks at hand";
+  EXPECT_TRUE(all_blocks().empty()) << "though threads have cached blocks";
 }
 
 TEST_F(VisitBlocks, RandomProgramsLeaveWhatTheModelHas) {
@@ -183,7 +183,7 @@ TEST_F(VisitBlocks, RandomProgramsLeaveWhatTheModelHas) {
   }
 }
 
-TEST_F(VisitBlocks, BlocksThatOtherThreadsHaveAtHandAreNotLive) {
+TEST_F(VisitBlocks, BlocksThatOtherThreadsHaveCachedAreNotLive) {
   for (const Source& source : sources_) {
     if (source.name == "bullets") continue;  // a pool of one thread
     SCOPED_TRACE(source.kind + " " + source.name);

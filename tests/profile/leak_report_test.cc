@@ -9,10 +9,10 @@ namespace {
 
 using test::make_stack;
 
-TEST(LeakReport, OneSiteIsOneLeakPerPoolAndSize) {
+TEST(LeaksAtEnd, OneSiteIsOneLeakPerPoolAndSize) {
   const NamedProfile profile = test::named({make_stack({1, 2}, 4, 256), make_stack({1, 3}, 2, 128),
                                             make_stack({1, 2}, 1, 32), make_stack({1, 2}, 1, 64, "heap 1")});
-  const LeakReport report = leak_report_of(profile, {});
+  const LeaksAtEnd report = leaks_at_end(profile, {});
   ASSERT_EQ(report.leaks.size(), 3u);
   EXPECT_EQ(report.leaks[0].amount.bytes, 384);
   EXPECT_EQ(report.leaks[0].stacks, 2u);
@@ -23,11 +23,11 @@ TEST(LeakReport, OneSiteIsOneLeakPerPoolAndSize) {
   EXPECT_EQ(verdict_of(report), LeakVerdict::kLeaks);
 }
 
-TEST(LeakReport, TextNamesBytesBlocksAndFrames) {
+TEST(LeaksAtEnd, TextNamesBytesBlocksAndFrames) {
   const NamedProfile profile = test::named({make_stack({1, 2, 3}, 1, 1048576, "heap 1")});
   LeakTextShape shape;
   shape.frames = 2;
-  EXPECT_EQ(leak_report_text(leak_report_of(profile, {}), shape),
+  EXPECT_EQ(leak_report_text(leaks_at_end(profile, {}), shape),
             "1,048,576 bytes in 1 block of 1.00 MiB from heap 1\n"
             "    at [frames left out]\n"
             "    by 0x2\n"
@@ -36,10 +36,9 @@ TEST(LeakReport, TextNamesBytesBlocksAndFrames) {
             "1,048,576 bytes in 1 block leaked\n");
 }
 
-TEST(LeakReport, WhatIsSuppressedIsCountedAndNoLeak) {
+TEST(LeaksAtEnd, WhatIsSuppressedIsCountedAndNoLeak) {
   const NamedProfile profile = test::named({make_stack({0x11}, 2, 64), make_stack({0x12}, 0, 0)});
-  const LeakReport report =
-      leak_report_of(profile, Suppressions::parse("leak:0x11\nleak:unused", "known.txt"));
+  const LeaksAtEnd report = leaks_at_end(profile, Suppressions::parse("leak:0x11\nleak:unused", "known.txt"));
   EXPECT_EQ(verdict_of(report), LeakVerdict::kNone);
   EXPECT_EQ(report.unused_suppressions, std::vector<std::string>{"unused"});
   const std::string text = leak_report_text(report);
@@ -48,23 +47,23 @@ TEST(LeakReport, WhatIsSuppressedIsCountedAndNoLeak) {
   EXPECT_EQ(leak_report_json(report)["suppressions"][0]["suppressed"]["blocks"], 2);
 }
 
-TEST(LeakReport, OlderMemoryIsToldAndIsNoLeak) {
+TEST(LeaksAtEnd, OlderMemoryIsToldAndIsNoLeak) {
   HeapProfile raw = test::make_profile({});
   raw.older_blocks = 3;
   raw.older_bytes = 300;
   const NamedProfile profile = test::named(raw);
-  const LeakReport report = leak_report_of(profile, {});
+  const LeaksAtEnd report = leaks_at_end(profile, {});
   EXPECT_EQ(verdict_of(report), LeakVerdict::kNone);
   EXPECT_EQ(report.older.bytes, 300);
   EXPECT_NE(leak_report_text(report).find("300 B in 3 blocks from before"), std::string::npos);
   EXPECT_EQ(leak_report_json(report)["older"]["bytes"], 300);
 }
 
-TEST(LeakReport, NoLineIsWiderThanAskedFor) {
+TEST(LeaksAtEnd, NoLineIsWiderThanAskedFor) {
   const NamedProfile profile = test::named({make_stack({1}, 1, 8, std::string(200, 'p'))});
   LeakTextShape shape;
   shape.columns = 80;
-  const std::string text = leak_report_text(leak_report_of(profile, {}), shape);
+  const std::string text = leak_report_text(leaks_at_end(profile, {}), shape);
   EXPECT_EQ(text.find(std::string(100, 'p')), std::string::npos);
   EXPECT_NE(text.find("…\n"), std::string::npos);
 }

@@ -61,7 +61,7 @@ COVERED = {
     "os/unwind_rule": "tests/unit/os/unwind_test.cc",
     "os/unwind_step": "tests/unit/os/unwind_test.cc",
     "os/memory_lock": "tests/fault/memory_lock_test.cc",
-    "central/at_hand": "tests/pools/fixed_pool_test.cc",
+    "central/cached_blocks": "tests/pools/fixed_pool_test.cc",
     "override/address_space": "tests/fault/late_limit_test.cc",
     "override/checked_data": "tests/checkers/matrix.py",
     "override/dlopen": "tests/override/programs/deepbind.c",

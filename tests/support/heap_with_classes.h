@@ -13,8 +13,8 @@ class HeapWithClasses : public Heap {
   }
   detail::HeapState& state() const { return *detail::HeapAccess::state(*this); }
   internal::SlabOwner* owner() const { return state().owner.load(); }
-  /// Bytes that are charged and do not live: threads have them at hand.
-  std::size_t at_hand() const { return state().account.charged() - use().live_bytes; }
+  /// Bytes that are charged and not live: threads have them cached.
+  std::size_t cached_bytes() const { return state().account.charged() - use().live_bytes; }
 };
 
 }  // namespace tarn::test

@@ -321,7 +321,7 @@ TEST(Search, WhatFreshRoundsFindTooSlowGivesItsPlaceToACheaperValue) {
   EXPECT_EQ(outcome.verifications, 2u);
 }
 
-/// A measurer in whose fresh rounds nothing gains.
+/// In the fresh rounds of this measurer nothing gains.
 TEST(Search, WhatFreshRoundsDoNotBearOutIsNotProposed) {
   const Measure lucky = [](Step step, const std::vector<Configuration>& asked) {
     std::vector<Measurements> all;

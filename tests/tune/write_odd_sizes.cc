@@ -1,5 +1,5 @@
-// write_odd_sizes FILE: the trace of a program most of whose memory is in blocks of one size that lies badly
-// between two size classes, as sqlite's pages do.
+// write_odd_sizes FILE: the trace of a program with most of its memory in blocks of one size, which lies
+// badly between two size classes, as sqlite's pages do.
 #include "trace/made_trace.h"
 
 namespace {

@@ -239,7 +239,7 @@ class Use:
             self.mapped += library.get_in(copy, "span.pages") * library.value("page_bytes")
             self.live += count - sum(ones(library.get_in(copy, f"span.{bits}_bits"), count)
                                      for bits in ("free", "remote"))
-        self.live -= self.at_hand(owners[0]) + (0 if size_class == 0 else self.cached(size_class, owners))
+        self.live -= self.in_pool(owners[0]) + (0 if size_class == 0 else self.cached(size_class, owners))
 
     def slabs(self, owners):
         """The records of the slabs of owners, but for spare ones."""
@@ -253,8 +253,8 @@ class Use:
                     library.is_kind(copy, "slab"):
                 yield copy
 
-    def at_hand(self, owner):
-        """Free blocks that a pool has at hand itself."""
+    def in_pool(self, owner):
+        """Free blocks that a pool has cached itself."""
         library, blocks = self.library, 0
         for array in library.list_of(library.get(owner, "owner.at_hand"), "at_hand.next"):
             slots = library.get(array, "at_hand.slots")
@@ -293,7 +293,7 @@ class Use:
         account = self.record + library.value("heap_pool.account")
         self.live_bytes = library.get(account, "account.charged")
         owner = library.get(self.record, "heap_pool.owner")
-        self.at_most = "at most " if owner != 0 else ""  # what threads have at hand is charged too
+        self.at_most = "at most " if owner != 0 else ""  # what threads have cached is charged too
         self.hard_limit = library.get(account, "account.hard")
         self.parent = library.get(self.record, "heap_pool.around")
         pages = self.record + library.value("heap_pool.pages") + library.value("heap_pages.mapped")

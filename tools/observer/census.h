@@ -1,5 +1,5 @@
-// Which C++ classes the live blocks of a program are of, and how many bytes each takes. Blocks whose first
-// word is no virtual table are counted by their size.
+// Which C++ classes the live blocks of a program are of, and how many bytes each takes. A block that does not
+// begin with a virtual table is counted by its size.
 //
 // Threads: take_census starts one per processor, at most kMostThreads, and waits for them.
 #pragma once

@@ -1,7 +1,7 @@
 // Which C++ class an object is of, by the first word of its block: the address of the class's virtual table.
 //
-// The idea: the word before a virtual table's first entry is the address of the class's type_info, whose
-// second word is the address of its mangled name (Itanium C++ ABI, 2.5.2 and 2.9). Both are data of the
+// The idea: the word before a virtual table's first entry is the address of the class's type_info. The second
+// word of that is the address of its mangled name (Itanium C++ ABI, 2.5.2 and 2.9). Both are data of the
 // program, so they are there in a stripped, static executable and in a core file. What looks like a table is
 // believed only if the type_info is itself an object of one of the ABI's three classes of type_info; so a
 // forged or chance word gets no name. Where there is no type_info (-fno-rtti), symbols tell.

@@ -1,5 +1,5 @@
 // What the headers and notes of an ELF core file say: which memory it holds and where, what was mapped from
-// which file, and whose memory it was. core(5), and for the notes fs/binfmt_elf.c of Linux.
+// which file, and which process it is of. core(5), and for the notes fs/binfmt_elf.c of Linux.
 //
 // The file may be cut off (a limit, a full disk) or forged: each offset and count is checked against the file
 // and against overflow, and what does not fit is left out.

@@ -22,7 +22,7 @@ class Image {
   /// Copies a range, as far as memory is there. Of ranges that overlap, each view is of either.
   void load(Address start, std::uint64_t bytes);
 
-  /// \returns a copy of `bytes` from an address on, which lives as long as the image; none where memory is
+  /// \returns a copy of `bytes` from an address on, which is valid as long as the image; none where memory is
   /// not there. What was not loaded is read now, with the pages around it.
   Bytes view(Address address, std::uint64_t bytes);
 

@@ -1,4 +1,4 @@
-// Of what a search for leaks has found. Not in memory_checks.cc, whose checks ask the snapshot.
+// Of what a search for leaks has found. Not in memory_checks.cc: the checks there ask the snapshot.
 #include <fmt/format.h>
 
 #include "checks.h"

@@ -194,10 +194,10 @@ std::vector<std::uint32_t> keepers_of(const Source& source, const std::vector<Su
   return keepers;
 }
 
-LeakReport report_leaks(const Source& source, const Snapshot& snapshot, const std::vector<Suspect>& leaks,
-                        ClassNames& names) {
+LeaksByClass group_leaks(const Source& source, const Snapshot& snapshot, const std::vector<Suspect>& leaks,
+                         ClassNames& names) {
   const std::vector<std::uint32_t> keepers = keepers_of(source, leaks);
-  LeakReport report;
+  LeaksByClass report;
   std::map<GroupKey, LeakGroup> groups;
   std::vector<LeakGroup*> group_of_leak;
   for (std::uint32_t i = 0; i < leaks.size(); ++i) {

@@ -75,7 +75,8 @@ struct LeakGroup {
   Suspect example;
 };
 
-struct LeakReport {
+/// All leaks of a program: their sums, and their groups.
+struct LeaksByClass {
   LeakSum direct, indirect;
   std::vector<LeakGroup> groups;  // by what the direct ones take and keep, the most first
   std::uint64_t blocks() const { return direct.blocks + indirect.blocks; }
@@ -83,8 +84,8 @@ struct LeakReport {
 };
 
 /// Tells direct leaks from indirect ones, and names them. \pre leaks are sorted by address
-LeakReport report_leaks(const Source& source, const Snapshot& snapshot, const std::vector<Suspect>& leaks,
-                        ClassNames& names);
+LeaksByClass group_leaks(const Source& source, const Snapshot& snapshot, const std::vector<Suspect>& leaks,
+                         ClassNames& names);
 
 /// Of each leak: the direct leak that keeps it, by its index; its own index: it is direct.
 /// \pre leaks are sorted by address

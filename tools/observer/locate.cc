@@ -104,8 +104,8 @@ bool is_loaded(const Source& source, const Mapping& start) {
   return source.kind() != SourceKind::kProcess || std::ranges::any_of(source.mappings(), is_code);
 }
 
-/// Where files begin in memory: those first whose first page is there. \why to read another page asks the
-/// file system, which may never answer; the library's own was read when it was loaded.
+/// Where files begin in memory: first the files that have their first page there. \why to read another page
+/// asks the file system, which may never answer; the library's own was read when it was loaded.
 std::vector<const Mapping*> starts_of_files(const Source& source) {
   std::vector<const Mapping*> starts;
   for (const Mapping& mapping : source.mappings())

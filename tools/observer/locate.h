@@ -13,8 +13,8 @@ struct Located {
   std::string library;  // the file of the mapping that has the note
 };
 
-/// \returns nothing when no mapping has the note. Of several libraries in one program, the first in the order
-/// of addresses whose heap has begun, else the first.
+/// \returns nothing when no mapping has the note. Of several libraries in one program, the first one (in the
+/// order of addresses) that has begun its heap, else the first.
 std::optional<Located> locate(const Source& source);
 
 }  // namespace tarn::observer

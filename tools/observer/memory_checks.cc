@@ -343,7 +343,7 @@ void check_thread_caches(const Evidence& evidence, Findings& findings) {
       std::count_if(evidence.snapshot.threads.begin(), evidence.snapshot.threads.end(),
                     [](const Thread& thread) { return thread.is_alive; }));
   findings.push_back({"thread_caches", severity, cached,
-                      fmt::format("{}: {} of free blocks at hand, beside {} live", counted(threads, "thread"),
+                      fmt::format("{}: {} of cached blocks, beside {} live", counted(threads, "thread"),
                                   bytes_in_words(cached), bytes_in_words(totals.live_bytes)),
                       severity == Severity::kOk
                           ? ""

@@ -143,8 +143,8 @@ class MapBuilder {
     return is_whole ? std::min(span.live_bytes, span.bytes) : live_bytes_in(snapshot_, part.span, start, end);
   }
 
-  /// \why it is not known which free blocks are at hand: they are spread evenly over the pages. A large block
-  /// that was freed is no block at hand but idle memory.
+  /// \why it is not known which free blocks are cached: they are spread evenly over the pages. A large block
+  /// that was freed is no cached block but idle memory.
   std::uint32_t cached_in(const MapPart& part, std::uint32_t at_most, std::uint32_t bytes) const {
     if (part.span == kNone) return 0;
     const Span& span = snapshot_.spans[part.span];
@@ -196,7 +196,7 @@ std::string blocks_in_words(const Snapshot& snapshot, const Span& span) {
   std::string text = fmt::format("{} B × {}, live {} (fill {})", count_in_words(span.block_bytes),
                                  count_in_words(span.block_count), count_in_words(span.live),
                                  percent_in_words(span.live, span.block_count));
-  if (span.cached != 0) text += fmt::format(", {} at hand", count_in_words(span.cached));
+  if (span.cached != 0) text += fmt::format(", {} cached", count_in_words(span.cached));
   if (span.pool != kNone) text += ", " + name_of_pool(snapshot, span.pool);
   return text;
 }

@@ -38,7 +38,7 @@ struct PageCell {
   std::uint32_t live_bytes = 0, cached_bytes = 0;
   std::uint32_t resident_bytes = 0;  // without a residency: all that is not known to have gone back
 
-  /// Resident, but neither live nor at hand.
+  /// Resident, but neither live nor cached.
   std::uint32_t idle_bytes() const {
     const std::uint32_t used = live_bytes + cached_bytes;
     return resident_bytes > used ? resident_bytes - used : 0;

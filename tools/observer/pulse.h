@@ -10,7 +10,7 @@
 
 namespace tarn::observer {
 
-/// The free blocks of a class that a thread has at hand.
+/// The free blocks of a class that a thread has cached.
 struct Place {
   Address top = 0;         // behind the last one
   std::uint32_t room = 0;  // for so many

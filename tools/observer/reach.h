@@ -34,7 +34,7 @@ class Reach {
   void mark(const Roots& roots, const std::function<void(std::uint64_t)>& watch = {});
 
   bool is_marked(Place place) const { return bit_of(marked_, table_.number_of(place)); }
-  /// By address. Not those of pools that are not to be read, or whose objects are known by handles.
+  /// By address. Not those of handle pools, and of pools that are not to be read.
   std::vector<Place> unreachable() const;
 
   /// That could not be read, or were not to be: what they point to counts as unreachable.

@@ -1,4 +1,4 @@
-// What threads and depots have at hand. By its bit such a block looks live; this is where it ceases to be.
+// What threads, depots and pools have cached. By its bit such a block looks live; here it becomes a free one.
 #include <algorithm>
 
 #include "observer/reading.h"
@@ -7,7 +7,7 @@ namespace tarn::observer {
 namespace {
 
 constexpr std::uint64_t kStepsOfABlock = 2;   // which lies anywhere
-constexpr std::uint64_t kMostRunLength = 64;  // of those at hand
+constexpr std::uint64_t kMostRunLength = 64;  // of cached runs
 
 class CacheReader {
  public:
@@ -51,20 +51,20 @@ class CacheReader {
     reading_.add(snapshot_.threads, thread);
   }
 
-  /// What a pool has at hand itself: the magazine of one for one thread, and freed runs.
-  void read_at_hand(Owner& owner) {
+  /// What a pool caches itself: the magazine of a pool for one thread, and freed runs.
+  void read_cached_blocks(Owner& owner) {
     const std::uint32_t pool = owner.pool;
     if (pool == kNone) return;
     const std::uint64_t stride = snapshot_.pools[pool].block_bytes;
     reading_.for_each_in_list(
-        number(owner.record, "owner.at_hand"), layout_.field("at_hand.next"), [&](Address at_hand) {
-          const Address slots = number(at_hand, "at_hand.slots"), top_at = number(at_hand, "at_hand.top");
+        number(owner.record, "owner.at_hand"), layout_.field("at_hand.next"), [&](Address cached) {
+          const Address slots = number(cached, "at_hand.slots"), top_at = number(cached, "at_hand.top");
           const Address top = slots == 0 ? 0 : reading_.number(top_at, {0, sizeof(Address)});
-          const std::uint64_t room = std::min<std::uint64_t>(number(at_hand, "at_hand.capacity"), UINT16_MAX);
+          const std::uint64_t room = std::min<std::uint64_t>(number(cached, "at_hand.capacity"), UINT16_MAX);
           if (top < slots || (top - slots) / sizeof(Address) > room) return;
-          owner.at_hand_bytes +=
+          owner.cached_block_bytes +=
               stride * take_runs_out(slots + sizeof(Address), (top - slots) / sizeof(Address),
-                                     {number(at_hand, "at_hand.run_length"), stride}, owner.first_class);
+                                     {number(cached, "at_hand.run_length"), stride}, owner.first_class);
         });
   }
 
@@ -190,7 +190,7 @@ void read_caches(Reading& reading) {
   reading.for_each_in_list(first, reading.layout.field("heap.next"),
                            [&](Address heap) { reader.read_thread(heap); });
   for (std::uint32_t i = 0; i < reading.snapshot.owners.size(); ++i) reader.read_depot(i);
-  for (Owner& owner : reading.snapshot.owners) reader.read_at_hand(owner);
+  for (Owner& owner : reading.snapshot.owners) reader.read_cached_blocks(owner);
 }
 
 }  // namespace tarn::observer

@@ -114,7 +114,7 @@ void read_owners(Reading& reading);
 void read_pools(Reading& reading);
 /// The blocks of all spans, sorted by address.
 void read_blocks(Reading& reading);
-/// What threads and depots have at hand: no longer live.
+/// What threads and depots have cached: no longer live.
 void read_caches(Reading& reading);
 /// Sums over spans, and the library's own figures.
 void sum_up(Reading& reading);

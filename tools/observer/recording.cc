@@ -114,7 +114,7 @@ void RecordingWords::set(RecordingState state) const {
   const Address watch = layout_.root("watch");
   const std::uint32_t word = value_of(state);
   process_.write(watch + layout_.field("watch.recording").offset, &word, sizeof word);
-  if (state == RecordingState::kEnding) return;  // threads give their rings back when they heed a switch
+  if (state == RecordingState::kEnding) return;  // threads give their rings back when they notice a switch
   const auto count = static_cast<std::uint32_t>(number(watch, "watch.generation"));
   const std::uint32_t next = internal::next_switch(count);
   process_.write(watch + layout_.field("watch.generation").offset, &next, sizeof next);

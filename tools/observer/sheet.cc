@@ -128,7 +128,7 @@ void SpanSums::add_survivors(const Span& span, const SpanParts& parts, std::uint
   if (has_class(span)) add_to(sheet_.survivors_of_class[span.size_class]);
 }
 
-/// Spans tell how many blocks are at hand, classes where.
+/// Spans tell how many blocks are cached, classes where.
 void SpanSums::add_cached() {
   for (std::size_t i = 0; i < snapshot_.classes.size(); ++i) {
     const ClassUse& use = snapshot_.classes[i];

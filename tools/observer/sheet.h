@@ -21,8 +21,8 @@ namespace tarn::observer {
 enum class Part : std::uint8_t {
   kLive,         // blocks that the program has
   kRounding,     // around them: up to the next block, the ends of slabs, the last page of large blocks
-  kCached,       // free blocks that threads have at hand, and pools
-  kDepot,        // free blocks that owners keep at hand for threads
+  kCached,       // free blocks that threads and pools have cached
+  kDepot,        // free blocks that owners keep for threads
   kFreeInSlabs,  // free blocks in slabs and in chunks of pools, spare slabs, freed large blocks that are kept
   kFreePages,
   kMetadata,

@@ -2,11 +2,11 @@
 // (read_snapshot) makes it from a source; all views, of a process or of a core file, are functions of it.
 //
 // Words: as in the glossary of the library. A span is a run of pages managed as one; a slab a span cut into
-// blocks. A block is live when the program has it; cached when a thread, a depot or a pool keeps it at hand;
-// else free in its slab.
+// blocks. A block is live when the program has it; cached when a thread, a depot or a pool keeps it for the
+// next request; else free in its slab.
 //
 // Invariant: spans are sorted by address and do not overlap; of each, live + cached + free == block_count,
-// but for spans of one block that is larger, and mixed pages, whose blocks differ. Figures of classes,
+// but for spans of one block that is larger, and mixed pages: their blocks differ. Figures of classes,
 // owners, pools and totals are sums over spans. A snapshot of a program that runs may be torn; `exactness`
 // says by how much at most.
 #pragma once
@@ -88,12 +88,12 @@ struct ClassUse {
   std::uint64_t in_threads = 0, parked = 0;  // cached blocks: in magazines, in depots
   std::uint64_t free = 0;                    // blocks in slabs
   std::uint64_t bytes_by_fill[8] = {};  // of slabs, by how many eighths of their blocks are live; full: 7
-  std::uint32_t pool = kNone;           // whose class it is
+  std::uint32_t pool = kNone;           // that has the class
 
   std::uint64_t cached() const { return in_threads + parked; }
 };
 
-/// A thread's heap: what the thread has at hand.
+/// A thread's heap: what the thread has cached.
 struct Thread {
   Address record = 0;
   std::uint32_t number = 0;  // 0: it has none
@@ -108,9 +108,9 @@ struct Owner {
   std::uint32_t threads = 0;
   bool is_orphan = false, is_shared_one = false, is_of_pool = false, has_slots = false;
   std::uint32_t first_class = 0, class_count = 0;  // class numbers one after the other
-  std::uint32_t pool = kNone;                      // whose part it is
+  std::uint32_t pool = kNone;                      // that it is a part of
   std::uint64_t slab_bytes = 0, spare_bytes = 0, live_bytes = 0, free_bytes = 0;
-  std::uint64_t parked_blocks = 0, parked_bytes = 0, cached_span_bytes = 0, at_hand_bytes = 0;
+  std::uint64_t parked_blocks = 0, parked_bytes = 0, cached_span_bytes = 0, cached_block_bytes = 0;
   std::uint64_t pending = 0;  // slabs with remote frees that nobody has collected
   std::uint64_t slow_calls = 0, slabs_made = 0, slabs_ended = 0, remote_batches = 0;
 };
@@ -131,7 +131,7 @@ struct Pool {
   std::uint64_t mapped_limit = kNoLimit;                       // bytes of pages
   std::uint64_t charged_bytes = 0;                             // of a heap: what its limits count
   std::uint64_t peak_bytes = 0, refusals = 0;                  // as the library has noted it; 0: it has not
-  bool is_peak_a_bound = false;                                // free blocks at hand may be in it
+  bool is_peak_a_bound = false;                                // cached blocks may be in it
   bool is_sensitive = false;                                   // its contents are not to be read
 
   /// The most live bytes there were; 0: not known. \why the library raises its own note in slow calls only
@@ -152,7 +152,7 @@ struct OptionValue {
 struct Totals {
   std::uint64_t live_blocks = 0, live_bytes = 0;  // of the general pool, pools and large blocks
   std::uint64_t large_blocks = 0, large_bytes = 0;
-  std::uint64_t in_threads_bytes = 0, depot_bytes = 0;  // free blocks of the general pool at hand
+  std::uint64_t in_threads_bytes = 0, depot_bytes = 0;  // cached blocks of the general pool
   std::uint64_t free_in_slabs_bytes = 0;                // free blocks, spare slabs and cached spans
   std::uint64_t free_in_pools_bytes = 0;                // the same of pools
   std::uint64_t free_dirty_bytes = 0, free_clean_bytes = 0;

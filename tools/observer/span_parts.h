@@ -7,7 +7,7 @@ namespace tarn::observer {
 struct SpanParts {
   std::uint64_t live = 0;
   std::uint64_t rounding = 0;  // around live blocks, and what no block has
-  std::uint64_t free = 0;      // blocks that are free or at hand, whole
+  std::uint64_t free = 0;      // blocks that are free or cached, whole
 
   SpanParts& operator+=(const SpanParts& other);
 };

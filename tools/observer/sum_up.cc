@@ -131,7 +131,7 @@ void sum_up(Reading& reading) {
     snapshot.totals.in_threads_bytes += of_class.in_threads * of_class.block_bytes;
     snapshot.totals.depot_bytes += of_class.parked * of_class.block_bytes;
   }
-  for (const Owner& owner : snapshot.owners) snapshot.totals.in_threads_bytes += owner.at_hand_bytes;
+  for (const Owner& owner : snapshot.owners) snapshot.totals.in_threads_bytes += owner.cached_block_bytes;
   for (const FreeRun& run : snapshot.free_runs)
     (run.is_dirty ? snapshot.totals.free_dirty_bytes : snapshot.totals.free_clean_bytes) += run.bytes;
   snapshot.totals.record_bytes =

@@ -114,7 +114,7 @@ std::optional<GroupFiles> group_files_of(const Path& process, const Path& root) 
 /// Version 1 writes "no limit" as a number near the largest.
 bool is_limit(std::uint64_t bytes) { return bytes < std::uint64_t{1} << 60; }
 
-/// The group whose limit leaves least: a limit of one around it holds too.
+/// The group with the least left below its limit: a limit of one around it holds too.
 void read_group(const GroupFiles& files, SystemFacts& facts) {
   std::uint64_t least_left = kUnlimited;
   for (Path group = files.own;; group = group.parent_path()) {

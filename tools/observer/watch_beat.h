@@ -1,5 +1,5 @@
-// Keeps a watch on that this tool has switched on in a program: the library ends one whose tool counts no
-// more (src/thread/watch_lease.h). A tool that was stopped for long finds its watch ended.
+// Keeps a watch on that this tool has switched on in a program: the library ends a watch when its tool no
+// longer counts (src/thread/watch_lease.h). A tool that was stopped for long finds its watch ended.
 //
 // Threads: one at a time; it has a thread of its own.
 #pragma once

@@ -21,7 +21,7 @@ namespace tarn::profile {
 
 class DwoPackage {
  public:
-  /// \param file which need not be one \param main whose units are split
+  /// \param file which need not be one \param main has the units that are split
   DwoPackage(observer::InputFile file, Dwarf* main);
   DwoPackage(const DwoPackage&) = delete;
   DwoPackage& operator=(const DwoPackage&) = delete;

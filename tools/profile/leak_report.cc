@@ -62,8 +62,8 @@ std::string sum_text(const Amount& amount, const std::string& what) {
 
 }  // namespace
 
-LeakReport leak_report_of(const NamedProfile& profile, Suppressions suppressions) {
-  LeakReport report;
+LeaksAtEnd leaks_at_end(const NamedProfile& profile, Suppressions suppressions) {
+  LeaksAtEnd report;
   std::map<Key, Growing> leaks;
   for (const NamedStack& stack : profile.stacks()) {
     if (is_nothing(stack.live)) continue;
@@ -87,7 +87,7 @@ LeakReport leak_report_of(const NamedProfile& profile, Suppressions suppressions
   return report;
 }
 
-void add_to(LeakReport& sum, const LeakReport& report) {
+void add_to(LeaksAtEnd& sum, const LeaksAtEnd& report) {
   sum.leaks.insert(sum.leaks.end(), report.leaks.begin(), report.leaks.end());
   std::stable_sort(sum.leaks.begin(), sum.leaks.end(),
                    [](const Leak& a, const Leak& b) { return a.amount.bytes > b.amount.bytes; });
@@ -113,11 +113,11 @@ void add_to(LeakReport& sum, const LeakReport& report) {
     if (std::ranges::find(sum.remarks, remark) == sum.remarks.end()) sum.remarks.push_back(remark);
 }
 
-LeakVerdict verdict_of(const LeakReport& report) {
+LeakVerdict verdict_of(const LeaksAtEnd& report) {
   return report.leaks.empty() ? LeakVerdict::kNone : LeakVerdict::kLeaks;
 }
 
-std::string leak_report_text(const LeakReport& report, const LeakTextShape& shape) {
+std::string leak_report_text(const LeaksAtEnd& report, const LeakTextShape& shape) {
   std::string text;
   const std::size_t shown =
       shape.leaks == 0 ? report.leaks.size() : std::min(shape.leaks, report.leaks.size());
@@ -132,7 +132,7 @@ std::string leak_report_text(const LeakReport& report, const LeakTextShape& shap
   return text;
 }
 
-Json leak_report_json(const LeakReport& report) {
+Json leak_report_json(const LeaksAtEnd& report) {
   Json json = {{"format", "tarn-leaks"},          {"version", 1},
                {"leaked", to_json(report.total)}, {"suppressed", to_json(report.suppressed)},
                {"older", to_json(report.older)},  {"leaks", Json::array()},

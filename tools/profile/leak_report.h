@@ -18,7 +18,8 @@ struct Leak {
   std::size_t stacks = 0;     // that reach the site
 };
 
-struct LeakReport {
+/// The leaks of a process, from its profile when it ends.
+struct LeaksAtEnd {
   std::vector<Leak> leaks;  // by bytes
   Amount total;
   Amount suppressed;
@@ -28,22 +29,22 @@ struct LeakReport {
   std::vector<std::string> remarks;
 };
 
-LeakReport leak_report_of(const NamedProfile& profile, Suppressions suppressions);
+LeaksAtEnd leaks_at_end(const NamedProfile& profile, Suppressions suppressions);
 
 /// Adds the leaks of another process.
-void add_to(LeakReport& sum, const LeakReport& report);
+void add_to(LeaksAtEnd& sum, const LeaksAtEnd& report);
 
 /// Whether a run is to fail: a leak is left that nothing suppresses.
 enum class LeakVerdict : std::uint8_t { kNone, kLeaks };
-LeakVerdict verdict_of(const LeakReport& report);
+LeakVerdict verdict_of(const LeaksAtEnd& report);
 
 struct LeakTextShape {
   std::size_t leaks = 20;   // 0 = all
   std::size_t frames = 8;   // of each
   std::size_t columns = 0;  // 0 = whole names
 };
-std::string leak_report_text(const LeakReport& report, const LeakTextShape& shape = {});
+std::string leak_report_text(const LeaksAtEnd& report, const LeakTextShape& shape = {});
 /// {"format": "tarn-leaks", "version": 1, ...}
-Json leak_report_json(const LeakReport& report);
+Json leak_report_json(const LeaksAtEnd& report);
 
 }  // namespace tarn::profile

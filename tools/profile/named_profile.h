@@ -78,7 +78,7 @@ class NamedProfile {
 
   /// Puts a frame behind each stack, where the process begins.
   void put_behind_stacks(const std::string& words);
-  /// Adds another process's profile, whose stacks and files stay told apart from these.
+  /// Adds another process's profile: its stacks and files stay apart from these.
   void add(std::unique_ptr<NamedProfile> other);
 
  private:

@@ -121,7 +121,7 @@ class Maker {
  private:
   struct Block {
     std::uint32_t slot = 0;
-    std::uint32_t home = 0;  // the thread whose slots it is of
+    std::uint32_t home = 0;  // the thread that has its slot
     std::uint64_t size = 0;
     bool is_live = false, is_aligned = false;
   };

@@ -4,7 +4,7 @@
 //   blocks  of kind kEvents: events of one thread in the order of that thread, compressed by zstd
 //   end     a block of kind kSummary: JSON, what the recorded run came to; a file without it is truncated
 //
-// Every block begins with a BlockHead, whose checksum covers the rest of the head and the payload: a file
+// Every block begins with a BlockHead. Its checksum covers the rest of the head and the payload: a file
 // that was cut or changed is found out at the block it concerns, and the blocks before that one stay good.
 // Numbers are little-endian.
 #pragma once

@@ -8,8 +8,9 @@
 // Not counted: free blocks in slabs and magazines, blocks above 256 KiB, and that a coarser class serves one
 // with few requests (decision 012).
 //
-// The best table is found by dynamic programming over the sizes that may be classes, in parts whose classes
-// serve no request of another part: up to 1 KiB, 16 KiB, 32 KiB and 256 KiB. Each part ends in a class.
+// The best table is found by dynamic programming over the sizes that may be classes. This is done in parts,
+// up to 1 KiB, 16 KiB, 32 KiB and 256 KiB: no class serves a request of another part. Each part ends in a
+// class.
 // A program also makes requests that the histogram lacks: a class of `default` that would take no live block
 // from a chosen one is in the table, as far as there is room; so is one above 1 KiB that would take some,
 // when the chosen one is more than half larger.

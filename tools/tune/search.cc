@@ -109,7 +109,7 @@ void Search::measure_added() {
   }
 }
 
-/// The cheapest of those whose gain is the best one's but for noise.
+/// The cheapest of those that gain as much as the best one but for noise.
 void Search::choose_best_of(const std::vector<Choice*>& of_topic) {
   const auto gain = [this](const Choice* choice) { return choice->gain(bounds_.aim); };
   const Choice* const most =

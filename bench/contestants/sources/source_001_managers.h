@@ -24,7 +24,7 @@ struct alignas(kBlockAlignment) Header {
 };
 
 /// The interlocked list. A tag beside the address of the first block changes with each pop, so that a pop
-/// whose list was popped and pushed to in between fails. It has 20 bits: an address has 48, the last four of
+/// fails when others have popped and pushed in between. It has 20 bits: an address has 48, the last four of
 /// them 0.
 class InterlockedList {
  public:

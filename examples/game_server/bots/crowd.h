@@ -81,7 +81,7 @@ class Crowd {
   std::vector<Bot*> away_;
   std::vector<std::size_t> ranks_;  // by number: bots of a rank below wanted_ play
   std::size_t wanted_;
-  std::size_t next_turn_ = 0;     // whose turn it is to send a bundle
+  std::size_t next_turn_ = 0;     // the bot that sends the next bundle
   std::uint64_t last_turns_ = 0;  // nanoseconds of the clock
   std::vector<Bot*> unwanted_;    // away, and not wanted
   std::size_t connecting_ = 0;    // bots that do not play yet

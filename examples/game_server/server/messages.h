@@ -16,9 +16,9 @@
 // message ends there; so a client may leave between any two messages.
 //
 // Back pressure: a mailbox has a bound. An IO thread stops reading its sockets when `inbound` is full, until
-// the logic thread has taken what is there. The logic thread takes nothing from an IO thread whose `outbound`
-// is full, and sends its clients only what they are owed. What both hold is bounded, however slow one is:
-// `outbound` by its bound and the answers to one full `inbound`. One client has at most kMostUnanswered
+// the logic thread has taken what is there. While `outbound` of an IO thread is full, the logic thread takes
+// nothing from it, and sends its clients only what they are owed. What both hold is bounded, however slow one
+// is: `outbound` by its bound and the answers to one full `inbound`. One client has at most kMostUnanswered
 // requests on their way; what else it sends waits in its socket.
 #pragma once
 #include <atomic>
@@ -100,7 +100,7 @@ class Mailbox {
     size_.store(messages_.size(), std::memory_order_relaxed);
   }
 
-  /// Swaps all messages for an empty vector, whose room is used again.
+  /// Swaps all messages for an empty vector: its room is used again.
   void take(Vector<Message>& empty) {
     const std::lock_guard lock(mutex_);
     messages_.swap(empty);

@@ -16,13 +16,13 @@ namespace TARN_NAMESPACE::detail {
 /// The first members of a buffer pool's record. Invariant: sizes ascend, and lie side by side.
 struct BufferPoolFront {
   static constexpr unsigned kDoublings = 64;  // of any request, so that compilers see no bound exceeded
-  static constexpr unsigned kClassesAtHand = 256;
+  static constexpr unsigned kNearClasses = 256;
 
   std::size_t largest;                        // bytes
   SharedPoolFront* first_larger[kDoublings];  // than this power of two
   // Which classes are the pool's, as far as they lie near the first one.
   std::size_t first_class;
-  bool has_class[kClassesAtHand];
+  bool has_class[kNearClasses];
 
   /// \returns the smallest size for so many bytes. \pre 1 <= bytes <= largest.
   TARN_INLINE SharedPoolFront& size_for(std::size_t bytes) const {
@@ -36,7 +36,7 @@ struct BufferPoolFront {
   /// Whether a record is of one of the pool's classes; false also of one far from the first.
   TARN_INLINE bool has_record_at(RecordPlace place) const {
     const std::size_t near = number_of(place) / (sizeof(Record) / 8) - first_class;
-    return near < kClassesAtHand && has_class[near];
+    return near < kNearClasses && has_class[near];
   }
 };
 

@@ -28,8 +28,8 @@ TARN_INLINE void* checked(void* block) {
   return block;
 }
 
-/// What moves a pool comes here, and does not compile. \why not a move that is missing: the standard library
-/// tells of such a one in sixty lines. So type traits say that pools move.
+/// What moves a pool comes here, and does not compile. \why not a deleted move: the standard library reports
+/// that in sixty lines. So type traits say that pools move.
 template <typename Pool>
 void stop_at_move() {
   static_assert(sizeof(Pool) == 0,

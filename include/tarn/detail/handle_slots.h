@@ -3,7 +3,7 @@
 // slot    a word: a generation, the thread that made the object, and the slot's own number. A generation is
 //         odd while the slot holds an object. The words of a pool are blocks of 8 bytes of its size class:
 //         threads have them in magazines as blocks of any class, except that no slab of them ends, or is
-//         given back, while the pool lives: old handles are compared with them.
+//         given back, while the pool exists: old handles are compared with them.
 // group   2^n slots side by side, and memory for as many objects side by side, in the order of the slots.
 //         The memory of a group without objects may go back; then its slots are no thread's until it has some
 //         again.
@@ -15,11 +15,11 @@
 // waits until the thread is outside, and from then on all end that thread's objects by an exchange (idea: the
 // biased locks of K. Kawachiya, A. Koseki, T. Onodera, "Lock Reservation", 2002).
 //
-// Invariant: a word is 0 when its slot is none, or no more: the last one of a group whose objects need room
-// for another first line; one whose generation has reached the last; one whose object was freed by address.
-// Else it has the slot's number; its generation is changed by the thread that has the free slot, or by who
-// ends its object: beside other threads by a plain store only inside of the mark of the thread that the word
-// names, while `makers_alone` has its number. A slot that a thread takes has memory.
+// Invariant: a word is 0 when its slot is not used, or no more: the last slot of a group, if the objects
+// begin some lines later and leave no room for it; a slot at its last generation; one with an object freed by
+// address. Else it has the slot's number; its generation is changed by the thread that has the free slot, or
+// by the thread that ends its object: beside other threads by a plain store only inside of the mark of the
+// thread that the word names, while `makers_alone` has its number. A slot that a thread takes has memory.
 // Threads: any.
 #pragma once
 #include <atomic>
@@ -196,8 +196,7 @@ TARN_API void end_handle_pool(HandleFront& front) noexcept;
 TARN_API HandlePlace take_handle_slot(HandleFront& front) noexcept;
 /// Makes a slot free again, or retires it. \pre its generation is even, and its object has ended.
 TARN_API void give_back_handle_slot(HandleFront& front, std::uint32_t slot) noexcept;
-/// Ends the life of an object. \returns the object, whose destructor the caller runs; nullptr when it had
-/// ended before.
+/// Ends an object. \returns the object: the caller runs its destructor; nullptr when it had ended before.
 TARN_API void* end_handle_object(HandleFront& front, std::uint64_t handle) noexcept;
 TARN_API std::size_t handle_pool_live_count(const HandleFront& front) noexcept;
 TARN_API std::size_t handle_pool_prewarm(HandleFront& front, std::size_t count) noexcept;

@@ -8,7 +8,7 @@ namespace TARN_NAMESPACE::detail {
 /// the one before. \cost of nullptr where there is no scope, a call and a comparison.
 TARN_API void* exchange_scope(void* scope) noexcept;
 
-/// While it lives, the general pool serves the thread, also in the scope of a heap that could not be made.
+/// While it exists, the general pool serves the thread, also in the scope of a heap that could not be made.
 class OutsideScopes {
  public:
   OutsideScopes() noexcept : scope_(exchange_scope(nullptr)) {}

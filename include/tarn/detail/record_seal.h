@@ -1,6 +1,6 @@
 // Records of the library that must lie among a program's blocks end with a seal: a word that depends on
-// where the record lies, on what it says, and on a secret of the process. Whoever follows a pointer of such a
-// record compares the seal first; one that was overwritten stops the process with one line.
+// where the record lies, on what it says, and on a secret of the process. Code that follows a pointer of such
+// a record compares the seal first; a record that was overwritten stops the process with one line.
 #pragma once
 #include <cstdint>
 

@@ -10,7 +10,7 @@
 // pool_data    in a slab of a buffer pool: a count for each block; of objects of a handle pool: the words of
 //              their slots; else nullptr.
 //
-// Threads: constant while the span lives, except the words of free_bits and the marks of `pool`; the pool's
+// Threads: constant while the span exists, except the words of free_bits and the marks of `pool`; the pool's
 // own rules guard those, but kWatched, which any thread may set and clear.
 #pragma once
 #include <atomic>

@@ -34,7 +34,7 @@
   OF_PAGES(bytes, reserved, reserved_bytes, kBytes, 0, "", "mapped: ; {} of addresses reserved", \
         "Addresses taken ahead of need; they cost no memory.") \
   STATE(bytes, cached, cached_bytes, kBytes, 2, "cached by threads", "free: {} cached by threads", \
-        "Free blocks that threads keep at hand.") \
+        "Free blocks that threads have cached.") \
   STATE(bytes, free_in_slabs, free_in_slabs_bytes, kBytes, 2, "free in slabs", "free: , {} in slabs", \
         "Free blocks in slabs, and slabs kept to be used again.") \
   STATE(bytes, free_dirty, free_dirty_bytes, kBytes, 2, "free pages", "free: , {+} in pages", \
@@ -64,7 +64,7 @@
   STATE(threads, peak, peak_threads, kCount, 0, "", "threads: , {} at most", \
         "The most there were.") \
   OF_THREADS(events, refills, refills, kCount, 0, "", "slow path: {} refills", \
-        "Times a thread had no free block of a class at hand.") \
+        "Times a thread had no cached block of a class.") \
   OF_THREADS(events, flushes, flushes, kCount, 0, "", "slow path: , {} flushes", \
         "Times a thread had no room for one more.") \
   OF_OWNERS(events, remote_batches, remote_batches, kCount, 0, "", "slow path: , {} remote batches", \

@@ -1,4 +1,4 @@
-// The same, of a buffer larger than all sizes, whose count serves the next one by then.
+// The same, of a buffer larger than all sizes: its count serves the next buffer by then.
 #include "misuse/misuse.h"
 #include "tarn/buffer_pool.h"
 

@@ -1,5 +1,5 @@
-// A program with objects in pools of every kind: 300 in each, of which 100 are lost; of the handle pool none,
-// whose objects no pointer needs to name.
+// A program with objects in pools of every kind: 300 in each, of which 100 are lost. Of the handle pool none
+// is lost: no pointer needs to name its objects.
 #include <new>
 #include <vector>
 

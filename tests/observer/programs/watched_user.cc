@@ -62,7 +62,7 @@ const void*& address_of_root(const char* name) {
       return const_cast<ObservedRoot*>(root)->address;
 }
 
-// The list of threads has one, whose shown pointer lies in the page; what is written there is not 0.
+// The list of threads has one thread: its shown pointer lies in the page; what is written there is not 0.
 void forge_shown_pointers(char* page) {
   static char heap[1 << 16];
   static char* first = heap;

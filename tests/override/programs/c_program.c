@@ -1,6 +1,5 @@
 /* A C program with the library linked in, dynamically or statically: malloc and the library's own functions
- * give each other's blocks back. It says whose malloc it runs on by whether a block has a size that only ours
- * has. */
+ * give each other's blocks back. It says which malloc it runs on: only ours has blocks of a certain size. */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A library that is opened with RTLD_DEEPBIND: whose malloc does it get? */
+/* A library that is opened with RTLD_DEEPBIND: which malloc does it get? */
 #include <stdlib.h>
 #include <string.h>
 

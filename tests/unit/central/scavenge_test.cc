@@ -84,7 +84,7 @@ TEST_F(Scavenge, BlocksItHasTakenAreNotFreedMemoryOfTheOwner) {
   freed = 0;
   owner.peak_taken_bytes = owner.taken_bytes;  // as long after the peak
   os::set_fault_hook_for_test([](os::Call) {
-    freed += bytes_freed_of_late(*scavenged);
+    freed += bytes_freed_recently(*scavenged);
     return os::Fault::kNone;
   });
   scavenge(owner, Scavenged::kAll);

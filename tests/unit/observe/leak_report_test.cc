@@ -8,7 +8,7 @@
 namespace tarn::internal {
 namespace {
 
-class LeakReportTest : public ::testing::Test {
+class LeakGroupsTest : public ::testing::Test {
  protected:
   void add(std::uint32_t stack, std::uint64_t requested, std::uint16_t pool = 0,
            Reached reached = Reached::kNo, bool is_sampled = true) {
@@ -22,7 +22,7 @@ class LeakReportTest : public ::testing::Test {
   LeakGroups groups;
 };
 
-TEST_F(LeakReportTest, BlocksOfOneStackAreOneGroupAndTheLargestComesFirst) {
+TEST_F(LeakGroupsTest, BlocksOfOneStackAreOneGroupAndTheLargestComesFirst) {
   for (int i = 0; i < 3; ++i) add(1, 100);
   add(2, 1000);
   add(1, 50);
@@ -38,7 +38,7 @@ TEST_F(LeakReportTest, BlocksOfOneStackAreOneGroupAndTheLargestComesFirst) {
   EXPECT_EQ(groups.sum().bytes, 1350u);
 }
 
-TEST_F(LeakReportTest, OtherMarksAndBlocksWithoutASampleAreLeftOut) {
+TEST_F(LeakGroupsTest, OtherMarksAndBlocksWithoutASampleAreLeftOut) {
   add(1, 100, 0, Reached::kFromProgram);
   add(1, 100, 0, Reached::kFromSuppressed);
   add(1, 100, 0, Reached::kNo, false);
@@ -48,17 +48,17 @@ TEST_F(LeakReportTest, OtherMarksAndBlocksWithoutASampleAreLeftOut) {
   EXPECT_EQ(groups.sum().blocks, 1u);
 }
 
-TEST_F(LeakReportTest, AStackHasAGroupForEachPool) {
+TEST_F(LeakGroupsTest, AStackHasAGroupForEachPool) {
   add(1, 100, 0);
   add(1, 100, 1);
   ASSERT_TRUE(groups.make(blocks, Reached::kNo));
   EXPECT_EQ(groups.size(), 2u);
 }
 
-TEST(LeakReport, AGroupIsToldByItsSumItsSizesAndItsPool) {
+TEST(LeakWriter, AGroupIsToldByItsSumItsSizesAndItsPool) {
   const LeakPool pools[] = {{"", ""}, {"heap", "plugin"}};
   const LoadedModules none(nullptr, 0);
-  const LeakReport report(none, pools);
+  const LeakWriter report(none, pools);
   const auto text_of = [&](const LeakGroup& group) {
     FixedText<256> text;
     report.add_group(text, group);
@@ -69,11 +69,11 @@ TEST(LeakReport, AGroupIsToldByItsSumItsSizesAndItsPool) {
             "1,234,567 bytes in 1,500 blocks of 8 B to 2 KiB from heap \"plugin\"\n");
 }
 
-TEST(LeakReport, AFrameIsAFileAndAnOffsetWithItsFunctionIfThatIsExported) {
+TEST(LeakWriter, AFrameIsAFileAndAnOffsetWithItsFunctionIfThatIsExported) {
   LoadedModule storage[64];
   LoadedModules modules(storage, 64);
   modules.note_all();
-  const LeakReport report(modules, nullptr);
+  const LeakWriter report(modules, nullptr);
   const auto text_of = [&](std::uint64_t address) {
     FixedText<1024> text;
     report.add_frame(text, "by", 0, address);

@@ -54,7 +54,7 @@ TEST(MemoryLimit, RecordsAreChargedBeyondTheHardLimit) {
   EXPECT_TRUE(charge(limit, 0));
 }
 
-TEST(MemoryLimit, WhatFitsOnlyInPagesAtHandMayBeTried) {
+TEST(MemoryLimit, WhatFitsOnlyInReusablePagesMayBeTried) {
   MemoryLimit limit;
   limit.set_limits(0, 10 * kMiB);
   EXPECT_TRUE(charge(limit, 8 * kMiB));

@@ -169,7 +169,7 @@ TEST(HandleSlots, PrewarmedSlotsAreTakenWithoutMoreMemory) {
   }
 }
 
-TEST(HandleSlots, EveryThreadOfSeveralHasSlotsAtHandAndNoneIsLost) {
+TEST(HandleSlots, EachOfSeveralThreadsHasCachedSlotsAndNoneIsLost) {
   Things pool;
   constexpr unsigned kThreads = 4;
   std::barrier all(kThreads);
@@ -290,7 +290,7 @@ TEST(HandleSlots, AThreadWithoutANumberEndsByAnExchangeAndLosesNoSlot) {
   EXPECT_EQ(pool.live_count(), 0u);
 }
 
-TEST(HandleSlots, AThreadThatOnlyEndsObjectsHasTheirSlotsAtHand) {
+TEST(HandleSlots, AThreadThatOnlyEndsObjectsCachesTheirSlots) {
   Things pool;
   std::vector<Handle<Thing>> handles;
   for (int i = 0; i < 1000; ++i) handles.push_back(pool.create(i));
@@ -302,7 +302,7 @@ TEST(HandleSlots, AThreadThatOnlyEndsObjectsHasTheirSlotsAtHand) {
   validate(HandlePoolAccess::state(pool));
 }
 
-TEST(HandleSlots, WhatAnEndedThreadHadAtHandGoesBack) {
+TEST(HandleSlots, WhatAnEndedThreadHadCachedGoesBack) {
   Things pool;
   std::thread([&] {
     ASSERT_NE(attach_this_thread(), nullptr);

@@ -41,7 +41,7 @@ class ClassesOfHeaps : public ::testing::Test {
   }
 };
 
-TEST_F(ClassesOfHeaps, CountExactlyWhateverIsAtHand) {
+TEST_F(ClassesOfHeaps, CountExactlyWhateverIsCached) {
   for (const std::size_t limit : {SIZE_MAX, 100 * kMiB}) {
     HeapWithClasses heap({.hard_limit = limit});
     for (const std::size_t size : {1u, 8u, 16u, 100u, 1000u, 4000u, 5000u, 100000u, 300000u}) {
@@ -62,9 +62,9 @@ TEST_F(ClassesOfHeaps, GiveBackWhatTheHeapDoesNotUse) {
   HeapWithClasses heap;
   std::vector<void*> blocks = take(heap, 3000, 256);
   free_all(heap, blocks);
-  EXPECT_GT(heap.at_hand(), 0u);
+  EXPECT_GT(heap.cached_bytes(), 0u);
   EXPECT_GT(heap.release_unused(), 0u);
-  EXPECT_EQ(heap.at_hand(), 0u);
+  EXPECT_EQ(heap.cached_bytes(), 0u);
   EXPECT_EQ(heap.use().mapped_bytes, 0u);
   validate(heap.state());
   EXPECT_NE(heap.allocate(256), nullptr);
@@ -123,15 +123,15 @@ TEST_F(ClassesOfHeaps, TheHardLimitRefusesOnlyWhenLiveBytesFillIt) {
       for (void* block : blocks) ASSERT_NE(block, nullptr);
       EXPECT_EQ(heap.allocate(100), nullptr);
       EXPECT_EQ(heap.use().live_bytes, fitting * 112);
-      std::thread([&] { free_all(heap, blocks); }).join();  // leaves that thread blocks at hand
+      std::thread([&] { free_all(heap, blocks); }).join();  // leaves that thread cached blocks
       validate(heap.state());
     }
     EXPECT_LE(heap.use().peak_live_bytes, limit);
   }
 }
 
-// Blocks that other threads have at hand, of any size, are free memory for every size.
-TEST_F(ClassesOfHeaps, WhatOtherThreadsHaveAtHandIsCollectedBeforeARefusal) {
+// Blocks that other threads have cached, of any size, are free memory for every size.
+TEST_F(ClassesOfHeaps, WhatOtherThreadsHaveCachedIsCollectedBeforeARefusal) {
   constexpr std::size_t kLimit = 256 * kKiB;
   HeapWithClasses heap({.hard_limit = kLimit});
   std::atomic<int> ready{0};
@@ -165,7 +165,7 @@ TEST_F(ClassesOfHeaps, AHeapThatIsHalfEmptyIsNotScarce) {
   EXPECT_FALSE(heap.state().is_scarce);
   blocks = take(heap, 100, 100);
   free_all(heap, blocks);
-  EXPECT_GT(heap.at_hand(), 0u);
+  EXPECT_GT(heap.cached_bytes(), 0u);
 }
 
 TEST_F(ClassesOfHeaps, TheSoftLimitIsCrossedWhenLiveBytesCrossIt) {
@@ -253,7 +253,7 @@ TEST_F(ClassesOfHeaps, ManyHeapsOneAfterTheOtherUseTheSameOwners) {
   }
 }
 
-// More than there are records for: those beyond work as a heap that has earned none.
+// More than there are records for: those beyond work as a heap that qualifies for none.
 TEST_F(ClassesOfHeaps, AHeapThatGetsNoOwnerWorksWithout) {
   std::vector<std::unique_ptr<HeapWithClasses>> heaps;
   do heaps.push_back(std::make_unique<HeapWithClasses>());
@@ -308,19 +308,19 @@ TEST_F(ClassesOfHeaps, AHeapOfManySizesThatIsCalledSlowlyGetsNone) {
   validate(state_of(heap));
 }
 
-TEST_F(ClassesOfHeaps, AHeapInAHeapHasNothingAtHand) {
+TEST_F(ClassesOfHeaps, AHeapInAHeapCachesNothing) {
   HeapWithClasses server({.name = "server"});
   std::vector<void*> blocks = take(server, 1000, 100);
   free_all(server, blocks);
-  EXPECT_GT(server.at_hand(), 0u);
+  EXPECT_GT(server.cached_bytes(), 0u);
   {
     Heap room({.parent = &server});
     make_hot(room);
     EXPECT_EQ(state_of(room).owner.load(), nullptr);
-    EXPECT_EQ(server.at_hand(), 0u);
+    EXPECT_EQ(server.cached_bytes(), 0u);
     blocks = take(server, 1000, 100);
     free_all(server, blocks);
-    EXPECT_EQ(server.at_hand(), 0u);
+    EXPECT_EQ(server.cached_bytes(), 0u);
     void* const block = room.allocate(100);
     EXPECT_EQ(server.use().live_bytes, room.usable_size(block));
   }

@@ -30,7 +30,7 @@ TEST(LiveWalk, NamesTheChunksInAddressOrderAlsoThoseMadeMeanwhile) {
   EXPECT_EQ(state.walks, 1u);
 }
 
-TEST(LiveWalk, VisitsNoBlockThatIsAtHand) {
+TEST(LiveWalk, VisitsNoBlockThatIsCached) {
   SharedFixedPool pool(64);
   void* const live = pool.allocate();
   void* const freed = pool.allocate();

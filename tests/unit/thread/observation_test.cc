@@ -34,7 +34,7 @@ Live live_samples() {
   return live;
 }
 
-/// Watches while it lives.
+/// Watches while it exists.
 struct Watch {
   explicit Watch(std::size_t interval) { observation.watch(interval); }
   ~Watch() { observation.watch(0); }
@@ -238,7 +238,7 @@ TEST(Observation, AThreadWithoutAHeapAllocatesWhereTheCountOfSwitchesHasFallen) 
   observation.watch(1'024);
   observation.watch(0);
   std::thread([] {
-    deallocate(allocate(100));  // heeds the last switch
+    deallocate(allocate(100));  // notices the last switch
     const std::uint32_t now = watch_switches.generation.load();
     watch_switches.generation.store(now - 1);
     void* const block = allocate(100);
@@ -248,8 +248,8 @@ TEST(Observation, AThreadWithoutAHeapAllocatesWhereTheCountOfSwitchesHasFallen) 
   }).join();
 }
 
-// A thread that rings for one switch may still do so when the next one has come and others have heeded that.
-TEST(Observation, WhatIsHiddenLateStaysShownWhereTheLastSwitchIsHeeded) {
+// A thread that rings for one switch may still do so when others have noticed the next one.
+TEST(Observation, WhatIsHiddenLateStaysShownWhereTheLastSwitchIsNoticed) {
   observation.watch(1'024);
   observation.watch(0);
   deallocate(allocate(100));

@@ -21,7 +21,7 @@ namespace {
 using trace::Event;
 using trace::Operation;
 
-/// Records while it lives, and tells what the thread has put down since.
+/// Records while it exists, and tells what the thread has put down since.
 class Recorded {
  public:
   Recorded() {

@@ -55,7 +55,7 @@ TEST_F(ThisThread, AScopeHidesTheRecordsAndShowsThemAgain) {
   EXPECT_TRUE(has_records());
 }
 
-TEST_F(ThisThread, AHeapEarnedInsideOfAScopeStaysHiddenUntilItsEnd) {
+TEST_F(ThisThread, AHeapMadeInsideOfAScopeStaysHiddenUntilItsEnd) {
   std::thread([] {
     Heap heap("scoped");
     {

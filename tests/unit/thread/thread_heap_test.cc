@@ -111,19 +111,19 @@ class RareClassTest : public ThreadHeapTest {
   static constexpr SizeClass kCoarser = class_of_index(16);  // 256 bytes
 
   /// As malloc does. \returns the number of the first call that the bin's own class served.
-  int call_until_earned(ThreadHeap& caller, int most) {
+  int first_call_of_own_class(ThreadHeap& caller, int most) {
     for (int call = 1; call <= most; ++call)
       if (class_that_serves(&caller, kBin) == kClass) return call;
     return most + 1;
   }
 };
 
-TEST_F(RareClassTest, ACoarserClassServesABinUntilItsCallsHaveEarnedSlabs) {
+TEST_F(RareClassTest, ACoarserClassServesABinUntilItQualifiesForSlabs) {
   EXPECT_EQ(class_that_serves(&heap, kBin), kCoarser);
-  const int earned = call_until_earned(heap, 100);
-  EXPECT_GT(earned, 4);
-  EXPECT_LE(earned, 64);
-  EXPECT_EQ(class_that_serves(&heap, kBin), kClass) << "it stays earned";
+  const int first = first_call_of_own_class(heap, 100);
+  EXPECT_GT(first, 4);
+  EXPECT_LE(first, 64);
+  EXPECT_EQ(class_that_serves(&heap, kBin), kClass) << "and so it stays";
 }
 
 TEST_F(RareClassTest, AClassThatHasSlabsIsNotRareForAnyThreadOfTheOwner) {
@@ -134,7 +134,7 @@ TEST_F(RareClassTest, AClassThatHasSlabsIsNotRareForAnyThreadOfTheOwner) {
   EXPECT_EQ(class_that_serves(&sharing, kBin), kClass);
 }
 
-TEST_F(RareClassTest, AClassWhoseSlabsHaveEndedMustEarnNewOnes) {
+TEST_F(RareClassTest, AClassWithoutSlabsMustQualifyAgain) {
   deallocate(allocate());
   ASSERT_EQ(class_that_serves(&heap, kBin), kClass);
   {
@@ -149,12 +149,12 @@ TEST_F(RareClassTest, AClassWhoseSlabsHaveEndedMustEarnNewOnes) {
 TEST_F(RareClassTest, TheCallsOfAllThreadsOfAnOwnerCount) {
   ThreadHeap sharing{};
   sharing.home = sharing.owner = heap.home;
-  ASSERT_EQ(call_until_earned(heap, 4), 5);
-  EXPECT_LE(call_until_earned(sharing, 100), 60);
+  ASSERT_EQ(first_call_of_own_class(heap, 4), 5);
+  EXPECT_LE(first_call_of_own_class(sharing, 100), 60);
   EXPECT_FALSE(is_rare(&heap, kBin));
 }
 
-TEST_F(RareClassTest, ThreadsWithoutAHeapEarnSlabsForTheSharedOwner) {
+TEST_F(RareClassTest, CallsWithoutAHeapQualifyForSlabsOfTheSharedOwner) {
   int calls = 1;
   while (class_that_serves(nullptr, kBin) == kCoarser && calls < 100) ++calls;
   EXPECT_LE(calls, 64);

@@ -36,7 +36,7 @@ std::vector<std::string> traces_in(const std::string& folder, Extent extent) {
   return files;
 }
 
-/// \why what is good of a trace is another program than the one whose name it has: no row for it
+/// \why the intact part of a trace is another program than the trace's name says: no row for it
 PreparedTrace whole_trace(const std::string& file, trace::Threads threads) {
   PreparedTrace prepared = prepare_trace({file, true, threads, {}});
   if (!prepared.trace.damage.empty()) throw std::runtime_error(prepared.trace.damage);

@@ -33,7 +33,7 @@ class BenchTraces {
   ~BenchTraces();
 
   /// Reads all traces of the folder, and puts down what tarn_replay needs of them, 16 bytes for each call,
-  /// for as long as this lives. \cost about a second for 5 million calls. \throws Interrupted, UsageError
+  /// for as long as this exists. \cost about a second for 5 million calls. \throws Interrupted, UsageError
   void read(const BenchShape& shape);
 
   /// Who replays them.
@@ -62,7 +62,7 @@ class BenchTraces {
   Json description_ = Json::array();
 };
 
-/// What tarn_replay wrote, in the lines of a benchmark program: whose malloc it had, and the figures of the
+/// What tarn_replay wrote, in the lines of a benchmark program: which malloc it had, and the figures of the
 /// row. Nothing if it wrote something else. \pre the row is a trace's
 std::vector<Json> lines_of_replay(const BenchRow& row, const std::string& output);
 

@@ -27,7 +27,7 @@ struct MeasuringOptions {
 
 /// Adds --with, --without, --set and --variant.
 void add_selection_options(CLI::App& command, MeasuringOptions& options);
-/// Adds --rounds, whose default is that of `options`, and --timeout.
+/// Adds --rounds, with the default of `options`, and --timeout.
 void add_round_options(CLI::App& command, MeasuringOptions& options);
 /// Adds --json, --html and --quiet.
 void add_result_options(CLI::App& command, MeasuringOptions& options, const std::string& what_page_shows);

@@ -1,7 +1,7 @@
 // What every command needs that runs programs to measure them: signals as data, orphans that end with the
 // programs they come from, and progress.
 //
-// Threads: one. At most one lives at a time.
+// Threads: one. At most one exists at a time.
 #pragma once
 #include <cstdint>
 

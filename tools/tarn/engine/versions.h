@@ -7,7 +7,7 @@
 
 namespace tarn::tool {
 
-/// The allocator's own, else that of the Debian package whose library it is; empty where dpkg does not know.
+/// The allocator's own, else that of the Debian package that has its library; empty where dpkg does not know.
 std::string version_of(const Allocator& allocator, SignalWatch& signals);
 
 }  // namespace tarn::tool

@@ -13,7 +13,7 @@ namespace tarn::tool {
 namespace {
 
 using observer::LeakGroup;
-using observer::LeakReport;
+using observer::LeaksByClass;
 using observer::LeakSum;
 using observer::Suspect;
 
@@ -42,7 +42,7 @@ std::string kind_of(const LeakGroup& group) {
   return group.pool.empty() ? name : name + " in " + group.pool;
 }
 
-std::vector<const LeakGroup*> groups_with(const LeakReport& leaks, LeakSum LeakGroup::*sum) {
+std::vector<const LeakGroup*> groups_with(const LeaksByClass& leaks, LeakSum LeakGroup::*sum) {
   std::vector<const LeakGroup*> groups;
   for (const LeakGroup& group : leaks.groups)
     if ((group.*sum).blocks != 0) groups.push_back(&group);
@@ -59,7 +59,7 @@ std::string rest_line(std::size_t rows, const ReportShape& shape) {
                      : fmt::format("{} more classes and sizes; --top 0 lists all\n", format_count(hidden));
 }
 
-std::string direct_table(const LeakReport& leaks, const ReportShape& shape) {
+std::string direct_table(const LeaksByClass& leaks, const ReportShape& shape) {
   const std::vector<const LeakGroup*> groups = groups_with(leaks, &LeakGroup::direct);
   Table table({{"leaks"}, {"bytes"}, {"keep"}, {"bytes"}, {"class, or size", Alignment::kLeft}});
   for (std::size_t i = 0; i < rows_shown(groups.size(), shape); ++i) {
@@ -73,7 +73,7 @@ std::string direct_table(const LeakReport& leaks, const ReportShape& shape) {
   return table.render(shape.colour) + rest_line(groups.size(), shape);
 }
 
-std::string indirect_table(const LeakReport& leaks, const ReportShape& shape) {
+std::string indirect_table(const LeaksByClass& leaks, const ReportShape& shape) {
   std::vector<const LeakGroup*> groups = groups_with(leaks, &LeakGroup::indirect);
   if (groups.empty()) return {};
   std::stable_sort(groups.begin(), groups.end(), [](const LeakGroup* a, const LeakGroup* b) {
@@ -88,7 +88,7 @@ std::string indirect_table(const LeakReport& leaks, const ReportShape& shape) {
 }
 
 /// First bytes of one leak of each of the largest groups: what they are, where there is no class.
-std::string examples(const LeakReport& leaks, const ReportShape& shape) {
+std::string examples(const LeaksByClass& leaks, const ReportShape& shape) {
   const std::vector<const LeakGroup*> groups = groups_with(leaks, &LeakGroup::direct);
   std::string text = "\nFor example:\n\n";
   for (std::size_t i = 0; i < std::min(groups.size(), kExamples); ++i) {
@@ -99,7 +99,7 @@ std::string examples(const LeakReport& leaks, const ReportShape& shape) {
   return text;
 }
 
-std::string notes(const observer::Snapshot& snapshot, const LeakLooks& looks, const LeakReport& leaks) {
+std::string notes(const observer::Snapshot& snapshot, const LeakLooks& looks, const LeaksByClass& leaks) {
   std::string text;
   if (looks.last.unread_bytes != 0)
     text += fmt::format(
@@ -134,7 +134,7 @@ Json to_json(const LeakGroup& group) {
 
 }  // namespace
 
-std::string leak_report(const observer::Snapshot& snapshot, const LeakLooks& looks, const LeakReport& leaks,
+std::string leak_report(const observer::Snapshot& snapshot, const LeakLooks& looks, const LeaksByClass& leaks,
                         const ReportShape& shape) {
   std::string text = snapshot.program;
   if (snapshot.pid != 0) text += fmt::format(" {}", snapshot.pid);
@@ -155,7 +155,7 @@ std::string leak_report(const observer::Snapshot& snapshot, const LeakLooks& loo
   return more.empty() ? text : text + "\n" + more;
 }
 
-Json leak_document(const observer::Snapshot& snapshot, const LeakLooks& looks, const LeakReport& leaks) {
+Json leak_document(const observer::Snapshot& snapshot, const LeakLooks& looks, const LeaksByClass& leaks) {
   Json groups = Json::array();
   for (const LeakGroup& group : leaks.groups) groups.push_back(to_json(group));
   return {{"format", "tarn leaks"},

@@ -11,9 +11,9 @@
 namespace tarn::tool {
 
 std::string leak_report(const observer::Snapshot& snapshot, const LeakLooks& looks,
-                        const observer::LeakReport& leaks, const ReportShape& shape);
+                        const observer::LeaksByClass& leaks, const ReportShape& shape);
 
 Json leak_document(const observer::Snapshot& snapshot, const LeakLooks& looks,
-                   const observer::LeakReport& leaks);
+                   const observer::LeaksByClass& leaks);
 
 }  // namespace tarn::tool

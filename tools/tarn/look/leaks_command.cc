@@ -38,7 +38,7 @@ int print_leaks(const LeaksOptions& options) {
   const FoundLeaks found =
       find_leaks(*source, {options.target.core_file, options.wait, options.stops_threads});
   observer::ClassNames names(*source);
-  const observer::LeakReport report = observer::report_leaks(*source, found.snapshot, found.leaks, names);
+  const observer::LeaksByClass report = observer::group_leaks(*source, found.snapshot, found.leaks, names);
   if (options.as_json)
     print_document(text_of(leak_document(found.snapshot, found.looks, report)));
   else

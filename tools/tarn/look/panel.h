@@ -33,8 +33,8 @@ class Panel {
   std::vector<std::vector<Cell>> rows_;
 };
 
-/// Gives each of some panels the lines it wants, where they are enough for all; else the same to all that
-/// want more than that. \param wanted lines; \returns lines.
+/// Gives each of some panels the lines it wants, if there are enough for all. If not, each gets what it wants
+/// up to an equal share. \param wanted lines; \returns lines.
 std::vector<std::size_t> shared_lines(const std::vector<std::size_t>& wanted, std::size_t available);
 
 }  // namespace tarn::tool

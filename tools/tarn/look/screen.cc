@@ -16,8 +16,8 @@ namespace {
 
 enum ColourPair : short { kGoodPair = 1, kBadPair };
 
-/// \why the lines are UTF-8, whatever the locale is: so are most terminals, also those in a container whose
-/// environment names no locale.
+/// \why the lines are UTF-8, whatever the locale is: so are most terminals, also those in a container without
+/// a locale in its environment.
 void use_utf8() {
   setlocale(LC_CTYPE, "");
   if (MB_CUR_MAX == 1) setlocale(LC_CTYPE, "C.UTF-8");

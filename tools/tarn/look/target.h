@@ -20,7 +20,7 @@ void add_target(CLI::App& command, Target& target);
 /// \throws UsageError when the command line names none, or both; observer::ObserveError when it cannot be
 /// looked at, or when several processes have the name: the message lists them.
 std::unique_ptr<observer::Source> open_target(const Target& target);
-/// The same of a process, whose memory may be written then.
+/// The same of a process: its memory may be written then.
 std::unique_ptr<observer::Source> open_target_to_switch(const Target& target);
 
 }  // namespace tarn::tool

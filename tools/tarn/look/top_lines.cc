@@ -167,7 +167,7 @@ std::vector<Line> help_lines() {
       "q                quit",
       "",
       "rounding: around live blocks, up to the next block and the ends of slabs",
-      "cached: free blocks that threads have at hand; depot: that owners keep for them",
+      "cached: free blocks that threads keep; depot: those that owners keep for them",
       "pinned: free blocks in slabs of which less than half of the blocks are live",
       "any key: back"};
   std::vector<Line> lines;

@@ -198,7 +198,7 @@ double pool_key(const Look& look, TopOrder order, std::size_t index) {
   return static_cast<double>(pool.mapped_bytes);
 }
 
-/// "≤12.0 MiB" where free blocks at hand may be in it.
+/// "≤12.0 MiB" where cached blocks may be in it.
 std::string peak_text(const Pool& pool) {
   if (pool.known_peak() == 0) return "-";
   const bool may_be_less = pool.is_peak_a_bound && pool.known_peak() > pool.live_bytes;
@@ -268,7 +268,7 @@ Panel class_panel(const Look& look, TopOrder order, Detail detail) {
 Panel thread_panel(const Look& look, TopOrder order) {
   Panel panel({{"thread"},
                {"owner", Alignment::kLeft},
-               {"at hand"},
+               {"cached"},
                {"refills/s"},
                {"flushes/s"},
                {"remote/s"},
@@ -309,7 +309,7 @@ Panel pool_panel(const Look& look, TopOrder order, Detail detail) {
                                       {"refused", Alignment::kRight, 2}};
   if (detail == Detail::kLong)
     for (PanelColumn& column : std::vector<PanelColumn>{{"kind", Alignment::kLeft, 1},
-                                                        {"at hand", Alignment::kRight, 6},
+                                                        {"cached", Alignment::kRight, 6},
                                                         {"mapped limit", Alignment::kRight, 7},
                                                         {"in", Alignment::kLeft, 5}})
       columns.push_back(column);

@@ -1,5 +1,5 @@
-// What pages of `tarn compare` and `tarn replay` have in common: both are made from the command's JSON, whose
-// "allocators" are the contenders.
+// What pages of `tarn compare` and `tarn replay` have in common: both are made from the command's JSON. The
+// "allocators" there are the contenders.
 #pragma once
 #include <string>
 #include <vector>

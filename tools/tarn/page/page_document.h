@@ -1,5 +1,5 @@
 // What a page says, as a document of parts: sections of figures and tables, which the script in page/plots/
-// draws. Every page of measurements is made this way, the game server's too, whose Python writes the document
+// draws. Every page of measurements is made this way, the game server's too: its Python writes the document
 // itself. docs/command.md says what the names of fields do not.
 //
 // A contender is named by its place in `contenders`, and has one colour on the whole page.
@@ -111,7 +111,7 @@ struct PageCell {
 struct PageTable {
   struct Row {
     std::vector<PageCell> cells;                // a single one is a heading of the rows below
-    std::optional<std::size_t> contender = {};  // whose row it is
+    std::optional<std::size_t> contender = {};  // that has the row
   };
   std::string title;
   std::string note;

@@ -109,8 +109,8 @@ class Profiler {
     if (source_->kind() != observer::SourceKind::kProcess) return show_what_is_there();
     if (const std::uint64_t interval = words_.interval(); interval != 0) {
       fmt::print(stderr,
-                 "tarn: a profile is on already, a sample each {}: it stays on, and --interval is not "
-                 "heeded\n",
+                 "tarn: a profile is on already, a sample each {}: it stays on, and --interval is "
+                 "ignored\n",
                  format_bytes(static_cast<double>(interval)));
       take(interval, nullptr);
     } else {

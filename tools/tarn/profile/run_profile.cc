@@ -37,7 +37,7 @@ constexpr std::size_t kRows = 20, kWidthOfPipe = 100;
 struct AtEnd {
   TracedProcess process;
   std::unique_ptr<profile::NamedProfile> profile;
-  profile::LeakReport leaks;
+  profile::LeaksAtEnd leaks;
   profile::Amount reachable;  // live blocks left out, since something points to them
 };
 
@@ -104,7 +104,7 @@ AtEnd read_at_end(observer::Source& source, const TracedProcess& process,
     end.reachable = keep_unreachable(source, sampling, registers);
   end.profile = std::make_unique<profile::NamedProfile>(profile_at_end(source, words, sampling, options),
                                                         symbol_places(source));
-  if (options.finds_leaks) end.leaks = profile::leak_report_of(*end.profile, suppressions_of(options));
+  if (options.finds_leaks) end.leaks = profile::leaks_at_end(*end.profile, suppressions_of(options));
   if (options.finds_leaks && options.files.empty()) end.profile.reset();
   return end;
 }
@@ -129,7 +129,7 @@ std::string name_in_words(const TracedProcess& process) {
 
 /// The reports of several processes, each text once: forked copies have the leaks of their parent.
 void tell_leaks_of_several(const std::vector<AtEnd>& seen) {
-  std::map<std::string, std::string> told;  // text, and whose it was
+  std::map<std::string, std::string> told;  // text, and the process that it was of
   std::vector<std::string> without;
   for (const AtEnd& end : seen) {
     const std::string text = leaks_text(end), name = name_in_words(end.process);
@@ -161,7 +161,7 @@ profile::Json process_json(const TracedProcess& process) {
 
 /// All leaks in one document; which process has them, and what was not looked at.
 profile::Json leaks_json(const AllAtEnd& all) {
-  profile::LeakReport sum;
+  profile::LeaksAtEnd sum;
   profile::Json processes = profile::Json::array(), unseen = profile::Json::array();
   for (const AtEnd& end : all.seen) {
     profile::add_to(sum, end.leaks);

@@ -82,7 +82,7 @@ bool pass_signals_on(SignalWatch& signals, pid_t first, bool has_first_ended) {
   return is_end;
 }
 
-/// While it lives, signals end this tool as if it took none: to look into a process may take long.
+/// While it exists, signals end this tool as if it took none: to look into a process may take long.
 class SignalsThatEnd {
  public:
   explicit SignalsThatEnd(const SignalWatch& signals) {

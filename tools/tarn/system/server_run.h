@@ -8,8 +8,8 @@
 // 4. For a while nothing is asked of the server, if that is wanted: does it give memory back?
 // 5. SIGTERM to the server; SIGKILL if it takes too long. Whatever happened: no process is left.
 //
-// The server's processes are the one that was started, all that it started, and theirs; also those whose
-// parents have ended, except those of the load's session. \pre adopt_orphans()
+// The server's processes are the one that was started, all that it started, and theirs; also orphaned ones,
+// except those of the load's session. \pre adopt_orphans()
 //
 // Threads: for a process with one thread only.
 #pragma once

@@ -71,7 +71,7 @@ void require_new_or_regular(const std::string& file) {
     throw UsageError(fmt::format("{} is no regular file", file));
 }
 
-/// Of each process whose calls are not whole, or not there, a line. \returns whether there is one.
+/// A line for each process with calls that are not whole, or not there. \returns whether there is one.
 bool tell_what_is_missing(const std::vector<RecordedProgram>& programs, const RunToEnd& ended) {
   bool is_any = false;
   const auto tell = [&](const TracedProcess& process, const std::string& what) {

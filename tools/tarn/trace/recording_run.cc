@@ -150,7 +150,7 @@ void RecordingRun::end() {
     if (own_source_ == nullptr && is_complete()) look_at_memory(*source_);
     stop_recording();
   }
-  beat_.reset();  // also where the process has ended: whose source it was may go now
+  beat_.reset();  // also where the process has ended: the owner of its source may go now
   if (recorder_) summary_.lost_events = recorder_->lost_events();
   if (summary_.lost_events != 0)
     complaints_.push_back(fmt::format("{} calls could not be recorded", format_count(summary_.lost_events)));

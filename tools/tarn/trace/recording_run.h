@@ -29,7 +29,7 @@ class RecordingRun {
   void begin(const observer::Source& source, Begins begins);
   /// Fetches what there is, until is_over(). \returns in how many milliseconds to come again
   int fetch(const std::function<bool()>& is_over = [] { return false; });
-  /// The same of a program that was just started, whose library may not be there yet.
+  /// The same of a program that was just started: its library may not be there yet.
   int fetch_of(
       int pid, const std::function<bool()>& is_over = [] { return false; });
   /// The same for the last time, of a program that has been stopped at its end.

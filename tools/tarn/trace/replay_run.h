@@ -35,7 +35,7 @@ struct Replay {
   double failed_calls = 0;
   std::vector<MemoryAt> samples;
   std::vector<std::pair<std::string, double>> latencies;  // "p99" and ns
-  std::string malloc_library;                             // whose malloc was called
+  std::string malloc_library;                             // that has the malloc which was called
 
   /// The sample with the most resident memory. \pre there are samples
   const MemoryAt& peak() const;

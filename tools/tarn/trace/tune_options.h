@@ -40,7 +40,7 @@ void require_valid(const TuneOptions& options);
 /// \pre these, and all below: the options are valid
 tune::Bounds bounds_of(const TuneOptions& options);
 
-/// \param replay_seconds of one replay: of short ones, whose time is noisier, there are more
+/// \param replay_seconds of one replay: short ones are noisier, so there are more of them
 ContestRounds rounds_of(const TuneOptions& options, double replay_seconds);
 
 std::vector<tune::Setting> candidates_of(const TuneOptions& options);

@@ -91,7 +91,7 @@ void print_latencies(Crew& crew) {
   std::printf("},");
 }
 
-/// Whose malloc was called: a preloaded library that defines none is no allocator.
+/// Which library's malloc was called: a preloaded library that defines none is no allocator.
 void print_origin_of_malloc() {
   Dl_info info;
   void* const function = dlsym(RTLD_DEFAULT, "malloc");

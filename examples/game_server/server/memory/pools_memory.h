@@ -68,7 +68,7 @@ class PoolsMemory {
     using Texts = PoolsMemory::Texts;
 
     Thread(PoolsMemory&, const char*) {}
-    /// Free blocks at hand for this thread, which no other can reach.
+    /// Free blocks cached by this thread, which no other can reach.
     void give_back() {
       operations_.release_unused();
       tarn::trim();

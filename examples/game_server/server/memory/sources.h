@@ -14,7 +14,8 @@
 //   Objects<T>         create(...) and destroy(object)
 //   Handles<T>         objects that are named by a Ref<T>, which knows when its object has ended
 //   Region             the memory of one room: a source with a budget, which ends as a whole. end(object) is
-//                      called just before for what owns all else in it, whose destructor may not run
+//                      called just before, for the object that owns all others in it; its destructor may not
+//                      run
 // A source has allocate(bytes) and deallocate(block, bytes). All throw std::bad_alloc when memory is refused.
 #pragma once
 #include <cstddef>

@@ -2,8 +2,8 @@
 // and sends what comes back.
 //
 // A client that has not greeted has a buffer of its own for its greeting, as an authentication server has;
-// after that, reading goes into one buffer of the thread's, and only the beginning of a packet whose rest is
-// still to come is kept. A client is not read from while it has kMostUnanswered requests on their way, while
+// after that, reading goes into one buffer of the thread's, and only the beginning of an incomplete packet is
+// kept. A client is not read from while it has kMostUnanswered requests on their way, while
 // more than the soft limit waits to be sent to it, or while the logic thread is behind.
 //
 // kOpen; kRefusing: the client did something wrong here, and the logic thread was told; kRefused: the last

@@ -23,7 +23,7 @@ struct Entity {
   std::uint32_t ticks_left;       // of a shot
   std::uint32_t shots_in_flight;  // of a player
   std::uint32_t hits;             // of a player
-  std::uint32_t player;           // whose it is; 0 for a creature
+  std::uint32_t player;           // that it belongs to; 0 for a creature
   std::uint16_t room;
   bool is_gone;  // the room's next tick ends it
 

@@ -8,7 +8,7 @@
 // ends; members are sent what they see, in turns, and now and then one list of scores. What a tick needs for
 // itself (the grid of cells, lists of what is near) is scratch, which each room's tick begins anew.
 //
-// Invariant: each member's entity is in entities, and lives until the member has left.
+// Invariant: each member's entity is in entities, and is live until the member has left.
 // Threads: the logic thread.
 #pragma once
 #include <algorithm>

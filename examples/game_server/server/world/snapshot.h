@@ -1,4 +1,4 @@
-// The state of the whole game at one moment: every entity that lives, written one behind the other, as for a
+// The state of the whole game at one moment: every live entity, written one behind the other, as for a
 // replica or a restart. A snapshot is made within one tick, so that it is of one moment; two are kept: the
 // last that is whole, and the one being written.
 //

@@ -100,7 +100,7 @@ class World {
   typename Memory::template Objects<Member> players_;
   std::vector<std::vector<Seat>> seats_;  // by IO thread and slot
   std::vector<std::unique_ptr<Room<Memory>>> rooms_;
-  std::vector<Member*> homeless_;  // whose match has just ended
+  std::vector<Member*> homeless_;  // their match has just ended
   Snapshot<Memory> snapshot_;
   PlantedFaults planted_faults_;
   Rules rules_;

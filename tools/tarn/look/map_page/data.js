@@ -81,7 +81,7 @@ function blocksInWords(part, kind) {
   return (
     `${countText(kind.block)} B × ${countText(kind.count)}, live ${countText(live)} ` +
     `(fill ${percentText(live, kind.count)})` +
-    (cached ? `, ${countText(cached)} at hand` : "") +
+    (cached ? `, ${countText(cached)} cached` : "") +
     (kind.pool === null ? "" : `, ${data.pools[kind.pool]}`)
   );
 }
