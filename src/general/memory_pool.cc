@@ -1,32 +1,23 @@
 // The general pool's slow door: every call that is not a hit of the inlined fast path comes here.
 //
-// A block comes from the thread's heap (thread_heap.h), from the shared owner or a pool's if the thread has
-// no heap, from the pool of the thread's scope, or has its own span. A freed block goes to the owner that its
-// page names.
+// A block comes from its class (class_calls.h), from the pool of the thread's scope, or has its own span. A
+// watched thread uses records that the inlined path does not see. The page of a freed block names its class,
+// or the pool to ask.
 #include "tarn/memory_pool.h"
 
 #include <cerrno>
 #include <cstring>
 
-#include "central/owners.h"
-#include "central/return_blocks.h"
-#include "central/slab.h"
-#include "central/take_blocks.h"
 #include "general/block_finder.h"
 #include "general/class_calls.h"
 #include "general/from_malloc.h"
 #include "general/large.h"
-#include "general/memory_limits.h"
 #include "general/pool_registry.h"
 #include "general/setup.h"
 #include "general/slow_door.h"
 #include "os/fatal.h"
-#include "os/owner_lock.h"
-#include "page/helper.h"
-#include "page/page_map.h"
 #include "thread/observation.h"
 #include "thread/recorded_call.h"
-#include "thread/slow_call.h"
 #include "thread/thread_heap.h"
 
 namespace TARN_NAMESPACE {
@@ -34,133 +25,15 @@ namespace {
 
 using namespace internal;
 
-constexpr unsigned kLargestBatch = 4096;
-
-// Serves threads without a heap: their destructors have run, they call too rarely, or memory was refused.
-SlabOwner& owner_without_heap(SizeClass size_class) {
-  return is_private_class(size_class) ? *private_class(size_class).owner : owners.shared();
-}
-
-SlabOwner& owner_for(const ThreadHeap* heap, SizeClass size_class) {
-  if (heap == nullptr) return owner_without_heap(size_class);
-  SlabOwner& near = owner_near(*heap);
-  return is_private_class(size_class) ? part_for(*private_class(size_class).owner, near.number) : near;
-}
-
-void* allocate_without_heap(SizeClass size_class, ReturnedPages& returned) {
-  SlabOwner& owner = owner_without_heap(size_class);
-  os::LockGuard guard(owner.mutex);
-  void* block = nullptr;
-  return take_blocks_locked(owner, size_class, &block, 1, returned) == 1 ? block : nullptr;
-}
-
-void* allocate_from_heap(ThreadHeap& heap, SizeClass size_class, std::size_t size, ReturnedPages& returned) {
-  SlowCall call(heap);
-  void* block = nullptr;
-  if (!thread_limits.check_every_free) {
-    block = allocate(heap, size_class, returned);
-  } else if (take_blocks(heap, size_class, &block, 1, returned) == 0) {
-    block = nullptr;
-  }
-  if (counts_calls(&heap) && block != nullptr) count_allocation(*heap.calls, size_class, size);
-  return block;
-}
-
 // A block that the thread has cached, if its records are not hidden.
 TARN_INLINE void* pop_own(SizeClass size_class) {
   return detail::pop(detail::own_cache(), record_of_class(size_class));
-}
-
-// \returns 0 for the general pool's own classes.
-std::uint64_t number_of_pool(SizeClass size_class) {
-  std::uint64_t number = 0;
-  if (is_private_class(size_class))
-    pool_registry.with_pools_of_classes([&](const auto& pool_of) {
-      if (const PoolHeader* const pool = pool_of(size_class)) number = pool->number;
-    });
-  return number;
-}
-
-// \returns nullptr when memory is refused.
-[[gnu::noinline]] void* allocate_sampled(SizeClass size_class, std::size_t size) {
-  SlabOwner* const owner = owners.sampled(size_class);
-  if (owner == nullptr) return nullptr;
-  ReturnedPages returned;
-  void* block = nullptr;
-  {
-    os::LockGuard guard(owner->mutex);
-    if (take_blocks_locked(*owner, size_class, &block, 1, returned) == 0) return nullptr;
-  }
-  observation.note_allocated(block, size, number_of_pool(size_class));
-  return block;
-}
-
-// A block for a watched thread: of its own if a sample falls on it, else one that the thread has cached.
-// \returns nullptr when there is none.
-void* allocate_watched(ThreadHeap* heap, SizeClass size_class, std::size_t size) {
-  if (!observation.watches_this_thread()) return nullptr;
-  if (observation.is_sampled(size))
-    if (void* const block = allocate_sampled(size_class, size)) return block;
-  return heap != nullptr ? pop(heap->cache, record_of_class(size_class)) : nullptr;
-}
-
-void* allocate_in_class(ThreadHeap* heap, SizeClass size_class, std::size_t size) {
-  if (is_disturbed()) [[unlikely]]
-    if (void* const block = allocate_watched(heap, size_class, size)) return block;
-  helper.on_slow_call();
-  const auto take = [&] {
-    ReturnedPages returned;
-    return heap != nullptr ? allocate_from_heap(*heap, size_class, size, returned)
-                           : allocate_without_heap(size_class, returned);
-  };
-  void* block = take_within_limits(take);
-  if (block == nullptr && owners.end_all_cached_spans()) [[unlikely]]
-    block = take();
-  // Blocks in other owners' slabs are free memory too.
-  if (block == nullptr && owners.adopt_from_any(owner_for(heap, size_class), size_class)) [[unlikely]]
-    block = take();
-  return block != nullptr ? block : out_of_memory();
 }
 
 void* allocate_in_scope(std::size_t size, std::size_t alignment) {
   PoolHeader& pool = *scope_pool();
   return pool.operations->allocate(pool, size, alignment);
 }
-
-// \returns whether that was all: a sampled block goes back to its slab, another one to the records that a
-// watched thread does not see.
-[[gnu::noinline]] bool deallocate_watched(void* block, SizeClass size_class) {
-  const bool is_watched = observation.watches_this_thread();
-  if (page_map.index().record_of(block) != detail::RecordPlace::kNone) {
-    ThreadHeap* const heap = this_heap();
-    return is_watched && heap != nullptr && push(heap->cache, record_of_class(size_class), block);
-  }
-  SlabOwner* const owner = page_map.find(block)->owner.load(std::memory_order_acquire);
-  if (owner == nullptr || !owner->is_sampled) return false;
-  observation.note_freed(block);
-  ReturnedPages returned;
-  os::LockGuard guard(owner->mutex);
-  return_blocks(owner, &block, 1, returned);
-  return true;
-}
-
-void deallocate_in_class(void* block, SizeClass size_class) {
-  if (observation.has_begun()) [[unlikely]]
-    if (deallocate_watched(block, size_class)) return;
-  helper.on_slow_call();
-  memory_limit.note_freed();
-  if (thread_limits.check_every_free) return deallocate_checked(block);
-  ThreadHeap* const heap = heap_of_this_thread();
-  ReturnedPages returned;
-  if (heap != nullptr) return deallocate(*heap, block, size_class, returned);
-  SlabOwner& owner = owner_without_heap(size_class);
-  os::LockGuard guard(owner.mutex);
-  return_blocks(&owner, &block, 1, returned);
-}
-
-}  // namespace
-
-namespace {
 
 [[gnu::cold, gnu::noinline]] void set_up_behind_door() {
   const SlowDoor door;
@@ -369,159 +242,4 @@ void* allocate_zeroed(std::size_t count, std::size_t size) noexcept {
   return watch_switches.is_recording() ? allocate_zeroed_recorded(bytes) : allocate_zeroed_bytes(bytes);
 }
 
-namespace {
-
-// Few are copied one by one: they may have just been stored so, and a load of several would wait.
-void copy_blocks(void** to, void* const* from, std::size_t count) {
-  constexpr std::size_t kFew = 8;
-  if (count > kFew) {
-    std::memcpy(to, from, count * sizeof(void*));
-    return;
-  }
-  for (std::size_t i = 0; i < count; ++i) to[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
-}
-
-/// Around steps that are more than one hit: meanwhile no other thread takes blocks of the magazines.
-class BatchMark {
- public:
-  TARN_INLINE BatchMark() : heap_(this_heap()) {
-    if (heap_ != nullptr) heap_->batch.enter_at_once(os::OwnerLock::fences);
-  }
-  TARN_INLINE ~BatchMark() {
-    if (heap_ != nullptr) heap_->batch.leave();
-  }
-  BatchMark(const BatchMark&) = delete;
-  BatchMark& operator=(const BatchMark&) = delete;
-
- private:
-  ThreadHeap* const heap_;
-};
-
-// What the thread's magazine has, if its record is not hidden. \returns how many.
-std::size_t pop_batch(SizeClass size_class, std::size_t count, void** blocks) {
-  const BatchMark mark;
-  detail::ThreadCache* const cache = detail::own_cache();
-  detail::Record& record = detail::record_at(cache, record_of_class(size_class));
-  void** const top = detail::slot_at(cache, record.top);
-  if (*top == nullptr) return 0;
-  const auto cached = static_cast<std::size_t>(top - this_heap()->magazines.at(size_class).blocks);
-  const std::size_t taken = count < cached ? count : cached;
-  copy_blocks(blocks, top + 1 - taken, taken);
-  __atomic_store_n(&record.top, record.top - taken * sizeof(void*), __ATOMIC_RELAXED);
-  return taken;
-}
-
-// The records of two blocks, to be compared at once.
-TARN_INLINE std::size_t pair_of(detail::RecordPlace record, detail::RecordPlace next) {
-  static_assert(sizeof(std::size_t) == 8);
-  return number_of(record) | number_of(next) << 32;
-}
-
-// Frees the first blocks as long as they are of one class and its record has room. \returns how many.
-TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
-  const BatchMark mark;
-  detail::ThreadCache* const cache = detail::own_cache();
-  const detail::RecordPlace place = detail::record_of(cache, blocks[0]);
-  detail::Record& record = detail::record_at(cache, place);
-  void** const top = detail::slot_at(cache, record.top);
-  const std::size_t room = (record.limit - record.top) / sizeof(void*);
-  const std::size_t most = count < room ? count : room;
-  std::size_t pushed = 0;
-  // Two by two, but read and stored one by one: what was just stored so is waited for when it is read as one.
-  // A block after itself is freed twice.
-  for (void* last = *top; most - pushed >= 2; pushed += 2) {
-    void* const block = __atomic_load_n(blocks + pushed, __ATOMIC_RELAXED);
-    void* const next = __atomic_load_n(blocks + pushed + 1, __ATOMIC_RELAXED);
-    const std::size_t places = pair_of(detail::record_of(cache, block), detail::record_of(cache, next));
-    if (places != pair_of(place, place) || block == last || next == block) break;
-    __atomic_store_n(top + pushed + 1, block, __ATOMIC_RELAXED);
-    __atomic_store_n(top + pushed + 2, next, __ATOMIC_RELAXED);
-    last = next;
-  }
-  // What is left of a pair, or comes before the block that ended the loop.
-  if (pushed != most && blocks[pushed] != top[pushed] && detail::record_of(cache, blocks[pushed]) == place) {
-    __atomic_store_n(top + pushed + 1, blocks[pushed], __ATOMIC_RELAXED);
-    ++pushed;
-  }
-  if (pushed != 0) __atomic_store_n(&record.top, record.top + pushed * sizeof(void*), __ATOMIC_RELEASE);
-  return pushed;
-}
-
-// \returns how many blocks came from the slabs.
-[[gnu::noinline]] std::size_t take_batch(ThreadHeap& heap, SizeClass size_class, std::size_t count,
-                                         void** blocks) {
-  const SlowDoor door;
-  std::size_t taken = 0;
-  ReturnedPages returned;
-  SlowCall call(heap);
-  while (taken < count) {
-    const std::size_t left = count - taken;
-    const unsigned wanted = left < kLargestBatch ? static_cast<unsigned>(left) : kLargestBatch;
-    const unsigned part = take_blocks(heap, size_class, blocks + taken, wanted, returned);
-    if (part == 0) break;
-    taken += part;
-  }
-  return taken;
-}
-
-bool may_take_batch(const ThreadHeap* heap, std::size_t size) {
-  return size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
-         !thread_limits.every_call_is_slow && !is_disturbed();
-}
-
-}  // namespace
-
-std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {
-  std::size_t taken = 0;
-  // As a hit: where the records are hidden, or the options not read yet, all are empty.
-  if (size <= detail::kMediumLimit) taken = pop_batch(class_of_size(size), count, blocks);
-  if (taken == count) return taken;
-  ThreadHeap* const heap = heap_of_this_thread();
-  if (may_take_batch(heap, size)) {
-    taken += take_batch(*heap, class_of_size(size), count - taken, blocks + taken);
-    answer_limits();
-  }
-  // One by one in a scope and above the classes, and where none was left: a single call tries harder.
-  while (taken < count && (blocks[taken] = allocate(size)) != nullptr) ++taken;
-  if (taken < count) errno = ENOMEM;
-  return taken;
-}
-
-// As many hits, but for the record: blocks of one class in a row push to it with one store of its top.
-void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count;) {
-    const std::size_t pushed = push_batch(blocks + i, count - i);
-    i += pushed;
-    if (pushed == 0) detail::deallocate_slow(blocks[i++]);  // it may give the record another magazine
-  }
-}
-
 }  // namespace TARN_NAMESPACE
-
-namespace tarn::internal {
-
-void* allocate_class_slow(SizeClass size_class, std::size_t requested) {
-  const SlowDoor door;
-  return allocate_in_class(heap_of_this_thread(), size_class, requested);
-}
-
-void deallocate_class_slow(void* block, SizeClass size_class) {
-  const SlowDoor door;
-  deallocate_in_class(block, size_class);
-}
-
-void deallocate_checked(void* block) {
-  BlockIndex index{};
-  Span* const slab = slab_of_block(block, &index);
-  ReturnedPages returned;
-  for (;;) {
-    SlabOwner* const owner = slab->owner.load(std::memory_order_acquire);
-    if (owner == nullptr) os::fatal("double free", block);
-    os::LockGuard guard(owner->mutex);
-    if (slab->owner.load(std::memory_order_acquire) != owner) continue;
-    if (is_marked_free_locked(*slab, index)) stop_at_block(*slab, "double free", block);
-    return return_blocks(owner, &block, 1, returned);
-  }
-}
-
-}  // namespace tarn::internal

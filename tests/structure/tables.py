@@ -30,6 +30,7 @@ COVERED = {
     "central/put_right": "tests/fault/left_calls_test.cc",
     "central/slab_owner": "tests/unit/central/owners_test.cc",
     "central/validate": "tests/unit/central/owners_test.cc",
+    "general/batches": "tests/conformance/batch_test.cc",
     "general/block_finder": "tests/pools/pool_use_test.cc",
     "general/c_api": "tests/conformance/allocate_test.cc",
     "general/class_calls": "tests/unit/thread/pool_owner_test.cc",

@@ -1,0 +1,147 @@
+// Batches of the general pool: as many hits, but with one store of a record's top.
+#include <cerrno>
+#include <cstring>
+
+#include "general/memory_limits.h"
+#include "general/pool_header.h"
+#include "general/setup.h"
+#include "general/slow_door.h"
+#include "os/owner_lock.h"
+#include "tarn/memory_pool.h"
+#include "thread/observation.h"
+#include "thread/slow_call.h"
+#include "thread/thread_heap.h"
+
+namespace TARN_NAMESPACE {
+namespace {
+
+using namespace internal;
+
+constexpr unsigned kLargestBatch = 4096;
+
+// Few are copied one by one: they may have just been stored so, and a load of several would wait.
+void copy_blocks(void** to, void* const* from, std::size_t count) {
+  constexpr std::size_t kFew = 8;
+  if (count > kFew) {
+    std::memcpy(to, from, count * sizeof(void*));
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) to[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
+}
+
+/// Around steps that are more than one hit: meanwhile no other thread takes blocks of the magazines.
+class BatchMark {
+ public:
+  TARN_INLINE BatchMark() : heap_(this_heap()) {
+    if (heap_ != nullptr) heap_->batch.enter_at_once(os::OwnerLock::fences);
+  }
+  TARN_INLINE ~BatchMark() {
+    if (heap_ != nullptr) heap_->batch.leave();
+  }
+  BatchMark(const BatchMark&) = delete;
+  BatchMark& operator=(const BatchMark&) = delete;
+
+ private:
+  ThreadHeap* const heap_;
+};
+
+// What the thread's magazine has, if its record is not hidden. \returns how many.
+std::size_t pop_batch(SizeClass size_class, std::size_t count, void** blocks) {
+  const BatchMark mark;
+  detail::ThreadCache* const cache = detail::own_cache();
+  detail::Record& record = detail::record_at(cache, record_of_class(size_class));
+  void** const top = detail::slot_at(cache, record.top);
+  if (*top == nullptr) return 0;
+  const auto cached = static_cast<std::size_t>(top - this_heap()->magazines.at(size_class).blocks);
+  const std::size_t taken = count < cached ? count : cached;
+  copy_blocks(blocks, top + 1 - taken, taken);
+  __atomic_store_n(&record.top, record.top - taken * sizeof(void*), __ATOMIC_RELAXED);
+  return taken;
+}
+
+// The records of two blocks, to be compared at once.
+TARN_INLINE std::size_t pair_of(detail::RecordPlace record, detail::RecordPlace next) {
+  static_assert(sizeof(std::size_t) == 8);
+  return number_of(record) | number_of(next) << 32;
+}
+
+// Frees the first blocks as long as they are of one class and its record has room. \returns how many.
+TARN_INLINE std::size_t push_batch(void* const* blocks, std::size_t count) {
+  const BatchMark mark;
+  detail::ThreadCache* const cache = detail::own_cache();
+  const detail::RecordPlace place = detail::record_of(cache, blocks[0]);
+  detail::Record& record = detail::record_at(cache, place);
+  void** const top = detail::slot_at(cache, record.top);
+  const std::size_t room = (record.limit - record.top) / sizeof(void*);
+  const std::size_t most = count < room ? count : room;
+  std::size_t pushed = 0;
+  // Two by two, but read and stored one by one: what was just stored so is waited for when it is read as one.
+  // A block after itself is freed twice.
+  for (void* last = *top; most - pushed >= 2; pushed += 2) {
+    void* const block = __atomic_load_n(blocks + pushed, __ATOMIC_RELAXED);
+    void* const next = __atomic_load_n(blocks + pushed + 1, __ATOMIC_RELAXED);
+    const std::size_t places = pair_of(detail::record_of(cache, block), detail::record_of(cache, next));
+    if (places != pair_of(place, place) || block == last || next == block) break;
+    __atomic_store_n(top + pushed + 1, block, __ATOMIC_RELAXED);
+    __atomic_store_n(top + pushed + 2, next, __ATOMIC_RELAXED);
+    last = next;
+  }
+  // What is left of a pair, or comes before the block that ended the loop.
+  if (pushed != most && blocks[pushed] != top[pushed] && detail::record_of(cache, blocks[pushed]) == place) {
+    __atomic_store_n(top + pushed + 1, blocks[pushed], __ATOMIC_RELAXED);
+    ++pushed;
+  }
+  if (pushed != 0) __atomic_store_n(&record.top, record.top + pushed * sizeof(void*), __ATOMIC_RELEASE);
+  return pushed;
+}
+
+// \returns how many blocks came from the slabs.
+[[gnu::noinline]] std::size_t take_batch(ThreadHeap& heap, SizeClass size_class, std::size_t count,
+                                         void** blocks) {
+  const SlowDoor door;
+  std::size_t taken = 0;
+  ReturnedPages returned;
+  SlowCall call(heap);
+  while (taken < count) {
+    const std::size_t left = count - taken;
+    const unsigned wanted = left < kLargestBatch ? static_cast<unsigned>(left) : kLargestBatch;
+    const unsigned part = take_blocks(heap, size_class, blocks + taken, wanted, returned);
+    if (part == 0) break;
+    taken += part;
+  }
+  return taken;
+}
+
+bool may_take_batch(const ThreadHeap* heap, std::size_t size) {
+  return size <= detail::kMediumLimit && heap != nullptr && scope_pool() == nullptr &&
+         !thread_limits.every_call_is_slow && !is_disturbed();
+}
+
+}  // namespace
+
+std::size_t allocate_batch(std::size_t size, std::size_t count, void** blocks) noexcept {
+  std::size_t taken = 0;
+  // As a hit: where the records are hidden, or the options not read yet, all are empty.
+  if (size <= detail::kMediumLimit) taken = pop_batch(class_of_size(size), count, blocks);
+  if (taken == count) return taken;
+  ThreadHeap* const heap = heap_of_this_thread();
+  if (may_take_batch(heap, size)) {
+    taken += take_batch(*heap, class_of_size(size), count - taken, blocks + taken);
+    answer_limits();
+  }
+  // One by one in a scope and above the classes, and where none was left: a single call tries harder.
+  while (taken < count && (blocks[taken] = allocate(size)) != nullptr) ++taken;
+  if (taken < count) errno = ENOMEM;
+  return taken;
+}
+
+// As many hits, but for the record: blocks of one class in a row push to it with one store of its top.
+void deallocate_batch(void* const* blocks, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count;) {
+    const std::size_t pushed = push_batch(blocks + i, count - i);
+    i += pushed;
+    if (pushed == 0) detail::deallocate_slow(blocks[i++]);  // it may give the record another magazine
+  }
+}
+
+}  // namespace TARN_NAMESPACE
