@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "observer/sampling.h"
-#include "observer/source.h"
+#include "observer/process/source.h"
+#include "observer/watch/sampling.h"
 
 namespace {
 

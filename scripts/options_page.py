@@ -13,7 +13,7 @@ import sys
 HEAD = """\
 # Options
 
-<!-- Generated from the table in src/base/option_table.h by scripts/options_page.py: `make docs`. Do not edit. -->
+<!-- Generated from the table in src/base/options/option_table.h by scripts/options_page.py: `make docs`. Do not edit. -->
 
 Every option has a key and an environment name. Later sources win:
 

@@ -18,7 +18,7 @@
 namespace tarn::bench {
 
 inline constexpr unsigned kMaxThreads = 256;
-/// Of each thread, in a warm row; tools/tarn/bench/bench_document.h looks for it in the results.
+/// Of each thread, in a warm row; tools/tarn/bench/figures/bench_document.h looks for it in the results.
 inline constexpr std::uint64_t kLeastRounds = 5;
 
 /// From now on every thread of a row stays on one core, the i-th on the i-th that the process may use, and so

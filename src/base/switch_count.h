@@ -1,4 +1,5 @@
-// The count of switches of what is watched (thread/watch_switches.h), which the library and its tools raise.
+// The count of switches of what is watched (thread/watch/watch_switches.h), which the library and its tools
+// raise.
 #pragma once
 #include <cstdint>
 

@@ -3,17 +3,17 @@
 #include <climits>
 #include <new>
 
-#include "central/cached_spans.h"
-#include "central/class_slabs.h"
-#include "central/depot.h"
+#include "central/cached/cached_spans.h"
+#include "central/cached/depot.h"
 #include "central/private_classes.h"
-#include "central/remote_free.h"
 #include "central/scavenge.h"
+#include "central/slabs/class_slabs.h"
+#include "central/slabs/remote_free.h"
 #include "os/fatal.h"
-#include "os/helper_thread.h"
-#include "os/processors.h"
-#include "page/metadata.h"
-#include "page/page_cache.h"
+#include "os/process/helper_thread.h"
+#include "os/process/processors.h"
+#include "page/give_back/page_cache.h"
+#include "page/memory/metadata.h"
 
 namespace tarn::internal {
 namespace {

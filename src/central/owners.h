@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "central/slab_owner.h"
+#include "central/slabs/slab_owner.h"
 #include "central/trim.h"
 
 namespace tarn::internal {

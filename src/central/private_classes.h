@@ -1,7 +1,7 @@
-// The classes that are not of bins: each has been given to the owner of a pool (thread/pool_owner.h).
+// The classes that are not of bins: each has been given to the owner of a pool (thread/pools/pool_owner.h).
 #pragma once
-#include "central/per_class.h"
-#include "central/slab_owner.h"
+#include "central/classes/per_class.h"
+#include "central/slabs/slab_owner.h"
 
 namespace tarn::internal {
 

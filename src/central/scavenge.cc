@@ -1,12 +1,12 @@
 #include "central/scavenge.h"
 
 #include "base/bitmap.h"
-#include "central/class_slabs.h"
-#include "central/slab.h"
-#include "os/helper_thread.h"
-#include "os/memory.h"
-#include "os/process.h"
-#include "page/page_cache.h"
+#include "central/slabs/class_slabs.h"
+#include "central/slabs/slab.h"
+#include "os/memory/memory.h"
+#include "os/process/helper_thread.h"
+#include "os/process/process.h"
+#include "page/give_back/page_cache.h"
 
 namespace tarn::internal {
 namespace {

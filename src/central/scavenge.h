@@ -5,7 +5,7 @@
 #pragma once
 #include <cstddef>
 
-#include "central/slab_owner.h"
+#include "central/slabs/slab_owner.h"
 
 namespace tarn::internal {
 

@@ -1,10 +1,10 @@
 #include "central/take_blocks.h"
 
-#include "central/account.h"
-#include "central/class_slabs.h"
 #include "central/owners.h"
-#include "central/remote_free.h"
-#include "central/slab.h"
+#include "central/slabs/account.h"
+#include "central/slabs/class_slabs.h"
+#include "central/slabs/remote_free.h"
+#include "central/slabs/slab.h"
 
 namespace tarn::internal {
 

@@ -1,8 +1,8 @@
 // Takes blocks from slabs, many at a time: from the owner's own slabs, from those with remote frees, from an
 // orphan's slab, from a new slab.
 #pragma once
-#include "central/slab_owner.h"
-#include "page/returned_pages.h"
+#include "central/slabs/slab_owner.h"
+#include "page/give_back/returned_pages.h"
 
 namespace tarn::internal {
 

@@ -2,10 +2,10 @@
 
 #include <climits>
 
-#include "central/cached_spans.h"
-#include "central/class_slabs.h"
-#include "central/depot.h"
-#include "central/remote_free.h"
+#include "central/cached/cached_spans.h"
+#include "central/cached/depot.h"
+#include "central/slabs/class_slabs.h"
+#include "central/slabs/remote_free.h"
 
 namespace tarn::internal {
 

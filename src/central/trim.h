@@ -2,8 +2,8 @@
 //
 // Threads: under the owner's mutex.
 #pragma once
-#include "central/slab_owner.h"
-#include "page/returned_pages.h"
+#include "central/slabs/slab_owner.h"
+#include "page/give_back/returned_pages.h"
 
 namespace tarn::internal {
 

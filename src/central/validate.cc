@@ -1,10 +1,10 @@
-// The invariant that central/slab_owner.h states, walked.
-#include "central/cached_spans.h"
-#include "central/slab.h"
-#include "central/slab_owner.h"
+// The invariant that central/slabs/slab_owner.h states, walked.
+#include "central/cached/cached_spans.h"
+#include "central/slabs/slab.h"
+#include "central/slabs/slab_owner.h"
 #include "os/fatal.h"
-#include "os/lock_rank.h"
-#include "page/page_map.h"
+#include "os/locks/lock_rank.h"
+#include "page/spans/page_map.h"
 
 namespace tarn::internal {
 namespace {

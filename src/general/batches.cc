@@ -2,13 +2,13 @@
 #include <cerrno>
 #include <cstring>
 
-#include "general/memory_limits.h"
-#include "general/pool_header.h"
-#include "general/setup.h"
+#include "general/options/memory_limits.h"
+#include "general/options/setup.h"
+#include "general/pools/pool_header.h"
 #include "general/slow_door.h"
-#include "os/owner_lock.h"
+#include "os/locks/owner_lock.h"
 #include "tarn/memory_pool.h"
-#include "thread/observation.h"
+#include "thread/observation/observation.h"
 #include "thread/slow_call.h"
 #include "thread/thread_heap.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 #include <cstddef>
 
-#include "central/size_class.h"
+#include "central/classes/size_class.h"
 
 namespace tarn::internal {
 

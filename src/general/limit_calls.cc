@@ -1,7 +1,7 @@
 // The functions of tarn/limits.h.
-#include "base/option_table.h"
-#include "general/memory_limits.h"
-#include "general/setup.h"
+#include "base/options/option_table.h"
+#include "general/options/memory_limits.h"
+#include "general/options/setup.h"
 #include "tarn/limits.h"
 
 void tarn_set_memory_limits(tarn_memory_limits limits) noexcept {

@@ -8,16 +8,16 @@
 #include <cerrno>
 #include <cstring>
 
-#include "general/block_finder.h"
+#include "general/blocks/block_finder.h"
+#include "general/blocks/from_malloc.h"
+#include "general/blocks/large.h"
 #include "general/class_calls.h"
-#include "general/from_malloc.h"
-#include "general/large.h"
-#include "general/pool_registry.h"
-#include "general/setup.h"
+#include "general/options/setup.h"
+#include "general/pools/pool_registry.h"
 #include "general/slow_door.h"
 #include "os/fatal.h"
-#include "thread/observation.h"
-#include "thread/recorded_call.h"
+#include "thread/observation/observation.h"
+#include "thread/observation/recorded_call.h"
 #include "thread/thread_heap.h"
 
 namespace TARN_NAMESPACE {

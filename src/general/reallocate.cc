@@ -2,16 +2,16 @@
 #include <cstring>
 
 #include "base/wipe.h"
-#include "general/block_finder.h"
-#include "general/from_malloc.h"
-#include "general/large.h"
-#include "general/setup.h"
+#include "general/blocks/block_finder.h"
+#include "general/blocks/from_malloc.h"
+#include "general/blocks/large.h"
+#include "general/options/setup.h"
 #include "general/slow_door.h"
 #include "os/fatal.h"
-#include "page/page_map.h"
+#include "page/spans/page_map.h"
 #include "tarn/memory_pool.h"
 #include "tarn/sensitive.h"
-#include "thread/recorded_call.h"
+#include "thread/observation/recorded_call.h"
 #include "thread/thread_heap.h"
 
 namespace TARN_NAMESPACE {

@@ -4,12 +4,12 @@
 #include <signal.h>
 
 #include "central/owners.h"
-#include "central/put_right.h"
-#include "central/slab.h"
-#include "general/block_finder.h"
+#include "central/slabs/put_right.h"
+#include "central/slabs/slab.h"
+#include "general/blocks/block_finder.h"
 #include "os/syscall.h"
-#include "page/helper.h"
-#include "page/page_map.h"
+#include "page/give_back/helper.h"
+#include "page/spans/page_map.h"
 #include "thread/magazine.h"
 #include "thread/this_thread.h"
 

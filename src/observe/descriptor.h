@@ -1,7 +1,7 @@
 // What another process needs to read this one's heap: where the library's records begin, and where each of
 // their fields lies. Found by an ELF note, which survives strip, static linking and --gc-sections; the note
 // holds its distance to the descriptor. All of it lies in writable data, so that core files have it. No code
-// uses it; general/setup.cc names it, so that programs get it from an archive.
+// uses it; general/options/setup.cc names it, so that programs get it from an archive.
 //
 // This is a format: a tool reads the descriptors of older and newer libraries. Members are only added, at the
 // end, and `bytes` says how many there are; names of fields and roots stay, or the tool says what it misses.

@@ -1,7 +1,7 @@
 // The sink of TextWriter that writes to a descriptor. Apart from it, so that tools which write text elsewhere
 // need no part of the tier of the operating system.
 #include "observe/text_writer.h"
-#include "os/process.h"
+#include "os/process/process.h"
 
 namespace tarn::internal {
 

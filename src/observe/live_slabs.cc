@@ -3,11 +3,11 @@
 #include <cstring>
 
 #include "base/bitmap.h"
-#include "central/cached_blocks.h"
-#include "central/depot.h"
+#include "central/cached/cached_blocks.h"
+#include "central/cached/depot.h"
 #include "central/owners.h"
-#include "page/page_cache.h"
-#include "page/page_map.h"
+#include "page/give_back/page_cache.h"
+#include "page/spans/page_map.h"
 #include "thread/magazine.h"
 #include "thread/registry.h"
 

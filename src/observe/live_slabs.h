@@ -14,8 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "general/live_picture.h"
-#include "general/pool_registry.h"
+#include "general/pools/live_picture.h"
+#include "general/pools/pool_registry.h"
 
 namespace tarn::internal {
 

@@ -5,9 +5,9 @@
 #include <link.h>
 
 #include "base/units.h"
-#include "central/slab_owner.h"
-#include "page/metadata.h"
-#include "page/page_map.h"
+#include "central/slabs/slab_owner.h"
+#include "page/memory/metadata.h"
+#include "page/spans/page_map.h"
 #include "tarn/observe.h"
 #include "thread/registry.h"
 

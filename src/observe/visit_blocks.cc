@@ -1,19 +1,19 @@
-// Walks over all live blocks, or a heap's: one picture after the other (general/live_picture.h). The blocks
-// of a picture are visited when no lock is held. Each picture is of other addresses, so no block is visited
-// twice.
+// Walks over all live blocks, or a heap's: one picture after the other (general/pools/live_picture.h). The
+// blocks of a picture are visited when no lock is held. Each picture is of other addresses, so no block is
+// visited twice.
 #include <cerrno>
 #include <new>
 
-#include "general/block_finder.h"
-#include "general/configuration.h"
-#include "general/from_malloc.h"
-#include "general/pool_registry.h"
-#include "general/setup.h"
+#include "general/blocks/block_finder.h"
+#include "general/blocks/from_malloc.h"
+#include "general/options/configuration.h"
+#include "general/options/setup.h"
+#include "general/pools/pool_registry.h"
 #include "observe/live_slabs.h"
-#include "os/held_locks.h"
-#include "os/memory.h"
-#include "pool/c_api.h"
-#include "pool/heap_classes.h"
+#include "os/locks/held_locks.h"
+#include "os/memory/memory.h"
+#include "pool/c/c_api.h"
+#include "pool/heaps/heap_classes.h"
 #include "tarn/observe.h"
 
 namespace tarn::internal {

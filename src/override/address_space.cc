@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <ctime>
 
-#include "os/memory_lock.h"
-#include "os/process.h"
-#include "os/process_status.h"
-#include "page/helper.h"
-#include "page/page_map.h"
-#include "page/unused_reserves.h"
+#include "os/memory/memory_lock.h"
+#include "os/process/process.h"
+#include "os/process/process_status.h"
+#include "page/give_back/helper.h"
+#include "page/give_back/unused_reserves.h"
+#include "page/spans/page_map.h"
 #include "tarn/detail/c_api.h"
 #include "thread/registry.h"
 

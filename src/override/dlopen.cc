@@ -14,10 +14,10 @@
 // kind of build.
 #include <dlfcn.h>
 
-#include "general/configuration.h"
-#include "general/setup.h"
-#include "observe/samples.h"
-#include "os/unwind.h"
+#include "general/options/configuration.h"
+#include "general/options/setup.h"
+#include "observe/profile/samples.h"
+#include "os/stack/unwind.h"
 #include "tarn/detail/c_api.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <new>
 
 #include "base/units.h"
-#include "os/process.h"
+#include "os/process/process.h"
 #include "tarn/detail/c_api.h"
 #include "tarn/memory_pool.h"
 
@@ -22,8 +22,8 @@ TARN_C_API void* malloc(std::size_t size) noexcept { return tarn::allocate(size)
 
 extern "C" [[gnu::visibility("hidden"), gnu::alias("malloc")]] void* tarn_own_malloc(std::size_t) noexcept;
 
-// Whether malloc of the symbol table is ours (general/block_source.cc). Volatile, since the compiler takes
-// both for the same function.
+// Whether malloc of the symbol table is ours (general/options/block_source.cc). Volatile, since the
+// compiler takes both for the same function.
 extern "C" [[gnu::visibility("hidden"), gnu::used]] bool tarn_serves_malloc() {
   void* (*volatile const called)(std::size_t) = &malloc;
   return called == &tarn_own_malloc;

@@ -5,10 +5,10 @@
 #include <climits>
 #include <cstdio>
 
-#include "base/option_table.h"
+#include "base/options/option_table.h"
 #include "base/text.h"
-#include "general/setup.h"
-#include "observe/stats.h"
+#include "general/options/setup.h"
+#include "observe/figures/stats.h"
 #include "os/fatal.h"
 #include "tarn/detail/c_api.h"
 

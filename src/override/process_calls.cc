@@ -1,7 +1,7 @@
 // Calls that change a thread's rights, its namespaces or its descriptors. libc and the kernel make them for
 // the threads that libc knows, and some refuse a process with a second thread. So the helper steps aside
-// before each and comes back after it (page/helper.h). Each call does the same as libc's and gives the same
-// answers.
+// before each and comes back after it (page/give_back/helper.h). Each call does the same as libc's and
+// gives the same answers.
 //
 // Where libc acts on all of its threads at once, libc's own function is called: the next definition in symbol
 // order. A single system call is made here. Not in static programs: their libc has no next definition.
@@ -19,9 +19,9 @@
 #include <cerrno>
 #include <cstdarg>
 
-#include "os/owner_lock.h"
+#include "os/locks/owner_lock.h"
 #include "os/syscall.h"
-#include "page/helper.h"
+#include "page/give_back/helper.h"
 #include "tarn/detail/c_api.h"
 
 namespace {

@@ -1,8 +1,8 @@
 #include "page/spans.h"
 
-#include "page/page_cache.h"
-#include "page/page_map.h"
-#include "page/watched_spans.h"
+#include "page/give_back/page_cache.h"
+#include "page/spans/page_map.h"
+#include "page/spans/watched_spans.h"
 
 namespace tarn::internal {
 namespace {

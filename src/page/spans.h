@@ -10,9 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "page/chunk.h"
-#include "page/returned_pages.h"
-#include "page/span.h"
+#include "page/give_back/returned_pages.h"
+#include "page/spans/chunk.h"
+#include "page/spans/span.h"
 
 namespace tarn::internal {
 

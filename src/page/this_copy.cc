@@ -1,7 +1,7 @@
 // Which addresses are this copy of the library's, for other copies in the process (os/other_copies.h).
 #include "os/other_copies.h"
-#include "page/metadata.h"
-#include "page/page_map.h"
+#include "page/memory/metadata.h"
+#include "page/spans/page_map.h"
 
 namespace tarn::internal {
 namespace {

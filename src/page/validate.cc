@@ -3,11 +3,11 @@
 // Threads: any; each function takes the lock of its object, except PageMap's, which states its own \pre.
 #include "base/bits.h"
 #include "os/fatal.h"
-#include "page/chunk.h"
-#include "page/memory_limit.h"
-#include "page/metadata.h"
-#include "page/page_cache.h"
-#include "page/page_map.h"
+#include "page/give_back/page_cache.h"
+#include "page/memory/memory_limit.h"
+#include "page/memory/metadata.h"
+#include "page/spans/chunk.h"
+#include "page/spans/page_map.h"
 
 namespace tarn::internal {
 

@@ -1,8 +1,8 @@
 #include "pool/watched_blocks.h"
 
-#include "general/pool_registry.h"
-#include "page/page_map.h"
-#include "page/watched_spans.h"
+#include "general/pools/pool_registry.h"
+#include "page/spans/page_map.h"
+#include "page/spans/watched_spans.h"
 
 namespace tarn::internal::watched {
 namespace {

@@ -1,16 +1,16 @@
-// Samples of the blocks of pools (thread/observation.h), for the slow doors of pools.
+// Samples of the blocks of pools (thread/observation/observation.h), for the slow doors of pools.
 //
 // A watched thread finds none of its magazines, so that each of its
 // allocations comes to a slow door, which asks note_allocated(). A sampled block's span is marked until the
-// block is freed (page/watched_spans.h): so the free comes to a slow door too, by any thread at any time,
-// which asks note_freed() before the block can be another's.
+// block is freed (page/spans/watched_spans.h): so the free comes to a slow door too, by any thread at any
+// time, which asks note_freed() before the block can be another's.
 //
 // Over malloc a pool's blocks are sampled where malloc's are, not here.
 #pragma once
 #include <cstddef>
 
-#include "general/pool_header.h"
-#include "thread/observation.h"
+#include "general/pools/pool_header.h"
+#include "thread/observation/observation.h"
 
 namespace tarn::internal::watched {
 

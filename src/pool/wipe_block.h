@@ -3,16 +3,16 @@
 // A sensitive pool wipes a block when it is freed, before another may get it, and live blocks when it is
 // cleared or ends; so its free memory is zero, and so is what it gives back. It caches no block outside of
 // the paths that wipe: no magazines, no blocks or runs that inlined calls take back. Blocks of malloc's
-// are wiped where they go back to malloc (general/system_blocks.cc). A sensitive pool's pages lie in chunks
-// that core files leave out (Density::kUndumped), and its header tells readers of the process's memory to
-// read none of them.
+// are wiped where they go back to malloc (general/pools/system_blocks.cc). A sensitive pool's pages lie in
+// chunks that core files leave out (Density::kUndumped), and its header tells readers of the process's
+// memory to read none of them.
 #pragma once
 #include <cstddef>
 
 #include "base/wipe.h"
-#include "general/pool_header.h"
+#include "general/pools/pool_header.h"
 #include "os/checker.h"
-#include "page/chunk.h"
+#include "page/spans/chunk.h"
 
 namespace tarn::internal {
 

@@ -20,14 +20,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "central/per_class.h"
+#include "central/classes/per_class.h"
 #include "central/private_classes.h"
-#include "central/slab_owner.h"
+#include "central/slabs/slab_owner.h"
 #include "tarn/detail/owner_lock.h"
 #include "tarn/detail/stat_fields.h"
 #include "tarn/detail/thread_cache.h"
-#include "thread/call_counts.h"
-#include "thread/call_ring.h"
+#include "thread/watch/call_counts.h"
+#include "thread/watch/call_ring.h"
 
 namespace TARN_NAMESPACE::detail {
 

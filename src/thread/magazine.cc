@@ -1,9 +1,9 @@
 #include "thread/magazine.h"
 
-#include "central/depot.h"
-#include "central/return_blocks.h"
+#include "central/cached/depot.h"
+#include "central/slabs/return_blocks.h"
 #include "os/fatal.h"
-#include "page/metadata.h"
+#include "page/memory/metadata.h"
 
 namespace tarn::internal {
 namespace {

@@ -3,7 +3,7 @@
 // Threads: the heap's thread in a SlowCall, or others under a HeapGuard while that thread does not use the
 // magazine. Those that return blocks: under the mutex of heap.owner too.
 #pragma once
-#include "page/returned_pages.h"
+#include "page/give_back/returned_pages.h"
 #include "thread/heap_record.h"
 
 namespace tarn::internal {

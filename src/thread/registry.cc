@@ -5,23 +5,23 @@
 #include <new>
 #include <type_traits>
 
-#include "central/cached_spans.h"
-#include "central/class_slabs.h"
-#include "central/depot.h"
-#include "central/remote_free.h"
+#include "central/cached/cached_spans.h"
+#include "central/cached/depot.h"
+#include "central/slabs/class_slabs.h"
+#include "central/slabs/remote_free.h"
 #include "central/trim.h"
 #include "os/checker.h"
 #include "os/fatal.h"
-#include "os/helper_thread.h"
-#include "os/memory.h"
-#include "os/owner_lock.h"
-#include "os/process.h"
-#include "os/process_status.h"
-#include "page/metadata.h"
-#include "page/page_cache.h"
-#include "page/page_map.h"
+#include "os/locks/owner_lock.h"
+#include "os/memory/memory.h"
+#include "os/process/helper_thread.h"
+#include "os/process/process.h"
+#include "os/process/process_status.h"
+#include "page/give_back/page_cache.h"
+#include "page/memory/metadata.h"
+#include "page/spans/page_map.h"
 #include "thread/magazine.h"
-#include "thread/watch_switches.h"
+#include "thread/watch/watch_switches.h"
 
 namespace tarn::internal {
 namespace {
@@ -331,7 +331,7 @@ void Registry::hide_all_records() {
 // (take_lower_blocks_locked). Before the thread shows its records again it sees `visit`: in a slow call,
 // under the mutex, it closes the gaps; elsewhere it leaves the records hidden. A watched thread's hits do not
 // ask the pointers, and a batch is many steps: nothing is taken of such heaps. Source: hide_all_records(),
-// and the fence of os/owner_lock.h.
+// and the fence of os/locks/owner_lock.h.
 void Registry::ask_all() {
   os::LockGuard guard(owners.mutex());
   for (ThreadHeap* heap = first_; heap != nullptr; heap = heap->next) {

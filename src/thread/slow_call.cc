@@ -1,6 +1,6 @@
 #include "thread/slow_call.h"
 
-#include "os/processors.h"
+#include "os/process/processors.h"
 #include "thread/magazine.h"
 #include "thread/registry.h"
 #include "thread/this_thread.h"

@@ -6,9 +6,9 @@
 #include <cstddef>
 
 #include "base/units.h"
-#include "central/slab_owner.h"
-#include "os/memory.h"
-#include "os/process.h"
+#include "central/slabs/slab_owner.h"
+#include "os/memory/memory.h"
+#include "os/process/process.h"
 
 namespace tarn::internal {
 

@@ -3,12 +3,12 @@
 #include <pthread.h>
 
 #include "os/checker.h"
-#include "os/lock_rank.h"
-#include "os/memory.h"
-#include "os/owner_lock.h"
-#include "os/processors.h"
-#include "page/helper.h"
-#include "page/memory_limit.h"
+#include "os/locks/lock_rank.h"
+#include "os/locks/owner_lock.h"
+#include "os/memory/memory.h"
+#include "os/process/processors.h"
+#include "page/give_back/helper.h"
+#include "page/memory/memory_limit.h"
 #include "thread/registry.h"
 
 namespace TARN_NAMESPACE::detail {

@@ -1,7 +1,7 @@
 // The calling thread's heap.
 #pragma once
 #include "thread/heap_record.h"
-#include "thread/watch_switches.h"
+#include "thread/watch/watch_switches.h"
 
 namespace tarn::internal {
 

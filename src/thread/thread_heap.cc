@@ -2,16 +2,16 @@
 
 #include <cstring>
 
-#include "central/cached_spans.h"
-#include "central/class_slabs.h"
-#include "central/depot.h"
+#include "central/cached/cached_spans.h"
+#include "central/cached/depot.h"
 #include "central/owners.h"
-#include "central/remote_free.h"
-#include "central/return_blocks.h"
-#include "central/slab.h"
+#include "central/slabs/class_slabs.h"
+#include "central/slabs/remote_free.h"
+#include "central/slabs/return_blocks.h"
+#include "central/slabs/slab.h"
 #include "central/take_blocks.h"
 #include "os/fatal.h"
-#include "page/page_map.h"
+#include "page/spans/page_map.h"
 #include "thread/magazine.h"
 #include "thread/slow_call.h"
 

@@ -2,7 +2,7 @@
 //
 // Threads: the heap's own thread.
 #pragma once
-#include "page/returned_pages.h"
+#include "page/give_back/returned_pages.h"
 #include "thread/heap_record.h"
 
 namespace tarn::internal {

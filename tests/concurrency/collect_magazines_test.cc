@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "os/owner_lock.h"
+#include "os/locks/owner_lock.h"
 #include "support/invariants.h"
 #include "support/seed.h"
 #include "tarn/memory_pool.h"

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "page/helper.h"
-#include "page/page_cache.h"
+#include "page/give_back/helper.h"
+#include "page/give_back/page_cache.h"
 #include "support/content.h"
 #include "support/invariants.h"
 #include "support/seed.h"

@@ -5,7 +5,7 @@
 #if !defined(TARN_TEST_MALLOC)
 #include <memory>
 
-#include "observe/stats.h"
+#include "observe/figures/stats.h"
 #endif
 
 namespace tarn::test {

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "pool/block_pool_state.h"
+#include "pool/blocks/block_pool_state.h"
 #include "support/child.h"
 #include "support/content.h"
 #include "support/heap_with_classes.h"

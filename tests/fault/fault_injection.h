@@ -2,7 +2,7 @@
 #pragma once
 #include <atomic>
 
-#include "os/memory.h"
+#include "os/memory/memory.h"
 
 namespace tarn::test {
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "os/memory.h"
+#include "os/memory/memory.h"
 #include "support/child.h"
 #include "tarn/memory_pool.h"
 

@@ -1,6 +1,6 @@
 // The hard limit of memory: every kind of allocation is refused cleanly at it, and serves again once memory
 // was freed; also where the system refuses calls meanwhile.
-#include "page/memory_limit.h"
+#include "page/memory/memory_limit.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fault/scenario.h"
-#include "pool/buffer_pool_state.h"
+#include "pool/buffers/buffer_pool_state.h"
 #include "support/content.h"
 #include "support/sizes.h"
 #include "tarn/arena.h"

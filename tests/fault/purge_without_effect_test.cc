@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "os/memory.h"
-#include "page/page_cache.h"
+#include "os/memory/memory.h"
+#include "page/give_back/page_cache.h"
 #include "support/child.h"
 #include "support/content.h"
 #include "support/sizes.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fuzz/program.h"
-#include "pool/buffer_pool_state.h"
+#include "pool/buffers/buffer_pool_state.h"
 #include "tarn/buffer_chain.h"
 #include "tarn/memory_pool.h"
 

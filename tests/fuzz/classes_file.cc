@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "central/class_table.h"
+#include "central/classes/class_table.h"
 #include "fuzz/program.h"
 
 namespace tarn::fuzz {

@@ -8,7 +8,7 @@
 
 #include "fuzz/program.h"
 #include "observer/memory_file.h"
-#include "observer/source.h"
+#include "observer/process/source.h"
 #include "observer/source_promises.h"
 
 namespace tarn::fuzz {

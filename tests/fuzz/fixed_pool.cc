@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "fuzz/program.h"
-#include "pool/block_pool_state.h"
+#include "pool/blocks/block_pool_state.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::fuzz {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "fuzz/program.h"
-#include "pool/heap_state.h"
+#include "pool/heaps/heap_state.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::fuzz {

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "fuzz/program.h"
-#include "observer/json_text.h"
 #include "observer/memory_file.h"
-#include "observer/printable.h"
-#include "profile/function_name.h"
-#include "profile/jit_names.h"
+#include "observer/text/json_text.h"
+#include "observer/text/printable.h"
+#include "profile/stacks/function_name.h"
+#include "profile/symbols/jit_names.h"
 
 namespace tarn::fuzz {
 namespace {

@@ -7,9 +7,9 @@
 #include <iterator>
 #include <string>
 
-#include "base/option_parser.h"
+#include "base/options/option_parser.h"
 #include "fuzz/program.h"
-#include "general/configuration.h"
+#include "general/options/configuration.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::fuzz {

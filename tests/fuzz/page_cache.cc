@@ -1,5 +1,5 @@
 // The page cache alone: runs of pages taken, extended, given back whole and in parts, purged with time.
-#include "page/page_cache.h"
+#include "page/give_back/page_cache.h"
 
 #include <cstring>
 

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "page/metadata.h"
-#include "page/page_cache.h"
-#include "page/page_map.h"
+#include "page/give_back/page_cache.h"
+#include "page/memory/metadata.h"
+#include "page/spans/page_map.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::fuzz {

@@ -8,7 +8,7 @@
 
 #include "fuzz/program.h"
 #include "observer/recorded_memory.h"
-#include "observer/snapshot.h"
+#include "observer/snapshot/snapshot.h"
 #include "observer/snapshot_promises.h"
 
 namespace tarn::fuzz {

@@ -1,7 +1,7 @@
 // Prints the size classes of every preset and what they waste.
 #include <cstdio>
 
-#include "central/size_class.h"
+#include "central/classes/size_class.h"
 
 using namespace tarn::internal;
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "model/model.h"
-#include "observe/stats.h"
+#include "observe/figures/stats.h"
 #include "support/sizes.h"
 
 namespace tarn::test {

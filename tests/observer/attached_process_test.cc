@@ -1,5 +1,5 @@
 // The one holder of a process: whom it looks into, with which rights, and what is never written to.
-#include "observer/attached_process.h"
+#include "observer/process/attached_process.h"
 
 #include <gtest/gtest.h>
 #include <linux/capability.h>
@@ -18,8 +18,8 @@
 #include <fstream>
 
 #include "observer/companion.h"
-#include "observer/kernel_text.h"
-#include "observer/rights.h"
+#include "observer/files/kernel_text.h"
+#include "observer/process/rights.h"
 #include "observer/who_may_look.h"
 
 namespace tarn::observer {

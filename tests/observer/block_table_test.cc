@@ -1,5 +1,5 @@
 // The table of blocks by address, against the snapshot's own search.
-#include "observer/block_table.h"
+#include "observer/leaks/block_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The census on memory made by hand.
-#include "observer/census.h"
+#include "observer/objects/census.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Names of classes: of the test's own objects, which lie in its own memory, and of forged ones.
-#include "observer/class_names.h"
+#include "observer/objects/class_names.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,8 @@
 #include <string>
 
 #include "fake_program.h"
-#include "observer/demangle.h"
+#include "observer/objects/demangle.h"
+#include "observer/objects/modules.h"
 
 namespace tarn::observer::test {
 namespace {
@@ -142,5 +143,25 @@ TEST(Demangle, ReadsTypesAndTables) {
   EXPECT_EQ(demangle("_ZN4core3ptr4drop17h0123456789abcdefE"), "core::ptr::drop");
 }
 
+TEST(Modules, JoinTheMappingsOfAFileAndWhatFollowsIt) {
+  FakeProgram program;
+  program.map(0x1000, 0x1000, "/bin/a");
+  program.map(0x2000, 0x1000, "/bin/a");
+  program.map(0x3000, 0x1000);  // .bss
+  program.map(0x4000, 0x1000);  // another one's
+  program.map(0x5000, 0x1000, "[heap]");
+  program.map(0x7000, 0x1000, "/lib/b");
+  const Modules modules(program.mappings());
+  ASSERT_EQ(modules.all().size(), 2U);
+  EXPECT_EQ(modules.all()[0].end, 0x4000U);
+  EXPECT_EQ(modules.find(0x3fff)->path, "/bin/a");
+  EXPECT_EQ(modules.find(0x4000), nullptr);
+  EXPECT_EQ(modules.find(0x5000), nullptr);
+  EXPECT_EQ(modules.find(0x7000)->path, "/lib/b");
+  EXPECT_EQ(modules.find(0x8000), nullptr);
+  EXPECT_EQ(modules.find(0), nullptr);
+}
+
 }  // namespace
+
 }  // namespace tarn::observer::test

@@ -10,7 +10,7 @@
 #include "observer/companion.h"
 #include "observer/core_builder.h"
 #include "observer/memory_file.h"
-#include "observer/source.h"
+#include "observer/process/source.h"
 #include "observer/source_promises.h"
 #include "support/child.h"
 #include "support/sanitizer.h"

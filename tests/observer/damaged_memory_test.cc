@@ -9,10 +9,10 @@
 #include <optional>
 
 #include "observe/descriptor.h"
-#include "observer/layout.h"
-#include "observer/locate.h"
 #include "observer/recorded_memory.h"
-#include "observer/snapshot.h"
+#include "observer/records/layout.h"
+#include "observer/records/locate.h"
+#include "observer/snapshot/snapshot.h"
 #include "observer/snapshot_promises.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"

@@ -1,5 +1,5 @@
 // Findings as text and as JSON.
-#include "look/doctor_report.h"
+#include "look/doctor/doctor_report.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "observer/snapshot.h"
-#include "observer/source.h"
+#include "observer/process/source.h"
+#include "observer/snapshot/snapshot.h"
 
 namespace tarn::observer::test {
 

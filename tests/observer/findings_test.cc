@@ -1,5 +1,5 @@
 // Each finding: what brings it about, what does not, and which figures it names.
-#include "observer/findings.h"
+#include "observer/findings/findings.h"
 
 #include <gtest/gtest.h>
 

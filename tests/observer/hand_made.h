@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "observer/residency.h"
-#include "observer/snapshot.h"
+#include "observer/process/residency.h"
+#include "observer/snapshot/snapshot.h"
 
 namespace tarn::observer::test {
 

@@ -1,4 +1,4 @@
-#include "observer/joined_reader.h"
+#include "observer/objects/joined_reader.h"
 
 #include <gtest/gtest.h>
 

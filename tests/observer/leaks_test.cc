@@ -1,5 +1,5 @@
 // Which leaks are direct, who keeps whom, and what several looks agree on.
-#include "observer/leaks.h"
+#include "observer/leaks/leaks.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "observer/snapshot.h"
+#include "observer/snapshot/snapshot.h"
 
 int main(int count, char** arguments) try {
   if (count != 2) return std::fprintf(stderr, "usage: %s PID\n", arguments[0]), 2;

@@ -1,10 +1,10 @@
 // The map's JSON, and the compact form that the page carries.
-#include "look/map_document.h"
+#include "look/map/map_document.h"
 
 #include <gtest/gtest.h>
 
 #include "hand_made.h"
-#include "look/map_page.h"
+#include "look/map/map_page.h"
 
 namespace tarn::tool {
 namespace {

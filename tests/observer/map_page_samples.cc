@@ -5,8 +5,8 @@
 #include <random>
 
 #include "hand_made.h"
-#include "look/map_page.h"
-#include "system/files.h"
+#include "look/map/map_page.h"
+#include "system/files/files.h"
 
 namespace {
 

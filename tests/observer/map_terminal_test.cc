@@ -1,5 +1,5 @@
 // The map as text: letters in a pipe, colours on a terminal, reduced where there are more cells than room.
-#include "look/map_terminal.h"
+#include "look/map/map_terminal.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "observer/maps_parser.h"
+#include "observer/process/maps_parser.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "look/metrics_of_look.h"
+#include "look/processes/metrics_of_look.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "observer/printable.h"
+#include "observer/text/printable.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "observer/json_text.h"
+#include "observer/text/json_text.h"
 #include "support/hostile_names.h"
 
 namespace tarn::observer {

@@ -15,7 +15,7 @@
 
 #include "observer/companion.h"
 #include "observer/core_builder.h"
-#include "observer/source.h"
+#include "observer/process/source.h"
 #include "observer/who_may_look.h"
 
 namespace tarn::observer {

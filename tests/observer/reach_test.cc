@@ -1,5 +1,5 @@
 // Marking, and what follows from it: leaks that were planted into memory made by hand.
-#include "observer/reach.h"
+#include "observer/leaks/reach.h"
 
 #include <gtest/gtest.h>
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "observe/stats.h"
+#include "observe/figures/stats.h"
 #include "observer/companion.h"
 #include "observer/known_program.h"
-#include "observer/snapshot.h"
+#include "observer/snapshot/snapshot.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
 

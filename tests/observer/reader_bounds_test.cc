@@ -2,10 +2,10 @@
 
 #include <string>
 
-#include "observer/bounds.h"
-#include "observer/bytes.h"
-#include "observer/circle_watch.h"
-#include "observer/source.h"
+#include "observer/process/source.h"
+#include "observer/records/bounds.h"
+#include "observer/records/bytes.h"
+#include "observer/records/circle_watch.h"
 
 namespace tarn::observer {
 namespace {

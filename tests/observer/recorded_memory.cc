@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "observer/snapshot.h"
+#include "observer/snapshot/snapshot.h"
 
 namespace tarn::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "observer/source.h"
+#include "observer/process/source.h"
 
 namespace tarn::test {
 

@@ -1,4 +1,4 @@
-#include "observer/refusal.h"
+#include "observer/process/refusal.h"
 
 #include <gtest/gtest.h>
 

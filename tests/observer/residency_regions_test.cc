@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "observer/residency.h"
+#include "observer/process/residency.h"
 
 namespace tarn::observer {
 namespace {

@@ -1,5 +1,5 @@
 // Which pages are resident, on children whose pages are known, by both ways to find out.
-#include "observer/residency.h"
+#include "observer/process/residency.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -7,10 +7,9 @@
 #include <cstring>
 
 #include "observer/companion.h"
-#include "observer/kernel_text.h"
-#include "observer/maps_parser.h"
-#include "observer/pagemap.h"
-#include "observer/source.h"
+#include "observer/files/kernel_text.h"
+#include "observer/process/maps_parser.h"
+#include "observer/process/source.h"
 #include "support/sanitizer.h"
 
 namespace tarn::observer {

@@ -1,4 +1,4 @@
-#include "observer/roots.h"
+#include "observer/leaks/roots.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -9,9 +9,9 @@
 #include <algorithm>
 
 #include "fake_program.h"
-#include "observer/attached_process.h"
-#include "observer/pagemap.h"
-#include "observer/written_pages.h"
+#include "observer/process/attached_process.h"
+#include "observer/process/residency.h"
+#include "observer/process/thread_words.h"
 
 namespace tarn::observer::test {
 namespace {

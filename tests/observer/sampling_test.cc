@@ -1,4 +1,4 @@
-#include "observer/sampling.h"
+#include "observer/watch/sampling.h"
 
 #include <gtest/gtest.h>
 

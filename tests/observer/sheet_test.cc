@@ -1,11 +1,11 @@
-#include "observer/sheet.h"
+#include "observer/pages/sheet.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <random>
 
-#include "observer/span_parts.h"
+#include "observer/pages/span_parts.h"
 #include "snapshot_builder.h"
 
 namespace tarn::observer {

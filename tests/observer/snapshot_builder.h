@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "observer/snapshot.h"
+#include "observer/snapshot/snapshot.h"
 
 namespace tarn::observer {
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "observer/snapshot.h"
+#include "observer/snapshot/snapshot.h"
 
 namespace tarn::test {
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "observer/snapshot.h"
+#include "observer/snapshot/snapshot.h"
 #include "support/seed.h"
 
 namespace tarn::test {

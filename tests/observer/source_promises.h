@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "observer/source.h"
+#include "observer/process/source.h"
 
 namespace tarn::test {
 

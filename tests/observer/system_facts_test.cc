@@ -1,12 +1,12 @@
 // The facts of a process, read from directories made for the test.
-#include "observer/system_facts.h"
+#include "observer/findings/system_facts.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
 
-#include "system/files.h"
+#include "system/files/files.h"
 
 namespace tarn::observer {
 namespace {

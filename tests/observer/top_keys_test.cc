@@ -1,10 +1,10 @@
-#include "look/top_keys.h"
+#include "look/top/top_keys.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "look/screen.h"
+#include "look/top/screen.h"
 
 namespace tarn::tool {
 namespace {

@@ -1,4 +1,4 @@
-#include "look/top_lines.h"
+#include "look/top/top_lines.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "look/panel.h"
-#include "look/screen_text.h"
+#include "look/processes/screen_text.h"
+#include "look/top/panel.h"
 #include "snapshot_builder.h"
 
 namespace tarn::tool {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "observer/source.h"
+#include "observer/process/source.h"
 #include "support/child.h"
 
 namespace tarn::observer::test {

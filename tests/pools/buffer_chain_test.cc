@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fault/fault_injection.h"
-#include "pool/buffer_pool_state.h"
+#include "pool/buffers/buffer_pool_state.h"
 #include "support/seed.h"
 #include "support/sizes.h"
 #include "tarn/buffer_pool.h"

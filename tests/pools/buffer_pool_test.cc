@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "pool/buffer_pool_state.h"
+#include "pool/buffers/buffer_pool_state.h"
 #include "support/child.h"
 #include "support/content.h"
 #include "support/sanitizer.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/bitmap.h"
-#include "pool/block_pool_state.h"
+#include "pool/blocks/block_pool_state.h"
 #include "support/content.h"
 #include "support/seed.h"
 #include "support/sizes.h"

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "pool/block_pool_state.h"
+#include "pool/blocks/block_pool_state.h"
 #include "support/content.h"
 #include "support/process_memory.h"
 #include "support/sanitizer.h"

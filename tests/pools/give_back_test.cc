@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "os/memory.h"
+#include "os/memory/memory.h"
 #include "support/child.h"
 #include "support/sanitizer.h"
 #include "tarn/fixed_pool.h"

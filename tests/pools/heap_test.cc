@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "pool/heap_state.h"
+#include "pool/heaps/heap_state.h"
 #include "support/child.h"
 #include "support/content.h"
 #include "support/sanitizer.h"

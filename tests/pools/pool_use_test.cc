@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
-#include "observe/stats.h"
-#include "pool/block_pool_state.h"
+#include "observe/figures/stats.h"
+#include "pool/blocks/block_pool_state.h"
 #include "support/child.h"
 #include "support/sizes.h"
 #include "tarn/arena.h"

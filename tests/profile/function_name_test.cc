@@ -1,4 +1,4 @@
-#include "profile/function_name.h"
+#include "profile/stacks/function_name.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "profile/named_profile.h"
+#include "profile/stacks/named_profile.h"
 
 namespace tarn::profile::test {
 

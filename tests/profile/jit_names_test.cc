@@ -1,4 +1,4 @@
-#include "profile/jit_names.h"
+#include "profile/symbols/jit_names.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "profile/pprof.h"
+#include "profile/documents/pprof.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

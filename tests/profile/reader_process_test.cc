@@ -1,4 +1,4 @@
-#include "profile/reader_process.h"
+#include "profile/symbols/reader_process.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "profile/symbols.h"
+#include "profile/symbols/symbols.h"
 
 namespace tarn::profile {
 namespace {

@@ -1,4 +1,4 @@
-#include "profile/symbols.h"
+#include "profile/symbols/symbols.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 #include <memory>
 
-#include "profile/symbol_file.h"
+#include "profile/files/symbol_file.h"
 
 namespace tarn::profile {
 namespace {

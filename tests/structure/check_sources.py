@@ -1,10 +1,12 @@
 """Checks the rules that the sources keep: the tiers' order, no circle among the files of a folder, who may
-name what of page/, which rooms of the command use which, a test for every file, the width of lines and the
-format; that every header compiles alone; what each says in C++17; which results the compiler sees dropped.
+name what of page/, how many files a folder has, which rooms of the command use which, a test for every file,
+the width of lines and the format; that every header compiles alone; what each says in C++17; which results
+the compiler sees dropped.
 
 usage: check_sources.py tiers|circles|rooms|tool_rooms|tests|width|format|nodiscard PROJECT
        check_sources.py headers|old_dialect|dropped_results PROJECT COMPILER
 """
+import collections
 import concurrent.futures
 import pathlib
 import re
@@ -26,7 +28,7 @@ PUBLIC = {"version": "base", "detail/abi": "base", "detail/api": "base", "detail
           "memory_pool": "general", "tarn": "general", "pool_use": "general", "hooks": "general",
           "options": "general", "steady_state": "observe",
           "detail/stat_fields": "base", "limits": "base", "stats": "observe", "observe": "observe"}
-ONLY_BASE = ["central/size_class.h", "central/size_class.cc"]
+ONLY_BASE = ["central/classes/size_class.h", "central/classes/size_class.cc"]
 FORBIDDEN_BELOW_OBSERVE = ["iostream", "fmt/", "string", "vector", "map", "unordered_map", "memory", "mutex",
                            "thread"]
 FORBIDDEN_BELOW_OBSERVE += ["functional", "deque", "list", "set", "sstream", "fstream", "condition_variable",
@@ -40,6 +42,8 @@ STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 INSIDES_OF_PAGE = re.compile(r"\bspan_store\b|\bbackground\b|"
                              r"\bpage_map\.(?:set|clear|set_pages|clear_pages|add_region|commit_tables|"
                              r"release_tail|reserve_index|drop_index)\b")
+# The most C++ files that a folder has of its own, below each of these.
+MOST_FILES = {"src": 14, "tests/unit": 20}
 WIDTH = 110
 SKIPPED = 77  # as the exit status
 
@@ -198,9 +202,17 @@ def check_circles(project, allowed=None):
     return faults
 
 
+def crowded_folders(project):
+    for top, most in MOST_FILES.items():
+        folders = collections.Counter(path.parent for path in cpp_files(project, top))
+        yield from (f"{folder.relative_to(project)}: {count} files, more than {most}; give it rooms"
+                    for folder, count in sorted(folders.items()) if count > most)
+
+
 def check_rooms(project, named_today=None):
+    """No folder is so full that nobody finds a file in it, and only page/ names what makes spans."""
     named_today = tables.NAMED_TODAY if named_today is None else named_today
-    faults = []
+    faults = list(crowded_folders(project))
     for path in cpp_files(project, "src"):
         name = path.relative_to(project / "src").as_posix()
         if name.startswith("page/") or name in tables.MAY_NAME:

@@ -89,6 +89,17 @@ class Rooms(Tree):
         self.refuses(check.check_rooms(self.project, {"os/a.cc": "why"}), "take it out")
         self.refuses(check.check_rooms(self.project, {"os/b.cc": "why"}), "is not there")
 
+    def test_a_folder_with_too_many_files_of_its_own(self):
+        for folder, most in check.MOST_FILES.items():
+            with self.subTest(folder):
+                for number in range(most):
+                    self.write(f"{folder}/os/a{number}.cc")
+                    self.write(f"{folder}/os/locks/b{number}.h")
+                self.assertEqual(check.check_rooms(self.project, {}), [])
+                self.write(f"{folder}/os/locks/c.cc")
+                self.refuses(check.check_rooms(self.project, {}), f"{folder}/os/locks:", f"{most + 1} files")
+                (self.project / folder / "os/locks/c.cc").unlink()
+
 
 class ToolRooms(Tree):
     TABLE = ("# The tools\n## Rooms of the command\n| room | what | may use |\n|---|---|---|\n"
@@ -131,6 +142,10 @@ class Tests(Tree):
         self.write("src/os/a.cc")
         self.refuses(check.check_tests(self.project, {}), "src/os/a", "tests/unit/os/a_test.cc")
         self.write("tests/unit/os/a_test.cc")
+        self.assertEqual(check.check_tests(self.project, {}), [])
+        self.write("src/os/locks/b.cc")
+        self.refuses(check.check_tests(self.project, {}), "tests/unit/os/locks/b_test.cc")
+        self.write("tests/unit/os/locks/b_test.cc")
         self.assertEqual(check.check_tests(self.project, {}), [])
 
     def test_a_line_names_a_test_that_is_there(self):

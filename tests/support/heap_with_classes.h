@@ -1,7 +1,7 @@
 // A heap that has its size classes from the start, and not only once it is used much. Where free blocks are
 // poisoned, and over malloc, there are none: there it is a Heap.
 #pragma once
-#include "pool/heap_classes.h"
+#include "pool/heaps/heap_classes.h"
 #include "tarn/heap.h"
 
 namespace tarn::test {

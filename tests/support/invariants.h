@@ -11,9 +11,9 @@ inline void validate_library() {}
 #else
 
 #include "central/owners.h"
-#include "general/pool_registry.h"
-#include "page/metadata.h"
-#include "page/page_cache.h"
+#include "general/pools/pool_registry.h"
+#include "page/give_back/page_cache.h"
+#include "page/memory/metadata.h"
 #include "thread/registry.h"
 #include "thread/this_thread.h"
 

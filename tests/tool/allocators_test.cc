@@ -1,10 +1,10 @@
-#include "engine/allocators.h"
+#include "engine/contenders/allocators.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include "scratch_directory.h"
-#include "system/usage_error.h"
+#include "system/files/usage_error.h"
 
 namespace tarn::tool {
 namespace {

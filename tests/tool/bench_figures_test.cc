@@ -1,9 +1,15 @@
-// What follows from samples.
-#include "bench/bench_figures.h"
+// What follows from samples: figures, their way to JSON and back, tables, and what the sources published.
+#include "bench/figures/bench_figures.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "bench/figures/bench_document.h"
+#include "bench/figures/bench_report.h"
+#include "bench/figures/published.h"
 #include "bench_samples.h"
+#include "system/files/usage_error.h"
 
 namespace tarn::tool {
 namespace {
@@ -104,5 +110,177 @@ TEST(BenchFigures, RowsOfFewRoundsAreNamedLeastFirstAndColdOnesNever) {
   EXPECT_EQ(rows_of_few_rounds(document, 4).size(), 1u);
 }
 
+TEST(BenchDocument, JsonReadBackIsTheSame) {
+  BenchDocument document = sample_document();
+  document.results.failures.push_back(
+      {"boost-pool", "002_fixed", {"ended by SIGSEGV", "round 2", {"oh", "no"}}});
+  const std::string text = text_of(document);
+  const Json json = Json::parse(text);
+  EXPECT_EQ(json, to_json(document));
+  EXPECT_EQ(text_of(document_from(json, "r.json")), text);
+}
+
+TEST(BenchDocument, FiguresOfFewerRoundsThanFiveAreNamed) {
+  BenchDocument document = sample_document();
+  EXPECT_TRUE(to_json(document)["few_rounds"].empty());
+  for (Json& run : document.results.groups[0].rows[1].runs[1]) run["rounds"] = 4;
+  EXPECT_EQ(to_json(document)["few_rounds"], Json::array({"002_fixed 64, glibc: 4"}));
+}
+
+TEST(BenchDocument, TheTextHasALinePerContenderAndRow) {
+  const std::string text = text_of(sample_document());
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n') > 20, true);
+  EXPECT_NE(text.find("\n   {\"name\":\"tarn\",\"summary\":{\"ns\":{\"median\":10.0,"), std::string::npos);
+}
+
+TEST(BenchDocument, OtherJsonIsRefusedWithItsReason) {
+  EXPECT_THROW(document_from(Json::object(), "x.json"), UsageError);
+  Json json = to_json(sample_document());
+  json["machine"].erase("cpu");
+  EXPECT_THROW(document_from(json, "x.json"), UsageError);
+  json = to_json(sample_document());
+  json["groups"][0]["rows"][0]["allocators"][0]["name"] = "stranger";
+  try {
+    document_from(json, "x.json");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "x.json is no result of `tarn bench`: no allocator stranger");
+  }
+}
+
+TEST(BenchReport, ASourcesTableHoldsMeansOfRatios) {
+  EXPECT_EQ(source_table(sample_document(), "002").render(Colour::kOff),
+            "         speed      memory, less is better\n"
+            "         fixed      peak    after\n"
+            "tarn      0.71 *    1.00 *   1.00 *\n"
+            "glibc     0.71 *    2.00     1.00 *\n");
+}
+
+TEST(BenchReport, ASourceWithoutFiguresHasNoTable) {
+  EXPECT_TRUE(source_table(sample_document(), "000").is_empty());
+}
+
+TEST(BenchReport, TarnsStandingIsToldInWords) {
+  const std::string text = bench_report(sample_document(), Detail::kGroups, Colour::kOff);
+  EXPECT_NE(
+      text.find(
+          "tarn: as fast as the best other malloc of each row within the noise, on average; worst 0.50, "
+          "002_fixed 64\n"),
+      std::string::npos)
+      << text;
+}
+
+TEST(BenchReport, RowsAreToldWhereTheyAreAskedFor) {
+  const std::string without = bench_report(sample_document(), Detail::kGroups, Colour::kOff);
+  const std::string with = bench_report(sample_document(), Detail::kRows, Colour::kOff);
+  EXPECT_EQ(without.find("fifo/64"), std::string::npos);
+  EXPECT_NE(with.find("fifo/64    40 ±0%        10 ±0% *\n"), std::string::npos) << with;
+}
+
+TEST(BenchReport, PhasesAreTablesOfTheirOwnBehindTheRows) {
+  BenchDocument document = sample_document();
+  document.results.groups[0].rows[1].runs[1][0]["free_ns"] = 7;
+  const std::string text = bench_report(document, Detail::kRows, Colour::kOff);
+  EXPECT_NE(text.find("\nfree_ns  tarn    glibc\n64                   7 *\n"), std::string::npos) << text;
+}
+
+TEST(BenchReport, FiguresOfFewRoundsAreToldBelowTheTables) {
+  BenchDocument document = sample_document();
+  document.results.groups[0].rows[0].runs[0][0]["rounds"] = 5;
+  EXPECT_NE(
+      bench_report(document, Detail::kGroups, Colour::kOff).find("rests on 5 rounds of its workload or more"),
+      std::string::npos);
+  document.results.groups[0].rows[0].runs[0][0]["rounds"] = 2;
+  const std::string text = bench_report(document, Detail::kGroups, Colour::kOff);
+  EXPECT_NE(text.find("1 figures rest on fewer than 5 rounds"), std::string::npos) << text;
+  EXPECT_NE(text.find("    002_fixed 4, tarn: 2\n"), std::string::npos) << text;
+}
+
+TEST(BenchReport, AQuickRunSaysWhatItLeavesOut) {
+  BenchDocument document = sample_document();
+  EXPECT_EQ(bench_report(document, Detail::kGroups, Colour::kOff).find("--quick leaves out"),
+            std::string::npos);
+  document.header["quick"] = true;
+  EXPECT_NE(bench_report(document, Detail::kGroups, Colour::kOff).find("--quick leaves out"),
+            std::string::npos);
+}
+
+TEST(BenchReport, AMeanOverFewerRowsIsMarkedAndNeverTheBest) {
+  BenchDocument document = sample_document();
+  document.results.groups[0].rows[1].runs.erase(0);
+  EXPECT_EQ(source_table(document, "002").render(Colour::kOff),
+            "         speed      memory, less is better\n"
+            "         fixed      peak    after\n"
+            "tarn      1.00 ~    1.00 ~   1.00 ~\n"
+            "glibc     0.71 *    1.41 *   1.00 *\n");
+}
+
+TEST(BenchReport, FailuresAndInterruptionsAreTold) {
+  BenchDocument document = sample_document();
+  document.results.failures.push_back(
+      {"boost-pool", "", {"could not be preloaded: no", "round 1", {"line"}}});
+  document.results.interrupted_by = 2;
+  document.results.rounds_done = 1;
+  const std::string text = bench_report(document, Detail::kGroups, Colour::kOff);
+  EXPECT_NE(text.find("1 of 3 rounds, scale 1, interrupted\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("FAILED boost-pool everywhere: could not be preloaded: no (round 1)\n    line\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(BenchReport, NothingMeasuredIsSaid) {
+  BenchDocument document = sample_document();
+  document.results.groups.clear();
+  EXPECT_NE(bench_report(document, Detail::kGroups, Colour::kOff).find("Nothing was measured.\n"),
+            std::string::npos);
+}
+
+const SourceInfo& source(const std::string& id) {
+  for (const SourceInfo& one : bench_sources())
+    if (one.id == id) return one;
+  throw std::out_of_range("no source " + id);
+}
+
+TEST(Published, ASourcesDesignIsToldBesideItsComparisonAndTarn) {
+  BenchDocument document = sample_document();
+  document.contenders.push_back({"source-002", ContenderKind::kPool, "", ""});
+  document.results.groups[0].rows[0].runs[3] = runs_of({5, 5, 5});
+  document.results.groups[0].rows[1].runs[3] = runs_of({20, 20, 20});
+  const std::string text = words_on_designs(document, source("002"));
+  EXPECT_NE(text.find("source-002, this design: 2.00 times as fast as glibc (worst row 1.00). Beside "
+                      "source-002: tarn 0.50 (0.50).\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(words_on_designs(document, source("003")), "");
+}
+
+TEST(Published, TimesAsFastGoFromTheLeastToTheMostOfTheBlockSizes) {
+  const std::string text = words_on_designs(sample_document(), source("002"));
+  EXPECT_EQ(text,
+            "one size, one thread: 1.4 to 6.7 times as fast as glibc published; here tarn 0.50 to 2.00\n");
+}
+
+TEST(Published, PercentLessTimeIsOfTheSumOfAllocatingAndFreeing) {
+  BenchDocument document = sample_document();
+  document.contenders = {{"tarn", ContenderKind::kTarn, "", ""}, {"vector", ContenderKind::kPool, "", ""}};
+  const auto row = [](const char* series, double own, double other) {
+    RowSamples samples =
+        row_with("000_single", std::string(series) + "/32", 32, {{0, runs_of({own})}, {1, runs_of({other})}});
+    samples.row.series = series;
+    return samples;
+  };
+  document.results.groups = {
+      {"000_single", {row("allocate", 10, 30), row("free", 10, 10), row("pairs", 1, 100)}}};
+  EXPECT_EQ(words_on_designs(document, source("000")),
+            "one thread: 20 to 62 % less time than vector published; here tarn 50 to 50 %\n");
+}
+
+TEST(Published, WithoutWhatASourceComparedWithNothingIsSaid) {
+  BenchDocument document = sample_document();
+  document.contenders[1].name = "mimalloc";
+  EXPECT_EQ(words_on_designs(document, source("002")), "");
+}
+
 }  // namespace
+
 }  // namespace tarn::tool

@@ -1,4 +1,4 @@
-#include "bench/bench_page.h"
+#include "bench/figures/bench_page.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Documents of `tarn bench` made by hand, with figures that can be checked in the head.
 #pragma once
-#include "bench/bench_document.h"
+#include "bench/figures/bench_document.h"
 
 namespace tarn::tool {
 

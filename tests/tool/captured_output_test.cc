@@ -1,4 +1,4 @@
-#include "system/captured_output.h"
+#include "system/runs/captured_output.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "commands/conf_file.h"
+#include "commands/classes/conf_file.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "scratch_directory.h"
-#include "system/usage_error.h"
+#include "system/files/usage_error.h"
 
 namespace tarn::tool {
 namespace {

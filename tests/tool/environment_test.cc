@@ -1,4 +1,4 @@
-#include "system/environment.h"
+#include "system/files/environment.h"
 
 #include <gtest/gtest.h>
 

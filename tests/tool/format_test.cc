@@ -1,4 +1,4 @@
-#include "system/format.h"
+#include "system/figures/format.h"
 
 #include <gtest/gtest.h>
 

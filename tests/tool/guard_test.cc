@@ -1,4 +1,4 @@
-#include "system/guard.h"
+#include "system/processes/guard.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -7,8 +7,8 @@
 #include <csignal>
 #include <cstdio>
 
-#include "observer/outside_wait.h"
-#include "system/clock.h"
+#include "observer/files/outside_wait.h"
+#include "system/figures/clock.h"
 
 namespace tarn::tool {
 namespace {

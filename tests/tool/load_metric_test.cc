@@ -1,8 +1,8 @@
-#include "engine/load_metric.h"
+#include "engine/rounds/load_metric.h"
 
 #include <gtest/gtest.h>
 
-#include "system/usage_error.h"
+#include "system/files/usage_error.h"
 
 namespace tarn::tool {
 namespace {

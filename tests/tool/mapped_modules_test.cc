@@ -1,4 +1,4 @@
-#include "profile/mapped_modules.h"
+#include "profile/taken/mapped_modules.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "observer/build_id.h"
-#include "observer/input_file.h"
-#include "system/clock.h"
+#include "observer/files/build_id.h"
+#include "observer/files/input_file.h"
+#include "system/figures/clock.h"
 
 namespace tarn::tool {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "system/usage_error.h"
+#include "system/files/usage_error.h"
 
 namespace tarn::tool {
 namespace {

@@ -1,4 +1,4 @@
-#include "system/output_files.h"
+#include "system/files/output_files.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "system/files.h"
+#include "system/files/files.h"
 
 namespace tarn::tool {
 namespace fs = std::filesystem;

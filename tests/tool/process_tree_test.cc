@@ -1,4 +1,4 @@
-#include "system/process_tree.h"
+#include "system/processes/process_tree.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "system/program.h"
+#include "system/files/program.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>

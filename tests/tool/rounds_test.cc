@@ -1,4 +1,4 @@
-#include "engine/rounds.h"
+#include "engine/rounds/rounds.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <string>
 
-#include "system/files.h"
+#include "system/files/files.h"
 
 namespace tarn::tool {
 

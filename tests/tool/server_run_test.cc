@@ -1,8 +1,10 @@
-#include "system/server_run.h"
+#include "system/servers/server_run.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,12 +12,61 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "free_port.h"
 #include "scratch_directory.h"
-#include "system/clock.h"
+#include "system/figures/clock.h"
+#include "system/files/usage_error.h"
+#include "system/runs/child_process.h"
+#include "system/servers/local_port.h"
 
 namespace tarn::tool {
 namespace {
+
+/// Listens on a port of 127.0.0.1 that the kernel chose.
+class Listener {
+ public:
+  Listener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), length);
+    listen(socket_.get(), 8);
+    getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &length);
+    port_ = ntohs(address.sin_port);
+  }
+  int port() const { return port_; }
+
+ private:
+  Descriptor socket_;
+  int port_;
+};
+
+int free_port() { return Listener().port(); }
+
+TEST(LocalPort, AcceptsConnectionsAsLongAsSomethingListens) {
+  const int free = free_port();
+  EXPECT_FALSE(accepts_connections(free));
+  const Listener listener;
+  EXPECT_TRUE(accepts_connections(listener.port()));
+}
+
+TEST(LocalPort, ThatNobodyListensOnNeverConnectsToItself) {
+  const int port = free_port() & ~1;  // the kernel gives even ports to those who connect, as long as it can
+  // More trials than there are such ports.
+  for (int trial = 0; trial < 20000; ++trial) ASSERT_FALSE(accepts_connections(port)) << "trial " << trial;
+}
+
+TEST(LocalPort, ThatIsTakenIsRefusedByName) {
+  const Listener listener;
+  EXPECT_NO_THROW(require_free_port(free_port()));
+  try {
+    require_free_port(listener.port());
+    FAIL() << "not refused";
+  } catch (const UsageError& error) {
+    EXPECT_EQ(error.what(), "port " + std::to_string(listener.port()) +
+                                " is taken: something accepts connections there already");
+  }
+}
 
 std::vector<std::string> own_environment() {
   std::vector<std::string> entries;
@@ -303,4 +354,5 @@ TEST_F(ServerRun, AnInterruptBeforeTheServerIsReadyStartsNoLoad) {
 }
 
 }  // namespace
+
 }  // namespace tarn::tool

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "system/format.h"
+#include "system/figures/format.h"
 #include "tarn/stats.h"
 
 namespace tarn::tool {

@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "system/files.h"
-#include "system/usage_error.h"
+#include "system/files/files.h"
+#include "system/files/usage_error.h"
 
 namespace tarn::tool {
 namespace {

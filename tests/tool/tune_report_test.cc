@@ -1,4 +1,4 @@
-#include "trace/tune_report.h"
+#include "trace/tune/tune_report.h"
 
 #include <gtest/gtest.h>
 

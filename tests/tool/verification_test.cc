@@ -1,4 +1,4 @@
-#include "engine/verification.h"
+#include "engine/contenders/verification.h"
 
 #include <gtest/gtest.h>
 

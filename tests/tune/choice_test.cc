@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/option_parser.h"
+#include "base/options/option_parser.h"
 
 namespace tarn::tune {
 namespace {

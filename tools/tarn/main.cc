@@ -14,12 +14,11 @@
 #include <system_error>
 
 #include "commands/commands.h"
-#include "commands/help.h"
-#include "observer/bounds.h"
-#include "observer/printable.h"
-#include "system/format.h"
-#include "system/guard.h"
-#include "system/usage_error.h"
+#include "observer/records/bounds.h"
+#include "observer/text/printable.h"
+#include "system/figures/format.h"
+#include "system/files/usage_error.h"
+#include "system/processes/guard.h"
 
 namespace {
 

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <string>
 
-#include "central/block_sizes.h"
+#include "central/classes/block_sizes.h"
 #include "tune/size_histogram.h"
 
 namespace tarn::tune {

@@ -1,9 +1,9 @@
 // bin: a step of request sizes. Bins up to 1 KiB are 16 bytes wide, so a request's bin is the request rounded
 // up, divided by 16. Above 1 KiB there are 16 bins per doubling, then 8.
 //
-// A table (central/size_class.h) chooses which size class serves a bin. A class is named by the largest bin
-// it serves, or one near it where a table is finer than bins; the classes of pools (object_pool.h) have the
-// numbers behind.
+// A table (central/classes/size_class.h) chooses which size class serves a bin. A class is named by the
+// largest bin it serves, or one near it where a table is finer than bins; the classes of pools
+// (object_pool.h) have the numbers behind.
 //
 // Threads: the tables are written once, before the first block is handed out.
 #pragma once

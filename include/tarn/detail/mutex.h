@@ -12,11 +12,11 @@
 
 namespace TARN_NAMESPACE::detail {
 
-/// The order of the library's locks; the ranks are named in os/lock_rank.h.
+/// The order of the library's locks; the ranks are named in os/locks/lock_rank.h.
 enum class LockRank : std::uint8_t;
 
 #if defined(TARN_CHECKS_LOCKS)
-// Only in the library's own objects and in tests, in builds that check locks (os/held_locks.h).
+// Only in the library's own objects and in tests, in builds that check locks (os/locks/held_locks.h).
 void note_lock_wanted(LockRank rank);
 void note_lock_taken(LockRank rank);
 void note_lock_let_go(LockRank rank);
@@ -27,9 +27,9 @@ TARN_INLINE void note_lock_let_go(LockRank /*rank*/) {}
 #endif
 
 /// A thread that holds a mutex may take one of a higher rank. A fork takes every mutex of the library, so the
-/// fork must know each: only classes that the fork walks make mutexes (os/lock_rank.h). While a thread forks,
-/// all mutexes are its own: its lock() and unlock() return at once and the mutex stays held, because the
-/// program's fork handlers may allocate.
+/// fork must know each: only classes that the fork walks make mutexes (os/locks/lock_rank.h). While a
+/// thread forks, all mutexes are its own: its lock() and unlock() return at once and the mutex stays held,
+/// because the program's fork handlers may allocate.
 class Mutex {
  public:
   // Always inlined, like the guards: a program's copy and the library's may differ.

@@ -1,7 +1,7 @@
 // The owner's side of a lock of one thread that others, the visitors, may take too: a mark that the owner is
 // inside, which it sets and clears with plain stores. Between the mark and the owner's next loads lies a
 // fence of the visitor's, by a system call for all threads of the process, or where the process may not make
-// that call, one of the owner's own (os/owner_lock.h).
+// that call, one of the owner's own (os/locks/owner_lock.h).
 //
 // Threads: enter and leave by the owner.
 #pragma once

@@ -53,8 +53,8 @@ inline constexpr std::uint32_t kNumberedThreads = 254;
 [[gnu::tls_model("initial-exec")]] TARN_API extern constinit thread_local ThreadCache* thread_cache;
 
 /// Reads a thread's pointer to its cache, which another thread may let lead to the empty cache at any time
-/// (thread/observation.h). \why a plain read: a compiler joins it with the instruction that uses it, which it
-/// does with no atomic one; a pointer is read as a whole.
+/// (thread/observation/observation.h). \why a plain read: a compiler joins it with the instruction that
+/// uses it, which it does with no atomic one; a pointer is read as a whole.
 /// \why an atomic read by clang: it would keep the pointer for many hits of a loop, and others that have
 /// hidden the records count on one hit at most that began before (thread/registry.cc).
 #if defined(__SANITIZE_THREAD__) || defined(__clang__)

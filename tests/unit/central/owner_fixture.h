@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "central/class_slabs.h"
 #include "central/owners.h"
-#include "central/return_blocks.h"
-#include "central/slab.h"
+#include "central/slabs/class_slabs.h"
+#include "central/slabs/return_blocks.h"
+#include "central/slabs/slab.h"
 #include "central/take_blocks.h"
 
 namespace tarn::internal {

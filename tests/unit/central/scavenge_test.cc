@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "central/class_slabs.h"
-#include "os/memory.h"
-#include "os/process.h"
+#include "central/slabs/class_slabs.h"
+#include "os/memory/memory.h"
+#include "os/process/process.h"
 #include "unit/central/owner_fixture.h"
 
 namespace tarn::internal {

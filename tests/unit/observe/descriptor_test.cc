@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "base/option_table.h"
+#include "base/options/option_table.h"
 #include "tarn/memory_pool.h"
 #include "tarn/version.h"
 

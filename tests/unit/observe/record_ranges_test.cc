@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "central/owners.h"
-#include "general/pool_registry.h"
-#include "page/metadata.h"
-#include "page/page_cache.h"
-#include "page/page_map.h"
+#include "general/pools/pool_registry.h"
+#include "page/give_back/page_cache.h"
+#include "page/memory/metadata.h"
+#include "page/spans/page_map.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/observe.h"

@@ -4,8 +4,8 @@
 #include <cerrno>
 
 #include "fault/fault_injection.h"
-#include "os/held_locks.h"
-#include "os/lock_rank.h"
+#include "os/locks/held_locks.h"
+#include "os/locks/lock_rank.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/observe.h"

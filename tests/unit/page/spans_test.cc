@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "page/page_cache.h"
-#include "page/page_map.h"
+#include "page/give_back/page_cache.h"
+#include "page/spans/page_map.h"
 
 namespace tarn::internal {
 namespace {

@@ -6,9 +6,9 @@
 #include <functional>
 #include <vector>
 
-#include "page/metadata.h"
-#include "page/page_cache.h"
-#include "page/page_map.h"
+#include "page/give_back/page_cache.h"
+#include "page/memory/metadata.h"
+#include "page/spans/page_map.h"
 #include "support/child.h"
 #include "support/seed.h"
 

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "general/setup.h"
-#include "pool/block_pool_state.h"
+#include "general/options/setup.h"
+#include "pool/blocks/block_pool_state.h"
 #include "tarn/memory_pool.h"
 #include "tarn/pool_use.h"
 #include "unit/pool/over_malloc.h"

@@ -2,8 +2,8 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include "general/configuration.h"
-#include "general/setup.h"
+#include "general/options/configuration.h"
+#include "general/options/setup.h"
 
 namespace tarn::internal {
 

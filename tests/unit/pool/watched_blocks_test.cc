@@ -7,15 +7,15 @@
 #include <thread>
 #include <vector>
 
-#include "observe/samples.h"
-#include "page/watched_spans.h"
-#include "pool/block_pool_state.h"
+#include "observe/profile/samples.h"
+#include "page/spans/watched_spans.h"
+#include "pool/blocks/block_pool_state.h"
 #include "tarn/buffer_pool.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/handle_pool.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
-#include "thread/exponential.h"
+#include "thread/observation/exponential.h"
 
 namespace tarn::internal {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "central/return_blocks.h"
+#include "central/slabs/return_blocks.h"
 #include "central/take_blocks.h"
 #include "thread/registry.h"
 #include "thread/thread_heap.h"

@@ -6,10 +6,10 @@
 #include <thread>
 #include <vector>
 
-#include "central/depot.h"
-#include "page/background.h"
-#include "page/helper.h"
-#include "page/page_map.h"
+#include "central/cached/depot.h"
+#include "page/give_back/background.h"
+#include "page/give_back/helper.h"
+#include "page/spans/page_map.h"
 #include "support/sanitizer.h"
 #include "tarn/memory_pool.h"
 #include "thread/magazine.h"

@@ -6,9 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include "os/processors.h"
+#include "os/process/processors.h"
 #include "tarn/memory_pool.h"
-#include "thread/pool_owner.h"
+#include "thread/pools/pool_owner.h"
 #include "thread/registry.h"
 #include "unit/thread/heap_calls.h"
 

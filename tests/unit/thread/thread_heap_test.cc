@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "central/class_slabs.h"
-#include "central/depot.h"
+#include "central/cached/depot.h"
+#include "central/slabs/class_slabs.h"
 #include "central/trim.h"
 #include "tarn/memory_pool.h"
 #include "thread/magazine.h"

@@ -7,17 +7,17 @@
 #include <memory>
 #include <optional>
 
-#include "bench/bench_document.h"
-#include "bench/bench_page.h"
-#include "bench/bench_report.h"
-#include "bench/bench_run.h"
-#include "bench/catalogue.h"
+#include "bench/figures/bench_document.h"
+#include "bench/figures/bench_page.h"
+#include "bench/figures/bench_report.h"
+#include "bench/rows/bench_run.h"
+#include "bench/rows/catalogue.h"
 #include "commands/commands.h"
 #include "report/results.h"
-#include "system/files.h"
-#include "system/format.h"
-#include "system/terminal.h"
-#include "system/usage_error.h"
+#include "system/figures/format.h"
+#include "system/files/files.h"
+#include "system/files/usage_error.h"
+#include "system/terminal/terminal.h"
 
 namespace tarn::tool {
 namespace {

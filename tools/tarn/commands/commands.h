@@ -44,4 +44,7 @@ void require_range(const char* option, double value, double least, double most);
 /// \throws UsageError if the command line names no program
 void require_program(const Invocation& invocation, const std::string& command);
 
+/// Dresses the tool itself: description, usage, commands, examples.
+void set_front_page(CLI::App& app);
+
 }  // namespace tarn::tool

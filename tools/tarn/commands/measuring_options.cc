@@ -4,8 +4,8 @@
 
 #include "commands/commands.h"
 #include "commands/option_values.h"
-#include "system/files.h"
-#include "system/usage_error.h"
+#include "system/files/files.h"
+#include "system/files/usage_error.h"
 
 namespace tarn::tool {
 namespace {

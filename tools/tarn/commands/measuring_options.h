@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/allocators.h"
-#include "engine/session.h"
+#include "engine/contenders/allocators.h"
+#include "engine/contenders/session.h"
 
 namespace tarn::tool {
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "base/option_parser.h"
-#include "system/usage_error.h"
+#include "base/options/option_parser.h"
+#include "system/files/usage_error.h"
 
 namespace tarn::tool {
 namespace {

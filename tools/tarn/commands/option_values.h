@@ -1,11 +1,11 @@
 // The library's options as the command line and a reader see them; all of it comes from the one table in
-// base/option_table.h and the one parser, base/option_parser.h.
+// base/options/option_table.h and the one parser, base/options/option_parser.h.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <utility>
 
-#include "base/option_table.h"
+#include "base/options/option_table.h"
 
 namespace tarn::tool {
 

@@ -4,13 +4,13 @@
 
 #include <memory>
 
-#include "base/option_parser.h"
+#include "base/options/option_parser.h"
 #include "commands/commands.h"
 #include "commands/option_values.h"
 #include "report/results.h"
 #include "report/table.h"
-#include "system/format.h"
-#include "system/terminal.h"
+#include "system/figures/format.h"
+#include "system/terminal/terminal.h"
 
 namespace tarn::tool {
 namespace {

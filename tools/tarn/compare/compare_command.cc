@@ -4,24 +4,178 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "compare/baseline.h"
 #include "compare/compare_options.h"
 #include "compare/compare_page.h"
 #include "compare/comparison_document.h"
 #include "compare/comparison_report.h"
 #include "compare/suite.h"
 #include "compare/suite_report.h"
-#include "engine/versions.h"
-#include "page/plot.h"
-#include "system/files.h"
-#include "system/terminal.h"
-#include "system/usage_error.h"
+#include "engine/contenders/versions.h"
+#include "report/results.h"
+#include "system/files/environment.h"
+#include "system/files/files.h"
+#include "system/files/usage_error.h"
+#include "system/processes/signals.h"
+#include "system/runs/runner.h"
+#include "system/terminal/terminal.h"
 
 namespace tarn::tool {
 namespace {
+
+// -- Charts, drawn by a Python script that comes with the tool -------------------------------------------
+
+class Plotter {
+ public:
+  /// \throws UsageError if the file is to be neither .png nor .svg, or Python has no matplotlib
+  explicit Plotter(std::string picture);
+
+  /// Draws the results in a JSON file. \throws std::runtime_error with what the script says if it fails
+  void draw(const std::string& result_file, SignalWatch& signals) const;
+
+ private:
+  std::string picture_;
+  std::string script_;
+  std::string python_;
+};
+
+constexpr const char* kScriptName = "plot_compare.py";
+
+std::string find_script() {
+  if (const std::string file = find_shared_file(kScriptName); !file.empty()) return file;
+  throw UsageError(
+      fmt::format("--plot needs {}, which is neither beside the tool nor in ../share/tarn", kScriptName));
+}
+
+std::string find_python() {
+  for (const char* python : {"python3", "/usr/bin/python3"}) {
+    const std::string test = fmt::format(
+        "{} -c 'import importlib.util as u, sys; sys.exit(u.find_spec(\"matplotlib\") is None)' 2>/dev/null",
+        python);
+    if (std::system(test.c_str()) == 0) return python;
+  }
+  throw UsageError("--plot needs matplotlib for Python: apt-get install python3-matplotlib");
+}
+
+Plotter::Plotter(std::string picture) : picture_(std::move(picture)) {
+  const std::string extension = std::filesystem::path(picture_).extension().string();
+  if (extension != ".png" && extension != ".svg")
+    throw UsageError(fmt::format("--plot draws .png or .svg, not '{}'", picture_));
+  require_writable(picture_);
+  script_ = find_script();
+  python_ = find_python();
+}
+
+void Plotter::draw(const std::string& result_file, SignalWatch& signals) const {
+  constexpr double kMostSeconds = 120;
+  const RunRequest request = {.command = {python_, script_, result_file, picture_},
+                              .environment = Environment().entries(),
+                              .timeout_seconds = kMostSeconds,
+                              .on_tick = {}};
+  const RunResult run = run_program(request, signals);
+  if (run.ending == Ending::kExited && run.code == 0) return;
+  throw std::runtime_error(
+      fmt::format("{} was not drawn: {}", picture_, fmt::join(run.errors.last_lines(2), "; ")));
+}
+
+// -- A comparison beside an earlier one of the same programs: is tarn worse than it was? -----------------
+//
+// Standings beside the system's allocator are compared, not figures, so that the two may be of different
+// machines or days.
+
+/// The programs of a result by name; a single one has none.
+std::vector<std::pair<std::string, const Json*>> programs_in(const Json& results) {
+  std::vector<std::pair<std::string, const Json*>> programs;
+  if (!results.contains("programs")) return {{"", &results}};
+  for (const Json& program : results.at("programs")) programs.emplace_back(program.at("name"), &program);
+  return programs;
+}
+
+const Json* allocator_in(const Json& program, const std::string& name) {
+  for (const Json& allocator : program.at("allocators"))
+    if (allocator.at("name") == name && !allocator.at("summary").is_null()) return &allocator;
+  return nullptr;
+}
+
+/// Beside the system's allocator, or beside the best where that has no figures.
+double standing_of(const Json& summary) {
+  const Json& beside_system = summary.at("ratio_to_system");
+  return beside_system.is_null() ? summary.at("ratio_to_best").get<double>() : beside_system.get<double>();
+}
+
+double noise_percent(const Json& then, const Json& now) {
+  return then.value("spread_percent", 0.0) + now.value("spread_percent", 0.0);
+}
+
+/// \returns a line if the figure is worse
+std::string complaint_of(const std::string& who, const std::string& key, const Json& then, const Json& now,
+                         double tolerance_percent) {
+  const double before = standing_of(then), after = standing_of(now);
+  if (before <= 0) return {};
+  const bool is_more_better = now.value("more_is_better", false);
+  const double worse_percent = 100 * (is_more_better ? before / after - 1 : after / before - 1);
+  const double allowed = tolerance_percent + noise_percent(then, now);
+  if (worse_percent <= allowed) return {};
+  return fmt::format("{}, {}: {:.2f} times glibc's, {:.2f} in the baseline: {:.1f} % worse, {:.1f} % allowed",
+                     who, key, after, before, worse_percent, allowed);
+}
+
+void add_complaints(const std::string& who, const Json& then, const Json& now, double tolerance_percent,
+                    std::vector<std::string>& complaints) {
+  for (const auto& [key, summary] : now.at("summary").items()) {
+    const auto earlier = then.at("summary").find(key);
+    if (earlier == then.at("summary").end()) continue;
+    if (std::string line = complaint_of(who, key, *earlier, summary, tolerance_percent); !line.empty())
+      complaints.push_back(std::move(line));
+  }
+}
+
+bool is_ours(const Json& allocator, const Json& program) {
+  const Json* const tarn = allocator_in(program, kTarnName);
+  return tarn != nullptr && allocator.at("library") == tarn->at("library");
+}
+
+void compare_program(const std::string& name, const Json& then, const Json& now, double tolerance_percent,
+                     std::vector<std::string>& complaints) {
+  for (const Json& allocator : then.at("allocators")) {
+    if (!is_ours(allocator, then) || allocator.at("summary").is_null()) continue;
+    const std::string own = allocator.at("name");
+    const std::string who = name.empty() ? own : name + " on " + own;
+    if (const Json* const current = allocator_in(now, own); current != nullptr)
+      add_complaints(who, allocator, *current, tolerance_percent, complaints);
+    else
+      complaints.push_back(fmt::format("{}: has no figures, in the baseline it has", who));
+  }
+}
+
+/// \param baseline what `tarn compare --json` wrote before
+/// \param tolerance_percent that a figure may be worse, beyond the noise of both
+/// \returns a line for each figure of tarn, or of a variant, that is worse; and for each that is missing
+/// \throws UsageError if the baseline is none, or of other programs
+std::vector<std::string> worse_than(const Json& baseline, const Json& results, double tolerance_percent) {
+  std::vector<std::string> complaints;
+  std::size_t shared = 0;
+  try {
+    for (const auto& [name, then] : programs_in(baseline))
+      for (const auto& [own_name, now] : programs_in(results)) {
+        if (name != own_name || then->at("command") != now->at("command")) continue;
+        ++shared;
+        compare_program(name, *then, *now, tolerance_percent, complaints);
+      }
+  } catch (const Json::exception&) {
+    throw UsageError("--baseline: the file is not what tarn compare --json writes");
+  }
+  if (shared == 0) throw UsageError("--baseline: it has none of these programs");
+  return complaints;
+}
+
+// -- The command -----------------------------------------------------------------------------------------
 
 constexpr int kWorseStatus = 3;
 

@@ -8,7 +8,7 @@
 
 #include "commands/commands.h"
 #include "commands/measuring_options.h"
-#include "engine/workload.h"
+#include "engine/rounds/workload.h"
 
 namespace tarn::tool {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "page/allocator_page.h"
-#include "system/format.h"
+#include "system/figures/format.h"
 
 namespace tarn::tool {
 namespace {

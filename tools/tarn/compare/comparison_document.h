@@ -1,6 +1,6 @@
 // A comparison as JSON; docs/command.md says what the names of fields do not.
 #pragma once
-#include "engine/comparison.h"
+#include "engine/rounds/comparison.h"
 #include "report/results.h"
 
 namespace tarn::tool {

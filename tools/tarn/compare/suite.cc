@@ -7,10 +7,10 @@
 #include <algorithm>
 
 #include "report/results.h"
-#include "system/files.h"
-#include "system/local_port.h"
-#include "system/program.h"
-#include "system/usage_error.h"
+#include "system/files/files.h"
+#include "system/files/program.h"
+#include "system/files/usage_error.h"
+#include "system/servers/local_port.h"
 
 namespace tarn::tool {
 namespace fs = std::filesystem;

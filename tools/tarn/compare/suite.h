@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/comparison.h"
+#include "engine/rounds/comparison.h"
 
 namespace tarn::tool {
 

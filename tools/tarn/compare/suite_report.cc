@@ -9,7 +9,7 @@
 
 #include "report/failures.h"
 #include "report/table.h"
-#include "system/format.h"
+#include "system/figures/format.h"
 
 namespace tarn::tool {
 namespace {

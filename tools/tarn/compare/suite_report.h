@@ -3,8 +3,8 @@
 #pragma once
 #include <string>
 
-#include "engine/comparison.h"
-#include "system/styled_text.h"
+#include "engine/rounds/comparison.h"
+#include "system/terminal/styled_text.h"
 
 namespace tarn::tool {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "system/format.h"
+#include "system/figures/format.h"
 
 namespace tarn::tool {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "page/page_text.h"
 #include "plots_assets.h"
-#include "system/format.h"
+#include "system/figures/format.h"
 
 namespace tarn::tool {
 namespace {

@@ -1,7 +1,7 @@
 // Text put in the place of marks.
 #include "page/page_text.h"
 
-#include "observer/json_text.h"
+#include "observer/text/json_text.h"
 
 namespace tarn::tool {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
-#include "engine/entry.h"
-#include "system/styled_text.h"
+#include "engine/rounds/entry.h"
+#include "system/terminal/styled_text.h"
 
 namespace tarn::tool {
 

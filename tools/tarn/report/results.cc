@@ -1,7 +1,7 @@
 // JSON of results.
 #include "report/results.h"
 
-#include "observer/json_text.h"
+#include "observer/text/json_text.h"
 #include "tarn/version.h"
 
 namespace tarn::tool {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/entry.h"
-#include "system/machine.h"
+#include "engine/rounds/entry.h"
+#include "system/files/machine.h"
 
 namespace tarn::tool {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "system/styled_text.h"
+#include "system/terminal/styled_text.h"
 
 namespace tarn::tool {
 

@@ -9,18 +9,18 @@
 #include <memory>
 #include <optional>
 
+#include "commands/classes/conf_file.h"
 #include "commands/commands.h"
-#include "commands/conf_file.h"
 #include "commands/option_values.h"
-#include "engine/allocators.h"
-#include "profile/run_profile.h"
+#include "engine/contenders/allocators.h"
+#include "profile/run/run_profile.h"
 #include "run/statistics_file.h"
-#include "system/environment.h"
-#include "system/files.h"
-#include "system/guard.h"
-#include "system/program.h"
-#include "system/terminal.h"
-#include "system/usage_error.h"
+#include "system/files/environment.h"
+#include "system/files/files.h"
+#include "system/files/program.h"
+#include "system/files/usage_error.h"
+#include "system/processes/guard.h"
+#include "system/terminal/terminal.h"
 
 namespace tarn::tool {
 namespace {

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <string_view>
 
-#include "observe/stat_fields.h"
-#include "observer/printable.h"
-#include "system/format.h"
-#include "system/program.h"
+#include "observe/figures/stat_fields.h"
+#include "observer/text/printable.h"
+#include "system/figures/format.h"
+#include "system/files/program.h"
 
 namespace tarn::tool {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "report/results.h"
 #include "report/table.h"
-#include "system/runner.h"
+#include "system/runs/runner.h"
 
 namespace tarn::tool {
 

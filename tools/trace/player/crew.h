@@ -5,10 +5,17 @@
 #include <atomic>
 #include <cstdint>
 
-#include "trace/player/resident_memory.h"
 #include "trace/script.h"
 
 namespace tarn::trace::player {
+
+enum class Reading : std::uint8_t {
+  kExact,  // walks all pages: /proc/self/smaps_rollup
+  kQuick,  // the kernel's counters, which may lag by some pages of each processor: /proc/self/statm
+};
+
+/// Anonymous memory that is resident in the own process, read without allocating.
+std::uint64_t anonymous_bytes(Reading reading);
 
 inline double seconds_now() {
   timespec value;

@@ -1,13 +1,56 @@
 // The loop over steps.
 #include "trace/player/worker.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
-#include "trace/player/content.h"
 #include "trace/player/shared_array.h"
 
 namespace tarn::trace::player {
 namespace {
+
+// -- What is written to blocks ---------------------------------------------------------------------------
+//
+// A program writes what it asks for, so each page of a block becomes resident: the first and the last word
+// are a stamp of the block's own, and of each page between one byte is written. Blocks of calloc are written
+// too: most are, and which are not the trace does not tell.
+
+inline std::uint64_t stamp_of(std::uint32_t slot) { return (slot + 1) * 0x9e3779b97f4a7c15ull; }
+
+/// Two stamps would overlap in less.
+inline bool has_two_stamps(std::size_t size) { return size >= 2 * sizeof(std::uint64_t); }
+inline const char* last_stamp(const void* block, std::size_t size) {
+  return static_cast<const char*>(block) + size - sizeof(std::uint64_t);
+}
+
+/// A block is stamped where it has room for a word.
+inline void write_content(void* block, std::size_t size, std::uint32_t slot, std::size_t page_bytes) {
+  auto* const bytes = static_cast<unsigned char*>(block);
+  const std::uint64_t stamp = stamp_of(slot);
+  if (size < sizeof(stamp)) {
+    std::memset(bytes, static_cast<int>(stamp & 0xff), size);
+    return;
+  }
+  for (std::size_t at = page_bytes; at + sizeof(stamp) < size; at += page_bytes) bytes[at] = 1;
+  std::memcpy(bytes, &stamp, sizeof(stamp));
+  if (has_two_stamps(size)) std::memcpy(const_cast<char*>(last_stamp(block, size)), &stamp, sizeof(stamp));
+}
+
+/// Whether the first word is still there, and the last if `size` is what was written.
+inline bool is_content_kept(const void* block, std::size_t size, std::uint32_t slot) {
+  const std::uint64_t stamp = stamp_of(slot);
+  if (size < sizeof(stamp)) return size == 0 || *static_cast<const unsigned char*>(block) == (stamp & 0xff);
+  return std::memcmp(block, &stamp, sizeof(stamp)) == 0 &&
+         (!has_two_stamps(size) || std::memcmp(last_stamp(block, size), &stamp, sizeof(stamp)) == 0);
+}
+
+inline bool is_beginning_kept(const void* block, std::size_t size, std::uint32_t slot) {
+  return size < sizeof(std::uint64_t) || is_content_kept(block, sizeof(std::uint64_t), slot);
+}
+
+// -- The loop --------------------------------------------------------------------------------------------
 
 constexpr std::uint64_t kCallsOfLatency = 64;  // every so many calls, one is timed
 

@@ -1,0 +1,146 @@
+// The statistics as JSON: the interface between the library and `tarn run`, and easier to read than
+// malloc_info's XML.
+#include <cstring>
+
+#include "base/text.h"
+#include "general/options/configuration.h"
+#include "general/options/setup.h"
+#include "observe/figures/pool_fields.h"
+#include "observe/figures/stats.h"
+#include "observe/text_writer.h"
+#include "os/process/process.h"
+#include "tarn/version.h"
+
+namespace tarn::internal {
+namespace {
+
+class JsonWriter {
+ public:
+  explicit JsonWriter(TextWriter& text) : text_(text) {}
+
+  JsonWriter& number(const char* key, std::uint64_t value) {
+    add_key(key);
+    text_.add_decimal(value);
+    return *this;
+  }
+  JsonWriter& null(const char* key) {
+    add_key(key);
+    text_.add("null");
+    return *this;
+  }
+  JsonWriter& string(const char* key, const char* value) {
+    add_key(key);
+    text_.add('"').add_escaped(value).add('"');
+    return *this;
+  }
+  /// \param key nullptr in a list and for the whole.
+  JsonWriter& open(const char* key, char bracket) {
+    add_key(key);
+    text_.add(bracket);
+    is_first_ = true;
+    return *this;
+  }
+  JsonWriter& close(char bracket) {
+    is_first_ = false;
+    text_.add(bracket);
+    return *this;
+  }
+
+ private:
+  void add_key(const char* key) {
+    if (!is_first_) text_.add(',');
+    is_first_ = false;
+    if (key != nullptr) text_.add('"').add(key).add("\":");
+  }
+
+  TextWriter& text_;
+  bool is_first_ = true;
+};
+
+bool is_of_group(const StatField& field, const StatField& first) {
+  return std::strcmp(field.group, first.group) == 0;
+}
+
+bool is_first_of_group(const StatField& field) {
+  for (const StatField* at = kStatFields; at != &field; ++at)
+    if (is_of_group(*at, field)) return false;
+  return true;
+}
+
+void write_group(JsonWriter& json, const Stats& stats, const StatField& first) {
+  json.open(first.group, '{');
+  for (const StatField& field : kStatFields) {
+    if (!is_of_group(field, first)) continue;
+    if (field.needs_counted_calls && !stats.are_calls_counted) {
+      json.null(field.key);
+    } else {
+      json.number(field.key, stats.*field.member);
+    }
+  }
+  json.close('}');
+}
+
+void write_classes(JsonWriter& json, const Stats& stats) {
+  json.open("size_classes", '[');
+  for (const ClassUse& use : stats.classes) {
+    if (use.slabs == 0 && use.allocations == 0) continue;
+    json.open(nullptr, '{');
+    for (const ClassField& field : kClassFields) json.number(field.key, use.*field.member);
+    json.close('}');
+  }
+  json.close(']');
+}
+
+void write_pool_field(JsonWriter& json, const PoolUse& use, const PoolField& field) {
+  const std::size_t value = use.*field.member;
+  value == PoolUse::kNoLimit ? json.null(field.key) : json.number(field.key, value);
+}
+
+void write_pools(JsonWriter& json) {
+  json.open("pools", '[');
+  for_each_pool(
+      [](const PoolUse& use, void* context) {
+        JsonWriter& out = *static_cast<JsonWriter*>(context);
+        out.open(nullptr, '{').string("kind", use.kind).string("name", use.name);
+        use.parent != nullptr ? out.string("parent", use.parent) : out.null("parent");
+        out.number("block_bytes", use.block_bytes);
+        for (const PoolField& field : kPoolFields) write_pool_field(out, use, field);
+        out.close('}');
+      },
+      &json);
+  json.close(']');
+}
+
+}  // namespace
+
+bool write_stats_json(int descriptor) {
+  static Stats stats;  // too large for a thread's stack; only the end of the process calls this
+  collect_stats(stats);
+  FileSink file(descriptor);
+  TextWriter text(FileSink::write, &file);
+  JsonWriter json(text);
+  json.open(nullptr, '{').string("tarn", TARN_VERSION_STRING).number("pid", os::process_id());
+  json.string("size_classes_preset", kSizeClassPresets[configuration.value(Option::kClasses)].name);
+  const char* const classes_file = configuration.classes_file();
+  classes_file[0] == '\0' ? json.null("size_classes_file") : json.string("size_classes_file", classes_file);
+  for (const StatField& field : kStatFields)
+    if (is_first_of_group(field)) write_group(json, stats, field);
+  write_classes(json, stats);
+  write_pools(json);
+  json.close('}');
+  text.add('\n').flush();
+  return file.is_good();
+}
+
+void write_stats_file() {
+  FixedText<600> path;
+  if (!add_stats_file(path)) return;
+  set_up_once();  // the file may have been named and nothing else done
+  path.add('.').add_decimal(os::process_id()).add('\0');
+  const int descriptor = os::create_file(path.data());
+  if (descriptor < 0) return;
+  write_stats_json(descriptor);
+  os::close_file(descriptor);
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,171 @@
+#include "observe/profile/code_modules.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/units.h"
+#include "os/memory/memory.h"
+#include "os/syscall.h"
+
+extern "C" [[gnu::weak]] int _dl_find_object(void* address, struct dl_find_object* result) noexcept;
+
+namespace tarn::internal {
+
+/// What the loader says of an address.
+struct LoadedCode {
+  std::uint64_t start = 0, end = 0, base = 0, check = 0;
+  const char* path = "";  // "": the program's own file
+};
+
+namespace {
+
+constexpr std::size_t kTextBytes = std::size_t{256} << 10;
+// Headers, and the build id or the start of the symbols.
+constexpr std::size_t kCheckedBytes = 1024;
+
+std::uint64_t check_of(std::uint64_t start) {
+  constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(start);
+  std::uint64_t check = 0;
+  // Products that do not wait for each other: this is done for each new stack.
+  for (std::size_t i = 0; i < kCheckedBytes / sizeof *words; ++i)
+    check += (words[i] ^ words[i] >> 29) * (kMix * (2 * i + 1));
+  return check;
+}
+
+bool look_up(std::uint64_t address, LoadedCode& code) {
+  dl_find_object found{};
+  if (_dl_find_object == nullptr || _dl_find_object(reinterpret_cast<void*>(address), &found) != 0)
+    return false;
+  if (found.dlfo_link_map == nullptr) return false;
+  const std::uint64_t start = address_of(found.dlfo_map_start);
+  const char* const path = found.dlfo_link_map->l_name;
+  code = {start, address_of(found.dlfo_map_end), found.dlfo_link_map->l_addr,
+          path[0] == '\0' ? 0 : check_of(start), path};
+  return true;
+}
+
+bool is_same(const CodeModule& module, const LoadedCode& code) {
+  return module.start == code.start && module.end == code.end && module.check == code.check;
+}
+
+using Note = ElfW(Nhdr);
+
+/// Whether a note with its name at an address is a build id that there is room for.
+bool is_build_id(const Note& note, std::uint64_t name) {
+  return note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+         std::memcmp(reinterpret_cast<const void*>(name), "GNU", 4) == 0 &&
+         note.n_descsz <= CodeModule::kBuildIdBytes;
+}
+
+/// Copies the build id out of the notes of a loaded file.
+void copy_build_id(const LoadedCode& code, CodeModule& module) {
+  const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(code.start);
+  if (std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return;
+  const auto* const segments = reinterpret_cast<const ElfW(Phdr)*>(code.start + header->e_phoff);
+  for (unsigned i = 0; i < header->e_phnum; ++i) {
+    if (segments[i].p_type != PT_NOTE) continue;
+    const std::uint64_t align = std::max<std::uint64_t>(segments[i].p_align, 4);
+    std::uint64_t at = code.base + segments[i].p_vaddr;
+    for (const std::uint64_t end = at + segments[i].p_memsz; at + sizeof(Note) < end;) {
+      const auto& note = *reinterpret_cast<const Note*>(at);
+      const std::uint64_t name = at + sizeof note, content = name + round_up(note.n_namesz, align);
+      if (is_build_id(note, name)) {
+        module.build_id_bytes = note.n_descsz;
+        std::memcpy(module.build_id, reinterpret_cast<const void*>(content), note.n_descsz);
+      }
+      at = content + round_up(note.n_descsz, align);
+    }
+  }
+}
+
+}  // namespace
+
+constinit CodeModules code_modules;
+
+CodeModule* CodeModules::newest(std::uint64_t address) const {
+  for (std::uint32_t i = count_.load(std::memory_order_relaxed); i-- > 0;)
+    if (modules_[i].has(address)) return &modules_[i];
+  return nullptr;
+}
+
+const CodeModule* CodeModules::note(std::uint64_t address, std::uint32_t stack, Changed changed) {
+  if (address - own_start_ < own_end_ - own_start_) return nullptr;
+  CodeModule* const known = newest(address);
+  LoadedCode code;
+  bool is_loaded = look_up(address, code);
+  if (is_loaded && code.path[0] == '\0') {
+    own_start_ = code.start;
+    own_end_ = code.end;
+    is_loaded = false;
+  }
+  const bool is_known = known != nullptr && is_loaded && is_same(*known, code);
+  if (known != nullptr && (known->is_gone != 0) == is_known) {
+    known->is_gone = is_known ? 0 : 1;
+    changed(*known);
+  }
+  if (is_known) return known;
+  return is_loaded ? add(code, stack) : nullptr;
+}
+
+void CodeModules::note_unloaded(Changed changed) {
+  for (std::uint32_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
+    CodeModule& module = modules_[i];
+    LoadedCode code;
+    if (module.is_gone != 0 || (look_up(module.start, code) && is_same(module, code))) continue;
+    module.is_gone = 1;
+    changed(module);
+  }
+}
+
+// A relative path is one of the directory that the program is in now.
+const char* CodeModules::keep_path(const char* path) {
+  if (text_ == nullptr) text_ = static_cast<char*>(os::map(kTextBytes));
+  if (text_ == nullptr) return nullptr;
+  if (path[0] == '.' && path[1] == '/') path += 2;
+  char* const kept = text_ + text_bytes_;
+  const std::size_t room = kTextBytes - text_bytes_, bytes = std::strlen(path) + 1;
+  std::size_t directory_bytes = 0;
+  if (path[0] != '/') {
+    const long count = os::syscall6(SYS_getcwd, os::to_long(kept), os::to_long(room));
+    if (count > 0) kept[count - 1] = '/';
+    directory_bytes = count > 0 ? static_cast<std::size_t>(count) : 0;
+  }
+  if (bytes > room - directory_bytes) return nullptr;
+  std::memcpy(kept + directory_bytes, path, bytes);
+  text_bytes_ += directory_bytes + bytes;
+  return kept;
+}
+
+const CodeModule* CodeModules::add(const LoadedCode& code, std::uint32_t stack) {
+  const std::uint32_t count = count_.load(std::memory_order_relaxed);
+  if (modules_ == nullptr) modules_ = static_cast<CodeModule*>(os::map(kMost * sizeof(CodeModule)));
+  const char* const path = modules_ == nullptr || count == kMost ? nullptr : keep_path(code.path);
+  if (path == nullptr) {
+    // No address may be told as a module's that lay there before.
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (modules_[i].start < code.end && code.start < modules_[i].end) modules_[i].end = modules_[i].start;
+    return nullptr;
+  }
+  CodeModule& module = modules_[count];
+  module = {code.start, code.end, code.base, code.check, path, stack, 0, 0, {}};
+  copy_build_id(code, module);
+  count_.store(count + 1, std::memory_order_release);
+  return &module;
+}
+
+const CodeModule* CodeModules::find(std::uint32_t stack, std::uint64_t address) const {
+  for (std::uint32_t i = count_.load(std::memory_order_acquire); i-- > 0;)
+    if (modules_[i].first_stack <= stack && modules_[i].has(address)) return &modules_[i];
+  return nullptr;
+}
+
+const CodeModule* CodeModules::find_gone(std::uint32_t stack, std::uint64_t address) const {
+  const CodeModule* const module = find(stack, address);
+  return module != nullptr && module->is_gone != 0 ? module : nullptr;
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,382 @@
+#include "os/memory/memory.h"
+
+#include <linux/mman.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <atomic>
+
+#include "base/units.h"
+#include "os/checker.h"
+#include "os/locks/held_locks.h"
+#include "os/memory/growth_watch.h"
+#include "os/process/process.h"
+#include "os/syscall.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+
+namespace tarn::internal::os {
+namespace {
+
+constinit std::atomic<FaultHook> fault_hook{nullptr};
+constexpr const char* kGrowthOfCall[] = {
+    "addresses reserved", "memory mapped", "memory committed", nullptr, "pages moved", nullptr, nullptr};
+
+Fault fault_of(Call call) {
+  if (const char* const growth = kGrowthOfCall[static_cast<unsigned>(call)]; growth != nullptr)
+    tell_growth(growth);
+  const FaultHook hook = fault_hook.load(std::memory_order_relaxed);
+  return hook == nullptr ? Fault::kNone : hook(call);
+}
+bool must_fail(Call call) { return fault_of(call) != Fault::kNone; }
+
+// A thread that is given addresses which another thread has unmapped comes after that thread's last access of
+// them. By this count the language's memory model, and ThreadSanitizer with it, knows what the kernel orders.
+constinit std::atomic<std::uint32_t> unmaps{0};
+
+// \param answer the kernel's, of a call that chose addresses. \returns nullptr when it refused.
+char* mapped_at(long answer) {
+  unmaps.load(std::memory_order_acquire);
+  return answer < 0 && answer > -4096 ? nullptr : reinterpret_cast<char*>(answer);
+}
+
+char* map_anonymous(std::size_t bytes, int protection, int flags = 0, std::uintptr_t hint = 0) {
+  return mapped_at(syscall6(SYS_mmap, static_cast<long>(hint), to_long(bytes), protection,
+                            MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0));
+}
+
+void unmap(const char* start, const char* end) {
+  if (start == end) return;
+  unmaps.fetch_add(1, std::memory_order_release);
+  syscall6(SYS_munmap, to_long(start), end - start);
+}
+
+bool protect(const void* start, std::size_t bytes, int protection) {
+  return syscall6(SYS_mprotect, to_long(start), to_long(bytes), protection) == 0;
+}
+
+constinit std::atomic<bool> are_calls_common_only{false};
+
+bool advise(const void* start, std::size_t bytes, int advice) {
+  if (makes_common_calls_only()) return false;
+  return syscall6(SYS_madvise, to_long(start), to_long(bytes), advice) == 0;
+}
+
+/// \returns the bytes to map for `bytes` between two guards, wherever the map begins.
+std::size_t with_guards(std::size_t bytes, std::size_t alignment) {
+  return bytes + 2 * kGuardBytes + (alignment == 1 ? 0 : alignment);
+}
+
+/// Unmaps the surplus of a map of with_guards(bytes, alignment). \returns the start of the bytes, or
+/// nullptr.
+char* place_between_guards(char* first, std::size_t bytes, std::size_t alignment) {
+  if (first == nullptr) return nullptr;
+  char* const start = reinterpret_cast<char*>(round_up(address_of(first) + kGuardBytes, alignment));
+  unmap(first, start - kGuardBytes);
+  unmap(start + bytes + kGuardBytes, first + with_guards(bytes, alignment));
+  return start;
+}
+
+// The library's reserves, in no order; an entry with start 0 is free. Threads: an entry belongs to the thread
+// that has taken it.
+struct Reserve {
+  std::atomic<std::uintptr_t> start, end;  // without the guards
+};
+constexpr unsigned kMostReserves = 4096;
+constexpr std::uintptr_t kTaken = UINTPTR_MAX;  // the start of an entry that is about to be written
+constinit Reserve reserves[kMostReserves] = {};
+constinit std::atomic<unsigned> reserve_count{0};
+
+bool take_entry(Reserve& reserve) {
+  std::uintptr_t none = 0;
+  return reserve.start.load(std::memory_order_relaxed) == 0 &&
+         reserve.start.compare_exchange_strong(none, kTaken, std::memory_order_acq_rel);
+}
+
+// \returns kMostReserves when there is none.
+unsigned take_entry() {
+  const unsigned count = reserve_count.load(std::memory_order_relaxed);
+  for (unsigned i = 0; i < count; ++i)
+    if (take_entry(reserves[i])) return i;
+  for (unsigned i = count; i < kMostReserves; ++i) {
+    if (!take_entry(reserves[i])) continue;
+    for (unsigned now = count; now <= i;)
+      if (reserve_count.compare_exchange_weak(now, i + 1, std::memory_order_relaxed)) break;
+    return i;
+  }
+  return kMostReserves;
+}
+
+void enter_reserve(const void* start, std::size_t bytes) {
+  const unsigned number = take_entry();
+  if (number == kMostReserves) return;  // taking another costs as much as the entry would save
+  reserves[number].end.store(address_of(start) + bytes, std::memory_order_relaxed);
+  reserves[number].start.store(address_of(start), std::memory_order_release);
+}
+
+/// Visits reserves until `visit` returns true. \returns the reserve of that visit, or nullptr.
+template <typename Visit>
+Reserve* for_each_reserve(Visit visit) {
+  const unsigned count = reserve_count.load(std::memory_order_relaxed);
+  for (unsigned i = 0; i < count; ++i) {
+    const std::uintptr_t start = reserves[i].start.load(std::memory_order_acquire);
+    if (start != 0 && start != kTaken && visit(reserves[i])) return &reserves[i];
+  }
+  return nullptr;
+}
+
+/// \returns the reserve that holds an address, or nullptr.
+Reserve* reserve_of(const void* pointer) {
+  return for_each_reserve([&](const Reserve& reserve) {
+    const std::uintptr_t start = reserve.start.load(std::memory_order_relaxed);
+    return address_of(pointer) - start < reserve.end.load(std::memory_order_relaxed) - start;
+  });
+}
+
+void advise_to_end(void* start, int advice) {
+  if (const Reserve* const reserve = reserve_of(start); reserve != nullptr)
+    advise(start, reserve->end.load(std::memory_order_relaxed) + kGuardBytes - address_of(start), advice);
+}
+
+// A child does not inherit a memory lock, but it inherits the memory of this variable.
+constinit std::atomic<Lock> lock_of_commits{Lock::kNone};
+constinit std::atomic<std::uint32_t> locking_process{0};
+
+// Under mlockall, new areas are locked, and all their bytes count against RLIMIT_MEMLOCK; an area that was
+// unlocked stays so when it grows.
+char* map_unlocked(std::size_t bytes, std::uintptr_t hint) {
+  if (commit_lock() == Lock::kNone) return map_anonymous(bytes, PROT_NONE, 0, hint);
+  constexpr std::size_t kSmall = 4096;
+  char* const small = map_anonymous(kSmall, PROT_NONE);
+  if (small == nullptr) return nullptr;
+  syscall6(SYS_munlock, to_long(small), kSmall);
+  char* const grown = mapped_at(syscall6(SYS_mremap, to_long(small), kSmall, to_long(bytes), MREMAP_MAYMOVE));
+  if (grown == nullptr) unmap(small, small + kSmall);
+  return grown;
+}
+
+/// Replaces mapped addresses by new ones that were never written.
+bool map_anew(const void* start, std::size_t bytes, int protection) {
+  return syscall6(SYS_mmap, to_long(start), to_long(bytes), protection,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == to_long(start);
+}
+
+/// \why not mprotect where a new map does: memcheck would take a note of each byte, for the page map's index
+/// seven seconds and 1 GiB. But new maps may be locked.
+bool make_readable(const void* start, std::size_t bytes) {
+  return commit_lock() == Lock::kNone ? map_anew(start, bytes, PROT_READ) : protect(start, bytes, PROT_READ);
+}
+
+char* map_reserve(std::size_t bytes, std::size_t alignment, std::uintptr_t hint = 0) {
+  if (must_fail(Call::kReserve)) return nullptr;
+  return place_between_guards(map_unlocked(with_guards(bytes, alignment), hint), bytes, alignment);
+}
+
+// \returns 0: the kernel's place is to serve. The sanitizers know only some addresses.
+std::uintptr_t draw_place(std::size_t alignment) {
+  if (!is_placed_at_random() || has_sanitizer()) return 0;
+  constexpr std::uintptr_t kFirst = std::uintptr_t{1} << 44, kBytes = (std::uintptr_t{1} << 47) - 2 * kFirst;
+  const std::uint64_t drawn =
+      folded(process_secret(0) + reserve_count.load(std::memory_order_relaxed), process_secret(1));
+  return ((kFirst + drawn % kBytes) & ~(alignment - 1)) - kGuardBytes;
+}
+
+void begin_reserve(char* start, std::size_t bytes) {
+  if (!must_fail(Call::kDump)) advise(start - kGuardBytes, bytes + 2 * kGuardBytes, MADV_DONTDUMP);
+  enter_reserve(start, bytes);
+}
+
+// A committed range joins the committed area before it only when dumps treat both alike; for a moment it is
+// an area of its own. If the kernel has no area left, all of it stays out of dumps, so that memory can still
+// be had.
+void dump_committed(const void* start, std::size_t bytes) {
+  if (!must_fail(Call::kDump) && advise(start, bytes, MADV_DODUMP)) return;
+  const Reserve* const reserve = reserve_of(start);
+  if (reserve == nullptr) return;
+  const std::uintptr_t first = reserve->start.load(std::memory_order_relaxed);
+  advise(reinterpret_cast<void*>(first), address_of(start) - first, MADV_DONTDUMP);
+}
+
+bool discard(const void* start, std::size_t bytes, Fault fault) {
+  if (fault == Fault::kWithoutEffect) return true;
+  if (makes_common_calls_only()) return map_anew(start, bytes, PROT_READ | PROT_WRITE);
+  return advise(start, bytes, MADV_DONTNEED);
+}
+
+enum class PurgeEffect : std::uint8_t { kUnknown, kZeroes, kNothing };
+constinit std::atomic<PurgeEffect> purge_effect{PurgeEffect::kUnknown};
+
+// Some emulators accept the advice and do nothing: then purged memory would wrongly be taken for zeroed.
+PurgeEffect try_purge(Fault fault) {
+  char* const page = map_anonymous(1, PROT_READ | PROT_WRITE);
+  if (page == nullptr) return PurgeEffect::kUnknown;
+  volatile char* const probe = page;
+  *probe = 1;
+  const bool is_accepted = discard(page, 1, fault);
+  const PurgeEffect effect = *probe == 0 ? PurgeEffect::kZeroes : PurgeEffect::kNothing;
+  unmap(page, page + 1);
+  return is_accepted ? effect : PurgeEffect::kUnknown;
+}
+
+bool purge_zeroes(Fault fault) {
+  PurgeEffect effect = purge_effect.load(std::memory_order_relaxed);
+  if (effect == PurgeEffect::kUnknown)
+    purge_effect.store(effect = try_purge(fault), std::memory_order_relaxed);
+  return effect == PurgeEffect::kZeroes;
+}
+
+}  // namespace
+
+constinit std::atomic<GrowthWatcher> growth_watcher{nullptr};
+
+void* reserve(std::size_t bytes, std::size_t alignment) {
+  char* const start = map_reserve(bytes, alignment);
+  if (start != nullptr) begin_reserve(start, bytes);
+  return start;
+}
+
+void* reserve_anywhere(std::size_t bytes, std::size_t alignment) {
+  char* const start = map_reserve(bytes, alignment, draw_place(alignment));
+  if (start != nullptr) begin_reserve(start, bytes);
+  return start;
+}
+
+void* reserve_readable(std::size_t bytes) {
+  char* const start = map_reserve(bytes, 1);
+  if (start == nullptr) return nullptr;
+  if (!make_readable(start, bytes)) {
+    unmap(start - kGuardBytes, start + bytes + kGuardBytes);
+    return nullptr;
+  }
+  begin_reserve(start, bytes);
+  return start;
+}
+
+void* map(std::size_t bytes) {
+  if (must_fail(Call::kMap)) return nullptr;
+  char* const start =
+      place_between_guards(map_anonymous(with_guards(bytes, 1), PROT_NONE, MAP_NORESERVE), bytes, 1);
+  if (start == nullptr || protect(start, bytes, PROT_READ | PROT_WRITE)) return start;
+  unmap(start - kGuardBytes, start + bytes + kGuardBytes);
+  return nullptr;
+}
+
+bool commit(void* start, std::size_t bytes) {
+  if (must_fail(Call::kCommit)) return false;
+  dump_committed(start, bytes);
+  const Lock lock = commit_lock();
+  // Locked before they are usable, so that a refusal changes nothing.
+  if (lock != Lock::kNone && !lock_memory(start, bytes, Lock::kOnFault)) return false;
+  if (!protect(start, bytes, PROT_READ | PROT_WRITE)) return false;
+  if (lock == Lock::kNow) lock_memory(start, bytes, Lock::kNow);
+  return true;
+}
+
+void make_read_only(void* start, std::size_t bytes) { protect(start, bytes, PROT_READ); }
+
+bool purge(void* start, std::size_t bytes) {
+  check_no_lock_is_held("while memory is given back");
+  const Fault fault = fault_of(Call::kPurge);
+  if (fault == Fault::kRefused || !purge_zeroes(fault)) return false;
+  return discard(start, bytes, fault);
+}
+
+void leave_out_of_dumps(void* start, std::size_t bytes) {
+  if (!must_fail(Call::kDump)) advise(start, bytes, MADV_DONTDUMP);
+}
+void include_in_dumps(void* start, std::size_t bytes) {
+  if (!must_fail(Call::kDump)) advise(start, bytes, MADV_DODUMP);
+}
+
+void find_out_about_purge() {
+  if (const Fault fault = fault_of(Call::kPurge); fault != Fault::kRefused) purge_zeroes(fault);
+}
+
+void make_common_calls_only() { are_calls_common_only.store(true, std::memory_order_relaxed); }
+bool makes_common_calls_only() { return are_calls_common_only.load(std::memory_order_relaxed); }
+
+void release(void* start, std::size_t bytes) {
+  check_no_lock_is_held("while memory is given back");
+  undo_reserve(start, bytes);
+}
+
+void undo_reserve(void* start, std::size_t bytes) {
+  if (Reserve* const reserve = reserve_of(start); reserve != nullptr) {
+    reserve->end.store(0, std::memory_order_relaxed);
+    reserve->start.store(0, std::memory_order_release);
+  }
+  char* const first = static_cast<char*>(start);
+  unmap(first - kGuardBytes, first + bytes + kGuardBytes);
+}
+
+std::size_t release_tail(void* start) {
+  Reserve* const reserve = reserve_of(start);
+  if (reserve == nullptr) return 0;
+  const std::size_t bytes = reserve->end.load(std::memory_order_relaxed) - address_of(start);
+  // The guard behind the reserve moves down to `start`.
+  reserve->end.store(address_of(start), std::memory_order_relaxed);
+  char* const guard = static_cast<char*>(start);
+  unmap(guard + kGuardBytes, guard + bytes + kGuardBytes);
+  return bytes;
+}
+
+void advise_huge(void* start, std::size_t bytes) { advise(start, bytes, MADV_HUGEPAGE); }
+void advise_small(void* start, std::size_t bytes) { advise(start, bytes, MADV_NOHUGEPAGE); }
+
+void advise_huge_to_end(void* start) { advise_to_end(start, MADV_HUGEPAGE); }
+void advise_small_to_end(void* start) { advise_to_end(start, MADV_NOHUGEPAGE); }
+
+void populate(void* start, std::size_t bytes) { advise(start, bytes, MADV_POPULATE_WRITE); }
+
+bool move_pages(void* from, void* to, std::size_t bytes) {
+  if (must_fail(Call::kMove) || makes_common_calls_only()) return false;
+  if (commit_lock() != Lock::kNone) return false;  // `from` would lose its lock
+  const long answer = syscall6(SYS_mremap, to_long(from), to_long(bytes), to_long(bytes),
+                               MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to_long(to));
+  if (answer == to_long(to)) return true;
+  // Kernels up to 6.16 unmap the destination before they notice that they cannot move.
+  map_anew(to, bytes, PROT_READ | PROT_WRITE);
+  return false;
+}
+
+bool lock_memory(void* start, std::size_t bytes, Lock lock) {
+  if (must_fail(Call::kLock)) return false;
+  return syscall6(SYS_mlock2, to_long(start), to_long(bytes), lock == Lock::kOnFault ? MLOCK_ONFAULT : 0) ==
+         0;
+}
+
+void lock_commits(Lock lock) {
+  locking_process.store(process_id(), std::memory_order_relaxed);
+  lock_of_commits.store(lock, std::memory_order_release);
+}
+
+Lock commit_lock() {
+  const Lock lock = lock_of_commits.load(std::memory_order_acquire);
+  if (lock == Lock::kNone || locking_process.load(std::memory_order_relaxed) == process_id()) return lock;
+  return Lock::kNone;
+}
+
+AddressRange next_reserve(std::uintptr_t address) {
+  AddressRange first{SIZE_MAX, SIZE_MAX};
+  for_each_reserve([&](const Reserve& reserve) {
+    const AddressRange range{reserve.start - kGuardBytes, reserve.end + kGuardBytes};
+    if (range.end > address && range.start < first.start) first = range;
+    return false;
+  });
+  return first;
+}
+
+std::size_t address_space_limit() {
+  struct rlimit limit;
+  if (syscall6(SYS_prlimit64, 0, RLIMIT_AS, 0, to_long(&limit)) != 0) return SIZE_MAX;
+  return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : static_cast<std::size_t>(limit.rlim_cur);
+}
+
+void set_fault_hook_for_test(FaultHook hook) { fault_hook.store(hook, std::memory_order_relaxed); }
+
+}  // namespace tarn::internal::os

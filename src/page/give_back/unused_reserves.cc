@@ -1,0 +1,51 @@
+#include "page/give_back/unused_reserves.h"
+
+#include "os/locks/lock_rank.h"
+#include "os/process/process_status.h"
+#include "page/give_back/page_cache.h"
+#include "page/memory/metadata.h"
+
+namespace tarn::internal {
+namespace {
+
+/// Waits for a mutex, but gives up when its holder does not exist in this process.
+class PatientLock {
+ public:
+  explicit PatientLock(os::Mutex& mutex) : mutex_(mutex) {
+    constexpr int kTries = 10000;
+    for (int i = 0; i < kTries && !is_held_; ++i)
+      if (!(is_held_ = mutex.try_lock())) os::let_others_run();
+  }
+  ~PatientLock() {
+    if (is_held_) mutex_.unlock();
+  }
+  PatientLock(const PatientLock&) = delete;
+  PatientLock& operator=(const PatientLock&) = delete;
+  bool is_held() const { return is_held_; }
+
+ private:
+  os::Mutex& mutex_;
+  bool is_held_ = false;
+};
+
+/// Holds every lock under which a reserve is used.
+struct AllLocks {
+  PatientLock growth{os::global_mutex<os::LockRank::kPageGrowth>()};
+  PatientLock pages{os::global_mutex<os::LockRank::kPageCache>()};
+  PatientLock records{os::global_mutex<os::LockRank::kMetadata>()};
+  bool are_held() const { return growth.is_held() && pages.is_held() && records.is_held(); }
+};
+
+}  // namespace
+
+std::size_t unused_reserve_bytes() {
+  const AllLocks locks;
+  return locks.are_held() ? page_cache.uncommitted_bytes_locked() + metadata.unused_bytes_locked() : 0;
+}
+
+std::size_t release_unused_reserves() {
+  const AllLocks locks;
+  return locks.are_held() ? page_cache.release_tails_locked() + metadata.release_tail_locked() : 0;
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,153 @@
+#include "thread/observation/observation.h"
+
+#include <pthread.h>
+
+#include "central/cached/cached_blocks.h"
+#include "central/owners.h"
+#include "page/give_back/background.h"
+#include "page/spans/watched_spans.h"
+#include "thread/observation/exponential.h"
+#include "thread/registry.h"
+#include "thread/watch/watch_lease.h"
+
+namespace tarn::internal {
+
+constinit Observation observation;
+
+namespace {
+
+// Bytes that no thread asks for.
+constexpr std::int64_t kNever = std::int64_t{1} << 60;
+
+// Never 0.
+std::uint32_t seed_of_this_thread() {
+  static constinit std::atomic<std::uint64_t> drawn{0};
+  const std::uint64_t step = drawn.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);
+  const std::uint64_t mixed = (address_of(&this_thread) ^ step) * 0xbf58476d1ce4e5b9;
+  return static_cast<std::uint32_t>(mixed >> 32) | 1;
+}
+
+// Behind it comes a pause, at which the thread looks whether the tool is still there.
+constexpr std::int64_t kLongestLeg = 16 << 20;  // bytes
+
+void end_watches_without_tool() {
+  if (watch_leases.profile.has_lapsed()) observation.watch(0);
+  if (watch_leases.recording.has_lapsed()) observation.record(Recording::kOff);
+}
+
+// \returns the bytes to the next sample.
+std::int64_t distance_to_sample(std::size_t interval) {
+  if (this_thread.random == 0) this_thread.random = seed_of_this_thread();
+  if (interval == 1) return 0;  // every block, also of 0 bytes
+  const double drawn = minus_log_of_fraction(next_random(this_thread.random));
+  const double distance = drawn * static_cast<double>(interval);
+  return distance < static_cast<double>(kNever) ? static_cast<std::int64_t>(distance) + 1 : kNever;
+}
+
+// \returns the bytes to the next sample or pause. \why drawn anew behind a pause: the distance is
+// exponential, and so is what is left of a longer one.
+std::int64_t leg_to_sample(std::size_t interval) {
+  const std::int64_t distance = distance_to_sample(interval);
+  this_thread.is_at_pause = distance > kLongestLeg;
+  return this_thread.is_at_pause ? kLongestLeg : distance;
+}
+
+// A tool fetches the calls of a child only where it follows all processes.
+constinit bool children_are_recorded = false;
+
+void go_on_in_child() {
+  if (!watch_switches.is_recording()) return;
+  if (!children_are_recorded) return observation.record(Recording::kOff);
+  if (ThreadHeap* const heap = this_heap()) heap->calls_made.note_fetched(heap->calls_made.written());
+}
+
+// Where no call comes to a slow door soon, the helper notices a switch.
+[[gnu::constructor(102)]] void begin_looks() {
+  pthread_atfork(nullptr, nullptr, go_on_in_child);
+  background.set_trim_idle([] {
+    end_watches_without_tool();
+    observation.ring();
+    return registry.trim_idle();
+  });
+}
+
+}  // namespace
+
+void Observation::set_sink(const SampleSink& sink) {
+  sink_.store(&sink, std::memory_order_release);
+  if (interval() != 0) watch(interval());
+}
+
+void Observation::watch(std::size_t interval) {
+  watch_leases.profile.end();
+  interval_.store(interval, std::memory_order_relaxed);
+  watch_switches.count();
+  notice();
+}
+
+void Observation::record(Recording recording) {
+  // Half of the calls would be put down: those that ask by themselves.
+  if (recording == Recording::kOn && thread_limits.every_call_is_slow) return;
+  watch_leases.recording.end();
+  watch_switches.recording.store(recording, std::memory_order_relaxed);
+  watch_switches.count();
+  notice();
+}
+
+void Observation::record_with_children() {
+  children_are_recorded = true;
+  record(Recording::kOn);
+}
+
+bool Observation::may_record() const {
+  return watch_switches.is_recording() && !thread_limits.every_call_is_slow;
+}
+
+bool Observation::may_sample() const {
+  return interval() != 0 && !thread_limits.every_call_is_slow &&
+         sink_.load(std::memory_order_acquire) != nullptr && owners.sampled(class_of_index(1)) != nullptr;
+}
+
+void Observation::ring() {
+  const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
+  if (rung_for_.exchange(now, std::memory_order_acq_rel) == now) return;
+  watch_leases.profile.begin();
+  watch_leases.recording.begin();
+  const bool is_sampling = may_sample();
+  if (is_sampling) {
+    watched_spans.begin();
+  } else if (const SampleSink* const sink = sink_.load(std::memory_order_acquire)) {
+    watched_spans.end();
+    sink->on_switched_off();
+  }
+  if (!is_sampling && !may_record()) return;
+  registry.hide_all_records();
+  owners.for_each([](const SlabOwner& owner) { ring_cached_blocks(owner); });
+}
+
+void Observation::take_notice() {
+  const std::uint32_t now = watch_switches.generation.load(std::memory_order_seq_cst);
+  const bool is_sampling = may_sample(), is_watched = is_sampling || may_record();
+  this_thread.note_switch(now, is_watched);
+  if (is_watched) this_thread.bytes_to_sample = is_sampling ? leg_to_sample(interval()) : kNever;
+  if (ThreadHeap* const heap = this_heap()) {
+    os::LockGuard guard(heap->mutex);
+    heap->shown.switch_noticed = now;
+    heap->shown.is_watched = is_watched;
+  }
+  if (ThreadHeap* const heap = this_heap(); heap != nullptr && !watch_switches.has_rings())
+    heap->calls_made.end();
+  show_records_of_this_thread();
+  ring();
+}
+
+bool Observation::draw() {
+  end_watches_without_tool();
+  const std::size_t interval = this->interval();
+  if (interval == 0) return false;  // switched off, and not yet noticed
+  const bool is_sample = !this_thread.is_at_pause;
+  this_thread.bytes_to_sample = leg_to_sample(interval);
+  return is_sample;
+}
+
+}  // namespace tarn::internal

@@ -1,0 +1,196 @@
+// What threads, depots and pools have cached. By its bit such a block looks live; here it becomes a free one.
+#include <algorithm>
+
+#include "observer/snapshot/reading.h"
+
+namespace tarn::observer {
+namespace {
+
+constexpr std::uint64_t kStepsOfABlock = 2;   // which lies anywhere
+constexpr std::uint64_t kMostRunLength = 64;  // of cached runs
+
+class CacheReader {
+ public:
+  explicit CacheReader(Reading& reading)
+      : reading_(reading),
+        snapshot_(reading.snapshot),
+        layout_(reading.layout),
+        records_(layout_.field("cache.records")),
+        record_bytes_(layout_.size_of("record")),
+        top_(layout_.field("record.top_distance")),
+        magazines_(layout_.field("heap.magazines")),
+        magazines_behind_(layout_.field("heap.magazines_behind")),
+        magazine_bytes_(layout_.size_of("magazine")),
+        blocks_(layout_.field("magazine.blocks")),
+        room_(layout_.field("magazine.room")),
+        parked_first_(layout_.field("parked.first")),
+        parked_count_(layout_.field("parked.count")),
+        parked_in_first_(layout_.field("parked.in_first")),
+        parked_next_(layout_.field("parked_array.next")),
+        parked_blocks_(layout_.value("parked_array.blocks")),
+        parked_room_(layout_.value("parked_array.room")) {}
+
+  void read_thread(Address heap) {
+    if (!heaps_.insert(heap).second) return;
+    reading_.bounds.spend_steps(snapshot_.classes.size());
+    reading_.bounds.spend_bytes(snapshot_.classes.size() * sizeof(Place));
+    reading_.pulse.heaps.push_back(heap);
+    Thread thread;
+    thread.record = heap;
+    thread.owner = index_in(reading_.owner_at, number(heap, "heap.home"));
+    thread.is_alive = number(heap, "heap.use") == layout_.value("use.thread");
+    thread.refills = number(heap, "heap.refills");
+    thread.flushes = number(heap, "heap.flushes");
+    const Address cache = number(heap, "heap.cache");
+    const std::uint64_t cache_bytes = snapshot_.classes.size() * record_bytes_;
+    reading_.image.load(cache, cache_bytes);
+    reading_.add(snapshot_.records, {cache, cache_bytes, RecordRange::What::kRecords});
+    thread.number = static_cast<std::uint32_t>(number(cache, "cache.thread_number"));
+    for (std::uint32_t index = 1; index < snapshot_.classes.size(); ++index)
+      read_magazine(thread, heap, cache, index);
+    reading_.add(snapshot_.threads, thread);
+  }
+
+  /// What a pool caches itself: the magazine of a pool for one thread, and freed runs.
+  void read_cached_blocks(Owner& owner) {
+    const std::uint32_t pool = owner.pool;
+    if (pool == kNone) return;
+    const std::uint64_t stride = snapshot_.pools[pool].block_bytes;
+    reading_.for_each_in_list(
+        number(owner.record, "owner.at_hand"), layout_.field("at_hand.next"), [&](Address cached) {
+          const Address slots = number(cached, "at_hand.slots"), top_at = number(cached, "at_hand.top");
+          const Address top = slots == 0 ? 0 : reading_.number(top_at, {0, sizeof(Address)});
+          const std::uint64_t room = std::min<std::uint64_t>(number(cached, "at_hand.capacity"), UINT16_MAX);
+          if (top < slots || (top - slots) / sizeof(Address) > room) return;
+          owner.cached_block_bytes +=
+              stride * take_runs_out(slots + sizeof(Address), (top - slots) / sizeof(Address),
+                                     {number(cached, "at_hand.run_length"), stride}, owner.first_class);
+        });
+  }
+
+  void read_depot(std::uint32_t owner_index) {
+    Owner& owner = snapshot_.owners[owner_index];
+    const Address depot = number(owner.record, "owner.depot");
+    if (depot == 0) return;
+    reading_.bounds.spend_steps(owner.class_count);
+    const std::uint64_t end =
+        std::min<std::uint64_t>(owner.first_class + owner.class_count, snapshot_.classes.size());
+    for (std::uint32_t index = std::max(owner.first_class, 1u); index < end; ++index) {
+      const Address of_class = depot + layout_.value("depot.of") +
+                               std::uint64_t{index - owner.first_class} * layout_.size_of("parked");
+      const std::uint64_t parked = read_parked(of_class, index);
+      owner.parked_blocks += parked;
+      owner.parked_bytes += parked * snapshot_.classes[index].block_bytes;
+      snapshot_.classes[index].parked += parked;
+    }
+  }
+
+ private:
+  std::uint64_t number(Address record, std::string_view field) {
+    return reading_.number(record, layout_.field(field));
+  }
+
+  void read_magazine(Thread& thread, Address heap, Address cache, std::uint32_t index) {
+    const Address magazine =
+        reading_.element(heap + magazines_.offset, heap + magazines_behind_.offset, index, magazine_bytes_);
+    const Address record = cache + records_.offset + std::uint64_t{index} * record_bytes_;
+    const Address distance = reading_.number(record, top_), top = cache + distance;
+    const std::uint64_t room =
+        magazine == 0 ? 0 : std::min<std::uint64_t>(reading_.number(magazine, room_), UINT16_MAX);
+    reading_.pulse.places.push_back({distance, static_cast<std::uint32_t>(room)});
+    const Address blocks = magazine == 0 ? 0 : reading_.number(magazine, blocks_);
+    if (blocks == 0 || top < blocks || (top - blocks) % sizeof(Address) != 0) return;
+    const std::uint64_t count = (top - blocks) / sizeof(Address);
+    if (count > room) return;
+    const std::uint64_t taken = take_out(blocks + sizeof(Address), count, index);
+    ClassUse& of_class = snapshot_.classes[index];
+    of_class.in_threads += taken;
+    thread.cached_blocks += taken;
+    thread.cached_bytes += taken * of_class.block_bytes;
+  }
+
+  std::uint64_t read_parked(Address parked, std::uint32_t index) {
+    const std::uint64_t count = reading_.number(parked, parked_count_);
+    std::uint64_t in_array = std::min<std::uint64_t>(reading_.number(parked, parked_in_first_), parked_room_);
+    std::uint64_t taken = 0, seen = 0;
+    reading_.for_each_in_list(reading_.number(parked, parked_first_), parked_next_, [&](Address array) {
+      if (seen >= count) return;
+      taken += take_out(array + parked_blocks_, in_array, index);
+      seen += in_array;
+      in_array = parked_room_;
+    });
+    return taken;
+  }
+
+  /// \returns how many of the blocks were live by their bits.
+  std::uint64_t take_out(Address addresses, std::uint64_t count, std::uint32_t size_class) {
+    const Bytes copy = reading_.image.view(addresses, count * sizeof(Address));
+    if (copy.empty()) return 0;
+    reading_.bounds.spend_steps(count * kStepsOfABlock);
+    std::uint64_t taken = 0;
+    for (std::uint64_t i = 0; i < count; ++i)
+      taken += take_out(entry_of<Address>(copy, i), size_class) ? 1 : 0;
+    return taken;
+  }
+
+  struct RunOfBlocks {
+    std::uint64_t length, stride;
+  };
+  std::uint64_t take_runs_out(Address addresses, std::uint64_t count, RunOfBlocks run,
+                              std::uint32_t size_class) {
+    const Bytes copy = reading_.image.view(addresses, count * sizeof(Address));
+    if (copy.empty()) return 0;
+    const std::uint64_t length = std::min<std::uint64_t>(run.length, kMostRunLength);
+    reading_.bounds.spend_steps(count * length * kStepsOfABlock);
+    std::uint64_t taken = 0;
+    for (std::uint64_t i = 0; i < count; ++i)
+      for (std::uint64_t k = 0; k < length; ++k)
+        taken += take_out(entry_of<Address>(copy, i) + k * run.stride, size_class) ? 1 : 0;
+    return taken;
+  }
+
+  bool take_out(Address address, std::uint32_t size_class) {
+    const std::uint32_t index = snapshot_.span_of(address);
+    if (index == kNone) return false;
+    Span& span = snapshot_.spans[index];
+    if (span.use != SpanUse::kSlab || span.size_class != size_class || address < span.first_block)
+      return false;
+    const std::uint64_t offset = address - span.first_block;
+    const std::uint64_t block = span.stride == 0 ? offset : offset / span.stride;
+    if (block >= span.block_count || (span.stride != 0 && offset % span.stride != 0)) return false;
+    std::uint64_t& word = snapshot_.live_words[span.first_word + block / 64];
+    const std::uint64_t bit = std::uint64_t{1} << block % 64;
+    if ((word & bit) == 0) return false;  // it moved while it was read
+    word &= ~bit;
+    --span.live;
+    ++span.cached;
+    span.live_bytes -= span.block_bytes;
+    return true;
+  }
+
+  Reading& reading_;
+  Snapshot& snapshot_;
+  const Layout& layout_;
+  const Field records_;
+  const std::uint32_t record_bytes_;
+  const Field top_, magazines_, magazines_behind_;
+  const std::uint32_t magazine_bytes_;
+  const Field blocks_, room_;
+  const Field parked_first_, parked_count_, parked_in_first_, parked_next_;
+  const std::uint32_t parked_blocks_, parked_room_;
+  std::unordered_set<Address> heaps_;  // that were read
+};
+
+}  // namespace
+
+void read_caches(Reading& reading) {
+  CacheReader reader(reading);
+  const Address first =
+      reading.number(reading.layout.root("registry"), reading.layout.field("registry.first"));
+  reading.for_each_in_list(first, reading.layout.field("heap.next"),
+                           [&](Address heap) { reader.read_thread(heap); });
+  for (std::uint32_t i = 0; i < reading.snapshot.owners.size(); ++i) reader.read_depot(i);
+  for (Owner& owner : reading.snapshot.owners) reader.read_cached_blocks(owner);
+}
+
+}  // namespace tarn::observer

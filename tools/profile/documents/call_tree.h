@@ -1,0 +1,26 @@
+// Stacks as a tree of calls, for a flame graph.
+//
+// The idea: a child is a function called from its parent. What is too small to be seen is left out, so that
+// the tree of any profile fits into a page; a parent's figures hold it all the same.
+//
+// Invariant: a parent stands before its children. Node 0 is the root.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profile/stacks/named_profile.h"
+
+namespace tarn::profile {
+
+struct CallNode {
+  std::size_t parent = 0;
+  std::string name = {};   // the function; frames of one function and file are one node
+  std::string place = {};  // "build.cc:12" of one of its frames
+  Amount live = {}, allocated = {};
+};
+
+/// \param most_nodes of the tree; the smallest are left out
+std::vector<CallNode> call_tree_of(const NamedProfile& profile, std::size_t most_nodes);
+
+}  // namespace tarn::profile

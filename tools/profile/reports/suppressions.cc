@@ -1,0 +1,92 @@
+#include "profile/reports/suppressions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/leak_pattern.h"
+#include "observer/files/input_file.h"
+#include "observer/text/printable.h"
+
+namespace tarn::profile {
+namespace {
+
+/// \returns what is wrong with a line; "" if nothing.
+std::string fault_of(internal::LeakLine kind, std::string_view line) {
+  switch (kind) {
+    case internal::LeakLine::kNone:
+      return fmt::format("\"{}\" is no suppression: write leak:PATTERN, or # before a comment",
+                         observer::printable(line, 80));
+    case internal::LeakLine::kOfAll:
+      return "the pattern would suppress every leak: write a part of a function, a file or a module";
+    case internal::LeakLine::kTooLong:
+      return fmt::format("the pattern is longer than {} bytes", internal::kLongestLeakPattern);
+    default:
+      return {};
+  }
+}
+
+bool is_in(const std::string& pattern, const Call& call, const HeapProfile& profile) {
+  const std::size_t module = call.location->module;
+  if (module != Location::kNoModule && internal::is_leak_match(pattern, profile.modules[module].path))
+    return true;
+  return std::any_of(call.frames().begin(), call.frames().end(), [&](const Frame& frame) {
+    return internal::is_leak_match(pattern, frame.function) || internal::is_leak_match(pattern, frame.file);
+  });
+}
+
+}  // namespace
+
+Suppressions Suppressions::parse(std::string_view text, const std::string& file_name) {
+  Suppressions suppressions;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = internal::trimmed(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    std::string_view pattern;
+    const internal::LeakLine kind = internal::read_leak_line(line, &pattern);
+    if (kind == internal::LeakLine::kComment) continue;
+    std::string fault = fault_of(kind, line);
+    if (suppressions.all_.size() == internal::kMostLeakPatterns)
+      fault = fmt::format("more than {} suppressions in one file", internal::kMostLeakPatterns);
+    if (!fault.empty())
+      throw SuppressionError(fmt::format("{}:{}: {}", observer::printable(file_name), number, fault));
+    suppressions.all_.push_back({std::string(pattern), {}});
+  }
+  return suppressions;
+}
+
+Suppressions Suppressions::read(const std::string& path) {
+  const observer::InputFile file = observer::open_regular_file(path);
+  if (!file.is_open())
+    throw SuppressionError(
+        fmt::format("{}: cannot be read: {}", observer::printable(path), std::strerror(errno)));
+  if (file.bytes() > internal::kLargestLeakFile)
+    throw SuppressionError(
+        fmt::format("{}: a file of suppressions has at most 1 MiB", observer::printable(path)));
+  std::string text(file.bytes(), '\0');
+  text.resize(file.read(0, text.data(), text.size()));
+  return parse(text, path);
+}
+
+bool Suppressions::suppress(const NamedStack& stack, const HeapProfile& profile) {
+  for (Suppression& one : all_) {
+    std::size_t first = 0;
+    while (first < stack.calls.size() && !is_in(one.pattern, stack.calls[first], profile)) ++first;
+    if (first == stack.calls.size()) continue;
+    one.suppressed += stack.live;
+    return true;
+  }
+  return false;
+}
+
+std::vector<std::string> Suppressions::unused() const {
+  std::vector<std::string> patterns;
+  for (const Suppression& one : all_)
+    if (one.suppressed.blocks == 0 && one.suppressed.bytes == 0)
+      patterns.push_back(observer::printable(one.pattern));
+  return patterns;
+}
+
+}  // namespace tarn::profile

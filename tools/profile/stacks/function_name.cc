@@ -1,0 +1,124 @@
+#include "profile/stacks/function_name.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace tarn::profile {
+namespace {
+
+constexpr std::string_view kOperator = "operator";
+constexpr std::string_view kConstFunction = " const::";
+constexpr std::string_view kAnonymous = "(anonymous namespace)";
+
+bool is_of_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool is_word_at(std::string_view text, std::size_t at, std::string_view word) {
+  if (text.substr(at, word.size()) != word || (at != 0 && is_of_word(text[at - 1]))) return false;
+  return at + word.size() == text.size() || !is_of_word(text[at + word.size()]);
+}
+
+/// Behind the sign of an operator whose word ends at `at`: "()", "<<", "new", a type. \why signs hold
+/// brackets.
+std::size_t end_of_operator(std::string_view text, std::size_t at) {
+  if (text.substr(at, 2) == "()") return at + 2;
+  const std::size_t sign_end = std::min(text.find_first_not_of("<>=-+*/%^&|~!,[]", at), text.size());
+  // A demangler writes a space between "<<" and the template's arguments.
+  if (sign_end != at) return text.substr(sign_end, 2) == " <" ? sign_end + 1 : sign_end;
+  return std::min(text.find('(', at), text.size());
+}
+
+/// Behind the bracket that closes the one at `at`.
+std::size_t end_of_brackets(std::string_view text, std::size_t at) {
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '<' || c == '(' || c == '[' || c == '{') ++depth;
+    if (c == '-' && text.substr(at, 2) == "->")
+      ++at;
+    else if (c == '>' || c == ')' || c == ']' || c == '}')
+      --depth;
+    if (depth == 0) return at + 1;
+  }
+  return at;
+}
+
+/// Whether a ( opens parameters, and no part of a name such as "(anonymous namespace)" or
+/// "f()::{lambda()#1}".
+bool opens_parameters(std::string_view text, std::size_t at) {
+  if (text.substr(at, kAnonymous.size()) == kAnonymous) return false;
+  std::size_t end = end_of_brackets(text, at);
+  if (text.substr(end, 6) == " const") end += 6;
+  return text.substr(end, 2) != "::";
+}
+
+/// Of Rust's library: what allocates, and what is between that and a program's function.
+bool is_of_rust_library(std::string_view function) {
+  constexpr std::array<std::string_view, 18> kBeginnings = {"alloc::alloc::", "alloc::raw_vec::",
+                                                            "alloc::vec::",   "alloc::string::",
+                                                            "alloc::boxed::", "alloc::slice::",
+                                                            "alloc::str::",   "alloc::collections::",
+                                                            "alloc::sync::",  "alloc::rc::",
+                                                            "alloc::fmt::",   "core::iter::",
+                                                            "core::ops::",    "core::fmt::",
+                                                            "core::array::",  "hashbrown::",
+                                                            "__rust",         "__rdl_"};
+  function.remove_prefix(std::min(function.find_first_not_of("<&"), function.size()));
+  return std::any_of(kBeginnings.begin(), kBeginnings.end(),
+                     [&](std::string_view beginning) { return function.starts_with(beginning); });
+}
+
+bool is_any_of(std::string_view text, const auto& names) {
+  return std::find(names.begin(), names.end(), text) != names.end();
+}
+
+}  // namespace
+
+std::string_view qualified_name(std::string_view function) {
+  std::size_t start = 0, at = 0;
+  while (at < function.size()) {
+    if (is_word_at(function, at, kOperator)) {
+      at = end_of_operator(function, at + kOperator.size());
+    } else if (function.substr(at, kConstFunction.size()) == kConstFunction) {
+      at += kConstFunction.size();
+    } else if (function[at] == ' ') {
+      start = ++at;
+    } else if (function[at] == '(' && opens_parameters(function, at)) {
+      break;
+    } else if (function[at] == '(' || function[at] == '<' || function[at] == '{') {
+      at = end_of_brackets(function, at);
+    } else {
+      ++at;
+    }
+  }
+  return at == start ? function : function.substr(start, at - start);
+}
+
+bool is_of_namespace(std::string_view function, std::string_view space) {
+  const std::string_view name = qualified_name(function);
+  return name.starts_with(space) && name.substr(space.size()).starts_with("::");
+}
+
+bool is_of_library(std::string_view function) {
+  constexpr std::array<std::string_view, 3> kSpaces = {"std", "__gnu_cxx", "__cxxabiv1"};
+  return is_of_rust_library(function) ||
+         std::any_of(kSpaces.begin(), kSpaces.end(),
+                     [&](std::string_view space) { return is_of_namespace(function, space); });
+}
+
+bool is_allocation_call(std::string_view function) {
+  constexpr std::array<std::string_view, 15> kNames = {
+      "malloc",         "calloc",        "realloc",        "reallocarray",    "free",
+      "cfree",          "aligned_alloc", "memalign",       "valloc",          "pvalloc",
+      "posix_memalign", "operator new",  "operator new[]", "operator delete", "operator delete[]"};
+  std::string_view name = qualified_name(function);
+  name = name.substr(0, name.find('@'));  // the version of a symbol
+  for (const std::string_view prefix : {"__libc_", "__GI___libc_", "__interceptor_", "__wrap_"})
+    if (name.starts_with(prefix) && is_any_of(name.substr(prefix.size()), kNames)) return true;
+  return is_any_of(name, kNames) || name.starts_with("tarn_");
+}
+
+}  // namespace tarn::profile

@@ -1,0 +1,197 @@
+#include "profile/stacks/named_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "observer/text/printable.h"
+#include "profile/stacks/amount_text.h"
+#include "profile/stacks/function_name.h"
+
+namespace tarn::profile {
+namespace {
+
+constexpr std::size_t kDeepestStack = 1024;
+constexpr const char* kOlder = "[allocated before the profile was switched on]";
+
+bool is_allocators(const Frame& frame) {
+  return is_of_namespace(frame.function, "tarn") || is_allocation_call(frame.function) ||
+         (frame.is_inlined && frame.file.find("include/tarn/") != std::string::npos);
+}
+
+/// libtarn.so, libtarn_core.so.0.3: its inner functions have no names once it is stripped.
+bool is_in_own_library(const Location& location, const HeapProfile& profile) {
+  if (location.module == Location::kNoModule) return false;
+  const std::string name = module_name(profile.modules[location.module].path);
+  return name.starts_with("libtarn") && name.find(".so") != std::string::npos;
+}
+
+bool is_allocators(const Location& location, const HeapProfile& profile) {
+  return is_allocators(location.frames.back()) || is_in_own_library(location, profile);
+}
+
+/// Estimates of a forged profile may be no numbers, or negative ones.
+double as_amount(double number) { return std::isfinite(number) && number > 0 ? std::min(number, 9e15) : 0; }
+
+// Where Rust's library was built.
+bool is_of_languages_library(const Frame& frame) {
+  return frame.file.starts_with("/rustc/") || is_of_library(frame.function);
+}
+
+}  // namespace
+
+/// Which calls are the allocator's: each location is looked at once, however many stacks have it.
+class AllocatorFrames {
+ public:
+  explicit AllocatorFrames(const HeapProfile& profile) : profile_(profile) {}
+
+  void drop_from(Calls& calls) {
+    std::size_t first = 0;
+    while (first < calls.size() && of(*calls.locations[first]).is_all) ++first;
+    if (first == calls.size()) return;
+    calls.locations.erase(calls.locations.begin(),
+                          calls.locations.begin() + static_cast<std::ptrdiff_t>(first));
+    calls.skipped = of(*calls.locations.front()).inlined;
+  }
+
+ private:
+  struct Part {
+    bool is_all;
+    std::size_t inlined;  // so many frames, where it is not all
+  };
+
+  const Part& of(const Location& location) {
+    const auto [entry, is_new] = parts_.try_emplace(&location);
+    if (is_new) entry->second = {is_allocators(location, profile_), inlined_in(location.frames)};
+    return entry->second;
+  }
+  static std::size_t inlined_in(const std::vector<Frame>& frames) {
+    std::size_t count = 0;
+    while (count + 1 < frames.size() && is_allocators(frames[count])) ++count;
+    return count;
+  }
+
+  const HeapProfile& profile_;
+  std::unordered_map<const Location*, Part> parts_;
+};
+
+Calls without_allocator(Calls calls, const HeapProfile& profile) {
+  AllocatorFrames(profile).drop_from(calls);
+  return calls;
+}
+
+std::vector<Frame> NamedStack::frames() const {
+  std::vector<Frame> frames;
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    frames.insert(frames.end(), calls[i].frames().begin(), calls[i].frames().end());
+  return frames;
+}
+
+const Frame* NamedStack::site() const {
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    for (const Frame& frame : calls[i].frames())
+      if (!is_of_languages_library(frame)) return &frame;
+  return calls.size() == 0 ? nullptr : &calls[0].frames().front();
+}
+
+std::size_t site_of(const std::vector<Frame>& frames) {
+  const auto site = std::find_if_not(frames.begin(), frames.end(), is_of_languages_library);
+  return site == frames.end() ? 0 : static_cast<std::size_t>(site - frames.begin());
+}
+
+std::string frame_in_words(const Frame& frame) {
+  if (frame.file.empty()) return frame.function;
+  const std::string file = frame.file.substr(frame.file.rfind('/') + 1);
+  return frame.line == 0 ? fmt::format("{} ({})", frame.function, file)
+                         : fmt::format("{} ({}:{})", frame.function, file, frame.line);
+}
+
+NamedProfile::NamedProfile(HeapProfile profile, const SymbolPlaces& places, const Progress& progress)
+    : raw_(std::move(profile)),
+      symbols_(raw_, places, progress),
+      program_(observer::printable(raw_.program)) {
+  AllocatorFrames allocator(raw_);
+  stacks_.reserve(raw_.stacks.size() + 1);
+  for (ProfileStack& stack : raw_.stacks) {
+    add_stack(stack, allocator);
+    // A million stacks need their memory once; from {} a vector would keep it.
+    stack.addresses = std::vector<std::uint64_t>();
+  }
+  add_older();
+  add_remarks();
+}
+
+void NamedProfile::add_stack(const ProfileStack& stack, AllocatorFrames& allocator) {
+  NamedStack named;
+  const std::size_t count = std::min(stack.addresses.size(), kDeepestStack);
+  named.calls.locations.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) named.calls.locations.push_back(&symbols_.at(stack.addresses[i]));
+  allocator.drop_from(named.calls);
+  named.pool = observer::printable(stack.pool);
+  named.allocated = {as_amount(stack.allocated_blocks), as_amount(stack.allocated_bytes)};
+  named.live = {as_amount(stack.live_blocks), as_amount(stack.live_bytes)};
+  stacks_.push_back(std::move(named));
+}
+
+void NamedProfile::add_older() {
+  const Amount older = {as_amount(raw_.older_blocks), as_amount(raw_.older_bytes)};
+  if (older.bytes == 0 && older.blocks == 0) return;
+  older_.frames = {{.function = kOlder}};
+  stacks_.push_back({.calls = {{&older_}}, .pool = {}, .is_older = true, .allocated = {}, .live = older});
+}
+
+void NamedProfile::add_remarks() {
+  if (raw_.interval_bytes > 1)
+    remarks_.push_back(fmt::format("Figures are estimates: a sample was taken every {}, on average.",
+                                   bytes_text(static_cast<double>(raw_.interval_bytes))));
+  if (!stacks_.empty() && stacks_.back().is_older)
+    remarks_.push_back(
+        fmt::format("{} in {} from before the profile was switched on is live: where it was allocated is not "
+                    "known.",
+                    bytes_text(stacks_.back().live.bytes), counted(stacks_.back().live.blocks, "block")));
+  if (raw_.lost_samples != 0)
+    remarks_.push_back(fmt::format(
+        "{} samples were lost, as there was no room for them: figures are too low.", raw_.lost_samples));
+  remarks_.insert(remarks_.end(), symbols_.warnings().begin(), symbols_.warnings().end());
+}
+
+void NamedProfile::put_behind_stacks(const std::string& words) {
+  Location& process = more_locations_.emplace_back();
+  process.frames = {{.function = observer::printable(words)}};
+  for (NamedStack& stack : stacks_) stack.calls.locations.push_back(&process);
+}
+
+void NamedProfile::add(std::unique_ptr<NamedProfile> other) {
+  std::unordered_map<const Location*, const Location*> moved;
+  const auto moved_location = [&](const Location* location) {
+    const Location*& place = moved[location];
+    if (place != nullptr) return place;
+    Location& copy = more_locations_.emplace_back(*location);
+    if (copy.module != Location::kNoModule) copy.module += raw_.modules.size();
+    return place = &copy;
+  };
+  for (NamedStack& stack : other->stacks_) {
+    for (const Location*& location : stack.calls.locations) location = moved_location(location);
+    stacks_.push_back(std::move(stack));
+  }
+  raw_.modules.insert(raw_.modules.end(), other->raw_.modules.begin(), other->raw_.modules.end());
+  raw_.lost_samples += other->raw_.lost_samples;
+  std::map<std::uint64_t, double> sizes;
+  for (const std::vector<LiveSize>& some : {raw_.live_sizes, other->raw_.live_sizes})
+    for (const LiveSize& live : some) sizes[live.size] += live.count;
+  raw_.live_sizes.clear();
+  for (const auto& [size, count] : sizes) raw_.live_sizes.push_back({size, count});
+  for (const std::string& remark : other->remarks_)
+    if (std::ranges::find(remarks_, remark) == remarks_.end()) remarks_.push_back(remark);
+}
+
+Amount NamedProfile::total(Measure measure) const {
+  Amount sum;
+  for (const NamedStack& stack : stacks_) sum += stack.amount(measure);
+  return sum;
+}
+
+}  // namespace tarn::profile

@@ -1,0 +1,97 @@
+// `tarn heap`: which C++ classes the live blocks of a program are of.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "commands/commands.h"
+#include "look/heap/class_column.h"
+#include "look/heap/heap_document.h"
+#include "look/heap/heap_report.h"
+#include "look/heap/slow_progress.h"
+#include "look/processes/target.h"
+#include "system/files/files.h"
+#include "system/files/output_files.h"
+#include "system/terminal/terminal.h"
+
+namespace tarn::tool {
+namespace {
+
+struct HeapOptions {
+  Target target;
+  std::string since, save;
+  bool as_json = false, leaves_contents = false;
+  std::size_t rows = 30;
+};
+
+constexpr const char* kExamples =
+    "  tarn heap game_server                         what its heap is made of\n"
+    "  tarn heap 4711 --save monday.json             and remember it\n"
+    "  tarn heap 4711 --since monday.json            which classes grew since\n"
+    "  tarn heap --core core.4711 --top 0            all classes in a core file\n"
+    "  tarn heap 4711 --no-content                   by sizes and pools: no block is read\n";
+
+observer::Census count(const observer::Source& source, const observer::Snapshot& snapshot,
+                       observer::Contents contents) {
+  observer::ClassNames names(source);
+  SlowProgress progress;
+  const observer::Census census = observer::take_census(source, snapshot, names, contents, [&](double share) {
+    progress.show(fmt::format("reading blocks: {:.0f} %", 100 * share));
+  });
+  progress.clear();
+  return census;
+}
+
+void print_growth(const HeapOptions& options, const observer::Snapshot& snapshot,
+                  const observer::Census& census, const EarlierCensus& earlier) {
+  const auto growth = observer::growth_since(earlier.groups, census.groups);
+  const double seconds = std::max(snapshot.time - earlier.time, 0.0);
+  if (options.as_json)
+    print_document(text_of({{"format", "tarn heap growth"},
+                            {"version", kHeapDocumentVersion},
+                            {"seconds", seconds},
+                            {"groups", growth_document(growth)}}));
+  else
+    fmt::print("{}", growth_report(snapshot, growth, seconds,
+                                   {options.rows, line_width(), colour_for(STDOUT_FILENO)}));
+}
+
+int print_heap(const HeapOptions& options) {
+  std::optional<EarlierCensus> earlier;
+  if (!options.since.empty()) earlier = read_heap_document(options.since);
+  if (!options.save.empty()) open_output(options.save);
+  const std::unique_ptr<observer::Source> source = open_target(options.target);
+  const observer::Snapshot snapshot = observer::read_snapshot(*source);
+  const auto contents = options.leaves_contents ? observer::Contents::kLeave : observer::Contents::kRead;
+  const observer::Census census = count(*source, snapshot, contents);
+  const Json document = heap_document(snapshot, census, contents);
+  if (!options.save.empty()) write_file(options.save, text_of(document));
+  if (earlier)
+    print_growth(options, snapshot, census, *earlier);
+  else if (options.as_json)
+    print_document(text_of(document));
+  else
+    fmt::print("{}", heap_report(snapshot, census, contents,
+                                 {options.rows, line_width(), colour_for(STDOUT_FILENO)}));
+  return 0;
+}
+
+}  // namespace
+
+void add_heap_command(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = add_command(app, "heap", "Count a program's live blocks by C++ class, from outside.",
+                                  "tarn heap PID|NAME [OPTIONS]", kExamples);
+  auto options = std::make_shared<HeapOptions>();
+  add_target(*command, options->target);
+  command->add_option("--since", options->since, "Show what grew since --save wrote this file")
+      ->type_name("FILE");
+  command->add_option("--save", options->save, "Write the counts, as JSON, for a later --since")
+      ->type_name("FILE");
+  command->add_flag("--no-content", options->leaves_contents,
+                    "Read no block: count by sizes and pools, without classes");
+  command->add_option("--top", options->rows, "The most rows of the table; 0: all (30)")->type_name("N");
+  command->add_flag("--json", options->as_json, "Print JSON");
+  command->callback([options, &invocation] { invocation.work = [options] { return print_heap(*options); }; });
+}
+
+}  // namespace tarn::tool

@@ -1,0 +1,147 @@
+#include "look/heap/heap_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "look/heap/class_column.h"
+#include "system/figures/format.h"
+
+namespace tarn::tool {
+namespace {
+
+using observer::Census;
+using observer::CensusGroup;
+using observer::Growth;
+using observer::Snapshot;
+
+std::string bytes_text(std::uint64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+std::string signed_text(std::int64_t value, const std::string& magnitude) {
+  return (value > 0 ? "+" : value < 0 ? "-" : "") + magnitude;
+}
+
+std::string percent_text(std::uint64_t part, std::uint64_t whole) {
+  return format_percent(whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::size_t rows_shown(std::size_t rows, const ReportShape& shape) {
+  return shape.rows == 0 ? rows : std::min(rows, shape.rows);
+}
+
+/// The first columns take so much at most; the last is as wide as the rest of the line.
+std::string kind_cell(const CensusGroup& group, std::size_t taken, const ReportShape& shape) {
+  return shortened(block_kind_name(group.class_name, group.block_bytes), shape.width - taken);
+}
+
+std::string pool_cell(const CensusGroup& group) {
+  constexpr std::size_t kWidth = 20;
+  return shortened(group.pool, kWidth);
+}
+
+bool has_pools(const std::vector<CensusGroup>& groups) {
+  return std::any_of(groups.begin(), groups.end(), [](const CensusGroup& g) { return !g.pool.empty(); });
+}
+
+Table census_table(const Census& census, const ReportShape& shape) {
+  const bool with_pools = has_pools(census.groups);
+  std::vector<Column> columns = {{"bytes"}, {"share"}, {"blocks"}};
+  if (with_pools) columns.push_back({"pool", Alignment::kLeft});
+  columns.push_back({"class, or size", Alignment::kLeft});
+  Table table(columns);
+  for (std::size_t i = 0; i < rows_shown(census.groups.size(), shape); ++i) {
+    const CensusGroup& group = census.groups[i];
+    std::vector<Cell> row = {
+        {bytes_text(group.bytes)}, {percent_text(group.bytes, census.bytes)}, {format_count(group.blocks)}};
+    if (with_pools) row.push_back({pool_cell(group)});
+    row.push_back(
+        {kind_cell(group, with_pools ? 57 : 35, shape), group.is_class() ? Style::kPlain : Style::kFaint});
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+std::string rest_line(const Census& census, const ReportShape& shape) {
+  const std::size_t shown = rows_shown(census.groups.size(), shape);
+  if (shown == census.groups.size()) return {};
+  std::uint64_t blocks = 0, bytes = 0;
+  for (std::size_t i = shown; i < census.groups.size(); ++i) {
+    blocks += census.groups[i].blocks;
+    bytes += census.groups[i].bytes;
+  }
+  return fmt::format("{} more classes and sizes: {} in {} blocks; --top 0 lists all\n",
+                     format_count(census.groups.size() - shown), bytes_text(bytes), format_count(blocks));
+}
+
+std::string notes(const Snapshot& snapshot, const Census& census) {
+  std::string text;
+  if (!snapshot.exactness.is_exact)
+    text += fmt::format("The program ran meanwhile: up to {} blocks may be counted in the wrong place.\n",
+                        format_count(snapshot.exactness.moved_blocks));
+  if (census.sensitive_blocks != 0)
+    text += fmt::format("{} blocks of pools with sensitive contents were not read.\n",
+                        format_count(census.sensitive_blocks));
+  if (census.unread_bytes != 0)
+    text += fmt::format("{} blocks could not be read: their memory is not there.\n",
+                        format_count(census.unread_bytes / sizeof(observer::Address)));
+  return text;
+}
+
+std::string title(const Snapshot& snapshot) {
+  return snapshot.pid == 0 ? snapshot.program : fmt::format("{} {}", snapshot.program, snapshot.pid);
+}
+
+std::size_t class_count(const Census& census) {
+  return static_cast<std::size_t>(std::count_if(census.groups.begin(), census.groups.end(),
+                                                [](const CensusGroup& group) { return group.is_class(); }));
+}
+
+}  // namespace
+
+std::string heap_report(const Snapshot& snapshot, const Census& census, observer::Contents contents,
+                        const ReportShape& shape) {
+  std::string text = fmt::format("{}: {} in {} live blocks", title(snapshot), bytes_text(census.bytes),
+                                 format_count(census.blocks));
+  if (contents == observer::Contents::kLeave)
+    text += ", by size: no block was read\n\n";
+  else
+    text += fmt::format("; {} of the bytes are objects of {} C++ classes\n\n",
+                        percent_text(census.class_bytes, census.bytes), format_count(class_count(census)));
+  text += census_table(census, shape).render(shape.colour);
+  text += rest_line(census, shape);
+  const std::string more = notes(snapshot, census);
+  return more.empty() ? text : text + "\n" + more;
+}
+
+std::string growth_report(const Snapshot& snapshot, const std::vector<Growth>& growth, double seconds,
+                          const ReportShape& shape) {
+  std::int64_t blocks = 0, bytes = 0;
+  for (const Growth& change : growth) {
+    blocks += change.blocks;
+    bytes += change.bytes;
+  }
+  Table table(
+      {{"bytes +/-"}, {"blocks +/-"}, {"bytes now"}, {"blocks now"}, {"class, or size", Alignment::kLeft}});
+  for (std::size_t i = 0; i < rows_shown(growth.size(), shape); ++i) {
+    const Growth& change = growth[i];
+    const std::string in_pool = change.group.pool.empty() ? "" : " in " + pool_cell(change.group);
+    table.add_row(
+        {{signed_text(change.bytes, bytes_text(static_cast<std::uint64_t>(std::abs(change.bytes)))),
+          change.bytes > 0 ? Style::kBad : Style::kGood},
+         {signed_text(change.blocks, format_count(static_cast<std::uint64_t>(std::abs(change.blocks))))},
+         {bytes_text(change.group.bytes)},
+         {format_count(change.group.blocks)},
+         {kind_cell(change.group, 52 + in_pool.size(), shape) + in_pool}});
+  }
+  const std::size_t hidden = growth.size() - rows_shown(growth.size(), shape);
+  return fmt::format("{}: {} in {} blocks, within {}\n\n", title(snapshot),
+                     signed_text(bytes, bytes_text(static_cast<std::uint64_t>(std::abs(bytes)))),
+                     signed_text(blocks, format_count(static_cast<std::uint64_t>(std::abs(blocks)))),
+                     format_seconds_left(seconds)) +
+         (growth.empty() ? "Nothing changed.\n" : table.render(shape.colour)) +
+         (hidden == 0 ? ""
+                      : fmt::format("{} more classes and sizes; --top 0 lists all\n", format_count(hidden)));
+}
+
+}  // namespace tarn::tool

@@ -1,0 +1,79 @@
+// `tarn map`: a cell for each page of a running program, and who pins what.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+
+#include "commands/commands.h"
+#include "look/map/map_document.h"
+#include "look/map/map_page.h"
+#include "look/map/map_terminal.h"
+#include "look/processes/target.h"
+#include "system/files/files.h"
+#include "system/files/output_files.h"
+#include "system/terminal/terminal.h"
+
+namespace tarn::tool {
+namespace {
+
+constexpr std::size_t kWidthOfPipe = 80;
+constexpr std::size_t kLeastWidth = 40, kMostWidth = 1000;
+
+struct MapOptions {
+  Target target;
+  std::string html_path;
+  std::size_t width = 0;  // 0: the terminal's
+  bool as_json = false;
+};
+
+void print_map(const observer::PageMap& map, const observer::Snapshot& snapshot,
+               const observer::Residency* residency, const MapOptions& options) {
+  MapLook look;
+  look.width = options.width != 0 ? options.width : columns_of(STDOUT_FILENO, kWidthOfPipe);
+  look.depth = colour_depth_for(STDOUT_FILENO);
+  fmt::print("{}\n{}", map_text(map, snapshot, look),
+             pinners_text(snapshot, residency, colour_for(STDOUT_FILENO)));
+}
+
+int show_map(const MapOptions& options) {
+  if (options.width != 0)
+    require_range("--width", static_cast<double>(options.width), kLeastWidth, kMostWidth);
+  if (!options.html_path.empty()) open_output(options.html_path);
+  const auto source = open_target(options.target);
+  const observer::Snapshot snapshot = observer::read_snapshot(*source);
+  const bool is_running = source->kind() == observer::SourceKind::kProcess;
+  const auto known = is_running ? observer::read_residency(*source) : std::nullopt;
+  const observer::Residency* residency = known ? &*known : nullptr;
+  const observer::PageMap map = page_map_of(snapshot, residency);
+  if (!options.html_path.empty()) {
+    write_file(options.html_path, map_page(map, snapshot, residency));
+    fmt::print(stderr, "wrote {}: open it with a browser, it needs no network\n", options.html_path);
+  }
+  if (options.as_json)
+    print_document(text_of(map_json(map, snapshot, residency)));
+  else if (options.html_path.empty())
+    print_map(map, snapshot, residency, options);
+  return 0;
+}
+
+}  // namespace
+
+void add_map_command(CLI::App& app, Invocation& invocation) {
+  CLI::App* command =
+      add_command(app, "map", "Draw each page of a running program's memory, and who pins what.",
+                  "tarn map PID|NAME [--html FILE] [--json] [--width N], or --core FILE",
+                  "  tarn map game_server\n"
+                  "  tarn map 4711 --html map.html        a page to hover over, without network\n"
+                  "  tarn map --core core.4711 --json\n");
+  auto options = std::make_shared<MapOptions>();
+  add_target(*command, options->target);
+  command->add_option("--html", options->html_path, "Write one self-contained page instead")
+      ->type_name("FILE");
+  command->add_flag("--json", options->as_json, "Print JSON: every span with its figures");
+  command->add_option("--width", options->width, "Characters in a line (the terminal's; 80 in a pipe)")
+      ->type_name("N");
+  command->callback([options, &invocation] { invocation.work = [options] { return show_map(*options); }; });
+}
+
+}  // namespace tarn::tool

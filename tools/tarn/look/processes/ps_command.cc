@@ -1,0 +1,172 @@
+// `tarn ps`: the processes that run on tarn, each with its memory in the parts of `tarn top`, and their sum.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "commands/commands.h"
+#include "look/processes/observation.h"
+#include "look/processes/processes.h"
+#include "look/processes/screen_text.h"
+#include "observer/records/locate.h"
+#include "profile/symbols/reader_process.h"
+#include "report/results.h"
+#include "system/terminal/terminal.h"
+
+namespace tarn::tool {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+constexpr double kMostSeconds = 10;  // for one process
+
+struct PsOptions {
+  std::string name;
+  bool as_json = false;
+};
+
+struct Processes {
+  std::vector<Json> looked_at;
+  std::size_t refused = 0;  // no right to look
+  std::size_t failed = 0;   // on tarn, but there was no answer
+};
+
+/// Runs in a process of its own: what is read there may be anything. \returns a line
+std::string look_at_process(const ProcessName& process) {
+  const auto source = observer::open_process(process.pid);
+  if (!observer::locate(*source)) return Json(nullptr).dump();
+  const Look look = look_at(*source, nullptr);
+  Json parts = Json::object();
+  for (const observer::PartName& part : observer::kParts) parts[part.key] = look.sheet.of(part.part);
+  return Json{{"pid", process.pid},
+              {"program", process.name},
+              {"library", look.snapshot.library},
+              {"library_version", look.snapshot.library_version},
+              {"up_seconds", look.up_seconds ? Json(*look.up_seconds) : Json()},
+              {"rss_bytes", look.sheet.rss_bytes},
+              {"parts", parts}}
+      .dump();
+}
+
+Processes look_at_all(const std::string& name) {
+  Processes processes;
+  for (const ProcessName& process : processes_named(name)) {
+    const OnTarn on_tarn = is_on_tarn(process.pid);
+    if (on_tarn == OnTarn::kUnknown) ++processes.refused;
+    if (on_tarn != OnTarn::kYes) continue;
+    profile::ReaderProcess reader([&](const auto& write) { write(look_at_process(process)); });
+    const std::optional<std::string> answer = reader.next_line(kMostSeconds);
+    if (!answer)
+      ++processes.failed;
+    else if (const Json json = Json::parse(*answer); !json.is_null())
+      processes.looked_at.push_back(json);
+  }
+  return processes;
+}
+
+std::uint64_t part_of(const Json& process, const char* key) {
+  return process.at("parts").at(key).get<std::uint64_t>();
+}
+
+Json sum_of(const std::vector<Json>& processes) {
+  Json sum = {{"processes", processes.size()}, {"rss_bytes", 0u}, {"parts", Json::object()}};
+  for (const observer::PartName& part : observer::kParts) {
+    std::uint64_t bytes = 0;
+    for (const Json& process : processes) bytes += part_of(process, part.key.data());
+    sum["parts"][part.key] = bytes;
+  }
+  std::uint64_t rss = 0;
+  for (const Json& process : processes) rss += process.at("rss_bytes").get<std::uint64_t>();
+  sum["rss_bytes"] = rss;
+  return sum;
+}
+
+std::vector<Cell> memory_cells(const Json& process) {
+  const auto sum = [&](std::initializer_list<const char*> keys) {
+    std::uint64_t bytes = 0;
+    for (const char* key : keys) bytes += part_of(process, key);
+    return Cell{short_bytes(bytes)};
+  };
+  return {{short_bytes(process.at("rss_bytes").get<std::uint64_t>()), Style::kHeading},
+          sum({"live", "rounding"}),
+          sum({"cached", "depot"}),
+          sum({"free_in_slabs", "free_pages"}),
+          sum({"metadata"}),
+          sum({"other"})};
+}
+
+void add_row(Table& table, std::vector<Cell> names, const Json& memory) {
+  for (Cell& cell : memory_cells(memory)) names.push_back(std::move(cell));
+  table.add_row(std::move(names));
+}
+
+std::string table_of(const Processes& processes, Colour colour) {
+  Table table({{"PID"},
+               {"program", Alignment::kLeft},
+               {"up"},
+               {"RSS"},
+               {"live"},
+               {"cached"},
+               {"free"},
+               {"metadata"},
+               {"not tarn"}});
+  for (const Json& process : processes.looked_at) {
+    const Json& up = process.at("up_seconds");
+    add_row(table,
+            {{std::to_string(process.at("pid").get<int>())},
+             {cut(in_single_columns(process.at("program").get<std::string>()), 24)},
+             {up.is_null() ? "-" : up_time(up.get<double>())}},
+            process);
+  }
+  if (processes.looked_at.size() > 1)
+    add_row(table, {{""}, {fmt::format("all {}", processes.looked_at.size())}, {""}},
+            sum_of(processes.looked_at));
+  return table.render(colour);
+}
+
+std::string notes_of(const Processes& processes, const PsOptions& options) {
+  std::string text;
+  if (processes.looked_at.empty())
+    text += options.name.empty()
+                ? "No process that may be looked at runs on tarn.\n"
+                : fmt::format("No process named '{}' that may be looked at runs on tarn.\n", options.name);
+  if (processes.refused != 0)
+    text += fmt::format("{} process{} could not be looked at: root may look at all.\n", processes.refused,
+                        processes.refused == 1 ? "" : "es");
+  if (processes.failed != 0)
+    text += fmt::format("{} on tarn gave no answer: `tarn top PID` says why.\n", processes.failed);
+  return text;
+}
+
+int ps(const PsOptions& options) {
+  const Processes processes = look_at_all(options.name);
+  if (options.as_json)
+    fmt::print("{}", text_of(Json{{"schema", "tarn-ps"},
+                                  {"schema_version", kSchemaVersion},
+                                  {"processes", processes.looked_at},
+                                  {"sum", sum_of(processes.looked_at)},
+                                  {"not_looked_at", processes.refused},
+                                  {"failed", processes.failed}}));
+  else if (!processes.looked_at.empty())
+    fmt::print("{}", table_of(processes, colour_for(STDOUT_FILENO)));
+  if (!options.as_json) {
+    std::fflush(stdout);
+    fmt::print(stderr, "{}", notes_of(processes, options));
+  }
+  return processes.failed != 0 || (!options.name.empty() && processes.looked_at.empty()) ? 1 : 0;
+}
+
+}  // namespace
+
+void add_ps_command(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = add_command(
+      app, "ps", "List the processes that run on tarn, and where their memory is.", "tarn ps [NAME] [--json]",
+      "  tarn ps\n"
+      "  tarn ps nginx        all workers of one name, and their sum\n"
+      "  tarn ps --json\n");
+  auto options = std::make_shared<PsOptions>();
+  command->add_option("NAME", options->name, "Only processes of this name")->type_name("");
+  command->add_flag("--json", options->as_json, "Print JSON");
+  command->callback([options, &invocation] { invocation.work = [options] { return ps(*options); }; });
+}
+
+}  // namespace tarn::tool

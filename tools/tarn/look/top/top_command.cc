@@ -1,0 +1,199 @@
+// `tarn top`: a program's memory, once a second, or once.
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "commands/commands.h"
+#include "look/processes/observation.h"
+#include "look/processes/screen_text.h"
+#include "look/processes/target.h"
+#include "look/top/screen.h"
+#include "look/top/top_json.h"
+#include "look/top/top_keys.h"
+#include "look/top/top_lines.h"
+#include "system/files/output_files.h"
+#include "system/terminal/terminal.h"
+
+namespace tarn::tool {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using observer::Source;
+using observer::SourceKind;
+
+struct TopOptions {
+  Target target;
+  double interval_seconds = 1;
+  bool is_interval_given = false;
+  bool is_once = false;
+  bool as_json = false;
+};
+
+constexpr std::size_t kWidthOfPipe = 80;
+
+/// Of a pipe: $COLUMNS, as `ps` takes it.
+std::size_t width_of_output() {
+  winsize size = {};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) return size.ws_col;
+  const char* columns = std::getenv("COLUMNS");
+  const int width = columns != nullptr ? std::atoi(columns) : 0;
+  return width > 0 ? static_cast<std::size_t>(width) : kWidthOfPipe;
+}
+
+void print_look(const Look& look) {
+  for (const Line& line : top_lines(look, {}, width_of_output(), kAnyHeight))
+    fmt::print("{}", text_of(line, colour_for(STDOUT_FILENO)));
+  if (look.has_ended) fmt::print("{} has ended; this was seen last.\n", look.snapshot.pid);
+}
+
+/// The last look again, when the process has ended since. \throws what look_at() does, while it runs.
+Look next_look(Source& source, Look before) {
+  try {
+    return look_at(source, &before);
+  } catch (const observer::ObserveError&) {
+    if (source.kind() != SourceKind::kProcess || !has_ended(source)) throw;
+    before.has_ended = true;
+    return before;
+  }
+}
+
+int look_once(const TopOptions& options, Source& source) {
+  Look look = look_at(source, nullptr);
+  if (options.is_interval_given && source.kind() == SourceKind::kProcess) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.interval_seconds));
+    look = next_look(source, std::move(look));
+  }
+  if (options.as_json)
+    print_document(text_of(top_json(look)));
+  else
+    print_look(look);
+  return 0;
+}
+
+/// Runs another command of this tool on the same target, with the terminal its own.
+void run_command(const std::string& command, const Target& target, const SignalWatch& signals) {
+  std::vector<std::string> words = {"tarn", command};
+  if (target.core_file.empty())
+    words.push_back(target.name_or_pid);
+  else
+    words.insert(words.end(), {"--core", target.core_file});
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    signals.restore_mask();
+    execv("/proc/self/exe", arguments.data());
+    _exit(127);
+  }
+  if (child > 0) waitpid(child, nullptr, 0);
+}
+
+/// The screen and the program that it shows.
+class TopLoop {
+ public:
+  TopLoop(const TopOptions& options, Source& source)
+      : options_(options), source_(source), look_(look_at(source, nullptr)) {
+    state_.is_paused = source.kind() != SourceKind::kProcess;  // nothing changes in a core file
+  }
+  void run();
+  const Look& look() const { return look_; }
+
+ private:
+  void draw() { screen_.draw(top_lines(look_, state_, screen_.width(), screen_.height())); }
+  void look_again();
+  double seconds_left() const;
+  /// \returns false when the reader wants to quit.
+  bool take(int key);
+
+  const TopOptions& options_;
+  Source& source_;
+  Look look_;
+  TopState state_;
+  Screen screen_;
+  Clock::time_point last_look_ = Clock::now();
+};
+
+double TopLoop::seconds_left() const {
+  constexpr double kLong = 3600;
+  const std::chrono::duration<double> passed = Clock::now() - last_look_;
+  return state_.is_paused ? kLong : std::max(0.0, options_.interval_seconds - passed.count());
+}
+
+void TopLoop::look_again() {
+  last_look_ = Clock::now();
+  look_ = next_look(source_, std::move(look_));
+}
+
+bool TopLoop::take(int key) {
+  const std::size_t page = screen_.height() > 10 ? screen_.height() - 10 : 1;
+  const TopAction action = take_key(key, page, top_row_count(look_, state_), state_);
+  if (action.what == TopAction::What::kQuit) return false;
+  if (action.what == TopAction::What::kLookNow && source_.kind() == SourceKind::kProcess) look_again();
+  if (action.what == TopAction::What::kRunCommand)
+    screen_.lend([&](const SignalWatch& signals) { run_command(action.command, options_.target, signals); });
+  return true;
+}
+
+void TopLoop::run() {
+  while (!look_.has_ended) {
+    draw();
+    const int key = screen_.key(seconds_left());
+    if (key != kNoKey) {
+      if (!take(key)) return;
+    } else if (seconds_left() == 0) {
+      look_again();
+    }
+  }
+}
+
+/// \why the last state stays on the terminal when the program has ended
+int watch(const TopOptions& options, Source& source) {
+  auto loop = std::make_unique<TopLoop>(options, source);
+  loop->run();
+  const Look last = loop->look();
+  loop.reset();
+  if (last.has_ended) print_look(last);
+  return 0;
+}
+
+int top(const TopOptions& options) {
+  require_range("--interval", options.interval_seconds, 0.05, 3600);
+  const std::unique_ptr<Source> source = open_target(options.target);
+  const bool has_screen = is_terminal(STDIN_FILENO) && is_terminal(STDOUT_FILENO);
+  return options.is_once || options.as_json || !has_screen ? look_once(options, *source)
+                                                           : watch(options, *source);
+}
+
+}  // namespace
+
+void add_top_command(CLI::App& app, Invocation& invocation) {
+  CLI::App* command =
+      add_command(app, "top", "Watch the memory of a running program, in parts that add up to its RSS.",
+                  "tarn top PID|NAME|--core FILE [--interval S] [--once] [--json]",
+                  "  tarn top game_server\n"
+                  "  tarn top 4711 --interval 0.2\n"
+                  "  tarn top 4711 --once --interval 5       rates over five seconds, printed\n"
+                  "  tarn top --core core.4711 --json\n");
+  auto options = std::make_shared<TopOptions>();
+  add_target(*command, options->target);
+  CLI::Option* interval =
+      command->add_option("--interval", options->interval_seconds, "Seconds between two looks (1)")
+          ->type_name("S");
+  command->add_flag("--once", options->is_once,
+                    "Print one look; with --interval, two, and the rates between them");
+  command->add_flag("--json", options->as_json, "Print one look as JSON");
+  command->callback([options, interval, &invocation] {
+    options->is_interval_given = interval->count() != 0;
+    invocation.work = [options] { return top(*options); };
+  });
+}
+
+}  // namespace tarn::tool

@@ -1,0 +1,36 @@
+// `tarn run --profile` and `tarn run --leaks`: what a program's memory tells when the program ends.
+#pragma once
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>  // defines what App.hpp only declares
+#include <string>
+#include <vector>
+
+#include "system/files/environment.h"
+
+namespace tarn::tool {
+
+struct RunProfileOptions {
+  std::string interval;  // "" where no profile is asked for
+  std::vector<std::string> files;
+  bool finds_leaks = false;
+  bool reports_reachable = false;  // leaks: all that is live, also what something points to
+  std::vector<std::string> suppression_files;
+  std::string json_file;
+
+  bool is_wanted() const { return !interval.empty() || finds_leaks; }
+};
+
+void add_profile_options(CLI::App& command, RunProfileOptions& options);
+
+/// As LeakSanitizer's.
+inline constexpr int kLeaksStatus = 23;
+
+/// \throws UsageError for values that make no sense together, and files that cannot be read or written.
+void check(const RunProfileOptions& options);
+
+/// Runs the program to its end, and tells on standard error. \returns the exit status: the program's own;
+/// kLeaksStatus where that is 0 and leaks were asked for and found.
+int run_with_profile(const std::vector<std::string>& command, Environment environment,
+                     const RunProfileOptions& options);
+
+}  // namespace tarn::tool

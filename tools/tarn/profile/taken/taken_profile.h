@@ -1,0 +1,26 @@
+// A heap profile as a program's memory tells it: the samples of its library, the pools they came from, the
+// files it has mapped, and how much is live of which no sample tells.
+#pragma once
+#include "observer/process/source.h"
+#include "observer/snapshot/snapshot.h"
+#include "observer/watch/sampling.h"
+#include "profile/symbols/heap_profile.h"
+
+namespace tarn::tool {
+
+/// What was there when a profile began.
+struct ProfileStart {
+  observer::Sampling sampling;      // what was sampled before
+  bool began_with_program = false;  // nothing is older
+};
+
+/// Whether live blocks of one stack are told apart by their size.
+enum class BySize : bool { kNo, kYes };
+
+/// \param sampling goes into the profile: a million stacks need their memory once. \param interval that
+/// blocks were sampled at, bytes. \param seconds since the start.
+profile::HeapProfile taken_profile(const observer::Source& source, const ProfileStart& start,
+                                   observer::Sampling sampling, std::uint64_t interval, double seconds,
+                                   BySize by_size = BySize::kNo);
+
+}  // namespace tarn::tool

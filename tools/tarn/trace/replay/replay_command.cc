@@ -1,0 +1,174 @@
+// `tarn replay`: the calls of a recorded program on every allocator of the machine.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "commands/classes/conf_file.h"
+#include "commands/commands.h"
+#include "commands/measuring_options.h"
+#include "page/allocator_page.h"
+#include "report/results.h"
+#include "system/figures/format.h"
+#include "system/files/files.h"
+#include "system/files/usage_error.h"
+#include "system/terminal/terminal.h"
+#include "trace/replay/prepared_trace.h"
+#include "trace/replay/replay_report.h"
+
+namespace tarn::tool {
+namespace {
+
+// -- The page: resident memory over the calls, then the figures ------------------------------------------
+
+const SummaryFigure kTime = {"seconds", "time", "s"};
+const SummaryFigure kPeak = {"peak_bytes", "peak RSS", "bytes"};
+const SummaryFigure kMean = {"mean_bytes", "mean RSS", "bytes"};
+const SummaryFigure kLive = {"peak_live_bytes", "peak live", "bytes"};
+// Of a sample: [seconds, resident bytes, live bytes].
+constexpr std::size_t kResident = 1;
+constexpr std::size_t kLiveBytes = 2;
+
+/// Sample by sample and not by time: the same place is the same call under every allocator.
+std::vector<std::pair<double, double>> over_calls(const Json& samples, std::size_t column) {
+  std::vector<std::pair<double, double>> points;
+  const double last = std::max<double>(1, static_cast<double>(samples.size()) - 1);
+  for (const Json& sample : samples)
+    points.emplace_back(100 * static_cast<double>(points.size()) / last, sample.at(column).get<double>());
+  return points;
+}
+
+Curves memory_over_calls(const std::vector<Json>& allocators) {
+  Curves curves = {"Resident memory over the calls",
+                   "Dashed: the bytes the program had asked for.",
+                   {"calls made", "%"},
+                   {"resident memory; less is better", "bytes"},
+                   {}};
+  for (std::size_t i = 0; i < allocators.size(); ++i)
+    curves.series.push_back(
+        {i, {}, over_calls(middle_run(allocators[i], kPeak.key).at("samples"), kResident)});
+  curves.series.push_back(
+      {{}, "asked for", over_calls(middle_run(allocators.front(), kPeak.key).at("samples"), kLiveBytes)});
+  std::erase_if(curves.series, [](const Curves::Series& series) { return series.points.empty(); });
+  return curves;
+}
+
+PageTable table_of(const Json& results, const std::vector<Json>& allocators) {
+  PageTable table = summary_table(results, {kTime, kPeak, kMean, kLive});
+  table.note += " Waste: what of the peak RSS the peak of live bytes does not account for.";
+  table.heads.push_back({"waste"});
+  for (std::size_t i = 0; i < allocators.size(); ++i)
+    table.rows[i].cells.push_back(
+        {format_percent(middle_run(allocators[i], kPeak.key).at("waste_percent").get<double>())});
+  return table;
+}
+
+std::string words_on_trace(const Json& trace) {
+  return fmt::format(
+      "{} calls of {} threads, recorded on {}", format_count(trace.at("calls").get<std::uint64_t>()),
+      trace.at("recorded_threads").get<std::size_t>(), trace.at("recorded_on").get<std::string>());
+}
+
+std::string replay_page(const Json& results) {
+  const Json& trace = results.at("trace");
+  PageDocument page = page_of_allocators(results, "A recorded program's memory on each allocator");
+  page.command = format_command(trace.at("command").get<std::vector<std::string>>());
+  page.about.push_back(words_on_trace(trace));
+  if (page.contenders.empty()) return page_text(page);
+  page.sentence = words_on_allocators(results, kTime, kPeak);
+  const std::vector<Json> allocators = compared_allocators(results);
+  Section memory = {.title = "Memory"};
+  memory.parts = {to_json(memory_over_calls(allocators)), to_json(figure_bars(results, kPeak)),
+                  to_json(figure_bars(results, kMean)), to_json(figure_bars(results, kTime)),
+                  to_json(table_of(results, allocators))};
+  page.sections.push_back(std::move(memory));
+  return page_text(page);
+}
+
+// -- The command -----------------------------------------------------------------------------------------
+
+struct ReplayOptions {
+  MeasuringOptions measuring;
+  std::string trace_file;
+  std::string conf_file;
+  bool is_serial = false;
+  bool is_verified = false;
+  bool is_partial = false;
+  trace::Window window;
+};
+
+ReplayPlan plan_of(const ReplayOptions& options) {
+  return {.program = find_replay_program(),
+          .script_file = {},
+          .rounds = options.measuring.rounds,
+          .timeout_seconds = options.measuring.timeout_seconds,
+          .is_serial = options.is_serial,
+          .is_verified = options.is_verified};
+}
+
+std::vector<Allocator> allocators_of(ReplayOptions& options) {
+  options.measuring.check();
+  Selection& selection = options.measuring.selection;
+  if (!options.conf_file.empty())
+    selection.tarn_settings.emplace(selection.tarn_settings.begin(), "TARN_CONF_FILE",
+                                    checked_conf_file(options.conf_file));
+  return select_allocators(selection, library_directories());
+}
+
+int replay(ReplayOptions& options) {
+  const std::vector<Allocator> allocators = allocators_of(options);
+  ReplayPlan plan = plan_of(options);
+  // Before signals are held back: a long trace takes seconds to read.
+  const PreparedTrace prepared =
+      prepare_trace({options.trace_file, options.is_partial,
+                     options.is_serial ? trace::Threads::kOne : trace::Threads::kAsRecorded, options.window});
+  Session session(options.measuring.telling());
+  plan.script_file = prepared.script->path();
+  const ReplayResults results = run_replays(plan, allocators, session);
+  const ReplayedTrace& trace = prepared.trace;
+  fmt::print("{}", replay_report(trace, results, colour_for(STDOUT_FILENO)));
+  std::fflush(stdout);
+  const auto& [json_file, html_file] = std::tie(options.measuring.json_file, options.measuring.html_file);
+  const Json json = replay_json(trace, plan, results);
+  if (!json_file.empty()) write_file(json_file, text_of(json));
+  if (!html_file.empty()) write_file(html_file, replay_page(json));
+  return measuring_status(results.interrupted_by, has_failure(results.contenders));
+}
+
+void add_replay_options(CLI::App& command, ReplayOptions& options) {
+  command.add_option("TRACE", options.trace_file, "A trace of a program's calls (docs/look/replay.md)")
+      ->required();
+  add_round_options(command, options.measuring);
+  command.add_flag("--serial", options.is_serial,
+                   "One thread makes all calls, in one order: the same memory each time");
+  command.add_flag("--verify", options.is_verified, "Look whether each block keeps its contents");
+  command.add_flag("--partial", options.is_partial, "Of a truncated trace, replay what is whole");
+  add_window_options(command, options.window);
+  command.add_option("--conf", options.conf_file, "Options of tarn from a file, as `tarn tune` writes it")
+      ->type_name("FILE");
+  add_selection_options(command, options.measuring);
+  add_result_options(command, options.measuring, "Write a page with resident memory over time");
+}
+
+}  // namespace
+
+void add_replay_command(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = add_command(
+      app, "replay", "Make a recorded program's allocations again, on every allocator.",
+      "tarn replay TRACE [OPTIONS]",
+      "  tarn replay server.trace\n"
+      "  tarn replay server.trace --serial --with jemalloc,./libmine.so --html memory.html\n"
+      "  tarn replay server.trace --with none --set huge_pages=never --json r.json\n"
+      "\n"
+      "Exit status: 0 all runs were fine, 1 a run failed or the trace is damaged, 2 the command line is\n"
+      "wrong, 130 interrupted (what is done is printed).\n");
+  auto options = std::make_shared<ReplayOptions>();
+  options->measuring.rounds = 3;
+  add_replay_options(*command, *options);
+  command->callback([options, &invocation] { invocation.work = [options] { return replay(*options); }; });
+}
+
+}  // namespace tarn::tool
