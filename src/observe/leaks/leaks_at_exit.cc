@@ -27,10 +27,6 @@ constexpr int kLeaksStatus = 23;  // LeakSanitizer's
 
 constexpr int kLooksBesideThreads = 3;
 
-using Line = FixedText<256>;
-
-void write(const Text& text) { os::write_line(text.data(), text.length()); }
-
 const char* look(LeakSearch& search, std::uintptr_t stack_pointer) {
   if (thread_limits.every_call_is_slow)
     return "check, count_calls, pools_use_malloc and LeakSanitizer leave no room for stacks";
@@ -44,10 +40,11 @@ const char* look(LeakSearch& search, std::uintptr_t stack_pointer) {
 [[gnu::noinline]] bool tell_leaks() {
   LeakSearch search(configuration.leaks_suppressions());
   const char* const obstacle = look(search, address_of(__builtin_frame_address(0)));
-  Line line;
+  FixedText<256> line;
   line.add("tarn: ");
   if (obstacle != nullptr) {
-    write(line.add("no search for leaks: ").add(obstacle).add('\n'));
+    line.add("no search for leaks: ").add(obstacle).add('\n');
+    os::write_line(line.data(), line.length());
     return false;
   }
   return search.report();
