@@ -3,6 +3,8 @@
 # committed corpus. What breaks one is left in the build folder as crash-TARGET-...; `fuzz_TARGET FILE` shows
 # it again. With `merge` instead of seconds the corpus is written anew from what was found: of the fewest
 # programs that reach all of it the longest, which reach nearly as much.
+# The corpus is an archive of tar's for each target: `tar -tvf corpus/names.tar` lists its inputs, `tar -xOf
+# corpus/names.tar INPUT | od -c` shows one, `tar -rf corpus/names.tar INPUT` adds one.
 # usage: fuzz.sh PROJECT BUILD SECONDS|merge [TARGET...]
 set -eu
 project=$1 build=$2 seconds=$3
@@ -10,6 +12,12 @@ shift 3
 [ $# -gt 0 ] || set -- general_pool fixed_pool buffer_pool heap arena page_cache options classes_file core \
   minidump read_snapshot names trace
 corpus=$project/tests/fuzz/corpus
+
+# Packs the files that standard input names, in its order; the same files make the same archive.
+pack() {
+  tar --create --file "$1" --format=ustar --blocking-factor=1 --owner=0 --group=0 --mode=644 --mtime=@0 \
+      --numeric-owner --verbatim-files-from --files-from=-
+}
 
 probe=$(mktemp)
 trap 'rm -f "$probe"' EXIT
@@ -29,7 +37,9 @@ cmake --build "$build" --target $(printf 'fuzz_%s ' "$@")
 status=0
 for target; do
   found=$build/corpus/$target
-  mkdir -p "$found"
+  committed=$build/committed/$target
+  rm -rf "$committed" && mkdir -p "$found" "$committed"
+  tar -xf "$corpus/$target.tar" -C "$committed"
   closed=1
   if [ "$target" = options ]; then closed=3; fi  # what the parser complains about goes nowhere
   longest=512
@@ -38,12 +48,11 @@ for target; do
   run="$run -artifact_prefix=$build/crash-$target-"
   if [ "$seconds" = merge ]; then
     rm -rf "$build/merged" && mkdir "$build/merged"
-    $run -merge=1 "$build/merged" "$corpus/$target" "$found" 2>"$build/$target.log"
-    rm -rf "${corpus:?}/$target" && mkdir -p "$corpus/$target"
-    (cd "$build/merged" && ls -S | head -n 36 | xargs cp -t "$corpus/$target")
-    echo "$target: $(ls "$corpus/$target" | wc -l) programs"
+    $run -merge=1 "$build/merged" "$committed" "$found" 2>"$build/$target.log"
+    (cd "$build/merged" && ls -S | head -n 36 | LC_ALL=C sort | pack "$corpus/$target.tar")
+    echo "$target: $(tar -tf "$corpus/$target.tar" | wc -l) programs"
   elif TARN_FUZZ_LAST=$build/crash-$target-last $run -max_total_time="$seconds" "$found" \
-       "$corpus/$target" 2>"$build/$target.log"; then
+       "$committed" 2>"$build/$target.log"; then
     rm -f "$build/crash-$target-last"
     echo "$target: $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$build/$target.log") programs, none breaks it"
   else

@@ -1,7 +1,7 @@
-// Runs one fuzz target with each file of a folder: the committed corpus, without libFuzzer.
-#include <algorithm>
+// Runs one fuzz target with each file of an archive of tar's: the committed corpus, without libFuzzer. How to
+// look into one and add to it: fuzz.sh.
 #include <cstdio>
-#include <filesystem>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <vector>
@@ -10,24 +10,30 @@
 
 namespace {
 
-// In a vector of its own size, so that a sanitizer sees who reads behind it.
-std::vector<std::uint8_t> read(const std::filesystem::path& path) {
+// A header, of which the name and the size in octal are read here, and the file behind it fill whole blocks.
+// One of zeros ends the archive.
+constexpr std::size_t kBlockBytes = 512, kSizeAt = 124;
+
+std::vector<char> read(const char* path) {
   std::ifstream file(path, std::ios::binary);
-  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return {bytes.begin(), bytes.end()};
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 2) return std::fprintf(stderr, "usage: %s FOLDER\n", arguments[0]), 2;
-  std::vector<std::filesystem::path> files(std::filesystem::directory_iterator(arguments[1]), {});
-  std::sort(files.begin(), files.end());
-  for (const std::filesystem::path& path : files) {
-    std::fprintf(stderr, "%s\n", path.filename().c_str());  // the last one is guilty
-    const std::vector<std::uint8_t> program = read(path);
+  if (count != 2) return std::fprintf(stderr, "usage: %s ARCHIVE\n", arguments[0]), 2;
+  const std::vector<char> archive = read(arguments[1]);
+  std::size_t programs = 0;
+  for (std::size_t at = 0; at < archive.size() && archive[at] != '\0'; ++programs) {
+    const char* const header = &archive[at];
+    const char* const file = header + kBlockBytes;
+    std::fprintf(stderr, "%.100s\n", header);  // the last one is guilty
+    // In a vector of its own size, so that a sanitizer sees who reads behind it.
+    const std::vector<std::uint8_t> program(file, file + std::strtoul(header + kSizeAt, nullptr, 8));
     LLVMFuzzerTestOneInput(program.data(), program.size());
+    at += kBlockBytes + (program.size() + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
   }
-  std::printf("%zu programs\n", files.size());
-  return files.empty() ? 1 : 0;
+  std::printf("%zu programs\n", programs);
+  return programs == 0 ? 1 : 0;
 }

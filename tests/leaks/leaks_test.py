@@ -1,10 +1,9 @@
 """TARN_LEAKS=exit: programs that tell of their own leaks when they end."""
 import os
-import pathlib
 import re
-import subprocess
-import tempfile
 import unittest
+
+from tool import ToolTest
 
 POOLS = os.environ["TARN_TEST_POOLS"]
 ENDS = os.environ["TARN_TEST_ENDS"]
@@ -17,11 +16,6 @@ SUM = re.compile(r"^([\d,]+) bytes? in ([\d,]+) blocks? leaked$", re.MULTILINE)
 HEADING = re.compile(r"^([\d,]+) bytes? in ([\d,]+) blocks? of (.*)$", re.MULTILINE)
 
 
-def run(*words, program=ENDS, timeout=60, **environment):
-    return subprocess.run([program, *words], capture_output=True, text=True, timeout=timeout,
-                          env={**os.environ, "TARN_LEAKS": "exit", **environment})
-
-
 def number(text):
     return int(text.replace(",", ""))
 
@@ -32,12 +26,17 @@ def blocks_told(run_of):
     return number(found[2]) if found else 0
 
 
-class EveryPool(unittest.TestCase):
+class LeaksTest(ToolTest):
+    def ended(self, *words, program=ENDS, **environment):
+        return self.run_program(program, *words, TARN_LEAKS="exit", **environment)
+
+
+class EveryPool(LeaksTest):
     # Old copies of addresses may lie about in the program's memory.
     MISSED = 3
 
     def check(self, kind, size, pool=""):
-        ended = run(kind, program=POOLS)
+        ended = self.ended(kind, program=POOLS)
         self.assertEqual(ended.returncode, LEAKS, ended.stderr)
         self.assertEqual(ended.stdout, "done")
         (_, blocks, rest), = HEADING.findall(ended.stderr)
@@ -63,13 +62,13 @@ class EveryPool(unittest.TestCase):
 
     def test_a_large_block_is_told_with_the_size_that_it_has_grown_to(self):
         # Where it grew in place the pages tell its size, where it moved the request does.
-        ended = run("large_reallocated", program=POOLS)
+        ended = self.ended("large_reallocated", program=POOLS)
         self.assertEqual(ended.returncode, LEAKS, ended.stderr)
         self.assertGreaterEqual(blocks_told(ended), 100 - self.MISSED)
         self.assertLessEqual({rest for _, _, rest in HEADING.findall(ended.stderr)}, {"896 KiB", "878.9 KiB"})
 
     def test_arenas_are_told_by_their_chunks(self):
-        ended = run("arena", program=POOLS)
+        ended = self.ended("arena", program=POOLS)
         self.assertEqual(ended.returncode, LEAKS)
         chunks = [rest for _, _, rest in HEADING.findall(ended.stderr)
                   if rest.endswith(' from arenas "arenas"')]
@@ -77,23 +76,23 @@ class EveryPool(unittest.TestCase):
         self.assertNotIn("of 77 B", ended.stderr)
 
     def test_objects_of_handle_pools_are_no_leaks_and_lead_on(self):
-        ended = run("handle_pool", program=POOLS)
+        ended = self.ended("handle_pool", program=POOLS)
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
 
     def test_a_program_without_leaks_says_nothing(self):
-        ended = run("nothing", program=POOLS)
+        ended = self.ended("nothing", program=POOLS)
         self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "done", ""))
 
     def test_a_pool_over_a_malloc_that_is_not_ours_is_told_too(self):
-        ended = run("heap", program=CORE)
+        ended = self.ended("heap", program=CORE)
         self.assertEqual(ended.returncode, LEAKS, ended.stderr)
         self.assertIn('of 120 B from heap "plugin"', ended.stderr)
-        self.assertEqual(run("malloc", program=CORE).returncode, 0)
+        self.assertEqual(self.ended("malloc", program=CORE).returncode, 0)
 
 
-class Ends(unittest.TestCase):
+class Ends(LeaksTest):
     def expect(self, way, status, blocks, **options):
-        ended = run(way, **options)
+        ended = self.ended(way, **options)
         self.assertEqual(ended.returncode, status, ended.stderr)
         if blocks == 0:
             self.assertEqual(ended.stderr, "")
@@ -152,29 +151,24 @@ class Ends(unittest.TestCase):
         self.expect("privately_forked", 0, 0)
 
     def test_off_by_default(self):
-        ended = subprocess.run([ENDS, "return"], capture_output=True, text=True, timeout=60)
+        ended = self.run_program(ENDS, "return")
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
 
     def test_options_that_hide_the_stacks_are_told(self):
-        ended = run("return", TARN_CHECK="1")
+        ended = self.ended("return", TARN_CHECK="1")
         self.assertEqual(ended.returncode, 0)
         self.assertEqual(ended.stderr, "tarn: no search for leaks: check, count_calls, pools_use_malloc and "
                                        "LeakSanitizer leave no room for stacks\n")
 
 
-class Report(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
-
+class Report(LeaksTest):
     def suppressed(self, text, *words, program=POOLS):
         known = self.scratch / "known.txt"
         known.write_text(text)
-        return run(*words, program=program, TARN_LEAKS_SUPPRESSIONS=str(known))
+        return self.ended(*words, program=program, TARN_LEAKS_SUPPRESSIONS=known)
 
     def test_begins_with_the_process_and_ends_with_the_sum(self):
-        ended = run("malloc", program=POOLS)
+        ended = self.ended("malloc", program=POOLS)
         lines = ended.stderr.splitlines()
         self.assertRegex(lines[0], r"^tarn: leaks at the end of process \d+ \(`tarn run --leaks` names")
         self.assertRegex(lines[2], HEADING)
@@ -197,12 +191,12 @@ class Report(unittest.TestCase):
         self.assertNotIn("leaked", ended.stderr)
 
     def test_a_file_of_suppressions_that_is_missing_is_told(self):
-        ended = run("malloc", program=POOLS, TARN_LEAKS_SUPPRESSIONS="/nowhere/known.txt")
+        ended = self.ended("malloc", program=POOLS, TARN_LEAKS_SUPPRESSIONS="/nowhere/known.txt")
         self.assertEqual(ended.returncode, LEAKS)
         self.assertTrue(ended.stderr.startswith("tarn: /nowhere/known.txt: cannot be read"), ended.stderr)
 
 
-class RealPrograms(unittest.TestCase):
+class RealPrograms(LeaksTest):
     """What they leak is their affair; what they write is as ever."""
 
     def test_write_what_they_write_without_it(self):
@@ -210,8 +204,8 @@ class RealPrograms(unittest.TestCase):
                       ["python3", "-I", "-c", "import json; print(json.dumps(list(range(1000))))"],
                       ["sh", "-c", "echo a | cat"]):
             with self.subTest(words[0]):
-                plain = subprocess.run(words, capture_output=True, text=True, timeout=60)
-                ours = run(*words[1:], program=words[0], LD_PRELOAD=LIBRARY)
+                plain = self.run_program(*words)
+                ours = self.ended(*words[1:], program=words[0], LD_PRELOAD=LIBRARY)
                 self.assertEqual(ours.stdout, plain.stdout)
                 self.assertIn(ours.returncode, (0, LEAKS), ours.stderr)
                 self.assertEqual(ours.returncode == LEAKS, blocks_told(ours) > 0, ours.stderr)

@@ -1,8 +1,29 @@
-// A program that misuses memory says first, on standard output, the line it must die with on standard error.
+// Cases of misuse, each MISUSE(name) { ... }. A case says first, on standard output, the line it must die
+// with on standard error. Each file of programs/ is a program that runs the one case its argument names;
+// before the case it makes nothing but the list of its cases, so that none meets what another has done.
 #pragma once
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <thread>
+
+struct MisuseCase {
+  MisuseCase(const char* its_name, void (*its_work)()) : name(its_name), run(its_work), before(newest) {
+    newest = this;
+  }
+
+  const char* name;
+  void (*run)();
+  const MisuseCase* before;  // the one that the file has before it
+  static inline const MisuseCase* newest = nullptr;
+};
+
+/// Begins a case. CMakeLists.txt finds the tests' names by this word at the begin of a line.
+#define MISUSE(name)                                   \
+  static void name();                                  \
+  static const MisuseCase case_of_##name(#name, name); \
+  static void name()
 
 /// Hides a pointer from the compiler, which would see through the misuse.
 template <typename Pointer>
@@ -30,4 +51,13 @@ inline void free_many_others(size_t size) {
   for (int i = 0; i < kBlocks; ++i) blocks[i] = malloc(size);
   for (int i = 0; i < kBlocks; ++i) free(blocks[i]);
   free(blocks);
+}
+
+/// Threads take turns to use a pool, until it gives them magazines.
+template <typename Use>
+void take_turns(Use use) {
+  for (int turn = 0; turn < 64; ++turn) {
+    use();
+    std::thread(use).join();
+  }
 }

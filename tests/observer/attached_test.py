@@ -1,32 +1,28 @@
 """Commands that write into a process: never into another program than the one that was looked at, with the
 rights of its user alone, and only as long as they run."""
 
-import json
 import os
 import pathlib
 import shutil
 import signal
-import subprocess
-import tempfile
-import time
 import unittest
 
-TOOL, LIBRARY, PROGRAMS = (os.environ[name] for name in (
-    "TARN_TEST_TOOL", "TARN_TEST_LIBRARY", "TARN_TEST_PROGRAMS"))
+from tool import ToolTest, children_of
+
+LIBRARY, PROGRAMS = os.environ["TARN_TEST_LIBRARY"], os.environ["TARN_TEST_PROGRAMS"]
 NOBODY = 65534
-DEADLINE = 60  # seconds; nothing comes near it unless something hangs
 
 
 def worker_of(tool):
     """The process that looks; its parent only watches it."""
-    return int(pathlib.Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()[0])
+    return children_of(tool)[0]
 
 
-class Attached(unittest.TestCase):
+class Attached(ToolTest):
+    DEADLINE = 60
+
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
+        super().setUp()
         self.scratch.chmod(0o755)
         for file in (LIBRARY, f"{PROGRAMS}/watched_user", f"{PROGRAMS}/set_user_victim"):
             shutil.copy(file, self.scratch)
@@ -34,50 +30,28 @@ class Attached(unittest.TestCase):
         self.victim = self.scratch / "set_user_victim"
 
     def start(self, *words, user=None, **environment):
-        program = subprocess.Popen(
-            [self.scratch / "watched_user", *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            text=True, user=user, group=user, extra_groups=None if user is None else [],
-            env={**os.environ, "LD_PRELOAD": str(self.library), **environment})
-        self.addCleanup(program.stdout.close)
-        self.addCleanup(program.stdin.close)
-        self.addCleanup(program.wait)
-        self.addCleanup(program.kill)
-        self.assertEqual(program.stdout.readline(), "started\n")
-        return program
-
-    def tool(self, *words):
-        tool = subprocess.Popen([TOOL, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                text=True)
-        self.addCleanup(tool.stderr.close)
-        self.addCleanup(tool.wait)
-        self.addCleanup(tool.kill)
-        return tool
+        groups = None if user is None else []
+        return self.start_program(self.scratch / "watched_user", *words, says="started\n", user=user,
+                                  group=user, extra_groups=groups, LD_PRELOAD=self.library, **environment)
 
     def output(self, *words):
-        return subprocess.run([TOOL, *map(str, words)], capture_output=True, text=True, timeout=DEADLINE,
-                              check=False).stdout
+        return self.tarn(*words).stdout
 
     def watches(self, program):
-        return json.loads(self.output("top", program.pid, "--once", "--json"))["watches"]
-
-    def wait_until(self, is_so):
-        end = time.monotonic() + DEADLINE
-        while not is_so():
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.05)
+        return self.json_of("top", program.pid, "--once")["watches"]
 
 
 @unittest.skipIf(os.geteuid() != 0, "needs root, to look at others")
 class OfAnotherUser(Attached):
     def becomes_victim(self, command, word, root, *how):
         self.victim.chmod(0o4755)
-        page = subprocess.run([self.victim, "where"], capture_output=True, text=True, check=True).stdout
+        page = self.run_program(self.victim, "where", check=True).stdout
         for _ in range(20):  # the kernel refuses the rights while the tool holds the process
             program = self.start("become", word, root, page.strip(), self.victim, *how, user=NOBODY)
-            tool = self.tool(*[str(program.pid) if part == "PID" else part for part in command])
+            tool = self.start_tarn(*[program.pid if part == "PID" else part for part in command])
             runs_as = program.stdout.readline()
             self.assertIn(runs_as, ("runs as 0\n", f"runs as {NOBODY}\n"))
-            tool.communicate(timeout=DEADLINE)
+            tool.communicate(timeout=self.DEADLINE)
             program.stdin.close()
             self.assertEqual(program.stdout.readline(), "untouched\n")
             if runs_as == "runs as 0\n":
@@ -100,7 +74,7 @@ class OfAnotherUser(Attached):
         hidden.mkdir(mode=0o700)
         program = self.start("busy", user=NOBODY)
         for command, file in (("profile", hidden / "x.json"), ("record", hidden / "x.trace")):
-            tool = self.tool(command, program.pid, "--for", 2, "-o", file)
+            tool = self.start_tarn(command, program.pid, "--for", 2, "-o", file)
             self.wait_until(lambda: self.watches(program))
             worker = worker_of(tool)
             status = pathlib.Path(f"/proc/{worker}/status").read_text().split("\n")
@@ -111,7 +85,7 @@ class OfAnotherUser(Attached):
             self.assertEqual([fields[name].strip("0") for name in ("CapPrm", "CapEff", "CapInh")], [""] * 3)
             self.assertEqual(fields["NoNewPrivs"], "1")
             self.assertEqual(pathlib.Path(f"/proc/{worker}/mem").stat().st_uid, 0)  # nobody may not look
-            self.assertEqual((tool.communicate(timeout=DEADLINE), tool.returncode)[1], 0)
+            self.assertEqual((tool.communicate(timeout=self.DEADLINE), tool.returncode)[1], 0)
             self.assertEqual((file.stat().st_uid, file.stat().st_size > 0), (0, True))
 
     def test_other_commands_write_their_files_too(self):
@@ -121,15 +95,14 @@ class OfAnotherUser(Attached):
         self.output("heap", program.pid, "--save", hidden / "heap.json")
         self.output("map", program.pid, "--html", hidden / "map.html")
         self.assertEqual(sorted(os.listdir(hidden)), ["heap.json", "map.html"])
-        self.assertEqual(subprocess.run([TOOL, "heap", "1", "--save", hidden / "none.json"],
-                                        capture_output=True, check=False).returncode, 1)
+        self.assertEqual(self.tarn("heap", 1, "--save", hidden / "none.json").returncode, 1)
         self.assertEqual(sorted(os.listdir(hidden)), ["heap.json", "map.html"])
 
 
 class Lease(Attached):
     def watched(self, command, *words):
         program = self.start("busy")
-        tool = self.tool(command, program.pid, "--for", DEADLINE, *words)
+        tool = self.start_tarn(command, program.pid, "--for", self.DEADLINE, *words)
         self.wait_until(lambda: self.watches(program))
         return program, tool
 
@@ -157,12 +130,12 @@ class Lease(Attached):
         os.kill(worker_of(tool), signal.SIGSTOP)
         self.wait_until(lambda: not self.watches(program))
         os.kill(worker_of(tool), signal.SIGCONT)
-        self.assertIn("the profile was ended early", tool.communicate(timeout=DEADLINE)[1])
+        self.assertIn("the profile was ended early", tool.communicate(timeout=self.DEADLINE)[1])
 
     def test_a_tool_that_runs_keeps_its_profile(self):
         program = self.start("busy")
-        tool = self.tool("profile", program.pid, "--for", 5)
-        self.assertEqual(tool.communicate(timeout=DEADLINE)[1].count("ended early"), 0)
+        tool = self.start_tarn("profile", program.pid, "--for", 5)
+        self.assertEqual(tool.communicate(timeout=self.DEADLINE)[1].count("ended early"), 0)
         self.assertEqual(self.watches(program), [])
 
     def test_what_the_program_has_switched_on_stays_on_and_is_told_as_its_own(self):

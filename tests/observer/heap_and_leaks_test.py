@@ -2,14 +2,13 @@
 
 import json
 import os
-import subprocess
-import tempfile
+import pathlib
 import unittest
 
-TOOL = os.environ["TARN_TEST_TOOL"]
+from tool import ToolTest
+
 LIBRARY = os.environ["TARN_TEST_LIBRARY"]
-PROGRAMS = os.environ["TARN_TEST_PROGRAMS"]
-DEADLINE = 60  # seconds; no test comes near it unless something hangs
+PROGRAMS = pathlib.Path(os.environ["TARN_TEST_PROGRAMS"])
 
 
 def name_of(group):
@@ -17,18 +16,11 @@ def name_of(group):
     return group["class"].split("::")[-1] if group["class"] else group["block_bytes"]
 
 
-class LookTest(unittest.TestCase):
+class LookTest(ToolTest):
     def start(self, program, *words, preload=LIBRARY):
-        environment = {**os.environ, "LD_PRELOAD": preload}
-        process = subprocess.Popen([os.path.join(PROGRAMS, program), *words], env=environment, text=True,
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.stdin.close)
+        """Its process id, which it says when it is ready."""
+        process = self.start_program(PROGRAMS / program, *words, LD_PRELOAD=preload)
         return process.stdout.readline().strip()
-
-    def tarn(self, *words):
-        return subprocess.run([TOOL, *words], capture_output=True, text=True, timeout=DEADLINE, check=False)
 
     def groups(self, *words):
         result = self.tarn(*words, "--json")
@@ -53,10 +45,9 @@ class HeapTest(LookTest):
         self.assertEqual(groups["Quest", ""]["blocks"], 700)
 
     def test_a_stripped_program_has_the_names_of_its_classes(self):
-        with tempfile.TemporaryDirectory() as directory:
-            stripped = os.path.join(directory, "stripped_program")
-            subprocess.run(["strip", "-o", stripped, os.path.join(PROGRAMS, "leaking_program")], check=True)
-            groups = self.groups("heap", self.start(stripped))
+        stripped = self.scratch / "stripped_program"
+        self.run_program("strip", "-o", stripped, PROGRAMS / "leaking_program", check=True)
+        groups = self.groups("heap", self.start(stripped))
         self.assertEqual(groups["Quest", ""]["blocks"], 5000)
 
     def test_without_contents_no_class_is_known(self):
@@ -67,19 +58,17 @@ class HeapTest(LookTest):
         self.assertGreater(census["blocks"], 20000)
 
     def test_growth_is_that_against_a_saved_census(self):
-        with tempfile.TemporaryDirectory() as directory:
-            saved = os.path.join(directory, "saved.json")
-            self.assertEqual(self.tarn("heap", self.start("leaking_program"), "--save", saved).returncode, 0)
-            grown = self.groups("heap", self.start("leaking_program", "--leak"), "--since", saved)
+        saved = self.scratch / "saved.json"
+        self.assertEqual(self.tarn("heap", self.start("leaking_program"), "--save", saved).returncode, 0)
+        grown = self.groups("heap", self.start("leaking_program", "--leak"), "--since", saved)
         self.assertEqual(grown["Quest", ""]["blocks_grown"], 1000)
         self.assertEqual(grown["Link", ""]["blocks_grown"], 300)
         self.assertNotIn(("Monster", ""), grown)
 
     def test_a_file_that_is_no_census_is_refused(self):
-        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-            file.write('{"format": "something else"}')
-            file.flush()
-            result = self.tarn("heap", "1", "--since", file.name)
+        file = self.scratch / "no_census.json"
+        file.write_text('{"format": "something else"}')
+        result = self.tarn("heap", 1, "--since", file)
         self.assertEqual(result.returncode, 2)
         self.assertIn("--save", result.stderr)
 
@@ -120,10 +109,9 @@ class LeaksTest(LookTest):
     def test_what_only_the_library_has_an_address_of_is_a_leak_here_and_in_a_core(self):
         pid = self.start("leaking_program", "--to-library")
         self.assertEqual(self.leaks(pid)["Quest", ""]["direct"]["blocks"], 1)
-        with tempfile.TemporaryDirectory() as directory:
-            core = os.path.join(directory, "core")
-            subprocess.run(["gcore", "-o", core, pid], check=True, capture_output=True, timeout=DEADLINE)
-            groups = self.groups("leaks", "--core", f"{core}.{pid}")
+        core = self.scratch / "core"
+        self.run_program("gcore", "-o", core, pid, check=True)
+        groups = self.groups("leaks", "--core", f"{core}.{pid}")
         self.assertEqual(groups["Quest", ""]["direct"]["blocks"], 1)
 
     def test_stopping_threads_finds_the_same_and_the_program_goes_on(self):

@@ -3,18 +3,15 @@
 import gzip
 import json
 import os
-import pathlib
 import shutil
-import subprocess
-import tempfile
 import time
 import unicodedata
 import unittest
 
 from looked_at import LookedAt
+from tool import ToolTest
 
-TOOL, PROGRAM = os.environ["TARN_TEST_TOOL"], os.environ["TARN_TEST_HOSTILE"]
-DEADLINE = 60  # seconds; no command comes near it unless something hangs
+PROGRAM = os.environ["TARN_TEST_HOSTILE"]
 # The kernel's name of a process, and the program's file: both are shown.
 HOSTILE_FILE = "e<b>\x1b[31m\u009b\u202e\u2066.exe"
 
@@ -55,14 +52,12 @@ def strings_of_pprof(file):
     return strings
 
 
-class HostileProgram(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
+class HostileProgram(ToolTest):
+    DEADLINE = 60
 
-    def tarn(self, *words):
-        return subprocess.run([TOOL, *map(str, words)], capture_output=True, timeout=DEADLINE, check=False)
+    def tarn(self, *words, **keywords):
+        """Its output as bytes."""
+        return super().tarn(*words, text=False, **keywords)
 
     def assert_harmless(self, words, raw):
         text = raw.decode()  # fails where it is no UTF-8
@@ -117,7 +112,7 @@ class HostileProgram(unittest.TestCase):
     def test_a_recording_ends_where_its_files_have_the_most_that_is_written(self):
         trace, most = self.scratch / "calls.trace", 16 << 20
         with LookedAt([PROGRAM, "rings"]) as target:
-            result = self.tarn("record", target.pid, "--for", DEADLINE / 2, "--most", "16M", "-o", trace)
+            result = self.tarn("record", target.pid, "--for", self.DEADLINE / 2, "--most", "16M", "-o", trace)
         self.assertEqual(result.returncode, 1)
         self.assertIn("16.00 MiB is the most that is written", result.stderr.decode())
         self.assertEqual(result.stderr.count(b"tarn: "), 1, result.stderr)

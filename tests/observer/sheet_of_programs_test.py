@@ -8,15 +8,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from looked_at import DEADLINE, LookedAt  # noqa: E402  pylint: disable=wrong-import-position
+from looked_at import LookedAt
+from tool import ToolTest
 
-TOOL, TARN = os.environ["TARN_TEST_TOOL"], os.environ["TARN_TEST_TARN"]
+TARN = os.environ["TARN_TEST_TARN"]
 LEAST_PROGRAMS = 12
 LARGEST_ERROR = 0.01
 
@@ -109,11 +106,9 @@ def is_installed(name):
     return shutil.which(name.split()[0]) is not None
 
 
-class SheetOfProgramsTest(unittest.TestCase):
-
+class SheetOfProgramsTest(ToolTest):
     def look_at(self, pid):
-        result = subprocess.run([TOOL, "top", str(pid), "--json"], capture_output=True, text=True,
-                                timeout=DEADLINE, check=False)
+        result = self.tarn("top", pid, "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
         return json.loads(result.stdout)
 
@@ -130,12 +125,11 @@ class SheetOfProgramsTest(unittest.TestCase):
         self.assertGreater(sheet["parts"]["live"], 0, name)
 
     def test_the_parts_are_rss_within_one_percent(self):
-        with tempfile.TemporaryDirectory() as folder:
-            installed = {name: job for name, job in programs(Path(folder)).items() if is_installed(name)}
-            self.assertGreaterEqual(len(installed), LEAST_PROGRAMS)
-            for name, (command, arguments) in installed.items():
-                with self.subTest(program=name):
-                    self.check(name, command, arguments)
+        installed = {name: job for name, job in programs(self.scratch).items() if is_installed(name)}
+        self.assertGreaterEqual(len(installed), LEAST_PROGRAMS)
+        for name, (command, arguments) in installed.items():
+            with self.subTest(program=name):
+                self.check(name, command, arguments)
 
 
 if __name__ == "__main__":

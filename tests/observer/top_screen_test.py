@@ -1,19 +1,16 @@
 """`tarn top` on a real terminal: tmux shows what a reader would see, and types the keys."""
 
-import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from looked_at import DEADLINE, LookedAt  # noqa: E402  pylint: disable=wrong-import-position
+from looked_at import DEADLINE, LookedAt
+from tool import TOOL, ToolTest
 
-TOOL, PROGRAM = os.environ["TARN_TEST_TOOL"], os.environ["TARN_TEST_PROGRAM"]
+PROGRAM = os.environ["TARN_TEST_PROGRAM"]
 
 
 class Terminal:
@@ -162,15 +159,12 @@ class TopScreenTest(unittest.TestCase):
         terminal.wait_for_text("RSS ", "q quit")
 
 
-class TopOnceTest(unittest.TestCase):
-
+class TopOnceTest(ToolTest):
     def setUp(self):
+        super().setUp()
+        self.environment["COLUMNS"] = "100"
         self.program = LookedAt([PROGRAM])
         self.addCleanup(self.program.end)
-
-    def tarn(self, *words):
-        return subprocess.run([TOOL, *words], capture_output=True, text=True, timeout=DEADLINE, check=False,
-                              env={**os.environ, "COLUMNS": "100"})
 
     def test_a_pipe_gets_the_lines_once(self):
         result = self.tarn("top", "looked_at")
@@ -180,7 +174,7 @@ class TopOnceTest(unittest.TestCase):
         self.assertNotIn("q quit", result.stdout)
 
     def test_json_tells_pools_and_rates_of_an_interval(self):
-        look = json.loads(self.tarn("top", str(self.program.pid), "--json", "--interval", "0.1").stdout)
+        look = self.json_of("top", self.program.pid, "--interval", 0.1)
         self.assertEqual((look["schema"], look["schema_version"]), ("tarn-top", 1))
         self.assertGreaterEqual(look["rate_seconds"], 0.1)
         packets = next(pool for pool in look["pools"] if pool["name"] == "packets")
@@ -189,23 +183,22 @@ class TopOnceTest(unittest.TestCase):
         self.assertGreaterEqual(look["sheet"]["survivors"]["blocks"], 1000)
 
     def test_metrics_have_the_parts_and_the_pools(self):
-        text = self.tarn("metrics", str(self.program.pid)).stdout
+        text = self.tarn("metrics", self.program.pid).stdout
         self.assertIn('tarn_pool_live_blocks{kind="fixed pool",name="packets",block_bytes="512"} 950\n', text)
         self.assertIn('tarn_resident_part_bytes{part="free_in_slabs"}', text)
         self.assertIn("# TYPE tarn_refills_total counter\n", text)
 
     def start_as(self, program, name, says=b"ready"):
         """The program under a name that only this test knows, as others run beside it."""
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        started = LookedAt([shutil.copy(program, os.path.join(folder.name, name))], says=says)
+        folder = tempfile.mkdtemp(dir=self.scratch)
+        started = LookedAt([shutil.copy(program, os.path.join(folder, name))], says=says)
         self.addCleanup(started.end)
         return started.pid
 
     def test_ps_sums_all_processes_of_a_name(self):
         name = f"workers_{os.getpid()}"
         pids = [self.start_as(PROGRAM, name), self.start_as(PROGRAM, name)]
-        found = json.loads(self.tarn("ps", name, "--json").stdout)
+        found = self.json_of("ps", name)
         self.assertEqual([one["pid"] for one in found["processes"]], sorted(pids))
         for part in ("live", "metadata"):
             self.assertEqual(found["sum"]["parts"][part],
@@ -222,7 +215,7 @@ class TopOnceTest(unittest.TestCase):
         name = f"server_{os.getpid()}"
         on_tarn = self.start_as(PROGRAM, name)
         self.start_as(shutil.which("cat"), name, says=None)
-        self.assertEqual(json.loads(self.tarn("top", name, "--json").stdout)["pid"], on_tarn)
+        self.assertEqual(self.json_of("top", name)["pid"], on_tarn)
 
     def test_output_that_cannot_be_written_is_an_error(self):
         for words in (["top", str(self.program.pid), "--once"], ["metrics", str(self.program.pid)]):

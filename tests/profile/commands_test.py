@@ -2,51 +2,25 @@
 import gzip
 import json
 import os
-import pathlib
 import signal
-import subprocess
-import tempfile
 import time
 import unittest
 
-TOOL = os.environ["TARN_TEST_TOOL"]
-BUSY = os.environ["TARN_TEST_BUSY"]
-LEAKY = os.environ["TARN_TEST_LEAKY"]
+from tool import ToolTest
+
+BUSY, LEAKY = os.environ["TARN_TEST_BUSY"], os.environ["TARN_TEST_LEAKY"]
 LIVE = 4_000
 SITES = {"small_site": 100, "medium_site": 3_000, "pool_site": 500, "heap_site": 700}
-
-
-def tarn(*words, **options):
-    return subprocess.run([TOOL, *map(str, words)], capture_output=True, text=True, timeout=120, **options)
 
 
 def site_of(stack):
     return next((site for site in SITES if any(site in frame["function"] for frame in stack["frames"])), None)
 
 
-class Busy:
-    """The busy program, past its set-up."""
-
-    def __init__(self, seconds=60, environment=None, words=()):
-        self.process = subprocess.Popen([BUSY, str(seconds), *words], stdout=subprocess.PIPE, text=True,
-                                        env={**os.environ, **(environment or {})})
-        assert self.process.stdout.readline() == "ready\n"
-        self.pid = self.process.pid
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-
-
-class Profile(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
+class Profile(ToolTest):
+    def busy(self, seconds=60, *words, **environment):
+        """The busy program, past its set-up."""
+        return self.start_program(BUSY, seconds, *words, says="ready\n", **environment)
 
     def live_by_site(self, document):
         bytes_of = dict.fromkeys(SITES, 0)
@@ -56,8 +30,8 @@ class Profile(unittest.TestCase):
         return bytes_of
 
     def test_every_site_is_seen_with_its_live_bytes(self):
-        with Busy() as busy:
-            run = tarn("profile", busy.pid, "--for", 3, "--interval", "16K", "--json")
+        busy = self.busy()
+        run = self.tarn("profile", busy.pid, "--for", 3, "--interval", "16K", "--json")
         self.assertEqual(run.returncode, 0, run.stderr)
         found = self.live_by_site(json.loads(run.stdout))
         for site, size in SITES.items():
@@ -67,40 +41,40 @@ class Profile(unittest.TestCase):
 
     def test_a_table_of_size_classes_can_be_made_from_the_live_sizes(self):
         profile, table = self.scratch / "heap.json", self.scratch / "my.classes"
-        with Busy(environment={"TARN_PROFILE": "1"}) as busy:
-            tarn("profile", busy.pid, "--for", 0.1, "-o", profile)
+        busy = self.busy(TARN_PROFILE="1")
+        self.tarn("profile", busy.pid, "--for", 0.1, "-o", profile)
         count_of = {live["size"]: live["count"] for live in json.loads(profile.read_text())["live_sizes"]}
         for size in (SITES["small_site"], SITES["medium_site"]):
             self.assertAlmostEqual(count_of[size], LIVE, delta=LIVE / 100)
         for size in (SITES["pool_site"], SITES["heap_site"]):
             self.assertLess(count_of.get(size, 0), LIVE / 100, "no block of the general pool's classes")
-        run = tarn("classes", "--fit", profile, "-o", table)
+        run = self.tarn("classes", "--fit", profile, "-o", table)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("3008", table.read_text().split(), "the class for 3000 bytes")
 
     def test_pools_are_told_by_their_names(self):
-        with Busy() as busy:
-            run = tarn("profile", busy.pid, "--for", 2, "--interval", "16K", "--json")
+        busy = self.busy()
+        run = self.tarn("profile", busy.pid, "--for", 2, "--interval", "16K", "--json")
         pools = {site_of(stack): stack["pool"] for stack in json.loads(run.stdout)["stacks"]}
         self.assertIn('"packets"', pools["pool_site"])
         self.assertIn('"level"', pools["heap_site"])
         self.assertIsNone(pools["small_site"])
 
     def test_a_profile_is_switched_off_and_leaves_nothing_on(self):
-        with Busy() as busy:
-            for _ in range(3):
-                self.assertEqual(tarn("profile", busy.pid, "--for", 0.3, "--interval", "4K").returncode, 0)
-            time.sleep(0.5)
-            run = tarn("profile", busy.pid, "--for", 0.5, "--interval", "1G", "--json")
-            older = [stack for stack in json.loads(run.stdout)["stacks"] if site_of(stack) == "medium_site"]
-            self.assertEqual(sum(stack["live"]["bytes"] for stack in older), 0)
+        busy = self.busy()
+        for _ in range(3):
+            self.assertEqual(self.tarn("profile", busy.pid, "--for", 0.3, "--interval", "4K").returncode, 0)
+        time.sleep(0.5)
+        run = self.tarn("profile", busy.pid, "--for", 0.5, "--interval", "1G", "--json")
+        older = [stack for stack in json.loads(run.stdout)["stacks"] if site_of(stack) == "medium_site"]
+        self.assertEqual(sum(stack["live"]["bytes"] for stack in older), 0)
 
     def test_files_are_written_in_the_form_that_their_ending_names(self):
         names = ["heap.pb.gz", "heap.folded", "heap.speedscope.json", "heap.html", "heap.json"]
         files = [self.scratch / name for name in names]
-        with Busy() as busy:
-            words = [word for file in files for word in ("-o", file)]
-            run = tarn("profile", busy.pid, "--for", 1, "--interval", "16K", *words)
+        busy = self.busy()
+        words = [word for file in files for word in ("-o", file)]
+        run = self.tarn("profile", busy.pid, "--for", 1, "--interval", "16K", *words)
         self.assertEqual(run.returncode, 0, run.stderr)
         pprof, folded, speedscope, page, document = files
         self.assertIn(b"medium_site", gzip.decompress(pprof.read_bytes()))
@@ -111,54 +85,48 @@ class Profile(unittest.TestCase):
 
     def test_an_interrupt_ends_it_early_and_writes_it(self):
         file = self.scratch / "heap.folded"
-        with Busy() as busy:
-            words = [TOOL, "profile", str(busy.pid), "--for", "600", "--interval", "16K", "-o", str(file)]
-            tool = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            time.sleep(2)
-            tool.send_signal(signal.SIGINT)
-            tool.communicate(timeout=60)
-            self.assertEqual(tool.returncode, 0)
+        busy = self.busy()
+        tool = self.start_tarn("profile", busy.pid, "--for", 600, "--interval", "16K", "-o", file)
+        time.sleep(2)
+        tool.send_signal(signal.SIGINT)
+        tool.communicate(timeout=60)
+        self.assertEqual(tool.returncode, 0)
         self.assertIn("medium_site", file.read_text())
 
     def test_a_process_that_ends_meanwhile_is_one_line(self):
-        with Busy(seconds=2) as busy:
-            run = tarn("profile", busy.pid, "--for", 60)
+        busy = self.busy(2)
+        run = self.tarn("profile", busy.pid, "--for", 60)
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("the process ended", run.stderr)
 
     def test_a_program_that_only_hits_is_reached_with_stop(self):
-        with Busy(environment={"TARN_BACKGROUND": "0"}, words=("hits",)) as busy:
-            run = tarn("profile", busy.pid, "--for", 1, "--interval", "16K", "--stop", "--json")
+        busy = self.busy(60, "hits", TARN_BACKGROUND="0")
+        run = self.tarn("profile", busy.pid, "--for", 1, "--interval", "16K", "--stop", "--json")
         self.assertEqual(run.returncode, 0, run.stderr)
         stacks = json.loads(run.stdout)["stacks"]
         allocated = sum(stack["allocated"]["blocks"] for stack in stacks if site_of(stack) == "small_site")
         self.assertGreater(allocated, 100_000)
 
     def test_what_makes_no_sense_is_one_line(self):
-        with Busy() as busy:
-            for words, message in (
-                    (("--interval", "0"), "no distance of two samples"),
-                    (("-o", "heap.xyz"), "its ending names no form"),
-                    (("--for", "-1"), "--for"),
-                    (("-o", self.scratch / "missing" / "heap.json"), "missing")):
-                run = tarn("profile", busy.pid, *words)
-                self.assertNotEqual(run.returncode, 0, words)
-                self.assertIn(message, run.stderr)
-                self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+        busy = self.busy()
+        for words, message in (
+                (("--interval", "0"), "no distance of two samples"),
+                (("-o", "heap.xyz"), "its ending names no form"),
+                (("--for", "-1"), "--for"),
+                (("-o", self.scratch / "missing" / "heap.json"), "missing")):
+            run = self.tarn("profile", busy.pid, *words)
+            self.assertNotEqual(run.returncode, 0, words)
+            self.assertIn(message, run.stderr)
+            self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
 
     def test_a_program_without_the_library_is_one_line(self):
-        other = subprocess.Popen(["sleep", "60"])
-        try:
-            run = tarn("profile", other.pid, "--for", 1)
-        finally:
-            other.kill()
-            other.wait()
+        run = self.tarn("profile", self.start_program("sleep", 60).pid, "--for", 1)
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("runs without tarn", run.stderr)
 
     def test_run_tells_who_allocated(self):
         file = self.scratch / "heap.json"
-        run = tarn("run", "--profile", "64K", "-o", file, "--", BUSY, 1)
+        run = self.tarn("run", "--profile", "64K", "-o", file, "--", BUSY, 1)
         self.assertEqual(run.returncode, 0, run.stderr)
         # A name is cut where a rare site, which is sampled or not, has a long place.
         self.assertIn("::medium_s", run.stderr)
@@ -168,22 +136,15 @@ class Profile(unittest.TestCase):
         self.assertAlmostEqual(allocated["medium_site"] / allocated["heap_site"], 3_000 / 700, delta=0.5)
 
     def test_a_profile_from_the_start_is_read_from_a_running_process(self):
-        with Busy(environment={"TARN_PROFILE": "16K"}) as busy:
-            run = tarn("profile", busy.pid, "--for", 1, "--json")
+        busy = self.busy(TARN_PROFILE="16K")
+        run = self.tarn("profile", busy.pid, "--for", 1, "--json")
         self.assertIn("is on already", run.stderr)
         self.assertGreater(self.live_by_site(json.loads(run.stdout))["medium_site"], LIVE * 2_000)
 
 
-class Leaks(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
-
+class Leaks(ToolTest):
     def leaks(self, *words):
-        file = self.scratch / "leaks.json"
-        run = tarn("run", "--leaks", "--json", file, *words)
-        return run, json.loads(file.read_text())
+        return self.result_and_json("run", "--leaks", *words)
 
     def blocks_of(self, document, function):
         return sum(leak["blocks"] for leak in document["leaks"]
@@ -219,7 +180,7 @@ class Leaks(unittest.TestCase):
     def test_a_bad_suppression_names_its_line(self):
         known = self.scratch / "known.txt"
         known.write_text("leak:a\nrace:b\n")
-        run = tarn("run", "--leaks", "--suppressions", known, "--", "/bin/true")
+        run = self.tarn("run", "--leaks", "--suppressions", known, "--", "/bin/true")
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("known.txt:2", run.stderr)
 
@@ -253,8 +214,7 @@ class Leaks(unittest.TestCase):
         self.assertEqual([one["name"] for one in document["not_looked_at"]], ["profile_leaky"])
 
     def test_what_is_left_running_is_looked_at_and_runs_on(self):
-        words = [TOOL, "run", "--leaks", "--", "sh", "-c", f"{BUSY} 60 >&2 & exit 0"]
-        run = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+        run = self.start_tarn("run", "--leaks", "--", "sh", "-c", f"{BUSY} 60 >&2 & exit 0")
         line = ""
         while "still runs" not in line:
             line = run.stderr.readline()
@@ -270,29 +230,26 @@ class Leaks(unittest.TestCase):
             os.kill(busy, 0)
         finally:
             os.kill(busy, signal.SIGKILL)
-            run.stderr.close()
 
     def test_a_profile_has_the_stacks_of_all_processes(self):
         file = self.scratch / "heap.folded"
-        run = tarn("run", "--profile", 1, "-o", file, "--", "sh", "-c", f"{LEAKY} 0; exit 0")
+        run = self.tarn("run", "--profile", 1, "-o", file, "--", "sh", "-c", f"{LEAKY} 0; exit 0")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertRegex(file.read_text(), r"(?m)^profile_leaky \(\d+\);.*lose_quest")
         self.assertRegex(file.read_text(), r"(?m)^sh \(\d+\);")
 
     def test_a_program_has_the_limits_of_its_caller_and_gets_what_is_sent_to_the_tool(self):
-        limit = subprocess.run(["sh", "-c", "ulimit -d"], capture_output=True, text=True, check=True).stdout
+        limit = self.run_program("sh", "-c", "ulimit -d", check=True).stdout
         script = "ulimit -d; trap 'exit 7' TERM; echo ready; while :; do sleep 0.05; done"
-        with tempfile.NamedTemporaryFile(suffix=".trace") as trace:
-            for words in (["run", "--leaks"], ["run", "--profile"], ["record", "-o", trace.name]):
-                with subprocess.Popen([TOOL, *words, "--", "sh", "-c", script], stdout=subprocess.PIPE,
-                                      stderr=subprocess.DEVNULL, text=True) as tool:
-                    self.assertEqual(tool.stdout.readline(), limit, words)
-                    self.assertEqual(tool.stdout.readline(), "ready\n")
-                    tool.send_signal(signal.SIGTERM)
-                    self.assertEqual(tool.wait(60), 7, words)
+        for words in (["run", "--leaks"], ["run", "--profile"], ["record", "-o", self.scratch / "x.trace"]):
+            tool = self.start_tarn(*words, "--", "sh", "-c", script)
+            self.assertEqual(tool.stdout.readline(), limit, words)
+            self.assertEqual(tool.stdout.readline(), "ready\n")
+            tool.send_signal(signal.SIGTERM)
+            self.assertEqual(tool.wait(60), 7, words)
 
     def test_a_killed_program_says_so_by_its_status(self):
-        run = tarn("run", "--leaks", "--", "sh", "-c", "kill -9 $$")
+        run = self.tarn("run", "--leaks", "--", "sh", "-c", "kill -9 $$")
         self.assertEqual(run.returncode, 128 + 9)
 
 

@@ -96,7 +96,7 @@ COVERED = {
     "pool/pages/heap_page_life": "tests/pools/heap_test.cc",
     "pool/heaps/heap_state": "tests/pools/heap_test.cc",
     "pool/blocks/object_pool": "tests/pools/object_pool_test.cc",
-    "pool/blocks/free_check": "tests/misuse/programs/debug_fixed_double_free_behind_others.cc",
+    "pool/blocks/free_check": "tests/misuse/programs/checked_frees.cc",
     "pool/wipe_block": "tests/pools/sensitive_test.cc",
     "thread/watch/call_counts": "tests/unit/observe/figures/counted_calls_test.cc",
     "thread/spans_in_order": "tests/unit/pool/blocks/live_walk_test.cc",

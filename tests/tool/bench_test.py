@@ -4,94 +4,67 @@ writes, and what it makes of allocators that go wrong.
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-TOOL = os.environ["TARN_TEST_TOOL"]
+from tool import TOOL, ToolTest, children_of
+
 LIBRARIES = os.environ["TARN_TEST_LIBRARIES"]
 TARN = os.environ["TARN_TEST_TARN"]  # the drop-in library
 MAKER = os.environ["TARN_TEST_MAKER"]  # of a trace
 HARMLESS, CRASHING = (f"{LIBRARIES}/libfake_{name}.so" for name in ("harmless", "crashing"))
 OVERLAPPING, HANGING, FAILING = (f"{LIBRARIES}/libfake_{name}.so"
                                  for name in ("overlapping", "hanging", "failing"))
-DEADLINE = 300  # seconds; on a quiet machine the whole file takes 170
 TINY = ["--scale", "0.001"]
 # Two groups that take a moment: one of sizes, one of threads; and the blocks that the overlapping library
 # gives twice.
 SMALL = ["--only", "002_fixed,boundary", "--sizes", "64,96", "--threads", "1,4"]
 
 
-class BenchTest(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = scratch.name
-        self.environment = {key: value
-                            for key, value in os.environ.items() if key not in ("LD_PRELOAD", "NO_COLOR")}
+def words_of(pid):
+    """The command line of a process."""
+    return set(pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0"))
 
-    def path(self, name):
-        return os.path.join(self.scratch, name)
+
+class BenchTest(ToolTest):
+    DEADLINE = 300  # on a quiet machine the whole file takes 170
 
     def bench(self, *words, **environment):
-        return subprocess.run([TOOL, "bench", "--quiet", *words], capture_output=True, text=True,
-                              timeout=DEADLINE,
-                              env={**self.environment, **environment}, check=False)
+        return self.tarn("bench", "--quiet", *words, **environment)
 
     def results(self, *words):
         """The process and the JSON of a tiny run."""
         rounds = () if "--rounds" in words else ("--rounds", "2")
-        result = self.bench(*TINY, *rounds, "--json", self.path("r.json"), *words)
-        with open(self.path("r.json"), encoding="utf-8") as file:
-            return result, json.load(file)
+        return self.result_and_json("bench", "--quiet", *TINY, *rounds, *words)
 
     def start(self, *words):
-        process = subprocess.Popen([TOOL, "bench", "--quiet", *words], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE,
-                                   text=True, env=self.environment)
-        self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
-        return process
+        return self.start_tarn("bench", "--quiet", *words)
 
     def child_of(self, process, *words):
         """The pid of a child with these words in its command line."""
-        deadline = time.monotonic() + DEADLINE
-        while time.monotonic() < deadline:
+        def found():
             try:
-                with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
-                    for pid in file.read().split():
-                        with open(f"/proc/{pid}/cmdline", encoding="utf-8") as command:
-                            if set(words) <= set(command.read().split("\0")):
-                                return int(pid)
+                return next((pid for pid in children_of(process) if set(words) <= words_of(pid)), None)
             except (FileNotFoundError, ProcessLookupError):  # it has ended
-                pass
-            time.sleep(0.002)
-        raise AssertionError(f"no child with {words}")
+                return None
+        return self.wait_until(found, f"no child with {words}")
 
-    def assert_is_gone(self, pid):
-        deadline = time.monotonic() + 5
-        while os.path.exists(f"/proc/{pid}"):
-            self.assertLess(time.monotonic(), deadline, f"process {pid} is still there")
-            time.sleep(0.005)
-
-    def assert_one_line(self, result, text):
-        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
-        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
-        self.assertTrue(result.stderr.startswith("tarn: "), result.stderr)
-        self.assertIn(text, result.stderr)
+    def assert_refused(self, result, text):
+        self.assert_one_line(result, 2, text)
         self.assertEqual(result.stdout, "")
 
 
 class Everything(BenchTest):
     def test_every_workload_runs_under_every_allocator_that_is_asked_for(self):
-        os.mkdir(self.path("none"))
+        none, page = self.scratch / "none", self.scratch / "page.html"
+        none.mkdir()
         # Three more take 130 seconds of both processors: in a usual run one rival stands for all.
         fewer = () if os.environ.get("TARN_LONG_TESTS") == "1" else ("--without", "jemalloc,tcmalloc,tbb")
-        result, run = self.results("--quick", "--rounds", "1", "--html", self.path("page.html"), "--traces",
-                                   self.path("none"), *fewer)
+        result, run = self.results("--quick", "--rounds", "1", "--html", page, "--traces", none, *fewer)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual(run["failures"], [])
         kinds = {a["name"]: a["kind"] for a in run["allocators"]}
@@ -119,8 +92,7 @@ class Everything(BenchTest):
         self.assertFalse({"decline", "footprint"} & {group["group"] for group in run["groups"]})
         for section in ("000  ", "001  ", "002  ", "003  ", "004  ", "ours  "):
             self.assertIn(section, result.stdout)
-        with open(self.path("page.html"), encoding="utf-8") as file:
-            self.assertGreater(len(file.read()), 50_000)
+        self.assertGreater(len(page.read_text()), 50_000)
 
 
 class Choice(BenchTest):
@@ -203,15 +175,14 @@ class Results(BenchTest):
                                            median / min(medians), places=4)
 
     def test_tables_and_page_can_be_made_again_from_the_json(self):
-        first, _ = self.results("--html", self.path("1.html"), "--with", "none", *SMALL)
-        again = self.bench("--from", self.path("r.json"), "--html", self.path("2.html"), "--json",
-                           self.path("2.json"))
+        page, page_again, json_again = (self.scratch / name for name in ("1.html", "2.html", "2.json"))
+        first, _ = self.results("--html", page, "--with", "none", *SMALL)
+        again = self.bench("--from", self.json, "--html", page_again, "--json", json_again)
         self.assertEqual(again.returncode, 0, again.stderr)
         tables = first.stdout.partition("not installed")[0]
         self.assertEqual(again.stdout, tables)
-        for a, b in (("1.html", "2.html"), ("r.json", "2.json")):
-            with open(self.path(a), encoding="utf-8") as one, open(self.path(b), encoding="utf-8") as other:
-                self.assertEqual(one.read(), other.read())
+        self.assertEqual(page_again.read_text(), page.read_text())
+        self.assertEqual(json_again.read_text(), self.json.read_text())
 
     def test_every_row_is_printed_where_that_is_asked_for(self):
         result = self.bench(*TINY, "--rounds", "2", "--with", "none", "--rows", *SMALL)
@@ -224,13 +195,13 @@ class Traces(BenchTest):
 
     def setUp(self):
         super().setUp()
-        self.folder = self.path("traces")
-        os.mkdir(self.folder)
+        self.folder = self.scratch / "traces"
+        self.folder.mkdir()
 
     def make(self, name, rounds=1000):
-        path = os.path.join(self.folder, name)
-        subprocess.run([MAKER, path, str(rounds)], check=True)
-        return path
+        file = self.folder / name
+        self.run_program(MAKER, file, rounds, check=True)
+        return file
 
     def traces(self, *words):
         return self.results("--traces", self.folder, *words)
@@ -238,9 +209,8 @@ class Traces(BenchTest):
     def test_each_trace_of_a_folder_is_a_row_of_time_and_one_of_memory(self):
         self.make("b.trace")
         self.make("a.trace", 2000)
-        with open(os.path.join(self.folder, "traces.json"), "w", encoding="utf-8") as file:
-            file.write("this is no trace, and not called one")
-        result, run = self.traces(*self.ONLY, "--html", self.path("page.html"))
+        (self.folder / "traces.json").write_text("this is no trace, and not called one")
+        result, run = self.traces(*self.ONLY, "--html", self.scratch / "page.html")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual([(g["group"], [(r["row"], r["metric"], r["threads"]) for r in g["rows"]])
                           for g in run["groups"]],
@@ -267,22 +237,22 @@ class Traces(BenchTest):
         self.assertRegex(result.stdout, r"(?m)^FAILED cut in traces: .*byte \d+.*truncated.*$")
         self.assertEqual(result.stdout.count("cut.trace"), 1)
         self.assertEqual({r["row"] for g in run["groups"] for r in g["rows"]}, {"good"})
-        os.remove(os.path.join(self.folder, "good.trace"))
-        self.assert_one_line(self.bench("--traces", self.folder, *self.ONLY), "no whole trace in")
+        (self.folder / "good.trace").unlink()
+        self.assert_refused(self.bench("--traces", self.folder, *self.ONLY), "no whole trace in")
 
     def test_a_folder_without_traces_is_one_line_and_the_rest_goes_on(self):
         result, run = self.traces("--only", "t", "--threads", "1", "--with", "none", "--rounds", "1")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout.count("bench/record_traces.py"), 1)
         self.assertIn("thread_churn", {g["group"] for g in run["groups"]})
-        self.assert_one_line(self.bench("--traces", self.folder, *self.ONLY), "bench/record_traces.py")
+        self.assert_refused(self.bench("--traces", self.folder, *self.ONLY), "bench/record_traces.py")
 
     def test_traces_of_other_numbers_of_threads_are_left_out(self):
         self.make("two.trace")
         _, run = self.traces(*self.ONLY, "--threads", "2")
         self.assertEqual(run["groups"][0]["rows"][0]["row"], "two")
         for words in (["--threads", "1,3"], ["--sizes", "64"]):
-            self.assert_one_line(self.bench("--traces", self.folder, *self.ONLY, *words), "no trace in")
+            self.assert_refused(self.bench("--traces", self.folder, *self.ONLY, *words), "no trace in")
 
     def test_a_quick_run_leaves_out_long_traces(self):
         self.make("short.trace")
@@ -306,12 +276,12 @@ class Traces(BenchTest):
 
     def test_control_c_leaves_no_files(self):
         self.make("one.trace")
-        self.environment["TMPDIR"] = self.scratch
+        self.environment["TMPDIR"] = str(self.scratch)
         process = self.start(*self.ONLY, "--traces", self.folder, "--rounds", "1000")
         before = os.listdir(self.scratch)
         child = self.child_of(process, os.path.join(os.path.dirname(TOOL), "libexec", "tarn_replay"))
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=DEADLINE)
+        process.communicate(timeout=self.DEADLINE)
         self.assertEqual(process.returncode, 130)
         self.assert_is_gone(child)
         self.assertEqual(os.listdir(self.scratch), before)
@@ -330,9 +300,9 @@ class Failures(BenchTest):
         return result.stdout, [f for f in run["failures"] if f["name"] == "bad"], measured
 
     def test_a_library_that_does_not_load_is_named_once(self):
-        with open(self.path("broken.so"), "w", encoding="utf-8") as file:
-            file.write("this is no library")
-        output, failures, measured = self.failure(self.path("broken.so"))
+        broken = self.scratch / "broken.so"
+        broken.write_text("this is no library")
+        output, failures, measured = self.failure(broken)
         self.assertEqual(len(failures), 1)
         self.assertIn("FAILED bad everywhere: could not be preloaded", output)
         self.assertNotIn("bad", {name for _, name in measured})
@@ -376,24 +346,24 @@ class Interrupts(BenchTest):
     ENDLESS = ["--only", "002_mixed", "--scale", "1", "--rounds", "1000", "--with", "none"]
 
     def test_control_c_tells_what_is_done_and_leaves_nothing(self):
-        process = self.start(*self.ENDLESS, "--json", self.path("r.json"), "--html", self.path("page.html"))
+        page = self.scratch / "page.html"
+        process = self.start(*self.ENDLESS, "--json", self.json, "--html", page)
         # the second to run: there is something to tell
         child = self.child_of(process, "--group", "tarn-inline")
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=DEADLINE)
+        output, _ = process.communicate(timeout=self.DEADLINE)
         self.assertEqual(process.returncode, 130)
         self.assertIn("interrupted", output)
         self.assertIn("002  ", output)
         self.assert_is_gone(child)
-        with open(self.path("r.json"), encoding="utf-8") as file:
-            self.assertTrue(json.load(file)["interrupted"])
-        self.assertTrue(os.path.exists(self.path("page.html")))
+        self.assertTrue(json.loads(self.json.read_text())["interrupted"])
+        self.assertTrue(page.exists())
 
     def test_control_c_before_the_first_row_ends_it_quietly(self):
         process = self.start(*self.ENDLESS)
         child = self.child_of(process, "--list")
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.communicate(timeout=DEADLINE), ("", ""))
+        self.assertEqual(process.communicate(timeout=self.DEADLINE), ("", ""))
         self.assertEqual(process.returncode, 130)
         self.assert_is_gone(child)
 
@@ -427,29 +397,28 @@ class BadInput(BenchTest):
                             (["--from", "/nowhere.json"], "cannot read '/nowhere.json'"),
                             (["--frobnicate"], "--frobnicate"), (["what"], "'what'")]:
             with self.subTest(words=words):
-                self.assert_one_line(self.bench(*words), text)
+                self.assert_refused(self.bench(*words), text)
 
     def test_a_file_that_is_no_result_is_refused(self):
         for content, text in [("{", "is no JSON"), ("{}", "is no result of `tarn bench`"),
                               ('{"result_of":"tarn bench"}', "is no result of `tarn bench`")]:
-            with open(self.path("x.json"), "w", encoding="utf-8") as file:
-                file.write(content)
-            self.assert_one_line(self.bench("--from", self.path("x.json")), text)
+            file = self.scratch / "x.json"
+            file.write_text(content)
+            self.assert_refused(self.bench("--from", file), text)
 
     def test_without_the_programs_nothing_runs(self):
-        self.assert_one_line(self.bench(TARN_BENCH_PROGRAMS=self.scratch), "TARN_BENCH_PROGRAMS")
+        self.assert_refused(self.bench(TARN_BENCH_PROGRAMS=self.scratch), "TARN_BENCH_PROGRAMS")
 
     def test_a_full_disk_is_found_before_anything_is_measured(self):
-        mount = self.path("disk")
-        os.mkdir(mount)
+        mount = self.scratch / "disk"
+        mount.mkdir()
         if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", mount], capture_output=True,
                           check=False).returncode != 0:
             self.skipTest("only root may mount a small disk")
         self.addCleanup(subprocess.run, ["umount", mount], check=False)
         started = time.monotonic()
-        self.assert_one_line(self.bench("--html", f"{mount}/page.html"), "no space")
+        self.assert_refused(self.bench("--html", f"{mount}/page.html"), "no space")
         self.assertLess(time.monotonic() - started, 5)
-
 
 
 if __name__ == "__main__":

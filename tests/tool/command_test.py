@@ -6,81 +6,49 @@ alone.
 
 import json
 import os
-import pty
 import signal
 import stat
-import subprocess
-import tempfile
 import time
 import unittest
 
-TOOL = os.environ["TARN_TEST_TOOL"]
+from tool import ToolTest
+
 LIBRARIES = os.environ["TARN_TEST_LIBRARIES"]
 GOLDEN = os.environ["TARN_TEST_GOLDEN"]
 IS_SANITIZED = bool(os.environ.get("TARN_TEST_SANITIZE"))
 HARMLESS, CRASHING, TALKING = (f"{LIBRARIES}/libfake_{name}.so"
                                for name in ("harmless", "crashing", "talking"))
-DEADLINE = 30  # seconds; no test comes near it unless something hangs
+QUICK = ("--warmup", 0, "--rounds", 1, "--with", "none")  # one round on glibc and the stand-in
 
 
-class CommandTest(unittest.TestCase):
-    """A directory of its own per test, which is also where the command puts its temporary files."""
+class CommandTest(ToolTest):
+    """The command puts its temporary files into the test's folder, too."""
+
+    DEADLINE = 30
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = scratch.name
-        self.temporary = self.path("tmp")
-        os.mkdir(self.temporary)
-        self.environment = {**os.environ, "TARN_LIBRARY": HARMLESS, "TMPDIR": self.temporary}
+        super().setUp()
+        self.temporary = self.scratch / "tmp"
+        self.temporary.mkdir()
+        self.environment |= {"TARN_LIBRARY": HARMLESS, "TMPDIR": str(self.temporary)}
         # A sanitized tool would refuse to start behind a library that a test preloads into it.
         self.environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
-        for name in ("LD_PRELOAD", "NO_COLOR"):
-            self.environment.pop(name, None)
-
-    def path(self, name):
-        return os.path.join(self.scratch, name)
 
     def file(self, name, content=""):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(content)
-        return self.path(name)
-
-    def tarn(self, *words, stdin=None, **environment):
-        return subprocess.run([TOOL, *words], input=stdin, capture_output=True, text=True, timeout=DEADLINE,
-                              env={**self.environment, **environment}, check=False)
+        file = self.scratch / name
+        file.write_text(content)
+        return file
 
     def option(self, name):
-        return next(o for o in json.loads(self.tarn("options", "--json").stdout) if o["name"] == name)
-
-    def start(self, *words):
-        process = subprocess.Popen([TOOL, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env=self.environment)
-        self.addCleanup(process.kill)
-        return process
+        return next(o for o in self.json_of("options") if o["name"] == name)
 
     def wait_for_file(self, name):
-        deadline = time.monotonic() + DEADLINE
-        while not os.path.exists(self.path(name)) or not os.path.getsize(self.path(name)):
-            self.assertLess(time.monotonic(), deadline, f"{name} did not appear")
-            time.sleep(0.005)
-        with open(self.path(name), encoding="utf-8") as file:
-            return file.read()
-
-    def assert_one_line(self, result, status, text):
-        self.assertEqual(result.returncode, status, result.stderr)
-        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
-        self.assertIn(text, result.stderr)
-        self.assertTrue(result.stderr.startswith("tarn: "), result.stderr)
+        file = self.scratch / name
+        self.wait_until(lambda: file.exists() and file.stat().st_size, f"{name} did not appear")
+        return file.read_text()
 
     def assert_nothing_left(self):
-        self.assertEqual(os.listdir(self.temporary), [])
-
-    def assert_is_gone(self, pid):
-        deadline = time.monotonic() + 5
-        while os.path.exists(f"/proc/{pid}"):
-            self.assertLess(time.monotonic(), deadline, f"process {pid} is still there")
-            time.sleep(0.005)
+        self.assertEqual(list(self.temporary.iterdir()), [])
 
 
 class Help(CommandTest):
@@ -121,7 +89,7 @@ class Help(CommandTest):
 
 class Run(CommandTest):
     def test_the_program_is_preloaded_and_its_streams_are_its_own(self):
-        result = self.tarn("run", "--", "sh", "-c", "cat; echo $LD_PRELOAD; echo err >&2", stdin="in\n")
+        result = self.tarn("run", "--", "sh", "-c", "cat; echo $LD_PRELOAD; echo err >&2", input="in\n")
         self.assertEqual(result.stdout, f"in\n{HARMLESS}\n")
         self.assertEqual(result.stderr, "err\n")
 
@@ -147,10 +115,8 @@ class Run(CommandTest):
         self.assert_nothing_left()
 
     def test_json_holds_the_librarys_figures_and_the_runs(self):
-        result = self.tarn("run", "--json", self.path("out.json"), "--", "echo", "hello")
+        result, figures = self.result_and_json("run", "--", "echo", "hello")
         self.assertEqual(result.stderr, "")
-        with open(self.path("out.json"), encoding="utf-8") as file:
-            figures = json.load(file)
         self.assertEqual(figures["calls"]["allocate"], 1234567)
         self.assertEqual(figures["run"]["command"], ["echo", "hello"])
         self.assertEqual(figures["run"]["exit_status"], 0)
@@ -170,11 +136,11 @@ class Run(CommandTest):
         self.assertIn("2 more processes", result.stderr)
 
     def test_a_signal_is_passed_on_to_the_program(self):
-        script = f"trap 'exit 9' TERM; echo $$ >{self.path('ready')}; while :; do sleep 0.02; done"
-        process = self.start("run", "--stats", "--", "sh", "-c", script)
+        script = f"trap 'exit 9' TERM; echo $$ >{self.scratch}/ready; while :; do sleep 0.02; done"
+        process = self.start_tarn("run", "--stats", "--", "sh", "-c", script)
         program = int(self.wait_for_file("ready"))
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=DEADLINE)
+        _, errors = process.communicate(timeout=self.DEADLINE)
         self.assertEqual(process.returncode, 9, errors)
         self.assert_is_gone(program)
         self.assert_nothing_left()
@@ -193,8 +159,8 @@ class Run(CommandTest):
         conf = self.file("my.conf", "huge_pages:never\n")
         show = ["--", "sh", "-c", 'printf %s "$TARN_CONF_FILE"']
         result = self.tarn("run", "--conf", os.path.relpath(conf), *show)
-        self.assertEqual((result.returncode, result.stdout), (0, conf), result.stderr)
-        self.assert_one_line(self.tarn("run", "--conf", self.path("none"), *show), 2, "cannot read")
+        self.assertEqual((result.returncode, result.stdout), (0, str(conf)), result.stderr)
+        self.assert_one_line(self.tarn("run", "--conf", self.scratch / "none", *show), 2, "cannot read")
         self.file("my.conf", "decay:1s\nhuge_pages:nevr\n")
         self.assert_one_line(self.tarn("run", "--conf", conf, *show), 2, "my.conf:2: huge_pages: 'nevr'")
 
@@ -210,25 +176,20 @@ class Run(CommandTest):
 
 class Compare(CommandTest):
     def compare(self, *options_and_program, **environment):
-        """With one quick round on glibc and the stand-in, unless the options say otherwise."""
-        return self.tarn("compare", "--warmup", "0", "--rounds", "1", "--with", "none", *options_and_program,
-                         **environment)
+        return self.tarn("compare", *QUICK, *options_and_program, **environment)
 
     def results(self, *options_and_program):
-        result = self.compare("--json", self.path("r.json"), *options_and_program)
-        with open(self.path("r.json"), encoding="utf-8") as file:
-            return result, {a["name"]: a for a in json.load(file)["allocators"]}
+        result, document = self.result_and_json("compare", *QUICK, *options_and_program)
+        return result, {a["name"]: a for a in document["allocators"]}
 
     def test_the_page_holds_the_times_and_what_failed(self):
-        page = self.path("page.html")
+        page = self.scratch / "page.html"
         self.assertEqual(self.compare("--html", page, "--", "/bin/echo", "<b>").returncode, 0)
-        with open(page, encoding="utf-8") as file:
-            text = file.read()
+        text = page.read_text()
         self.assertIn("wall time; less is better", text)
         self.assertNotIn("<b>", text)
         self.assertEqual(self.compare("--html", page, "--", "false").returncode, 1)
-        with open(page, encoding="utf-8") as file:
-            self.assertIn("There are no results.", file.read())
+        self.assertIn("There are no results.", page.read_text())
 
     def test_of_an_option_that_stands_twice_the_last_counts(self):
         """So that a script may have options of its own before those of its caller."""
@@ -236,16 +197,14 @@ class Compare(CommandTest):
         self.assertEqual(len(allocators["glibc"]["runs"]), 2)
 
     def test_echo_is_compared_and_all_is_well(self):
-        result = self.tarn("compare", "--rounds", "3", "--with", f"other={HARMLESS}", "--json",
-                           self.path("r.json"),
-                           "--", "/bin/echo", "hello")
+        result, document = self.result_and_json("compare", "--rounds", 3, "--with", f"other={HARMLESS}",
+                                                "--", "/bin/echo", "hello")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual(result.stderr, "")
         self.assertIn("Exit status and standard output were verified", result.stdout)
         for name in ("glibc", "tarn", "other"):
             self.assertRegex(result.stdout, rf"(?m)^{name} .*%.*%.*%.*%")
-        with open(self.path("r.json"), encoding="utf-8") as file:
-            self.assertEqual([len(a["runs"]) for a in json.load(file)["allocators"]], [3, 3, 3])
+        self.assertEqual([len(a["runs"]) for a in document["allocators"]], [3, 3, 3])
         self.assert_nothing_left()
 
     def test_peak_rss_is_the_programs_and_not_the_tools(self):
@@ -309,7 +268,7 @@ class Compare(CommandTest):
 
     def test_a_timeout_kills_all_that_the_program_started(self):
         started = time.monotonic()
-        script = f"sleep 60 & echo $! >>{self.path('pids')}; setsid sleep 60 & wait"
+        script = f"sleep 60 & echo $! >>{self.scratch}/pids; setsid sleep 60 & wait"
         result = self.compare("--timeout", "0.3", "--without", "tarn", "--", "sh", "-c", script)
         self.assertEqual(result.returncode, 1)
         self.assertIn("FAILED glibc: timeout: killed after 300.0 ms", result.stdout)
@@ -322,36 +281,33 @@ class Compare(CommandTest):
         self.assertIn("FAILED glibc: timeout", result.stdout)
 
     def test_what_a_program_leaves_in_the_background_ends_with_it(self):
-        script = f"setsid sh -c 'echo $$ >{self.path('pid')}; exec sleep 60' >/dev/null 2>&1 & " \
-                 f"while ! [ -s {self.path('pid')} ]; do sleep 0.01; done"
+        script = f"setsid sh -c 'echo $$ >{self.scratch}/pid; exec sleep 60' >/dev/null 2>&1 & " \
+                 f"while ! [ -s {self.scratch}/pid ]; do sleep 0.01; done"
         result = self.compare("--without", "tarn", "--", "sh", "-c", script)
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assert_is_gone(int(self.wait_for_file("pid")))
 
     def test_control_c_prints_what_is_done_and_leaves_nothing(self):
-        marks = self.path("marks")
+        marks = self.scratch / "marks"
         script = f"echo $$ >>{marks}; [ $(wc -l <{marks}) -lt 3 ] || exec sleep 60"
-        process = self.start("compare", "--warmup", "0", "--rounds", "2", "--with", "none", "--json",
-                             self.path("r.json"), "--", "sh", "-c", script)
-        while len(self.wait_for_file("marks").split()) < 3:
-            time.sleep(0.005)
+        process = self.start_tarn("compare", "--warmup", "0", "--rounds", "2", "--with", "none", "--json",
+                                  self.json, "--", "sh", "-c", script)
+        self.wait_until(lambda: len(self.wait_for_file("marks").split()) >= 3)
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=DEADLINE)
+        output, _ = process.communicate(timeout=self.DEADLINE)
         self.assertEqual(process.returncode, 130)
         self.assertIn("1 round, interrupted", output)
         self.assertRegex(output, r"(?m)^glibc ")
         self.assert_is_gone(int(self.wait_for_file("marks").split()[-1]))
-        with open(self.path("r.json"), encoding="utf-8") as file:
-            self.assertTrue(json.load(file)["interrupted"])
+        self.assertTrue(json.loads(self.json.read_text())["interrupted"])
         self.assert_nothing_left()
 
     def test_the_first_place_rotates(self):
-        order = self.path("order")
-        self.tarn("compare", "--warmup", "0", "--rounds", "3", "--with", f"other={HARMLESS}", "--quiet", "--",
-                  "sh",
-                  "-c", f"echo ${{LD_PRELOAD:-none}} >>{order}")
-        with open(order, encoding="utf-8") as file:
-            self.assertEqual([i for i, line in enumerate(file) if line == "none\n"], [0, 5, 7])
+        order = self.scratch / "order"
+        self.tarn("compare", "--warmup", 0, "--rounds", 3, "--with", f"other={HARMLESS}", "--quiet", "--",
+                  "sh", "-c", f"echo ${{LD_PRELOAD:-none}} >>{order}")
+        lines = order.read_text().splitlines()
+        self.assertEqual([i for i, line in enumerate(lines) if line == "none"], [0, 5, 7])
 
     def test_standard_input_comes_from_the_named_file(self):
         _, allocators = self.results("--stdin", self.file("in", "abc"), "--", "sh", "-c", "[ $(cat) = abc ]")
@@ -360,10 +316,9 @@ class Compare(CommandTest):
         self.assertIsNotNone(allocators["glibc"]["summary"])
 
     def test_usage_errors_are_one_line_and_status_2(self):
-        static = self.path("static")
-        with open(static, "wb") as file:
-            file.write(b"\x7fELF\x02\x01\x01" + bytes(47) + b"\x38" + bytes(9))
-        os.chmod(static, stat.S_IRWXU)
+        static = self.scratch / "static"
+        static.write_bytes(b"\x7fELF\x02\x01\x01" + bytes(47) + b"\x38" + bytes(9))
+        static.chmod(stat.S_IRWXU)
         for words, text in [(["--rounds", "0", "--", "true"], "--rounds takes 1 to 1000"),
                             (["--rounds", "many", "--", "true"], "--rounds"),
                             (["--timeout", "0", "--", "true"], "--timeout"),
@@ -393,12 +348,12 @@ class Compare(CommandTest):
         self.assertEqual(self.compare("--", "sh", "-c", script, LD_PRELOAD=TALKING).returncode, 0)
 
     def test_a_picture_is_drawn(self):
-        result = self.compare("--plot", self.path("r.svg"), "--", "/bin/echo", "$x {y}")
+        picture = self.scratch / "r.svg"
+        result = self.compare("--plot", picture, "--", "/bin/echo", "$x {y}")
         if "apt-get install python3-matplotlib" in result.stderr:
             self.skipTest("matplotlib is not installed")
         self.assertEqual(result.returncode, 0, result.stderr)
-        with open(self.path("r.svg"), encoding="utf-8") as file:
-            self.assertIn("<svg", file.read())
+        self.assertIn("<svg", picture.read_text())
         self.assert_nothing_left()
 
 
@@ -406,22 +361,7 @@ class OnATerminal(CommandTest):
     """What the command writes to a pseudo-terminal as its standard output and error."""
 
     def shown(self, *words, **environment):
-        master, slave = pty.openpty()
-        with subprocess.Popen([TOOL, *words], stdout=slave, stderr=slave, stdin=subprocess.DEVNULL,
-                              env={**self.environment, "TERM": "xterm", **environment}) as process:
-            os.close(slave)
-            text = b""
-            while True:
-                try:
-                    chunk = os.read(master, 65536)
-                except OSError:  # the other end is closed
-                    break
-                if not chunk:
-                    break
-                text += chunk
-            process.wait(timeout=DEADLINE)
-        os.close(master)
-        return text.decode()
+        return self.on_a_terminal(*words, TERM="xterm", **environment)[0]
 
     def test_colours_and_progress_are_shown(self):
         text = self.shown("compare", "--with", "none", "--rounds", "2", "--", "true")
@@ -439,46 +379,40 @@ class Tables(CommandTest):
         presets = self.option("classes")["accepts"].split("|")
         self.assertEqual(presets[0], "default")
         for preset in presets:
-            listed = json.loads(self.tarn("classes", "--preset", preset, "--json").stdout)
+            listed = self.json_of("classes", "--preset", preset)
             sizes = [c["block_bytes"] for c in listed["classes"]]
             self.assertEqual(sizes, sorted(set(sizes)))
             self.assertEqual(sizes[-1], 256 * 1024)
             self.assertIn(f"{len(sizes)} classes", self.tarn("classes", "--preset", preset).stdout)
 
     def test_all_buckets_of_the_low_fragmentation_heap_are_listed_with_what_serves_them(self):
-        buckets = json.loads(self.tarn("classes", "--preset", "lfh128", "--json").stdout)["buckets"]
+        buckets = self.json_of("classes", "--preset", "lfh128")["buckets"]
         others = [b["bytes"] for b in buckets if not b["is_class"]]
         self.assertEqual(len(buckets), 128)
         self.assertEqual(others, list(range(24, 249, 16)))
         self.assertIn("128 buckets", self.tarn("classes", "--preset", "lfh128").stdout)
         self.assertNotIn("buckets", self.tarn("classes").stdout)
 
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
-        return self.path(name)
-
     def test_a_table_that_is_made_is_one_and_wastes_what_was_said(self):
-        sizes = self.write("sizes", "# at peak\n4360 10000\n100 40\n")
-        table = self.path("my.classes")
-        made = json.loads(self.tarn("classes", "--fit", sizes, "-o", table, "--json").stdout)
+        sizes = self.file("sizes", "# at peak\n4360 10000\n100 40\n")
+        table = self.scratch / "my.classes"
+        made = self.json_of("classes", "--fit", sizes, "-o", table)
         self.assertLess(made["after"]["waste_bytes"] * 2, made["before"]["waste_bytes"])
         self.assertIn(4416, made["sizes"])
-        read = json.loads(self.tarn("classes", "--file", table, "--histogram", sizes, "--json").stdout)
+        read = self.json_of("classes", "--file", table, "--histogram", sizes)
         self.assertEqual([c["block_bytes"] for c in read["classes"]], made["sizes"])
         self.assertEqual(read["cost"]["waste_bytes"], made["after"]["waste_bytes"])
         self.assertIn("% of the waste", self.tarn("classes", "--fit", sizes).stdout)
         self.assertIn("waste %", self.tarn("classes", "--histogram", sizes).stdout)
 
     def test_json_of_live_sizes_is_the_same_as_lines_of_them(self):
-        lines = self.write("sizes", "4360 10000\n100 40\n")
-        as_json = self.write("sizes.json", '{"live_sizes": [{"size": 4360, "count": 10000}, '
-                                           '{"size": 100, "count": 40}]}')
-        self.assertEqual(*(json.loads(self.tarn("classes", "--fit", file, "--json").stdout)["sizes"]
-                           for file in (lines, as_json)))
+        lines = self.file("sizes", "4360 10000\n100 40\n")
+        as_json = self.file("sizes.json", '{"live_sizes": [{"size": 4360, "count": 10000}, '
+                                          '{"size": 100, "count": 40}]}')
+        self.assertEqual(*(self.json_of("classes", "--fit", file)["sizes"] for file in (lines, as_json)))
 
     def test_bad_files_of_classes_are_one_line_and_status_2(self):
-        sizes, bad = self.write("sizes", "4360 10\n"), self.write("bad", "4360\n")
+        sizes, bad = self.file("sizes", "4360 10\n"), self.file("bad", "4360\n")
         for arguments, text in ((("--file", bad), "bad:1: the first line must be"),
                                 (("--file", "missing"), "'missing' cannot be read"),
                                 (("--histogram", bad), "bad: line 1 is not 'size count'"),
@@ -490,7 +424,7 @@ class Tables(CommandTest):
         self.assert_one_line(self.tarn("classes", "--fit", sizes, "-o", "/no/such/file"), 2, "/no/such/file")
 
     def test_options_are_listed_with_their_environment_names(self):
-        listed = json.loads(self.tarn("options", "--json").stdout)
+        listed = self.json_of("options")
         text = self.tarn("options").stdout
         for option in listed:
             self.assertEqual(option["environment"], "TARN_" + option["name"].upper())

@@ -3,12 +3,11 @@ import json
 import os
 import pathlib
 import socket
-import subprocess
 import sys
-import tempfile
 import unittest
 
-TOOL = os.environ["TARN_TEST_TOOL"]
+from tool import ToolTest
+
 LIBRARIES = pathlib.Path(os.environ["TARN_TEST_LIBRARIES"])
 SERVER = os.environ["TARN_TEST_SERVER"]
 HARMLESS, CRASHING = (LIBRARIES / f"libfake_{name}.so" for name in ("harmless", "crashing"))
@@ -22,7 +21,6 @@ for i in range({count}):
 print("answer", text, end="")
 print("p99 {figure}")
 """
-DEADLINE = 60
 
 
 def free_port():
@@ -31,38 +29,31 @@ def free_port():
         return one.getsockname()[1]
 
 
-class Compared(unittest.TestCase):
+class Compared(ToolTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
+        self.environment["TARN_LIBRARY"] = str(HARMLESS)
         self.port = free_port()
 
     def compare(self, *words):
-        command = [TOOL, "compare", "--warmup", "0", "--rounds", "1", "--with", "none", *map(str, words)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE, check=False,
-                              env={**os.environ, "TARN_LIBRARY": str(HARMLESS)})
+        return self.tarn("compare", "--warmup", 0, "--rounds", 1, "--with", "none", *words)
 
     def load(self, count=3, figure="12.5us"):
-        script = self.folder / "load.py"
+        script = self.scratch / "load.py"
         script.write_text(ASK.format(count=count, port=self.port, figure=figure))
         return f"{sys.executable} {script}"
 
     def compare_server(self, *words, load=None, server=(), ready=()):
         return self.compare("--load", load or self.load(), *(ready or ("--port", self.port)), "--idle", 0.05,
-                            "--json", self.folder / "r.json", *words, "--", SERVER, "--port", self.port,
+                            "--json", self.json, *words, "--", SERVER, "--port", self.port,
                             *server)
 
     def allocators(self):
-        return {one["name"]: one for one in json.loads((self.folder / "r.json").read_text())["allocators"]}
+        return {one["name"]: one for one in json.loads(self.json.read_text())["allocators"]}
 
     def assert_nothing_listens(self):
         with socket.socket() as one:
             self.assertNotEqual(one.connect_ex(("127.0.0.1", self.port)), 0)
-
-    def assert_refused(self, result, words):
-        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
-        self.assertRegex(result.stderr, rf"^tarn: [^\n]*{words}[^\n]*\n$")
 
 
 class Servers(Compared):
@@ -116,27 +107,27 @@ class Servers(Compared):
                            "under every allocator alike", "no figure 'p50'")
 
     def test_what_does_not_go_together_is_refused(self):
-        self.assert_refused(self.compare("--load", "true", "--", SERVER), "--port N or --ready")
-        self.assert_refused(self.compare("--port", 80, "--", SERVER), "--load")
-        self.assert_refused(self.compare("--metric", "x=(", "--", "true"), "no regular expression")
-        self.assert_refused(self.compare("--metric", "x=y", "--", "true"), "group")
+        self.assert_one_line(self.compare("--load", "true", "--", SERVER), 2, "--port N or --ready")
+        self.assert_one_line(self.compare("--port", 80, "--", SERVER), 2, "--load")
+        self.assert_one_line(self.compare("--metric", "x=(", "--", "true"), 2, "no regular expression")
+        self.assert_one_line(self.compare("--metric", "x=y", "--", "true"), 2, "group")
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", self.port))
             taken.listen()
-            self.assert_refused(self.compare_server(), str(self.port))
+            self.assert_one_line(self.compare_server(), 2, str(self.port))
 
 
 class Suites(Compared):
     def test_a_server_of_a_suite_runs_under_its_load_on_each_contender(self):
-        suite = self.folder / "suite.json"
+        suite = self.scratch / "suite.json"
         suite.write_text(json.dumps({
             "contenders": [{"name": "slower", "allocator": "glibc", "arguments": ["--burn-ms", "200"]}],
             "programs": [{"name": "asked", "command": [SERVER, "--port", str(self.port)], "load": self.load(),
                           "port": self.port, "figures": ["p99=^p99 ([0-9.]+)"]}]}))  # fmt: skip
-        result = self.compare("--suite", suite, "--json", self.folder / "r.json")
+        result = self.compare("--suite", suite, "--json", self.json)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertRegex(result.stdout, r"(?m)^slower .* 12\.50 ")
-        program, = json.loads((self.folder / "r.json").read_text())["programs"]
+        program, = json.loads(self.json.read_text())["programs"]
         names = [(one["name"], one.get("arguments")) for one in program["allocators"]]
         self.assertEqual(names, [("glibc", None), ("tarn", None), ("slower", ["--burn-ms", "200"])])
         self.assert_nothing_listens()
@@ -146,7 +137,7 @@ class Baseline(Compared):
     PROGRAM = ("--", "/bin/echo", "x")
 
     def baseline(self, change=lambda json: None):
-        file = self.folder / "baseline.json"
+        file = self.scratch / "baseline.json"
         self.assertEqual(self.compare("--json", file, *self.PROGRAM).returncode, 0)
         document = json.loads(file.read_text())
         change(document)
@@ -168,12 +159,12 @@ class Baseline(Compared):
         self.assertRegex(result.stdout, r"(?m)^WORSE tarn, peak_rss_bytes: .* in the baseline")
 
     def test_a_file_that_is_no_baseline_of_the_program_is_refused(self):
-        self.assert_refused(self.compare("--baseline", self.folder / "none", *self.PROGRAM), "cannot read")
-        other = self.folder / "other.json"
+        none, other = self.scratch / "none", self.scratch / "other.json"
+        self.assert_one_line(self.compare("--baseline", none, *self.PROGRAM), 2, "cannot read")
         other.write_text("{}")
-        self.assert_refused(self.compare("--baseline", other, *self.PROGRAM), "not what tarn compare")
+        self.assert_one_line(self.compare("--baseline", other, *self.PROGRAM), 2, "not what tarn compare")
         other_program = self.compare("--baseline", self.baseline(), "--", "/bin/echo", "y")
-        self.assert_refused(other_program, "none of these")
+        self.assert_one_line(other_program, 2, "none of these")
 
 
 if __name__ == "__main__":

@@ -3,16 +3,13 @@
 import json
 import os
 import pathlib
-import pty
 import re
 import signal
-import subprocess
-import tempfile
-import time
 import unittest
 
-TOOL, LIBRARY = os.environ["TARN_TEST_TOOL"], os.environ["TARN_TEST_TARN"]
-DEADLINE = 60  # seconds; no test comes near it unless something hangs
+from tool import ToolTest
+
+LIBRARY = os.environ["TARN_TEST_TARN"]
 # 400,000 small lists, of which one in 200 survives: what lies between them stays.
 FRAGMENTED = """
 import sys
@@ -25,39 +22,21 @@ sys.stdin.read()
 RESTING = "import sys; print('ready', flush=True); sys.stdin.read()"
 
 
-class LooksAtAProgram(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
-
+class LooksAtAProgram(ToolTest):
     def start(self, program):
         # Without the helper thread, which gives pages back meanwhile, the program rests.
-        process = subprocess.Popen(
-            ["python3", "-S", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "LD_PRELOAD": LIBRARY, "PYTHONMALLOC": "malloc", "TARN_BACKGROUND": "0"})
-        self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
-        self.assertEqual(process.stdout.readline(), "ready\n")
+        process = self.start_program("python3", "-S", "-c", program, says="ready\n", LD_PRELOAD=LIBRARY,
+                                     PYTHONMALLOC="malloc", TARN_BACKGROUND=0)
         self.wait_until_it_sleeps(process.pid)
         return process
 
     def wait_until_it_sleeps(self, pid):
         """Behind its last line the program still allocates what it reads its input with."""
         state = pathlib.Path(f"/proc/{pid}/stat")
-        while state.read_text().rsplit(")", 1)[1].split()[0] != "S":
-            time.sleep(0.001)
-
-    def tarn(self, *words):
-        return subprocess.run([TOOL, *map(str, words)], capture_output=True, text=True, timeout=DEADLINE,
-                              check=False)
-
-    def json_of(self, *words):
-        return json.loads(self.tarn(*words, "--json").stdout)
+        self.wait_until(lambda: state.read_text().rsplit(")", 1)[1].split()[0] == "S")
 
     def core_of(self, process):
-        result = subprocess.run(["gcore", "-o", self.scratch / "core", str(process.pid)], capture_output=True,
-                                text=True, timeout=DEADLINE, check=False)
+        result = self.run_program("gcore", "-o", self.scratch / "core", process.pid)
         self.assertEqual(result.returncode, 0, result.stderr)
         return self.scratch / f"core.{process.pid}"
 
@@ -75,24 +54,11 @@ class Map(LooksAtAProgram):
 
     def test_the_terminals_width_and_colours_are_used(self):
         process = self.start(FRAGMENTED)
-        master, slave = pty.openpty()
-        with subprocess.Popen([TOOL, "map", str(process.pid), "--width", "60"], stdout=slave,
-                              env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"}) as tool:
-            os.close(slave)
-            text = b""
-            while chunk := self.read_from(master):
-                text += chunk
-            self.assertEqual(tool.wait(timeout=DEADLINE), 0)
-        os.close(master)
-        self.assertIn("\033[38;2;", text.decode())
-        self.assertIn("▒", text.decode())
-
-    @staticmethod
-    def read_from(master):
-        try:
-            return os.read(master, 65536)
-        except OSError:  # the other end is closed
-            return b""
+        text, status = self.on_a_terminal("map", process.pid, "--width", 60, TERM="xterm-256color",
+                                          COLORTERM="truecolor")
+        self.assertEqual(status, 0)
+        self.assertIn("\033[38;2;", text)
+        self.assertIn("▒", text)
 
     def test_json_spans_add_up_to_the_totals(self):
         document = self.json_of("map", self.start(FRAGMENTED).pid)
@@ -133,10 +99,7 @@ class Map(LooksAtAProgram):
                             (["doctor", "1", "--watch", "-1"], "--watch"),
                             (["doctor", "--core", "x", "--watch", "3"], "--watch")):
             with self.subTest(words=words):
-                result = self.tarn(*words)
-                self.assertEqual(result.returncode, 2, result.stderr)
-                self.assertEqual(result.stderr.count("\n"), 1)
-                self.assertIn(text, result.stderr)
+                self.assert_one_line(self.tarn(*words), 2, text)
 
 
 class Doctor(LooksAtAProgram):
@@ -169,14 +132,12 @@ class Doctor(LooksAtAProgram):
 
     def test_watching_ends_with_the_program_and_tells_of_growth(self):
         process = self.start(RESTING)
-        with subprocess.Popen([TOOL, "doctor", str(process.pid), "--watch", "0.1"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True) as tool:
-            self.addCleanup(tool.kill)
-            while "live blocks grew by" not in tool.stdout.readline():
-                self.assertIsNone(tool.poll())
-            process.send_signal(signal.SIGKILL)
-            process.wait(timeout=DEADLINE)
-            _, errors = tool.communicate(timeout=DEADLINE)
+        tool = self.start_tarn("doctor", process.pid, "--watch", 0.1)
+        while "live blocks grew by" not in tool.stdout.readline():
+            self.assertIsNone(tool.poll())
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=self.DEADLINE)
+        _, errors = tool.communicate(timeout=self.DEADLINE)
         self.assertIn(str(process.pid), errors)
 
     def test_of_a_core_file_the_heap_is_judged_and_the_system_is_not(self):
@@ -187,9 +148,7 @@ class Doctor(LooksAtAProgram):
         self.assertNotIn("swap", found)
 
     def test_a_program_that_is_not_there_is_one_line_and_status_1(self):
-        result = self.tarn("doctor", "no-such-program")
-        self.assertEqual(result.returncode, 1)
-        self.assertEqual(result.stderr.count("\n"), 1)
+        self.assert_one_line(self.tarn("doctor", "no-such-program"), 1, "")
 
 
 if __name__ == "__main__":

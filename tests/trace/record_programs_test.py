@@ -7,27 +7,25 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 import unittest
 
+from tool import ToolTest
+
 BUILD, BENCH = (pathlib.Path(os.environ[name]) for name in ("TARN_TEST_BUILD", "TARN_TEST_BENCH"))
-DEADLINE = 200  # seconds; no test comes near it unless something hangs
 PROGRAM = "git-log"
 
 
 @unittest.skipIf(shutil.which("git") is None, "git is not installed")
-class Scripts(unittest.TestCase):
+class Scripts(ToolTest):
+    DEADLINE = 200
+
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
+        super().setUp()
         self.traces = self.scratch / "traces"
-        self.environment = {**os.environ, "TMPDIR": str(self.scratch)}
+        self.environment["TMPDIR"] = str(self.scratch)
 
     def run_script(self, name, *words):
-        return subprocess.run([sys.executable, BENCH / name, "--build", BUILD, *map(str, words)], text=True,
-                              capture_output=True, timeout=DEADLINE, check=False, env=self.environment)
+        return self.run_program(sys.executable, BENCH / name, "--build", BUILD, *words)
 
     def record(self, *words):
         return self.run_script("record_traces.py", "--out", self.traces, *words)
@@ -52,15 +50,11 @@ class Scripts(unittest.TestCase):
                 self.assertRegex(result.stderr, rf"^[^\n]*{text}[^\n]*\n$")
 
     def test_an_interruption_leaves_nothing_unfinished(self):
-        process = subprocess.Popen(
-            [sys.executable, BENCH / "record_traces.py", "--build", BUILD, "--out", self.traces, "--programs",
-             PROGRAM], stderr=subprocess.DEVNULL, env=self.environment)  # fmt: skip
-        deadline = time.monotonic() + DEADLINE
-        while not list(self.scratch.glob("tarn-traces-*/words.txt")):
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.01)
+        process = self.start_program(sys.executable, BENCH / "record_traces.py", "--build", BUILD, "--out",
+                                     self.traces, "--programs", PROGRAM, stderr=subprocess.DEVNULL)
+        self.wait_until(lambda: list(self.scratch.glob("tarn-traces-*/words.txt")))
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=DEADLINE), 130)
+        self.assertEqual(process.wait(timeout=self.DEADLINE), 130)
         self.assertEqual(list(self.scratch.glob("tarn-traces-*")), [])
         self.assertEqual([path.name for path in self.traces.glob(".*")], [])
 

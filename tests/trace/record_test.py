@@ -1,51 +1,35 @@
 """`tarn record` from outside: of a program from its start, and of one that runs; its traces are replayed."""
 
-import json
 import os
 import pathlib
 import re
 import resource
 import signal
-import subprocess
-import tempfile
 import time
 import unittest
 
-TOOL, LIBRARY, PROGRAM = (os.environ[name] for name in (
-    "TARN_TEST_TOOL", "TARN_TEST_TARN", "TARN_TEST_PROGRAM"))
-DEADLINE = 100  # seconds; no test comes near it unless something hangs
-ENVIRONMENT = {**os.environ, "TARN_LIBRARY": LIBRARY}
+from tool import ToolTest
+
+LIBRARY, PROGRAM = os.environ["TARN_TEST_TARN"], os.environ["TARN_TEST_PROGRAM"]
 
 
-class Record(unittest.TestCase):
+class Record(ToolTest):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
+        super().setUp()
+        self.environment["TARN_LIBRARY"] = LIBRARY
         self.trace = self.scratch / "calls.trace"
 
-    def tarn(self, *words, environment=None, **options):
-        return subprocess.run([TOOL, *map(str, words)], capture_output=True, text=True, timeout=DEADLINE,
-                              check=False, env={**ENVIRONMENT, **(environment or {})}, **options)
-
-    def record(self, *words, **options):
-        return self.tarn("record", "-o", self.trace, *words, **options)
+    def record(self, *words, **keywords):
+        return self.tarn("record", "-o", self.trace, *words, **keywords)
 
     def replayed(self, *words):
-        file = self.scratch / "replay.json"
-        result = self.tarn("replay", self.trace, "--quiet", "--with", "none", "--rounds", 1,
-                           "--json", file, *words)
+        result, document = self.result_and_json("replay", self.trace, "--quiet", "--with", "none",
+                                                "--rounds", 1, *words)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        return json.loads(file.read_text())
+        return document
 
-    def start(self, *words):
-        program = subprocess.Popen([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, text=True,
-                                   env={**ENVIRONMENT, "LD_PRELOAD": LIBRARY})
-        self.addCleanup(program.stdout.close)
-        self.addCleanup(program.wait)
-        self.addCleanup(program.kill)
-        self.assertEqual(program.stdout.readline(), "started\n")
-        return program
+    def start(self, *words, **environment):
+        return self.start_program(PROGRAM, *words, says="started\n", LD_PRELOAD=LIBRARY, **environment)
 
     def test_each_call_of_each_thread_is_there_and_can_be_made_again(self):
         threads, calls = 4, 50_000
@@ -84,17 +68,16 @@ class Record(unittest.TestCase):
 
     def test_ctrl_c_ends_and_writes(self):
         program = self.start(1, 100_000, "forever")
-        recorder = subprocess.Popen([TOOL, "record", str(program.pid), "-o", self.trace],
-                                    stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+        recorder = self.start_tarn("record", program.pid, "-o", self.trace)
         time.sleep(0.3)
         recorder.send_signal(signal.SIGINT)
-        _, text = recorder.communicate(timeout=DEADLINE)
+        _, text = recorder.communicate(timeout=self.DEADLINE)
         self.assertEqual(recorder.returncode, 0, text)
         self.replayed("--verify")
 
     def test_a_program_whose_recorder_was_killed_goes_on_and_can_be_recorded_again(self):
         program = self.start(1, 100_000, "forever")
-        recorder = subprocess.Popen([TOOL, "record", str(program.pid), "-o", self.trace], env=ENVIRONMENT)
+        recorder = self.start_tarn("record", program.pid, "-o", self.trace)
         time.sleep(0.3)
         recorder.kill()
         recorder.wait()
@@ -107,11 +90,10 @@ class Record(unittest.TestCase):
 
     def test_of_a_program_that_is_killed_stays_what_was_fetched(self):
         program = self.start(1, 100_000, "forever")
-        recorder = subprocess.Popen([TOOL, "record", str(program.pid), "-o", self.trace],
-                                    stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+        recorder = self.start_tarn("record", program.pid, "-o", self.trace)
         time.sleep(0.3)
         program.kill()
-        _, text = recorder.communicate(timeout=DEADLINE)
+        _, text = recorder.communicate(timeout=self.DEADLINE)
         self.assertEqual(recorder.returncode, 1)
         self.assertIn("tarn: the process ended: calls of its last moments are missing\n", text)
         self.replayed("--verify")
@@ -177,10 +159,7 @@ class Record(unittest.TestCase):
         ]
         for words, status, text in cases:
             with self.subTest(words=words):
-                result = self.record(*words)
-                self.assertEqual(result.returncode, status, result.stderr)
-                self.assertIn(text, result.stderr)
-                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+                self.assert_one_line(self.record(*words), status, text)
 
     def test_a_program_that_is_started_so_that_it_counts_its_calls_records_none(self):
         result = self.record("--set", "count_calls=on", "--", PROGRAM, 1, 1000)
@@ -188,12 +167,7 @@ class Record(unittest.TestCase):
         self.assertRegex(result.stderr, "tarn: .*check, count_calls or pools_use_malloc")
 
     def test_a_program_that_counts_its_calls_says_that_it_cannot_be_recorded(self):
-        program = subprocess.Popen([PROGRAM, "1", "100000", "forever"], stdout=subprocess.PIPE, text=True,
-                                   env={**ENVIRONMENT, "LD_PRELOAD": LIBRARY, "TARN_COUNT_CALLS": "1"})
-        self.addCleanup(program.stdout.close)
-        self.addCleanup(program.wait)
-        self.addCleanup(program.kill)
-        program.stdout.readline()
+        program = self.start(1, 100_000, "forever", TARN_COUNT_CALLS=1)
         result = self.record(program.pid, "--for", 0.1)
         self.assertEqual(result.returncode, 1)
         self.assertIn("check, count_calls or pools_use_malloc", result.stderr)

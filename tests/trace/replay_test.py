@@ -1,38 +1,31 @@
 """`tarn replay` from outside, on a trace made for the purpose."""
 
-import json
 import os
 import pathlib
 import signal
-import subprocess
-import tempfile
-import time
 import unittest
 
-TOOL, LIBRARY, MAKER, FAKES = (os.environ[name] for name in (
-    "TARN_TEST_TOOL", "TARN_TEST_TARN", "TARN_TEST_MAKER", "TARN_TEST_LIBRARIES"))
-DEADLINE = 100  # seconds; no test comes near it unless something hangs
+from tool import ToolTest, children_of
+
+LIBRARY, MAKER, FAKES = (os.environ[name] for name in (
+    "TARN_TEST_TARN", "TARN_TEST_MAKER", "TARN_TEST_LIBRARIES"))
 ROUNDS = 4000
 
 
-class Replay(unittest.TestCase):
+class Replay(ToolTest):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
+        super().setUp()
+        self.environment["TARN_LIBRARY"] = LIBRARY
         self.trace = self.scratch / "example.trace"
-        subprocess.run([MAKER, self.trace, str(ROUNDS)], check=True)
+        self.run_program(MAKER, self.trace, ROUNDS, check=True)
 
-    def replay(self, *words, trace=None, environment=None):
-        return subprocess.run([TOOL, "replay", str(trace or self.trace), "--quiet", *map(str, words)],
-                              capture_output=True, text=True, timeout=DEADLINE, check=False,
-                              env={**os.environ, "TARN_LIBRARY": LIBRARY, **(environment or {})})
+    def replay(self, *words, trace=None):
+        return self.tarn("replay", trace or self.trace, "--quiet", *words)
 
-    def json_of(self, *words, **options):
-        file = self.scratch / "result.json"
-        result = self.replay("--json", file, *words, **options)
+    def replayed(self, *words, **environment):
+        result, document = self.result_and_json("replay", self.trace, "--quiet", *words, **environment)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        return json.loads(file.read_text())
+        return document
 
     def test_the_table_names_each_allocator(self):
         result = self.replay("--with", "none", "--rounds", 1)
@@ -43,38 +36,37 @@ class Replay(unittest.TestCase):
         self.assertIn("8.000 MiB (RssAnon)", result.stdout)
 
     def test_threads_keep_every_blocks_contents(self):
-        result = self.json_of("--with", "none", "--rounds", 2, "--verify")
+        result = self.replayed("--with", "none", "--rounds", 2, "--verify")
         for allocator in result["allocators"]:
             self.assertEqual([run["failed_calls"] for run in allocator["runs"]], [0, 0])
             # What is live at the end: 512 own blocks, and handed ones by the hundred.
             self.assertGreater(allocator["runs"][0]["samples"][-1][2], 512 * 16)
 
     def test_both_ways_of_replaying_end_with_the_same_blocks_live(self):
-        runs = [self.json_of("--with", "none", "--rounds", 1, *words)["allocators"][0]["runs"][0]
+        runs = [self.replayed("--with", "none", "--rounds", 1, *words)["allocators"][0]["runs"][0]
                 for words in ([], ["--serial"])]
         self.assertEqual(*(run["samples"][-1][2] for run in runs))
 
     def test_a_serial_replay_has_the_same_peak_each_time(self):
-        result = self.json_of("--with", "none", "--rounds", 3, "--serial",
-                              environment={"TARN_BACKGROUND": "0"})
+        result = self.replayed("--with", "none", "--rounds", 3, "--serial", TARN_BACKGROUND=0)
         for allocator in result["allocators"]:
             peaks = {run["peak_bytes"] for run in allocator["runs"]}
             self.assertEqual(len(peaks), 1, (allocator["name"], peaks))
 
     def test_the_peak_is_that_of_the_live_blocks_and_some(self):
-        result = self.json_of("--with", "none", "--rounds", 1, "--serial")
+        result = self.replayed("--with", "none", "--rounds", 1, "--serial")
         for allocator in result["allocators"]:
             self.assertGreaterEqual(allocator["runs"][0]["peak_bytes"], result["trace"]["peak_live_bytes"])
 
     def test_a_window_has_its_calls_alone(self):
         words = ["--with", "none", "--rounds", 1, "--verify"]
-        whole = self.json_of(*words)["trace"]
-        part = self.json_of(*words, "--from", "1K", "--until", "3K")["trace"]
+        whole = self.replayed(*words)["trace"]
+        part = self.replayed(*words, "--from", "1K", "--until", "3K")["trace"]
         self.assertLessEqual(part["calls"], 2000)
         self.assertGreater(part["calls"], 1000)
         self.assertEqual((part["from"], part["until"], whole["from"], whole["until"]), (1000, 3000, 0, None))
         refused = self.replay("--from", "5", "--until", "5")
-        self.assertEqual((refused.returncode, refused.stderr.count("\n")), (2, 1), refused.stderr)
+        self.assert_one_line(refused, 2, "")
 
     def test_an_allocator_whose_blocks_overlap_is_found_out(self):
         fake = pathlib.Path(FAKES) / "libfake_overlapping.so"
@@ -107,24 +99,19 @@ class Replay(unittest.TestCase):
 
     def test_what_is_no_trace_is_one_line(self):
         for path in (MAKER, self.scratch / "none", self.scratch):
-            result = self.replay(trace=path)
-            self.assertEqual(result.returncode, 1)
-            self.assertRegex(result.stderr, r"^tarn: [^\n]+\n$")
+            self.assert_one_line(self.replay(trace=path), 1, "")
 
     def test_an_interruption_prints_what_is_done_and_leaves_nothing(self):
-        process = subprocess.Popen(
-            [TOOL, "replay", str(self.trace), "--quiet", "--with", "none", "--rounds", "1000"], text=True,
-            stdout=subprocess.PIPE, env={**os.environ, "TARN_LIBRARY": LIBRARY, "TMPDIR": str(self.scratch)})
-        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        while not children.read_text():  # a replay runs
-            time.sleep(0.01)
+        process = self.start_tarn("replay", self.trace, "--quiet", "--with", "none", "--rounds", 1000,
+                                  TMPDIR=self.scratch)
+        self.wait_until(lambda: children_of(process), "a replay runs")
         process.send_signal(signal.SIGINT)
-        self.assertIn("calls of 2 threads", process.communicate(timeout=DEADLINE)[0])
+        self.assertIn("calls of 2 threads", process.communicate(timeout=self.DEADLINE)[0])
         self.assertEqual(process.returncode, 130)
         self.assertEqual(list(self.scratch.iterdir()), [self.trace])
 
     def test_options_of_the_library_go_to_tarn(self):
-        result = self.json_of("--with", "none", "--rounds", 1, "--set", "huge_pages=never")
+        result = self.replayed("--with", "none", "--rounds", 1, "--set", "huge_pages=never")
         self.assertEqual([one.get("settings") for one in result["allocators"]],
                          [None, [["TARN_HUGE_PAGES", "never"]]])
 

@@ -6,16 +6,16 @@ import pathlib
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
-TOOL, LIBRARY, EXAMPLE, ODD_SIZES = (os.environ[name] for name in (
-    "TARN_TEST_TOOL", "TARN_TEST_TARN", "TARN_TEST_EXAMPLE", "TARN_TEST_ODD_SIZES"))
-DEADLINE = 100  # seconds; no test comes near it unless something hangs
+from tool import ToolTest, children_of
+
+LIBRARY, EXAMPLE, ODD_SIZES = (os.environ[name] for name in (
+    "TARN_TEST_TARN", "TARN_TEST_EXAMPLE", "TARN_TEST_ODD_SIZES"))
 ANY_TIME = ["--most-time", "1000%"]  # what a busy machine does to time is no concern of these tests
 
 
-class Tune(unittest.TestCase):
+class Tune(ToolTest):
     @classmethod
     def setUpClass(cls):
         cls.traces = tempfile.TemporaryDirectory()
@@ -26,20 +26,11 @@ class Tune(unittest.TestCase):
         subprocess.run([ODD_SIZES, cls.odd_sizes], check=True)
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name).resolve()
+        super().setUp()
         self.conf = self.scratch / "tarn.conf"
-        self.json = self.scratch / "result.json"
         self.temporary = self.scratch / "temporary"
         self.temporary.mkdir()
-
-    def environment(self, **more):
-        return {**os.environ, "TARN_LIBRARY": LIBRARY, "TMPDIR": str(self.temporary), **more}
-
-    def tarn(self, *words, **environment):
-        return subprocess.run([TOOL, *map(str, words)], capture_output=True, text=True, timeout=DEADLINE,
-                              check=False, env=self.environment(**environment))
+        self.environment |= {"TARN_LIBRARY": LIBRARY, "TMPDIR": str(self.temporary)}
 
     def tune(self, *words, trace=None, **environment):
         return self.tarn("tune", trace or self.example, "--quick", "--quiet", *words, **environment)
@@ -59,9 +50,9 @@ class Tune(unittest.TestCase):
         return dict(line.removeprefix("tarn: TARN_").split("=", 1) for line in lines
                     if line.startswith("tarn: TARN_")), [line for line in lines if "TARN_" not in line]
 
-    def assert_one_line(self, result, status, pattern):
-        self.assertEqual(result.returncode, status, result.stdout + result.stderr)
-        self.assertRegex(result.stderr, rf"^tarn: [^\n]*{pattern}[^\n]*\n$")
+    def assert_refused(self, result, status, pattern):
+        self.assert_one_line(result, status, "")
+        self.assertRegex(result.stderr, pattern)
         self.assertEqual(result.stdout, "")
         self.assertEqual(list(self.temporary.iterdir()), [])
 
@@ -81,8 +72,8 @@ class Tune(unittest.TestCase):
 
     def test_the_environment_takes_the_file_too(self):
         self.tune("--only", "thread_cache", *ANY_TIME, "--out", self.conf)
-        result = subprocess.run(["ls", "/"], capture_output=True, text=True, check=True, env=self.environment(
-            LD_PRELOAD=LIBRARY, TARN_CONF_FILE=str(self.conf), TARN_PRINT_OPTIONS="1"))
+        result = self.run_program("ls", "/", check=True, LD_PRELOAD=LIBRARY, TARN_CONF_FILE=self.conf,
+                                  TARN_PRINT_OPTIONS=1)
         self.assertRegex(result.stderr, r"(?m)^tarn: TARN_THREAD_CACHE=\d+  \(TARN_CONF_FILE\)$")
 
     def test_fitted_classes_lie_beside_the_file_and_serve(self):
@@ -154,7 +145,7 @@ class Tune(unittest.TestCase):
                                (["--out", self.scratch], "it is a directory"),
                                (["--out", self.scratch / "a,b.conf"], "cannot hold the path"),
                                (["--json", self.scratch], "it is a directory")):
-            self.assert_one_line(self.tune(*words), 2, pattern)
+            self.assert_refused(self.tune(*words), 2, pattern)
 
     def test_a_bad_trace_is_one_line(self):
         cut = self.scratch / "cut.trace"
@@ -163,17 +154,14 @@ class Tune(unittest.TestCase):
         subprocess.run([EXAMPLE, short, "40"], check=True)
         for trace, pattern in ((cut, r"byte \d+: .*truncated.*--partial"), (self.scratch / "none", "none"),
                                (EXAMPLE, "no trace"), (short, "too short to measure: .*record more")):
-            self.assert_one_line(self.tune("--out", self.conf, trace=trace), 1, pattern)
+            self.assert_refused(self.tune("--out", self.conf, trace=trace), 1, pattern)
             self.assertFalse(self.conf.exists())
 
     def test_an_interruption_leaves_nothing(self):
-        process = subprocess.Popen([TOOL, "tune", self.example, "--quiet", "--rounds", "100", "--out",
-                                    self.conf], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   env=self.environment())
-        while not pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text():
-            time.sleep(0.01)
+        process = self.start_tarn("tune", self.example, "--quiet", "--rounds", 100, "--out", self.conf)
+        self.wait_until(lambda: children_of(process))
         process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=DEADLINE)
+        output, errors = process.communicate(timeout=self.DEADLINE)
         self.assertEqual((process.returncode, output), (130, ""))
         self.assertEqual(errors, "tarn: interrupted: nothing is proposed, no file is written\n")
         self.assertEqual(list(self.temporary.iterdir()), [])
