@@ -7,7 +7,6 @@
 
 #include "bench/figures/bench_document.h"
 #include "bench/figures/bench_report.h"
-#include "bench/figures/published.h"
 #include "bench_samples.h"
 #include "system/files/usage_error.h"
 
@@ -18,12 +17,11 @@ TEST(BenchFigures, TheBestOfARowIsTheSmallestMedian) {
   const BenchDocument document = sample_document();
   const std::vector<RowEntry> entries = entries_of(document.results.groups[0].rows[0]);
   ASSERT_EQ(entries.size(), 2u);
-  EXPECT_TRUE(entries[0].is_best);
+  EXPECT_EQ(entries[0].mark, Mark::kBest);
   EXPECT_DOUBLE_EQ(entries[0].own.median, 10);
-  EXPECT_DOUBLE_EQ(entries[0].ratio, 1);
-  EXPECT_FALSE(entries[1].is_best);
-  EXPECT_FALSE(entries[1].is_equal);
-  EXPECT_DOUBLE_EQ(entries[1].ratio, 0.5);
+  EXPECT_DOUBLE_EQ(entries[0].times_the_best, 1);
+  EXPECT_EQ(entries[1].mark, Mark::kPlain);
+  EXPECT_DOUBLE_EQ(entries[1].times_the_best, 2);
 }
 
 TEST(BenchFigures, WhatDiffersByLessThanTheNoiseIsEqual) {
@@ -31,9 +29,9 @@ TEST(BenchFigures, WhatDiffersByLessThanTheNoiseIsEqual) {
       row_with("002_fixed", "4", 4,
                {{0, runs_of({10, 12, 8})}, {1, runs_of({11, 9, 13})}, {2, runs_of({14, 14, 14})}});
   const std::vector<RowEntry> entries = entries_of(samples);
-  EXPECT_TRUE(entries[0].is_best);
-  EXPECT_TRUE(entries[1].is_equal);
-  EXPECT_FALSE(entries[2].is_equal);
+  EXPECT_EQ(entries[0].mark, Mark::kBest);
+  EXPECT_EQ(entries[1].mark, Mark::kEqual);
+  EXPECT_EQ(entries[2].mark, Mark::kPlain);
 }
 
 TEST(BenchFigures, AFigureThatAContenderDoesNotHaveIsLeftOut) {
@@ -52,21 +50,28 @@ TEST(BenchFigures, TheGeometricMeanOfRatiosIsThatOfTheirLogarithms) {
 
 TEST(BenchFigures, RatiosOfTimesAreSpeedsAndThoseOfMemoryAreMultiples) {
   const BenchDocument document = sample_document();
-  EXPECT_EQ(ratios_in(document.results.groups[0], 0), (std::vector<double>{1, 0.5}));
-  EXPECT_EQ(ratios_in(document.results.groups[0], 1), (std::vector<double>{0.5, 1}));
-  EXPECT_EQ(ratios_in(document.results.groups[0], 1, kPeakMemory), (std::vector<double>{2, 2}));
-  EXPECT_TRUE(ratios_in(document.results.groups[1], 0).empty());
+  const RowSamples &first = document.results.groups[0].rows[0], &second = document.results.groups[0].rows[1];
+  const auto means_in = [](const RowSamples& row, const std::string& metric = {}) {
+    return means_of(std::vector<const RowSamples*>{&row}, metric);
+  };
+  EXPECT_DOUBLE_EQ(means_in(first)[0].speed(), 1);
+  EXPECT_DOUBLE_EQ(means_in(first)[1].speed(), 0.5);
+  EXPECT_DOUBLE_EQ(means_in(second)[0].speed(), 0.5);
+  EXPECT_DOUBLE_EQ(means_in(second)[1].speed(), 1);
+  for (const RowSamples* row : {&first, &second})
+    EXPECT_DOUBLE_EQ(means_in(*row, kPeakMemory)[1].times_the_best, 2);
+  const std::vector<Mean> means = means_of(rows_of({&document.results.groups[1]}));
+  EXPECT_TRUE(std::none_of(means.begin(), means.end(), [](const Mean& one) { return one.contender == 0; }));
 }
 
 TEST(BenchFigures, StandingIsTheBestOthersTimeOverOnesOwn) {
   const BenchDocument document = sample_document();
-  const auto standing = standing_of(document, 0, groups_of_source(document, "002"));
-  ASSERT_TRUE(standing.has_value());
-  EXPECT_DOUBLE_EQ(standing->mean, 1);
-  EXPECT_DOUBLE_EQ(standing->worst, 0.5);
-  EXPECT_EQ(standing->worst_row, "002_fixed 64");
-  EXPECT_EQ(standing->row_count, 2u);
-  EXPECT_FALSE(standing_of(document, 0, groups_of_source(document, "003")).has_value());
+  const MeanRatio standing = standing_of(document, 0, groups_of_source(document, "002"));
+  EXPECT_EQ(standing.count(), 2u);
+  EXPECT_DOUBLE_EQ(standing.mean_speed(), 1);
+  EXPECT_DOUBLE_EQ(standing.worst_speed(), 0.5);
+  EXPECT_EQ(standing.worst_row(), "002_fixed 64");
+  EXPECT_EQ(standing_of(document, 0, groups_of_source(document, "003")).count(), 0u);
 }
 
 DocumentContender contender(ContenderKind kind, bool is_synchronised = true) {

@@ -1,8 +1,7 @@
-#include "bench/figures/bench_page.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "bench/figures/bench_report.h"
 #include "bench_samples.h"
 #include "page_of.h"
 
@@ -19,6 +18,7 @@ TEST(BenchPage, TheOverviewIsInSpeedsOfWhichTheBestIsOne) {
   const Json overview = part_titled(document_in(bench_page(sample_document())),
                                     "Speed beside the best of each row; more is better");
   const Json rows = overview.at("rows");
+  EXPECT_TRUE(rows[0].at("head").get<std::string>().starts_with("002: "));
   EXPECT_EQ(rows[1][0].at("text"), "One size");
   EXPECT_EQ(rows[1][0].at("link"), "group-002_fixed");
   EXPECT_EQ(rows[1][1].at("text"), "0.71");  // the mean of 1 and 0.5

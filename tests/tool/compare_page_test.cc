@@ -1,46 +1,36 @@
-#include "compare/compare_page.h"
-
 #include <gtest/gtest.h>
 
+#include "compare/comparison_report.h"
 #include "page_of.h"
 
 namespace tarn::tool {
 namespace {
 
-Json summary_of_one(double median, double noise) {
-  return {{"median", median},
-          {"lower_quartile", median * (1 - noise)},
-          {"upper_quartile", median * (1 + noise)},
-          {"spread_percent", 100 * noise},
-          {"equal_to_best", false}};
-}
+const Json kHeader = {{"tarn", "0.1.0"}, {"date", "2026-01-02"}, {"machine", {{"cpu", "a processor"}}}};
 
 /// \param noise half the distance of the quartiles, as a share of each median
-Json allocator(const std::string& name, double seconds, double bytes, double noise = 0.01) {
-  return {{"name", name},
-          {"library", nullptr},
-          {"failure", nullptr},
-          {"summary",
-           {{"wall_seconds", summary_of_one(seconds, noise)},
-            {"cpu_seconds", summary_of_one(seconds, noise)},
-            {"peak_rss_bytes", summary_of_one(bytes, noise)},
-            {"page_faults", summary_of_one(100, noise)}}},
-          {"runs", Json::array({Json::object(), Json::object()})}};
+Entry<ProgramRun> allocator(const std::string& name, double seconds, double bytes, double noise = 0.01) {
+  Entry<ProgramRun> entry = {{name, name == kSystemName ? "" : "/x.so"}};
+  for (const double times : {1 - 2 * noise, 1.0, 1 + 2 * noise})
+    entry.runs.push_back({{.wall_seconds = times * seconds,
+                           .user_seconds = times * seconds,
+                           .peak_rss_bytes = static_cast<std::uint64_t>(times * bytes),
+                           .minor_faults = 100}});
+  return entry;
 }
 
-Json results_with(Json allocators) {
-  return {{"tarn", "0.1.0"},
-          {"date", "2026-01-02"},
-          {"machine", {{"cpu", "a processor"}}},
-          {"command", {"a", "b"}},
-          {"output", "identical"},
-          {"interrupted", false},
-          {"allocators", std::move(allocators)}};
+Comparison compared(Entries<ProgramRun> contenders, const char* name = "") {
+  return {{.name = name, .command = {"a", "b"}}, std::move(contenders), OutputVerdict::kIdentical};
 }
+
+Json page_of(const std::vector<Comparison>& comparisons) {
+  return document_in(compare_page(kHeader, {comparisons}));
+}
+
+Json page_of(Entries<ProgramRun> contenders) { return page_of({compared(std::move(contenders))}); }
 
 TEST(ComparePage, InEachDrawingShorterIsBetterAndTheBestIsFirst) {
-  const Json results = results_with({allocator("glibc", 2, 1000), allocator("tarn", 1, 500)});
-  const Json document = document_in(compare_page(results));
+  const Json document = page_of({allocator("glibc", 2, 1000), allocator("tarn", 1, 500)});
   for (const char* title : {"wall time", "CPU time", "peak RSS"}) {
     const Json bars = part_titled(document, title);
     EXPECT_TRUE(bars.at("axis").at("title").get<std::string>().ends_with("less is better"));
@@ -50,56 +40,48 @@ TEST(ComparePage, InEachDrawingShorterIsBetterAndTheBestIsFirst) {
 }
 
 TEST(ComparePage, WhatTheNoiseCouldExplainIsNotToldAsADifference) {
-  const Json results = results_with({allocator("glibc", 2, 1000, 0.2), allocator("tarn", 1.8, 950, 0.2)});
-  EXPECT_EQ(document_in(compare_page(results)).at("sentence"),
+  EXPECT_EQ(page_of({allocator("glibc", 2, 1000, 0.2), allocator("tarn", 1.8, 950, 0.2)}).at("sentence"),
             "tarn is as fast as glibc within the noise and has the same peak RSS within the noise.");
 }
 
 TEST(ComparePage, OneRoundTellsNoNoise) {
-  Json results = results_with({allocator("glibc", 2, 1000), allocator("tarn", 1.9, 500)});
-  for (Json& one : results["allocators"]) one["runs"].erase(1);
-  EXPECT_TRUE(document_in(compare_page(results))
-                  .at("sentence")
-                  .get<std::string>()
-                  .ends_with("One round tells no noise."));
+  Entries<ProgramRun> contenders = {allocator("glibc", 2, 1000), allocator("tarn", 1.9, 500)};
+  for (Entry<ProgramRun>& one : contenders) one.runs = {one.runs[1]};
+  EXPECT_TRUE(page_of(contenders).at("sentence").get<std::string>().ends_with("One round tells no noise."));
 }
 
 TEST(ComparePage, TheBestOfTheOthersIsNamedWhereTarnIsNot) {
-  const Json results =
-      results_with({allocator("glibc", 4, 1000), allocator("tarn", 2, 500), allocator("other", 1, 500)});
-  EXPECT_EQ(document_in(compare_page(results)).at("sentence"),
+  EXPECT_EQ(page_of({allocator("glibc", 4, 1000), allocator("tarn", 2, 500), allocator("other", 1, 500)})
+                .at("sentence"),
             "tarn is 2.00 times as fast as glibc (the best, other: 4.00) and has 0.50 times its peak RSS.");
 }
 
 TEST(ComparePage, WithoutGlibcThereIsNoSentence) {
-  Json failed = allocator("glibc", 2, 1000);
-  failed["summary"] = nullptr;
-  failed["failure"] = {{"what", "ended by SIGSEGV"}, {"when", "round 1"}, {"last_error_lines", {"<b>"}}};
-  const Json document = document_in(
-      compare_page(results_with({failed, allocator("tarn", 2, 500), allocator("other", 1, 500)})));
+  Entry<ProgramRun> failed = allocator("glibc", 2, 1000);
+  failed.failure = Failure{"ended by SIGSEGV", "round 1", {"<b>"}};
+  const Json document = page_of({failed, allocator("tarn", 2, 500), allocator("other", 1, 500)});
   EXPECT_EQ(document.at("failures")[0].at("what"), "ended by SIGSEGV (round 1)");
   EXPECT_EQ(document.at("sentence"), "");
 }
 
 TEST(ComparePage, APageWithoutResultsSaysSo) {
-  Json failed = allocator("glibc", 2, 1000);
-  failed["summary"] = nullptr;
-  const Json document = document_in(compare_page(results_with(Json::array({failed}))));
+  Entry<ProgramRun> without_runs = allocator("glibc", 2, 1000);
+  without_runs.runs.clear();
+  const Json document = page_of(Entries<ProgramRun>{without_runs});
   EXPECT_EQ(document.at("warnings"), Json::array({"There are no results."}));
   EXPECT_TRUE(document.at("sections").empty());
 }
 
 TEST(ComparePage, AServersMemoryIsACurveAndWhatItsLoadPrintedHasBars) {
-  Json served = allocator("glibc", 2, 1000);
-  served["summary"]["mean_rss_bytes"] = served["summary"]["idle_rss_bytes"] = summary_of_one(500, 0.01);
-  served["summary"]["rate"] = summary_of_one(70, 0.01);
-  served["summary"]["rate"].update({{"unit", "count"}, {"more_is_better", true}});
-  const Json run = {
-      {"peak_rss_bytes", 1000}, {"memory", {{0.0, 100}, {0.5, 900}}}, {"printed", {{"rate", 70}}}};
-  served["runs"] = Json::array({run, run});
-  Json results = results_with({served});
-  results["load"] = {"sh", "-c", "ask"};
-  const Json document = document_in(compare_page(results));
+  Entry<ProgramRun> served = allocator("glibc", 2, 1000);
+  for (ProgramRun& run : served.runs) {
+    run.memory = {{0.0, 100}, {0.5, 900}};
+    run.printed = {70};
+  }
+  Comparison comparison = compared({served});
+  comparison.workload.load = Load{.command = {"sh", "-c", "ask"}, .readiness = {}};
+  comparison.workload.figures = {{parse_load_metric("+rate=([0-9]+)/s")}};
+  const Json document = page_of({comparison});
   const Json curve = part_titled(document, "Resident memory since the load began");
   EXPECT_EQ(curve.at("series")[0].at("points")[1][1], 900);
   EXPECT_EQ(part_titled(document, "rate").at("axis").at("title"),
@@ -109,17 +91,10 @@ TEST(ComparePage, AServersMemoryIsACurveAndWhatItsLoadPrintedHasBars) {
 }
 
 TEST(ComparePage, ASuiteIsATableOfStandingsForEachFigure) {
-  Json glibc = allocator("glibc", 2, 1000), tarn = allocator("tarn", 1, 3000);
-  for (auto& [key, summary] : glibc["summary"].items()) summary["ratio_to_system"] = 1.0;
-  for (auto& [key, summary] : tarn["summary"].items())
-    summary["ratio_to_system"] = key == "peak_rss_bytes" ? 3.0 : 0.5;
-  Json failed = tarn;
-  failed["summary"] = nullptr;
-  failed["failure"] = {{"what", "timeout"}, {"when", "round 1"}, {"last_error_lines", Json::array()}};
-  Json results = results_with(Json::array());
-  results["programs"] = {{{"name", "awk"}, {"allocators", {glibc, tarn}}},
-                         {{"name", "lua"}, {"allocators", {glibc, failed}}}};
-  const std::string page = document_in(compare_page(results)).dump();
+  const Entry<ProgramRun> glibc = allocator("glibc", 2, 1000), tarn = allocator("tarn", 1, 3000);
+  Entry<ProgramRun> failed = tarn;
+  failed.failure = Failure{"timeout", "round 1", {}};
+  const std::string page = page_of({compared({glibc, tarn}, "awk"), compared({glibc, failed}, "lua")}).dump();
   EXPECT_NE(page.find("wall time: times glibc's; less is better"), std::string::npos);
   EXPECT_NE(page.find("0.50"), std::string::npos);  // half the time
   EXPECT_NE(page.find("3.00"), std::string::npos);  // three times the memory

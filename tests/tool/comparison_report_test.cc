@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "compare/comparison_document.h"
-#include "compare/suite_report.h"
-#include "report/failures.h"
 
 namespace tarn::tool {
 namespace {
@@ -52,7 +50,7 @@ TEST(ComparisonReport, ARunThatFailedIsNeverComparedAndIsNamed) {
       comparison_of({contender("glibc", 2, 1), failed("fast", "exit status 3", 0.001)});
   const std::string text = comparison_report(comparison, 0, Colour::kOff);
   EXPECT_EQ(comparison_tables(comparison, Colour::kOff).find("fast"), std::string::npos);
-  EXPECT_EQ(best_of(comparison.contenders, metrics_of(comparison.workload)[0]).median, 2);
+  EXPECT_EQ(figures_of(comparison).all[0].best().median, 2);
   EXPECT_NE(text.find("FAILED fast: exit status 3 (round 2)\n    its last words\n"), std::string::npos)
       << text;
 }
@@ -60,14 +58,14 @@ TEST(ComparisonReport, ARunThatFailedIsNeverComparedAndIsNamed) {
 TEST(ComparisonReport, AProgramThatFailsEverywhereIsReportedOnce) {
   const Comparison comparison =
       comparison_of({failed("glibc", "exit status 3"), failed("tarn", "exit status 3")});
-  EXPECT_EQ(failure_report(comparison.contenders, Colour::kOff),
+  EXPECT_EQ(failure_report(contenders_of(comparison.contenders), Colour::kOff),
             "FAILED under every allocator alike: exit status 3 (round 2)\n    its last words\n");
 }
 
 TEST(ComparisonReport, DifferentFailuresAreReportedOneByOne) {
   const Comparison comparison =
       comparison_of({failed("glibc", "exit status 3"), failed("tarn", "exit status 4")});
-  const std::string text = failure_report(comparison.contenders, Colour::kOff);
+  const std::string text = failure_report(contenders_of(comparison.contenders), Colour::kOff);
   EXPECT_NE(text.find("FAILED glibc: exit status 3"), std::string::npos);
   EXPECT_NE(text.find("FAILED tarn: exit status 4"), std::string::npos);
 }

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "bench/figures/bench_document.h"
-#include "bench/figures/bench_page.h"
 #include "bench/figures/bench_report.h"
 #include "bench/rows/bench_run.h"
 #include "bench/rows/catalogue.h"

@@ -12,11 +12,9 @@
 #include <vector>
 
 #include "compare/compare_options.h"
-#include "compare/compare_page.h"
 #include "compare/comparison_document.h"
 #include "compare/comparison_report.h"
 #include "compare/suite.h"
-#include "compare/suite_report.h"
 #include "engine/contenders/versions.h"
 #include "report/results.h"
 #include "system/files/environment.h"
@@ -207,11 +205,13 @@ void draw(const std::string& picture, const Json& results, SignalWatch& signals)
   Plotter(picture).draw(file, signals);
 }
 
-void write_results(const CompareOptions& options, const Json& results, SignalWatch& signals) {
-  if (!options.measuring.json_file.empty()) write_file(options.measuring.json_file, text_of(results));
-  if (!options.measuring.html_file.empty()) write_file(options.measuring.html_file, compare_page(results));
-  const bool is_whole = !results.at("interrupted").get<bool>();
-  if (!options.picture.empty() && is_whole) draw(options.picture, results, signals);
+/// \param json the results'
+void write_results(const CompareOptions& options, const Json& json, const ComparisonResults& results,
+                   SignalWatch& signals) {
+  const MeasuringOptions& measuring = options.measuring;
+  if (!measuring.json_file.empty()) write_file(measuring.json_file, text_of(json));
+  if (!measuring.html_file.empty()) write_file(measuring.html_file, compare_page(json, results));
+  if (!options.picture.empty() && results.interrupted_by == 0) draw(options.picture, json, signals);
 }
 
 /// The exit status, 3 if tarn stands worse than it did.
@@ -258,7 +258,7 @@ int compare(CompareOptions& options, const Invocation& invocation) {
   if (!options.measuring.is_quiet) fmt::print("{}", styled(libraries_of(plan), Style::kFaint, colour));
   std::fflush(stdout);
   const Json json = comparison_json(plan, results);
-  write_results(options, json, session.signals());
+  write_results(options, json, results, session.signals());
   const bool is_failed = std::any_of(results.comparisons.begin(), results.comparisons.end(),
                                      [](const Comparison& one) { return has_failure(one.contenders); });
   return judge(options, baseline, json, measuring_status(results.interrupted_by, is_failed));

@@ -1,5 +1,5 @@
-// What pages of `tarn compare` and `tarn replay` have in common: both are made from the command's JSON. The
-// "allocators" there are the contenders.
+// What pages of `tarn compare` and `tarn replay` have in common. The contenders of a page, and of the figures
+// that are drawn, are those that may be compared.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,36 +8,25 @@
 
 namespace tarn::tool {
 
-/// A figure of the JSON's summaries.
-struct SummaryFigure {
-  std::string key;
-  std::string title;
-  std::string unit;  // "s", "bytes" or "count"
-  bool is_more_better = false;
-};
+/// Title, machine, and whether the run was interrupted. \param header what result_header() gave
+Json page_of_run(const std::string& title, const Json& header, int interrupted_by);
 
-/// Whether a contender is tarn, under some settings or by its pools.
-bool is_named_as_ours(const std::string& contender);
+/// The same with contenders, failures, rounds and date. \param all contenders, also those that failed
+Json page_of_allocators(const std::string& title, const Json& header, const std::vector<Contender>& all,
+                        int interrupted_by);
 
-/// The run whose figure is the median one stands for its allocator. \param key of the runs' JSON
-Json middle_run(const Json& allocator, const std::string& key);
-
-/// The allocators that have a summary, in their order: the places of the page's contenders.
-std::vector<Json> compared_allocators(const Json& results);
-
-/// Title, warnings, contenders and failures; machine, rounds and date.
-PageDocument page_of_allocators(const Json& results, const std::string& title);
+Side side_of(const Contender& contender);
 
 /// Bars of a figure, the best first. Shorter is better in each: a figure of which more is better is divided
 /// into that of the system's allocator, or of the best where that failed.
-Bars figure_bars(const Json& results, const SummaryFigure& figure);
+Json figure_bars(const Figures& figures, const Figure& figure);
 
-/// A line per allocator, a column per figure: the median, its spread, and whether it is the best.
-PageTable summary_table(const Json& results, const std::vector<SummaryFigure>& figures);
+/// A row per allocator, a column per figure: the median, its spread, and whether it is the best.
+Json summary_table(const Figures& figures);
 
 /// "tarn is 1.20 times as fast as glibc (the best, jemalloc: 1.30) and has 0.95 times its peak RSS.", for
 /// each contender that is ours; what the noise could explain is told as equal. Empty where there is none, or
 /// the system's allocator has no figures.
-std::string words_on_allocators(const Json& results, const SummaryFigure& time, const SummaryFigure& memory);
+std::string words_on_allocators(const Figures& figures, const Figure& time, const Figure& memory);
 
 }  // namespace tarn::tool

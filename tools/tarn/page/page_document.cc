@@ -1,9 +1,8 @@
-// The document as JSON. What is empty is left out, and figures have four digits: pages are long enough.
+// The members of a page.
 #include "page/page_document.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "page/page_text.h"
@@ -21,145 +20,124 @@ Json part_of(const char* kind, const std::string& title, const std::string& note
   return json;
 }
 
-Json to_json(const FigureAxis& axis) {
-  return {{"title", axis.title}, {"unit", axis.unit}, {"log", axis.scale == AxisScale::kLogarithmic}};
-}
-
-Json to_json(const Lines::Point& point) {
-  Json json = {point.place, rounded(point.height.value)};
-  if (point.height.high > point.height.low) {
-    json.push_back(rounded(point.height.low));
-    json.push_back(rounded(point.height.high));
-  }
+/// With axes, and an empty list of what they are for.
+Json plot_of(const char* kind, const std::string& title, const std::string& note, Json x, Json y,
+             const char* list) {
+  Json json = part_of(kind, title, note);
+  json["x"] = std::move(x);
+  json["y"] = std::move(y);
+  json[list] = Json::array();
   return json;
 }
 
-Json to_json(const PageCell& cell) {
-  static constexpr const char* kMarks[] = {"", "best", "equal", "none", "words"};
-  Json json = {{"text", cell.text}};
-  if (cell.mark != Mark::kPlain) json["mark"] = kMarks[static_cast<std::size_t>(cell.mark)];
-  if (!cell.small.empty()) json["small"] = cell.small;
-  if (!cell.note.empty()) json["note"] = cell.note;
-  if (!cell.link.empty()) json["link"] = cell.link;
-  if (cell.tint) json["tint"] = rounded(*cell.tint);
-  if (cell.contender) json["c"] = *cell.contender;
-  if (json.size() == 1) return cell.text;
-  return json;
-}
-
-Json to_json(const PageTable::Row& row) {
-  if (row.cells.size() == 1) return {{"head", row.cells.front().text}};
-  Json cells = Json::array();
-  for (const PageCell& cell : row.cells) cells.push_back(to_json(cell));
-  if (!row.contender) return cells;
-  return {{"c", *row.contender}, {"cells", std::move(cells)}};
-}
-
-Json to_json(const Section& section) {
-  Json json = {{"title", section.title}, {"level", static_cast<int>(section.level)}};
-  if (!section.id.empty()) json["id"] = section.id;
-  json["notes"] = section.notes;
-  json["parts"] = section.parts;
-  return json;
-}
-
-Json contenders_of(const PageDocument& document) {
-  Json json = Json::array();
-  for (const PageContender& one : document.contenders)
-    json.push_back(
-        {{"name", one.name}, {"ours", one.side == Side::kOurs}, {"group", one.group}, {"what", one.what}});
-  return json;
-}
-
-Json failures_of(const PageDocument& document) {
-  Json json = Json::array();
-  for (const PageFailure& one : document.failures)
-    json.push_back({{"name", one.name}, {"what", one.what}, {"lines", one.lines}});
-  return json;
-}
+bool has_quartiles(const Summary& figure) { return figure.upper_quartile > figure.lower_quartile; }
 
 }  // namespace
 
-Json to_json(const Bars& bars) {
-  Json json = part_of("bars", bars.title, bars.note);
-  json["axis"] = to_json(bars.axis);
-  if (bars.reference) json["reference"] = *bars.reference;
+Json page_axis(const std::string& title, const std::string& unit, AxisScale scale) {
+  return {{"title", title}, {"unit", unit}, {"log", scale == AxisScale::kLogarithmic}};
+}
+
+Json bars_part(const std::string& title, const std::string& note, Json axis,
+               std::optional<double> reference) {
+  Json json = part_of("bars", title, note);
+  json["axis"] = std::move(axis);
+  if (reference) json["reference"] = *reference;
   json["bars"] = Json::array();
-  for (const Bars::Bar& bar : bars.bars) {
-    Json one = {{"c", bar.contender}, {"value", rounded(bar.length.value)}};
-    if (bar.length.high > bar.length.low) {
-      one["low"] = rounded(bar.length.low);
-      one["high"] = rounded(bar.length.high);
-    }
-    if (!bar.note.empty()) one["note"] = bar.note;
-    json["bars"].push_back(std::move(one));
+  return json;
+}
+
+void add_bar(Json& bars, std::size_t contender, const Summary& length, const std::string& note) {
+  Json bar = {{"c", contender}, {"value", rounded(length.median)}};
+  if (has_quartiles(length)) {
+    bar["low"] = rounded(length.lower_quartile);
+    bar["high"] = rounded(length.upper_quartile);
+  }
+  if (!note.empty()) bar["note"] = note;
+  bars["bars"].push_back(std::move(bar));
+}
+
+Json lines_part(const std::string& title, const std::string& x_title, Json labels, Json y) {
+  return plot_of("lines", title, {}, {{"title", x_title}, {"labels", std::move(labels)}}, std::move(y),
+                 "series");
+}
+
+Json line_point(std::size_t place, const Summary& height) {
+  Json json = {place, rounded(height.median)};
+  if (has_quartiles(height)) {
+    json.push_back(rounded(height.lower_quartile));
+    json.push_back(rounded(height.upper_quartile));
   }
   return json;
 }
 
-Json to_json(const Lines& lines) {
-  Json json = part_of("lines", lines.title, lines.note);
-  json["x"] = {{"title", lines.x_title}, {"labels", lines.labels}};
-  json["y"] = to_json(lines.y);
-  json["series"] = Json::array();
-  for (const Lines::Series& series : lines.series) {
-    Json points = Json::array();
-    for (const Lines::Point& point : series.points) points.push_back(to_json(point));
-    json["series"].push_back({{"c", series.contender}, {"points", std::move(points)}});
-  }
-  return json;
+Json curves_part(const std::string& title, const std::string& note, Json x, Json y) {
+  return plot_of("curves", title, note, std::move(x), std::move(y), "series");
 }
 
-Json to_json(const Curves& curves) {
-  Json json = part_of("curves", curves.title, curves.note);
-  json["x"] = to_json(curves.x);
-  json["y"] = to_json(curves.y);
-  json["series"] = Json::array();
-  for (const Curves::Series& series : curves.series) {
-    Json one = series.contender ? Json{{"c", *series.contender}} : Json{{"name", series.name}};
-    one["points"] = Json::array();
-    for (const auto& [x, y] : series.points) one["points"].push_back({rounded(x), rounded(y)});
-    json["series"].push_back(std::move(one));
-  }
-  return json;
+Json curve_point(double x, double y) { return {rounded(x), rounded(y)}; }
+
+void add_series(Json& part, Json whose, Json points) {
+  if (points.empty()) return;
+  whose["points"] = std::move(points);
+  part["series"].push_back(std::move(whose));
 }
 
-Json to_json(const Scatter& scatter) {
-  Json json = part_of("scatter", scatter.title, scatter.note);
-  json["x"] = to_json(scatter.x);
-  json["y"] = to_json(scatter.y);
-  json["points"] = Json::array();
-  for (const Scatter::Point& point : scatter.points)
-    json["points"].push_back({{"c", point.contender},
-                              {"x", rounded(point.x)},
-                              {"y", rounded(point.y)},
-                              {"part", point.is_partial}});
-  return json;
+Json scatter_part(const std::string& title, const std::string& note, Json x, Json y) {
+  return plot_of("scatter", title, note, std::move(x), std::move(y), "points");
 }
 
-Json to_json(const PageTable& table) {
-  Json json = part_of("table", table.title, table.note);
-  if (!table.fold.empty()) json["fold"] = table.fold;
-  json["columns"] = Json::array();
-  for (const PageCell& head : table.heads) json["columns"].push_back(to_json(head));
+void add_point(Json& scatter, std::size_t contender, double x, double y, Dot dot) {
+  scatter["points"].push_back(
+      {{"c", contender}, {"x", rounded(x)}, {"y", rounded(y)}, {"part", dot == Dot::kHollow}});
+}
+
+Json table_part(const std::string& title, const std::string& note, Json columns, const std::string& fold) {
+  Json json = part_of("table", title, note);
+  if (!fold.empty()) json["fold"] = fold;
+  json["columns"] = std::move(columns);
   json["rows"] = Json::array();
-  for (const PageTable::Row& row : table.rows) json["rows"].push_back(to_json(row));
   return json;
 }
 
-std::string page_text(const PageDocument& document) {
-  Json sections = Json::array();
-  for (const Section& section : document.sections) sections.push_back(to_json(section));
-  return page_text({kPlotsFrame, kPlotsStyle, kPlotsScript}, {{"title", document.title},
-                                                              {"sentence", document.sentence},
-                                                              {"warnings", document.warnings},
-                                                              {"about", document.about},
-                                                              {"command", document.command},
-                                                              {"reading", document.reading},
-                                                              {"contenders", contenders_of(document)},
-                                                              {"failures", failures_of(document)},
-                                                              {"sections", std::move(sections)}});
+Json page_cell(const std::string& text, Mark mark, const Json& more) {
+  static constexpr const char* kMarks[] = {"", "best", "equal", "none"};
+  Json cell = {{"text", text}};
+  if (mark != Mark::kPlain) cell["mark"] = kMarks[static_cast<std::size_t>(mark)];
+  for (const auto& [name, value] : more.items())
+    if (value != "") cell[name] = value.is_number_float() ? Json(rounded(value.get<double>())) : value;
+  return cell.size() == 1 ? cell["text"] : cell;
 }
+
+Json no_figure_cell() { return page_cell("–", Mark::kNone); }
+
+Json contender_row(std::size_t contender, Json cells) {
+  return {{"c", contender}, {"cells", std::move(cells)}};
+}
+
+Json page_section(const std::string& title, Level level, const std::string& id, Json notes) {
+  Json json = {{"title", title}, {"level", static_cast<int>(level)}};
+  if (!id.empty()) json["id"] = id;
+  json["notes"] = std::move(notes);
+  json["parts"] = Json::array();
+  return json;
+}
+
+Json page_contender(const std::string& name, Side side, const std::string& group, const std::string& what) {
+  return {{"name", name}, {"ours", side == Side::kOurs}, {"group", group}, {"what", what}};
+}
+
+Json page_failure(const std::string& name, const std::string& what, const std::vector<std::string>& lines) {
+  return {{"name", name}, {"what", what}, {"lines", lines}};
+}
+
+Json empty_page(const std::string& title) {
+  const Json none = Json::array();
+  return {{"title", title},  {"sentence", ""},     {"warnings", none}, {"about", none},   {"command", ""},
+          {"reading", none}, {"contenders", none}, {"failures", none}, {"sections", none}};
+}
+
+std::string page_text(const Json& page) { return page_text({kPlotsFrame, kPlotsStyle, kPlotsScript}, page); }
 
 std::string words_on_machine(const Json& machine) {
   const int cores = machine.value("cores", 0);

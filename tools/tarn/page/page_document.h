@@ -1,6 +1,6 @@
-// What a page says, as a document of parts: sections of figures and tables, which the script in page/plots/
-// draws. Every page of measurements is made this way, the game server's too: its Python writes the document
-// itself. docs/command.md says what the names of fields do not.
+// What a page says, as a JSON document of parts: sections of figures and tables, which the script in
+// page/plots/ draws. docs/command.md says what the names of members do not. What is empty is left out, and
+// figures have four digits: pages are long enough.
 //
 // A contender is named by its place in `contenders`, and has one colour on the whole page.
 #pragma once
@@ -12,150 +12,60 @@
 
 namespace tarn::tool {
 
-enum class Side : std::uint8_t { kOurs, kOthers };
 enum class AxisScale : std::uint8_t { kLinear, kLogarithmic };
 
-struct PageContender {
-  std::string name;
-  Side side = Side::kOthers;
-  std::string group;  // of buttons that hide or show them
-  std::string what;
-};
+/// What figures are, and which way is better. The unit is "ns", "s", "bytes", "count", "×", "%" or any word.
+Json page_axis(const std::string& title, const std::string& unit, AxisScale scale = AxisScale::kLinear);
 
-/// What its figures are, and which way is better. The unit is "ns", "s", "bytes", "count", "×", "%" or any
-/// word.
-struct FigureAxis {
-  std::string title;
-  std::string unit;
-  AxisScale scale = AxisScale::kLinear;
-};
-
-/// A figure; its quartiles, or 0 for none.
-struct Spread {
-  double value;
-  double low = 0;
-  double high = 0;
-};
-
-struct Bars {
-  struct Bar {
-    std::size_t contender;
-    Spread length;
-    std::string note = {};
-  };
-  std::string title;
-  std::string note;
-  FigureAxis axis;
-  std::vector<Bar> bars;
-  std::optional<double> reference = {};  // a line across all bars
-};
+/// A bar for each add_bar(). \param reference a line across all bars
+Json bars_part(const std::string& title, const std::string& note, Json axis,
+               std::optional<double> reference = {});
+void add_bar(Json& bars, std::size_t contender, const Summary& length, const std::string& note = {});
 
 /// Figures over sizes, threads or percentiles: the places of the axis are its labels.
-struct Lines {
-  struct Point {
-    std::size_t place;
-    Spread height;
-  };
-  struct Series {
-    std::size_t contender;
-    std::vector<Point> points;
-  };
-  std::string title;
-  std::string note;
-  std::string x_title;
-  std::vector<std::string> labels;
-  FigureAxis y;
-  std::vector<Series> series;
-};
+Json lines_part(const std::string& title, const std::string& x_title, Json labels, Json y);
+/// \param place of a label
+Json line_point(std::size_t place, const Summary& height);
 
 /// Figures over time.
-struct Curves {
-  struct Series {
-    std::optional<std::size_t> contender;
-    std::string name;  // of one that is no contender's
-    std::vector<std::pair<double, double>> points;
-  };
-  std::string title;
-  std::string note;
-  FigureAxis x;
-  FigureAxis y;
-  std::vector<Series> series;
-};
+Json curves_part(const std::string& title, const std::string& note, Json x, Json y);
+Json curve_point(double x, double y);
 
-struct Scatter {
-  struct Point {
-    std::size_t contender;
-    double x;
-    double y;
-    bool is_partial;  // over fewer rows than others: drawn hollow
-  };
-  std::string title;
-  std::string note;
-  FigureAxis x;
-  FigureAxis y;
-  std::vector<Point> points;
-};
+/// Adds to lines or curves what has points. \param whose {"c", a contender}, or {"name", a text} of no one's
+void add_series(Json& part, Json whose, Json points);
 
-enum class Mark : std::uint8_t { kPlain, kBest, kEqual, kNone, kWords };
+Json scatter_part(const std::string& title, const std::string& note, Json x, Json y);
+enum class Dot : std::uint8_t { kFull, kHollow };  // kHollow: over fewer rows than others
+void add_point(Json& scatter, std::size_t contender, double x, double y, Dot dot);
 
-struct PageCell {
-  std::string text;
-  Mark mark = Mark::kPlain;
-  std::string small = {};                     // beside the text
-  std::string note = {};                      // shown to who points at the cell
-  std::string link = {};                      // a section's id
-  std::optional<double> tint = {};            // 0 to 1
-  std::optional<std::size_t> contender = {};  // a head's, for its column
-};
-
-struct PageTable {
-  struct Row {
-    std::vector<PageCell> cells;                // a single one is a heading of the rows below
-    std::optional<std::size_t> contender = {};  // that has the row
-  };
-  std::string title;
-  std::string note;
-  std::string fold;  // what to click for the table to be shown; empty: it is shown
-  std::vector<PageCell> heads;
-  std::vector<Row> rows;
-};
-
-Json to_json(const Bars& bars);
-Json to_json(const Lines& lines);
-Json to_json(const Curves& curves);
-Json to_json(const Scatter& scatter);
-Json to_json(const PageTable& table);
+/// \param fold what to click for the table to be shown; empty: it is shown
+Json table_part(const std::string& title, const std::string& note, Json columns,
+                const std::string& fold = {});
+/// A text, or an object where there is more to say of it.
+/// \param more "small" beside the text, "note" for who points at it, "link" to a section's id, "tint" from 0
+/// to 1, "c" of the contender whose column it heads
+Json page_cell(const std::string& text, Mark mark = Mark::kPlain, const Json& more = Json::object());
+/// What stands where a contender has no figure.
+Json no_figure_cell();
+/// A row of a contender's; other rows are their cells alone, or {"head", a text} above rows.
+Json contender_row(std::size_t contender, Json cells);
 
 enum class Level : std::uint8_t { kMain = 2, kSub = 3 };
+Json page_section(const std::string& title, Level level = Level::kMain, const std::string& id = {},
+                  Json notes = Json::array());
 
-struct Section {
-  std::string title;
-  Level level = Level::kMain;
-  std::string id = {};
-  std::vector<std::string> notes = {};
-  Json parts = Json::array();
-};
+enum class Side : std::uint8_t { kOurs, kOthers };
+/// \param group of buttons that hide or show it
+Json page_contender(const std::string& name, Side side, const std::string& group, const std::string& what);
 
-struct PageFailure {
-  std::string name;
-  std::string what;
-  std::vector<std::string> lines;
-};
+Json page_failure(const std::string& name, const std::string& what, const std::vector<std::string>& lines);
 
-struct PageDocument {
-  std::string title;
-  std::string sentence;  // the result
-  std::vector<std::string> warnings = {};
-  std::vector<std::string> about = {};  // machine, rounds, date
-  std::string command = {};
-  std::vector<std::string> reading = {};  // what marks mean
-  std::vector<PageContender> contenders = {};
-  std::vector<PageFailure> failures = {};
-  std::vector<Section> sections = {};
-};
+/// A page that says nothing yet. Its "sentence" is the result, "about" tells the machine, rounds and date,
+/// "reading" what marks mean.
+Json empty_page(const std::string& title);
 
 /// The whole page as text.
-std::string page_text(const PageDocument& document);
+std::string page_text(const Json& page);
 
 /// "a processor, 2 cores, Linux 6, glibc 2.36, ..." of what to_json(Machine) gives.
 std::string words_on_machine(const Json& machine);

@@ -9,6 +9,30 @@ namespace {
 
 double ratio(double value, double base) { return base == 0 ? 1 : value / base; }
 
+Json summary_json(const Figures& figures, const Figure& figure, std::size_t contender) {
+  const std::optional<std::size_t> system = figures.find_contender(kSystemName);
+  Json json = compared_to_json(figure.summaries[contender], figure.best(),
+                               system ? figure.summaries[*system] : Summary());
+  json["unit"] = unit_of(figure.quantity);
+  if (figure.better == Better::kMore) json["more_is_better"] = true;
+  return json;
+}
+
+Json contender_json(const Figures& figures, std::size_t contender) {
+  const auto& [allocator, failure, run_count] = figures.contenders[contender];
+  Json json = {{"name", allocator.name}, {"library", nullptr}, {"failure", nullptr}, {"summary", nullptr}};
+  if (!allocator.is_system()) json["library"] = allocator.library;
+  if (!allocator.version.empty()) json["version"] = allocator.version;
+  if (!allocator.arguments.empty()) json["arguments"] = allocator.arguments;
+  if (!allocator.settings.empty()) json["settings"] = allocator.settings;
+  if (failure) json["failure"] = to_json(*failure);
+  if (figures.contenders[contender].is_comparable())
+    for (const Figure& figure : figures.all)
+      json["summary"][figure.key] = summary_json(figures, figure, contender);
+  json["runs"] = Json::array();
+  return json;
+}
+
 }  // namespace
 
 Json to_json(const Measurement& run) {
@@ -17,32 +41,20 @@ Json to_json(const Measurement& run) {
           {"minor_faults", run.minor_faults},     {"major_faults", run.major_faults}};
 }
 
-Json to_json(const Summary& summary) {
-  return {{"median", summary.median},
-          {"minimum", summary.minimum},
-          {"lower_quartile", summary.lower_quartile},
-          {"upper_quartile", summary.upper_quartile},
-          {"maximum", summary.maximum},
-          {"spread_percent", summary.spread_percent()}};
-}
-
-Summary summary_in(const Json& allocator, const std::string& key) {
-  const Json& summary = allocator.at("summary").at(key);
-  return {.count = allocator.at("runs").size(),
-          .lower_quartile = summary.at("lower_quartile").get<double>(),
-          .median = summary.at("median").get<double>(),
-          .upper_quartile = summary.at("upper_quartile").get<double>()};
-}
-
 Json to_json(const Failure& failure) {
   return {{"what", failure.what}, {"when", failure.when}, {"last_error_lines", failure.error_lines}};
 }
 
 Json compared_to_json(const Summary& own, const Summary& best, const Summary& of_system) {
-  Json json = to_json(own);
-  json["ratio_to_best"] = ratio(own.median, best.median);
-  json["equal_to_best"] = is_within_noise(own, best);
-  json["ratio_to_system"] = nullptr;
+  Json json = {{"median", own.median},
+               {"minimum", own.minimum},
+               {"lower_quartile", own.lower_quartile},
+               {"upper_quartile", own.upper_quartile},
+               {"maximum", own.maximum},
+               {"spread_percent", own.spread_percent()},
+               {"ratio_to_best", ratio(own.median, best.median)},
+               {"equal_to_best", is_within_noise(own, best)},
+               {"ratio_to_system", nullptr}};
   if (of_system.count != 0) json["ratio_to_system"] = ratio(own.median, of_system.median);
   return json;
 }
@@ -68,6 +80,12 @@ Json to_json(const Machine& machine) {
           {"glibc", machine.glibc_version},
           {"governor", machine.frequency_governor},
           {"load_at_start", machine.load}};
+}
+
+Json to_json(const Figures& figures) {
+  Json json = Json::array();
+  for (std::size_t i = 0; i < figures.contenders.size(); ++i) json.push_back(contender_json(figures, i));
+  return json;
 }
 
 Json result_header(const std::string& command_name) {

@@ -34,7 +34,7 @@ Json summary_json(const BenchDocument& document, const RowSamples& samples, cons
   Summary own, best, of_system;
   for (const RowEntry& entry : entries_of(samples, metric)) {
     if (entry.contender == contender) own = entry.own;
-    if (entry.is_best) best = entry.own;
+    if (entry.mark == Mark::kBest) best = entry.own;
     if (document.contenders[entry.contender].kind == ContenderKind::kSystem) of_system = entry.own;
   }
   Json json = compared_to_json(own, best, of_system);

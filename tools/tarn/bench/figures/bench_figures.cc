@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "bench/rows/catalogue.h"
+#include <map>
+#include <set>
 
 namespace tarn::tool {
 namespace {
@@ -25,6 +25,14 @@ std::vector<double> values_of(const std::vector<Json>& runs, const std::string& 
   for (const Json& run : runs)
     if (const auto value = value_of(run, metric)) values.push_back(*value);
   return values;
+}
+
+/// The least figure above 0.
+double least_of(const std::vector<RowEntry>& entries) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const RowEntry& entry : entries)
+    if (entry.own.median > 0) least = std::min(least, entry.own.median);
+  return least;
 }
 
 /// Count 0: the row lacks it.
@@ -46,26 +54,16 @@ Pair pair_in(const RowSamples& samples, std::size_t contender, IsRival is_rival)
 }
 
 template <class IsRival>
-std::optional<Standing> standing_among(std::size_t contender, const std::vector<const GroupSamples*>& groups,
-                                       IsRival is_rival) {
-  MeanRatio time;
-  Standing standing = {0, std::numeric_limits<double>::infinity(), "", 0, false};
-  for (const GroupSamples* group : groups) {
+MeanRatio standing_among(std::size_t contender, const std::vector<const GroupSamples*>& groups,
+                         IsRival is_rival) {
+  MeanRatio standing;
+  for (const GroupSamples* group : groups)
     for (const RowSamples& samples : group->rows) {
       if (samples.row.metric != kNanoseconds) continue;
       const Pair pair = pair_in(samples, contender, is_rival);
-      if (pair.own.count == 0 || pair.best_rival.count == 0) continue;
-      time.add(pair.own, pair.best_rival);
-      const double speed = pair.best_rival.median / pair.own.median;
-      if (speed >= standing.worst) continue;
-      standing.worst = speed;
-      standing.worst_row = group->name + " " + samples.row.name;
+      if (pair.own.count != 0 && pair.best_rival.count != 0)
+        standing.add(pair.own, pair.best_rival, group->name + " " + samples.row.name);
     }
-  }
-  if (time.count() == 0) return std::nullopt;
-  standing.mean = 1 / time.mean();
-  standing.row_count = time.count();
-  standing.is_within_noise = time.is_within_noise();
   return standing;
 }
 
@@ -79,20 +77,17 @@ std::vector<RowEntry> entries_of(const RowSamples& samples, const std::string& m
   std::vector<RowEntry> entries;
   for (const auto& [contender, runs] : samples.runs) {
     const Summary own = summary_of(samples, contender, metric);
-    if (own.count != 0) entries.push_back({contender, own, 1, false, false});
+    if (own.count != 0) entries.push_back({contender, own, 0, Mark::kPlain});
   }
   const auto best =
       std::min_element(entries.begin(), entries.end(),
                        [](const RowEntry& a, const RowEntry& b) { return a.own.median < b.own.median; });
-  if (best == entries.end()) return entries;
-  best->is_best = true;
-  const Summary of_best = best->own;
+  const double least = least_of(entries);
   for (RowEntry& entry : entries) {
-    if (of_best.median > 0)
-      entry.ratio =
-          metric == kNanoseconds ? of_best.median / entry.own.median : entry.own.median / of_best.median;
-    entry.is_equal = is_within_noise(entry.own, of_best);
+    if (entry.own.median > 0) entry.times_the_best = entry.own.median / least;
+    if (is_within_noise(entry.own, best->own)) entry.mark = Mark::kEqual;
   }
+  if (best != entries.end()) best->mark = Mark::kBest;
   return entries;
 }
 
@@ -103,12 +98,36 @@ std::optional<double> geometric_mean(const std::vector<double>& ratios) {
   return std::exp(sum / static_cast<double>(ratios.size()));
 }
 
-std::vector<double> ratios_in(const GroupSamples& group, std::size_t contender, const std::string& metric) {
-  std::vector<double> ratios;
-  for (const RowSamples& samples : group.rows)
-    for (const RowEntry& entry : entries_of(samples, metric.empty() ? samples.row.metric : metric))
-      if (entry.contender == contender && entry.ratio > 0) ratios.push_back(entry.ratio);
-  return ratios;
+std::vector<Mean> means_of(const std::vector<std::vector<RowEntry>>& rows) {
+  std::map<std::size_t, std::vector<double>> ratios;
+  for (const std::vector<RowEntry>& entries : rows)
+    for (const RowEntry& entry : entries)
+      if (entry.times_the_best > 0) ratios[entry.contender].push_back(entry.times_the_best);
+  std::size_t most = 0;
+  for (const auto& [contender, own] : ratios) most = std::max(most, own.size());
+  std::vector<Mean> means;
+  for (const auto& [contender, own] : ratios)
+    means.push_back({contender, *geometric_mean(own), own.size(), own.size() < most});
+  double best = std::numeric_limits<double>::infinity();
+  for (const Mean& mean : means)
+    if (!mean.is_partial) best = std::min(best, mean.times_the_best);
+  for (Mean& mean : means) mean.is_best = !mean.is_partial && mean.times_the_best == best;
+  return means;
+}
+
+std::vector<Mean> means_of(const std::vector<const RowSamples*>& rows, const std::string& metric) {
+  std::vector<std::vector<RowEntry>> entries;
+  for (const RowSamples* row : rows)
+    entries.push_back(entries_of(*row, metric.empty() ? row->row.metric : metric));
+  return means_of(entries);
+}
+
+std::vector<const RowSamples*> rows_of(const std::vector<const GroupSamples*>& groups) {
+  std::vector<const RowSamples*> rows;
+  for (const GroupSamples* group : groups)
+    for (const RowSamples& samples : group->rows)
+      if (!entries_of(samples).empty()) rows.push_back(&samples);
+  return rows;
 }
 
 bool are_rivals(const DocumentContender& own, const DocumentContender& other) {
@@ -125,33 +144,28 @@ bool are_rivals(const DocumentContender& own, const DocumentContender& other) {
   }
 }
 
-std::string words_on(const Standing& standing, const std::string& rival) {
-  return standing.is_within_noise ? fmt::format("as fast as {} within the noise", rival)
-                                  : fmt::format("{:.2f} times as fast as {}", standing.mean, rival);
+std::string words_on(const MeanRatio& standing, const std::string& rival) {
+  return standing.is_within_noise() ? fmt::format("as fast as {} within the noise", rival)
+                                    : fmt::format("{:.2f} times as fast as {}", standing.mean_speed(), rival);
 }
 
-std::optional<Standing> standing_of(const BenchDocument& document, std::size_t contender,
-                                    const std::vector<const GroupSamples*>& groups) {
+MeanRatio standing_of(const BenchDocument& document, std::size_t contender,
+                      const std::vector<const GroupSamples*>& groups) {
   return standing_among(contender, groups, [&](std::size_t other) {
     return are_rivals(document.contenders[contender], document.contenders[other]);
   });
 }
 
-std::optional<Standing> standing_beside(std::size_t contender, const std::vector<const GroupSamples*>& groups,
-                                        std::size_t other) {
+MeanRatio standing_beside(std::size_t contender, const std::vector<const GroupSamples*>& groups,
+                          std::size_t other) {
   return standing_among(contender, groups, [other](std::size_t rival) { return rival == other; });
 }
 
-std::vector<std::size_t> contenders_in(const BenchDocument& document,
-                                       const std::vector<const GroupSamples*>& groups) {
-  std::vector<std::size_t> found;
-  for (std::size_t contender = 0; contender < document.contenders.size(); ++contender)
-    if (std::any_of(groups.begin(), groups.end(), [&](const GroupSamples* group) {
-          return std::any_of(group->rows.begin(), group->rows.end(),
-                             [&](const RowSamples& samples) { return samples.runs.count(contender) != 0; });
-        }))
-      found.push_back(contender);
-  return found;
+std::vector<std::size_t> contenders_in(const std::vector<const RowSamples*>& rows) {
+  std::set<std::size_t> found;
+  for (const RowSamples* row : rows)
+    for (const RowEntry& entry : entries_of(*row)) found.insert(entry.contender);
+  return {found.begin(), found.end()};
 }
 
 std::vector<RoundsOfRow> rows_of_few_rounds(const BenchDocument& document, std::uint64_t most) {

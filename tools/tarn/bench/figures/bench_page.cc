@@ -1,58 +1,21 @@
 // The page: what it comes to, an overview of all groups, then a section per source and one per group.
-#include "bench/figures/bench_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "bench/figures/bench_figures.h"
 #include "bench/figures/bench_report.h"
 #include "bench/figures/group_figures.h"
-#include "bench/rows/catalogue.h"
 #include "page/page_document.h"
 #include "system/figures/format.h"
 
 namespace tarn::tool {
 namespace {
 
-/// A contender beside the best of each row, as a mean over the rows it ran in.
-struct Mean {
-  std::size_t contender;
-  double times_the_best;  // of its figure: 1 or more
-  std::size_t row_count;
-  bool is_partial;  // fewer rows than others
-  bool is_best = false;
-
-  double speed() const { return 1 / times_the_best; }
-};
-
-/// By contender, of what the rows compare, or of another figure.
-std::vector<Mean> means_of(const std::vector<const RowSamples*>& rows, const std::string& metric = {}) {
-  std::map<std::size_t, std::vector<double>> ratios;
-  for (const RowSamples* row : rows) {
-    std::vector<RowEntry> entries = entries_of(*row, metric.empty() ? row->row.metric : metric);
-    std::erase_if(entries, [](const RowEntry& entry) { return entry.own.median <= 0; });
-    double best = HUGE_VAL;
-    for (const RowEntry& entry : entries) best = std::min(best, entry.own.median);
-    for (const RowEntry& entry : entries) ratios[entry.contender].push_back(entry.own.median / best);
-  }
-  std::size_t most = 0;
-  for (const auto& [contender, own] : ratios) most = std::max(most, own.size());
-  std::vector<Mean> means;
-  for (const auto& [contender, own] : ratios)
-    means.push_back({contender, *geometric_mean(own), own.size(), own.size() < most});
-  double best = HUGE_VAL;
-  for (const Mean& mean : means)
-    if (!mean.is_partial) best = std::min(best, mean.times_the_best);
-  for (Mean& mean : means) mean.is_best = !mean.is_partial && mean.times_the_best == best;
-  return means;
-}
-
 bool is_pool(ContenderKind kind) {
   return kind == ContenderKind::kPool || kind == ContenderKind::kTarnPool ||
          kind == ContenderKind::kTarnPreset;
 }
+
 std::vector<const GroupSamples*> groups_with_figures(const BenchDocument& document,
                                                      const SourceInfo& source) {
   std::vector<const GroupSamples*> groups = groups_of_source(document, source.id);
@@ -77,39 +40,36 @@ std::string title_of(const SourceInfo& source) {
 
 std::string link_of(const GroupSamples& group) { return "group-" + group.name; }
 
-PageCell head_of(const BenchDocument& document, std::size_t contender) {
-  return {.text = document.contenders[contender].name, .contender = contender};
-}
-
 /// Two digits that tell something: "0.85", "0.0012".
 std::string share_text(double share) {
   return share < 0.0995 ? fmt::format("{:.2g}", share) : fmt::format("{:.2f}", share);
 }
 
-PageCell mean_cell(const std::vector<Mean>& means, std::size_t contender) {
-  const auto mean =
-      std::find_if(means.begin(), means.end(), [&](const Mean& one) { return one.contender == contender; });
-  if (mean == means.end()) return {"–", Mark::kNone};
-  PageCell cell = {fmt::format("{}{}", share_text(mean->speed()), mean->is_partial ? "†" : ""),
-                   mean->is_best ? Mark::kBest : Mark::kPlain};
-  if (mean->is_partial) cell.note = fmt::format("ran in {} rows", mean->row_count);
-  return cell;
+Json mean_cell(const std::vector<Mean>& means, std::size_t contender) {
+  const Mean* const mean = find_of(means, contender);
+  if (mean == nullptr) return no_figure_cell();
+  const std::string text = share_text(mean->speed());
+  if (mean->is_partial)
+    return page_cell(text + "†", Mark::kPlain, {{"note", fmt::format("ran in {} rows", mean->row_count)}});
+  return page_cell(text, mean->is_best ? Mark::kBest : Mark::kPlain);
 }
 
 /// A line per group, a column per contender that takes the place of malloc.
-PageTable overview_table(const BenchDocument& document) {
-  PageTable table = {"Speed beside the best of each row; more is better", {}, {}, {{"group"}}, {}};
-  for (const std::size_t contender : contenders_in(rows_of(all_groups(document))))
-    if (!is_pool(document.contenders[contender].kind)) table.heads.push_back(head_of(document, contender));
+Json overview_table(const BenchDocument& document) {
+  std::vector<std::size_t> contenders = contenders_in(rows_of(all_groups(document)));
+  std::erase_if(contenders, [&](std::size_t one) { return is_pool(document.contenders[one].kind); });
+  Json heads = Json::array({"group"});
+  for (const std::size_t contender : contenders)
+    heads.push_back(page_cell(document.contenders[contender].name, Mark::kPlain, {{"c", contender}}));
+  Json table = table_part("Speed beside the best of each row; more is better", {}, std::move(heads));
   for (const SourceInfo& source : bench_sources()) {
     const std::vector<const GroupSamples*> groups = groups_with_figures(document, source);
-    if (!groups.empty()) table.rows.push_back({{{title_of(source)}}});
+    if (!groups.empty()) table["rows"].push_back({{"head", title_of(source)}});
     for (const GroupSamples* group : groups) {
       const std::vector<Mean> means = means_of(rows_of({group}));
-      PageTable::Row row = {{{.text = title_of(*group), .link = link_of(*group)}}};
-      for (std::size_t i = 1; i < table.heads.size(); ++i)
-        row.cells.push_back(mean_cell(means, *table.heads[i].contender));
-      table.rows.push_back(std::move(row));
+      Json cells = Json::array({page_cell(title_of(*group), Mark::kPlain, {{"link", link_of(*group)}})});
+      for (const std::size_t contender : contenders) cells.push_back(mean_cell(means, contender));
+      table["rows"].push_back(std::move(cells));
     }
   }
   return table;
@@ -122,92 +82,93 @@ bool has_pool(const BenchDocument& document, const GroupSamples& group) {
 }
 
 /// A line per contender, since there are many, and a column per group in which a pool ran.
-PageTable pools_table(const BenchDocument& document) {
-  PageTable table = {"The same, where pools ran", {}, {}, {{"contender"}}, {}};
+Json pools_table(const BenchDocument& document) {
   std::vector<const GroupSamples*> groups = all_groups(document);
   std::erase_if(groups, [&](const GroupSamples* group) { return !has_pool(document, *group); });
-  for (const std::size_t contender : contenders_in(rows_of(groups)))
-    table.rows.push_back({{{document.contenders[contender].name}}, contender});
+  Json heads = Json::array({"contender"});
+  std::vector<std::vector<Mean>> columns;
   for (const GroupSamples* group : groups) {
     const std::string source = find_group(group->name)->source;
-    table.heads.push_back(
-        {.text = source.starts_with("ours") ? title_of(*group) : source + ": " + title_of(*group),
-         .link = link_of(*group)});
-    const std::vector<Mean> means = means_of(rows_of({group}));
-    for (PageTable::Row& row : table.rows) row.cells.push_back(mean_cell(means, *row.contender));
+    const std::string title =
+        source.starts_with("ours") ? title_of(*group) : source + ": " + title_of(*group);
+    heads.push_back(page_cell(title, Mark::kPlain, {{"link", link_of(*group)}}));
+    columns.push_back(means_of(rows_of({group})));
+  }
+  Json table = table_part("The same, where pools ran", {}, std::move(heads));
+  for (const std::size_t contender : contenders_in(rows_of(groups))) {
+    Json cells = Json::array({document.contenders[contender].name});
+    for (const std::vector<Mean>& means : columns) cells.push_back(mean_cell(means, contender));
+    table["rows"].push_back(contender_row(contender, std::move(cells)));
   }
   return table;
 }
 
-Section overview(const BenchDocument& document) {
-  Section section = {.title = "Overview", .id = "overview"};
-  section.notes = {
-      "Each figure is a contender's speed as a share of the best of the row, the geometric mean over a "
-      "group's rows: 1.00 is the best in every row, 0.50 takes twice the time (or memory, where that "
-      "is what the group measures). Marked: the best of the group, pools included. †: ran in fewer "
-      "rows than others, and is not marked."};
-  section.parts.push_back(to_json(overview_table(document)));
-  if (const PageTable pools = pools_table(document); !pools.rows.empty())
-    section.parts.push_back(to_json(pools));
+Json overview(const BenchDocument& document) {
+  Json section = page_section(
+      "Overview", Level::kMain, "overview",
+      Json::array(
+          {"Each figure is a contender's speed as a share of the best of the row, the geometric mean over a "
+           "group's rows: 1.00 is the best in every row, 0.50 takes twice the time (or memory, where that "
+           "is what the group measures). Marked: the best of the group, pools included. †: ran in fewer "
+           "rows than others, and is not marked."}));
+  section["parts"].push_back(overview_table(document));
+  if (Json pools = pools_table(document); !pools["rows"].empty())
+    section["parts"].push_back(std::move(pools));
   return section;
 }
 
-Bars time_bars(std::vector<Mean> means, std::size_t row_count) {
+Json time_bars(std::vector<Mean> means, std::size_t row_count) {
   std::sort(means.begin(), means.end(), [](const Mean& a, const Mean& b) {
     return std::pair(a.is_partial, a.times_the_best) < std::pair(b.is_partial, b.times_the_best);
   });
-  Bars bars = {.title = "Time",
-               .note = fmt::format("Geometric mean over {} rows.", row_count),
-               .axis = {"time, times the best of each row; less is better", "×"},
-               .bars = {}};
+  std::string note = fmt::format("Geometric mean over {} rows.", row_count);
+  if (!means.empty() && means.back().is_partial) note += " Below the others: what ran in only some of them.";
+  Json bars = bars_part("Time", note, page_axis("time, times the best of each row; less is better", "×"));
   for (const Mean& mean : means)
-    bars.bars.push_back({mean.contender,
-                         {mean.times_the_best},
-                         mean.is_partial ? fmt::format("in {} of the rows", mean.row_count) : ""});
-  if (!means.empty() && means.back().is_partial)
-    bars.note += " Below the others: what ran in only some of them.";
+    add_bar(bars, mean.contender, {.median = mean.times_the_best},
+            mean.is_partial ? fmt::format("in {} of the rows", mean.row_count) : "");
   return bars;
 }
 
-Scatter memory_against_time(const std::vector<Mean>& speeds, const std::vector<Mean>& memory) {
-  Scatter scatter = {"Time against memory",
-                     "Peak resident memory is that of the process. The lower left corner is best.",
-                     {"time, times the best; less is better", "×", AxisScale::kLogarithmic},
-                     {"memory, times the leanest; less is better", "×", AxisScale::kLogarithmic},
-                     {}};
-  for (const Mean& speed : speeds)
-    for (const Mean& own : memory)
-      if (own.contender == speed.contender)
-        scatter.points.push_back({own.contender, speed.times_the_best, own.times_the_best, speed.is_partial});
+Json memory_against_time(const std::vector<Mean>& speeds, const std::vector<Mean>& memory) {
+  std::string note = "Peak resident memory is that of the process. The lower left corner is best.";
   if (std::any_of(speeds.begin(), speeds.end(), [](const Mean& mean) { return mean.is_partial; }))
-    scatter.note += " Hollow: ran in only some of the rows.";
+    note += " Hollow: ran in only some of the rows.";
+  Json scatter =
+      scatter_part("Time against memory", note,
+                   page_axis("time, times the best; less is better", "×", AxisScale::kLogarithmic),
+                   page_axis("memory, times the leanest; less is better", "×", AxisScale::kLogarithmic));
+  for (const Mean& speed : speeds)
+    if (const Mean* const own = find_of(memory, speed.contender))
+      add_point(scatter, own->contender, speed.times_the_best, own->times_the_best,
+                speed.is_partial ? Dot::kHollow : Dot::kFull);
   return scatter;
 }
 
-Section source_section(const BenchDocument& document, const SourceInfo& source) {
-  Section section = {.title = title_of(source), .id = fmt::format("source-{}", source.id)};
-  section.notes.emplace_back(source.compared_with == nullptr ? source.claim
-                                                             : fmt::format("Published: {}", source.claim));
+Json source_section(const BenchDocument& document, const SourceInfo& source) {
+  Json notes = Json::array(
+      {source.compared_with == nullptr ? source.claim : fmt::format("Published: {}", source.claim)});
   if (const std::string words = words_on_designs(document, source); !words.empty())
-    section.notes.push_back("Measured, as means over the rows: " + words);
+    notes.push_back("Measured, as means over the rows: " + words);
+  Json section =
+      page_section(title_of(source), Level::kMain, fmt::format("source-{}", source.id), std::move(notes));
   std::vector<const GroupSamples*> timed = groups_with_figures(document, source);
-  std::erase_if(timed,
-                [](const GroupSamples* group) { return find_group(group->name)->unit != std::string("ns"); });
+  std::erase_if(timed, [](const GroupSamples* group) { return !is_of_times(*find_group(group->name)); });
   const std::vector<const RowSamples*> rows = rows_of(timed);
   if (rows.empty()) return section;
   const std::vector<Mean> speeds = means_of(rows);
-  section.parts.push_back(to_json(time_bars(speeds, rows.size())));
-  section.parts.push_back(to_json(memory_against_time(speeds, means_of(rows, kPeakMemory))));
+  section["parts"].push_back(time_bars(speeds, rows.size()));
+  section["parts"].push_back(memory_against_time(speeds, means_of(rows, kPeakMemory)));
   return section;
 }
 
-Section group_section(const BenchDocument& document, const GroupSamples& group) {
+Json group_section(const BenchDocument& document, const GroupSamples& group) {
   const GroupInfo& info = *find_group(group.name);
-  const char* const subject = info.unit == std::string("ns") ? "One operation is" : "Each figure is";
-  Section section = {.title = title_of(group), .level = Level::kSub, .id = link_of(group)};
-  section.notes = {fmt::format("{} {}.", subject, info.operation)};
-  section.parts = figures_of_group(document, group);
-  for (const Json& table : tables_of_group(document, group)) section.parts.push_back(table);
+  const char* const subject = is_of_times(info) ? "One operation is" : "Each figure is";
+  Json section = page_section(title_of(group), Level::kSub, link_of(group),
+                              Json::array({fmt::format("{} {}.", subject, info.operation)}));
+  section["parts"] = figures_of_group(document, group);
+  for (Json& table : tables_of_group(document, group)) section["parts"].push_back(std::move(table));
   return section;
 }
 
@@ -216,26 +177,30 @@ const char* button_group_of(ContenderKind kind) {
   return kind == ContenderKind::kPool ? "pools" : "malloc";
 }
 
-std::vector<PageContender> contenders_of(const BenchDocument& document) {
-  std::vector<PageContender> contenders;
+Json contenders_of(const BenchDocument& document) {
+  Json contenders = Json::array();
   for (const DocumentContender& one : document.contenders)
-    contenders.push_back({one.name, is_ours(one.kind) ? Side::kOurs : Side::kOthers,
-                          button_group_of(one.kind),
-                          one.library.empty() ? one.version : one.version + ", preloaded"});
+    contenders.push_back(page_contender(one.name, is_ours(one.kind) ? Side::kOurs : Side::kOthers,
+                                        button_group_of(one.kind),
+                                        one.library.empty() ? one.version : one.version + ", preloaded"));
   return contenders;
 }
 
-Section contenders_section(const BenchDocument& document) {
-  PageTable table = {{}, {}, {}, {{"name"}, {"what it is", Mark::kWords}}, {}};
-  const std::vector<PageContender> contenders = contenders_of(document);
-  for (std::size_t i = 0; i < contenders.size(); ++i)
-    table.rows.push_back({{{contenders[i].name}, {contenders[i].what, Mark::kWords}}, i});
-  Section section = {.title = "Contenders", .id = "contenders"};
-  section.notes = {
-      "Every figure is a median over rounds; thin lines through marks span the quartiles. The contenders "
-      "took turns within a round. Only comparisons within this page mean anything: another machine "
-      "gives other figures."};
-  section.parts.push_back(to_json(table));
+/// \param contenders of the page
+Json contenders_section(const Json& contenders) {
+  const auto in_words = [](const Json& text) { return Json{{"text", text}, {"mark", "words"}}; };
+  Json table = table_part({}, {}, Json::array({"name", in_words("what it is")}));
+  for (const Json& one : contenders)
+    table["rows"].push_back(
+        contender_row(table["rows"].size(), Json::array({one.at("name"), in_words(one.at("what"))})));
+  Json section = page_section(
+      "Contenders", Level::kMain, "contenders",
+      Json::array(
+          {"Every figure is a median over rounds; thin lines through marks span the quartiles. The "
+           "contenders "
+           "took turns within a round. Only comparisons within this page mean anything: another machine "
+           "gives other figures."}));
+  section["parts"].push_back(std::move(table));
   return section;
 }
 
@@ -251,15 +216,15 @@ std::string sentence_of(const BenchDocument& document) {
   const std::optional<std::size_t> tarn = find_kind(document, ContenderKind::kTarn);
   if (!tarn) return {};
   const std::vector<const GroupSamples*> groups = all_groups(document);
-  const auto beside_best = standing_of(document, *tarn, groups);
-  if (!beside_best) return {};
+  const MeanRatio beside_best = standing_of(document, *tarn, groups);
+  if (beside_best.count() == 0) return {};
   std::string text = document.contenders[*tarn].name + " is ";
   if (const auto system = find_kind(document, ContenderKind::kSystem))
-    if (const auto beside_system = standing_beside(*tarn, groups, *system))
-      text += words_on(*beside_system, document.contenders[*system].name) + " and ";
+    if (const MeanRatio beside_system = standing_beside(*tarn, groups, *system); beside_system.count() != 0)
+      text += words_on(beside_system, document.contenders[*system].name) + " and ";
   return text + fmt::format("{}, as geometric means over {} rows (worst {:.2f}, {}).",
-                            words_on(*beside_best, "the best other malloc of each row"),
-                            beside_best->row_count, beside_best->worst, beside_best->worst_row);
+                            words_on(beside_best, "the best other malloc of each row"), beside_best.count(),
+                            beside_best.worst_speed(), beside_best.worst_row());
 }
 
 std::string words_on_run(const BenchDocument& document) {
@@ -272,49 +237,49 @@ std::string words_on_run(const BenchDocument& document) {
                             header.at("tarn").get<std::string>());
 }
 
-std::vector<std::string> warnings_of(const BenchDocument& document) {
-  std::vector<std::string> warnings;
+Json warnings_of(const BenchDocument& document) {
+  Json warnings = Json::array();
   if (document.results.interrupted_by != 0)
-    warnings.emplace_back(
+    warnings.push_back(
         "The run was interrupted: rows it did not reach are missing, and others have fewer rounds.");
   if (document.header.at("quick").get<bool>())
-    warnings.emplace_back("A quick run: fewer rows and rounds, for a first look only.");
-  if (all_groups(document).empty()) warnings.emplace_back("There are no results.");
+    warnings.push_back("A quick run: fewer rows and rounds, for a first look only.");
+  if (all_groups(document).empty()) warnings.push_back("There are no results.");
   return warnings;
 }
 
-std::vector<PageFailure> failures_of(const BenchDocument& document) {
-  std::vector<PageFailure> failures;
-  for (const BenchFailure& one : document.results.failures)
-    failures.push_back({one.contender,
-                        fmt::format("{}: {} ({})", one.group.empty() ? "everywhere" : "in " + one.group,
-                                    one.failure.what, one.failure.when),
-                        one.failure.error_lines});
-  return failures;
+Json sections_of(const BenchDocument& document) {
+  Json sections = Json::array();
+  if (!all_groups(document).empty()) sections.push_back(overview(document));
+  for (const SourceInfo& source : bench_sources()) {
+    const std::vector<const GroupSamples*> groups = groups_with_figures(document, source);
+    if (groups.empty()) continue;
+    sections.push_back(source_section(document, source));
+    for (const GroupSamples* group : groups) sections.push_back(group_section(document, *group));
+  }
+  return sections;
 }
 
 }  // namespace
 
 std::string bench_page(const BenchDocument& document) {
-  PageDocument page = {.title = "Memory allocators compared", .sentence = sentence_of(document)};
-  page.warnings = warnings_of(document);
-  page.about = {words_on_machine(document.header.at("machine")), words_on_run(document)};
-  page.command = format_command(document.header.at("command").get<std::vector<std::string>>());
-  page.reading = {
+  Json page = empty_page("Memory allocators compared");
+  page["sentence"] = sentence_of(document);
+  page["warnings"] = warnings_of(document);
+  page["about"] = {words_on_machine(document.header.at("machine")), words_on_run(document)};
+  page["command"] = format_command(document.header.at("command").get<std::vector<std::string>>());
+  page["reading"].push_back(
       "Times are per operation, and less is better; a speed is the best time divided by the contender's, and "
-      "more "
-      "is better. In tables, green is the best of its column; the stronger the other colour, the further "
-      "from it."};
-  page.contenders = contenders_of(document);
-  page.failures = failures_of(document);
-  if (!all_groups(document).empty()) page.sections.push_back(overview(document));
-  for (const SourceInfo& source : bench_sources()) {
-    const std::vector<const GroupSamples*> groups = groups_with_figures(document, source);
-    if (groups.empty()) continue;
-    page.sections.push_back(source_section(document, source));
-    for (const GroupSamples* group : groups) page.sections.push_back(group_section(document, *group));
-  }
-  page.sections.push_back(contenders_section(document));
+      "more is better. In tables, green is the best of its column; the stronger the other colour, the "
+      "further from it.");
+  page["contenders"] = contenders_of(document);
+  for (const auto& [contender, group, failure] : document.results.failures)
+    page["failures"].push_back(page_failure(
+        contender,
+        fmt::format("{}: {} ({})", group.empty() ? "everywhere" : "in " + group, failure.what, failure.when),
+        failure.error_lines));
+  page["sections"] = sections_of(document);
+  page["sections"].push_back(contenders_section(page["contenders"]));
   return page_text(page);
 }
 

@@ -6,82 +6,55 @@
 
 #include <algorithm>
 
-#include "bench/rows/catalogue.h"
-#include "engine/rounds/entry.h"
-
 namespace tarn::tool {
 namespace {
 
-bool is_of_times(const GroupSamples& group) {
-  return std::string(find_group(group.name)->unit) == kNanoseconds;
-}
-
-struct MeanCell {
-  std::optional<double> mean;
-  bool is_partial;  // not all rows of the group
-};
-
 struct MeanColumn {
   std::string title;
-  Better better;                // of times the greatest ratio is the best one, of memory the least
-  std::vector<MeanCell> cells;  // a contender each
+  bool is_speed;  // of times; of memory it is a multiple of the least
+  std::vector<Mean> means;
 };
-
-/// The column of a group, or of all of a source's groups.
-MeanColumn column_of(const std::string& title, const std::vector<const GroupSamples*>& groups,
-                     const std::vector<std::size_t>& contenders, const std::string& metric) {
-  const bool is_of_time = metric.empty() && is_of_times(*groups.front());
-  MeanColumn column = {title, is_of_time ? Better::kMore : Better::kLess, {}};
-  std::vector<std::size_t> counts;
-  for (const std::size_t contender : contenders) {
-    std::vector<double> ratios;
-    for (const GroupSamples* group : groups)
-      for (const double ratio : ratios_in(*group, contender, metric)) ratios.push_back(ratio);
-    column.cells.push_back({geometric_mean(ratios), false});
-    counts.push_back(ratios.size());
-  }
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    column.cells[i].is_partial = counts[i] < *std::max_element(counts.begin(), counts.end());
-  return column;
-}
-
-/// "1.23", the best marked with a star, means over fewer rows than others with a tilde.
-Cell cell_of(const MeanCell& cell, std::optional<double> best) {
-  if (!cell.mean) return {"", Style::kPlain};
-  const bool is_best = cell.mean == best && !cell.is_partial;
-  const char mark = is_best ? '*' : cell.is_partial ? '~' : ' ';
-  const char* const format = *cell.mean < 0.1 ? "{:.2g} {}" : *cell.mean < 100 ? "{:.2f} {}" : "{:.0f} {}";
-  return {fmt::format(fmt::runtime(format), *cell.mean, mark), is_best ? Style::kGood : Style::kPlain};
-}
-
-std::optional<double> best_of(const MeanColumn& column) {
-  std::optional<double> best;
-  for (const MeanCell& cell : column.cells) {
-    if (!cell.mean || cell.is_partial) continue;
-    const bool is_better =
-        !best || (column.better == Better::kLess ? *cell.mean < *best : *cell.mean > *best);
-    if (is_better) best = cell.mean;
-  }
-  return best;
-}
 
 /// A group's name without its source's: "single" of "000_single".
 std::string short_name(const std::string& group, const std::string& source) {
   return group.starts_with(source + "_") ? group.substr(source.size() + 1) : group;
 }
 
+/// Of a source's groups, then memory of all of them.
+std::vector<MeanColumn> columns_of(const std::vector<const GroupSamples*>& groups,
+                                   const std::string& source) {
+  std::vector<MeanColumn> columns;
+  for (const GroupSamples* group : groups)
+    columns.push_back(
+        {short_name(group->name, source), is_of_times(*find_group(group->name)), means_of(rows_of({group}))});
+  if (groups.empty()) return columns;
+  columns.push_back({"peak", false, means_of(rows_of(groups), kPeakMemory)});
+  columns.push_back({"after", false, means_of(rows_of(groups), kMemoryAfter)});
+  return columns;
+}
+
+/// "1.23", the best marked with a star, means over fewer rows than others with a tilde.
+Cell cell_of(const MeanColumn& column, std::size_t contender) {
+  const Mean* const mean = find_of(column.means, contender);
+  if (mean == nullptr) return {};
+  const double value = column.is_speed ? mean->speed() : mean->times_the_best;
+  const char mark = mean->is_best ? '*' : mean->is_partial ? '~' : ' ';
+  const char* const format = value < 0.1 ? "{:.2g} {}" : value < 100 ? "{:.2f} {}" : "{:.0f} {}";
+  return {fmt::format(fmt::runtime(format), value, mark), mean->is_best ? Style::kGood : Style::kPlain};
+}
+
 /// "tarn: 1.52 times as fast as the best other malloc of each row, on average; worst 0.62, 001_8192 cold"
 std::string standing_line(const BenchDocument& document, std::size_t contender,
                           const std::vector<const GroupSamples*>& groups) {
   const DocumentContender& own = document.contenders[contender];
-  const auto standing = standing_of(document, contender, groups);
-  if (!standing) return {};
+  const MeanRatio standing = standing_of(document, contender, groups);
+  if (standing.count() == 0) return {};
   const char* const rivals = own.kind != ContenderKind::kTarnPool ? "malloc"
                              : own.is_synchronised                ? "malloc or synchronised pool"
                                                                   : "malloc or unsynchronised pool";
   return fmt::format("{}: {}, on average; worst {:.2f}, {}\n", own.name,
-                     words_on(*standing, fmt::format("the best other {} of each row", rivals)),
-                     standing->worst, standing->worst_row);
+                     words_on(standing, fmt::format("the best other {} of each row", rivals)),
+                     standing.worst_speed(), standing.worst_row());
 }
 
 /// What the rows of a group hold in ns beside the figure that they compare: phases, least and greatest.
@@ -97,34 +70,33 @@ std::vector<std::string> details_of(const GroupSamples& group) {
   return details;
 }
 
+/// "12.34 ±3% *"
+Cell row_cell(const RowEntry& entry) {
+  const std::string spread = entry.own.count > 1 ? fmt::format(" ±{:.0f}%", entry.own.spread_percent()) : "";
+  return {fmt::format("{:.4g}{} {}", entry.own.median, spread, sign_of(entry.mark)), style_of(entry.mark)};
+}
+
 /// \param metric of the rows; empty: the one that each compares
 std::string rows_of_group(const BenchDocument& document, const GroupSamples& group, const std::string& metric,
                           Colour colour) {
   const GroupInfo& info = *find_group(group.name);
-  const std::vector<std::size_t> contenders = contenders_in(document, {&group});
+  const std::vector<std::size_t> contenders = contenders_in(rows_of({&group}));
   std::vector<Column> columns = {{metric.empty() ? group.name : metric, Alignment::kLeft}};
   for (const std::size_t contender : contenders)
     columns.push_back({document.contenders[contender].name + "  "});
   Table table(std::move(columns));
   for (const RowSamples& samples : group.rows) {
-    std::vector<Cell> cells(contenders.size() + 1);
-    cells[0] = {samples.row.name, Style::kPlain};
     const std::vector<RowEntry> entries = entries_of(samples, metric.empty() ? samples.row.metric : metric);
     if (entries.empty()) continue;
-    for (const RowEntry& entry : entries) {
-      const auto place =
-          std::find(contenders.begin(), contenders.end(), entry.contender) - contenders.begin();
-      const char mark = entry.is_best ? '*' : entry.is_equal ? '=' : ' ';
-      const std::string spread =
-          entry.own.count > 1 ? fmt::format(" ±{:.0f}%", entry.own.spread_percent()) : "";
-      cells[static_cast<std::size_t>(place) + 1] = {
-          fmt::format("{:.4g}{} {}", entry.own.median, spread, mark),
-          entry.is_best || entry.is_equal ? Style::kGood : Style::kPlain};
+    std::vector<Cell> cells = {{samples.row.name}};
+    for (const std::size_t contender : contenders) {
+      const RowEntry* const entry = find_of(entries, contender);
+      cells.push_back(entry == nullptr ? Cell() : row_cell(*entry));
     }
     table.add_row(std::move(cells));
   }
   if (!metric.empty()) return "\n" + table.render(colour);
-  const char* const figure = is_of_times(group) ? "ns per " : "";
+  const char* const figure = is_of_times(info) ? "ns per " : "";
   return fmt::format("\n{}: {}{}\n", title_of(info, group.name), figure, info.operation) +
          table.render(colour);
 }
@@ -136,7 +108,7 @@ std::string source_section(const BenchDocument& document, const SourceInfo& sour
   if (table.is_empty()) return {};
   std::string text = styled(fmt::format("{}  {}", source.id, source.title), Style::kHeading, colour) + "\n" +
                      table.render(colour);
-  for (const std::size_t contender : contenders_in(document, groups))
+  for (const std::size_t contender : contenders_in(rows_of(groups)))
     if (is_ours(document.contenders[contender].kind)) text += standing_line(document, contender, groups);
   if (const std::string words = words_on_designs(document, source); !words.empty())
     text += fmt::format(
@@ -150,15 +122,6 @@ std::string source_section(const BenchDocument& document, const SourceInfo& sour
         text += rows_of_group(document, *group, metric, colour);
     }
   return text + "\n";
-}
-
-std::string failure_text(const BenchFailure& failure, Colour colour) {
-  const std::string where = failure.group.empty() ? "everywhere" : "in " + failure.group;
-  std::string text =
-      fmt::format("{} {}: {} ({})\n", styled("FAILED " + failure.contender, Style::kBad, colour), where,
-                  failure.failure.what, failure.failure.when);
-  for (const std::string& line : failure.failure.error_lines) text += "    " + line + "\n";
-  return text;
 }
 
 std::string heading(const BenchDocument& document) {
@@ -218,28 +181,20 @@ std::string words_on_rounds(const BenchDocument& document) {
 
 Table source_table(const BenchDocument& document, const std::string& source) {
   const std::vector<const GroupSamples*> groups = groups_of_source(document, source);
-  const std::vector<std::size_t> contenders = contenders_in(document, groups);
-  std::vector<MeanColumn> columns;
-  for (const GroupSamples* group : groups)
-    columns.push_back(column_of(short_name(group->name, source), {group}, contenders, {}));
-  if (!groups.empty()) {
-    columns.push_back(column_of("peak", groups, contenders, kPeakMemory));
-    columns.push_back(column_of("after", groups, contenders, kMemoryAfter));
-  }
+  const std::vector<MeanColumn> columns = columns_of(groups, source);
   std::vector<Column> headings = {{"", Alignment::kLeft}};
   for (const MeanColumn& column : columns) headings.push_back({column.title + "  "});
   Table table(std::move(headings));
-  const auto first_of_memory = std::find_if(columns.begin(), columns.end(), [](const MeanColumn& column) {
-    return column.better == Better::kLess;
-  });
+  const auto first_of_memory =
+      std::find_if(columns.begin(), columns.end(), [](const MeanColumn& column) { return !column.is_speed; });
   const auto speed_count = static_cast<std::size_t>(first_of_memory - columns.begin());
   std::vector<ColumnGroup> over = {{"", 1}};
   if (speed_count != 0) over.push_back({"speed", speed_count});
   over.push_back({"memory, less is better", columns.size() - speed_count});
   table.set_groups(std::move(over));
-  for (std::size_t i = 0; i < contenders.size(); ++i) {
-    std::vector<Cell> row = {{document.contenders[contenders[i]].name, Style::kHeading}};
-    for (const MeanColumn& column : columns) row.push_back(cell_of(column.cells[i], best_of(column)));
+  for (const std::size_t contender : contenders_in(rows_of(groups))) {
+    std::vector<Cell> row = {{document.contenders[contender].name, Style::kHeading}};
+    for (const MeanColumn& column : columns) row.push_back(cell_of(column, contender));
     table.add_row(std::move(row));
   }
   return table;
@@ -256,7 +211,8 @@ std::string bench_report(const BenchDocument& document, Detail detail, Colour co
   if (!has_table) text += "Nothing was measured.\n";
   const std::string quick = document.header.at("quick").get<bool>() ? words_on_quick() : "";
   if (has_table) text += styled(kLegend + words_on_rounds(document) + quick, Style::kFaint, colour);
-  for (const BenchFailure& failure : document.results.failures) text += failure_text(failure, colour);
+  for (const auto& [contender, group, failure] : document.results.failures)
+    text += failure_paragraph(contender, failure, colour, group.empty() ? " everywhere" : " in " + group);
   return text;
 }
 

@@ -1,10 +1,9 @@
 // A run of `tarn bench` as text: a table per source, what it says about tarn, what failed; and, where asked
-// for, every row.
+// for, every row. And as a page.
 #pragma once
 #include <string>
 
 #include "bench/figures/bench_figures.h"
-#include "bench/figures/published.h"
 #include "report/table.h"
 
 namespace tarn::tool {
@@ -15,5 +14,8 @@ std::string bench_report(const BenchDocument& document, Detail detail, Colour co
 
 /// A source's groups by contenders: geometric means of the ratio beside the best of each row.
 Table source_table(const BenchDocument& document, const std::string& source);
+
+/// One HTML file that needs nothing else.
+std::string bench_page(const BenchDocument& document);
 
 }  // namespace tarn::tool

@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 
-#include "bench/rows/catalogue.h"
 #include "system/figures/format.h"
 
 namespace tarn::tool {
@@ -42,36 +41,27 @@ struct GroupView {
   const BenchDocument& document;
   const GroupInfo& info;
 
-  bool is_time() const { return std::string(info.unit) == "ns"; }
-  FigureAxis axis() const;
+  bool is_time() const { return is_of_times(info); }
+  Json axis(AxisScale scale) const;
   std::string text_of(double value) const;
 };
 
-FigureAxis GroupView::axis() const {
-  if (is_time()) return {"time per operation; less is better", "ns"};
-  if (std::string(info.unit) == "bytes") return {"resident memory; less is better", "bytes"};
-  return {"ratio; less is better", ""};
+Json GroupView::axis(AxisScale scale) const {
+  if (is_time()) return page_axis("time per operation; less is better", "ns", scale);
+  if (std::string(info.unit) == "bytes") return page_axis("resident memory; less is better", "bytes", scale);
+  return page_axis("ratio; less is better", "", scale);
+}
+
+/// "12.3"
+std::string three_digits(double value) {
+  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f}", value, decimals);
 }
 
 std::string GroupView::text_of(double value) const {
   if (std::string(info.unit) == "bytes") return format_bytes(value);
   if (is_time() && value >= kMostPlainNanoseconds) return format_seconds(value * kNanosecond);
   return three_digits(value);
-}
-
-Spread spread_of(const Summary& summary) {
-  return {summary.median, summary.lower_quartile, summary.upper_quartile};
-}
-
-double best_of(const std::vector<RowEntry>& entries) {
-  double best = HUGE_VAL;
-  for (const RowEntry& entry : entries)
-    if (entry.own.median > 0) best = std::min(best, entry.own.median);
-  return best;
-}
-
-Mark mark_of(const RowEntry& entry) {
-  return entry.is_best ? Mark::kBest : entry.is_equal ? Mark::kEqual : Mark::kPlain;
 }
 
 /// "cold/64" is told in its title.
@@ -84,75 +74,65 @@ std::string joined(const std::string& one, const std::string& other) {
   return one.empty() || other.empty() ? one + other : one + ", " + other;
 }
 
-Bars bars_of(const GroupView& view, const std::string& title, const Column& column) {
-  Bars bars = {.title = title, .note = {}, .axis = view.axis(), .bars = {}};
+Json bars_of(const GroupView& view, const std::string& title, const Column& column) {
   std::vector<RowEntry> entries = column.entries();
+  std::erase_if(entries, [](const RowEntry& entry) { return entry.own.median <= 0; });
   std::sort(entries.begin(), entries.end(),
             [](const RowEntry& a, const RowEntry& b) { return a.own.median < b.own.median; });
-  for (const RowEntry& entry : entries) {
-    if (entry.own.median <= 0) continue;
-    const char* const note = entry.is_best ? "best" : entry.is_equal ? "equal to the best" : "";
-    bars.bars.push_back({entry.contender, spread_of(entry.own), note});
-  }
-  if (!bars.bars.empty() && bars.bars.back().length.value > kWidestBars * bars.bars.front().length.value)
-    bars.axis.scale = AxisScale::kLogarithmic;
+  const bool is_wide =
+      !entries.empty() && entries.back().own.median > kWidestBars * entries.front().own.median;
+  Json bars = bars_part(title, {}, view.axis(is_wide ? AxisScale::kLogarithmic : AxisScale::kLinear));
+  for (const RowEntry& entry : entries)
+    add_bar(bars, entry.contender, entry.own,
+            entry.mark == Mark::kBest    ? "best"
+            : entry.mark == Mark::kEqual ? "equal to the best"
+                                         : "");
   return bars;
 }
 
-std::vector<const RowSamples*> rows_in(const Sweep& sweep) {
-  std::vector<const RowSamples*> rows;
-  for (const Column& column : sweep.columns) rows.push_back(column.row);
-  return rows;
-}
-
-Lines lines_of(const GroupView& view, const Sweep& sweep) {
-  Lines lines = {sweep.title, {}, sweep.x_title, {}, view.axis(), {}};
-  lines.y.scale = AxisScale::kLogarithmic;
-  std::map<std::size_t, std::vector<Lines::Point>> points;
-  for (std::size_t place = 0; place < sweep.columns.size(); ++place) {
-    lines.labels.push_back(sweep.columns[place].label);
-    for (const RowEntry& entry : sweep.columns[place].entries())
-      if (entry.own.median > 0) points[entry.contender].push_back({place, spread_of(entry.own)});
+Json lines_of(const GroupView& view, const Sweep& sweep) {
+  Json labels = Json::array();
+  std::map<std::size_t, Json> points;  // by contender
+  for (const Column& column : sweep.columns) {
+    for (const RowEntry& entry : column.entries())
+      if (entry.own.median > 0) points[entry.contender].push_back(line_point(labels.size(), entry.own));
+    labels.push_back(column.label);
   }
-  for (auto& [contender, of_contender] : points) lines.series.push_back({contender, std::move(of_contender)});
+  Json lines = lines_part(sweep.title, sweep.x_title, std::move(labels), view.axis(AxisScale::kLogarithmic));
+  for (auto& [contender, of_contender] : points)
+    add_series(lines, {{"c", contender}}, std::move(of_contender));
   return lines;
 }
 
-PageCell grid_cell(const GroupView& view, const RowEntry& entry, double best) {
-  if (entry.own.median <= 0) return {"–", Mark::kNone};
-  const double times = entry.own.median / best;
-  PageCell cell = {view.text_of(entry.own.median), mark_of(entry)};
-  cell.note = fmt::format("{} of the best", three_digits(best / entry.own.median));
-  cell.tint = std::min(1.0, std::log(times) / std::log(kDarkestTint));
-  return cell;
+Json grid_cell(const GroupView& view, const RowEntry* entry) {
+  if (entry == nullptr || entry->own.median <= 0) return no_figure_cell();
+  return page_cell(view.text_of(entry->own.median), entry->mark,
+                   {{"note", fmt::format("{} of the best", three_digits(1 / entry->times_the_best))},
+                    {"tint", std::min(1.0, std::log(entry->times_the_best) / std::log(kDarkestTint))}});
 }
 
-/// A line of figures per contender, those that are best on average first.
-PageTable grid_of(const GroupView& view, const Sweep& sweep) {
-  PageTable table = {sweep.title, {}, {}, {{sweep.x_title}}, {}};
-  table.note = view.is_time() ? "ns where no other unit stands; less is better" : view.axis().title;
-  std::map<std::size_t, PageTable::Row> rows;
-  std::map<std::size_t, std::vector<double>> ratios;
-  const std::vector<std::size_t> contenders = contenders_in(rows_in(sweep));
-  for (const std::size_t contender : contenders)
-    rows[contender] = {{{view.document.contenders[contender].name}}, contender};
+/// A line of figures per contender, those of most rows first, and of these the best on average.
+Json grid_of(const GroupView& view, const Sweep& sweep) {
+  Json heads = Json::array({sweep.x_title});
+  std::vector<std::vector<RowEntry>> columns;
   for (const Column& column : sweep.columns) {
-    table.heads.push_back({column.label});
-    const std::vector<RowEntry> entries = column.entries();
-    const double best = best_of(entries);
-    for (auto& [contender, row] : rows) row.cells.push_back({"–", Mark::kNone});
-    for (const RowEntry& entry : entries) {
-      rows[entry.contender].cells.back() = grid_cell(view, entry, best);
-      if (entry.own.median > 0) ratios[entry.contender].push_back(entry.own.median / best);
-    }
+    heads.push_back(column.label);
+    columns.push_back(column.entries());
   }
-  for (auto& [contender, row] : rows) table.rows.push_back(std::move(row));
-  const auto rank = [&](const PageTable::Row& row) {
-    const std::vector<double>& own = ratios[*row.contender];
-    return std::pair(-static_cast<double>(own.size()), geometric_mean(own).value_or(HUGE_VAL));
-  };
-  std::stable_sort(table.rows.begin(), table.rows.end(),
-                   [&](const PageTable::Row& a, const PageTable::Row& b) { return rank(a) < rank(b); });
+  Json table = table_part(sweep.title,
+                          view.is_time() ? "ns where no other unit stands; less is better"
+                                         : view.axis(AxisScale::kLinear).at("title").get<std::string>(),
+                          std::move(heads));
+  std::vector<Mean> means = means_of(columns);
+  std::stable_sort(means.begin(), means.end(), [](const Mean& a, const Mean& b) {
+    return std::pair(b.row_count, a.times_the_best) < std::pair(a.row_count, b.times_the_best);
+  });
+  for (const Mean& mean : means) {
+    Json cells = Json::array({view.document.contenders[mean.contender].name});
+    for (const std::vector<RowEntry>& column : columns)
+      cells.push_back(grid_cell(view, find_of(column, mean.contender)));
+    table["rows"].push_back(contender_row(mean.contender, std::move(cells)));
+  }
   return table;
 }
 
@@ -167,10 +147,11 @@ std::string place_text(const Column& column, const std::string& x_title) {
 Json figure_of(const GroupView& view, const Sweep& sweep) {
   if (sweep.columns.size() == 1) {
     const Column& column = sweep.columns.front();
-    return to_json(bars_of(view, joined(sweep.title, place_text(column, sweep.x_title)), column));
+    return bars_of(view, joined(sweep.title, place_text(column, sweep.x_title)), column);
   }
-  if (contenders_in(rows_in(sweep)).size() <= kMostLines) return to_json(lines_of(view, sweep));
-  return to_json(grid_of(view, sweep));
+  std::vector<const RowSamples*> rows;
+  for (const Column& column : sweep.columns) rows.push_back(column.row);
+  return contenders_in(rows).size() <= kMostLines ? lines_of(view, sweep) : grid_of(view, sweep);
 }
 
 /// Where two rows belong to one line: by their series, and what else would put both at one place.
@@ -221,12 +202,11 @@ Json row_figures(const GroupView& view, const std::vector<const RowSamples*>& ro
     Sweep sweep = {prefix.empty() ? "All rows" : prefix, "row", {}};
     for (const RowSamples* row : rows)
       sweep.columns.push_back({name_without_cold(row->row), row, row->row.metric});
-    figures.push_back(to_json(grid_of(view, sweep)));
+    figures.push_back(grid_of(view, sweep));
     return figures;
   }
   for (const RowSamples* row : rows)
-    figures.push_back(
-        to_json(bars_of(view, joined(prefix, name_without_cold(row->row)), {{}, row, row->row.metric})));
+    figures.push_back(bars_of(view, joined(prefix, name_without_cold(row->row)), {{}, row, row->row.metric}));
   return figures;
 }
 
@@ -234,18 +214,17 @@ constexpr double kMillisecond = 1e-3;
 constexpr double kKib = 1024;
 
 Json memory_over_time(const RowSamples& samples) {
-  Curves curves = {joined(name_without_cold(samples.row), "Resident memory over time"),
-                   {},
-                   {"seconds", ""},
-                   {"resident memory of the process; less is better", "bytes"},
-                   {}};
+  Json curves = curves_part(joined(name_without_cold(samples.row), "Resident memory over time"), {},
+                            page_axis("seconds", ""),
+                            page_axis("resident memory of the process; less is better", "bytes"));
   for (const auto& [contender, runs] : samples.runs) {
-    Curves::Series series = {contender, {}, {}};
+    Json points = Json::array();
     for (const Json& point : runs.front().value("timeline", Json::array()))
-      series.points.emplace_back(point.at(0).get<double>() * kMillisecond, point.at(1).get<double>() * kKib);
-    if (!series.points.empty()) curves.series.push_back(std::move(series));
+      points.push_back(
+          curve_point(point.at(0).get<double>() * kMillisecond, point.at(1).get<double>() * kKib));
+    add_series(curves, {{"c", contender}}, std::move(points));
   }
-  return to_json(curves);
+  return curves;
 }
 
 Json time_figures(const GroupView& view, const std::vector<const RowSamples*>& rows) {
@@ -289,37 +268,44 @@ std::string details_of(const RowSamples& samples, std::size_t contender) {
   return text;
 }
 
-PageCell median_cell(const GroupView& view, const RowSamples& samples, const RowEntry& entry) {
-  PageCell cell = {view.text_of(entry.own.median), mark_of(entry)};
-  cell.text += entry.is_best ? "*" : entry.is_equal ? "=" : "";
-  if (entry.own.count > 1) cell.small = fmt::format("±{:.0f} %", entry.own.spread_percent());
-  cell.note = details_of(samples, entry.contender);
-  return cell;
+Json median_cell(const GroupView& view, const RowSamples& samples, const RowEntry& entry) {
+  std::string text = view.text_of(entry.own.median);
+  if (entry.mark != Mark::kPlain) text += sign_of(entry.mark);
+  const bool has_spread = entry.own.count > 1;
+  return page_cell(text, entry.mark,
+                   {{"small", has_spread ? fmt::format("±{:.0f} %", entry.own.spread_percent()) : ""},
+                    {"note", details_of(samples, entry.contender)}});
 }
 
-PageTable table_of(const GroupView& view, const GroupSamples& group, const std::string& title) {
-  PageTable table = {title, {}, {}, {{"row"}}, {}};
-  for (const std::size_t contender : contenders_in(rows_of({&group})))
-    table.heads.push_back({.text = view.document.contenders[contender].name, .contender = contender});
+std::string mebibytes(const RowSamples& samples, std::size_t contender, const char* metric) {
+  const double bytes = summary_of(samples, contender, metric).median;
+  return bytes > 0 ? three_digits(bytes / (1 << 20)) : "–";
+}
+
+/// \param cell_of gives the cell of a contender's entry in a row
+template <class CellOf>
+Json table_of(const GroupView& view, const GroupSamples& group, const std::string& title,
+              const std::string& note, const CellOf& cell_of) {
+  const std::vector<const RowSamples*> rows = rows_of({&group});
+  const std::vector<std::size_t> contenders = contenders_in(rows);
   const std::size_t count = group.rows.size();
-  table.fold = fmt::format("{}: {}", count == 1 ? "The row" : fmt::format("All {} rows", count), title);
+  Json heads = Json::array({"row"});
+  for (const std::size_t contender : contenders)
+    heads.push_back(page_cell(view.document.contenders[contender].name, Mark::kPlain, {{"c", contender}}));
+  Json table =
+      table_part(title, note, std::move(heads),
+                 fmt::format("{}: {}", count == 1 ? "The row" : fmt::format("All {} rows", count), title));
+  for (const RowSamples* row : rows) {
+    const std::vector<RowEntry> entries = entries_of(*row);
+    Json cells = Json::array({row->row.name});
+    for (const std::size_t contender : contenders) {
+      const RowEntry* const entry = find_of(entries, contender);
+      cells.push_back(entry == nullptr ? no_figure_cell() : cell_of(*row, *entry));
+    }
+    table["rows"].push_back(std::move(cells));
+  }
   return table;
 }
-
-/// A row of cells, one for each head; the contenders without a figure have none.
-PageTable::Row row_of(const PageTable& table, const RowSamples& samples) {
-  PageTable::Row row = {{{samples.row.name}}};
-  row.cells.resize(table.heads.size(), {"–", Mark::kNone});
-  return row;
-}
-
-std::size_t place_of(const PageTable& table, std::size_t contender) {
-  const auto found = std::find_if(table.heads.begin(), table.heads.end(),
-                                  [&](const PageCell& head) { return head.contender == contender; });
-  return static_cast<std::size_t>(found - table.heads.begin());
-}
-
-std::string mebibytes(double bytes) { return bytes > 0 ? three_digits(bytes / (1 << 20)) : "–"; }
 
 }  // namespace
 
@@ -339,42 +325,15 @@ Json figures_of_group(const BenchDocument& document, const GroupSamples& group) 
 
 Json tables_of_group(const BenchDocument& document, const GroupSamples& group) {
   const GroupView view = {document, *find_group(group.name)};
-  PageTable medians = table_of(view, group, std::string("medians") + (view.is_time() ? ", ns" : ""));
-  medians.note = "± half the distance between the quartiles; * best, = equal to the best within the noise.";
-  PageTable memory = table_of(view, group, "resident memory, peak / after, MiB");
-  for (const RowSamples* samples : rows_of({&group})) {
-    PageTable::Row median_row = row_of(medians, *samples);
-    PageTable::Row memory_row = row_of(memory, *samples);
-    for (const RowEntry& entry : entries_of(*samples)) {
-      const std::size_t place = place_of(medians, entry.contender);
-      const auto bytes = [&](const char* when) { return summary_of(*samples, entry.contender, when).median; };
-      median_row.cells[place] = median_cell(view, *samples, entry);
-      memory_row.cells[place] = {mebibytes(bytes(kPeakMemory)) + " / " + mebibytes(bytes(kMemoryAfter))};
-    }
-    medians.rows.push_back(std::move(median_row));
-    memory.rows.push_back(std::move(memory_row));
-  }
-  return Json::array({to_json(medians), to_json(memory)});
-}
-
-std::vector<std::size_t> contenders_in(const std::vector<const RowSamples*>& rows) {
-  std::set<std::size_t> found;
-  for (const RowSamples* row : rows)
-    for (const RowEntry& entry : entries_of(*row)) found.insert(entry.contender);
-  return {found.begin(), found.end()};
-}
-
-std::vector<const RowSamples*> rows_of(const std::vector<const GroupSamples*>& groups) {
-  std::vector<const RowSamples*> rows;
-  for (const GroupSamples* group : groups)
-    for (const RowSamples& samples : group->rows)
-      if (!entries_of(samples).empty()) rows.push_back(&samples);
-  return rows;
-}
-
-std::string three_digits(double value) {
-  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return fmt::format("{:.{}f}", value, decimals);
+  return Json::array(
+      {table_of(view, group, std::string("medians") + (view.is_time() ? ", ns" : ""),
+                "± half the distance between the quartiles; * best, = equal to the best within the noise.",
+                [&](const RowSamples& row, const RowEntry& entry) { return median_cell(view, row, entry); }),
+       table_of(view, group, "resident memory, peak / after, MiB", {},
+                [](const RowSamples& row, const RowEntry& entry) {
+                  return page_cell(mebibytes(row, entry.contender, kPeakMemory) + " / " +
+                                   mebibytes(row, entry.contender, kMemoryAfter));
+                })});
 }
 
 }  // namespace tarn::tool

@@ -1,10 +1,10 @@
 // What a source published beside what is measured here.
-#include "bench/figures/published.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+
+#include "bench/figures/bench_figures.h"
 
 namespace tarn::tool {
 namespace {
@@ -22,15 +22,16 @@ std::string design_line(const BenchDocument& document, const SourceInfo& source,
   const std::string& name = document.contenders[design].name;
   std::string text = name + ", this design";
   const std::optional<std::size_t> compared = find_contender(document, source.compared_with);
-  if (const auto standing = compared ? standing_beside(design, groups, *compared) : std::nullopt)
-    text += fmt::format(": {:.2f} times as fast as {} (worst row {:.2f})", standing->mean,
-                        source.compared_with, standing->worst);
+  const MeanRatio beside_compared = compared ? standing_beside(design, groups, *compared) : MeanRatio();
+  if (beside_compared.count() != 0)
+    text += fmt::format(": {:.2f} times as fast as {} (worst row {:.2f})", beside_compared.mean_speed(),
+                        source.compared_with, beside_compared.worst_speed());
   std::string ours;
   for (std::size_t i = 0; i < document.contenders.size(); ++i) {
     if (!is_ours(document.contenders[i].kind)) continue;
-    if (const auto standing = standing_beside(i, groups, design))
+    if (const MeanRatio standing = standing_beside(i, groups, design); standing.count() != 0)
       ours += fmt::format("{} {} {:.2f} ({:.2f})", ours.empty() ? "" : ",", document.contenders[i].name,
-                          standing->mean, standing->worst);
+                          standing.mean_speed(), standing.worst_speed());
   }
   return text + (ours.empty() ? "." : fmt::format(". Beside {}:{}.", name, ours)) + "\n";
 }
@@ -73,7 +74,7 @@ std::string published_line(const BenchDocument& document, const PublishedFigure&
   std::string measured;
   for (const GroupSamples* group : groups) {
     if (group->name != figure.group) continue;
-    for (const std::size_t contender : contenders_in(document, {group})) {
+    for (const std::size_t contender : contenders_in(rows_of({group}))) {
       const DocumentContender& one = document.contenders[contender];
       if (!is_ours(one.kind) && !one.name.starts_with("source-")) continue;
       if (const std::string value = measured_of(document, figure, *group, contender, compared);
@@ -95,7 +96,7 @@ std::string words_on_designs(const BenchDocument& document, const SourceInfo& so
   const std::optional<std::size_t> compared = find_contender(document, source.compared_with);
   const std::string name = fmt::format("source-{}", source.id);
   std::string text;
-  for (const std::size_t contender : contenders_in(document, groups))
+  for (const std::size_t contender : contenders_in(rows_of(groups)))
     if (document.contenders[contender].name.starts_with(name))
       text += design_line(document, source, contender, groups);
   for (const PublishedFigure& figure : published_figures())

@@ -27,14 +27,6 @@ struct Metric {
   Better better = Better::kLess;
 };
 
-/// How a figure stands beside another. Of time it is speed, more is better: 0.5 is half as fast. Of anything
-/// else it is an amount, and less is better unless the metric says more.
-template <class Run>
-double ratio_of(const Metric<Run>& metric, double own, double other) {
-  if (own == 0 || other == 0) return 1;
-  return metric.quantity == Quantity::kSeconds ? other / own : own / other;
-}
-
 template <class Run>
 struct Entry {
   Allocator allocator;
@@ -50,6 +42,17 @@ struct Entry {
     return summarize(std::move(values));
   }
   Summary summary_of(const Metric<Run>& metric) const { return summary_of(metric.value_of); }
+
+  /// The run whose value is the median one: it stands for all. \pre there are runs
+  template <class ValueOf>
+  const Run& middle_run(const ValueOf& value_of) const {
+    std::vector<const Run*> order;
+    for (const Run& run : runs) order.push_back(&run);
+    const auto middle = order.begin() + static_cast<std::ptrdiff_t>((order.size() - 1) / 2);
+    std::nth_element(order.begin(), middle, order.end(),
+                     [&](const Run* a, const Run* b) { return value_of(*a) < value_of(*b); });
+    return **middle;
+  }
 };
 
 template <class Run>
@@ -70,34 +73,11 @@ bool has_failure(const Entries<Run>& entries) {
   return false;
 }
 
+/// Those that may be compared.
 template <class Run>
-bool has_figures(const Entries<Run>& entries) {
-  for (const Entry<Run>& entry : entries)
-    if (entry.is_comparable()) return true;
-  return false;
-}
-
-/// The best median among the entries that may be compared; count 0 if there are none.
-template <class Run>
-Summary best_of(const Entries<Run>& entries, const Metric<Run>& metric) {
-  Summary best;
-  for (const Entry<Run>& entry : entries) {
-    if (!entry.is_comparable()) continue;
-    const Summary own = entry.summary_of(metric);
-    const bool is_ahead =
-        metric.better == Better::kLess ? own.median < best.median : own.median > best.median;
-    if (best.count == 0 || is_ahead) best = own;
-  }
-  return best;
-}
-
-/// The largest median; 0 if there are none.
-template <class Run>
-double largest_of(const Entries<Run>& entries, const Metric<Run>& metric) {
-  double largest = 0;
-  for (const Entry<Run>& entry : entries)
-    if (entry.is_comparable()) largest = std::max(largest, entry.summary_of(metric).median);
-  return largest;
+Entries<Run> comparable_of(Entries<Run> entries) {
+  std::erase_if(entries, [](const Entry<Run>& entry) { return !entry.is_comparable(); });
+  return entries;
 }
 
 }  // namespace tarn::tool

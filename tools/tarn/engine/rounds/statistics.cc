@@ -36,12 +36,16 @@ bool is_within_noise(const Summary& candidate, const Summary& best) {
   return difference <= std::max(candidate.spread() + best.spread(), kSmallestDifference * best.median);
 }
 
-void MeanRatio::add(const Summary& own, const Summary& other) {
+void MeanRatio::add(const Summary& own, const Summary& other, const std::string& row) {
+  const double ratio = own.median / other.median;
   const double noise = (own.spread_percent() + other.spread_percent()) / 100;
-  logarithms_ += std::log(own.median / other.median);
+  logarithms_ += std::log(ratio);
   variance_ += noise * noise;
   ++count_;
   if (!tool::is_within_noise(own, other)) ++(own.median < other.median ? less_ : more_);
+  if (ratio <= worst_) return;
+  worst_ = ratio;
+  worst_row_ = row;
 }
 
 double MeanRatio::mean() const { return std::exp(logarithms_ / static_cast<double>(count_)); }

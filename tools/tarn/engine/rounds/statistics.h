@@ -6,6 +6,7 @@
 // the range.
 #pragma once
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace tarn::tool {
@@ -35,24 +36,31 @@ Summary summarize(std::vector<double> values);
 /// \why half a percent is below what any program repeats; one round alone has no noise to be judged by
 bool is_within_noise(const Summary& candidate, const Summary& best);
 
-/// How one set of figures stands beside another over many rows: the geometric mean of the ratios, and whether
-/// the rows' noise alone could have made it.
+/// How one set of figures, of which less is better, stands beside another over many rows: the geometric mean
+/// of the ratios, the worst of them, and whether the rows' noise alone could have made the mean.
 class MeanRatio {
  public:
   /// \pre both medians are positive
-  void add(const Summary& own, const Summary& other);
+  void add(const Summary& own, const Summary& other, const std::string& row = {});
   std::size_t count() const { return count_; }
   /// How many rows are less, or more, by more than their noise.
   std::size_t less() const { return less_; }
   std::size_t more() const { return more_; }
   /// Of own divided by other. \pre there are rows
   double mean() const;
+  double worst() const { return worst_; }
+  const std::string& worst_row() const { return worst_row_; }
+  /// The same of times as speeds: more is better.
+  double mean_speed() const { return 1 / mean(); }
+  double worst_speed() const { return 1 / worst_; }
   bool is_within_noise() const;
 
  private:
   double logarithms_ = 0;  // of the ratios, summed
   double variance_ = 0;    // of that sum, by the rows' spreads
   std::size_t count_ = 0, less_ = 0, more_ = 0;
+  double worst_ = 0;
+  std::string worst_row_;
 };
 
 }  // namespace tarn::tool

@@ -24,67 +24,59 @@ namespace {
 
 // -- The page: resident memory over the calls, then the figures ------------------------------------------
 
-const SummaryFigure kTime = {"seconds", "time", "s"};
-const SummaryFigure kPeak = {"peak_bytes", "peak RSS", "bytes"};
-const SummaryFigure kMean = {"mean_bytes", "mean RSS", "bytes"};
-const SummaryFigure kLive = {"peak_live_bytes", "peak live", "bytes"};
-// Of a sample: [seconds, resident bytes, live bytes].
-constexpr std::size_t kResident = 1;
-constexpr std::size_t kLiveBytes = 2;
+double peak_of(const Replay& replay) { return replay.peak().bytes; }
 
 /// Sample by sample and not by time: the same place is the same call under every allocator.
-std::vector<std::pair<double, double>> over_calls(const Json& samples, std::size_t column) {
-  std::vector<std::pair<double, double>> points;
+Json over_calls(const ReplayEntry& entry, double MemoryAt::*bytes) {
+  Json points = Json::array();
+  const std::vector<MemoryAt>& samples = entry.middle_run(peak_of).samples;
   const double last = std::max<double>(1, static_cast<double>(samples.size()) - 1);
-  for (const Json& sample : samples)
-    points.emplace_back(100 * static_cast<double>(points.size()) / last, sample.at(column).get<double>());
+  for (const MemoryAt& sample : samples)
+    points.push_back(curve_point(100 * static_cast<double>(points.size()) / last, sample.*bytes));
   return points;
 }
 
-Curves memory_over_calls(const std::vector<Json>& allocators) {
-  Curves curves = {"Resident memory over the calls",
-                   "Dashed: the bytes the program had asked for.",
-                   {"calls made", "%"},
-                   {"resident memory; less is better", "bytes"},
-                   {}};
-  for (std::size_t i = 0; i < allocators.size(); ++i)
-    curves.series.push_back(
-        {i, {}, over_calls(middle_run(allocators[i], kPeak.key).at("samples"), kResident)});
-  curves.series.push_back(
-      {{}, "asked for", over_calls(middle_run(allocators.front(), kPeak.key).at("samples"), kLiveBytes)});
-  std::erase_if(curves.series, [](const Curves::Series& series) { return series.points.empty(); });
+Json memory_over_calls(const Entries<Replay>& entries) {
+  Json curves =
+      curves_part("Resident memory over the calls", "Dashed: the bytes the program had asked for.",
+                  page_axis("calls made", "%"), page_axis("resident memory; less is better", "bytes"));
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    add_series(curves, {{"c", i}}, over_calls(entries[i], &MemoryAt::bytes));
+  add_series(curves, {{"name", "asked for"}}, over_calls(entries.front(), &MemoryAt::live_bytes));
   return curves;
 }
 
-PageTable table_of(const Json& results, const std::vector<Json>& allocators) {
-  PageTable table = summary_table(results, {kTime, kPeak, kMean, kLive});
-  table.note += " Waste: what of the peak RSS the peak of live bytes does not account for.";
-  table.heads.push_back({"waste"});
-  for (std::size_t i = 0; i < allocators.size(); ++i)
-    table.rows[i].cells.push_back(
-        {format_percent(middle_run(allocators[i], kPeak.key).at("waste_percent").get<double>())});
+Json table_of(const Entries<Replay>& entries, const Figures& figures) {
+  Json table = summary_table(figures);
+  table["note"].get_ref<std::string&>() +=
+      " Waste: what of the peak RSS the peak of live bytes does not account for.";
+  table["columns"].push_back("waste");
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    table["rows"][i]["cells"].push_back(format_percent(entries[i].middle_run(peak_of).waste_percent()));
   return table;
 }
 
-std::string words_on_trace(const Json& trace) {
-  return fmt::format(
-      "{} calls of {} threads, recorded on {}", format_count(trace.at("calls").get<std::uint64_t>()),
-      trace.at("recorded_threads").get<std::size_t>(), trace.at("recorded_on").get<std::string>());
+std::string words_on_trace(const ReplayedTrace& trace) {
+  return fmt::format("{} calls of {} threads, recorded on {}", format_count(trace.call_count),
+                     trace.recorded_threads, trace.description.allocator);
 }
 
-std::string replay_page(const Json& results) {
-  const Json& trace = results.at("trace");
-  PageDocument page = page_of_allocators(results, "A recorded program's memory on each allocator");
-  page.command = format_command(trace.at("command").get<std::vector<std::string>>());
-  page.about.push_back(words_on_trace(trace));
-  if (page.contenders.empty()) return page_text(page);
-  page.sentence = words_on_allocators(results, kTime, kPeak);
-  const std::vector<Json> allocators = compared_allocators(results);
-  Section memory = {.title = "Memory"};
-  memory.parts = {to_json(memory_over_calls(allocators)), to_json(figure_bars(results, kPeak)),
-                  to_json(figure_bars(results, kMean)), to_json(figure_bars(results, kTime)),
-                  to_json(table_of(results, allocators))};
-  page.sections.push_back(std::move(memory));
+/// \param header what result_header() gave
+std::string replay_page(const Json& header, const ReplayedTrace& trace, const ReplayResults& results) {
+  Json page = page_of_allocators("A recorded program's memory on each allocator", header,
+                                 contenders_of(results.contenders), results.interrupted_by);
+  page["command"] = format_command(trace.description.command);
+  page["about"].push_back(words_on_trace(trace));
+  if (page["contenders"].empty()) return page_text(page);
+  const Entries<Replay> entries = comparable_of(results.contenders);
+  const Figures figures = figures_of(entries, replay_metrics());
+  const Figure &time = *figures.find("seconds"), &peak = *figures.find("peak_bytes");
+  page["sentence"] = words_on_allocators(figures, time, peak);
+  Json memory = page_section("Memory");
+  memory["parts"] = {memory_over_calls(entries), figure_bars(figures, peak),
+                     figure_bars(figures, *figures.find("mean_bytes")), figure_bars(figures, time),
+                     table_of(entries, figures)};
+  page["sections"].push_back(std::move(memory));
   return page_text(page);
 }
 
@@ -134,7 +126,7 @@ int replay(ReplayOptions& options) {
   const auto& [json_file, html_file] = std::tie(options.measuring.json_file, options.measuring.html_file);
   const Json json = replay_json(trace, plan, results);
   if (!json_file.empty()) write_file(json_file, text_of(json));
-  if (!html_file.empty()) write_file(html_file, replay_page(json));
+  if (!html_file.empty()) write_file(html_file, replay_page(json, trace, results));
   return measuring_status(results.interrupted_by, has_failure(results.contenders));
 }
 

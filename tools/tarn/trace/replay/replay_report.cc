@@ -1,37 +1,24 @@
-// The table, the JSON, the page.
+// The table, the JSON.
 #include "trace/replay/replay_report.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "observer/text/printable.h"
-#include "report/failures.h"
 #include "system/figures/format.h"
 
 namespace tarn::tool {
 namespace {
 
-/// What of the most resident memory the most live bytes do not account for. \why both peaks, which need not
-/// be at one time: an allocator that keeps what was freed stays at its peak long after the program's
-double waste_percent(const Replay& replay) {
-  const double peak = replay.peak().bytes;
-  return peak == 0 ? 0 : 100 * (peak - replay.peak_live_bytes()) / peak;
-}
-
-Unit unit_of(const ReplayResults& results, const Metric<Replay>& metric) {
-  return unit_for(metric.quantity, largest_of(results.contenders, metric));
-}
-
-/// The latencies that every contender's runs have.
-std::vector<std::string> latency_names(const ReplayResults& results) {
+/// The latencies that the runs have.
+std::vector<std::string> latency_names(const Entries<Replay>& entries) {
   std::vector<std::string> names;
-  for (const ReplayEntry& contender : results.contenders) {
-    if (!contender.is_comparable()) continue;
-    for (const auto& [name, value] : contender.runs.front().latencies)
+  for (const ReplayEntry& entry : entries)
+    for (const auto& [name, value] : entry.runs.front().latencies)
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
   return names;
 }
 
@@ -43,27 +30,29 @@ double latency_of(const ReplayEntry& contender, const std::string& name) {
   return summarize(std::move(values)).median;
 }
 
-std::vector<Column> columns_of(const ReplayResults& results) {
-  std::vector<Column> columns = {{"allocator", Alignment::kLeft}};
-  for (const Metric<Replay>& metric : replay_metrics())
-    columns.push_back({fmt::format("{} {}", metric.title, unit_of(results, metric).name)});
-  columns.push_back({"waste"});
-  for (const std::string& name : latency_names(results)) columns.push_back({name + " ns"});
-  return columns;
+std::vector<Cell> row_of(const ReplayEntry& entry, std::size_t contender, const Figures& figures,
+                         const std::vector<std::string>& latencies) {
+  std::vector<Cell> row = {{entry.allocator.name}};
+  for (const Figure& figure : figures.all)
+    row.push_back({format_in(figure.unit(), figure.summaries[contender].median),
+                   figure.key == "peak_live_bytes" ? Style::kPlain : style_of(figure.mark_of(contender))});
+  row.push_back({format_percent(entry.summary_of(std::mem_fn(&Replay::waste_percent)).median)});
+  for (const std::string& name : latencies) row.push_back({fmt::format("{:.0f}", latency_of(entry, name))});
+  return row;
 }
 
-std::vector<Cell> row_of(const ReplayEntry& contender, const ReplayResults& results) {
-  std::vector<Cell> row = {{contender.allocator.name}};
-  for (const Metric<Replay>& metric : replay_metrics()) {
-    const Summary own = contender.summary_of(metric);
-    const bool is_best =
-        metric.key != "peak_live_bytes" && is_within_noise(own, best_of(results.contenders, metric));
-    row.push_back({format_in(unit_of(results, metric), own.median), is_best ? Style::kGood : Style::kPlain});
-  }
-  row.push_back({format_percent(contender.summary_of(waste_percent).median)});
-  for (const std::string& name : latency_names(results))
-    row.push_back({fmt::format("{:.0f}", latency_of(contender, name))});
-  return row;
+/// \param entries that may be compared
+Table table_of(const Entries<Replay>& entries) {
+  const Figures figures = figures_of(entries, replay_metrics());
+  const std::vector<std::string> latencies = latency_names(entries);
+  std::vector<Column> columns = {{"allocator", Alignment::kLeft}};
+  for (const Figure& figure : figures.all)
+    columns.push_back({fmt::format("{} {}", figure.title, figure.unit().name)});
+  columns.push_back({"waste"});
+  for (const std::string& name : latencies) columns.push_back({name + " ns"});
+  Table table(std::move(columns));
+  for (std::size_t i = 0; i < entries.size(); ++i) table.add_row(row_of(entries[i], i, figures, latencies));
+  return table;
 }
 
 std::string about_recorded_run(const ReplayedTrace& trace) {
@@ -89,7 +78,7 @@ Json json_of(const Replay& replay) {
   Json samples = Json::array();
   for (const MemoryAt& sample : replay.samples)
     samples.push_back({sample.seconds, sample.bytes, sample.live_bytes});
-  Json json = {{"waste_percent", waste_percent(replay)}, {"failed_calls", replay.failed_calls}};
+  Json json = {{"waste_percent", replay.waste_percent()}, {"failed_calls", replay.failed_calls}};
   for (const Metric<Replay>& metric : replay_metrics()) json[metric.key] = metric.value_of(replay);
   json["latency_ns"] = Json::object();
   for (const auto& [name, value] : replay.latencies) json["latency_ns"][name] = value;
@@ -146,12 +135,10 @@ Json to_json(const ReplayedTrace& trace) {
 }
 
 std::string replay_report(const ReplayedTrace& trace, const ReplayResults& results, Colour colour) {
-  Table table(columns_of(results));
-  for (const ReplayEntry& contender : results.contenders)
-    if (contender.is_comparable()) table.add_row(row_of(contender, results));
+  const Table table = table_of(comparable_of(results.contenders));
   std::string text = about_trace(trace) + "\n";
   if (!table.is_empty()) text += table.render(colour) + "\n";
-  return text + about_recorded_run(trace) + failure_report(results.contenders, colour) +
+  return text + about_recorded_run(trace) + failure_report(contenders_of(results.contenders), colour) +
          refused_calls_of(results);
 }
 
@@ -162,7 +149,10 @@ Json replay_json(const ReplayedTrace& trace, const ReplayPlan& plan, const Repla
   json["serial"] = plan.is_serial;
   json["verified"] = plan.is_verified;
   json["interrupted"] = results.interrupted_by != 0;
-  json["allocators"] = entries_json(results.contenders, replay_metrics(), json_of);
+  json["allocators"] = to_json(figures_of(results.contenders, replay_metrics()));
+  for (std::size_t i = 0; i < results.contenders.size(); ++i)
+    for (const Replay& run : results.contenders[i].runs)
+      json["allocators"][i]["runs"].push_back(json_of(run));
   return json;
 }
 

@@ -110,6 +110,11 @@ double Replay::peak_live_bytes() const {
   return most;
 }
 
+double Replay::waste_percent() const {
+  const double most = peak().bytes;
+  return most == 0 ? 0 : 100 * (most - peak_live_bytes()) / most;
+}
+
 Replay parse_replay(const std::string& text) {
   const Json json = Json::parse(text);
   Replay replay = {.seconds = json.at("seconds"),

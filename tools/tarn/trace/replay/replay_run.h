@@ -42,6 +42,9 @@ struct Replay {
   double mean_bytes() const;
   /// The most bytes that were live, as asked for, whenever that was.
   double peak_live_bytes() const;
+  /// What of the most resident memory the most live bytes do not account for. \why both peaks, which need not
+  /// be at one time: an allocator that keeps what was freed stays at its peak long after the program's
+  double waste_percent() const;
 };
 
 using ReplayEntry = Entry<Replay>;
