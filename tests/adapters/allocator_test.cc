@@ -1,16 +1,10 @@
 #include "tarn/allocator.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
 #include <limits>
 #include <list>
-#include <map>
-#include <new>
-#include <string>
 #include <unordered_map>
-#include <vector>
 
+#include "support/prelude.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/heap.h"

@@ -1,7 +1,7 @@
 // with_allocator under the real Asio: standalone, or Boost's with TARN_TEST_BOOST_ASIO. Left out is what the
 // installed Asio does not have: completion tokens and cancellation before 1.22 (Boost 1.79), deferred before
 // that.
-#include <utility>  // which older ones forget
+#include "support/prelude.h"  // <utility> too, which older ones forget
 
 #if defined(TARN_TEST_BOOST_ASIO)
 #include <boost/asio.hpp>
@@ -25,16 +25,9 @@ using boost::system::error_code;
 namespace net = asio;
 using asio::error_code;
 #endif
-#include <gtest/gtest.h>
-
-#include <array>
-#include <chrono>
-#include <functional>
 #include <future>
-#include <memory>
-#include <thread>
-#include <vector>
 
+#include "support/threads.h"
 #include "tarn/asio_allocator.h"
 #include "tarn/handler_memory.h"
 #include "tarn/heap.h"
@@ -94,9 +87,7 @@ TEST_F(Asio, MemoryOfAStrandServesAllThreads) {
     if (++count < 2000) net::post(strand, with_allocator(memory, [&] { step(); }));
   };
   for (int i = 0; i < 4; ++i) net::post(strand, with_allocator(memory, [&] { step(); }));
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 3; ++t) threads.emplace_back([&] { context_.run(); });
-  for (std::thread& thread : threads) thread.join();
+  in_threads(3, [&] { context_.run(); });
   EXPECT_EQ(count, 2003);
   EXPECT_EQ(memory.live_count(), 0u);
   EXPECT_LE(memory.kept_count(), 16u);

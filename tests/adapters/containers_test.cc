@@ -1,20 +1,11 @@
 #include "tarn/containers.h"
 
-#include <gtest/gtest.h>
-
 #include <deque>
 #include <list>
-#include <map>
-#include <memory>
-#include <optional>
 #include <scoped_allocator>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
+#include "support/prelude.h"
 #include "tarn/arena.h"
 #include "tarn/buffer_pool.h"
 #include "tarn/handle_pool.h"

@@ -1,16 +1,10 @@
 #include "tarn/coroutine.h"
 
-#include <gtest/gtest.h>
-
 #include <coroutine>
-#include <cstdint>
 #include <exception>
-#include <memory>
 #include <memory_resource>
-#include <new>
-#include <thread>
-#include <utility>
 
+#include "support/prelude.h"
 #include "tarn/allocator.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"

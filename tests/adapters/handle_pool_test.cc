@@ -1,13 +1,8 @@
 #include "tarn/handle_pool.h"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <barrier>
-#include <set>
-#include <thread>
 #include <unordered_set>
-#include <vector>
+
+#include "support/prelude.h"
 
 namespace tarn::test {
 namespace {

@@ -1,16 +1,9 @@
 #include "tarn/handler_memory.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <barrier>
-#include <cstdint>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/seed.h"
+#include "support/threads.h"
 #include "tarn/asio_allocator.h"
 #include "tarn/heap.h"
 #include "tarn/memory_resource.h"
@@ -194,26 +187,21 @@ TEST(HandlerMemory, ServesEveryAdapter) {
 TEST(HandlerMemory, ThreadsThatMeetLoseNothing) {
   constexpr unsigned kThreads = 4;
   HandlerMemory memory;
-  std::barrier start(kThreads);
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < kThreads; ++t)
-    threads.emplace_back([&, t] {
-      Random random(t);
-      start.arrive_and_wait();
-      std::vector<Live> live;
-      for (std::uint64_t i = 0; i < amount(20000, 1000000); ++i) {
-        if (live.size() < 4 && random.below(2) == 0) {
-          live.push_back({memory.allocate(8 + t * 100), 8 + t * 100});
-          fill(live.back().block, live.back().bytes, t);
-        } else if (!live.empty()) {
-          ASSERT_TRUE(holds(live.back().block, live.back().bytes, t));
-          memory.deallocate(live.back().block, live.back().bytes);
-          live.pop_back();
-        }
+  in_threads(kThreads, [&](unsigned t) {
+    Random random(t);
+    std::vector<Live> live;
+    for (std::uint64_t i = 0; i < amount(20000, 1000000); ++i) {
+      if (live.size() < 4 && random.below(2) == 0) {
+        live.push_back({memory.allocate(8 + t * 100), 8 + t * 100});
+        fill(live.back().block, live.back().bytes, t);
+      } else if (!live.empty()) {
+        ASSERT_TRUE(holds(live.back().block, live.back().bytes, t));
+        memory.deallocate(live.back().block, live.back().bytes);
+        live.pop_back();
       }
-      for (const Live& one : live) memory.deallocate(one.block, one.bytes);
-    });
-  for (std::thread& thread : threads) thread.join();
+    }
+    for (const Live& one : live) memory.deallocate(one.block, one.bytes);
+  });
   EXPECT_EQ(memory.live_count(), 0u);
   EXPECT_LE(memory.kept_count(), kThreads * 4);
 }

@@ -1,10 +1,5 @@
 // Without Asio: what it asks of a handler. examples/pools/asio_handler.cc runs under the real one.
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <string>
-#include <type_traits>
-
+#include "support/prelude.h"
 #include "tarn/asio_allocator.h"
 #include "tarn/heap.h"
 

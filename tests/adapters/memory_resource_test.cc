@@ -1,13 +1,8 @@
 #include "tarn/memory_resource.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <new>
-#include <string>
 #include <unordered_map>
-#include <vector>
 
+#include "support/prelude.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/heap.h"

@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "support/prelude.h"
 #include "support/process_memory.h"
 #include "support/sanitizer.h"
 #include "tarn/memory_pool.h"

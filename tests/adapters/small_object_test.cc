@@ -1,10 +1,6 @@
 #include "tarn/small_object.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <memory>
-#include <new>
+#include "support/prelude.h"
 
 namespace tarn::test {
 namespace {

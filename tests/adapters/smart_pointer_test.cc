@@ -1,12 +1,4 @@
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <memory>
-#include <new>
-#include <thread>
-#include <type_traits>
-#include <utility>
-
+#include "support/prelude.h"
 #include "tarn/allocator.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"

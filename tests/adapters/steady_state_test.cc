@@ -1,15 +1,9 @@
 #include "tarn/steady_state.h"
 
 #include <dlfcn.h>
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-#include <thread>
 
 #include "support/child.h"
+#include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/memory_pool.h"

@@ -1,11 +1,8 @@
 // Percentiles of known samples.
 #include "histogram.h"
 
-#include <gtest/gtest.h>
-
-#include <memory>
-
 #include "percentiles.h"
+#include "support/prelude.h"
 
 namespace tarn::bench {
 namespace {

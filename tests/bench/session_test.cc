@@ -1,10 +1,7 @@
 // Rows: their names, and which of them a request chooses.
 #include "session.h"
 
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
+#include "support/prelude.h"
 
 namespace tarn::bench {
 namespace {

@@ -1,19 +1,13 @@
 // The sources' own pools, which are contestants of the benchmarks: blocks do not overlap, are aligned, keep
 // what is written while other threads allocate, and nothing is lost.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstring>
 #include <deque>
-#include <random>
-#include <thread>
-#include <vector>
 
 #include "sources/source_000_pools.h"
 #include "sources/source_001_managers.h"
 #include "sources/source_002_tiers.h"
 #include "sources/source_003_ring.h"
 #include "sources/source_004_chunks.h"
+#include "support/prelude.h"
 
 namespace tarn::bench {
 namespace {

@@ -1,9 +1,7 @@
 // How often a row repeats its round, and what is told of that.
 #include "timed_row.h"
 
-#include <gtest/gtest.h>
-
-#include <string>
+#include "support/prelude.h"
 
 namespace tarn::bench {
 namespace {

@@ -1,7 +1,7 @@
 // Blocks that are none are found: each of these ends the program with the status that `tarn bench` knows.
 #include "verify.h"
 
-#include <gtest/gtest.h>
+#include "support/prelude.h"
 
 namespace tarn::bench {
 namespace {

@@ -1,15 +1,9 @@
 // Blocks are taken out of the magazines of threads that run, while these go on.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <barrier>
-#include <cstring>
-#include <thread>
-#include <vector>
-
 #include "os/locks/owner_lock.h"
 #include "support/invariants.h"
+#include "support/prelude.h"
 #include "support/seed.h"
+#include "support/threads.h"
 #include "tarn/memory_pool.h"
 #include "thread/magazine.h"
 #include "thread/registry.h"
@@ -59,24 +53,22 @@ class MarkedBlocks {
 TEST(CollectMagazines, TakesNoBlockThatAThreadHasOrGets) {
   std::atomic<bool> is_over{false};
   std::atomic<unsigned> foreign_marks{0}, rounds{0};
-  std::vector<std::thread> threads;
-  for (unsigned char mark = 1; mark <= 3; ++mark)
-    threads.emplace_back([&, mark] {
-      MarkedBlocks blocks(mark);
-      for (unsigned step = 0; !is_over; ++step, ++rounds) {
-        for (unsigned i = 0; i < kHeld; ++i) blocks.replace((i * 7 + step) % kHeld);
-        if (step % 4 == 0) blocks.replace_many();
-      }
-      for (unsigned i = 0; i < kHeld; ++i) {
-        blocks.replace(i);
-        blocks.free(i);
-      }
-      foreign_marks += blocks.foreign_marks();
-    });
+  test::Threads threads(3, [&](int number) {
+    MarkedBlocks blocks(static_cast<unsigned char>(number + 1));
+    for (unsigned step = 0; !is_over; ++step, ++rounds) {
+      for (unsigned i = 0; i < kHeld; ++i) blocks.replace((i * 7 + step) % kHeld);
+      if (step % 4 == 0) blocks.replace_many();
+    }
+    for (unsigned i = 0; i < kHeld; ++i) {
+      blocks.replace(i);
+      blocks.free(i);
+    }
+    foreign_marks += blocks.foreign_marks();
+  });
   const std::uint64_t visits = test::amount(300, 20000);
   for (std::uint64_t i = 0; i < visits || rounds < 1000; ++i) registry.collect_magazines();
   is_over = true;
-  for (std::thread& thread : threads) thread.join();
+  threads.join();
   EXPECT_EQ(foreign_marks, 0u);
   test::validate_library();
 }

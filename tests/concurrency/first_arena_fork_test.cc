@@ -1,15 +1,10 @@
 // fork beside the first arenas of a process, which make the heap that all arenas share. A program of its own:
 // in each round that must be the first time.
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <barrier>
-#include <thread>
-#include <vector>
-
 #include "support/child.h"
+#include "support/forked.h"
+#include "support/prelude.h"
 #include "support/seed.h"
+#include "support/threads.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
 
@@ -25,23 +20,13 @@ bool use_an_arena() {
 
 int fork_beside_the_first_arenas() {
   FixedPool earlier(64);  // so that fork is known to the library before the threads start
-  constexpr unsigned kThreads = 4;
-  std::barrier start(kThreads + 1);
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < kThreads; ++t)
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      use_an_arena();
-    });
-  start.arrive_and_wait();
-  const pid_t child = fork();
-  if (child == 0) {
+  Threads threads(4, [] { use_an_arena(); });
+  const int status = forked([] {
     alarm(kSecondsOfAChild);
-    _exit(use_an_arena() ? 0 : 1);
-  }
-  for (std::thread& thread : threads) thread.join();
-  int status = -1;
-  return waitpid(child, &status, 0) == child && status == 0 ? 0 : 1;
+    return use_an_arena() ? 0 : 1;
+  });
+  threads.join();
+  return status == 0 ? 0 : 1;
 }
 
 TEST(ForkOfPools, AChildForkedBesideTheFirstArenasMakesItsOwn) {

@@ -1,13 +1,7 @@
 // Walks over live objects while other threads make and end other objects of the pool.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <barrier>
-#include <thread>
-#include <vector>
-
+#include "support/prelude.h"
 #include "support/seed.h"
+#include "support/threads.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/handle_pool.h"
 #include "tarn/memory_pool.h"
@@ -67,12 +61,11 @@ class ForEachLiveBesideThreads : public ::testing::Test {
 
   /// Threads that make and end objects until the test ends.
   void start_churning() {
-    for (unsigned t = 0; t < kThreads; ++t) threads_.emplace_back([this, t] { churn(t); });
-    start_.arrive_and_wait();
+    threads_.emplace(kThreads, [this](unsigned t) { churn(t); });
   }
   void TearDown() override {
     must_stop_ = true;
-    for (std::thread& thread : threads_) thread.join();
+    if (threads_) threads_->join();
   }
 
   static constexpr unsigned kThreads = 2;
@@ -82,7 +75,6 @@ class ForEachLiveBesideThreads : public ::testing::Test {
   void churn(unsigned seed) {
     Random random(seed);
     std::vector<Name> made;
-    start_.arrive_and_wait();
     while (!must_stop_) {
       if (made.size() < 200 || (made.size() < 500 && random.below(2) == 0)) {
         made.push_back(pool_.create());
@@ -96,8 +88,7 @@ class ForEachLiveBesideThreads : public ::testing::Test {
   }
 
   std::atomic<bool> must_stop_{false};
-  std::barrier<> start_{kThreads + 1};
-  std::vector<std::thread> threads_;
+  std::optional<Threads> threads_;
 };
 
 using Pools = ::testing::Types<InBlocks, InObjectPool, InHandlePool>;

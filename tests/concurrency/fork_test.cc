@@ -1,54 +1,32 @@
 // fork in a process whose other threads are busy in the allocator: the child must find nothing half done.
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <barrier>
-#include <cstdlib>
-#include <thread>
-#include <vector>
-
 #include "concurrency/pool_memory.h"
 #include "support/child.h"
 #include "support/content.h"
+#include "support/forked.h"
 #include "support/invariants.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 #include "support/sizes.h"
+#include "support/threads.h"
 
 namespace tarn::test {
 namespace {
 
 using Pool = PoolUnderTest;
 
-bool use_all_sizes(std::size_t largest = 5 * kMiB) {
-  for (const std::size_t size : landmark_sizes(largest)) {
-    void* const block = Pool::allocate(size);
-    if (block == nullptr) return false;
-    fill(block, size, size);
-    if (!holds(block, size, size)) return false;
-    Pool::deallocate(block);
-  }
-  return true;
-}
-
 /// Threads that allocate and free without pause, also each other's blocks, until they are told to stop.
 class BusyThreads {
  public:
-  explicit BusyThreads(unsigned count) : start_(static_cast<std::ptrdiff_t>(count) + 1) {
-    for (unsigned i = 0; i < count; ++i) threads_.emplace_back([this, i] { work(i); });
-    start_.arrive_and_wait();
-  }
+  explicit BusyThreads(unsigned count) : threads_(count, [this](unsigned i) { work(i); }) {}
   ~BusyThreads() {
     must_stop_ = true;
-    for (std::thread& thread : threads_) thread.join();
+    threads_.join();
     for (std::atomic<void*>& shared : shared_) Pool::deallocate(shared);
   }
 
  private:
   void work(std::uint64_t seed) {
     Random random(seed);
-    start_.arrive_and_wait();
     while (!must_stop_) {
       const std::size_t size = 1 + random.below(random.below(20) == 0  ? kMiB
                                                 : random.below(4) == 0 ? 40000
@@ -63,8 +41,7 @@ class BusyThreads {
   static constexpr std::size_t kShared = 256;
   std::atomic<void*> shared_[kShared] = {};
   std::atomic<bool> must_stop_{false};
-  std::barrier<> start_;
-  std::vector<std::thread> threads_;
+  Threads threads_;
 };
 
 int work_in_child(std::size_t largest = 5 * kMiB) {
@@ -80,10 +57,8 @@ int work_in_child(std::size_t largest = 5 * kMiB) {
 int fork_storm(std::uint64_t forks) {
   BusyThreads busy(4);
   for (std::uint64_t i = 0; i < forks; ++i) {
-    const pid_t child = fork();
-    if (child == 0) _exit(work_in_child(i % 8 == 0 ? 5 * kMiB : kMiB));
-    int status = -1;
-    if (waitpid(child, &status, 0) != child || status != 0) {
+    const int status = forked([&] { return work_in_child(i % 8 == 0 ? 5 * kMiB : kMiB); });
+    if (status != 0) {
       dprintf(STDERR_FILENO, "child %d of the storm ended with %#x\n", static_cast<int>(i), status);
       return 1;
     }
@@ -101,10 +76,7 @@ TEST(Fork, AChildOfABusyProcessLeavesByExit) {
   const ChildResult result = run_in_child(
       [] {
         BusyThreads busy(4);
-        int status = -1;
-        const pid_t child = fork();
-        if (child == 0) std::exit(work_in_child());
-        return waitpid(child, &status, 0) == child ? status : 1;
+        return forked([]() -> int { std::exit(work_in_child()); });
       },
       30);
   EXPECT_TRUE(result.is_success()) << result.describe();
@@ -136,8 +108,7 @@ TEST(Fork, GenerationsOfChildrenWork) {
       if (work_in_child() != 0) return 1;
       const pid_t child = fork();
       if (child == 0) continue;
-      int status = -1;
-      return waitpid(child, &status, 0) == child && status == 0 ? 0 : 1;
+      return status_of(child) == 0 ? 0 : 1;
     }
     return 0;
   });

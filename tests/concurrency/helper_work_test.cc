@@ -1,18 +1,13 @@
 // What the helper does, on a thread that sanitizers know: builds with a sanitizer have no helper. Threads
 // come and go meanwhile, hand blocks to each other, rest, and are at times more than there are owners.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
-#include <thread>
-#include <vector>
-
 #include "page/give_back/helper.h"
 #include "page/give_back/page_cache.h"
 #include "support/content.h"
 #include "support/invariants.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 #include "support/sizes.h"
+#include "support/threads.h"
 #include "tarn/memory_pool.h"
 #include "thread/registry.h"
 
@@ -73,11 +68,9 @@ TEST(HelperWork, BesideThreadsThatComeAndGoLeavesTheirBlocksWhole) {
       }
     });
     for (std::uint64_t round = 0; round < amount(12, 400); ++round) {
-      std::vector<std::thread> threads;
-      for (std::uint64_t t = 0; t < 1 + round % 12; ++t)
-        threads.emplace_back([&, t] { work(exchange, round * 16 + t, 3000); });
+      Threads threads(1 + round % 12, [&](std::uint64_t t) { work(exchange, round * 16 + t, 3000); });
       validate_library();  // also while they run
-      for (std::thread& thread : threads) thread.join();
+      threads.join();
     }
     must_stop = true;
     helper.join();

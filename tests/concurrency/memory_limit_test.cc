@@ -1,15 +1,9 @@
 // The limits of memory with many threads, and in the child of a fork.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <barrier>
-#include <set>
-#include <thread>
-#include <vector>
-
 #include "support/child.h"
 #include "support/invariants.h"
+#include "support/prelude.h"
 #include "support/seed.h"
+#include "support/threads.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/limits.h"
 #include "tarn/memory_pool.h"
@@ -58,32 +52,28 @@ TEST_F(LimitOfThreads, IsNotExceededByThreadsThatRaceToIt) {
       &context);
   std::atomic<std::size_t> peak{0}, refused{0};
   std::barrier together(kThreads);
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < kThreads; ++t)
-    threads.emplace_back([&, t] {
-      Random random(t + 1);
-      std::vector<void*> blocks;
-      together.arrive_and_wait();
-      for (std::size_t i = 0; i < amount(1500, 20'000); ++i) {
-        constexpr std::size_t kLargest[] = {200, 4000, 60'000, 300'000, 3 * kMiB};
-        const std::size_t largest = kLargest[random.between(0, 4)];
-        void* const block = tarn::allocate(random.between(1, largest));
-        if (block != nullptr) {
-          *static_cast<char*>(block) = 1;
-          blocks.push_back(block);
-        } else {
-          ++refused;
-          for (std::size_t left = blocks.size() / 2; blocks.size() > left; blocks.pop_back())
-            tarn::deallocate(blocks.back());
-        }
-        const std::size_t held = tarn::held_bytes();
-        for (std::size_t most = peak; held > most && !peak.compare_exchange_weak(most, held);) {
-        }
+  in_threads(kThreads, [&](unsigned t) {
+    Random random(t + 1);
+    std::vector<void*> blocks;
+    for (std::size_t i = 0; i < amount(1500, 20'000); ++i) {
+      constexpr std::size_t kLargest[] = {200, 4000, 60'000, 300'000, 3 * kMiB};
+      const std::size_t largest = kLargest[random.between(0, 4)];
+      void* const block = tarn::allocate(random.between(1, largest));
+      if (block != nullptr) {
+        *static_cast<char*>(block) = 1;
+        blocks.push_back(block);
+      } else {
+        ++refused;
+        for (std::size_t left = blocks.size() / 2; blocks.size() > left; blocks.pop_back())
+          tarn::deallocate(blocks.back());
       }
-      together.arrive_and_wait();  // threads that run one after another reach the limit too
-      for (void* block : blocks) tarn::deallocate(block);
-    });
-  for (std::thread& thread : threads) thread.join();
+      const std::size_t held = tarn::held_bytes();
+      for (std::size_t most = peak; held > most && !peak.compare_exchange_weak(most, held);) {
+      }
+    }
+    together.arrive_and_wait();  // threads that run one after another reach the limit too
+    for (void* block : blocks) tarn::deallocate(block);
+  });
   std::size_t records = 0;
   pages_and_records(&records);
   EXPECT_GT(refused, 0u);
@@ -153,7 +143,6 @@ TEST_F(LimitOfThreads, GivesAThreadWhatAnEndedOneHasLeft) {
 // Sanitizers follow no fork of a process with threads.
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 TEST_F(LimitOfThreads, AForksChildHasTheLimitsAndTheFigures) {
-  std::vector<std::thread> threads;
   tarn::set_memory_limits({.soft = tarn::held_bytes() + 10 * kMiB, .hard = tarn::held_bytes() + 20 * kMiB});
   // While the child is made, another thread is in the function.
   static std::atomic<bool> is_inside{false}, may_leave{false};
@@ -163,7 +152,7 @@ TEST_F(LimitOfThreads, AForksChildHasTheLimitsAndTheFigures) {
     is_inside = true;
     while (!may_leave) std::this_thread::yield();
   });
-  threads.emplace_back([] {
+  std::thread other([] {
     void* const block = tarn::allocate(12 * kMiB);
     tarn::deallocate(block);
   });
@@ -183,7 +172,7 @@ TEST_F(LimitOfThreads, AForksChildHasTheLimitsAndTheFigures) {
   });
   EXPECT_TRUE(result.is_success()) << result.describe();
   may_leave = true;
-  for (std::thread& thread : threads) thread.join();
+  other.join();
   validate_library();
 }
 #endif

@@ -1,14 +1,9 @@
 // How seldom threads meet at the one lock of the page cache: counted, per 1,000 blocks, with 1 to 64 threads.
-#include <gtest/gtest.h>
-
-#include <barrier>
-#include <cstdio>
-#include <thread>
-#include <vector>
-
 #include "support/pools.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 #include "support/sizes.h"
+#include "support/threads.h"
 #include "tarn/stats.h"
 
 namespace tarn::test {
@@ -28,28 +23,25 @@ double locks_per_thousand(const Traffic& traffic, unsigned thread_count) {
   const std::size_t live = traffic.live / thread_count, rounds = amount(256'000, 2'560'000) / thread_count;
   std::barrier together(thread_count);
   tarn::Statistics before{}, after{};
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < thread_count; ++t)
-    threads.emplace_back([&, t] {
-      Random random(t + 1);
-      std::vector<void*> blocks(live);
-      auto size = [&] { return random.between(traffic.smallest, traffic.largest); };
-      auto replace = [&](void*& block) {
-        PoolUnderTest::deallocate(block);
-        block = PoolUnderTest::allocate(size());
-        *static_cast<char*>(block) = 1;
-      };
-      for (std::size_t i = 0; i < rounds + 4 * live; ++i) replace(blocks[random.below(live)]);
-      together.arrive_and_wait();
-      if (t == 0) before = tarn::stats();
-      together.arrive_and_wait();
-      for (std::size_t i = 0; i < rounds; ++i) replace(blocks[random.below(live)]);
-      together.arrive_and_wait();
-      if (t == 0) after = tarn::stats();
-      together.arrive_and_wait();
-      for (void* block : blocks) PoolUnderTest::deallocate(block);
-    });
-  for (std::thread& thread : threads) thread.join();
+  in_threads(thread_count, [&](unsigned t) {
+    Random random(t + 1);
+    std::vector<void*> blocks(live);
+    auto size = [&] { return random.between(traffic.smallest, traffic.largest); };
+    auto replace = [&](void*& block) {
+      PoolUnderTest::deallocate(block);
+      block = PoolUnderTest::allocate(size());
+      *static_cast<char*>(block) = 1;
+    };
+    for (std::size_t i = 0; i < rounds + 4 * live; ++i) replace(blocks[random.below(live)]);
+    together.arrive_and_wait();
+    if (t == 0) before = tarn::stats();
+    together.arrive_and_wait();
+    for (std::size_t i = 0; i < rounds; ++i) replace(blocks[random.below(live)]);
+    together.arrive_and_wait();
+    if (t == 0) after = tarn::stats();
+    together.arrive_and_wait();
+    for (void* block : blocks) PoolUnderTest::deallocate(block);
+  });
   return 1000.0 * static_cast<double>(after.page_cache_locks - before.page_cache_locks) /
          static_cast<double>(rounds * thread_count);
 }

@@ -1,6 +1,9 @@
-// How many bytes the pool under test holds from the system for its blocks: used and free but backed.
+// The pool under test: whether blocks of all sizes keep what is written, and how many bytes it holds from the
+// system for blocks, used and free but backed.
 #pragma once
+#include "support/content.h"
 #include "support/pools.h"
+#include "support/sizes.h"
 
 #if !defined(TARN_TEST_MALLOC)
 #include <memory>
@@ -24,5 +27,16 @@ inline std::size_t held_bytes() {
 }
 inline void trim_pool() { tarn::trim(); }
 #endif
+
+inline bool use_all_sizes(std::size_t largest = 5 * kMiB) {
+  for (const std::size_t size : landmark_sizes(largest)) {
+    void* const block = PoolUnderTest::allocate(size);
+    if (block == nullptr) return false;
+    fill(block, size, size);
+    if (!holds(block, size, size)) return false;
+    PoolUnderTest::deallocate(block);
+  }
+  return true;
+}
 
 }  // namespace tarn::test

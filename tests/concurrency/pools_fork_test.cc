@@ -1,19 +1,13 @@
 // fork while other threads are busy in heaps and pools: the child must find nothing half done.
-#include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <atomic>
-#include <barrier>
-#include <set>
-#include <thread>
-#include <vector>
 
 #include "support/child.h"
 #include "support/content.h"
+#include "support/forked.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 #include "support/sizes.h"
+#include "support/threads.h"
 #include "tarn/arena.h"
 #include "tarn/buffer_chain.h"
 #include "tarn/buffer_pool.h"
@@ -96,31 +90,23 @@ bool use_all(Shared& shared) {
 int fork_while_busy(std::uint64_t forks) {
   Shared shared;
   std::atomic<bool> must_stop{false};
-  constexpr unsigned kThreads = 4;
-  std::barrier start(kThreads + 1);
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < kThreads; ++t)
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      while (!must_stop) use_all(shared);
-    });
-  start.arrive_and_wait();
+  Threads threads(4, [&] {
+    while (!must_stop) use_all(shared);
+  });
   int failed = 0;
   for (std::uint64_t i = 0; i < forks && failed == 0; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
+    const int status = forked([&] {
       bool is_good = use_all(shared);
       std::thread([&] { is_good = is_good && use_all(shared); }).join();
-      _exit(is_good ? 0 : 1);
-    }
-    int status = -1;
-    if (waitpid(child, &status, 0) != child || status != 0) {
+      return is_good ? 0 : 1;
+    });
+    if (status != 0) {
       dprintf(STDERR_FILENO, "child %d ended with %#x\n", static_cast<int>(i), status);
       failed = 1;
     }
   }
   must_stop = true;
-  for (std::thread& thread : threads) thread.join();
+  threads.join();
   return failed;
 }
 
@@ -135,38 +121,34 @@ int fork_beside_a_full_pool(std::uint64_t forks) {
   constexpr std::size_t kThreads = 3, kHeld = 30, kMost = kThreads * kHeld + 50;
   SharedFixedPool pool({.block_bytes = 64, .largest_count = kMost});
   std::atomic<bool> must_stop{false};
-  std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < kThreads; ++t)
-    threads.emplace_back([&, t] {
-      Random random(t);
-      std::vector<void*> held;
-      while (!must_stop) {
-        if (held.size() < kHeld && random.below(2) == 0) {
-          if (void* const block = pool.allocate()) held.push_back(block);
-        } else if (!held.empty()) {
-          pool.deallocate(held.back());
-          held.pop_back();
-        }
+  Threads threads(kThreads, [&](std::size_t t) {
+    Random random(t);
+    std::vector<void*> held;
+    while (!must_stop) {
+      if (held.size() < kHeld && random.below(2) == 0) {
+        if (void* const block = pool.allocate()) held.push_back(block);
+      } else if (!held.empty()) {
+        pool.deallocate(held.back());
+        held.pop_back();
       }
-      for (void* block : held) pool.deallocate(block);
-    });
+    }
+    for (void* block : held) pool.deallocate(block);
+  });
   int failed = 0;
   for (std::uint64_t i = 0; i < forks && failed == 0; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
+    const int status = forked([&] {
       std::set<void*> blocks;
       while (void* const block = pool.allocate())
-        if (!blocks.insert(block).second) _exit(1);
-      if (blocks.size() < kMost - kThreads * (kHeld + 1)) _exit(2);
+        if (!blocks.insert(block).second) return 1;
+      if (blocks.size() < kMost - kThreads * (kHeld + 1)) return 2;
       const std::size_t live = pool.live_count();
       for (void* block : blocks) pool.deallocate(block);
-      _exit(live <= kMost && pool.live_count() == live - blocks.size() ? 0 : 3);
-    }
-    int status = -1;
-    failed = waitpid(child, &status, 0) == child ? WEXITSTATUS(status) + (WIFEXITED(status) ? 0 : 100) : 200;
+      return live <= kMost && pool.live_count() == live - blocks.size() ? 0 : 3;
+    });
+    failed = WIFEXITED(status) ? WEXITSTATUS(status) : 100;
   }
   must_stop = true;
-  for (std::thread& thread : threads) thread.join();
+  threads.join();
   return failed;
 }
 
@@ -234,27 +216,22 @@ int fork_beside_handles(std::uint64_t forks) {
   HandlePool<Object> pool({.at_end = AtPoolEnd::kHandOver});
   std::atomic<bool> must_stop{false};
   constexpr unsigned kThreads = 2;
-  std::barrier start(kThreads + 1);
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < kThreads; ++t)
-    threads.emplace_back([&] {
-      std::vector<Handle<Object>> kept(kKept);
-      for (Handle<Object>& handle : kept) handle = pool.create();
-      start.arrive_and_wait();
-      while (!must_stop) pool.destroy(pool.create());
-    });
-  start.arrive_and_wait();
+  std::barrier ready(kThreads + 1);
+  Threads threads(kThreads, [&] {
+    std::vector<Handle<Object>> kept(kKept);
+    for (Handle<Object>& handle : kept) handle = pool.create();
+    ready.arrive_and_wait();
+    while (!must_stop) pool.destroy(pool.create());
+  });
+  ready.arrive_and_wait();
   int status = 0;
-  for (std::uint64_t i = 0; i < forks && status == 0; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
+  for (std::uint64_t i = 0; i < forks && status == 0; ++i)
+    status = forked([&] {
       alarm(20);
-      _exit(pool.destroy(pool.create()) && end_all_in_child(pool) >= kThreads * kKept ? 0 : 1);
-    }
-    if (waitpid(child, &status, 0) != child) status = -1;
-  }
+      return pool.destroy(pool.create()) && end_all_in_child(pool) >= kThreads * kKept ? 0 : 1;
+    });
   must_stop = true;
-  for (std::thread& thread : threads) thread.join();
+  threads.join();
   return status == 0 ? 0 : 1;
 }
 
@@ -290,30 +267,21 @@ int fork_beside_pools_that_are_walked(std::uint64_t forks) {
     kept_handled.insert(handled.get(handled.create()));
   }
   std::atomic<bool> must_stop{false};
-  constexpr unsigned kThreads = 2;
-  std::barrier start(kThreads + 1);
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < kThreads; ++t)
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      while (!must_stop) {
-        objects.destroy(objects.create());
-        handled.destroy(handled.create());
-        objects.for_each_live([](Object&) {});
-      }
-    });
-  start.arrive_and_wait();
-  int status = 0;
-  for (std::uint64_t i = 0; i < forks && status == 0; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
-      alarm(20);
-      _exit(walk_in_child(objects, kept_objects, handled, kept_handled));
+  Threads threads(2, [&] {
+    while (!must_stop) {
+      objects.destroy(objects.create());
+      handled.destroy(handled.create());
+      objects.for_each_live([](Object&) {});
     }
-    if (waitpid(child, &status, 0) != child) status = -1;
-  }
+  });
+  int status = 0;
+  for (std::uint64_t i = 0; i < forks && status == 0; ++i)
+    status = forked([&] {
+      alarm(20);
+      return walk_in_child(objects, kept_objects, handled, kept_handled);
+    });
   must_stop = true;
-  for (std::thread& thread : threads) thread.join();
+  threads.join();
   return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
 }
 
@@ -336,16 +304,13 @@ TEST(ForkOfPools, TheChildLooksAtNoPoolOnTheStackOfAThreadThatIsGone) {
       meet.arrive_and_wait();  // the child has ended
     });
     meet.arrive_and_wait();
-    const pid_t child = fork();
-    if (child == 0) {
+    const int status = forked([] {
       for (int i = 0; i < 4; ++i) std::thread(write_stack).join();
       tarn::trim();
       std::size_t pools = 0;
       for_each_pool([](const PoolUse&, void* count) { ++*static_cast<std::size_t*>(count); }, &pools);
-      _exit(0);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
+      return 0;
+    });
     meet.arrive_and_wait();
     other.join();
     return status == 0 ? 0 : 1;
@@ -384,16 +349,13 @@ int fork_between_two_threads(std::uint64_t forks) {
   start.arrive_and_wait();
   int lost = 0;
   for (std::uint64_t i = 0; i < forks; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
+    const int status = forked([&] {
       alarm(20);
       std::size_t placed = 0;
       for (const std::atomic<Object*>& place : places) placed += place != nullptr;
       const std::size_t in_hand = 2;  // of the two threads
-      _exit(pool.live_count() <= placed + in_hand ? 0 : 1);
-    }
-    int status = 0;
-    if (waitpid(child, &status, 0) != child) status = -1;
+      return pool.live_count() <= placed + in_hand ? 0 : 1;
+    });
     lost += status != 0;
   }
   must_stop = true;

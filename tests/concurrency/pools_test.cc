@@ -1,23 +1,14 @@
 // The pools that any thread may use, used by several, while others look at them, trim them, and make and end
 // more.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <barrier>
-#include <csignal>
-#include <memory>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "pool/blocks/block_pool_state.h"
 #include "support/child.h"
 #include "support/content.h"
 #include "support/heap_with_classes.h"
+#include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
 #include "support/sizes.h"
+#include "support/threads.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/heap.h"
@@ -36,19 +27,14 @@ constexpr std::size_t kSlots = 128;
 template <typename Work, typename Watch>
 void run_watched(std::uint64_t rounds, Work work, Watch watch) {
   std::atomic<unsigned> working{kThreads};
-  std::barrier start(kThreads + 1);
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < kThreads; ++t)
-    threads.emplace_back([&, t] {
-      Random random(t);
-      start.arrive_and_wait();
-      for (std::uint64_t i = 0; i < rounds; ++i) work(t, random);
-      --working;
-    });
-  start.arrive_and_wait();
+  Threads threads(kThreads, [&](unsigned t) {
+    Random random(t);
+    for (std::uint64_t i = 0; i < rounds; ++i) work(t, random);
+    --working;
+  });
   do watch();
   while (working != 0);
-  for (std::thread& thread : threads) thread.join();
+  threads.join();
 }
 
 void look_at_all_pools() {

@@ -1,13 +1,9 @@
 // The order in which a process begins and ends: before main, in exit handlers, with threads that never stop.
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <thread>
-
+#include "concurrency/pool_memory.h"
 #include "support/child.h"
 #include "support/content.h"
 #include "support/pools.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 #include "support/sizes.h"
 
@@ -16,22 +12,11 @@ namespace {
 
 using Pool = PoolUnderTest;
 
-bool all_sizes_work() {
-  for (const std::size_t size : landmark_sizes(5 * kMiB)) {
-    void* const block = Pool::allocate(size);
-    if (block == nullptr) return false;
-    fill(block, size, size);
-    if (!holds(block, size, size)) return false;
-    Pool::deallocate(block);
-  }
-  return true;
-}
-
 void* allocated_before_main = nullptr;
 bool worked_before_main = false;
 
 [[gnu::constructor(101)]] void allocate_before_main() {
-  worked_before_main = all_sizes_work();
+  worked_before_main = use_all_sizes();
   fill(allocated_before_main = Pool::allocate(1234), 1234, 1);
 }
 
@@ -41,7 +26,7 @@ TEST(ProcessEnd, AllocationWorksBeforeMain) {
 }
 
 void fail_unless_all_sizes_work() {
-  if (!all_sizes_work()) _exit(3);
+  if (!use_all_sizes()) _exit(3);
 }
 
 struct WorksAtExit {

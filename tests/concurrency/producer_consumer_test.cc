@@ -1,16 +1,11 @@
 // One thread allocates, another only frees: memory comes back to where it is allocated, and stays bounded.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <barrier>
-#include <thread>
-#include <vector>
-
 #include "concurrency/pool_memory.h"
 #include "support/content.h"
 #include "support/invariants.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 #include "support/sizes.h"
+#include "support/threads.h"
 
 namespace tarn::test {
 namespace {
@@ -142,14 +137,9 @@ TEST(ProducerConsumer, ManyThreadsFreeNeighboursAtOnce) {
     for (std::uint64_t round = 0; round < amount(20, 500); ++round) {
       std::vector<void*> blocks(count);
       for (void*& block : blocks) block = Pool::allocate(size);
-      std::barrier start(kThreads);
-      std::vector<std::thread> threads;
-      for (unsigned t = 0; t < kThreads; ++t)
-        threads.emplace_back([&, t] {
-          start.arrive_and_wait();
-          for (std::size_t i = t; i < count; i += kThreads) Pool::deallocate(blocks[i]);
-        });
-      for (std::thread& thread : threads) thread.join();
+      in_threads(kThreads, [&](unsigned t) {
+        for (std::size_t i = t; i < count; i += kThreads) Pool::deallocate(blocks[i]);
+      });
     }
   }
 }

@@ -1,16 +1,10 @@
 // Options change while threads allocate, and while the process forks.
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <thread>
-#include <vector>
-
 #include "support/child.h"
 #include "support/content.h"
 #include "support/invariants.h"
+#include "support/prelude.h"
 #include "support/seed.h"
+#include "support/threads.h"
 #include "tarn/memory_pool.h"
 #include "tarn/options.h"
 #include "tarn/stats.h"
@@ -51,12 +45,10 @@ void set_next(std::size_t& next) {
 /// Threads that allocate, free, and begin and end others, until they are told to stop.
 class Allocating {
  public:
-  explicit Allocating(unsigned count) {
-    for (unsigned i = 0; i < count; ++i) threads_.emplace_back([this, i] { work(i); });
-  }
+  explicit Allocating(unsigned count) : threads_(count, [this](unsigned i) { work(i); }) {}
   ~Allocating() {
     must_stop_ = true;
-    for (std::thread& thread : threads_) thread.join();
+    threads_.join();
     for (std::atomic<void*>& shared : shared_) deallocate(shared.exchange(nullptr));
   }
 
@@ -77,7 +69,7 @@ class Allocating {
   std::atomic<bool> must_stop_{false};
   std::atomic<std::size_t> steps_{0};
   std::atomic<void*> shared_[300] = {};
-  std::vector<std::thread> threads_;
+  Threads threads_;
 };
 
 TEST(SetOptionConcurrency, ChangesWhileOthersAllocateHarmNothing) {
@@ -103,12 +95,9 @@ TEST(SetOptionConcurrency, ChangesWhileOthersAllocateHarmNothing) {
 }
 
 TEST(SetOptionConcurrency, TheLastOfManySettersIsWhatHolds) {
-  std::vector<std::thread> setters;
-  for (unsigned i = 0; i < 4; ++i)
-    setters.emplace_back([i] {
-      for (std::size_t next = i; next < i + 5 * std::size(kChanges);) set_next(next);
-    });
-  for (std::thread& setter : setters) setter.join();
+  in_threads(4, [](unsigned i) {
+    for (std::size_t next = i; next < i + 5 * std::size(kChanges);) set_next(next);
+  });
   ASSERT_EQ(set_option("decay", "0"), OptionResult::kSet);
   ASSERT_EQ(set_option("thread_cache", "1M"), OptionResult::kSet);
   deallocate(allocate(1 << 20));

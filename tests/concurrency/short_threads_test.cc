@@ -1,12 +1,7 @@
 // Threads that come and go: what they leave is used by those that follow, and comes back in the end.
-#include <gtest/gtest.h>
-
-#include <barrier>
-#include <thread>
-#include <vector>
-
 #include "concurrency/pool_memory.h"
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/process_memory.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"

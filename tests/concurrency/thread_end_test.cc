@@ -1,13 +1,11 @@
 // Allocation while a thread ends: in destructors of thread_local objects and of pthread keys, in every round
 // of them.
-#include <gtest/gtest.h>
 #include <limits.h>
 #include <pthread.h>
 
-#include <thread>
-
 #include "concurrency/pool_memory.h"
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
 #include "support/sizes.h"

@@ -1,16 +1,7 @@
 // Visits of all live blocks while other threads allocate and free, begin and end, trim, and visit too.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <barrier>
-#include <functional>
-#include <iterator>
-#include <memory>
-#include <thread>
-#include <vector>
-
+#include "support/prelude.h"
 #include "support/seed.h"
+#include "support/threads.h"
 #include "tarn/buffer_pool.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/handle_pool.h"
@@ -124,16 +115,15 @@ class VisitBlocksBesideThreads : public ::testing::Test {
  protected:
   /// Threads that repeat some work until the test ends.
   void start(unsigned threads, const std::function<void(unsigned thread)>& work) {
-    for (unsigned t = 0; t < threads; ++t)
-      threads_.emplace_back([this, t, work] {
-        while (!must_stop_) work(t);
-      });
+    threads_.emplace(threads, [this, work](unsigned t) {
+      while (!must_stop_) work(t);
+    });
   }
   void TearDown() override { stop(); }
   void stop() {
     must_stop_ = true;
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
+    if (threads_) threads_->join();
+    threads_.reset();
   }
 
   void expect_kept_are_visited_once() {
@@ -149,7 +139,7 @@ class VisitBlocksBesideThreads : public ::testing::Test {
   Blocks::Pools pools_;
   Blocks kept_{pools_, 1};
   std::atomic<bool> must_stop_{false};
-  std::vector<std::thread> threads_;
+  std::optional<Threads> threads_;
 };
 
 TEST_F(VisitBlocksBesideThreads, VisitsOnceWhatLivesAllTheTime) {

@@ -1,6 +1,4 @@
 // Every power-of-two alignment from 1 byte to 4 MiB, and what is no alignment.
-#include <vector>
-
 #include "conformance/conformance.h"
 
 namespace tarn::test {

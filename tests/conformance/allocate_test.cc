@@ -1,6 +1,4 @@
 // Blocks of every size: aligned, distinct, whole.
-#include <vector>
-
 #include "conformance/conformance.h"
 
 namespace tarn::test {

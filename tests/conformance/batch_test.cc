@@ -1,7 +1,4 @@
 // Many blocks in one call, and giving memory back.
-#include <algorithm>
-#include <vector>
-
 #include "conformance/conformance.h"
 
 namespace tarn::test {

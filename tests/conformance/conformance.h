@@ -1,14 +1,9 @@
 // One suite over every pool. A pool is a stateless type with the functions of tarn::MemoryPool, or those of
 // them it has; what else it does not offer is named in Traits.
 #pragma once
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstdint>
-
 #include "support/content.h"
 #include "support/pools.h"
+#include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "support/sizes.h"
 
@@ -84,15 +79,6 @@ std::size_t usable_bytes([[maybe_unused]] void* block, [[maybe_unused]] std::siz
   } else {
     return size;
   }
-}
-
-inline std::uintptr_t address(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
-
-/// Hides a value from the compiler, which would warn of an impossible size, or fold the call away.
-template <typename Value>
-Value opaque(Value value) {
-  asm volatile("" : "+r"(value));
-  return value;
 }
 
 /// Frees a block at the end of the scope.

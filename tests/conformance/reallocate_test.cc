@@ -1,7 +1,4 @@
 // Changing a block's size, in every range and across every boundary.
-#include <algorithm>
-#include <cstring>
-
 #include "conformance/conformance.h"
 #include "support/seed.h"
 

@@ -1,7 +1,4 @@
 // Zeroed memory is zero, above all where the memory has been used before.
-#include <cstring>
-#include <vector>
-
 #include "conformance/conformance.h"
 
 namespace tarn::test {

@@ -1,19 +1,15 @@
 // A limit that a program sets for itself while it runs, as a judge of programs or a worker does: what it maps
 // besides malloc must go on. Preloaded it tests ours; alone, as the control, the system's.
 #include <dlfcn.h>
-#include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstring>
 
 #include "support/child.h"
 #include "support/content.h"
+#include "support/forked.h"
 #include "support/pools.h"
+#include "support/prelude.h"
 #include "support/process_memory.h"
 #include "support/sizes.h"
 
@@ -104,9 +100,7 @@ TEST(LateLimit, OfAChildOfVforkLeavesTheParentAlone) {
     const std::size_t before = address_bytes();
     const pid_t child = vfork();
     if (child == 0) _exit(setrlimit(RLIMIT_AS, &kLimit));
-    int status = 1;
-    waitpid(child, &status, 0);
-    if (status != 0) return 1;
+    if (status_of(child) != 0) return 1;
     return address_bytes() == before ? 0 : 2;
   });
   EXPECT_TRUE(result.is_success()) << result.describe();

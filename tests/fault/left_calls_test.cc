@@ -1,16 +1,11 @@
 // Threads that leave a slow call half way: by asynchronous cancellation, and by a jump out of a signal
 // handler.
-#include <gtest/gtest.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
-#include <unistd.h>
-
-#include <cstring>
-#include <vector>
 
 #include "os/memory/memory.h"
 #include "support/child.h"
+#include "support/prelude.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::test {

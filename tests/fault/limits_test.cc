@@ -1,21 +1,15 @@
 // Limits the system sets: RLIMIT_AS and RLIMIT_DATA, before the start and in the middle of a run.
-#include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <barrier>
-#include <fstream>
 #include <initializer_list>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "fault/use_all_memory.h"
 #include "support/child.h"
 #include "support/content.h"
 #include "support/pools.h"
+#include "support/prelude.h"
 #include "support/sizes.h"
+#include "support/threads.h"
 
 namespace tarn::test {
 namespace {
@@ -157,25 +151,23 @@ TEST(DataLimit, GivesBackWhatOtherThreadsHoldIdleBeforeARefusal) {
   constexpr std::size_t kIdle = 5 * kMiB, kRoom = 24 * kMiB;
   const ChildResult result = run_in_child([] {
     std::barrier together(kThreads + 1);
-    std::vector<std::thread> threads;
     std::atomic<int> failures{0};
-    for (int t = 0; t < kThreads; ++t)
-      threads.emplace_back([&, t] {
-        Filling filling;
-        const std::size_t size = std::size_t{64} << t % 6;
-        filling.fill(size, kIdle);
-        filling.free_all();
-        together.arrive_and_wait();
-        together.arrive_and_wait();
-        void* const block = Pool::allocate(size);
-        failures += block == nullptr;
-        Pool::deallocate(block);
-      });
+    Threads threads(kThreads, [&](int t) {
+      Filling filling;
+      const std::size_t size = std::size_t{64} << t % 6;
+      filling.fill(size, kIdle);
+      filling.free_all();
+      together.arrive_and_wait();
+      together.arrive_and_wait();
+      void* const block = Pool::allocate(size);
+      failures += block == nullptr;
+      Pool::deallocate(block);
+    });
     together.arrive_and_wait();
     set_limit(RLIMIT_DATA, data_bytes() + kRoom);
     const int size = size_without_its_share({2000, 3000, kMiB}, kRoom + kThreads * kIdle / 4);
     together.arrive_and_wait();
-    for (std::thread& thread : threads) thread.join();
+    threads.join();
     return size != 0 ? size : failures != 0 ? 255 : 0;
   });
   EXPECT_TRUE(result.is_success()) << result.describe();

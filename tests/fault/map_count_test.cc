@@ -1,17 +1,10 @@
 // A process whose map is full (vm.max_map_count): the heap grows where it is, since what is committed joins
 // the area before it. Preloaded it tests ours; alone, as the control, the system's.
-#include <gtest/gtest.h>
-#include <sys/mman.h>
-
-#include <algorithm>
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "concurrency/pool_memory.h"
 #include "support/child.h"
 #include "support/content.h"
 #include "support/pools.h"
+#include "support/prelude.h"
 #include "support/sizes.h"
 
 namespace tarn::test {

@@ -2,18 +2,9 @@
 // was freed; also where the system refuses calls meanwhile.
 #include "page/memory/memory_limit.h"
 
-#include <gtest/gtest.h>
-
-#include <cerrno>
-#include <functional>
-#include <memory>
-#include <new>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "fault/fault_injection.h"
 #include "support/invariants.h"
+#include "support/prelude.h"
 #include "tarn/arena.h"
 #include "tarn/buffer_pool.h"
 #include "tarn/fixed_pool.h"

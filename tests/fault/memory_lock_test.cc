@@ -1,19 +1,13 @@
 // mlockall over malloc: whoever may lock its memory can, whatever addresses the allocator holds, and finds
 // locked what it is given later. Preloaded it tests ours; alone, as the control, the system's.
 #include <grp.h>
-#include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <ctime>
 
 #include "support/child.h"
 #include "support/pools.h"
+#include "support/prelude.h"
 #include "support/sizes.h"
 
 namespace tarn::test {

@@ -1,11 +1,8 @@
 // A failing operator new asks the new_handler, and throws bad_alloc when there is none.
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <new>
-#include <vector>
-
 #include "support/child.h"
+#include "support/prelude.h"
 #include "support/sizes.h"
 
 namespace tarn::test {

@@ -1,11 +1,10 @@
 // The Nth call to the system fails, for every N until a scenario needs fewer: each in a fresh process, so
 // that the calls of the set-up fail as well.
-#include <gtest/gtest.h>
-
 #include "fault/fault_injection.h"
 #include "fault/scenario.h"
 #include "support/child.h"
 #include "support/invariants.h"
+#include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
 

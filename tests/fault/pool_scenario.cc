@@ -8,6 +8,7 @@
 
 #include "fault/scenario.h"
 #include "pool/buffers/buffer_pool_state.h"
+#include "support/buffers.h"
 #include "support/content.h"
 #include "support/sizes.h"
 #include "tarn/arena.h"
@@ -65,12 +66,6 @@ int use_fixed_pool(std::size_t block_bytes, std::size_t per_chunk) {
   pool->release_unused();
   EXPECT_OR_RETURN(pool->capacity() == 0);
   return 0;
-}
-
-std::size_t live_count(const BufferPool& pool) {
-  std::size_t count = pool.use_above().live_count;
-  for (std::size_t i = 0; i < pool.size_count(); ++i) count += pool.use(i).live_count;
-  return count;
 }
 
 bool try_append(BufferChain& chain, SharedBuffer buffer) { return chain.try_append(buffer); }

@@ -1,12 +1,9 @@
 // A system whose purge does nothing, as some emulators' do: what must be zero is zero all the same.
-#include <gtest/gtest.h>
-
-#include <cstring>
-
 #include "os/memory/memory.h"
 #include "page/give_back/page_cache.h"
 #include "support/child.h"
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/sizes.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"

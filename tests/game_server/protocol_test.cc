@@ -1,9 +1,7 @@
 // The wire format: what is a packet, and that a payload is never read beyond its end.
 #include "protocol.h"
 
-#include <gtest/gtest.h>
-
-#include <string>
+#include "support/prelude.h"
 
 namespace game {
 namespace {

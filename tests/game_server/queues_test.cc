@@ -1,15 +1,11 @@
 // What the policies without a library use in its place, the queues of bytes of all policies, and mailboxes.
-#include <gtest/gtest.h>
-
 #include <numeric>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "server/memory/new_memory.h"
 #include "server/memory/pmr_memory.h"
 #include "server/memory/pools_memory.h"
 #include "server/messages.h"
+#include "support/prelude.h"
 
 namespace game {
 namespace {

@@ -1,10 +1,7 @@
 // The rules from a file: what it may say, and how it is refused.
 #include "server/rules.h"
 
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <stdexcept>
+#include "support/prelude.h"
 
 namespace game {
 namespace {

@@ -1,16 +1,10 @@
 // The game without a network: what its ticks do with requests, on each memory policy.
 #include "server/world/world.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "server/memory/new_memory.h"
 #include "server/memory/pmr_memory.h"
 #include "server/memory/pools_memory.h"
+#include "support/prelude.h"
 
 namespace game {
 namespace {

@@ -4,15 +4,12 @@
 // new block overlaps no live one and has its alignment, zeroed memory is zero, a block that goes back still
 // holds its pattern.
 #pragma once
-#include <gtest/gtest.h>
-
-#include <cstdint>
 #include <deque>
-#include <map>
 
 #include "support/content.h"
 #include "support/invariants.h"
 #include "support/pools.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 
 namespace tarn::test {

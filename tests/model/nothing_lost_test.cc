@@ -1,11 +1,7 @@
 // When a program has freed everything, the pool counts nothing as live and has given its pages back.
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <thread>
-
 #include "model/model.h"
 #include "observe/figures/stats.h"
+#include "support/prelude.h"
 #include "support/sizes.h"
 
 namespace tarn::test {

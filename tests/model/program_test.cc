@@ -1,5 +1,4 @@
 // One thread's programs: every order of freeing in every range of sizes, with fixed seeds and a fresh one.
-#include <string>
 #include <tuple>
 
 #include "model/model.h"

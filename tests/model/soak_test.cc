@@ -1,18 +1,11 @@
 // Everything at once for as long as one likes: threads that come and go with blocks of up to 64 MiB, trims,
 // and forks whose children go on working. TARN_SOAK_SECONDS=3600 build/tests/model/model_soak is an hour.
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <thread>
-#include <vector>
-
 #include "concurrency/pool_memory.h"
 #include "model/model.h"
 #include "support/child.h"
 #include "support/process_memory.h"
 #include "support/sizes.h"
+#include "support/threads.h"
 
 namespace tarn::test {
 namespace {
@@ -50,8 +43,7 @@ TEST(Soak, ThreadsBlocksToSixtyFourMebibytesTrimsAndForks) {
   const std::uint64_t seed = fresh_seed();
   const auto end = std::chrono::steady_clock::now() + soak_time();
   std::atomic<bool> must_stop{false};
-  std::vector<std::thread> workers;
-  for (unsigned i = 0; i < kWorkers; ++i) workers.emplace_back([&, i] { work(seed + i, must_stop); });
+  Threads workers(kWorkers, [&](unsigned i) { work(seed + i, must_stop); });
   Random random(seed + kWorkers);
   std::uint64_t forks = 0, trims = 0;
   std::size_t most_resident = 0;
@@ -64,7 +56,7 @@ TEST(Soak, ThreadsBlocksToSixtyFourMebibytesTrimsAndForks) {
     std::this_thread::sleep_for(std::chrono::milliseconds(random.below(100)));
   }
   must_stop = true;
-  for (std::thread& worker : workers) worker.join();
+  workers.join();
   validate_library();
   std::printf("%llu forks, %llu trims, at most %zu MiB resident\n", static_cast<unsigned long long>(forks),
               static_cast<unsigned long long>(trims), most_resident / kMiB);

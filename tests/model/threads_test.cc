@@ -1,9 +1,8 @@
 // Programs in several threads that hand each other blocks: what one allocates, another checks, moves and
 // frees.
-#include <barrier>
+#include "support/threads.h"
+
 #include <mutex>
-#include <thread>
-#include <vector>
 
 #include "model/model.h"
 #include "support/sizes.h"
@@ -32,25 +31,20 @@ class Mailbox {
 
 void run_ring(unsigned thread_count, std::uint64_t seed, FreeOrder order, SizeRange range, unsigned rounds) {
   std::vector<Mailbox> mailboxes(thread_count);
-  std::barrier start(static_cast<std::ptrdiff_t>(thread_count)),
-      sent(static_cast<std::ptrdiff_t>(thread_count));
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < thread_count; ++t)
-    threads.emplace_back([&, t] {
-      Model<PoolUnderTest> model(seed + t, order, range, 8 * kMiB);
-      start.arrive_and_wait();
-      for (unsigned round = 0; round < rounds; ++round) {
-        model.run(range.least > 256 * kKiB ? 20 : 300);
-        for (int i = 0; i < 100 && !model.is_empty(); ++i)
-          mailboxes[(t + 1) % thread_count].put(model.release());
-        LiveBlock live;
-        while (mailboxes[t].take(&live)) model.adopt(live);
-      }
-      sent.arrive_and_wait();
+  std::barrier sent(static_cast<std::ptrdiff_t>(thread_count));
+  in_threads(thread_count, [&](unsigned t) {
+    Model<PoolUnderTest> model(seed + t, order, range, 8 * kMiB);
+    for (unsigned round = 0; round < rounds; ++round) {
+      model.run(range.least > 256 * kKiB ? 20 : 300);
+      for (int i = 0; i < 100 && !model.is_empty(); ++i)
+        mailboxes[(t + 1) % thread_count].put(model.release());
       LiveBlock live;
       while (mailboxes[t].take(&live)) model.adopt(live);
-    });
-  for (std::thread& thread : threads) thread.join();
+    }
+    sent.arrive_and_wait();
+    LiveBlock live;
+    while (mailboxes[t].take(&live)) model.adopt(live);
+  });
 }
 
 TEST(ThreadPrograms, HandSmallBlocksAroundARing) {

@@ -1,26 +1,22 @@
 // The one holder of a process: whom it looks into, with which rights, and what is never written to.
 #include "observer/process/attached_process.h"
 
-#include <gtest/gtest.h>
 #include <linux/capability.h>
 #include <linux/sched.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
-#include <fstream>
 
 #include "observer/companion.h"
 #include "observer/files/kernel_text.h"
 #include "observer/process/rights.h"
 #include "observer/who_may_look.h"
+#include "support/prelude.h"
 
 namespace tarn::observer {
 namespace {

@@ -1,41 +1,29 @@
 // The core source: on what gcore writes of a real process, and on files made by hand, whole and damaged.
 #include <fcntl.h>
-#include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <filesystem>
-#include <fstream>
-#include <functional>
 
 #include "observer/companion.h"
 #include "observer/core_builder.h"
+#include "observer/damaged_dump.h"
 #include "observer/memory_file.h"
 #include "observer/process/source.h"
 #include "observer/source_promises.h"
 #include "support/child.h"
+#include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
 
 namespace tarn::observer {
 namespace {
 
+using test::broken_promise_of;
 using test::CoreBuilder;
+using test::forged;
 using test::MemoryFile;
+using test::read_text;
 
-std::string read_text(const Source& source, Address address, std::size_t bytes) {
-  std::string text(bytes, '?');
-  text.resize(source.read(address, text.data(), bytes));
-  return text;
-}
-
-std::string error_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const ObserveError& error) {
-    return error.what();
-  }
-  return "";
-}
+constexpr auto error_of = test::error_of<ObserveError, std::function<void()>>;
 
 // A file on disk that a core file can name.
 class MappedFile {
@@ -182,18 +170,6 @@ TEST(CoreSource, MoreSegmentsThanTheHeaderCanCountStandInASection) {
   EXPECT_EQ(open_core(file.path())->mappings().size(), 3u);
 }
 
-/// \returns the promise that a damaged file makes the source break.
-std::string broken_promise_of(MemoryFile& file, const std::string& content) {
-  file.write(content);
-  if (!file.is_written()) return "the file is written";
-  std::string promise;
-  error_of([&] {
-    const auto source = open_dump(file.path());
-    if (const char* const broken = test::broken_promise(*source)) promise = broken;
-  });
-  return promise;
-}
-
 TEST(CoreSource, ACoreThatIsCutOffAnywhereIsReadAsFarAsItGoes) {
   const std::string content = small_core().build();
   MemoryFile file("");
@@ -207,11 +183,7 @@ TEST(CoreSource, AForgedCoreBreaksNoPromise) {
   const std::string content = small_core().build();
   MemoryFile file("");
   for (std::uint64_t seed = 1, end = test::amount(20000, 1000000); seed <= end; ++seed) {
-    test::Random random(seed);
-    std::string forged = content;
-    for (std::uint64_t flips = random.between(1, 8); flips != 0; --flips)
-      forged[random.below(forged.size())] = static_cast<char>(random.next());
-    ASSERT_EQ(broken_promise_of(file, forged), "") << "seed " << seed;
+    ASSERT_EQ(broken_promise_of(file, forged(content, seed)), "") << "seed " << seed;
   }
 }
 
@@ -221,9 +193,9 @@ TEST(CoreSource, ExtremeSizesAndOffsetsBreakNoPromise) {
   for (const std::uint64_t extreme :
        {UINT64_MAX, UINT64_MAX - 4095, std::uint64_t{1} << 63, std::uint64_t{1} << 40})
     for (std::size_t at = 0; at + 8 <= content.size(); at += 2) {
-      std::string forged = content;
-      std::memcpy(forged.data() + at, &extreme, 8);
-      ASSERT_EQ(broken_promise_of(file, forged), "") << extreme << " at " << at;
+      std::string damaged = content;
+      std::memcpy(damaged.data() + at, &extreme, 8);
+      ASSERT_EQ(broken_promise_of(file, damaged), "") << extreme << " at " << at;
     }
 }
 

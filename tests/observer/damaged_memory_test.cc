@@ -1,12 +1,5 @@
 // The reader on memory that is torn, damaged or forged.
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <ctime>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <optional>
 
 #include "observe/descriptor.h"
 #include "observer/recorded_memory.h"
@@ -14,6 +7,7 @@
 #include "observer/records/locate.h"
 #include "observer/snapshot/snapshot.h"
 #include "observer/snapshot_promises.h"
+#include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
 

@@ -1,11 +1,8 @@
 // What headers and notes of ELF files tell: build ids, and which machine a program is for.
-#include <gtest/gtest.h>
-
-#include <cstring>
-
 #include "observer/core_builder.h"
 #include "observer/files/build_id.h"
 #include "observer/files/elf_machine.h"
+#include "support/prelude.h"
 
 namespace tarn::observer {
 namespace {

@@ -1,12 +1,8 @@
 // Each finding: what brings it about, what does not, and which figures it names.
 #include "observer/findings/findings.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <functional>
-
 #include "hand_made.h"
+#include "support/prelude.h"
 
 namespace tarn::observer {
 namespace {

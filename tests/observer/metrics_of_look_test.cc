@@ -1,8 +1,7 @@
 #include "look/processes/metrics_of_look.h"
 
-#include <gtest/gtest.h>
-
 #include "snapshot_builder.h"
+#include "support/prelude.h"
 
 namespace tarn::tool {
 namespace {

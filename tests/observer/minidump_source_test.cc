@@ -1,17 +1,11 @@
 // The minidump source on files made by hand, whole and damaged.
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "observer/core_builder.h"
+#include "observer/damaged_dump.h"
 #include "observer/dumps/minidump_format.h"
 #include "observer/memory_file.h"
 #include "observer/process/source.h"
 #include "observer/source_promises.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 
 namespace tarn::test {
@@ -97,23 +91,13 @@ namespace tarn::observer {
 namespace {
 
 using minidump::Stream;
+using test::broken_promise_of;
+using test::forged;
 using test::MemoryFile;
 using test::MinidumpBuilder;
+using test::read_text;
 
-std::string read_text(const Source& source, Address address, std::size_t bytes) {
-  std::string text(bytes, '?');
-  text.resize(source.read(address, text.data(), bytes));
-  return text;
-}
-
-std::string error_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const ObserveError& error) {
-    return error.what();
-  }
-  return "";
-}
+constexpr auto error_of = test::error_of<ObserveError, std::function<void()>>;
 
 std::string breakpad_dump(std::size_t gap = 0) {
   return MinidumpBuilder(8)
@@ -193,17 +177,6 @@ TEST(MinidumpSource, WhatIsNoMinidumpOrOfAnotherMachineIsRefused) {
               std::string::npos);
 }
 
-std::string broken_promise_of(MemoryFile& file, const std::string& content) {
-  file.write(content);
-  if (!file.is_written()) return "the file is written";
-  std::string promise;
-  error_of([&] {
-    const auto source = open_dump(file.path());
-    if (const char* const broken = test::broken_promise(*source)) promise = broken;
-  });
-  return promise;
-}
-
 TEST(MinidumpSource, OneThatIsCutOffAnywhereIsReadAsFarAsItGoes) {
   MemoryFile file("");
   for (const std::string& content : {breakpad_dump(), crashpad_dump()})
@@ -215,11 +188,7 @@ TEST(MinidumpSource, AForgedOneBreaksNoPromise) {
   MemoryFile file("");
   for (const std::string& content : {breakpad_dump(), crashpad_dump()})
     for (std::uint64_t seed = 1, end = test::amount(10000, 1000000); seed <= end; ++seed) {
-      test::Random random(seed);
-      std::string forged = content;
-      for (std::uint64_t flips = random.between(1, 8); flips != 0; --flips)
-        forged[random.below(forged.size())] = static_cast<char>(random.next());
-      ASSERT_EQ(broken_promise_of(file, forged), "") << "seed " << seed;
+      ASSERT_EQ(broken_promise_of(file, forged(content, seed)), "") << "seed " << seed;
     }
 }
 
@@ -228,9 +197,9 @@ TEST(MinidumpSource, ExtremeSizesAndOffsetsBreakNoPromise) {
   for (const std::string& content : {breakpad_dump(), crashpad_dump()})
     for (const std::uint64_t extreme : {UINT64_MAX, UINT64_MAX - 4095, std::uint64_t{1} << 63})
       for (std::size_t at = 0; at + 8 <= content.size(); at += 2) {
-        std::string forged = content;
-        std::memcpy(forged.data() + at, &extreme, 8);
-        ASSERT_EQ(broken_promise_of(file, forged), "") << extreme << " at " << at;
+        std::string damaged = content;
+        std::memcpy(damaged.data() + at, &extreme, 8);
+        ASSERT_EQ(broken_promise_of(file, damaged), "") << extreme << " at " << at;
       }
 }
 

@@ -1,10 +1,9 @@
 // The map of a heap made by hand: which cells there are, what they hold, how they are explained.
 #include "observer/pages/page_cells.h"
 
-#include <gtest/gtest.h>
-
 #include "hand_made.h"
 #include "observer/pages/pinners.h"
+#include "support/prelude.h"
 
 namespace tarn::observer {
 namespace {

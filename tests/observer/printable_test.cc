@@ -1,11 +1,8 @@
 #include "observer/text/printable.h"
 
-#include <gtest/gtest.h>
-
-#include <random>
-
 #include "observer/text/json_text.h"
 #include "support/hostile_names.h"
+#include "support/prelude.h"
 
 namespace tarn::observer {
 namespace {

@@ -1,12 +1,8 @@
 #include "observer/pages/sheet.h"
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <random>
-
 #include "observer/pages/span_parts.h"
 #include "snapshot_builder.h"
+#include "support/prelude.h"
 
 namespace tarn::observer {
 namespace {

@@ -1,15 +1,11 @@
-#include <gtest/gtest.h>
 #include <tarn/fixed_pool.h>
 #include <tarn/heap.h>
 #include <tarn/memory_pool.h>
 
-#include <atomic>
-#include <barrier>
-#include <thread>
-#include <vector>
-
 #include "observer/snapshot/snapshot.h"
+#include "support/prelude.h"
 #include "support/seed.h"
+#include "support/threads.h"
 
 namespace tarn::test {
 namespace {
@@ -46,23 +42,21 @@ class Players {
   template <typename AtRest>
   void play(int rounds, AtRest at_rest) {
     std::barrier round(kThreads + 1);
-    std::vector<std::thread> threads;
-    for (unsigned i = 0; i < kThreads; ++i)
-      threads.emplace_back([&, i] {
-        Random random(seed_ * kThreads + i);
-        for (int n = 0; n < rounds; ++n) {
-          // In one round of two each frees what its neighbour has made.
-          make_moves(random, hands_[(i + static_cast<unsigned>(n)) % kThreads]);
-          round.arrive_and_wait();
-          round.arrive_and_wait();
-        }
-      });
+    Threads threads(kThreads, [&](unsigned i) {
+      Random random(seed_ * kThreads + i);
+      for (int n = 0; n < rounds; ++n) {
+        // In one round of two each frees what its neighbour has made.
+        make_moves(random, hands_[(i + static_cast<unsigned>(n)) % kThreads]);
+        round.arrive_and_wait();
+        round.arrive_and_wait();
+      }
+    });
     for (int n = 0; n < rounds; ++n) {
       round.arrive_and_wait();
       at_rest();
       round.arrive_and_wait();
     }
-    for (std::thread& thread : threads) thread.join();
+    threads.join();
   }
 
   ~Players() {
@@ -143,13 +137,10 @@ class Churn {
   static constexpr std::size_t kLeast = 2'000, kMost = 2'600;
   static constexpr unsigned kThreads = 3;
 
-  Churn() {
-    for (unsigned i = 0; i < kThreads; ++i) threads_.emplace_back([this, i] { run(i); });
-    ready_.arrive_and_wait();
-  }
+  Churn() { ready_.arrive_and_wait(); }
   ~Churn() {
     is_over_.store(true);
-    for (std::thread& thread : threads_) thread.join();
+    threads_.join();
   }
   std::uint64_t moves() const { return moves_.load(std::memory_order_relaxed); }
 
@@ -174,7 +165,7 @@ class Churn {
   std::barrier<> ready_{kThreads + 1};
   std::atomic<bool> is_over_{false};
   std::atomic<std::uint64_t> moves_{0};
-  std::vector<std::thread> threads_;
+  Threads threads_{kThreads, [this](unsigned number) { run(number); }};
 };
 
 TEST(SnapshotsOfBusyThreads, AreOffByNoMoreThanTheySay) {

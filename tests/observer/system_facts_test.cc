@@ -1,11 +1,7 @@
 // The facts of a process, read from directories made for the test.
 #include "observer/findings/system_facts.h"
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
-
+#include "support/prelude.h"
 #include "system/files/files.h"
 
 namespace tarn::observer {

@@ -1,14 +1,9 @@
 // Which user may look into which process: what tests of it share.
 #pragma once
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <functional>
-#include <string>
-
 #include "observer/process/source.h"
 #include "support/child.h"
+#include "support/error_of.h"
+#include "support/prelude.h"
 
 namespace tarn::observer::test {
 
@@ -16,14 +11,7 @@ using namespace tarn::test;
 
 constexpr uid_t kNobody = 65534;
 
-inline std::string error_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const ObserveError& error) {
-    return error.what();
-  }
-  return "";
-}
+inline constexpr auto error_of = tarn::test::error_of<ObserveError, std::function<void()>>;
 
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

@@ -1,15 +1,10 @@
 // Every entry point of malloc through the C ABI. Runs with the library preloaded, and so tests what it
 // exports.
 #include <dlfcn.h>
-#include <gtest/gtest.h>
 #include <malloc.h>
 
-#include <cerrno>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/sizes.h"
 
 namespace tarn::test {
@@ -19,14 +14,6 @@ template <typename Function>
 Function exported(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
-
-template <typename Value>
-Value opaque(Value value) {
-  asm volatile("" : "+r"(value));
-  return value;
-}
-
-std::uintptr_t address(void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 
 TEST(CFunctions, AreThoseOfTheLibrary) {
   for (const char* name : {"malloc",

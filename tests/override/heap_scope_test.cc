@@ -1,9 +1,6 @@
 // While a scope of a heap is open, every form of operator new takes its blocks from there, also those that
 // have hit the thread's cache before.
-#include <gtest/gtest.h>
-
-#include <new>
-
+#include "support/prelude.h"
 #include "tarn/heap.h"
 
 namespace tarn::test {

@@ -1,14 +1,9 @@
 // Every form of operator new and delete gives a block of ours, aligned, and takes it back.
 #include <dlfcn.h>
-#include <gtest/gtest.h>
 #include <malloc.h>
 
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <new>
-
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/sizes.h"
 
 namespace tarn::test {

@@ -1,19 +1,12 @@
 // What the C library's own calls tell about memory is true. Runs with the library preloaded.
 #include <dlfcn.h>
-#include <gtest/gtest.h>
 #include <malloc.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <climits>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "support/child.h"
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/process_memory.h"
 #include "support/sizes.h"
 #include "tarn/stats.h"

@@ -2,16 +2,8 @@
 // from.
 #include "tarn/arena.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstring>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
 #include "support/sizes.h"
@@ -20,8 +12,6 @@
 
 namespace tarn::test {
 namespace {
-
-std::uintptr_t address(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 
 TEST(Arena, BlocksAreAlignedApartAndKeepTheirContents) {
   for (const std::size_t initial : {std::size_t{1}, std::size_t{100}, 4 * kKiB, kMiB}) {

@@ -1,18 +1,12 @@
 // BufferChain: the bytes of its buffers in order, through a socket, in parts, and against a string as model.
 #include "tarn/buffer_chain.h"
 
-#include <gtest/gtest.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstring>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "fault/fault_injection.h"
 #include "pool/buffers/buffer_pool_state.h"
+#include "support/buffers.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 #include "support/sizes.h"
 #include "tarn/buffer_pool.h"
@@ -31,12 +25,6 @@ std::string text_of(const BufferChain& chain) {
   std::string text(chain.bytes(), '\0');
   EXPECT_EQ(chain.copy_to(text.data(), text.size()), text.size());
   return text;
-}
-
-std::size_t live_count(const BufferPool& pool) {
-  std::size_t count = pool.use_above().live_count;
-  for (std::size_t i = 0; i < pool.size_count(); ++i) count += pool.use(i).live_count;
-  return count;
 }
 
 TEST(BufferChain, IsTheBytesOfItsBuffersInOrder) {

@@ -1,21 +1,15 @@
 // BufferPool and its shared buffers: sizes, caps, counts, references.
 #include "tarn/buffer_pool.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include "pool/buffers/buffer_pool_state.h"
+#include "support/buffers.h"
 #include "support/child.h"
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
 #include "support/sizes.h"
+#include "support/threads.h"
 #include "tarn/buffer_chain.h"
 #include "tarn/memory_pool.h"
 #include "tarn/pool_use.h"
@@ -23,20 +17,12 @@
 namespace tarn::test {
 namespace {
 
-std::uintptr_t address(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
-
 void validate(BufferPool& pool) { internal::validate(detail::BufferPoolAccess::state(pool)); }
 
 std::vector<std::size_t> sizes_of(const BufferPool& pool) {
   std::vector<std::size_t> sizes;
   for (std::size_t i = 0; i < pool.size_count(); ++i) sizes.push_back(pool.use(i).block_bytes);
   return sizes;
-}
-
-std::size_t live_count(const BufferPool& pool) {
-  std::size_t count = pool.use_above().live_count;
-  for (std::size_t i = 0; i < pool.size_count(); ++i) count += pool.use(i).live_count;
-  return count;
 }
 
 TEST(BufferSizes, DoubleUpToTheLargest) {
@@ -392,23 +378,19 @@ TEST(ABufferPool, SlicesKeepTheWholeBuffer) {
 TEST(ABufferPool, HandlesEndInOtherThreads) {
   BufferPool pool;
   const std::uint64_t rounds = amount(3000, 100000);
-  constexpr unsigned kThreads = 3;
   for (int unused = 0; unused < 2; ++unused) {  // the second with slabs that were used
     std::vector<SharedBuffer> shared;
     for (unsigned i = 0; i < 32; ++i) shared.push_back(pool.allocate_shared(50 + 900 * i));
-    std::vector<std::thread> threads;
     std::atomic<std::uint64_t> sum{0};
-    for (unsigned t = 0; t < kThreads; ++t)
-      threads.emplace_back([&, t, mine = shared]() mutable {
-        Random random(t);
-        for (std::uint64_t i = 0; i < rounds; ++i) {
-          SharedBuffer& one = mine[random.below(mine.size())];
-          SharedBuffer copy = one;
-          if (i % 3 == 0) one = pool.allocate_shared(random.below(20000));
-          sum += copy.size();
-        }
-      });
-    for (std::thread& thread : threads) thread.join();
+    in_threads(3, [&, mine = shared](unsigned t) mutable {
+      Random random(t);
+      for (std::uint64_t i = 0; i < rounds; ++i) {
+        SharedBuffer& one = mine[random.below(mine.size())];
+        SharedBuffer copy = one;
+        if (i % 3 == 0) one = pool.allocate_shared(random.below(20000));
+        sum += copy.size();
+      }
+    });
     EXPECT_NE(sum, 0u);
     EXPECT_EQ(live_count(pool), shared.size());
     for (const SharedBuffer& buffer : shared) EXPECT_EQ(buffer.reference_count(), 1u);

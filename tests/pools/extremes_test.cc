@@ -1,11 +1,5 @@
 // Counts and sizes that no system has: refused at once, and nothing is taken.
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <memory>
-
+#include "support/prelude.h"
 #include "tarn/arena.h"
 #include "tarn/buffer_pool.h"
 #include "tarn/fixed_pool.h"

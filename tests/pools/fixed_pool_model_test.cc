@@ -1,16 +1,10 @@
 // Random programs of single blocks, runs and batches on a fixed pool, against a model that knows every block.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <iterator>
-#include <map>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include "base/bitmap.h"
 #include "pool/blocks/block_pool_state.h"
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 #include "support/sizes.h"
 #include "tarn/fixed_pool.h"

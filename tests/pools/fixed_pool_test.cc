@@ -1,19 +1,9 @@
 // FixedPool and SharedFixedPool: the order of blocks, runs side by side, caps, and the counts.
 #include "tarn/fixed_pool.h"
 
-#include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <memory>
-#include <set>
-#include <thread>
-#include <vector>
-
 #include "pool/blocks/block_pool_state.h"
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/process_memory.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
@@ -28,7 +18,6 @@ class AnyFixedPool : public ::testing::Test {};
 using FixedPools = ::testing::Types<FixedPool, SharedFixedPool>;
 TYPED_TEST_SUITE(AnyFixedPool, FixedPools);
 
-std::uintptr_t address(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 char* bytes(void* block) { return static_cast<char*>(block); }
 
 template <typename Pool>

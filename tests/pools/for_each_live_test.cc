@@ -1,14 +1,5 @@
 // Walks over live blocks against a model: a map of every block by its address.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstdint>
-#include <iterator>
-#include <map>
-#include <set>
-#include <stdexcept>
-#include <vector>
-
+#include "support/prelude.h"
 #include "support/seed.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/handle_pool.h"

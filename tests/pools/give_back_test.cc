@@ -1,15 +1,8 @@
 // What a pool's own calls give back to the system goes with no lock of a pool held: here another thread uses
 // the pool while the system's door gives back.
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <memory>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include "os/memory/memory.h"
 #include "support/child.h"
+#include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/heap.h"

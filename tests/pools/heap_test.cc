@@ -1,27 +1,16 @@
 // Heap: counted to the byte whoever frees, limited, over the caller's memory, ended as a whole.
 #include "tarn/heap.h"
 
-#include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <atomic>
-#include <barrier>
-#include <cerrno>
-#include <cstring>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <thread>
-#include <vector>
 
 #include "pool/heaps/heap_state.h"
 #include "support/child.h"
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
 #include "support/sizes.h"
+#include "support/threads.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::test {
@@ -132,25 +121,20 @@ TEST_P(HeapOver, CountsExactlyWhenThreadsFreeEachOthersBlocks) {
   Heap first(options()), second;
   std::atomic<void*> slots[kSlots] = {};
   std::atomic<std::size_t> allocations{0}, frees{0};
-  std::barrier start(kThreads);
-  std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < kThreads; ++t)
-    threads.emplace_back([&, t] {
-      Random random(t);
-      start.arrive_and_wait();
-      for (std::uint64_t i = 0, rounds = amount(20000, 500000); i < rounds; ++i) {
-        Heap& heap = random.below(2) == 0 ? first : second;
-        const std::size_t size = 1 + random.below(random.below(50) == 0 ? 100000 : 500);
-        void* const block = heap.allocate(size);
-        std::memset(block, static_cast<int>(size), size < 64 ? size : 64);
-        ++allocations;
-        if (void* const other = slots[random.below(kSlots)].exchange(block)) {
-          tarn::deallocate(other);
-          ++frees;
-        }
+  in_threads(kThreads, [&](std::size_t t) {
+    Random random(t);
+    for (std::uint64_t i = 0, rounds = amount(20000, 500000); i < rounds; ++i) {
+      Heap& heap = random.below(2) == 0 ? first : second;
+      const std::size_t size = 1 + random.below(random.below(50) == 0 ? 100000 : 500);
+      void* const block = heap.allocate(size);
+      std::memset(block, static_cast<int>(size), size < 64 ? size : 64);
+      ++allocations;
+      if (void* const other = slots[random.below(kSlots)].exchange(block)) {
+        tarn::deallocate(other);
+        ++frees;
       }
-    });
-  for (std::thread& thread : threads) thread.join();
+    }
+  });
   EXPECT_EQ(first.use().live_count + second.use().live_count, allocations - frees);
   std::size_t live_bytes = 0;
   for (std::atomic<void*>& slot : slots)
@@ -401,33 +385,30 @@ TEST(HeapWithin, AParentThatCouldNotBeMadeMakesNone) {
 TEST(HeapWithin, ThreadsInTheirRoomsStayBelowTheLimitOfTheServer) {
   constexpr std::size_t kLimit = 256 * kKiB, kThreads = 4;
   Heap server({.name = "server", .hard_limit = kLimit});
-  std::vector<std::thread> threads;
   std::atomic<std::size_t> refused{0};
   std::barrier all_hold_blocks(kThreads);
-  for (std::size_t t = 0; t < kThreads; ++t)
-    threads.emplace_back([&, t] {
-      Random random(t);
-      Heap room({.name = "room", .parent = &server});
-      std::vector<void*> blocks;
-      for (std::uint64_t i = amount(20000, 400000); i-- > 0;) {
-        Heap& heap = random.below(4) == 0 ? server : room;
-        if (random.below(100) < 60) {
-          void* const block = heap.allocate(random.below(2000));
-          block != nullptr ? blocks.push_back(block) : void(++refused);
-        } else if (!blocks.empty()) {
-          std::swap(blocks[random.below(blocks.size())], blocks.back());
-          tarn::deallocate(blocks.back());
-          blocks.pop_back();
-        }
-        if (i % 256 == 0) {
-          EXPECT_LE(server.use().live_bytes, kLimit);
-        }
+  in_threads(kThreads, [&](std::size_t t) {
+    Random random(t);
+    Heap room({.name = "room", .parent = &server});
+    std::vector<void*> blocks;
+    for (std::uint64_t i = amount(20000, 400000); i-- > 0;) {
+      Heap& heap = random.below(4) == 0 ? server : room;
+      if (random.below(100) < 60) {
+        void* const block = heap.allocate(random.below(2000));
+        block != nullptr ? blocks.push_back(block) : void(++refused);
+      } else if (!blocks.empty()) {
+        std::swap(blocks[random.below(blocks.size())], blocks.back());
+        tarn::deallocate(blocks.back());
+        blocks.pop_back();
       }
-      all_hold_blocks.arrive_and_wait();
-      for (void* block : blocks) tarn::deallocate(block);
-      validate(room);
-    });
-  for (std::thread& thread : threads) thread.join();
+      if (i % 256 == 0) {
+        EXPECT_LE(server.use().live_bytes, kLimit);
+      }
+    }
+    all_hold_blocks.arrive_and_wait();
+    for (void* block : blocks) tarn::deallocate(block);
+    validate(room);
+  });
   EXPECT_GT(refused, 0u);
   EXPECT_LE(server.use().peak_live_bytes, kLimit);
   EXPECT_EQ(server.use().live_bytes, 0u);
@@ -461,12 +442,10 @@ TEST(HeapMappedLimit, BoundsThePagesAndNotTheLiveBytes) {
 TEST(HeapWithin, AClearOfTheOneAroundLeavesItsCountsRight) {
   Heap server({.hard_limit = 64 * kMiB});
   std::atomic<bool> is_done{false};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 2; ++t)
-    threads.emplace_back([&] {
-      Heap room({.parent = &server});
-      while (!is_done) room.deallocate(room.allocate(100 * kKiB));
-    });
+  Threads threads(2, [&] {
+    Heap room({.parent = &server});
+    while (!is_done) room.deallocate(room.allocate(100 * kKiB));
+  });
   for (std::uint64_t i = amount(3000, 100000); i-- > 0;) {
     void* const block = server.allocate(1000);
     ASSERT_NE(block, nullptr);
@@ -475,7 +454,7 @@ TEST(HeapWithin, AClearOfTheOneAroundLeavesItsCountsRight) {
     server.clear();
   }
   is_done = true;
-  for (std::thread& thread : threads) thread.join();
+  threads.join();
   EXPECT_EQ(server.use().live_bytes, 0u);
   EXPECT_EQ(server.use().inner_bytes, 0u);
   validate(server);
@@ -759,26 +738,21 @@ TEST(Heap, AThreadMayEndInsideItsScope) {
 TEST(Heap, ScopesOfSeveralThreadsAndHeapsKeepTheirBlocksApart) {
   constexpr std::size_t kThreads = 4;
   Heap heaps[kThreads];
-  std::barrier start(kThreads);
-  std::vector<std::thread> threads;
   std::vector<void*> left[kThreads];
-  for (std::size_t t = 0; t < kThreads; ++t)
-    threads.emplace_back([&, t] {
-      Random random(t);
-      start.arrive_and_wait();
-      for (std::uint64_t i = 0, rounds = amount(300, 10000); i < rounds; ++i) {
-        HeapScope outer(heaps[t]);
-        std::vector<void*> blocks;
-        blocks.reserve(100);
-        for (int k = 0; k < 30; ++k) blocks.push_back(tarn::allocate(1 + random.below(2000)));
-        {
-          HeapScope inner(heaps[(t + 1) % kThreads]);
-          for (void* block : blocks) tarn::deallocate(block);
-          left[t].push_back(tarn::allocate(32));
-        }
+  in_threads(kThreads, [&](std::size_t t) {
+    Random random(t);
+    for (std::uint64_t i = 0, rounds = amount(300, 10000); i < rounds; ++i) {
+      HeapScope outer(heaps[t]);
+      std::vector<void*> blocks;
+      blocks.reserve(100);
+      for (int k = 0; k < 30; ++k) blocks.push_back(tarn::allocate(1 + random.below(2000)));
+      {
+        HeapScope inner(heaps[(t + 1) % kThreads]);
+        for (void* block : blocks) tarn::deallocate(block);
+        left[t].push_back(tarn::allocate(32));
       }
-    });
-  for (std::thread& thread : threads) thread.join();
+    }
+  });
   for (std::size_t t = 0; t < kThreads; ++t) {
     EXPECT_EQ(heaps[(t + 1) % kThreads].use().live_count, left[t].size());
     for (void* block : left[t]) tarn::deallocate(block);

@@ -2,21 +2,12 @@
 // ends.
 #include "tarn/object_pool.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <barrier>
 #include <deque>
-#include <memory>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "central/owners.h"
 #include "support/child.h"
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
 #include "support/sizes.h"
@@ -26,8 +17,6 @@
 
 namespace tarn::test {
 namespace {
-
-std::uintptr_t address(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 
 template <std::size_t kBytes, std::size_t kAlignment = 1>
 struct alignas(kAlignment) Bytes {

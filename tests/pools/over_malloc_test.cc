@@ -1,12 +1,6 @@
 // TARN_POOLS_USE_MALLOC=1 in a program whose malloc is ours: the pools' blocks are blocks of the general pool
 // then.
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <cstring>
-#include <thread>
-#include <vector>
-
+#include "support/prelude.h"
 #include "support/process_memory.h"
 #include "support/seed.h"
 #include "support/sizes.h"

@@ -1,9 +1,6 @@
 // Under AddressSanitizer a use after free inside a pool is reported like any other.
-#include <gtest/gtest.h>
-
-#include <functional>
-
 #include "support/child.h"
+#include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"

@@ -1,27 +1,13 @@
 // What the library tells of its pools, and what trim takes of them.
 #include "tarn/pool_use.h"
 
-#include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <map>
-#include <memory>
-#include <random>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "observe/figures/stats.h"
 #include "pool/blocks/block_pool_state.h"
 #include "support/child.h"
+#include "support/forked.h"
+#include "support/prelude.h"
 #include "support/sizes.h"
+#include "support/threads.h"
 #include "tarn/arena.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/handle_pool.h"
@@ -296,9 +282,7 @@ TEST(PoolUse, ThePeakOfASharedPoolIsTooHighByWhatMagazinesHoldAtMost) {
   constexpr std::size_t kThreads = 3, kOfMagazines = kMostInMagazine * (kThreads + 4);
   SharedFixedPool events({.block_bytes = 64, .blocks_per_chunk = 300, .name = "events"});
   Traffic traffic;
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < kThreads; ++i) threads.emplace_back([&, i] { traffic.run(events, i + 1); });
-  for (std::thread& thread : threads) thread.join();
+  in_threads(kThreads, [&](unsigned i) { traffic.run(events, i + 1); });
   internal::validate(detail::BlockPoolAccess::state(events));
   const PoolUse use = use_of("events");
   EXPECT_EQ(use.live_count, 0u);
@@ -439,15 +423,13 @@ TEST(PoolUse, AVisitMayTrimForkAndVisitAgain) {
     visit_pools([&](const PoolUse&) {
       ++visits;
       tarn::trim();
-      const pid_t child = fork();
-      if (child == 0) {
+      const int status = forked([] {
         int seen = 0;
         visit_pools([&](const PoolUse&) { ++seen; });
         tarn::trim();
-        _exit(seen >= 3 ? 0 : 1);
-      }
-      int status = -1;
-      if (waitpid(child, &status, 0) != child || status != 0) ++bad;
+        return seen >= 3 ? 0 : 1;
+      });
+      if (status != 0) ++bad;
     });
     return visits >= 3 && bad == 0 ? 0 : 1;
   });

@@ -2,24 +2,14 @@
 // files have none of a live block.
 #include "tarn/sensitive.h"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <barrier>
-#include <cstring>
-#include <functional>
-#include <memory>
-#include <new>
-#include <stdexcept>
-#include <thread>
-#include <vector>
-
 #include "fault/fault_injection.h"
 #include "support/child.h"
+#include "support/prelude.h"
 #include "support/process_memory.h"
 #include "support/sanitizer.h"
 #include "support/secret.h"
 #include "support/sizes.h"
+#include "support/threads.h"
 #include "tarn/allocator.h"
 #include "tarn/arena.h"
 #include "tarn/buffer_pool.h"
@@ -384,19 +374,16 @@ void pass_round(const std::function<void*()>& take, const std::function<void(voi
   constexpr int kThreads = 4, kRounds = 20, kBlocks = 100;
   std::vector<void*> blocks[kThreads];
   std::barrier barrier(kThreads);
-  std::vector<std::thread> threads;
-  for (int number = 0; number < kThreads; ++number)
-    threads.emplace_back([&, number] {
-      for (int round = 0; round < kRounds; ++round) {
-        for (int i = 0; i < kBlocks; ++i) blocks[number].push_back(take());
-        barrier.arrive_and_wait();
-        std::vector<void*>& others = blocks[(number + 1) % kThreads];
-        for (void* block : others) free(block);
-        others.clear();
-        barrier.arrive_and_wait();
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
+  in_threads(kThreads, [&](int number) {
+    for (int round = 0; round < kRounds; ++round) {
+      for (int i = 0; i < kBlocks; ++i) blocks[number].push_back(take());
+      barrier.arrive_and_wait();
+      std::vector<void*>& others = blocks[(number + 1) % kThreads];
+      for (void* block : others) free(block);
+      others.clear();
+      barrier.arrive_and_wait();
+    }
+  });
 }
 
 TEST_F(Sensitive, BlocksThatAnotherThreadFreesAreWiped) {

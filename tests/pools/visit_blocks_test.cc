@@ -1,16 +1,6 @@
 // Visits of all live blocks: each kind of pool, against a model, and what a visit may do.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "support/child.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 #include "tarn/arena.h"
 #include "tarn/buffer_pool.h"

@@ -1,13 +1,7 @@
 // fork and its relatives in a process whose helper is at work: the process looks as if it had one thread, and
 // a child, however it was made, gives memory back by itself.
-#include <sys/wait.h>
-
-#include <atomic>
-#include <csignal>
-#include <thread>
-#include <vector>
-
 #include "process/helper.h"
+#include "support/forked.h"
 #include "support/process_memory.h"
 #include "support/sizes.h"
 
@@ -19,11 +13,6 @@ namespace {
 int threads_as_python_counts_them() {
   char text[1024];
   return read_small_file(AT_FDCWD, "/proc/self/stat", text, sizeof text) > 0 ? threads_in_stat(text) : -1;
-}
-
-int status_of(pid_t child) {
-  int status = -1;
-  return waitpid(child, &status, 0) == child ? status : -1;
 }
 
 TEST(ForkBesideTheHelper, ParentAndChildSeeOneThread) {
@@ -43,9 +32,7 @@ TEST(ForkBesideTheHelper, TheParentsHelperComesAgain) {
   in_child([] {
     const int tasks = open_tasks();
     wake_helper();
-    const pid_t child = fork();
-    if (child == 0) _exit(0);
-    EXPECT_EQ(status_of(child), 0);
+    EXPECT_EQ(forked([] { return 0; }), 0);
     EXPECT_TRUE(helper_comes(tasks));
   });
 }
@@ -71,26 +58,22 @@ int become_small_while_idle() {
 TEST_P(ChildMadeBy, GivesMemoryBackWhileItIdles) {
   in_child([] {
     wake_helper();
-    const pid_t child = GetParam().make_child();
-    if (child == 0) _exit(become_small_while_idle());
-    EXPECT_EQ(status_of(child), 0) << "still too large after 10 s";
+    EXPECT_EQ(forked(become_small_while_idle, GetParam().make_child), 0) << "still too large after 10 s";
   });
 }
 
 TEST_P(ChildMadeBy, HasAHelperOfItsOwn) {
-  in_child(
-      [] {
-        wake_helper();
-        const pid_t child = GetParam().make_child();
-        if (child == 0) {
-          const int tasks = open_tasks();
-          if (task_count(tasks) != 1) _exit(1);
-          wake_helper();
-          _exit(task_count(tasks) == tasks_with_helper() ? 0 : 2);
-        }
-        EXPECT_EQ(status_of(child), 0)
-            << "0x100: a second task at its start; 0x200: no helper after memory was freed";
-      });
+  in_child([] {
+    wake_helper();
+    const auto work = [] {
+      const int tasks = open_tasks();
+      if (task_count(tasks) != 1) return 1;
+      wake_helper();
+      return task_count(tasks) == tasks_with_helper() ? 0 : 2;
+    };
+    EXPECT_EQ(forked(work, GetParam().make_child), 0)
+        << "0x100: a second task at its start; 0x200: no helper after memory was freed";
+  });
 }
 
 // No handler runs around a raw clone: a helper that is in the middle of something must not leave it half done
@@ -101,13 +84,12 @@ TEST_P(ChildMadeBy, WorksWhateverTheHelperDoesAtThatMoment) {
       free_more_than_may_stay(kMiB / 8);
       // Around 50 ms after, the helper sees that the excess lasts.
       for (const long end = milliseconds_now() + 44 + round / 2; milliseconds_now() < end;) continue;
-      const pid_t child = GetParam().make_child();
-      if (child == 0) {
+      const auto work = [] {
         alarm(10);
         free_more_than_may_stay();
-        _exit(0);
-      }
-      ASSERT_EQ(status_of(child), 0) << "round " << round;
+        return 0;
+      };
+      ASSERT_EQ(forked(work, GetParam().make_child), 0) << "round " << round;
     }
   });
 }
@@ -130,22 +112,19 @@ int fork_among_first_calls(int delay) {
     });
   may_go = true;
   for (int i = 0; i < delay; ++i) asm volatile("");
-  const pid_t child = fork();
-  if (child == 0) {
+  const int status = forked([] {
     alarm(5);
     first_block = PoolUnderTest::allocate(300);
-    _exit(first_block == nullptr ? 1 : 0);
-  }
-  const int status = status_of(child);
+    return first_block == nullptr ? 1 : 0;
+  });
   for (std::thread& thread : threads) thread.join();
   return status;
 }
 
 TEST(ForkAmongFirstCalls, NeverHangsTheChild) {
   for (int round = 0; round < 300; ++round) {
-    const pid_t process = fork();
-    if (process == 0) _exit(fork_among_first_calls(round * 37 % 3000) == 0 ? 0 : 1);
-    ASSERT_EQ(status_of(process), 0) << "round " << round;
+    const int status = forked([&] { return fork_among_first_calls(round * 37 % 3000) == 0 ? 0 : 1; });
+    ASSERT_EQ(status, 0) << "round " << round;
   }
 }
 

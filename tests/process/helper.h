@@ -1,14 +1,12 @@
 // The helper thread of the pool under test, as a test sees it: waking it, waiting for it, and a process of
 // the test's own in which it may be disturbed.
 #pragma once
-#include <gtest/gtest.h>
 #include <sched.h>
-
-#include <functional>
 
 #include "process/tasks.h"
 #include "support/child.h"
 #include "support/pools.h"
+#include "support/prelude.h"
 
 #if defined(TARN_TEST_MALLOC)
 #include <dlfcn.h>

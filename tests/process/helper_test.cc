@@ -5,15 +5,6 @@
 #include <dlfcn.h>
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <csignal>
-#include <fstream>
-#include <set>
-#include <sstream>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "support/sizes.h"
 
 namespace tarn::test {

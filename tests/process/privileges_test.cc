@@ -8,17 +8,10 @@
 #include <linux/securebits.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <barrier>
-#include <cerrno>
-#include <csignal>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "process/helper.h"
+#include "support/forked.h"
+#include "support/threads.h"
 
 extern "C" int capset(void* header, const void* data);
 
@@ -237,18 +230,14 @@ TEST_F(Privileges, StrictSeccompFindsNoThread) {
 /// Threads that free memory, so that each of them may start a helper at any time.
 class FreeingThreads {
  public:
-  explicit FreeingThreads(int count) : start_(count + 1) {
-    for (int i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
-    start_.arrive_and_wait();
-  }
+  explicit FreeingThreads(int count) : threads_(count, [this] { work(); }) {}
   ~FreeingThreads() {
     must_stop_ = true;
-    for (std::thread& thread : threads_) thread.join();
+    threads_.join();
   }
 
  private:
   void work() {
-    start_.arrive_and_wait();
     while (!must_stop_) {
       void* blocks[8];
       for (void*& block : blocks) memset(block = PoolUnderTest::allocate(128 * 1024), 1, 4096);
@@ -256,9 +245,8 @@ class FreeingThreads {
     }
   }
 
-  std::barrier<> start_;
   std::atomic<bool> must_stop_{false};
-  std::vector<std::thread> threads_;
+  Threads threads_;
 };
 
 TEST_F(Privileges, NoThreadOfAProgramThatFreesInThreadsKeepsThem) {
@@ -294,15 +282,13 @@ TEST_F(Privileges, AVforkChildGivesThemUpAndRunsAProgram) {
     const int tasks = open_tasks();
     for (int round = 0; round < 20; ++round) {
       wake_helper();
-      int status = -1;
       const pid_t child = vfork();
       if (child == 0) {
         if (setgid(kNobody) != 0 || setuid(kNobody) != 0) _exit(1);
         execl("/bin/true", "true", nullptr);
         _exit(2);
       }
-      EXPECT_EQ(waitpid(child, &status, 0), child);
-      EXPECT_EQ(status, 0);
+      EXPECT_EQ(status_of(child), 0);
       EXPECT_EQ(geteuid(), 0u);
     }
     EXPECT_TRUE(helper_comes(tasks)) << "the parent's memory is given back as before";

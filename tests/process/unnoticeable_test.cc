@@ -7,13 +7,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <cerrno>
-#include <csignal>
-#include <cstddef>
-#include <vector>
-
 #include "process/helper.h"
 #include "process/sandbox.h"
+#include "support/forked.h"
 
 namespace tarn::test {
 namespace {
@@ -36,9 +32,7 @@ void expect_end_of_file_at_once(const std::function<int()>& close_all) {
     wake_helper();
     const long start = milliseconds_now();
     if (close_all() != 0) _exit(kSkipped);
-    int status = -1;
-    EXPECT_EQ(waitpid(reader, &status, 0), reader);
-    EXPECT_EQ(status, 0);
+    EXPECT_EQ(status_of(reader), 0);
     EXPECT_LT(milliseconds_now() - start, 1500);
   });
 }
@@ -157,11 +151,7 @@ void expect_work_where_madvise_kills(unsigned flags) {
         // A helper that is there goes on to its next madvise, and dies of it under the filter.
         comes_true([&] { return task_count(tasks) == 1; }, 2000);
         EXPECT_TRUE(small_blocks_work());
-        const pid_t child = fork();
-        if (child == 0) _exit(small_blocks_work() ? 0 : 1);
-        int status = -1;
-        EXPECT_EQ(waitpid(child, &status, 0), child);
-        EXPECT_EQ(status, 0);
+        EXPECT_EQ(forked([] { return small_blocks_work() ? 0 : 1; }), 0);
         EXPECT_TRUE(small_blocks_work());
       },
       10);

@@ -25,12 +25,6 @@ HeapProfile make_large_profile() {
   return test::make_profile(std::move(stacks));
 }
 
-HeapProfile make_odd_profile() {
-  HeapProfile profile = test::make_profile({test::make_stack({0x1}, 1, 64, "<img src=x onerror=alert(1)>")});
-  profile.program = "<b>&\"bad\"</script>";
-  return profile;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -42,6 +36,7 @@ int main(int argc, char** argv) {
   write(directory + "/mixed.html", test::make_mixed_profile());
   write(directory + "/large.html", make_large_profile());
   write(directory + "/empty.html", test::make_profile({}));
-  write(directory + "/odd.html", make_odd_profile());
+  write(directory + "/odd.html",
+        test::make_profile_of("<b>&\"bad\"</script>", "<img src=x onerror=alert(1)>"));
   return 0;
 }

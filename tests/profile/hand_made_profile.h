@@ -36,6 +36,13 @@ inline NamedProfile named(HeapProfile profile) { return NamedProfile(std::move(p
 
 inline NamedProfile named(std::vector<ProfileStack> stacks) { return named(make_profile(std::move(stacks))); }
 
+/// A program with live memory of one site.
+inline HeapProfile make_profile_of(std::string program, std::string site) {
+  HeapProfile profile = make_profile({make_stack({0x1}, 1, 64, std::move(site))});
+  profile.program = std::move(program);
+  return profile;
+}
+
 /// Live memory of three sites, one of them in a pool, and older memory.
 inline HeapProfile make_mixed_profile() {
   HeapProfile profile = make_profile({make_stack({0x101, 0x201}, 4, 4096), make_stack({0x102, 0x201}, 1, 512),

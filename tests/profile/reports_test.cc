@@ -1,15 +1,12 @@
 // Reports for people: leaks and those that are known, growth, the table of sites.
-#include <gtest/gtest.h>
-
-#include <random>
-#include <sstream>
-
 #include "hand_made_profile.h"
 #include "observer/text/printable.h"
 #include "profile/reports/growth.h"
 #include "profile/reports/leak_report.h"
 #include "profile/reports/suppressions.h"
 #include "profile/reports/top_sites.h"
+#include "support/error_of.h"
+#include "support/prelude.h"
 
 namespace tarn::profile {
 namespace {
@@ -105,12 +102,7 @@ TEST(Growth, OfAProfileToItselfIsNothing) {
 }
 
 std::string error_of(const std::string& text) {
-  try {
-    Suppressions::parse(text, "known.txt");
-  } catch (const SuppressionError& error) {
-    return error.what();
-  }
-  return "";
+  return tarn::test::error_of<SuppressionError>([&] { Suppressions::parse(text, "known.txt"); });
 }
 
 TEST(Suppressions, CommentsAndEmptyLinesAreSkipped) {
@@ -131,17 +123,9 @@ TEST(Suppressions, ABadLineIsOneErrorThatNamesIt) {
 }
 
 TEST(Suppressions, AFileThatIsNotThereIsToldByItsName) {
-  EXPECT_THROW(
-      {
-        try {
-          Suppressions::read("/nowhere/known.txt");
-        } catch (const SuppressionError& error) {
-          EXPECT_TRUE(std::string(error.what()).starts_with("/nowhere/known.txt: cannot be read"))
-              << error.what();
-          throw;
-        }
-      },
-      SuppressionError);
+  const std::string error =
+      tarn::test::error_of<SuppressionError>([] { Suppressions::read("/nowhere/known.txt"); });
+  EXPECT_TRUE(error.starts_with("/nowhere/known.txt: cannot be read")) << error;
 }
 
 TEST(Suppressions, AreCountedByTheFirstThatMatchesAndMayBeUnused) {

@@ -1,15 +1,13 @@
 #include "profile/symbols/symbols.h"
 
 #include <dlfcn.h>
-#include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <memory>
 
 #include "profile/files/symbol_file.h"
+#include "profile/symbols/jit_names.h"
+#include "profile/symbols/reader_process.h"
+#include "support/prelude.h"
 
 namespace tarn::profile {
 namespace {
@@ -296,6 +294,73 @@ TEST(Symbols, DamagedFilesGiveNamesOrNone) {
     const Symbols symbols(over_file(profile, scratch / "damaged"), places_with({}));
     EXPECT_FALSE(symbols.at(profile.stacks[0].addresses[0]).frames.empty());
   }
+}
+
+JitNames names_of(std::string_view text) {
+  const observer::InputFile file(memfd_create("names", 0));
+  EXPECT_EQ(write(file.descriptor(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  return JitNames(file);
+}
+
+TEST(JitNames, AnAddressHasTheNameOfTheCodeThatHoldsIt) {
+  const JitNames names = names_of("1000 10 first\n1010 20 second of two\n");
+  EXPECT_EQ(names.name_at(0x1000), "first");
+  EXPECT_EQ(names.name_at(0x100f), "first");
+  EXPECT_EQ(names.name_at(0x1010), "second of two");
+  EXPECT_FALSE(names.name_at(0x1030).has_value());
+  EXPECT_FALSE(names.name_at(0xfff).has_value());
+}
+
+TEST(JitNames, OfCodeThatWasMadeAgainTheLastNameCounts) {
+  const JitNames names = names_of("1000 100 old\n1040 10 inner\n1000 20 new\n");
+  EXPECT_EQ(names.name_at(0x1010), "new");
+  EXPECT_EQ(names.name_at(0x1030), "old");
+  EXPECT_EQ(names.name_at(0x1044), "inner");
+}
+
+TEST(JitNames, LinesThatAreNoneAreLeftOut) {
+  const JitNames names =
+      names_of("\nno\n1000\n1000 \n1000 10\n1000 10 \n-1 10 x\n2000 ffffffffffffffff last");
+  EXPECT_FALSE(names.name_at(0x1000).has_value());
+  EXPECT_EQ(names.name_at(0x2000), "last");
+}
+
+TEST(JitNames, NoFileNamesNothing) { EXPECT_FALSE(JitNames(observer::InputFile()).name_at(1).has_value()); }
+
+TEST(ReaderProcess, LinesArriveInOrderAndThenThereIsAnEnd) {
+  ReaderProcess reader([](const auto& write) {
+    for (int i = 0; i < 10000; ++i) write(std::to_string(i));
+  });
+  for (int i = 0; i < 10000; ++i) ASSERT_EQ(reader.next_line(60), std::to_string(i));
+  EXPECT_FALSE(reader.next_line(60).has_value());
+}
+
+TEST(ReaderProcess, AReaderThatFallsEndsAloneAndOneThatHangsIsEnded) {
+  ReaderProcess falls([](const auto& write) {
+    write("first");
+    std::abort();
+  });
+  EXPECT_EQ(falls.next_line(60), "first");
+  EXPECT_FALSE(falls.next_line(60).has_value());
+  ReaderProcess hangs([](const auto&) { pause(); });
+  EXPECT_FALSE(hangs.next_line(0.01).has_value());
+}
+
+TEST(ReaderProcess, AFileThatEndsItsReaderCostsTheNamesOfThatFileAlone) {
+  HeapProfile profile;
+  profile.stacks.resize(1);
+  profile.stacks[0].addresses = {0x1100, 0x2100};
+  profile.modules = {{0x1000, 0x2000, 0, "/bad", ""}, {0x2000, 0x3000, 0, "/worse", ""}};
+  SymbolPlaces places = places_of_core();
+  places.files.open = [](const std::string& path) -> observer::InputFile {
+    if (path == "/bad") std::abort();
+    return {};
+  };
+  const Symbols symbols(profile, places);
+  EXPECT_EQ(symbols.at(0x1100).frames[0].function, "bad+0x100");
+  EXPECT_EQ(symbols.at(0x2100).frames[0].function, "worse+0x100");
+  ASSERT_EQ(symbols.warnings().size(), 2u);
+  EXPECT_TRUE(symbols.warnings()[0].starts_with("/bad could not be read in time"));
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ COVERED = {
     "observe/leaks/leaks_at_exit": "tests/leaks/leaks_test.py",
     "observe/file_sink": "tests/unit/observe/text_writer_test.cc",
     "observe/figures/metrics_text": "tests/unit/observe/figures/metrics_test.cc",
-    "observe/figures/pool_sum": "tests/unit/observe/figures/pool_sums_test.cc",
+    "observe/figures/pool_sum": "tests/unit/observe/figures/metrics_test.cc",
     "observe/figures/steady_state": "tests/adapters/steady_state_test.cc",
     "os/stack/program_frames": "tests/profile/code_that_goes_test.py",
     "os/stack/eh_frame": "tests/unit/os/stack/unwind_test.cc",
@@ -104,3 +104,36 @@ COVERED = {
     "thread/heap_record": "tests/unit/thread/registry_test.cc",
     "thread/pools/marked_hits": "tests/unit/pool/heaps/heap_classes_test.cc",
 }
+
+# Source files of a folder that have a test together, of the name of one of them; below tests/unit.
+TOGETHER = {
+    "base/bits": ["bitmap", "units"],
+    "base/list": ["lowest", "wipe"],
+    "base/options/option_parser": ["size_class_presets"],
+    "base/text": ["utf8", "printable", "leak_pattern"],
+    "central/classes/class_table": ["block_sizes"],
+    "central/owners": ["private_classes", "take_blocks", "scavenge", "trim"],
+    "central/slabs/slab": ["class_slabs", "return_blocks", "remote_free"],
+    "general/options/configuration": ["class_file"],
+    "general/pools/live_picture": ["record_seal"],
+    "observe/descriptor": ["record_ranges"],
+    "observe/figures/metrics": ["pool_sums", "stat_fields"],
+    "observe/leaks/leak_report": ["leak_suppressions", "leak_blocks"],
+    "observe/live_slabs": ["visit_blocks"],
+    "observe/profile/profile": ["mapped_array", "loaded_modules"],
+    "os/fatal": ["checker", "syscall"],
+    "os/locks/lock_rank": ["held_locks"],
+    "os/locks/mutex": ["owner_lock"],
+    "os/memory/mappings": ["available_memory", "growth_watch"],
+    "os/memory/memory": ["own_memory"],
+    "os/process/helper_thread": ["process_status", "processors"],
+    "os/stack/stack_memo": ["stack_bounds"],
+    "page/give_back/helper": ["background"],
+    "page/give_back/returned_pages": ["unused_reserves"],
+    "page/spans/span": ["chunk", "free_chunks", "page_map"],
+    "pool/heaps/heap_blocks": ["call_rate", "heap_scope", "arena"],
+    "thread/magazine": ["thread_heap"],
+    "thread/registry": ["slow_call"],
+}
+COVERED |= {f"{test.rpartition('/')[0]}/{name}": f"tests/unit/{test}_test.cc"
+            for test, names in TOGETHER.items() for name in names}

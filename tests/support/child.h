@@ -21,6 +21,11 @@ struct ChildResult {
 /// Runs `body` in a forked child, which ends with its answer as exit status, by _exit.
 ChildResult run_in_child(const std::function<int()>& body, int timeout_seconds = 60);
 
+/// \returns whether a read at the address ends the process.
+inline bool faults(const char* address) {
+  return !run_in_child([&] { return static_cast<const volatile char*>(address)[0] & 0; }).is_success();
+}
+
 /// Runs a program; `environment` adds "NAME=value" entries to the own one.
 ChildResult run_program(const std::vector<std::string>& arguments,
                         const std::vector<std::string>& environment = {}, int timeout_seconds = 60);

@@ -1,4 +1,5 @@
-// A block's own pattern, so that a block handed out twice, or written by the allocator, is seen.
+// A block's own pattern, so that a block handed out twice, or written by the allocator, is seen; and its
+// address.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,5 +18,14 @@ inline bool holds(const void* block, std::size_t size, std::uint64_t pattern) {
 }
 
 bool is_zero(const void* block, std::size_t size);
+
+inline std::uintptr_t address(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
+
+/// Hides a value from the compiler, which would warn of an impossible size, or fold the call away.
+template <typename Value>
+Value opaque(Value value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
 
 }  // namespace tarn::test

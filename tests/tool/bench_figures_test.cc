@@ -1,17 +1,21 @@
-// What follows from samples: figures, their way to JSON and back, tables, and what the sources published.
 #include "bench/figures/bench_figures.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "bench/figures/bench_document.h"
 #include "bench/figures/bench_report.h"
+#include "bench/rows/catalogue.h"
+#include "bench/rows/trace_rows.h"
 #include "bench_samples.h"
+#include "page_of.h"
+#include "support/error_of.h"
+#include "support/prelude.h"
 #include "system/files/usage_error.h"
 
 namespace tarn::tool {
 namespace {
+
+// -- What follows from samples: figures, their way to JSON and back, tables, and what the sources published.
 
 TEST(BenchFigures, TheBestOfARowIsTheSmallestMedian) {
   const BenchDocument document = sample_document();
@@ -286,6 +290,112 @@ TEST(Published, WithoutWhatASourceComparedWithNothingIsSaid) {
   EXPECT_EQ(words_on_designs(document, source("002")), "");
 }
 
-}  // namespace
+TEST(BenchPage, TheSentenceSaysHowFastTarnIs) {
+  // Half of glibc's time in one row, twice in the other: no difference as a mean.
+  const std::string sentence = document_in(bench_page(sample_document())).at("sentence").get<std::string>();
+  EXPECT_TRUE(sentence.starts_with("tarn is as fast as glibc within the noise and ")) << sentence;
+}
 
+TEST(BenchPage, TheOverviewIsInSpeedsOfWhichTheBestIsOne) {
+  const Json overview = part_titled(document_in(bench_page(sample_document())),
+                                    "Speed beside the best of each row; more is better");
+  const Json rows = overview.at("rows");
+  EXPECT_TRUE(rows[0].at("head").get<std::string>().starts_with("002: "));
+  EXPECT_EQ(rows[1][0].at("text"), "One size");
+  EXPECT_EQ(rows[1][0].at("link"), "group-002_fixed");
+  EXPECT_EQ(rows[1][1].at("text"), "0.71");  // the mean of 1 and 0.5
+  // In 003_fixed Boost takes a quarter of glibc's time; tarn has not run.
+  EXPECT_EQ(rows[3][1], Json({{"text", "–"}, {"mark", "none"}}));
+  EXPECT_EQ(rows[3][2], "0.25");
+}
+
+TEST(BenchPage, RowsOfSeveralSizesAreOneFigureOfLines) {
+  const Json figure = part_titled(document_in(bench_page(sample_document())), "1 thread");
+  EXPECT_EQ(figure.at("kind"), "lines");
+  EXPECT_EQ(figure.at("x"), Json({{"title", "bytes"}, {"labels", {"4", "64"}}}));
+  EXPECT_EQ(figure.at("series")[0].at("points")[1], Json::array({1, 40.0, 39.5, 40.5}));
+}
+
+TEST(BenchPage, ARowAloneIsBarsWithTheBestFirst) {
+  const Json figure = part_titled(document_in(bench_page(sample_document())), "1 thread, 64 bytes");
+  EXPECT_EQ(figure.at("kind"), "bars");
+  EXPECT_EQ(figure.at("bars")[0], Json({{"c", 2}, {"value", 10.0}, {"note", "best"}}));
+}
+
+TEST(BenchPage, MoreContendersThanLinesCanBeToldApartAreATable) {
+  BenchDocument document = sample_document();
+  for (std::size_t i = 3; i < 12; ++i) {
+    document.contenders.push_back({fmt::format("other-{}", i), ContenderKind::kPool, "", ""});
+    for (RowSamples& row : document.results.groups[0].rows) row.runs[i] = runs_of({100.0 + i});
+  }
+  const Json table = part_titled(document_in(bench_page(document)), "1 thread");
+  EXPECT_EQ(table.at("kind"), "table");
+  EXPECT_EQ(table.at("rows").size(), 11u);
+}
+
+TEST(BenchPage, ARunWithoutResultsSaysSo) {
+  BenchDocument document = sample_document();
+  document.results.groups.clear();
+  EXPECT_EQ(document_in(bench_page(document)).at("warnings"), Json::array({"There are no results."}));
+}
+
+// -- The catalogue of sources and groups; what a replay wrote, as the lines of a benchmark program.
+
+TEST(Catalogue, EveryGroupHasASourceOfItsOwnNumber) {
+  for (const GroupInfo& group : bench_groups()) {
+    EXPECT_STREQ(source_of(group).id, group.source);
+    const std::string number = std::string(group.name).substr(0, 3);
+    EXPECT_EQ(std::string(group.source).substr(0, 3), std::isdigit(number[0]) ? number : "our") << group.name;
+  }
+}
+
+TEST(Catalogue, NamesAreDistinct) {
+  std::set<std::string> names;
+  for (const GroupInfo& group : bench_groups()) EXPECT_TRUE(names.insert(group.name).second) << group.name;
+}
+
+TEST(Catalogue, AGroupWithAMaximumIsFoundByAnyMaximum) {
+  ASSERT_NE(find_group("001_8192"), nullptr);
+  EXPECT_EQ(find_group("001_8192"), find_group("001_77"));
+  EXPECT_EQ(title_of(*find_group("001_8192"), "001_8192"), "Random sizes up to 8192 bytes");
+}
+
+TEST(Catalogue, OtherGroupsAreFoundByTheirWholeName) {
+  EXPECT_EQ(find_group("server"), find_group("server"));
+  EXPECT_EQ(find_group("serve"), nullptr);
+  EXPECT_EQ(find_group("servers"), nullptr);
+  EXPECT_EQ(title_of(*find_group("server"), "server"), "A server in small");
+}
+
+constexpr const char* kReplay =
+    R"({"seconds":0.002,"failed_calls":0,"malloc":"/lib/libmine.so","latency_ns":{"p50":20,"p99":40},)"
+    R"("samples":[[0.001,3000,1000],[0.002,2000,2000]]})";
+
+BenchRow row_of(const char* group, const char* metric) {
+  return {.group = group, .name = "jq", .series = "", .metric = metric, .replay = {"script"}, .calls = 1000};
+}
+
+TEST(TraceRows, TheTimeOfAReplayIsToldPerCall) {
+  const std::vector<Json> lines = lines_of_replay(row_of("traces", "ns"), kReplay);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].at("malloc"), "/lib/libmine.so");
+  EXPECT_EQ(lines[1].at("row"), "jq");
+  EXPECT_DOUBLE_EQ(lines[1].at("ns"), 2000);
+  EXPECT_EQ(lines[1].at("p99_ns"), 40);
+  EXPECT_EQ(lines[1].at("peak_rss_bytes"), 3000);
+}
+
+TEST(TraceRows, MemoryIsToldPerByteThatWasLiveAtMost) {
+  const std::vector<Json> lines = lines_of_replay(row_of("traces_memory", "resident_per_byte"), kReplay);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_DOUBLE_EQ(lines[1].at("resident_per_byte"), 1.5);
+  EXPECT_FALSE(lines[1].contains("ns"));
+}
+
+TEST(TraceRows, WhatIsNoReplayHasNoLines) {
+  for (const char* text : {"", "{", "{}", "[]", R"({"seconds":1})"})
+    EXPECT_TRUE(lines_of_replay(row_of("traces", "ns"), text).empty()) << text;
+}
+
+}  // namespace
 }  // namespace tarn::tool

@@ -1,15 +1,8 @@
 #include "profile/taken/mapped_modules.h"
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "observer/files/build_id.h"
 #include "observer/files/input_file.h"
+#include "support/prelude.h"
 #include "system/figures/clock.h"
 
 namespace tarn::tool {

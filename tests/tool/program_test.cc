@@ -1,9 +1,9 @@
 #include "system/files/program.h"
 
 #include <elf.h>
-#include <gtest/gtest.h>
 
 #include "scratch_directory.h"
+#include "support/prelude.h"
 
 namespace tarn::tool {
 namespace {

@@ -2,17 +2,13 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 
 #include "scratch_directory.h"
+#include "support/error_of.h"
+#include "support/prelude.h"
 #include "system/figures/clock.h"
 #include "system/files/usage_error.h"
 #include "system/runs/child_process.h"
@@ -59,13 +55,9 @@ TEST(LocalPort, ThatNobodyListensOnNeverConnectsToItself) {
 TEST(LocalPort, ThatIsTakenIsRefusedByName) {
   const Listener listener;
   EXPECT_NO_THROW(require_free_port(free_port()));
-  try {
-    require_free_port(listener.port());
-    FAIL() << "not refused";
-  } catch (const UsageError& error) {
-    EXPECT_EQ(error.what(), "port " + std::to_string(listener.port()) +
-                                " is taken: something accepts connections there already");
-  }
+  EXPECT_EQ(
+      test::error_of<UsageError>([&] { require_free_port(listener.port()); }),
+      "port " + std::to_string(listener.port()) + " is taken: something accepts connections there already");
 }
 
 std::vector<std::string> own_environment() {

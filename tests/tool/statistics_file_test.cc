@@ -1,7 +1,6 @@
 #include "run/statistics_file.h"
 
-#include <gtest/gtest.h>
-
+#include "support/prelude.h"
 #include "system/figures/format.h"
 #include "tarn/stats.h"
 

@@ -1,10 +1,9 @@
 #include "compare/suite.h"
 
-#include <gtest/gtest.h>
-#include <stdlib.h>
-
 #include <filesystem>
 
+#include "support/error_of.h"
+#include "support/prelude.h"
 #include "system/files/files.h"
 #include "system/files/usage_error.h"
 
@@ -20,12 +19,7 @@ class SuiteTest : public testing::Test {
   }
 
   std::string complaint_of(const std::string& text) {
-    try {
-      read_suite(write(text));
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
+    return test::error_of<UsageError>([&] { read_suite(write(text)); });
   }
 
   TemporaryDirectory directory_;
@@ -137,12 +131,9 @@ TEST_F(SuiteTest, AnUnknownProgramIsRefusedAndSaysWhichThereAre) {
   const Suite suite = read_suite(write(R"({"programs": [{"name": "true", "command": ["true"]}]})"));
   Session session(Telling::kQuiet);
   ComparisonPlan plan = {.workloads = {}, .allocators = {}};
-  try {
-    prepare_suite(suite, {"false"}, 1, directory_.path(), session, plan);
-    FAIL() << "it was taken";
-  } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("no 'false', but true"), std::string::npos) << error.what();
-  }
+  const std::string error = test::error_of<UsageError>(
+      [&] { prepare_suite(suite, {"false"}, 1, directory_.path(), session, plan); });
+  EXPECT_NE(error.find("no 'false', but true"), std::string::npos) << error;
 }
 
 TEST_F(SuiteTest, TheSuiteOfProgramsIsOne) {

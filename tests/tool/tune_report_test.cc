@@ -1,8 +1,6 @@
 #include "trace/tune/tune_report.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
+#include "support/prelude.h"
 
 namespace tarn::tool {
 namespace {

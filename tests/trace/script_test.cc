@@ -1,11 +1,7 @@
 // Slots, turns and paces of scripts.
 #include "trace/script.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-
+#include "support/prelude.h"
 #include "trace/made_trace.h"
 
 namespace tarn::trace {

@@ -1,15 +1,14 @@
-// The file: what is written comes back, and what is cut or changed is found out.
-#include <gtest/gtest.h>
-
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 
+#include "support/error_of.h"
+#include "support/prelude.h"
 #include "trace/made_trace.h"
+#include "trace/merge.h"
 
 namespace tarn::trace {
 namespace {
+
+// -- The file: what is written comes back, and what is cut or changed is found out.
 
 using test::event;
 
@@ -53,14 +52,7 @@ class FileOfTrace : public testing::Test {
   std::string path_, bytes_;
 };
 
-std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const TraceError& error) {
-    return error.what();
-  }
-  return "no error";
-}
+constexpr auto error_of = test::error_of<TraceError, std::function<void()>>;
 
 TEST_F(FileOfTrace, WhatIsWrittenComesBack) {
   const Trace trace = read(bytes_);
@@ -101,7 +93,7 @@ TEST_F(FileOfTrace, EveryChangedByteIsFoundOut) {
   for (std::size_t at = 0; at < bytes_.size(); at += 1 + at / 100) {
     std::string changed = bytes_;
     changed[at] = static_cast<char>(changed[at] ^ 0x11);
-    EXPECT_NE(error_of([&] { read(changed); }), "no error") << at;
+    EXPECT_NE(error_of([&] { read(changed); }), "") << at;
   }
 }
 
@@ -124,6 +116,82 @@ TEST_F(FileOfTrace, MoreEventsThanAllowedAreRefused) {
 TEST_F(FileOfTrace, AFullDiskIsOneLine) {
   const std::string error = error_of([] { TraceWriter("/dev/full", {}); });
   EXPECT_EQ(error, "cannot write /dev/full: No space left on device");
+}
+
+// -- One order of all threads' events, told as blocks.
+
+using test::made_trace;
+using Kind = Happening::Kind;
+
+struct Merged {
+  std::vector<Happening> happenings;
+  MergeCounts counts;
+};
+
+Merged merged(const std::vector<std::vector<Event>>& threads) {
+  auto trace = made_trace(threads);
+  Merged result;
+  result.counts = Merger(trace, [&](const Happening& one) { result.happenings.push_back(one); }).to_end();
+  return result;
+}
+
+TEST(Merge, AFreeOfAnotherThreadWaitsForTheAllocationOfTheSameNumber) {
+  const Merged result =
+      merged({{event(Operation::kFree, 0x1000, 0, 7)},
+              {event(Operation::kAllocate, 0x2000, 8, 7), event(Operation::kAllocate, 0x1000, 8, 7)}});
+  ASSERT_EQ(result.happenings.size(), 3u);
+  EXPECT_EQ(result.happenings[2].kind, Kind::kFree);
+  EXPECT_EQ(result.happenings[2].block, result.happenings[1].block);
+  EXPECT_EQ(result.counts.unknown_frees, 0u);
+}
+
+TEST(Merge, AnAddressIsHandedOutAgainAfterAnotherThreadsFree) {
+  const Merged result =
+      merged({{event(Operation::kAllocate, 0x1000, 8, 1), event(Operation::kAllocate, 0x1000, 9, 3)},
+              {event(Operation::kFree, 0x1000, 0, 3)}});
+  ASSERT_EQ(result.happenings.size(), 3u);
+  EXPECT_EQ(result.happenings[1].kind, Kind::kFree);
+  EXPECT_EQ(result.happenings[2].size, 9u);
+  EXPECT_EQ(result.counts.missed_frees, 0u);
+}
+
+TEST(Merge, AFreeOfAnOlderBlockIsLeftOutAndCounted) {
+  const Merged result =
+      merged({{event(Operation::kFree, 0x9000, 0, 1), event(Operation::kAllocate, 0x1000, 8, 2)}});
+  EXPECT_EQ(result.happenings.size(), 1u);
+  EXPECT_EQ(result.counts.unknown_frees, 1u);
+}
+
+TEST(Merge, ABlockWhoseFreeIsMissingEndsWhenItIsHandedOutAgain) {
+  const Merged result =
+      merged({{event(Operation::kAllocate, 0x1000, 8, 1), event(Operation::kAllocate, 0x1000, 8, 2)}});
+  ASSERT_EQ(result.happenings.size(), 3u);
+  EXPECT_EQ(result.happenings[1].kind, Kind::kFree);
+  EXPECT_EQ(result.counts.missed_frees, 1u);
+}
+
+TEST(Merge, AResizeKeepsItsBlock) {
+  const Merged result =
+      merged({{event(Operation::kAllocate, 0x1000, 8, 1), event(Operation::kResizeFrom, 0x1000, 0, 1),
+               event(Operation::kResizeTo, 0x2000, 16, 1), event(Operation::kFree, 0x2000, 0, 1)}});
+  ASSERT_EQ(result.happenings.size(), 3u);
+  EXPECT_EQ(result.happenings[1].kind, Kind::kResize);
+  EXPECT_EQ(result.happenings[1].block, result.happenings[2].block);
+}
+
+TEST(Merge, AResizeWithoutItsSecondHalfEndsTheBlock) {
+  const Merged result =
+      merged({{event(Operation::kAllocate, 0x1000, 8, 1), event(Operation::kResizeFrom, 0x1000, 0, 1)}});
+  ASSERT_EQ(result.happenings.size(), 2u);
+  EXPECT_EQ(result.happenings[1].kind, Kind::kFree);
+}
+
+TEST(Merge, ThreadsThatWaitForEachOtherEndAllTheSame) {
+  const Merged result =
+      merged({{event(Operation::kFree, 0x1000, 0, 1), event(Operation::kAllocate, 0x2000, 8, 1)},
+              {event(Operation::kFree, 0x2000, 0, 1), event(Operation::kAllocate, 0x1000, 8, 1)}});
+  EXPECT_EQ(result.counts.unknown_frees, 1u);
+  EXPECT_EQ(result.happenings.size(), 3u);
 }
 
 }  // namespace

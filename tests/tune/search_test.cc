@@ -1,10 +1,6 @@
 #include "tune/search.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <random>
+#include "support/prelude.h"
 
 namespace tarn::tune {
 namespace {

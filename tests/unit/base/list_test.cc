@@ -1,9 +1,10 @@
 #include "base/list.h"
 
-#include <gtest/gtest.h>
-
 #include <deque>
 
+#include "base/lowest.h"
+#include "base/wipe.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 
 namespace tarn::internal {
@@ -63,6 +64,36 @@ TEST(List, RemovingTheOnlyNodeLeavesItEmpty) {
   list.remove(&node);
   EXPECT_TRUE(list.is_empty());
   EXPECT_EQ(list.last(), nullptr);
+}
+
+TEST(KeepLowest, KeepsTheLowestInWhicheverOrderTheyCome) {
+  std::vector<int> all = {3, 1, 4, 2, 5, 0};
+  std::sort(all.begin(), all.end());
+  do {
+    int kept[3] = {};
+    std::uint32_t count = 0;
+    for (const int one : all) keep_lowest(kept, count, 3, one);
+    std::sort_heap(kept, kept + count);
+    ASSERT_EQ(std::vector<int>(kept, kept + count), (std::vector<int>{0, 1, 2}));
+  } while (std::next_permutation(all.begin(), all.end()));
+}
+
+TEST(KeepLowest, HasFewerWhereFewerCame) {
+  int kept[3] = {};
+  std::uint32_t count = 0;
+  keep_lowest(kept, count, 3, 7, std::greater<int>());
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(kept[0], 7);
+}
+
+TEST(Wipe, OverwritesTheBytesAndNoOthers) {
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{17}, std::size_t{4000}}) {
+    unsigned char memory[4096];
+    std::memset(memory, 0xa5, sizeof memory);
+    wipe(memory + 3, bytes);
+    EXPECT_EQ(std::count(memory, memory + sizeof memory, 0), static_cast<std::ptrdiff_t>(bytes));
+    EXPECT_TRUE(std::all_of(memory + 3, memory + 3 + bytes, [](unsigned char byte) { return byte == 0; }));
+  }
 }
 
 }  // namespace

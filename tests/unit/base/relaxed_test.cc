@@ -1,11 +1,7 @@
 #include "base/relaxed.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <cstring>
-#include <thread>
-#include <vector>
+#include "support/prelude.h"
+#include "support/threads.h"
 
 namespace tarn::internal {
 namespace {
@@ -43,12 +39,9 @@ TEST(RaisePeak, KeepsTheHighestOfSeveralThreads) {
   std::atomic<std::size_t> peak{7};
   raise_peak(peak, std::size_t{3});
   EXPECT_EQ(peak, 7u);
-  std::vector<std::thread> threads;
-  for (std::size_t first = 0; first < 2; ++first)
-    threads.emplace_back([&peak, first] {
-      for (std::size_t i = first; i < 20'000; i += 2) raise_peak(peak, i);
-    });
-  for (std::thread& thread : threads) thread.join();
+  test::in_threads(2, [&peak](std::size_t first) {
+    for (std::size_t i = first; i < 20'000; i += 2) raise_peak(peak, i);
+  });
   EXPECT_EQ(peak, 19'999u);
 }
 

@@ -1,14 +1,11 @@
 // Two owners of slabs without the threads, for the tests of central/.
 #pragma once
-#include <gtest/gtest.h>
-
-#include <vector>
-
 #include "central/owners.h"
 #include "central/slabs/class_slabs.h"
 #include "central/slabs/return_blocks.h"
 #include "central/slabs/slab.h"
 #include "central/take_blocks.h"
+#include "support/prelude.h"
 
 namespace tarn::internal {
 

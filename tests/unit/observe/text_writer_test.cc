@@ -1,11 +1,8 @@
 #include "observe/text_writer.h"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <string>
+#include "support/prelude.h"
 
 namespace tarn::internal {
 namespace {

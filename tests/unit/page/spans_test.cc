@@ -1,11 +1,8 @@
 #include "page/spans.h"
 
-#include <gtest/gtest.h>
-
-#include <cstring>
-
 #include "page/give_back/page_cache.h"
 #include "page/spans/page_map.h"
+#include "support/prelude.h"
 
 namespace tarn::internal {
 namespace {

@@ -1,15 +1,9 @@
 // Each broken invariant stops the process, and what works breaks none.
-#include <gtest/gtest.h>
-
-#include <csignal>
-#include <cstring>
-#include <functional>
-#include <vector>
-
 #include "page/give_back/page_cache.h"
 #include "page/memory/metadata.h"
 #include "page/spans/page_map.h"
 #include "support/child.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 
 namespace tarn::internal {

@@ -1,16 +1,8 @@
 // What a new kind of pool costs: one whose blocks have two sizes in turn. Everything but the promise is in
 // the request: threads' magazines, counts, walks for tools, wiping, blocks of malloc's, misuse by name.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <set>
-#include <thread>
-#include <vector>
-
 #include "general/options/setup.h"
 #include "pool/blocks/block_pool_state.h"
+#include "support/prelude.h"
 #include "tarn/memory_pool.h"
 #include "tarn/pool_use.h"
 #include "unit/pool/over_malloc.h"

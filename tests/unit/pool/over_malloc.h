@@ -1,9 +1,8 @@
 // Pools that a test makes take their blocks from malloc.
 #pragma once
-#include <gtest/gtest.h>
-
 #include "general/options/configuration.h"
 #include "general/options/setup.h"
+#include "support/prelude.h"
 
 namespace tarn::internal {
 

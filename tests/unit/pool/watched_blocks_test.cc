@@ -1,15 +1,10 @@
 #include "pool/watched_blocks.h"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cmath>
-#include <thread>
-#include <vector>
-
 #include "observe/profile/samples.h"
 #include "page/spans/watched_spans.h"
 #include "pool/blocks/block_pool_state.h"
+#include "support/prelude.h"
+#include "support/threads.h"
 #include "tarn/buffer_pool.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/handle_pool.h"
@@ -166,16 +161,14 @@ TYPED_TEST(WatchedPool, ThreadsThatOnlyHitThePoolNoticeASwitch) {
   if constexpr (std::is_same_v<TypeParam, FixedPool>) GTEST_SKIP() << "of one thread";
   std::atomic<bool> is_over{false};
   std::atomic<int> warm{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 3; ++i)
-    threads.emplace_back([&] {
-      for (std::uint64_t calls = 0; !is_over.load(std::memory_order_relaxed); ++calls) {
-        void* const block = this->maker.allocate();
-        keep_compiler_from_removing(block);
-        this->maker.deallocate(block);
-        if (calls == 200'000) warm.fetch_add(1);
-      }
-    });
+  test::Threads threads(3, [&] {
+    for (std::uint64_t calls = 0; !is_over.load(std::memory_order_relaxed); ++calls) {
+      void* const block = this->maker.allocate();
+      keep_compiler_from_removing(block);
+      this->maker.deallocate(block);
+      if (calls == 200'000) warm.fetch_add(1);
+    }
+  });
   while (warm.load() != 3) std::this_thread::yield();
   for (int round = 0; round < 100; ++round) {
     const double before = blocks_of_pools();
@@ -183,7 +176,7 @@ TYPED_TEST(WatchedPool, ThreadsThatOnlyHitThePoolNoticeASwitch) {
     while (blocks_of_pools() == before) std::this_thread::yield();
   }
   is_over = true;
-  for (std::thread& thread : threads) thread.join();
+  threads.join();
   EXPECT_EQ(live_samples_of_pools(), 0u);
   samples.validate();
 }

@@ -1,15 +1,15 @@
 #include "thread/magazine.h"
 
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <utility>
-#include <vector>
-
+#include "central/cached/depot.h"
+#include "central/slabs/class_slabs.h"
 #include "central/slabs/return_blocks.h"
 #include "central/take_blocks.h"
+#include "central/trim.h"
+#include "support/prelude.h"
+#include "tarn/memory_pool.h"
 #include "thread/registry.h"
 #include "thread/thread_heap.h"
+#include "unit/thread/heap_calls.h"
 
 namespace tarn::internal {
 namespace {
@@ -140,6 +140,161 @@ TEST_F(MagazineTest, ManyThreadsKeepLittleEach) {
   drop_magazines_locked(heap, returned);
   prepare_all_magazines(12);
   EXPECT_GT(heap.magazine_bytes, std::size_t{4} << 20);
+}
+
+class ThreadHeapTest : public ::testing::Test {
+ protected:
+  ThreadHeapTest() : heap(*registry.attach()) {}
+  ~ThreadHeapTest() override { registry.detach(heap); }
+
+  void* allocate(SizeClass size_class = kClass) {
+    void* const block = take_block(heap, size_class);
+    validate();
+    return block;
+  }
+  void deallocate(void* block, SizeClass size_class = kClass) {
+    give_back(heap, block, size_class);
+    validate();
+  }
+  void validate() {
+    os::LockGuard guard(heap.mutex);
+    validate_locked(heap);
+  }
+  std::vector<void*> allocate_many(int count) {
+    std::vector<void*> blocks;
+    for (int i = 0; i < count; ++i) blocks.push_back(allocate());
+    return blocks;
+  }
+  unsigned cached() { return count_of(heap, kClass); }
+
+  ThreadHeap& heap;
+};
+
+TEST_F(ThreadHeapTest, ARefillLeavesBlocksInTheMagazine) {
+  void* const block = allocate();
+  EXPECT_GT(cached(), 0u);
+  EXPECT_EQ(heap.counters.refills, 1u);
+  deallocate(block);
+  EXPECT_EQ(heap.counters.flushes, 0u);
+}
+
+TEST_F(ThreadHeapTest, AMagazineGrowsWhenItIsMissedAgain) {
+  allocate();
+  const unsigned first = heap.magazines.made(kClass).capacity;
+  allocate_many(200);
+  EXPECT_GT(heap.magazines.made(kClass).capacity, first);
+}
+
+TEST_F(ThreadHeapTest, AFullMagazineIsFlushedAndNothingIsLost) {
+  const std::vector<void*> blocks = allocate_many(20'000);
+  for (void* block : blocks) deallocate(block);
+  EXPECT_GT(heap.counters.flushes, 0u);
+  EXPECT_EQ(heap.owner->taken_bytes,
+            (cached() + parked_count(*heap.owner, kClass)) * std::size_t{class_geometry[kClass].stride});
+  const std::vector<void*> again = allocate_many(20'000);
+  EXPECT_EQ(std::set<void*>(again.begin(), again.end()).size(), 20'000u);
+}
+
+TEST_F(ThreadHeapTest, AHeapThatWouldGrowFirstGivesUpWhatItKeepsIdly) {
+  const std::vector<void*> blocks = allocate_many(100);
+  for (void* block : blocks) deallocate(block);
+  const unsigned kept = cached();
+  ASSERT_GT(kept, 0u);
+  // Each new slab of another class looks at some classes in turn; the first look sees that this one was in
+  // use.
+  for (unsigned index = 20; index < 60; ++index) allocate(class_of_index(index));
+  EXPECT_LT(cached(), kept);
+}
+
+// Few live blocks of random sizes, as of a server's packets: each class is empty most of the time.
+TEST_F(ThreadHeapTest, FewLiveBlocksOfManySizesMakeNoSlabsOnceAllClassesHaveOne) {
+  struct Live {
+    void* block;
+    SizeClass size_class;
+  };
+  std::vector<Live> live(64, Live{nullptr, SizeClass::kNone});
+  std::mt19937 random(1);
+  const auto replace = [&](int times) {
+    for (; times > 0; --times) {
+      Live& one = live[random() % live.size()];
+      if (one.block != nullptr) deallocate(one.block, one.size_class);
+      one.size_class = detail::class_of_bin[detail::bin_of(16 + random() % 4000)];
+      one.block = allocate(one.size_class);
+    }
+  };
+  replace(20000);
+  const std::uint64_t made = heap.owner->counters.slabs_made;
+  replace(20000);
+  EXPECT_LE(heap.owner->counters.slabs_made - made, 20u);
+}
+
+class RareClassTest : public ThreadHeapTest {
+ protected:
+  static constexpr Bin kBin{10};                             // 160 bytes
+  static constexpr SizeClass kCoarser = class_of_index(16);  // 256 bytes
+
+  /// As malloc does. \returns the number of the first call that the bin's own class served.
+  int first_call_of_own_class(ThreadHeap& caller, int most) {
+    for (int call = 1; call <= most; ++call)
+      if (class_that_serves(&caller, kBin) == kClass) return call;
+    return most + 1;
+  }
+};
+
+TEST_F(RareClassTest, ACoarserClassServesABinUntilItQualifiesForSlabs) {
+  EXPECT_EQ(class_that_serves(&heap, kBin), kCoarser);
+  const int first = first_call_of_own_class(heap, 100);
+  EXPECT_GT(first, 4);
+  EXPECT_LE(first, 64);
+  EXPECT_EQ(class_that_serves(&heap, kBin), kClass) << "and so it stays";
+}
+
+TEST_F(RareClassTest, AClassThatHasSlabsIsNotRareForAnyThreadOfTheOwner) {
+  allocate();
+  EXPECT_EQ(class_that_serves(&heap, kBin), kClass);
+  ThreadHeap sharing{};
+  sharing.home = sharing.owner = heap.home;
+  EXPECT_EQ(class_that_serves(&sharing, kBin), kClass);
+}
+
+TEST_F(RareClassTest, AClassWithoutSlabsMustQualifyAgain) {
+  deallocate(allocate());
+  ASSERT_EQ(class_that_serves(&heap, kBin), kClass);
+  {
+    ReturnedPages returned;
+    HeapGuard guard(heap);
+    drop_magazine_locked(heap, kClass, returned);
+    trim_class_locked(*heap.owner, kClass, TrimDepth::kAll, returned);
+  }
+  EXPECT_EQ(class_that_serves(&heap, kBin), kCoarser);
+}
+
+TEST_F(RareClassTest, TheCallsOfAllThreadsOfAnOwnerCount) {
+  ThreadHeap sharing{};
+  sharing.home = sharing.owner = heap.home;
+  ASSERT_EQ(first_call_of_own_class(heap, 4), 5);
+  EXPECT_LE(first_call_of_own_class(sharing, 100), 60);
+  EXPECT_FALSE(is_rare(&heap, kBin));
+}
+
+TEST_F(RareClassTest, CallsWithoutAHeapQualifyForSlabsOfTheSharedOwner) {
+  int calls = 1;
+  while (class_that_serves(nullptr, kBin) == kCoarser && calls < 100) ++calls;
+  EXPECT_LE(calls, 64);
+  EXPECT_TRUE(is_rare(&heap, kBin)) << "another owner's count";
+}
+
+TEST_F(RareClassTest, AfterAPrewarmNoClassIsRare) {
+  prewarm(1);
+  EXPECT_EQ(class_that_serves(&heap, kBin), kClass);
+}
+
+TEST_F(ThreadHeapTest, AClassOfLargeBlocksHasNoMagazineAtFirst) {
+  const SizeClass size_class = detail::class_of_bin[detail::bin_of(200000)];
+  void* const block = allocate(size_class);
+  ASSERT_NE(block, nullptr);
+  deallocate(block, size_class);
+  EXPECT_LE(heap.magazines.made(size_class).capacity, 1u);
 }
 
 }  // namespace

@@ -1,10 +1,6 @@
 #include "thread/this_thread.h"
 
-#include <gtest/gtest.h>
-
-#include <thread>
-#include <vector>
-
+#include "support/prelude.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"

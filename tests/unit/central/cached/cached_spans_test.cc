@@ -1,10 +1,9 @@
 #include "central/cached/cached_spans.h"
 
-#include <thread>
-
 #include "page/give_back/page_cache.h"
 #include "page/spans.h"
 #include "page/spans/page_map.h"
+#include "support/threads.h"
 #include "unit/central/owner_fixture.h"
 
 namespace tarn::internal {
@@ -130,21 +129,18 @@ TEST_F(CachedSpansTest, AnOwnerWithoutThreadsKeepsNone) {
 
 TEST_F(CachedSpansTest, ManyThreadsLoseNone) {
   constexpr int kThreads = 4, kRounds = 20'000;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i)
-    threads.emplace_back([this, i] {
-      for (int round = 0; round < kRounds; ++round) {
-        const auto pages = static_cast<std::uint32_t>(5 + (round + i) % 3);
-        ReturnedPages returned;
-        Span* span = take_cached_span(owner, PageCount{pages}, returned);
-        if (span == nullptr) span = allocate(pages);
-        *span->start = static_cast<char>(i);
-        if (round % 1000 == 0) look_at_cached_spans(owner, returned);
-        if (*span->start != static_cast<char>(i)) ADD_FAILURE() << "another thread has it too";
-        cache_span(owner, span, returned);
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
+  test::in_threads(kThreads, [this](int i) {
+    for (int round = 0; round < kRounds; ++round) {
+      const auto pages = static_cast<std::uint32_t>(5 + (round + i) % 3);
+      ReturnedPages returned;
+      Span* span = take_cached_span(owner, PageCount{pages}, returned);
+      if (span == nullptr) span = allocate(pages);
+      *span->start = static_cast<char>(i);
+      if (round % 1000 == 0) look_at_cached_spans(owner, returned);
+      if (*span->start != static_cast<char>(i)) ADD_FAILURE() << "another thread has it too";
+      cache_span(owner, span, returned);
+    }
+  });
   end();
   page_map.validate();
   page_cache.validate();

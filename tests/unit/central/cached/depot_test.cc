@@ -1,7 +1,5 @@
 #include "central/cached/depot.h"
 
-#include <algorithm>
-
 #include "central/slabs/return_blocks.h"
 #include "central/trim.h"
 #include "page/spans/page_map.h"

@@ -1,11 +1,9 @@
 // Exhaustive: every size up to 256 KiB in every preset.
 #include "central/classes/size_class.h"
 
-#include <gtest/gtest.h>
-
 #include <ostream>
-#include <set>
-#include <type_traits>
+
+#include "support/prelude.h"
 
 namespace tarn::internal {
 

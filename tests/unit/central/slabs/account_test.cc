@@ -1,9 +1,7 @@
 #include "central/slabs/account.h"
 
-#include <gtest/gtest.h>
-
-#include <thread>
-#include <vector>
+#include "support/prelude.h"
+#include "support/threads.h"
 
 namespace tarn::internal {
 namespace {
@@ -99,21 +97,18 @@ TEST(Account, HeapsWithinOneChargeItFromManyThreads) {
   constexpr std::size_t kLimit = 1000;
   LimitedAccount around(SIZE_MAX, kLimit);
   around.share();
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i)
-    threads.emplace_back([&] {
-      Account account;
-      account.set_limits(SIZE_MAX, SIZE_MAX);
-      account.begin(&around);
-      for (int step = 0; step < 20000; ++step) {
-        const std::size_t bytes = 1 + static_cast<std::size_t>(step) % 400;
-        if (!account.charge(bytes)) continue;
-        EXPECT_LE(around.charged(), kLimit);
-        account.settle();
-        account.credit(bytes);
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
+  test::in_threads(4, [&] {
+    Account account;
+    account.set_limits(SIZE_MAX, SIZE_MAX);
+    account.begin(&around);
+    for (int step = 0; step < 20000; ++step) {
+      const std::size_t bytes = 1 + static_cast<std::size_t>(step) % 400;
+      if (!account.charge(bytes)) continue;
+      EXPECT_LE(around.charged(), kLimit);
+      account.settle();
+      account.credit(bytes);
+    }
+  });
   EXPECT_EQ(around.charged(), 0u);
   EXPECT_EQ(around.inner(), 0u);
   EXPECT_LE(around.peak(), kLimit);

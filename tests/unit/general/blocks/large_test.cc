@@ -1,19 +1,14 @@
 #include "general/blocks/large.h"
 
-#include <gtest/gtest.h>
-
-#include <csignal>
-#include <cstring>
-
 #include "fault/fault_injection.h"
 #include "general/options/setup.h"
 #include "support/child.h"
+#include "support/prelude.h"
+#include "support/sizes.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::internal {
 namespace {
-
-constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 
 class Large : public ::testing::Test {
  protected:
@@ -22,7 +17,7 @@ class Large : public ::testing::Test {
 
 TEST_F(Large, BlocksAreCountedWhileTheyLive) {
   const LargeStats before = large_stats();
-  Span* const span = allocate_large(3 * kMegabyte, 16);
+  Span* const span = allocate_large(3 * test::kMiB, 16);
   EXPECT_EQ(large_stats().live_count, before.live_count + 1);
   EXPECT_EQ(large_stats().live_bytes, before.live_bytes + span->bytes());
   deallocate_large(span, span->start);
@@ -30,20 +25,20 @@ TEST_F(Large, BlocksAreCountedWhileTheyLive) {
 }
 
 TEST_F(Large, BlocksGrowInPlaceIntoTheRoomTheyAskedFor) {
-  Span* const span = allocate_large(kMegabyte, 16, kMegabyte);
+  Span* const span = allocate_large(test::kMiB, 16, test::kMiB);
   char* const start = span->start;
-  ASSERT_TRUE(resize_large(span, 2 * kMegabyte));
+  ASSERT_TRUE(resize_large(span, 2 * test::kMiB));
   EXPECT_EQ(span->start, start);
-  EXPECT_EQ(span->bytes(), 2 * kMegabyte);
+  EXPECT_EQ(span->bytes(), 2 * test::kMiB);
   deallocate_large(span, start);
 }
 
 TEST_F(Large, MovedBlocksKeepTheirContents) {
-  Span* span = allocate_large(8 * kMegabyte + 1000, std::size_t{2} << 20);
-  std::memset(span->start, 0x5a, 8 * kMegabyte + 1000);
-  Span* const moved = move_large(span, 16 * kMegabyte);
+  Span* span = allocate_large(8 * test::kMiB + 1000, std::size_t{2} << 20);
+  std::memset(span->start, 0x5a, 8 * test::kMiB + 1000);
+  Span* const moved = move_large(span, 16 * test::kMiB);
   if (moved == nullptr) GTEST_SKIP() << "pages cannot be moved here";
-  for (std::size_t at = 0; at < 8 * kMegabyte + 1000; at += 4095) ASSERT_EQ(moved->start[at], 0x5a);
+  for (std::size_t at = 0; at < 8 * test::kMiB + 1000; at += 4095) ASSERT_EQ(moved->start[at], 0x5a);
   deallocate_large(moved, moved->start);
 }
 
@@ -53,7 +48,7 @@ TEST_F(Large, MoreThanTheAddressSpaceIsRefused) {
 }
 
 TEST_F(Large, AnAddressInsideOfABlockStopsTheProcess) {
-  Span* const span = allocate_large(kMegabyte, 16);
+  Span* const span = allocate_large(test::kMiB, 16);
   const test::ChildResult result = test::run_in_child([&] {
     deallocate_large(span, span->start + 16);
     return 0;

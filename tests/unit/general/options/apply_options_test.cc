@@ -1,15 +1,12 @@
 // What a change of an option does while the program runs. Each test runs in a process of its own.
 #include "general/options/apply_options.h"
 
-#include <gtest/gtest.h>
-
-#include <vector>
-
 #include "general/options/setup.h"
 #include "page/give_back/background.h"
 #include "page/give_back/page_cache.h"
 #include "page/spans/page_map.h"
 #include "support/invariants.h"
+#include "support/prelude.h"
 #include "support/sanitizer.h"
 #include "support/wait.h"
 #include "tarn/memory_pool.h"

@@ -1,13 +1,8 @@
 #include "general/options/memory_limits.h"
 
-#include <gtest/gtest.h>
-
-#include <cerrno>
-#include <utility>
-#include <vector>
-
 #include "central/owners.h"
 #include "page/give_back/page_cache.h"
+#include "support/prelude.h"
 #include "tarn/memory_pool.h"
 #include "tarn/stats.h"
 

@@ -1,15 +1,9 @@
 // Each test runs in a process of its own (CMakeLists.txt), in which the library has not set itself up.
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "base/options/option_parser.h"
 #include "general/options/configuration.h"
 #include "support/child.h"
 #include "support/invariants.h"
+#include "support/prelude.h"
 #include "tarn/memory_pool.h"
 #include "tarn/options.h"
 

@@ -1,10 +1,6 @@
 // With count_calls every call and every requested byte is counted.
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <memory>
-
 #include "observe/figures/stats.h"
+#include "support/prelude.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::internal {

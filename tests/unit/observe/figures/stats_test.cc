@@ -1,12 +1,6 @@
 #include "observe/figures/stats.h"
 
-#include <gtest/gtest.h>
-
-#include <barrier>
-#include <memory>
-#include <thread>
-#include <vector>
-
+#include "support/prelude.h"
 #include "support/sizes.h"
 #include "tarn/memory_pool.h"
 #include "thread/this_thread.h"

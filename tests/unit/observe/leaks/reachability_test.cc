@@ -1,12 +1,7 @@
 // Marking over invented memory: nothing at these addresses exists.
 #include "observe/leaks/reachability.h"
 
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <map>
-#include <set>
-#include <vector>
+#include "support/prelude.h"
 
 namespace tarn::internal {
 namespace {

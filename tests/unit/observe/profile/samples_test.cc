@@ -1,12 +1,8 @@
 #include "observe/profile/samples.h"
 
-#include <gtest/gtest.h>
-
-#include <set>
-#include <thread>
-#include <vector>
-
 #include "general/options/setup.h"
+#include "support/prelude.h"
+#include "support/threads.h"
 #include "thread/this_thread.h"
 
 namespace tarn::internal {
@@ -100,18 +96,15 @@ TEST(Samples, AStackThatIsNoneIsNotFound) {
 }
 
 TEST(Samples, ThreadsAddAndRemoveAtOnce) {
-  std::vector<std::thread> threads;
-  for (std::uint64_t t = 1; t <= 4; ++t)
-    threads.emplace_back([t] {
-      // A thread with a heap has a memo of its own. One without maps one for each call, at addresses that
-      // another has just unmapped, which ThreadSanitizer takes for the same memory.
-      attach_this_thread();
-      for (std::uint64_t i = 1; i <= 5'000; ++i) {
-        samples.add({block_at((t << 32) + i * 16), 16, 1});
-        if (i % 2 == 0) samples.remove(block_at((t << 32) + i * 16));
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
+  test::in_threads(4, [](std::uint64_t t) {
+    // A thread with a heap has a memo of its own. One without maps one for each call, at addresses that
+    // another has just unmapped, which ThreadSanitizer takes for the same memory.
+    attach_this_thread();
+    for (std::uint64_t i = 1; i <= 5'000; ++i) {
+      samples.add({block_at(((t + 1) << 32) + i * 16), 16, 1});
+      if (i % 2 == 0) samples.remove(block_at(((t + 1) << 32) + i * 16));
+    }
+  });
   samples.validate();
   EXPECT_EQ(live_blocks().size(), 4u * 2'500);
   EXPECT_EQ(samples.lost(), 0u);

@@ -1,15 +1,15 @@
 #include "os/process/helper_thread.h"
 
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <sched.h>
 
-#include <atomic>
 #include <filesystem>
-#include <iterator>
-#include <thread>
 
+#include "os/process/process_status.h"
+#include "os/process/processors.h"
 #include "support/child.h"
+#include "support/forked.h"
+#include "support/prelude.h"
+#include "support/process_memory.h"
 #include "support/sanitizer.h"
 
 namespace tarn::internal::os {
@@ -82,14 +82,50 @@ TEST_F(HelperThread, IsNotThereInAChildOfABareClone) {
   EXPECT_EQ(in_child([] {
               may_end = false;
               if (start_helper(run_until_asked_to_end) != HelperStart::kStarted) return 1;
-              const pid_t child = _Fork();
-              if (child == 0) _exit(helper_is_alive() ? 1 : 0);
-              int status = 1;
-              waitpid(child, &status, 0);
+              const int status = test::forked([] { return helper_is_alive() ? 1 : 0; }, _Fork);
               stop_helper();
               return status == 0 ? 0 : 2;
             }),
             0);
+}
+
+TEST(ProcessStatus, CountsTheAddressesOfTheProcess) {
+  EXPECT_NEAR(static_cast<double>(address_bytes()), static_cast<double>(test::address_bytes()), 1e6);
+}
+
+TEST(ProcessStatus, CountsItsThreads) {
+  const std::size_t before = thread_count();
+  std::size_t in_thread = 0;
+  std::thread([&] { in_thread = thread_count(); }).join();
+  EXPECT_GE(before, 1u);
+  if (test::kThreadSanitizer) {
+    EXPECT_GT(in_thread, before);  // it starts a thread of its own with the program's first
+  } else {
+    EXPECT_EQ(in_thread, before + 1);
+  }
+}
+
+TEST(Processors, AreThoseThatTheProcessMayUse) {
+  cpu_set_t set;
+  ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+  EXPECT_EQ(processor_count(), static_cast<unsigned>(CPU_COUNT(&set)));
+}
+
+// Numbers from 0 on, whatever the kernel calls the processors.
+TEST(Processors, HaveTheirNumberAmongThese) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  std::thread([&] {
+    unsigned expected = 0;
+    for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+      if (!CPU_ISSET(processor, &all)) continue;
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(processor, &one);
+      ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+      EXPECT_EQ(this_processor(), expected++);
+    }
+  }).join();
 }
 
 }  // namespace

@@ -1,17 +1,7 @@
 #include "os/process/process.h"
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <sstream>
-#include <string>
-
 #include "support/child.h"
+#include "support/prelude.h"
 #include "support/process_memory.h"
 #include "support/sizes.h"
 

@@ -1,15 +1,11 @@
 #include "os/stack/unwind.h"
 
 #include <execinfo.h>
-#include <gtest/gtest.h>
 #include <ucontext.h>
 
-#include <algorithm>
-#include <array>
-#include <thread>
-#include <vector>
-
+#include "support/prelude.h"
 #include "support/sanitizer.h"
+#include "support/threads.h"
 
 namespace tarn::internal::os {
 namespace {
@@ -118,16 +114,13 @@ TEST(Unwind, FindsTheSameRulesAfterItHasForgottenThem) {
 }
 
 TEST(Unwind, ThreadsThatShareTheRulesFindTheirOwnStacks) {
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([] {
-      for (int i = 0; i < 300; ++i) {
-        if (i % 50 == 0) forget_unwind_rules();
-        const Both stacks = deep(i % 7);
-        expect_same_callers(stacks);
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
+  test::in_threads(4, [] {
+    for (int i = 0; i < 300; ++i) {
+      if (i % 50 == 0) forget_unwind_rules();
+      const Both stacks = deep(i % 7);
+      expect_same_callers(stacks);
+    }
+  });
 }
 
 }  // namespace

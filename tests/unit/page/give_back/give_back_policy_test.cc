@@ -1,9 +1,7 @@
 // Figures and times are invented: no test waits, and none takes memory.
 #include "page/give_back/give_back_policy.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
+#include "support/prelude.h"
 
 namespace tarn::internal {
 namespace {

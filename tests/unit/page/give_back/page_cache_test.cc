@@ -1,22 +1,16 @@
 // Each test runs in a process of its own (CMakeLists.txt), so the page cache is as it is at the start.
 #include "page/give_back/page_cache.h"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstring>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "base/bits.h"
 #include "fault/fault_injection.h"
 #include "os/memory/memory.h"
 #include "support/child.h"
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/process_memory.h"
 #include "support/sanitizer.h"
 #include "support/seed.h"
+#include "support/threads.h"
 
 namespace tarn::internal {
 namespace {
@@ -62,19 +56,15 @@ TEST(PageCache, ASmallReserveServesALargeHeapInFewRegions) {
   EXPECT_LE(page_cache.stats().reserved_bytes, 2 * kHeap);
 }
 
-bool faults(const char* address) {
-  return !test::run_in_child([&] { return static_cast<const volatile char*>(address)[0] & 0; }).is_success();
-}
-
 TEST(PageCache, TheHeapLiesBetweenGuardsAlsoWhenARegionIsWhollyCommitted) {
   page_cache.configure({0, SIZE_MAX, 2 * kChunkBytes});
   char* const first = take(kPagesPerChunk);
-  EXPECT_TRUE(faults(first - 1));
-  EXPECT_TRUE(faults(first + kChunkBytes)) << "not committed yet";
+  EXPECT_TRUE(test::faults(first - 1));
+  EXPECT_TRUE(test::faults(first + kChunkBytes)) << "not committed yet";
   char* const second = take(kPagesPerChunk);
   EXPECT_EQ(second, first + kChunkBytes);
-  EXPECT_TRUE(faults(second + kChunkBytes));
-  EXPECT_FALSE(faults(first) || faults(second + kChunkBytes - 1));
+  EXPECT_TRUE(test::faults(second + kChunkBytes));
+  EXPECT_FALSE(test::faults(first) || test::faults(second + kChunkBytes - 1));
 }
 
 // What the library has committed, as the kernel counts it. All of the process's would be more: a sanitizer
@@ -424,32 +414,29 @@ TEST(PageCache, WhatCannotBeHadIsNullAndChangesNothing) {
 }
 
 TEST(PageCache, ThreadsGetPagesOfTheirOwn) {
-  std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   const std::uint64_t rounds = test::amount(3000, 100000);
-  for (std::uint64_t t = 0; t < 4; ++t)
-    threads.emplace_back([&, t] {
-      test::Random random(t);
-      struct {
-        char* start;
-        std::uint32_t pages;
-      } held[16] = {};
-      for (std::uint64_t i = 0; i < rounds; ++i) {
-        auto& [start, pages] = held[random.below(16)];
-        if (start != nullptr) {
-          for (std::uint32_t p = 0; p < pages; ++p) wrong += *page(start, p) != static_cast<char>(t + 1);
-          give_back(start, pages);
-        }
-        pages = 1 + static_cast<std::uint32_t>(random.below(random.below(20) == 0 ? 80 : 8));
-        start = take(pages);
-        for (std::uint32_t p = 0; p < pages; ++p) *page(start, p) = static_cast<char>(t + 1);
-        if (random.below(100) == 0) page_cache.purge(kChunkBytes);
-        if (random.below(100) == 0) page_cache.tick();
+  test::in_threads(4, [&](std::uint64_t t) {
+    test::Random random(t);
+    struct {
+      char* start;
+      std::uint32_t pages;
+    } held[16] = {};
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      auto& [start, pages] = held[random.below(16)];
+      if (start != nullptr) {
+        for (std::uint32_t p = 0; p < pages; ++p) wrong += *page(start, p) != static_cast<char>(t + 1);
+        give_back(start, pages);
       }
-      for (auto& run : held)
-        if (run.start != nullptr) give_back(run.start, run.pages);
-    });
-  for (std::thread& thread : threads) thread.join();
+      pages = 1 + static_cast<std::uint32_t>(random.below(random.below(20) == 0 ? 80 : 8));
+      start = take(pages);
+      for (std::uint32_t p = 0; p < pages; ++p) *page(start, p) = static_cast<char>(t + 1);
+      if (random.below(100) == 0) page_cache.purge(kChunkBytes);
+      if (random.below(100) == 0) page_cache.tick();
+    }
+    for (auto& run : held)
+      if (run.start != nullptr) give_back(run.start, run.pages);
+  });
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(page_cache.stats().used_bytes, 0u);
   page_cache.validate();

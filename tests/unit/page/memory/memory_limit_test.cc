@@ -1,13 +1,8 @@
 #include "page/memory/memory_limit.h"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <barrier>
-#include <thread>
-#include <vector>
-
 #include "page/give_back/page_cache.h"
+#include "support/prelude.h"
+#include "support/threads.h"
 
 namespace tarn::internal {
 namespace {
@@ -217,26 +212,21 @@ TEST(MemoryLimit, ThreadsThatRaceNeverChargeMoreThanTheLimit) {
   limit.set_limits(kLimit / 2, kLimit);
   std::atomic<bool> was_beyond{false};
   std::atomic<std::size_t> left{0}, refused{0};
-  std::barrier together(kThreads);
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < kThreads; ++t)
-    threads.emplace_back([&, t] {
-      std::size_t own = 0;
-      together.arrive_and_wait();
-      for (unsigned i = 0; i < kCharges; ++i) {
-        const std::size_t bytes = 64 * (1 + (i + t) % 7);
-        if (charge(limit, bytes)) {
-          own += bytes;
-        } else {
-          ++refused;
-          limit.credit(own);
-          own = 0;
-        }
-        if (limit.held() > kLimit) was_beyond = true;
+  test::in_threads(kThreads, [&](unsigned t) {
+    std::size_t own = 0;
+    for (unsigned i = 0; i < kCharges; ++i) {
+      const std::size_t bytes = 64 * (1 + (i + t) % 7);
+      if (charge(limit, bytes)) {
+        own += bytes;
+      } else {
+        ++refused;
+        limit.credit(own);
+        own = 0;
       }
-      left += own;
-    });
-  for (std::thread& thread : threads) thread.join();
+      if (limit.held() > kLimit) was_beyond = true;
+    }
+    left += own;
+  });
   EXPECT_FALSE(was_beyond);
   EXPECT_GT(refused, 0u);
   EXPECT_EQ(limit.held(), left);

@@ -1,12 +1,8 @@
 #include "page/memory/metadata.h"
 
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <vector>
-
 #include "fault/fault_injection.h"
 #include "support/content.h"
+#include "support/prelude.h"
 
 namespace tarn::internal {
 namespace {

@@ -1,12 +1,7 @@
 #include "tarn/detail/live_walk.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
-#include <vector>
-
 #include "pool/blocks/block_pool_state.h"
+#include "support/prelude.h"
 #include "tarn/detail/live_bits.h"
 #include "tarn/object_pool.h"
 #include "unit/pool/over_malloc.h"

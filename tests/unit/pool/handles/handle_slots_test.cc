@@ -1,18 +1,8 @@
 #include "tarn/detail/handle_slots.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <barrier>
-#include <cstring>
-#include <memory>
-#include <set>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include "pool/handles/handle_pool_state.h"
+#include "support/prelude.h"
+#include "support/threads.h"
 #include "tarn/handle_pool.h"
 #include "tarn/memory_pool.h"
 #include "thread/magazine.h"
@@ -173,23 +163,20 @@ TEST(HandleSlots, EachOfSeveralThreadsHasCachedSlotsAndNoneIsLost) {
   Things pool;
   constexpr unsigned kThreads = 4;
   std::barrier all(kThreads);
-  std::vector<std::thread> threads;
   std::vector<std::vector<Handle<Thing>>> handles(kThreads);
-  for (unsigned t = 0; t < kThreads; ++t)
-    threads.emplace_back([&, t] {
-      // Enough calls for a heap, and so for a magazine.
-      for (int i = 0; i < 5000; ++i) {
-        handles[t].push_back(pool.create(i));
-        if (handles[t].size() == 300)
-          for (int k = 0; k < 290; ++k) {
-            pool.destroy(handles[t].back());
-            handles[t].pop_back();
-          }
-      }
-      all.arrive_and_wait();
-      for (const Handle<Thing>& handle : handles[(t + 1) % kThreads]) EXPECT_TRUE(pool.destroy(handle));
-    });
-  for (std::thread& thread : threads) thread.join();
+  test::in_threads(kThreads, [&](unsigned t) {
+    // Enough calls for a heap, and so for a magazine.
+    for (int i = 0; i < 5000; ++i) {
+      handles[t].push_back(pool.create(i));
+      if (handles[t].size() == 300)
+        for (int k = 0; k < 290; ++k) {
+          pool.destroy(handles[t].back());
+          handles[t].pop_back();
+        }
+    }
+    all.arrive_and_wait();
+    for (const Handle<Thing>& handle : handles[(t + 1) % kThreads]) EXPECT_TRUE(pool.destroy(handle));
+  });
   EXPECT_EQ(pool.live_count(), 0u);
   validate(HandlePoolAccess::state(pool));
   pool.release_unused();

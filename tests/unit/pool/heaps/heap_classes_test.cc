@@ -1,15 +1,9 @@
 #include "pool/heaps/heap_classes.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <set>
-#include <thread>
-#include <vector>
-
 #include "support/heap_with_classes.h"
+#include "support/prelude.h"
 #include "support/sizes.h"
+#include "support/threads.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::internal {
@@ -136,22 +130,20 @@ TEST_F(ClassesOfHeaps, WhatOtherThreadsHaveCachedIsCollectedBeforeARefusal) {
   HeapWithClasses heap({.hard_limit = kLimit});
   std::atomic<int> ready{0};
   std::atomic<bool> is_over{false};
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < 8; ++i)
-    threads.emplace_back([&, i] {
-      for (int round = 0; round < 20; ++round) {
-        std::vector<void*> blocks = take(heap, 20, 64 << i % 4);
-        free_all(heap, blocks);
-      }
-      ++ready;
-      while (!is_over) std::this_thread::yield();
-    });
+  test::Threads threads(8, [&](std::size_t i) {
+    for (int round = 0; round < 20; ++round) {
+      std::vector<void*> blocks = take(heap, 20, 64 << i % 4);
+      free_all(heap, blocks);
+    }
+    ++ready;
+    while (!is_over) std::this_thread::yield();
+  });
   while (ready != 8) std::this_thread::yield();
   std::vector<void*> blocks;
   while (void* const block = heap.allocate(4000)) blocks.push_back(block);
   EXPECT_EQ(blocks.size(), kLimit / heap.usable_size(blocks[0]));
   is_over = true;
-  for (std::thread& thread : threads) thread.join();
+  threads.join();
   free_all(heap, blocks);
   validate(heap.state());
 }

@@ -1,12 +1,8 @@
 #include "pool/heaps/library_heaps.h"
 
-#include <gtest/gtest.h>
-
-#include <barrier>
-#include <thread>
-#include <vector>
-
 #include "pool/heaps/heap_state.h"
+#include "support/prelude.h"
+#include "support/threads.h"
 #include "tarn/memory_pool.h"
 
 namespace tarn::internal {
@@ -15,14 +11,7 @@ namespace {
 TEST(ArenaHeap, IsTheSameForAllThreadsThatAskAtTheSameTime) {
   constexpr int kThreads = 4;
   detail::HeapState* heaps[kThreads] = {};
-  std::barrier start(kThreads);
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i)
-    threads.emplace_back([&, i] {
-      start.arrive_and_wait();
-      heaps[i] = arena_heap();
-    });
-  for (std::thread& thread : threads) thread.join();
+  test::in_threads(kThreads, [&](int i) { heaps[i] = arena_heap(); });
   for (detail::HeapState* heap : heaps) EXPECT_EQ(heap, heaps[0]);
   EXPECT_STREQ(heaps[0]->name, "arenas");
 }

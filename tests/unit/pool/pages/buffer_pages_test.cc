@@ -1,9 +1,6 @@
 #include "pool/pages/buffer_pages.h"
 
-#include <gtest/gtest.h>
-
-#include <map>
-
+#include "support/prelude.h"
 #include "support/seed.h"
 
 namespace tarn::internal {

@@ -1,12 +1,8 @@
 #include "pool/pages/heap_pages.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <vector>
-
 #include "general/options/setup.h"
 #include "page/spans/page_map.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 
 namespace tarn::internal {

@@ -1,14 +1,9 @@
 #include "pool/pages/mixed_page.h"
 
-#include <gtest/gtest.h>
-
-#include <map>
-#include <set>
-#include <vector>
-
 #include "general/options/setup.h"
 #include "page/spans.h"
 #include "support/content.h"
+#include "support/prelude.h"
 #include "support/seed.h"
 #include "support/sizes.h"
 

@@ -1,8 +1,6 @@
 #include "thread/observation/exponential.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
+#include "support/prelude.h"
 
 namespace tarn::internal {
 namespace {

@@ -1,17 +1,10 @@
 #include "thread/observation/observation.h"
 
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <cmath>
-#include <random>
-#include <thread>
-#include <vector>
-
 #include "observe/profile/samples.h"
+#include "support/forked.h"
+#include "support/prelude.h"
 #include "support/seed.h"
+#include "support/threads.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
 #include "tarn/object_pool.h"
@@ -183,40 +176,35 @@ TEST(Observation, TheChildOfAForkIsWatchedAsItsParentWas) {
   Watch watch(1);
   void* const block = allocate(1'000);
   const std::uint64_t live = live_samples().samples;
-  const pid_t child = fork();
-  if (child == 0) {
+  const int status = test::forked([&] {
     void* const more = allocate(2'000);
     const bool counts = live_samples().samples == live + 1;
     deallocate(more);
     deallocate(block);
-    _exit(counts && live_samples().samples == live - 1 ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return counts && live_samples().samples == live - 1 ? 0 : 1;
+  });
+  EXPECT_EQ(status, 0);
   deallocate(block);
 }
 
 TEST(Observation, SwitchesUnderLoadLeaveNoSampleAndLoseNoBlock) {
   std::atomic<bool> ends{false};
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < 4; ++t)
-    threads.emplace_back([&, t] {
-      std::minstd_rand random(t + 1);
-      std::vector<std::pair<unsigned char*, std::size_t>> live(200);
-      while (!ends.load(std::memory_order_relaxed)) {
-        auto& [block, bytes] = live[random() % live.size()];
-        if (block != nullptr) {
-          EXPECT_EQ(block[0], bytes & 0xff);
-          EXPECT_EQ(block[bytes - 1], bytes & 0xff);
-          deallocate(block);
-        }
-        bytes = 2 + random() % 3'000;
-        block = static_cast<unsigned char*>(allocate(bytes));
-        block[0] = block[bytes - 1] = static_cast<unsigned char>(bytes);
+  test::Threads threads(4, [&](unsigned t) {
+    std::minstd_rand random(t + 1);
+    std::vector<std::pair<unsigned char*, std::size_t>> live(200);
+    while (!ends.load(std::memory_order_relaxed)) {
+      auto& [block, bytes] = live[random() % live.size()];
+      if (block != nullptr) {
+        EXPECT_EQ(block[0], bytes & 0xff);
+        EXPECT_EQ(block[bytes - 1], bytes & 0xff);
+        deallocate(block);
       }
-      for (const auto& [block, bytes] : live) deallocate(block);
-    });
+      bytes = 2 + random() % 3'000;
+      block = static_cast<unsigned char*>(allocate(bytes));
+      block[0] = block[bytes - 1] = static_cast<unsigned char>(bytes);
+    }
+    for (const auto& [block, bytes] : live) deallocate(block);
+  });
   // Threads that come and go meanwhile take the mode at their birth.
   const std::uint64_t switches = test::amount(10'000, 10'000);
   for (std::uint64_t i = 0; i < switches; ++i) {
@@ -228,7 +216,7 @@ TEST(Observation, SwitchesUnderLoadLeaveNoSampleAndLoseNoBlock) {
   }
   observation.watch(0);
   ends = true;
-  for (std::thread& thread : threads) thread.join();
+  threads.join();
   EXPECT_EQ(live_samples().samples, 0u);
   samples.validate();
 }

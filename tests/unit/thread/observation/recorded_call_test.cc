@@ -1,14 +1,9 @@
 #include "thread/observation/recorded_call.h"
 
-#include <gtest/gtest.h>
 #include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <string>
-#include <thread>
-#include <vector>
-
+#include "support/forked.h"
+#include "support/prelude.h"
 #include "tarn/fixed_pool.h"
 #include "tarn/heap.h"
 #include "tarn/memory_pool.h"
@@ -185,14 +180,11 @@ TEST(RecordedCall, NothingIsRecordedWhereAnOptionMakesEveryCallSlow) {
 
 TEST(RecordedCall, AChildOfAForkIsNotRecorded) {
   Recorded recorded;
-  const pid_t child = fork();
-  if (child == 0) {
+  const int status = test::forked([] {
     const std::uint64_t written = Recorded::ring().written();
     deallocate(allocate(100));
-    _exit(watch_switches.is_recording() || Recorded::ring().written() != written);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
+    return watch_switches.is_recording() || Recorded::ring().written() != written ? 1 : 0;
+  });
   EXPECT_EQ(status, 0);
   EXPECT_TRUE(watch_switches.is_recording());
 }

@@ -1,12 +1,5 @@
 #include "thread/pools/pool_owner.h"
 
-#include <gtest/gtest.h>
-
-#include <barrier>
-#include <set>
-#include <thread>
-#include <vector>
-
 #include "central/owners.h"
 #include "central/private_classes.h"
 #include "central/slabs/put_right.h"
@@ -15,6 +8,7 @@
 #include "os/process/processors.h"
 #include "page/spans/page_map.h"
 #include "support/invariants.h"
+#include "support/prelude.h"
 #include "tarn/detail/thread_cache.h"
 #include "tarn/memory_pool.h"
 #include "thread/this_thread.h"

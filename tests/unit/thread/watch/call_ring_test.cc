@@ -1,11 +1,7 @@
 #include "thread/watch/call_ring.h"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <thread>
-
 #include "os/memory/memory.h"
+#include "support/prelude.h"
 #include "thread/watch/watch_switches.h"
 
 namespace tarn::internal {

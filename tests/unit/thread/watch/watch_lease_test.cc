@@ -1,6 +1,6 @@
 #include "thread/watch/watch_lease.h"
 
-#include <gtest/gtest.h>
+#include "support/prelude.h"
 
 namespace tarn::internal {
 namespace {

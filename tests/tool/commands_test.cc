@@ -1,16 +1,20 @@
-// Size classes: lists of them, and what a table of them costs.
-#include <gtest/gtest.h>
-
-#include <algorithm>
+#include <filesystem>
 
 #include "commands/classes/bucket_list.h"
 #include "commands/classes/class_costs.h"
+#include "commands/classes/conf_file.h"
 #include "commands/classes/size_class_list.h"
+#include "commands/option_values.h"
+#include "scratch_directory.h"
+#include "support/error_of.h"
+#include "support/prelude.h"
 #include "system/files/files.h"
 #include "system/files/usage_error.h"
 
 namespace tarn::tool {
 namespace {
+
+// -- Size classes: lists of them, and what a table of them costs.
 
 TEST(SizeClassList, EveryRequestFallsIntoExactlyOneClass) {
   for (const internal::SizeClassPreset& preset : internal::kSizeClassPresets) {
@@ -107,12 +111,7 @@ class ClassCosts : public ::testing::Test {
   }
   template <typename Read>
   std::string refusal(Read read, const std::string& path) const {
-    try {
-      read(path);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
+    return test::error_of<UsageError>([&] { read(path); });
   }
 
   TemporaryDirectory directory_;
@@ -149,6 +148,99 @@ TEST(Gain, OfNothingIsNothing) {
   EXPECT_EQ(describe_gain({}, {}), "saves 0 B: 0.0 % of the waste above the floor, 0.0 % of the heap");
 }
 
-}  // namespace
+class ConfFile : public ::testing::Test {
+ protected:
+  std::string write(const std::string& text) { return scratch_.add_file("a.conf", text); }
+  std::string complaint_of(const std::string& text) {
+    return test::error_of<UsageError>([&] { checked_conf_file(write(text)); });
+  }
 
+  ScratchDirectory scratch_;
+};
+
+TEST_F(ConfFile, WhatTheLibraryTakesIsFine) {
+  EXPECT_EQ(complaint_of("# a comment\nhuge_pages:never\ndecay=100ms, thread_cache:64K\n\n"), "");
+  EXPECT_EQ(complaint_of(""), "");
+}
+
+TEST_F(ConfFile, IsNamedByItsWholePath) {
+  const std::string path = write("decay:0\n");
+  EXPECT_EQ(checked_conf_file(std::filesystem::relative(path)), path);
+}
+
+TEST_F(ConfFile, AnUnknownKeyIsNamedWithItsLine) {
+  const std::string complaint = complaint_of("# one\nhuge_pages:never\nhugepages:never\n");
+  EXPECT_NE(complaint.find("a.conf:3: unknown option 'hugepages'"), std::string::npos) << complaint;
+}
+
+TEST_F(ConfFile, ABadValueIsNamedWithWhatIsTaken) {
+  const std::string complaint = complaint_of("thread_cache:lots\n");
+  EXPECT_NE(complaint.find("a.conf:1: thread_cache: 'lots' is not one of 64 KiB"), std::string::npos)
+      << complaint;
+}
+
+TEST_F(ConfFile, AFileOfClassesMustBeOne) {
+  EXPECT_NE(complaint_of("classes_file:/nowhere\n").find("/nowhere"), std::string::npos);
+  EXPECT_EQ(complaint_of("classes_file:\n"), "");
+}
+
+TEST_F(ConfFile, MoreThanTheLibraryReadsIsRefused) {
+  EXPECT_NE(complaint_of(std::string(8 * 1024 + 1, '\n')).find("8 KiB"), std::string::npos);
+  EXPECT_EQ(complaint_of(std::string(8 * 1024, '\n')), "");
+}
+
+TEST_F(ConfFile, WhatIsNoFileIsRefused) {
+  EXPECT_THROW(checked_conf_file(scratch_.path("none")), UsageError);
+  EXPECT_THROW(checked_conf_file(scratch_.path()), UsageError);
+}
+
+TEST_F(ConfFile, APathThatWouldEndAPairIsNoValue) {
+  EXPECT_TRUE(is_value_of_conf("/srv/my server/tarn.classes"));
+  EXPECT_TRUE(is_value_of_conf("/srv/a:b=c"));
+  for (const char* bad : {"/a,b", "/a#b", "/a\nb"}) EXPECT_FALSE(is_value_of_conf(bad)) << bad;
+  EXPECT_TRUE(is_value_of_conf(std::string(511, 'a')));
+  EXPECT_FALSE(is_value_of_conf(std::string(512, 'a'))) << "the library keeps no more";
+}
+
+using Variable = std::pair<std::string, std::string>;
+
+std::string complaint(const std::string& setting) {
+  return test::error_of<UsageError>([&] { parse_setting(setting); });
+}
+
+TEST(OptionValues, ASettingBecomesItsEnvironmentVariable) {
+  EXPECT_EQ(parse_setting("classes=lfh128"), (Variable{"TARN_CLASSES", "lfh128"}));
+  EXPECT_EQ(parse_setting("free_page_threshold=128M"), (Variable{"TARN_FREE_PAGE_THRESHOLD", "128M"}));
+}
+
+TEST(OptionValues, EveryOptionTakesItsOwnDefault) {
+  for (const internal::OptionInfo& option : internal::kOptionTable) {
+    if (option.kind == internal::OptionKind::kPath) continue;
+    const bool is_choice = option.kind == internal::OptionKind::kChoice;
+    const std::string value =
+        is_choice ? format_option_value(option, option.default_value) : std::to_string(option.default_value);
+    EXPECT_EQ(complaint(std::string(option.key) + "=" + value), "") << option.key;
+  }
+}
+
+TEST(OptionValues, SizesAndTimesTakeTheSuffixesOfTheLibrary) {
+  for (const char* good : {"thread_cache=65536", "thread_cache=64K", "thread_cache=1m", "thread_cache=1GiB",
+                           "decay=2s", "decay=500ms", "decay=0", "check=yes", "stats_file="})
+    EXPECT_EQ(complaint(good), "") << good;
+  for (const char* bad : {"thread_cache=64X", "thread_cache=64Ki", "decay=2m", "decay=-1",
+                          "decay=", "check=maybe", "classes=0"})
+    EXPECT_NE(complaint(bad), "") << bad;
+}
+
+TEST(OptionValues, AValueOutsideItsRangeIsRefusedWithTheRange) {
+  EXPECT_EQ(complaint("thread_cache=2G"), "--set thread_cache: '2G' is not one of 64 KiB .. 1 GiB");
+  EXPECT_NE(complaint("thread_cache=99999999999G"), "");
+}
+
+TEST(OptionValues, AnUnknownKeyPointsToTheList) {
+  EXPECT_EQ(complaint("colour=red"), "unknown option 'colour' in --set: `tarn options` lists them");
+  EXPECT_EQ(complaint("decay"), "--set takes key=value, not 'decay'");
+}
+
+}  // namespace
 }  // namespace tarn::tool
