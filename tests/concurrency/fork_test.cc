@@ -76,7 +76,7 @@ TEST(Fork, AChildOfABusyProcessLeavesByExit) {
   const ChildResult result = run_in_child(
       [] {
         BusyThreads busy(4);
-        return forked([]() -> int { std::exit(work_in_child()); });
+        return forked([]() -> int { std::exit(work_in_child()); }) == 0 ? 0 : 1;
       },
       30);
   EXPECT_TRUE(result.is_success()) << result.describe();

@@ -29,8 +29,11 @@ int main(int count, char** arguments) {
     const char* const header = &archive[at];
     const char* const file = header + kBlockBytes;
     std::fprintf(stderr, "%.100s\n", header);  // the last one is guilty
+    const std::size_t bytes = std::strtoul(header + kSizeAt, nullptr, 8);
+    if (archive.size() - at < kBlockBytes || archive.size() - at - kBlockBytes < bytes)
+      return std::fprintf(stderr, "%s is cut off\n", arguments[1]), 2;
     // In a vector of its own size, so that a sanitizer sees who reads behind it.
-    const std::vector<std::uint8_t> program(file, file + std::strtoul(header + kSizeAt, nullptr, 8));
+    const std::vector<std::uint8_t> program(file, file + bytes);
     LLVMFuzzerTestOneInput(program.data(), program.size());
     at += kBlockBytes + (program.size() + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
   }

@@ -160,10 +160,7 @@ class PrivilegedCopy {
   const std::string path_ = testing::TempDir() + "privileged_copy_" + std::to_string(getpid());
 };
 
-bool has_rights(pid_t pid) {
-  const std::string status = read_kernel_text("/proc/" + std::to_string(pid) + "/status").value_or("");
-  return number_in(field_of(status, "CapPrm:"), 16) != 0;
-}
+bool has_rights(pid_t pid) { return number_in(field_of(process_text(pid, "status"), "CapPrm:"), 16) != 0; }
 
 TEST_F(WhoMayLook, AProcessWithCapabilitiesOfItsFileIsReadAndNotWrittenTo) {
   const PrivilegedCopy program;

@@ -135,6 +135,14 @@ TEST(CoreSource, AFileWithoutASegmentIsAMappingToo) {
   EXPECT_EQ(read_text(*source, 0x1fffe, 4), "ccse");
 }
 
+TEST(CoreSource, TheWordsOfItsThreadsAreThoseOfTheirNotes) {
+  const MemoryFile file(small_core().build());
+  const std::vector<Address> words = core_file_words(file.path());
+  ASSERT_EQ(words.size(), sizeof(elf_prstatus) / sizeof(Address));
+  EXPECT_EQ(words[offsetof(elf_prstatus, pr_pid) / sizeof(Address)] & UINT32_MAX, 4712u);
+  EXPECT_TRUE(core_file_words("/no/such").empty());
+}
+
 TEST(CoreSource, WhatIsNoCoreFileIsSaidToBeNone) {
   const MemoryFile text("just some text"), program(test::bytes_of(test::elf_header(ET_EXEC, 0)));
   EXPECT_NE(error_of([&] { open_core(text.path()); }).find("is no core file"), std::string::npos);

@@ -17,6 +17,8 @@ def name_of(group):
 
 
 class LookTest(ToolTest):
+    DEADLINE = 60  # less than the whole test may take
+
     def start(self, program, *words, preload=LIBRARY):
         """Its process id, which it says when it is ready."""
         process = self.start_program(PROGRAMS / program, *words, LD_PRELOAD=preload)

@@ -106,15 +106,18 @@ class ItExplainsCells(MapPage):
 
     def test_every_cell_has_words(self):
         self.press("Home")
-        kinds = set()
+        kinds, seen = set(), []
         for _ in range(self.run_js("+document.documentElement.dataset.drawn")):
             words = self.text_of("#words")
             self.assertRegex(words, r"0x7f[0-9a-f]{10}, ")
             kinds.add(words.split(" 0x")[0])
+            seen.append(words)
             self.press("ArrowRight")
         for kind in ("slab", "spare slab", "large block", "free pages", "chunk of a fixed pool",
                      "mixed page of a heap", "freed large block, kept"):
             self.assertIn(kind, kinds)
+        for meaning in (": keeps 64.0 KiB", "512 KiB, kept for reuse", "6.25 MiB, given back"):
+            self.assertTrue(any(meaning in words for words in seen), meaning)
         self.assert_console_is_silent()
 
     def test_the_mouse_explains_what_is_below_it(self):

@@ -1,8 +1,9 @@
-// The map of a heap made by hand: which cells there are, what they hold, how they are explained.
+// The map of a heap made by hand: which cells there are, what they hold.
 #include "observer/pages/page_cells.h"
 
 #include "hand_made.h"
 #include "observer/pages/pinners.h"
+#include "observer/pages/span_parts.h"
 #include "support/prelude.h"
 
 namespace tarn::observer {
@@ -50,7 +51,8 @@ TEST(PageCells, TheCellsOfALargeBlockHaveTheBytesThatLieInEach) {
   EXPECT_EQ(map.cells[0].live_bytes, kPage);
   EXPECT_EQ(map.cells[1].live_bytes, kPage);
   EXPECT_EQ(map.cells[2].live_bytes, 100U);
-  EXPECT_EQ(map.parts[0].cell_count, 3U);
+  EXPECT_EQ(map.parts.size(), 1U);
+  for (const PageCell& cell : map.cells) EXPECT_EQ(cell.first_part, 0U);
 }
 
 TEST(PageCells, BlocksAcrossTwoPagesOfASlabCountInBothByTheirBytes) {
@@ -77,7 +79,7 @@ TEST(PageCells, LiveBytesOfAllRangesAddUpToThoseOfTheSpan) {
   for (const std::uint64_t step : {std::uint64_t{100}, std::uint64_t{4096}, kPage, 3 * kPage}) {
     std::uint64_t sum = 0;
     for (Address at = span.start; at < span.end(); at += step)
-      sum += live_bytes_in(snapshot, 0, at, std::min(at + step, span.end()));
+      sum += parts_of(snapshot, snapshot.spans[0], at, std::min(at + step, span.end())).live;
     EXPECT_EQ(sum, snapshot.spans[0].live_bytes) << step;
   }
 }
@@ -122,6 +124,20 @@ TEST(PageCells, APageThatHoldsLittleAndIsResidentIsMostlyIdle) {
   EXPECT_FALSE(map.cells[1].is_mostly_idle());
 }
 
+TEST(PageCells, AFullSlabKeepsItsRestAndAnEmptyOneAllOfIt) {
+  HandMade made;
+  const std::uint32_t size_class = made.add_class(48);
+  made.add_slab(size_class, 1365);
+  made.add_slab(size_class, 0);
+  made.add_large(kPage, 0);
+  const Snapshot snapshot = made.snapshot();
+  const PageMap map = page_map_of(snapshot, nullptr);
+  ASSERT_EQ(map.cells.size(), 3U);
+  EXPECT_EQ(map.cells[0].idle_bytes(), kPage - 1365 * 48);
+  EXPECT_EQ(map.cells[1].idle_bytes(), kPage);
+  EXPECT_EQ(map.cells[2].idle_bytes(), kPage);
+}
+
 TEST(PageCells, APageThatWentBackIsHollowWhateverItHolds) {
   HandMade made;
   made.add_slab(made.add_class(48), 3);
@@ -145,45 +161,6 @@ TEST(PageCells, GroupsComeLargestFirstAndFreePagesLast) {
   EXPECT_EQ(map.groups[1].name, "48 B");
   EXPECT_EQ(map.groups[2].kind, CellGroup::Kind::kFree);
   EXPECT_EQ(map.cells.front().group, 2U);
-}
-
-TEST(PageCells, ACellIsExplainedInWords) {
-  HandMade made;
-  const std::uint32_t owner = made.add_owner();
-  made.add_thread(owner);
-  made.add_slab(made.add_class(48), 3, owner);
-  const Snapshot snapshot = made.snapshot();
-  const Residency residency = all_resident(snapshot);
-  const PageMap map = page_map_of(snapshot, &residency);
-  EXPECT_EQ(explain(map, snapshot, map.cells[0]),
-            "slab 0x7f0000000000, 48 B × 1,365, live 3 (fill 0.2 %), owner 0 (thread 1), "
-            "resident 16 of 16 OS pages: pins 63.9 KiB");
-}
-
-TEST(PageCells, AFullSlabPinsNothingAndAnEmptyOneKeepsItsPages) {
-  HandMade made;
-  const std::uint32_t size_class = made.add_class(48);
-  made.add_slab(size_class, 1365);
-  made.add_slab(size_class, 0);
-  made.add_large(kPage, 0);
-  const Snapshot snapshot = made.snapshot();
-  const PageMap map = page_map_of(snapshot, nullptr);
-  const auto ends_with = [&](std::size_t cell, const char* end) {
-    return explain(map, snapshot, map.cells[cell]).ends_with(end);
-  };
-  EXPECT_TRUE(ends_with(0, "live 1,365 (fill 100 %)"));
-  EXPECT_TRUE(ends_with(1, ": keeps 64.0 KiB"));
-  EXPECT_TRUE(ends_with(2, ": keeps 64.0 KiB"));
-}
-
-TEST(PageCells, FreePagesSayWhetherTheyWentBack) {
-  HandMade made;
-  made.add_free(2 * kPage, true);
-  made.add_free(kPage, false);
-  const Snapshot snapshot = made.snapshot();
-  const PageMap map = page_map_of(snapshot, nullptr);
-  EXPECT_EQ(explain(map, snapshot, map.cells[1]), "free pages 0x7f0000000000, 128 KiB, kept for reuse");
-  EXPECT_EQ(explain(map, snapshot, map.cells[2]), "free pages 0x7f0000020000, 64.0 KiB, given back");
 }
 
 TEST(Pinners, TheClassThatPinsMostComesFirst) {

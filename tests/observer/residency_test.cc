@@ -31,16 +31,12 @@ void look_at(std::uintptr_t start, std::uint64_t first, std::uint64_t count) {
     (void)*reinterpret_cast<volatile char*>(start + page * kPage);
 }
 
-std::string text_of(pid_t pid, const char* name) {
-  return read_kernel_text("/proc/" + std::to_string(pid) + "/" + name).value_or("");
-}
-
 /// Both ways, with one interface.
 struct Ways {
   explicit Ways(const Source& source)
       : pagemap("/proc/" + std::to_string(source.pid()) + "/pagemap"),
         scanned(scan_pagemap(pagemap, source.mappings(), {})),
-        walked(walk_pagemap(pagemap, parse_smaps(text_of(source.pid(), "smaps")))) {}
+        walked(walk_pagemap(pagemap, parse_smaps(process_text(source.pid(), "smaps")))) {}
 
   InputFile pagemap;
   std::optional<ResidentPages> scanned;
@@ -76,7 +72,7 @@ TEST(Residency, BytesOfARangeAreThoseOfTheRunsInIt) {
 /// What the kernel says of the mapping that an address is in. A page that was only ever read is the page of
 /// zeros, which is no part of it, or one of the process's own, where the kernel makes such at once.
 std::uint64_t rss_of_mapping(pid_t pid, Address address) {
-  for (const MappingUse& use : parse_smaps(text_of(pid, "smaps")))
+  for (const MappingUse& use : parse_smaps(process_text(pid, "smaps")))
     if (use.mapping.start <= address && address < use.mapping.end) return use.rss_bytes;
   return 0;
 }
@@ -131,7 +127,7 @@ TEST(Residency, TheSumIsRss) {
     return start;
   });
   const auto source = open_process(child.pid());
-  const std::uint64_t rss = bytes_of(text_of(child.pid(), "smaps_rollup"), "Rss:");
+  const std::uint64_t rss = bytes_of(process_text(child.pid(), "smaps_rollup"), "Rss:");
   ASSERT_GT(rss, 16u << 20);
   const auto residency = read_residency(*source);
   ASSERT_TRUE(residency);
@@ -168,7 +164,7 @@ TEST(Residency, HugePagesAreToldAndOneThatIsOnlyReadAsTheKernelCounts) {
     look_at(start + 2 * kHugePage, 0, 1);
     return start;
   });
-  const std::uint64_t huge = bytes_of(text_of(child.pid(), "smaps_rollup"), "AnonHugePages:");
+  const std::uint64_t huge = bytes_of(process_text(child.pid(), "smaps_rollup"), "AnonHugePages:");
   if (huge == 0) GTEST_SKIP() << "the kernel gave no huge page";
   const std::uint64_t only_read = rss_of_mapping(child.pid(), child.answer()) - kHugePage;
   ASSERT_LE(only_read, kHugePage);
@@ -191,7 +187,7 @@ TEST(Residency, ThePoolOfHugePagesIsNoRss) {
   const auto residency = read_residency(*open_process(child.pid()));
   ASSERT_TRUE(residency);
   EXPECT_EQ(residency->bytes_in(child.answer(), child.answer() + kHugePage), 0u);
-  EXPECT_EQ(residency->rss_bytes(), bytes_of(text_of(child.pid(), "smaps_rollup"), "Rss:"));
+  EXPECT_EQ(residency->rss_bytes(), bytes_of(process_text(child.pid(), "smaps_rollup"), "Rss:"));
 }
 
 TEST(Residency, TheOwnProcessHasOneAndAnEndedOneHasNone) {
@@ -241,10 +237,10 @@ TEST(Residency, ManyRunsAreEachToldOnceAndInOrder) {
   EXPECT_EQ(residency->bytes_in(memory.start(), memory.end()), kRuns * kOsPage);
   Address end = 0;
   std::size_t out_of_order = 0;
-  for (const ResidentRun& run : residency->runs()) {
-    if (run.start <= end) ++out_of_order;
-    end = run.end;
-  }
+  residency->for_each_in(0, UINT64_MAX, [&](Address run_start, Address run_end) {
+    if (run_start <= end) ++out_of_order;
+    end = run_end;
+  });
   EXPECT_EQ(out_of_order, 0U);
 }
 

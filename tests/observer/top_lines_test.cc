@@ -252,7 +252,7 @@ TEST(ScreenText, NamesCannotMoveTheCursorNorShiftColumns) {
 }
 
 TEST(ScreenText, LinesAreCutBetweenCharacters) {
-  EXPECT_EQ(cut(std::string("±±±"), 2), "±±");
+  EXPECT_EQ(observer::first_columns("±±±", 2), "±±");
   EXPECT_EQ(width_of(cut(Line{{"ab"}, {"█░"}}, 3)), 3u);
   EXPECT_EQ(bar(0.5, 4), "██░░");
   EXPECT_EQ(bar(7, 2), "██");

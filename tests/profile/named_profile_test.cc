@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "hand_made_profile.h"
-#include "profile/stacks/amount_text.h"
+#include "observer/text/words.h"
 #include "profile/stacks/function_name.h"
 #include "support/prelude.h"
 
@@ -93,14 +93,14 @@ TEST(NamedProfile, SamplingAndLostSamplesAreTold) {
 }
 
 TEST(Amounts, AreWrittenWithThreeDigits) {
-  EXPECT_EQ(bytes_text(512), "512 B");
-  EXPECT_EQ(bytes_text(1.5 * 1024 * 1024), "1.50 MiB");
-  EXPECT_EQ(change_text(2048), "+2.00 KiB");
-  EXPECT_EQ(change_text(-12), "-12 B");
-  EXPECT_EQ(count_text(1234567), "1,234,567");
-  EXPECT_EQ(count_text(-123), "-123");
-  EXPECT_EQ(counted(1, "block"), "1 block");
-  EXPECT_EQ(share_text(1, 0), "0.0 %");
+  EXPECT_EQ(observer::short_bytes(512), "512 B");
+  EXPECT_EQ(observer::short_bytes(1.5 * 1024 * 1024), "1.50 MiB");
+  EXPECT_EQ(observer::change_in_bytes(2048), "+2.00 KiB");
+  EXPECT_EQ(observer::change_in_bytes(-12), "-12 B");
+  EXPECT_EQ(observer::estimate_in_words(1234567), "1,234,567");
+  EXPECT_EQ(observer::estimate_in_words(-123), "-123");
+  EXPECT_EQ(observer::counted_estimate(1, "block"), "1 block");
+  EXPECT_EQ(observer::share_in_words(1, 0), "0.0 %");
 }
 
 TEST(FunctionName, IsWhatStandsBeforeTheParameters) {

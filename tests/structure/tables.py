@@ -110,7 +110,7 @@ TOGETHER = {
     "base/bits": ["bitmap", "units"],
     "base/list": ["lowest", "wipe"],
     "base/options/option_parser": ["size_class_presets"],
-    "base/text": ["utf8", "printable", "leak_pattern"],
+    "base/text": ["utf8", "printable", "leak_rules"],
     "central/classes/class_table": ["block_sizes"],
     "central/owners": ["private_classes", "take_blocks", "scavenge", "trim"],
     "central/slabs/slab": ["class_slabs", "return_blocks", "remote_free"],

@@ -16,6 +16,7 @@ inline int status_of(pid_t child) {
 template <typename Work>
 int forked(Work work, pid_t (*make_child)() = fork) {
   const pid_t child = make_child();
+  if (child < 0) return -1;
   if (child == 0) _exit(work());
   return status_of(child);
 }

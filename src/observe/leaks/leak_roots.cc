@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "base/leak_rules.h"
 #include "observe/descriptor.h"
 #include "observe/profile/samples.h"
 #include "os/memory/mappings.h"
@@ -12,17 +12,10 @@
 namespace tarn::internal {
 namespace {
 
-// Reading a device may do something.
-bool is_device(std::string_view path) {
-  constexpr std::string_view kMemory[] = {"/dev/shm/", "/dev/zero", "/dev/hugepages"};
-  return begins_with(path, "/dev/") &&
-         std::none_of(std::begin(kMemory), std::end(kMemory),
-                      [&](std::string_view memory) { return begins_with(path, memory); });
-}
-
 // Memory without a file that can only be read was written before.
 bool may_hold_pointers(const os::Mapping& mapping) {
-  return mapping.is_readable && (mapping.is_writable || mapping.path.empty()) && !is_device(mapping.path);
+  return mapping.is_readable && (mapping.is_writable || mapping.path.empty()) &&
+         !is_mapped_device(mapping.path);
 }
 
 }  // namespace

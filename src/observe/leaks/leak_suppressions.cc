@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include "base/leak_pattern.h"
+#include "base/leak_rules.h"
 #include "observe/profile/code_modules.h"
 #include "os/fatal.h"
 #include "os/process/process.h"

@@ -1,4 +1,4 @@
-// Leaks that are known, from a file of the program's user (base/leak_pattern.h says how it looks): each
+// Leaks that are known, from a file of the program's user (base/leak_rules.h says how it looks): each
 // pattern is looked for in the files and in the exported functions of a stack.
 //
 // Threads: one.

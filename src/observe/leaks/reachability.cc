@@ -2,14 +2,13 @@
 
 #include <cstring>
 
+#include "base/leak_rules.h"
 #include "base/wipe.h"
 
 namespace tarn::internal {
 namespace {
 
 constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
-// Programs put tags into the upper bits of addresses (NaN boxing); user space has 47 or 48 bits.
-constexpr std::uint64_t kAddressBits = (std::uint64_t{1} << 48) - 1;
 
 }  // namespace
 
@@ -25,7 +24,7 @@ bool Reachability::begin() {
 }
 
 void Reachability::consider(std::uint64_t word) {
-  for (std::uint32_t block = blocks_.find(word & kAddressBits); block != LeakBlocks::kNone;
+  for (std::uint32_t block = blocks_.find(word & kBitsOfAddress); block != LeakBlocks::kNone;
        block = blocks_[block].around)
     reach(block);
 }

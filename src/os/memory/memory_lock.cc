@@ -1,92 +1,30 @@
 #include "os/memory/memory_lock.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "base/units.h"
+#include "os/memory/mappings.h"
 #include "os/memory/memory.h"
-#include "os/process/process.h"
 #include "os/syscall.h"
 
 namespace tarn::internal::os {
 namespace {
 
-struct Area {
-  std::uintptr_t start, end;
-  bool is_writable;
-};
-
-/// Reads the areas of the process from /proc/self/maps, a piece of the file at a time.
-class Areas {
- public:
-  Areas() : descriptor_(syscall6(SYS_openat, AT_FDCWD, to_long("/proc/self/maps"), O_RDONLY | O_CLOEXEC)) {}
-  ~Areas() {
-    if (is_open()) close_file(static_cast<int>(descriptor_));
-  }
-  Areas(const Areas&) = delete;
-  Areas& operator=(const Areas&) = delete;
-
-  bool is_open() const { return descriptor_ >= 0; }
-
-  /// A line is "start-end rwxp offset device node name". \returns false after the last line.
-  bool next(Area* area) {
-    if (!read_number(&area->start) || !read_number(&area->end)) return false;
-    next_character();
-    area->is_writable = next_character() == 'w';
-    for (int character = 0; character != '\n'; character = next_character())
-      if (character == kEnd) return false;
-    return true;
-  }
-
- private:
-  static constexpr int kEnd = -1;
-
-  int next_character() {
-    if (at_ == length_) {
-      length_ = syscall6(SYS_read, descriptor_, to_long(text_), sizeof text_);
-      at_ = 0;
-      if (length_ <= 0) return length_ = 0, kEnd;
-    }
-    return text_[at_++];
-  }
-
-  /// Also reads the character behind the number.
-  bool read_number(std::uintptr_t* number) {
-    *number = 0;
-    for (int character = next_character(); character != '-' && character != ' ';
-         character = next_character()) {
-      if (character == kEnd) return false;
-      *number = *number * 16 +
-                static_cast<std::uintptr_t>(character >= 'a' ? character - 'a' + 10 : character - '0');
-    }
-    return true;
-  }
-
-  long descriptor_;
-  long at_ = 0, length_ = 0;
-  char text_[2048];
-};
-
 /// Calls `visit(start, end)` for all addresses of the process, except the uncommitted parts of reserves.
 template <typename Visit>
 bool for_each_used_range(Visit visit) {
-  Areas areas;
-  if (!areas.is_open()) return false;
-  for (Area area; areas.next(&area);) {
-    if (area.is_writable) {
-      visit(area.start, area.end);
-      continue;
-    }
+  return for_each_mapping([&](const Mapping& mapping) {
+    const AddressRange& area = mapping.range;
+    if (mapping.is_writable) return visit(area.start, area.end);
     for (std::uintptr_t at = area.start; at < area.end;) {
       const AddressRange reserve = next_reserve(at);
       const std::uintptr_t end = reserve.start < area.end ? reserve.start : area.end;
       if (at < end) visit(at, end);
       at = reserve.start < area.end ? reserve.end : area.end;
     }
-  }
-  return true;
+  });
 }
 
 /// \returns the answer of mlockall for this much memory: 0, EPERM or ENOMEM.

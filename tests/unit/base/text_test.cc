@@ -1,6 +1,6 @@
 #include "base/text.h"
 
-#include "base/leak_pattern.h"
+#include "base/leak_rules.h"
 #include "base/printable.h"
 #include "base/utf8.h"
 #include "support/hostile_names.h"
@@ -177,6 +177,13 @@ TEST(LeakLine, IsToldFromCommentsAndMistakes) {
   EXPECT_EQ(read_leak_line("leak:", &pattern), LeakLine::kOfAll);
   EXPECT_EQ(read_leak_line("leak:^*$", &pattern), LeakLine::kOfAll);
   EXPECT_EQ(read_leak_line("leak:" + std::string(5000, 'a'), &pattern), LeakLine::kTooLong);
+}
+
+TEST(MappedDevice, IsNoMemory) {
+  EXPECT_TRUE(is_mapped_device("/dev/dri/card0"));
+  EXPECT_FALSE(is_mapped_device("/dev/shm/queue"));
+  EXPECT_FALSE(is_mapped_device("/dev/zero (deleted)"));
+  EXPECT_FALSE(is_mapped_device("/srv/dev/null"));
 }
 
 }  // namespace

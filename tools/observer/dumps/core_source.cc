@@ -18,8 +18,8 @@
 
 #include "observer/dumps/dump_memory.h"
 #include "observer/files/build_id.h"
+#include "observer/files/elf_headers.h"
 #include "observer/files/elf_machine.h"
-#include "observer/files/elf_notes.h"
 #include "observer/files/input_file.h"
 #include "observer/files/kernel_text.h"
 #include "observer/process/maps_parser.h"
@@ -41,16 +41,23 @@ struct CoreContents {
   DumpMemory memory;
   int pid = 0;
   std::string program;
+  std::vector<Address> registers;  // of all threads, and other words of their notes
+  bool has_all_registers = true;
 };
 
 // \why limits: a forged file can be terabytes of nothing.
 constexpr std::uint64_t kMostSegments = 1 << 22;
 constexpr std::uint64_t kLargestFileNote = 64 << 20;  // 65,530 mappings, the usual limit, need 8 MiB
+constexpr std::uint64_t kLargestThreadNote = 64 << 10;
+constexpr std::size_t kMostRegisters = std::size_t{1} << 24;
+
+enum class Registers : std::uint8_t { kLeave, kRead };
 
 /// Reads a core file part by part into its contents.
 class CoreReader {
  public:
-  CoreReader(const InputFile& file, const std::string& path) : file_(file), path_(path) {}
+  CoreReader(const InputFile& file, const std::string& path, Registers registers)
+      : file_(file), path_(path), reads_registers_(registers == Registers::kRead) {}
 
   CoreContents read() {
     read_header();
@@ -132,11 +139,21 @@ class CoreReader {
     contents_.program = printable(name.size() == 15 && file.starts_with(name) ? file : name);
   }
 
-  // Of the first thread, for files without a process note.
+  // The first thread's number is the process's, in files without a process note.
   void add_thread(const ElfNote& note) {
+    if (reads_registers_) add_registers(note);
     elf_prstatus thread;
     if (contents_.pid != 0 || note.bytes < sizeof thread) return;
     if (file_.read_all(note.content, &thread, sizeof thread)) contents_.pid = thread.pr_pid;
+  }
+
+  void add_registers(const ElfNote& note) {
+    std::vector<Address>& words = contents_.registers;
+    const std::size_t before = words.size(), more = note.bytes / sizeof(Address);
+    contents_.has_all_registers &= note.bytes <= kLargestThreadNote && before + more <= kMostRegisters;
+    if (!contents_.has_all_registers) return;
+    words.resize(before + more);
+    contents_.has_all_registers = file_.read_all(note.content, words.data() + before, more * sizeof(Address));
   }
 
   // Count and page size; start, end and offset in pages of each; then the paths, each with a zero.
@@ -169,14 +186,11 @@ class CoreReader {
 
   const InputFile& file_;
   const std::string& path_;
+  const bool reads_registers_;
   Elf64_Ehdr header_{};
   std::vector<DumpRange> ranges_;
   CoreContents contents_;
 };
-
-CoreContents read_core_contents(const InputFile& file, const std::string& path) {
-  return CoreReader(file, path).read();
-}
 
 std::vector<Mapping> mappings_of(const CoreContents& contents) {
   std::vector<Mapping> mappings = contents.segments;
@@ -201,7 +215,7 @@ class CoreSource final : public Source {
  public:
   explicit CoreSource(const std::string& path)
       : file_(open_dump_file(path)),
-        contents_(read_core_contents(file_, path)),
+        contents_(CoreReader(file_, path, Registers::kLeave).read()),
         mappings_(mappings_of(contents_)) {}
 
   std::size_t read(Address address, void* into, std::size_t bytes) const override {
@@ -253,9 +267,7 @@ class CoreSource final : public Source {
         build_id_in([&](std::uint64_t at, void* into, std::size_t bytes) {
           return contents_.memory.read(file_, head->start + at, into, bytes) == bytes;
         });
-    const std::optional<std::string> id_now = build_id_in(
-        [&](std::uint64_t at, void* into, std::size_t bytes) { return file.read_all(at, into, bytes); });
-    return !id_then || id_then == id_now;
+    return !id_then || id_then == build_id_in(file);
   }
 
   InputFile file_;
@@ -268,6 +280,15 @@ class CoreSource final : public Source {
 }  // namespace
 
 std::unique_ptr<Source> open_core(const std::string& path) { return std::make_unique<CoreSource>(path); }
+
+std::vector<Address> core_file_words(const std::string& path) {
+  try {
+    CoreContents contents = CoreReader(open_dump_file(path), path, Registers::kRead).read();
+    return contents.has_all_registers ? std::move(contents.registers) : std::vector<Address>();
+  } catch (const ObserveError&) {  // the file is gone, or another one
+    return {};
+  }
+}
 
 std::unique_ptr<Source> open_dump(const std::string& path) {
   char magic[4] = {};

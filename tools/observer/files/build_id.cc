@@ -1,9 +1,10 @@
 #include "observer/files/build_id.h"
 
 #include <elf.h>
+#include <fmt/format.h>
 
+#include "observer/files/elf_headers.h"
 #include "observer/files/elf_machine.h"
-#include "observer/files/elf_notes.h"
 
 namespace tarn::observer {
 namespace {
@@ -25,6 +26,12 @@ std::optional<std::string> id_among(const ReadHead& read, const Elf64_Phdr& note
 
 }  // namespace
 
+std::string in_hex(const std::string& id) {
+  std::string text;
+  for (const char byte : id) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
 std::optional<std::string> build_id_in(const ReadHead& read) {
   Elf64_Ehdr header;
   if (!read(0, &header, sizeof header) || !is_elf(header)) return std::nullopt;
@@ -38,6 +45,11 @@ std::optional<std::string> build_id_in(const ReadHead& read) {
     if (std::optional<std::string> id = id_among(read, part)) return id;
   }
   return std::nullopt;
+}
+
+std::optional<std::string> build_id_in(const InputFile& file) {
+  return build_id_in(
+      [&](std::uint64_t at, void* into, std::size_t bytes) { return file.read_all(at, into, bytes); });
 }
 
 }  // namespace tarn::observer

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <utility>
 
 #include "observer/files/outside_wait.h"
 
@@ -15,27 +14,14 @@ namespace tarn::observer {
 // \why a wait: a file system is asked for its file, and need not answer
 InputFile::InputFile(const std::string& path, int flags, int directory) {
   const OutsideWait waiting;
-  descriptor_ = openat(directory, path.c_str(), O_CLOEXEC | flags);
+  descriptor_ = Descriptor(openat(directory, path.c_str(), O_CLOEXEC | flags));
 }
 
-InputFile::InputFile(InputFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-InputFile& InputFile::operator=(InputFile&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-InputFile::~InputFile() {
-  if (is_open()) close(descriptor_);
-}
-
-InputFile InputFile::duplicate() const { return InputFile(fcntl(descriptor_, F_DUPFD_CLOEXEC, 0)); }
-
-int InputFile::release() { return std::exchange(descriptor_, -1); }
+InputFile InputFile::duplicate() const { return InputFile(fcntl(descriptor(), F_DUPFD_CLOEXEC, 0)); }
 
 std::uint64_t InputFile::bytes() const {
   struct stat status {};
-  const bool is_regular = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
+  const bool is_regular = fstat(descriptor(), &status) == 0 && S_ISREG(status.st_mode);
   return is_regular ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
@@ -44,7 +30,7 @@ std::size_t InputFile::read(std::uint64_t offset, void* into, std::size_t bytes)
   std::size_t done = 0;
   while (done < bytes) {
     const ssize_t part =
-        pread(descriptor_, static_cast<char*>(into) + done, bytes - done, static_cast<off_t>(offset + done));
+        pread(descriptor(), static_cast<char*>(into) + done, bytes - done, static_cast<off_t>(offset + done));
     if (part < 0 && errno == EINTR) continue;
     if (part <= 0) break;
     done += static_cast<std::size_t>(part);

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string>
 
+#include "observer/files/descriptor.h"
+
 namespace tarn::observer {
 
 class InputFile {
@@ -20,15 +22,12 @@ class InputFile {
   explicit InputFile(const std::string& path, int flags = 0, int directory = AT_FDCWD);
   /// Takes a descriptor over, which may be none.
   explicit InputFile(int descriptor) : descriptor_(descriptor) {}
-  InputFile(InputFile&& other) noexcept;
-  InputFile& operator=(InputFile&& other) noexcept;
-  ~InputFile();
 
-  bool is_open() const { return descriptor_ >= 0; }
-  int descriptor() const { return descriptor_; }
+  bool is_open() const { return descriptor_.is_open(); }
+  int descriptor() const { return descriptor_.get(); }
   InputFile duplicate() const;
   /// Leaves the descriptor to the caller.
-  int release();
+  int release() { return descriptor_.release(); }
   /// Bytes of a regular file, 0 of any other.
   std::uint64_t bytes() const;
 
@@ -39,7 +38,7 @@ class InputFile {
   }
 
  private:
-  int descriptor_ = -1;
+  Descriptor descriptor_;
 };
 
 /// Opens a file only if it is a regular one. \why to open a pipe waits, and a device may do something then.

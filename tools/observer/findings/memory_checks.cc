@@ -1,4 +1,4 @@
-// Checks of the snapshot: fragmentation, pools and limits, threads, free pages, options.
+// Checks of the snapshot: fragmentation, pools and limits, threads, free pages.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -117,13 +117,13 @@ void check_cap_of(const Pool& pool, const std::string& name, Findings& findings)
   const std::string figures = fmt::format("{} has {} of at most {} blocks live", name,
                                           count_in_words(pool.live), count_in_words(pool.largest_count));
   if (pool.refusals != 0)
-    findings.push_back({"pool_full", Severity::kBad, bytes,
-                        fmt::format("{} and has refused {}", figures, counted(pool.refusals, "request")),
-                        "Raise its largest_count, or free sooner: callers got no block."});
+    findings.add("pool_full", Severity::kBad, bytes,
+                 fmt::format("{} and has refused {}", figures, counted(pool.refusals, "request")),
+                 "Raise its largest_count, or free sooner: callers got no block.");
   else if (used >= kNear)
-    findings.push_back({"pool_full", used >= 1 ? Severity::kBad : Severity::kNote, bytes,
-                        used >= 1 ? figures + ": the next request is refused" : figures,
-                        "Raise its largest_count, or expect refusals."});
+    findings.add("pool_full", used >= 1 ? Severity::kBad : Severity::kNote, bytes,
+                 used >= 1 ? figures + ": the next request is refused" : figures,
+                 "Raise its largest_count, or expect refusals.");
 }
 
 /// The limit that leaves least, and what counts against it.
@@ -153,9 +153,9 @@ void check_limit_of(const Pool& heap, const std::string& name, Findings& finding
   const LimitUse use = tightest_of(heap);
   if (use.limit == kNoLimit) {
     if (heap.refusals != 0)
-      findings.push_back({"heap_limit", Severity::kBad, heap.live_bytes,
-                          fmt::format("{} has refused {}", name, counted(heap.refusals, "request")),
-                          "Look at the limits of the heap around it and of the process."});
+      findings.add("heap_limit", Severity::kBad, heap.live_bytes,
+                   fmt::format("{} has refused {}", name, counted(heap.refusals, "request")),
+                   "Look at the limits of the heap around it and of the process.");
     return;
   }
   std::string what = fmt::format(
@@ -163,11 +163,9 @@ void check_limit_of(const Pool& heap, const std::string& name, Findings& finding
       percent_in_words(static_cast<double>(use.used), static_cast<double>(use.limit)));
   if (heap.refusals != 0) what += fmt::format(" and has refused {}", counted(heap.refusals, "request"));
   if (heap.refusals == 0 && use.share() < kNear) return;
-  findings.push_back({"heap_limit", heap.refusals != 0 ? Severity::kBad : Severity::kNote, use.used, what,
-                      fmt::format("Raise its {}, or free sooner.", use.name)});
+  findings.add("heap_limit", heap.refusals != 0 ? Severity::kBad : Severity::kNote, use.used, what,
+               fmt::format("Raise its {}, or free sooner.", use.name));
 }
-
-bool adds_nothing(const Findings& findings, std::size_t before) { return findings.size() == before; }
 
 void add_limit_finding(Findings& findings, std::uint64_t held, std::uint64_t limit, std::string_view kind,
                        std::uint64_t events, std::string_view event, Severity worst) {
@@ -177,12 +175,11 @@ void add_limit_finding(Findings& findings, std::uint64_t held, std::uint64_t lim
       "tarn holds {} of the {} limit of {} ({})", bytes_in_words(held), kind, bytes_in_words(limit),
       percent_in_words(static_cast<double>(held), static_cast<double>(limit)));
   if (events != 0)
-    findings.push_back(
-        {"process_limit", worst, held, fmt::format("{}: {}", figures, counted(events, event)),
-         fmt::format("Raise {}_limit, or free memory when the callback of limits.h tells.", kind)});
+    findings.add("process_limit", worst, held, fmt::format("{}: {}", figures, counted(events, event)),
+                 fmt::format("Raise {}_limit, or free memory when the callback of limits.h tells.", kind));
   else if (share >= kNear)
-    findings.push_back({"process_limit", Severity::kNote, held, figures,
-                        fmt::format("Raise {}_limit before requests meet it.", kind)});
+    findings.add("process_limit", Severity::kNote, held, figures,
+                 fmt::format("Raise {}_limit before requests meet it.", kind));
 }
 
 std::string decay_in_words(std::int64_t milliseconds) {
@@ -218,15 +215,13 @@ std::string reason_to_stay(const Evidence& evidence) {
   return "";
 }
 
-}  // namespace
-
 void check_fragmentation(const Evidence& evidence, Findings& findings) {
   constexpr Threshold kBad{0.25, 16 * kMiB}, kNote{0.1, 4 * kMiB};
   const Pins pins = pins_of(evidence);
   const std::uint64_t taken = taken_bytes(evidence);
   const Severity severity = severity_of(pins.bytes, taken, kBad, kNote);
-  findings.push_back({"fragmentation", severity, pins.bytes, fragmentation_in_words(pins, evidence, taken),
-                      severity == Severity::kOk ? "" : advice_about(pins.things.front(), evidence.snapshot)});
+  findings.add("fragmentation", severity, pins.bytes, fragmentation_in_words(pins, evidence, taken),
+               pins.things.empty() ? "" : advice_about(pins.things.front(), evidence.snapshot));
 }
 
 void check_huge_pages(const Evidence& evidence, Findings& findings) {
@@ -234,21 +229,17 @@ void check_huge_pages(const Evidence& evidence, Findings& findings) {
   constexpr Threshold kBad{0.15, 32 * kMiB}, kNote{0.05, 4 * kMiB};
   const DenseSums sums = sums_of_dense_spans_with_little(evidence, kLittle);
   const Severity severity = severity_of(sums.idle_bytes, taken_bytes(evidence), kBad, kNote);
-  if (severity == Severity::kOk) {
-    findings.push_back(
-        {"huge_pages", severity, sums.idle_bytes, "huge pages hold little that is not in use", ""});
-    return;
-  }
-  findings.push_back(
-      {"huge_pages", severity, sums.idle_bytes,
-       fmt::format("{} in huge pages, all of them resident, hold {} of live blocks",
-                   bytes_in_words(sums.bytes), bytes_in_words(sums.live_bytes)),
-       "Set huge_pages:never, or a higher huge_page_threshold: small pages are resident only where "
-       "they were written."});
+  findings.add("huge_pages", severity, sums.idle_bytes,
+               severity == Severity::kOk
+                   ? "huge pages hold little that is not in use"
+                   : fmt::format("{} in huge pages, all of them resident, hold {} of live blocks",
+                                 bytes_in_words(sums.bytes), bytes_in_words(sums.live_bytes)),
+               "Set huge_pages:never, or a higher huge_page_threshold: small pages are resident only where "
+               "they were written.");
 }
 
 void check_caps(const Evidence& evidence, Findings& findings) {
-  const std::size_t before = findings.size();
+  const std::size_t before = findings.all.size();
   std::uint64_t capped = 0;
   for (std::uint32_t i = 0; i < evidence.snapshot.pools.size(); ++i) {
     const Pool& pool = evidence.snapshot.pools[i];
@@ -256,13 +247,12 @@ void check_caps(const Evidence& evidence, Findings& findings) {
     ++capped;
     check_cap_of(pool, name_of_pool(evidence.snapshot, i), findings);
   }
-  if (capped != 0 && adds_nothing(findings, before))
-    findings.push_back(
-        {"pool_full", Severity::kOk, 0, counted(capped, "pool") + " with a cap, none of them near it", ""});
+  if (capped != 0 && findings.all.size() == before)
+    findings.add_fine("pool_full", counted(capped, "pool") + " with a cap, none of them near it");
 }
 
 void check_heap_limits(const Evidence& evidence, Findings& findings) {
-  const std::size_t before = findings.size();
+  const std::size_t before = findings.all.size();
   std::uint64_t heaps = 0;
   for (std::uint32_t i = 0; i < evidence.snapshot.pools.size(); ++i) {
     const Pool& pool = evidence.snapshot.pools[i];
@@ -270,13 +260,13 @@ void check_heap_limits(const Evidence& evidence, Findings& findings) {
     ++heaps;
     check_limit_of(pool, name_of_pool(evidence.snapshot, i), findings);
   }
-  if (heaps != 0 && adds_nothing(findings, before))
-    findings.push_back({"heap_limit", Severity::kOk, 0, counted(heaps, "heap") + ", none near a limit", ""});
+  if (heaps != 0 && findings.all.size() == before)
+    findings.add_fine("heap_limit", counted(heaps, "heap") + ", none near a limit");
 }
 
 void check_process_limits(const Evidence& evidence, Findings& findings) {
   const Snapshot& snapshot = evidence.snapshot;
-  const std::size_t before = findings.size();
+  const std::size_t before = findings.all.size();
   const std::uint64_t held = snapshot.counter("held_bytes"), hard = snapshot.counter("hard_limit_bytes"),
                       soft = snapshot.counter("soft_limit_bytes");
   if (hard != 0)
@@ -285,11 +275,11 @@ void check_process_limits(const Evidence& evidence, Findings& findings) {
   if (soft != 0)
     add_limit_finding(findings, held, soft, "soft", snapshot.counter("soft_limit_crossings"), "crossing",
                       Severity::kNote);
-  if ((hard != 0 || soft != 0) && adds_nothing(findings, before))
-    findings.push_back({"process_limit", Severity::kOk, held,
-                        fmt::format("tarn holds {}, well below its limit of {}", bytes_in_words(held),
-                                    bytes_in_words(soft != 0 ? soft : hard)),
-                        ""});
+  if ((hard != 0 || soft != 0) && findings.all.size() == before)
+    findings.add("process_limit", Severity::kOk, held,
+                 fmt::format("tarn holds {}, well below its limit of {}", bytes_in_words(held),
+                             bytes_in_words(soft != 0 ? soft : hard)),
+                 "");
 }
 
 void check_remote_frees(const Evidence& evidence, Findings& findings) {
@@ -303,17 +293,14 @@ void check_remote_frees(const Evidence& evidence, Findings& findings) {
     most = own;
     slowest = i;
   }
-  if (most < kManySlabs) {
-    findings.push_back({"remote_frees", Severity::kOk, 0,
-                        counted(pending, "slab") + " with frees of other threads to be collected", ""});
-    return;
-  }
-  findings.push_back(
-      {"remote_frees", Severity::kNote, pending * evidence.snapshot.page_bytes,
-       fmt::format("{} wait for {} to collect what other threads have freed in them", counted(most, "slab"),
-                   name_of_owner(evidence.snapshot, slowest)),
-       "Its threads neither allocate nor free now: let them call tarn::trim() before they wait for "
-       "long, or free blocks on the thread that made them."});
+  if (most < kManySlabs)
+    return findings.add_fine("remote_frees",
+                             counted(pending, "slab") + " with frees of other threads to be collected");
+  findings.add("remote_frees", Severity::kNote, pending * evidence.snapshot.page_bytes,
+               fmt::format("{} wait for {} to collect what other threads have freed in them",
+                           counted(most, "slab"), name_of_owner(evidence.snapshot, slowest)),
+               "Its threads neither allocate nor free now: let them call tarn::trim() before they wait for "
+               "long, or free blocks on the thread that made them.");
 }
 
 void check_ended_threads(const Evidence& evidence, Findings& findings) {
@@ -323,30 +310,24 @@ void check_ended_threads(const Evidence& evidence, Findings& findings) {
     if (!thread.is_alive) bytes += thread.cached_bytes, ++count;
   for (const Owner& owner : evidence.snapshot.owners)
     if (owner.is_orphan) bytes += owner.free_bytes + owner.parked_bytes + owner.cached_span_bytes, ++count;
-  const Severity severity = severity_of(bytes, taken_bytes(evidence), kBad, kNote);
-  findings.push_back(
-      {"ended_threads", severity, bytes,
-       fmt::format("{} free are left of ended threads ({})", bytes_in_words(bytes), counted(count, "record")),
-       severity == Severity::kOk ? ""
-                                 : "New threads take them over; if none come, call tarn::trim(). "
-                                   "Keep threads instead of making one for each task."});
+  findings.add(
+      "ended_threads", severity_of(bytes, taken_bytes(evidence), kBad, kNote), bytes,
+      fmt::format("{} free are left of ended threads ({})", bytes_in_words(bytes), counted(count, "record")),
+      "New threads take them over; if none come, call tarn::trim(). Keep threads instead of making one for "
+      "each task.");
 }
 
 void check_thread_caches(const Evidence& evidence, Findings& findings) {
   constexpr Threshold kBad{0.5, 64 * kMiB}, kNote{0.2, 8 * kMiB};
   const Totals& totals = evidence.snapshot.totals;
   const std::uint64_t cached = totals.in_threads_bytes + totals.depot_bytes;
-  const Severity severity = severity_of(cached, totals.live_bytes, kBad, kNote);
   const auto threads = static_cast<std::uint64_t>(
       std::count_if(evidence.snapshot.threads.begin(), evidence.snapshot.threads.end(),
                     [](const Thread& thread) { return thread.is_alive; }));
-  findings.push_back({"thread_caches", severity, cached,
-                      fmt::format("{}: {} of cached blocks, beside {} live", counted(threads, "thread"),
-                                  bytes_in_words(cached), bytes_in_words(totals.live_bytes)),
-                      severity == Severity::kOk
-                          ? ""
-                          : "Lower option thread_cache, or set share_slabs:always where "
-                            "threads are many."});
+  findings.add("thread_caches", severity_of(cached, totals.live_bytes, kBad, kNote), cached,
+               fmt::format("{}: {} of cached blocks, beside {} live", counted(threads, "thread"),
+                           bytes_in_words(cached), bytes_in_words(totals.live_bytes)),
+               "Lower option thread_cache, or set share_slabs:always where threads are many.");
 }
 
 void check_free_pages(const Evidence& evidence, Findings& findings) {
@@ -359,12 +340,10 @@ void check_free_pages(const Evidence& evidence, Findings& findings) {
   Severity severity = severity_of(dirty, taken_bytes(evidence), kBad, kNote);
   if (reason.empty() && dirty <= kept) severity = Severity::kOk;
   if (reason.empty() && severity == Severity::kBad) severity = Severity::kNote;
-  const std::string usual = "They should go back within the time of option decay: look again with --watch.";
-  findings.push_back({"free_pages", severity, dirty,
-                      fmt::format("{} of free pages are still backed", bytes_in_words(dirty)),
-                      severity == Severity::kOk ? ""
-                      : reason.empty()          ? usual
-                                                : reason});
+  findings.add(
+      "free_pages", severity, dirty, fmt::format("{} of free pages are still backed", bytes_in_words(dirty)),
+      reason.empty() ? "They should go back within the time of option decay: look again with --watch."
+                     : reason);
 }
 
 void check_growth(const Evidence& evidence, Findings& findings) {
@@ -372,34 +351,25 @@ void check_growth(const Evidence& evidence, Findings& findings) {
   constexpr Threshold kNote{0.05, 1 * kMiB};
   const std::uint64_t now = evidence.snapshot.totals.live_bytes, then = evidence.earlier->totals.live_bytes;
   const std::uint64_t grown = now > then ? now - then : 0;
-  const bool is_much = kNote.is_met(grown, then);
-  findings.push_back(
-      {"growth", is_much ? Severity::kNote : Severity::kOk, grown,
-       fmt::format("live blocks grew by {} in {:.0f} s, to {}", bytes_in_words(grown),
-                   evidence.snapshot.time - evidence.earlier->time, bytes_in_words(now)),
-       is_much ? "`tarn heap` says of what class, `tarn leaks` what nobody reaches any more." : ""});
+  findings.add("growth", kNote.is_met(grown, then) ? Severity::kNote : Severity::kOk, grown,
+               fmt::format("live blocks grew by {} in {:.0f} s, to {}", bytes_in_words(grown),
+                           evidence.snapshot.time - evidence.earlier->time, bytes_in_words(now)),
+               "`tarn heap` says of what class, `tarn leaks` what nobody reaches any more.");
 }
 
-void check_watches(const Evidence& evidence, Findings& findings) {
-  const std::vector<Watch> watches = watches_of(evidence.watched, evidence.snapshot);
-  for (const Watch& watch : watches)
-    findings.push_back({watch.is_option() ? "costly_option" : "watched", Severity::kNote, 0, watch.text(),
-                        watch.is_option() ? "Start the program without it unless you search for a fault."
-                        : watch.by == "a tool"
-                            ? "It ends with the tool, some seconds later where that is killed."
-                            : "Switch it off where nobody reads what it finds."});
-  if (watches.empty())
-    findings.push_back({"costly_option", Severity::kOk, 0, "no option is on that costs time", ""});
-}
+}  // namespace
 
-void check_exactness(const Evidence& evidence, Findings& findings) {
-  const Exactness& exactness = evidence.snapshot.exactness;
-  if (exactness.bad_spans == 0) return;
-  findings.push_back(
-      {"unreadable", Severity::kNote, 0,
-       fmt::format("{} could not be read and {} left out of all figures",
-                   counted(exactness.bad_spans, "span"), exactness.bad_spans == 1 ? "is" : "are"),
-       "Look again; if it stays so, the program has overwritten records of the library."});
+void check_memory(const Evidence& evidence, Findings& findings) {
+  check_fragmentation(evidence, findings);
+  check_huge_pages(evidence, findings);
+  check_caps(evidence, findings);
+  check_heap_limits(evidence, findings);
+  check_process_limits(evidence, findings);
+  check_remote_frees(evidence, findings);
+  check_ended_threads(evidence, findings);
+  check_thread_caches(evidence, findings);
+  check_free_pages(evidence, findings);
+  check_growth(evidence, findings);
 }
 
 }  // namespace tarn::observer

@@ -1,11 +1,9 @@
-// Reads small files of /proc and /sys, line by line.
 #include "observer/findings/system_facts.h"
 
-#include <charconv>
-#include <fstream>
+#include <algorithm>
 #include <string_view>
-#include <vector>
 
+#include "observer/files/kernel_text.h"
 #include "observer/text/printable.h"
 
 namespace tarn::observer {
@@ -13,75 +11,31 @@ namespace {
 
 using Path = std::filesystem::path;
 
-std::vector<std::string> lines_of(const Path& file) {
-  std::vector<std::string> lines;
-  std::ifstream stream(file);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-std::optional<std::string> first_line_of(const Path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  if (!std::getline(stream, line)) return std::nullopt;
-  return line;
-}
-
-std::optional<std::uint64_t> number_in(std::string_view text, int base = 10) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (error != std::errc{} || end == text.data()) return std::nullopt;
-  return number;
-}
+std::string text_of(const Path& file) { return read_kernel_text(file).value_or(""); }
 
 std::optional<std::uint64_t> number_in_file(const Path& file, int base = 10) {
-  const auto line = first_line_of(file);
-  return line ? number_in(*line, base) : std::nullopt;
-}
-
-/// The figure of a line "Key:   123 kB".
-std::optional<std::uint64_t> figure_of(const std::vector<std::string>& lines, std::string_view key) {
-  for (const std::string& line : lines)
-    if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == ':')
-      return number_in(std::string_view(line).substr(key.size() + 1));
-  return std::nullopt;
-}
-
-std::optional<std::uint64_t> kib_of(const std::vector<std::string>& lines, std::string_view key) {
-  const auto kib = figure_of(lines, key);
-  return kib ? std::optional(*kib * 1024) : std::nullopt;
-}
-
-/// The word in brackets of "always [madvise] never".
-std::string chosen_word(const Path& file) {
-  const std::string line = first_line_of(file).value_or("");
-  const std::size_t open = line.find('['), close = line.find(']');
-  return open == std::string::npos || close < open ? "" : line.substr(open + 1, close - open - 1);
+  return known_number_in(text_of(file), base);
 }
 
 /// The soft limit of a line of /proc/PID/limits.
-std::optional<std::uint64_t> limit_of(const std::vector<std::string>& lines, std::string_view title) {
-  for (const std::string& line : lines) {
-    if (!line.starts_with(title)) continue;
-    std::string_view rest = std::string_view(line).substr(title.size());
-    while (rest.starts_with(' ')) rest.remove_prefix(1);
-    return rest.starts_with("unlimited") ? std::optional(kUnlimited) : number_in(rest);
-  }
-  return std::nullopt;
+std::optional<std::uint64_t> limit_of(std::string_view limits, std::string_view title) {
+  const std::string_view limit = field_of(limits, title);
+  return limit.starts_with("unlimited") ? std::optional(kUnlimited) : known_number_in(limit);
 }
 
 void read_process(const Path& process, SystemFacts& facts) {
-  const auto status = lines_of(process / "status");
-  facts.rss_bytes = kib_of(status, "VmRSS");
-  facts.swap_bytes = kib_of(status, "VmSwap");
-  facts.address_space_bytes = kib_of(status, "VmSize");
-  if (const auto enabled = figure_of(status, "THP_enabled")) facts.is_thp_enabled = *enabled != 0;
-  const auto limits = lines_of(process / "limits");
+  const std::string status = text_of(process / "status"), limits = text_of(process / "limits");
+  facts.rss_bytes = known_bytes_of(status, "VmRSS:");
+  facts.swap_bytes = known_bytes_of(status, "VmSwap:");
+  facts.address_space_bytes = known_bytes_of(status, "VmSize:");
+  if (const auto enabled = known_number_in(field_of(status, "THP_enabled:")))
+    facts.is_thp_enabled = *enabled != 0;
   facts.address_space_limit = limit_of(limits, "Max address space");
   facts.core_size_limit = limit_of(limits, "Max core file size");
   facts.coredump_filter = number_in_file(process / "coredump_filter", 16);
-  if (const auto maps = lines_of(process / "maps"); !maps.empty()) facts.mapping_count = maps.size();
+  const std::string maps = text_of(process / "maps");
+  if (const auto lines = std::ranges::count(maps, '\n'); lines != 0)
+    facts.mapping_count = static_cast<std::uint64_t>(lines);
 }
 
 struct GroupFiles {
@@ -93,12 +47,13 @@ struct GroupFiles {
 /// Version 2 has one line "0::/path"; version 1 a line with the controller's name.
 std::optional<GroupFiles> group_files_of(const Path& process, const Path& root) {
   std::optional<GroupFiles> found;
-  for (const std::string& line : lines_of(process / "cgroup")) {
+  const std::string groups = text_of(process / "cgroup");
+  for (std::string_view rest = groups, line; take_line(rest, line);) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string path = line.substr(second + 1);
-    const std::string below = path.starts_with("/") ? path.substr(1) : path;
+    if (second == std::string_view::npos) continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    const std::string_view path = line.substr(second + 1);
+    const std::string_view below = path.starts_with("/") ? path.substr(1) : path;
     if (controllers == "memory") {
       const Path top = root / "sys/fs/cgroup/memory";
       return GroupFiles{top, top / below, "memory.limit_in_bytes", "memory.usage_in_bytes"};
@@ -134,8 +89,8 @@ void read_group(const GroupFiles& files, SystemFacts& facts) {
 }
 
 void read_system(const Path& root, SystemFacts& facts) {
-  facts.thp_enabled = chosen_word(root / "sys/kernel/mm/transparent_hugepage/enabled");
-  facts.thp_defrag = chosen_word(root / "sys/kernel/mm/transparent_hugepage/defrag");
+  facts.thp_enabled = chosen_word(text_of(root / "sys/kernel/mm/transparent_hugepage/enabled"));
+  facts.thp_defrag = chosen_word(text_of(root / "sys/kernel/mm/transparent_hugepage/defrag"));
   const Path settings = root / "proc/sys";
   if (const auto overcommit = number_in_file(settings / "vm/overcommit_memory"))
     facts.overcommit = static_cast<int>(*overcommit);
@@ -143,9 +98,9 @@ void read_system(const Path& root, SystemFacts& facts) {
     facts.ptrace_scope = static_cast<int>(*scope);
   facts.max_map_count = number_in_file(settings / "vm/max_map_count");
   facts.core_pattern = first_line_of(settings / "kernel/core_pattern");
-  const auto memory = lines_of(root / "proc/meminfo");
-  facts.commit_limit_bytes = kib_of(memory, "CommitLimit");
-  facts.committed_bytes = kib_of(memory, "Committed_AS");
+  const std::string memory = text_of(root / "proc/meminfo");
+  facts.commit_limit_bytes = known_bytes_of(memory, "CommitLimit:");
+  facts.committed_bytes = known_bytes_of(memory, "Committed_AS:");
 }
 
 }  // namespace

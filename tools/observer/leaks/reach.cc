@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/leak_rules.h"
 #include "observer/objects/census.h"
 #include "observer/objects/joined_reader.h"
 
@@ -18,8 +19,6 @@ namespace {
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 /// Larger blocks are read only where they were written: a page table's worth of zeros is not worth it.
 constexpr std::size_t kLargeBlock = std::size_t{256} << 10;
-/// Programs put tags into the upper bits of addresses (NaN boxing); user space has 47 or 48 bits.
-constexpr Address kAddressBits = (Address{1} << 48) - 1;
 
 template <typename Visit>
 void for_each_piece(Address start, Address end, Visit visit) {
@@ -146,7 +145,7 @@ void Reach::Worker::scan(const std::byte* content, std::size_t bytes) {
 }
 
 void Reach::Worker::consider(Address word) {
-  word &= kAddressBits;
+  word &= internal::kBitsOfAddress;
   if (!reach_.table_.is_near(word)) return;
   const Place place = reach_.table_.find(word);
   if (place.is_none()) return;

@@ -5,18 +5,12 @@
 #include <iterator>
 #include <optional>
 
+#include "base/leak_rules.h"
 #include "observer/records/layout.h"
 #include "observer/records/locate.h"
 
 namespace tarn::observer {
 namespace {
-
-bool is_device(const Mapping& mapping) {
-  constexpr std::string_view kMemory[] = {"/dev/shm/", "/dev/zero", "/dev/hugepages"};
-  return mapping.path.starts_with("/dev/") &&
-         std::none_of(std::begin(kMemory), std::end(kMemory),
-                      [&](std::string_view path) { return mapping.path.starts_with(path); });
-}
 
 /// Memory without a file that can only be read was written before.
 bool may_hold_pointers(const Mapping& mapping) {
@@ -88,7 +82,7 @@ Roots memory_roots(const Source& source, const Snapshot& snapshot) {
   std::size_t next = 0;
   for (const Mapping& mapping : source.mappings()) {
     if (!may_hold_pointers(mapping)) continue;
-    if (is_device(mapping))
+    if (internal::is_mapped_device(mapping.path))
       roots.device_bytes += mapping.bytes();
     else
       add_rest({mapping.start, mapping.end}, heap, next, roots.ranges);

@@ -8,11 +8,12 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "observer/files/build_id.h"
-#include "observer/files/elf_file.h"
+#include "observer/files/elf_headers.h"
 #include "observer/files/outside_wait.h"
 #include "observer/objects/demangle.h"
 #include "observer/process/attached_process.h"
@@ -20,20 +21,36 @@
 namespace tarn::observer {
 namespace {
 
+/// A file on disk, opened with libelf and closed again.
+class ElfFile {
+ public:
+  explicit ElfFile(InputFile file) : file_(std::move(file)) {
+    if (file_.is_open() && elf_version(EV_CURRENT) != EV_NONE)
+      elf_.reset(elf_begin(file_.descriptor(), ELF_C_READ, nullptr));
+    if (elf_ != nullptr && elf_kind(elf_.get()) != ELF_K_ELF) elf_.reset();
+  }
+
+  /// nullptr: there is no such file, or it is none of ELF.
+  Elf* get() const { return elf_.get(); }
+  const InputFile& file() const { return file_; }
+
+ private:
+  InputFile file_;
+  std::unique_ptr<Elf, decltype(&elf_end)> elf_{nullptr, elf_end};
+};
+
 constexpr std::size_t kLongestName = 4096;  // mangled; all names of a file may lie in each other
 
 /// \returns how far a file's symbols are from where they lie in memory; nothing if no ELF file lies there.
 std::optional<Address> bias_in_memory(const Source& source, Address start) {
-  constexpr std::size_t kMostSegments = 64;
-  Elf64_Ehdr header;
-  if (!source.read_all(start, &header, sizeof header)) return std::nullopt;
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phnum > kMostSegments)
-    return std::nullopt;
-  std::vector<Elf64_Phdr> segments(header.e_phnum);
-  if (!source.read_all(start + header.e_phoff, segments.data(), segments.size() * sizeof(Elf64_Phdr)))
-    return std::nullopt;
+  constexpr unsigned kMostSegments = 64;
+  const auto read = [&](std::uint64_t at, void* into, std::size_t bytes) {
+    return source.read_all(start + at, into, bytes);
+  };
+  const std::optional<ElfHeaders> headers = elf_headers(read, kMostSegments);
+  if (!headers) return std::nullopt;
   Address lowest = std::numeric_limits<Address>::max();
-  for (const Elf64_Phdr& segment : segments)
+  for (const Elf64_Phdr& segment : headers->segments)
     if (segment.p_type == PT_LOAD) lowest = std::min<Address>(lowest, segment.p_vaddr - segment.p_offset);
   return start - lowest;
 }
@@ -41,12 +58,6 @@ std::optional<Address> bias_in_memory(const Source& source, Address start) {
 std::optional<std::string> build_id_in_memory(const Source& source, Address start) {
   return build_id_in([&](std::uint64_t offset, void* into, std::size_t bytes) {
     return source.read_all(start + offset, into, bytes);
-  });
-}
-
-std::optional<std::string> build_id_of(const ElfFile& file) {
-  return build_id_in([&](std::uint64_t offset, void* into, std::size_t bytes) {
-    return file.file().read_all(offset, into, bytes);
   });
 }
 
@@ -85,7 +96,7 @@ Symbols::Tables Symbols::read_tables(const Module& module) const {
   const OutsideWait waiting;
   const ElfFile file(file_of(source_, module.path));
   if (!bias || file.get() == nullptr) return {};
-  if (build_id_of(file) != build_id_in_memory(source_, module.start)) return {};
+  if (build_id_in(file.file()) != build_id_in_memory(source_, module.start)) return {};
   Tables tables;
   for_each_symbol(file.get(), [&](const GElf_Sym& symbol, const char* name) {
     if (symbol.st_size == 0 || std::strncmp(name, "_ZTV", 4) != 0) return;

@@ -1,18 +1,15 @@
 // Parts, then their cells, then the sums of groups.
 #include "observer/pages/page_cells.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
 #include "observer/pages/pinners.h"
-#include "observer/text/words.h"
+#include "observer/pages/span_parts.h"
 
 namespace tarn::observer {
 namespace {
 
-constexpr std::uint64_t kOsPageBytes = 4096;
 /// A hostile program may claim any size; a map of a hundredth of this is no use to anybody.
 constexpr std::uint64_t kMostCells = std::uint64_t{1} << 24;
 
@@ -40,29 +37,6 @@ std::string name_of_group(const Snapshot& snapshot, const GroupKey& key) {
   return "free pages";
 }
 
-/// Bits of a live word at and above a place, and below one.
-std::uint64_t count_bits(const std::vector<std::uint64_t>& words, std::uint64_t first_word,
-                         std::uint64_t from, std::uint64_t to) {
-  std::uint64_t count = 0;
-  for (std::uint64_t word = from / 64; word * 64 < to; ++word) {
-    std::uint64_t bits = words[first_word + word];
-    if (word == from / 64) bits &= ~std::uint64_t{0} << from % 64;
-    if (to - word * 64 < 64) bits &= (std::uint64_t{1} << to % 64) - 1;
-    count += static_cast<std::uint64_t>(__builtin_popcountll(bits));
-  }
-  return count;
-}
-
-std::uint64_t overlap(Address start, Address end, Address other_start, Address other_end) {
-  const Address from = std::max(start, other_start), to = std::min(end, other_end);
-  return from < to ? to - from : 0;
-}
-
-/// The one block of a span without bits that tell more.
-std::uint64_t live_bytes_of_one(const Span& span, Address start, Address end) {
-  return overlap(start, end, span.first_block, span.first_block + span.live_bytes);
-}
-
 class MapBuilder {
  public:
   MapBuilder(const Snapshot& snapshot, const Residency* residency)
@@ -88,29 +62,23 @@ class MapBuilder {
   void add_parts() {
     for (std::uint32_t i = 0; i < snapshot_.spans.size(); ++i) {
       const Span& span = snapshot_.spans[i];
-      map_.parts.push_back({span.start, span.bytes, i, kNone, group_of(key_of(span)), 0, 0});
+      map_.parts.push_back({span.start, span.bytes, i, kNone, group_of(key_of(span))});
     }
     for (std::uint32_t i = 0; i < snapshot_.free_runs.size(); ++i) {
       const FreeRun& run = snapshot_.free_runs[i];
-      map_.parts.push_back({run.start, run.bytes, kNone, i, group_of({CellGroup::Kind::kFree, 0}), 0, 0});
+      map_.parts.push_back({run.start, run.bytes, kNone, i, group_of({CellGroup::Kind::kFree, 0})});
     }
     std::sort(map_.parts.begin(), map_.parts.end(),
               [](const MapPart& a, const MapPart& b) { return a.start < b.start; });
   }
 
   void add_cells_of(std::uint32_t number) {
-    MapPart& part = map_.parts[number];
+    const MapPart& part = map_.parts[number];
     Address at = part.start;
-    if (shares_last_page(at)) {
-      part.first_cell = static_cast<std::uint32_t>(map_.cells.size() - 1);
-    } else {
-      part.first_cell = static_cast<std::uint32_t>(map_.cells.size());
-    }
     while (at < part.end() && map_.cells.size() < kMostCells) {
       const Address end = std::min(part.end(), (at / map_.page_bytes + 1) * map_.page_bytes);
       if (!shares_last_page(at)) map_.cells.push_back({at, number, 0, part.group, 0, 0, 0, 0});
       add_to_cell(map_.cells.back(), part, at, end);
-      ++part.cell_count;
       at = end;
     }
     ++map_.groups[part.group].parts;
@@ -140,7 +108,7 @@ class MapBuilder {
     if (part.span == kNone) return 0;
     const Span& span = snapshot_.spans[part.span];
     const bool is_whole = start == span.start && end == span.end();
-    return is_whole ? std::min(span.live_bytes, span.bytes) : live_bytes_in(snapshot_, part.span, start, end);
+    return is_whole ? std::min(span.live_bytes, span.bytes) : parts_of(snapshot_, span, start, end).live;
   }
 
   /// \why it is not known which free blocks are cached: they are spread evenly over the pages. A large block
@@ -185,52 +153,6 @@ class MapBuilder {
   std::map<GroupKey, std::uint32_t> group_numbers_;
 };
 
-std::string blocks_in_words(const Snapshot& snapshot, const Span& span) {
-  if (span.use == SpanUse::kMixedPage)
-    return fmt::format(
-        "{} live of many sizes (fill {})", counted(span.live, "block"),
-        percent_in_words(static_cast<double>(span.live_bytes), static_cast<double>(span.bytes)));
-  if (span.block_count == 1)
-    return fmt::format("one block of {}, {}", bytes_in_words(span.block_bytes),
-                       span.live == 1 ? "live" : "free");
-  std::string text = fmt::format("{} B × {}, live {} (fill {})", count_in_words(span.block_bytes),
-                                 count_in_words(span.block_count), count_in_words(span.live),
-                                 percent_in_words(span.live, span.block_count));
-  if (span.cached != 0) text += fmt::format(", {} cached", count_in_words(span.cached));
-  if (span.pool != kNone) text += ", " + name_of_pool(snapshot, span.pool);
-  return text;
-}
-
-std::string residency_in_words(const PageCell& cell) {
-  return fmt::format("resident {} of {} OS pages", cell.resident_bytes / kOsPageBytes,
-                     (cell.bytes + kOsPageBytes - 1) / kOsPageBytes);
-}
-
-/// What the page's free memory means to whoever wants it back.
-std::string consequence_of(const Span& span, const PageCell& cell) {
-  if (cell.idle_bytes() == 0) return "";
-  if (span.live == 0) return ": keeps " + bytes_in_words(cell.idle_bytes());
-  return is_partly_used(span) ? ": pins " + bytes_in_words(cell.idle_bytes()) : "";
-}
-
-std::string explain_span(const PageMap& map, const Snapshot& snapshot, const Span& span,
-                         const PageCell& cell) {
-  std::string text = fmt::format("{} {}, {}", name_of(span.use), address_in_words(span.start),
-                                 blocks_in_words(snapshot, span));
-  if (span.owner != kNone) text += ", " + name_of_owner(snapshot, span.owner);
-  if (span.bytes > map.page_bytes) text += fmt::format(", {} in all", bytes_in_words(span.bytes));
-  if (span.is_dense) text += ", in huge pages";
-  if (map.is_residency_known) text += ", " + residency_in_words(cell);
-  return text + consequence_of(span, cell);
-}
-
-std::string explain_free(const PageMap& map, const FreeRun& run, const PageCell& cell) {
-  std::string text = fmt::format("free pages {}, {}, {}", address_in_words(run.start),
-                                 bytes_in_words(run.bytes), run.is_dirty ? "kept for reuse" : "given back");
-  if (map.is_residency_known) text += ", " + residency_in_words(cell);
-  return text;
-}
-
 }  // namespace
 
 std::uint64_t PageMap::idle_bytes() const {
@@ -245,42 +167,8 @@ std::uint64_t PageMap::resident_bytes() const {
   return sum;
 }
 
-std::uint64_t live_bytes_in(const Snapshot& snapshot, std::uint32_t span_index, Address start, Address end) {
-  const Span& span = snapshot.spans[span_index];
-  if (span.live == 0) return 0;
-  if (span.use == SpanUse::kMixedPage) return snapshot.mixed_bytes_in(span, start, end);
-  if (span.block_count == 1 || span.stride == 0) return live_bytes_of_one(span, start, end);
-  if (end <= span.first_block) return 0;
-  const Address from = std::max(start, span.first_block);
-  // Blocks that begin before the range reach into it, one at most; so may the last one out of it.
-  const std::uint64_t first = (from - span.first_block) / span.stride;
-  const std::uint64_t behind =
-      std::min<std::uint64_t>((end - span.first_block + span.stride - 1) / span.stride, span.block_count);
-  if (first >= behind) return 0;
-  std::uint64_t bytes = count_bits(snapshot.live_words, span.first_word, first, behind) * span.block_bytes;
-  const auto outside = [&](std::uint64_t index) {
-    if (!snapshot.is_live(span, static_cast<std::uint32_t>(index))) return std::uint64_t{0};
-    const Address block = span.first_block + index * span.stride;
-    return span.block_bytes - overlap(start, end, block, block + span.block_bytes);
-  };
-  bytes -= outside(first);
-  if (behind - 1 != first) bytes -= outside(behind - 1);
-  return bytes;
-}
-
 PageMap page_map_of(const Snapshot& snapshot, const Residency* residency) {
   return MapBuilder(snapshot, residency).build();
-}
-
-std::string explain(const PageMap& map, const Snapshot& snapshot, const PageCell& cell) {
-  std::string text;
-  for (std::uint32_t i = 0; i < cell.part_count; ++i) {
-    const MapPart& part = map.parts[cell.first_part + i];
-    if (!text.empty()) text += "; ";
-    text += part.span != kNone ? explain_span(map, snapshot, snapshot.spans[part.span], cell)
-                               : explain_free(map, snapshot.free_runs[part.free_run], cell);
-  }
-  return text;
 }
 
 }  // namespace tarn::observer

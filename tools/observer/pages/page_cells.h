@@ -1,5 +1,5 @@
 // A snapshot as a map: one cell for each page of the library's, in address order. What the terminal and the
-// page of `tarn map` draw, and how they explain a cell.
+// page of `tarn map` draw.
 //
 // The idea: spans and free runs, which do not overlap, are the parts of the map. A part as long as a page or
 // longer is as many cells; parts shorter than a page (a heap's pages in a caller's buffer) share one. Groups
@@ -23,8 +23,6 @@ struct MapPart {
   std::uint32_t span = kNone;      // in Snapshot::spans
   std::uint32_t free_run = kNone;  // in Snapshot::free_runs; one of the two is kNone
   std::uint32_t group = 0;         // in PageMap::groups
-  std::uint32_t first_cell = 0;    // in PageMap::cells
-  std::uint32_t cell_count = 0;    // the first may be shared with the part before
 
   Address end() const { return start + bytes; }
 };
@@ -73,12 +71,5 @@ struct PageMap {
 /// \pre snapshot.page_bytes is no less than 4096
 /// \cost about 10 ms for 100,000 pages
 PageMap page_map_of(const Snapshot& snapshot, const Residency* residency);
-
-/// Live bytes of a span between two addresses, its gaps apart.
-std::uint64_t live_bytes_in(const Snapshot& snapshot, std::uint32_t span, Address start, Address end);
-
-/// A cell in words, a sentence for each part: "slab 0x7f24b48d0000, 48 B × 1,365, live 3 (fill 0.2 %), owner
-/// 12, resident 16 of 16 OS pages: pins 63.9 KiB".
-std::string explain(const PageMap& map, const Snapshot& snapshot, const PageCell& cell);
 
 }  // namespace tarn::observer

@@ -44,6 +44,12 @@ void add(Pinner& pinner, const Span& span, const Residency* residency) {
   pinner.pinned_bytes += idle_bytes_of(span, residency);
 }
 
+/// Whether live blocks keep free ones from going back.
+bool is_partly_used(const Span& span) {
+  if (span.live == 0) return false;
+  return span.use == SpanUse::kMixedPage ? span.live_bytes < span.bytes : span.free() > 0;
+}
+
 std::uint32_t threads_of(const Snapshot& snapshot, std::uint32_t owner, std::uint32_t& only_number) {
   std::uint32_t count = 0;
   for (const Thread& thread : snapshot.threads) {
@@ -55,11 +61,6 @@ std::uint32_t threads_of(const Snapshot& snapshot, std::uint32_t owner, std::uin
 }
 
 }  // namespace
-
-bool is_partly_used(const Span& span) {
-  if (span.live == 0) return false;
-  return span.use == SpanUse::kMixedPage ? span.live_bytes < span.bytes : span.free() > 0;
-}
 
 std::uint64_t idle_bytes_of(const Span& span, const Residency* residency) {
   const std::uint64_t resident =

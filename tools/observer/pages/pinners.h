@@ -30,9 +30,6 @@ struct Pinner {
 /// What lies free but resident in a span, whoever keeps it. \cost log n
 std::uint64_t idle_bytes_of(const Span& span, const Residency* residency);
 
-/// Whether live blocks keep free ones from going back.
-bool is_partly_used(const Span& span);
-
 /// Those that pin anything, the one that pins most first. \cost n log n
 std::vector<Pinner> pinners_by(PinnedBy by, const Snapshot& snapshot, const Residency* residency);
 

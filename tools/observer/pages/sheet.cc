@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <span>
 #include <unordered_map>
 
 #include "observer/pages/span_parts.h"
@@ -11,31 +10,6 @@
 
 namespace tarn::observer {
 namespace {
-
-/// Walks resident runs beside ranges that ascend: one pass over both, however many there are.
-class ResidentCursor {
- public:
-  /// \param runs must outlive the cursor.
-  explicit ResidentCursor(std::span<const ResidentRun> runs) : runs_(runs) {}
-
-  /// Calls visit(start, end) for each resident part of a range. \pre starts never descend from call to call.
-  template <typename Visit>
-  void for_each_in(Address start, Address end, Visit visit) {
-    while (next_ < runs_.size() && runs_[next_].end <= start) ++next_;
-    for (std::size_t i = next_; i < runs_.size() && runs_[i].start < end; ++i)
-      visit(std::max(runs_[i].start, start), std::min(runs_[i].end, end));
-  }
-
-  std::uint64_t bytes_in(Address start, Address end) {
-    std::uint64_t bytes = 0;
-    for_each_in(start, end, [&](Address from, Address to) { bytes += to - from; });
-    return bytes;
-  }
-
- private:
-  std::span<const ResidentRun> runs_;
-  std::size_t next_ = 0;
-};
 
 struct Range {
   Address start, end;
@@ -62,10 +36,12 @@ std::vector<Range> merged(const std::vector<Range>& sorted) {
   return apart;
 }
 
-std::uint64_t resident_in(const std::vector<Range>& sorted, std::span<const ResidentRun> runs) {
-  ResidentCursor cursor(runs);
+std::uint64_t resident_in(const std::vector<Range>& sorted, const Residency& residency) {
+  std::size_t run = 0;
   std::uint64_t bytes = 0;
-  for (const Range range : sorted) bytes += cursor.bytes_in(range.start, range.end);
+  for (const Range range : sorted)
+    residency.for_each_in_next(range.start, range.end, run,
+                               [&](Address start, Address end) { bytes += end - start; });
   return bytes;
 }
 
@@ -94,7 +70,7 @@ class SpanSums {
     sheet_.bytes_of_pool.resize(snapshot.pools.size());
   }
 
-  void add_all(std::span<const ResidentRun> runs);
+  void add_all(const Residency& residency);
 
  private:
   void add(Part part, std::uint64_t bytes) { sheet_.bytes[static_cast<std::size_t>(part)] += bytes; }
@@ -114,12 +90,13 @@ class SpanSums {
   std::vector<std::uint64_t> cached_of_class_;  // the last: of spans without a class
 };
 
-void SpanSums::add_all(std::span<const ResidentRun> runs) {
-  ResidentCursor cursor(runs);
+void SpanSums::add_all(const Residency& residency) {
+  std::size_t run = 0;
   for (const Span& span : snapshot_.spans) {
     SpanParts parts;
-    cursor.for_each_in(span.start, span.end(),
-                       [&](Address start, Address end) { parts += parts_of(snapshot_, span, start, end); });
+    residency.for_each_in_next(span.start, span.end(), run, [&](Address start, Address end) {
+      parts += parts_of(snapshot_, span, start, end);
+    });
     add(span, parts);
   }
   add_cached();
@@ -212,7 +189,7 @@ void Outside::add(Address start, Address end) {
   }
 }
 
-void add_outside(const Snapshot& snapshot, std::span<const ResidentRun> runs, Sheet& sheet) {
+void add_outside(const Snapshot& snapshot, const Residency& residency, Sheet& sheet) {
   std::vector<Range> ranges = sorted_ranges(snapshot.spans);
   const auto add_ranges = [&](const std::vector<Range>& more) {
     const auto middle = static_cast<std::ptrdiff_t>(ranges.size());
@@ -224,11 +201,12 @@ void add_outside(const Snapshot& snapshot, std::span<const ResidentRun> runs, Sh
   add_ranges(sorted_ranges(snapshot.records));
   ranges.push_back({UINT64_MAX, UINT64_MAX});
   Outside outside(snapshot);
-  ResidentCursor cursor(runs);
+  std::size_t run = 0;
   Address gap = 0;
   for (const Range range : ranges) {
     if (range.start > gap)
-      cursor.for_each_in(gap, range.start, [&](Address start, Address end) { outside.add(start, end); });
+      residency.for_each_in_next(gap, range.start, run,
+                                 [&](Address start, Address end) { outside.add(start, end); });
     gap = std::max(gap, range.end);
   }
   sheet.bytes[static_cast<std::size_t>(Part::kOther)] = outside.other;
@@ -236,21 +214,20 @@ void add_outside(const Snapshot& snapshot, std::span<const ResidentRun> runs, Sh
 }
 
 void fill_resident(const Snapshot& snapshot, const Residency& residency, Sheet& sheet) {
-  SpanSums(snapshot, sheet).add_all(residency.runs());
+  SpanSums(snapshot, sheet).add_all(residency);
   sheet.bytes[static_cast<std::size_t>(Part::kFreePages)] =
-      resident_in(sorted_ranges(snapshot.free_runs), residency.runs());
+      resident_in(sorted_ranges(snapshot.free_runs), residency);
   sheet.bytes[static_cast<std::size_t>(Part::kMetadata)] +=
-      resident_in(merged(sorted_ranges(snapshot.records)), residency.runs());
-  add_outside(snapshot, residency.runs(), sheet);
+      resident_in(merged(sorted_ranges(snapshot.records)), residency);
+  add_outside(snapshot, residency, sheet);
   sheet.rss_bytes = residency.rss_bytes();
   sheet.huge_bytes = residency.huge_bytes();
 }
 
 /// \why tables of records are mapped far beyond what is used of them, and clean pages have no memory.
 void fill_mapped(const Snapshot& snapshot, Sheet& sheet) {
-  constexpr ResidentRun kAll[] = {{0, UINT64_MAX}};
   sheet.basis = Basis::kMapped;
-  SpanSums(snapshot, sheet).add_all(kAll);
+  SpanSums(snapshot, sheet).add_all(Residency({{0, UINT64_MAX}}, 0, 0));
   sheet.bytes[static_cast<std::size_t>(Part::kFreePages)] = snapshot.totals.free_dirty_bytes;
   sheet.bytes[static_cast<std::size_t>(Part::kMetadata)] += snapshot.totals.record_bytes;
 }

@@ -31,16 +31,6 @@ std::array<unsigned, 4> numbers_of(std::string_view line) {
   return numbers;
 }
 
-/// The 22nd word of /proc/PID/stat. \why behind the last bracket: a name may hold blanks and brackets.
-std::uint64_t start_ticks_of(const std::string& text) {
-  constexpr int kWordsBehindName = 22 - 2;
-  const std::size_t name_end = text.rfind(')');
-  std::istringstream words(name_end == std::string::npos ? "" : text.substr(name_end + 1));
-  std::string word;
-  for (int i = 0; i < kWordsBehindName; ++i) words >> word;
-  return number_in(word);
-}
-
 /// \why no question to the server of a file system for the numbers: it need not answer. For attributes it is
 /// asked, and waited for.
 ProgramFile program_file_of(int directory) {
@@ -87,7 +77,7 @@ std::optional<ProcessIdentity> read_identity(int directory) {
   ProcessIdentity identity;
   identity.users = numbers_of(field_of(status, "Uid:"));
   identity.groups = numbers_of(field_of(status, "Gid:"));
-  identity.start_ticks = start_ticks_of(read_kernel_text("stat", directory).value_or(""));
+  identity.start_ticks = number_in(word_of_stat(read_kernel_text("stat", directory).value_or(""), 22));
   identity.memory_owner = memory.st_uid;
   identity.program = program_file_of(directory);
   return identity;
@@ -102,7 +92,7 @@ AttachedProcess::AttachedProcess(int pid, Access access, OtherUser others)
   const std::optional<ProcessIdentity> identity = read_identity(directory());
   if (!identity) fail(kHasEnded);
   identity_ = *identity;
-  const RefusalFacts facts = gather_refusal_facts(directory(), pid_, program_);
+  const RefusalFacts facts = gather_refusal_facts(pid_, program_, identity_.users, identity_.memory_owner);
   open_all(access);
   const int error = memory_.is_open() ? 0 : errno;
   require_same_identity();

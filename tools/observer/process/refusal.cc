@@ -1,40 +1,13 @@
 #include "observer/process/refusal.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/capability.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include <cstdint>
-#include <sstream>
 
 #include "observer/files/kernel_text.h"
 
 namespace tarn::observer {
 namespace {
-
-struct Users {
-  unsigned real = 0, effective = 0, saved = 0;
-};
-
-Users users_of(const std::string& status) {
-  Users users;
-  std::istringstream(std::string(field_of(status, "Uid:"))) >> users.real >> users.effective >> users.saved;
-  return users;
-}
-
-unsigned first_other_than(unsigned own, const Users& users) {
-  for (const unsigned user : {users.effective, users.real, users.saved})
-    if (user != own) return user;
-  return own;
-}
-
-// The kernel gives the files of a process that is not dumpable to root.
-bool is_dumpable(int directory, unsigned effective_user) {
-  struct stat memory {};
-  return fstatat(directory, "mem", &memory, 0) != 0 || memory.st_uid == effective_user;
-}
 
 std::string reason_of(const RefusalFacts& facts) {
   if (facts.ptrace_scope >= 3)
@@ -65,14 +38,17 @@ std::string reason_of(const RefusalFacts& facts) {
 
 }  // namespace
 
-RefusalFacts gather_refusal_facts(int directory, int pid, std::string program) {
+RefusalFacts gather_refusal_facts(int pid, std::string program, const std::array<unsigned, 4>& users,
+                                  unsigned memory_owner) {
   RefusalFacts facts;
   facts.pid = pid;
   facts.program = std::move(program);
   facts.own_user = geteuid();
-  const Users users = users_of(read_kernel_text("status", directory).value_or(""));
-  facts.its_user = first_other_than(facts.own_user, users);
-  facts.is_dumpable = is_dumpable(directory, users.effective);
+  const auto [real, effective, saved, of_file_system] = users;
+  facts.its_user = facts.own_user;
+  for (const unsigned user : {saved, real, effective})  // the effective one before all
+    if (user != facts.own_user) facts.its_user = user;
+  facts.is_dumpable = memory_owner == effective;
   const std::string own = read_kernel_text("/proc/self/status").value_or("");
   facts.has_ptrace_right = (number_in(field_of(own, "CapEff:"), 16) >> CAP_SYS_PTRACE & 1) != 0;
   const std::string scope = read_kernel_text("/proc/sys/kernel/yama/ptrace_scope").value_or("");

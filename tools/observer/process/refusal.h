@@ -1,6 +1,7 @@
 // Why the kernel lets this tool not look into a process, and what to do about it. The rule is that of ptrace
 // (ptrace(2), "Ptrace access mode checking"); it tells only yes or no, so the cause is found again here.
 #pragma once
+#include <array>
 #include <string>
 
 namespace tarn::observer {
@@ -16,8 +17,10 @@ struct RefusalFacts {
   unsigned ptrace_scope = 0;      // of the Yama module; 0 without it
 };
 
-/// \param directory of /proc/PID
-RefusalFacts gather_refusal_facts(int directory, int pid, std::string program);
+/// \param users real, effective, saved and of the file system, as the process has them
+/// \param memory_owner of /proc/PID/mem: the kernel gives the files of a process that is not dumpable to root
+RefusalFacts gather_refusal_facts(int pid, std::string program, const std::array<unsigned, 4>& users,
+                                  unsigned memory_owner);
 
 /// One line: what keeps this tool out, and what to do.
 std::string explain_refusal(const RefusalFacts& facts);

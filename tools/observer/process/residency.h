@@ -2,6 +2,7 @@
 // /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst of Linux); a core file tells what was written
 // to it.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -27,16 +28,28 @@ class Residency {
   std::uint64_t bytes_in(Address start, Address end) const;
   /// Calls visit(start, end) for each resident part of a range.
   template <typename Visit>
-  void for_each_in(Address start, Address end, Visit visit) const;
+  void for_each_in(Address start, Address end, Visit visit) const {
+    for_each_in(start, end, first_run_behind(start), visit);
+  }
+  /// The same for ranges that ascend: one pass over both. \param run 0 before the first range
+  template <typename Visit>
+  void for_each_in_next(Address start, Address end, std::size_t& run, Visit visit) const {
+    while (run < runs_.size() && runs_[run].end <= start) ++run;
+    for_each_in(start, end, run, visit);
+  }
 
   /// Of the whole process, as the kernel counts it.
   std::uint64_t rss_bytes() const { return rss_bytes_; }
   /// Anonymous memory in 2 MiB pages.
   std::uint64_t huge_bytes() const { return huge_bytes_; }
-  const std::vector<ResidentRun>& runs() const { return runs_; }
 
  private:
   std::size_t first_run_behind(Address address) const;  // the first that ends behind it
+  template <typename Visit>
+  void for_each_in(Address start, Address end, std::size_t run, Visit visit) const {
+    for (; run < runs_.size() && runs_[run].start < end; ++run)
+      visit(std::max(runs_[run].start, start), std::min(runs_[run].end, end));
+  }
 
   std::vector<ResidentRun> runs_;
   std::uint64_t rss_bytes_, huge_bytes_;
@@ -89,11 +102,5 @@ ResidentPages walk_written(const InputFile& pagemap, const std::vector<MappingUs
 
 /// Whether the page at an address is in memory, and can be read without asking a file system.
 bool is_present(const InputFile& pagemap, Address address);
-
-template <typename Visit>
-void Residency::for_each_in(Address start, Address end, Visit visit) const {
-  for (std::size_t i = first_run_behind(start); i < runs_.size() && runs_[i].start < end; ++i)
-    visit(runs_[i].start < start ? start : runs_[i].start, runs_[i].end < end ? runs_[i].end : end);
-}
 
 }  // namespace tarn::observer

@@ -65,6 +65,8 @@ class Source {
 std::unique_ptr<Source> open_process(int pid);
 /// \throws ObserveError: no file, no core file, another architecture.
 std::unique_ptr<Source> open_core(const std::string& path);
+/// \returns the registers of the threads of a core file; none where not all of them can be read.
+std::vector<Address> core_file_words(const std::string& path);
 /// The same for a minidump (Breakpad, Crashpad). Which memory it holds was up to who wrote it.
 std::unique_ptr<Source> open_minidump(const std::string& path);
 /// \throws ObserveError where /proc/self cannot be read.

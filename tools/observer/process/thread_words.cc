@@ -3,7 +3,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fmt/format.h>
-#include <gelf.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -17,8 +16,6 @@
 #include <map>
 #include <optional>
 #include <sstream>
-
-#include "observer/files/elf_file.h"
 
 namespace tarn::observer {
 namespace {
@@ -121,23 +118,6 @@ class StoppedAll {
   std::map<int, int> threads_;  // with the status of its stop
 };
 
-/// The words of one note's registers: all of its content, as some of it are registers.
-void append_note(const std::byte* content, std::size_t bytes, std::vector<Address>& words) {
-  for (std::size_t at = 0; at + sizeof(Address) <= bytes; at += sizeof(Address)) {
-    Address word;
-    std::memcpy(&word, content + at, sizeof word);
-    words.push_back(word);
-  }
-}
-
-void append_notes(Elf_Data* notes, std::vector<Address>& words) {
-  GElf_Nhdr note;
-  std::size_t name = 0, content = 0;
-  for (std::size_t at = 0; (at = gelf_getnote(notes, at, &note, &name, &content)) > 0;)
-    if (note.n_type == NT_PRSTATUS)
-      append_note(static_cast<const std::byte*>(notes->d_buf) + content, note.n_descsz, words);
-}
-
 }  // namespace
 
 void append_registers(int thread, std::vector<Address>& words) {
@@ -173,22 +153,6 @@ void while_stopped(const AttachedProcess& process, const std::function<void()>& 
     throw ObserveError(
         fmt::format("process {} has a thread that does not stop: look without --stop", process.pid()));
   use();
-}
-
-std::vector<Address> core_file_words(const std::string& path) {
-  std::vector<Address> words;
-  const ElfFile file(path);
-  std::size_t count = 0;
-  if (file.get() == nullptr || elf_getphdrnum(file.get(), &count) != 0) return words;
-  for (std::size_t i = 0; i < count; ++i) {
-    GElf_Phdr segment;
-    if (gelf_getphdr(file.get(), static_cast<int>(i), &segment) == nullptr || segment.p_type != PT_NOTE)
-      continue;
-    Elf_Data* const notes = elf_getdata_rawchunk(file.get(), static_cast<std::int64_t>(segment.p_offset),
-                                                 segment.p_filesz, ELF_T_NHDR);
-    if (notes != nullptr) append_notes(notes, words);
-  }
-  return words;
 }
 
 }  // namespace tarn::observer

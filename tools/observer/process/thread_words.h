@@ -1,5 +1,5 @@
 // What the registers of a program's threads hold: of threads in system calls (/proc/PID/task/TID/syscall), of
-// stopped threads (ptrace), of a core file (its NT_PRSTATUS notes).
+// stopped threads (ptrace).
 #pragma once
 #include <functional>
 #include <string>
@@ -27,8 +27,5 @@ StoppedThreads stopped_thread_words(const AttachedProcess& process);
 /// Calls use() while all threads of a process are stopped. \throws ObserveError as above, or when a thread
 /// does not stop in time; then use() was not called.
 void while_stopped(const AttachedProcess& process, const std::function<void()>& use);
-
-/// The registers of the threads of a core file.
-std::vector<Address> core_file_words(const std::string& path);
 
 }  // namespace tarn::observer

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "observe/descriptor.h"
+#include "observer/files/elf_headers.h"
 #include "observer/process/attached_process.h"
 #include "observer/process/residency.h"
 #include "observer/records/layout.h"
@@ -17,16 +18,10 @@ namespace {
 using internal::ObserveDescriptor;
 
 constexpr std::uint64_t kMostNoteBytes = 64 * 1024;
-constexpr std::uint16_t kMostHeaders = 128;
+constexpr std::uint64_t kNoteAlignment = 4;
+constexpr unsigned kMostSegmentsOfFile = 128;
 constexpr unsigned kMostNotes = 16384;   // segments of notes, of all files of a program
 constexpr unsigned kMostLibraries = 16;  // of which the first one that has begun is read
-
-constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 3) & ~std::uint64_t{3}; }
-
-bool is_header_of_this_machine(const Elf64_Ehdr& header) {
-  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
-         header.e_phentsize == sizeof(Elf64_Phdr) && header.e_phnum <= kMostHeaders;
-}
 
 /// A note's contents.
 struct NotePlace {
@@ -36,20 +31,21 @@ struct NotePlace {
 
 /// \returns the place of tarn's note among those of a segment; bytes 0: it has none.
 NotePlace find_in_notes(const Source& source, Address start, std::uint64_t bytes) {
-  if (bytes > kMostNoteBytes) return {};
+  NotePlace found{};
+  if (bytes > kMostNoteBytes) return found;
   std::vector<std::byte> notes(bytes);
-  if (!source.read_all(start, notes.data(), notes.size())) return {};
-  for (std::uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= bytes;) {
-    Elf64_Nhdr note;
-    std::memcpy(&note, notes.data() + at, sizeof note);
-    const std::uint64_t name = at + sizeof note, contents = name + padded(note.n_namesz);
-    if (contents + note.n_descsz > bytes) return {};
-    if (note.n_type == ObserveDescriptor::kNoteType && note.n_namesz == sizeof ObserveDescriptor::kNoteName &&
-        std::memcmp(notes.data() + name, ObserveDescriptor::kNoteName, note.n_namesz) == 0)
-      return {start + contents, note.n_descsz};
-    at = contents + padded(note.n_descsz);
-  }
-  return {};
+  if (!source.read_all(start, notes.data(), notes.size())) return found;
+  const auto read = [&](std::uint64_t at, void* into, std::size_t count) {
+    if (at > bytes || count > bytes - at) return false;
+    std::memcpy(into, notes.data() + at, count);
+    return true;
+  };
+  for_each_note(read, 0, bytes, kNoteAlignment, [&](const ElfNote& note) {
+    if (found.bytes == 0 && note.type == ObserveDescriptor::kNoteType &&
+        note.owner == ObserveDescriptor::kNoteName)
+      found = {start + note.content, note.bytes};
+  });
+  return found;
 }
 
 Address descriptor_by(const Source& source, const NotePlace& note) {
@@ -58,27 +54,22 @@ Address descriptor_by(const Source& source, const NotePlace& note) {
   return note.address + static_cast<std::uint64_t>(distance);
 }
 
-/// The program headers of a file that a mapping begins with; none where it begins with no ELF header.
-std::vector<Elf64_Phdr> program_headers(const Source& source, Address start) {
-  Elf64_Ehdr header;
-  if (!source.read_all(start, &header, sizeof header) || !is_header_of_this_machine(header)) return {};
-  std::vector<Elf64_Phdr> headers(header.e_phnum);
-  if (!source.read_all(start + header.e_phoff, headers.data(), headers.size() * sizeof headers[0])) return {};
-  return headers;
-}
-
 /// \returns 0 when the file has no note of tarn's. \param notes_left how many segments of notes may be read.
 Address descriptor_of_file(const Source& source, Address start, unsigned& notes_left) {
   constexpr std::uint64_t kOsPageMask = 4095;
-  const std::vector<Elf64_Phdr> headers = program_headers(source, start);
+  const auto read = [&](std::uint64_t at, void* into, std::size_t bytes) {
+    return source.read_all(start + at, into, bytes);
+  };
+  const std::optional<ElfHeaders> headers = elf_headers(read, kMostSegmentsOfFile);
+  if (!headers) return 0;
   Address lowest = UINT64_MAX;
-  for (const Elf64_Phdr& header : headers)
-    if (header.p_type == PT_LOAD) lowest = std::min<Address>(lowest, header.p_vaddr & ~kOsPageMask);
-  for (const Elf64_Phdr& header : headers) {
-    if (header.p_type != PT_NOTE) continue;
+  for (const Elf64_Phdr& segment : headers->segments)
+    if (segment.p_type == PT_LOAD) lowest = std::min<Address>(lowest, segment.p_vaddr & ~kOsPageMask);
+  for (const Elf64_Phdr& segment : headers->segments) {
+    if (segment.p_type != PT_NOTE) continue;
     if (notes_left == 0) return 0;
     --notes_left;
-    const NotePlace note = find_in_notes(source, start - lowest + header.p_vaddr, header.p_filesz);
+    const NotePlace note = find_in_notes(source, start - lowest + segment.p_vaddr, segment.p_filesz);
     if (note.bytes != 0) return descriptor_by(source, note);
   }
   return 0;

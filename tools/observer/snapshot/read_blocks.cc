@@ -16,29 +16,24 @@ constexpr Address kPoolMarks = 7;          // the pool's record lies at a multip
 
 /// Where the fields of a span lie, and what its kinds are.
 struct Fields {
-  explicit Fields(const Layout& layout)
-      : record(layout.size_of("span")),
-        start(layout.field("span.start")),
-        free_bits(layout.field("span.free_bits")),
-        pool_data(layout.field("span.pool_data")),
-        remote_bits(layout.field("span.remote_bits")),
-        pool(layout.field("span.pool")),
-        stride(layout.field("span.stride")),
-        owner(layout.field("span.owner")),
-        block_count(layout.field("span.block_count")),
-        size_class(layout.field("span.size_class")),
-        kind(layout.field("span.kind")),
-        slab(layout.value("kind.slab")),
-        large(layout.value("kind.large")),
-        cached(layout.value("kind.cached")),
-        of_pool(layout.value("kind.pool")),
-        handle(layout.value("pool_record.handle")),
-        heap(layout.value("pool_record.heap")) {}
-
-  std::uint32_t record;
-  Field start, free_bits, pool_data, remote_bits, pool, stride, owner, block_count, size_class, kind;
-  std::uint32_t slab, large, cached, of_pool;
-  std::uint32_t handle, heap;
+  const Layout& layout;
+  std::uint32_t record = layout.size_of("span");
+  Field start = layout.field("span.start");
+  Field free_bits = layout.field("span.free_bits");
+  Field pool_data = layout.field("span.pool_data");
+  Field remote_bits = layout.field("span.remote_bits");
+  Field pool = layout.field("span.pool");
+  Field stride = layout.field("span.stride");
+  Field owner = layout.field("span.owner");
+  Field block_count = layout.field("span.block_count");
+  Field size_class = layout.field("span.size_class");
+  Field kind = layout.field("span.kind");
+  std::uint32_t slab = layout.value("kind.slab");
+  std::uint32_t large = layout.value("kind.large");
+  std::uint32_t cached = layout.value("kind.cached");
+  std::uint32_t of_pool = layout.value("kind.pool");
+  std::uint32_t handle = layout.value("pool_record.handle");
+  std::uint32_t heap = layout.value("pool_record.heap");
 };
 
 /// The words of bits at an address.
@@ -83,8 +78,7 @@ std::uint64_t odd_generations(Bytes slots, std::uint32_t word) {
 
 class BlockReader {
  public:
-  explicit BlockReader(Reading& reading)
-      : reading_(reading), snapshot_(reading.snapshot), fields_(reading.layout) {}
+  explicit BlockReader(Reading& reading) : reading_(reading) {}
 
   /// \returns whether what was read can be true.
   bool read(std::uint32_t index) {
@@ -266,8 +260,8 @@ class BlockReader {
   }
 
   Reading& reading_;
-  Snapshot& snapshot_;
-  const Fields fields_;
+  Snapshot& snapshot_ = reading_.snapshot;
+  const Fields fields_{reading_.layout};
 };
 
 /// Puts spans in the order of their addresses. Of two with one start the larger comes first.

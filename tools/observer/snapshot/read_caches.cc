@@ -11,24 +11,7 @@ constexpr std::uint64_t kMostRunLength = 64;  // of cached runs
 
 class CacheReader {
  public:
-  explicit CacheReader(Reading& reading)
-      : reading_(reading),
-        snapshot_(reading.snapshot),
-        layout_(reading.layout),
-        records_(layout_.field("cache.records")),
-        record_bytes_(layout_.size_of("record")),
-        top_(layout_.field("record.top_distance")),
-        magazines_(layout_.field("heap.magazines")),
-        magazines_behind_(layout_.field("heap.magazines_behind")),
-        magazine_bytes_(layout_.size_of("magazine")),
-        blocks_(layout_.field("magazine.blocks")),
-        room_(layout_.field("magazine.room")),
-        parked_first_(layout_.field("parked.first")),
-        parked_count_(layout_.field("parked.count")),
-        parked_in_first_(layout_.field("parked.in_first")),
-        parked_next_(layout_.field("parked_array.next")),
-        parked_blocks_(layout_.value("parked_array.blocks")),
-        parked_room_(layout_.value("parked_array.room")) {}
+  explicit CacheReader(Reading& reading) : reading_(reading) {}
 
   void read_thread(Address heap) {
     if (!heaps_.insert(heap).second) return;
@@ -37,15 +20,15 @@ class CacheReader {
     reading_.pulse.heaps.push_back(heap);
     Thread thread;
     thread.record = heap;
-    thread.owner = index_in(reading_.owner_at, number(heap, "heap.home"));
-    thread.is_alive = number(heap, "heap.use") == layout_.value("use.thread");
-    thread.refills = number(heap, "heap.refills");
-    thread.flushes = number(heap, "heap.flushes");
-    const Address cache = number(heap, "heap.cache");
+    thread.owner = index_in(reading_.owner_at, reading_.number_of(heap, "heap.home"));
+    thread.is_alive = reading_.number_of(heap, "heap.use") == layout_.value("use.thread");
+    thread.refills = reading_.number_of(heap, "heap.refills");
+    thread.flushes = reading_.number_of(heap, "heap.flushes");
+    const Address cache = reading_.number_of(heap, "heap.cache");
     const std::uint64_t cache_bytes = snapshot_.classes.size() * record_bytes_;
     reading_.image.load(cache, cache_bytes);
     reading_.add(snapshot_.records, {cache, cache_bytes, RecordRange::What::kRecords});
-    thread.number = static_cast<std::uint32_t>(number(cache, "cache.thread_number"));
+    thread.number = static_cast<std::uint32_t>(reading_.number_of(cache, "cache.thread_number"));
     for (std::uint32_t index = 1; index < snapshot_.classes.size(); ++index)
       read_magazine(thread, heap, cache, index);
     reading_.add(snapshot_.threads, thread);
@@ -57,20 +40,24 @@ class CacheReader {
     if (pool == kNone) return;
     const std::uint64_t stride = snapshot_.pools[pool].block_bytes;
     reading_.for_each_in_list(
-        number(owner.record, "owner.at_hand"), layout_.field("at_hand.next"), [&](Address cached) {
-          const Address slots = number(cached, "at_hand.slots"), top_at = number(cached, "at_hand.top");
+        reading_.number_of(owner.record, "owner.at_hand"), layout_.field("at_hand.next"),
+        [&](Address cached) {
+          const Address slots = reading_.number_of(cached, "at_hand.slots"),
+                        top_at = reading_.number_of(cached, "at_hand.top");
           const Address top = slots == 0 ? 0 : reading_.number(top_at, {0, sizeof(Address)});
-          const std::uint64_t room = std::min<std::uint64_t>(number(cached, "at_hand.capacity"), UINT16_MAX);
+          const std::uint64_t room =
+              std::min<std::uint64_t>(reading_.number_of(cached, "at_hand.capacity"), UINT16_MAX);
           if (top < slots || (top - slots) / sizeof(Address) > room) return;
           owner.cached_block_bytes +=
               stride * take_runs_out(slots + sizeof(Address), (top - slots) / sizeof(Address),
-                                     {number(cached, "at_hand.run_length"), stride}, owner.first_class);
+                                     {reading_.number_of(cached, "at_hand.run_length"), stride},
+                                     owner.first_class);
         });
   }
 
   void read_depot(std::uint32_t owner_index) {
     Owner& owner = snapshot_.owners[owner_index];
-    const Address depot = number(owner.record, "owner.depot");
+    const Address depot = reading_.number_of(owner.record, "owner.depot");
     if (depot == 0) return;
     reading_.bounds.spend_steps(owner.class_count);
     const std::uint64_t end =
@@ -86,10 +73,6 @@ class CacheReader {
   }
 
  private:
-  std::uint64_t number(Address record, std::string_view field) {
-    return reading_.number(record, layout_.field(field));
-  }
-
   void read_magazine(Thread& thread, Address heap, Address cache, std::uint32_t index) {
     const Address magazine =
         reading_.element(heap + magazines_.offset, heap + magazines_behind_.offset, index, magazine_bytes_);
@@ -169,15 +152,22 @@ class CacheReader {
   }
 
   Reading& reading_;
-  Snapshot& snapshot_;
-  const Layout& layout_;
-  const Field records_;
-  const std::uint32_t record_bytes_;
-  const Field top_, magazines_, magazines_behind_;
-  const std::uint32_t magazine_bytes_;
-  const Field blocks_, room_;
-  const Field parked_first_, parked_count_, parked_in_first_, parked_next_;
-  const std::uint32_t parked_blocks_, parked_room_;
+  Snapshot& snapshot_ = reading_.snapshot;
+  const Layout& layout_ = reading_.layout;
+  const Field records_ = layout_.field("cache.records");
+  const std::uint32_t record_bytes_ = layout_.size_of("record");
+  const Field top_ = layout_.field("record.top_distance");
+  const Field magazines_ = layout_.field("heap.magazines");
+  const Field magazines_behind_ = layout_.field("heap.magazines_behind");
+  const std::uint32_t magazine_bytes_ = layout_.size_of("magazine");
+  const Field blocks_ = layout_.field("magazine.blocks");
+  const Field room_ = layout_.field("magazine.room");
+  const Field parked_first_ = layout_.field("parked.first");
+  const Field parked_count_ = layout_.field("parked.count");
+  const Field parked_in_first_ = layout_.field("parked.in_first");
+  const Field parked_next_ = layout_.field("parked_array.next");
+  const std::uint32_t parked_blocks_ = layout_.value("parked_array.blocks");
+  const std::uint32_t parked_room_ = layout_.value("parked_array.room");
   std::unordered_set<Address> heaps_;  // that were read
 };
 
@@ -185,8 +175,7 @@ class CacheReader {
 
 void read_caches(Reading& reading) {
   CacheReader reader(reading);
-  const Address first =
-      reading.number(reading.layout.root("registry"), reading.layout.field("registry.first"));
+  const Address first = reading.number_of(reading.layout.root("registry"), "registry.first");
   reading.for_each_in_list(first, reading.layout.field("heap.next"),
                            [&](Address heap) { reader.read_thread(heap); });
   for (std::uint32_t i = 0; i < reading.snapshot.owners.size(); ++i) reader.read_depot(i);

@@ -30,24 +30,23 @@ void note_cached_spans(Reading& reading, Address owner, std::uint32_t index) {
 }
 
 void read_owner(Reading& reading, Address record, Address shared_one) {
-  const Layout& layout = reading.layout;
   reading.bounds.spend_steps(kMostSpareKinds + kMostCachedSpans);
   Owner owner;
   owner.record = record;
-  owner.threads = static_cast<std::uint32_t>(reading.number(record, layout.field("owner.threads")));
-  owner.is_orphan = reading.number(record, layout.field("owner.is_orphan")) != 0;
+  owner.threads = static_cast<std::uint32_t>(reading.number_of(record, "owner.threads"));
+  owner.is_orphan = reading.number_of(record, "owner.is_orphan") != 0;
   owner.is_shared_one = record == shared_one;
-  owner.is_of_pool = reading.number(record, layout.field("owner.is_of_pool")) != 0;
-  owner.has_slots = reading.number(record, layout.field("owner.has_slots")) != 0;
-  owner.first_class = static_cast<std::uint32_t>(reading.number(record, layout.field("owner.first_class")));
-  owner.class_count = static_cast<std::uint32_t>(reading.number(record, layout.field("owner.class_count")));
-  owner.slab_bytes = reading.number(record, layout.field("owner.slab_bytes"));
-  owner.spare_bytes = reading.number(record, layout.field("owner.spare_bytes"));
-  owner.pending = reading.number(record, layout.field("owner.pending_count"));
-  owner.slow_calls = reading.number(record, layout.field("owner.slow_calls"));
-  owner.slabs_made = reading.number(record, layout.field("owner.slabs_made"));
-  owner.slabs_ended = reading.number(record, layout.field("owner.slabs_ended"));
-  owner.remote_batches = reading.number(record, layout.field("owner.remote_batches"));
+  owner.is_of_pool = reading.number_of(record, "owner.is_of_pool") != 0;
+  owner.has_slots = reading.number_of(record, "owner.has_slots") != 0;
+  owner.first_class = static_cast<std::uint32_t>(reading.number_of(record, "owner.first_class"));
+  owner.class_count = static_cast<std::uint32_t>(reading.number_of(record, "owner.class_count"));
+  owner.slab_bytes = reading.number_of(record, "owner.slab_bytes");
+  owner.spare_bytes = reading.number_of(record, "owner.spare_bytes");
+  owner.pending = reading.number_of(record, "owner.pending_count");
+  owner.slow_calls = reading.number_of(record, "owner.slow_calls");
+  owner.slabs_made = reading.number_of(record, "owner.slabs_made");
+  owner.slabs_ended = reading.number_of(record, "owner.slabs_ended");
+  owner.remote_batches = reading.number_of(record, "owner.remote_batches");
   const auto index = static_cast<std::uint32_t>(reading.snapshot.owners.size());
   reading.owner_at[record] = index;
   reading.add(reading.snapshot.owners, owner);
@@ -60,7 +59,7 @@ void read_owner(Reading& reading, Address record, Address shared_one) {
 void read_owners(Reading& reading) {
   const Layout& layout = reading.layout;
   const Address shared_one = layout.root("shared_owner");
-  const Address first = reading.number(layout.root("owners"), layout.field("owners.first"));
+  const Address first = reading.number_of(layout.root("owners"), "owners.first");
   reading.for_each_in_list(first, layout.field("owner.next"), [&](Address record) {
     if (!reading.owner_at.contains(record)) read_owner(reading, record, shared_one);
   });

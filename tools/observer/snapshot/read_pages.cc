@@ -14,20 +14,17 @@ constexpr std::uint64_t kMostPages = std::uint64_t{1} << 26;  // of a region: 4 
 
 /// Where the fields of a region and of a chunk lie.
 struct Fields {
-  explicit Fields(const Layout& layout)
-      : region_bytes(layout.size_of("region")),
-        chunk_record(layout.size_of("chunk")),
-        start(layout.field("region.start")),
-        bytes(layout.field("region.bytes")),
-        spans(layout.field("region.spans")),
-        chunks(layout.field("region.chunks")),
-        committed(layout.field("region.committed")),
-        free_mask(layout.field("chunk.free_mask")),
-        dirty_mask(layout.field("chunk.dirty_mask")),
-        density(layout.field("chunk.density")) {}
-
-  std::uint32_t region_bytes, chunk_record;
-  Field start, bytes, spans, chunks, committed, free_mask, dirty_mask, density;
+  const Layout& layout;
+  std::uint32_t region_bytes = layout.size_of("region");
+  std::uint32_t chunk_record = layout.size_of("chunk");
+  Field start = layout.field("region.start");
+  Field bytes = layout.field("region.bytes");
+  Field spans = layout.field("region.spans");
+  Field chunks = layout.field("region.chunks");
+  Field committed = layout.field("region.committed");
+  Field free_mask = layout.field("chunk.free_mask");
+  Field dirty_mask = layout.field("chunk.dirty_mask");
+  Field density = layout.field("chunk.density");
 };
 
 struct Region {
@@ -143,10 +140,10 @@ class RegionReader {
 }  // namespace
 
 void read_pages(Reading& reading) {
-  const Fields fields(reading.layout);
+  const Fields fields{reading.layout};
   const Address map = reading.layout.root("page_map");
-  const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-      reading.number(map, reading.layout.field("page_map.region_count")), kMostRegions));
+  const auto count = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(reading.number_of(map, "page_map.region_count"), kMostRegions));
   const Address first = map + reading.layout.value("page_map.regions");
   RegionReader reader(reading, fields);
   for (std::uint32_t i = 0; i < count; ++i) {

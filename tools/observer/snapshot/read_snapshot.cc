@@ -48,7 +48,7 @@ void load_records(Reading& reading) {
   const Address metadata = layout.root("metadata");
   const Field ranges = layout.field("metadata.ranges"), start = layout.field("range.start"),
               end = layout.field("range.end");
-  const std::uint64_t count = reading.number(metadata, layout.field("metadata.range_count"));
+  const std::uint64_t count = reading.number_of(metadata, "metadata.range_count");
   for (std::uint64_t i = 0; i < count && i < kMostRanges; ++i) {
     const Address range = metadata + ranges.offset + i * ranges.size;
     const Address from = reading.number(range, start), to = reading.number(range, end);
@@ -61,9 +61,9 @@ void load_records(Reading& reading) {
 Address geometry_of_private(Reading& reading, std::uint32_t size_class) {
   const Layout& layout = reading.layout;
   const Address record = private_class(reading, size_class);
-  const Address owner = record == 0 ? 0 : reading.number(record, layout.field("private_class.owner"));
-  const Address geometries = owner == 0 ? 0 : reading.number(owner, layout.field("owner.geometries"));
-  const std::uint64_t first = owner == 0 ? 0 : reading.number(owner, layout.field("owner.first_class"));
+  const Address owner = record == 0 ? 0 : reading.number_of(record, "private_class.owner");
+  const Address geometries = owner == 0 ? 0 : reading.number_of(owner, "owner.geometries");
+  const std::uint64_t first = owner == 0 ? 0 : reading.number_of(owner, "owner.first_class");
   return geometries == 0 || first > size_class
              ? 0
              : geometries + (size_class - first) * layout.size_of("geometry");
@@ -79,8 +79,8 @@ void read_classes(Reading& reading) {
                                  ? layout.root("geometry") + std::uint64_t{i} * layout.size_of("geometry")
                                  : geometry_of_private(reading, i);
     if (geometry == 0) continue;
-    reading.snapshot.classes[i].block_bytes = reading.number(geometry, layout.field("geometry.block_bytes"));
-    reading.snapshot.classes[i].stride = reading.number(geometry, layout.field("geometry.stride"));
+    reading.snapshot.classes[i].block_bytes = reading.number_of(geometry, "geometry.block_bytes");
+    reading.snapshot.classes[i].stride = reading.number_of(geometry, "geometry.stride");
   }
 }
 
@@ -95,7 +95,7 @@ bool has_root(const Layout& layout, const Mapping& mapping) {
 void add_library_ranges(Reading& reading) {
   const std::string& library = reading.snapshot.library;
   const Layout& layout = reading.layout;
-  const Address index = reading.number(layout.root("page_map"), layout.field("page_map.index"));
+  const Address index = reading.number_of(layout.root("page_map"), "page_map.index");
   const bool has_own_file = library.find("libtarn") != std::string::npos;
   for (const SamplingRange& range : sampling_ranges(reading.source, layout))
     reading.add(reading.snapshot.records, {range.start, range.bytes, RecordRange::What::kRecords});

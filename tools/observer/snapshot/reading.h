@@ -51,6 +51,10 @@ struct Reading {
                      {0, field.size});
   }
 
+  std::uint64_t number_of(Address record, std::string_view field) {
+    return number(record, layout.field(field));
+  }
+
   /// \returns the element of a class in an array at `array`; 0 where nobody has made it. \param behind where
   /// the pointers to the blocks of later classes are.
   Address element(Address array, Address behind, std::uint32_t size_class, std::uint32_t size) {

@@ -99,15 +99,14 @@ void add_counters(Reading& reading) {
   add_counter(snapshot, "slabs_made", made);
   add_counter(snapshot, "slabs_ended", ended);
   add_counter(snapshot, "live_threads", live_threads);
-  add_counter(snapshot, "peak_threads",
-              reading.number(layout.root("registry"), layout.field("registry.peak_threads")));
-  add_counter(snapshot, "mapped_bytes", reading.number(cache, layout.field("page_cache.used")));
-  add_counter(snapshot, "peak_mapped_bytes", reading.number(cache, layout.field("page_cache.peak_used")));
-  add_counter(snapshot, "held_bytes", reading.number(limit, layout.field("limit.held")));
-  add_counter(snapshot, "soft_limit_bytes", limit_in(reading.number(limit, layout.field("limit.soft"))));
-  add_counter(snapshot, "hard_limit_bytes", limit_in(reading.number(limit, layout.field("limit.hard"))));
-  add_counter(snapshot, "soft_limit_crossings", reading.number(limit, layout.field("limit.crossings")));
-  add_counter(snapshot, "hard_limit_refusals", reading.number(limit, layout.field("limit.refusals")));
+  add_counter(snapshot, "peak_threads", reading.number_of(layout.root("registry"), "registry.peak_threads"));
+  add_counter(snapshot, "mapped_bytes", reading.number_of(cache, "page_cache.used"));
+  add_counter(snapshot, "peak_mapped_bytes", reading.number_of(cache, "page_cache.peak_used"));
+  add_counter(snapshot, "held_bytes", reading.number_of(limit, "limit.held"));
+  add_counter(snapshot, "soft_limit_bytes", limit_in(reading.number_of(limit, "limit.soft")));
+  add_counter(snapshot, "hard_limit_bytes", limit_in(reading.number_of(limit, "limit.hard")));
+  add_counter(snapshot, "soft_limit_crossings", reading.number_of(limit, "limit.crossings"));
+  add_counter(snapshot, "hard_limit_refusals", reading.number_of(limit, "limit.refusals"));
 }
 
 void add_options(Reading& reading) {
@@ -134,8 +133,7 @@ void sum_up(Reading& reading) {
   for (const Owner& owner : snapshot.owners) snapshot.totals.in_threads_bytes += owner.cached_block_bytes;
   for (const FreeRun& run : snapshot.free_runs)
     (run.is_dirty ? snapshot.totals.free_dirty_bytes : snapshot.totals.free_clean_bytes) += run.bytes;
-  snapshot.totals.record_bytes =
-      reading.number(reading.layout.root("metadata"), reading.layout.field("metadata.used"));
+  snapshot.totals.record_bytes = reading.number_of(reading.layout.root("metadata"), "metadata.used");
   add_counters(reading);
   add_options(reading);
 }

@@ -5,8 +5,6 @@
 namespace tarn::observer {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json shown(const Json& json) {
   if (json.is_string()) return printable_lines(json.get_ref<const std::string&>());
   if (!json.is_structured()) return json;

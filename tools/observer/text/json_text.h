@@ -5,11 +5,13 @@
 
 namespace tarn::observer {
 
+using Json = nlohmann::ordered_json;
+
 /// The text of a document without what may not be shown (src/base/printable.h) in its strings; ends of
 /// lines stay, as escapes. \param indent -1: in one line
-std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
+std::string json_text(const Json& json, int indent = -1);
 
 /// The same, to stand inside of a script element: what might end that is written as an escape.
-std::string json_in_script(const nlohmann::ordered_json& json);
+std::string json_in_script(const Json& json);
 
 }  // namespace tarn::observer

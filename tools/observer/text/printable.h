@@ -16,9 +16,13 @@ std::string printable(std::string_view text, std::size_t most_bytes = kLongestNa
 /// The same of several lines: of any length, and their ends stay.
 std::string printable_lines(std::string_view text);
 
+/// The text with "?" for each character that takes other than one column on some terminal.
+std::string in_single_columns(const std::string& text);
+
 /// Columns that a printable text takes, a character each.
 std::size_t columns_of(std::string_view text);
 
+std::string first_columns(const std::string& text, std::size_t columns);
 /// At most `columns`, the end being replaced by "…".
 std::string with_end_cut(const std::string& text, std::size_t columns);
 /// At most `columns`, the start being replaced by "…": of a path the end tells more.

@@ -2,7 +2,7 @@
 #include "profile/documents/flame_page.h"
 
 #include "flame_page_assets.h"
-#include "observer/text/json_text.h"
+#include "observer/text/page_text.h"
 #include "profile/documents/call_tree.h"
 #include "profile/stacks/json.h"
 
@@ -10,10 +10,6 @@ namespace tarn::profile {
 namespace {
 
 constexpr std::size_t kMostNodes = 20'000;
-
-std::string with_inserted(std::string text, const std::string& mark, const std::string& content) {
-  return text.replace(text.find(mark), mark.size(), content);
-}
 
 Json page_data(const NamedProfile& profile) {
   Json nodes = Json::array();
@@ -29,9 +25,7 @@ Json page_data(const NamedProfile& profile) {
 }  // namespace
 
 std::string flame_page(const NamedProfile& profile) {
-  std::string page = with_inserted(kFlamePageFrame, "@CSS@", kFlamePageStyle);
-  page = with_inserted(std::move(page), "@JS@", kFlamePageScript);
-  return with_inserted(std::move(page), "@DATA@", observer::json_in_script(page_data(profile)));
+  return observer::page_text({kFlamePageFrame, kFlamePageStyle, kFlamePageScript}, page_data(profile));
 }
 
 }  // namespace tarn::profile

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "observer/files/build_id.h"
 #include "observer/text/printable.h"
 #include "profile/stacks/json.h"
 
@@ -94,12 +95,6 @@ std::string gzipped(const std::string& bytes) {
   return packed;
 }
 
-std::string hex(const std::string& bytes) {
-  std::string text;
-  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return text;
-}
-
 class PprofFile {
  public:
   PprofFile() { text(""); }  // text 0 is empty in every profile
@@ -138,7 +133,7 @@ void PprofFile::add_mappings(const HeapProfile& raw) {
     message.add_number(3, module.end);
     message.add_number(4, module.file_offset);
     message.add_number(5, text(observer::printable(module.path)));
-    message.add_number(6, text(hex(module.build_id)));
+    message.add_number(6, text(observer::in_hex(module.build_id)));
     // Functions, files, lines, inlined frames: what is missing here is in no file that a reader could find.
     for (unsigned field = 7; field <= 10; ++field) message.add_number(field, 1);
     file_.add_message(profile_field::kMapping, message);

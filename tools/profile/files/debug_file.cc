@@ -10,18 +10,13 @@
 #include <memory>
 #include <utility>
 
+#include "observer/files/build_id.h"
 #include "profile/files/plain_sections.h"
 
 namespace tarn::profile {
 namespace {
 
 using observer::InputFile;
-
-std::string hex_of(const std::string& bytes) {
-  std::string text;
-  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return text;
-}
 
 std::string build_id_of(const InputFile& file) {
   elf_version(EV_CURRENT);
@@ -56,7 +51,7 @@ struct Wanted {
 std::vector<std::string> candidates(const Wanted& wanted, const std::string& path,
                                     const std::vector<std::string>& directories) {
   std::vector<std::string> files;
-  if (const std::string id = hex_of(wanted.build_id); id.size() > 2)
+  if (const std::string id = observer::in_hex(wanted.build_id); id.size() > 2)
     for (const std::string& directory : directories)
       files.push_back(fmt::format("{}/.build-id/{}/{}.debug", directory, id.substr(0, 2), id.substr(2)));
   if (wanted.link.empty()) return files;
@@ -71,7 +66,7 @@ std::vector<std::string> candidates(const Wanted& wanted, const std::string& pat
 InputFile from_server(const std::string& build_id) {
   const char* const servers = std::getenv("DEBUGINFOD_URLS");
   if (servers == nullptr || *servers == '\0' || build_id.empty()) return {};
-  const std::string command = "debuginfod-find debuginfo " + hex_of(build_id) + " 2>/dev/null";
+  const std::string command = "debuginfod-find debuginfo " + observer::in_hex(build_id) + " 2>/dev/null";
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(popen(command.c_str(), "re"), pclose);
   std::array<char, 4097> path{};
   if (output == nullptr || std::fgets(path.data(), path.size(), output.get()) == nullptr) return {};

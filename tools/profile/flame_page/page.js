@@ -5,6 +5,7 @@ const COLOURS = 5;
 const graph = byId("graph");
 const HINT =
   "Point at a call, tap it to zoom, or use the keys: arrows move, Enter zooms, Escape shows all. It is explained here.";
+const shareText = (part, whole) => `${(whole > 0 ? (100 * part) / whole : 0).toFixed(1)} %`;
 let measure = "live",
   zoomed = nodes[0],
   chosen = null,
@@ -17,9 +18,9 @@ function inWords(node) {
   const own = node[measure],
     whole = nodes[0][measure].bytes,
     place = node.place && ` (${node.place})`;
-  const ofZoomed = zoomed.id === 0 ? "" : `, ${percentText(own.bytes, zoomed[measure].bytes)} of what is zoomed`;
+  const ofZoomed = zoomed.id === 0 ? "" : `, ${shareText(own.bytes, zoomed[measure].bytes)} of what is zoomed`;
   const amount = `${bytesText(own.bytes)} in ${counted(own.blocks, "block")} ${measure}`;
-  return `${node.name}${place}: ${amount}, ${percentText(own.bytes, whole)} of all${ofZoomed}`;
+  return `${node.name}${place}: ${amount}, ${shareText(own.bytes, whole)} of all${ofZoomed}`;
 }
 
 function colourOf(node) {
@@ -29,7 +30,7 @@ function colourOf(node) {
 }
 
 function boxOf({ node, x, width, isAround }) {
-  const box = element("div", width > 24 ? node.name : "");
+  const box = html("div", {}, width > 24 ? node.name : "");
   box.className = [width <= 24 && "narrow", isAround && "around", isFound(node) && "hit", node === chosen && "chosen"]
     .filter(Boolean)
     .join(" ");
@@ -65,7 +66,7 @@ function foundInWords() {
     isBelow[node.id] = 1;
     bytes += node[measure].bytes;
   }
-  return `found: ${bytesText(bytes)}, ${percentText(bytes, nodes[0][measure].bytes)} of all`;
+  return `found: ${bytesText(bytes)}, ${shareText(bytes, nodes[0][measure].bytes)} of all`;
 }
 
 function show(node) {
@@ -112,7 +113,7 @@ const nodeUnder = (event) => nodes[event.target.dataset?.node];
 
 document.title = `${data.program} – tarn profile`;
 byId("title").textContent = `Memory of ${data.program}${data.pid ? ` (${data.pid})` : ""}`;
-byId("about").replaceChildren(...data.remarks.map((remark) => element("p", remark)));
+byId("about").replaceChildren(...data.remarks.map((remark) => html("p", {}, remark)));
 graph.addEventListener("keydown", onKey);
 graph.addEventListener("click", (event) => nodeUnder(event) && zoom(nodeUnder(event)));
 graph.addEventListener("pointerover", (event) => nodeUnder(event) && show(nodeUnder(event)));

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "observer/text/printable.h"
-#include "profile/stacks/amount_text.h"
+#include "observer/text/words.h"
 
 namespace tarn::profile {
 namespace {
@@ -30,8 +30,9 @@ void add(const NamedProfile& profile, Amount StackGrowth::*side, ByKey& by_key) 
 }
 
 std::string line_of(const StackGrowth& growth, std::size_t columns) {
-  std::string line = fmt::format("{:>10}  {:>11}  ", change_text(growth.bytes()),
-                                 (growth.blocks() >= 0.5 ? "+" : "") + count_text(growth.blocks()));
+  std::string line =
+      fmt::format("{:>10}  {:>11}  ", observer::change_in_bytes(growth.bytes()),
+                  (growth.blocks() >= 0.5 ? "+" : "") + observer::estimate_in_words(growth.blocks()));
   line += growth.frames.empty() ? "[no stack]" : frame_in_words(growth.frames[site_of(growth.frames)]);
   if (!growth.pool.empty()) line += " in " + growth.pool;
   return observer::with_end_cut(line, columns) + "\n";
@@ -58,8 +59,8 @@ std::string growth_text(const std::vector<StackGrowth>& growth, std::size_t rows
   const std::size_t most = rows == 0 ? growth.size() : rows;
   double sum = 0;
   for (const StackGrowth& one : growth) sum += one.bytes();
-  std::string text =
-      fmt::format("{} in all\n\n{:>10}  {:>11}  function\n", change_text(sum), "bytes", "blocks");
+  std::string text = fmt::format("{} in all\n\n{:>10}  {:>11}  function\n", observer::change_in_bytes(sum),
+                                 "bytes", "blocks");
   for (std::size_t i = 0; i < std::min(more, most); ++i) text += line_of(growth[i], columns);
   if (more > most) text += fmt::format("and {} more that grew\n", more - most);
   for (std::size_t i = growth.size(); i > growth.size() - std::min(less, most); --i)

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "observer/text/printable.h"
-#include "profile/stacks/amount_text.h"
+#include "observer/text/words.h"
 
 namespace tarn::profile {
 namespace {
@@ -36,8 +36,9 @@ void add_leak(const NamedStack& stack, std::map<Key, Growing>& leaks) {
 }
 
 std::string heading_of(const Leak& leak) {
-  std::string text = fmt::format("{} in {} of {}", counted(leak.amount.bytes, "byte"),
-                                 counted(leak.amount.blocks, "block"), bytes_text(leak.block_bytes));
+  std::string text = fmt::format("{} in {} of {}", observer::counted_estimate(leak.amount.bytes, "byte"),
+                                 observer::counted_estimate(leak.amount.blocks, "block"),
+                                 observer::short_bytes(leak.block_bytes));
   if (!leak.pool.empty()) text += " from " + leak.pool;
   if (leak.stacks > 1) text += fmt::format(", by {} stacks, of which the largest is", leak.stacks);
   return text;
@@ -57,7 +58,8 @@ std::string leak_text(const Leak& leak, const LeakTextShape& shape) {
 }
 
 std::string sum_text(const Amount& amount, const std::string& what) {
-  return fmt::format("{} in {} {}\n", counted(amount.bytes, "byte"), counted(amount.blocks, "block"), what);
+  return fmt::format("{} in {} {}\n", observer::counted_estimate(amount.bytes, "byte"),
+                     observer::counted_estimate(amount.blocks, "block"), what);
 }
 
 }  // namespace
@@ -126,8 +128,8 @@ std::string leak_report_text(const LeaksAtEnd& report, const LeakTextShape& shap
   text += report.leaks.empty() ? "no leaks\n" : sum_text(report.total, "leaked");
   if (!is_nothing(report.suppressed)) text += sum_text(report.suppressed, "suppressed, by:");
   for (const Suppression& one : report.suppressions)
-    text += fmt::format("    {:>12}  {:>10}  {}\n", count_text(one.suppressed.bytes),
-                        count_text(one.suppressed.blocks), one.pattern);
+    text += fmt::format("    {:>12}  {:>10}  {}\n", observer::estimate_in_words(one.suppressed.bytes),
+                        observer::estimate_in_words(one.suppressed.blocks), one.pattern);
   for (const std::string& remark : report.remarks) text += remark + "\n";
   return text;
 }

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/leak_pattern.h"
+#include "base/leak_rules.h"
 #include "observer/files/input_file.h"
 #include "observer/text/printable.h"
 

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "observer/text/printable.h"
-#include "profile/stacks/amount_text.h"
+#include "observer/text/words.h"
 
 namespace tarn::profile {
 namespace {
@@ -83,13 +83,13 @@ std::string top_sites_text(const NamedProfile& profile, Measure measure, std::si
   if (rows != 0 && rows < all) sites.resize(rows);
   const Widths widths = widths_of(sites, columns);
   const char* const what = measure == Measure::kLive ? "live" : "allocated";
-  std::string text =
-      fmt::format("{} in {} {}\n\n", bytes_text(total.bytes), counted(total.blocks, "block"), what);
+  std::string text = fmt::format("{} in {} {}\n\n", observer::short_bytes(total.bytes),
+                                 observer::counted_estimate(total.blocks, "block"), what);
   const Site heading{.frame = {.function = "function"}, .pool = "pool", .amount = {}};
   text += row("bytes", "blocks", "share", {widths.function, 0, 0}, heading);
   for (const Site& site : sites)
-    text += row(bytes_text(site.amount.bytes), count_text(site.amount.blocks),
-                share_text(site.amount.bytes, total.bytes), widths, site);
+    text += row(observer::short_bytes(site.amount.bytes), observer::estimate_in_words(site.amount.blocks),
+                observer::share_in_words(site.amount.bytes, total.bytes), widths, site);
   if (sites.size() < all) text += fmt::format("and {} more sites\n", all - sites.size());
   for (const std::string& remark : profile.remarks()) text += remark + "\n";
   return text;

@@ -1,7 +1,5 @@
 #include "profile/stacks/json.h"
 
-#include "observer/text/json_text.h"
-
 namespace tarn::profile {
 
 Json to_json(const Amount& amount) {

@@ -2,14 +2,14 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "observer/text/json_text.h"
 #include "profile/stacks/named_profile.h"
 
 namespace tarn::profile {
 
-using Json = nlohmann::ordered_json;
+using Json = observer::Json;
 
 /// Estimates as whole numbers: no reader wants 3.9999 blocks.
 inline std::int64_t whole(double number) { return static_cast<std::int64_t>(std::llround(number)); }

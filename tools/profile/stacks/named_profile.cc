@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "observer/text/printable.h"
-#include "profile/stacks/amount_text.h"
+#include "observer/text/words.h"
 #include "profile/stacks/function_name.h"
 
 namespace tarn::profile {
@@ -146,12 +146,13 @@ void NamedProfile::add_older() {
 void NamedProfile::add_remarks() {
   if (raw_.interval_bytes > 1)
     remarks_.push_back(fmt::format("Figures are estimates: a sample was taken every {}, on average.",
-                                   bytes_text(static_cast<double>(raw_.interval_bytes))));
+                                   observer::short_bytes(static_cast<double>(raw_.interval_bytes))));
   if (!stacks_.empty() && stacks_.back().is_older)
     remarks_.push_back(
         fmt::format("{} in {} from before the profile was switched on is live: where it was allocated is not "
                     "known.",
-                    bytes_text(stacks_.back().live.bytes), counted(stacks_.back().live.blocks, "block")));
+                    observer::short_bytes(stacks_.back().live.bytes),
+                    observer::counted_estimate(stacks_.back().live.blocks, "block")));
   if (raw_.lost_samples != 0)
     remarks_.push_back(fmt::format(
         "{} samples were lost, as there was no room for them: figures are too low.", raw_.lost_samples));

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "observer/files/elf_headers.h"
 #include "observer/files/input_file.h"
 #include "profile/files/symbol_file.h"
 #include "profile/symbols/jit_names.h"
@@ -57,13 +58,12 @@ void take_back_bias(int image, const Elf64_Phdr& segment, std::uint64_t bias) {
 /// \param start where the file's first byte lies
 /// \returns a file in memory; not open: nothing of ELF is there.
 observer::InputFile loaded_image(const ReadMemory& read, std::uint64_t start) {
-  Elf64_Ehdr head;
-  if (read(start, &head, sizeof head) != sizeof head || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-      head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum > kMostSegments)
-    return {};
-  std::vector<Elf64_Phdr> segments(head.e_phnum);
-  const std::size_t bytes = segments.size() * sizeof(Elf64_Phdr);
-  if (read(start + head.e_phoff, segments.data(), bytes) != bytes) return {};
+  const auto read_all = [&](std::uint64_t at, void* into, std::size_t bytes) {
+    return read(start + at, into, bytes) == bytes;
+  };
+  std::optional<observer::ElfHeaders> headers = observer::elf_headers(read_all, kMostSegments);
+  if (!headers) return {};
+  auto& [head, segments] = *headers;
   observer::InputFile image(memfd_create("tarn-image", MFD_CLOEXEC));
   std::uint64_t bias = start, left = kLargestImage;
   for (const Elf64_Phdr& segment : segments)

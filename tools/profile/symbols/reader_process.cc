@@ -8,15 +8,16 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
+#include <chrono>
 #include <csignal>
-#include <ctime>
 #include <exception>
 
 #include "observer/files/outside_wait.h"
 
 namespace tarn::profile {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr rlim_t kMostMemory = rlim_t{16} << 30;
@@ -29,28 +30,11 @@ void limit(int resource, rlim_t most) {
   }
 }
 
-bool write_all(int to, const char* bytes, std::size_t count) {
-  while (count != 0) {
-    const ssize_t part = write(to, bytes, count);
-    if (part < 0 && errno == EINTR) continue;
-    if (part <= 0) return false;
-    bytes += part;
-    count -= static_cast<std::size_t>(part);
-  }
-  return true;
-}
-
 /// The tool may hold these back, to end in order.
 bool is_to_end() {
   sigset_t pending;
   if (sigpending(&pending) != 0) return false;
   return sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1;
-}
-
-double now_in_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 }  // namespace
@@ -59,7 +43,7 @@ ReaderProcess::ReaderProcess(
     const std::function<void(const std::function<void(const std::string&)>&)>& work) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return;
-  output_ = ends[0];
+  output_ = observer::Descriptor(ends[0]);
   pid_ = fork();
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -68,7 +52,7 @@ ReaderProcess::ReaderProcess(
     limit(RLIMIT_CORE, 0);
     try {
       work([&](const std::string& line) {
-        if (!write_all(ends[1], (line + '\n').data(), line.size() + 1)) _exit(1);
+        if (!observer::write_all(ends[1], line + '\n')) _exit(1);
       });
     } catch (const std::exception&) {
       _exit(1);
@@ -79,7 +63,7 @@ ReaderProcess::ReaderProcess(
 }
 
 ReaderProcess::~ReaderProcess() {
-  if (output_ >= 0) close(output_);
+  output_.reset();
   if (pid_ <= 0) return;
   kill(pid_, SIGKILL);
   // Where the kernel does not let go of it, it is left behind.
@@ -97,16 +81,16 @@ std::optional<std::string> ReaderProcess::take_line() {
 
 std::optional<std::string> ReaderProcess::next_line(double seconds) {
   constexpr int kTickMs = 100;
-  const double until = now_in_seconds() + seconds;
+  const auto until = Clock::now() + std::chrono::duration<double>(seconds);
   for (;;) {
     if (std::optional<std::string> line = take_line()) return line;
     read_.erase(0, taken_);
     taken_ = 0;
-    if (output_ < 0 || read_.size() > kLongestLine || is_to_end() || now_in_seconds() > until) return {};
-    pollfd output{output_, POLLIN, 0};
+    if (!output_.is_open() || read_.size() > kLongestLine || is_to_end() || Clock::now() > until) return {};
+    pollfd output{output_.get(), POLLIN, 0};
     if (poll(&output, 1, kTickMs) <= 0) continue;
     std::array<char, 65536> part;
-    const ssize_t count = read(output_, part.data(), part.size());
+    const ssize_t count = read(output_.get(), part.data(), part.size());
     if (count <= 0) return {};
     read_.append(part.data(), static_cast<std::size_t>(count));
   }

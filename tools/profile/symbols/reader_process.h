@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "observer/files/descriptor.h"
+
 namespace tarn::profile {
 
 class ReaderProcess {
@@ -27,7 +29,7 @@ class ReaderProcess {
   std::optional<std::string> take_line();
 
   pid_t pid_ = -1;
-  int output_ = -1;
+  observer::Descriptor output_;
   std::string read_;
   std::size_t taken_ = 0;
 };

@@ -88,7 +88,6 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
 }
 
 int measuring_status(int interrupted_by, bool has_failure) {
-  constexpr int kSignalStatus = 128;
   return interrupted_by != 0 ? kSignalStatus + interrupted_by : has_failure ? 1 : 0;
 }
 

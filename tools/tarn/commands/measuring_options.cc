@@ -48,42 +48,25 @@ void MeasuringOptions::check() {
 }
 
 void add_selection_options(CLI::App& command, MeasuringOptions& options) {
-  command
-      .add_option("--with", options.selection.with,
-                  "Besides glibc and tarn, only these: mimalloc, jemalloc, tcmalloc, tbb, the path of a .so, "
-                  "NAME=PATH, all, none")
-      ->type_name("NAME|PATH,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command.add_option("--without", options.selection.without, "Leave these out")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command
-      .add_option("--set", options.settings,
-                  "Set an option of the library (see tarn options), for tarn alone")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  command
-      .add_option(
-          "--variant", options.variants,
-          "tarn once more, under this name and with these options of the library, or variables of the "
-          "environment")
-      ->type_name("LABEL:KEY=VALUE[,...]")
-      ->allow_extra_args(false);
+  add_list(command, "--with NAME|PATH,...", options.selection.with,
+           "Besides glibc and tarn, only these: mimalloc, jemalloc, tcmalloc, tbb, the path of a .so, "
+           "NAME=PATH, all, none");
+  add_list(command, "--without NAME,...", options.selection.without, "Leave these out");
+  add_values(command, "--set KEY=VALUE", options.settings,
+             "Set an option of the library (see tarn options), for tarn alone");
+  add_values(command, "--variant LABEL:KEY=VALUE[,...]", options.variants,
+             "tarn once more, under this name and with these options of the library, or variables of the "
+             "environment");
 }
 
 void add_round_options(CLI::App& command, MeasuringOptions& options) {
-  command.add_option("--rounds", options.rounds, fmt::format("Measured rounds ({})", options.rounds))
-      ->type_name("N");
-  command.add_option("--timeout", options.timeout_seconds, "Kill a run that takes longer (600)")
-      ->type_name("SECONDS");
+  add_value(command, "--rounds N", options.rounds, fmt::format("Measured rounds ({})", options.rounds));
+  add_value(command, "--timeout SECONDS", options.timeout_seconds, "Kill a run that takes longer (600)");
 }
 
 void add_result_options(CLI::App& command, MeasuringOptions& options, const std::string& what_page_shows) {
-  command.add_option("--json", options.json_file, "Write every run, the summary and the machine")
-      ->type_name("FILE");
-  command.add_option("--html", options.html_file, what_page_shows)->type_name("FILE");
+  add_value(command, "--json FILE", options.json_file, "Write every run, the summary and the machine");
+  add_value(command, "--html FILE", options.html_file, what_page_shows);
   command.add_flag("--quiet", options.is_quiet, "No progress");
 }
 

@@ -70,8 +70,7 @@ void add_options_command(CLI::App& app, Invocation& invocation) {
                                   "  TARN_HUGE_PAGES=always tarn run -- ./server\n");
   auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Print JSON");
-  command->callback(
-      [as_json, &invocation] { invocation.work = [as_json] { return print_options(*as_json); }; });
+  on_call(*command, invocation, as_json, print_options);
 }
 
 }  // namespace tarn::tool

@@ -291,9 +291,8 @@ void add_compare_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<CompareOptions>();
   add_selection_options(*command, options->measuring);
   add_compare_options(*command, *options);
-  command->callback([options, &invocation] {
-    invocation.work = [options, &invocation] { return compare_or_stop(*options, invocation); };
-  });
+  on_call(*command, invocation, options,
+          [&invocation](CompareOptions& given) { return compare_or_stop(given, invocation); });
 }
 
 }  // namespace tarn::tool

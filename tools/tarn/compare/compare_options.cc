@@ -82,49 +82,29 @@ Workload CompareOptions::workload(const std::vector<std::string>& command) const
 
 void add_compare_options(CLI::App& command, CompareOptions& options) {
   add_round_options(command, options.measuring);
-  command.add_option("--warmup", options.warmups, "Rounds before them that are verified only (1)")
-      ->type_name("N");
-  command.add_option("--stdin", options.stdin_path, "The program's standard input (/dev/null)")
-      ->type_name("FILE");
-  command.add_option("--expect-status", options.expected_status, "The exit status that means success (0)")
-      ->type_name("N");
-  command
-      .add_option("--load", options.load,
-                  "PROGRAM is a server: start it, wait until it is ready, run this command, stop the server")
-      ->type_name("COMMAND");
-  command
-      .add_option("--port", options.port, "It is ready when this port of the machine accepts a connection")
-      ->type_name("N");
-  command.add_option("--ready", options.ready_text, "It is ready when it has written this")
-      ->type_name("TEXT");
-  command.add_option("--ready-timeout", options.ready_seconds, "Give up when it is not ready by then (60)")
-      ->type_name("SECONDS");
-  command.add_option("--idle", options.idle_seconds, "Leave it alone so long after the load (1)")
-      ->type_name("SECONDS");
-  command
-      .add_option(
-          "--metric", options.metrics,
-          "A figure that the load, or the program, prints: the group of the expression. +NAME: more is "
-          "better")
-      ->type_name("NAME=REGEX")
-      ->allow_extra_args(false);
-  command
-      .add_option("--suite", options.suite, "Run all programs of a suite: programs, return_memory, or a file")
-      ->type_name("NAME|FILE");
-  command.add_option("--programs", options.programs, "Only these of the suite")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command
-      .add_option("--baseline", options.baseline_file,
-                  "What --json wrote before: exit status 3 if tarn stands worse beside glibc than then")
-      ->type_name("FILE");
-  command
-      .add_option("--tolerance", options.tolerance_percent,
-                  "So much worse, beyond the noise, is no failure (5)")
-      ->type_name("PERCENT");
+  add_value(command, "--warmup N", options.warmups, "Rounds before them that are verified only (1)");
+  add_value(command, "--stdin FILE", options.stdin_path, "The program's standard input (/dev/null)");
+  add_value(command, "--expect-status N", options.expected_status, "The exit status that means success (0)");
+  add_value(command, "--load COMMAND", options.load,
+            "PROGRAM is a server: start it, wait until it is ready, run this command, stop the server");
+  add_value(command, "--port N", options.port,
+            "It is ready when this port of the machine accepts a connection");
+  add_value(command, "--ready TEXT", options.ready_text, "It is ready when it has written this");
+  add_value(command, "--ready-timeout SECONDS", options.ready_seconds,
+            "Give up when it is not ready by then (60)");
+  add_value(command, "--idle SECONDS", options.idle_seconds, "Leave it alone so long after the load (1)");
+  add_values(command, "--metric NAME=REGEX", options.metrics,
+             "A figure that the load, or the program, prints: the group of the expression. +NAME: more is "
+             "better");
+  add_value(command, "--suite NAME|FILE", options.suite,
+            "Run all programs of a suite: programs, return_memory, or a file");
+  add_list(command, "--programs NAME,...", options.programs, "Only these of the suite");
+  add_value(command, "--baseline FILE", options.baseline_file,
+            "What --json wrote before: exit status 3 if tarn stands worse beside glibc than then");
+  add_value(command, "--tolerance PERCENT", options.tolerance_percent,
+            "So much worse, beyond the noise, is no failure (5)");
   add_result_options(command, options.measuring, "Write a page of figures that needs no network");
-  command.add_option("--plot", options.picture, "Draw the ratios to glibc")->type_name("FILE.png|FILE.svg");
+  add_value(command, "--plot FILE.png|FILE.svg", options.picture, "Draw the ratios to glibc");
 }
 
 }  // namespace tarn::tool

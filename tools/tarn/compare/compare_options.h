@@ -1,7 +1,5 @@
 // What `tarn compare` is told.
 #pragma once
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>  // defines what App.hpp only declares
 #include <optional>
 #include <string>
 #include <vector>

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "page/page_text.h"
+#include "observer/text/page_text.h"
 #include "plots_assets.h"
 #include "system/figures/format.h"
 
@@ -137,7 +137,9 @@ Json empty_page(const std::string& title) {
           {"reading", none}, {"contenders", none}, {"failures", none}, {"sections", none}};
 }
 
-std::string page_text(const Json& page) { return page_text({kPlotsFrame, kPlotsStyle, kPlotsScript}, page); }
+std::string page_text(const Json& page) {
+  return observer::page_text({kPlotsFrame, kPlotsStyle, kPlotsScript}, page);
+}
 
 std::string words_on_machine(const Json& machine) {
   const int cores = machine.value("cores", 0);

@@ -3,13 +3,11 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <memory>
 #include <optional>
 
 #include "commands/commands.h"
-#include "look/heap/slow_progress.h"
 #include "look/processes/target.h"
 #include "observer/watch/watch_beat.h"
 #include "profile/documents/profile_json.h"
@@ -20,6 +18,7 @@
 #include "profile/taken/sample_interval.h"
 #include "profile/taken/symbol_places.h"
 #include "profile/taken/taken_profile.h"
+#include "system/figures/clock.h"
 #include "system/figures/format.h"
 #include "system/files/output_files.h"
 #include "system/files/usage_error.h"
@@ -56,10 +55,6 @@ constexpr const char* kExamples =
     "\n"
     "Ctrl-C ends the profile early; it is written all the same, and switched off. Files and JSON have at\n"
     "most 1 GiB together, also of a program that forges what it tells.";
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// Switches on, and off again whatever happens; unless the program has done so, or another watches by now.
 class Switched {
@@ -132,13 +127,13 @@ class Profiler {
     interval_ = interval;
     if (on != nullptr) start_.sampling = sums_of(words_.read());
     if (options_.stops) words_.ring();
-    const auto began = std::chrono::steady_clock::now();
+    const timespec began = now();
     bool is_noticed = on == nullptr;
     for (double gone = 0; gone < options_.seconds; gone = seconds_since(began)) {
       constexpr double kTick = 0.1;
       if (is_over(signals, std::min(kTick, options_.seconds - gone))) break;
       if (!is_noticed && words_.is_noticed()) is_noticed = true;
-      progress_.show(
+      progress_.begin_run(
           is_noticed
               ? fmt::format("sampling: {:.0f} of {:.0f} s (Ctrl-C ends and writes)", gone, options_.seconds)
               : std::string("waiting for a slow call of the program (--stop does not wait)"));
@@ -181,7 +176,7 @@ class Profiler {
   std::unique_ptr<profile::NamedProfile> named(profile::HeapProfile&& raw) {
     auto result = std::make_unique<profile::NamedProfile>(
         std::move(raw), symbol_places(*source_), [this](std::size_t done, std::size_t of) {
-          progress_.show(fmt::format("names: {} of {} addresses", done, of));
+          progress_.begin_run(fmt::format("names: {} of {} addresses", done, of));
         });
     progress_.clear();
     return result;
@@ -216,7 +211,7 @@ class Profiler {
   observer::SamplingWords words_;
   ProfileStart start_;
   std::uint64_t interval_ = 0;
-  SlowProgress progress_;
+  Progress progress_{ProgressStyle::kLateLine};
   std::optional<profile::HeapProfile> early_;
   profile::HeapProfile last_;
   std::unique_ptr<profile::NamedProfile> first_, profile_;
@@ -236,17 +231,11 @@ void add_profile_command(CLI::App& app, Invocation& invocation) {
                                   "tarn profile PID|NAME [OPTIONS]", kExamples);
   auto options = std::make_shared<ProfileOptions>();
   add_target(*command, options->target);
-  command->add_option("--for", options->seconds, "Seconds until it is switched off again (30)")
-      ->type_name("S");
-  command
-      ->add_option("--interval", options->interval,
-                   "Bytes from one sample to the next, on average; 1 takes every block (512K)")
-      ->type_name("BYTES");
-  command
-      ->add_option("-o,--output", options->files,
-                   "Write to a file, whose ending says how: " + profile_forms_in_words() + "; repeatable")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+  add_value(*command, "--for S", options->seconds, "Seconds until it is switched off again (30)");
+  add_value(*command, "--interval BYTES", options->interval,
+            "Bytes from one sample to the next, on average; 1 takes every block (512K)");
+  add_values(*command, "-o,--output FILE", options->files,
+             "Write to a file, whose ending says how: " + profile_forms_in_words() + "; repeatable");
   command->add_flag("--stop", options->stops,
                     "Stop all threads for some microseconds at the start, so that each notices at its next "
                     "call; else the first slow call of one tells all others");
@@ -254,10 +243,9 @@ void add_profile_command(CLI::App& app, Invocation& invocation) {
                     "Tell of all that was allocated meanwhile, not of what is live");
   command->add_flag("--growth", options->shows_growth,
                     "Tell what became more and less between a tenth of the time and the end");
-  command->add_option("--top", options->rows, "The most rows of a table; 0: all (20)")->type_name("N");
+  add_value(*command, "--top N", options->rows, "The most rows of a table; 0: all (20)");
   command->add_flag("--json", options->as_json, "Print JSON");
-  command->callback(
-      [options, &invocation] { invocation.work = [options] { return profile_program(*options); }; });
+  on_call(*command, invocation, options, profile_program);
 }
 
 }  // namespace tarn::tool

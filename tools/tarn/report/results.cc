@@ -1,7 +1,6 @@
 // JSON of results.
 #include "report/results.h"
 
-#include "observer/text/json_text.h"
 #include "tarn/version.h"
 
 namespace tarn::tool {

@@ -1,16 +1,16 @@
 // Measurements as JSON: raw runs, their summaries, and the machine. The pieces serve every command that
 // measures; docs/command.md says what the names of fields do not.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "observer/text/json_text.h"
 #include "report/figures.h"
 #include "system/files/machine.h"
 
 namespace tarn::tool {
 
-using Json = nlohmann::ordered_json;
+using Json = observer::Json;
 
 Json to_json(const Measurement& run);
 Json to_json(const Machine& machine);

@@ -20,15 +20,11 @@
 #include "system/files/program.h"
 #include "system/files/usage_error.h"
 #include "system/processes/guard.h"
+#include "system/runs/child_process.h"
 #include "system/terminal/terminal.h"
 
 namespace tarn::tool {
 namespace {
-
-// As env, nice and nohup have it.
-constexpr int kNotExecutableStatus = 126;
-constexpr int kNotFoundStatus = 127;
-constexpr int kSignalStatus = 128;
 
 struct RunOptions {
   bool prints_statistics = false;
@@ -57,11 +53,7 @@ int report_not_started(const std::string& name, int error) {
 }
 
 int replace_self(const std::vector<std::string>& command, const Environment& environment) {
-  std::vector<char*> arguments, entries;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  for (const std::string& entry : environment.entries()) entries.push_back(const_cast<char*>(entry.c_str()));
-  arguments.push_back(nullptr);
-  entries.push_back(nullptr);
+  const std::vector<char*> arguments = pointers_to(command), entries = pointers_to(environment.entries());
   execvpe(arguments[0], arguments.data(), entries.data());
   return report_not_started(command.front(), errno);
 }
@@ -144,28 +136,22 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<RunOptions>();
   command->add_flag("--stats", options->prints_statistics,
                     "When it ends, print what it used and wasted, on standard error");
-  command->add_option("--json", options->json_file, "Write the same as JSON")->type_name("FILE");
-  command
-      ->add_option("--conf", options->conf_file,
-                   "Take the library's options from this file, as TARN_CONF_FILE does; --set wins")
-      ->type_name("FILE");
-  command
-      ->add_option("--set", options->settings, "Set an option of the library (see tarn options); repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_value(*command, "--json FILE", options->json_file, "Write the same as JSON");
+  add_value(*command, "--conf FILE", options->conf_file,
+            "Take the library's options from this file, as TARN_CONF_FILE does; --set wins");
+  add_values(*command, "--set KEY=VALUE", options->settings,
+             "Set an option of the library (see tarn options); repeatable");
   add_profile_options(*command, options->profile);
-  command->callback([options, &invocation] {
-    options->profile.json_file = options->json_file;
-    invocation.work = [options, &invocation] {
-      require_program(invocation, "run");
-      if (options->prints_statistics && options->profile.is_wanted())
-        throw UsageError("--stats counts calls, which a profile does not see: choose one");
-      const auto work = [&] {
-        check(options->profile);
-        return run(invocation.program, *options);
-      };
-      return options->profile.is_wanted() ? run_guarded(work) : work();
+  on_call(*command, invocation, options, [&invocation](RunOptions& given) {
+    require_program(invocation, "run");
+    given.profile.json_file = given.json_file;
+    if (given.prints_statistics && given.profile.is_wanted())
+      throw UsageError("--stats counts calls, which a profile does not see: choose one");
+    const auto work = [&] {
+      check(given.profile);
+      return run(invocation.program, given);
     };
+    return given.profile.is_wanted() ? run_guarded(work) : work();
   });
 }
 

@@ -196,27 +196,20 @@ int print_fit(const ClassesOptions& options) {
 }
 
 void add_options(CLI::App& command, ClassesOptions& options) {
-  CLI::Option* const preset =
-      command.add_option("--preset", options.preset, kPresetNames.text)->type_name("NAME");
-  command.add_option("--file", options.file, "A table of your own instead, as TARN_CLASSES_FILE names it")
-      ->type_name("FILE")
+  CLI::Option* const preset = add_value(command, "--preset NAME", options.preset, kPresetNames.text);
+  add_value(command, "--file FILE", options.file,
+            "A table of your own instead, as TARN_CLASSES_FILE names it")
       ->excludes(preset);
   CLI::Option* const histogram =
-      command
-          .add_option("--histogram", options.histogram,
-                      "Say what the table wastes for these live sizes: lines of 'size count', or the JSON of "
-                      "`tarn profile`")
-          ->type_name("FILE");
+      add_value(command, "--histogram FILE", options.histogram,
+                "Say what the table wastes for these live sizes: lines of 'size count', or the JSON of "
+                "`tarn profile`");
   CLI::Option* const fit =
-      command.add_option("--fit", options.fit, "Make the table that wastes least for such a file")
-          ->type_name("FILE")
+      add_value(command, "--fit FILE", options.fit, "Make the table that wastes least for such a file")
           ->excludes(histogram);
-  command.add_option("-o,--output", options.output, "Write the table that was made")
-      ->type_name("FILE")
-      ->needs(fit);
-  command.add_option("--price", options.price, "Bytes that a class in use costs (4096)")->type_name("BYTES");
-  command.add_option("--most", options.most_classes, "Most classes of the table that is made (161)")
-      ->type_name("N")
+  add_value(command, "-o,--output FILE", options.output, "Write the table that was made")->needs(fit);
+  add_value(command, "--price BYTES", options.price, "Bytes that a class in use costs (4096)");
+  add_value(command, "--most N", options.most_classes, "Most classes of the table that is made (161)")
       ->needs(fit);
   command
       .add_flag("--merge-small", options.merges_small,
@@ -237,10 +230,8 @@ void add_classes_command(CLI::App& app, Invocation& invocation) {
       "  tarn classes --file my.classes --histogram sizes.txt\n");
   auto options = std::make_shared<ClassesOptions>();
   add_options(*command, *options);
-  command->callback([options, &invocation] {
-    invocation.work = [options] {
-      return options->fit.empty() ? print_classes(*options) : print_fit(*options);
-    };
+  on_call(*command, invocation, options, [](const ClassesOptions& given) {
+    return given.fit.empty() ? print_classes(given) : print_fit(given);
   });
 }
 

@@ -71,7 +71,7 @@ void Rounds::take_out(std::size_t seat, TurnEnd end) {
 TurnEnd Rounds::run_seat(std::size_t seat, const Turn& turn, const RunTurn& run_turn) {
   const timespec start = now();
   const TurnEnd end = run_turn(turn);
-  const double seconds = seconds_between(start, now());
+  const double seconds = seconds_since(start);
   if (states_[seat].seconds == 0) {
     measured_seconds_ += seconds;
     usual_seconds_ += plan_.seats[seat].usual_seconds;

@@ -134,10 +134,8 @@ void add_doctor_command(CLI::App& app, Invocation& invocation) {
                   "  tarn doctor 4711 || page_somebody    the status is 1 when anything is bad\n");
   auto options = std::make_shared<DoctorOptions>();
   add_target(*command, options->target);
-  command
-      ->add_option("--watch", options->pause_seconds,
-                   "Look again every S seconds until the program ends, and judge what changed")
-      ->type_name("S");
+  add_value(*command, "--watch S", options->pause_seconds,
+            "Look again every S seconds until the program ends, and judge what changed");
   CLI::Option* const finds = command->add_flag(
       "--leaks", options->finds_leaks, "Look for leaks also where that is not quick, or with --watch");
   command
@@ -145,7 +143,7 @@ void add_doctor_command(CLI::App& app, Invocation& invocation) {
                  "Look for none; by default up to 256 MiB of live blocks are searched")
       ->excludes(finds);
   command->add_flag("--json", options->as_json, "Print JSON");
-  command->callback([options, &invocation] { invocation.work = [options] { return run_doctor(*options); }; });
+  on_call(*command, invocation, options, run_doctor);
 }
 
 }  // namespace tarn::tool

@@ -1,7 +1,6 @@
 #include "look/heap/class_column.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,20 +18,13 @@ constexpr std::uint64_t kLargestSmall = std::uint64_t{32} << 10;
 }  // namespace
 
 std::size_t line_width() {
-  if (!is_terminal(STDOUT_FILENO)) return SIZE_MAX;
-  winsize size = {};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return kNarrowest;
-  return std::max<std::size_t>(size.ws_col, kNarrowest);
+  return is_terminal(STDOUT_FILENO) ? std::max(columns_of(STDOUT_FILENO, kNarrowest), kNarrowest) : SIZE_MAX;
 }
 
 std::string block_kind_name(const std::string& class_name, std::uint64_t block_bytes) {
   if (!class_name.empty()) return observer::short_class_name(class_name);
   if (block_bytes <= kLargestSmall) return fmt::format("blocks of {} B", format_count(block_bytes));
   return fmt::format("blocks up to {}", format_bytes(static_cast<double>(block_bytes)));
-}
-
-std::string shortened(const std::string& text, std::size_t width) {
-  return text.size() <= width || width == 0 ? text : text.substr(0, width - 1) + "…";
 }
 
 }  // namespace tarn::tool

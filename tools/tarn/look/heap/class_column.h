@@ -12,7 +12,4 @@ std::size_t line_width();
 /// What a group of blocks is called: its class, else the size of its blocks.
 std::string block_kind_name(const std::string& class_name, std::uint64_t block_bytes);
 
-/// At most so many characters, with … where some are left out.
-std::string shortened(const std::string& text, std::size_t width);
-
 }  // namespace tarn::tool

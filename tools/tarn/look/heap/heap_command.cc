@@ -8,10 +8,10 @@
 #include "look/heap/class_column.h"
 #include "look/heap/heap_document.h"
 #include "look/heap/heap_report.h"
-#include "look/heap/slow_progress.h"
 #include "look/processes/target.h"
 #include "system/files/files.h"
 #include "system/files/output_files.h"
+#include "system/terminal/progress.h"
 #include "system/terminal/terminal.h"
 
 namespace tarn::tool {
@@ -34,9 +34,9 @@ constexpr const char* kExamples =
 observer::Census count(const observer::Source& source, const observer::Snapshot& snapshot,
                        observer::Contents contents) {
   observer::ClassNames names(source);
-  SlowProgress progress;
+  Progress progress(ProgressStyle::kLateLine);
   const observer::Census census = observer::take_census(source, snapshot, names, contents, [&](double share) {
-    progress.show(fmt::format("reading blocks: {:.0f} %", 100 * share));
+    progress.begin_run(fmt::format("reading blocks: {:.0f} %", 100 * share));
   });
   progress.clear();
   return census;
@@ -83,15 +83,13 @@ void add_heap_command(CLI::App& app, Invocation& invocation) {
                                   "tarn heap PID|NAME [OPTIONS]", kExamples);
   auto options = std::make_shared<HeapOptions>();
   add_target(*command, options->target);
-  command->add_option("--since", options->since, "Show what grew since --save wrote this file")
-      ->type_name("FILE");
-  command->add_option("--save", options->save, "Write the counts, as JSON, for a later --since")
-      ->type_name("FILE");
+  add_value(*command, "--since FILE", options->since, "Show what grew since --save wrote this file");
+  add_value(*command, "--save FILE", options->save, "Write the counts, as JSON, for a later --since");
   command->add_flag("--no-content", options->leaves_contents,
                     "Read no block: count by sizes and pools, without classes");
-  command->add_option("--top", options->rows, "The most rows of the table; 0: all (30)")->type_name("N");
+  add_value(*command, "--top N", options->rows, "The most rows of the table; 0: all (30)");
   command->add_flag("--json", options->as_json, "Print JSON");
-  command->callback([options, &invocation] { invocation.work = [options] { return print_heap(*options); }; });
+  on_call(*command, invocation, options, print_heap);
 }
 
 }  // namespace tarn::tool

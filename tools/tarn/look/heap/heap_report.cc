@@ -6,6 +6,8 @@
 #include <cstdlib>
 
 #include "look/heap/class_column.h"
+#include "observer/text/printable.h"
+#include "observer/text/words.h"
 #include "system/figures/format.h"
 
 namespace tarn::tool {
@@ -16,14 +18,8 @@ using observer::CensusGroup;
 using observer::Growth;
 using observer::Snapshot;
 
-std::string bytes_text(std::uint64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
-
 std::string signed_text(std::int64_t value, const std::string& magnitude) {
   return (value > 0 ? "+" : value < 0 ? "-" : "") + magnitude;
-}
-
-std::string percent_text(std::uint64_t part, std::uint64_t whole) {
-  return format_percent(whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 std::size_t rows_shown(std::size_t rows, const ReportShape& shape) {
@@ -32,12 +28,12 @@ std::size_t rows_shown(std::size_t rows, const ReportShape& shape) {
 
 /// The first columns take so much at most; the last is as wide as the rest of the line.
 std::string kind_cell(const CensusGroup& group, std::size_t taken, const ReportShape& shape) {
-  return shortened(block_kind_name(group.class_name, group.block_bytes), shape.width - taken);
+  return observer::with_end_cut(block_kind_name(group.class_name, group.block_bytes), shape.width - taken);
 }
 
 std::string pool_cell(const CensusGroup& group) {
   constexpr std::size_t kWidth = 20;
-  return shortened(group.pool, kWidth);
+  return observer::with_end_cut(group.pool, kWidth);
 }
 
 bool has_pools(const std::vector<CensusGroup>& groups) {
@@ -52,8 +48,9 @@ Table census_table(const Census& census, const ReportShape& shape) {
   Table table(columns);
   for (std::size_t i = 0; i < rows_shown(census.groups.size(), shape); ++i) {
     const CensusGroup& group = census.groups[i];
-    std::vector<Cell> row = {
-        {bytes_text(group.bytes)}, {percent_text(group.bytes, census.bytes)}, {format_count(group.blocks)}};
+    std::vector<Cell> row = {{format_bytes(group.bytes)},
+                             {observer::share_in_words(group.bytes, census.bytes)},
+                             {format_count(group.blocks)}};
     if (with_pools) row.push_back({pool_cell(group)});
     row.push_back(
         {kind_cell(group, with_pools ? 57 : 35, shape), group.is_class() ? Style::kPlain : Style::kFaint});
@@ -71,7 +68,7 @@ std::string rest_line(const Census& census, const ReportShape& shape) {
     bytes += census.groups[i].bytes;
   }
   return fmt::format("{} more classes and sizes: {} in {} blocks; --top 0 lists all\n",
-                     format_count(census.groups.size() - shown), bytes_text(bytes), format_count(blocks));
+                     format_count(census.groups.size() - shown), format_bytes(bytes), format_count(blocks));
 }
 
 std::string notes(const Snapshot& snapshot, const Census& census) {
@@ -101,13 +98,14 @@ std::size_t class_count(const Census& census) {
 
 std::string heap_report(const Snapshot& snapshot, const Census& census, observer::Contents contents,
                         const ReportShape& shape) {
-  std::string text = fmt::format("{}: {} in {} live blocks", title(snapshot), bytes_text(census.bytes),
+  std::string text = fmt::format("{}: {} in {} live blocks", title(snapshot), format_bytes(census.bytes),
                                  format_count(census.blocks));
   if (contents == observer::Contents::kLeave)
     text += ", by size: no block was read\n\n";
   else
     text += fmt::format("; {} of the bytes are objects of {} C++ classes\n\n",
-                        percent_text(census.class_bytes, census.bytes), format_count(class_count(census)));
+                        observer::share_in_words(census.class_bytes, census.bytes),
+                        format_count(class_count(census)));
   text += census_table(census, shape).render(shape.colour);
   text += rest_line(census, shape);
   const std::string more = notes(snapshot, census);
@@ -127,16 +125,16 @@ std::string growth_report(const Snapshot& snapshot, const std::vector<Growth>& g
     const Growth& change = growth[i];
     const std::string in_pool = change.group.pool.empty() ? "" : " in " + pool_cell(change.group);
     table.add_row(
-        {{signed_text(change.bytes, bytes_text(static_cast<std::uint64_t>(std::abs(change.bytes)))),
+        {{signed_text(change.bytes, format_bytes(std::abs(change.bytes))),
           change.bytes > 0 ? Style::kBad : Style::kGood},
          {signed_text(change.blocks, format_count(static_cast<std::uint64_t>(std::abs(change.blocks))))},
-         {bytes_text(change.group.bytes)},
+         {format_bytes(change.group.bytes)},
          {format_count(change.group.blocks)},
-         {kind_cell(change.group, 52 + in_pool.size(), shape) + in_pool}});
+         {kind_cell(change.group, 52 + width_of(in_pool), shape) + in_pool}});
   }
   const std::size_t hidden = growth.size() - rows_shown(growth.size(), shape);
   return fmt::format("{}: {} in {} blocks, within {}\n\n", title(snapshot),
-                     signed_text(bytes, bytes_text(static_cast<std::uint64_t>(std::abs(bytes)))),
+                     signed_text(bytes, format_bytes(std::abs(bytes))),
                      signed_text(blocks, format_count(static_cast<std::uint64_t>(std::abs(blocks)))),
                      format_seconds_left(seconds)) +
          (growth.empty() ? "Nothing changed.\n" : table.render(shape.colour)) +

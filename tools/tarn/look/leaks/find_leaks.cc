@@ -5,10 +5,10 @@
 #include <chrono>
 #include <thread>
 
-#include "look/heap/slow_progress.h"
 #include "observer/process/attached_process.h"
 #include "observer/process/thread_words.h"
 #include "system/figures/format.h"
+#include "system/terminal/progress.h"
 
 namespace tarn::tool {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 struct Looking {
   const HowToLook& how;
   observer::Source& source;
-  SlowProgress progress;
+  Progress progress;
   observer::Snapshot snapshot;
   bool has_registers = false;
 
@@ -45,7 +45,7 @@ std::vector<observer::Address> Looking::read_registers() {
 observer::Look Looking::look() {
   snapshot = observer::read_snapshot(source);
   return observer::look_for_leaks(source, snapshot, read_registers(), [this](std::uint64_t bytes) {
-    progress.show(fmt::format("following pointers: {} read", format_bytes(static_cast<double>(bytes))));
+    progress.begin_run(fmt::format("following pointers: {} read", format_bytes(static_cast<double>(bytes))));
   });
 }
 
@@ -89,7 +89,7 @@ LeakLooks look_and_confirm(Looking& looking, std::vector<observer::Suspect>& lea
 }  // namespace
 
 FoundLeaks find_leaks(observer::Source& source, const HowToLook& how) {
-  Looking looking{how, source, {}, {}, false};
+  Looking looking{how, source, Progress(ProgressStyle::kLateLine), {}, false};
   FoundLeaks found;
   found.looks = look_and_confirm(looking, found.leaks);
   looking.progress.clear();

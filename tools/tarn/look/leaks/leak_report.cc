@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "look/heap/class_column.h"
+#include "observer/text/printable.h"
 #include "system/figures/format.h"
 #include "tarn/version.h"
 
@@ -18,8 +19,6 @@ using observer::LeakSum;
 using observer::Suspect;
 
 constexpr std::size_t kExamples = 5;
-
-std::string bytes_text(std::uint64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
 std::string hex_text(const Suspect& leak) {
   std::string text;
@@ -65,10 +64,10 @@ std::string direct_table(const LeaksByClass& leaks, const ReportShape& shape) {
   for (std::size_t i = 0; i < rows_shown(groups.size(), shape); ++i) {
     const LeakGroup& group = *groups[i];
     table.add_row({{format_count(group.direct.blocks)},
-                   {bytes_text(group.direct.bytes)},
+                   {format_bytes(group.direct.bytes)},
                    {format_count(group.kept.blocks)},
-                   {bytes_text(group.kept.bytes)},
-                   {shortened(kind_of(group), shape.width - 46)}});
+                   {format_bytes(group.kept.bytes)},
+                   {observer::with_end_cut(kind_of(group), shape.width - 46)}});
   }
   return table.render(shape.colour) + rest_line(groups.size(), shape);
 }
@@ -82,8 +81,8 @@ std::string indirect_table(const LeaksByClass& leaks, const ReportShape& shape) 
   Table table({{"kept"}, {"bytes"}, {"class, or size", Alignment::kLeft}});
   for (std::size_t i = 0; i < rows_shown(groups.size(), shape); ++i)
     table.add_row({{format_count(groups[i]->indirect.blocks)},
-                   {bytes_text(groups[i]->indirect.bytes)},
-                   {shortened(kind_of(*groups[i]), shape.width - 26)}});
+                   {format_bytes(groups[i]->indirect.bytes)},
+                   {observer::with_end_cut(kind_of(*groups[i]), shape.width - 26)}});
   return "\nKept by these:\n\n" + table.render(shape.colour) + rest_line(groups.size(), shape);
 }
 
@@ -93,8 +92,9 @@ std::string examples(const LeaksByClass& leaks, const ReportShape& shape) {
   std::string text = "\nFor example:\n\n";
   for (std::size_t i = 0; i < std::min(groups.size(), kExamples); ++i) {
     const Suspect& leak = groups[i]->example;
-    text += fmt::format("{}\n  at {:#x}, {}: {}\n  {}\n", shortened(kind_of(*groups[i]), shape.width),
-                        leak.block.address, bytes_text(leak.block.bytes), ascii_text(leak), hex_text(leak));
+    text += fmt::format("{}\n  at {:#x}, {}: {}\n  {}\n",
+                        observer::with_end_cut(kind_of(*groups[i]), shape.width), leak.block.address,
+                        format_bytes(leak.block.bytes), ascii_text(leak), hex_text(leak));
   }
   return text;
 }
@@ -104,11 +104,11 @@ std::string notes(const observer::Snapshot& snapshot, const LeakLooks& looks, co
   if (looks.last.unread_bytes != 0)
     text += fmt::format(
         "{} of its memory could not be read: nothing of this is certain, as pointers may lie there.\n",
-        bytes_text(looks.last.unread_bytes));
+        format_bytes(looks.last.unread_bytes));
   if (looks.last.sensitive_bytes != 0)
     text += fmt::format(
         "{} in pools with sensitive contents were not read: what only they point to counts as a leak.\n",
-        bytes_text(looks.last.sensitive_bytes));
+        format_bytes(looks.last.sensitive_bytes));
   if (snapshot.exactness.bad_spans != 0)
     text += fmt::format("{} runs of pages could not be understood and were taken for memory in use.\n",
                         format_count(snapshot.exactness.bad_spans));
@@ -139,7 +139,7 @@ std::string leak_report(const observer::Snapshot& snapshot, const LeakLooks& loo
   std::string text = snapshot.program;
   if (snapshot.pid != 0) text += fmt::format(" {}", snapshot.pid);
   text += fmt::format(": {} live blocks, {}", format_count(looks.last.live_blocks),
-                      bytes_text(looks.last.live_bytes));
+                      format_bytes(looks.last.live_bytes));
   if (looks.count > 1)
     text += fmt::format("; looked at {} times, {:g} s apart", looks.count, looks.seconds_between);
   text += "\n";
@@ -147,7 +147,7 @@ std::string leak_report(const observer::Snapshot& snapshot, const LeakLooks& loo
     text += "No leaks: all of them can be reached.\n";
   } else {
     text += fmt::format("{} leaks, {}: nothing points to {} of them, which keep the other {}\n\n",
-                        format_count(leaks.blocks()), bytes_text(leaks.bytes()),
+                        format_count(leaks.blocks()), format_bytes(leaks.bytes()),
                         format_count(leaks.direct.blocks), format_count(leaks.indirect.blocks));
     text += direct_table(leaks, shape) + indirect_table(leaks, shape) + examples(leaks, shape);
   }

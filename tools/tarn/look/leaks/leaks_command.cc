@@ -68,18 +68,15 @@ void add_leaks_command(CLI::App& app, Invocation& invocation) {
                   "tarn leaks PID|NAME [OPTIONS]", kExamples);
   auto options = std::make_shared<LeaksOptions>();
   add_target(*command, options->target);
-  command
-      ->add_option("--wait", options->wait,
-                   "Seconds between the looks that must agree (1); a core file needs one look")
-      ->type_name("S");
+  add_value(*command, "--wait S", options->wait,
+            "Seconds between the looks that must agree (1); a core file needs one look");
   command->add_flag("--stop", options->stops_threads,
                     "Stop each thread for some microseconds to read its registers");
   command->add_flag("--no-content", options->leaves_contents,
                     "Refused: leaks cannot be found without reading blocks");
-  command->add_option("--top", options->rows, "The most rows of a table; 0: all (20)")->type_name("N");
+  add_value(*command, "--top N", options->rows, "The most rows of a table; 0: all (20)");
   command->add_flag("--json", options->as_json, "Print JSON");
-  command->callback(
-      [options, &invocation] { invocation.work = [options] { return print_leaks_or_refuse(*options); }; });
+  on_call(*command, invocation, options, print_leaks_or_refuse);
 }
 
 }  // namespace tarn::tool

@@ -68,12 +68,10 @@ void add_map_command(CLI::App& app, Invocation& invocation) {
                   "  tarn map --core core.4711 --json\n");
   auto options = std::make_shared<MapOptions>();
   add_target(*command, options->target);
-  command->add_option("--html", options->html_path, "Write one self-contained page instead")
-      ->type_name("FILE");
+  add_value(*command, "--html FILE", options->html_path, "Write one self-contained page instead");
   command->add_flag("--json", options->as_json, "Print JSON: every span with its figures");
-  command->add_option("--width", options->width, "Characters in a line (the terminal's; 80 in a pipe)")
-      ->type_name("N");
-  command->callback([options, &invocation] { invocation.work = [options] { return show_map(*options); }; });
+  add_value(*command, "--width N", options->width, "Characters in a line (the terminal's; 80 in a pipe)");
+  on_call(*command, invocation, options, show_map);
 }
 
 }  // namespace tarn::tool

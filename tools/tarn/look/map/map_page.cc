@@ -3,13 +3,14 @@
 
 #include "look/map/map_document.h"
 #include "map_page_assets.h"
-#include "page/page_text.h"
+#include "observer/text/page_text.h"
 
 namespace tarn::tool {
 
 std::string map_page(const observer::PageMap& map, const observer::Snapshot& snapshot,
                      const observer::Residency* residency) {
-  return page_text({kMapPageFrame, kMapPageStyle, kMapPageScript}, map_page_data(map, snapshot, residency));
+  return observer::page_text({kMapPageFrame, kMapPageStyle, kMapPageScript},
+                             map_page_data(map, snapshot, residency));
 }
 
 }  // namespace tarn::tool

@@ -26,7 +26,7 @@ void add_metrics_command(CLI::App& app, Invocation& invocation) {
                                   "  tarn metrics 4711 > /var/lib/node_exporter/game_server.prom\n");
   auto target = std::make_shared<Target>();
   add_target(*command, *target);
-  command->callback([target, &invocation] { invocation.work = [target] { return metrics(*target); }; });
+  on_call(*command, invocation, target, metrics);
 }
 
 }  // namespace tarn::tool

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <sstream>
 
 #include "observer/files/kernel_text.h"
 #include "observer/process/attached_process.h"
@@ -14,13 +13,8 @@ namespace {
 using observer::Source;
 using observer::SourceKind;
 
-/// The words of /proc/PID/stat from the state on, which is the third; none: the process is no more.
-std::vector<std::string> process_status(const Source& source) {
-  const std::string line = observer::read_kernel_text(observer::kernel_file(source, "stat")).value_or("");
-  const std::size_t name_end = line.rfind(')');  // a name may hold blanks and brackets
-  if (name_end == std::string::npos) return {};
-  std::istringstream words(line.substr(name_end + 1));
-  return {std::istream_iterator<std::string>(words), {}};
+std::string stat_of(const Source& source) {
+  return observer::read_kernel_text(observer::kernel_file(source, "stat")).value_or("");
 }
 
 bool is_running(const Source& source) {
@@ -29,18 +23,17 @@ bool is_running(const Source& source) {
 
 }  // namespace
 
-bool has_ended(const Source& source) {
-  const std::vector<std::string> status = process_status(source);
-  return status.empty() || status[0] == "Z" || status[0] == "X";
-}
+bool has_ended(const Source& source) { return observer::tells_of_end(stat_of(source)); }
 
 std::optional<double> seconds_up(const Source& source) {
-  constexpr std::size_t kStartTime = 22 - 3;
-  const std::vector<std::string> status = process_status(source);
+  constexpr int kStartTime = 22;
+  const std::string stat = stat_of(source);
+  const std::optional<std::uint64_t> start =
+      observer::known_number_in(observer::word_of_stat(stat, kStartTime));
   double machine_seconds = 0;
   std::ifstream("/proc/uptime") >> machine_seconds;
-  if (status.size() <= kStartTime || machine_seconds == 0) return std::nullopt;
-  return machine_seconds - std::stod(status[kStartTime]) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  if (!start || machine_seconds == 0) return std::nullopt;
+  return machine_seconds - static_cast<double>(*start) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 Look look_at(Source& source, const Look* before) {

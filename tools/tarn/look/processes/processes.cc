@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <string_view>
 
 #include "observer/files/kernel_text.h"
 #include "observer/process/source.h"
@@ -18,29 +16,12 @@ namespace {
 
 constexpr double kMostSeconds = 2;
 
-std::string first_line_of(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
+struct Names {
+  std::string kept, executable;  // by the kernel, of which it keeps 15 characters; of its file
+};
 
-/// "" without the right to look.
-std::string executable_of(const std::filesystem::path& process) {
-  constexpr std::string_view kDeleted = " (deleted)";
-  std::error_code error;
-  std::string name = std::filesystem::read_symlink(process / "exe", error).filename();
-  if (name.ends_with(kDeleted)) name.resize(name.size() - kDeleted.size());
-  return name;
-}
-
-std::string name_of(const std::filesystem::path& process) {
-  const std::string name = first_line_of(process / "comm"), executable = executable_of(process);
-  return executable.starts_with(name) ? executable : name;
-}
-
-bool has_name(const std::filesystem::path& process, const std::string& name) {
-  return first_line_of(process / "comm") == name || executable_of(process) == name;
+Names names_of(const std::filesystem::path& process) {
+  return {observer::first_line_of(process / "comm").value_or(""), observer::executable_name(process / "exe")};
 }
 
 /// Kernel threads and zombies have none. \why not whether it has a command line: that lies in its memory, and
@@ -50,22 +31,23 @@ bool has_memory(const std::filesystem::path& process) {
   return !observer::field_of(status, "VmSize:").empty();
 }
 
-/// 0: no number.
-int number_of(const std::string& word) {
+}  // namespace
+
+int process_number(const std::string& word) {
   int number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc{} && end == word.data() + word.size() ? number : 0;
+  return error == std::errc{} && end == word.data() + word.size() && number > 0 ? number : 0;
 }
-
-}  // namespace
 
 std::vector<ProcessName> processes_named(const std::string& name) {
   std::vector<ProcessName> found;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const int pid = number_of(entry.path().filename().string());
-    if (pid <= 0 || pid == getpid() || !has_memory(entry.path())) continue;
-    if (name.empty() || has_name(entry.path(), name)) found.push_back({pid, name_of(entry.path())});
+    const int pid = process_number(entry.path().filename().string());
+    if (pid == 0 || pid == getpid() || !has_memory(entry.path())) continue;
+    const auto [kept, executable] = names_of(entry.path());
+    if (name.empty() || kept == name || executable == name)
+      found.push_back({pid, executable.starts_with(kept) ? executable : kept});
   }
   std::sort(found.begin(), found.end(),
             [](const ProcessName& a, const ProcessName& b) { return a.pid < b.pid; });

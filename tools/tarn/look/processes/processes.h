@@ -6,6 +6,9 @@
 
 namespace tarn::tool {
 
+/// \returns 0 when the word is no number of a process.
+int process_number(const std::string& word);
+
 /// A process, by what /proc tells of it. The kernel keeps 15 characters of a name; `name` is that of the
 /// executable where it begins with these.
 struct ProcessName {

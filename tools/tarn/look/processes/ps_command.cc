@@ -33,18 +33,17 @@ struct Processes {
 /// Runs in a process of its own: what is read there may be anything. \returns a line
 std::string look_at_process(const ProcessName& process) {
   const auto source = observer::open_process(process.pid);
-  if (!observer::locate(*source)) return Json(nullptr).dump();
+  if (!observer::locate(*source)) return observer::json_text(nullptr);
   const Look look = look_at(*source, nullptr);
   Json parts = Json::object();
   for (const observer::PartName& part : observer::kParts) parts[part.key] = look.sheet.of(part.part);
-  return Json{{"pid", process.pid},
-              {"program", process.name},
-              {"library", look.snapshot.library},
-              {"library_version", look.snapshot.library_version},
-              {"up_seconds", look.up_seconds ? Json(*look.up_seconds) : Json()},
-              {"rss_bytes", look.sheet.rss_bytes},
-              {"parts", parts}}
-      .dump();
+  return observer::json_text({{"pid", process.pid},
+                              {"program", process.name},
+                              {"library", look.snapshot.library},
+                              {"library_version", look.snapshot.library_version},
+                              {"up_seconds", look.up_seconds ? Json(*look.up_seconds) : Json()},
+                              {"rss_bytes", look.sheet.rss_bytes},
+                              {"parts", parts}});
 }
 
 Processes look_at_all(const std::string& name) {
@@ -113,7 +112,7 @@ std::string table_of(const Processes& processes, Colour colour) {
     const Json& up = process.at("up_seconds");
     add_row(table,
             {{std::to_string(process.at("pid").get<int>())},
-             {cut(in_single_columns(process.at("program").get<std::string>()), 24)},
+             {observer::first_columns(in_single_columns(process.at("program").get<std::string>()), 24)},
              {up.is_null() ? "-" : up_time(up.get<double>())}},
             process);
   }
@@ -166,7 +165,7 @@ void add_ps_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<PsOptions>();
   command->add_option("NAME", options->name, "Only processes of this name")->type_name("");
   command->add_flag("--json", options->as_json, "Print JSON");
-  command->callback([options, &invocation] { invocation.work = [options] { return ps(*options); }; });
+  on_call(*command, invocation, options, ps);
 }
 
 }  // namespace tarn::tool

@@ -6,18 +6,11 @@
 #include <array>
 #include <cmath>
 
-#include "base/printable.h"
+#include "observer/text/printable.h"
+#include "observer/text/words.h"
 #include "system/figures/format.h"
 
 namespace tarn::tool {
-namespace {
-
-/// Three digits.
-std::string digits_of(double number) {
-  return fmt::format("{:.{}f}", number, number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2);
-}
-
-}  // namespace
 
 std::string short_count(std::uint64_t count) {
   constexpr std::array kSuffixes = {"k", "M", "G", "T", "P", "E"};
@@ -25,16 +18,7 @@ std::string short_count(std::uint64_t count) {
   double number = static_cast<double>(count) / 1000;
   std::size_t suffix = 0;
   for (; number >= 999.5 && suffix + 1 < kSuffixes.size(); ++suffix) number /= 1000;
-  return fmt::format("{} {}", digits_of(number), kSuffixes[suffix]);
-}
-
-std::string short_bytes(std::uint64_t bytes) {
-  constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes < 1000) return fmt::format("{} B", bytes);
-  double number = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  for (; number >= 999.5 && unit + 1 < kUnits.size(); ++unit) number /= 1024;
-  return fmt::format("{} {}", digits_of(number), kUnits[unit]);
+  return fmt::format("{} {}", observer::three_digits(number), kSuffixes[suffix]);
 }
 
 std::string short_rate(double a_second) {
@@ -63,32 +47,11 @@ std::string bar(double share, std::size_t width) {
   return text;
 }
 
-std::string in_single_columns(const std::string& name) {
-  constexpr std::uint32_t kFirstThatMayCombine = 0x300;
-  std::string text;
-  for (std::size_t at = 0; at < name.size();) {
-    const internal::Character character = internal::first_character(name.c_str() + at);
-    const bool is_narrow = character.may_be_shown && character.code < kFirstThatMayCombine;
-    text += is_narrow ? name.substr(at, character.bytes) : "?";
-    at += character.bytes;
-  }
-  return text;
-}
-
-std::string cut(const std::string& text, std::size_t width) {
-  std::size_t at = 0;
-  for (std::size_t columns = 0; at < text.size(); ++at) {
-    const bool begins_character = (static_cast<unsigned char>(text[at]) & 0xc0) != 0x80;
-    if (begins_character && columns++ == width) break;
-  }
-  return text.substr(0, at);
-}
-
 Line cut(const Line& line, std::size_t width) {
   Line short_line;
   for (const Cell& cell : line) {
     if (width == 0) break;
-    short_line.push_back({cut(cell.text, width), cell.style});
+    short_line.push_back({observer::first_columns(cell.text, width), cell.style});
     width -= width_of(short_line.back().text);
   }
   return short_line;

@@ -2,22 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <vector>
 
+#include "commands/commands.h"
 #include "look/processes/processes.h"
 #include "observer/process/attached_process.h"
 #include "system/files/usage_error.h"
 
 namespace tarn::tool {
 namespace {
-
-/// \returns 0 when the word is no number.
-int number_in(const std::string& word) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc{} && end == word.data() + word.size() && number > 0 ? number : 0;
-}
 
 /// Of those that have the name, the one that runs on tarn: a script's interpreter, a wrapper and a shell may
 /// have it too.
@@ -45,7 +38,7 @@ void require_one_name(const Target& target) {
 }
 
 int pid_of(const Target& target) {
-  const int number = number_in(target.name_or_pid);
+  const int number = process_number(target.name_or_pid);
   return number != 0 ? number : process_named(target.name_or_pid);
 }
 
@@ -53,8 +46,7 @@ int pid_of(const Target& target) {
 
 void add_target(CLI::App& command, Target& target) {
   command.add_option("PID|NAME", target.name_or_pid, "The process to look at")->type_name("");
-  command.add_option("--core", target.core_file, "Look at a core file or minidump instead")
-      ->type_name("FILE");
+  add_value(command, "--core FILE", target.core_file, "Look at a core file or minidump instead");
 }
 
 std::unique_ptr<observer::Source> open_target(const Target& target) {

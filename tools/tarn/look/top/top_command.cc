@@ -1,7 +1,5 @@
 // `tarn top`: a program's memory, once a second, or once.
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,13 +16,14 @@
 #include "look/top/top_json.h"
 #include "look/top/top_keys.h"
 #include "look/top/top_lines.h"
+#include "system/figures/clock.h"
 #include "system/files/output_files.h"
+#include "system/runs/child_process.h"
 #include "system/terminal/terminal.h"
 
 namespace tarn::tool {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using observer::Source;
 using observer::SourceKind;
 
@@ -40,11 +39,9 @@ constexpr std::size_t kWidthOfPipe = 80;
 
 /// Of a pipe: $COLUMNS, as `ps` takes it.
 std::size_t width_of_output() {
-  winsize size = {};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) return size.ws_col;
   const char* columns = std::getenv("COLUMNS");
   const int width = columns != nullptr ? std::atoi(columns) : 0;
-  return width > 0 ? static_cast<std::size_t>(width) : kWidthOfPipe;
+  return columns_of(STDOUT_FILENO, width > 0 ? static_cast<std::size_t>(width) : kWidthOfPipe);
 }
 
 void print_look(const Look& look) {
@@ -84,9 +81,7 @@ void run_command(const std::string& command, const Target& target, const SignalW
     words.push_back(target.name_or_pid);
   else
     words.insert(words.end(), {"--core", target.core_file});
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = pointers_to(words);
   const pid_t child = fork();
   if (child == 0) {
     signals.restore_mask();
@@ -118,17 +113,16 @@ class TopLoop {
   Look look_;
   TopState state_;
   Screen screen_;
-  Clock::time_point last_look_ = Clock::now();
+  timespec last_look_ = now();
 };
 
 double TopLoop::seconds_left() const {
   constexpr double kLong = 3600;
-  const std::chrono::duration<double> passed = Clock::now() - last_look_;
-  return state_.is_paused ? kLong : std::max(0.0, options_.interval_seconds - passed.count());
+  return state_.is_paused ? kLong : std::max(0.0, options_.interval_seconds - seconds_since(last_look_));
 }
 
 void TopLoop::look_again() {
-  last_look_ = Clock::now();
+  last_look_ = now();
   look_ = next_look(source_, std::move(look_));
 }
 
@@ -185,14 +179,13 @@ void add_top_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<TopOptions>();
   add_target(*command, options->target);
   CLI::Option* interval =
-      command->add_option("--interval", options->interval_seconds, "Seconds between two looks (1)")
-          ->type_name("S");
+      add_value(*command, "--interval S", options->interval_seconds, "Seconds between two looks (1)");
   command->add_flag("--once", options->is_once,
                     "Print one look; with --interval, two, and the rates between them");
   command->add_flag("--json", options->as_json, "Print one look as JSON");
-  command->callback([options, interval, &invocation] {
-    options->is_interval_given = interval->count() != 0;
-    invocation.work = [options] { return top(*options); };
+  on_call(*command, invocation, options, [interval](TopOptions& given) {
+    given.is_interval_given = interval->count() != 0;
+    return top(given);
   });
 }
 

@@ -73,7 +73,9 @@ std::string class_name(const Snapshot& snapshot, const ClassUse& use) {
   const std::string size = block_size(use.block_bytes);
   return use.pool >= snapshot.pools.size()
              ? size
-             : fmt::format("{} {}", cut(in_single_columns(snapshot.pools[use.pool].name), 16), size);
+             : fmt::format("{} {}",
+                           observer::first_columns(in_single_columns(snapshot.pools[use.pool].name), 16),
+                           size);
 }
 
 /// How many bytes are in slabs of each eighth of fill, relative to the most.
@@ -208,7 +210,7 @@ std::string peak_text(const Pool& pool) {
 std::vector<Cell> pool_cells(const Look& look, std::size_t index) {
   const Pool& pool = look.snapshot.pools[index];
   const bool has_resident = look.sheet.basis == observer::Basis::kResident;
-  return {{cut(in_single_columns(pool.name), 24)},
+  return {{observer::first_columns(in_single_columns(pool.name), 24)},
           {counts_blocks(pool) ? block_size(pool.block_bytes) : "-"},
           {short_count(pool.live), is_near_limit(pool) ? Style::kBad : Style::kPlain},
           {short_bytes(pool.live_bytes), is_near_limit(pool) ? Style::kBad : Style::kPlain},
@@ -222,10 +224,11 @@ std::vector<Cell> pool_cells(const Look& look, std::size_t index) {
 
 std::vector<Cell> long_pool_cells(const Snapshot& snapshot, const Pool& pool) {
   const bool has_parent = pool.parent < snapshot.pools.size();
-  return {{in_single_columns(pool.kind_name)},
-          {short_count(pool.cached)},
-          {pool.mapped_limit == kNoLimit ? "-" : short_bytes(pool.mapped_limit)},
-          {has_parent ? cut(in_single_columns(snapshot.pools[pool.parent].name), 16) : "-"}};
+  return {
+      {in_single_columns(pool.kind_name)},
+      {short_count(pool.cached)},
+      {pool.mapped_limit == kNoLimit ? "-" : short_bytes(pool.mapped_limit)},
+      {has_parent ? observer::first_columns(in_single_columns(snapshot.pools[pool.parent].name), 16) : "-"}};
 }
 
 void append(std::vector<Cell>& cells, std::vector<Cell> more) {

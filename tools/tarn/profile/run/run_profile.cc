@@ -1,13 +1,13 @@
 #include "profile/run/run_profile.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <map>
 #include <memory>
 
+#include "commands/commands.h"
 #include "observer/leaks/leaks.h"
 #include "observer/process/attached_process.h"
 #include "observer/snapshot/snapshot.h"
@@ -28,7 +28,6 @@
 namespace tarn::tool {
 namespace {
 
-constexpr int kSignalStatus = 128;
 constexpr std::size_t kRows = 20, kWidthOfPipe = 100;
 
 /// What was read of one process at its end.
@@ -208,17 +207,11 @@ std::unique_ptr<profile::NamedProfile> joined_profile(std::vector<AtEnd>& seen) 
   return all;
 }
 
-int status_of(int status) {
-  return WIFSIGNALED(status) ? kSignalStatus + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 }  // namespace
 
 void add_profile_options(CLI::App& command, RunProfileOptions& options) {
-  command
-      .add_option("--profile", options.interval,
-                  "When it ends, tell who allocated, from a sample each so many bytes (512K)")
-      ->type_name("[BYTES]")
+  add_value(command, "--profile [BYTES]", options.interval,
+            "When it ends, tell who allocated, from a sample each so many bytes (512K)")
       ->expected(0, 1)
       ->default_str("512K");
   command.add_flag("--leaks", options.finds_leaks,
@@ -226,16 +219,10 @@ void add_profile_options(CLI::App& command, RunProfileOptions& options) {
                    "then the exit status is 23");
   command.add_flag("--reachable", options.reports_reachable,
                    "With --leaks: all blocks that are live at the end are leaks");
-  command
-      .add_option("--suppressions", options.suppression_files,
-                  "With --leaks: leaks that are known, as LeakSanitizer reads them; repeatable")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  command
-      .add_option("-o,--output", options.files,
-                  "With --profile or --leaks: a file, whose ending says how: " + profile_forms_in_words())
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+  add_values(command, "--suppressions FILE", options.suppression_files,
+             "With --leaks: leaks that are known, as LeakSanitizer reads them; repeatable");
+  add_values(command, "-o,--output FILE", options.files,
+             "With --profile or --leaks: a file, whose ending says how: " + profile_forms_in_words());
 }
 
 void check(const RunProfileOptions& options) {
@@ -272,7 +259,7 @@ int run_with_profile(const std::vector<std::string>& command, Environment enviro
   else
     fmt::print(stderr, "tarn: no profile\n");
   tell_unseen(all.run);
-  const int status = status_of(all.run.status);
+  const int status = all.run.exit_status();
   return status == 0 && fails ? kLeaksStatus : status;
 }
 

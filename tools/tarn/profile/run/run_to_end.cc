@@ -12,16 +12,17 @@
 #include <cstring>
 #include <optional>
 
+#include "commands/commands.h"
 #include "profile/run/traced_family.h"
 #include "system/figures/clock.h"
 #include "system/processes/guard.h"
 #include "system/processes/process_tree.h"
 #include "system/processes/signals.h"
+#include "system/runs/child_process.h"
 
 namespace tarn::tool {
 namespace {
 
-constexpr int kNotFoundStatus = 127;
 constexpr double kSecondsForTheRest = 5;
 constexpr int kTickMs = 100;
 
@@ -29,11 +30,7 @@ constexpr int kTickMs = 100;
 [[noreturn]] void become(const std::vector<std::string>& command, Environment environment,
                          const RunHooks& hooks, const SignalWatch& signals, int go_on) {
   if (hooks.before_exec) hooks.before_exec(environment, getpid());
-  std::vector<char*> arguments, entries;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  for (const std::string& entry : environment.entries()) entries.push_back(const_cast<char*>(entry.c_str()));
-  arguments.push_back(nullptr);
-  entries.push_back(nullptr);
+  const std::vector<char*> arguments = pointers_to(command), entries = pointers_to(environment.entries());
   signals.restore_mask();
   restore_memory_limit();
   char nothing;
@@ -53,7 +50,7 @@ class Patience {
     if (!family_.has_first_ended()) return false;
     if (!has_begun_) began_ = now();
     has_begun_ = true;
-    const double waited = seconds_between(began_, now());
+    const double waited = seconds_since(began_);
     if (waited > 1 && !has_told_) {
       fmt::print(stderr, "tarn: {} process{} that it started still run{}: {} s for them to end, or Ctrl-C\n",
                  family_.count(), family_.count() == 1 ? "" : "es", family_.count() == 1 ? "s" : "",
@@ -125,6 +122,10 @@ RunToEnd wait_for(pid_t first, SignalWatch& signals, const std::string& name, in
 }
 
 }  // namespace
+
+int RunToEnd::exit_status() const {
+  return WIFSIGNALED(status) ? kSignalStatus + WTERMSIG(status) : WEXITSTATUS(status);
+}
 
 RunToEnd run_to_end(const std::vector<std::string>& command, const Environment& environment,
                     const ReadAtEnd& at_end, const RunHooks& hooks) {

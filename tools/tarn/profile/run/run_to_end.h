@@ -32,6 +32,9 @@ struct RunToEnd {
   int status = 0;  // as of waitpid, of the first process
   std::vector<UnseenProcess> unseen;
   std::vector<std::string> remarks;
+
+  /// The first process's, as a shell tells it.
+  int exit_status() const;
 };
 
 enum class Begins : std::uint8_t { kByFork, kByExec };

@@ -25,20 +25,15 @@ constexpr long kOptions =
     PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
 constexpr double kMostSecondsOfStop = 1;
 
-std::string proc_text(pid_t thread, const char* file) {
-  return observer::read_kernel_text(fmt::format("/proc/{}/{}", thread, file)).value_or("");
-}
-
 /// \returns 0 when it is gone.
 pid_t process_of(pid_t thread) {
-  const std::string text = proc_text(thread, "status");
-  const std::size_t at = text.find("\nTgid:");
-  return at == std::string::npos ? 0 : std::atoi(text.c_str() + at + 6);
+  const std::string status = observer::process_text(thread, "status");
+  return static_cast<pid_t>(observer::number_in(observer::field_of(status, "Tgid:")));
 }
 
 /// Whether the thread ends by itself, and not with its process. \pre it is stopped at its end
 bool ends_alone(pid_t thread) {
-  return proc_text(thread, "syscall").starts_with(fmt::format("{} ", SYS_exit));
+  return observer::process_text(thread, "syscall").starts_with(fmt::format("{} ", SYS_exit));
 }
 
 bool is_stop_of_job_control(int signal) {
@@ -221,7 +216,7 @@ bool TracedFamily::stop_all_of(pid_t pid) {
     for (pid_t thread; (thread = waitpid(-1, &status, __WALL | WNOHANG)) > 0;) note(thread, status);
     if (!processes_.contains(pid)) return false;
     if (std::none_of(threads_.begin(), threads_.end(), is_running)) return true;
-    if (seconds_between(began, now()) > kMostSecondsOfStop) return false;
+    if (seconds_since(began) > kMostSecondsOfStop) return false;
     const timespec pause = {0, 1'000'000};
     nanosleep(&pause, nullptr);
   }

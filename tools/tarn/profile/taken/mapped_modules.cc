@@ -1,7 +1,5 @@
 #include "profile/taken/mapped_modules.h"
 
-#include <fmt/format.h>
-
 #include <optional>
 #include <string>
 
@@ -15,7 +13,7 @@ namespace {
 
 using profile::ProfileModule;
 
-constexpr double kLongestWait = 1, kLongestTime = 3;  // seconds; all that is read is 4 KiB of each file
+constexpr double kLongestWait = 1, kLongestTimeOfAll = 3;  // seconds; all that is read is 4 KiB of each file
 
 /// The modules of a program, and which of them have code.
 struct MappedFiles {
@@ -49,9 +47,7 @@ std::string line_of(const observer::Source& source, const ProfileModule& module)
       observer::build_id_in([&](std::uint64_t offset, void* into, std::size_t bytes) {
         return source.read_all(module.start + offset, into, bytes);
       });
-  std::string line;
-  for (const char byte : id.value_or("")) line += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return line;
+  return observer::in_hex(id.value_or(""));
 }
 
 std::string id_in(std::string_view line) {
@@ -89,7 +85,7 @@ std::vector<ProfileModule> mapped_modules(const observer::Source& source) {
     waited += kLongestWait;
     const std::string& path = files.modules[next].path;
     for (std::size_t i = next; i < files.modules.size(); ++i) {
-      if (files.modules[i].path != path && waited < kLongestTime) continue;
+      if (files.modules[i].path != path && waited < kLongestTimeOfAll) continue;
       files.modules[i].does_not_answer = true;
       files.have_code[i] = false;
     }

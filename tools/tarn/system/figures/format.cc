@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "observer/text/printable.h"
+#include "observer/text/words.h"
 
 namespace tarn::tool {
 namespace {
@@ -75,11 +76,7 @@ std::string format_seconds(double seconds) {
   return with_unit(unit_for(Quantity::kSeconds, seconds), seconds);
 }
 
-std::string format_count(std::uint64_t count) {
-  std::string digits = std::to_string(count);
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
-  return digits;
-}
+std::string format_count(std::uint64_t count) { return observer::count_in_words(count); }
 
 std::string format_percent(double percent) { return fmt::format("{:.1f} %", percent); }
 

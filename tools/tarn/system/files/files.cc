@@ -11,6 +11,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "observer/files/descriptor.h"
 #include "system/files/output_files.h"
 #include "system/files/usage_error.h"
 
@@ -21,21 +22,8 @@ namespace {
 
 /// Whether a device takes nothing, as /dev/full: it says so when asked to take no bytes at all.
 bool is_full_device(const fs::path& path) {
-  const int device = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-  if (device < 0) return false;
-  const bool is_refused = write(device, "", 0) < 0 && errno == ENOSPC;
-  close(device);
-  return is_refused;
-}
-
-bool write_all(int descriptor, std::string_view left) {
-  while (!left.empty()) {
-    const ssize_t written = write(descriptor, left.data(), left.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    left.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
+  const observer::Descriptor device(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  return device.is_open() && write(device.get(), "", 0) < 0 && errno == ENOSPC;
 }
 
 }  // namespace
@@ -63,7 +51,7 @@ std::optional<std::string> read_file(const fs::path& path) {
 void write_file(const fs::path& path, const std::string& content) {
   spend_output(content.size());
   const int descriptor = take_output(path);
-  const bool is_whole = descriptor >= 0 && write_all(descriptor, content);
+  const bool is_whole = descriptor >= 0 && observer::write_all(descriptor, content);
   const int error = errno;
   const bool is_closed = descriptor >= 0 && close(descriptor) == 0;
   if (is_whole && is_closed) return;

@@ -8,17 +8,16 @@
 
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
+
+#include "observer/files/kernel_text.h"
 
 namespace tarn::tool {
 namespace {
 
 std::string cpu_model() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
+  const std::string processors = observer::read_kernel_text("/proc/cpuinfo").value_or("");
+  if (const std::string_view model = observer::field_of(processors, "model name"); model.starts_with(": "))
+    return std::string(model.substr(2));
   utsname name = {};
   uname(&name);
   return name.machine;
@@ -29,18 +28,14 @@ long usable_cores() {
   return sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/// The word in brackets of "always [madvise] never".
 std::string huge_page_mode() {
-  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
-  for (std::string word; file >> word;)
-    if (word.starts_with('[')) return word.substr(1, word.size() - 2);
-  return "unknown";
+  const auto modes = observer::first_line_of("/sys/kernel/mm/transparent_hugepage/enabled");
+  const std::string_view mode = modes ? observer::chosen_word(*modes) : "";
+  return mode.empty() ? "unknown" : std::string(mode);
 }
 
 std::string frequency_governor() {
-  std::ifstream file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-  std::string governor;
-  return file >> governor ? governor : "unknown";
+  return observer::first_line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").value_or("unknown");
 }
 
 double load_of_last_minute() {

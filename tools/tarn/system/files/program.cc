@@ -6,11 +6,14 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
-#include <vector>
+
+#include "observer/files/elf_headers.h"
+#include "observer/files/input_file.h"
 
 namespace tarn::tool {
 namespace {
@@ -31,18 +34,14 @@ bool runs_with_other_rights(const std::string& path) {
 }
 
 /// Whether a 64-bit ELF file names no loader. Other formats are left to the loader to complain about.
-bool is_static(std::ifstream& file) {
-  Elf64_Ehdr header;
-  file.seekg(0);
-  if (!file.read(reinterpret_cast<char*>(&header), sizeof(header))) return false;
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr)) return false;
-  file.seekg(static_cast<std::streamoff>(header.e_phoff));
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment;
-    if (!file.read(reinterpret_cast<char*>(&segment), sizeof(segment))) return false;
-    if (segment.p_type == PT_INTERP) return false;
-  }
-  return true;
+bool is_static(const observer::InputFile& file) {
+  const auto read = [&](std::uint64_t at, void* into, std::size_t bytes) {
+    return file.read_all(at, into, bytes);
+  };
+  const auto headers = observer::elf_headers(read, UINT16_MAX);
+  return headers && std::ranges::none_of(headers->segments, [](const Elf64_Phdr& segment) {
+           return segment.p_type == PT_INTERP;
+         });
 }
 
 /// The program that a `#!` line starts: its first word, or the second after env.
@@ -61,12 +60,12 @@ std::string why_not_preloadable(const std::string& path, int scripts_left) {
   if (runs_with_other_rights(path))
     return path + " is set-uid or set-gid: the loader preloads nothing into it";
   std::ifstream file(path, std::ios::binary);
-  char magic[SELFMAG] = {};
-  if (!file.read(magic, 2)) return {};
-  if (std::memcmp(magic, "#!", 2) == 0)
+  char magic[2] = {};
+  if (!file.read(magic, sizeof magic)) return {};
+  if (std::memcmp(magic, "#!", sizeof magic) == 0)
     return scripts_left > 0 ? why_not_preloadable(interpreter_of(file), scripts_left - 1) : std::string();
-  if (!file.read(magic + 2, SELFMAG - 2) || std::memcmp(magic, ELFMAG, SELFMAG) != 0) return {};
-  if (is_static(file)) return path + " is statically linked: nothing can be preloaded into it";
+  if (is_static(observer::InputFile(path)))
+    return path + " is statically linked: nothing can be preloaded into it";
   return {};
 }
 

@@ -92,7 +92,7 @@ class Stillness {
 
   /// The time of the processor that a thread has used, as the kernel writes it.
   std::string time_of(int thread) const {
-    return observer::read_kernel_text(fmt::format("/proc/{}/task/{}/schedstat", pid_, thread)).value_or("");
+    return observer::process_text(pid_, fmt::format("task/{}/schedstat", thread));
   }
 
   const pid_t pid_;

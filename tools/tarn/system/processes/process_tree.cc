@@ -14,42 +14,28 @@
 namespace tarn::tool {
 namespace {
 
-std::string text_of(pid_t pid, const char* file) {
-  return observer::read_kernel_text(fmt::format("/proc/{}/{}", pid, file)).value_or("");
-}
-
-/// The part of /proc/PID/stat behind the name, which may hold blanks and brackets itself.
-std::istringstream fields_of_stat(pid_t pid) {
-  const std::string text = text_of(pid, "stat");
-  const std::size_t end_of_name = text.rfind(')');
-  return std::istringstream(end_of_name == std::string::npos ? "" : text.substr(end_of_name + 1));
-}
+using observer::process_text;
 
 void add_use(pid_t pid, Measurement& sum) {
   static const double tick_seconds = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
-  std::istringstream fields = fields_of_stat(pid);
-  std::string skipped;
-  for (int field = 3; field < 10; ++field) fields >> skipped;  // as proc(5) counts them
-  std::uint64_t minor = 0, minor_of_children = 0, major = 0, major_of_children = 0;
-  std::uint64_t user = 0, system = 0, user_of_children = 0, system_of_children = 0;
-  fields >> minor >> minor_of_children >> major >> major_of_children;
-  fields >> user >> system >> user_of_children >> system_of_children;
-  sum.user_seconds += tick_seconds * static_cast<double>(user + user_of_children);
-  sum.system_seconds += tick_seconds * static_cast<double>(system + system_of_children);
-  sum.minor_faults += minor + minor_of_children;
-  sum.major_faults += major + major_of_children;
+  const std::string stat = process_text(pid, "stat");
+  const auto word = [&](int number) { return observer::number_in(observer::word_of_stat(stat, number)); };
+  sum.minor_faults += word(10) + word(11);  // as proc(5) counts them: its own, and of its children
+  sum.major_faults += word(12) + word(13);
+  sum.user_seconds += tick_seconds * static_cast<double>(word(14) + word(16));
+  sum.system_seconds += tick_seconds * static_cast<double>(word(15) + word(17));
 }
 
 std::uint64_t rss_bytes(pid_t pid) {
   static const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  const std::string text = text_of(pid, "statm");
+  const std::string text = process_text(pid, "statm");
   const std::size_t blank = text.find(' ');
   return blank == std::string::npos ? 0 : observer::number_in(text.substr(blank + 1)) * page_bytes;
 }
 
 /// Of a process of another user nothing but its RSS may be known.
 std::uint64_t proportional_bytes(pid_t pid) {
-  const std::string text = text_of(pid, "smaps_rollup");
+  const std::string text = process_text(pid, "smaps_rollup");
   return text.empty() ? rss_bytes(pid) : observer::bytes_of(text, "Pss:");
 }
 
@@ -78,14 +64,10 @@ std::vector<pid_t> tree_of(pid_t root) {
   return processes;
 }
 
-bool is_alive(pid_t pid) {
-  char state = 'X';
-  fields_of_stat(pid) >> state;
-  return state != 'X' && state != 'Z';
-}
+bool is_alive(pid_t pid) { return !observer::tells_of_end(process_text(pid, "stat")); }
 
 std::string name_of(pid_t pid) {
-  std::string name = text_of(pid, "comm");
+  std::string name = process_text(pid, "comm");
   std::erase(name, '\n');
   return observer::printable(name);
 }

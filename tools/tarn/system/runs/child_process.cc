@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <fstream>
 #include <system_error>
-#include <utility>
 
 #include "system/figures/clock.h"
 
@@ -31,13 +30,6 @@ Pipe make_output_pipe() {
   fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);
   fcntl(pipe.write_end.get(), F_SETPIPE_SZ, kOutputPipeBytes);
   return pipe;
-}
-
-std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  for (const std::string& string : strings) pointers.push_back(const_cast<char*>(string.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 void redirect_streams(const RunRequest& request, const Pipe& output, const Pipe& errors) {
@@ -80,17 +72,11 @@ double seconds(const timeval& value) {
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this == &other) return *this;
-  reset();
-  number_ = other.release();
-  return *this;
-}
-
-int Descriptor::release() { return std::exchange(number_, -1); }
-
-void Descriptor::reset() {
-  if (number_ >= 0) close(release());
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 StartedChild start_child(const RunRequest& request, const SignalWatch& signals) {

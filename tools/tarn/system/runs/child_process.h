@@ -4,6 +4,10 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include <string>
+#include <vector>
+
+#include "observer/files/descriptor.h"
 #include "system/runs/runner.h"
 
 namespace tarn::tool {
@@ -11,22 +15,7 @@ namespace tarn::tool {
 /// Asked for each output pipe: large, so that the tool need not wake up often.
 inline constexpr int kOutputPipeBytes = 1 << 20;
 
-/// A descriptor that is closed when it goes out of scope.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { reset(); }
-  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  int get() const { return number_; }
-  bool is_open() const { return number_ >= 0; }
-  int release();
-  void reset();
-
- private:
-  int number_ = -1;
-};
+using observer::Descriptor;
 
 /// What had been used when the program's own life began.
 struct StartReport {
@@ -41,6 +30,9 @@ struct StartedChild {
   Descriptor output;  // captured only; both do not block
   Descriptor errors;
 };
+
+/// The words as the kernel takes them, with nullptr behind the last. \pre they live as long
+std::vector<char*> pointers_to(const std::vector<std::string>& words);
 
 /// \post the child is past exec, or has failed there and must still be waited for
 StartedChild start_child(const RunRequest& request, const SignalWatch& signals);

@@ -49,7 +49,7 @@ RunningProgram::~RunningProgram() {
   reap();
 }
 
-double RunningProgram::elapsed_seconds() const { return seconds_between(child_.start.clock, now()); }
+double RunningProgram::elapsed_seconds() const { return seconds_since(child_.start.clock); }
 
 double RunningProgram::seconds_left() const {
   if (request_.timeout_seconds <= 0 || was_killed_ || has_ended_)

@@ -58,7 +58,7 @@ void Supervision::wait_until(const std::function<bool()>& is_over, const Patienc
     for (RunningProgram* program : programs_) program->look();
     do_what_is_due();
     if (is_over()) return;
-    const double left = patience.most_seconds - seconds_between(start, now());
+    const double left = patience.most_seconds - seconds_since(start);
     if (left <= 0) return;
     wait_for_events(std::min(left, patience.look_every_seconds));
   }

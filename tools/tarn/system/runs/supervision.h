@@ -42,7 +42,7 @@ class Supervision {
     timespec last;
     std::function<void()> work;
 
-    double seconds_left() const { return period_seconds - seconds_between(last, now()); }
+    double seconds_left() const { return period_seconds - seconds_since(last); }
   };
 
   void handle_signals();

@@ -136,8 +136,7 @@ std::vector<pid_t> ServerRun::processes() const {
 }
 
 void ServerRun::take_sample() {
-  if (is_sampling_)
-    result_.memory.push_back({seconds_between(load_start_, now()), resident_bytes(processes())});
+  if (is_sampling_) result_.memory.push_back({seconds_since(load_start_), resident_bytes(processes())});
 }
 
 bool ServerRun::is_ready() const {
@@ -181,7 +180,7 @@ void ServerRun::drive() {
   supervision_.every(request_.sample_seconds, [this] { take_sample(); });
   supervision_.wait_until([this] { return load_->has_ended() || server_->has_ended(); });
   result_.under_load = use_between(before, use_of(processes()));
-  result_.under_load.wall_seconds = seconds_between(load_start_, now());
+  result_.under_load.wall_seconds = seconds_since(load_start_);
   take_sample();
   judge_load();
   supervision_.finish(*load_);

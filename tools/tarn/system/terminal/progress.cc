@@ -2,6 +2,7 @@
 #include "system/terminal/progress.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -15,8 +16,7 @@ namespace {
 
 constexpr double kFirstLogSeconds = 5;
 constexpr double kLogIntervalSeconds = 15;
-
-double seconds_since(const timespec& start) { return seconds_between(start, now()); }
+constexpr double kSecondsBeforeLateLine = 1, kSecondsBetweenLateLines = 0.1;
 
 }  // namespace
 
@@ -42,15 +42,32 @@ std::string Progress::message() const {
   return fmt::format("{}, about {} left", label_, format_seconds_left(left));
 }
 
+bool Progress::is_due() const {
+  switch (style_) {
+    case ProgressStyle::kLine:
+      return true;
+    case ProgressStyle::kLog:
+      return seconds_since(started_) >= next_log_seconds_;
+    case ProgressStyle::kLateLine:
+      return seconds_since(started_) >= kSecondsBeforeLateLine &&
+             seconds_since(shown_) >= kSecondsBetweenLateLines && is_terminal(STDERR_FILENO);
+    case ProgressStyle::kNone:
+      break;
+  }
+  return false;
+}
+
 void Progress::show() {
-  if (style_ == ProgressStyle::kLine) {
-    fmt::print(stderr, "\r\033[K{}", message());
-    std::fflush(stderr);
-    has_line_ = true;
-  } else if (style_ == ProgressStyle::kLog && seconds_since(started_) >= next_log_seconds_) {
+  if (!is_due()) return;
+  if (style_ == ProgressStyle::kLog) {
     fmt::print(stderr, "{}\n", message());
     next_log_seconds_ = seconds_since(started_) + kLogIntervalSeconds;
+    return;
   }
+  fmt::print(stderr, "\r\033[K{}", message());
+  std::fflush(stderr);
+  has_line_ = true;
+  shown_ = now();
 }
 
 void Progress::clear() {

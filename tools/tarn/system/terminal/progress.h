@@ -1,5 +1,6 @@
 // Tells whoever waits for a series of runs how far it is: one line that is rewritten on a terminal, a line
-// now and then elsewhere (a log), nothing where the whole is over in a few seconds.
+// now and then elsewhere (a log), nothing where the whole is over in a few seconds. Or only on a terminal,
+// where a command takes longer than a second.
 #pragma once
 #include <time.h>
 
@@ -9,7 +10,7 @@
 
 namespace tarn::tool {
 
-enum class ProgressStyle : std::uint8_t { kNone, kLine, kLog };
+enum class ProgressStyle : std::uint8_t { kNone, kLine, kLog, kLateLine };
 
 /// The style that suits a stream.
 ProgressStyle progress_style_for(int descriptor);
@@ -21,7 +22,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// A run begins; `seconds_left` counts it, and is empty while nothing is known.
+  /// A run begins; `seconds_left` counts it, and is empty while nothing is known. \cost of a late line that
+  /// of reading the clock, as long as nothing is shown
   void begin_run(const std::string& label, std::optional<double> seconds_left = std::nullopt);
   /// Called now and then while a run lasts.
   void tick();
@@ -30,11 +32,12 @@ class Progress {
 
  private:
   std::string message() const;
+  bool is_due() const;
   void show();
 
   ProgressStyle style_;
   timespec started_;
-  timespec run_started_ = {};
+  timespec run_started_ = {}, shown_ = {};
   double next_log_seconds_;
   std::optional<double> seconds_left_;  // when the run began
   std::string label_;

@@ -1,8 +1,6 @@
 // Escapes of terminals.
 #include "system/terminal/styled_text.h"
 
-#include <algorithm>
-
 namespace tarn::tool {
 namespace {
 
@@ -27,11 +25,6 @@ const char* escape_of(Style style) {
 std::string styled(const std::string& text, Style style, Colour colour) {
   if (colour == Colour::kOff || style == Style::kPlain || text.empty()) return text;
   return escape_of(style) + text + "\033[0m";
-}
-
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 }  // namespace tarn::tool

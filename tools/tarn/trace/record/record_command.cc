@@ -1,7 +1,6 @@
 // `tarn record`: the calls that a program makes of its allocator, in a file that `tarn replay` makes again on
 // any other.
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -115,7 +114,7 @@ void RecordedFamily::begin(const TracedProcess& process) {
 int RecordedFamily::fetch() {
   int wait_ms = kIdleMs;
   // Signals wait meanwhile: rings may be forged, and always full.
-  const auto is_over = [began = now()] { return seconds_between(began, now()) > kMostSeconds; };
+  const auto is_over = [began = now()] { return seconds_since(began) > kMostSeconds; };
   for (Running& running : running_)
     wait_ms = std::min(wait_ms, running.run->fetch_of(running.process.pid, is_over));
   return wait_ms;
@@ -170,8 +169,6 @@ std::uint64_t RecordedFamily::written_bytes() const {
 // -- The command -----------------------------------------------------------------------------------------
 
 constexpr double kLongestTime = 24 * 3600;  // seconds
-constexpr int kSignalStatus = 128;
-constexpr int kNotFoundStatus = 127;
 
 struct RecordOptions {
   Target target;
@@ -271,9 +268,19 @@ int record_program(const std::vector<std::string>& command, const RecordOptions&
   progress.clear();
   const bool is_any_missing = tell_what_is_missing(programs, ended);
   if (!programs.empty() && programs.front().calls != 0) tell_programs(options, programs);
-  const int status =
-      WIFSIGNALED(ended.status) ? kSignalStatus + WTERMSIG(ended.status) : WEXITSTATUS(ended.status);
+  const int status = ended.exit_status();
   return status == 0 && (is_any_missing || programs.empty()) ? 1 : status;
+}
+
+int record(const RecordOptions& options, const Invocation& invocation) {
+  const bool has_target = !options.target.name_or_pid.empty();
+  if (has_target == !invocation.program.empty())
+    throw UsageError("name a running program, or one to start behind --");
+  allow_output(options.most_bytes);
+  require_range("--for", options.seconds, 0, kLongestTime);
+  if (!has_target && options.seconds != 0) throw UsageError("--for is for a running program");
+  if (has_target) return record_running(options);  // main() has a guard for it
+  return run_guarded([&] { return record_program(invocation.program, options); });
 }
 
 }  // namespace
@@ -283,32 +290,17 @@ void add_record_command(CLI::App& app, Invocation& invocation) {
                                   "tarn record [PID|NAME] [OPTIONS] [-- PROGRAM [ARGS...]]", kExamples);
   auto options = std::make_shared<RecordOptions>();
   command->add_option("PID|NAME", options->target.name_or_pid, "A running program that uses tarn");
-  command->add_option("-o,--output", options->file, "The trace (calls.trace)")->type_name("FILE");
-  command->add_option("--for", options->seconds, "Of a running program: so many seconds, else until Ctrl-C")
-      ->type_name("S");
-  command
-      ->add_option("--most", options->most_bytes,
-                   "So many bytes are written to all files together, then the recording ends (1G)")
-      ->transform(CLI::AsSizeValue(false).description(""))
-      ->type_name("BYTES");
-  command
-      ->add_option("--set", options->settings,
-                   "Set an option of the library for PROGRAM (see tarn options); repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_value(*command, "-o,--output FILE", options->file, "The trace (calls.trace)");
+  add_value(*command, "--for S", options->seconds,
+            "Of a running program: so many seconds, else until Ctrl-C");
+  add_value(*command, "--most BYTES", options->most_bytes,
+            "So many bytes are written to all files together, then the recording ends (1G)")
+      ->transform(CLI::AsSizeValue(false).description(""));
+  add_values(*command, "--set KEY=VALUE", options->settings,
+             "Set an option of the library for PROGRAM (see tarn options); repeatable");
   command->add_flag("--quiet", options->is_quiet, "No progress, and no word at the end");
-  command->callback([options, &invocation] {
-    invocation.work = [options, &invocation] {
-      const bool has_target = !options->target.name_or_pid.empty();
-      if (has_target == !invocation.program.empty())
-        throw UsageError("name a running program, or one to start behind --");
-      allow_output(options->most_bytes);
-      require_range("--for", options->seconds, 0, kLongestTime);
-      if (!has_target && options->seconds != 0) throw UsageError("--for is for a running program");
-      if (has_target) return record_running(*options);  // main() has a guard for it
-      return run_guarded([&] { return record_program(invocation.program, *options); });
-    };
-  });
+  on_call(*command, invocation, options,
+          [&invocation](const RecordOptions& given) { return record(given, invocation); });
 }
 
 }  // namespace tarn::tool

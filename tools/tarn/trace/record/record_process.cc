@@ -26,7 +26,7 @@ class End {
     if (poll(&descriptor, 1, wait_ms) > 0)
       while (const std::optional<ReceivedSignal> signal = signals_.next())
         is_asked_for_ = is_asked_for_ || signal->number != SIGCHLD;
-    return is_asked_for_ || (seconds_ != 0 && seconds_between(began_, now()) >= seconds_);
+    return is_asked_for_ || (seconds_ != 0 && seconds_since(began_) >= seconds_);
   }
 
  private:
@@ -47,8 +47,8 @@ void fetch_until_over(RecordingRun& run, const RecordedProcess& recorded, Record
 
 void RecordingProgress::show(std::uint64_t calls, std::uint64_t written_bytes) {
   if (is_quiet_) return;
-  progress_.show(fmt::format("recording: {} calls, {} written", format_count(calls),
-                             format_bytes(static_cast<double>(written_bytes))));
+  progress_.begin_run(fmt::format("recording: {} calls, {} written", format_count(calls),
+                                  format_bytes(static_cast<double>(written_bytes))));
 }
 
 void tell_complaints(const RecordingRun& run) {

@@ -3,8 +3,8 @@
 #pragma once
 #include <string>
 
-#include "look/heap/slow_progress.h"
 #include "look/processes/target.h"
+#include "system/terminal/progress.h"
 #include "trace/record/recording_run.h"
 
 namespace tarn::tool {
@@ -18,7 +18,7 @@ class RecordingProgress {
 
  private:
   const bool is_quiet_;
-  SlowProgress progress_;
+  Progress progress_{ProgressStyle::kLateLine};
 };
 
 /// Prints what went wrong, on standard error.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <sstream>
@@ -22,11 +21,9 @@
 namespace tarn::tool {
 namespace {
 
-std::uint64_t status_bytes(const observer::Source& source, std::string_view name) {
-  const std::string text = observer::read_kernel_text(observer::kernel_file(source, "status")).value_or("");
-  const std::size_t at = text.find(fmt::format("\n{}:", name));
-  if (at == std::string::npos) return 0;
-  return std::strtoull(text.c_str() + at + name.size() + 2, nullptr, 10) * 1024;
+std::uint64_t status_bytes(const observer::Source& source, std::string_view label) {
+  return observer::bytes_of(observer::read_kernel_text(observer::kernel_file(source, "status")).value_or(""),
+                            label);
 }
 
 constexpr double kMostSecondsAtEnds = 0.7;
@@ -34,7 +31,7 @@ constexpr int kTickMs = 4, kTickBeforeBeginMs = 1;
 
 /// What is over soon.
 std::function<bool()> for_moments() {
-  return [began = now()] { return seconds_between(began, now()) > kMostSecondsAtEnds; };
+  return [began = now()] { return seconds_since(began) > kMostSecondsAtEnds; };
 }
 
 trace::Description description_of(const std::string& program, const std::vector<std::string>& command) {
@@ -48,12 +45,12 @@ trace::Description description_of(const std::string& program, const std::vector<
 
 }  // namespace
 
-void PeakOfAnonymous::look() { peak_bytes_ = std::max(peak_bytes_, status_bytes(source_, "RssAnon")); }
+void PeakOfAnonymous::look() { peak_bytes_ = std::max(peak_bytes_, status_bytes(source_, "RssAnon:")); }
 
-std::uint64_t peak_rss_bytes(const observer::Source& source) { return status_bytes(source, "VmHWM"); }
+std::uint64_t peak_rss_bytes(const observer::Source& source) { return status_bytes(source, "VmHWM:"); }
 
 std::uint64_t other_anonymous_bytes(const observer::Source& source) {
-  const std::uint64_t all = status_bytes(source, "RssAnon");
+  const std::uint64_t all = status_bytes(source, "RssAnon:");
   const std::optional<observer::Residency> residency = observer::read_residency(source);
   if (!residency) return 0;
   std::uint64_t of_allocator = 0;

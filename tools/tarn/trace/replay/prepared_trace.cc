@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "commands/commands.h"
 #include "system/figures/format.h"
 #include "system/files/machine.h"
 #include "system/files/usage_error.h"
@@ -60,20 +61,16 @@ int unnamed_file() {
 
 ScriptFile::ScriptFile() : descriptor_(unnamed_file()) {}
 
-ScriptFile::~ScriptFile() { close(descriptor_); }
-
-std::string ScriptFile::path() const { return fmt::format("/proc/{}/fd/{}", getpid(), descriptor_); }
+std::string ScriptFile::path() const { return fmt::format("/proc/{}/fd/{}", getpid(), descriptor()); }
 
 void add_window_options(CLI::App& command, trace::Window& window) {
   const auto with_units = CLI::AsNumberWithUnit(
       std::map<std::string, std::uint64_t>{{"K", 1'000}, {"M", 1'000'000}, {"G", 1'000'000'000}},
       CLI::AsNumberWithUnit::CASE_INSENSITIVE);
-  command.add_option("--from", window.from, "Leave out so many calls of the trace, as 20M")
-      ->transform(with_units)
-      ->type_name("CALLS");
-  command.add_option("--until", window.until, "Make no call behind the one of this number")
-      ->transform(with_units)
-      ->type_name("CALLS");
+  add_value(command, "--from CALLS", window.from, "Leave out so many calls of the trace, as 20M")
+      ->transform(with_units);
+  add_value(command, "--until CALLS", window.until, "Make no call behind the one of this number")
+      ->transform(with_units);
 }
 
 PreparedTrace prepare_trace(const AskedTrace& asked) {

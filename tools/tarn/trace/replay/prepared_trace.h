@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "observer/files/descriptor.h"
 #include "trace/replay/replay_report.h"
 #include "trace/script.h"
 #include "trace/trace_file.h"
@@ -18,16 +19,13 @@ class ScriptFile {
  public:
   /// In $TMPDIR, /var/tmp or /tmp. \throws std::system_error
   ScriptFile();
-  ~ScriptFile();
-  ScriptFile(const ScriptFile&) = delete;
-  ScriptFile& operator=(const ScriptFile&) = delete;
 
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.get(); }
   /// What a process of this user opens.
   std::string path() const;
 
  private:
-  int descriptor_ = -1;
+  observer::Descriptor descriptor_;
 };
 
 struct PreparedTrace {

@@ -139,8 +139,8 @@ void add_replay_options(CLI::App& command, ReplayOptions& options) {
   command.add_flag("--verify", options.is_verified, "Look whether each block keeps its contents");
   command.add_flag("--partial", options.is_partial, "Of a truncated trace, replay what is whole");
   add_window_options(command, options.window);
-  command.add_option("--conf", options.conf_file, "Options of tarn from a file, as `tarn tune` writes it")
-      ->type_name("FILE");
+  add_value(command, "--conf FILE", options.conf_file,
+            "Options of tarn from a file, as `tarn tune` writes it");
   add_selection_options(command, options.measuring);
   add_result_options(command, options.measuring, "Write a page with resident memory over time");
 }
@@ -160,7 +160,7 @@ void add_replay_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ReplayOptions>();
   options->measuring.rounds = 3;
   add_replay_options(*command, *options);
-  command->callback([options, &invocation] { invocation.work = [options] { return replay(*options); }; });
+  on_call(*command, invocation, options, replay);
 }
 
 }  // namespace tarn::tool

@@ -209,7 +209,7 @@ void add_tune_command(CLI::App& app, Invocation& invocation) {
       "(nothing is written).\n");
   auto options = std::make_shared<TuneOptions>();
   add_tune_options(*command, *options);
-  command->callback([options, &invocation] { invocation.work = [options] { return tune(*options); }; });
+  on_call(*command, invocation, options, tune);
 }
 
 }  // namespace tarn::tool

@@ -132,48 +132,31 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
       .add_option("TRACE|PID", options.trace_file,
                   "A trace of a program's calls, or a process to be recorded first (docs/look/tune.md)")
       ->required();
-  command
-      .add_option("--for", options.recorded_seconds,
-                  "Of a process: record so many seconds, or until Ctrl-C (10)")
-      ->type_name("S");
-  command
-      .add_option(
-          "--out", options.conf_file,
-          "Write the settings, for tarn run --conf and TARN_CONF_FILE; a fitted table of size classes "
-          "goes beside it")
-      ->type_name("FILE");
-  command.add_option("--most-time", options.most_time, "Most additional time that less memory may cost (5%)")
-      ->type_name("PERCENT");
-  command
-      .add_option("--program-time", options.program_seconds,
-                  "The program itself takes so long: --most-time is a share of that, not of its calls alone")
-      ->type_name("SECONDS");
-  command.add_option("--least", options.least, "What is to become less: peak, or mean over the calls (peak)")
-      ->type_name("peak|mean");
-  command.add_option("--least-gain", options.least_gain, "A gain that is worth a setting, in percent (1)")
-      ->type_name("PERCENT");
-  command.add_option("--try", options.tried, "Try this value too; repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  command.add_option("--only", options.only, "Of all that is tried, only these options")
-      ->type_name("KEY,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_value(command, "--for S", options.recorded_seconds,
+            "Of a process: record so many seconds, or until Ctrl-C (10)");
+  add_value(command, "--out FILE", options.conf_file,
+            "Write the settings, for tarn run --conf and TARN_CONF_FILE; a fitted table of size classes "
+            "goes beside it");
+  add_value(command, "--most-time PERCENT", options.most_time,
+            "Most additional time that less memory may cost (5%)");
+  add_value(command, "--program-time SECONDS", options.program_seconds,
+            "The program itself takes so long: --most-time is a share of that, not of its calls alone");
+  add_value(command, "--least peak|mean", options.least,
+            "What is to become less: peak, or mean over the calls (peak)");
+  add_value(command, "--least-gain PERCENT", options.least_gain,
+            "A gain that is worth a setting, in percent (1)");
+  add_values(command, "--try KEY=VALUE", options.tried, "Try this value too; repeatable");
+  add_list(command, "--only KEY,...", options.only, "Of all that is tried, only these options");
   CLI::Option* const rounds =
-      command
-          .add_option(
-              "--rounds", options.rounds,
-              "Replays of each configuration (5, of short ones up to 15); fresh ones are 2N-1 or more")
-          ->type_name("N");
+      add_value(command, "--rounds N", options.rounds,
+                "Replays of each configuration (5, of short ones up to 15); fresh ones are 2N-1 or more");
   command.add_flag("--quick", options.is_quick, "Three rounds, then five fresh ones")->excludes(rounds);
   command.add_flag("--serial", options.is_serial,
                    "One thread makes all calls, in one order: the same memory each time");
   command.add_flag("--partial", options.is_partial, "Of a truncated trace, use what is whole");
   add_window_options(command, options.window);
-  command.add_option("--timeout", options.timeout_seconds, "Kill a replay that takes longer (600)")
-      ->type_name("SECONDS");
-  command.add_option("--json", options.json_file, "Write gains, prices, verdicts and what is proposed")
-      ->type_name("FILE");
+  add_value(command, "--timeout SECONDS", options.timeout_seconds, "Kill a replay that takes longer (600)");
+  add_value(command, "--json FILE", options.json_file, "Write gains, prices, verdicts and what is proposed");
   command.add_flag("--quiet", options.is_quiet, "No progress");
 }
 

@@ -1,15 +1,29 @@
-// LeakSanitizer's suppressions, as the library and its tools read them: a line "leak:PATTERN" for each leak
-// that is known. "*" stands for any text, "^" in front and "$" at the end bind a pattern to the ends of the
-// text; "#" begins a line of comment.
+// The rules of the search for leaks that the library, which looks from inside, and its tools, which look from
+// outside, have in common: which words may be addresses, what is not read for them, which leaks are known.
+//
+// Known ones are told as to LeakSanitizer: a line "leak:PATTERN" for each. "*" stands for any text, "^" in
+// front and "$" at the end bind a pattern to the ends of the text; "#" begins a line of comment.
 //
 // Threads: any; the functions use only their arguments.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "base/text.h"
 
 namespace tarn::internal {
+
+/// The bits of a word that is taken for an address: programs put tags into the upper ones (NaN boxing), and
+/// user space has 47 or 48.
+inline constexpr std::uint64_t kBitsOfAddress = (std::uint64_t{1} << 48) - 1;
+
+/// Whether a mapped file is a device, and no memory: reading one may do something.
+constexpr bool is_mapped_device(std::string_view path) {
+  for (const std::string_view memory : {"/dev/shm/", "/dev/zero", "/dev/hugepages"})
+    if (begins_with(path, memory)) return false;
+  return begins_with(path, "/dev/");
+}
 
 inline constexpr std::size_t kLongestLeakPattern = 4096;  // bytes of a line
 inline constexpr std::size_t kMostLeakPatterns = 10'000;  // of a file

@@ -3,11 +3,11 @@
 #pragma once
 #include <string>
 
-#include "report/results.h"
+#include "observer/text/json_text.h"
 
-namespace tarn::tool {
+namespace tarn::observer {
 
-/// What CMake compiled in of a page's folder.
+/// What CMake compiled in of a page's folder (cmake/page.cmake).
 struct PageParts {
   const char* frame;  // holds @CSS@, @JS@ and @DATA@
   const char* style;
@@ -16,4 +16,4 @@ struct PageParts {
 
 std::string page_text(const PageParts& parts, const Json& data);
 
-}  // namespace tarn::tool
+}  // namespace tarn::observer

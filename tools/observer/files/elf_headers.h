@@ -1,12 +1,34 @@
-// The notes of an ELF file, wherever it is read from.
+// The segments and notes of an ELF file, wherever it is read from: read(at, into, bytes) tells whether it
+// could. Each number in it may be forged.
 #pragma once
 #include <elf.h>
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 namespace tarn::observer {
+
+struct ElfHeaders {
+  Elf64_Ehdr head;
+  std::vector<Elf64_Phdr> segments;
+};
+
+/// \returns nothing where no 64-bit ELF file begins at 0, or one with more segments than `most`.
+template <typename Read>
+std::optional<ElfHeaders> elf_headers(Read read, unsigned most) {
+  ElfHeaders headers;
+  Elf64_Ehdr& head = headers.head;
+  if (!read(0, &head, sizeof head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return std::nullopt;
+  if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum > most)
+    return std::nullopt;
+  headers.segments.resize(head.e_phnum);
+  if (!read(head.e_phoff, headers.segments.data(), headers.segments.size() * sizeof(Elf64_Phdr)))
+    return std::nullopt;
+  return headers;
+}
 
 struct ElfNote {
   std::uint32_t type = 0;
@@ -15,7 +37,7 @@ struct ElfNote {
   std::uint64_t bytes = 0;
 };
 
-/// Calls visit(note) for each note from `at` to `end`; read(at, into, bytes) tells whether it could.
+/// Calls visit(note) for each note from `at` to `end`.
 /// \why a limit: a forged file can hold a note per 12 bytes of a terabyte.
 template <typename Read, typename Visit>
 void for_each_note(Read read, std::uint64_t at, std::uint64_t end, std::uint64_t alignment, Visit visit) {

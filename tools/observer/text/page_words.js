@@ -1,4 +1,4 @@
-// Numbers and elements. Nothing here knows of the map.
+// Numbers in words, and elements, for the pages of `tarn map` and `tarn profile`.
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
