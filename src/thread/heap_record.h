@@ -150,7 +150,7 @@ inline constexpr detail::Record kEmptyRecord{};
 struct ThreadLimits {
   Relaxed<std::size_t> magazine_bytes{std::size_t{8} << 20};  // of one thread
   Relaxed<std::uint32_t> times_lowered;                       // magazine_bytes
-  bool every_call_is_slow = false;                            // the fast path never sees the magazines
+  Relaxed<bool> every_call_is_slow;                           // the fast path never sees the magazines
   bool check_every_free = false;
   bool count_calls = false;
 };
