@@ -49,29 +49,27 @@ TARN_INLINE void deallocate_to(ThreadCache* cache, void* block, More... more) {
 
 /// \returns a block of at least `size` bytes, also for 0; nullptr with errno ENOMEM when memory is refused.
 /// \cost a hit (up to 16 KiB) is inlined: three loads, a store, a compare; above 1 KiB a load more.
-[[nodiscard]] TARN_INLINE void* allocate(std::size_t size) noexcept {
+[[nodiscard]] TARN_HIT void* allocate(std::size_t size) noexcept {
   return detail::allocate_from<detail::allocate_slow>(detail::thread_cache, size);
 }
 
 /// Frees a block of any of the library's pools, from any thread; nullptr is ignored.
 /// \cost a hit is inlined: five loads, two stores.
-TARN_INLINE void deallocate(void* block) noexcept {
+TARN_HIT void deallocate(void* block) noexcept {
   detail::deallocate_to<detail::deallocate_slow>(detail::own_cache(), block);
 }
 
 /// The same. The size is not needed: the page map names the owner of the block, also a heap (tarn/heap.h).
-TARN_INLINE void deallocate(void* block, std::size_t) noexcept { deallocate(block); }
+TARN_HIT void deallocate(void* block, std::size_t) noexcept { deallocate(block); }
 
 /// \param alignment bytes, a power of two. \returns nullptr with errno EINVAL when it is not.
 [[nodiscard]] TARN_API void* allocate(std::size_t size, std::size_t alignment) noexcept;
-TARN_INLINE void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
+TARN_HIT void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
 
 /// \returns zeroed memory for `count` objects of `size` bytes; nullptr with ENOMEM also when the product
 /// overflows.
 [[nodiscard]] TARN_API void* allocate_zeroed(std::size_t count, std::size_t size) noexcept;
-[[nodiscard]] TARN_INLINE void* allocate_zeroed(std::size_t size) noexcept {
-  return allocate_zeroed(1, size);
-}
+[[nodiscard]] TARN_HIT void* allocate_zeroed(std::size_t size) noexcept { return allocate_zeroed(1, size); }
 
 /// Changes a block's size, in place where possible. A null block is an allocation. The old block stays valid
 /// on failure.
@@ -105,7 +103,7 @@ TARN_API void deallocate_batch(void* const* blocks, std::size_t count) noexcept;
 
 /// The general pool as a type: stateless; all its objects stand for the same pool.
 struct MemoryPool {
-  [[nodiscard]] TARN_INLINE static void* allocate(std::size_t size) noexcept { return tarn::allocate(size); }
+  [[nodiscard]] TARN_HIT static void* allocate(std::size_t size) noexcept { return tarn::allocate(size); }
   [[nodiscard]] TARN_LOCAL static void* allocate(std::size_t size, std::size_t alignment) noexcept {
     return tarn::allocate(size, alignment);
   }
@@ -118,11 +116,9 @@ struct MemoryPool {
   [[nodiscard]] TARN_LOCAL static void* reallocate(void* block, std::size_t size) noexcept {
     return tarn::reallocate(block, size);
   }
-  TARN_INLINE static void deallocate(void* block) noexcept { tarn::deallocate(block); }
-  TARN_INLINE static void deallocate(void* block, std::size_t size) noexcept {
-    tarn::deallocate(block, size);
-  }
-  TARN_INLINE static void deallocate(void* block, std::size_t size, std::size_t alignment) noexcept {
+  TARN_HIT static void deallocate(void* block) noexcept { tarn::deallocate(block); }
+  TARN_HIT static void deallocate(void* block, std::size_t size) noexcept { tarn::deallocate(block, size); }
+  TARN_HIT static void deallocate(void* block, std::size_t size, std::size_t alignment) noexcept {
     tarn::deallocate(block, size, alignment);
   }
   TARN_LOCAL static std::size_t usable_size(const void* block) noexcept { return tarn::usable_size(block); }

@@ -6,6 +6,17 @@
 #define TARN_API [[gnu::visibility(TARN_API_VISIBILITY)]]
 #define TARN_INLINE [[gnu::always_inline]] inline
 
+// Of a hit that is no template: inlined where it is called; its address is that of the library's function.
+// \why under -Og g++ refuses to compile a call of an always_inline function that it finds behind a pointer
+// when its inlining is over. clang++ does not.
+#if defined(TARN_DEFINES_HITS)  // general/hits.cc
+#define TARN_HIT [[gnu::used]] TARN_API inline
+#elif defined(__clang__)
+#define TARN_HIT TARN_INLINE
+#else
+#define TARN_HIT [[gnu::always_inline, gnu::gnu_inline]] TARN_API inline
+#endif
+
 #ifndef TARN_CHECK_FREES
 #ifdef NDEBUG
 #define TARN_CHECK_FREES 0
